@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// The only decoder of trace records: a bounded byte range in, values out. Pure: no I/O, no state.
+//
+// The matching encoder is include/pitrace/encode.h. Every byte is hostile: whatever stands in the
+// range, nothing outside it is read. Views stay valid as long as the range they came from.
+#ifndef PI_DECODE_H
+#define PI_DECODE_H
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include <pitrace/abi.h>
+
+namespace pi {
+
+// One record as it lies in a stream. length() is at least the header's and at most the range's.
+class RecordView {
+ public:
+  // The record at the start of the range; valid() is false when none starts there: too short, a
+  // length below the header's, not a multiple of four, or beyond the range.
+  explicit RecordView(std::span<const std::byte> range) : data_(range.data()) {
+    if (range.size() < sizeof(pitrace_record)) return;
+    std::memcpy(&header_, range.data(), sizeof header_);
+    const uint32_t length = header_.type_length & PITRACE_LENGTH_MASK;
+    if (length >= sizeof(pitrace_record) && length <= range.size()) length_ = length;
+  }
+
+  bool valid() const { return length_ != 0; }
+  uint32_t length() const { return length_; }
+  uint32_t type() const { return header_.type_length & PITRACE_TYPE_MASK; }
+  uint32_t major() const { return header_.major; }
+  uint32_t minor() const { return header_.minor; }
+  uint32_t time_lo() const { return header_.time_lo; }
+  std::span<const std::byte> bytes() const { return {data_, length_}; }
+
+  // Ints the record holds; 0 for a record of strings whose count does not fit its length.
+  uint32_t int_count() const {
+    const auto room = static_cast<uint32_t>((length_ - sizeof(pitrace_record)) / 4);
+    if (type() != PITRACE_TYPE_STRINGS) return room;
+    if (room == 0) return 0;
+    const uint32_t count = word(0);
+    return count <= room - 1 ? count : 0;
+  }
+
+  // The int at index, which must be below int_count().
+  uint32_t int_at(uint32_t index) const {
+    return word(type() == PITRACE_TYPE_STRINGS ? index + 1 : index);
+  }
+
+  // Two ints, high half first.
+  uint64_t long_at(uint32_t index) const {
+    return static_cast<uint64_t>(int_at(index)) << 32 | int_at(index + 1);
+  }
+
+  // The index-th string of a record of strings; false when there is none or it does not fit.
+  bool string_at(uint32_t index, std::string_view& out) const {
+    if (type() != PITRACE_TYPE_STRINGS || length_ < sizeof(pitrace_record) + 4) return false;
+    uint64_t at = sizeof(pitrace_record) + 4 + 4ull * int_count();
+    if (word(0) != int_count()) return false;
+    for (;; --index) {
+      if (at + 4 > length_) return false;
+      uint32_t size;
+      std::memcpy(&size, data_ + at, 4);
+      at += 4;
+      if (size > length_ - at) return false;
+      if (index == 0) {
+        out = {reinterpret_cast<const char*>(data_ + at), size};
+        return true;
+      }
+      at += (static_cast<uint64_t>(size) + 3) & ~3ull;
+    }
+  }
+
+ private:
+  uint32_t word(uint32_t index) const {
+    uint32_t value;
+    std::memcpy(&value, data_ + sizeof(pitrace_record) + 4ull * index, 4);
+    return value;
+  }
+
+  const std::byte* data_;
+  pitrace_record header_{};
+  uint32_t length_ = 0;
+};
+
+struct TprofTick {
+  uint32_t pid;
+  uint32_t tid;
+  uint64_t address;
+  bool user;
+};
+
+inline bool decode_tprof(const RecordView& record, TprofTick& out) {
+  if (record.major() != PITRACE_MAJOR_TPROF || record.int_count() < 4) return false;
+  out = {record.int_at(0), record.int_at(1), record.long_at(2),
+         (record.minor() & PITRACE_TPROF_LEVEL_MASK) != 0};
+  return true;
+}
+
+// The new high half of the time, for a PITRACE_MAJOR_TIME record.
+inline bool decode_time(const RecordView& record, uint32_t& high) {
+  if (record.major() != PITRACE_MAJOR_TIME || record.int_count() < 1) return false;
+  high = record.int_at(0);
+  return true;
+}
+
+struct ModuleEntry {
+  uint32_t pid;
+  uint32_t stamp;  // 0 or PITRACE_STAMP_*
+  uint64_t address;
+  uint64_t size;
+  uint64_t offset;  // into the file; 0 in traces of the original tools
+  uint64_t inode;   // 0: not known
+  std::string_view name;
+};
+
+inline bool decode_module(const RecordView& record, ModuleEntry& out) {
+  const uint32_t ints = record.int_count();
+  if (record.major() != PITRACE_MAJOR_MTE || record.minor() != PITRACE_MTE_MODULE ||
+      ints < PITRACE_MODULE_INTS_MIN || !record.string_at(0, out.name))
+    return false;
+  out.pid = record.int_at(PITRACE_MODULE_PID);
+  out.stamp = record.int_at(PITRACE_MODULE_STAMP);
+  out.address = record.long_at(PITRACE_MODULE_ADDR_HI);
+  out.size = record.int_at(PITRACE_MODULE_SIZE);
+  out.offset = 0;
+  out.inode = 0;
+  if (ints >= PITRACE_MODULE_INTS) {
+    out.size |= static_cast<uint64_t>(record.int_at(PITRACE_MODULE_SIZE_HI)) << 32;
+    out.offset = record.long_at(PITRACE_MODULE_OFFSET_HI);
+    out.inode = record.long_at(PITRACE_MODULE_INODE_HI);
+  }
+  return true;
+}
+
+// PITRACE_MTE_NAME (tid is pid) and PITRACE_MTE_THREAD_NAME.
+struct NameEntry {
+  uint32_t pid;
+  uint32_t tid;
+  bool is_32_bit;
+  std::string_view name;
+};
+
+inline bool decode_name(const RecordView& record, NameEntry& out) {
+  const bool thread = record.minor() == PITRACE_MTE_THREAD_NAME;
+  if (record.major() != PITRACE_MAJOR_MTE || (!thread && record.minor() != PITRACE_MTE_NAME) ||
+      record.int_count() < (thread ? 2u : 1u) || !record.string_at(0, out.name))
+    return false;
+  out.pid = record.int_at(0);
+  out.tid = thread ? record.int_at(1) : out.pid;
+  out.is_32_bit = !thread && record.int_count() > 1 && record.int_at(1) == PITRACE_NAME_32;
+  return true;
+}
+
+// The other MTE records: ints only. parent: flags is PITRACE_PARENT_*.
+struct LinkEntry {
+  uint32_t pid;
+  uint32_t other;  // parent pid or tid; 0 where the record has one int
+  uint32_t flags;
+};
+
+inline bool decode_link(const RecordView& record, LinkEntry& out) {
+  const uint32_t ints = record.int_count();
+  if (record.major() != PITRACE_MAJOR_MTE || ints < 1) return false;
+  out = {record.int_at(0), ints > 1 ? record.int_at(1) : 0, ints > 2 ? record.int_at(2) : 0};
+  return true;
+}
+
+}  // namespace pi
+
+#endif  // PI_DECODE_H

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Layout of the nrm2 trace file, shared by its writer (libperfutil) and its reader (post).
+//
+// A file is a sequence of sections, each a 512-byte header and data_size bytes, then the texts of
+// /proc/kallsyms and /proc/modules, whose places the first header tells. The first 256 bytes of
+// the header are the published layout, packed and misaligned by history: read and write it by
+// these offsets, never through a struct. docs/man/nrm2.5 is the full description.
+#ifndef PI_NRM2_H
+#define PI_NRM2_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pi::nrm2 {
+
+constexpr size_t header_size = 512;
+constexpr char magic[4] = {'N', 'R', 'M', '2'};
+constexpr uint32_t endian_mark = 0x04030201;
+constexpr uint32_t version = 0x00010000;  // 0xMMMMmmmm
+constexpr uint32_t os_type_64 = 0x64;
+
+namespace offset {
+constexpr size_t magic = 0;
+constexpr size_t endian = 4;
+constexpr size_t cr = 8;  // one byte, 10
+constexpr size_t header_size = 12;
+constexpr size_t data_size = 16;  // bytes that follow the header
+constexpr size_t cpu = 24;
+constexpr size_t mode = 32;        // PITRACE_MODE_*, bit 1: MTE at the end
+constexpr size_t start_time = 36;  // 8 bytes, trace clock at the last on
+constexpr size_t stop_time = 44;   // 8 bytes, last off or newest record
+constexpr size_t metric_count = 52;
+constexpr size_t flags = 56;  // flag_full
+constexpr size_t num_cpus = 60;
+constexpr size_t uncompressed_size = 64;
+constexpr size_t os_type = 68;
+constexpr size_t interval_id = 76;
+constexpr size_t kallsyms_offset = 80;  // 8 bytes each; only in the first header
+constexpr size_t kallsyms_size = 88;
+constexpr size_t modules_offset = 96;
+constexpr size_t modules_size = 104;
+constexpr size_t lost_count = 112;  // records this stream lost; capped at 2^32 - 1
+constexpr size_t section_type = 116;
+constexpr size_t slow_tsc = 240;
+constexpr size_t version = 244;
+constexpr size_t os = 248;  // "Linux  " and NUL
+constexpr size_t variable_tick = 256;
+}  // namespace offset
+
+constexpr uint32_t flag_full = 1;
+constexpr uint32_t mode_mte_at_end = 2;
+
+enum section_type : uint32_t {
+  section_mte = 1,
+  section_trace = 2,
+  section_final_mte = 4,
+  // Our additions. Readers skip types they do not know.
+  section_info = 0x100,       // text: "key=value" lines, keys in namespace info
+  section_build_ids = 0x200,  // text: "BUILDID PATH" lines; "-" for a file that has none, "?" for
+                              // one that changed or vanished before it could be read
+};
+
+// Keys of the info section. Values are text in UTF-8 without line feed; a key may repeat where it
+// says so. Unknown keys are ignored.
+namespace info {
+constexpr char source[] = "source";          // "driver" or "perf"
+constexpr char scope[] = "scope";            // "system" or "process"
+constexpr char pid[] = "pid";                // the process, where the scope is one
+constexpr char cannot_see[] = "cannot_see";  // repeats: one sentence on what this source misses
+constexpr char note[] = "note";      // repeats: one sentence the reader of a report must know
+constexpr char kernel[] = "kernel";  // uname -r
+constexpr char host[] = "host";
+constexpr char machine[] = "machine";    // uname -m
+constexpr char platform[] = "platform";  // one line: distribution, kernel, machine
+constexpr char ended[] = "ended";        // "off", "buffer full", "disk full"
+constexpr char cpu_hz[] = "cpu_hz";      // nominal speed of the processor
+constexpr char rate[] = "rate";          // ticks a second really asked of the source
+constexpr char tick_ns[] = "tick_ns";    // mean distance of two ticks, nanoseconds
+constexpr char kallsyms[] = "kallsyms";  // "complete", "hidden" (addresses withheld), "missing"
+// Counters, one line each: "count.CPU.trace|mte.produced|written|full|stopped|too_long|source=N"
+constexpr char count_prefix[] = "count.";
+// "missed.PROBE=N": hits of one of the module's hooks that the kernel itself skipped
+constexpr char missed_prefix[] = "missed.";
+constexpr char throttled[] = "throttled";  // times the kernel throttled perf's clock (idle CPUs)
+}  // namespace info
+
+}  // namespace pi::nrm2
+
+#endif  // PI_NRM2_H

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * The contract between the pitrace module and user space: trace records, ioctls, mapped areas.
+ *
+ * Compiles as kernel C, C11 and C++. Everything here is little-endian x86-64 today; fields are
+ * fixed width and naturally aligned, holes are named reserved and must be zero.
+ *
+ * Definitions come from "Performance Inspector Tools with Instruction Tracing and Per-Thread /
+ * Function Profiling" (Linux Symposium 2008), section 2 and Figure 1, and from the numbers the
+ * original tools published; what is our own addition says so.
+ */
+#ifndef PITRACE_ABI_H
+#define PITRACE_ABI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* ---- version -------------------------------------------------------------------------------
+ * A different major number is refused by libperfutil when it opens the device; a higher minor
+ * number only adds records or ioctls.
+ */
+#define PITRACE_ABI_MAJOR 1
+#define PITRACE_ABI_MINOR 0
+
+#define PITRACE_DEVICE_NAME "pitrace"
+#define PITRACE_DEVICE_PATH "/dev/pitrace"
+
+/* ---- trace records -------------------------------------------------------------------------
+ * Header, then 32-bit ints, then (type 2) strings. The low two bits of type_length are the
+ * type, the rest is the record's length in bytes, header included, always a multiple of four.
+ *
+ * The time is the low half of CLOCK_MONOTONIC in nanoseconds. A change of the high half is
+ * announced within a stream (one CPU, one buffer) by a record of major PITRACE_MAJOR_TIME that
+ * precedes the first record to which the new half applies. Every stream starts with one.
+ */
+struct pitrace_record {
+	__u16 type_length;
+	__u16 major;
+	__u32 minor;
+	__u32 time_lo;
+};
+
+#define PITRACE_TYPE_INTS	0 /* n ints; their number follows from the length */
+#define PITRACE_TYPE_STRINGS	2 /* int count, ints, then per string: length, bytes, zeros to 4 */
+#define PITRACE_TYPE_MASK	0x0003
+#define PITRACE_LENGTH_MASK	0xfffc
+
+#define PITRACE_MAX_RECORD	4000 /* bytes a writer may use; readers accept PITRACE_LENGTH_MASK */
+#define PITRACE_MAX_INTS	126
+#define PITRACE_MAX_STRINGS	16
+#define PITRACE_MAX_STRING	2048
+
+/* ---- majors --------------------------------------------------------------------------------
+ * 1 to 254 can be enabled and disabled one by one. The time and the start-up group are written
+ * whatever is enabled: without them the others cannot be read.
+ */
+#define PITRACE_MAJOR_ALL	0x00 /* in enable and disable: every major */
+#define PITRACE_MAJOR_TIME	0x08 /* the high half of the time changed */
+#define PITRACE_MAJOR_TPROF	0x10 /* a tick */
+#define PITRACE_MAJOR_SYSTEM	0x11 /* start-up information */
+#define PITRACE_MAJOR_MTE	0x19 /* module table entry: names of code and processes */
+#define PITRACE_MAJOR_MAX	0xfe
+#define PITRACE_MAJOR_TPROF_SET 0xff /* in enable and disable: TPROF and MTE */
+
+/* PITRACE_MAJOR_TIME: int high */
+#define PITRACE_TIME_HIGH 0x01
+
+/* PITRACE_MAJOR_TPROF: minor is PITRACE_TPROF_BASE + privilege level; ints pid, tid, address
+ * high, address low. pid is the process (thread group), both in the initial pid namespace.
+ */
+#define PITRACE_TPROF_BASE	0x20
+#define PITRACE_TPROF_KERNEL	0x20
+#define PITRACE_TPROF_USER	0x23
+#define PITRACE_TPROF_LEVEL_MASK 0x0f
+
+/* PITRACE_MAJOR_SYSTEM */
+#define PITRACE_SYSTEM_INTERVAL 0xb2 /* trace interval id */
+#define PITRACE_SYSTEM_END	0xb3 /* end of the start-up group */
+#define PITRACE_SYSTEM_START	0xb4
+#define PITRACE_SYSTEM_CLOCK	0xb5 /* CPU MHz, minutes west, dst, seconds since the epoch */
+#define PITRACE_SYSTEM_TIMEBASE 0xb7 /* trace clock, units a second */
+#define PITRACE_SYSTEM_TPROF	0xb8 /* 0 = time based, ticks a second, 0 */
+#define PITRACE_SYSTEM_OS	0xbe /* PITRACE_OS_LINUX */
+#define PITRACE_OS_LINUX	0x2000
+
+/* PITRACE_MAJOR_MTE. pid is always a process (thread group). */
+#define PITRACE_MTE_MODULE	0x01 /* executable mapping, see PITRACE_MODULE_* */
+#define PITRACE_MTE_NAME	0x34 /* pid, PITRACE_NAME_64 or _32 / name */
+#define PITRACE_MTE_THREAD_NAME 0x36 /* our addition: pid, tid / name of one thread */
+#define PITRACE_MTE_PARENT	0x63 /* pid, parent pid, PITRACE_PARENT_* */
+#define PITRACE_MTE_CREATE	0x64 /* pid: a new image begins (exec); what was mapped is gone */
+#define PITRACE_MTE_KILL	0x65 /* pid: exits; ticks may follow, reuse of the pid ends it */
+#define PITRACE_MTE_CREATE_THREAD 0x66 /* pid, tid */
+#define PITRACE_MTE_KILL_THREAD 0x67 /* pid, tid */
+
+#define PITRACE_NAME_32 0x32
+#define PITRACE_NAME_64 0x64
+
+#define PITRACE_PARENT_FORK	0x000 /* the child starts with a copy of the parent's mappings */
+#define PITRACE_PARENT_CLONE	0x100 /* the child shares the parent's address space */
+#define PITRACE_PARENT_EXISTING 0x200 /* our addition: ran before the trace; only names the parent */
+
+/* PITRACE_MTE_MODULE: the ints by position. The last five are our addition; the offset into the
+ * file is what a segment is found by, the inode tells whether the file is still the one mapped.
+ */
+#define PITRACE_MODULE_PID	0
+#define PITRACE_MODULE_SIZE	1
+#define PITRACE_MODULE_STAMP	2 /* 0, or a PITRACE_STAMP_* marker */
+#define PITRACE_MODULE_CHECKSUM 3 /* 0 */
+#define PITRACE_MODULE_ADDR_HI	4
+#define PITRACE_MODULE_ADDR_LO	5
+#define PITRACE_MODULE_SIZE_HI	6
+#define PITRACE_MODULE_OFFSET_HI 7
+#define PITRACE_MODULE_OFFSET_LO 8
+#define PITRACE_MODULE_INODE_HI 9
+#define PITRACE_MODULE_INODE_LO 10
+#define PITRACE_MODULE_INTS	11
+#define PITRACE_MODULE_INTS_MIN 6
+
+#define PITRACE_STAMP_ANON	 0xfffffff1u /* name "//anon" */
+#define PITRACE_STAMP_VSYSCALL32 0xfffffff2u
+#define PITRACE_STAMP_VSYSCALL64 0xfffffff4u /* name "[vsyscall]" */
+#define PITRACE_STAMP_VDSO	 0xfffffff8u /* name "[vdso]" */
+
+#define PITRACE_KERNEL_NAME "vmlinux" /* module of pid 0, address and size 0 */
+
+/* ---- buffers -------------------------------------------------------------------------------
+ * Per CPU one buffer for MTE records and one for all others. Each is mapped read-only: one page
+ * of struct pitrace_buffer_head, then data_size bytes of records. The bytes below committed are
+ * whole records and no longer change.
+ *
+ * produced = written + the sum of lost[], at every moment at which no writer is active.
+ * PITRACE_MAJOR_TIME records are not counted.
+ */
+#define PITRACE_BUFFER_TRACE 0
+#define PITRACE_BUFFER_MTE   1
+#define PITRACE_BUFFERS	     2
+
+#define PITRACE_LOST_FULL     0 /* did not fit; ends recording on every CPU (normal mode) */
+#define PITRACE_LOST_STOPPED  1 /* came after a buffer, on any CPU, had become full */
+#define PITRACE_LOST_TOO_LONG 2 /* larger than PITRACE_MAX_RECORD */
+#define PITRACE_LOST_SOURCE   3 /* the source could not deliver it (perf's lost records, no memory) */
+#define PITRACE_LOST_REASONS  4
+
+struct pitrace_buffer_head {
+	__u64 data_size; /* bytes */
+	__u64 committed; /* bytes, load with acquire ordering */
+	__u64 produced;  /* records */
+	__u64 written;
+	__u64 lost[PITRACE_LOST_REASONS];
+	__u64 last_time; /* of the newest record, nanoseconds */
+	__u32 cpu;
+	__u32 kind; /* PITRACE_BUFFER_* */
+};
+
+#define PITRACE_HEAD_BYTES 4096 /* the data starts here */
+
+/* mmap offset of one buffer of one CPU; the length is PITRACE_HEAD_BYTES + data_size */
+#define PITRACE_MMAP_OFFSET(kind, cpu) (((__u64)(kind) + 1) << 48 | (__u64)(cpu) << 32)
+
+/* ---- control -------------------------------------------------------------------------------
+ * The handle on which PITRACE_IOC_ALLOC succeeds owns the trace until it is closed or
+ * PITRACE_IOC_TERMINATE is called; closing ends the trace and frees the buffers. Others get
+ * EBUSY from ALLOC and EPERM from what only the owner may do; INFO and PROBE are open to all
+ * who may open the device (CAP_PERFMON, or the group given as module parameter). A mapping keeps
+ * the handle open; it stays readable after TERMINATE.
+ *
+ * Errors besides: EINVAL for values out of range; ALLOC: EBUSY also for who owns buffers already,
+ * ENOMEM; ON: EALREADY when on, ENOMEM; OFF: EALREADY when not on; RATE: EBUSY while on; all: EINTR
+ * when killed while waiting. ALLOC begins with no major enabled and the default rate.
+ */
+#define PITRACE_MODE_NORMAL 0 /* linear buffers; recording stops when one is full */
+
+#define PITRACE_STATE_FREE 0 /* no buffers */
+#define PITRACE_STATE_INIT 1 /* buffers, not recording */
+#define PITRACE_STATE_ON   2
+
+struct pitrace_alloc {
+	__u64 trace_bytes; /* per CPU; rounded up to pages */
+	__u64 mte_bytes;
+	__u32 mode; /* PITRACE_MODE_* */
+	__u32 flags; /* PITRACE_ALLOC_* */
+};
+#define PITRACE_ALLOC_ANON 1 /* record anonymous executable mappings too */
+
+#define PITRACE_RATE_MIN     1
+#define PITRACE_RATE_MAX     10000
+#define PITRACE_RATE_DEFAULT 100
+
+struct pitrace_info {
+	__u32 abi_major;
+	__u32 abi_minor;
+	__u32 state; /* PITRACE_STATE_* */
+	__u32 mode;
+	__s32 owner_pid; /* 0: nobody; in the initial pid namespace */
+	__u32 full; /* 1: a buffer became full and recording stopped by itself */
+	__u32 rate; /* ticks a second */
+	__u32 interval_id; /* counts the ONs since the module was loaded */
+	__u64 trace_bytes;
+	__u64 mte_bytes;
+	__u64 start_time; /* of the last ON, nanoseconds of the trace clock */
+	__u64 stop_time; /* of the last OFF, 0 while on */
+	__u32 cpus_possible; /* CPU numbers are below this */
+	__u32 cpus_failed; /* came online while no buffer could be allocated: not traced */
+	__u8 enabled[32]; /* bit (major & 7) of byte (major >> 3) */
+};
+
+/* One hook of the module; ask for index 0, 1, ... until ENOENT. */
+struct pitrace_probe {
+	__u32 index; /* in */
+	__u32 attached; /* 1: in place, 0: this kernel lacks it (name says which) */
+	__u64 missed; /* hits that the kernel reports as missed since ON */
+	char name[48];
+};
+
+#define PITRACE_IOC_MAGIC     'i'
+#define PITRACE_IOC_ON	      _IO(PITRACE_IOC_MAGIC, 0x10)
+#define PITRACE_IOC_OFF	      _IO(PITRACE_IOC_MAGIC, 0x11)
+#define PITRACE_IOC_TERMINATE _IO(PITRACE_IOC_MAGIC, 0x12)
+#define PITRACE_IOC_INFO      _IOR(PITRACE_IOC_MAGIC, 0x13, struct pitrace_info)
+#define PITRACE_IOC_ALLOC     _IOW(PITRACE_IOC_MAGIC, 0x14, struct pitrace_alloc)
+#define PITRACE_IOC_ENABLE    _IOW(PITRACE_IOC_MAGIC, 0x16, __u32) /* major */
+#define PITRACE_IOC_DISABLE   _IOW(PITRACE_IOC_MAGIC, 0x17, __u32)
+#define PITRACE_IOC_RATE      _IOW(PITRACE_IOC_MAGIC, 0x18, __u32) /* ticks a second */
+#define PITRACE_IOC_PROBE     _IOWR(PITRACE_IOC_MAGIC, 0x1e, struct pitrace_probe)
+
+#endif /* PITRACE_ABI_H */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * The only encoders of trace records: values in, record bytes out. Used by the module, by
+ * libperfutil's perf collector and by tests; the matching decoder is include/pi/decode.h.
+ *
+ * Every function fills a place of pitrace_size_*() bytes that the caller has reserved; none of
+ * them allocates, fails or reads anything but its arguments. time_lo is the low half of the
+ * record's time.
+ */
+#ifndef PITRACE_ENCODE_H
+#define PITRACE_ENCODE_H
+
+#include <pitrace/abi.h>
+
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
+
+struct pitrace_module {
+	__u32 pid;
+	__u32 stamp; /* 0 or PITRACE_STAMP_* */
+	__u64 address;
+	__u64 size;
+	__u64 offset; /* into the file, bytes */
+	__u64 inode;
+};
+
+static inline __u32 pitrace_size_ints(__u32 ints)
+{
+	return (__u32)sizeof(struct pitrace_record) + 4 * ints;
+}
+
+/* ints and one string of length bytes */
+static inline __u32 pitrace_size_string(__u32 ints, __u32 length)
+{
+	return (__u32)sizeof(struct pitrace_record) + 4 + 4 * ints + 4 + ((length + 3) & ~3u);
+}
+
+static inline __u32 *pitrace_put_header(void *place, __u32 type, __u32 size, __u32 major,
+					__u32 minor, __u32 time_lo)
+{
+	struct pitrace_record *record = (struct pitrace_record *)place;
+
+	record->type_length = (__u16)(size | type);
+	record->major = (__u16)major;
+	record->minor = minor;
+	record->time_lo = time_lo;
+	return (__u32 *)(record + 1);
+}
+
+static inline void pitrace_put_string(__u32 *data, const char *string, __u32 length)
+{
+	*data++ = length;
+	if (length & 3)
+		data[length / 4] = 0;
+	memcpy(data, string, length);
+}
+
+static inline void pitrace_encode_time(void *place, __u64 time)
+{
+	*pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(1), PITRACE_MAJOR_TIME,
+			    PITRACE_TIME_HIGH, (__u32)time) = (__u32)(time >> 32);
+}
+
+#define PITRACE_TPROF_SIZE 28
+
+static inline void pitrace_encode_tprof(void *place, __u32 time_lo, int user, __u32 pid, __u32 tid,
+					__u64 address)
+{
+	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_TPROF_SIZE,
+					 PITRACE_MAJOR_TPROF,
+					 user ? PITRACE_TPROF_USER : PITRACE_TPROF_KERNEL, time_lo);
+
+	data[0] = pid;
+	data[1] = tid;
+	data[2] = (__u32)(address >> 32);
+	data[3] = (__u32)address;
+}
+
+/* A record of ints only: start-up information, links, creation and end of processes. */
+static inline void pitrace_encode_ints(void *place, __u32 time_lo, __u32 major, __u32 minor,
+				       const __u32 *ints, __u32 count)
+{
+	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(count), major,
+					 minor, time_lo);
+
+	memcpy(data, ints, 4 * count);
+}
+
+/* A record of ints and one string: names. */
+static inline void pitrace_encode_string(void *place, __u32 time_lo, __u32 major, __u32 minor,
+					 const __u32 *ints, __u32 count, const char *string,
+					 __u32 length)
+{
+	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_STRINGS,
+					 pitrace_size_string(count, length), major, minor, time_lo);
+
+	*data++ = count;
+	memcpy(data, ints, 4 * count);
+	pitrace_put_string(data + count, string, length);
+}
+
+static inline __u32 pitrace_size_module(__u32 length)
+{
+	return pitrace_size_string(PITRACE_MODULE_INTS, length);
+}
+
+static inline void pitrace_encode_module(void *place, __u32 time_lo,
+					 const struct pitrace_module *module, const char *name,
+					 __u32 length)
+{
+	__u32 ints[PITRACE_MODULE_INTS];
+
+	ints[PITRACE_MODULE_PID] = module->pid;
+	ints[PITRACE_MODULE_SIZE] = (__u32)module->size;
+	ints[PITRACE_MODULE_STAMP] = module->stamp;
+	ints[PITRACE_MODULE_CHECKSUM] = 0;
+	ints[PITRACE_MODULE_ADDR_HI] = (__u32)(module->address >> 32);
+	ints[PITRACE_MODULE_ADDR_LO] = (__u32)module->address;
+	ints[PITRACE_MODULE_SIZE_HI] = (__u32)(module->size >> 32);
+	ints[PITRACE_MODULE_OFFSET_HI] = (__u32)(module->offset >> 32);
+	ints[PITRACE_MODULE_OFFSET_LO] = (__u32)module->offset;
+	ints[PITRACE_MODULE_INODE_HI] = (__u32)(module->inode >> 32);
+	ints[PITRACE_MODULE_INODE_LO] = (__u32)module->inode;
+	pitrace_encode_string(place, time_lo, PITRACE_MAJOR_MTE, PITRACE_MTE_MODULE, ints,
+			      PITRACE_MODULE_INTS, name, length);
+}
+
+#endif /* PITRACE_ENCODE_H */
