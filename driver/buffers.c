@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The per-CPU trace and MTE buffers: their pages, the read-only mappings, CPUs that come and go. */
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/nospec.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "pitrace.h"
+#include "record.h"
+
+static_assert(PAGE_SIZE == PITRACE_HEAD_BYTES);
+
+/* The pages of one buffer, head first. The ring holds one reference, each mmap() call another. */
+struct area {
+	struct kref references;
+	struct page **pages;
+	unsigned long count;
+	void *base; /* all of them, in kernel space */
+};
+
+static DEFINE_PER_CPU(struct area *, areas[PITRACE_BUFFERS]);
+static DEFINE_MUTEX(areas_lock); /* the pointers, against mmap() */
+
+/* Changed under cpus_read_lock(), read by the hot-plug callback under cpus_write_lock(). */
+static u64 data_bytes[PITRACE_BUFFERS]; /* 0: there are no buffers */
+static atomic_t cpus_failed;
+
+static enum cpuhp_state hotplug_state;
+
+static struct pitrace_ring *ring_of(u32 kind, unsigned int cpu)
+{
+	return per_cpu_ptr(&pitrace_rings[kind], cpu);
+}
+
+static struct area **area_of(u32 kind, unsigned int cpu)
+{
+	return per_cpu_ptr(&areas[kind], cpu);
+}
+
+static void free_pages_of(struct area *area)
+{
+	while (area->count)
+		__free_page(area->pages[--area->count]);
+	kvfree(area->pages);
+}
+
+static void release_area(struct kref *references)
+{
+	struct area *area = container_of(references, struct area, references);
+
+	vunmap(area->base);
+	/* Pages that are mapped by user space have a reference of their own each. */
+	free_pages_of(area);
+	kfree(area);
+}
+
+static int fill_with_pages(struct area *area, unsigned long count, int node)
+{
+	/* Fails rather than wakes the OOM killer, and reports it to who asked, not to the log. */
+	const gfp_t flags = GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN;
+
+	area->pages = kvcalloc(count, sizeof(*area->pages), GFP_KERNEL | __GFP_NOWARN);
+	if (!area->pages)
+		return -ENOMEM;
+	while (area->count < count) {
+		struct page *page = alloc_pages_node(node, flags, 0);
+
+		if (!page)
+			return -ENOMEM;
+		area->pages[area->count++] = page;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+static struct area *new_area(u64 bytes, unsigned int cpu)
+{
+	const unsigned long count = (PITRACE_HEAD_BYTES + bytes) >> PAGE_SHIFT;
+	struct area *area;
+	int error;
+
+	area = kzalloc(sizeof(*area), GFP_KERNEL);
+	if (!area)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&area->references);
+	error = fill_with_pages(area, count, cpu_to_node(cpu));
+	if (error)
+		goto free_pages;
+	error = -ENOMEM;
+	area->base = vmap(area->pages, count, VM_MAP, PAGE_KERNEL);
+	if (!area->base)
+		goto free_pages;
+	return area;
+
+free_pages:
+	free_pages_of(area);
+	kfree(area);
+	return ERR_PTR(error);
+}
+
+/* The CPU is offline, or the gate is closed: nobody writes while the ring is set up. */
+static void attach_area(struct area *area, u32 kind, unsigned int cpu)
+{
+	struct pitrace_ring *ring = ring_of(kind, cpu);
+	struct pitrace_buffer_head *head = area->base;
+
+	head->data_size = data_bytes[kind];
+	head->cpu = cpu;
+	head->kind = kind;
+	ring->data = area->base + PITRACE_HEAD_BYTES;
+	ring->size = data_bytes[kind];
+	ring->head = head;
+	pitrace_ring_reset(ring);
+
+	mutex_lock(&areas_lock);
+	*area_of(kind, cpu) = area;
+	mutex_unlock(&areas_lock);
+}
+
+static void detach_area(u32 kind, unsigned int cpu)
+{
+	struct area *area;
+
+	memset(ring_of(kind, cpu), 0, sizeof(struct pitrace_ring));
+	mutex_lock(&areas_lock);
+	area = *area_of(kind, cpu);
+	*area_of(kind, cpu) = NULL;
+	mutex_unlock(&areas_lock);
+	if (area)
+		kref_put(&area->references, release_area);
+}
+
+/* Both buffers of a CPU or none. */
+static int add_cpu_buffers(unsigned int cpu)
+{
+	struct area *area[PITRACE_BUFFERS];
+	int error;
+	u32 kind;
+
+	for (kind = 0; kind < PITRACE_BUFFERS; kind++) {
+		area[kind] = new_area(data_bytes[kind], cpu);
+		if (IS_ERR(area[kind])) {
+			error = PTR_ERR(area[kind]);
+			goto release;
+		}
+	}
+	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
+		attach_area(area[kind], kind, cpu);
+	return 0;
+
+release:
+	while (kind--)
+		kref_put(&area[kind]->references, release_area);
+	return error;
+}
+
+static void remove_all(void)
+{
+	unsigned int cpu;
+	u32 kind;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < PITRACE_BUFFERS; kind++)
+			detach_area(kind, cpu);
+	}
+	memset(data_bytes, 0, sizeof(data_bytes));
+}
+
+/* An eighth of what is available stays so: running into the limit would hurt others. */
+static bool fits_in_memory(const u64 bytes[PITRACE_BUFFERS])
+{
+	const u64 available = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
+	u64 per_cpu_bytes = 0;
+	u32 kind;
+
+	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
+		per_cpu_bytes += PITRACE_HEAD_BYTES + bytes[kind];
+	return per_cpu_bytes <= (available - available / 8) / num_online_cpus();
+}
+
+int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS])
+{
+	unsigned int cpu;
+	int error = -ENOMEM;
+
+	cpus_read_lock();
+	if (!fits_in_memory(bytes))
+		goto unlock;
+	memcpy(data_bytes, bytes, sizeof(data_bytes));
+	atomic_set(&cpus_failed, 0);
+	for_each_online_cpu(cpu) {
+		error = add_cpu_buffers(cpu);
+		if (error) {
+			remove_all();
+			break;
+		}
+	}
+unlock:
+	cpus_read_unlock();
+	return error;
+}
+
+void pitrace_buffers_free(void)
+{
+	cpus_read_lock();
+	remove_all();
+	cpus_read_unlock();
+}
+
+void pitrace_buffers_reset(void)
+{
+	unsigned int cpu;
+	u32 kind;
+
+	cpus_read_lock();
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < PITRACE_BUFFERS; kind++) {
+			struct pitrace_ring *ring = ring_of(kind, cpu);
+
+			if (ring->head)
+				pitrace_ring_reset(ring);
+		}
+	}
+	cpus_read_unlock();
+}
+
+u32 pitrace_buffers_cpus_failed(void)
+{
+	return (u32)atomic_read(&cpus_failed);
+}
+
+/*
+ * A CPU is about to come online; nothing runs on it yet. The buffers of one that was here before
+ * are still there, with what it wrote. A CPU without buffers must come up all the same.
+ */
+static int cpu_comes(unsigned int cpu)
+{
+	if (!data_bytes[PITRACE_BUFFER_TRACE] || ring_of(PITRACE_BUFFER_TRACE, cpu)->head)
+		return 0;
+	if (add_cpu_buffers(cpu))
+		atomic_inc(&cpus_failed);
+	return 0;
+}
+
+static struct area *get_area(u64 offset)
+{
+	u32 kind = (u32)(offset >> 48) - 1;
+	u32 cpu = (u32)(offset >> 32) & 0xffff;
+	struct area *area;
+
+	if (kind >= PITRACE_BUFFERS || cpu >= nr_cpu_ids || (u32)offset)
+		return NULL;
+	kind = array_index_nospec(kind, PITRACE_BUFFERS);
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	if (!cpu_possible(cpu))
+		return NULL;
+	mutex_lock(&areas_lock);
+	area = *area_of(kind, cpu);
+	if (area)
+		kref_get(&area->references);
+	mutex_unlock(&areas_lock);
+	return area;
+}
+
+int pitrace_buffers_mmap(struct vm_area_struct *vma)
+{
+	struct area *area;
+	int error;
+
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EACCES;
+	area = get_area((u64)vma->vm_pgoff << PAGE_SHIFT);
+	if (!area)
+		return -ENXIO;
+	/* Never writable later either, never larger, not in a child, not in a core dump. */
+	pitrace_vm_flags_change(vma, VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP,
+				VM_MAYWRITE | VM_MAYEXEC);
+	/*
+	 * -ENXIO when the mapping is longer than the buffer. Takes a reference on every page, so
+	 * the mapping outlives the area; the module stays because the mapping holds the file.
+	 */
+	error = vm_map_pages_zero(vma, area->pages, area->count);
+	kref_put(&area->references, release_area);
+	return error;
+}
+
+int pitrace_buffers_init(void)
+{
+	const int state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "pitrace:buffers",
+						    cpu_comes, NULL);
+
+	if (state < 0)
+		return state;
+	hotplug_state = state;
+	return 0;
+}
+
+void pitrace_buffers_exit(void)
+{
+	cpuhp_remove_state_nocalls(hotplug_state);
+}

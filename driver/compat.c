@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The half of compat.h that is more than a line. */
+
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "compat.h"
+
+struct search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void compare_name(struct tracepoint *tracepoint, void *data)
+{
+	struct search *search = data;
+
+	if (!strcmp(tracepoint->name, search->name))
+		search->found = tracepoint;
+}
+
+struct tracepoint *pitrace_find_tracepoint(const char *name)
+{
+	struct search search = { .name = name };
+
+	for_each_kernel_tracepoint(compare_name, &search);
+	return search.found;
+}

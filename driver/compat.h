@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every difference between kernels, as functions that all kernels have. PITRACE_HAS_* come from
+ * driver/Kbuild, which asks the kernel's headers.
+ */
+#ifndef PITRACE_COMPAT_H
+#define PITRACE_COMPAT_H
+
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/path.h>
+
+struct tracepoint;
+
+static inline void pitrace_vm_flags_change(struct vm_area_struct *vma, unsigned long set,
+					   unsigned long clear)
+{
+#ifdef PITRACE_HAS_VM_FLAGS_CLEAR
+	vm_flags_set(vma, set);
+	vm_flags_clear(vma, clear);
+#else
+	vma->vm_flags |= set;
+	vma->vm_flags &= ~clear;
+#endif
+}
+
+/* The path under which a mapped file was opened, where vm_file is what overlayfs has below it. */
+static inline const struct path *pitrace_file_path(const struct file *file)
+{
+#ifdef PITRACE_HAS_FILE_USER_PATH
+	return file_user_path(file);
+#else
+	return &file->f_path;
+#endif
+}
+
+static inline void pitrace_hrtimer_setup(struct hrtimer *timer,
+					 enum hrtimer_restart (*function)(struct hrtimer *),
+					 clockid_t clock, enum hrtimer_mode mode)
+{
+#ifdef PITRACE_HAS_HRTIMER_SETUP
+	hrtimer_setup(timer, function, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+#endif
+}
+
+/* The tracepoint of that name, or NULL. Their variables are not exported, their list is. */
+struct tracepoint *pitrace_find_tracepoint(const char *name);
+
+#endif /* PITRACE_COMPAT_H */

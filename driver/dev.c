@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The device node: who may open it, and what its file operations lead to. */
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/security.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
+
+#include "pitrace.h"
+
+static int group = -1;
+module_param(group, int, 0644);
+MODULE_PARM_DESC(group, "id of the group whose members may trace the whole system; -1: none");
+
+/* The group is asked first: a refused capability is an entry in the audit log. */
+static bool may_trace(void)
+{
+	const int gid = READ_ONCE(group);
+	kgid_t kgid;
+
+	if (gid >= 0) {
+		kgid = make_kgid(&init_user_ns, (gid_t)gid);
+		if (gid_valid(kgid) && in_egroup_p(kgid))
+			return true;
+	}
+	return perfmon_capable();
+}
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	int error;
+
+	if (!may_trace())
+		return -EACCES;
+	/* A kernel locked down for confidentiality shows nobody what perf would show. */
+	error = security_locked_down(LOCKDOWN_PERF);
+	if (error)
+		return error;
+	return nonseekable_open(inode, file);
+}
+
+/* Mappings of the buffers hold the file: this comes after the last close() and munmap(). */
+static int device_release(struct inode *inode, struct file *file)
+{
+	pitrace_session_release(file);
+	return 0;
+}
+
+/*
+ * Runs under mmap_lock, which the session's snapshots take of other processes while they hold the
+ * session lock. Hence no session lock here: ownership ends only with this file, or by its own
+ * PITRACE_IOC_TERMINATE, which the buffers sort out.
+ */
+static int device_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	if (!pitrace_session_owned_by(file))
+		return -EPERM;
+	return pitrace_buffers_mmap(vma);
+}
+
+static const struct file_operations device_operations = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = device_release,
+	.mmap = device_mmap,
+	.unlocked_ioctl = pitrace_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = PITRACE_DEVICE_NAME,
+	.fops = &device_operations,
+	.mode = 0666, /* may_trace() decides */
+};
+
+int pitrace_dev_init(void)
+{
+	return misc_register(&device);
+}
+
+void pitrace_dev_exit(void)
+{
+	misc_deregister(&device);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of ioctls: command to handler; arguments are copied in and out here only. */
+
+#include <linux/fs.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "pitrace.h"
+
+union argument {
+	struct pitrace_alloc alloc;
+	struct pitrace_info info;
+	struct pitrace_probe probe;
+	__u32 number;
+};
+
+static long on(struct file *file, union argument *argument)
+{
+	return pitrace_session_on(file);
+}
+
+static long off(struct file *file, union argument *argument)
+{
+	return pitrace_session_off(file);
+}
+
+static long terminate(struct file *file, union argument *argument)
+{
+	return pitrace_session_terminate(file);
+}
+
+static long info(struct file *file, union argument *argument)
+{
+	return pitrace_session_info(&argument->info);
+}
+
+static long alloc(struct file *file, union argument *argument)
+{
+	return pitrace_session_alloc(file, &argument->alloc);
+}
+
+static long enable(struct file *file, union argument *argument)
+{
+	return pitrace_session_enable(file, argument->number);
+}
+
+static long disable(struct file *file, union argument *argument)
+{
+	return pitrace_session_disable(file, argument->number);
+}
+
+static long rate(struct file *file, union argument *argument)
+{
+	return pitrace_session_rate(file, argument->number);
+}
+
+static long probe(struct file *file, union argument *argument)
+{
+	return pitrace_session_probe(&argument->probe);
+}
+
+static const struct command {
+	unsigned int number; /* its bits tell size and direction of the argument */
+	long (*handle)(struct file *file, union argument *argument);
+} commands[] = {
+	{ PITRACE_IOC_ON, on },
+	{ PITRACE_IOC_OFF, off },
+	{ PITRACE_IOC_TERMINATE, terminate },
+	{ PITRACE_IOC_INFO, info },
+	{ PITRACE_IOC_ALLOC, alloc },
+	{ PITRACE_IOC_ENABLE, enable },
+	{ PITRACE_IOC_DISABLE, disable },
+	{ PITRACE_IOC_RATE, rate },
+	{ PITRACE_IOC_PROBE, probe },
+};
+
+long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	const struct command *command = commands;
+	void __user *user = (void __user *)arg;
+	/* Zeroed: nothing of the kernel's stack can go out with an answer. */
+	union argument argument = {};
+	long result;
+
+	while (command->number != cmd) {
+		if (++command == commands + ARRAY_SIZE(commands))
+			return -ENOTTY;
+	}
+	if ((_IOC_DIR(cmd) & _IOC_WRITE) && copy_from_user(&argument, user, _IOC_SIZE(cmd)))
+		return -EFAULT;
+	result = command->handle(file, &argument);
+	if (!result && (_IOC_DIR(cmd) & _IOC_READ) && copy_to_user(user, &argument, _IOC_SIZE(cmd)))
+		return -EFAULT;
+	return result;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loading and unloading: the order in which the parts come up, and its exact reverse. */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/stringify.h>
+
+#include "pitrace.h"
+#include "plat.h"
+
+static int __init pitrace_init(void)
+{
+	const char *lacks = pitrace_arch_lacks();
+	int error;
+
+	if (lacks) {
+		pr_err("this processor has no %s\n", lacks);
+		return -ENODEV;
+	}
+	error = pitrace_maps_init();
+	if (error)
+		goto failed;
+	error = pitrace_buffers_init();
+	if (error)
+		goto exit_maps;
+	error = pitrace_tprof_init();
+	if (error)
+		goto exit_buffers;
+	pitrace_mte_init();
+	/* Last: from here on somebody can open the device. */
+	error = pitrace_dev_init();
+	if (error)
+		goto exit_tprof;
+	return 0;
+
+exit_tprof:
+	pitrace_tprof_exit();
+exit_buffers:
+	pitrace_buffers_exit();
+exit_maps:
+	pitrace_maps_exit();
+failed:
+	pr_err("cannot start (error %d)\n", error);
+	return error;
+}
+
+/* An open device holds the module, so no trace exists any more. */
+static void __exit pitrace_exit(void)
+{
+	pitrace_dev_exit();
+	pitrace_tprof_exit();
+	pitrace_buffers_exit();
+	pitrace_maps_exit();
+}
+
+module_init(pitrace_init);
+module_exit(pitrace_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Performance Inspector: where the time goes, by sampling and tracing");
+MODULE_VERSION(__stringify(PITRACE_ABI_MAJOR) "." __stringify(PITRACE_ABI_MINOR));

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the driver's files offer each other.
+ *
+ * Locks, outermost first. Nothing on a recording path takes any of them.
+ *	session lock	state, owner, majors; held over starting and stopping
+ *	exec_update_lock, mmap_lock of a traced process (snapshot.c, maps.c)
+ *	CPU hot-plug	cpus_read_lock: set of buffers, tick timers; hot-plug callbacks hold it
+ *			for writing and therefore never take the session lock
+ *	areas lock	pointers to the buffers; innermost, as mmap() takes it under mmap_lock
+ */
+#ifndef PITRACE_DRIVER_H
+#define PITRACE_DRIVER_H
+
+#include <linux/fs.h>
+#include <linux/mm_types.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include <pitrace/abi.h>
+
+/* ---- main.c: what the objects are loaded and unloaded with ---- */
+
+int pitrace_dev_init(void);
+void pitrace_dev_exit(void);
+int pitrace_buffers_init(void);
+void pitrace_buffers_exit(void);
+int pitrace_tprof_init(void);
+void pitrace_tprof_exit(void);
+void pitrace_mte_init(void);
+int pitrace_maps_init(void);
+void pitrace_maps_exit(void);
+
+/* ---- ioctl.c ---- */
+
+long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+/* ---- session.c: one trace, one owner ---- */
+
+/* 0, or -EINVAL, -EBUSY (somebody owns the trace), -ENOMEM, -EINTR */
+int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc);
+
+/*
+ * Only the owner: -EPERM for others. -EINTR when killed while waiting.
+ * on: -EALREADY when on; off: -EALREADY when not on; majors: -EINVAL when there is no such major;
+ * rate: -EINVAL outside PITRACE_RATE_*, -EBUSY while on.
+ */
+int pitrace_session_on(struct file *file);
+int pitrace_session_off(struct file *file);
+int pitrace_session_terminate(struct file *file);
+int pitrace_session_enable(struct file *file, u32 major);
+int pitrace_session_disable(struct file *file, u32 major);
+int pitrace_session_rate(struct file *file, u32 rate);
+
+/* Anybody. */
+int pitrace_session_info(struct pitrace_info *info);
+int pitrace_session_probe(struct pitrace_probe *probe);
+
+/* The last reference to an open file went away; ends the trace if it was the owner's. */
+void pitrace_session_release(struct file *file);
+bool pitrace_session_owned_by(struct file *file);
+
+/* ---- buffers.c: the pages behind the rings ---- */
+
+/* Bytes are multiples of the page size. 0, -ENOMEM or -EINTR (then nothing is allocated). */
+int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS]);
+/* No writer may be active or come. Pages that are still mapped live until they are unmapped. */
+void pitrace_buffers_free(void);
+void pitrace_buffers_reset(void);
+u32 pitrace_buffers_cpus_failed(void);
+int pitrace_buffers_mmap(struct vm_area_struct *vma);
+
+/* ---- tprof.c: ticks ---- */
+
+void pitrace_tprof_start(u32 rate);
+void pitrace_tprof_stop(void);
+
+/* ---- hook_mte.c: names of code and processes, as they come and go ---- */
+
+void pitrace_mte_start(void);
+void pitrace_mte_stop(void);
+/* Fills in all but the index; -ENOENT when there is none of that index. */
+int pitrace_mte_probe(struct pitrace_probe *probe);
+
+/* ---- maps.c: executable mappings ---- */
+
+/* anon: record anonymous ones too. */
+void pitrace_maps_start(bool anon);
+void pitrace_maps_stop(void);
+/* A recording path: current has mapped something executable at address. */
+void pitrace_maps_mapped(unsigned long address);
+/* Writes the executable mappings of an address space. May sleep; -ENOMEM, -EINTR. */
+int pitrace_maps_describe(u32 pid, struct mm_struct *mm);
+/* Waits, a second at most, for the records that pitrace_maps_mapped() has promised. */
+void pitrace_maps_drain(void);
+
+/* ---- tasks.c: sets of tasks ---- */
+
+struct pitrace_tasks {
+	struct task_struct **task; /* one reference each */
+	unsigned int count;
+};
+
+/* All there are; a process's leader before its other threads. 0, -ENOMEM or -EINTR. */
+int pitrace_tasks_collect(struct pitrace_tasks *tasks);
+/* Makes pitrace_tasks_contain() possible; loses the order. */
+void pitrace_tasks_sort(struct pitrace_tasks *tasks);
+bool pitrace_tasks_contain(const struct pitrace_tasks *tasks, const struct task_struct *task);
+void pitrace_tasks_release(struct pitrace_tasks *tasks);
+
+/* ---- snapshot.c: what already runs, and what the reader must know first ---- */
+
+enum pitrace_snapshot {
+	PITRACE_SNAPSHOT_START, /* threads are new to the reader */
+	PITRACE_SNAPSHOT_END,
+};
+
+void pitrace_snapshot_system(u32 rate, u32 interval_id);
+void pitrace_snapshot_kernel(void);
+/* Every process there is. 0, -ENOMEM or -EINTR. */
+int pitrace_snapshot_tasks(enum pitrace_snapshot when);
+
+#endif /* PITRACE_DRIVER_H */

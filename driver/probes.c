@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attaching and detaching hooks, and telling whether they work and what they missed.
+ *
+ * Function probes can be registered and yet be dead: debugfs kprobes/enabled and the sysctl
+ * ftrace_enabled switch all of them off, and no interface tells a module. So one function of our
+ * own is probed too, and called: when its probe does not fire, the others do not either.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+
+#include "compat.h"
+#include "probes.h"
+
+/* ---- one hook ---- */
+
+static int register_tracepoint(struct pitrace_hook *hook)
+{
+	hook->tracepoint = pitrace_find_tracepoint(hook->name);
+	if (!hook->tracepoint)
+		return -ENOENT;
+	return tracepoint_probe_register(hook->tracepoint, hook->probe, NULL);
+}
+
+/* flags: 0, or KPROBE_FLAG_DISABLED to register without changing any code. */
+static int register_function(struct pitrace_hook *hook, u32 flags)
+{
+	struct kretprobe *function;
+	int error;
+
+	function = kzalloc(sizeof(*function), GFP_KERNEL);
+	if (!function)
+		return -ENOMEM;
+	function->kp.symbol_name = hook->name;
+	function->kp.addr = hook->address;
+	function->kp.flags = flags;
+	if (hook->type == PITRACE_HOOK_ENTRY) {
+		function->kp.pre_handler = hook->on_entry;
+		error = register_kprobe(&function->kp);
+	} else {
+		function->handler = hook->on_return;
+		error = register_kretprobe(function);
+	}
+	if (error)
+		kfree(function);
+	else
+		hook->function = function;
+	return error;
+}
+
+/*
+ * To take a probe out of the code the kernel may have to allocate, and says by a cleared address
+ * that it could not: then the structure is still in its list, inert. It must stay in memory for
+ * ever, which is why it is not part of this module.
+ */
+static void unregister_function(struct pitrace_hook *hook)
+{
+	struct kretprobe *function = hook->function;
+
+	if (hook->type == PITRACE_HOOK_ENTRY)
+		unregister_kprobe(&function->kp);
+	else
+		unregister_kretprobe(function);
+	if (function->kp.addr)
+		kfree(function);
+	else
+		pr_warn_once("no memory to remove a probe; until the next boot it is left as it is\n");
+	hook->function = NULL;
+}
+
+static int register_hook(struct pitrace_hook *hook)
+{
+	if (hook->type == PITRACE_HOOK_TRACEPOINT)
+		return register_tracepoint(hook);
+	return register_function(hook, 0);
+}
+
+static void unregister_hook(struct pitrace_hook *hook)
+{
+	if (hook->type == PITRACE_HOOK_TRACEPOINT)
+		tracepoint_probe_unregister(hook->tracepoint, hook->probe, NULL);
+	else
+		unregister_function(hook);
+}
+
+static bool exists(struct pitrace_hook *hook)
+{
+	if (hook->type == PITRACE_HOOK_TRACEPOINT)
+		return pitrace_find_tracepoint(hook->name);
+	if (register_function(hook, KPROBE_FLAG_DISABLED))
+		return false;
+	unregister_function(hook);
+	return true;
+}
+
+/* The kernel counts hits that found a probe running already, or all return slots taken. */
+static u64 missed_by(const struct pitrace_hook *hook)
+{
+	if (hook->type == PITRACE_HOOK_TRACEPOINT)
+		return 0;
+	return (u64)hook->function->kp.nmissed + hook->function->nmissed;
+}
+
+/* ---- is there life in function probes? ---- */
+
+static atomic_t canary_hits;
+
+static noinline void canary(void)
+{
+	/* Neither inlined, cloned nor optimised away. */
+	asm volatile("" ::: "memory");
+}
+
+static int on_canary(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	atomic_inc(&canary_hits);
+	return 0;
+}
+
+static struct pitrace_hook canary_hook = {
+	.type = PITRACE_HOOK_ENTRY,
+	.address = canary,
+	.on_entry = on_canary,
+};
+
+static bool canary_sings(void)
+{
+	int before;
+
+	if (!canary_hook.registered)
+		return false;
+	before = atomic_read(&canary_hits);
+	canary();
+	return atomic_read(&canary_hits) != before;
+}
+
+/* ---- all hooks ---- */
+
+void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
+{
+	const bool works = canary_sings();
+	struct pitrace_hook *hook;
+
+	for (hook = hooks; hook < hooks + count; hook++) {
+		if (!hook->registered)
+			continue;
+		hook->missed = missed_by(hook);
+		/* Once dead, records of this trace are missing: that stays said. */
+		if (hook->function && (!works || kprobe_disabled(&hook->function->kp)))
+			hook->in_place = false;
+	}
+}
+
+void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count)
+{
+	struct pitrace_hook *hook;
+
+	for (hook = hooks; hook < hooks + count; hook++) {
+		hook->registered = !register_hook(hook);
+		hook->in_place = hook->registered;
+		hook->missed = 0;
+	}
+	canary_hook.registered = !register_hook(&canary_hook);
+	pitrace_hooks_refresh(hooks, count);
+}
+
+void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count)
+{
+	struct pitrace_hook *hook;
+
+	pitrace_hooks_refresh(hooks, count);
+	if (canary_hook.registered)
+		unregister_hook(&canary_hook);
+	canary_hook.registered = false;
+	for (hook = hooks; hook < hooks + count; hook++) {
+		if (hook->registered)
+			unregister_hook(hook);
+		hook->registered = false;
+	}
+	tracepoint_synchronize_unregister();
+}
+
+void pitrace_hooks_look(struct pitrace_hook *hooks, unsigned int count)
+{
+	struct pitrace_hook *hook;
+
+	for (hook = hooks; hook < hooks + count; hook++)
+		hook->in_place = exists(hook);
+}

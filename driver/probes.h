@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Hooks into the kernel: tracepoints and function probes behind one interface. */
+#ifndef PITRACE_PROBES_H
+#define PITRACE_PROBES_H
+
+#include <linux/kprobes.h>
+#include <linux/types.h>
+
+struct tracepoint;
+
+enum pitrace_hook_type {
+	PITRACE_HOOK_TRACEPOINT,
+	PITRACE_HOOK_ENTRY, /* of a function */
+	PITRACE_HOOK_RETURN,
+};
+
+/* The first group of fields is the user's, the second belongs to probes.c. */
+struct pitrace_hook {
+	const char *name; /* of the tracepoint or function */
+	void *address; /* of the function, where it has no name to the kernel */
+	enum pitrace_hook_type type;
+	void *probe; /* tracepoint: its probe function, data first */
+	kprobe_pre_handler_t on_entry;
+	kretprobe_handler_t on_return;
+
+	struct tracepoint *tracepoint;
+	struct kretprobe *function; /* of an entry hook only its kp is in use */
+	bool registered;
+	bool in_place; /* what PITRACE_IOC_PROBE tells */
+	u64 missed; /* since it was attached last */
+};
+
+/* Finds out which of the hooks this kernel has, without changing any of its code. */
+void pitrace_hooks_look(struct pitrace_hook *hooks, unsigned int count);
+/* Attaches those that can be; a hook that cannot is not an error, in_place tells. */
+void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count);
+/* On return no probe runs any more. May sleep; harmless when nothing is attached. */
+void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count);
+/* Brings in_place and missed up to date. */
+void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count);
+
+#endif /* PITRACE_PROBES_H */

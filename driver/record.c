@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The gate before the rings, and writers of whole records. */
+
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+
+#include "record.h"
+
+DEFINE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
+
+int pitrace_gate __read_mostly;
+static bool was_full;
+
+void pitrace_gate_open(void)
+{
+	WRITE_ONCE(was_full, false);
+	/*
+	 * After the reset of the rings, for the one writer that is not started after this: a note
+	 * (maps.c) left from the trace before, which looks at the gate at any time.
+	 */
+	smp_store_release(&pitrace_gate, PITRACE_GATE_OPEN);
+}
+
+void pitrace_gate_close(void)
+{
+	WRITE_ONCE(pitrace_gate, PITRACE_GATE_CLOSED);
+	/*
+	 * Writers look at the gate and write with preemption off, so whoever saw it open is in a
+	 * read-side section of RCU, interrupts and NMIs included.
+	 */
+	synchronize_rcu();
+}
+
+bool pitrace_gate_was_full(void)
+{
+	return READ_ONCE(was_full);
+}
+
+/*
+ * Loses a record that has entered the ring (full), or not yet (all else). The ring is entered for
+ * the counters' sake in every case: produced must equal written + lost whenever none is active.
+ */
+void *pitrace_refuse(struct pitrace_ring *ring, u32 reason)
+{
+	if (reason == PITRACE_LOST_FULL) {
+		WRITE_ONCE(was_full, true);
+		/* Not a plain store: it could undo pitrace_gate_close(). */
+		cmpxchg(&pitrace_gate, PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
+	} else {
+		pitrace_ring_enter(ring);
+	}
+	pitrace_ring_lose(ring, reason);
+	pitrace_ring_leave(ring);
+	return NULL;
+}
+
+void pitrace_write_ints(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count)
+{
+	struct pitrace_ring *ring;
+	void *place;
+	u64 time;
+
+	preempt_disable_notrace();
+	ring = this_cpu_ptr(&pitrace_rings[kind]);
+	place = pitrace_begin(ring, pitrace_size_ints(count), &time);
+	if (place) {
+		pitrace_encode_ints(place, (u32)time, major, minor, ints, count);
+		pitrace_end(ring);
+	}
+	preempt_enable_notrace();
+}
+
+void pitrace_write_string(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count,
+			  const char *string, u32 length)
+{
+	struct pitrace_ring *ring;
+	void *place;
+	u64 time;
+
+	preempt_disable_notrace();
+	ring = this_cpu_ptr(&pitrace_rings[kind]);
+	place = pitrace_begin(ring, pitrace_size_string(count, length), &time);
+	if (place) {
+		pitrace_encode_string(place, (u32)time, major, minor, ints, count, string, length);
+		pitrace_end(ring);
+	}
+	preempt_enable_notrace();
+}
+
+void pitrace_write_module(const struct pitrace_module *module, const char *name, u32 length)
+{
+	struct pitrace_ring *ring;
+	void *place;
+	u64 time;
+
+	preempt_disable_notrace();
+	ring = this_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_MTE]);
+	place = pitrace_begin(ring, pitrace_size_module(length), &time);
+	if (place) {
+		pitrace_encode_module(place, (u32)time, module, name, length);
+		pitrace_end(ring);
+	}
+	preempt_enable_notrace();
+}
+
+void pitrace_write_lost(u32 kind, u32 reason)
+{
+	struct pitrace_ring *ring;
+
+	preempt_disable_notrace();
+	ring = this_cpu_ptr(&pitrace_rings[kind]);
+	if (READ_ONCE(pitrace_gate) != PITRACE_GATE_CLOSED && ring->head)
+		pitrace_refuse(ring, reason);
+	preempt_enable_notrace();
+}

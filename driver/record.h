@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a source to this CPU's ring: whether records are wanted, what becomes of one that does not
+ * fit, and, for all but the tick, one call that writes a whole record.
+ */
+#ifndef PITRACE_RECORD_H
+#define PITRACE_RECORD_H
+
+#include <linux/percpu.h>
+
+#include "ring.h"
+
+DECLARE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
+
+enum pitrace_gate {
+	PITRACE_GATE_CLOSED, /* no buffers, or not recording: a record is not even counted */
+	PITRACE_GATE_OPEN,
+	PITRACE_GATE_FULL, /* a record did not fit: all that follow, on any CPU, are lost */
+};
+
+extern int pitrace_gate;
+
+/* Records may come from now on. The rings have been reset. */
+void pitrace_gate_open(void);
+/* On return no writer is active, and none will be until the gate is opened again. May sleep. */
+void pitrace_gate_close(void);
+/* Did a buffer become full since the gate was opened last? Stays true when it is closed. */
+bool pitrace_gate_was_full(void);
+
+/* The rarely taken half of pitrace_begin(): counts the record as lost; returns NULL. */
+void *pitrace_refuse(struct pitrace_ring *ring, u32 reason);
+
+/*
+ * A place for one record of size bytes in this CPU's ring, to be filled and passed to
+ * pitrace_end(), or NULL: then the loss is counted and there is nothing to end. The caller has
+ * preemption off, from before pitrace_begin() to after pitrace_end(); the gate relies on that.
+ */
+static __always_inline void *pitrace_begin(struct pitrace_ring *ring, u32 size, u64 *time)
+{
+	/* Pairs with pitrace_gate_open(). */
+	const int gate = smp_load_acquire(&pitrace_gate);
+	void *place;
+
+	if (unlikely(gate != PITRACE_GATE_OPEN || !ring->head)) {
+		if (gate == PITRACE_GATE_CLOSED || !ring->head)
+			return NULL;
+		return pitrace_refuse(ring, PITRACE_LOST_STOPPED);
+	}
+	if (unlikely(size > PITRACE_MAX_RECORD))
+		return pitrace_refuse(ring, PITRACE_LOST_TOO_LONG);
+
+	pitrace_ring_enter(ring);
+	place = pitrace_ring_reserve(ring, size, time);
+	if (unlikely(!place))
+		return pitrace_refuse(ring, PITRACE_LOST_FULL);
+	return place;
+}
+
+static __always_inline void pitrace_end(struct pitrace_ring *ring)
+{
+	pitrace_ring_leave(ring);
+}
+
+/* Whole records, from any context. The length of a string is in bytes, without a terminator. */
+void pitrace_write_ints(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count);
+void pitrace_write_string(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count,
+			  const char *string, u32 length);
+void pitrace_write_module(const struct pitrace_module *module, const char *name, u32 length);
+/* A record that its source could not deliver: only counted. */
+void pitrace_write_lost(u32 kind, u32 reason);
+
+#endif /* PITRACE_RECORD_H */

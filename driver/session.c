@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The trace as a whole: who owns it, its state, its majors, and which sources run. */
+
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+
+#include "pitrace.h"
+#include "record.h"
+
+#define MAJORS 256
+
+static DEFINE_MUTEX(lock);
+
+/* All under the lock; owner is also read without it (pitrace_session_owned_by()). */
+static struct {
+	struct file *owner;
+	pid_t owner_pid;
+	u32 state;
+	u32 mode;
+	u32 flags;
+	u32 rate;
+	u32 interval_id;
+	u64 bytes[PITRACE_BUFFERS];
+	u64 start_time;
+	u64 stop_time;
+	DECLARE_BITMAP(enabled, MAJORS);
+	bool mte_runs;
+	bool tprof_runs;
+} session;
+
+/* ---- sources: run while the trace is on and their major enabled, and cost nothing else ---- */
+
+static bool wanted(u32 major)
+{
+	return session.state == PITRACE_STATE_ON && test_bit(major, session.enabled);
+}
+
+static void stop_mte(void)
+{
+	pitrace_mte_stop();
+	pitrace_maps_stop();
+	session.mte_runs = false;
+}
+
+/* Hooks first, then what exists: what comes between the two is recorded twice, never missed. */
+static int start_mte(void)
+{
+	int error;
+
+	pitrace_maps_start(session.flags & PITRACE_ALLOC_ANON);
+	pitrace_mte_start();
+	session.mte_runs = true;
+	pitrace_snapshot_kernel();
+	error = pitrace_snapshot_tasks(PITRACE_SNAPSHOT_START);
+	if (error)
+		stop_mte();
+	return error;
+}
+
+/*
+ * Names before ticks when starting, and the other way round when stopping; when names stop, what
+ * is alive is recorded once more. Only starting can fail.
+ */
+static int apply(void)
+{
+	int error = 0;
+
+	if (session.tprof_runs && !wanted(PITRACE_MAJOR_TPROF)) {
+		pitrace_tprof_stop();
+		session.tprof_runs = false;
+	}
+	if (session.mte_runs && !wanted(PITRACE_MAJOR_MTE)) {
+		/* Cut short (no memory, killed): said by one loss, as nobody knows how many. */
+		if (pitrace_snapshot_tasks(PITRACE_SNAPSHOT_END))
+			pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
+		stop_mte();
+	}
+	if (!session.mte_runs && wanted(PITRACE_MAJOR_MTE))
+		error = start_mte();
+	if (!error && !session.tprof_runs && wanted(PITRACE_MAJOR_TPROF)) {
+		pitrace_tprof_start(session.rate);
+		session.tprof_runs = true;
+	}
+	return error;
+}
+
+/* As apply() when everything stops, but at once: no last words about who is alive. */
+static void stop_sources(void)
+{
+	if (session.tprof_runs)
+		pitrace_tprof_stop();
+	session.tprof_runs = false;
+	if (session.mte_runs)
+		stop_mte();
+}
+
+/* ---- state: FREE -alloc-> INIT -on-> ON -off-> INIT -terminate-> FREE ---- */
+
+static void finish(void)
+{
+	session.state = PITRACE_STATE_INIT;
+	session.stop_time = pitrace_clock();
+	pitrace_gate_close();
+}
+
+static int turn_on(void)
+{
+	int error;
+
+	pitrace_buffers_reset();
+	session.interval_id++;
+	session.start_time = pitrace_clock();
+	session.stop_time = 0;
+	session.state = PITRACE_STATE_ON;
+	pitrace_gate_open();
+	pitrace_snapshot_system(session.rate, session.interval_id);
+	error = apply();
+	if (error) {
+		stop_sources();
+		finish();
+	}
+	return error;
+}
+
+static void turn_off(void)
+{
+	session.state = PITRACE_STATE_INIT;
+	apply();
+	finish();
+}
+
+/* As turn_off(), and everything is given back. For an owner who is gone as well. */
+static void terminate(void)
+{
+	if (session.state == PITRACE_STATE_ON) {
+		stop_sources();
+		finish();
+	}
+	pitrace_buffers_free();
+	pitrace_maps_drain();
+	session.state = PITRACE_STATE_FREE;
+	session.owner_pid = 0;
+	WRITE_ONCE(session.owner, NULL);
+}
+
+bool pitrace_session_owned_by(struct file *file)
+{
+	return READ_ONCE(session.owner) == file;
+}
+
+void pitrace_session_release(struct file *file)
+{
+	mutex_lock(&lock);
+	if (session.owner == file)
+		terminate();
+	mutex_unlock(&lock);
+}
+
+/* ---- ioctls ---- */
+
+/* Takes the lock if the file is the owner's. */
+static int lock_as_owner(struct file *file)
+{
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	if (session.owner == file)
+		return 0;
+	mutex_unlock(&lock);
+	return -EPERM;
+}
+
+/* A buffer fits the file format's 32-bit sizes, and mmap offsets of CPUs do not overlap. */
+static bool round_to_pages(u64 bytes, u64 *rounded)
+{
+	const u64 limit = (1ull << 32) - PITRACE_HEAD_BYTES;
+
+	if (!bytes || bytes >= limit)
+		return false;
+	*rounded = PAGE_ALIGN(bytes);
+	return *rounded < limit;
+}
+
+static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, const u64 *bytes)
+{
+	int error;
+
+	if (session.owner)
+		return -EBUSY;
+	error = pitrace_buffers_alloc(bytes);
+	if (error)
+		return error;
+	memcpy(session.bytes, bytes, sizeof(session.bytes));
+	session.mode = alloc->mode;
+	session.flags = alloc->flags;
+	session.rate = PITRACE_RATE_DEFAULT;
+	bitmap_zero(session.enabled, MAJORS);
+	session.start_time = 0;
+	session.stop_time = 0;
+	session.state = PITRACE_STATE_INIT;
+	session.owner_pid = task_tgid_nr(current);
+	WRITE_ONCE(session.owner, file);
+	return 0;
+}
+
+int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc)
+{
+	u64 bytes[PITRACE_BUFFERS];
+	int error;
+
+	if (alloc->mode != PITRACE_MODE_NORMAL || (alloc->flags & ~PITRACE_ALLOC_ANON))
+		return -EINVAL;
+	if (!round_to_pages(alloc->trace_bytes, &bytes[PITRACE_BUFFER_TRACE]) ||
+	    !round_to_pages(alloc->mte_bytes, &bytes[PITRACE_BUFFER_MTE]))
+		return -EINVAL;
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	error = alloc_locked(file, alloc, bytes);
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_on(struct file *file)
+{
+	int error = lock_as_owner(file);
+
+	if (error)
+		return error;
+	error = session.state == PITRACE_STATE_ON ? -EALREADY : turn_on();
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_off(struct file *file)
+{
+	int error = lock_as_owner(file);
+
+	if (error)
+		return error;
+	if (session.state == PITRACE_STATE_ON)
+		turn_off();
+	else
+		error = -EALREADY;
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_terminate(struct file *file)
+{
+	int error = lock_as_owner(file);
+
+	if (error)
+		return error;
+	terminate();
+	mutex_unlock(&lock);
+	return 0;
+}
+
+static int set_majors(u32 major, bool on)
+{
+	switch (major) {
+	case PITRACE_MAJOR_ALL:
+		bitmap_zero(session.enabled, MAJORS);
+		if (on)
+			bitmap_set(session.enabled, 1, PITRACE_MAJOR_MAX);
+		return 0;
+	case PITRACE_MAJOR_TPROF_SET:
+		assign_bit(PITRACE_MAJOR_TPROF, session.enabled, on);
+		assign_bit(PITRACE_MAJOR_MTE, session.enabled, on);
+		return 0;
+	default:
+		if (major > PITRACE_MAJOR_MAX)
+			return -EINVAL;
+		assign_bit(major, session.enabled, on);
+		return 0;
+	}
+}
+
+static int change_majors(struct file *file, u32 major, bool on)
+{
+	int error = lock_as_owner(file);
+
+	if (error)
+		return error;
+	error = set_majors(major, on);
+	if (!error)
+		error = apply();
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_enable(struct file *file, u32 major)
+{
+	return change_majors(file, major, true);
+}
+
+int pitrace_session_disable(struct file *file, u32 major)
+{
+	return change_majors(file, major, false);
+}
+
+int pitrace_session_rate(struct file *file, u32 rate)
+{
+	int error;
+
+	if (rate < PITRACE_RATE_MIN || rate > PITRACE_RATE_MAX)
+		return -EINVAL;
+	error = lock_as_owner(file);
+	if (error)
+		return error;
+	if (session.state == PITRACE_STATE_ON)
+		error = -EBUSY;
+	else
+		session.rate = rate;
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_info(struct pitrace_info *info)
+{
+	u32 major;
+
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	info->abi_major = PITRACE_ABI_MAJOR;
+	info->abi_minor = PITRACE_ABI_MINOR;
+	info->state = session.state;
+	info->mode = session.mode;
+	info->owner_pid = session.owner_pid;
+	/* Of the last ON of this owner, not of one before. */
+	info->full = session.start_time && pitrace_gate_was_full();
+	info->rate = session.rate;
+	info->interval_id = session.interval_id;
+	info->trace_bytes = session.bytes[PITRACE_BUFFER_TRACE];
+	info->mte_bytes = session.bytes[PITRACE_BUFFER_MTE];
+	info->start_time = session.start_time;
+	info->stop_time = session.stop_time;
+	info->cpus_possible = nr_cpu_ids;
+	info->cpus_failed = pitrace_buffers_cpus_failed();
+	for_each_set_bit(major, session.enabled, MAJORS)
+		info->enabled[major >> 3] |= 1 << (major & 7);
+	mutex_unlock(&lock);
+	return 0;
+}
+
+int pitrace_session_probe(struct pitrace_probe *probe)
+{
+	int error;
+
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	error = pitrace_mte_probe(probe);
+	mutex_unlock(&lock);
+	return error;
+}
