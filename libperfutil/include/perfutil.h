@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libperfutil: set up, start, stop and write a trace.
+ *
+ * Function names, parameters and return codes are those of the original library (its published
+ * API list); what we add is named Pi* and says so. Two collectors stand behind the same calls:
+ * the pitrace module ("driver") and perf_event_open ("perf"); a caller need not tell them apart.
+ *
+ * One trace at a time: the process that calls TraceInit() owns it until TraceTerminate() or its
+ * death, kill -9 included. Thread-safety: every function may be called from any thread; calls
+ * are serialised inside. None of them is async-signal-safe.
+ *
+ * Every function that returns int returns PU_SUCCESS or one of the negative PU_* codes; each
+ * lists the codes it can return. PiErrorText() tells what happened and what to do about it.
+ */
+#ifndef PERFUTIL_H
+#define PERFUTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- return codes (the original's numbers) ------------------------------------------------ */
+#define PU_SUCCESS 0
+#define PU_FAILURE -1
+#define PU_ERROR_NULL_POINTER -3
+#define PU_ERROR_FILE -4
+#define PU_ERROR_ACCESS_DENIED -5
+#define PU_ERROR_NOT_INITIALIZED -6
+#define PU_ERROR_NOT_ENOUGH_MEMORY -8
+#define PU_ERROR_INVALID_PARAMETER -87
+#define PU_ERROR_INTERNAL -200
+#define PU_ERROR_INCORRECT_STATE -201
+#define PU_ERROR_BUFFER_FULL -205
+#define PU_ERROR_DRIVER_NOT_LOADED -209
+#define PU_ERROR_NOT_SUPPORTED -210
+#define PU_ERROR_FACILITY_BUSY -211
+
+/* The code's name and meaning, static storage, never null. */
+const char *RcToString(int rc);
+
+/* Our addition: what the last failed call of this thread ran into and what to do about it: one or
+ * two sentences. Never null, empty after a success; valid until the thread's next call.
+ */
+const char *PiErrorText(void);
+
+/* ---- library and driver ------------------------------------------------------------------- */
+/* major << 24 | minor << 16 | revision */
+uint32_t GetDLLVersionEx(void);
+
+/* ABI version of the loaded module as major << 24 | minor << 16, 0 when it is not loaded. */
+uint32_t GetDDVersionEx(void);
+
+/* 1 when /dev/pitrace exists, else 0. */
+int IsDeviceDriverInstalled(void);
+
+/* 1 when ticks can be had on this machine from either source, else 0. */
+int IsTprofSupported(void);
+
+/* The trace clock now, nanoseconds of CLOCK_MONOTONIC. */
+uint64_t ReadCycles(void);
+
+/* Nominal speed of the processor in Hz, 0 when the system does not tell. */
+uint64_t GetProcessorSpeed(void);
+
+/* Processors online now. */
+int PiGetActiveProcessorCount(void);
+
+/* ---- source and scope (before TraceInit) --------------------------------------------------- */
+#define PI_SOURCE_AUTO 0   /* the module when its device can be opened, else perf */
+#define PI_SOURCE_DRIVER 1
+#define PI_SOURCE_PERF 2
+
+/* Our addition. PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised. */
+int PiSetSource(int source);
+
+#define TRACE_SCOPE_SYSTEM 0
+#define TRACE_SCOPE_PROCESS 1
+#define PI_SCOPE_AUTO 2 /* our addition: the system where permitted, else the process (default) */
+
+/* pid: the process whose ticks and names are wanted, and its children's; used by the perf source
+ * when the scope is, or becomes, one process. Ignored by the module, which always sees the system.
+ * PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised.
+ */
+int TraceSetScope(int scope, int pid);
+
+/* ---- trace -------------------------------------------------------------------------------- */
+#define COLLECTION_MODE_NORMAL 0 /* recording stops by itself when a buffer is full */
+
+/* PU_ERROR_NOT_SUPPORTED for modes other than normal, PU_ERROR_INCORRECT_STATE once initialised. */
+int TraceSetMode(int mode);
+
+#define PI_TRACE_BYTES_DEFAULT (3u << 20)
+#define PI_MTE_BYTES_DEFAULT (5u << 20)
+#define PI_BUFFER_BYTES_MIN (64u << 10)
+
+/* MTE buffer of each CPU in bytes, raised to PI_BUFFER_BYTES_MIN; default 5 MB.
+ * PU_ERROR_INCORRECT_STATE once initialised. */
+int TraceSetMteSize(uint32_t bytes);
+
+/* Whether anonymous executable mappings are recorded (default 1). PU_ERROR_INCORRECT_STATE. */
+int SetTraceAnonMTE(int on);
+
+/* Allocates a trace and an MTE buffer for every CPU; bytes is the trace buffer's size, raised to
+ * PI_BUFFER_BYTES_MIN. No major is enabled afterwards.
+ * PU_ERROR_DRIVER_NOT_LOADED (source driver only), PU_ERROR_ACCESS_DENIED,
+ * PU_ERROR_FACILITY_BUSY (another process owns the trace; the text says which),
+ * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_NOT_SUPPORTED (neither source works here; the text says
+ * why), PU_ERROR_INCORRECT_STATE (this process has already initialised).
+ */
+int TraceInit(uint32_t bytes);
+
+#define ALL_MAJORS 0
+#define PI_MAJORS_TPROF 255 /* the majors that a tprof report needs */
+
+/* major 0 all, 255 the tprof set; may be called while on. PU_ERROR_INVALID_PARAMETER above 255,
+ * PU_ERROR_NOT_INITIALIZED.
+ */
+int TraceEnable(int major);
+int TraceDisable(int major);
+
+/* 1 enabled, 0 not, PU_ERROR_NOT_INITIALIZED. */
+int TraceQueryMajor(int major);
+
+/* Ticks a second of every CPU, 1 to 10,000; 0 means the default of 100.
+ * PU_ERROR_INVALID_PARAMETER, PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on.
+ */
+int SetProfilerRate(int rate);
+
+/* Starts recording: empties the buffers, writes start-up information and what runs now.
+ * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when on, PU_ERROR_ACCESS_DENIED,
+ * PU_ERROR_NOT_ENOUGH_MEMORY.
+ */
+int TraceOn(void);
+
+/* Stops recording; the buffers keep what they hold. PU_ERROR_BUFFER_FULL: it had stopped by
+ * itself before (still a success: the trace can be written). PU_ERROR_NOT_INITIALIZED,
+ * PU_ERROR_INCORRECT_STATE when not on.
+ */
+int TraceOff(void);
+
+/* Turns off if on, frees the buffers, gives up ownership. PU_ERROR_NOT_INITIALIZED. */
+int TraceTerminate(void);
+
+/* Writes the buffers, the kernel's symbols and modules and the build-ids of what was mapped to a
+ * new file of mode 0600. An existing regular file of that name is replaced in one step when the
+ * new one is complete; when the disk fills, what was written stays, is readable, and says so.
+ * A symbolic link or a file that is not regular is refused. name null: "swtrace.nrm2".
+ * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on and before the first TraceOn(),
+ * PU_ERROR_FILE.
+ */
+int TraceWriteBufferToFile(const char *name);
+
+/* 1 or 0. */
+int IsTraceOn(void);
+
+/* 1 while records are being stored: on and no buffer full. */
+int IsTraceActive(void);
+
+/* Counts the successful TraceOn() calls; 0 before the first. */
+uint32_t TraceGetIntervalId(void);
+
+/* ---- status (our addition) ----------------------------------------------------------------- */
+#define PI_LOST_REASONS 4 /* full, stopped, too long, source: PITRACE_LOST_* of pitrace/abi.h */
+
+struct pi_trace_counts {
+	uint64_t produced;
+	uint64_t written;
+	uint64_t lost[PI_LOST_REASONS];
+};
+
+struct pi_trace_status {
+	size_t size; /* set to sizeof(struct pi_trace_status) by the caller */
+	int source; /* PI_SOURCE_DRIVER or _PERF; PI_SOURCE_AUTO before TraceInit */
+	int scope; /* TRACE_SCOPE_SYSTEM or _PROCESS */
+	int pid; /* of the process scope, else 0 */
+	int on;
+	int full;
+	uint32_t interval_id;
+	uint32_t cpus; /* traced */
+	uint64_t trace_bytes; /* per CPU */
+	uint64_t mte_bytes;
+	uint32_t rate; /* ticks a second asked for */
+	uint64_t tick_ns; /* mean distance of two ticks as the source does it, nanoseconds */
+	struct pi_trace_counts trace; /* sums over all CPUs */
+	struct pi_trace_counts mte;
+	uint64_t missed; /* hits of the module's hooks that the kernel skipped */
+	uint64_t throttled; /* perf: times its clock was throttled */
+};
+
+/* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small,
+ * PU_ERROR_NOT_INITIALIZED before TraceInit(). */
+int PiTraceStatus(struct pi_trace_status *status);
+
+/* One sentence on the index-th thing the active source cannot see, null when there are no more;
+ * static storage. */
+const char *PiCannotSee(unsigned int index);
+
+/* One sentence on the index-th thing that users of this trace should know (why the module was not
+ * taken, processors that came or went), null when there are no more; static storage. */
+const char *PiNote(unsigned int index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PERFUTIL_H */

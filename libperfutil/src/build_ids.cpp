@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Names the build-id of every module that a trace's MTE records mention.
+#include "build_ids.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <pi/decode.h>
+#include <pi/unique_fd.h>
+
+#include "elf_note.h"
+#include "system_facts.h"
+#include "text.h"
+
+namespace pi::perfutil {
+namespace {
+
+constexpr char changed[] = "?";
+constexpr char none[] = "-";
+constexpr size_t pids_kept = 4;
+
+// A file's time on the trace clock; negative for what lies before boot.
+int64_t on_trace_clock(const timespec& time) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const auto ns = [](const timespec& t) {
+    return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+  };
+  return static_cast<int64_t>(trace_clock()) - (ns(now) - ns(time));
+}
+
+// Whether the open file is the one that was mapped, and unchanged since.
+bool is_mapped_file(int fd, const ModuleMentions& mentions) {
+  struct stat facts {};
+  if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+  const auto first = static_cast<int64_t>(mentions.first_time);
+  if (on_trace_clock(facts.st_mtim) > first) return false;
+  if (mentions.inode != 0 && facts.st_ino == mentions.inode) return true;
+  // Overlayfs shows another inode than the one that is mapped; elsewhere it is another file.
+  struct statfs system {};
+  if (mentions.inode != 0 &&
+      (::fstatfs(fd, &system) != 0 || system.f_type != OVERLAYFS_SUPER_MAGIC))
+    return false;
+  // Without an inode to compare, a file moved there later shows only in its change time.
+  return on_trace_clock(facts.st_ctim) <= first;
+}
+
+UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mentions,
+                          const std::string& proc) {
+  // As the process sees it, while it lives: in a container the path is another file's.
+  std::vector<std::string> places;
+  for (const uint32_t pid : mentions.pids)
+    places.push_back(fmt::format("{}/{}/root{}", proc, pid, path));
+  places.push_back(path);
+  for (const auto& place : places) {
+    // O_NONBLOCK: a pipe of that name must not hold us up.
+    UniqueFd fd(::open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (fd && is_mapped_file(fd.get(), mentions)) return fd;
+  }
+  return UniqueFd();
+}
+
+std::string kernel_build_id() {
+  const auto notes = read_text("/sys/kernel/notes");
+  if (!notes) return changed;
+  const auto id = build_id_in_notes(std::as_bytes(std::span(*notes)), 4);
+  return id.value_or(none);
+}
+
+std::string build_id_of(const std::string& path, const ModuleMentions& mentions,
+                        const std::string& proc) {
+  if (path == PITRACE_KERNEL_NAME) return kernel_build_id();
+  if (path == "[vdso]") {
+    const std::string id = build_id_of_vdso();
+    return id.empty() ? none : id;
+  }
+  return find_build_id(path, mentions, proc);
+}
+
+}  // namespace
+
+void collect_modules(std::span<const std::byte> records,
+                     std::map<std::string, ModuleMentions>& modules) {
+  uint64_t high = 0;
+  while (!records.empty()) {
+    const RecordView record(records);
+    if (!record.valid()) return;
+    records = records.subspan(record.length());
+    uint32_t new_high = 0;
+    if (decode_time(record, new_high)) high = static_cast<uint64_t>(new_high) << 32;
+    ModuleEntry entry{};
+    if (!decode_module(record, entry) || entry.stamp == PITRACE_STAMP_ANON) continue;
+    const uint64_t time = high | record.time_lo();
+    const auto [place, is_new] = modules.try_emplace(std::string(entry.name));
+    ModuleMentions& mentions = place->second;
+    mentions.first_time = is_new ? time : std::min(mentions.first_time, time);
+    if (entry.inode != 0) {
+      mentions.two_inodes |= mentions.inode != 0 && mentions.inode != entry.inode;
+      mentions.inode = entry.inode;
+    }
+    if (mentions.pids.size() < pids_kept) mentions.pids.insert(entry.pid);
+  }
+}
+
+std::string find_build_id(const std::string& path, const ModuleMentions& mentions,
+                          const std::string& proc) {
+  if (mentions.two_inodes || !path.starts_with("/") || path.ends_with(" (deleted)")) return changed;
+  const UniqueFd fd = open_mapped_file(path, mentions, proc);
+  if (!fd) return changed;
+  const auto id = build_id_of_file(fd.get());
+  if (!id || id->empty()) return none;
+  return *id;
+}
+
+std::string build_id_text(const std::vector<BufferView>& buffers, const std::string& proc) {
+  std::map<std::string, ModuleMentions> modules;
+  for (const auto& view : buffers)
+    if (view.kind == PITRACE_BUFFER_MTE) collect_modules(view.records, modules);
+  std::string text;
+  for (const auto& [path, mentions] : modules) {
+    // The section has one line a module; such a name could not be told from two.
+    if (path.find('\n') != std::string::npos || path == "[vsyscall]") continue;
+    text += fmt::format("{} {}\n", build_id_of(path, mentions, proc), path);
+  }
+  return text;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What a source of trace records can be asked for; the module and perf each implement it.
+#ifndef PI_PERFUTIL_COLLECTOR_H
+#define PI_PERFUTIL_COLLECTOR_H
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <pi/result.h>
+#include <pitrace/abi.h>
+
+namespace pi::perfutil {
+
+// What happened to the records of one stream; produced == written + the sum of lost, always.
+struct Counts {
+  uint64_t produced = 0;
+  uint64_t written = 0;
+  std::array<uint64_t, PITRACE_LOST_REASONS> lost{};
+};
+
+// The committed records of one CPU's buffer of one kind. The bytes belong to the collector and do
+// not change while recording is off.
+struct BufferView {
+  uint32_t cpu = 0;
+  uint32_t kind = PITRACE_BUFFER_TRACE;
+  std::span<const std::byte> records;
+  Counts counts;
+  uint64_t last_time = 0;  // of the newest record, nanoseconds of the trace clock
+};
+
+struct CollectorStatus {
+  bool on = false;
+  bool full = false;  // a buffer became full and recording stopped by itself
+  uint32_t interval_id = 0;
+  int scope = 0;  // TRACE_SCOPE_*
+  int pid = 0;    // of the process scope
+  uint64_t trace_bytes = 0;
+  uint64_t mte_bytes = 0;
+  uint32_t rate = PITRACE_RATE_DEFAULT;
+  uint64_t tick_ns = 0;
+  uint64_t start_time = 0;
+  uint64_t stop_time = 0;
+  uint64_t throttled = 0;
+  std::map<std::string, uint64_t> missed;  // by hook of the module
+  std::bitset<256> enabled;
+};
+
+// Not thread-safe against itself: libperfutil serialises the calls. Buffers are freed, and
+// ownership of the source given up, by the destructor.
+class Collector {
+ public:
+  virtual ~Collector() = default;
+
+  virtual int source() const = 0;  // PI_SOURCE_*
+  // major: PITRACE_MAJOR_ALL, PITRACE_MAJOR_TPROF_SET or one major.
+  virtual Status enable(uint32_t major) = 0;
+  virtual Status disable(uint32_t major) = 0;
+  virtual Status set_rate(uint32_t rate) = 0;
+  virtual Status on() = 0;
+  virtual Status off() = 0;  // status().full tells whether recording had ended before
+  virtual Result<CollectorStatus> status() = 0;
+  virtual std::vector<BufferView> buffers() = 0;
+  // One sentence each: what this source misses, and what a reader of a report must know.
+  virtual std::vector<std::string> cannot_see() = 0;
+  virtual std::vector<std::string> notes() = 0;
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_COLLECTOR_H

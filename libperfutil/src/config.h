@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What a caller asked of the trace before TraceInit(): source, scope, buffer sizes.
+#ifndef PI_PERFUTIL_CONFIG_H
+#define PI_PERFUTIL_CONFIG_H
+
+#include <cstdint>
+#include <string>
+
+#include "perfutil.h"
+
+namespace pi::perfutil {
+
+struct TraceConfig {
+  int source = PI_SOURCE_AUTO;
+  int scope = PI_SCOPE_AUTO;
+  int pid = 0;                                    // wanted process, 0: none named
+  uint64_t trace_bytes = PI_TRACE_BYTES_DEFAULT;  // per CPU
+  uint64_t mte_bytes = PI_MTE_BYTES_DEFAULT;
+  bool anonymous = true;  // record anonymous executable mappings
+  // Where the kernel tells about CPUs and processes; tests point elsewhere.
+  std::string online_path = "/sys/devices/system/cpu/online";
+  std::string proc_path = "/proc";
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_CONFIG_H

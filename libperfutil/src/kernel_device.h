@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The real device: the only code that opens, controls or maps /dev/pitrace.
+#ifndef PI_PERFUTIL_KERNEL_DEVICE_H
+#define PI_PERFUTIL_KERNEL_DEVICE_H
+
+#include "device.h"
+
+namespace pi::perfutil {
+
+class KernelDevice final : public Device {
+ public:
+  int open() override;
+  int control(unsigned long request, void* argument) override;
+  UniqueMapping map(uint32_t kind, uint32_t cpu, size_t bytes) override;
+
+ private:
+  UniqueFd fd_;
+};
+
+// Whether the device's node is there, permitted or not.
+bool kernel_device_exists();
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_KERNEL_DEVICE_H

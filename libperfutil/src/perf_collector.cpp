@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// The source that needs no module: perf events of every CPU and a look into /proc.
+#include "perf_collector.h"
+
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "major_set.h"
+#include "proc_snapshot.h"
+#include "startup_records.h"
+#include "system_facts.h"
+#include "text.h"
+
+namespace pi::perfutil {
+
+PerfCollector::PerfCollector(const TraceConfig& config, const PerfScope& scope)
+    : config_(config),
+      scope_(scope),
+      buffers_(config.trace_bytes, config.mte_bytes),
+      converter_(config.anonymous) {
+  features_.kernel = scope.kernel;
+  status_.scope = scope.system ? TRACE_SCOPE_SYSTEM : TRACE_SCOPE_PROCESS;
+  status_.pid = scope.pid;
+  status_.trace_bytes = config.trace_bytes;
+  status_.mte_bytes = config.mte_bytes;
+  status_.tick_ns = tick_period_ns(status_.rate);
+}
+
+PerfCollector::~PerfCollector() {
+  if (status_.on) (void)off();
+}
+
+Result<std::unique_ptr<Collector>> PerfCollector::create(const TraceConfig& config) {
+  const auto scope = decide_perf_scope(config);
+  if (!scope) return scope.error();
+  std::unique_ptr<PerfCollector> collector(new PerfCollector(config, *scope));
+  const auto cpus = collector->online_cpus();
+  if (cpus.empty())
+    return Error{PU_ERROR_INTERNAL,
+                 fmt::format("'{}' does not tell which CPUs are online.", config.online_path)};
+  for (const uint32_t cpu : cpus)
+    if (const auto added = collector->buffers_.add_cpu(cpu); !added) return added.error();
+  // What on() will need is tried now, so that init fails where it can be mended.
+  const auto tried = collector->open_everything();
+  collector->events_.clear();
+  if (!tried) return tried.error();
+  return std::unique_ptr<Collector>(std::move(collector));
+}
+
+std::vector<uint32_t> PerfCollector::online_cpus() const {
+  return parse_cpu_list(read_text(config_.online_path).value_or(""));
+}
+
+std::vector<int> PerfCollector::targets() const {
+  if (scope_.system) return {-1};
+  std::vector<int> tids;
+  for (const uint32_t pid : list_processes(config_.proc_path, static_cast<uint32_t>(scope_.pid)))
+    for (const uint32_t tid : list_threads(config_.proc_path, pid))
+      tids.push_back(static_cast<int>(tid));
+  return tids;
+}
+
+Status PerfCollector::open_cpu(uint32_t cpu) {
+  const auto threads = targets();
+  if (threads.empty())
+    return Error{
+        PU_ERROR_INVALID_PARAMETER,
+        fmt::format("Process {} does not exist any more; name one that runs.", scope_.pid)};
+  auto events = open_cpu_events(cpu, threads, status_.tick_ns, features_);
+  if (!events) return events.error();
+  if (const auto added = buffers_.add_cpu(cpu); !added) return added.error();
+  events_.insert_or_assign(cpu, std::move(*events));
+  return {};
+}
+
+Status PerfCollector::open_everything() {
+  for (const uint32_t cpu : online_cpus()) {
+    const auto opened = open_cpu(cpu);
+    if (opened) continue;
+    // A CPU that has just gone offline is no failure.
+    const auto online = online_cpus();
+    if (std::find(online.begin(), online.end(), cpu) != online.end()) return opened.error();
+  }
+  return {};
+}
+
+Status PerfCollector::on() {
+  std::lock_guard lock(mutex_);
+  buffers_.reset();
+  converter_.reset();
+  notes_.clear();
+  unreadable_processes_ = 0;
+  auto started = reader_.prepare();
+  if (started) started = open_everything();
+  if (started) started = begin_recording();
+  if (!started) events_.clear();
+  return started;
+}
+
+// Order matters: the snapshot's time lies before the side band begins, the side band begins
+// before /proc is read, and the rings are drained after. So whatever happens meanwhile is
+// recorded with a later time and is harmless to replay on top of the snapshot. Ticks come last.
+Status PerfCollector::begin_recording() {
+  if (events_.empty())
+    return Error{PU_ERROR_INTERNAL, "No CPU could be traced: none stayed online."};
+  const uint64_t time = trace_clock();
+  const uint32_t interval_id = status_.interval_id + 1;
+  const uint32_t first = events_.begin()->first;
+  put_startup(time, status_.rate, interval_id, buffers_.at(first, PITRACE_BUFFER_TRACE),
+              buffers_.at(first, PITRACE_BUFFER_MTE));
+  for (auto& [cpu, events] : events_) {
+    reader_.watch(events.side_band_fds.front().get());
+    reader_.watch(events.tick_fds.front().get());
+    control_events(events.side_band_fds, PERF_EVENT_IOC_ENABLE);
+  }
+  if (status_.enabled.test(PITRACE_MAJOR_MTE)) put_snapshot(time);
+  if (status_.enabled.test(PITRACE_MAJOR_TPROF))
+    for (auto& [cpu, events] : events_) control_events(events.tick_fds, PERF_EVENT_IOC_ENABLE);
+  const auto started = reader_.start([this] { guarded(&PerfCollector::drain_all); },
+                                     [this] { guarded(&PerfCollector::follow_cpus); });
+  if (!started) return started;
+  status_.interval_id = interval_id;
+  status_.start_time = time;
+  status_.stop_time = 0;
+  status_.on = true;
+  return {};
+}
+
+void PerfCollector::put_snapshot(uint64_t time) {
+  const auto cpus = buffers_.cpus();
+  size_t turn = 0;
+  ProcessFacts facts;
+  for (const uint32_t pid : list_processes(config_.proc_path, static_cast<uint32_t>(scope_.pid))) {
+    if (!read_process(config_.proc_path, pid, facts)) continue;
+    unreadable_processes_ += facts.maps_denied;
+    put_process(facts, time, config_.anonymous,
+                buffers_.at(cpus[turn++ % cpus.size()], PITRACE_BUFFER_MTE));
+  }
+}
+
+Status PerfCollector::off() {
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [cpu, events] : events_) {
+      control_events(events.tick_fds, PERF_EVENT_IOC_DISABLE);
+      control_events(events.side_band_fds, PERF_EVENT_IOC_DISABLE);
+    }
+  }
+  reader_.stop();
+  std::lock_guard lock(mutex_);
+  for (auto& [cpu, events] : events_) close_cpu(events);
+  events_.clear();
+  status_.stop_time = trace_clock();
+  status_.on = false;
+  return {};
+}
+
+void PerfCollector::drain(CpuEvents& events) {
+  UserBuffer& trace = buffers_.at(events.cpu, PITRACE_BUFFER_TRACE);
+  UserBuffer& mte = buffers_.at(events.cpu, PITRACE_BUFFER_MTE);
+  bool sane = events.side_band.drain([&](std::span<const std::byte> record) {
+    converter_.convert_side_band(record, mte);
+    events.side_band_lost += converter_.lost_in_last();
+  });
+  sane &= events.ticks.drain([&](std::span<const std::byte> record) {
+    converter_.convert_tick(record, trace);
+    events.ticks_lost += converter_.lost_in_last();
+  });
+  if (!sane)
+    notes_.push_back(
+        fmt::format("A perf ring of CPU {} was damaged; records of it are missing.", events.cpu));
+}
+
+void PerfCollector::drain_all() {
+  for (auto& [cpu, events] : events_) drain(events);
+}
+
+// What was lost after the ring's last record was told by no record; the kernel's count has it.
+void PerfCollector::close_cpu(CpuEvents& events) {
+  drain(events);
+  const auto rest = [this](const std::vector<UniqueFd>& fds, uint64_t told) {
+    const uint64_t all = read_lost(fds, features_);
+    return all > told ? all - told : 0;
+  };
+  buffers_.at(events.cpu, PITRACE_BUFFER_MTE)
+      .count_lost_by_source(rest(events.side_band_fds, events.side_band_lost));
+  buffers_.at(events.cpu, PITRACE_BUFFER_TRACE)
+      .count_lost_by_source(rest(events.tick_fds, events.ticks_lost));
+}
+
+void PerfCollector::follow_cpus() {
+  const auto online = online_cpus();
+  if (online.empty()) return;
+  for (auto entry = events_.begin(); entry != events_.end();) {
+    const uint32_t cpu = entry->first;
+    if (std::find(online.begin(), online.end(), cpu) != online.end()) {
+      ++entry;
+      continue;
+    }
+    close_cpu(entry->second);
+    entry = events_.erase(entry);
+    notes_.push_back(fmt::format("CPU {} went offline during the trace.", cpu));
+  }
+  for (const uint32_t cpu : online) {
+    if (events_.count(cpu) != 0) continue;
+    if (const auto opened = open_cpu(cpu); !opened) {
+      const std::string note =
+          fmt::format("CPU {} came online and is not traced: {}", cpu, opened.error().message);
+      if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+      continue;
+    }
+    CpuEvents& events = events_.at(cpu);
+    reader_.watch(events.side_band_fds.front().get());
+    reader_.watch(events.tick_fds.front().get());
+    control_events(events.side_band_fds, PERF_EVENT_IOC_ENABLE);
+    if (status_.enabled.test(PITRACE_MAJOR_TPROF))
+      control_events(events.tick_fds, PERF_EVENT_IOC_ENABLE);
+    notes_.push_back(
+        fmt::format("CPU {} came online during the trace and is traced from then on.", cpu));
+  }
+}
+
+void PerfCollector::guarded(void (PerfCollector::*work)()) {
+  std::lock_guard lock(mutex_);
+  try {
+    (this->*work)();
+  } catch (const std::bad_alloc&) {
+    // Nothing that needs memory may be done here; what was not read stays in the rings, and what
+    // they drop is counted by the kernel.
+  }
+}
+
+Status PerfCollector::enable(uint32_t major) {
+  std::lock_guard lock(mutex_);
+  apply_enabled(status_.enabled | majors_meant(major));
+  return {};
+}
+
+Status PerfCollector::disable(uint32_t major) {
+  std::lock_guard lock(mutex_);
+  apply_enabled(status_.enabled & ~majors_meant(major));
+  return {};
+}
+
+void PerfCollector::apply_enabled(const std::bitset<256>& enabled) {
+  const auto changed = status_.enabled ^ enabled;
+  // What the rings hold was recorded under the old setting.
+  if (status_.on) drain_all();
+  status_.enabled = enabled;
+  converter_.set_enabled(enabled);
+  if (!status_.on) return;
+  if (changed.test(PITRACE_MAJOR_MTE) && enabled.test(PITRACE_MAJOR_MTE))
+    put_snapshot(trace_clock());
+  if (!changed.test(PITRACE_MAJOR_TPROF)) return;
+  const unsigned long request =
+      enabled.test(PITRACE_MAJOR_TPROF) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+  for (auto& [cpu, events] : events_) control_events(events.tick_fds, request);
+}
+
+Status PerfCollector::set_rate(uint32_t rate) {
+  std::lock_guard lock(mutex_);
+  status_.rate = rate;
+  status_.tick_ns = tick_period_ns(rate);
+  return {};
+}
+
+Result<CollectorStatus> PerfCollector::status() {
+  std::lock_guard lock(mutex_);
+  CollectorStatus copy = status_;
+  copy.full = buffers_.full();
+  copy.throttled = converter_.throttled();
+  return copy;
+}
+
+std::vector<BufferView> PerfCollector::buffers() {
+  std::lock_guard lock(mutex_);
+  return buffers_.views();
+}
+
+std::vector<std::string> PerfCollector::notes() {
+  std::lock_guard lock(mutex_);
+  auto notes = notes_;
+  if (unreadable_processes_ != 0)
+    notes.push_back(
+        fmt::format("Of {} process(es) this user may not read the mappings: code they "
+                    "had mapped before the trace has no names.",
+                    unreadable_processes_));
+  return notes;
+}
+
+}  // namespace pi::perfutil

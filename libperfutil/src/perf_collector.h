@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The source that needs no module: perf events of every CPU and a look into /proc.
+#ifndef PI_PERFUTIL_PERF_COLLECTOR_H
+#define PI_PERFUTIL_PERF_COLLECTOR_H
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "collector.h"
+#include "config.h"
+#include "perf_convert.h"
+#include "perf_events.h"
+#include "perf_reader.h"
+#include "perf_scope.h"
+#include "user_buffer.h"
+
+namespace pi::perfutil {
+
+// The reader's thread runs between on() and off(); mutex_ guards what it shares with callers.
+class PerfCollector final : public Collector {
+ public:
+  // Errors as TraceInit() lists them.
+  static Result<std::unique_ptr<Collector>> create(const TraceConfig& config);
+  ~PerfCollector() override;
+
+  int source() const override { return PI_SOURCE_PERF; }
+  Status enable(uint32_t major) override;
+  Status disable(uint32_t major) override;
+  Status set_rate(uint32_t rate) override;
+  Status on() override;
+  Status off() override;
+  Result<CollectorStatus> status() override;
+  std::vector<BufferView> buffers() override;
+  std::vector<std::string> cannot_see() override { return perf_blind_spots(scope_); }
+  std::vector<std::string> notes() override;
+
+ private:
+  PerfCollector(const TraceConfig& config, const PerfScope& scope);
+
+  Status open_everything();
+  Status open_cpu(uint32_t cpu);
+  std::vector<int> targets() const;
+  std::vector<uint32_t> online_cpus() const;
+  Status begin_recording();
+  void put_snapshot(uint64_t time);
+  void apply_enabled(const std::bitset<256>& enabled);
+  // With mutex_ held:
+  void drain(CpuEvents& events);
+  void drain_all();
+  void close_cpu(CpuEvents& events);
+  void follow_cpus();
+  // In the reader's thread: runs work with mutex_ held; an error becomes a note.
+  void guarded(void (PerfCollector::*work)());
+
+  const TraceConfig config_;
+  const PerfScope scope_;
+  std::mutex mutex_;
+  EventFeatures features_;
+  BufferSet buffers_;
+  PerfConverter converter_;
+  std::map<uint32_t, CpuEvents> events_;  // by CPU; empty while off
+  CollectorStatus status_;
+  std::vector<std::string> notes_;
+  uint32_t unreadable_processes_ = 0;
+  PerfReader reader_;
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_PERF_COLLECTOR_H

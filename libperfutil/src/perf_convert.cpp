@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Turns perf's records into trace records.
+#include "perf_convert.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "module_name.h"
+
+namespace pi::perfutil {
+namespace {
+
+constexpr size_t header_bytes = sizeof(perf_event_header);
+
+// The fields that sample_id_all puts at the end of a record: pid and tid, time, cpu.
+struct SampleId {
+  uint32_t pid, tid;
+  uint64_t time;
+  uint32_t cpu, reserved;
+};
+
+// A field of the record, which the caller knows to reach that far.
+template <class T>
+T field(std::span<const std::byte> record, size_t offset) {
+  T value;
+  std::memcpy(&value, record.data() + offset, sizeof value);
+  return value;
+}
+
+perf_event_header header_of(std::span<const std::byte> record) {
+  return field<perf_event_header>(record, 0);
+}
+
+uint64_t time_of(std::span<const std::byte> record) {
+  return field<SampleId>(record, record.size() - sizeof(SampleId)).time;
+}
+
+// Room for fixed bytes after the header and the sample id behind them.
+bool has_room(std::span<const std::byte> record, size_t fixed) {
+  return record.size() >= header_bytes + fixed + sizeof(SampleId);
+}
+
+// The text between offset and the sample id, up to its first zero.
+std::string_view text_at(std::span<const std::byte> record, size_t offset) {
+  const auto* text = reinterpret_cast<const char*>(record.data()) + offset;
+  return {text, ::strnlen(text, record.size() - sizeof(SampleId) - offset)};
+}
+
+namespace tick {  // a sample of tick_sample_type
+constexpr size_t ip = header_bytes, pid = ip + 8, tid = pid + 4, time = tid + 4, size = time + 16;
+}
+namespace map {  // PERF_RECORD_MMAP2
+constexpr size_t pid = header_bytes, address = pid + 8, length = address + 8,
+                 page_offset = length + 8, inode = page_offset + 16, protection = inode + 16,
+                 name = protection + 8;
+}  // namespace map
+namespace task {  // PERF_RECORD_FORK, _EXIT; PERF_RECORD_COMM starts with pid and tid
+constexpr size_t pid = header_bytes, parent = pid + 4, tid = parent + 4, fixed = 24;
+constexpr size_t comm_tid = pid + 4, comm_name = comm_tid + 4;
+}  // namespace task
+
+}  // namespace
+
+void PerfConverter::reset() {
+  lost_in_last_ = 0;
+  throttled_ = 0;
+}
+
+void PerfConverter::count_lost(std::span<const std::byte> record, UserBuffer& buffer,
+                               size_t offset) {
+  if (record.size() < offset + 8) return;
+  lost_in_last_ = field<uint64_t>(record, offset);
+  buffer.count_lost_by_source(lost_in_last_);
+}
+
+void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& trace) {
+  lost_in_last_ = 0;
+  switch (header_of(record).type) {
+    case PERF_RECORD_SAMPLE:
+      if (!sample(record, trace)) trace.count_lost_by_source(1);
+      break;
+    case PERF_RECORD_LOST:  // id, lost
+      count_lost(record, trace, header_bytes + 8);
+      break;
+    case PERF_RECORD_LOST_SAMPLES:  // lost
+      count_lost(record, trace, header_bytes);
+      break;
+    case PERF_RECORD_THROTTLE:
+      ++throttled_;
+      break;
+    default:
+      break;
+  }
+}
+
+void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuffer& mte) {
+  lost_in_last_ = 0;
+  const uint32_t type = header_of(record).type;
+  if (type == PERF_RECORD_LOST) return count_lost(record, mte, header_bytes + 8);
+  if (type == PERF_RECORD_LOST_SAMPLES) return count_lost(record, mte, header_bytes);
+  if (!enabled_.test(PITRACE_MAJOR_MTE)) return;
+  bool whole = true;
+  if (type == PERF_RECORD_MMAP2) whole = mmap2(record, mte);
+  if (type == PERF_RECORD_COMM) whole = comm(record, mte);
+  if (type == PERF_RECORD_FORK) whole = fork(record, mte);
+  if (type == PERF_RECORD_EXIT) whole = exit(record, mte);
+  if (!whole) mte.count_lost_by_source(1);
+}
+
+bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace) {
+  if (record.size() < tick::size) return false;
+  if (!enabled_.test(PITRACE_MAJOR_TPROF)) return true;
+  const auto mode = header_of(record).misc & PERF_RECORD_MISC_CPUMODE_MASK;
+  trace.put_tprof(field<uint64_t>(record, tick::time), mode == PERF_RECORD_MISC_USER,
+                  field<uint32_t>(record, tick::pid), field<uint32_t>(record, tick::tid),
+                  field<uint64_t>(record, tick::ip));
+  return true;
+}
+
+bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, map::name - header_bytes)) return false;
+  if ((field<uint32_t>(record, map::protection) & PROT_EXEC) == 0) return true;
+  const ModuleName module = classify_module(text_at(record, map::name));
+  if (module.stamp == PITRACE_STAMP_ANON && !anonymous_) return true;
+
+  pitrace_module entry{};
+  entry.pid = field<uint32_t>(record, map::pid);
+  entry.stamp = module.stamp;
+  entry.address = field<uint64_t>(record, map::address);
+  entry.size = field<uint64_t>(record, map::length);
+  entry.offset = module.stamp == 0 ? field<uint64_t>(record, map::page_offset) : 0;
+  // Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: we do not ask for build-ids, see perf_events.cpp.
+  entry.inode = field<uint64_t>(record, map::inode);
+  mte.put_module(time_of(record), entry, module.name);
+  return true;
+}
+
+bool PerfConverter::comm(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, task::comm_name - header_bytes)) return false;
+  const auto pid = field<uint32_t>(record, task::pid);
+  const auto tid = field<uint32_t>(record, task::comm_tid);
+  const uint64_t time = time_of(record);
+  const std::string_view name = text_at(record, task::comm_name);
+  if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC)
+    mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE, {pid});
+  if (pid == tid)
+    mte.put_name(time, PITRACE_MTE_NAME, {pid, PITRACE_NAME_64}, name);
+  else
+    mte.put_name(time, PITRACE_MTE_THREAD_NAME, {pid, tid}, name);
+  return true;
+}
+
+bool PerfConverter::fork(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, task::fixed)) return false;
+  const auto pid = field<uint32_t>(record, task::pid);
+  const auto parent = field<uint32_t>(record, task::parent);
+  if (pid != parent)
+    mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_PARENT,
+                 {pid, parent, PITRACE_PARENT_FORK});
+  else
+    mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE_THREAD,
+                 {pid, field<uint32_t>(record, task::tid)});
+  return true;
+}
+
+bool PerfConverter::exit(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, task::fixed)) return false;
+  const auto pid = field<uint32_t>(record, task::pid);
+  const auto tid = field<uint32_t>(record, task::tid);
+  mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL_THREAD, {pid, tid});
+  if (pid == tid) mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL, {pid});
+  return true;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The thread that waits for perf rings to fill and calls back to have them drained.
+#include "perf_reader.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <chrono>
+#include <system_error>
+
+#include "perfutil.h"
+
+namespace pi::perfutil {
+
+Status PerfReader::prepare() {
+  epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+  stop_event_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  has_ended_tasks_ = false;
+  if (!epoll_ || !stop_event_)
+    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
+                 "No file descriptors left for the trace's reader; raise 'ulimit -n'."};
+  watch(stop_event_.get());
+  return {};
+}
+
+void PerfReader::watch(int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+Status PerfReader::start(Work drain, Work each_second) {
+  try {
+    thread_ = std::thread([this, drain = std::move(drain), each_second = std::move(each_second)] {
+      loop(drain, each_second);
+    });
+  } catch (const std::system_error&) {
+    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
+                 "No thread can be started for reading the trace; raise 'ulimit -u'."};
+  }
+  return {};
+}
+
+void PerfReader::stop() {
+  if (thread_.joinable()) {
+    ::eventfd_write(stop_event_.get(), 1);
+    thread_.join();
+  }
+  epoll_.reset();
+  stop_event_.reset();
+}
+
+bool PerfReader::wait() {
+  // The ring of a task that has ended reports that for ever, while its children may still write
+  // to it: leave it out and look at shorter intervals.
+  constexpr int second_ms = 1000, ended_ms = 100;
+  std::array<epoll_event, 32> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                 has_ended_tasks_ ? ended_ms : second_ms);
+  for (int i = 0; i < count; ++i) {
+    const int fd = events[static_cast<size_t>(i)].data.fd;
+    if (fd == stop_event_.get()) return false;
+    if ((events[static_cast<size_t>(i)].events & (EPOLLHUP | EPOLLERR)) == 0) continue;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+    has_ended_tasks_ = true;
+  }
+  return true;
+}
+
+void PerfReader::loop(const Work& drain, const Work& each_second) {
+  using Clock = std::chrono::steady_clock;
+  auto next = Clock::now() + std::chrono::seconds(1);
+  while (wait()) {
+    drain();
+    if (Clock::now() < next) continue;
+    each_second();
+    next = Clock::now() + std::chrono::seconds(1);
+  }
+}
+
+}  // namespace pi::perfutil

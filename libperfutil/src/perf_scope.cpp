@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Finds out what perf_event_open lets us see: the system or one process, the kernel or not.
+#include "perf_scope.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "perf_events.h"
+#include "text.h"
+
+namespace pi::perfutil {
+namespace {
+
+constexpr char paranoid_path[] = "/proc/sys/kernel/perf_event_paranoid";
+
+// 0 when a clock event can be opened, else the error number.
+int try_clock(int pid, uint32_t cpu, bool kernel) {
+  EventFeatures features;
+  features.kernel = kernel;
+  features.lost_format = false;
+  const UniqueFd fd(open_perf_event(tick_attr(features, pid != -1, tick_period_ns(100)), pid,
+                                    static_cast<int>(cpu)));
+  // A negative error number is not a descriptor; UniqueFd leaves it alone.
+  return fd ? 0 : -fd.get();
+}
+
+bool is_denied(int error) {
+  return error == EACCES || error == EPERM;
+}
+
+std::string own_program() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : "PROGRAM";
+}
+
+// process_could_help: the system was refused, one process was not tried.
+Error denied(bool process_could_help) {
+  const std::string level = read_line(paranoid_path);
+  if (::geteuid() == 0 || level.starts_with("-"))
+    return {PU_ERROR_ACCESS_DENIED,
+            "perf_event_open is refused although the kernel's settings allow it: a container or "
+            "sandbox forbids it (Docker: --cap-add PERFMON --security-opt seccomp=unconfined)."};
+  return {
+      PU_ERROR_ACCESS_DENIED,
+      fmt::format("The kernel does not let this user sample the {} (kernel.perf_event_paranoid "
+                  "is {}). Do one of: 'sudo sysctl kernel.perf_event_paranoid=-1'; 'sudo setcap "
+                  "cap_perfmon,cap_sys_ptrace,cap_syslog=ep {}'; load the pitrace module and "
+                  "join its group with 'sudo usermod -aG pitrace $USER'; run as root{}.",
+                  process_could_help ? "whole system" : "process", level, own_program(),
+                  process_could_help ? "; or name one process with --pid" : "")};
+}
+
+Error unsupported(int error) {
+  return {PU_ERROR_NOT_SUPPORTED,
+          fmt::format("perf_event_open does not work here ({}); a container or sandbox may forbid "
+                      "the system call. Allow it, or load the pitrace module.",
+                      errno_text(error))};
+}
+
+Result<PerfScope> process_scope(int pid, uint32_t cpu) {
+  if (pid <= 0) return denied(true);
+  int error = 0;
+  for (const bool kernel : {true, false}) {
+    error = try_clock(pid, cpu, kernel);
+    if (error == 0) return PerfScope{false, pid, kernel};
+    if (!is_denied(error)) break;
+  }
+  if (is_denied(error)) return denied(false);
+  if (error == ESRCH)
+    return Error{PU_ERROR_INVALID_PARAMETER,
+                 fmt::format("There is no process {}; name one that runs.", pid)};
+  return unsupported(error);
+}
+
+}  // namespace
+
+Result<PerfScope> decide_perf_scope(const TraceConfig& config) {
+  const auto cpus = parse_cpu_list(read_text(config.online_path).value_or(""));
+  const uint32_t cpu = cpus.empty() ? 0 : cpus.front();
+  if (config.scope == TRACE_SCOPE_PROCESS) {
+    if (config.pid <= 0)
+      return Error{PU_ERROR_INVALID_PARAMETER,
+                   "The scope is one process, but none was named; name it with --pid."};
+    return process_scope(config.pid, cpu);
+  }
+  const int error = try_clock(-1, cpu, true);
+  if (error == 0) return PerfScope{true, 0, true};
+  if (!is_denied(error)) return unsupported(error);
+  if (config.scope == TRACE_SCOPE_SYSTEM) return denied(true);
+  return process_scope(config.pid, cpu);
+}
+
+std::vector<std::string> perf_blind_spots(const PerfScope& scope) {
+  std::vector<std::string> list{
+      "Code that runs with interrupts disabled: its time is charged to the instruction that "
+      "enables "
+      "them again.",
+      "Idle processors: the kernel throttles perf's clock there, so that their share is a lower "
+      "bound."};
+  if (!scope.system)
+    list.push_back(fmt::format("Other processes: only process {} and its descendants are sampled.",
+                               scope.pid));
+  if (!scope.kernel)
+    list.push_back(
+        fmt::format("The kernel: kernel.perf_event_paranoid is {}, so only user code is "
+                    "sampled.",
+                    read_line(paranoid_path)));
+  std::array<char, 64> link{};
+  // The initial pid namespace always has this inode number (include/linux/proc_ns.h).
+  if (::readlink("/proc/self/ns/pid", link.data(), link.size() - 1) > 0 &&
+      std::string(link.data()) != "pid:[4026531836]")
+    list.push_back(
+        "Processes outside this container: their ticks carry process number 0 and no names.");
+  return list;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Finds out what perf_event_open lets us see: the system or one process, the kernel or not.
+#ifndef PI_PERFUTIL_PERF_SCOPE_H
+#define PI_PERFUTIL_PERF_SCOPE_H
+
+#include <string>
+#include <vector>
+
+#include <pi/result.h>
+
+#include "config.h"
+
+namespace pi::perfutil {
+
+struct PerfScope {
+  bool system = false;
+  int pid = 0;  // where the scope is one process
+  bool kernel = false;
+};
+
+// By trying. PU_ERROR_ACCESS_DENIED with the remedies, PU_ERROR_NOT_SUPPORTED,
+// PU_ERROR_INVALID_PARAMETER when the process does not exist.
+Result<PerfScope> decide_perf_scope(const TraceConfig& config);
+
+// One sentence for each thing that perf in this scope misses.
+std::vector<std::string> perf_blind_spots(const PerfScope& scope);
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_PERF_SCOPE_H

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// C entry points that set up, start, stop and write the trace.
+#include "perfutil.h"
+
+#include <set>
+
+#include "call.h"
+#include "kernel_device.h"
+#include "trace.h"
+
+namespace pi::perfutil {
+
+std::mutex& call_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+Trace& the_trace() {
+  // Ended by TraceTerminate() or by the process's end, which closes the device and the events;
+  // destroying it among other statics would gain nothing.
+  static Trace* const trace = new Trace;
+  return *trace;
+}
+
+std::string& last_error_text() {
+  thread_local std::string text;
+  return text;
+}
+
+namespace {
+
+void add(pi_trace_counts& sum, const Counts& counts) {
+  static_assert(PI_LOST_REASONS == PITRACE_LOST_REASONS);
+  sum.produced += counts.produced;
+  sum.written += counts.written;
+  for (size_t reason = 0; reason < PI_LOST_REASONS; ++reason)
+    sum.lost[reason] += counts.lost[reason];
+}
+
+Status fill_status(Trace& trace, pi_trace_status& out) {
+  const auto now = trace.status();
+  if (!now) return now.error();
+  const size_t size = out.size;
+  out = {};
+  out.size = size;
+  out.source = trace.source();
+  out.scope = now->scope;
+  out.pid = now->pid;
+  out.on = now->on;
+  out.full = now->full;
+  out.interval_id = now->interval_id;
+  out.trace_bytes = now->trace_bytes;
+  out.mte_bytes = now->mte_bytes;
+  out.rate = now->rate;
+  out.tick_ns = now->tick_ns;
+  out.throttled = now->throttled;
+  for (const auto& [probe, missed] : now->missed) out.missed += missed;
+  for (const auto& view : trace.buffers()) {
+    out.cpus += view.kind == PITRACE_BUFFER_TRACE;
+    add(view.kind == PITRACE_BUFFER_TRACE ? out.trace : out.mte, view.counts);
+  }
+  return {};
+}
+
+// The trace's state for the yes-or-no questions; nothing on before TraceInit().
+CollectorStatus state_or_none() {
+  CollectorStatus state;
+  (void)call([&](Trace& trace) -> Status {
+    if (auto now = trace.status()) state = *now;
+    return {};
+  });
+  return state;
+}
+
+// Sentences are kept for good, because callers may keep the pointers; there are few.
+const char* sentence_at(unsigned index, std::vector<std::string> (Trace::*list)()) {
+  static std::set<std::string> kept;
+  const char* text = nullptr;
+  (void)call([&](Trace& trace) -> Status {
+    const auto sentences = (trace.*list)();
+    if (index < sentences.size()) text = kept.insert(sentences[index]).first->c_str();
+    return {};
+  });
+  return text;
+}
+
+}  // namespace
+}  // namespace pi::perfutil
+
+using pi::Error;
+using pi::Status;
+using pi::perfutil::call;
+using pi::perfutil::Trace;
+
+const char* PiErrorText(void) {
+  return pi::perfutil::last_error_text().c_str();
+}
+
+int PiSetSource(int source) {
+  return call([=](Trace& trace) { return trace.set_source(source); });
+}
+
+int TraceSetScope(int scope, int pid) {
+  return call([=](Trace& trace) { return trace.set_scope(scope, pid); });
+}
+
+int TraceSetMode(int mode) {
+  return call([=](Trace& trace) { return trace.set_mode(mode); });
+}
+
+int TraceSetMteSize(uint32_t bytes) {
+  return call([=](Trace& trace) { return trace.set_mte_size(bytes); });
+}
+
+int SetTraceAnonMTE(int on) {
+  return call([=](Trace& trace) { return trace.set_anonymous(on != 0); });
+}
+
+int TraceInit(uint32_t bytes) {
+  return call([=](Trace& trace) {
+    return trace.init(bytes, std::make_unique<pi::perfutil::KernelDevice>());
+  });
+}
+
+int TraceEnable(int major) {
+  return call([=](Trace& trace) { return trace.enable(major); });
+}
+
+int TraceDisable(int major) {
+  return call([=](Trace& trace) { return trace.disable(major); });
+}
+
+int TraceQueryMajor(int major) {
+  int answer = 0;
+  const int rc = call([&](Trace& trace) -> Status {
+    const auto enabled = trace.query_major(major);
+    if (!enabled) return enabled.error();
+    answer = *enabled ? 1 : 0;
+    return {};
+  });
+  return rc == PU_SUCCESS ? answer : rc;
+}
+
+int SetProfilerRate(int rate) {
+  return call([=](Trace& trace) { return trace.set_rate(rate); });
+}
+
+int TraceOn(void) {
+  return call([](Trace& trace) { return trace.on(); });
+}
+
+int TraceOff(void) {
+  return call([](Trace& trace) -> Status {
+    const auto was_full = trace.off();
+    if (!was_full) return was_full.error();
+    if (!*was_full) return {};
+    return Error{PU_ERROR_BUFFER_FULL,
+                 "A trace buffer became full and recording stopped by itself. What was recorded "
+                 "can be written; ask for larger buffers or record for a shorter time."};
+  });
+}
+
+int TraceTerminate(void) {
+  return call([](Trace& trace) { return trace.terminate(); });
+}
+
+int TraceWriteBufferToFile(const char* name) {
+  return call([=](Trace& trace) { return trace.write(name ? name : "swtrace.nrm2"); });
+}
+
+int IsTraceOn(void) {
+  return pi::perfutil::state_or_none().on;
+}
+
+int IsTraceActive(void) {
+  const auto state = pi::perfutil::state_or_none();
+  return state.on && !state.full;
+}
+
+uint32_t TraceGetIntervalId(void) {
+  return pi::perfutil::state_or_none().interval_id;
+}
+
+int PiTraceStatus(struct pi_trace_status* status) {
+  return call([=](Trace& trace) -> Status {
+    if (status == nullptr) return Error{PU_ERROR_NULL_POINTER, "The status pointer is null."};
+    if (status->size < sizeof *status)
+      return Error{PU_ERROR_INVALID_PARAMETER,
+                   "The status structure's size is smaller than this library's."};
+    return pi::perfutil::fill_status(trace, *status);
+  });
+}
+
+const char* PiCannotSee(unsigned int index) {
+  return pi::perfutil::sentence_at(index, &Trace::cannot_see);
+}
+
+const char* PiNote(unsigned int index) {
+  return pi::perfutil::sentence_at(index, &Trace::notes);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Names and meanings of return codes.
+#include "perfutil.h"
+
+const char* RcToString(int rc) {
+  switch (rc) {
+    case PU_SUCCESS:
+      return "PU_SUCCESS: done";
+    case PU_FAILURE:
+      return "PU_FAILURE: the operation failed";
+    case PU_ERROR_NULL_POINTER:
+      return "PU_ERROR_NULL_POINTER: a pointer that is needed is null";
+    case PU_ERROR_FILE:
+      return "PU_ERROR_FILE: a file could not be written";
+    case PU_ERROR_ACCESS_DENIED:
+      return "PU_ERROR_ACCESS_DENIED: not permitted for this user";
+    case PU_ERROR_NOT_INITIALIZED:
+      return "PU_ERROR_NOT_INITIALIZED: the trace has not been initialised";
+    case PU_ERROR_NOT_ENOUGH_MEMORY:
+      return "PU_ERROR_NOT_ENOUGH_MEMORY: not enough memory";
+    case PU_ERROR_INVALID_PARAMETER:
+      return "PU_ERROR_INVALID_PARAMETER: a parameter is out of its range";
+    case PU_ERROR_INTERNAL:
+      return "PU_ERROR_INTERNAL: internal error";
+    case PU_ERROR_INCORRECT_STATE:
+      return "PU_ERROR_INCORRECT_STATE: not possible in the trace's present state";
+    case PU_ERROR_BUFFER_FULL:
+      return "PU_ERROR_BUFFER_FULL: a buffer became full and recording stopped by itself";
+    case PU_ERROR_DRIVER_NOT_LOADED:
+      return "PU_ERROR_DRIVER_NOT_LOADED: the pitrace module is not loaded";
+    case PU_ERROR_NOT_SUPPORTED:
+      return "PU_ERROR_NOT_SUPPORTED: not supported here";
+    case PU_ERROR_FACILITY_BUSY:
+      return "PU_ERROR_FACILITY_BUSY: another process owns the trace";
+    default:
+      return "unknown return code";
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The start-up group of a trace that the module does not write: clock, time base, rate, interval.
+#ifndef PI_PERFUTIL_STARTUP_RECORDS_H
+#define PI_PERFUTIL_STARTUP_RECORDS_H
+
+#include <cstdint>
+
+#include "user_buffer.h"
+
+namespace pi::perfutil {
+
+// The kernel's module record goes into mte, everything else into trace.
+void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer& trace,
+                 UserBuffer& mte);
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_STARTUP_RECORDS_H

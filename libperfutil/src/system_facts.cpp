@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What the system tells about itself: clock, processor speed, CPUs, distribution.
+#include "system_facts.h"
+
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "text.h"
+
+namespace pi::perfutil {
+namespace {
+
+// The value behind "key : " in the first such line of /proc/cpuinfo.
+std::string cpuinfo_value(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    std::string_view line = next_word(text, '\n');
+    if (!line.starts_with(key)) continue;
+    next_word(line, ':');
+    const size_t start = line.find_first_not_of(' ');
+    return start == std::string_view::npos ? "" : std::string(line.substr(start));
+  }
+  return "";
+}
+
+std::string distribution() {
+  const std::string text = read_text("/etc/os-release").value_or("");
+  std::string_view rest = text;
+  constexpr std::string_view key = "PRETTY_NAME=";
+  while (!rest.empty()) {
+    std::string_view line = next_word(rest, '\n');
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    if (line.size() >= 2 && (line.front() == '"' || line.front() == '\''))
+      line = line.substr(1, line.size() - 2);
+    return std::string(line);
+  }
+  return "Linux";
+}
+
+}  // namespace
+
+uint64_t trace_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t processor_hz() {
+  if (const auto khz =
+          parse_number(read_line("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency")))
+    return *khz * 1000;
+  const std::string text = read_text("/proc/cpuinfo").value_or("");
+  const double mhz = std::strtod(cpuinfo_value(text, "cpu MHz").c_str(), nullptr);
+  return mhz > 0 && mhz < 1e6 ? static_cast<uint64_t>(mhz * 1e6) : 0;
+}
+
+std::string platform_line() {
+  utsname name{};
+  ::uname(&name);
+  return fmt::format("{}, {} {} {}", distribution(), name.sysname, name.release, name.machine);
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The process's one trace: its settings, its collector, and the rules of its states.
+#ifndef PI_PERFUTIL_TRACE_H
+#define PI_PERFUTIL_TRACE_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector.h"
+#include "config.h"
+#include "device.h"
+#include "kernel_texts.h"
+
+namespace pi::perfutil {
+
+// Not thread-safe: perfutil.cpp holds a lock. Functions mirror perfutil.h, where their errors are.
+class Trace {
+ public:
+  Status set_source(int source);
+  Status set_scope(int scope, int pid);
+  Status set_mode(int mode);
+  Status set_mte_size(uint32_t bytes);
+  Status set_anonymous(bool on);
+  Status init(uint32_t bytes, std::unique_ptr<Device> device);
+  Status enable(int major);
+  Status disable(int major);
+  Result<bool> query_major(int major);
+  Status set_rate(int rate);
+  Status on();
+  Result<bool> off();  // true: recording had ended by itself
+  Status terminate();
+  Status write(const std::string& name);
+  // The collector's state; PU_ERROR_NOT_INITIALIZED.
+  Result<CollectorStatus> status();
+  int source() const;
+  std::vector<BufferView> buffers() { return collector_->buffers(); }
+  std::vector<std::string> cannot_see();
+  std::vector<std::string> notes();
+
+ private:
+  Status before_init() const;
+  Status initialised() const;
+
+  TraceConfig config_;
+  std::unique_ptr<Collector> collector_;
+  std::vector<std::string> notes_;
+  bool recorded_ = false;  // turned on since init
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_TRACE_H
