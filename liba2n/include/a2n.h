@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * liba2n: which module and symbol an address of a process belonged to at a moment.
+ *
+ * Function names and return codes are those of the original library (its published API list);
+ * what we add is named A2n...At, A2n...Ex or listed as ours. Maps are intervals in address and
+ * time: every call that changes a process or asks about it happens at a time, nanoseconds of the
+ * trace's clock. The calls without a time use the one set by A2nSetTime(), 0 in the beginning.
+ *
+ * Times must not run back for the changes of one process; questions may be asked about any time.
+ * A mapping ends what it overlaps. A process's image begins at A2nExecProcessAt() (or its fork)
+ * and ends when the pid is forked anew; nothing ends it at the process's death, because ticks
+ * follow that.
+ *
+ * Thread-safety: none; the caller serialises. The library keeps its state per process, never
+ * exits, prints nothing; A2nGetNote() hands out what a report must say. Symbols are read when an
+ * address first falls into a module.
+ */
+#ifndef A2N_H
+#define A2N_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- return codes (the original's numbers) ------------------------------------------------- */
+#define A2N_SUCCESS 0
+#define A2N_NO_SYMBOL_FOUND 1 /* the module is known, no symbol covers the address */
+#define A2N_NO_SYMBOLS 2      /* the module is known and has no symbols at all */
+#define A2N_NO_MODULE 3
+#define A2N_FLAKY_SYMBOL 4    /* a name, but an export's without size, taken to reach to the next */
+#define A2N_ADD_MODULE_ERROR 11
+#define A2N_CREATE_PROCESS_ERROR 10
+#define A2N_NO_PROCESS 13
+#define A2N_MEMORY_ERROR 16
+#define A2N_NULL_SYMDATA 17
+#define A2N_INVALID_ARGUMENT 40
+#define A2N_FILE_NOT_FOUND 32
+#define A2N_FORK_ERROR 31
+#define A2N_CLONE_ERROR 30
+#define A2N_INTERNAL_ERROR 49
+
+/* The code's meaning, static storage, never null. */
+const char *A2nRcToString(int rc);
+
+/* major << 24 | minor << 16 | revision */
+uint32_t A2nGetVersion(void);
+
+/* Forgets everything: processes, modules, settings. Called before the first use it does nothing.
+ * A2N_SUCCESS. */
+int A2nInit(void);
+
+/* ---- settings (before the first lookup) ---------------------------------------------------- */
+#define A2N_NSF_NULL 1    /* no symbol: name is null */
+#define A2N_NSF_NSF 2     /* "NoSymbolFound", "NoSymbols" */
+#define A2N_NSF_SECTION 3 /* the section's name as "<<.text>>", else as NSF (default) */
+
+void A2nSetNoSymbolFoundAction(int action);
+
+/* C++ and Rust names are demangled (default off). */
+void A2nSetDemangleCppNamesMode(int on);
+
+/* Directories, separated by ':', in which files of a module's name (with the whole path below the
+ * directory, or the last component alone) are looked for: first the module, then its separate debug
+ * file. They come before the file's own path. Default: none. Null or "" resets. */
+void A2nSetSymbolSearchPath(const char *path);
+
+/* Text of /proc/kallsyms and of /proc/modules, at an offset of a file; size 0 means to its end.
+ * A2N_FILE_NOT_FOUND, A2N_INVALID_ARGUMENT. Symbols are read at the first kernel lookup. The kernel
+ * itself is module "vmlinux"; a kernel module has its name as in kallsyms, without brackets ("ext4",
+ * also "bpf" and "__builtin__ftrace"). */
+int A2nSetKallsymsFileLocation(const char *name, uint64_t offset, uint64_t size);
+int A2nSetModulesFileLocation(const char *name, uint64_t offset, uint64_t size);
+
+/* An uncompressed kernel image (vmlinux) to take the kernel's symbols from instead; it is used
+ * only when its build-id (or, without one, its _stext) fits the trace's kallsyms, moved by the
+ * KASLR offset. A2N_FILE_NOT_FOUND. */
+int A2nSetKernelImageName(const char *name);
+
+/* Build-id of a file as it was when traced: lower-case hex; "" for a file that had none; "?" when
+ * it is not known because the file changed or vanished. A file of that path with another build-id is
+ * not used for symbols, nor is one marked "?"; a separate debug file with the traced build-id is used
+ * whatever became of the file itself. "[vdso]" and "vmlinux" may be told too (our addition).
+ * A2N_INVALID_ARGUMENT. */
+int A2nSetModuleBuildId(const char *path, const char *build_id);
+
+/* ---- processes ------------------------------------------------------------------------------ */
+/* The time of the calls below that take none (our addition). */
+void A2nSetTime(uint64_t time);
+
+/* pid exists from now on, with nothing mapped; an earlier image of that pid ends. */
+int A2nCreateProcess(uint32_t pid);
+
+/* forked starts at this time with a copy of forker's mappings and name; an earlier process of that
+ * pid ends. An unknown forker is created. A2N_FORK_ERROR when both are the same. */
+int A2nForkProcess(uint32_t forker, uint32_t forked);
+
+/* cloned shares cloner's address space until it execs. A2N_CLONE_ERROR when both are the same. */
+int A2nCloneProcess(uint32_t cloner, uint32_t cloned);
+
+/* A new image begins in pid: its mappings end, its name stays until it is set (our addition). */
+int A2nExecProcess(uint32_t pid);
+
+int A2nSetProcessName(uint32_t pid, const char *name);
+
+/* Name of pid at a time; null when the pid was not known then. Valid until A2nInit(). */
+const char *A2nGetProcessName(uint32_t pid);
+const char *A2nGetProcessNameAt(uint32_t pid, uint64_t time);
+
+/* ---- modules -------------------------------------------------------------------------------- */
+#define A2N_STAMP_ANON 0xfffffff1u
+#define A2N_STAMP_VSYSCALL32 0xfffffff2u
+#define A2N_STAMP_VSYSCALL64 0xfffffff4u
+#define A2N_STAMP_VDSO 0xfffffff8u
+
+/* An executable mapping of pid. name is the file's path, "//anon", "[vdso]", "[vsyscall]" or any
+ * other label; stamp 0 or A2N_STAMP_*. The last parameter of the original is always null and left out.
+ * An unknown pid is created. A2N_ADD_MODULE_ERROR for a length of 0 or one that wraps around,
+ * A2N_INVALID_ARGUMENT without a name. */
+int A2nAddModule(uint32_t pid, uint64_t base, uint64_t length, const char *name, uint32_t stamp,
+		 uint32_t checksum);
+
+/* The same with the mapping's offset in the file and its inode (0: not known) (our addition). */
+int A2nAddModuleEx(uint32_t pid, uint64_t base, uint64_t length, const char *name, uint32_t stamp,
+		   uint64_t offset, uint64_t inode);
+
+/* ---- lookup --------------------------------------------------------------------------------- */
+#define A2N_FLAG_KERNEL 0x10000   /* ours: an address of the kernel or of a kernel module */
+#define A2N_FLAG_EXPORTS 0x4      /* the name comes from exported symbols only */
+
+/* All pointers stay valid, and equal names of equal modules keep equal pointers, until A2nInit(). */
+typedef struct a2n_symdata {
+	const char *owning_pid_name; /* null when the process has no name */
+	uint32_t owning_pid;	 /* whose address space it is (the cloner of a clone) */
+	uint32_t flags;
+	const char *mod_name; /* "NoModule" when there is none */
+	uint64_t mod_addr;
+	uint64_t mod_length;
+	const char *sym_name; /* see A2nSetNoSymbolFoundAction */
+	uint64_t sym_addr;    /* address in the process, 0 without a module */
+	uint64_t sym_length;
+} SYMDATA;
+
+/* The symbol at an address of pid: of the kernel when the address is in the kernel's half, whatever
+ * the pid; "<plt>" in a procedure linkage table. Without a symbol, sym_addr and sym_length are the
+ * section's (mode SECTION) or the module's.
+ * A2N_SUCCESS, A2N_NO_SYMBOL_FOUND, A2N_NO_SYMBOLS, A2N_NO_MODULE, A2N_FLAKY_SYMBOL (all five fill
+ * data), A2N_NULL_SYMDATA, A2N_MEMORY_ERROR. */
+int A2nGetSymbol(uint32_t pid, uint64_t address, SYMDATA *data);
+int A2nGetSymbolAt(uint32_t pid, uint64_t address, uint64_t time, SYMDATA *data);
+
+/* ---- notes (our addition) -------------------------------------------------------------------- */
+/* The index-th thing a report must say: a file not used because its build-id differs or it changed,
+ * a file that could not be read, kernel symbols withheld. Only of modules that were looked up; each
+ * once; null when there are no more. Valid until A2nInit(). */
+const char *A2nGetNote(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* A2N_H */

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The checksum of .gnu_debuglink: CRC-32 as of IEEE 802.3.
+#ifndef A2N_CRC32_H
+#define A2N_CRC32_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace a2n {
+
+// Continues a checksum; begin with 0.
+uint32_t crc32(uint32_t crc, std::span<const unsigned char> bytes);
+
+// Of an open file from its beginning; nothing when it cannot be read.
+std::optional<uint32_t> file_crc32(int fd);
+
+}  // namespace a2n
+
+#endif  // A2N_CRC32_H

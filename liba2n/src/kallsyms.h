@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The texts of /proc/kallsyms and /proc/modules, taken apart. Bytes in, values out; every line is
+// hostile.
+#ifndef A2N_KALLSYMS_H
+#define A2N_KALLSYMS_H
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace a2n {
+
+// "ffffffffc0201000 t ext4_init\t[ext4]"; the views point into the text.
+struct KallsymsLine {
+  uint64_t address;
+  char type;
+  std::string_view name;
+  std::string_view module;  // without brackets; empty for the kernel itself
+};
+
+// "ext4 1101824 1 - Live 0xffffffffc0201000"
+struct ModulesLine {
+  std::string_view name;
+  uint64_t size;
+  uint64_t address;
+};
+
+// Lines that are not of that form are left out.
+std::vector<KallsymsLine> parse_kallsyms(std::string_view text);
+std::vector<ModulesLine> parse_modules(std::string_view text);
+
+}  // namespace a2n
+
+#endif  // A2N_KALLSYMS_H

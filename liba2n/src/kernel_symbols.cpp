@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// The kernel's and its modules' symbols as the trace's kallsyms and modules tell them.
+#include "kernel_symbols.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "kallsyms.h"
+
+namespace a2n {
+namespace {
+
+constexpr uint64_t kernel_half = 0xffff800000000000;
+// How far a symbol of a module without known range (bpf programs, trampolines) reaches at most.
+constexpr uint64_t max_unbounded = 64 * 1024;
+
+bool is_text(char type) {
+  return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+Binding binding_of(char type) {
+  if (type == 'T') return Binding::global;
+  return type == 't' ? Binding::local : Binding::weak;
+}
+
+// Where the linker script begins or ends something: such a name bounds symbols and names nothing.
+bool is_marker(std::string_view name) {
+  return name == "_text" || name == "_stext" || name == "_etext" || name == "_sinittext" ||
+         name == "_einittext" || name.ends_with("_text_start") || name.ends_with("_text_end");
+}
+
+}  // namespace
+
+class KernelSymbolsBuilder {
+ public:
+  explicit KernelSymbolsBuilder(KernelSymbols& out) : out_(out) {}
+
+  void run(std::string_view kallsyms, std::string_view modules) {
+    index_.emplace("", 0);
+    read_modules(modules);
+    auto lines = parse_kallsyms(kallsyms);
+    drop_unusable(lines);
+    sort(lines);
+    set_core_range(lines);
+    build(lines);
+    order_ranges();
+  }
+
+ private:
+  void read_modules(std::string_view text) {
+    for (const ModulesLine& line : parse_modules(text)) {
+      const uint32_t module = module_index(line.name);
+      if (module == 0 || line.address < kernel_half) continue;
+      out_.modules_[module].range = {line.address,
+                                     line.address + std::min(line.size, UINT64_MAX - line.address)};
+    }
+  }
+
+  uint32_t module_index(std::string_view name) {
+    const auto [entry, added] = index_.emplace(name, static_cast<uint32_t>(out_.modules_.size()));
+    if (added) out_.modules_.push_back({std::string(name), {0, 0}});
+    return entry->second;
+  }
+
+  void drop_unusable(std::vector<KallsymsLine>& lines) {
+    const auto in_kernel = [](const KallsymsLine& line) { return line.address >= kernel_half; };
+    out_.withheld_ = !lines.empty() && std::none_of(lines.begin(), lines.end(), in_kernel);
+    std::erase_if(lines, [&](const KallsymsLine& line) { return !in_kernel(line); });
+  }
+
+  // By address; at one address the winning name first.
+  static void sort(std::vector<KallsymsLine>& lines) {
+    const auto rank = [](const KallsymsLine& line) {
+      return !is_text(line.type)    ? 4
+             : is_marker(line.name) ? 3
+                                    : static_cast<int>(binding_of(line.type));
+    };
+    std::sort(lines.begin(), lines.end(), [&rank](const KallsymsLine& a, const KallsymsLine& b) {
+      if (a.address != b.address) return a.address < b.address;
+      if (rank(a) != rank(b)) return rank(a) < rank(b);
+      if (a.name != b.name) return SymbolTableBuilder::better_name(a.name, b.name);
+      return a.module < b.module;
+    });
+  }
+
+  void set_core_range(const std::vector<KallsymsLine>& lines) {
+    uint64_t first = UINT64_MAX;
+    uint64_t last = 0;
+    std::optional<uint64_t> end;
+    for (const KallsymsLine& line : lines) {
+      if (!line.module.empty() || !is_text(line.type)) continue;
+      if (line.name == "_stext") out_.stext_ = line.address;
+      if (line.name == "_etext") end = line.address;
+      first = std::min(first, line.address);
+      last = std::max(last, line.address);
+    }
+    if (first > last) return;
+    const uint64_t begin = out_.stext_.value_or(first);
+    out_.modules_[0].range = {begin, end && *end > begin ? *end : std::max(last, begin)};
+  }
+
+  // The end of a symbol whose successor, of whatever kind, begins at next.
+  uint64_t end_of(const KallsymsLine& line, uint32_t module, uint64_t next) const {
+    const Range& range = out_.modules_[module].range;
+    if (range.contains(line.address)) return std::min(next, range.end);
+    return std::min(next, line.address + std::min(max_unbounded, UINT64_MAX - line.address));
+  }
+
+  void build(const std::vector<KallsymsLine>& lines) {
+    SymbolTableBuilder builder;
+    for (size_t i = 0; i < lines.size();) {
+      const KallsymsLine& line = lines[i];
+      size_t after = i + 1;
+      while (after < lines.size() && lines[after].address == line.address) ++after;
+      const uint64_t next = after < lines.size() ? lines[after].address : UINT64_MAX;
+      if (is_text(line.type) && !is_marker(line.name)) {
+        const uint32_t module = module_index(line.module);
+        const uint64_t end = end_of(line, module, next);
+        // The same limit as the table's, so that the two lists stay in step.
+        if (end > line.address) {
+          builder.add(line.address, end - line.address, line.name, binding_of(line.type), true);
+          out_.symbol_module_.push_back(module);
+          widen(module, line.address, end);
+        }
+      }
+      i = after;
+    }
+    out_.table_ = builder.build({{kernel_half, UINT64_MAX}});
+    out_.symbol_module_.resize(out_.table_.size());
+  }
+
+  // A module that /proc/modules does not list reaches from its first symbol to its last.
+  void widen(uint32_t module, uint64_t begin, uint64_t end) {
+    if (module == 0) return;
+    Range& range = out_.modules_[module].range;
+    if (listed(module)) return;
+    unlisted_[module] = true;
+    range = range.begin == 0 ? Range{begin, end}
+                             : Range{std::min(range.begin, begin), std::max(range.end, end)};
+  }
+  bool listed(uint32_t module) const {
+    return out_.modules_[module].range.begin != 0 && !unlisted_.contains(module);
+  }
+
+  // Only listed modules own what lies between their symbols: bpf programs are scattered.
+  void order_ranges() {
+    for (uint32_t i = 0; i < out_.modules_.size(); ++i) {
+      if (out_.modules_[i].range.end > out_.modules_[i].range.begin && !unlisted_.contains(i)) {
+        out_.by_begin_.push_back(i);
+      }
+    }
+    std::stable_sort(out_.by_begin_.begin(), out_.by_begin_.end(), [this](uint32_t a, uint32_t b) {
+      return out_.modules_[a].range.begin < out_.modules_[b].range.begin;
+    });
+  }
+
+  KernelSymbols& out_;
+  std::unordered_map<std::string_view, uint32_t> index_;
+  std::unordered_map<uint32_t, bool> unlisted_;
+};
+
+KernelSymbols::KernelSymbols(std::string_view kallsyms, std::string_view modules) {
+  KernelSymbolsBuilder(*this).run(kallsyms, modules);
+}
+
+const KernelModule* KernelSymbols::module_at(uint64_t address) const {
+  auto after = std::upper_bound(
+      by_begin_.begin(), by_begin_.end(), address,
+      [this](uint64_t value, uint32_t module) { return value < modules_[module].range.begin; });
+  if (after == by_begin_.begin()) return nullptr;
+  const KernelModule& module = modules_[*--after];
+  return module.range.contains(address) ? &module : nullptr;
+}
+
+KernelSymbols::Found KernelSymbols::find(uint64_t address) const {
+  if (const Symbol* symbol = table_.find(address)) {
+    return {&modules_[symbol_module_[table_.index(*symbol)]], symbol};
+  }
+  return {module_at(address), nullptr};
+}
+
+}  // namespace a2n

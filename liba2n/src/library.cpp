@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// The library's whole state: settings, processes, mappings, modules, the kernel; and the lookup.
+#include "library.h"
+
+#include "demangle.h"
+
+namespace a2n {
+namespace {
+
+constexpr uint64_t kernel_half = 0xffff800000000000;
+constexpr Piece vsyscall_page{0xffffffffff600000, 0xffffffffff601000, 0};
+constexpr uint32_t system_pid = 0;
+
+bool in_vsyscall_page(uint64_t address) {
+  return address >= vsyscall_page.begin && address < vsyscall_page.end;
+}
+
+}  // namespace
+
+int Library::add_module(uint32_t pid, uint64_t base, uint64_t length, const char* name,
+                        uint32_t stamp, uint64_t offset, uint64_t inode) {
+  if (!name || !*name) return A2N_INVALID_ARGUMENT;
+  if (length == 0 || length > UINT64_MAX - base) return A2N_ADD_MODULE_ERROR;
+  if (mappings_.size() >= UINT32_MAX) return A2N_MEMORY_ERROR;
+  Module* module = modules_.get(name, stamp, inode);
+  // The same again (a snapshot repeats what an event told) would only cost memory.
+  if (const auto piece = processes_.newest(pid, base);
+      piece && piece->begin == base && piece->end == base + length) {
+    const Mapping& old = mappings_[piece->tag];
+    if (old.module == module && old.offset + (base - old.base) == offset) return A2N_SUCCESS;
+  }
+  const auto tag = static_cast<uint32_t>(mappings_.size());
+  mappings_.push_back({base, length, offset, module, false, nullptr, std::nullopt});
+  processes_.add(pid, base, base + length, tag, time_);
+  return A2N_SUCCESS;
+}
+
+std::optional<Piece> Library::piece_at(const Space* space, uint64_t address, uint64_t time) const {
+  if (!space) return std::nullopt;
+  if (auto piece = space->map.find(address, time)) return piece;
+  // What every process has may be told once, as the system process's.
+  const Space* system = processes_.find(system_pid, time);
+  return system && system != space ? system->map.find(address, time) : std::nullopt;
+}
+
+int Library::lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data) {
+  data = {};
+  data.owning_pid = pid;
+  data.owning_pid_name = processes_.name(pid, time);
+  const Space* space = processes_.find(pid, time);
+  if (space && space->owner != pid) {
+    data.owning_pid = space->owner;
+    // Unless the owner went on to another image, under another name.
+    if (processes_.find(space->owner, time) == space) {
+      data.owning_pid_name = processes_.name(space->owner, time);
+    }
+  }
+  if (in_vsyscall_page(address)) {
+    return lookup_vsyscall("[vsyscall]", "<vsyscall-64>", vsyscall_page, data);
+  }
+  if (address >= kernel_half) return lookup_kernel(address, data);
+  const auto piece = piece_at(space, address, time);
+  return piece ? lookup_user(*piece, address, data) : no_module(data);
+}
+
+void Library::resolve(Mapping& mapping) {
+  mapping.file = modules_.load(*mapping.module, mapping.length);
+  if (mapping.file) {
+    mapping.bias = mapping.file->content.bias(mapping.base, mapping.length, mapping.offset);
+  }
+  mapping.resolved = true;
+}
+
+int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
+  Mapping& mapping = mappings_[piece.tag];
+  const Module& module = *mapping.module;
+  if (module.kind == ModuleKind::vsyscall_64) {
+    return lookup_vsyscall(module.name, "<vsyscall-64>", piece, data);
+  }
+  if (module.kind == ModuleKind::vsyscall_32) {
+    return lookup_vsyscall(module.name, "<vsyscall-32>", piece, data);
+  }
+  data.mod_name = module.name;
+  data.mod_addr = piece.begin;
+  data.mod_length = piece.end - piece.begin;
+  if (!mapping.resolved) resolve(mapping);
+  if (!mapping.file) return no_symbol(A2N_NO_SYMBOLS, data);
+  const ModuleSymbols& content = mapping.file->content;
+  const int missing = content.symbols.empty() ? A2N_NO_SYMBOLS : A2N_NO_SYMBOL_FOUND;
+  if (!mapping.bias) return no_symbol(missing, data);
+  const uint64_t vaddr = address - *mapping.bias;
+  const Section* section = content.section(vaddr);
+  if (section && section->plt) {
+    data.sym_name = "<plt>";
+    data.sym_addr = section->range.begin + *mapping.bias;
+    data.sym_length = section->range.end - section->range.begin;
+    return A2N_SUCCESS;
+  }
+  const Symbol* symbol = content.symbols.find(vaddr);
+  if (!symbol) return no_section_symbol(missing, section, *mapping.bias, data);
+  if (content.exports_only) data.flags |= A2N_FLAG_EXPORTS;
+  const int rc = symbol_found(content.symbols, *symbol, *mapping.bias, data);
+  return content.exports_only && symbol->size_guessed ? A2N_FLAKY_SYMBOL : rc;
+}
+
+int Library::lookup_kernel(uint64_t address, SYMDATA& data) {
+  data.flags = A2N_FLAG_KERNEL;
+  const Kernel::Found found = kernel_.find(address);
+  if (!found.module) return no_module(data);
+  data.mod_name = interner_.add(found.module->name);
+  data.mod_addr = found.module->range.begin;
+  data.mod_length = found.module->range.end - found.module->range.begin;
+  if (!found.symbol) return no_symbol(found.symbols ? A2N_NO_SYMBOL_FOUND : A2N_NO_SYMBOLS, data);
+  return symbol_found(*found.table, *found.symbol, found.shift, data);
+}
+
+int Library::lookup_vsyscall(const char* module, const char* symbol, const Piece& page,
+                             SYMDATA& data) {
+  data.mod_name = interner_.add(module);
+  data.sym_name = interner_.add(symbol);
+  data.mod_addr = data.sym_addr = page.begin;
+  data.mod_length = data.sym_length = page.end - page.begin;
+  return A2N_SUCCESS;
+}
+
+int Library::symbol_found(const SymbolTable& table, const Symbol& symbol, uint64_t bias,
+                          SYMDATA& data) {
+  data.sym_name = readable(table, symbol);
+  data.sym_addr = symbol.start + bias;
+  data.sym_length = symbol.size;
+  return A2N_SUCCESS;
+}
+
+int Library::no_symbol(int rc, SYMDATA& data) {
+  data.sym_addr = data.mod_addr;
+  data.sym_length = data.mod_length;
+  if (settings_.no_symbol_action == A2N_NSF_NULL) return rc;
+  data.sym_name = rc == A2N_NO_SYMBOL_FOUND ? "NoSymbolFound" : "NoSymbols";
+  return rc;
+}
+
+int Library::no_section_symbol(int rc, const Section* section, uint64_t bias, SYMDATA& data) {
+  if (settings_.no_symbol_action != A2N_NSF_SECTION || !section || section->name.empty()) {
+    return no_symbol(rc, data);
+  }
+  const char*& name = section_names_[section];
+  if (!name) name = interner_.add("<<" + section->name + ">>");
+  data.sym_name = name;
+  data.sym_addr = section->range.begin + bias;
+  data.sym_length = section->range.end - section->range.begin;
+  return rc;
+}
+
+int Library::no_module(SYMDATA& data) {
+  data.mod_name = "NoModule";
+  if (settings_.no_symbol_action != A2N_NSF_NULL) data.sym_name = "NoSymbols";
+  return A2N_NO_MODULE;
+}
+
+const char* Library::readable(const SymbolTable& table, const Symbol& symbol) {
+  const char*& known = names_[&symbol];
+  if (known) return known;
+  const char* name = table.name(symbol);
+  if (settings_.demangle) {
+    if (const auto text = demangle(name)) return known = interner_.add(*text);
+  }
+  return known = interner_.add(name);
+}
+
+}  // namespace a2n

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The library's whole state: settings, processes, mappings, modules, the kernel; and the lookup.
+#ifndef A2N_LIBRARY_H
+#define A2N_LIBRARY_H
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "a2n.h"
+#include "interner.h"
+#include "kernel.h"
+#include "modules.h"
+#include "notes.h"
+#include "process_table.h"
+
+namespace a2n {
+
+struct Settings {
+  int no_symbol_action = A2N_NSF_SECTION;
+  bool demangle = false;
+};
+
+class Library {
+ public:
+  Library() : modules_(interner_, notes_), kernel_(notes_) {}
+
+  Settings& settings() { return settings_; }
+  ProcessTable& processes() { return processes_; }
+  Modules& modules() { return modules_; }
+  Kernel& kernel() { return kernel_; }
+  const Notes& notes() const { return notes_; }
+  const char* intern(const char* text) { return interner_.add(text); }
+
+  uint64_t time() const { return time_; }
+  void set_time(uint64_t time) { time_ = time; }
+
+  // offset 0 may also mean that it is not known. Returns an A2N_ code.
+  int add_module(uint32_t pid, uint64_t base, uint64_t length, const char* name, uint32_t stamp,
+                 uint64_t offset, uint64_t inode);
+  int lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data);
+
+ private:
+  struct Mapping {
+    uint64_t base;
+    uint64_t length;
+    uint64_t offset;
+    Module* module;
+    bool resolved;       // the two below are valid
+    LoadedModule* file;  // null without one
+    std::optional<uint64_t> bias;
+  };
+
+  std::optional<Piece> piece_at(const Space* space, uint64_t address, uint64_t time) const;
+  void resolve(Mapping& mapping);
+  int lookup_user(const Piece& piece, uint64_t address, SYMDATA& data);
+  int lookup_kernel(uint64_t address, SYMDATA& data);
+  int lookup_vsyscall(const char* module, const char* symbol, const Piece& page, SYMDATA& data);
+  int symbol_found(const SymbolTable& table, const Symbol& symbol, uint64_t bias, SYMDATA& data);
+  int no_symbol(int rc, SYMDATA& data);
+  int no_section_symbol(int rc, const Section* section, uint64_t bias, SYMDATA& data);
+  int no_module(SYMDATA& data);
+  const char* readable(const SymbolTable& table, const Symbol& symbol);
+
+  Settings settings_;
+  Notes notes_;
+  Interner interner_;
+  ProcessTable processes_;
+  Modules modules_;
+  Kernel kernel_;
+  std::vector<Mapping> mappings_;  // the tags of pieces are indices
+  // Names handed out; a loaded table never moves.
+  std::unordered_map<const Symbol*, const char*> names_;
+  std::unordered_map<const Section*, const char*> section_names_;
+  uint64_t time_ = 0;
+};
+
+}  // namespace a2n
+
+#endif  // A2N_LIBRARY_H

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Finds the file of a traced module and its separate debug file, and refuses what is not the one
+// traced.
+#include "module_loader.h"
+
+#include <string_view>
+
+#include "crc32.h"
+#include "debug_search.h"
+#include "elf_symbols.h"
+
+namespace a2n {
+namespace {
+
+constexpr std::string_view deleted_mark = " (deleted)";
+constexpr uint64_t max_linked_file = uint64_t{8} << 30;  // its checksum has to be computed
+
+std::string describe(const std::string& build_id) {
+  return build_id.empty() ? std::string("none") : build_id;
+}
+
+class Loader {
+ public:
+  Loader(const ModuleRequest& request, Notes& notes) : request_(request), notes_(notes) {
+    path_ = request.path;
+    deleted_ = path_.ends_with(deleted_mark);
+    if (deleted_) path_.resize(path_.size() - deleted_mark.size());
+    // The kernel's own files in memory; nothing on disk to look for.
+    const std::string& path = path_;
+    nowhere_ =
+        path.starts_with("/memfd:") || path.starts_with("/SYSV") || path.starts_with("/anon_");
+  }
+
+  ModuleSymbols load() {
+    if (nowhere_) return {};
+    const auto mapped = find_mapped();
+    const bool complete = mapped && has_symtab(*mapped);
+    const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
+    if (!mapped && !debug && !why_not_.empty()) notes_.add(why_not_);
+    return read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
+  }
+
+ private:
+  bool traced_id_is_hex() const {
+    return request_.build_id && !request_.build_id->empty() && *request_.build_id != "?";
+  }
+
+  // Why the file itself is not used; its own path's reason is the one to tell.
+  void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
+
+  std::optional<ElfFile> find_mapped() {
+    if (request_.build_id == "?") {
+      refuse("it changed or vanished while it was traced; symbols not used");
+      return std::nullopt;
+    }
+    // Without an id nothing proves that a file of that name is the deleted one.
+    if (!deleted_ || traced_id_is_hex()) {
+      for (const std::string& file : module_files(request_.search, path_)) {
+        if (auto elf = open_if_traced(file, true)) return elf;
+      }
+    }
+    if (deleted_) {
+      refuse(
+          "the file was deleted when it was traced; symbols not used (they would be from a copy "
+          "with the traced build-id in the symbol search path)");
+      return std::nullopt;
+    }
+    if (!path_.starts_with('/')) return std::nullopt;
+    return open_if_traced(path_, false);
+  }
+
+  std::optional<ElfFile> open_if_traced(const std::string& file, bool from_search) {
+    if (file.starts_with("/dev/") && !file.starts_with("/dev/shm/")) return std::nullopt;
+    auto elf = ElfFile::open(file);
+    if (!elf) {
+      if (!from_search) {
+        why_not_ = elf.error().message +
+                   "; no symbols for it (name a directory that has the traced "
+                   "file in the symbol search path)";
+      }
+      return std::nullopt;
+    }
+    const std::string& id = elf->layout().build_id;
+    if (request_.build_id && id != *request_.build_id) {
+      if (!from_search || why_not_.empty()) {
+        why_not_ = file + ": its build-id is now " + describe(id) + ", traced was " +
+                   describe(*request_.build_id) + "; symbols not used";
+      }
+      return std::nullopt;
+    }
+    if (!from_search && request_.inode != 0 && elf->inode() != request_.inode) {
+      refuse("the file was replaced while it was traced; symbols not used");
+      return std::nullopt;
+    }
+    return std::move(*elf);
+  }
+
+  static bool has_symtab(const ElfFile& file) {
+    bool any = false;
+    read_symbols(file, SHT_SYMTAB, [&any](const ElfSymbol&) { any = true; });
+    return any;
+  }
+
+  // By build-id, which is proof by itself, else by the name and checksum the file tells.
+  std::optional<ElfFile> find_debug(const ElfFile* mapped) {
+    const std::string id = mapped ? mapped->layout().build_id
+                                  : (traced_id_is_hex() ? *request_.build_id : std::string());
+    for (const std::string& file : build_id_files(request_.search, id)) {
+      auto elf = ElfFile::open(file);
+      if (elf && elf->layout().build_id == id && has_symtab(*elf)) return std::move(*elf);
+    }
+    if (!mapped) return std::nullopt;
+    const ElfLayout& layout = mapped->layout();
+    for (const std::string& file : debug_link_files(request_.search, path_, layout.debug_link)) {
+      auto elf = ElfFile::open(file);
+      if (!elf || !has_symtab(*elf)) continue;
+      if (elf->size() > max_linked_file) {
+        notes_.add(file + ": too big to be checked (more than 8 GiB); symbols not used");
+        continue;
+      }
+      if (file_crc32(elf->fd()) == layout.debug_link_crc) return std::move(*elf);
+      notes_.add(file + ": its checksum is not the one " + request_.path +
+                 " names; symbols not used");
+    }
+    return std::nullopt;
+  }
+
+  const ModuleRequest& request_;
+  Notes& notes_;
+  std::string path_;  // without " (deleted)"
+  bool deleted_ = false;
+  bool nowhere_ = false;
+  std::string why_not_;
+};
+
+}  // namespace
+
+ModuleSymbols load_module(const ModuleRequest& request, Notes& notes) {
+  return Loader(request, notes).load();
+}
+
+}  // namespace a2n

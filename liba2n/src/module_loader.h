@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Finds the file of a traced module and its separate debug file, and refuses what is not the one
+// traced.
+#ifndef A2N_MODULE_LOADER_H
+#define A2N_MODULE_LOADER_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "module_symbols.h"
+#include "notes.h"
+
+namespace a2n {
+
+struct ModuleRequest {
+  std::string path;  // as mapped; may end in " (deleted)"
+  // As traced: lower-case hex, "" for a file that had none, "?" for one that changed; nothing when
+  // the trace does not tell.
+  std::optional<std::string> build_id;
+  // Not 0: files of other inodes were mapped under that path too, so the path alone proves nothing.
+  uint64_t inode = 0;
+  std::vector<std::string> search;  // directories
+};
+
+// Never fails: what could not be used is in notes, and the result then is not usable.
+ModuleSymbols load_module(const ModuleRequest& request, Notes& notes);
+
+}  // namespace a2n
+
+#endif  // A2N_MODULE_LOADER_H

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// What is known of one file's code: how it is laid out, its sections and its symbols.
+#include "module_symbols.h"
+
+#include <algorithm>
+
+#include "elf_symbols.h"
+#include "minidebuginfo.h"
+
+namespace a2n {
+namespace {
+
+constexpr uint64_t page = 4096;
+uint64_t page_down(uint64_t value) {
+  return value & ~(page - 1);
+}
+uint64_t page_up(uint64_t value) {
+  return value > UINT64_MAX - page ? page_down(UINT64_MAX) : page_down(value + page - 1);
+}
+
+// The segment a mapping at a file offset shows; one that begins there before one that contains it,
+// code before data.
+const Segment* segment_at(const std::vector<Segment>& segments, uint64_t offset) {
+  const Segment* best = nullptr;
+  int best_rank = 0;
+  for (const Segment& segment : segments) {
+    if (segment.file_size > UINT64_MAX - segment.offset) continue;
+    const uint64_t begin = page_down(segment.offset);
+    if (offset < begin || offset >= page_up(segment.offset + segment.file_size)) continue;
+    const int rank = 1 + (segment.executable ? 2 : 0) + (begin == offset ? 1 : 0);
+    if (rank > best_rank) {
+      best = &segment;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+// The executable segment a mapping of that length can only be.
+const Segment* segment_by_length(const std::vector<Segment>& segments, uint64_t length) {
+  const Segment* fitting = nullptr;
+  const Segment* any = nullptr;
+  size_t fitting_count = 0;
+  size_t count = 0;
+  for (const Segment& segment : segments) {
+    if (!segment.executable || segment.memory_size > UINT64_MAX - segment.vaddr) continue;
+    if (segment.file_size > UINT64_MAX - segment.offset) continue;
+    ++count;
+    any = &segment;
+    const uint64_t end = page_up(segment.vaddr + segment.memory_size);
+    if (end - page_down(segment.vaddr) != page_up(length)) continue;
+    ++fitting_count;
+    fitting = &segment;
+  }
+  if (fitting_count == 1) return fitting;
+  return count == 1 ? any : nullptr;
+}
+
+// A prelinked file was moved after its debug file had been taken from it.
+uint64_t debug_shift(const ElfLayout& mapped, const ElfLayout& debug) {
+  if (mapped.segments.size() != debug.segments.size() || mapped.segments.empty()) return 0;
+  return mapped.segments[0].vaddr - debug.segments[0].vaddr;
+}
+
+// Adds a table's symbols, moved; whether there were any.
+bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTableBuilder& builder) {
+  bool any = false;
+  read_symbols(file, section_type, [&](const ElfSymbol& symbol) {
+    builder.add(symbol.value + shift, symbol.size, symbol.name, symbol.binding, symbol.function);
+    any = true;
+  });
+  return any;
+}
+
+}  // namespace
+
+std::optional<uint64_t> ModuleSymbols::bias(uint64_t base, uint64_t length, uint64_t offset) const {
+  const Segment* segment = exact_offsets ? segment_at(segments, offset) : nullptr;
+  if (segment && (segment->executable || offset != 0)) {
+    return base - (offset - segment->offset + segment->vaddr);
+  }
+  segment = segment_by_length(segments, length);
+  if (!segment) return std::nullopt;
+  // Long enough to show the whole file from its beginning: then 0 is the true offset.
+  if (exact_offsets && offset == 0 && segment->offset >= page &&
+      length >= page_up(segment->offset + segment->file_size)) {
+    return base - (segment->vaddr - segment->offset);
+  }
+  return base - page_down(segment->vaddr);
+}
+
+const Section* ModuleSymbols::section(uint64_t vaddr) const {
+  auto after = std::upper_bound(
+      sections.begin(), sections.end(), vaddr,
+      [](uint64_t value, const Section& entry) { return value < entry.range.begin; });
+  if (after == sections.begin()) return nullptr;
+  --after;
+  return after->range.contains(vaddr) ? &*after : nullptr;
+}
+
+ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
+  ModuleSymbols module;
+  const ElfFile* shape = mapped ? mapped : debug;
+  if (!shape) return module;
+  module.usable = true;
+  module.exact_offsets = mapped != nullptr;
+  module.segments = shape->layout().segments;
+  module.sections = shape->layout().sections;
+  SymbolTableBuilder builder;
+  std::optional<ElfFile> mini;  // lives until the names are copied
+  bool complete = mapped && add(*mapped, SHT_SYMTAB, 0, builder);
+  if (!complete && debug) {
+    const uint64_t shift = mapped ? debug_shift(mapped->layout(), debug->layout()) : 0;
+    complete = add(*debug, SHT_SYMTAB, shift, builder);
+  }
+  if (!complete && mapped) {
+    mini = open_minidebuginfo(*mapped);
+    if (mini) complete = add(*mini, SHT_SYMTAB, 0, builder);
+    const bool exported = add(*mapped, SHT_DYNSYM, 0, builder);
+    module.exports_only = exported && !complete;
+  }
+  module.symbols = builder.build(shape->layout().code());
+  return module;
+}
+
+}  // namespace a2n

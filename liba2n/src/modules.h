@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The traced modules, each file loaded once for all processes, when an address first falls into it.
+#ifndef A2N_MODULES_H
+#define A2N_MODULES_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "interner.h"
+#include "module_symbols.h"
+#include "notes.h"
+
+namespace a2n {
+
+enum class ModuleKind : uint8_t { file, vdso, vsyscall_64, vsyscall_32, label };
+
+// A path and, where it is known, the inode that was mapped under it.
+struct Module {
+  const char* name;
+  uint64_t inode;
+  ModuleKind kind;
+};
+
+// What lookups need of a file.
+struct LoadedModule {
+  ModuleSymbols content;
+};
+
+class Modules {
+ public:
+  Modules(Interner& interner, Notes& notes) : interner_(interner), notes_(notes) {}
+
+  void set_search_path(std::string_view path);
+  // False for what is no build-id.
+  bool set_build_id(const char* path, std::string_view build_id);
+  std::optional<std::string> build_id(const char* path) const;
+
+  Module* get(const char* name, uint32_t stamp, uint64_t inode);
+
+  // The file's content, or null when there is none to use. mapping_length tells a vdso that nothing
+  // else identifies.
+  LoadedModule* load(const Module& module, uint64_t mapping_length);
+
+ private:
+  LoadedModule* load_vdso(const Module& module, uint64_t mapping_length);
+
+  Interner& interner_;
+  Notes& notes_;
+  std::vector<std::string> search_;
+  std::unordered_map<std::string, std::string> build_ids_;  // by path
+  std::map<std::pair<const char*, uint64_t>, std::unique_ptr<Module>> modules_;
+  std::unordered_map<const char*, size_t> inodes_;  // by name: how many inodes were seen
+  // By name and the inode the file must have, 0 where it does not matter.
+  std::map<std::pair<const char*, uint64_t>, std::unique_ptr<LoadedModule>> loaded_;
+  struct OwnVdso {
+    LoadedModule module;
+    std::string build_id;
+    uint64_t length;
+  };
+  std::unique_ptr<OwnVdso> vdso_;
+};
+
+}  // namespace a2n
+
+#endif  // A2N_MODULES_H

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Processes through time: which address space and which name a pid had at a moment.
+#include "process_table.h"
+
+#include <algorithm>
+
+namespace a2n {
+namespace {
+
+// The last element that started at or before time, or null.
+template <class T>
+const T* at_time(const std::vector<T>& history, uint64_t time) {
+  if (!history.empty() && history.back().start <= time) return &history.back();
+  auto after = std::upper_bound(history.begin(), history.end(), time,
+                                [](uint64_t value, const T& entry) { return value < entry.start; });
+  return after == history.begin() ? nullptr : &*std::prev(after);
+}
+
+}  // namespace
+
+uint64_t ProcessTable::advance(Process& process, uint64_t time) {
+  process.newest = std::max(process.newest, time);
+  return process.newest;
+}
+
+Space* ProcessTable::new_space(uint32_t owner,
+                               std::shared_ptr<const AddressSpace::Pieces> initial) {
+  spaces_.push_back({AddressSpace(std::move(initial)), owner, 0});
+  return &spaces_.back();
+}
+
+void ProcessTable::begin_image(Process& process, uint64_t time, Space* space) {
+  Space* former = process.images.empty() ? nullptr : process.images.back().space;
+  if (former && process.images.back().start == time) {
+    process.images.back().space = space;  // an image without duration
+  } else {
+    process.images.push_back({time, space});
+  }
+  ++space->users;
+  if (former && --former->users == 0) former->map.freeze();
+}
+
+void ProcessTable::begin_name(Process& process, uint64_t time, const char* name) {
+  if (process.names.empty()) {
+    if (name) process.names.push_back({time, name});
+  } else if (process.names.back().start == time) {
+    process.names.back().name = name;
+  } else if (process.names.back().name != name) {
+    process.names.push_back({time, name});
+  }
+}
+
+ProcessTable::Process& ProcessTable::known(uint32_t pid, uint64_t time) {
+  Process& process = processes_[pid];
+  if (process.images.empty()) begin_image(process, advance(process, time), new_space(pid, nullptr));
+  return process;
+}
+
+void ProcessTable::create(uint32_t pid, uint64_t time) {
+  Process& process = processes_[pid];
+  time = advance(process, time);
+  begin_image(process, time, new_space(pid, nullptr));
+  begin_name(process, time, nullptr);
+}
+
+void ProcessTable::fork(uint32_t forker, uint32_t forked, uint64_t time) {
+  Process& parent = known(forker, time);
+  Process& child = processes_[forked];
+  time = advance(child, time);
+  const char* name = parent.names.empty() ? nullptr : parent.names.back().name;
+  begin_image(child, time, new_space(forked, parent.images.back().space->map.now()));
+  begin_name(child, time, name);
+}
+
+void ProcessTable::clone(uint32_t cloner, uint32_t cloned, uint64_t time) {
+  Process& parent = known(cloner, time);
+  Process& child = processes_[cloned];
+  time = advance(child, time);
+  const char* name = parent.names.empty() ? nullptr : parent.names.back().name;
+  begin_image(child, time, parent.images.back().space);
+  begin_name(child, time, name);
+}
+
+void ProcessTable::exec(uint32_t pid, uint64_t time) {
+  Process& process = known(pid, time);
+  begin_image(process, advance(process, time), new_space(pid, nullptr));
+}
+
+void ProcessTable::set_name(uint32_t pid, const char* name, uint64_t time) {
+  Process& process = known(pid, time);
+  begin_name(process, advance(process, time), name);
+}
+
+void ProcessTable::add(uint32_t pid, uint64_t begin, uint64_t end, uint32_t tag, uint64_t time) {
+  Process& process = known(pid, time);
+  process.images.back().space->map.add(advance(process, time), begin, end, tag);
+}
+
+std::optional<Piece> ProcessTable::newest(uint32_t pid, uint64_t address) const {
+  auto found = processes_.find(pid);
+  if (found == processes_.end() || found->second.images.empty()) return std::nullopt;
+  return found->second.images.back().space->map.find(address, UINT64_MAX);
+}
+
+const Space* ProcessTable::find(uint32_t pid, uint64_t time) const {
+  auto found = processes_.find(pid);
+  if (found == processes_.end()) return nullptr;
+  const Image* image = at_time(found->second.images, time);
+  return image ? image->space : nullptr;
+}
+
+const char* ProcessTable::name(uint32_t pid, uint64_t time) const {
+  auto found = processes_.find(pid);
+  if (found == processes_.end()) return nullptr;
+  const Name* name = at_time(found->second.names, time);
+  return name ? name->name : nullptr;
+}
+
+}  // namespace a2n

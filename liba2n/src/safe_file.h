@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Opening and reading files whose names come from a trace: regular files only, never waiting.
+#ifndef A2N_SAFE_FILE_H
+#define A2N_SAFE_FILE_H
+
+#include <cstdint>
+#include <string>
+
+#include "pi/result.h"
+#include "pi/unique_fd.h"
+
+namespace a2n {
+
+struct RegularFile {
+  pi::UniqueFd fd;
+  uint64_t size = 0;  // 0 for files of /proc
+};
+
+// Opens for reading what is a regular file. The error's code is an errno; its message starts with
+// the path.
+pi::Result<RegularFile> open_regular(const std::string& path);
+
+// Bytes of a file from offset on, limit at most.
+pi::Result<std::string> read_text(const std::string& path, uint64_t offset, uint64_t limit);
+
+}  // namespace a2n
+
+#endif  // A2N_SAFE_FILE_H
