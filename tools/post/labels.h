@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// How processes and threads are called in reports.
+#ifndef POST_LABELS_H
+#define POST_LABELS_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace post {
+
+constexpr uint32_t idle_pid = 0;
+constexpr uint32_t exited_pid = 0xffffffff;  // perf's pid for a task past its release
+
+struct LabelOptions {
+  bool process_names_only = false;  // -pnm
+  bool thread_names_only = false;   // -tnm
+  bool per_cpu = false;             // -cpu
+};
+
+// java_103c; pid_103c when name is empty; SystemProcess_0000 and ExitedProcess_ffffffff.
+std::string process_label(uint32_t pid, std::string_view name, uint32_t cpu,
+                          const LabelOptions& options);
+
+// tid_main_1044; tid_1044 when name is empty.
+std::string thread_label(uint32_t tid, std::string_view name, const LabelOptions& options);
+
+}  // namespace post
+
+#endif  // POST_LABELS_H

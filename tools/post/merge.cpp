@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// All streams of a trace as one, by time.
+#include "merge.h"
+
+namespace post {
+
+Merge::Merge(ByteSource& source, const TraceFile& file, DamageLog& damage, Select select) {
+  for (size_t rank = 0; rank < file.streams.size(); ++rank) {
+    if (select == Select::mte && !file.streams[rank].key.mte) continue;
+    streams_.push_back(std::make_unique<Stream>(source, file.streams[rank], damage));
+    Stream* stream = streams_.back().get();
+    if (stream->next()) heap_.push_back({stream->time(), rank, stream});
+  }
+  for (size_t i = heap_.size() / 2; i-- > 0;) sift_down(i, heap_[i]);
+}
+
+bool Merge::next_stream() {
+  if (heap_.empty()) {
+    current_ = {};
+    return false;
+  }
+  current_ = heap_.front();
+  const Entry last = heap_.back();
+  heap_.pop_back();
+  if (!heap_.empty()) sift_down(0, last);
+  return true;
+}
+
+void Merge::replace_top() {
+  const Entry top = heap_.front();
+  sift_down(0, current_);
+  current_ = top;
+}
+
+void Merge::sift_down(size_t hole, Entry entry) {
+  for (;;) {
+    size_t child = 2 * hole + 1;
+    if (child >= heap_.size()) break;
+    if (child + 1 < heap_.size() && before(heap_[child + 1], heap_[child])) ++child;
+    if (!before(heap_[child], entry)) break;
+    heap_[hole] = heap_[child];
+    hole = child;
+  }
+  heap_[hole] = entry;
+}
+
+uint64_t Merge::bytes_read() const {
+  uint64_t sum = 0;
+  for (const auto& stream : streams_) sum += stream->bytes_read();
+  return sum;
+}
+
+}  // namespace post

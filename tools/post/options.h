@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// post's command line.
+#ifndef POST_OPTIONS_H
+#define POST_OPTIONS_H
+
+#include <array>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "labels.h"
+
+namespace post {
+
+constexpr size_t report_count = 8;
+
+struct ReportOptions {
+  double clip_percent = 0.1;
+  LabelOptions labels;
+  std::array<bool, report_count> selected = {true, true, true, true, true, true, true, true};
+  bool offsets = false;
+};
+
+struct SymbolOptions {
+  std::string kernel_image;      // -k; empty: none
+  bool running_kernel = false;   // -kas
+  bool plain_no_symbol = false;  // -nsf
+  std::string search_path;       // -sympath; empty: none
+  bool demangle = false;
+};
+
+struct Options {
+  std::string trace_file = "swtrace.nrm2";
+  std::string directory = ".";
+  bool tprof = true;
+  bool show = false;
+  bool show_raw = false;
+  std::optional<std::string> json;  // path of the JSON file
+  bool verbose = false;
+  ReportOptions report;
+  SymbolOptions symbols;
+
+  // The path of an output file: in the directory unless it is absolute.
+  std::string output(const std::string& name) const;
+};
+
+// The options, or the exit status when help was given or the usage was wrong.
+std::variant<Options, int> parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace post
+
+#endif  // POST_OPTIONS_H

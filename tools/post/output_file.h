@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A report file that appears under its name only when it is complete.
+#ifndef POST_OUTPUT_FILE_H
+#define POST_OUTPUT_FILE_H
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "sink.h"
+
+namespace post {
+
+// Written under a temporary name beside its place, renamed by commit(). A link at its place is
+// replaced, never followed. Removed when it is destroyed uncommitted or a signal ends the program;
+// one at a time, because a signal handler knows only one.
+class OutputFile final : public Sink {
+ public:
+  // mode is reduced by the umask.
+  static pi::Result<std::unique_ptr<OutputFile>> create(const std::string& path, mode_t mode);
+  ~OutputFile() override;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  bool write(std::string_view text) override;
+  pi::Status commit();
+
+ private:
+  OutputFile(std::string path, std::string temporary, pi::UniqueFd fd);
+  pi::Error error(const char* what) const;
+
+  std::string path_;
+  std::string temporary_;
+  pi::UniqueFd fd_;
+  int write_error_ = 0;
+};
+
+// Ends the program on SIGINT, SIGTERM and SIGHUP as usual, but removes an unfinished file first.
+void remove_unfinished_on_signals();
+
+}  // namespace post
+
+#endif  // POST_OUTPUT_FILE_H

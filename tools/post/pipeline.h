@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Pulls a trace's records by time and hands each to whom it concerns.
+#ifndef POST_PIPELINE_H
+#define POST_PIPELINE_H
+
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include "byte_source.h"
+#include "damage_log.h"
+#include "nrm2_reader.h"
+#include "processes.h"
+#include "report_show.h"
+#include "tick_counter.h"
+
+namespace post {
+
+struct RecordTotals {
+  uint64_t records = 0;
+  std::array<uint64_t, PITRACE_MAJOR_MAX + 2> by_major{};
+  // From the start-up records; 0 when they do not say.
+  uint64_t cpu_mhz = 0;
+  uint64_t ticks_per_second = 0;
+};
+
+struct Consumers {
+  Processes* processes = nullptr;  // with ticks, or neither
+  TickCounter* ticks = nullptr;
+  ShowReport* show = nullptr;
+};
+
+// Called about every million records with the share of the bytes read, 0 to 1; false stops.
+using Progress = std::function<bool(uint64_t records, double share)>;
+
+// Damage goes to the log, and so do records whose contents make no sense.
+RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& damage,
+                          const Consumers& consumers, const Progress& progress);
+
+}  // namespace post
+
+#endif  // POST_PIPELINE_H

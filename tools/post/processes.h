@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Processes, threads and their names as of the time of the record last applied; tells the
+// symbolizer what happens to address spaces.
+#ifndef POST_PROCESSES_H
+#define POST_PROCESSES_H
+
+#include <pi/decode.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "string_table.h"
+#include "symbolizer.h"
+
+namespace post {
+
+// What one process id stands for now.
+struct Process {
+  uint32_t pid = 0;
+  NameId name = no_name;
+  bool known = false;  // a record has told of it
+  // Numbers that were never used before, for every change: of the names of the process and its
+  // threads, and of what is mapped. A clone shares the latter with its cloner.
+  uint32_t names_version = 0;
+  std::shared_ptr<uint32_t> maps_version;
+};
+
+class Processes {
+ public:
+  // Both must outlive this.
+  Processes(Symbolizer& symbolizer, StringTable& names);
+
+  // A name for a process that is used until the trace tells one. The first one stays.
+  void add_fallback_name(uint32_t pid, std::string_view name);
+
+  // Takes in an MTE record; false when it cannot be understood.
+  bool apply(const pi::RecordView& record, uint64_t time);
+
+  // Never fails: a process the trace has told nothing of has no name. The place stays valid.
+  const Process& find(uint32_t pid) {
+    const Process* recent = recent_[pid % recent_.size()];
+    return recent && recent->pid == pid ? *recent : find_slowly(pid);
+  }
+
+  NameId process_name(const Process& process) const;
+  // Of a thread without a name of its own: its process's.
+  NameId thread_name(const Process& process, uint32_t tid) const;
+
+ private:
+  struct Thread {
+    uint32_t pid = 0;
+    NameId name = no_name;
+  };
+
+  bool apply_module(const pi::RecordView& record, uint64_t time);
+  bool apply_name(const pi::RecordView& record, uint64_t time);
+  bool apply_parent(const pi::LinkEntry& link, uint64_t time);
+  bool apply_link(const pi::RecordView& record, uint64_t time);
+  void begin_image(Process& process, uint64_t time);
+  void ensure(Process& process, uint64_t time);
+  void rename(Process& process, NameId name);
+  Process& entry(uint32_t pid);
+  const Process& find_slowly(uint32_t pid);
+
+  Symbolizer& symbolizer_;
+  StringTable& names_;
+  std::unordered_map<uint32_t, Process> processes_;  // never erased from: places stay
+  std::unordered_map<uint32_t, Thread> threads_;     // those with a name of their own
+  std::unordered_map<uint32_t, NameId> fallback_names_;
+  std::array<const Process*, 1024> recent_{};
+  uint32_t last_version_ = 0;
+};
+
+}  // namespace post
+
+#endif  // POST_PROCESSES_H

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// tprof.json: what tprof.out says, for programs. The members are documented in tprof.json(5); a
+// change of their meaning raises schema_version.
+#include "report_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report_rows.h"
+
+namespace post {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema_version = 1;
+
+// Rounded as in tprof.out.
+double rounded(double value) {
+  return std::round(value * 100) / 100;
+}
+
+Json trace_json(const Summary& summary) {
+  const TraceInfo& info = summary.file.info;
+  const uint64_t time = summary.ticks.last_time - summary.ticks.first_time;
+  return {{"source", info.source},
+          {"scope", info.scope},
+          {"pid", info.pid},
+          {"cannot_see", info.cannot_see},
+          {"notes", info.notes},
+          {"ended", info.ended},
+          {"platform", info.platform},
+          {"kernel", info.kernel},
+          {"machine", info.machine},
+          {"host", info.host},
+          {"processors", summary.file.cpus},
+          {"processor_speed_hz", processor_speed(summary)},
+          {"trace_cycles", time},
+          {"trace_time_s", static_cast<double>(time) / 1e9},
+          {"tick_ns", tick_distance(summary)}};
+}
+
+Json records_json(const RecordTotals& records) {
+  const uint64_t tprof = records.by_major[PITRACE_MAJOR_TPROF];
+  const uint64_t mte = records.by_major[PITRACE_MAJOR_MTE];
+  const uint64_t startup = records.by_major[PITRACE_MAJOR_SYSTEM];
+  const uint64_t time = records.by_major[PITRACE_MAJOR_TIME];
+  return {{"read", records.records},
+          {"tprof", tprof},
+          {"mte", mte},
+          {"start_up", startup},
+          {"time", time},
+          {"other", records.records - tprof - mte - startup - time}};
+}
+
+Json counts_json(const StreamCounts& counts) {
+  return {{"produced", counts.produced},
+          {"written", counts.written},
+          {"lost", counts.lost_sum()},
+          {"full", counts.lost[PITRACE_LOST_FULL]},
+          {"stopped", counts.lost[PITRACE_LOST_STOPPED]},
+          {"too_long", counts.lost[PITRACE_LOST_TOO_LONG]},
+          {"source", counts.lost[PITRACE_LOST_SOURCE]}};
+}
+
+Json losses_json(const Summary& summary) {
+  Json json = counts_json(summary.losses.total);
+  json["counted"] = summary.losses.counted;
+  json["buffers"] = Json::array();
+  for (const auto& [key, counts] : summary.losses.lossy) {
+    Json buffer = {{"cpu", key.cpu}, {"kind", key.mte ? "mte" : "trace"}};
+    buffer.update(counts_json(counts));
+    json["buffers"].push_back(std::move(buffer));
+  }
+  json["missed"] = Json::object();
+  for (const auto& [probe, count] : summary.file.info.missed)
+    if (count != 0) json["missed"][probe] = count;
+  json["throttled"] = summary.file.info.throttled;
+  return json;
+}
+
+class RowsToJson {
+ public:
+  RowsToJson(const Summary& summary, std::vector<Row> rows)
+      : summary_(summary), rows_(std::move(rows)) {}
+
+  // The rows of one depth, with those they contain; as deep as a report has levels.
+  Json take(uint32_t depth) {
+    Json list = Json::array();
+    while (next_ < rows_.size() && rows_[next_].depth == depth) {
+      const Row& row = rows_[next_++];
+      Json json = {{"kind", level_word(row.level)},
+                   {"name", row_name(row, summary_.names)},
+                   {"ticks", row.ticks},
+                   {"percent", rounded(percent(row.ticks, summary_.ticks.ticks))}};
+      if (Json children = take(depth + 1); !children.empty())
+        json["children"] = std::move(children);
+      list.push_back(std::move(json));
+    }
+    return list;
+  }
+
+ private:
+  const Summary& summary_;
+  const std::vector<Row> rows_;
+  size_t next_ = 0;
+};
+
+Json report_json(const Summary& summary, const ReportKind& kind) {
+  Json words = Json::array();
+  for (const Level level : kind.levels) words.push_back(level_word(level));
+  RowsToJson rows(summary, make_rows(summary.tree, summary.names, kind, clip_ticks(summary)));
+  return {{"title", kind.title}, {"levels", std::move(words)}, {"rows", rows.take(0)}};
+}
+
+Json head(const Summary& summary) {
+  const TickTotals& ticks = summary.ticks;
+  const DamageLog& damage = summary.damage;
+  return {
+      {"schema", "pitrace-tprof"},
+      {"schema_version", schema_version},
+      {"trace", trace_json(summary)},
+      {"ticks", ticks.ticks},
+      {"clip_percent", summary.options.clip_percent},
+      {"clip_ticks", clip_ticks(summary)},
+      {"records", records_json(summary.records)},
+      {"losses", losses_json(summary)},
+      {"unresolved", {{"no_module", ticks.no_module}, {"no_symbol", ticks.no_symbol}}},
+      {"damage",
+       {{"places", damage.places()}, {"bytes", damage.bytes()}, {"messages", damage.messages()}}},
+      {"symbol_notes", summary.symbol_notes}};
+}
+
+}  // namespace
+
+bool write_json(const Summary& summary, Sink& sink) {
+  Json json = head(summary);
+  json["reports"] = Json::array();
+  for (const ReportKind* kind : chosen_reports(summary.options))
+    json["reports"].push_back(report_json(summary, *kind));
+  if (summary.options.offsets)
+    json["reports"].push_back(report_json(summary, offset_report_kind()));
+  return sink.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace post

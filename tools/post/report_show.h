@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// post.show: every record as one line of text.
+#ifndef POST_REPORT_SHOW_H
+#define POST_REPORT_SHOW_H
+
+#include <memory>
+
+#include "sink.h"
+#include "stream.h"
+
+namespace post {
+
+class ShowReport {
+ public:
+  // raw: a line with the record's words in hex precedes each. The sink must outlive this.
+  ShowReport(Sink& sink, bool raw);
+
+  // Writes the line of the stream's record.
+  void add(const Stream& stream);
+  // Hands everything to the sink; false when something could not be written.
+  bool finish();
+  bool good() const { return good_; }
+
+ private:
+  void put(char c) { *at_++ = c; }
+  void put_hex(uint32_t value);
+  void put_hex8(uint32_t value);
+  template <unsigned base>
+  void put_right(uint64_t value, unsigned width);
+  void put_raw(const pi::RecordView& record);
+  void put_strings(const pi::RecordView& record);
+  void put_escaped(std::string_view text);
+  void flush();
+
+  Sink& sink_;
+  const bool raw_;
+  bool good_ = true;
+  std::unique_ptr<char[]> buffer_;
+  char* at_;
+};
+
+}  // namespace post
+
+#endif  // POST_REPORT_SHOW_H

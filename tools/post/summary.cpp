@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Figures that more than one report shows.
+#include "summary.h"
+
+#include <cmath>
+
+namespace post {
+
+// The book: 0.1 % of 25,383 ticks is 25, of 125,160 ticks 125, and a row of 125 ticks is shown.
+uint64_t clip_ticks(const Summary& summary) {
+  const double exact =
+      static_cast<double>(summary.ticks.ticks) * summary.options.clip_percent / 100;
+  return static_cast<uint64_t>(std::floor(exact + 1e-6));
+}
+
+uint64_t processor_speed(const Summary& summary) {
+  return summary.file.info.cpu_hz != 0 ? summary.file.info.cpu_hz
+                                       : summary.records.cpu_mhz * 1'000'000;
+}
+
+uint64_t tick_distance(const Summary& summary) {
+  const TraceInfo& info = summary.file.info;
+  if (info.tick_ns != 0) return info.tick_ns;
+  const uint64_t rate = info.rate != 0 ? info.rate : summary.records.ticks_per_second;
+  return rate == 0 ? 0 : 1'000'000'000 / rate;
+}
+
+double percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace post

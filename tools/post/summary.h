@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Everything the reports on ticks are made from.
+#ifndef POST_SUMMARY_H
+#define POST_SUMMARY_H
+
+#include <string>
+#include <vector>
+
+#include "damage_log.h"
+#include "losses.h"
+#include "nrm2_reader.h"
+#include "options.h"
+#include "pipeline.h"
+#include "sample_tree.h"
+#include "string_table.h"
+#include "tick_counter.h"
+
+namespace post {
+
+// Refers to what the caller keeps for as long as reports are written.
+struct Summary {
+  const TraceFile& file;
+  const RecordTotals& records;
+  const SampleTree& tree;
+  const StringTable& names;
+  const DamageLog& damage;
+  const ReportOptions& options;
+  TickTotals ticks;
+  Losses losses;
+  std::vector<std::string> symbol_notes;
+};
+
+// Ticks below this are left out of the reports.
+uint64_t clip_ticks(const Summary& summary);
+
+// Hz, or 0 when the trace does not tell.
+uint64_t processor_speed(const Summary& summary);
+
+// Mean distance of two ticks of a CPU in nanoseconds, or 0 when the trace does not tell.
+uint64_t tick_distance(const Summary& summary);
+
+double percent(uint64_t part, uint64_t whole);
+
+}  // namespace post
+
+#endif  // POST_SUMMARY_H

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Text for people: names from traces made harmless, long sentences wrapped, numbers read.
+#include "text.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iterator>
+
+namespace post {
+namespace {
+
+uint32_t byte_at(std::string_view text, size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
+
+// Bytes of the valid, printable UTF-8 character at a place; 0 when there is none.
+size_t character_size(std::string_view text, size_t at) {
+  const uint32_t first = byte_at(text, at);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || size > text.size() - at) return 0;
+  uint32_t code = first & (0xffu >> (size + 1));
+  for (size_t i = 1; i < size; ++i) {
+    const uint32_t next = byte_at(text, at + i);
+    if ((next & 0xc0) != 0x80) return 0;
+    code = code << 6 | (next & 0x3f);
+  }
+  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  const bool control = code < 0xa0;
+  return overlong || surrogate || control || code > 0x10ffff ? 0 : size;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t size = character_size(text, at);
+    if (size == 0) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte_at(text, at));
+      ++at;
+    } else {
+      out.append(text, at, size);
+      at += size;
+    }
+  }
+  return out;
+}
+
+std::string wrapped(std::string_view lead, std::string_view text, size_t width) {
+  std::string out(lead);
+  size_t column = lead.size();
+  bool first = true;
+  for (size_t at = 0; at < text.size();) {
+    const size_t start = text.find_first_not_of(' ', at);
+    if (start == std::string_view::npos) break;
+    const size_t end = std::min(text.find(' ', start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    if (!first && column + 1 + word.size() > width) {
+      out += '\n';
+      out.append(lead.size(), ' ');
+      column = lead.size();
+      first = true;
+    }
+    if (!first) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    first = false;
+    at = end;
+  }
+  out += '\n';
+  return out;
+}
+
+bool parse_number(std::string_view text, uint64_t& value) {
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size()) return false;
+  value = number;
+  return true;
+}
+
+}  // namespace post

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Text for people: names from traces made harmless, long sentences wrapped, numbers read.
+#ifndef POST_TEXT_H
+#define POST_TEXT_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace post {
+
+// The text with control characters and bytes that are not valid UTF-8 written as \xNN, so that a
+// name from a trace can neither break a report's lines nor steer a terminal. Nothing is cut.
+std::string printable(std::string_view text);
+
+// "LEAD text text\n     text\n": lines of at most width columns where words allow it, continued
+// below the text's first column.
+std::string wrapped(std::string_view lead, std::string_view text, size_t width = 78);
+
+// A decimal number that fills the whole text; false leaves value alone.
+bool parse_number(std::string_view text, uint64_t& value);
+
+}  // namespace post
+
+#endif  // POST_TEXT_H

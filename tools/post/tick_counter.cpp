@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Ticks to paths of names.
+#include "tick_counter.h"
+
+#include "text.h"
+
+namespace post {
+namespace {
+
+constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are counted up from 1
+
+}  // namespace
+
+TickCounter::TickCounter(Processes& processes, Symbolizer& symbolizer, StringTable& names,
+                         Options options)
+    : processes_(processes),
+      symbolizer_(symbolizer),
+      names_(names),
+      options_(options),
+      sets_(options.sets),
+      resolved_(2 * options.sets) {}
+
+void TickCounter::flush(Entry& entry) {
+  if (entry.ticks != 0) tree_.add_ticks(entry.leaf, entry.ticks);
+  entry.ticks = 0;
+}
+
+// The newer of the two makes room for the new one, the older goes.
+TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
+  const auto& [key, set, waiting_process, time] = tick;
+  const Process& process = *waiting_process;
+  const Resolved& place = resolve(process, key, time);
+  const std::string& process_name = names_.text(processes_.process_name(process));
+  const std::string& thread_name = names_.text(processes_.thread_name(process, key.tid));
+  Path path{};
+  path[static_cast<size_t>(Level::process)] =
+      names_.intern(process_label(process.pid, process_name, key.cpu, options_.labels));
+  path[static_cast<size_t>(Level::thread)] =
+      names_.intern(thread_label(key.tid, thread_name, options_.labels));
+  path[static_cast<size_t>(Level::module)] = place.module;
+  path[static_cast<size_t>(Level::symbol)] = place.symbol;
+  if (options_.offsets) path[static_cast<size_t>(Level::offset)] = key.address - place.start;
+  flush(set->way[1]);
+  set->way[1] = set->way[0];
+  set->way[0] = {key, tree_.place(path, place.found), 0};
+  return set->way[0];
+}
+
+const TickCounter::Resolved& TickCounter::resolve(const Process& process, const Key& key,
+                                                  uint64_t time) {
+  // Which names an address of the kernel has does not depend on the process.
+  const bool kernel = !key.user && key.address >> 63 != 0;
+  const uint32_t version = kernel ? kernel_version : key.maps_version;
+  const uint64_t hash =
+      (key.address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull;
+  Resolved& place = resolved_[hash >> 32 & (resolved_.size() - 1)];
+  if (place.maps_version == version && place.address == key.address) return place;
+  const Lookup lookup = symbolizer_.lookup(time, process.pid, key.address);
+  // A start behind the address could only come from a damaged file: then the address itself counts.
+  const uint64_t start = lookup.start <= key.address ? lookup.start : 0;
+  place = {key.address,
+           start,
+           version,
+           names_.intern(printable(lookup.module)),
+           names_.intern(printable(lookup.symbol)),
+           lookup.found};
+  return place;
+}
+
+void TickCounter::settle() {
+  for (size_t i = 0; i < waiting_count_; ++i) {
+    const Waiting& tick = waiting_[i];
+    Entry* const way = tick.set->way;
+    if (way[0].key == tick.key)
+      ++way[0].ticks;
+    else if (way[1].key == tick.key)
+      ++way[1].ticks;
+    else
+      ++replace(tick).ticks;
+  }
+  waiting_count_ = 0;
+}
+
+void TickCounter::finish() {
+  settle();
+  for (Set& set : sets_)
+    for (Entry& entry : set.way) flush(entry);
+}
+
+TickTotals TickCounter::totals() const {
+  TickTotals totals{count_, 0, 0, first_time_, last_time_};
+  for (const Leaf& leaf : tree_.leaves()) {
+    if (leaf.found == Found::no_module) totals.no_module += leaf.ticks;
+    if (leaf.found == Found::no_symbol) totals.no_symbol += leaf.ticks;
+  }
+  return totals;
+}
+
+}  // namespace post

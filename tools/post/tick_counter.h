@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Ticks to paths of names. Two bounded caches stand before the symbolizer, so that an address costs
+// a lookup once and a tick in a known place a few instructions.
+#ifndef POST_TICK_COUNTER_H
+#define POST_TICK_COUNTER_H
+
+#include <pi/decode.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "labels.h"
+#include "processes.h"
+#include "sample_tree.h"
+#include "string_table.h"
+#include "symbolizer.h"
+
+namespace post {
+
+struct TickTotals {
+  uint64_t ticks = 0;
+  uint64_t no_module = 0;
+  uint64_t no_symbol = 0;
+  uint64_t first_time = 0;
+  uint64_t last_time = 0;
+};
+
+class TickCounter {
+ public:
+  struct Options {
+    LabelOptions labels;
+    bool offsets = false;  // the offset in the symbol is part of the path
+    // Of the caches; a power of two. By default about two megabytes each: programs have their hot
+    // places in far fewer.
+    size_t sets = 1 << 15;
+  };
+
+  // All three must outlive this.
+  TickCounter(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
+
+  void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
+    const Process& process = processes_.find(tick.pid);
+    Waiting& place = waiting_[waiting_count_];
+    place.key = {tick.address,
+                 process.names_version,
+                 *process.maps_version,
+                 tick.tid,
+                 options_.labels.per_cpu ? static_cast<uint16_t>(cpu) : uint16_t{0},
+                 tick.user};
+    place.set = &sets_[hash_of(place.key) & (sets_.size() - 1)];
+    place.process = &process;
+    place.time = time;
+    __builtin_prefetch(place.set);
+    if (count_++ == 0) first_time_ = time;
+    last_time_ = time;
+    if (++waiting_count_ == waiting_.size()) settle();
+  }
+
+  // Counts the ticks that still wait; to be called before a process changes.
+  void settle();
+
+  // Brings the tree up to date; to be called once, after the last tick.
+  void finish();
+
+  TickTotals totals() const;
+  const SampleTree& tree() const { return tree_; }
+
+ private:
+  // What a tick's place depends on. Versions make it hold for one state of the process.
+  struct Key {
+    uint64_t address = 0;
+    uint32_t names_version = 0;  // 0: none, no tick has it
+    uint32_t maps_version = 0;
+    uint32_t tid = 0;
+    uint16_t cpu = 0;  // the reader refuses CPU numbers that do not fit
+    bool user = false;
+    bool operator==(const Key&) const = default;
+  };
+
+  // A tick's place among the paths, and ticks that the tree has not been told of yet: most ticks
+  // touch this one cache line and nothing else.
+  struct Entry {
+    Key key;
+    uint32_t leaf = 0;
+    uint32_t ticks = 0;
+  };
+  struct alignas(64) Set {
+    Entry way[2];
+  };
+
+  // A tick on its way to its set: some wait together, so that the processor fetches their sets
+  // from memory at the same time.
+  struct Waiting {
+    Key key;
+    Set* set = nullptr;
+    const Process* process = nullptr;
+    uint64_t time = 0;
+  };
+
+  // What an address stands for. The kernel's are the same for all, under a version of their own.
+  struct Resolved {
+    uint64_t address = 0;
+    uint64_t start = 0;
+    uint32_t maps_version = 0;  // 0: empty
+    NameId module = no_name;
+    NameId symbol = no_name;
+    Found found = Found::no_module;
+  };
+
+  static uint64_t hash_of(const Key& key) {
+    const uint64_t mixed =
+        (key.address ^ static_cast<uint64_t>(key.tid) << 40 ^ key.names_version) *
+        0x9e3779b97f4a7c15ull;
+    return mixed >> 32;
+  }
+
+  Entry& replace(const Waiting& tick);
+  void flush(Entry& entry);
+  const Resolved& resolve(const Process& process, const Key& key, uint64_t time);
+
+  Processes& processes_;
+  Symbolizer& symbolizer_;
+  StringTable& names_;
+  const Options options_;
+  SampleTree tree_;
+  std::vector<Set> sets_;
+  std::array<Waiting, 16> waiting_;
+  size_t waiting_count_ = 0;
+  std::vector<Resolved> resolved_;
+  uint64_t count_ = 0;
+  uint64_t first_time_ = 0;
+  uint64_t last_time_ = 0;
+};
+
+}  // namespace post
+
+#endif  // POST_TICK_COUNTER_H

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What a trace file tells about its recording: the text of the info and build-id sections.
+#ifndef POST_TRACE_INFO_H
+#define POST_TRACE_INFO_H
+
+#include <pitrace/abi.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace post {
+
+// Counts of one buffer of one CPU, in records.
+struct StreamCounts {
+  uint64_t produced = 0;
+  uint64_t written = 0;
+  std::array<uint64_t, PITRACE_LOST_REASONS> lost{};
+
+  uint64_t lost_sum() const;
+  void add(const StreamCounts& other);
+};
+
+struct StreamKey {
+  uint32_t cpu = 0;
+  bool mte = false;
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+// Empty texts and zeros: the file does not say. Texts are printable.
+struct TraceInfo {
+  std::string source;
+  std::string scope;
+  uint64_t pid = 0;
+  std::string kernel;
+  std::string host;
+  std::string machine;
+  std::string platform;
+  std::string ended;
+  std::string kallsyms;
+  std::vector<std::string> cannot_see;
+  std::vector<std::string> notes;
+  uint64_t cpu_hz = 0;
+  uint64_t rate = 0;
+  uint64_t tick_ns = 0;
+  uint64_t throttled = 0;
+  std::map<StreamKey, StreamCounts> counts;
+  std::vector<std::pair<std::string, uint64_t>> missed;  // a hook and its hits that were skipped
+};
+
+// Adds what the text says; lines that make no sense and unknown keys are ignored.
+void parse_info(std::string_view text, TraceInfo& info);
+
+struct BuildId {
+  std::string path;
+  std::string id;  // lower-case hex, "" for a file without one, "?" for not known
+};
+
+void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids);
+
+}  // namespace post
+
+#endif  // POST_TRACE_INFO_H

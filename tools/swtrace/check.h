@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What 'swtrace check' examines, and what it found.
+#ifndef PI_SWTRACE_CHECK_H
+#define PI_SWTRACE_CHECK_H
+
+#include <string>
+#include <vector>
+
+namespace pi::swtrace {
+
+enum class Verdict { ok, fail, note };
+
+struct Finding {
+  std::string topic;  // one word
+  Verdict verdict;
+  std::string affects;  // where it fails: "driver", "perf"
+  std::string text;
+  std::string remedy;  // a command, or what else to do; empty when nothing need or can be done
+};
+
+// Where a check looks; tests point elsewhere.
+struct CheckPlaces {
+  std::string root;  // put before /proc, /sys, /dev, /lib
+};
+
+struct CheckReport {
+  std::vector<Finding> findings;
+  bool driver_works = false;
+  bool perf_system_works = false;
+  bool perf_process_works = false;
+
+  void ok(std::string topic, std::string text);
+  void note(std::string topic, std::string text, std::string remedy = "");
+  void fail(std::string topic, std::string affects, std::string text, std::string remedy);
+};
+
+// Each adds its findings. The module and its device:
+void check_module(const CheckPlaces& places, CheckReport& report);
+// Secure Boot, signatures, lockdown:
+void check_signing(const CheckPlaces& places, CheckReport& report);
+// kprobes and ftrace, which the module hooks into:
+void check_hooks(const CheckPlaces& places, CheckReport& report);
+// Capabilities, perf_event_paranoid, memory limit, perf_event_open itself:
+void check_perf(const CheckPlaces& places, CheckReport& report);
+// Whether kernel addresses are shown:
+void check_symbols(const CheckPlaces& places, CheckReport& report);
+
+CheckReport check_everything(const CheckPlaces& places);
+
+// Which source run.tprof will use, in one sentence.
+std::string verdict_text(const CheckReport& report);
+std::string report_text(const CheckReport& report);
+std::string report_json(const CheckReport& report);
+
+}  // namespace pi::swtrace
+
+#endif  // PI_SWTRACE_CHECK_H

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// swtrace check: is the pitrace module loaded, or could it be; may this user open its device?
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <pi/unique_fd.h>
+
+#include "check.h"
+#include "perfutil.h"
+#include "sysfile.h"
+
+namespace pi::swtrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string kernel_release() {
+  utsname name{};
+  ::uname(&name);
+  return name.release;
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// The installed module of this kernel, from depmod's list; "" when there is none.
+std::string installed_module(const CheckPlaces& places) {
+  const std::string folder = places.root + "/lib/modules/" + kernel_release();
+  const std::string list = read_all(folder + "/modules.dep");
+  for (size_t at = list.find("pitrace.ko"); at != std::string::npos;
+       at = list.find("pitrace.ko", at + 1)) {
+    const size_t start = list.rfind('\n', at) + 1;  // npos + 1 is 0
+    const size_t end = list.find(':', at);
+    const std::string name = list.substr(start, end - start);
+    if (name.ends_with("/pitrace.ko") || name.find("/pitrace.ko.") != std::string::npos)
+      return folder + "/" + name;
+  }
+  return "";
+}
+
+// One built in this source tree: build/kmod beside build/bin, where this program is.
+std::string built_module() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path module =
+      program.parent_path().parent_path() / "kmod" / kernel_release() / "pitrace.ko";
+  return !error && fs::exists(module, error) ? module.string() : "";
+}
+
+void check_access(CheckReport& report) {
+  const UniqueFd fd(::open("/dev/pitrace", O_RDWR | O_CLOEXEC));
+  if (!fd) {
+    report.fail("device", "driver",
+                fmt::format("the pitrace module is loaded, but /dev/pitrace does not open: {}",
+                            std::generic_category().message(errno)),
+                "sudo usermod -aG pitrace $USER   (then log in again)");
+    return;
+  }
+  report.driver_works = true;
+  const uint32_t version = GetDDVersionEx();
+  report.ok("device",
+            fmt::format("the pitrace module is loaded and /dev/pitrace opens (version {}.{})",
+                        version >> 24, version >> 16 & 255));
+}
+
+// The module is not loaded: why, and what would change that.
+void check_loadable(const CheckPlaces& places, CheckReport& report) {
+  const std::string release = kernel_release();
+  if (!exists(places.root + "/proc/modules")) {
+    report.fail(
+        "module", "driver",
+        fmt::format("this kernel ({}) cannot load modules (built without CONFIG_MODULES)", release),
+        "use perf (--source=perf), or boot a kernel that loads modules");
+    return;
+  }
+  if (read_line(places.root + "/proc/sys/kernel/modules_disabled") == "1") {
+    report.fail("module", "driver",
+                "loading modules was switched off (kernel.modules_disabled is 1)",
+                "sudo reboot   (it cannot be switched on again, only by a new start)");
+    return;
+  }
+  if (const std::string path = installed_module(places); !path.empty()) {
+    report.fail("module", "driver",
+                fmt::format("the pitrace module is installed ({}) but not loaded", path),
+                "sudo modprobe pitrace");
+    return;
+  }
+  if (const std::string path = built_module(); !path.empty()) {
+    report.fail("module", "driver",
+                fmt::format("the pitrace module is built ({}) but not loaded", path),
+                fmt::format("sudo insmod {}", path));
+    return;
+  }
+  if (exists(fmt::format("{}/lib/modules/{}/build/Makefile", places.root, release))) {
+    report.fail("module", "driver",
+                fmt::format("there is no pitrace module for this kernel ({})", release),
+                "scripts/build-module   (then: sudo insmod with the path it prints)");
+    return;
+  }
+  report.fail(
+      "module", "driver",
+      fmt::format("there is no pitrace module for this kernel ({}), and no kernel headers to "
+                  "build it",
+                  release),
+      fmt::format("sudo apt-get install linux-headers-{}   (then: scripts/build-module)", release));
+}
+
+}  // namespace
+
+void check_module(const CheckPlaces& places, CheckReport& report) {
+  if (exists(places.root + "/dev/pitrace"))
+    check_access(report);
+  else
+    check_loadable(places, report);
+}
+
+}  // namespace pi::swtrace

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// swtrace check: does the kernel show this user its symbols' addresses?
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "check.h"
+#include "sysfile.h"
+
+namespace pi::swtrace {
+namespace {
+
+enum class Symbols { missing, hidden, visible };
+
+Symbols look_at_symbols(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  Symbols found = Symbols::missing;
+  while (std::getline(file, line)) {
+    found = Symbols::hidden;
+    // Some symbols are at address 0 even where addresses are shown.
+    if (line.substr(0, line.find(' ')).find_first_not_of('0') != std::string::npos)
+      return Symbols::visible;
+  }
+  return found;
+}
+
+}  // namespace
+
+void check_symbols(const CheckPlaces& places, CheckReport& report) {
+  const std::string restricted = read_line(places.root + "/proc/sys/kernel/kptr_restrict");
+  switch (look_at_symbols(places.root + "/proc/kallsyms")) {
+    case Symbols::visible:
+      report.ok("symbols", fmt::format("kernel symbols are readable (kernel.kptr_restrict is {})",
+                                       restricted));
+      break;
+    case Symbols::hidden:
+      report.note(
+          "symbols",
+          fmt::format("kernel addresses are hidden (kernel.kptr_restrict is {}): kernel code "
+                      "will have no names",
+                      restricted),
+          restricted == "0" ? "sudo sysctl kernel.perf_event_paranoid=1   (or run as root)"
+                            : "sudo sysctl kernel.kptr_restrict=0");
+      break;
+    case Symbols::missing:
+      report.note("symbols",
+                  "this kernel lists no symbols (no /proc/kallsyms): kernel code will have "
+                  "no names",
+                  "boot a kernel with CONFIG_KALLSYMS");
+      break;
+  }
+}
+
+}  // namespace pi::swtrace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// swtrace check: examines everything that profiling needs, and tells how to mend what is missing.
+#include <fmt/format.h>
+
+#include "check.h"
+#include "cli.h"
+#include "commands.h"
+
+namespace pi::swtrace {
+
+int cmd_check(const Words& words) {
+  namespace po = boost::program_options;
+  cli::OptionTable table(
+      {"swtrace check [--json]",
+       "Examines the module, signing, capabilities, perf events and kernel symbols: one line each, "
+       "with the command that mends it where something is missing.",
+       {"swtrace check"},
+       "Exit status: 0 when a source of records works, 1 when none does, 255 wrong use."});
+  table.group("Output")("json", po::bool_switch(), "for programs");
+  const auto outcome = table.parse(words);
+  if (outcome.exit) return *outcome.exit;
+  const CheckReport report = check_everything({});
+  fmt::print("{}", outcome.values["json"].as<bool>() ? report_json(report) : report_text(report));
+  const bool works = report.driver_works || report.perf_system_works || report.perf_process_works;
+  return works ? cli::exit_good : cli::exit_failure;
+}
+
+}  // namespace pi::swtrace

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// swtrace get: has the recorder write the trace file, and says how large its parts are.
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <pi/nrm2.h>
+#include <pi/unique_fd.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "perfutil.h"
+
+namespace pi::swtrace {
+namespace {
+
+// The recorder lives in another directory, so it needs the whole path.
+std::string absolute(const std::string& name) {
+  std::array<char, PATH_MAX> directory{};
+  if (name.starts_with("/") || ::getcwd(directory.data(), directory.size()) == nullptr) return name;
+  return fmt::format("{}/{}", directory.data(), name);
+}
+
+void print_sizes(const std::string& name) {
+  const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat facts {};
+  std::array<char, nrm2::header_size> header{};
+  if (!fd || ::fstat(fd.get(), &facts) != 0 ||
+      ::pread(fd.get(), header.data(), header.size(), 0) != static_cast<ssize_t>(header.size()))
+    return;
+  const auto number = [&](size_t offset) {
+    uint64_t value;
+    std::memcpy(&value, header.data() + offset, sizeof value);
+    return value;
+  };
+  const uint64_t kallsyms = number(nrm2::offset::kallsyms_size);
+  const uint64_t modules = number(nrm2::offset::modules_size);
+  const auto total = static_cast<uint64_t>(facts.st_size);
+  fmt::print("{}: {} bytes written: trace {}, kernel symbols {}, kernel modules {}\n", name, total,
+             total - kallsyms - modules, kallsyms, modules);
+}
+
+}  // namespace
+
+int cmd_get(const Words& words) {
+  cli::OptionTable table(
+      {"swtrace get [FILE]",
+       "Writes the trace to FILE (default swtrace.nrm2), readable by its owner only. "
+       "A file of that name is replaced when the new one is complete; a symbolic "
+       "link is refused.",
+       {"swtrace get", "swtrace get /tmp/run7.nrm2"},
+       "Exit status: 0 done, 1 failed, 255 wrong use."});
+  table.positional("file", 1);
+  const auto outcome = table.parse(words);
+  if (outcome.exit) return *outcome.exit;
+  const std::string name = outcome.values.count("file") != 0
+                               ? outcome.values["file"].as<std::vector<std::string>>().front()
+                               : "swtrace.nrm2";
+  if (name.empty()) {
+    cli::error("The name of the file is empty.");
+    return cli::exit_usage;
+  }
+  const std::string path = absolute(name);
+  if (path.front() != '/') {
+    cli::error("The current directory has no path any more; give FILE as an absolute path.");
+    return cli::exit_failure;
+  }
+  const int exit = ask_and_report({"get", path});
+  if (exit == cli::exit_good) print_sizes(name);
+  return exit;
+}
+
+}  // namespace pi::swtrace

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// swtrace init: sets up the trace in a recorder of its own.
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "perfutil.h"
+#include "recorder.h"
+#include "recorder_socket.h"
+
+namespace pi::swtrace {
+namespace {
+
+namespace po = boost::program_options;
+
+cli::OptionTable options() {
+  cli::OptionTable table(
+      {"swtrace init [OPTION]...",
+       "Allocates trace buffers for every CPU and starts the recorder that holds them until "
+       "'swtrace free'. Nothing is enabled or recorded yet.",
+       {"swtrace init", "swtrace init -s 16 -sm 8", "swtrace init --source perf --pid 4711"},
+       "Exit status: 0 done, 1 failed, 255 wrong options."});
+  table.group("Buffers (sizes in MB; K and M may be given as unit)")  //
+      ("s", po::value<std::string>()->default_value("3")->value_name("SIZE"),
+       "trace buffer of each CPU")  //
+      ("sm", po::value<std::string>()->default_value("5")->value_name("SIZE"),
+       "buffer of each CPU for the names of code and processes (MTE)")  //
+      ("t", po::value<std::string>()->default_value("norm")->value_name("MODE"),
+       "norm: recording stops when a buffer is full; wrap and cont are not supported by this "
+       "version")  //
+      ("anon", po::value<std::string>()->default_value("1")->value_name("0|1"),
+       "record executable memory that belongs to no file")  //
+      ("f", po::value<std::string>()->value_name("FILE"),
+       "file written during the trace: only with wrap and cont")  //
+      ("ss", po::value<std::string>()->value_name("SIZE"),
+       "section of that file: only with wrap and cont");
+  table.group("Source")  //
+      ("source", po::value<std::string>()->default_value("auto")->value_name("WHICH"),
+       "auto (the pitrace module when it can be used, else perf), driver, perf")  //
+      ("scope", po::value<std::string>()->default_value("auto")->value_name("WHICH"),
+       "perf only: auto (the system where that is permitted, else the process), system, process")  //
+      ("pid", po::value<std::string>()->value_name("PID"),
+       "perf only: the process to trace, with its descendants");
+  return table;
+}
+
+// The index of word in the list, or -1 with a message.
+int choose(const char* option, const std::string& word,
+           std::initializer_list<const char*> choices) {
+  int index = 0;
+  std::string expected;
+  for (const char* choice : choices) {
+    if (word == choice) return index;
+    expected += fmt::format("{}{}", index++ == 0 ? "" : ", ", choice);
+  }
+  cli::error(fmt::format("{}: '{}' is not one of {}.", option, word, expected));
+  return -1;
+}
+
+bool read_size(const char* option, const std::string& text, uint32_t& bytes) {
+  const auto size = parse_size(text);
+  if (!size) {
+    cli::error(fmt::format("{}: '{}' is not a size from 64K to 4095M.", option, text));
+    return false;
+  }
+  if (*size < PI_BUFFER_BYTES_MIN)
+    cli::warning(
+        fmt::format("{}: raised to the minimum of {}K.", option, PI_BUFFER_BYTES_MIN >> 10));
+  bytes = *size;
+  return true;
+}
+
+bool read_pid(const po::variables_map& values, InitRequest& request) {
+  if (values.count("pid") != 0) {
+    const auto pid = parse_number(values["pid"].as<std::string>(), INT32_MAX);
+    if (!pid || *pid == 0) {
+      cli::error(fmt::format("--pid: '{}' is not the number of a process.",
+                             values["pid"].as<std::string>()));
+      return false;
+    }
+    request.pid = *pid;
+  }
+  if (request.scope == TRACE_SCOPE_PROCESS && request.pid == 0) {
+    cli::error("--scope process needs --pid PID.");
+    return false;
+  }
+  return true;
+}
+
+bool read_request(const po::variables_map& values, InitRequest& request) {
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  if (!read_size("-s", text("s"), request.trace_bytes) ||
+      !read_size("-sm", text("sm"), request.mte_bytes))
+    return false;
+  const int anonymous = choose("-anon", text("anon"), {"0", "1"});
+  request.source = choose("--source", text("source"), {"auto", "driver", "perf"});
+  const int scope = choose("--scope", text("scope"), {"system", "process", "auto"});
+  if (anonymous < 0 || request.source < 0 || scope < 0) return false;
+  request.anonymous = anonymous == 1;
+  request.scope = scope;
+  return read_pid(values, request);
+}
+
+// The modes that write during the trace, and what only they use.
+std::optional<int> check_mode(const po::variables_map& values) {
+  const int mode = choose("-t", values["t"].as<std::string>(), {"norm", "wrap", "cont"});
+  if (mode < 0) return cli::exit_usage;
+  if (mode > 0) {
+    cli::error(
+        fmt::format("-t {}: this mode is not supported by this version; use -t norm with "
+                    "buffers large enough for the whole trace (-s, -sm).",
+                    values["t"].as<std::string>()));
+    return cli::exit_failure;
+  }
+  for (const char* name : {"f", "ss"})
+    if (values.count(name) != 0)
+      cli::warning(
+          fmt::format("-{} has no effect in the normal mode: the file is written by "
+                      "'swtrace get [FILE]'.",
+                      name));
+  return std::nullopt;
+}
+
+void say_what_was_set_up(const std::string& lines) {
+  fmt::print(
+      "Trace initialised: source {}, scope {}, {} CPUs, {} KB trace and {} KB MTE buffer each, "
+      "recorder pid {}\n",
+      value_of(lines, "source"), value_of(lines, "scope"), value_of(lines, "cpus"),
+      std::stoull("0" + value_of(lines, "trace_bytes")) >> 10,
+      std::stoull("0" + value_of(lines, "mte_bytes")) >> 10, value_of(lines, "recorder"));
+}
+
+}  // namespace
+
+int cmd_init(const Words& words) {
+  const auto outcome = options().parse(words);
+  if (outcome.exit) return *outcome.exit;
+  if (const auto exit = check_mode(outcome.values)) return *exit;
+  InitRequest request;
+  if (!read_request(outcome.values, request)) return cli::exit_usage;
+  const auto path = socket_path();
+  if (!path) {
+    cli::error(path.error().message);
+    return cli::exit_failure;
+  }
+  const Reply reply = start_recorder(request, *path);
+  if (reply.rc != PU_SUCCESS) {
+    cli::error(reply.text);
+    if (reply.rc == PU_ERROR_NOT_ENOUGH_MEMORY) cli::hint("try smaller buffers: -s, -sm");
+    if (reply.rc != PU_ERROR_FACILITY_BUSY && reply.rc != PU_ERROR_NOT_ENOUGH_MEMORY)
+      cli::hint(
+          "'swtrace check' examines what tracing needs; the system log (dmesg) may tell more");
+    return cli::exit_failure;
+  }
+  say_what_was_set_up(reply.text);
+  for (const auto& note : values_of(reply.text, "note")) cli::warning(note);
+  return cli::exit_good;
+}
+
+}  // namespace pi::swtrace

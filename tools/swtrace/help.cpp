@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The table of commands, and swtrace's short and long help made from it.
+#include <fmt/format.h>
+
+#include "commands.h"
+
+namespace pi::swtrace {
+
+const std::vector<Command>& all_commands() {
+  static const std::vector<Command> commands{
+      {"init", "[OPTION]...", "allocate buffers and start the recorder", cmd_init},
+      {"free", "", "end the recorder", cmd_free},
+      {"enable", "[MAJOR]...", "have records of these majors recorded (tprof: its set)",
+       cmd_enable},
+      {"disable", "[MAJOR]...", "have them left out", cmd_disable},
+      {"maj", "", "list the majors that are enabled", cmd_maj},
+      {"setrate", "[N]", "ticks a second, default 100", cmd_setrate},
+      {"on", "", "start recording", cmd_on},
+      {"off", "", "stop recording", cmd_off},
+      {"get", "[FILE]", "write the trace, default swtrace.nrm2", cmd_get},
+      {"info", "[--json]", "the machine, the source and the trace's state", cmd_info},
+      {"check", "[--json]", "examine everything that profiling needs", cmd_check},
+  };
+  return commands;
+}
+
+std::string short_help() {
+  std::string text = "Usage: swtrace COMMAND [OPTION]...\n\nCommands:\n";
+  for (const auto& command : all_commands())
+    text += fmt::format("  {:<8}{:<13} {}\n", command.name, command.arguments, command.summary);
+  text += "\n'swtrace COMMAND --help' tells a command's options, 'swtrace --help' tells more.\n";
+  return text;
+}
+
+std::string long_help() {
+  return short_help() + R"(
+A profile step by step:
+  swtrace init               buffers for every CPU; a recorder process holds them
+  swtrace enable tprof       ticks, and the names of code and processes
+  swtrace setrate 1000       1,000 ticks a second and CPU
+  swtrace on                 start recording
+  ...                        whatever is to be profiled
+  swtrace off                stop recording
+  swtrace get                write swtrace.nrm2
+  swtrace free               end the recorder
+  post -r swtrace.nrm2       make the report tprof.out
+
+The records come from the pitrace module when its device can be opened, else from perf
+('swtrace init --source driver|perf' forces one). 'swtrace check' tells which of them work
+here and how to mend what does not.
+
+Recording ends by itself when a buffer is full; 'off' then warns, and what was recorded can be
+written. Until 'get' has written it, a trace exists only in the recorder: it is lost when the
+recorder dies.
+
+Exit status: 0 done, 1 the operation failed, 255 wrong use.
+
+Environment:
+  PITRACE_SOCKET   absolute path of the recorder's socket, for a second recorder of a user
+)";
+}
+
+}  // namespace pi::swtrace

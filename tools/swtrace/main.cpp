@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// swtrace: front end of the trace facility; finds the command and runs it.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "commands.h"
+
+namespace pi::swtrace {
+namespace {
+
+const std::set<std::string> short_help_words{"?",     "-?",     "help",   "-help",
+                                             "ayuda", "-ayuda", "syntax", "-h"};
+const std::set<std::string> long_help_words{"??", "-??", "--help", "--ayuda"};
+
+// Commands of the original tool that this version lacks.
+const std::set<std::string> missing_commands{"event",     "ai",      "it_install",
+                                             "it_remove", "ptt_int", "itinit"};
+
+const Command* find_command(const std::string& name) {
+  const auto& commands = all_commands();
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const Command& each) { return name == each.name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+int run(const Words& words) {
+  if (words.empty()) {
+    cli::error("No command given.");
+    fmt::print(stderr, "{}", short_help());
+    return cli::exit_usage;
+  }
+  const std::string& name = words.front();
+  const Words rest(words.begin() + 1, words.end());
+  if (const Command* command = find_command(name)) return command->run(rest);
+  if (name == "help" && rest.size() == 1)
+    if (const Command* command = find_command(rest.front())) return command->run({"--help"});
+  if (short_help_words.count(name) != 0) {
+    fmt::print("{}", short_help());
+    return cli::exit_good;
+  }
+  if (long_help_words.count(name) != 0) {
+    fmt::print("{}", long_help());
+    return cli::exit_good;
+  }
+  if (name == "--version") {
+    fmt::print("{}", cli::version_text("swtrace"));
+    return cli::exit_good;
+  }
+  if (missing_commands.count(name) != 0) {
+    cli::error(fmt::format("The command '{}' is not supported by this version.", name));
+    return cli::exit_failure;
+  }
+  cli::error(fmt::format("There is no command '{}'.", name));
+  fmt::print(stderr, "{}", short_help());
+  return cli::exit_usage;
+}
+
+}  // namespace
+}  // namespace pi::swtrace
+
+int main(int count, char** words) {
+  pi::cli::set_tool("swtrace");
+  try {
+    return pi::swtrace::run({words + 1, words + count});
+  } catch (const std::exception& problem) {
+    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
+    return pi::cli::exit_failure;
+  }
+}

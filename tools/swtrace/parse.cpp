@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Numbers and sizes as swtrace's commands take them.
+#include <cctype>
+#include <charconv>
+
+#include "commands.h"
+
+namespace pi::swtrace {
+namespace {
+
+template <class Number>
+bool parse_whole(std::string_view text, int base, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::optional<uint32_t> parse_size(const std::string& text) {
+  const size_t digits = text.find_first_not_of("0123456789");
+  const std::string_view number = std::string_view(text).substr(0, digits);
+  std::string unit = digits == std::string::npos ? "M" : text.substr(digits);
+  for (char& each : unit) each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+  uint64_t value = 0;
+  if (number.size() > 9 || !parse_whole(number, 10, value) || value == 0) return std::nullopt;
+  if (unit == "K" || unit == "KB")
+    value <<= 10;
+  else if (unit == "M" || unit == "MB")
+    value <<= 20;
+  else
+    return std::nullopt;
+  if (value > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(value);
+}
+
+std::optional<int> parse_number(const std::string& text, int most) {
+  std::string_view digits = text;
+  int base = 10;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    base = 16;
+    digits.remove_prefix(2);
+  } else if (digits.size() > 1 && digits.starts_with("0")) {
+    base = 8;
+    digits.remove_prefix(1);
+  }
+  int value = 0;
+  if (!parse_whole(digits, base, value) || value < 0 || value > most) return std::nullopt;
+  return value;
+}
+
+}  // namespace pi::swtrace
