@@ -1,0 +1,50 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What the scripts share: messages, the one-time build, where the programs are. Sourced, not run; the callers
+# have set -euo pipefail.
+
+# Messages carry the script's name; the caller sets it.
+me=${me:-pitrace}
+say() { printf '%s: %s\n' "$me" "$*" >&2; }
+die() {
+  printf '%s: error: %s\n' "$me" "$1" >&2
+  exit "${2:-125}"
+}
+
+# progress TEXT: one line that the next replaces, on a terminal only.
+progress() {
+  if [[ -t 2 ]]; then printf '\r\033[K%s: %s' "$me" "$*" >&2; fi
+}
+progress_end() {
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+}
+
+# build_tools ROOT PRESET DIR [TARGET...]: configures once, builds what changed; quiet unless it takes long
+# or fails. The log is shown on failure.
+build_tools() {
+  local root=$1 preset=$2 dir=$3
+  shift 3
+  local log=$dir/build.log status=0
+  mkdir -p "$dir" || die "cannot create $dir; make the source tree writable or build elsewhere"
+  exec {build_lock}>"$dir/.lock" || die "cannot write to $dir; make the source tree writable"
+  flock "$build_lock"
+  if [[ ! -f $dir/build.ninja ]]; then
+    say "building in ${dir#"$PWD"/} (once; takes a few minutes)"
+    progress "configuring"
+    (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || status=$?
+  fi
+  if ((status == 0)); then
+    # ninja's own "[done/total]" lines are the progress.
+    (cd "$root" && NINJA_STATUS='[%f/%t] ' cmake --build "$dir" ${1:+--target "$@"} 2>&1) |
+      while IFS= read -r line; do
+        printf '%s\n' "$line" >>"$log"
+        if [[ $line == \[* ]]; then progress "building ${line:0:60}"; fi
+      done || status=1
+  fi
+  progress_end
+  exec {build_lock}>&-
+  if ((status != 0)); then
+    tail -n 30 "$log" >&2
+    die "the build failed; the whole log is $log"
+  fi
+}
