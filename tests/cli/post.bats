@@ -1,0 +1,303 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# post as users type it: help, wrong options, good traces, and files that are damaged or no traces.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    PATH="$BUILD_DIR/bin:$PATH"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# le SIZE NUMBER: the number's bytes, lowest first.
+le() {
+    local i number=$2
+    for ((i = 0; i < $1; ++i)); do
+        # shellcheck disable=SC2059
+        printf "\\x$(printf %02x $((number & 255)))"
+        ((number >>= 8)) || true
+    done
+}
+
+# section TYPE CPU FILE: a section header for the file's bytes, then the bytes.
+section() {
+    printf NRM2
+    le 4 0x04030201
+    le 4 10
+    le 4 512
+    le 4 "$(stat -c %s "$3")"
+    le 4 0
+    le 4 "$2"
+    le 8 0
+    le 8 0
+    le 8 0
+    le 4 1
+    le 4 0
+    le 4 2 # processors
+    head -c 52 /dev/zero
+    le 4 "$1"
+    head -c 124 /dev/zero
+    le 4 0x00010000
+    head -c 264 /dev/zero
+    cat "$3"
+}
+
+# tick PID TIME: 28 bytes
+tick() {
+    le 2 28
+    le 2 0x10
+    le 4 0x23
+    le 4 "$2"
+    le 4 "$1"
+    le 4 "$1"
+    le 4 0
+    le 4 4096
+}
+
+# make_trace COUNT: swtrace.nrm2 with so many ticks of process 32 on each of two CPUs
+make_trace() {
+    local i
+    for ((i = 0; i < $1; ++i)); do tick 32 $((i * 1000 + 1)); done >ticks
+    { section 2 0 ticks; section 2 1 ticks; } >swtrace.nrm2
+}
+
+@test "help in all its forms goes to stdout and exits 0" {
+    for form in '-?' '-??' -h --help -help; do
+        run --separate-stderr post "$form"
+        [ "$status" -eq 0 ]
+        [[ $output == "Usage: post"* ]]
+        [[ $output == *"--clip"* ]]
+        [ -z "$stderr" ]
+    done
+}
+
+@test "--version names the program and exits 0" {
+    run post --version
+    [ "$status" -eq 0 ]
+    [[ $output == "post (pitrace) "[0-9]* ]]
+}
+
+@test "wrong options give usage on stderr and 255" {
+    for words in -bogus "-clip x" "-clip" "-rsel 123" "-rsel 0101" stray "-showx --json"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr post $words
+        [ "$status" -eq 255 ]
+        [ -z "$output" ]
+        [[ $stderr == "post: error:"* ]]
+    done
+    [ ! -e tprof.out ]
+}
+
+@test "a missing trace file is told with what to do and gives 1" {
+    run post
+    [ "$status" -eq 1 ]
+    [[ $output == *"swtrace.nrm2"* && $output == *"-r"* ]]
+    run post -r /nowhere/x.nrm2
+    [ "$status" -eq 1 ]
+    [[ $output == *"/nowhere/x.nrm2"* ]]
+}
+
+@test "a directory or a FIFO as trace file gives 1 and does not hang" {
+    run post -r .
+    [ "$status" -eq 1 ]
+    mkfifo pipe
+    run timeout 10 post -r pipe
+    [ "$status" -eq 1 ]
+    [[ $output == *"not a regular file"* ]]
+}
+
+@test "a good trace gives tprof.out, 0 and no output" {
+    make_trace 50
+    run post
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    grep -q '^ TOTAL TICKS            100$' tprof.out
+    grep -q '^ PID       100 100.00   pid_0020$' tprof.out
+    [ "$(stat -c %a tprof.out)" = "$(printf %o $((0644 & ~$(umask))))" ]
+    [ ! -e post.show ]
+    [ ! -e tprof.json ]
+    [ "$(find . -name '.post-*' | wc -l)" -eq 0 ]
+}
+
+@test "reports are the same every time" {
+    make_trace 50
+    post -o . && cp tprof.out first
+    post && cmp tprof.out first
+}
+
+@test "-o, -r and --json say where to read and write" {
+    make_trace 5
+    mkdir out
+    mv swtrace.nrm2 other
+    run post -r other -o out --json
+    [ "$status" -eq 0 ]
+    [ "$(jq .ticks out/tprof.json)" -eq 10 ]
+    [ "$(jq -r '.reports | map(.title) | join(" ")' out/tprof.json)" = \
+        "Process Process_Module Process_Module_Symbol Process_Thread Process_Thread_Module Process_Thread_Module_Symbol Module Module_Symbol" ]
+    run post -r other --json=report.json
+    [ -s report.json ]
+}
+
+@test "-show adds post.show, -showx and -showxx write nothing else" {
+    make_trace 5
+    run post -show
+    [ "$status" -eq 0 ]
+    [ -e tprof.out ]
+    [ "$(wc -l <post.show)" -eq 11 ]
+    [ "$(stat -c %a post.show)" = 600 ]
+    rm tprof.out
+    run post -showx
+    [ "$status" -eq 0 ]
+    [ ! -e tprof.out ]
+    run post -showxx
+    [ "$(grep -c '^ ---- 0010001C 00000023' post.show)" -eq 10 ]
+}
+
+@test "a trace without ticks is told so, gives 1 and no report" {
+    : >ticks
+    section 2 0 ticks >swtrace.nrm2
+    run post
+    [ "$status" -eq 1 ]
+    [[ $output == *"holds no ticks"* ]]
+    [ ! -e tprof.out ]
+}
+
+@test "files that are no traces give 1 and a message" {
+    for make in ': ' 'head -c 5000 /dev/zero' 'head -c 5000 /dev/urandom' 'cat /bin/true' 'echo NRM2'; do
+        eval "$make" >swtrace.nrm2
+        run post
+        [ "$status" -eq 1 ]
+        [[ $output == "post: error: swtrace.nrm2: "* ]]
+        [ ! -e tprof.out ]
+    done
+}
+
+@test "truncated traces give the good records, a message and 3, or 1 when no tick is left" {
+    make_trace 20
+    whole=$(stat -c %s swtrace.nrm2)
+    cp swtrace.nrm2 whole
+    for ((size = whole - 1; size > 0; size -= 61)); do
+        head -c "$size" whole >swtrace.nrm2
+        rm -f tprof.out
+        run post
+        [[ $status -eq 3 || $status -eq 1 ]]
+        [ -n "$output" ]
+        if [ "$status" -eq 3 ]; then
+            grep -q '^ Damaged : ' tprof.out
+        else
+            [ ! -e tprof.out ]
+        fi
+    done
+}
+
+@test "flipped bits never crash post and are told where they can be noticed" {
+    make_trace 3
+    cp swtrace.nrm2 whole
+    size=$(stat -c %s whole)
+    for ((at = 0; at < size; at += 7)); do
+        cp whole swtrace.nrm2
+        byte=$(od -An -tu1 -j "$at" -N 1 whole)
+        # shellcheck disable=SC2059
+        printf "\\x$(printf %02x $((byte ^ (1 << at % 8))))" |
+            dd of=swtrace.nrm2 bs=1 seek="$at" conv=notrunc status=none
+        run post
+        [[ $status -eq 0 || $status -eq 1 || $status -eq 3 ]]
+        [[ $status -eq 0 || -n $output ]]
+    done
+}
+
+@test "a damaged length is told with its place; the other buffer is reported" {
+    make_trace 4
+    # The length of the second record of CPU 0.
+    printf '\x00' | dd of=swtrace.nrm2 bs=1 seek=540 conv=notrunc status=none
+    run post
+    [ "$status" -eq 3 ]
+    [[ $output == *"CPU 0 trace"*"impossible length at file offset 540"* ]]
+    grep -q '^ TOTAL TICKS              7$' tprof.out
+}
+
+@test "output that cannot be written gives 1, says why and leaves nothing behind" {
+    make_trace 4
+    run post -o missing
+    [ "$status" -eq 1 ]
+    [[ $output == *"cannot write missing/tprof.out: No such file"* ]]
+    mkdir tprof.out
+    run post
+    [ "$status" -eq 1 ]
+    [[ $output == *"cannot replace tprof.out"* ]]
+    [ "$(find . -name '.post-*' | wc -l)" -eq 0 ]
+}
+
+# make_long_trace DOUBLINGS: the ticks of make_trace over and over; their time runs back.
+make_long_trace() {
+    make_trace 10
+    for ((i = 0; i < $1; ++i)); do cat ticks ticks >doubled && mv doubled ticks; done
+    section 2 0 ticks >swtrace.nrm2
+}
+
+@test "a full disk gives 1, a message, and no half-written report" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small file system"
+    make_long_trace 10
+    mkdir small
+    mount -t tmpfs -o size=64k tmpfs small || skip "needs to mount a tmpfs"
+    run post -o small -showx
+    listing=$(ls -A small)
+    umount small
+    [ "$status" -eq 1 ]
+    [[ $output == *"No space left on device"* ]]
+    [ -z "$listing" ]
+}
+
+@test "a signal while post.show is written removes what was written" {
+    make_long_trace 18 # 2.6 million ticks: long enough to be busy with
+    post -showxx 2>/dev/null &
+    pid=$!
+    for ((i = 0; i < 500; ++i)); do
+        [ -n "$(find . -name '.post-*')" ] && break
+        sleep 0.01
+    done
+    kill -TERM "$pid" 2>/dev/null || skip "post was done before the signal came"
+    wait "$pid" && status=0 || status=$?
+    [ "$status" -eq 143 ]
+    [ "$(find . -name '.post-*' | wc -l)" -eq 0 ]
+    [ ! -e post.show ]
+}
+
+@test "-kas warns when the trace was made on another kernel" {
+    make_trace 4
+    echo kernel=0.0.0-other >info
+    section 256 0 info >>swtrace.nrm2
+    run post -kas
+    [[ $output == *"warning: -kas takes the symbols of the running kernel $(uname -r), but the trace was made on 0.0.0-other"* ]]
+    grep -q '^ TOTAL TICKS              8$' tprof.out
+}
+
+@test "a trace cut by a full disk is reported, says so, and gives 3" {
+    make_trace 4
+    echo "ended=disk full" >info
+    section 256 0 info >>swtrace.nrm2
+    run post
+    [ "$status" -eq 3 ]
+    [[ $output == *"disk was full"* ]]
+    grep -q '^ Ended : the disk was full' tprof.out
+}
+
+@test "lost records are told on stderr and above the reports, and do not change the exit status" {
+    make_trace 4
+    printf 'count.0.trace.%s\n' produced=10 written=4 full=6 >info
+    printf 'count.1.trace.%s\n' produced=4 written=4 >>info
+    section 256 0 info >>swtrace.nrm2
+    run post
+    [ "$status" -eq 0 ]
+    [[ $output == *"warning: Lost: 6 of 14 records (42.86 %)"* ]]
+    [ "$(grep -n -m1 '^ Lost : 6 of 14' tprof.out | cut -d: -f1)" -lt \
+        "$(grep -n -m1 ')) Process$' tprof.out | cut -d: -f1)" ]
+    grep -q '^ Records produced : 14 (8 written, 6 lost)$' tprof.out
+}
+
+@test "-k with a missing image is told and gives 1" {
+    make_trace 4
+    run post -k /nowhere/vmlinux
+    [ "$status" -eq 1 ]
+    [[ $output == *"/nowhere/vmlinux"*"-k"* ]]
+}

@@ -1,0 +1,402 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# swtrace as users type it: help, exit codes, a whole trace with perf, a recorder that dies.
+
+setup() {
+    PATH="$BUILD_DIR/bin:$PATH"
+    export PITRACE_SOCKET="$BATS_TEST_TMPDIR/recorder"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+    swtrace free >/dev/null 2>&1 || true
+    [ -z "${public:-}" ] || rm -rf "$public"
+}
+
+# A directory that other users can reach (bats' own is closed to them), with swtrace in it.
+make_public() {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
+    public=$(mktemp -d)
+    chmod 755 "$public"
+    cp "$BUILD_DIR/bin/swtrace" "$BUILD_DIR"/lib/libperfutil.so.0 "$public"
+    mkdir -m 700 "$public/home"
+    chown 65534:65534 "$public/home"
+}
+
+# as_nobody NAME=VALUE... -- ARGUMENT...: swtrace as the user nobody.
+as_nobody() {
+    local -a variables=()
+    while [ "$1" != -- ]; do
+        variables+=("$1")
+        shift
+    done
+    shift
+    (cd "$public/home" && setpriv --reuid 65534 --regid 65534 --clear-groups \
+        env -u PITRACE_SOCKET LD_LIBRARY_PATH="$public" "${variables[@]}" "$public/swtrace" "$@")
+}
+
+needs_perf() {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] ||
+        skip "needs perf_event_open for the whole system"
+}
+
+# Pid of this test's recorder.
+recorder() {
+    swtrace info --json | jq .trace.recorder
+}
+
+# A zombie that nobody has waited for does not run any more.
+is_running() {
+    grep -qs '^State:.[^ZX]' "/proc/$1/status"
+}
+
+# burn SECONDS: keeps one CPU busy; bash alone, so that it is one process.
+burn() {
+    timeout "$1" bash -c 'while :; do :; done' || true
+}
+
+# The values of a key in the info section of a trace file.
+info_of() {
+    # The bytes before the section's first line are no text.
+    tr '\0' '\n' <"$1" | grep -a "^$2=" | cut -d= -f2-
+}
+
+# sum FILE PATTERN: the values of all count lines that match, added up.
+sum() {
+    grep -aE "^count\.[0-9]+\.$2=" "$1" | awk -F= '{ sum += $2 } END { print sum + 0 }'
+}
+
+@test "the classic and the modern help forms print help and exit 0" {
+    for word in '?' '-?' help -help ayuda -ayuda syntax '??' '-??' --help --ayuda -h; do
+        run swtrace "$word"
+        [ "$status" -eq 0 ]
+        [[ "$output" == *"Usage: swtrace COMMAND"* ]]
+        [[ "$output" == *setrate* ]]
+    done
+    run swtrace --help
+    [[ "$output" == *"step by step"* ]]
+    run swtrace '?'
+    [[ "$output" != *"step by step"* ]]
+}
+
+@test "every command explains itself" {
+    for command in init free enable disable maj setrate on off get info check; do
+        run swtrace "$command" --help
+        [ "$status" -eq 0 ]
+        [[ "$output" == "Usage: swtrace $command"* ]]
+        [[ "$output" == *Examples:* ]]
+    done
+}
+
+@test "wrong use exits 255 and says what is wrong" {
+    run swtrace
+    [ "$status" -eq 255 ]
+    run swtrace frobnicate
+    [ "$status" -eq 255 ]
+    [[ "$output" == *"no command 'frobnicate'"* ]]
+    for words in 'on now' 'enable 256' 'enable sixteen' 'disable -1' 'setrate 10001' 'setrate x' \
+        'init -s 0' 'init -s 5T' 'init -s 4096' 'init -t loop' 'init -anon 2' 'init --source none' \
+        'init --scope process' 'init --pid 0' 'get a b' 'info --xml'; do
+        # shellcheck disable=SC2086
+        run swtrace $words
+        [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
+        [[ "$output" == *"swtrace: error: "* ]]
+    done
+}
+
+@test "modes of later versions are refused with exit 1, commands of the original too" {
+    for mode in wrap cont; do
+        run swtrace init -t "$mode" -f x.nrm2 -ss 64
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"not supported by this version"* ]]
+    done
+    run swtrace it_install
+    [ "$status" -eq 1 ]
+}
+
+@test "without a recorder every command that needs one exits 1 and names swtrace init" {
+    for command in on off maj get free enable disable setrate; do
+        run swtrace "$command"
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"swtrace init"* ]]
+    done
+    run swtrace info
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"no recorder runs"* ]]
+    [ "$(swtrace info --json | jq .trace)" = null ]
+}
+
+@test "check prints one line a check, a remedy for each failure, and a verdict" {
+    run swtrace check
+    [[ "$output" == *"run.tprof will use"* || "$status" -eq 1 ]]
+    while read -r verdict rest; do
+        [[ "$verdict" =~ ^(ok|FAIL|note|->|run.tprof|Neither|)$ ]] || { echo "$verdict $rest"; false; }
+    done <<<"$output"
+    swtrace check --json | jq -e '[.checks[] | select(.verdict == "FAIL") | .remedy] | all(. != null)'
+}
+
+@test "a whole trace with perf: the file holds what was counted, and the busy process's ticks" {
+    needs_perf
+    swtrace init --source perf
+    [ "$(swtrace maj | wc -l)" -eq 2 ]
+    swtrace enable tprof
+    run swtrace maj
+    [ "$output" = " Enabled Major Trace Hooks
+   Decimal   Hexadecimal
+        16          0x10
+        25          0x19" ]
+    run swtrace setrate 1000
+    [ "$output" = "Tprof rate: 1002.88 ticks/second, interval 997.13 microseconds" ]
+    swtrace on
+    [ "$(swtrace info --json | jq .trace.active)" = true ]
+    burn 2
+    run swtrace get early.nrm2
+    [ "$status" -eq 1 ]
+    swtrace off
+    swtrace info --json >info.json
+    run swtrace get run.nrm2
+    [ "$status" -eq 0 ]
+    [[ "$output" == "run.nrm2: $(stat -c %s run.nrm2) bytes written: trace "* ]]
+    [ "$(stat -c %a run.nrm2)" = 600 ]
+    swtrace free
+
+    [ "$(info_of run.nrm2 source)" = perf ]
+    [ "$(info_of run.nrm2 ended)" = off ]
+    [ "$(info_of run.nrm2 rate)" = 1000 ]
+    for kind in trace mte; do
+        produced=$(sum run.nrm2 "$kind\.produced")
+        written=$(sum run.nrm2 "$kind\.written")
+        lost=$(sum run.nrm2 "$kind\.(full|stopped|too_long|source)")
+        [ "$produced" -eq $((written + lost)) ]
+        [ "$produced" -eq "$(jq ".trace.$kind.produced" info.json)" ]
+        [ "$written" -eq "$(jq ".trace.$kind.written" info.json)" ]
+    done
+    # Two seconds at 1,000 a second on one CPU, which other processes share.
+    [ "$(sum run.nrm2 'trace\.written')" -ge 1000 ]
+    if [ "$(info_of run.nrm2 kallsyms)" = complete ]; then
+        tail -c +"$(od -An -j80 -N8 -td8 run.nrm2 | awk '{print $1 + 1}')" run.nrm2 |
+            head -c "$(od -An -j88 -N8 -td8 run.nrm2 | tr -d ' ')" | cmp - /proc/kallsyms
+    fi
+    grep -aqE '^[0-9a-f]{16,} /.*/bash$' run.nrm2
+}
+
+@test "sizes, rate and majors can be changed only where that makes sense" {
+    needs_perf
+    run swtrace init --source perf -s 64K -sm 128KB -anon 0
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"64 KB trace and 128 KB MTE"* ]]
+    swtrace enable 0x10 031
+    [ "$(swtrace maj | tail -n +3 | awk '{print $1}' | xargs)" = "16 25" ]
+    swtrace disable 16
+    [ "$(swtrace maj | tail -n +3 | awk '{print $1}' | xargs)" = 25 ]
+    swtrace enable
+    [ "$(swtrace maj | tail -n +3 | wc -l)" -eq 254 ]
+    swtrace disable
+    swtrace on
+    run swtrace setrate 50
+    [ "$status" -eq 1 ]
+    run swtrace on
+    [ "$status" -eq 1 ]
+    swtrace off
+    run swtrace off
+    [ "$status" -eq 1 ]
+    run swtrace setrate
+    [[ "$output" == *"100.29 ticks/second"* ]]
+}
+
+@test "a buffer far too small: off warns and exits 0, the file says so, and written + lost = produced" {
+    needs_perf
+    swtrace init --source perf -s 64K -sm 64K
+    swtrace enable tprof
+    swtrace setrate 10000
+    swtrace on
+    burn 1
+    run swtrace info
+    [[ "$output" == *"a buffer is full"* ]]
+    run swtrace off
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning: "*"became full"* ]]
+    swtrace get full.nrm2
+    [ "$(info_of full.nrm2 ended)" = "buffer full" ]
+    [ "$(sum full.nrm2 '(trace|mte)\.full')" -eq 1 ]
+    [ "$(sum full.nrm2 '(trace|mte)\.stopped')" -gt 0 ]
+    [ "$(sum full.nrm2 '(trace|mte)\.produced')" -eq \
+        "$(sum full.nrm2 '(trace|mte)\.(written|full|stopped|too_long|source)')" ]
+}
+
+@test "a recorder that is held up counts what perf's rings dropped meanwhile" {
+    needs_perf
+    swtrace init --source perf
+    swtrace enable tprof
+    swtrace setrate 10000
+    swtrace on
+    pid=$(recorder)
+    kill -STOP "$pid"
+    burn 3
+    kill -CONT "$pid"
+    swtrace off
+    swtrace get held.nrm2
+    # A ring holds 13,000 ticks; a CPU that is busy for three seconds makes 30,000.
+    [ "$(sum held.nrm2 'trace\.source')" -gt 0 ]
+    [ "$(sum held.nrm2 'trace\.produced')" -ge 20000 ]
+    [ "$(sum held.nrm2 'trace\.written')" -lt 40000 ]
+    [ "$(sum held.nrm2 'trace\.produced')" -eq \
+        "$(sum held.nrm2 'trace\.(written|full|stopped|too_long|source)')" ]
+}
+
+@test "one recorder at a time: the second is told who holds the trace" {
+    needs_perf
+    swtrace init --source perf
+    run swtrace init --source perf
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"facility busy: recorder pid $(recorder) "* ]]
+    PITRACE_SOCKET="$BATS_TEST_TMPDIR/second" swtrace init --source perf
+    PITRACE_SOCKET="$BATS_TEST_TMPDIR/second" swtrace free
+    swtrace free
+    swtrace init --source perf
+}
+
+@test "a recorder killed with -9 at any moment leaves nothing in the way of the next" {
+    needs_perf
+    for i in 1 2 3 4 5 6 7 8; do
+        swtrace init --source perf -s 64K -sm 64K
+        swtrace enable tprof
+        [ $((i % 2)) -eq 0 ] || swtrace on
+        sleep "0.0$i"
+        kill -9 "$(recorder)"
+        run swtrace off
+        [ "$status" -eq 1 ]
+    done
+    run swtrace info
+    [[ "$output" == *"no recorder runs"* ]]
+    swtrace init --source perf
+    swtrace on
+    swtrace off
+}
+
+@test "a recorder that is asked to end by a signal ends cleanly" {
+    needs_perf
+    for signal in TERM INT HUP; do
+        swtrace init --source perf
+        swtrace on
+        pid=$(recorder)
+        kill -"$signal" "$pid"
+        for _ in $(seq 50); do
+            is_running "$pid" || break
+            sleep 0.1
+        done
+        ! is_running "$pid"
+        [ ! -e "$PITRACE_SOCKET" ]
+    done
+}
+
+@test "get refuses a symbolic link and a missing directory, and keeps the trace" {
+    needs_perf
+    swtrace init --source perf
+    swtrace on
+    swtrace off
+    echo precious >target
+    ln -s target link.nrm2
+    run swtrace get link.nrm2
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"symbolic link"* ]]
+    [ "$(cat target)" = precious ]
+    run swtrace get missing/x.nrm2
+    [ "$status" -eq 1 ]
+    swtrace get
+    [ -s swtrace.nrm2 ]
+}
+
+@test "a full disk: get fails, says how much is missing, and what is there is a trace" {
+    needs_perf
+    [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small tmpfs"
+    mkdir small
+    mount -t tmpfs -o size=40k none small || skip "needs permission to mount a tmpfs"
+    swtrace init --source perf
+    swtrace enable tprof
+    swtrace setrate 5000
+    swtrace on
+    burn 1
+    swtrace off
+    run swtrace get small/t.nrm2
+    cp small/t.nrm2 t.nrm2
+    ls -A small >left
+    umount small
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"No space left"*"bytes are missing"* ]]
+    [ "$(cat left)" = t.nrm2 ]
+    [ "$(head -c 4 t.nrm2)" = NRM2 ]
+    [ "$(info_of t.nrm2 ended)" = "disk full" ]
+    swtrace get whole.nrm2
+    [ "$(info_of whole.nrm2 ended)" = off ]
+}
+
+@test "the scope of one process holds that process's ticks only" {
+    needs_perf
+    bash -c 'while :; do :; done' &
+    busy=$!
+    swtrace init --source perf --scope process --pid "$busy"
+    swtrace enable tprof
+    swtrace setrate 1000
+    swtrace on
+    sleep 1
+    swtrace off
+    swtrace get one.nrm2
+    kill "$busy"
+    [ "$(info_of one.nrm2 scope)" = process ]
+    [ "$(info_of one.nrm2 pid)" = "$busy" ]
+    [ "$(sum one.nrm2 'trace\.written')" -ge 200 ]
+    info_of one.nrm2 cannot_see | grep -q "only process $busy"
+    run swtrace init --source perf --scope process --pid 999999999
+    [ "$status" -ne 0 ]
+}
+
+@test "an unprivileged user is told the remedies when the kernel permits nothing" {
+    [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ] ||
+        skip "needs kernel.perf_event_paranoid of 1 or more"
+    make_public
+    run as_nobody PITRACE_SOCKET="$public/home/recorder" -- init --source perf
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"sysctl kernel.perf_event_paranoid"* ]]
+    [[ "$output" == *"setcap cap_perfmon"* ]]
+    [[ "$output" == *"usermod -aG pitrace"* ]]
+}
+
+@test "an unprivileged user who names a process of his gets its trace, and is told what it lacks" {
+    [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -eq 2 ] ||
+        skip "needs kernel.perf_event_paranoid of 2"
+    make_public
+    setpriv --reuid 65534 --regid 65534 --clear-groups bash -c 'while :; do :; done' &
+    busy=$!
+    user() {
+        as_nobody PITRACE_SOCKET="$public/home/recorder" -- "$@"
+    }
+    sleep 0.2
+    user init --pid "$busy"
+    user enable tprof
+    user setrate 1000
+    user on
+    sleep 1
+    user off
+    user get mine.nrm2
+    user free
+    kill "$busy"
+    [ "$(stat -c '%a %u' "$public/home/mine.nrm2")" = "600 65534" ]
+    [ "$(sum "$public/home/mine.nrm2" 'trace\.written')" -ge 200 ]
+    [ "$(info_of "$public/home/mine.nrm2" scope)" = process ]
+    [ "$(info_of "$public/home/mine.nrm2" kallsyms)" = hidden ]
+    info_of "$public/home/mine.nrm2" cannot_see | grep -q "^The kernel: "
+}
+
+@test "a socket directory that somebody else prepared is refused" {
+    make_public
+    mkdir -m 755 "$public/home/pitrace"
+    run as_nobody XDG_RUNTIME_DIR="$public/home" -- on
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"not a directory of this user's alone"* ]]
+    rmdir "$public/home/pitrace"
+    run as_nobody XDG_RUNTIME_DIR="$public/home" -- on
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"No recorder runs"* ]]
+    [ "$(stat -c '%a %u' "$public/home/pitrace")" = "700 65534" ]
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as an ELF file, its debug file and its minidebuginfo; every symbol found is named.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "demangle.h"
+#include "elf_file.h"
+#include "module_symbols.h"
+
+namespace {
+
+pi::UniqueFd file_of(const uint8_t* data, size_t size) {
+  pi::UniqueFd fd(::memfd_create("fuzz", MFD_CLOEXEC));
+  if (!fd || ::write(fd.get(), data, size) != static_cast<ssize_t>(size)) std::abort();
+  return fd;
+}
+
+void look_everywhere(const a2n::ModuleSymbols& module) {
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x1040}}) {
+    const auto bias = module.bias(0x7f0000000000, 0x2000, offset);
+    if (!bias) continue;
+    for (uint64_t at = 0; at < 0x2000; at += 0x101) {
+      const uint64_t vaddr = 0x7f0000000000 + at - *bias;
+      module.section(vaddr);
+      const a2n::Symbol* symbol = module.symbols.find(vaddr);
+      if (symbol && !(symbol->start <= vaddr && vaddr - symbol->start < symbol->size)) std::abort();
+    }
+  }
+  for (size_t i = 0; i < module.symbols.size(); ++i) {
+    a2n::demangle(module.symbols.name(module.symbols[i]));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // Read as files are read, then as what is unpacked into memory.
+  const auto file = a2n::ElfFile::from_fd(file_of(data, size), "fuzz");
+  if (file) {
+    look_everywhere(a2n::read_module(&*file, nullptr));
+    look_everywhere(a2n::read_module(nullptr, &*file));
+    look_everywhere(a2n::read_module(&*file, &*file));
+  }
+  const auto memory = a2n::ElfFile::from_bytes(std::vector<char>(data, data + size), "fuzz");
+  if (memory) look_everywhere(a2n::read_module(&*memory, nullptr));
+  return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// libFuzzer target: any bytes as a trace file, through the reader, the merge, the decoder, the
+// state of processes, the tick counter and the reports. Touches no file.
+#include <byte_source.h>
+#include <pipeline.h>
+#include <report_json.h>
+#include <report_tprof.h>
+
+namespace {
+
+// Takes everything, knows nothing; looks at every byte it is given.
+class BlindSymbolizer final : public post::Symbolizer {
+ public:
+  void create(uint64_t, uint32_t) override {}
+  void fork(uint64_t, uint32_t, uint32_t) override {}
+  void clone(uint64_t, uint32_t, uint32_t) override {}
+  void exec(uint64_t, uint32_t) override {}
+  void set_name(uint64_t, uint32_t, std::string_view name) override { name_ = name; }
+  bool add_module(uint64_t, const pi::ModuleEntry& module) override {
+    name_ = module.name;
+    return module.size != 0;
+  }
+  post::Lookup lookup(uint64_t, uint32_t, uint64_t address) override {
+    return {post::Found::symbol, name_, name_, address & ~0xfffull};
+  }
+  std::vector<std::string> notes() override { return {}; }
+
+ private:
+  std::string name_;
+};
+
+class NullSink final : public post::Sink {
+ public:
+  bool write(std::string_view text) override {
+    written += text.size();
+    return true;
+  }
+  size_t written = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  post::MemorySource source(std::as_bytes(std::span(data, size)));
+  post::DamageLog damage;
+  const auto file = read_layout(source, damage);
+  if (!file) return 0;
+  BlindSymbolizer symbolizer;
+  post::StringTable names;
+  post::Processes processes(symbolizer, names);
+  post::TickCounter ticks(processes, symbolizer, names, {{}, true, 64});
+  NullSink sink;
+  post::ShowReport show(sink, true);
+  const post::RecordTotals records =
+      run_pipeline(source, *file, damage, {&processes, &ticks, &show}, nullptr);
+  show.finish();
+  // Every record takes at least a header's bytes of the file.
+  if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
+  const post::ReportOptions options;
+  const post::Summary summary{*file,   records,        ticks.tree(),      names, damage,
+                              options, ticks.totals(), sum_losses(*file), {}};
+  uint64_t sum = 0;
+  for (const post::Leaf& leaf : ticks.tree().leaves()) sum += leaf.ticks;
+  if (sum != summary.ticks.ticks) __builtin_trap();
+  write_tprof(summary, sink);
+  write_json(summary, sink);
+  return 0;
+}

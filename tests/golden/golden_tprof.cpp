@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Runs one golden case of post: golden_tprof FILE.case. Exits 0 when every expectation holds.
+//
+// Parts: options (post's, on one line); symbols (MODULE START SIZE NAME, START counted from the
+// file's beginning, for vmlinux an address); trace (text_trace.h); then what is expected:
+//   expect tprof   all of tprof.out          expect rows    the reports alone
+//   expect head    what precedes the summary box
+//   expect end     what follows the reports  expect show    post.show
+//   expect damage  the damage messages, one a line
+#include <cstdio>
+#include <sstream>
+
+#include "golden.h"
+#include "post_run.h"
+#include "text_trace.h"
+
+namespace {
+
+using namespace test_support;
+
+constexpr std::string_view banner = "    ================================\n";
+
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+  const size_t start = from.empty() ? 0 : text.find(from);
+  if (start == std::string::npos) return "(no '" + from + "' in the report)";
+  const size_t begin = start + from.size();
+  const size_t end = to.empty() ? text.size() : text.find(to, begin);
+  return text.substr(begin, end == std::string::npos ? end : end - begin);
+}
+
+std::string actual_part(const PostRun& run, const std::string& what) {
+  const std::string line(banner);
+  const std::string end = line + "    End of Reports\n" + line;
+  if (!run.error.empty()) return what == "damage" ? run.error : "(error: " + run.error + ")";
+  if (what == "tprof") return run.tprof;
+  if (what == "head") return between(run.tprof, "", line + "    TPROF Report Summary");
+  if (what == "rows") {
+    const std::string reports = between(run.tprof, "    TPROF Report Summary\n", end);
+    return between(reports, line, "");
+  }
+  if (what == "end") return between(run.tprof, end, "");
+  if (what == "show") return run.show;
+  if (what == "damage") {
+    std::string text;
+    for (const std::string& message : run.damage.messages()) text += message + "\n";
+    return text;
+  }
+  return "(no such part: " + what + ")";
+}
+
+void add_symbols(const std::string& text, FakeSymbolizer& symbolizer) {
+  std::istringstream in(text);
+  std::string module, start, size, name;
+  while (in >> module >> start >> size >> name)
+    symbolizer.add_symbol(module, std::stoull(start, nullptr, 0), std::stoull(size, nullptr, 0),
+                          name);
+}
+
+int run_case(const std::vector<CasePart>& parts) {
+  post::Options options;
+  FakeSymbolizer symbolizer;
+  Bytes trace;
+  for (const CasePart& part : parts) {
+    if (part.name == "options") {
+      std::istringstream words(part.text);
+      std::vector<std::string> arguments;
+      for (std::string word; words >> word;) arguments.push_back(word);
+      auto parsed = post::parse_options(arguments);
+      if (!std::holds_alternative<post::Options>(parsed)) return 1;
+      options = std::get<post::Options>(parsed);
+    } else if (part.name == "symbols") {
+      add_symbols(part.text, symbolizer);
+    } else if (part.name == "trace") {
+      auto bytes = trace_from_text(part.text);
+      if (!bytes) {
+        std::fprintf(stderr, "%s\n", bytes.error().message.c_str());
+        return 1;
+      }
+      trace = *bytes;
+    }
+  }
+  const PostRun run = run_post(trace, symbolizer, options);
+  int compared = 0;
+  int different = 0;
+  for (const CasePart& part : parts) {
+    if (!part.name.starts_with("expect ")) continue;
+    ++compared;
+    const std::string difference =
+        text_difference(part.text, actual_part(run, part.name.substr(7)));
+    if (difference.empty()) continue;
+    ++different;
+    std::fprintf(stderr, "%s: %s", part.name.c_str(), difference.c_str());
+  }
+  if (compared == 0) std::fprintf(stderr, "the case expects nothing\n");
+  return compared == 0 || different != 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "Usage: golden_tprof FILE.case\n");
+    return 2;
+  }
+  auto parts = read_case(argv[1]);
+  if (!parts) {
+    std::fprintf(stderr, "%s\n", parts.error().message.c_str());
+    return 1;
+  }
+  return run_case(*parts);
+}

@@ -1,0 +1,239 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs in the lab's guest: exercises the module and prints "ok NAME" or "not ok NAME" for each promise.
+# Usage: driver-guest.sh DRIVERTOOL [PROGRAM-OF-32-BITS]
+# shellcheck disable=SC2016 # awk programs are full of dollars
+set -u
+
+tool=$1
+program32=${2-}
+module=/run/lab/ctl/pitrace.ko
+debug=/sys/kernel/debug
+cpu1=/sys/devices/system/cpu/cpu1/online
+work=$LAB_OUT/driver
+mkdir -p "$work"
+
+# promise NAME COMMAND...: runs it and says whether it succeeded.
+promise() {
+    local name=$1
+    shift
+    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
+}
+# trace NAME ARG...: drivertool run, its output kept.
+trace() {
+    local name=$1
+    shift
+    "$tool" run "$@" >"$work/$name" 2>&1
+}
+# In conditions f("word") is what stands behind word in drivertool's line.
+f='function f(word, i) { for (i = 2; i < NF; i++) if ($i == word) return $(i + 1) }'
+# has NAME AWK-CONDITION: a line of that output satisfies it.
+has() { awk "$f $2 { found = 1 } END { exit !found }" "$work/$1"; }
+lacks() { ! has "$@"; }
+# word_of NAME FIRST-WORD NUMBER: the word of that number in the first such line.
+word_of() { awk -v key="$2" '$1 == key { print $'"$3"'; exit }' "$work/$1"; }
+fails_with() { # fails_with TEXT COMMAND...
+    local text=$1 message
+    shift
+    ! message=$("$@" 2>&1) && [[ $message == *"$text"* ]]
+}
+
+# ---- ticks ----
+
+# Within 10 % of the nominal rate on both CPUs, which are idle. A gap of more than two periods is
+# none that the module draws: the machine under the guest was busy with something else, and what goes
+# beyond one period does not count. That nothing hides there is shown in the instruction-count lab.
+ticks_are_even() {
+    trace ticks -d -r 1000 -s 5 &&
+        awk '$1 == "record" && $4 ~ /^10/ {
+                 gap = $2 - last[$3]
+                 if (count[$3]++) { span[$3] += gap; if (gap > 2e6) stalled[$3] += gap - 1e6 }
+                 last[$3] = $2 }
+             END { for (cpu = 0; cpu < 2; cpu++) {
+                     rate = span[cpu] ? (count[cpu] - 1) * 1e9 / (span[cpu] - stalled[cpu]) : 0
+                     printf "# cpu %d: %.1f ticks a second, stalled for %.2f of %.2f s\n",
+                            cpu, rate, stalled[cpu] / 1e9, span[cpu] / 1e9
+                     if (rate > 900 && rate < 1100 && span[cpu] > 4.5e9) good++ }
+                   exit good != 2 }' "$work/ticks"
+}
+promise ticks-within-10-percent-on-both-cpus ticks_are_even
+promise hooks-all-attached lacks ticks '/^probe/ && f("attached") != 1'
+
+trace idle-majors -M 0x30 -s 0.5
+promise nothing-but-start-up-when-no-source-is-enabled \
+    awk "$f"'/^stream/ { total += f("produced") } END { exit total != 6 }' "$work/idle-majors"
+trace ticks-only -M 0x10 -s 0.5
+promise no-names-when-only-ticks-are-enabled lacks ticks-only '/^stream mte/ && f("produced") != 0'
+"$tool" late >"$work/late" 2>&1
+promise ticks-start-and-stop-with-their-major \
+    awk "$f"'/^stream trace/ { good += f("ticks") > 100 && f("span") < 900e6 }
+             END { exit good != 2 }' "$work/late"
+
+# ---- losses ----
+
+trace small -t 4 -s 1
+promise small-buffer-counts-exactly lacks small '/^check/ && $3 != "ok"'
+promise small-buffer-stops-recording has small '/^stream trace/ && f("stopped") > 100'
+promise small-buffer-says-full has small '/^info/ && f("full") == 1'
+trace tiny -t 4 -m 4 -r 10000 -s 1
+promise full-names-count-exactly lacks tiny '/^check/ && $3 != "ok"'
+trace after-full -s 0.2
+promise full-is-forgotten-at-the-next-on has after-full '/^info/ && f("full") == 0'
+
+# ---- CPUs that come and go ----
+
+trace hotplug -d -r 1000 -- sh -c "sleep 0.5; echo 0 >$cpu1; sleep 1; echo 1 >$cpu1; sleep 0.7"
+promise cpu-goes-and-comes-back-counted-exactly lacks hotplug '/^check/ && $3 != "ok"'
+promise cpu-goes-and-comes-back-with-a-gap awk '
+    $1 == "record" && $4 ~ /^10/ { end = $2 }
+    $1 == "record" && $4 ~ /^10/ && $3 == 1 {
+        if (last && $2 - last > gap) gap = $2 - last
+        last = $2; count++ }
+    END { exit !(count > 400 && gap > 0.8e9 && end - last < 0.3e9) }' "$work/hotplug"
+echo 0 >$cpu1
+trace arrives -r 1000 -- sh -c "sleep 0.3; echo 1 >$cpu1; sleep 1"
+promise cpu-that-arrives-gets-buffers has arrives '/^stream trace cpu 1/ && f("ticks") > 300'
+promise cpu-that-arrives-is-counted-exactly lacks arrives '/^check/ && $3 != "ok"'
+
+# ---- names ----
+
+trace spawn -d -t 8192 -m 16384 -- "$tool" spawn 200
+promise processes-lose-no-record lacks spawn '/^stream/ && f("produced") != f("written")'
+# Fork, new image, its name, its program and its library, the end: of each process in this order.
+promise processes-in-order awk -v tool="$tool" '
+    $1 == "spawned" { children++; if (step[$2] == 6) good++ }
+    $1 != "record" { next }
+    $4 == "19/63" && $7 == 0 { step[$5] = 1 }
+    $4 == "19/64" && step[$5] == 1 { step[$5] = 2 }
+    $4 == "19/34" && step[$5] == 2 { step[$5] = 3 }
+    $4 == "19/01" && step[$5] == 3 && index($0, "\"" tool "\"") { step[$5] = 4 }
+    $4 == "19/01" && step[$5] == 4 && /libm\.so/ { step[$5] = 5 }
+    $4 == "19/65" && step[$5] == 5 { step[$5] = 6 }
+    END { print "# " good + 0 " of " children " processes"; exit !(children == 200 && good == 200) }
+    ' <(grep '^record' "$work/spawn"; grep '^spawned' "$work/spawn")
+promise processes-are-killed-once awk '
+    $4 == "19/65" { if (killed[$5]++) exit bad = 1 } END { exit bad }' "$work/spawn"
+promise no-tick-of-a-process-unknown awk '
+    $4 == "19/63" { known[$5] = 1 }
+    $1 == "record" && $4 ~ /^10/ && $5 != 0 && !known[$5] { print "# " $0; bad = 1 }
+    END { exit bad }' "$work/spawn"
+
+trace vfork -d -- "$tool" vfork
+promise vfork-shares-its-parents-mappings \
+    has vfork '$4 == "19/63" && $7 == "100" && $5 == '"$(word_of vfork vforked 2)"
+trace rename -d -- "$tool" rename
+promise renaming-is-recorded \
+    has rename '$4 == "19/34" && /"renamed"/ && $5 == '"$(word_of rename renamed 2)"
+trace threads -d -- "$tool" threads 3
+promise threads-are-created-named-and-killed awk -v pid="$(word_of threads threads 2)" '
+    $4 == "19/66" && $5 == pid { step[$6] = 1 }
+    $4 == "19/36" && $5 == pid && /"worker"/ && step[$6] == 1 { step[$6] = 2 }
+    $4 == "19/67" && $5 == pid && step[$6] == 2 { good++ }
+    END { exit good != 3 }' "$work/threads"
+trace thread-exec -d -- "$tool" thread-exec
+promise exec-in-a-thread-ends-its-id has thread-exec \
+    '$4 == "19/67" && $5 == '"$(word_of thread-exec executes 2)"' && $6 == '"$(word_of thread-exec executes 3)"
+trace mremap -d -- "$tool" mremap
+module_at() { # module_at FILE WORKLOAD-LINE PATTERN
+    has "$1" '$4 == "19/01" && $5 == '"$(word_of "$1" "$2" 2)"' && $9 == "'"$(word_of "$1" "$2" 3)"'" && $10 == "'"$(word_of "$1" "$2" 4)"'" && '"$3"
+}
+promise mremap-is-recorded-at-the-new-address module_at mremap moved '/drivertool"/'
+promise mprotect-is-recorded module_at mremap protected '/drivertool"/'
+promise anonymous-code-is-not-recorded-unless-asked lacks mremap '/fffffff1/'
+trace anonymous -a -d -- "$tool" mremap
+promise anonymous-code-is-recorded-when-asked module_at anonymous anonymous '$7 == "fffffff1"'
+promise snapshot-starts-with-the-kernel awk '
+    $1 == "record" && $3 "" != "" && $4 == "19/01" && $5 == 0 { exit !/"vmlinux"/ }' "$work/mremap"
+promise start-up-group-in-order awk '
+    $4 ~ /^11/ { order = order " " substr($4, 4) } END { exit order != " b5 b7 be b8 b2 b3" }' "$work/mremap"
+if [[ -n $program32 ]]; then
+    trace bits32 -d -- "$program32"
+    promise program-of-32-bits-is-named-so \
+        has bits32 '$4 == "19/34" && $6 == 50 && $5 == '"$(word_of bits32 command 3)"
+fi
+
+# ---- probes that were switched off ----
+
+probes_tell() { # probes_tell ATTACHED: of the function probes of a trace
+    trace probes -s 0.1
+    awk -v want="$1" '$2 == "perf_event_mmap" || $2 == "copy_vma" { good += $4 == want }
+                      END { exit good != 2 }' "$work/probes"
+}
+echo 0 >$debug/kprobes/enabled
+promise kprobes-switched-off-are-noticed probes_tell 0
+echo 1 >$debug/kprobes/enabled
+promise kprobes-switched-on-again-work probes_tell 1
+if echo 0 >/proc/sys/kernel/ftrace_enabled; then
+    promise ftrace-switched-off-is-noticed probes_tell 0
+    echo 1 >/proc/sys/kernel/ftrace_enabled
+    promise ftrace-switched-on-again-works probes_tell 1
+fi
+
+# ---- who may do what ----
+
+"$tool" refused >"$work/refused"
+promise refusals has refused '$2 == "off"'
+promise refusals-are-the-documented-errors lacks refused '/^check/ && $3 != "ok"'
+"$tool" outlive >"$work/outlive"
+promise mapping-outlives-its-buffers lacks outlive '/^check/ && $3 != "ok"'
+as_nobody() { setpriv --reuid 65534 --regid 65534 "$@"; }
+parameter=/sys/module/pitrace/parameters/group
+promise unprivileged-open-is-refused fails_with "Permission denied" as_nobody --clear-groups "$tool" open
+echo 4711 >$parameter
+promise member-of-the-group-may-open as_nobody --groups 4711 "$tool" open
+promise member-of-another-group-may-not fails_with "Permission denied" as_nobody --groups 4712 "$tool" open
+echo -1 >$parameter
+promise no-group-no-access fails_with "Permission denied" as_nobody --groups 4711 "$tool" open
+
+# ---- ending ----
+
+"$tool" hold >"$work/hold" &
+holder=$!
+until [[ -s $work/hold ]]; do sleep 0.05; done
+promise second-owner-is-refused fails_with "busy" "$tool" alloc
+promise unloading-while-in-use-is-refused fails_with "in use" rmmod pitrace
+kill -9 $holder
+wait $holder 2>/dev/null
+promise unloading-after-the-owner-was-killed rmmod pitrace
+nothing_left() {
+    ! grep -q '\[pitrace\]' /proc/kallsyms && ! grep -q pitrace /sys/devices/system/cpu/hotplug/states &&
+        [[ ! -e /dev/pitrace ]] && ! grep -q pitrace /proc/vmallocinfo $debug/kprobes/list
+}
+promise unloading-leaves-nothing nothing_left
+insmod $module
+
+kill_at_random_moments() {
+    local holder
+    for _ in {1..20}; do
+        "$tool" hold >/dev/null &
+        holder=$!
+        sleep "0.$(printf %03d $((RANDOM % 250)))"
+        kill -9 $holder
+        wait $holder 2>/dev/null
+        rmmod pitrace || return 1
+        insmod $module || return 1
+    done
+    trace after-kills -s 0.2
+}
+promise killed-20-times-unloaded-and-loaded kill_at_random_moments
+
+# Only a kernel that checks itself can do this; any other skips it.
+if [[ -d $debug/failslab ]]; then
+    for kind in failslab fail_page_alloc; do
+        echo N >$debug/$kind/ignore-gfp-wait
+        echo 0 >$debug/$kind/verbose
+    done
+    echo 0 >$debug/fail_page_alloc/min-order
+    echo N >$debug/fail_page_alloc/ignore-gfp-highmem
+    promise allocations-fail-one-by-one "$tool" without-memory
+    promise allocations-that-fail-do-no-harm trace after-failures -s 0.2
+fi
+
+"$tool" fuzz 2 $RANDOM >"$work/fuzz" &
+"$tool" fuzz 2 $RANDOM
+wait
+promise fuzzing-leaves-a-working-module trace after-fuzz -s 0.2
+promise buffers-are-freed-at-close sh -c '! grep -q new_area /proc/vmallocinfo'
+promise unloading-after-fuzzing rmmod pitrace
+insmod $module
+echo "ok finished"

@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What a tick costs, and that none is missing, in the instruction-count lab: exact, whatever the host does.
+# shellcheck disable=SC2016 # awk programs
+
+kernels=(6.1 6.12)
+
+setup_file() {
+    local kernel
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
+    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    for kernel in "${kernels[@]}"; do
+        scripts/lab --kernel "$kernel" --icount -- \
+            tests/lab/driver-icount-guest.sh "$BUILD_DIR/tests/drivertool" 100000000 \
+            >"$BATS_FILE_TMPDIR/$kernel"
+        sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3
+    done
+}
+
+# holds CONDITION: an awk program that exits with 0, on every kernel's output.
+holds() {
+    local kernel
+    for kernel in "${kernels[@]}"; do
+        awk "$1" "$BATS_FILE_TMPDIR/$kernel" || {
+            echo "$kernel does not:"
+            cat "$BATS_FILE_TMPDIR/$kernel"
+            return 1
+        }
+    done
+}
+
+@test "an idle CPU has the ticks of 1,000 and of 10,000 a second, within 3 percent" {
+    holds '/^idle/ { good += $5 > 0.97 * $3 && $5 < 1.03 * $3 } END { exit good != 2 }'
+}
+
+@test "a tick record has 28 bytes" {
+    holds '/^tick total/ { bytes = $5 } END { exit bytes != 28 }'
+}
+
+@test "a tick costs at most 300 instructions from the timer callback's entry to its end" {
+    holds '/^tick callback/ { cost = $3 } END { exit !(cost > 50 && cost <= 300) }'
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The proofs of tests/proofs with the module, in Debian's kernels.
+
+setup_file() {
+  export STAGE=$BUILD_DIR/stage
+  cmake --install "$BUILD_DIR" --prefix "$STAGE" >/dev/null
+}
+
+# in_lab KERNEL [LAB-OPTION]... -- FILE...: bats in the guest; its own output is shown when it fails.
+in_lab() {
+  local options=(--kernel "$1" --timeout 1200)
+  for (( ; $# > 0; )); do
+    shift
+    [[ $1 != -- ]] || break
+    options+=("$1")
+  done
+  shift
+  PITRACE_WERROR=1 "$SOURCE_DIR/scripts/lab" "${options[@]}" -- \
+    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="$STAGE" PROOF_SOURCE=driver bats "$@"
+}
+
+@test "kernel 6.1: the report is right" { in_lab 6.1 -- tests/proofs/tprof.bats; }
+
+@test "kernel 6.12: the report is right" { in_lab 6.12 -- tests/proofs/tprof.bats; }
+
+# These switch the probes on and off all the time.
+@test "kernel 6.1: the module survives the death of its users" {
+  in_lab 6.1 --single-thread -- tests/proofs/recorder.bats
+}
+
+@test "kernel 6.12: the module survives the death of its users" {
+  in_lab 6.12 --single-thread -- tests/proofs/recorder.bats
+}

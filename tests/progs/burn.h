@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Work whose cost is known: n rounds of a two-instruction loop that is the same, aligned, everywhere. */
+#ifndef PITRACE_TESTS_BURN_H
+#define PITRACE_TESTS_BURN_H
+
+#include <time.h>
+
+/* The loop stands in the function that uses it, so that ticks fall into that function's symbol. */
+#define BURN(rounds)                                                                              \
+	do {                                                                                      \
+		unsigned long n_ = (rounds);                                                      \
+		__asm__ volatile(".p2align 6\n1:\tdec %0\n\tjnz 1b" : "+r"(n_) : : "cc");         \
+	} while (0)
+
+/* Seconds of CLOCK_MONOTONIC. */
+static inline double now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+#endif

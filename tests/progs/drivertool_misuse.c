@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Calls that the module must refuse, and calls made at random.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drivertool.h"
+
+static int failures;
+
+// Prints one line: the call must have failed with that error (0: must have succeeded).
+static void expect(const char* name, int error, bool succeeded) {
+  const int seen = succeeded ? 0 : errno;
+  printf("check %s %s (%s)\n", name, seen == error ? "ok" : "FAILED", strerror(seen));
+  if (seen != error) failures++;
+}
+
+static bool maps(int fd, size_t bytes, int protection, uint64_t offset) {
+  void* at = mmap(NULL, bytes, protection, MAP_SHARED, fd, (off_t)offset);
+  if (at == MAP_FAILED) return false;
+  munmap(at, bytes);
+  return true;
+}
+
+static void refused_mappings(int fd) {
+  const uint64_t offset = PITRACE_MMAP_OFFSET(PITRACE_BUFFER_TRACE, 0);
+  const size_t bytes = PITRACE_HEAD_BYTES + 65536;
+
+  expect("mmap-read", 0, maps(fd, bytes, PROT_READ, offset));
+  expect("mmap-head-only", 0, maps(fd, 4096, PROT_READ, offset));
+  expect("mmap-write-refused", EACCES, maps(fd, bytes, PROT_READ | PROT_WRITE, offset));
+  expect("mmap-exec-refused", EACCES, maps(fd, bytes, PROT_READ | PROT_EXEC, offset));
+  expect("mmap-too-long-refused", ENXIO, maps(fd, bytes + 4096, PROT_READ, offset));
+  expect("mmap-inside-refused", ENXIO, maps(fd, 4096, PROT_READ, offset + 4096));
+  expect("mmap-offset-0-refused", ENXIO, maps(fd, 4096, PROT_READ, 0));
+  expect("mmap-kind-2-refused", ENXIO, maps(fd, 4096, PROT_READ, PITRACE_MMAP_OFFSET(2, 0)));
+  expect("mmap-no-such-cpu-refused", ENXIO,
+         maps(fd, 4096, PROT_READ, PITRACE_MMAP_OFFSET(PITRACE_BUFFER_MTE, 0xffff)));
+  void* at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)offset);
+  expect("mprotect-write-refused", EACCES, mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0);
+  expect("mprotect-exec-refused", EACCES, mprotect(at, bytes, PROT_READ | PROT_EXEC) == 0);
+  munmap(at, bytes);
+}
+
+static bool allocates(int fd, uint64_t trace_bytes, uint64_t mte_bytes, uint32_t mode,
+                      uint32_t flags) {
+  struct pitrace_alloc alloc = {trace_bytes, mte_bytes, mode, flags};
+  return ioctl(fd, PITRACE_IOC_ALLOC, &alloc) == 0;
+}
+
+static void refused_allocs(int fd) {
+  expect("alloc-nothing-refused", EINVAL, allocates(fd, 0, 65536, 0, 0));
+  expect("alloc-4G-refused", EINVAL, allocates(fd, 1ull << 32, 65536, 0, 0));
+  expect("alloc-overflow-refused", EINVAL, allocates(fd, ~0ull, ~0ull, 0, 0));
+  expect("alloc-mode-refused", EINVAL, allocates(fd, 65536, 65536, 1, 0));
+  expect("alloc-flags-refused", EINVAL, allocates(fd, 65536, 65536, 0, 2));
+  // More than a lab has, within the limits: no memory, and no OOM killer.
+  expect("alloc-more-than-there-is", ENOMEM,
+         allocates(fd, (1ull << 32) - 65536, (1ull << 32) - 65536, 0, 0));
+  expect("alloc", 0, allocates(fd, 65536, 65536, 0, 0));
+  expect("alloc-again-refused", EBUSY, allocates(fd, 65536, 65536, 0, 0));
+}
+
+static void refused_to_others(void) {
+  const int other = device_open();
+  struct pitrace_info info;
+  uint32_t major = PITRACE_MAJOR_TPROF;
+
+  expect("other-alloc-refused", EBUSY, allocates(other, 65536, 65536, 0, 0));
+  expect("other-on-refused", EPERM, ioctl(other, PITRACE_IOC_ON) == 0);
+  expect("other-off-refused", EPERM, ioctl(other, PITRACE_IOC_OFF) == 0);
+  expect("other-terminate-refused", EPERM, ioctl(other, PITRACE_IOC_TERMINATE) == 0);
+  expect("other-enable-refused", EPERM, ioctl(other, PITRACE_IOC_ENABLE, &major) == 0);
+  expect("other-mmap-refused", EPERM,
+         maps(other, 4096, PROT_READ, PITRACE_MMAP_OFFSET(PITRACE_BUFFER_TRACE, 0)));
+  expect("other-info", 0, ioctl(other, PITRACE_IOC_INFO, &info) == 0);
+  expect("info-names-the-owner", 0, info.owner_pid == getpid());
+  close(other);
+}
+
+static void refused_calls(int fd) {
+  uint32_t rate = 0, major = PITRACE_MAJOR_TPROF_SET + 1, set = PITRACE_MAJOR_TPROF_SET;
+
+  expect("rate-0-refused", EINVAL, ioctl(fd, PITRACE_IOC_RATE, &rate) == 0);
+  rate = PITRACE_RATE_MAX + 1;
+  expect("rate-above-maximum-refused", EINVAL, ioctl(fd, PITRACE_IOC_RATE, &rate) == 0);
+  expect("major-256-refused", EINVAL, ioctl(fd, PITRACE_IOC_ENABLE, &major) == 0);
+  expect("off-before-on-refused", EALREADY, ioctl(fd, PITRACE_IOC_OFF) == 0);
+  expect("bad-pointer-refused", EFAULT, ioctl(fd, PITRACE_IOC_INFO, (void*)8) == 0);
+  expect("unknown-ioctl-refused", ENOTTY, ioctl(fd, _IO(PITRACE_IOC_MAGIC, 0x7f)) == 0);
+  expect("enable", 0, ioctl(fd, PITRACE_IOC_ENABLE, &set) == 0);
+  expect("on", 0, ioctl(fd, PITRACE_IOC_ON) == 0);
+  expect("on-again-refused", EALREADY, ioctl(fd, PITRACE_IOC_ON) == 0);
+  rate = 100;
+  expect("rate-while-on-refused", EBUSY, ioctl(fd, PITRACE_IOC_RATE, &rate) == 0);
+  expect("off", 0, ioctl(fd, PITRACE_IOC_OFF) == 0);
+}
+
+static int refused(void) {
+  const int fd = device_open();
+
+  refused_allocs(fd);
+  refused_mappings(fd);
+  refused_to_others();
+  refused_calls(fd);
+  return failures != 0;
+}
+
+// Freed buffers stay with who has them mapped; new ones are other pages.
+static int outlive(void) {
+  static struct views views;
+  const int fd = device_open();
+  uint32_t set = PITRACE_MAJOR_TPROF_SET;
+
+  device_alloc(fd, 65536, 1 << 20, 0);
+  device_call(fd, PITRACE_IOC_ENABLE, &set, "enable");
+  device_call(fd, PITRACE_IOC_ON, NULL, "on");
+  device_call(fd, PITRACE_IOC_OFF, NULL, "off");
+  views_map(&views, fd);
+  device_call(fd, PITRACE_IOC_TERMINATE, NULL, "terminate");
+  device_alloc(fd, 4 << 20, 4 << 20, 0);
+  device_call(fd, PITRACE_IOC_ON, NULL, "on");
+  close(fd);
+  return walk_check(&views, false) ? 0 : 1;
+}
+
+// Lets the nth allocation of this thread from now on fail; 0: no more. control is its fail-nth
+// file.
+static void fail_nth(int control, unsigned int nth) {
+  char text[16];
+  const int length = snprintf(text, sizeof text, "%u", nth);
+  if (pwrite(control, text, (size_t)length, 0) != length) fail("write fail-nth");
+}
+
+// Has the failure that was asked for come?
+static bool has_failed(int control) {
+  char text[16] = "";
+  if (pread(control, text, sizeof text - 1, 0) <= 0) fail("read fail-nth");
+  return atoi(text) == 0;
+}
+
+// What starts a trace, again and again, each time with another allocation that fails. Not what
+// ends one: the kernel's own removal of a probe does not recover from that (and warns).
+static int without_memory(void) {
+  uint32_t set = PITRACE_MAJOR_TPROF_SET;
+  unsigned int nth = 0, refused = 0;
+  bool failed;
+  const int control = open("/proc/thread-self/fail-nth", O_RDWR);
+
+  if (control < 0) fail("this kernel has no fault injection");
+  do {
+    const int fd = device_open();
+    fail_nth(control, ++nth);
+    bool good = allocates(fd, 65536, 1 << 20, 0, 0);
+    good = good && ioctl(fd, PITRACE_IOC_ENABLE, &set) == 0 && ioctl(fd, PITRACE_IOC_ON) == 0;
+    failed = has_failed(control);
+    fail_nth(control, 0);
+    if (!good) refused++;
+    close(fd);
+  } while (failed && nth < 10000);
+  printf("without memory: %u allocations failed, %u of them were reported\n", nth - 1, refused);
+  return refused > 0 && nth < 10000 ? 0 : 1;
+}
+
+static void random_ioctl(int fd) {
+  static const unsigned long known[] = {
+      PITRACE_IOC_ON,      PITRACE_IOC_OFF,   PITRACE_IOC_TERMINATE,
+      PITRACE_IOC_INFO,    PITRACE_IOC_ALLOC, PITRACE_IOC_ENABLE,
+      PITRACE_IOC_DISABLE, PITRACE_IOC_RATE,  PITRACE_IOC_PROBE};
+  uint64_t argument[64];
+  unsigned long command = known[(unsigned int)rand() % (sizeof known / sizeof *known)];
+
+  for (unsigned int i = 0; i < 64; i++)
+    argument[i] =
+        rand() % 4 ? (uint64_t)rand() % 300000 : (uint64_t)rand() << 33 ^ (uint64_t)rand();
+  if (rand() % 2) argument[2] = 0;  // mode and flags of an allocation that may succeed
+  if (rand() % 16 == 0) command ^= 1ul << (rand() % 32);
+  ioctl(fd, command, rand() % 16 ? (void*)argument : (void*)argument[0]);
+}
+
+static void random_mapping(int fd) {
+  const uint64_t offset =
+      rand() % 2 ? PITRACE_MMAP_OFFSET(rand() % 3, rand() % 4) : (uint64_t)rand() << 20;
+  const size_t bytes = ((size_t)rand() % 64 + 1) * 4096;
+  volatile char* at = mmap(NULL, bytes, rand() % 8 ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED,
+                           fd, (off_t)offset);
+  if (at == MAP_FAILED) return;
+  (void)at[bytes - 1];
+  if (rand() % 4) munmap((void*)at, bytes);
+}
+
+static int fuzz(double seconds, unsigned int seed) {
+  struct timespec begin, now;
+  unsigned long calls = 0;
+  int fds[2] = {device_open(), device_open()};
+
+  srand(seed);
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    int* fd = &fds[rand() % 2];
+    if (rand() % 8 == 0)
+      random_mapping(*fd);
+    else
+      random_ioctl(*fd);
+    if (rand() % 256 == 0) {
+      close(*fd);
+      *fd = device_open();
+    }
+    calls++;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) <
+           seconds);
+  printf("fuzz %lu calls\n", calls);
+  return 0;
+}
+
+int misuse_main(int argc, char** argv) {
+  const char* command = argc > 0 ? argv[0] : "";
+
+  if (!strcmp(command, "refused")) return refused();
+  if (!strcmp(command, "outlive")) return outlive();
+  if (!strcmp(command, "without-memory")) return without_memory();
+  if (!strcmp(command, "fuzz") && argc > 2)
+    return fuzz(atof(argv[1]), (unsigned int)strtoul(argv[2], NULL, 0));
+  return -1;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A call tree of known shares: ten 10 %, twenty 20 %, thirty 30 %, forty 40 % of the program's time.
+// Usage: shares [SECONDS]
+#include <stdlib.h>
+
+#include "burn.h"
+
+#define UNIT 20000ul /* rounds for one percent; small, so that the machine's drift hits all alike */
+
+__attribute__((noipa)) void ten(void) { BURN(10 * UNIT); }
+__attribute__((noipa)) void twenty(void) { BURN(20 * UNIT); }
+__attribute__((noipa)) void forty(void) { BURN(40 * UNIT); }
+
+__attribute__((noipa)) void thirty(void)
+{
+	ten();
+	BURN(30 * UNIT);
+}
+
+int main(int argc, char **argv)
+{
+	double end = now_seconds() + (argc > 1 ? atof(argv[1]) : 12);
+
+	while (now_seconds() < end) {
+		twenty();
+		thirty();
+		forty();
+	}
+	return 0;
+}

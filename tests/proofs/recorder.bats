@@ -1,0 +1,40 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The recorder dies at any moment: the module lets go of everything. Runs in the lab, with the module loaded.
+
+setup_file() { export PATH=${STAGE:?}/bin:$PATH; }
+setup() { export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket; }
+
+recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
+
+@test "kill -9 of the recorder at twenty moments leaves a module that unloads, loads and traces again" {
+  module=$(dirname "$BUILD_DIR")/kmod/$LAB_KERNEL/pitrace.ko
+  for i in $(seq 20); do
+    swtrace init -s 1 -sm 2 --source driver
+    pid=$(recorder_pid)
+    # Whatever it is doing then: starting, snapshotting, ticking, stopping, writing.
+    (sleep "0.$((RANDOM % 6))$((RANDOM % 10))" && kill -9 "$pid") &
+    swtrace enable tprof || true
+    swtrace setrate 1000 || true
+    swtrace on || true
+    sleep 0.1 || true
+    swtrace off || true
+    swtrace get "$BATS_TEST_TMPDIR/killed.nrm2" || true
+    wait $!
+    # The kernel closes the handle when the process is gone, which may take it a moment.
+    for try in $(seq 50); do
+      rmmod pitrace 2>/dev/null && break
+      sleep 0.1
+    done
+    [[ ! -e /dev/pitrace ]]
+    insmod "$module"
+  done
+  swtrace init -s 1 --source driver
+  swtrace enable tprof
+  swtrace on
+  sleep 1
+  swtrace off
+  swtrace get "$BATS_TEST_TMPDIR/after.nrm2"
+  swtrace free
+  post -r "$BATS_TEST_TMPDIR/after.nrm2" -o "$BATS_TEST_TMPDIR"
+}

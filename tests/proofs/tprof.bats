@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Is the report right? Programs whose profile is known, a second profiler at the same time, processes and
+# libraries that come and go, buffers that are too small. PROOF_SOURCE is perf (on this machine) or driver
+# (in the lab).
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH
+  export programs=${BUILD_DIR:?}/tests
+}
+
+# The lab's processor is emulated: a tenth of the work takes the same time there.
+work() { # work ROUNDS
+  if [[ $PROOF_SOURCE == driver ]]; then echo $(($1 / 8)); else echo "$1"; fi
+}
+
+setup() {
+  # shellcheck source=tests/support/profile.bash
+  source "$SOURCE_DIR/tests/support/profile.bash"
+  # Sorting hundreds of thousands of symbols by a language's rules takes minutes on an emulated processor.
+  export LC_ALL=C
+  out=$BATS_TEST_TMPDIR/out
+  json=$out/tprof.json
+}
+
+profile() { # profile OPTION... -- COMMAND...
+  run.tprof --source="${PROOF_SOURCE:?}" -o "$out" --lines=0 "$@"
+}
+
+@test "programs of known shares are reported so, over 10,000 ticks each" {
+  local seconds=14 ticks=0 least
+  # A machine that is busy with other things gives a program less of its time: then once more, for longer.
+  for _ in 1 2 3; do
+    profile -c 1000 --post='-clip 0' -- sh -c '"$programs/shares" $0 & "$programs/doubling" $0; wait $!' "$seconds"
+    ticks=$(process_ticks "$json" shares) least=$(process_ticks "$json" doubling)
+    ((least < ticks)) || least=$ticks
+    ((least < 10000)) || break
+    seconds=$((seconds * 11500 / (least + 500) + 1))
+  done
+  ((least >= 10000))
+  check_shares "$json" shares 2 ten=10 twenty=20 thirty=30 forty=40
+  check_shares "$json" doubling 2 One=1.587 Two=3.175 Four=6.349 Eight=12.698 Sixteen=25.397 ThirtyTwo=50.794
+  check_accounts "$json"
+  jq -e '.unresolved.no_module == 0 and .losses.lost == 0' "$json"
+}
+
+@test "perf record, run at the same time, sees the same symbols within two points" {
+  sysctl -q kernel.perf_cpu_time_max_percent=0 kernel.perf_event_max_sample_rate=100000 2>/dev/null || true
+  # Without build-ids: this perf breaks on files whose id is longer than 20 bytes.
+  perf record -q -B -N -a -F 2003 -e cpu-clock -o "$BATS_TEST_TMPDIR/perf.data" -- \
+    run.tprof --source="$PROOF_SOURCE" -c 2000 -o "$out" --lines=0 --post='-clip 0' -- "$programs/mixed" 14
+  compare_with_perf "$json" "$BATS_TEST_TMPDIR/perf.data" mixed 2
+}
+
+@test "a thousand short-lived processes leave no tick without a process or a module" {
+  profile -c 5000 --post='-clip 0' -- "$programs/churn" 1000 "$(work 4000000)"
+  jq -e '.unresolved.no_module == 0 and .losses.lost == 0' "$json"
+  # Every process has a name; perf alone may report tasks past their release, as a row of that name.
+  jq -e '[.reports[] | select(.title == "Process") | .rows[].name] | all(startswith("pid_") | not)' "$json"
+  if [[ $PROOF_SOURCE == driver ]]; then
+    jq -e '[.reports[] | select(.title == "Process") | .rows[].name] | all(startswith("ExitedProcess") | not)' "$json"
+  fi
+  # Half forked only, half went through exec: both kinds of work are found under the program's name.
+  process_symbols "$json" churn | awk '
+    $2 == "forked_work" { forked += $1 }
+    $2 == "execed_work" { execed += $1 }
+    END { print forked, execed; exit !(forked > 500 && execed > 0.8 * forked && execed < 1.25 * forked) }'
+}
+
+@test "a library mapped where another was gets exactly the ticks of its own stay" {
+  profile -c 5000 -- "$programs/reuse" "$programs/libfirst.so" "$programs/libsecond.so" 400 "$(work 8000000)" \
+    >"$BATS_TEST_TMPDIR/truth"
+  # The loader did put one where the other was.
+  (($(awk '{print $4}' "$BATS_TEST_TMPDIR/truth" | sort -u | wc -l) <= 4))
+  post -r "$out/swtrace.nrm2" -o "$out" -clip 0 --json -show
+  jq -e '.unresolved.no_module == 0' "$json"
+  check_reuse "$json" "$out/post.show" "$BATS_TEST_TMPDIR/truth" reuse
+}
+
+@test "a buffer far too small: written and lost make up what was produced, and the report says so" {
+  export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
+  swtrace init -s 64K -sm 2 --source "$PROOF_SOURCE"
+  swtrace enable tprof
+  swtrace setrate 5000
+  swtrace on
+  "$programs/shares" 3
+  swtrace off
+  swtrace get "$BATS_TEST_TMPDIR/small.nrm2"
+  swtrace free
+  mkdir "$out"
+  post -r "$BATS_TEST_TMPDIR/small.nrm2" -o "$out" --json
+  check_accounts "$json"
+  jq -e '.losses.full >= 1 and .losses.stopped > 1000 and .losses.lost == .losses.full + .losses.stopped' "$json"
+  grep -q 'Buffer full' "$out/tprof.out"
+  # Room for 64 KB of 28-byte ticks on a CPU, and no more.
+  jq -e '.records.tprof > 2000 and .records.tprof <= .trace.processors * 2341' "$json"
+}
+
+@test "run.tprof passes the command's output and exit status on and keeps older files" {
+  profile -- sh -c 'echo to-stdout; exit 7' >"$BATS_TEST_TMPDIR/stdout" && status=0 || status=$?
+  [[ $status == 7 ]]
+  grep -qx to-stdout "$BATS_TEST_TMPDIR/stdout"
+  profile -- true
+  [[ -s $out/tprof.out.old && -s $out/tprof.json.old && -s $out/swtrace.nrm2.old ]]
+  [[ $(stat -c %a "$out/swtrace.nrm2") == 600 ]]
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A whole run of post in memory: trace bytes in, reports and damage out.
+#ifndef TESTS_SUPPORT_POST_RUN_H
+#define TESTS_SUPPORT_POST_RUN_H
+
+#include <byte_source.h>
+#include <options.h>
+#include <pipeline.h>
+#include <report_json.h>
+#include <report_tprof.h>
+
+#include <string>
+
+#include "fake_symbolizer.h"
+#include "record_builder.h"
+
+namespace test_support {
+
+struct PostRun {
+  std::string error;  // why the file cannot be read at all
+  post::DamageLog damage;
+  post::TraceFile file;
+  post::RecordTotals records;
+  post::TickTotals ticks;
+  std::string tprof;
+  std::string json;
+  std::string show;
+};
+
+inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
+                        const post::Options& options = {}) {
+  PostRun run;
+  post::MemorySource source(trace);
+  auto file = read_layout(source, run.damage);
+  if (!file) {
+    run.error = file.error().message;
+    return run;
+  }
+  run.file = std::move(*file);
+  post::StringTable names;
+  post::Processes processes(symbolizer, names);
+  post::TickCounter ticks(processes, symbolizer, names,
+                          {options.report.labels, options.report.offsets, 64});
+  post::StringSink show_sink;
+  post::ShowReport show(show_sink, options.show_raw);
+  run.records = run_pipeline(source, run.file, run.damage, {&processes, &ticks, &show}, nullptr);
+  show.finish();
+  run.show = show_sink.text;
+  run.ticks = ticks.totals();
+  const post::Summary summary{run.file,  run.records,          ticks.tree(),
+                              names,     run.damage,           options.report,
+                              run.ticks, sum_losses(run.file), symbolizer.notes()};
+  post::StringSink tprof;
+  write_tprof(summary, tprof);
+  run.tprof = tprof.text;
+  post::StringSink json;
+  write_json(summary, json);
+  run.json = json.text;
+  return run;
+}
+
+}  // namespace test_support
+
+#endif  // TESTS_SUPPORT_POST_RUN_H

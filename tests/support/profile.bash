@@ -1,0 +1,147 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Questions to a tprof.json, for the shell tests. Sourced.
+
+# process_symbols JSON NAME: "TICKS SYMBOL MODULE" of every symbol of the processes NAME_XXXX.
+process_symbols() {
+  jq -r --arg name "$2" '.reports[] | select(.title == "Process_Module_Symbol") | .rows[]
+    | select(.name | test("^" + $name + "_[0-9a-f]+$"))
+    | .children[]? | .name as $in | .children[]? | "\(.ticks) \(.name) \($in)"' "$1"
+}
+
+# process_ticks JSON NAME: ticks of all processes NAME_XXXX.
+process_ticks() {
+  jq -r --arg name "$2" '[.reports[] | select(.title == "Process") | .rows[]
+    | select(.name | test("^" + $name + "_[0-9a-f]+$")) | .ticks] | add // 0' "$1"
+}
+
+# check_shares JSON NAME POINTS SYMBOL=PERCENT...: each symbol's part of these symbols' ticks is within
+# POINTS of PERCENT, and they are nearly all of the process's user ticks. Prints what it found.
+check_shares() {
+  local json=$1 name=$2 points=$3
+  shift 3
+  process_symbols "$json" "$name" | awk -v points="$points" -v expected="$*" '
+    BEGIN {
+      n = split(expected, pairs, " ")
+      for (i = 1; i <= n; i++) { split(pairs[i], p, "="); percent[p[1]] = p[2] }
+    }
+    $3 !~ /^vmlinux$/ { user += $1 }
+    $2 in percent { ticks[$2] += $1; sum += $1 }
+    END {
+      if (!sum) { print "no ticks in any of: " expected; exit 1 }
+      for (s in percent) {
+        share = 100 * ticks[s] / sum
+        printf "%s %d ticks %.2f %%, true %.2f %%\n", s, ticks[s], share, percent[s]
+        if (share < percent[s] - points || share > percent[s] + points) bad = 1
+      }
+      printf "%d ticks in these symbols, %d user ticks in all\n", sum, user
+      if (sum < 0.97 * user) { print "too many ticks elsewhere"; bad = 1 }
+      exit bad
+    }'
+}
+
+# check_accounts JSON: what was produced is what was written and what was lost, and the file holds what
+# was written.
+check_accounts() {
+  jq -e '(.losses.counted) and (.losses.produced == .losses.written + .losses.lost)
+    and (.records.read - .records.time == .losses.written)' "$1" >/dev/null ||
+    { jq '{losses, records}' "$1" && return 1; }
+}
+
+# aliases FILE...: "NAME FIRST-NAME" of symbols that share an address, of a file and its separate symbols.
+aliases() {
+  local file part id
+  for file; do
+    id=$(readelf -n "$file" 2>/dev/null | awk '/Build ID:/ {print $3; exit}')
+    for part in "$file" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"; do
+      if [[ -r $part ]]; then nm "$part" 2>/dev/null && nm -D "$part" 2>/dev/null; fi
+    done | sed 's/@.*//' | sort -u
+  done | awk 'NF == 3 && $2 ~ /[tTwWiI]/ { if (!($1 in first)) first[$1] = $3; print $3, first[$1] }'
+}
+
+# compare_with_perf JSON PERF.DATA NAME POINTS: every symbol with more than 5 % of the process's ticks in
+# either profile has the same part in both, within POINTS. Names that are aliases of one address count as
+# one; addresses without a symbol are one per module.
+compare_with_perf() {
+  local json=$1 data=$2 name=$3 points=$4 files
+  # Kernel code that perf does not name (it leaves out what lies before _stext or in odd sections) is named
+  # here, from kallsyms; the low 32 bits tell its addresses apart. (grep, since sort reads by seeking, which in
+  # that file takes minutes.)
+  perf script -i "$data" --comm "$name" -F ip,sym,dso 2>/dev/null |
+    gawk -v kallsyms=<(grep ^ffffffff /proc/kallsyms | sort) '
+      function name_of(ip,   low, high, middle) {
+        low = 1; high = count
+        while (low < high) {
+          middle = int((low + high + 1) / 2)
+          if (at[middle] <= ip) low = middle; else high = middle - 1
+        }
+        return count && at[low] <= ip ? called[low] : "?"
+      }
+      BEGIN {
+        while ((getline line < kallsyms) > 0) {
+          split(line, field, " ")
+          if (field[2] !~ /[tTwW]/ || field[1] !~ /^ffffffff/) continue
+          at[++count] = strtonum("0x" substr(field[1], 9)); called[count] = field[3]
+        }
+      }
+      NF {
+        dso = $NF; gsub(/^\(|\)$/, "", dso); n = split(dso, part, "/")
+        kernel = dso ~ /kernel.kallsyms|vmlinux/
+        sym = $2
+        if (sym == "[unknown]") sym = kernel ? name_of(strtonum("0x" substr($1, 9))) : "?"
+        module = kernel ? "vmlinux" : part[n]
+        gsub(/^\[|\]$/, "", module)
+        print 1, sym, module
+      }' >"$BATS_TEST_TMPDIR/theirs"
+  process_symbols "$json" "$name" >"$BATS_TEST_TMPDIR/symbols"
+  awk '{
+      n = split($3, part, "/"); sym = $2 ~ /^(<<.*>>|NoSymbols|NoSymbolFound)$/ ? "?" : $2
+      print $1, sym, part[n]
+    }' "$BATS_TEST_TMPDIR/symbols" >"$BATS_TEST_TMPDIR/ours"
+  mapfile -t files < <(awk '$3 ~ /^\// {print $3}' "$BATS_TEST_TMPDIR/symbols" | sort -u)
+  { aliases "${files[@]}" && awk '{ if (!($1 in first)) first[$1] = $3; print $3, first[$1] }' /proc/kallsyms; } \
+    >"$BATS_TEST_TMPDIR/aliases"
+  awk -v points="$points" '
+    FILENAME ~ /aliases$/ { if (!($1 in alias)) alias[$1] = $2; next }
+    { key = ($2 in alias ? alias[$2] : $2) ":" $3 }
+    FILENAME ~ /ours$/ { ours[key] += $1; ours_sum += $1 }
+    FILENAME ~ /theirs$/ { theirs[key] += $1; theirs_sum += $1 }
+    END {
+      if (ours_sum < 5000 || theirs_sum < 5000) { print "too few ticks:", ours_sum, theirs_sum; exit 1 }
+      for (k in ours) all[k]; for (k in theirs) all[k]
+      for (k in all) {
+        a = 100 * ours[k] / ours_sum; b = 100 * theirs[k] / theirs_sum
+        if (a < 5 && b < 5) continue
+        checked++
+        printf "%-50s %6.2f %% perf %6.2f %%\n", k, a, b
+        if (a - b > points || b - a > points) bad = 1
+      }
+      print ours_sum " ticks, perf " theirs_sum
+      exit bad || checked < 3
+    }' "$BATS_TEST_TMPDIR/aliases" "$BATS_TEST_TMPDIR/ours" "$BATS_TEST_TMPDIR/theirs"
+}
+
+# check_reuse JSON SHOW TRUTH PID-NAME: the ticks that SHOW (post.show) has in the address range of the
+# libraries, divided by the times in TRUTH (reuse.c's output), are exactly those the report gives each.
+check_reuse() {
+  local json=$1 show=$2 truth=$3 name=$4
+  local expected reported
+  expected=$(gawk '
+    FILENAME == ARGV[1] { begin[NR] = $1; end[NR] = $2; lib[NR] = $3; base[NR] = strtonum("0x" $4); n = NR; next }
+    $4 == 10 && $1 == "****" {
+      split($6, t, ":"); time = strtonum("0x" t[1]) * 4294967296 + strtonum("0x" t[2])
+      address = strtonum("0x" $(NF - 1)) * 4294967296 + strtonum("0x" $NF)
+      if ($5 != 23) next
+      # Stays do not overlap and both files are in order of time.
+      while (at < n && end[at] < time) at++
+      if (at && time >= begin[at] && time <= end[at] && address >= base[at] && address < base[at] + 16384)
+        ticks[lib[at]]++
+    }
+    BEGIN { at = 1 }
+    END { for (l in ticks) print l, ticks[l] }' "$truth" "$show" | sort)
+  reported=$(jq -r --arg name "$name" '.reports[] | select(.title == "Process_Module") | .rows[]
+    | select(.name | test("^" + $name + "_")) | .children[] | select(.name | test("lib(first|second).so$"))
+    | "\(.name) \(.ticks)"' "$json" | sort)
+  printf 'true: %s\nreported: %s\n' "$expected" "$reported"
+  [[ -n $expected && $expected == "$reported" ]]
+}

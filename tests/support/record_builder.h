@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Trace records and nrm2 files from values, for tests. Records come from the product's encoders.
+#ifndef TESTS_SUPPORT_RECORD_BUILDER_H
+#define TESTS_SUPPORT_RECORD_BUILDER_H
+
+#include <pi/nrm2.h>
+#include <pitrace/encode.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test_support {
+
+using Bytes = std::vector<std::byte>;
+
+// The records of one stream. Times are whole nanoseconds; a time record is put in where the high
+// half changes, and at the start.
+class RecordBuilder {
+ public:
+  explicit RecordBuilder(bool time_records = true) : time_records_(time_records) {}
+
+  RecordBuilder& tick(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address) {
+    pitrace_encode_tprof(reserve(time, PITRACE_TPROF_SIZE), low(time), user, pid, tid, address);
+    return *this;
+  }
+  RecordBuilder& ints(uint64_t time, uint32_t major, uint32_t minor,
+                      std::span<const uint32_t> values) {
+    static const uint32_t none = 0;  // the encoder copies from a place even where it copies nothing
+    const uint32_t count = static_cast<uint32_t>(values.size());
+    pitrace_encode_ints(reserve(time, pitrace_size_ints(count)), low(time), major, minor,
+                        values.empty() ? &none : values.data(), count);
+    return *this;
+  }
+  RecordBuilder& ints(uint64_t time, uint32_t major, uint32_t minor,
+                      std::initializer_list<uint32_t> values) {
+    return ints(time, major, minor, std::span(values.begin(), values.size()));
+  }
+  RecordBuilder& mte(uint64_t time, uint32_t minor, std::initializer_list<uint32_t> values) {
+    return ints(time, PITRACE_MAJOR_MTE, minor, values);
+  }
+  RecordBuilder& name(uint64_t time, uint32_t pid, std::string_view name) {
+    return string(time, PITRACE_MTE_NAME, {pid, PITRACE_NAME_64}, name);
+  }
+  RecordBuilder& thread_name(uint64_t time, uint32_t pid, uint32_t tid, std::string_view name) {
+    return string(time, PITRACE_MTE_THREAD_NAME, {pid, tid}, name);
+  }
+  RecordBuilder& module(uint64_t time, const pitrace_module& module, std::string_view name) {
+    const uint32_t size = static_cast<uint32_t>(name.size());
+    pitrace_encode_module(reserve(time, pitrace_size_module(size)), low(time), &module, name.data(),
+                          size);
+    return *this;
+  }
+  RecordBuilder& fork(uint64_t time, uint32_t pid, uint32_t parent) {
+    return mte(time, PITRACE_MTE_PARENT, {pid, parent, PITRACE_PARENT_FORK});
+  }
+  RecordBuilder& clone(uint64_t time, uint32_t pid, uint32_t parent) {
+    return mte(time, PITRACE_MTE_PARENT, {pid, parent, PITRACE_PARENT_CLONE});
+  }
+  RecordBuilder& existing(uint64_t time, uint32_t pid, uint32_t parent) {
+    return mte(time, PITRACE_MTE_PARENT, {pid, parent, PITRACE_PARENT_EXISTING});
+  }
+  RecordBuilder& exec(uint64_t time, uint32_t pid) { return mte(time, PITRACE_MTE_CREATE, {pid}); }
+  RecordBuilder& kill(uint64_t time, uint32_t pid) { return mte(time, PITRACE_MTE_KILL, {pid}); }
+  RecordBuilder& new_thread(uint64_t time, uint32_t pid, uint32_t tid) {
+    return mte(time, PITRACE_MTE_CREATE_THREAD, {pid, tid});
+  }
+
+  RecordBuilder& string(uint64_t time, uint32_t minor, std::initializer_list<uint32_t> values,
+                        std::string_view text) {
+    const uint32_t count = static_cast<uint32_t>(values.size());
+    const uint32_t size = static_cast<uint32_t>(text.size());
+    pitrace_encode_string(reserve(time, pitrace_size_string(count, size)), low(time),
+                          PITRACE_MAJOR_MTE, minor, values.begin(), count, text.data(), size);
+    return *this;
+  }
+
+  // Bytes as they are, for damage.
+  RecordBuilder& raw(std::span<const std::byte> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return *this;
+  }
+
+  const Bytes& bytes() const { return bytes_; }
+  Bytes& bytes() { return bytes_; }
+
+ private:
+  static uint32_t low(uint64_t time) { return static_cast<uint32_t>(time); }
+
+  void* reserve(uint64_t time, uint32_t size) {
+    if (time_records_ && (!started_ || high_ != time >> 32)) {
+      started_ = true;
+      high_ = time >> 32;
+      pitrace_encode_time(append(pitrace_size_ints(1)), time);
+    }
+    return append(size);
+  }
+  void* append(uint32_t size) {
+    bytes_.resize(bytes_.size() + size);
+    return bytes_.data() + bytes_.size() - size;
+  }
+
+  const bool time_records_;
+  bool started_ = false;
+  uint64_t high_ = 0;
+  Bytes bytes_;
+};
+
+// What a section's header tells beside its type and size.
+struct SectionFacts {
+  uint32_t cpu = 0;
+  uint64_t start_time = 0;
+  uint32_t cpus = 1;
+  uint32_t flags = 0;
+  uint32_t lost = 0;
+};
+
+// An nrm2 file. symbols() comes last.
+class TraceBuilder {
+ public:
+  TraceBuilder& section(uint32_t type, const SectionFacts& facts, std::span<const std::byte> data) {
+    using namespace pi::nrm2;
+    const size_t at = bytes_.size();
+    bytes_.resize(at + header_size);
+    std::memcpy(bytes_.data() + at + offset::magic, magic, sizeof magic);
+    put(at + offset::endian, endian_mark);
+    bytes_[at + offset::cr] = std::byte{10};
+    put(at + offset::header_size, static_cast<uint32_t>(header_size));
+    put(at + offset::data_size, static_cast<uint32_t>(data.size()));
+    put(at + offset::cpu, facts.cpu);
+    put(at + offset::start_time, facts.start_time);
+    put(at + offset::metric_count, uint32_t{1});
+    put(at + offset::flags, facts.flags);
+    put(at + offset::num_cpus, facts.cpus);
+    put(at + offset::os_type, os_type_64);
+    put(at + offset::lost_count, facts.lost);
+    put(at + offset::section_type, type);
+    put(at + offset::version, version);
+    append(data);
+    return *this;
+  }
+  TraceBuilder& text(uint32_t type, const std::string& text) {
+    return section(type, {}, std::as_bytes(std::span(text)));
+  }
+  TraceBuilder& symbols(const std::string& kallsyms, const std::string& modules) {
+    using namespace pi::nrm2;
+    append_text(offset::kallsyms_offset, offset::kallsyms_size, kallsyms);
+    append_text(offset::modules_offset, offset::modules_size, modules);
+    return *this;
+  }
+
+  const Bytes& bytes() const { return bytes_; }
+  Bytes& bytes() { return bytes_; }
+
+  // Overwrites a little-endian number.
+  template <class Number>
+  void put(size_t at, Number value) {
+    std::memcpy(bytes_.data() + at, &value, sizeof value);
+  }
+
+ private:
+  void append(std::span<const std::byte> data) {
+    for (const std::byte byte : data) bytes_.push_back(byte);
+  }
+  void append_text(size_t offset_at, size_t size_at, const std::string& text) {
+    put(offset_at, static_cast<uint64_t>(bytes_.size()));
+    put(size_at, static_cast<uint64_t>(text.size()));
+    append(std::as_bytes(std::span(text)));
+  }
+
+  Bytes bytes_;
+};
+
+}  // namespace test_support
+
+#endif  // TESTS_SUPPORT_RECORD_BUILDER_H

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// A trace file from a text that people can read.
+#include "text_trace.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+namespace test_support {
+namespace {
+
+// Words of one line, taken from the left; throws std::invalid_argument with what is wrong.
+class Words {
+ public:
+  explicit Words(std::string line) : in_(std::move(line)) {}
+
+  bool take(std::string& word) { return static_cast<bool>(in_ >> word); }
+
+  std::string word() {
+    std::string text;
+    if (!take(text)) throw std::invalid_argument("a word is missing");
+    return text;
+  }
+
+  static uint64_t number(const std::string& text) {
+    size_t used = 0;
+    const uint64_t value = std::stoull(text, &used, 0);
+    if (used != text.size()) throw std::invalid_argument("not a number: " + text);
+    return value;
+  }
+  uint64_t number() { return number(word()); }
+  uint32_t small() { return static_cast<uint32_t>(number()); }
+
+  // Everything after one blank, \xNN replaced.
+  std::string rest() {
+    std::string text;
+    std::getline(in_ >> std::ws, text);
+    std::string out;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text.compare(i, 2, "\\x") == 0 && i + 4 <= text.size()) {
+        out += static_cast<char>(std::stoi(text.substr(i + 2, 2), nullptr, 16));
+        i += 3;
+      } else {
+        out += text[i];
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::istringstream in_;
+};
+
+class TextTrace {
+ public:
+  void line(const std::string& text) {
+    Words words(text);
+    std::string first;
+    if (!words.take(first) || first[0] == '#') return;
+    if (first == "cpus")
+      cpus_ = words.small();
+    else if (first == "info")
+      info_ += words.rest() + "\n";
+    else if (first == "build-id")
+      build_ids_ += words.rest() + "\n";
+    else if (first == "kallsyms")
+      kallsyms_ += words.rest() + "\n";
+    else if (first == "section")
+      begin_section(words);
+    else if (!records_)
+      throw std::invalid_argument("a record outside of a section");
+    else if (first == "raw")
+      add_raw(words);
+    else
+      add_record(Words::number(first), words);
+  }
+
+  Bytes finish() {
+    end_section();
+    if (!info_.empty()) trace_.text(pi::nrm2::section_info, info_);
+    if (!build_ids_.empty()) trace_.text(pi::nrm2::section_build_ids, build_ids_);
+    if (!kallsyms_.empty()) trace_.symbols(kallsyms_, "");
+    return trace_.bytes();
+  }
+
+ private:
+  void begin_section(Words& words) {
+    end_section();
+    const std::string type = words.word();
+    type_ = type == "mte"     ? pi::nrm2::section_mte
+            : type == "trace" ? pi::nrm2::section_trace
+            : type == "final" ? pi::nrm2::section_final_mte
+                              : throw std::invalid_argument("no section type: " + type);
+    facts_ = {words.small(), 0, cpus_, 0, 0};
+    bool time_records = true;
+    for (std::string option; words.take(option);) {
+      const std::string value = option.substr(option.find('=') + 1);
+      if (option == "no-time")
+        time_records = false;
+      else if (option.starts_with("start="))
+        facts_.start_time = Words::number(value);
+      else if (option.starts_with("flags="))
+        facts_.flags = static_cast<uint32_t>(Words::number(value));
+      else if (option.starts_with("lost="))
+        facts_.lost = static_cast<uint32_t>(Words::number(value));
+      else
+        throw std::invalid_argument("no section option: " + option);
+    }
+    records_.emplace(time_records);
+  }
+
+  void end_section() {
+    if (records_) trace_.section(type_, facts_, records_->bytes());
+    records_.reset();
+  }
+
+  void add_raw(Words& words) {
+    Bytes bytes;
+    for (std::string byte; words.take(byte);)
+      bytes.push_back(static_cast<std::byte>(std::stoi(byte, nullptr, 16)));
+    records_->raw(bytes);
+  }
+
+  void add_record(uint64_t time, Words& words) {
+    const std::string kind = words.word();
+    if (kind == "tick") return add_tick(time, words);
+    if (kind == "ints") return add_ints(time, words);
+    const uint32_t pid = words.small();
+    if (kind == "name") return void(records_->name(time, pid, words.rest()));
+    if (kind == "module") return add_module(time, pid, words);
+    if (kind == "exec") return void(records_->exec(time, pid));
+    if (kind == "kill") return void(records_->kill(time, pid));
+    const uint32_t other = words.small();
+    if (kind == "thread") return void(records_->thread_name(time, pid, other, words.rest()));
+    if (kind == "fork") return void(records_->fork(time, pid, other));
+    if (kind == "clone") return void(records_->clone(time, pid, other));
+    if (kind == "existing") return void(records_->existing(time, pid, other));
+    if (kind == "new-thread") return void(records_->new_thread(time, pid, other));
+    if (kind == "end-thread")
+      return void(records_->mte(time, PITRACE_MTE_KILL_THREAD, {pid, other}));
+    throw std::invalid_argument("no record kind: " + kind);
+  }
+
+  void add_tick(uint64_t time, Words& words) {
+    const std::string ring = words.word();
+    if (ring != "user" && ring != "kernel")
+      throw std::invalid_argument("user or kernel, not " + ring);
+    const uint32_t pid = words.small();
+    const uint32_t tid = words.small();
+    records_->tick(time, ring == "user", pid, tid, words.number());
+  }
+
+  void add_ints(uint64_t time, Words& words) {
+    const uint32_t major = words.small();
+    const uint32_t minor = words.small();
+    std::vector<uint32_t> values;
+    for (std::string value; words.take(value);)
+      values.push_back(static_cast<uint32_t>(Words::number(value)));
+    records_->ints(time, major, minor, values);
+  }
+
+  void add_module(uint64_t time, uint32_t pid, Words& words) {
+    pitrace_module module{};
+    module.pid = pid;
+    module.address = words.number();
+    module.size = words.number();
+    module.offset = words.number();
+    records_->module(time, module, words.rest());
+  }
+
+  TraceBuilder trace_;
+  uint32_t cpus_ = 1;
+  uint32_t type_ = 0;
+  SectionFacts facts_;
+  std::optional<RecordBuilder> records_;
+  std::string info_;
+  std::string build_ids_;
+  std::string kallsyms_;
+};
+
+}  // namespace
+
+pi::Result<Bytes> trace_from_text(std::string_view text) {
+  TextTrace trace;
+  std::istringstream in{std::string(text)};
+  size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    try {
+      trace.line(line);
+    } catch (const std::exception& problem) {
+      return pi::Error{-1,
+                       fmt::format("line {} of the trace ({}): {}", number, line, problem.what())};
+    }
+  }
+  return trace.finish();
+}
+
+}  // namespace test_support

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// A trace file from a text that people can read.
+//
+// One line each; # begins a comment line. Numbers are decimal or 0xHEX, times nanoseconds. NAME is
+// the rest of the line, \xNN in it a byte.
+//
+//   cpus N                              processors, for all headers that follow
+//   info KEY=VALUE                      a line of the info section
+//   build-id ID PATH                    a line of the build-id section
+//   section mte|trace|final CPU [start=TIME] [flags=N] [lost=N] [no-time]
+//                                       records that follow belong to it; no-time: no time records
+//   TIME tick user|kernel PID TID ADDRESS
+//   TIME name PID NAME                  and: thread PID TID NAME
+//   TIME module PID ADDRESS SIZE OFFSET NAME
+//   TIME fork|clone|existing PID PARENT
+//   TIME exec PID                       and: kill PID, new-thread PID TID, end-thread PID TID
+//   TIME ints MAJOR MINOR [INT]...      any record of ints
+//   raw HH HH ...                       bytes as they are
+//   kallsyms LINE                       a line of the kernel's symbols
+#ifndef TESTS_SUPPORT_TEXT_TRACE_H
+#define TESTS_SUPPORT_TEXT_TRACE_H
+
+#include <pi/result.h>
+
+#include <string_view>
+
+#include "record_builder.h"
+
+namespace test_support {
+
+// The file's bytes, or which line is wrong.
+pi::Result<Bytes> trace_from_text(std::string_view text);
+
+}  // namespace test_support
+
+#endif  // TESTS_SUPPORT_TEXT_TRACE_H

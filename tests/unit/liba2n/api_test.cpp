@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// The C API's promises: return codes, arguments, exported names.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "a2n_fixture.h"
+
+namespace {
+
+class Api : public A2nTest {};
+
+TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
+  std::set<std::string> exported;
+  std::istringstream symbols(truth::run("nm -D --defined-only --format=posix " A2N_LIBRARY));
+  for (std::string line; std::getline(symbols, line);)
+    exported.insert(line.substr(0, line.find(' ')));
+  EXPECT_EQ(exported, (std::set<std::string>{"A2nAddModule",
+                                             "A2nAddModuleEx",
+                                             "A2nCloneProcess",
+                                             "A2nCreateProcess",
+                                             "A2nExecProcess",
+                                             "A2nForkProcess",
+                                             "A2nGetNote",
+                                             "A2nGetProcessName",
+                                             "A2nGetProcessNameAt",
+                                             "A2nGetSymbol",
+                                             "A2nGetSymbolAt",
+                                             "A2nGetVersion",
+                                             "A2nInit",
+                                             "A2nRcToString",
+                                             "A2nSetDemangleCppNamesMode",
+                                             "A2nSetKallsymsFileLocation",
+                                             "A2nSetKernelImageName",
+                                             "A2nSetModuleBuildId",
+                                             "A2nSetModulesFileLocation",
+                                             "A2nSetNoSymbolFoundAction",
+                                             "A2nSetProcessName",
+                                             "A2nSetSymbolSearchPath",
+                                             "A2nSetTime"}));
+}
+
+TEST_F(Api, EveryReturnCodeHasItsOwnWords) {
+  std::set<std::string> words;
+  const int codes[] = {A2N_SUCCESS,      A2N_NO_SYMBOL_FOUND,  A2N_NO_SYMBOLS,
+                       A2N_NO_MODULE,    A2N_FLAKY_SYMBOL,     A2N_ADD_MODULE_ERROR,
+                       A2N_NO_PROCESS,   A2N_MEMORY_ERROR,     A2N_CREATE_PROCESS_ERROR,
+                       A2N_NULL_SYMDATA, A2N_INVALID_ARGUMENT, A2N_FILE_NOT_FOUND,
+                       A2N_FORK_ERROR,   A2N_CLONE_ERROR,      A2N_INTERNAL_ERROR};
+  for (const int code : codes) words.insert(A2nRcToString(code));
+  EXPECT_EQ(words.size(), std::size(codes));
+  EXPECT_STREQ(A2nRcToString(-1), "unknown return code");
+}
+
+TEST_F(Api, WrongArgumentsAreRefused) {
+  EXPECT_EQ(A2nGetSymbol(pid, 0, nullptr), A2N_NULL_SYMDATA);
+  EXPECT_EQ(A2nGetSymbolAt(pid, 0, 0, nullptr), A2N_NULL_SYMDATA);
+  EXPECT_EQ(A2nForkProcess(1, 1), A2N_FORK_ERROR);
+  EXPECT_EQ(A2nCloneProcess(1, 1), A2N_CLONE_ERROR);
+  EXPECT_EQ(A2nSetProcessName(1, nullptr), A2N_INVALID_ARGUMENT);
+  EXPECT_EQ(A2nAddModule(1, 0x1000, 0, "x", 0, 0), A2N_ADD_MODULE_ERROR);
+  EXPECT_EQ(A2nAddModule(1, 0x1000, UINT64_MAX, "x", 0, 0), A2N_ADD_MODULE_ERROR);
+  EXPECT_EQ(A2nAddModule(1, 0x1000, 0x1000, nullptr, 0, 0), A2N_INVALID_ARGUMENT);
+  EXPECT_EQ(A2nAddModule(1, 0x1000, 0x1000, "", 0, 0), A2N_INVALID_ARGUMENT);
+  EXPECT_EQ(A2nGetProcessName(77), nullptr);
+}
+
+TEST_F(Api, AnAddressOfNoModuleIsFilledInAsSuch) {
+  const Answer answer = ask(0x1234);
+  EXPECT_EQ(answer.rc, A2N_NO_MODULE);
+  EXPECT_EQ(answer.module, "NoModule");
+  EXPECT_EQ(answer.symbol, "NoSymbols");
+  EXPECT_EQ(answer.data.sym_addr, 0u);
+  EXPECT_EQ(answer.data.sym_length, 0u);
+  EXPECT_EQ(answer.data.mod_addr, 0u);
+  EXPECT_EQ(answer.data.mod_length, 0u);
+}
+
+TEST_F(Api, InitForgetsEverything) {
+  A2nAddModule(pid, 0x1000, 0x1000, "/nowhere/libx.so", 0, 0);
+  A2nSetProcessName(pid, "name");
+  EXPECT_EQ(ask(0x1000).rc, A2N_NO_SYMBOLS);
+  EXPECT_NE(A2nGetNote(0), nullptr);
+  EXPECT_EQ(A2nInit(), A2N_SUCCESS);
+  EXPECT_EQ(ask(0x1000).rc, A2N_NO_MODULE);
+  EXPECT_EQ(A2nGetNote(0), nullptr);
+  EXPECT_EQ(A2nGetProcessName(pid), nullptr);
+}
+
+TEST_F(Api, TheVersionIsOne) {
+  EXPECT_EQ(A2nGetVersion() >> 24, 1u);
+}
+
+}  // namespace

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Separate debug files, minidebuginfo, search paths, and files that are not the ones traced.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "a2n_fixture.h"
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using truth::fixture;
+
+constexpr uint64_t bias = 0x7f1234500000;
+constexpr char id[] = "0123456789abcdef0123456789abcdef01234567";
+
+class DebugFiles : public A2nTest {
+ protected:
+  // A library of the same code whose local functions only its debug information names.
+  static void expect_local_functions(const std::string& full) {
+    expect_functions(truth::functions(fixture(full)), bias);
+    const uint64_t value = truth::value_of(truth::functions(fixture(full)), "local_helper");
+    EXPECT_EQ(name_at(value + bias), "local_helper");
+    EXPECT_EQ(ask(value + bias).data.flags, 0u);
+  }
+  static uint64_t address_of(const std::string& name) {
+    return truth::value_of(truth::functions(fixture("libfull.so")), name) + bias;
+  }
+};
+
+TEST_F(DebugFiles, MinidebuginfoIsMergedWithTheExports) {
+  map(fixture("libmini.so"), bias);
+  expect_local_functions("libnoid.so");
+}
+
+TEST_F(DebugFiles, DebugLinkIsFollowedBesideTheFile) {
+  map(fixture("linked/liblinked.so"), bias);
+  expect_local_functions("libnoid.so");
+  EXPECT_THAT(notes(), IsEmpty());
+}
+
+TEST_F(DebugFiles, DebugLinkIsFollowedIntoDotDebug) {
+  map(fixture("dot/liblinked.so"), bias);
+  expect_local_functions("libnoid.so");
+}
+
+TEST_F(DebugFiles, ADebugLinkWithAnotherChecksumIsRefusedWithANote) {
+  map(fixture("damaged/liblinked.so"), bias);
+  const uint64_t local = truth::value_of(truth::functions(fixture("libnoid.so")), "local_helper");
+  EXPECT_EQ(ask(local + bias).rc, A2N_NO_SYMBOL_FOUND);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("damaged/liblinked.so.debug: its checksum")));
+}
+
+TEST_F(DebugFiles, BuildIdLeadsToTheDebugFileBelowTheSearchPath) {
+  A2nSetSymbolSearchPath((fixture("gone") + ":" + fixture("debugroot")).c_str());
+  map(fixture("libid.so"), bias);
+  expect_local_functions("libfull.so");
+}
+
+TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileOfAVanishedLibrary) {
+  A2nSetSymbolSearchPath(fixture("debugroot").c_str());
+  const std::string gone = fixture("gone/libid.so");
+  A2nSetModuleBuildId(gone.c_str(), id);
+  map(fixture("libid.so"), bias, gone);
+  expect_local_functions("libfull.so");
+  EXPECT_EQ(ask(address_of("local_helper")).module, gone);
+  EXPECT_THAT(notes(), IsEmpty());
+}
+
+TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileWhenTheLibraryChanged) {
+  A2nSetSymbolSearchPath(fixture("debugroot").c_str());
+  A2nSetModuleBuildId(fixture("libother.so").c_str(), id);
+  map(fixture("libid.so"), bias, fixture("libother.so"));
+  expect_local_functions("libfull.so");
+}
+
+TEST_F(DebugFiles, SearchPathHasTheWholePathBelowOrTheLastComponent) {
+  const std::filesystem::path root = temporary("search");
+  std::filesystem::create_directories(root / "opt/there");
+  std::filesystem::copy_file(fixture("libfull.so"), root / "opt/there/libdeep.so");
+  A2nSetSymbolSearchPath((root.string() + ":" + fixture("search")).c_str());
+  map(fixture("libfull.so"), bias, "/opt/there/libdeep.so");
+  expect_local_functions("libfull.so");
+  A2nInit();
+  A2nSetSymbolSearchPath(fixture("search").c_str());
+  map(fixture("libfull.so"), bias, "/nowhere/libgone.so");
+  expect_local_functions("libfull.so");
+}
+
+TEST_F(DebugFiles, AFileWithAnotherBuildIdIsNotUsedAndTheNoteNamesBoth) {
+  const std::string file = fixture("libother.so");
+  A2nSetModuleBuildId(file.c_str(), id);
+  map(file, bias);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_EQ(name_at(address_of("plain_function")), "NoSymbols");
+  EXPECT_THAT(notes(), ElementsAre(file + ": its build-id is now " +
+                                   "ffff456789abcdef0123456789abcdef01234567, traced was " + id +
+                                   "; symbols not used"));
+}
+
+TEST_F(DebugFiles, AFileThatHadNoBuildIdIsUsedOnlyWhileItHasNone) {
+  A2nSetModuleBuildId(fixture("libnoid.so").c_str(), "");
+  map(fixture("libnoid.so"), bias);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_SUCCESS);
+  A2nInit();
+  A2nSetModuleBuildId(fixture("libfull.so").c_str(), "");
+  map(fixture("libfull.so"), bias);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("traced was none; symbols not used")));
+}
+
+TEST_F(DebugFiles, AFileThatChangedWhileTracedIsNotUsed) {
+  A2nSetModuleBuildId(fixture("libfull.so").c_str(), "?");
+  map(fixture("libfull.so"), bias);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("changed or vanished")));
+}
+
+TEST_F(DebugFiles, ADeletedFileIsOnlyTakenFromTheSearchPathByItsBuildId) {
+  const std::string deleted = "/nowhere/libgone.so (deleted)";
+  A2nSetSymbolSearchPath(fixture("search").c_str());
+  map(fixture("libfull.so"), bias, deleted);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("deleted when it was traced")));
+  A2nInit();
+  A2nSetSymbolSearchPath(fixture("search").c_str());
+  A2nSetModuleBuildId(deleted.c_str(), id);
+  map(fixture("libfull.so"), bias, deleted);
+  EXPECT_EQ(name_at(address_of("plain_function")), "plain_function");
+  EXPECT_THAT(notes(), IsEmpty());
+}
+
+TEST_F(DebugFiles, ADeletedPathDoesNotStandForTheFileThatIsThereNow) {
+  const std::string deleted = fixture("libfull.so") + " (deleted)";
+  map(fixture("libfull.so"), bias, deleted);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+}
+
+TEST_F(DebugFiles, OfSeveralFilesUnderOnePathOnlyTheOneThatIsThereIsUsed) {
+  const std::string file = fixture("libfull.so");
+  struct stat status {};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  const auto add = [&](uint64_t base, uint64_t inode) {
+    for (const truth::Load& load : truth::loads(file)) {
+      if (!load.executable) continue;
+      A2nAddModuleEx(pid, base + down(load.vaddr), up(load.memory_size), file.c_str(), 0,
+                     down(load.offset), inode);
+    }
+  };
+  add(bias, status.st_ino);
+  add(bias + 0x1000000, status.st_ino + 1);
+  EXPECT_EQ(name_at(address_of("plain_function")), "plain_function");
+  EXPECT_EQ(ask(address_of("plain_function") + 0x1000000).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("replaced while it was traced")));
+}
+
+TEST_F(DebugFiles, AMissingFileIsNotedOnceWhenItIsLookedUp) {
+  map(fixture("libfull.so"), bias, "/nowhere/libmissing.so");
+  EXPECT_THAT(notes(), IsEmpty());
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_EQ(ask(address_of("entry")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("/nowhere/libmissing.so: No such file")));
+}
+
+TEST_F(DebugFiles, WhatIsNoRegularFileIsNeverOpened) {
+  const std::string pipe = temporary("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  map(fixture("libfull.so"), bias, pipe);
+  EXPECT_EQ(ask(address_of("entry")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("not a regular file")));
+}
+
+TEST_F(DebugFiles, LabelsThatAreNoFilesHaveNoSymbolsAndNoNotes) {
+  const char* names[] = {"//anon", "[heap]", "[stack]", "/memfd:jit (deleted)", "anon_inode:[x]"};
+  uint64_t base = 0x10000;
+  for (const char* name : names) {
+    A2nAddModule(pid, base, page, name, 0, 0);
+    const Answer answer = ask(base + 5);
+    EXPECT_EQ(answer.rc, A2N_NO_SYMBOLS);
+    EXPECT_EQ(answer.module, name);
+    EXPECT_EQ(answer.symbol, "NoSymbols");
+    EXPECT_EQ(answer.data.sym_addr, base);
+    EXPECT_EQ(answer.data.sym_length, page);
+    base += 0x10000;
+  }
+  EXPECT_THAT(notes(), IsEmpty());
+}
+
+TEST_F(DebugFiles, BuildIdsAreCheckedForTheirForm) {
+  EXPECT_EQ(A2nSetModuleBuildId("/x", "0123456789abcdef"), A2N_SUCCESS);
+  EXPECT_EQ(A2nSetModuleBuildId("/x", ""), A2N_SUCCESS);
+  EXPECT_EQ(A2nSetModuleBuildId("/x", "?"), A2N_SUCCESS);
+  for (const char* wrong : {"0123456789ABCDEF", "012", "xyz0", "-", "../../etc"}) {
+    EXPECT_EQ(A2nSetModuleBuildId("/x", wrong), A2N_INVALID_ARGUMENT) << wrong;
+  }
+  EXPECT_EQ(A2nSetModuleBuildId(nullptr, "00"), A2N_INVALID_ARGUMENT);
+  EXPECT_EQ(A2nSetModuleBuildId("/x", nullptr), A2N_INVALID_ARGUMENT);
+}
+
+}  // namespace

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// C++ names, and names that would unfold without end.
+#include "demangle.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace {
+
+using a2n::demangle;
+
+TEST(Demangle, CppNamesBecomeReadable) {
+  EXPECT_EQ(demangle("_Z3foov"), "foo()");
+  EXPECT_EQ(demangle("_ZNSt6vectorIiSaIiEE9push_backEOi"),
+            "std::vector<int, std::allocator<int> >::push_back(int&&)");
+  EXPECT_EQ(demangle("_ZTV3Foo"), "vtable for Foo");
+  EXPECT_EQ(demangle("_ZN3fooC2Ev.cold"), "foo::foo() [clone .cold]");
+}
+
+TEST(Demangle, OtherNamesStayAsTheyAre) {
+  for (const char* name : {"main", "_start", "_Z", "_ZN", "__libc_start_main", "", "_", "Z3foov"}) {
+    EXPECT_EQ(demangle(name), std::nullopt) << name;
+  }
+}
+
+// f(pair<S,S>) nested: each level doubles what the former unfolds to.
+TEST(Demangle, NamesThatUnfoldExponentiallyAreLeftAlone) {
+  std::string name = "_Z1f1a";
+  const auto digits = [](int n) {
+    std::string text;
+    do {
+      text.insert(text.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
+    } while ((n /= 36) > 0);
+    return text;
+  };
+  std::string last = "S_";
+  for (int level = 0; level < 60; ++level) {
+    name += "1pI" + last + last + "E";
+    last = "S" + digits(2 * level + 1) + "_";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(demangle(name.c_str()), std::nullopt);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(Demangle, DeepNestingDoesNotOverflowTheStack) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (const char* unit :
+       {"P", "R", "N", "F", "I", "pp", "cv", "X", "J", "D", "M", "L_Z", "_Z", "nt"}) {
+    std::string name = "_Z1f";
+    while (name.size() < 8000) name += unit;
+    demangle((name + "i").c_str());
+    demangle(("_R" + name.substr(4)).c_str());
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+}  // namespace

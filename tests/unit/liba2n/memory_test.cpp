@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Memory that runs out at any allocation: a return code, never an exception, and a library that
+// goes on.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "a2n_fixture.h"
+
+namespace {
+
+// Allocations that still succeed; negative: all.
+long remaining = -1;
+
+void* try_allocate(size_t size) noexcept {
+  if (remaining == 0) return nullptr;
+  if (remaining > 0) --remaining;
+  return std::malloc(size ? size : 1);
+}
+
+void* allocate(size_t size) {
+  if (void* memory = try_allocate(size)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(size_t size) {
+  return allocate(size);
+}
+void* operator new[](size_t size) {
+  return allocate(size);
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return try_allocate(size);
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return try_allocate(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, size_t) noexcept {
+  std::free(memory);
+}
+
+namespace {
+
+class Memory : public A2nTest {
+ protected:
+  // libmini.so itself has it in its minidebuginfo only.
+  static void SetUpTestSuite() {
+    helper_ = truth::value_of(truth::functions(truth::fixture("libnoid.so")), "local_helper");
+  }
+  static uint64_t helper_;
+};
+uint64_t Memory::helper_ = 0;
+
+TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
+  const std::string file = truth::fixture("libmini.so");
+  const uint64_t bias = 0x7f0000000000;
+  const auto loads = truth::loads(file);
+  bool complete = false;
+  long allocations = 0;
+  for (; !complete && allocations < 20'000; ++allocations) {
+    A2nInit();
+    remaining = allocations;
+    complete = true;
+    bool known_codes = true;
+    const auto done = [&](int rc) {  // no assertion here: that would allocate
+      complete = complete && rc != A2N_MEMORY_ERROR;
+      known_codes = known_codes && (rc <= A2N_NO_MODULE || rc == A2N_MEMORY_ERROR);
+    };
+    A2nSetDemangleCppNamesMode(1);
+    done(A2nSetKallsymsFileLocation(file.c_str(), 0, 100));
+    done(A2nSetProcessName(1, "a name that is too long for a small string"));
+    for (const truth::Load& load : loads) {
+      if (!load.executable) continue;
+      done(A2nAddModuleEx(1, bias + load.vaddr, up(load.memory_size), file.c_str(), 0, load.offset,
+                          1));
+    }
+    done(A2nForkProcess(1, 2));
+    done(A2nCloneProcess(2, 3));
+    done(A2nExecProcess(1));
+    SYMDATA data{};
+    done(A2nGetSymbol(3, bias + helper_, &data));
+    done(A2nGetSymbol(3, 0xffffffff81000000, &data));
+    remaining = -1;
+    ASSERT_TRUE(known_codes) << allocations;
+    if (!complete) continue;
+    EXPECT_EQ(A2nGetSymbol(3, bias + helper_, &data), A2N_SUCCESS);
+    EXPECT_STREQ(data.sym_name, "local_helper");
+  }
+  EXPECT_TRUE(complete);
+  EXPECT_GT(allocations, 50);
+}
+
+TEST_F(Memory, ALookupThatFailedForMemorySucceedsLater) {
+  const std::string file = truth::fixture("libmini.so");
+  const uint64_t bias = 0x7f0000000000;
+  for (long allocations = 0; allocations < 200; ++allocations) {
+    A2nInit();
+    map(file, bias);
+    SYMDATA data{};
+    remaining = allocations;
+    const int first = A2nGetSymbol(pid, bias + helper_, &data);
+    remaining = -1;
+    EXPECT_THAT(first, testing::AnyOf(A2N_SUCCESS, A2N_MEMORY_ERROR));
+    EXPECT_EQ(A2nGetSymbol(pid, bias + helper_, &data), A2N_SUCCESS) << allocations;
+    EXPECT_STREQ(data.sym_name, "local_helper") << allocations;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Processes and mappings through the C API: owners, names, times, many short lives.
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+#include "a2n_fixture.h"
+
+namespace {
+
+class Processes : public A2nTest {
+ protected:
+  static std::string module_at(uint32_t process, uint64_t address, uint64_t time) {
+    SYMDATA data;
+    A2nGetSymbolAt(process, address, time, &data);
+    return data.mod_name;
+  }
+};
+
+TEST_F(Processes, ACloneAnswersInItsOwnersName) {
+  A2nSetProcessName(1, "owner");
+  A2nAddModule(1, 0x1000, 0x1000, "//anon", A2N_STAMP_ANON, 0);
+  A2nSetTime(10);
+  A2nCloneProcess(1, 2);
+  SYMDATA data;
+  EXPECT_EQ(A2nGetSymbol(2, 0x1800, &data), A2N_NO_SYMBOLS);
+  EXPECT_EQ(data.owning_pid, 1u);
+  EXPECT_STREQ(data.owning_pid_name, "owner");
+  A2nSetTime(20);
+  A2nExecProcess(2);
+  A2nSetProcessName(2, "other");
+  EXPECT_EQ(A2nGetSymbol(2, 0x1800, &data), A2N_NO_MODULE);
+  EXPECT_EQ(data.owning_pid, 2u);
+  EXPECT_STREQ(data.owning_pid_name, "other");
+}
+
+TEST_F(Processes, AnOwnerThatWentOnDoesNotLendItsNewName) {
+  A2nSetProcessName(1, "before");
+  A2nCloneProcess(1, 2);
+  A2nSetTime(10);
+  A2nExecProcess(1);
+  A2nSetProcessName(1, "after");
+  SYMDATA data;
+  A2nGetSymbol(2, 0x1000, &data);
+  EXPECT_EQ(data.owning_pid, 1u);
+  EXPECT_STREQ(data.owning_pid_name, "before");
+}
+
+TEST_F(Processes, ReusedAddressesAreToldApartByTime) {
+  for (uint64_t i = 0; i < 10; ++i) {
+    A2nSetTime(100 * i);
+    A2nAddModule(pid, 0x7f0000000000, 0x4000, ("/nowhere/lib" + std::to_string(i)).c_str(), 0, 0);
+  }
+  for (uint64_t i = 0; i < 10; ++i) {
+    const std::string name = "/nowhere/lib" + std::to_string(i);
+    EXPECT_EQ(module_at(pid, 0x7f0000003fff, 100 * i), name);
+    EXPECT_EQ(module_at(pid, 0x7f0000000000, 100 * i + 99), name);
+  }
+}
+
+TEST_F(Processes, APidKnownLaterHasNoModuleBefore) {
+  A2nSetTime(500);
+  A2nAddModule(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0);
+  EXPECT_EQ(module_at(pid, 0x1000, 499), "NoModule");
+  EXPECT_EQ(module_at(pid, 0x1000, 500), "/nowhere/x");
+  EXPECT_EQ(module_at(pid + 1, 0x1000, 500), "NoModule");
+}
+
+TEST_F(Processes, MappingsOfTheSystemProcessStandInForMissingOnes) {
+  A2nAddModule(0, 0x1000, 0x1000, "/nowhere/everywhere", 0, 0);
+  A2nAddModule(pid, 0x5000, 0x1000, "/nowhere/own", 0, 0);
+  EXPECT_EQ(module_at(pid, 0x1000, 0), "/nowhere/everywhere");
+  EXPECT_EQ(module_at(pid, 0x5000, 0), "/nowhere/own");
+}
+
+TEST_F(Processes, TheSameMappingAgainChangesNothing) {
+  A2nAddModuleEx(pid, 0x1000, 0x4000, "/nowhere/x", 0, 0x1000, 7);
+  A2nAddModuleEx(pid, 0x2000, 0x1000, "/nowhere/y", 0, 0, 0);
+  A2nAddModuleEx(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0x1000, 7);  // what was left of it
+  A2nAddModuleEx(pid, 0x3000, 0x2000, "/nowhere/x", 0, 0x3000, 7);
+  SYMDATA data;
+  A2nGetSymbol(pid, 0x3000, &data);
+  EXPECT_STREQ(data.mod_name, "/nowhere/x");
+  EXPECT_EQ(data.mod_addr, 0x3000u);
+  EXPECT_EQ(data.mod_length, 0x2000u);
+  A2nGetSymbol(pid, 0x2000, &data);
+  EXPECT_STREQ(data.mod_name, "/nowhere/y");
+}
+
+TEST_F(Processes, NamesFollowTheProcessThroughTime) {
+  A2nSetTime(10);
+  A2nSetProcessName(1, "shell");
+  A2nSetTime(20);
+  A2nForkProcess(1, 2);
+  A2nSetTime(30);
+  A2nExecProcess(2);
+  A2nSetProcessName(2, "command");
+  EXPECT_EQ(A2nGetProcessNameAt(2, 19), nullptr);
+  EXPECT_STREQ(A2nGetProcessNameAt(2, 20), "shell");
+  EXPECT_STREQ(A2nGetProcessNameAt(2, 30), "command");
+  EXPECT_STREQ(A2nGetProcessName(2), "command");
+  EXPECT_EQ(A2nGetProcessNameAt(1, 10), A2nGetProcessNameAt(2, 29));
+}
+
+TEST_F(Processes, ManyShortLivesAreCheap) {
+  constexpr uint32_t lives = 1000;
+  constexpr uint64_t mappings = 30;
+  A2nSetProcessName(1, "parent");
+  for (uint64_t i = 0; i < mappings; ++i)
+    A2nAddModule(1, 0x10000 * (i + 1), 0x8000, "//anon", 0, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  uint64_t time = 0;
+  for (uint32_t life = 0; life < lives; ++life) {
+    A2nSetTime(++time);
+    A2nForkProcess(1, 1000 + life);
+    A2nSetTime(++time);
+    A2nExecProcess(1000 + life);
+    for (uint64_t i = 0; i < mappings; ++i) {
+      A2nSetTime(++time);
+      A2nAddModule(1000 + life, 0x10000 * (i + 1), 0x8000,
+                   ("/nowhere/" + std::to_string(i)).c_str(), 0, 0);
+    }
+  }
+  for (uint32_t life = 0; life < lives; ++life) {
+    const uint64_t forked = uint64_t{life} * (mappings + 2) + 1;
+    ASSERT_EQ(module_at(1000 + life, 0x10000, forked), "//anon");
+    ASSERT_EQ(module_at(1000 + life, 0x10000, forked + 1), "NoModule");
+    ASSERT_EQ(module_at(1000 + life, 0x10000 * mappings, forked + 1 + mappings), "/nowhere/29");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+}  // namespace

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The C API as a program uses it: states, codes, texts; linked against the shared library.
+#include "perfutil.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "nrm2_file.h"
+#include "temp_dir.h"
+
+namespace {
+
+using namespace pi;
+
+TEST(PerfutilApi, EveryCodeHasItsOwnName) {
+  for (const int rc : {0, -1, -3, -4, -5, -6, -8, -87, -200, -201, -205, -209, -210, -211})
+    EXPECT_EQ(std::strncmp(RcToString(rc), "PU_", 3), 0) << rc;
+  EXPECT_STREQ(RcToString(-99999), "unknown return code");
+}
+
+TEST(PerfutilApi, BeforeInitEverythingSaysSo) {
+  for (const int rc : {TraceEnable(16), TraceDisable(16), TraceQueryMajor(16), SetProfilerRate(100),
+                       TraceOn(), TraceOff(), TraceTerminate(), TraceWriteBufferToFile("/tmp/x")}) {
+    EXPECT_EQ(rc, PU_ERROR_NOT_INITIALIZED);
+    EXPECT_NE(std::strstr(PiErrorText(), "TraceInit"), nullptr);
+  }
+  pi_trace_status status{};
+  status.size = sizeof status;
+  EXPECT_EQ(PiTraceStatus(&status), PU_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(IsTraceOn(), 0);
+  EXPECT_EQ(IsTraceActive(), 0);
+  EXPECT_EQ(TraceGetIntervalId(), 0u);
+  EXPECT_EQ(PiCannotSee(0), nullptr);
+  EXPECT_EQ(PiNote(0), nullptr);
+}
+
+TEST(PerfutilApi, WrongParametersAreRefusedAndSuccessClearsTheText) {
+  EXPECT_EQ(PiSetSource(3), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_STRNE(PiErrorText(), "");
+  EXPECT_EQ(PiSetSource(PI_SOURCE_AUTO), PU_SUCCESS);
+  EXPECT_STREQ(PiErrorText(), "");
+  EXPECT_EQ(TraceSetScope(9, 0), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceSetScope(TRACE_SCOPE_PROCESS, 0), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceSetScope(PI_SCOPE_AUTO, -1), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceSetMode(1), PU_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(TraceSetMode(COLLECTION_MODE_NORMAL), PU_SUCCESS);
+  EXPECT_EQ(PiTraceStatus(nullptr), PU_ERROR_NULL_POINTER);
+}
+
+TEST(PerfutilApi, ErrorTextsBelongToTheThread) {
+  EXPECT_EQ(PiSetSource(77), PU_ERROR_INVALID_PARAMETER);
+  std::thread([] { EXPECT_STREQ(PiErrorText(), ""); }).join();
+  EXPECT_STRNE(PiErrorText(), "");
+}
+
+TEST(PerfutilApi, ClockAndMachineTellSomething) {
+  const uint64_t first = ReadCycles();
+  EXPECT_GE(ReadCycles(), first);
+  EXPECT_GE(PiGetActiveProcessorCount(), 1);
+  EXPECT_EQ(IsDeviceDriverInstalled() != 0, std::filesystem::exists("/dev/pitrace"));
+}
+
+class PerfutilTrace : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(PiSetSource(PI_SOURCE_PERF), PU_SUCCESS);
+    ASSERT_EQ(TraceSetScope(PI_SCOPE_AUTO, ::getpid()), PU_SUCCESS);
+    ASSERT_EQ(TraceSetMteSize(1), PU_SUCCESS);
+    if (TraceInit(1) != PU_SUCCESS) GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
+  }
+  void TearDown() override { TraceTerminate(); }
+};
+
+TEST_F(PerfutilTrace, SettingsAreFixedOnceInitialised) {
+  EXPECT_EQ(PiSetSource(PI_SOURCE_AUTO), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceSetScope(PI_SCOPE_AUTO, 0), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceSetMteSize(1 << 20), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(SetTraceAnonMTE(0), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceInit(1 << 20), PU_ERROR_INCORRECT_STATE);
+}
+
+TEST_F(PerfutilTrace, NothingIsEnabledAtFirstAndEnablingAnswersToQueries) {
+  for (int major = 1; major < 255; ++major) EXPECT_EQ(TraceQueryMajor(major), 0);
+  EXPECT_EQ(TraceEnable(PI_MAJORS_TPROF), PU_SUCCESS);
+  EXPECT_EQ(TraceQueryMajor(16), 1);
+  EXPECT_EQ(TraceQueryMajor(25), 1);
+  EXPECT_EQ(TraceQueryMajor(18), 0);
+  EXPECT_EQ(TraceEnable(ALL_MAJORS), PU_SUCCESS);
+  EXPECT_EQ(TraceQueryMajor(254), 1);
+  EXPECT_EQ(TraceDisable(254), PU_SUCCESS);
+  EXPECT_EQ(TraceQueryMajor(254), 0);
+  EXPECT_EQ(TraceEnable(256), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceEnable(-1), PU_ERROR_INVALID_PARAMETER);
+}
+
+TEST_F(PerfutilTrace, OnAndOffKeepToTheirOrder) {
+  const test::TempDir dir;
+  const std::string name = dir / "t.nrm2";
+  EXPECT_EQ(TraceOff(), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceWriteBufferToFile(name.c_str()), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceOn(), PU_SUCCESS);
+  EXPECT_EQ(IsTraceOn(), 1);
+  EXPECT_EQ(TraceOn(), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(SetProfilerRate(500), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceWriteBufferToFile(name.c_str()), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceOff(), PU_SUCCESS);
+  EXPECT_EQ(IsTraceOn(), 0);
+  EXPECT_EQ(TraceGetIntervalId(), 1u);
+  EXPECT_EQ(TraceWriteBufferToFile(name.c_str()), PU_SUCCESS);
+  const auto file = pi::test::parse_trace_file(pi::test::slurp(name));
+  ASSERT_NE(file.find(0x100), nullptr);
+  EXPECT_EQ(pi::test::info_values(file.find(0x100)->data, "source"),
+            std::vector<std::string>{"perf"});
+  EXPECT_EQ(pi::test::info_values(file.find(0x100)->data, "ended"),
+            std::vector<std::string>{"off"});
+}
+
+TEST_F(PerfutilTrace, StatusTellsSourceSizesAndRate) {
+  EXPECT_EQ(SetProfilerRate(10001), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(SetProfilerRate(-1), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(SetProfilerRate(1000), PU_SUCCESS);
+  pi_trace_status status{};
+  status.size = sizeof status - 1;
+  EXPECT_EQ(PiTraceStatus(&status), PU_ERROR_INVALID_PARAMETER);
+  status.size = sizeof status;
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_EQ(status.source, PI_SOURCE_PERF);
+  EXPECT_EQ(status.trace_bytes, PI_BUFFER_BYTES_MIN);
+  EXPECT_EQ(status.mte_bytes, PI_BUFFER_BYTES_MIN);
+  EXPECT_EQ(status.rate, 1000u);
+  EXPECT_EQ(status.tick_ns, 997130u);
+  EXPECT_EQ(status.cpus, static_cast<uint32_t>(PiGetActiveProcessorCount()));
+  EXPECT_NE(PiCannotSee(0), nullptr);
+  EXPECT_EQ(SetProfilerRate(0), PU_SUCCESS);
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_EQ(status.rate, 100u);
+}
+
+TEST_F(PerfutilTrace, TerminateEndsARunningTraceAndAllowsANewOne) {
+  EXPECT_EQ(TraceOn(), PU_SUCCESS);
+  EXPECT_EQ(TraceTerminate(), PU_SUCCESS);
+  EXPECT_EQ(TraceTerminate(), PU_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(TraceInit(1 << 20), PU_SUCCESS);
+}
+
+}  // namespace

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// The module as a source: what is asked of it, what its refusals become, hostile numbers from it.
+#include "driver_collector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "fake_device.h"
+
+namespace pi::perfutil {
+namespace {
+
+using test::FakeDevice;
+using test::FakeModule;
+using ::testing::HasSubstr;
+
+struct DriverTest : ::testing::Test {
+  std::shared_ptr<FakeModule> module = std::make_shared<FakeModule>();
+  TraceConfig config;
+
+  Result<std::unique_ptr<Collector>> create() {
+    return DriverCollector::create(config, std::make_unique<FakeDevice>(module));
+  }
+  Error refusal() {
+    auto collector = create();
+    EXPECT_FALSE(collector);
+    return collector ? Error{} : collector.error();
+  }
+};
+
+TEST_F(DriverTest, InitAllocatesWhatWasAskedForAndTellsTheModulesRoundedSizes) {
+  config.trace_bytes = 100'000;
+  config.mte_bytes = 70'001;
+  config.anonymous = false;
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  EXPECT_EQ(module->allocated.trace_bytes, 100'000u);
+  EXPECT_EQ(module->allocated.mte_bytes, 70'001u);
+  EXPECT_EQ(module->allocated.flags, 0u);
+  const auto status = (*collector)->status();
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->trace_bytes, 102'400u);
+  EXPECT_EQ(status->mte_bytes, 73'728u);
+}
+
+TEST_F(DriverTest, AMissingDeviceIsADriverNotLoaded) {
+  module->open_result = -ENOENT;
+  EXPECT_EQ(refusal().code, PU_ERROR_DRIVER_NOT_LOADED);
+}
+
+TEST_F(DriverTest, AForbiddenDeviceIsAccessDeniedAndNamesTheGroup) {
+  module->open_result = -EACCES;
+  const Error error = refusal();
+  EXPECT_EQ(error.code, PU_ERROR_ACCESS_DENIED);
+  EXPECT_THAT(error.message, HasSubstr("usermod -aG pitrace"));
+}
+
+TEST_F(DriverTest, AKernelLockedDownIsAccessDeniedAndNoGroupHelps) {
+  module->open_result = -EPERM;
+  const Error error = refusal();
+  EXPECT_EQ(error.code, PU_ERROR_ACCESS_DENIED);
+  EXPECT_THAT(error.message, HasSubstr("locked down"));
+}
+
+TEST_F(DriverTest, ABusyFacilityNamesItsOwner) {
+  module->refuse[PITRACE_IOC_ALLOC] = -EBUSY;
+  module->info.owner_pid = ::getpid();
+  const Error error = refusal();
+  EXPECT_EQ(error.code, PU_ERROR_FACILITY_BUSY);
+  EXPECT_THAT(error.message, HasSubstr(std::to_string(::getpid())));
+  EXPECT_THAT(error.message, HasSubstr("perfutil"));  // this program's name begins with it
+}
+
+TEST_F(DriverTest, AnotherAbiIsRefusedWithBothVersions) {
+  module->info.abi_major = 7;
+  module->info.abi_minor = 3;
+  const Error error = refusal();
+  EXPECT_EQ(error.code, PU_ERROR_NOT_SUPPORTED);
+  EXPECT_THAT(error.message, HasSubstr("7.3"));
+  EXPECT_THAT(error.message, HasSubstr(std::to_string(PITRACE_ABI_MAJOR) + ".x"));
+  EXPECT_THAT(module->requests, ::testing::Not(::testing::Contains(PITRACE_IOC_ALLOC)));
+}
+
+TEST_F(DriverTest, NoMemoryInTheKernelIsNotEnoughMemory) {
+  module->refuse[PITRACE_IOC_ALLOC] = -ENOMEM;
+  const Error error = refusal();
+  EXPECT_EQ(error.code, PU_ERROR_NOT_ENOUGH_MEMORY);
+  EXPECT_THAT(error.message, HasSubstr("smaller buffers"));
+  EXPECT_TRUE(module->closed);
+}
+
+TEST_F(DriverTest, CallsBecomeTheirIoctls) {
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  module->requests.clear();
+  EXPECT_TRUE((*collector)->enable(PITRACE_MAJOR_TPROF_SET));
+  EXPECT_TRUE((*collector)->disable(25));
+  EXPECT_TRUE((*collector)->set_rate(1000));
+  EXPECT_TRUE((*collector)->on());
+  EXPECT_TRUE((*collector)->off());
+  EXPECT_EQ(module->requests,
+            (std::vector<unsigned long>{PITRACE_IOC_ENABLE, PITRACE_IOC_DISABLE, PITRACE_IOC_RATE,
+                                        PITRACE_IOC_ON, PITRACE_IOC_OFF}));
+  EXPECT_EQ(module->arguments, (std::vector<uint32_t>{255, 25, 1000}));
+}
+
+TEST_F(DriverTest, TheEndGivesUpOwnershipAndCloses) {
+  {
+    auto collector = create();
+    ASSERT_TRUE(collector);
+    EXPECT_FALSE(module->closed);
+  }
+  EXPECT_EQ(module->requests.back(), PITRACE_IOC_TERMINATE);
+  EXPECT_TRUE(module->closed);
+}
+
+TEST_F(DriverTest, StatusTranslatesTheModulesState) {
+  module->info.enabled[2] = 1 << 0;
+  module->info.enabled[3] = 1 << 1;
+  module->info.rate = 400;
+  module->info.full = 1;
+  pitrace_probe probe{};
+  probe.attached = 1;
+  probe.missed = 12;
+  std::strcpy(probe.name, "perf_event_mmap");
+  module->probes.push_back(probe);
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  const auto status = (*collector)->status();
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(status->enabled.test(16));
+  EXPECT_TRUE(status->enabled.test(25));
+  EXPECT_EQ(status->enabled.count(), 2u);
+  EXPECT_EQ(status->tick_ns, 2'500'000u);
+  EXPECT_TRUE(status->full);
+  EXPECT_EQ(status->missed.at("perf_event_mmap"), 12u);
+}
+
+TEST_F(DriverTest, AHookThisKernelLacksIsSomethingItCannotSee) {
+  pitrace_probe probe{};
+  std::memset(probe.name, 'x', sizeof probe.name);  // not ended by a zero
+  module->probes.push_back(probe);
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  EXPECT_THAT((*collector)->cannot_see(),
+              ::testing::Contains(HasSubstr("'" + std::string(sizeof probe.name, 'x') + "'")));
+}
+
+TEST_F(DriverTest, BuffersOfEachCpuAreFoundAndCpusThatComeLaterToo) {
+  module->cpus = {0, 2};
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  EXPECT_EQ((*collector)->buffers().size(), 4u);
+  module->cpus = {0, 1, 2};
+  ASSERT_TRUE((*collector)->off());
+  const auto views = (*collector)->buffers();
+  ASSERT_EQ(views.size(), 6u);
+  EXPECT_EQ(views[2].cpu, 1u);
+}
+
+TEST_F(DriverTest, CountsComeFromTheHeadAndCommittedBytesNeverReachBeyondTheBuffer) {
+  config.trace_bytes = config.mte_bytes = 65536;
+  auto& head = module->heads[{PITRACE_BUFFER_TRACE, 0}];
+  head.committed = ~0ull;
+  head.produced = 10;
+  head.written = 7;
+  head.lost[PITRACE_LOST_FULL] = 1;
+  head.lost[PITRACE_LOST_STOPPED] = 2;
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  const auto views = (*collector)->buffers();
+  EXPECT_EQ(views[0].records.size(), 65536u);
+  EXPECT_EQ(views[0].counts.produced, 10u);
+  EXPECT_EQ(views[0].counts.written, 7u);
+  EXPECT_EQ(views[0].counts.lost[PITRACE_LOST_STOPPED], 2u);
+}
+
+}  // namespace
+}  // namespace pi::perfutil

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The module's device played by a test: state, answers and buffers in plain memory.
+#ifndef PI_TESTS_FAKE_DEVICE_H
+#define PI_TESTS_FAKE_DEVICE_H
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <pitrace/abi.h>
+
+#include "device.h"
+
+namespace pi::test {
+
+// What tests set and look at; outlives the device.
+struct FakeModule {
+  int open_result = 0;
+  std::map<unsigned long, int> refuse;  // request -> negative error number
+  std::vector<unsigned long> requests;  // in order
+  std::vector<uint32_t> arguments;      // of ENABLE, DISABLE, RATE
+  pitrace_alloc allocated{};
+  pitrace_info info{};
+  std::vector<pitrace_probe> probes;
+  std::vector<uint32_t> cpus{0};
+  std::map<std::pair<uint32_t, uint32_t>, pitrace_buffer_head> heads;  // by kind and CPU
+  bool closed = false;
+
+  FakeModule() {
+    info.abi_major = PITRACE_ABI_MAJOR;
+    info.abi_minor = PITRACE_ABI_MINOR;
+    info.cpus_possible = 4;
+  }
+};
+
+class FakeDevice final : public perfutil::Device {
+ public:
+  explicit FakeDevice(std::shared_ptr<FakeModule> module) : module_(std::move(module)) {}
+  ~FakeDevice() override { module_->closed = true; }
+
+  int open() override { return module_->open_result; }
+
+  int control(unsigned long request, void* argument) override {
+    module_->requests.push_back(request);
+    if (const auto refused = module_->refuse.find(request); refused != module_->refuse.end())
+      return refused->second;
+    if (request == PITRACE_IOC_ENABLE || request == PITRACE_IOC_DISABLE ||
+        request == PITRACE_IOC_RATE) {
+      uint32_t value;
+      std::memcpy(&value, argument, sizeof value);
+      module_->arguments.push_back(value);
+    }
+    if (request == PITRACE_IOC_ALLOC) {
+      std::memcpy(&module_->allocated, argument, sizeof module_->allocated);
+      module_->info.trace_bytes = (module_->allocated.trace_bytes + 4095) & ~4095ull;
+      module_->info.mte_bytes = (module_->allocated.mte_bytes + 4095) & ~4095ull;
+      module_->info.state = PITRACE_STATE_INIT;
+    }
+    if (request == PITRACE_IOC_ON) module_->info.state = PITRACE_STATE_ON;
+    if (request == PITRACE_IOC_OFF) module_->info.state = PITRACE_STATE_INIT;
+    if (request == PITRACE_IOC_INFO) std::memcpy(argument, &module_->info, sizeof module_->info);
+    if (request == PITRACE_IOC_PROBE) return probe(static_cast<pitrace_probe*>(argument));
+    return 0;
+  }
+
+  UniqueMapping map(uint32_t kind, uint32_t cpu, size_t bytes) override {
+    bool present = false;
+    for (const uint32_t each : module_->cpus) present |= each == cpu;
+    if (!present) return {};
+    void* memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto& head = module_->heads[{kind, cpu}];
+    std::memcpy(memory, &head, sizeof head);
+    return UniqueMapping(memory, bytes);
+  }
+
+ private:
+  int probe(pitrace_probe* out) {
+    if (out->index >= module_->probes.size()) return -ENOENT;
+    *out = module_->probes[out->index];
+    return 0;
+  }
+
+  std::shared_ptr<FakeModule> module_;
+};
+
+}  // namespace pi::test
+
+#endif  // PI_TESTS_FAKE_DEVICE_H

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Each kind of perf record becomes the trace records it stands for.
+#include "perf_convert.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include "major_set.h"
+#include "perf_records.h"
+#include "perfutil.h"
+#include "streams.h"
+
+namespace pi::perfutil {
+namespace {
+
+using test::PerfRecord;
+using Lines = std::vector<std::string>;
+
+class PerfConvert : public ::testing::Test {
+ protected:
+  PerfConvert() : buffers_(1 << 20, 1 << 20) {
+    EXPECT_TRUE(buffers_.add_cpu(0));
+    converter_.set_enabled(majors_meant(PITRACE_MAJOR_TPROF_SET));
+  }
+  UserBuffer& trace() { return buffers_.at(0, PITRACE_BUFFER_TRACE); }
+  UserBuffer& mte() { return buffers_.at(0, PITRACE_BUFFER_MTE); }
+  void tick(const std::vector<std::byte>& record) { converter_.convert_tick(record, trace()); }
+  void side(const std::vector<std::byte>& record) { converter_.convert_side_band(record, mte()); }
+
+  BufferSet buffers_;
+  PerfConverter converter_{true};
+};
+
+TEST_F(PerfConvert, ASampleBecomesATickOfItsPrivilegeLevel) {
+  tick(test::perf_sample(PERF_RECORD_MISC_USER, 0x7ffffef4805f, 0x1058, 0x1044, 100));
+  tick(test::perf_sample(PERF_RECORD_MISC_KERNEL, 0xffffffff81000010, 0, 0, 101));
+  EXPECT_EQ(test::lines_of(trace().records()),
+            (Lines{"10/23 @100 1058 1044 7fff fef4805f", "10/20 @101 0 0 ffffffff 81000010"}));
+}
+
+TEST_F(PerfConvert, ASampleOfATaskPastReleaseKeepsMinusOne) {
+  tick(test::perf_sample(PERF_RECORD_MISC_KERNEL, 1, 0xffffffff, 0xffffffff, 5));
+  TprofTick decoded{};
+  ASSERT_TRUE(decode_tprof(test::records_of(trace().records())[0].view, decoded));
+  EXPECT_EQ(decoded.pid, 0xffffffffu);
+  EXPECT_EQ(decoded.tid, 0xffffffffu);
+}
+
+TEST_F(PerfConvert, AnExecBecomesCreateThenName) {
+  side(test::perf_comm(42, 42, "fresh", true, 7));
+  EXPECT_EQ(test::lines_of(mte().records()), (Lines{"19/64 @7 2a", "19/34 @7 2a 64 'fresh'"}));
+}
+
+TEST_F(PerfConvert, ARenameNamesTheProcessOrTheThread) {
+  side(test::perf_comm(42, 42, "main", false, 7));
+  side(test::perf_comm(42, 43, "worker", false, 8));
+  EXPECT_EQ(test::lines_of(mte().records()),
+            (Lines{"19/34 @7 2a 64 'main'", "19/36 @8 2a 2b 'worker'"}));
+}
+
+TEST_F(PerfConvert, AForkNamesTheParentAndANewThreadTheThread) {
+  side(test::perf_task(PERF_RECORD_FORK, 50, 42, 50, 42, 9));
+  side(test::perf_task(PERF_RECORD_FORK, 50, 50, 51, 50, 10));
+  EXPECT_EQ(test::lines_of(mte().records()), (Lines{"19/63 @9 32 2a 0", "19/66 @10 32 33"}));
+}
+
+TEST_F(PerfConvert, AnExitKillsTheThreadAndWithTheMainThreadTheProcess) {
+  side(test::perf_task(PERF_RECORD_EXIT, 50, 42, 51, 50, 9));
+  side(test::perf_task(PERF_RECORD_EXIT, 50, 42, 50, 42, 10));
+  EXPECT_EQ(test::lines_of(mte().records()),
+            (Lines{"19/67 @9 32 33", "19/67 @10 32 32", "19/65 @10 32"}));
+}
+
+TEST_F(PerfConvert, AnExecutableMappingBecomesAModuleWithOffsetAndInode) {
+  side(test::perf_mmap2(9, 0x7f0012345000, 0x1000, 0x22000, 0x123456789a, PROT_READ | PROT_EXEC,
+                        "/usr/lib/libdemo.so", 3));
+  ModuleEntry module{};
+  ASSERT_TRUE(decode_module(test::records_of(mte().records())[0].view, module));
+  EXPECT_EQ(module.pid, 9u);
+  EXPECT_EQ(module.address, 0x7f0012345000u);
+  EXPECT_EQ(module.size, 0x1000u);
+  EXPECT_EQ(module.offset, 0x22000u);
+  EXPECT_EQ(module.inode, 0x123456789au);
+  EXPECT_EQ(module.stamp, 0u);
+  EXPECT_EQ(module.name, "/usr/lib/libdemo.so");
+}
+
+TEST_F(PerfConvert, MappingsThatAreNotExecutableAreLeftOut) {
+  side(test::perf_mmap2(9, 0x1000, 0x1000, 0, 1, PROT_READ, "/usr/lib/libdemo.so", 3));
+  EXPECT_TRUE(mte().records().empty());
+  EXPECT_EQ(mte().counts().produced, 0u);
+}
+
+TEST_F(PerfConvert, SpecialMappingsCarryTheirStamps) {
+  side(test::perf_mmap2(9, 0x1000, 0x1000, 0, 0, PROT_EXEC, "//anon", 1));
+  side(test::perf_mmap2(9, 0x2000, 0x1000, 0, 0, PROT_EXEC, "[heap]", 2));
+  side(test::perf_mmap2(9, 0x3000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 3));
+  std::vector<std::pair<std::string, uint32_t>> seen;
+  for (const auto& record : test::records_of(mte().records())) {
+    ModuleEntry module{};
+    ASSERT_TRUE(decode_module(record.view, module));
+    seen.emplace_back(module.name, module.stamp);
+  }
+  EXPECT_EQ(seen, (std::vector<std::pair<std::string, uint32_t>>{{"//anon", PITRACE_STAMP_ANON},
+                                                                 {"//anon", PITRACE_STAMP_ANON},
+                                                                 {"[vdso]", PITRACE_STAMP_VDSO}}));
+}
+
+TEST_F(PerfConvert, AnonymousMappingsAreLeftOutWhenNotWanted) {
+  PerfConverter converter(false);
+  converter.set_enabled(majors_meant(PITRACE_MAJOR_ALL));
+  converter.convert_side_band(test::perf_mmap2(9, 0x1000, 4096, 0, 0, PROT_EXEC, "//anon", 1),
+                              mte());
+  EXPECT_EQ(mte().counts().produced, 0u);
+}
+
+TEST_F(PerfConvert, AMarkOfBuildIdsThatTheKernelTookFromAnotherToolsEventIsIgnored) {
+  auto record = test::perf_mmap2(9, 0x1000, 4096, 0, 77, PROT_EXEC, "/a", 1);
+  perf_event_header header{};
+  std::memcpy(&header, record.data(), sizeof header);
+  header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+  std::memcpy(record.data(), &header, sizeof header);
+  side(record);
+  ModuleEntry module{};
+  ASSERT_TRUE(decode_module(test::records_of(mte().records())[0].view, module));
+  EXPECT_EQ(module.inode, 77u);
+}
+
+TEST_F(PerfConvert, LostRecordsCountAsProducedAndLostBySourceOfTheirRing) {
+  tick(PerfRecord(PERF_RECORD_LOST).u64(1).u64(17).end(0, 0, 5));
+  EXPECT_EQ(converter_.lost_in_last(), 17u);
+  tick(PerfRecord(PERF_RECORD_LOST_SAMPLES).u64(3).end(0, 0, 5));
+  side(PerfRecord(PERF_RECORD_LOST).u64(1).u64(4).end(0, 0, 5));
+  EXPECT_EQ(trace().counts().produced, 20u);
+  EXPECT_EQ(trace().counts().lost[PITRACE_LOST_SOURCE], 20u);
+  EXPECT_EQ(mte().counts().produced, 4u);
+  EXPECT_EQ(mte().counts().lost[PITRACE_LOST_SOURCE], 4u);
+}
+
+TEST_F(PerfConvert, ThrottlingIsCounted) {
+  tick(PerfRecord(PERF_RECORD_THROTTLE).u64(1).u64(2).u64(3).end(0, 0, 1));
+  tick(PerfRecord(PERF_RECORD_UNTHROTTLE).u64(1).u64(2).u64(3).end(0, 0, 1));
+  EXPECT_EQ(converter_.throttled(), 1u);
+  EXPECT_EQ(trace().counts().produced, 0u);
+}
+
+TEST_F(PerfConvert, RecordsOfMajorsThatAreOffAreNotStored) {
+  converter_.set_enabled({});
+  tick(test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1));
+  side(test::perf_comm(1, 1, "x", true, 1));
+  EXPECT_EQ(trace().counts().produced, 0u);
+  EXPECT_EQ(mte().counts().produced, 0u);
+}
+
+TEST_F(PerfConvert, ARecordCutShortIsCountedAsLostAndNothingBehindItIsRead) {
+  for (const auto& whole :
+       {test::perf_mmap2(9, 1, 1, 0, 1, PROT_EXEC, "/x", 1), test::perf_comm(1, 1, "x", true, 1),
+        test::perf_task(PERF_RECORD_FORK, 5, 4, 5, 4, 1),
+        test::perf_task(PERF_RECORD_EXIT, 5, 4, 5, 4, 1)}) {
+    // Each length in memory of exactly that size, so that a sanitizer sees any read behind it.
+    for (size_t size = sizeof(perf_event_header); size < whole.size(); ++size)
+      side(std::vector<std::byte>(whole.begin(), whole.begin() + static_cast<long>(size)));
+  }
+  const auto sample = test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1);
+  for (size_t size = sizeof(perf_event_header); size < sample.size(); ++size)
+    tick(std::vector<std::byte>(sample.begin(), sample.begin() + static_cast<long>(size)));
+  EXPECT_EQ(trace().counts().written, 0u);
+  EXPECT_EQ(trace().counts().lost[PITRACE_LOST_SOURCE], sample.size() - 8);
+  EXPECT_GT(mte().counts().lost[PITRACE_LOST_SOURCE], 0u);
+}
+
+}  // namespace
+}  // namespace pi::perfutil

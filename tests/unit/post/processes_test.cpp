@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// What the symbolizer is told, and when versions change.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "processes.h"
+#include "record_builder.h"
+
+namespace {
+
+using namespace test_support;
+using testing::ElementsAre;
+
+// Writes down what it is told.
+class Protocol final : public post::Symbolizer {
+ public:
+  void create(uint64_t time, uint32_t pid) override { add(time, "create", pid, 0); }
+  void fork(uint64_t time, uint32_t a, uint32_t b) override { add(time, "fork", a, b); }
+  void clone(uint64_t time, uint32_t a, uint32_t b) override { add(time, "clone", a, b); }
+  void exec(uint64_t time, uint32_t pid) override { add(time, "exec", pid, 0); }
+  void set_name(uint64_t time, uint32_t pid, std::string_view name) override {
+    add(time, "name " + std::string(name), pid, 0);
+  }
+  bool add_module(uint64_t time, const pi::ModuleEntry& module) override {
+    add(time, "module " + std::string(module.name), module.pid, 0);
+    return true;
+  }
+  post::Lookup lookup(uint64_t, uint32_t, uint64_t) override { return {}; }
+  std::vector<std::string> notes() override { return {}; }
+
+  std::vector<std::string> calls;
+
+ private:
+  void add(uint64_t time, std::string what, uint32_t a, uint32_t b) {
+    calls.push_back(std::to_string(time) + " " + what + " " + std::to_string(a) + " " +
+                    std::to_string(b));
+  }
+};
+
+class ProcessesTest : public testing::Test {
+ protected:
+  void apply(const RecordBuilder& records) {
+    Bytes bytes = records.bytes();
+    for (std::span<const std::byte> rest = bytes; !rest.empty();) {
+      const pi::RecordView record(rest);
+      ASSERT_TRUE(record.valid());
+      EXPECT_TRUE(processes_.apply(record, record.time_lo()));
+      rest = rest.subspan(record.length());
+    }
+  }
+  std::string name_of(uint32_t pid) {
+    return names_.text(processes_.process_name(processes_.find(pid)));
+  }
+  std::string thread_of(uint32_t pid, uint32_t tid) {
+    return names_.text(processes_.thread_name(processes_.find(pid), tid));
+  }
+
+  Protocol protocol_;
+  post::StringTable names_;
+  post::Processes processes_{protocol_, names_};
+};
+
+TEST_F(ProcessesTest, TellsTheSymbolizerInOrderAndCreatesWhatIsNew) {
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .name(2, 10, "sh")
+            .module(3, {10, 0, 0x1000, 0x1000, 0, 0}, "/bin/sh")
+            .fork(4, 11, 10)
+            .exec(5, 11)
+            .name(6, 11, "ls")
+            .clone(7, 12, 11)
+            .kill(8, 11)
+            .existing(9, 10, 1));
+  EXPECT_THAT(protocol_.calls,
+              ElementsAre("1 create 10 0", "2 name sh 10 0", "3 module /bin/sh 10 0",
+                          "4 fork 10 11", "5 exec 11 0", "6 name ls 11 0", "7 clone 11 12"));
+  EXPECT_EQ(name_of(10), "sh");
+  EXPECT_EQ(name_of(11), "ls");
+  EXPECT_EQ(name_of(12), "ls");
+}
+
+TEST_F(ProcessesTest, ForkOfAnUnknownParentIsTakenIn) {
+  apply(RecordBuilder(false).fork(4, 11, 10));
+  EXPECT_THAT(protocol_.calls, ElementsAre("4 create 10 0", "4 fork 10 11"));
+  EXPECT_EQ(name_of(11), "");
+}
+
+TEST_F(ProcessesTest, VersionsChangeWithWhatTheyStandFor) {
+  apply(RecordBuilder(false).name(1, 10, "a").clone(2, 11, 10));
+  const post::Process& process = processes_.find(10);
+  const post::Process& clone = processes_.find(11);
+  EXPECT_EQ(*process.maps_version, *clone.maps_version);
+  const uint32_t maps = *process.maps_version;
+  const uint32_t names = process.names_version;
+  apply(RecordBuilder(false).module(3, {11, 0, 0x1000, 0x1000, 0, 0}, "/lib/x"));
+  EXPECT_NE(*process.maps_version, maps);
+  EXPECT_EQ(*process.maps_version, *clone.maps_version);
+  EXPECT_EQ(process.names_version, names);
+  apply(RecordBuilder(false).thread_name(4, 10, 12, "worker"));
+  EXPECT_NE(process.names_version, names);
+  const uint32_t shared = *process.maps_version;
+  apply(RecordBuilder(false).exec(5, 11));
+  EXPECT_EQ(*process.maps_version, shared);
+  EXPECT_NE(*clone.maps_version, shared);
+}
+
+TEST_F(ProcessesTest, NewerNameOfTheMainThreadWins) {
+  apply(RecordBuilder(false).name(1, 10, "app").thread_name(2, 10, 10, "main"));
+  EXPECT_EQ(thread_of(10, 10), "main");
+  EXPECT_EQ(name_of(10), "app");
+  apply(RecordBuilder(false).name(3, 10, "renamed"));
+  EXPECT_EQ(thread_of(10, 10), "renamed");
+}
+
+TEST_F(ProcessesTest, ExecEndsTheMainThreadsName) {
+  apply(RecordBuilder(false).name(1, 10, "app").thread_name(2, 10, 10, "main").exec(3, 10));
+  EXPECT_EQ(thread_of(10, 10), "app");
+}
+
+TEST_F(ProcessesTest, FallbackNamesServeUntilATrueOneComes) {
+  processes_.add_fallback_name(10, "late");
+  processes_.add_fallback_name(10, "later");
+  EXPECT_EQ(name_of(10), "late");
+  EXPECT_EQ(thread_of(10, 10), "late");
+  apply(RecordBuilder(false).name(1, 10, "true"));
+  EXPECT_EQ(name_of(10), "true");
+}
+
+TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {
+  const post::Process& first = processes_.find(1);
+  for (uint32_t pid = 2; pid < 50'000; ++pid) processes_.find(pid);
+  EXPECT_EQ(&processes_.find(1), &first);
+  EXPECT_EQ(processes_.find(1025).pid, 1025u);  // shares a slot of the recent ones with 1
+  EXPECT_EQ(processes_.find(1).pid, 1u);
+}
+
+}  // namespace

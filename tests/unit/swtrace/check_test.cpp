@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// swtrace check against made-up systems: each finding, its remedy, the verdict.
+#include "check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/utsname.h>
+
+#include <nlohmann/json.hpp>
+
+#include "temp_dir.h"
+
+namespace pi::swtrace {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Check : ::testing::Test {
+  test::TempDir root;
+  CheckReport report;
+  CheckPlaces places{root.path()};
+
+  static std::string release() {
+    utsname name{};
+    ::uname(&name);
+    return name.release;
+  }
+  const Finding& only() {
+    EXPECT_EQ(report.findings.size(), 1u);
+    return report.findings.front();
+  }
+  const Finding& finding(const std::string& topic) {
+    for (const auto& each : report.findings)
+      if (each.topic == topic) return each;
+    ADD_FAILURE() << topic;
+    return report.findings.front();
+  }
+};
+
+TEST_F(Check, AKernelWithoutModulesCannotHaveTheDriver) {
+  check_module(places, report);
+  EXPECT_EQ(only().verdict, Verdict::fail);
+  EXPECT_EQ(only().affects, "driver");
+  EXPECT_THAT(only().text, HasSubstr("CONFIG_MODULES"));
+}
+
+TEST_F(Check, ModulesSwitchedOffNeedAReboot) {
+  root.write("proc/modules", "");
+  root.write("proc/sys/kernel/modules_disabled", "1\n");
+  check_module(places, report);
+  EXPECT_THAT(only().remedy, HasSubstr("reboot"));
+}
+
+TEST_F(Check, AnInstalledModuleIsLoadedWithModprobe) {
+  root.write("proc/modules", "");
+  root.write("lib/modules/" + release() + "/modules.dep",
+             "kernel/a.ko:\nupdates/dkms/pitrace.ko.xz: kernel/b.ko\n");
+  check_module(places, report);
+  EXPECT_EQ(only().remedy, "sudo modprobe pitrace");
+  EXPECT_THAT(only().text, HasSubstr("updates/dkms/pitrace.ko.xz"));
+}
+
+TEST_F(Check, AModuleOfASimilarNameIsNotOurs) {
+  root.write("proc/modules", "");
+  root.write("lib/modules/" + release() + "/modules.dep", "kernel/notpitrace.ko:\n");
+  check_module(places, report);
+  EXPECT_THAT(only().remedy, HasSubstr("linux-headers-" + release()));
+}
+
+TEST_F(Check, WithHeadersTheModuleCanBeBuilt) {
+  root.write("proc/modules", "");
+  root.write("lib/modules/" + release() + "/build/Makefile", "");
+  check_module(places, report);
+  EXPECT_THAT(only().remedy, HasSubstr("scripts/build-module"));
+}
+
+TEST_F(Check, SecureBootAndLockdownAreFound) {
+  using namespace std::string_literals;
+  root.write("sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+             "\x06\0\0\0\x01"s);
+  root.write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+  check_signing(places, report);
+  EXPECT_EQ(finding("secureboot").verdict, Verdict::note);
+  EXPECT_EQ(finding("signature").verdict, Verdict::fail);
+  EXPECT_THAT(finding("signature").text, HasSubstr("integrity"));
+  EXPECT_THAT(finding("signature").remedy, HasSubstr("mokutil"));
+}
+
+TEST_F(Check, ALoadedModuleHasPassedTheSignatureCheck) {
+  root.write("sys/module/module/parameters/sig_enforce", "Y\n");
+  report.driver_works = true;
+  check_signing(places, report);
+  EXPECT_EQ(finding("signature").verdict, Verdict::ok);
+}
+
+TEST_F(Check, WithoutAnyOfThatNothingNeedsASignature) {
+  root.write("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
+  root.write("sys/module/module/parameters/sig_enforce", "N\n");
+  check_signing(places, report);
+  EXPECT_EQ(finding("signature").verdict, Verdict::ok);
+  EXPECT_EQ(finding("secureboot").verdict, Verdict::ok);
+}
+
+TEST_F(Check, HooksSwitchedOffCanBeSwitchedOn) {
+  root.write("sys/kernel/debug/kprobes/enabled", "0\n");
+  root.write("proc/sys/kernel/ftrace_enabled", "0\n");
+  check_hooks(places, report);
+  EXPECT_EQ(finding("kprobes").verdict, Verdict::fail);
+  EXPECT_THAT(finding("kprobes").remedy, HasSubstr("kprobes/enabled"));
+  EXPECT_EQ(finding("ftrace").verdict, Verdict::fail);
+  EXPECT_THAT(finding("ftrace").remedy, HasSubstr("kernel.ftrace_enabled=1"));
+}
+
+TEST_F(Check, HiddenSymbolsNameTheSettingThatHidesThem) {
+  root.write("proc/kallsyms", "0000000000000000 T _text\n");
+  root.write("proc/sys/kernel/kptr_restrict", "1\n");
+  check_symbols(places, report);
+  EXPECT_EQ(only().verdict, Verdict::note);
+  EXPECT_THAT(only().remedy, HasSubstr("kernel.kptr_restrict=0"));
+}
+
+TEST_F(Check, VisibleSymbolsAreFoundBehindOnesAtZero) {
+  root.write("proc/kallsyms", "0000000000000000 A zero\nffffffff81000000 T _text\n");
+  check_symbols(places, report);
+  EXPECT_EQ(only().verdict, Verdict::ok);
+}
+
+TEST_F(Check, TheVerdictFollowsTheBestSourceThatWorks) {
+  EXPECT_THAT(verdict_text(report), HasSubstr("Neither"));
+  report.perf_process_works = true;
+  EXPECT_THAT(verdict_text(report), HasSubstr("its children only"));
+  report.perf_system_works = true;
+  EXPECT_THAT(verdict_text(report), HasSubstr("whole system"));
+  report.driver_works = true;
+  EXPECT_THAT(verdict_text(report), HasSubstr("driver"));
+}
+
+TEST_F(Check, TextAndJsonHoldTheSameFindings) {
+  report.ok("one", "fine");
+  report.fail("two", "driver", "broken", "mend it");
+  report.note("three", "by the way");
+  EXPECT_EQ(report_text(report),
+            "ok   one           fine\n"
+            "FAIL two           broken [prevents: driver]\n"
+            "                   -> mend it\n"
+            "note three         by the way\n"
+            "\n"
+            "Neither source works here: mend one of the FAIL lines above.\n");
+  const auto json = nlohmann::json::parse(report_json(report));
+  EXPECT_EQ(json["checks"].size(), 3u);
+  EXPECT_EQ(json["checks"][1]["remedy"], "mend it");
+  EXPECT_EQ(json["checks"][1]["prevents"], "driver");
+  EXPECT_EQ(json["driver_works"], false);
+}
+
+}  // namespace
+}  // namespace pi::swtrace
