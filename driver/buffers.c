@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The per-CPU trace and MTE buffers: their pages, the read-only mappings, CPUs that come and go. */
+/* The per-CPU trace and MTE buffers: pages, read-only mappings, the reader, CPUs that come and go. */
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -18,11 +18,14 @@
 
 static_assert(PAGE_SIZE == PITRACE_HEAD_BYTES);
 
-/* The pages of one buffer, head first. The ring holds one reference, each mmap() call another. */
+/*
+ * The pages of one buffer: head, data, and the data's once more, which is how they are mapped here
+ * and by user space. The ring holds one reference, each mmap() call another.
+ */
 struct area {
 	struct kref references;
 	struct page **pages;
-	unsigned long count;
+	unsigned long count; /* of head and data */
 	void *base; /* all of them, in kernel space */
 };
 
@@ -31,6 +34,8 @@ static DEFINE_MUTEX(areas_lock); /* the pointers, against mmap() */
 
 /* Changed under cpus_read_lock(), read by the hot-plug callback under cpus_write_lock(). */
 static u64 data_bytes[PITRACE_BUFFERS]; /* 0: there are no buffers */
+static u32 mode;
+static u64 section_bytes;
 static atomic_t cpus_failed;
 
 static enum cpuhp_state hotplug_state;
@@ -62,12 +67,19 @@ static void release_area(struct kref *references)
 	kfree(area);
 }
 
+/* The head's page, and those of the data twice. */
+static unsigned long mapped_pages(unsigned long count)
+{
+	return 2 * count - 1;
+}
+
 static int fill_with_pages(struct area *area, unsigned long count, int node)
 {
 	/* Fails rather than wakes the OOM killer, and reports it to who asked, not to the log. */
 	const gfp_t flags = GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN;
 
-	area->pages = kvcalloc(count, sizeof(*area->pages), GFP_KERNEL | __GFP_NOWARN);
+	area->pages = kvcalloc(mapped_pages(count), sizeof(*area->pages),
+			       GFP_KERNEL | __GFP_NOWARN);
 	if (!area->pages)
 		return -ENOMEM;
 	while (area->count < count) {
@@ -80,6 +92,7 @@ static int fill_with_pages(struct area *area, unsigned long count, int node)
 			return -EINTR;
 		cond_resched();
 	}
+	memcpy(area->pages + count, area->pages + 1, (count - 1) * sizeof(*area->pages));
 	return 0;
 }
 
@@ -97,7 +110,7 @@ static struct area *new_area(u64 bytes, unsigned int cpu)
 	if (error)
 		goto free_pages;
 	error = -ENOMEM;
-	area->base = vmap(area->pages, count, VM_MAP, PAGE_KERNEL);
+	area->base = vmap(area->pages, mapped_pages(count), VM_MAP, PAGE_KERNEL);
 	if (!area->base)
 		goto free_pages;
 	return area;
@@ -106,6 +119,19 @@ free_pages:
 	free_pages_of(area);
 	kfree(area);
 	return ERR_PTR(error);
+}
+
+/* Does a reader consume what is in a buffer of that kind while it is recorded? */
+static bool streams(u32 kind)
+{
+	return mode == PITRACE_MODE_CONTINUOUS ||
+	       (mode == PITRACE_MODE_WRAP && kind == PITRACE_BUFFER_MTE);
+}
+
+static void reset_ring(struct pitrace_ring *ring, u32 kind)
+{
+	pitrace_ring_reset(ring, streams(kind) ? section_bytes : 0,
+			   mode == PITRACE_MODE_WRAP && kind == PITRACE_BUFFER_TRACE);
 }
 
 /* The CPU is offline, or the gate is closed: nobody writes while the ring is set up. */
@@ -120,7 +146,7 @@ static void attach_area(struct area *area, u32 kind, unsigned int cpu)
 	ring->data = area->base + PITRACE_HEAD_BYTES;
 	ring->size = data_bytes[kind];
 	ring->head = head;
-	pitrace_ring_reset(ring);
+	reset_ring(ring, kind);
 
 	mutex_lock(&areas_lock);
 	*area_of(kind, cpu) = area;
@@ -176,27 +202,37 @@ static void remove_all(void)
 	memset(data_bytes, 0, sizeof(data_bytes));
 }
 
-/* An eighth of what is available stays so: running into the limit would hurt others. */
-static bool fits_in_memory(const u64 bytes[PITRACE_BUFFERS])
+/* Bytes a CPU. An eighth of what is available stays so: running into the limit would hurt others. */
+static u64 largest(void)
 {
 	const u64 available = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
-	u64 per_cpu_bytes = 0;
-	u32 kind;
+	const u64 share = (available - available / 8) / num_online_cpus();
+	const u64 heads = PITRACE_BUFFERS * PITRACE_HEAD_BYTES;
 
-	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
-		per_cpu_bytes += PITRACE_HEAD_BYTES + bytes[kind];
-	return per_cpu_bytes <= (available - available / 8) / num_online_cpus();
+	return share > heads ? (share - heads) & PAGE_MASK : 0;
 }
 
-int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS])
+u64 pitrace_buffers_largest(void)
+{
+	u64 bytes;
+
+	cpus_read_lock();
+	bytes = largest();
+	cpus_read_unlock();
+	return bytes;
+}
+
+int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 wanted_mode, u64 section)
 {
 	unsigned int cpu;
 	int error = -ENOMEM;
 
 	cpus_read_lock();
-	if (!fits_in_memory(bytes))
+	if (bytes[PITRACE_BUFFER_TRACE] + bytes[PITRACE_BUFFER_MTE] > largest())
 		goto unlock;
 	memcpy(data_bytes, bytes, sizeof(data_bytes));
+	mode = wanted_mode;
+	section_bytes = section;
 	atomic_set(&cpus_failed, 0);
 	for_each_online_cpu(cpu) {
 		error = add_cpu_buffers(cpu);
@@ -217,21 +253,76 @@ void pitrace_buffers_free(void)
 	cpus_read_unlock();
 }
 
-void pitrace_buffers_reset(void)
+void pitrace_buffers_reset(u32 kind)
 {
 	unsigned int cpu;
-	u32 kind;
 
 	cpus_read_lock();
+	/* Against the reader, who must not have consumed what is no longer there. */
+	mutex_lock(&areas_lock);
 	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < PITRACE_BUFFERS; kind++) {
-			struct pitrace_ring *ring = ring_of(kind, cpu);
+		struct pitrace_ring *ring = ring_of(kind, cpu);
 
-			if (ring->head)
-				pitrace_ring_reset(ring);
+		if (ring->head)
+			reset_ring(ring, kind);
+	}
+	mutex_unlock(&areas_lock);
+	cpus_read_unlock();
+}
+
+/* ---- the reader of buffers that stream ---- */
+
+static bool holds_a_section(u32 kind, unsigned int cpu)
+{
+	const struct area *area = *area_of(kind, cpu);
+	const struct pitrace_buffer_head *head = area ? area->base : NULL;
+
+	return head && smp_load_acquire(&head->committed) - READ_ONCE(head->consumed) >=
+			       section_bytes;
+}
+
+bool pitrace_buffers_hold_a_section(void)
+{
+	unsigned int cpu;
+	bool found = false;
+	u32 kind;
+
+	mutex_lock(&areas_lock);
+	for (kind = 0; kind < PITRACE_BUFFERS && !found; kind++) {
+		if (!section_bytes || !streams(kind))
+			continue;
+		for_each_possible_cpu(cpu) {
+			found = holds_a_section(kind, cpu);
+			if (found)
+				break;
 		}
 	}
-	cpus_read_unlock();
+	mutex_unlock(&areas_lock);
+	return found;
+}
+
+int pitrace_buffers_consumed(const struct pitrace_consumed *consumed)
+{
+	struct area *area;
+	u32 kind = consumed->kind;
+	u32 cpu = consumed->cpu;
+	int error = 0;
+
+	if (kind >= PITRACE_BUFFERS || cpu >= nr_cpu_ids)
+		return -EINVAL;
+	kind = array_index_nospec(kind, PITRACE_BUFFERS);
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	if (!cpu_possible(cpu))
+		return -ENXIO;
+	mutex_lock(&areas_lock);
+	area = *area_of(kind, cpu);
+	if (!area)
+		error = -ENXIO;
+	else if (!streams(kind) ||
+		 !pitrace_ring_consume(area->base, consumed->position, section_bytes))
+		error = -EINVAL;
+	mutex_unlock(&areas_lock);
+	return error;
 }
 
 u32 pitrace_buffers_cpus_failed(void)
@@ -289,7 +380,7 @@ int pitrace_buffers_mmap(struct vm_area_struct *vma)
 	 * -ENXIO when the mapping is longer than the buffer. Takes a reference on every page, so
 	 * the mapping outlives the area; the module stays because the mapping holds the file.
 	 */
-	error = vm_map_pages_zero(vma, area->pages, area->count);
+	error = vm_map_pages_zero(vma, area->pages, mapped_pages(area->count));
 	kref_put(&area->references, release_area);
 	return error;
 }

@@ -61,11 +61,17 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return pitrace_buffers_mmap(vma);
 }
 
+static __poll_t device_poll(struct file *file, poll_table *table)
+{
+	return pitrace_session_owned_by(file) ? pitrace_reader_poll(file, table) : EPOLLERR;
+}
+
 static const struct file_operations device_operations = {
 	.owner = THIS_MODULE,
 	.open = device_open,
 	.release = device_release,
 	.mmap = device_mmap,
+	.poll = device_poll,
 	.unlocked_ioctl = pitrace_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

@@ -11,6 +11,7 @@ union argument {
 	struct pitrace_alloc alloc;
 	struct pitrace_info info;
 	struct pitrace_probe probe;
+	struct pitrace_consumed consumed;
 	__u32 number;
 };
 
@@ -59,6 +60,33 @@ static long probe(struct file *file, union argument *argument)
 	return pitrace_session_probe(&argument->probe);
 }
 
+static long suspend(struct file *file, union argument *argument)
+{
+	return pitrace_session_suspend(file);
+}
+
+static long resume(struct file *file, union argument *argument)
+{
+	return pitrace_session_resume(file);
+}
+
+static long discard(struct file *file, union argument *argument)
+{
+	return pitrace_session_discard(file);
+}
+
+/*
+ * Without the session lock, which starting the trace holds while the reader empties the first
+ * buffers. Ownership ends only with this file, or by its own PITRACE_IOC_TERMINATE, which the
+ * buffers sort out.
+ */
+static long consumed(struct file *file, union argument *argument)
+{
+	if (!pitrace_session_owned_by(file))
+		return -EPERM;
+	return pitrace_buffers_consumed(&argument->consumed);
+}
+
 static const struct command {
 	unsigned int number; /* its bits tell size and direction of the argument */
 	long (*handle)(struct file *file, union argument *argument);
@@ -71,6 +99,10 @@ static const struct command {
 	{ PITRACE_IOC_ENABLE, enable },
 	{ PITRACE_IOC_DISABLE, disable },
 	{ PITRACE_IOC_RATE, rate },
+	{ PITRACE_IOC_SUSPEND, suspend },
+	{ PITRACE_IOC_RESUME, resume },
+	{ PITRACE_IOC_DISCARD, discard },
+	{ PITRACE_IOC_CONSUMED, consumed },
 	{ PITRACE_IOC_PROBE, probe },
 };
 

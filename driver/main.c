@@ -52,6 +52,7 @@ static void __exit pitrace_exit(void)
 	pitrace_dev_exit();
 	pitrace_tprof_exit();
 	pitrace_buffers_exit();
+	pitrace_reader_exit();
 	pitrace_maps_exit();
 }
 

@@ -14,6 +14,7 @@
 
 #include <linux/fs.h>
 #include <linux/mm_types.h>
+#include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -43,7 +44,9 @@ int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc);
 /*
  * Only the owner: -EPERM for others. -EINTR when killed while waiting.
  * on: -EALREADY when on; off: -EALREADY when not on; majors: -EINVAL when there is no such major;
- * rate: -EINVAL outside PITRACE_RATE_*, -EBUSY while on.
+ * rate: -EINVAL outside PITRACE_RATE_*, -EBUSY while on; suspend, resume: -EALREADY, or -EINVAL when
+ * not on; discard: -EINVAL when not on,
+ * -ENOSPC when recording ended because a buffer was full; consumed: -EINVAL, -ENXIO.
  */
 int pitrace_session_on(struct file *file);
 int pitrace_session_off(struct file *file);
@@ -51,6 +54,9 @@ int pitrace_session_terminate(struct file *file);
 int pitrace_session_enable(struct file *file, u32 major);
 int pitrace_session_disable(struct file *file, u32 major);
 int pitrace_session_rate(struct file *file, u32 rate);
+int pitrace_session_suspend(struct file *file);
+int pitrace_session_resume(struct file *file);
+int pitrace_session_discard(struct file *file);
 
 /* Anybody. */
 int pitrace_session_info(struct pitrace_info *info);
@@ -62,13 +68,27 @@ bool pitrace_session_owned_by(struct file *file);
 
 /* ---- buffers.c: the pages behind the rings ---- */
 
-/* Bytes are multiples of the page size. 0, -ENOMEM or -EINTR (then nothing is allocated). */
-int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS]);
+/*
+ * Bytes are multiples of the page size; section: of buffers that stream. 0, -ENOMEM or -EINTR (then
+ * nothing is allocated).
+ */
+int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 mode, u64 section);
+/* Bytes a CPU, both buffers together, that could be had now. */
+u64 pitrace_buffers_largest(void);
 /* No writer may be active or come. Pages that are still mapped live until they are unmapped. */
 void pitrace_buffers_free(void);
-void pitrace_buffers_reset(void);
+/* The gate of that kind is closed. */
+void pitrace_buffers_reset(u32 kind);
 u32 pitrace_buffers_cpus_failed(void);
 int pitrace_buffers_mmap(struct vm_area_struct *vma);
+bool pitrace_buffers_hold_a_section(void);
+/* -EINVAL, -ENXIO when the CPU has no buffers */
+int pitrace_buffers_consumed(const struct pitrace_consumed *consumed);
+
+/* ---- reader.c: who waits for sections ---- */
+
+__poll_t pitrace_reader_poll(struct file *file, poll_table *table);
+void pitrace_reader_exit(void);
 
 /* ---- tprof.c: ticks ---- */
 

@@ -1,43 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The few primitives that ring.h is written in: a kernel flavour, and one for host tests.
- *
- * A host test that includes ring.h defines pitrace_clock() itself.
- */
+/* What the driver asks of the architecture; one file for each. */
 #ifndef PITRACE_PLAT_H
 #define PITRACE_PLAT_H
-
-#ifdef __KERNEL__
-
-#include <linux/compiler.h>
-#include <linux/ktime.h>
-#include <asm/barrier.h>
-
-/* The trace clock: CLOCK_MONOTONIC in nanoseconds, readable from NMIs. */
-static __always_inline __u64 pitrace_clock(void)
-{
-	return ktime_get_mono_fast_ns();
-}
-
-#define pitrace_read(word)	   READ_ONCE(word)
-#define pitrace_write(word, value) WRITE_ONCE(word, value)
-/* Of the compiler: enough among a CPU and its own interrupts. */
-#define pitrace_barrier() barrier()
-/* For readers on other CPUs, and in user space. */
-#define pitrace_store_release(at, value) smp_store_release(at, value)
-
-#else
-
-#include <linux/types.h>
-
-__u64 pitrace_clock(void);
-
-#define pitrace_read(word)		 (__atomic_load_n(&(word), __ATOMIC_RELAXED))
-#define pitrace_write(word, value)	 (__atomic_store_n(&(word), value, __ATOMIC_RELAXED))
-#define pitrace_barrier()		 (__atomic_signal_fence(__ATOMIC_SEQ_CST))
-#define pitrace_store_release(at, value) (__atomic_store_n(at, value, __ATOMIC_RELEASE))
-
-#endif /* __KERNEL__ */
 
 #include "plat_x86.h"
 

@@ -8,22 +8,22 @@
 
 DEFINE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
 
-int pitrace_gate __read_mostly;
+int pitrace_gates[PITRACE_BUFFERS] __read_mostly;
+static bool stops_when_full;
 static bool was_full;
 
-void pitrace_gate_open(void)
+void pitrace_gate_open(u32 kind)
 {
-	WRITE_ONCE(was_full, false);
 	/*
 	 * After the reset of the rings, for the one writer that is not started after this: a note
 	 * (maps.c) left from the trace before, which looks at the gate at any time.
 	 */
-	smp_store_release(&pitrace_gate, PITRACE_GATE_OPEN);
+	smp_store_release(&pitrace_gates[kind], PITRACE_GATE_OPEN);
 }
 
-void pitrace_gate_close(void)
+void pitrace_gate_close(u32 kind)
 {
-	WRITE_ONCE(pitrace_gate, PITRACE_GATE_CLOSED);
+	WRITE_ONCE(pitrace_gates[kind], PITRACE_GATE_CLOSED);
 	/*
 	 * Writers look at the gate and write with preemption off, so whoever saw it open is in a
 	 * read-side section of RCU, interrupts and NMIs included.
@@ -31,41 +31,54 @@ void pitrace_gate_close(void)
 	synchronize_rcu();
 }
 
+void pitrace_gate_stops_when_full(bool stops)
+{
+	WRITE_ONCE(stops_when_full, stops);
+	WRITE_ONCE(was_full, false);
+}
+
 bool pitrace_gate_was_full(void)
 {
 	return READ_ONCE(was_full);
+}
+
+static void stop_all(void)
+{
+	u32 kind;
+
+	WRITE_ONCE(was_full, true);
+	/* Not plain stores: they could undo pitrace_gate_close(). */
+	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
+		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
 }
 
 /*
  * Loses a record that has entered the ring (full), or not yet (all else). The ring is entered for
  * the counters' sake in every case: produced must equal written + lost whenever none is active.
  */
-void *pitrace_refuse(struct pitrace_ring *ring, u32 reason)
+void *pitrace_refuse(u32 kind, u32 reason)
 {
-	if (reason == PITRACE_LOST_FULL) {
-		WRITE_ONCE(was_full, true);
-		/* Not a plain store: it could undo pitrace_gate_close(). */
-		cmpxchg(&pitrace_gate, PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
-	} else {
+	struct pitrace_ring *ring = this_cpu_ptr(&pitrace_rings[kind]);
+
+	if (reason != PITRACE_LOST_FULL)
 		pitrace_ring_enter(ring);
-	}
+	else if (READ_ONCE(stops_when_full))
+		stop_all();
 	pitrace_ring_lose(ring, reason);
-	pitrace_ring_leave(ring);
+	pitrace_end(kind);
 	return NULL;
 }
 
 void pitrace_write_ints(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count)
 {
-	struct pitrace_ring *ring;
 	void *place;
 	u64 time;
 
 	preempt_disable_notrace();
-	ring = this_cpu_ptr(&pitrace_rings[kind]);
-	place = pitrace_begin(ring, pitrace_size_ints(count), &time);
+	place = pitrace_begin(kind, pitrace_size_ints(count), &time);
 	if (place) {
 		pitrace_encode_ints(place, (u32)time, major, minor, ints, count);
-		pitrace_end(ring);
+		pitrace_end(kind);
 	}
 	preempt_enable_notrace();
 }
@@ -73,43 +86,37 @@ void pitrace_write_ints(u32 kind, u32 major, u32 minor, const u32 *ints, u32 cou
 void pitrace_write_string(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count,
 			  const char *string, u32 length)
 {
-	struct pitrace_ring *ring;
 	void *place;
 	u64 time;
 
 	preempt_disable_notrace();
-	ring = this_cpu_ptr(&pitrace_rings[kind]);
-	place = pitrace_begin(ring, pitrace_size_string(count, length), &time);
+	place = pitrace_begin(kind, pitrace_size_string(count, length), &time);
 	if (place) {
 		pitrace_encode_string(place, (u32)time, major, minor, ints, count, string, length);
-		pitrace_end(ring);
+		pitrace_end(kind);
 	}
 	preempt_enable_notrace();
 }
 
 void pitrace_write_module(const struct pitrace_module *module, const char *name, u32 length)
 {
-	struct pitrace_ring *ring;
 	void *place;
 	u64 time;
 
 	preempt_disable_notrace();
-	ring = this_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_MTE]);
-	place = pitrace_begin(ring, pitrace_size_module(length), &time);
+	place = pitrace_begin(PITRACE_BUFFER_MTE, pitrace_size_module(length), &time);
 	if (place) {
 		pitrace_encode_module(place, (u32)time, module, name, length);
-		pitrace_end(ring);
+		pitrace_end(PITRACE_BUFFER_MTE);
 	}
 	preempt_enable_notrace();
 }
 
 void pitrace_write_lost(u32 kind, u32 reason)
 {
-	struct pitrace_ring *ring;
-
 	preempt_disable_notrace();
-	ring = this_cpu_ptr(&pitrace_rings[kind]);
-	if (READ_ONCE(pitrace_gate) != PITRACE_GATE_CLOSED && ring->head)
-		pitrace_refuse(ring, reason);
+	if (READ_ONCE(pitrace_gates[kind]) != PITRACE_GATE_CLOSED &&
+	    this_cpu_ptr(&pitrace_rings[kind])->head)
+		pitrace_refuse(kind, reason);
 	preempt_enable_notrace();
 }

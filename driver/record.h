@@ -8,7 +8,7 @@
 
 #include <linux/percpu.h>
 
-#include "ring.h"
+#include <pitrace/ring.h>
 
 DECLARE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
 
@@ -18,47 +18,56 @@ enum pitrace_gate {
 	PITRACE_GATE_FULL, /* a record did not fit: all that follow, on any CPU, are lost */
 };
 
-extern int pitrace_gate;
+extern int pitrace_gates[PITRACE_BUFFERS];
 
-/* Records may come from now on. The rings have been reset. */
-void pitrace_gate_open(void);
-/* On return no writer is active, and none will be until the gate is opened again. May sleep. */
-void pitrace_gate_close(void);
-/* Did a buffer become full since the gate was opened last? Stays true when it is closed. */
+/*
+ * Records of that kind may come from now on; the rings have been reset, or hold what came before a
+ * suspension. close: on return no writer is active, and none will be until the gate is opened again;
+ * may sleep.
+ */
+void pitrace_gate_open(u32 kind);
+void pitrace_gate_close(u32 kind);
+/* Whether a buffer that is full ends recording on all CPUs (normal mode). Forgets was_full. */
+void pitrace_gate_stops_when_full(bool stops);
+/* Did a buffer become full, so that recording ended? Stays true when the gates are closed. */
 bool pitrace_gate_was_full(void);
 
 /* The rarely taken half of pitrace_begin(): counts the record as lost; returns NULL. */
-void *pitrace_refuse(struct pitrace_ring *ring, u32 reason);
+void *pitrace_refuse(u32 kind, u32 reason);
+/* The rarely taken half of pitrace_end(). */
+void pitrace_wake_reader(void);
 
 /*
- * A place for one record of size bytes in this CPU's ring, to be filled and passed to
+ * A place for one record of size bytes in this CPU's ring, to be filled and followed by
  * pitrace_end(), or NULL: then the loss is counted and there is nothing to end. The caller has
  * preemption off, from before pitrace_begin() to after pitrace_end(); the gate relies on that.
  */
-static __always_inline void *pitrace_begin(struct pitrace_ring *ring, u32 size, u64 *time)
+static __always_inline void *pitrace_begin(u32 kind, u32 size, u64 *time)
 {
+	struct pitrace_ring *ring = this_cpu_ptr(&pitrace_rings[kind]);
 	/* Pairs with pitrace_gate_open(). */
-	const int gate = smp_load_acquire(&pitrace_gate);
+	const int gate = smp_load_acquire(&pitrace_gates[kind]);
 	void *place;
 
 	if (unlikely(gate != PITRACE_GATE_OPEN || !ring->head)) {
 		if (gate == PITRACE_GATE_CLOSED || !ring->head)
 			return NULL;
-		return pitrace_refuse(ring, PITRACE_LOST_STOPPED);
+		return pitrace_refuse(kind, PITRACE_LOST_STOPPED);
 	}
 	if (unlikely(size > PITRACE_MAX_RECORD))
-		return pitrace_refuse(ring, PITRACE_LOST_TOO_LONG);
+		return pitrace_refuse(kind, PITRACE_LOST_TOO_LONG);
 
 	pitrace_ring_enter(ring);
 	place = pitrace_ring_reserve(ring, size, time);
 	if (unlikely(!place))
-		return pitrace_refuse(ring, PITRACE_LOST_FULL);
+		return pitrace_refuse(kind, PITRACE_LOST_FULL);
 	return place;
 }
 
-static __always_inline void pitrace_end(struct pitrace_ring *ring)
+static __always_inline void pitrace_end(u32 kind)
 {
-	pitrace_ring_leave(ring);
+	if (unlikely(pitrace_ring_leave(this_cpu_ptr(&pitrace_rings[kind]))))
+		pitrace_wake_reader();
 }
 
 /* Whole records, from any context. The length of a string is in bytes, without a terminator. */

@@ -23,9 +23,11 @@ static struct {
 	u32 rate;
 	u32 interval_id;
 	u64 bytes[PITRACE_BUFFERS];
+	u64 section_bytes;
 	u64 start_time;
 	u64 stop_time;
 	DECLARE_BITMAP(enabled, MAJORS);
+	bool suspended; /* while on: no trace records; names go on, or ticks afterwards had none */
 	bool mte_runs;
 	bool tprof_runs;
 } session;
@@ -34,7 +36,9 @@ static struct {
 
 static bool wanted(u32 major)
 {
-	return session.state == PITRACE_STATE_ON && test_bit(major, session.enabled);
+	if (session.state != PITRACE_STATE_ON || !test_bit(major, session.enabled))
+		return false;
+	return major == PITRACE_MAJOR_MTE || !session.suspended;
 }
 
 static void stop_mte(void)
@@ -101,20 +105,25 @@ static void stop_sources(void)
 static void finish(void)
 {
 	session.state = PITRACE_STATE_INIT;
+	session.suspended = false;
 	session.stop_time = pitrace_clock();
-	pitrace_gate_close();
+	pitrace_gate_close(PITRACE_BUFFER_TRACE);
+	pitrace_gate_close(PITRACE_BUFFER_MTE);
 }
 
 static int turn_on(void)
 {
 	int error;
 
-	pitrace_buffers_reset();
+	pitrace_buffers_reset(PITRACE_BUFFER_TRACE);
+	pitrace_buffers_reset(PITRACE_BUFFER_MTE);
 	session.interval_id++;
 	session.start_time = pitrace_clock();
 	session.stop_time = 0;
 	session.state = PITRACE_STATE_ON;
-	pitrace_gate_open();
+	pitrace_gate_stops_when_full(session.mode == PITRACE_MODE_NORMAL);
+	pitrace_gate_open(PITRACE_BUFFER_TRACE);
+	pitrace_gate_open(PITRACE_BUFFER_MTE);
 	pitrace_snapshot_system(session.rate, session.interval_id);
 	error = apply();
 	if (error) {
@@ -129,6 +138,45 @@ static void turn_off(void)
 	session.state = PITRACE_STATE_INIT;
 	apply();
 	finish();
+}
+
+/* What is being written at this moment is finished; what is there stays. */
+static void suspend(void)
+{
+	session.suspended = true;
+	apply();
+	pitrace_gate_close(PITRACE_BUFFER_TRACE);
+}
+
+/* Starting the ticks again cannot fail. Recording that has ended by itself is not taken up again. */
+static void resume(void)
+{
+	session.suspended = false;
+	if (!pitrace_gate_was_full())
+		pitrace_gate_open(PITRACE_BUFFER_TRACE);
+	apply();
+}
+
+/*
+ * Forgets the trace records, not the names, which those to come may need. Recording that has ended
+ * by itself has lost names as well, so there is nothing to go on with.
+ */
+static int discard(void)
+{
+	const bool suspended = session.suspended;
+
+	if (pitrace_gate_was_full())
+		return -ENOSPC;
+	if (!suspended)
+		suspend();
+	pitrace_buffers_reset(PITRACE_BUFFER_TRACE);
+	pitrace_gate_open(PITRACE_BUFFER_TRACE);
+	pitrace_snapshot_system(session.rate, session.interval_id);
+	if (suspended)
+		pitrace_gate_close(PITRACE_BUFFER_TRACE);
+	else
+		resume();
+	return 0;
 }
 
 /* As turn_off(), and everything is given back. For an owner who is gone as well. */
@@ -182,17 +230,28 @@ static bool round_to_pages(u64 bytes, u64 *rounded)
 	return *rounded < limit;
 }
 
+/* Of buffers that stream; the reader gets half of a buffer at the latest. */
+static bool good_section(const struct pitrace_alloc *alloc, const u64 bytes[PITRACE_BUFFERS])
+{
+	if (alloc->mode == PITRACE_MODE_NORMAL)
+		return !alloc->section_bytes;
+	return alloc->section_bytes && alloc->section_bytes <= bytes[PITRACE_BUFFER_TRACE] / 2 &&
+	       alloc->section_bytes <= bytes[PITRACE_BUFFER_MTE] / 2;
+}
+
 static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, const u64 *bytes)
 {
 	int error;
 
 	if (session.owner)
 		return -EBUSY;
-	error = pitrace_buffers_alloc(bytes);
+	error = pitrace_buffers_alloc(bytes, alloc->mode, alloc->section_bytes);
 	if (error)
 		return error;
 	memcpy(session.bytes, bytes, sizeof(session.bytes));
 	session.mode = alloc->mode;
+	session.section_bytes = alloc->section_bytes;
+	session.suspended = false;
 	session.flags = alloc->flags;
 	session.rate = PITRACE_RATE_DEFAULT;
 	bitmap_zero(session.enabled, MAJORS);
@@ -209,10 +268,11 @@ int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc)
 	u64 bytes[PITRACE_BUFFERS];
 	int error;
 
-	if (alloc->mode != PITRACE_MODE_NORMAL || (alloc->flags & ~PITRACE_ALLOC_ANON))
+	if (alloc->mode > PITRACE_MODE_CONTINUOUS || (alloc->flags & ~PITRACE_ALLOC_ANON))
 		return -EINVAL;
 	if (!round_to_pages(alloc->trace_bytes, &bytes[PITRACE_BUFFER_TRACE]) ||
-	    !round_to_pages(alloc->mte_bytes, &bytes[PITRACE_BUFFER_MTE]))
+	    !round_to_pages(alloc->mte_bytes, &bytes[PITRACE_BUFFER_MTE]) ||
+	    !good_section(alloc, bytes))
 		return -EINVAL;
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
@@ -317,6 +377,44 @@ int pitrace_session_rate(struct file *file, u32 rate)
 	return error;
 }
 
+/* Of a trace that is on. */
+static int change_recording(struct file *file, bool suspended, void (*change)(void))
+{
+	int error = lock_as_owner(file);
+
+	if (error)
+		return error;
+	if (session.state != PITRACE_STATE_ON)
+		error = -EINVAL;
+	else if (session.suspended == suspended)
+		error = -EALREADY;
+	else
+		change();
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_suspend(struct file *file)
+{
+	return change_recording(file, true, suspend);
+}
+
+int pitrace_session_resume(struct file *file)
+{
+	return change_recording(file, false, resume);
+}
+
+int pitrace_session_discard(struct file *file)
+{
+	int error = lock_as_owner(file);
+
+	if (error)
+		return error;
+	error = session.state == PITRACE_STATE_ON ? discard() : -EINVAL;
+	mutex_unlock(&lock);
+	return error;
+}
+
 int pitrace_session_info(struct pitrace_info *info)
 {
 	u32 major;
@@ -338,6 +436,9 @@ int pitrace_session_info(struct pitrace_info *info)
 	info->stop_time = session.stop_time;
 	info->cpus_possible = nr_cpu_ids;
 	info->cpus_failed = pitrace_buffers_cpus_failed();
+	info->section_bytes = session.section_bytes;
+	info->largest = pitrace_buffers_largest();
+	info->suspended = session.suspended;
 	for_each_set_bit(major, session.enabled, MAJORS)
 		info->enabled[major >> 3] |= 1 << (major & 7);
 	mutex_unlock(&lock);

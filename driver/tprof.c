@@ -54,7 +54,6 @@ static __always_inline u64 draw_period(struct ticker *ticker)
  */
 static __always_inline u64 record_tick(const struct pt_regs *regs)
 {
-	struct pitrace_ring *ring = this_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_TRACE]);
 	void *place;
 	u64 time;
 
@@ -62,12 +61,12 @@ static __always_inline u64 record_tick(const struct pt_regs *regs)
 		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
 		return pitrace_clock();
 	}
-	place = pitrace_begin(ring, PITRACE_TPROF_SIZE, &time);
+	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_TPROF_SIZE, &time);
 	if (unlikely(!place))
 		return pitrace_clock();
 	pitrace_encode_tprof(place, (u32)time, user_mode((struct pt_regs *)regs), current->tgid,
 			     current->pid, instruction_pointer((struct pt_regs *)regs));
-	pitrace_end(ring);
+	pitrace_end(PITRACE_BUFFER_TRACE);
 	return time;
 }
 

@@ -19,7 +19,7 @@
  * A different major number is refused by libperfutil when it opens the device; a higher minor
  * number only adds records or ioctls.
  */
-#define PITRACE_ABI_MAJOR 1
+#define PITRACE_ABI_MAJOR 2
 #define PITRACE_ABI_MINOR 0
 
 #define PITRACE_DEVICE_NAME "pitrace"
@@ -59,10 +59,11 @@ struct pitrace_record {
 #define PITRACE_MAJOR_TPROF	0x10 /* a tick */
 #define PITRACE_MAJOR_SYSTEM	0x11 /* start-up information */
 #define PITRACE_MAJOR_MTE	0x19 /* module table entry: names of code and processes */
+#define PITRACE_MAJOR_TIME_FAKE	0xa8 /* as TIME, put before what is left of a ring (wrap-around) */
 #define PITRACE_MAJOR_MAX	0xfe
 #define PITRACE_MAJOR_TPROF_SET 0xff /* in enable and disable: TPROF and MTE */
 
-/* PITRACE_MAJOR_TIME: int high */
+/* PITRACE_MAJOR_TIME and _TIME_FAKE: int high */
 #define PITRACE_TIME_HIGH 0x01
 
 /* PITRACE_MAJOR_TPROF: minor is PITRACE_TPROF_BASE + privilege level; ints pid, tid, address
@@ -82,6 +83,10 @@ struct pitrace_record {
 #define PITRACE_SYSTEM_TPROF	0xb8 /* 0 = time based, ticks a second, 0 */
 #define PITRACE_SYSTEM_OS	0xbe /* PITRACE_OS_LINUX */
 #define PITRACE_OS_LINUX	0x2000
+/* Our addition: records of this stream lost so far, as two ints, high and low. Stands before the
+ * first record that came after a loss: the loss lies between it and the record before it.
+ */
+#define PITRACE_SYSTEM_LOST	0xc1
 
 /* PITRACE_MAJOR_MTE. pid is always a process (thread group). */
 #define PITRACE_MTE_MODULE	0x01 /* executable mapping, see PITRACE_MODULE_* */
@@ -126,36 +131,64 @@ struct pitrace_record {
 
 /* ---- buffers -------------------------------------------------------------------------------
  * Per CPU one buffer for MTE records and one for all others. Each is mapped read-only: one page
- * of struct pitrace_buffer_head, then data_size bytes of records. The bytes below committed are
- * whole records and no longer change.
+ * of struct pitrace_buffer_head, then data_size bytes of records, then the same bytes once more,
+ * so that what wraps around can be read in one piece.
+ *
+ * A position counts all bytes of a stream since ON; its place is position modulo data_size. The
+ * bytes below committed are whole records and do not change until they are overwritten: in normal
+ * mode never; in a buffer that streams (both in continuous mode, the MTE buffer in wrap-around
+ * mode) when the reader has said that it consumed them; in the trace buffer of wrap-around mode as
+ * soon as reserved is more than data_size ahead of them.
+ *
+ * A reader of the latter copies what it wants, then reads reserved, and drops what lies below
+ * reserved - data_size. marks tell where a record begins: marks[n % PITRACE_MARKS] is the first
+ * beginning at or behind position n << mark_shift, with the time of the record before it.
  *
  * produced = written + the sum of lost[], at every moment at which no writer is active.
- * PITRACE_MAJOR_TIME records are not counted.
+ * PITRACE_MAJOR_TIME and PITRACE_SYSTEM_LOST records are not counted.
  */
 #define PITRACE_BUFFER_TRACE 0
 #define PITRACE_BUFFER_MTE   1
 #define PITRACE_BUFFERS	     2
 
-#define PITRACE_LOST_FULL     0 /* did not fit; ends recording on every CPU (normal mode) */
+#define PITRACE_LOST_FULL     0 /* did not fit; in normal mode ends recording on every CPU */
 #define PITRACE_LOST_STOPPED  1 /* came after a buffer, on any CPU, had become full */
 #define PITRACE_LOST_TOO_LONG 2 /* larger than PITRACE_MAX_RECORD */
 #define PITRACE_LOST_SOURCE   3 /* the source could not deliver it (perf's lost records, no memory) */
 #define PITRACE_LOST_REASONS  4
 
+struct pitrace_mark {
+	__u64 position;
+	__u64 time; /* nanoseconds */
+};
+
+#define PITRACE_MARKS 128
+
 struct pitrace_buffer_head {
+	/* What the writers change; a cache line and a half. */
 	__u64 data_size; /* bytes */
-	__u64 committed; /* bytes, load with acquire ordering */
-	__u64 produced;  /* records */
+	__u64 committed; /* position, load with acquire ordering */
+	__u64 produced;	 /* records */
 	__u64 written;
 	__u64 lost[PITRACE_LOST_REASONS];
-	__u64 last_time; /* of the newest record, nanoseconds */
+	__u64 last_time; /* of the newest committed record, nanoseconds */
 	__u32 cpu;
-	__u32 kind; /* PITRACE_BUFFER_* */
+	__u32 kind;	 /* PITRACE_BUFFER_* */
+	__u64 reserved;	 /* position behind the newest record that has a place; aligned to 16 */
+	__u64 reserved_time; /* of that record; changes together with reserved */
+	__u64 pad_writers[4];
+	/* What the reader changes, by PITRACE_IOC_CONSUMED. */
+	__u64 consumed; /* position */
+	__u64 wake_at;	/* the reader is woken when committed gets here */
+	__u64 pad_reader[6];
+	__u32 mark_shift;
+	__u32 pad_marks[15];
+	struct pitrace_mark marks[PITRACE_MARKS];
 };
 
 #define PITRACE_HEAD_BYTES 4096 /* the data starts here */
 
-/* mmap offset of one buffer of one CPU; the length is PITRACE_HEAD_BYTES + data_size */
+/* mmap offset of one buffer of one CPU; the length is PITRACE_HEAD_BYTES + 2 * data_size */
 #define PITRACE_MMAP_OFFSET(kind, cpu) (((__u64)(kind) + 1) << 48 | (__u64)(cpu) << 32)
 
 /* ---- control -------------------------------------------------------------------------------
@@ -166,10 +199,19 @@ struct pitrace_buffer_head {
  * the handle open; it stays readable after TERMINATE.
  *
  * Errors besides: EINVAL for values out of range; ALLOC: EBUSY also for who owns buffers already,
- * ENOMEM; ON: EALREADY when on, ENOMEM; OFF: EALREADY when not on; RATE: EBUSY while on; all: EINTR
+ * ENOMEM (then largest is what would have fitted); ON: EALREADY when on, ENOMEM; OFF: EALREADY when
+ * not on; RATE: EBUSY while on; SUSPEND: EALREADY when suspended, EINVAL when not on; RESUME: EALREADY
+ * when not suspended, EINVAL when not on; DISCARD: EINVAL when not on,
+ * ENOSPC when recording has ended because a buffer was full; CONSUMED: EINVAL for a
+ * position that is not between consumed and committed, ENXIO for a CPU without buffers; all: EINTR
  * when killed while waiting. ALLOC begins with no major enabled and the default rate.
+ *
+ * poll() on the owner's handle reports POLLIN while a buffer that streams holds a section of
+ * section_bytes that is not consumed.
  */
-#define PITRACE_MODE_NORMAL 0 /* linear buffers; recording stops when one is full */
+#define PITRACE_MODE_NORMAL	0 /* linear buffers; recording stops when one is full */
+#define PITRACE_MODE_WRAP	1 /* the newest trace records survive; MTE buffers stream */
+#define PITRACE_MODE_CONTINUOUS 2 /* all buffers stream; what finds no room is lost */
 
 #define PITRACE_STATE_FREE 0 /* no buffers */
 #define PITRACE_STATE_INIT 1 /* buffers, not recording */
@@ -180,6 +222,7 @@ struct pitrace_alloc {
 	__u64 mte_bytes;
 	__u32 mode; /* PITRACE_MODE_* */
 	__u32 flags; /* PITRACE_ALLOC_* */
+	__u64 section_bytes; /* of a buffer that streams; at most half of each buffer; else 0 */
 };
 #define PITRACE_ALLOC_ANON 1 /* record anonymous executable mappings too */
 
@@ -203,6 +246,17 @@ struct pitrace_info {
 	__u32 cpus_possible; /* CPU numbers are below this */
 	__u32 cpus_failed; /* came online while no buffer could be allocated: not traced */
 	__u8 enabled[32]; /* bit (major & 7) of byte (major >> 3) */
+	__u64 section_bytes;
+	__u64 largest; /* bytes a CPU, both buffers together, that an ALLOC of now could have */
+	__u32 suspended; /* 1: on, but trace records are not taken */
+	__u32 reserved;
+};
+
+/* The reader has taken a stream's records up to a position. */
+struct pitrace_consumed {
+	__u32 kind; /* PITRACE_BUFFER_* */
+	__u32 cpu;
+	__u64 position;
 };
 
 /* One hook of the module; ask for index 0, 1, ... until ENOENT. */
@@ -222,6 +276,10 @@ struct pitrace_probe {
 #define PITRACE_IOC_ENABLE    _IOW(PITRACE_IOC_MAGIC, 0x16, __u32) /* major */
 #define PITRACE_IOC_DISABLE   _IOW(PITRACE_IOC_MAGIC, 0x17, __u32)
 #define PITRACE_IOC_RATE      _IOW(PITRACE_IOC_MAGIC, 0x18, __u32) /* ticks a second */
+#define PITRACE_IOC_SUSPEND   _IO(PITRACE_IOC_MAGIC, 0x1b)
+#define PITRACE_IOC_RESUME    _IO(PITRACE_IOC_MAGIC, 0x1c)
+#define PITRACE_IOC_DISCARD   _IO(PITRACE_IOC_MAGIC, 0x1d) /* what the trace buffers hold */
+#define PITRACE_IOC_CONSUMED  _IOW(PITRACE_IOC_MAGIC, 0x1f, struct pitrace_consumed)
 #define PITRACE_IOC_PROBE     _IOWR(PITRACE_IOC_MAGIC, 0x1e, struct pitrace_probe)
 
 #endif /* PITRACE_ABI_H */

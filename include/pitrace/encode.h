@@ -64,6 +64,19 @@ static inline void pitrace_encode_time(void *place, __u64 time)
 			    PITRACE_TIME_HIGH, (__u32)time) = (__u32)(time >> 32);
 }
 
+#define PITRACE_TIME_SIZE 16
+
+#define PITRACE_LOST_SIZE 20
+
+static inline void pitrace_encode_lost(void *place, __u32 time_lo, __u64 records)
+{
+	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_LOST_SIZE,
+					 PITRACE_MAJOR_SYSTEM, PITRACE_SYSTEM_LOST, time_lo);
+
+	data[0] = (__u32)(records >> 32);
+	data[1] = (__u32)records;
+}
+
 #define PITRACE_TPROF_SIZE 28
 
 static inline void pitrace_encode_tprof(void *place, __u32 time_lo, int user, __u32 pid, __u32 tid,

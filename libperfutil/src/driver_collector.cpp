@@ -141,7 +141,7 @@ void DriverCollector::map_new_cpus() {
     if (mapped_.count(cpu) != 0) continue;
     std::vector<UniqueMapping> both;
     for (uint32_t kind = 0; kind < PITRACE_BUFFERS; ++kind) {
-      UniqueMapping mapping = device_->map(kind, cpu, PITRACE_HEAD_BYTES + bytes[kind]);
+      UniqueMapping mapping = device_->map(kind, cpu, PITRACE_HEAD_BYTES + 2 * bytes[kind]);
       if (mapping) both.push_back(std::move(mapping));
     }
     if (both.size() == PITRACE_BUFFERS) mapped_.emplace(cpu, std::move(both));

@@ -10,7 +10,7 @@
 
 #include <pi/decode.h>
 
-#include "ring.h"
+#include <pitrace/ring.h>
 
 namespace {
 
@@ -47,7 +47,7 @@ class RingTest : public testing::Test {
     ring_.size = bytes;
     ring_.head = &head_;
     head_.data_size = bytes;
-    pitrace_ring_reset(&ring_);
+    pitrace_ring_reset(&ring_, 0, false);
   }
 
   void* reserve(__u32 size, __u64* time) { return pitrace_ring_reserve(&ring_, size, time); }
@@ -199,7 +199,7 @@ TEST_F(RingTest, AWriterInterruptedAfterReadingTheClockReadsItAgain) {
 
 TEST_F(RingTest, ResetEmptiesTheBufferAndItsCounts) {
   ASSERT_TRUE(write(1));
-  pitrace_ring_reset(&ring_);
+  pitrace_ring_reset(&ring_, 0, false);
   EXPECT_EQ(committed(), 0u);
   EXPECT_EQ(head_.produced, 0u);
   EXPECT_EQ(head_.written, 0u);
