@@ -170,11 +170,7 @@ static int discard(void)
 	if (!suspended)
 		suspend();
 	pitrace_buffers_reset(PITRACE_BUFFER_TRACE);
-	pitrace_gate_open(PITRACE_BUFFER_TRACE);
-	pitrace_snapshot_system(session.rate, session.interval_id);
-	if (suspended)
-		pitrace_gate_close(PITRACE_BUFFER_TRACE);
-	else
+	if (!suspended)
 		resume();
 	return 0;
 }

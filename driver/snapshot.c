@@ -16,7 +16,7 @@
 
 static void write_system(u32 minor, const u32 *ints, u32 count)
 {
-	pitrace_write_ints(PITRACE_BUFFER_TRACE, PITRACE_MAJOR_SYSTEM, minor, ints, count);
+	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_SYSTEM, minor, ints, count);
 }
 
 void pitrace_snapshot_system(u32 rate, u32 interval_id)

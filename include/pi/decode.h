@@ -99,11 +99,30 @@ inline bool decode_tprof(const RecordView& record, TprofTick& out) {
   return true;
 }
 
-// The new high half of the time, for a PITRACE_MAJOR_TIME record.
+inline bool is_time(const RecordView& record) {
+  return record.major() == PITRACE_MAJOR_TIME || record.major() == PITRACE_MAJOR_TIME_FAKE;
+}
+
+// The high half of the time from here on, for a record that is_time().
 inline bool decode_time(const RecordView& record, uint32_t& high) {
-  if (record.major() != PITRACE_MAJOR_TIME || record.int_count() < 1) return false;
+  if (!is_time(record) || record.int_count() < 1) return false;
   high = record.int_at(0);
   return true;
+}
+
+// How many records of its stream were lost up to here, for a PITRACE_SYSTEM_LOST record.
+inline bool decode_lost(const RecordView& record, uint64_t& lost) {
+  if (record.major() != PITRACE_MAJOR_SYSTEM || record.minor() != PITRACE_SYSTEM_LOST ||
+      record.int_count() < 2)
+    return false;
+  lost = record.long_at(0);
+  return true;
+}
+
+// Whether the writer counts it as written: what the ring adds by itself is not.
+inline bool is_counted(const RecordView& record) {
+  return !is_time(record) &&
+         (record.major() != PITRACE_MAJOR_SYSTEM || record.minor() != PITRACE_SYSTEM_LOST);
 }
 
 struct ModuleEntry {

@@ -2,7 +2,8 @@
 // Layout of the nrm2 trace file, shared by its writer (libperfutil) and its reader (post).
 //
 // A file is a sequence of sections, each a 512-byte header and data_size bytes, then the texts of
-// /proc/kallsyms and /proc/modules, whose places the first header tells. The first 256 bytes of
+// /proc/kallsyms and /proc/modules, whose places the first header tells; in a file that was written
+// while the trace ran these are sections of their own. The first 256 bytes of
 // the header are the published layout, packed and misaligned by history: read and write it by
 // these offsets, never through a struct. docs/man/nrm2.5 is the full description.
 #ifndef PI_NRM2_H
@@ -55,9 +56,11 @@ enum section_type : uint32_t {
   section_trace = 2,
   section_final_mte = 4,
   // Our additions. Readers skip types they do not know.
-  section_info = 0x100,       // text: "key=value" lines, keys in namespace info
-  section_build_ids = 0x200,  // text: "BUILDID PATH" lines; "-" for a file that has none, "?" for
-                              // one that changed or vanished before it could be read
+  section_info = 0x100,         // text: "key=value" lines, keys in namespace info
+  section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file that has none, "?" for
+                                // one that changed or vanished before it could be read; BUILDID may
+                                // be followed by "@" and the inode that the file had
+  section_kernel_text = 0x400,  // the kernel's symbols or modules, where the first header says so
 };
 
 // Keys of the info section. Values are text in UTF-8 without line feed; a key may repeat where it
@@ -72,12 +75,15 @@ constexpr char kernel[] = "kernel";  // uname -r
 constexpr char host[] = "host";
 constexpr char machine[] = "machine";    // uname -m
 constexpr char platform[] = "platform";  // one line: distribution, kernel, machine
-constexpr char ended[] = "ended";        // "off", "buffer full", "disk full"
-constexpr char cpu_hz[] = "cpu_hz";      // nominal speed of the processor
-constexpr char rate[] = "rate";          // ticks a second really asked of the source
+constexpr char ended[] = "ended";    // "off", "buffer full", "disk full"; "running" in a file whose
+                                     // recorder has not finished it, a snapshot has "snapshot"
+constexpr char cpu_hz[] = "cpu_hz";  // nominal speed of the processor
+constexpr char rate[] = "rate";      // ticks a second really asked of the source
 constexpr char tick_ns[] = "tick_ns";    // mean distance of two ticks, nanoseconds
 constexpr char kallsyms[] = "kallsyms";  // "complete", "hidden" (addresses withheld), "missing"
-// Counters, one line each: "count.CPU.trace|mte.produced|written|full|stopped|too_long|source=N"
+// Counters, one line each: "count.CPU.trace|mte.produced|written|full|stopped|too_long|source=N".
+// Of those written, "overwritten" were overwritten by newer ones (wrap-around) and "unwritten" did
+// not get into the file (disk full).
 constexpr char count_prefix[] = "count.";
 // "missed.PROBE=N": hits of one of the module's hooks that the kernel itself skipped
 constexpr char missed_prefix[] = "missed.";

@@ -66,6 +66,13 @@ static inline void pitrace_encode_time(void *place, __u64 time)
 
 #define PITRACE_TIME_SIZE 16
 
+/* For a copy of a ring whose beginning has been overwritten. */
+static inline void pitrace_encode_fake_time(void *place, __u64 time)
+{
+	*pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_TIME_SIZE, PITRACE_MAJOR_TIME_FAKE,
+			    PITRACE_TIME_HIGH, (__u32)time) = (__u32)(time >> 32);
+}
+
 #define PITRACE_LOST_SIZE 20
 
 static inline void pitrace_encode_lost(void *place, __u32 time_lo, __u64 records)

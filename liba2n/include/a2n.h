@@ -87,6 +87,10 @@ int A2nSetKernelImageName(const char *name);
  * A2N_INVALID_ARGUMENT. */
 int A2nSetModuleBuildId(const char *path, const char *build_id);
 
+/* The same for the file of that path that has this inode, where several files had the path (our
+ * addition). */
+int A2nSetFileBuildId(const char *path, uint64_t inode, const char *build_id);
+
 /* ---- processes ------------------------------------------------------------------------------ */
 /* The time of the calls below that take none (our addition). */
 void A2nSetTime(uint64_t time);

@@ -135,10 +135,17 @@ int A2nSetKernelImageName(const char* name) {
   });
 }
 
+int A2nSetFileBuildId(const char* path, uint64_t inode, const char* build_id) {
+  return guarded([&](Library& lib) -> int {
+    if (!path || !*path || !build_id) return A2N_INVALID_ARGUMENT;
+    return lib.modules().set_build_id(path, inode, build_id) ? A2N_SUCCESS : A2N_INVALID_ARGUMENT;
+  });
+}
+
 int A2nSetModuleBuildId(const char* path, const char* build_id) {
   return guarded([=](Library& lib) {
     if (!path || !*path || !build_id) return A2N_INVALID_ARGUMENT;
-    if (!lib.modules().set_build_id(path, build_id)) return A2N_INVALID_ARGUMENT;
+    if (!lib.modules().set_build_id(path, 0, build_id)) return A2N_INVALID_ARGUMENT;
     if (std::string(path) == "vmlinux") lib.kernel().set_image_build_id(build_id);
     return A2N_SUCCESS;
   });

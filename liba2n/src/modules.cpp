@@ -37,14 +37,15 @@ void Modules::set_search_path(std::string_view path) {
   search_ = split_search_path(path);
 }
 
-bool Modules::set_build_id(const char* path, std::string_view build_id) {
+bool Modules::set_build_id(const char* path, uint64_t inode, std::string_view build_id) {
   if (!is_build_id(build_id)) return false;
-  build_ids_[path] = build_id;
+  build_ids_[{path, inode}] = build_id;
   return true;
 }
 
-std::optional<std::string> Modules::build_id(const char* path) const {
-  const auto found = build_ids_.find(path);
+std::optional<std::string> Modules::build_id(const char* path, uint64_t inode) const {
+  auto found = build_ids_.find({path, inode});
+  if (found == build_ids_.end()) found = build_ids_.find({path, 0});
   if (found == build_ids_.end()) return std::nullopt;
   return found->second;
 }
@@ -66,7 +67,7 @@ LoadedModule* Modules::load(const Module& module, uint64_t mapping_length) {
   const uint64_t inode = seen != inodes_.end() && seen->second > 1 ? module.inode : 0;
   auto& loaded = loaded_[{module.name, inode}];
   if (!loaded) {
-    ModuleRequest request{module.name, build_id(module.name), inode, search_};
+    ModuleRequest request{module.name, build_id(module.name, module.inode), inode, search_};
     loaded = std::make_unique<LoadedModule>(LoadedModule{load_module(request, notes_)});
   }
   return loaded->content.usable ? loaded.get() : nullptr;
@@ -78,7 +79,7 @@ LoadedModule* Modules::load_vdso(const Module& module, uint64_t mapping_length) 
     vdso_ = std::make_unique<OwnVdso>(
         OwnVdso{{std::move(own.module)}, std::move(own.build_id), own.length});
   }
-  const auto traced = build_id(module.name);
+  const auto traced = build_id(module.name, module.inode);
   const bool same = traced ? *traced == vdso_->build_id : mapping_length == vdso_->length;
   if (same && vdso_->module.content.usable) return &vdso_->module;
   notes_.add(std::string(module.name) +

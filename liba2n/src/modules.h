@@ -38,9 +38,10 @@ class Modules {
   Modules(Interner& interner, Notes& notes) : interner_(interner), notes_(notes) {}
 
   void set_search_path(std::string_view path);
-  // False for what is no build-id.
-  bool set_build_id(const char* path, std::string_view build_id);
-  std::optional<std::string> build_id(const char* path) const;
+  // inode 0: of every file of that path that nothing else is told of. False for what is no
+  // build-id.
+  bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
+  std::optional<std::string> build_id(const char* path, uint64_t inode) const;
 
   Module* get(const char* name, uint32_t stamp, uint64_t inode);
 
@@ -54,7 +55,7 @@ class Modules {
   Interner& interner_;
   Notes& notes_;
   std::vector<std::string> search_;
-  std::unordered_map<std::string, std::string> build_ids_;  // by path
+  std::map<std::pair<std::string, uint64_t>, std::string> build_ids_;  // by path and inode
   std::map<std::pair<const char*, uint64_t>, std::unique_ptr<Module>> modules_;
   std::unordered_map<const char*, size_t> inodes_;  // by name: how many inodes were seen
   // By name and the inode the file must have, 0 where it does not matter.

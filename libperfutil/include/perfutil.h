@@ -88,10 +88,32 @@ int PiSetSource(int source);
 int TraceSetScope(int scope, int pid);
 
 /* ---- trace -------------------------------------------------------------------------------- */
-#define COLLECTION_MODE_NORMAL 0 /* recording stops by itself when a buffer is full */
+#define COLLECTION_MODE_NORMAL 0     /* recording stops by itself when a buffer is full */
+#define COLLECTION_MODE_WRAP 1       /* the newest trace records survive; names go to a file */
+#define COLLECTION_MODE_CONTINUOUS 2 /* everything goes to a file while it is recorded */
 
-/* PU_ERROR_NOT_SUPPORTED for modes other than normal, PU_ERROR_INCORRECT_STATE once initialised. */
+/* PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised. */
 int TraceSetMode(int mode);
+
+#define PI_FILE_NAME_DEFAULT "swtrace.nrm2"
+
+/* The trace file: what continuous mode writes to, and where TraceWriteBufferToFile(NULL) writes. In
+ * wrap-around mode names go to the file of that name with ".mte" appended. TraceOn() makes the file anew
+ * in these modes; an older one becomes NAME.old. At most 1023 characters.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised.
+ */
+int TraceSetName(const char *name);
+
+/* Never null; static storage. */
+const char *TraceGetName(void);
+
+#define PI_SECTION_BYTES_DEFAULT (64u << 10)
+#define PI_SECTION_BYTES_MIN (4u << 10)
+
+/* Bytes that are written to the file in one piece (continuous and wrap-around mode), raised to
+ * PI_SECTION_BYTES_MIN. TraceInit() refuses more than half of a buffer.
+ * PU_ERROR_INCORRECT_STATE once initialised. */
+int TraceSetSectionSize(uint32_t bytes);
 
 #define PI_TRACE_BYTES_DEFAULT (3u << 20)
 #define PI_MTE_BYTES_DEFAULT (5u << 20)
@@ -109,7 +131,8 @@ int SetTraceAnonMTE(int on);
  * PU_ERROR_DRIVER_NOT_LOADED (source driver only), PU_ERROR_ACCESS_DENIED,
  * PU_ERROR_FACILITY_BUSY (another process owns the trace; the text says which),
  * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_NOT_SUPPORTED (neither source works here; the text says
- * why), PU_ERROR_INCORRECT_STATE (this process has already initialised).
+ * why), PU_ERROR_INVALID_PARAMETER (sections too large for the buffers), PU_ERROR_INCORRECT_STATE (this
+ * process has already initialised).
  */
 int TraceInit(uint32_t bytes);
 
@@ -131,14 +154,29 @@ int TraceQueryMajor(int major);
 int SetProfilerRate(int rate);
 
 /* Starts recording: empties the buffers, writes start-up information and what runs now.
+ * In continuous and wrap-around mode also makes the trace's file.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when on, PU_ERROR_ACCESS_DENIED,
- * PU_ERROR_NOT_ENOUGH_MEMORY.
+ * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE.
  */
 int TraceOn(void);
 
+/* Between TraceOn() and TraceOff(): from now on nothing but names is recorded, until TraceResume().
+ * Names go on, because what is recorded later needs them. Repeated calls succeed.
+ * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on.
+ */
+int TraceSuspend(void);
+int TraceResume(void);
+
+/* Throws away what has been recorded since TraceOn(), but for names; recording goes on. In continuous
+ * mode the file begins anew, too. PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on,
+ * PU_ERROR_BUFFER_FULL when recording has ended by itself, PU_ERROR_FILE.
+ */
+int TraceDiscard(void);
+
 /* Stops recording; the buffers keep what they hold. PU_ERROR_BUFFER_FULL: it had stopped by
- * itself before (still a success: the trace can be written). PU_ERROR_NOT_INITIALIZED,
- * PU_ERROR_INCORRECT_STATE when not on.
+ * itself before (still a success: the trace can be written). In continuous and wrap-around mode the
+ * file is completed. PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on, PU_ERROR_FILE
+ * (the trace is off, its file lacks the newest records and says so).
  */
 int TraceOff(void);
 
@@ -148,16 +186,18 @@ int TraceTerminate(void);
 /* Writes the buffers, the kernel's symbols and modules and the build-ids of what was mapped to a
  * new file of mode 0600. An existing regular file of that name is replaced in one step when the
  * new one is complete; when the disk fills, what was written stays, is readable, and says so.
- * A symbolic link or a file that is not regular is refused. name null: "swtrace.nrm2".
- * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on and before the first TraceOn(),
- * PU_ERROR_FILE.
+ * A symbolic link or a file that is not regular is refused. name null: TraceGetName().
+ * Wrap-around mode: what the buffers hold at this moment, and all names; recording goes on. Continuous
+ * mode: copies the file, where name is another one.
+ * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on (but for wrap-around mode) and before the
+ * first TraceOn(), PU_ERROR_INVALID_PARAMETER (the file that names stream to), PU_ERROR_FILE.
  */
 int TraceWriteBufferToFile(const char *name);
 
 /* 1 or 0. */
 int IsTraceOn(void);
 
-/* 1 while records are being stored: on and no buffer full. */
+/* 1 while records are being stored: on, not suspended and no buffer full. */
 int IsTraceActive(void);
 
 /* Counts the successful TraceOn() calls; 0 before the first. */
@@ -189,6 +229,9 @@ struct pi_trace_status {
 	struct pi_trace_counts mte;
 	uint64_t missed; /* hits of the module's hooks that the kernel skipped */
 	uint64_t throttled; /* perf: times its clock was throttled */
+	int mode; /* COLLECTION_MODE_* */
+	int suspended;
+	uint64_t overwritten; /* trace records that newer ones have taken the place of */
 };
 
 /* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small,

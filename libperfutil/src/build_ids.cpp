@@ -23,7 +23,7 @@ namespace {
 
 constexpr char changed[] = "?";
 constexpr char none[] = "-";
-constexpr size_t pids_kept = 4;
+constexpr size_t pids_kept = 8;
 
 // A file's time on the trace clock; negative for what lies before boot.
 int64_t on_trace_clock(const timespec& time) {
@@ -85,32 +85,9 @@ std::string build_id_of(const std::string& path, const ModuleMentions& mentions,
 
 }  // namespace
 
-void collect_modules(std::span<const std::byte> records,
-                     std::map<std::string, ModuleMentions>& modules) {
-  uint64_t high = 0;
-  while (!records.empty()) {
-    const RecordView record(records);
-    if (!record.valid()) return;
-    records = records.subspan(record.length());
-    uint32_t new_high = 0;
-    if (decode_time(record, new_high)) high = static_cast<uint64_t>(new_high) << 32;
-    ModuleEntry entry{};
-    if (!decode_module(record, entry) || entry.stamp == PITRACE_STAMP_ANON) continue;
-    const uint64_t time = high | record.time_lo();
-    const auto [place, is_new] = modules.try_emplace(std::string(entry.name));
-    ModuleMentions& mentions = place->second;
-    mentions.first_time = is_new ? time : std::min(mentions.first_time, time);
-    if (entry.inode != 0) {
-      mentions.two_inodes |= mentions.inode != 0 && mentions.inode != entry.inode;
-      mentions.inode = entry.inode;
-    }
-    if (mentions.pids.size() < pids_kept) mentions.pids.insert(entry.pid);
-  }
-}
-
 std::string find_build_id(const std::string& path, const ModuleMentions& mentions,
                           const std::string& proc) {
-  if (mentions.two_inodes || !path.starts_with("/") || path.ends_with(" (deleted)")) return changed;
+  if (!path.starts_with("/") || path.ends_with(" (deleted)")) return changed;
   const UniqueFd fd = open_mapped_file(path, mentions, proc);
   if (!fd) return changed;
   const auto id = build_id_of_file(fd.get());
@@ -118,16 +95,38 @@ std::string find_build_id(const std::string& path, const ModuleMentions& mention
   return *id;
 }
 
-std::string build_id_text(const std::vector<BufferView>& buffers, const std::string& proc) {
-  std::map<std::string, ModuleMentions> modules;
-  for (const auto& view : buffers)
-    if (view.kind == PITRACE_BUFFER_MTE) collect_modules(view.records, modules);
-  std::string text;
-  for (const auto& [path, mentions] : modules) {
-    // The section has one line a module; such a name could not be told from two.
-    if (path.find('\n') != std::string::npos || path == "[vsyscall]") continue;
-    text += fmt::format("{} {}\n", build_id_of(path, mentions, proc), path);
+void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
+  uint32_t& high = time_high_[cpu];
+  while (!records.empty()) {
+    const RecordView record(records);
+    if (!record.valid()) return;
+    records = records.subspan(record.length());
+    if (decode_time(record, high)) continue;
+    ModuleEntry entry{};
+    if (!decode_module(record, entry) || entry.stamp == PITRACE_STAMP_ANON) continue;
+    const File file(entry.name, entry.inode);
+    if (told_.count(file) != 0) continue;
+    const uint64_t time = static_cast<uint64_t>(high) << 32 | record.time_lo();
+    const auto [place, is_new] = new_.try_emplace(file);
+    ModuleMentions& mentions = place->second;
+    mentions.first_time = is_new ? time : std::min(mentions.first_time, time);
+    mentions.inode = entry.inode;
+    if (mentions.pids.size() < pids_kept) mentions.pids.push_back(entry.pid);
   }
+}
+
+std::string BuildIdTable::take_lines() {
+  std::string text;
+  for (const auto& [file, mentions] : new_) {
+    const auto& [path, inode] = file;
+    told_.insert(file);
+    // A line is one file; such a name could not be told from two.
+    if (path.find('\n') != std::string::npos || path == "[vsyscall]") continue;
+    const std::string id = build_id_of(path, mentions, proc_);
+    text +=
+        inode != 0 ? fmt::format("{}@{} {}\n", id, inode, path) : fmt::format("{} {}\n", id, path);
+  }
+  new_.clear();
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -23,19 +24,30 @@ struct Counts {
   std::array<uint64_t, PITRACE_LOST_REASONS> lost{};
 };
 
-// The committed records of one CPU's buffer of one kind. The bytes belong to the collector and do
-// not change while recording is off.
+// The committed records of one CPU's buffer of one kind, less what was consumed. The bytes belong
+// to the collector and do not change until they are consumed or the trace is turned on again.
 struct BufferView {
   uint32_t cpu = 0;
   uint32_t kind = PITRACE_BUFFER_TRACE;
   std::span<const std::byte> records;
   Counts counts;
+  uint64_t position = 0;   // in the stream, of the first byte
   uint64_t last_time = 0;  // of the newest record, nanoseconds of the trace clock
+};
+
+// What was left of a trace buffer that wraps around.
+struct BufferCopy {
+  uint32_t cpu = 0;
+  std::vector<std::byte> records;
+  Counts counts;
+  uint64_t kept = 0;  // of the written records; the others were overwritten
+  uint64_t last_time = 0;
 };
 
 struct CollectorStatus {
   bool on = false;
-  bool full = false;  // a buffer became full and recording stopped by itself
+  bool suspended = false;  // on, but only names are recorded
+  bool full = false;       // a buffer became full and recording stopped by itself
   uint32_t interval_id = 0;
   int scope = 0;  // TRACE_SCOPE_*
   int pid = 0;    // of the process scope
@@ -50,7 +62,7 @@ struct CollectorStatus {
   std::bitset<256> enabled;
 };
 
-// Not thread-safe against itself: libperfutil serialises the calls. Buffers are freed, and
+// libperfutil serialises the calls, but for those of a stream's reader. Buffers are freed, and
 // ownership of the source given up, by the destructor.
 class Collector {
  public:
@@ -64,7 +76,21 @@ class Collector {
   virtual Status on() = 0;
   virtual Status off() = 0;  // status().full tells whether recording had ended before
   virtual Result<CollectorStatus> status() = 0;
+  virtual Status suspend() = 0;
+  virtual Status resume() = 0;
+  // Forgets the trace buffers' records. PU_ERROR_BUFFER_FULL when recording has ended by itself.
+  virtual Status discard() = 0;
+  // Of buffers that do not wrap around.
   virtual std::vector<BufferView> buffers() = 0;
+  // Of all trace buffers, one after the other, so that one copy is in memory at a time.
+  virtual void copy_trace(const std::function<void(BufferCopy)>& take) = 0;
+
+  // For the one thread that reads buffers which stream; safe while others call anything else.
+  // Readable while a buffer holds a section; may stay so until something is consumed.
+  virtual int ready_fd() = 0;
+  virtual std::vector<BufferView> unread() = 0;
+  virtual void consumed(const BufferView& view, size_t bytes) = 0;
+
   // One sentence each: what this source misses, and what a reader of a report must know.
   virtual std::vector<std::string> cannot_see() = 0;
   virtual std::vector<std::string> notes() = 0;

@@ -16,6 +16,9 @@ struct TraceConfig {
   int pid = 0;                                    // wanted process, 0: none named
   uint64_t trace_bytes = PI_TRACE_BYTES_DEFAULT;  // per CPU
   uint64_t mte_bytes = PI_MTE_BYTES_DEFAULT;
+  int mode = COLLECTION_MODE_NORMAL;
+  uint64_t section_bytes = PI_SECTION_BYTES_DEFAULT;  // of buffers that stream
+  std::string file_name = PI_FILE_NAME_DEFAULT;
   bool anonymous = true;  // record anonymous executable mappings
   // Where the kernel tells about CPUs and processes; tests point elsewhere.
   std::string online_path = "/sys/devices/system/cpu/online";

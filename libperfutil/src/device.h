@@ -18,6 +18,8 @@ class Device {
   virtual int open() = 0;
   // A PITRACE_IOC_* request; 0 or a negative error number.
   virtual int control(unsigned long request, void* argument) = 0;
+  // For poll(); -1 while it is not open.
+  virtual int fd() const = 0;
   // Maps read-only; empty when this CPU has no such buffer.
   virtual UniqueMapping map(uint32_t kind, uint32_t cpu, size_t bytes) = 0;
 };

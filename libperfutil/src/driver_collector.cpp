@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "ring_memory.h"
 #include "text.h"
 
 namespace pi::perfutil {
@@ -43,6 +44,18 @@ Error busy_error(Device& device) {
                       info.owner_pid, name.empty() ? "name unknown" : name)};
 }
 
+Error no_memory_error(Device& device, const TraceConfig& config) {
+  pitrace_info info{};
+  constexpr uint64_t megabyte = 1 << 20;
+  const bool known = device.control(PITRACE_IOC_INFO, &info) == 0;
+  return {PU_ERROR_NOT_ENOUGH_MEMORY,
+          fmt::format("There is no memory for trace and MTE buffers of {} + {} MB a CPU. {}",
+                      config.trace_bytes / megabyte, config.mte_bytes / megabyte,
+                      known ? fmt::format("At most {} MB a CPU fit now, both together.",
+                                          info.largest / megabyte)
+                            : "Ask for smaller buffers.")};
+}
+
 Error control_error(int error, const char* what) {
   const std::string text =
       fmt::format("The pitrace module refused to {} ({}).", what, errno_text(error));
@@ -56,26 +69,11 @@ Error control_error(int error, const char* what) {
       return {PU_ERROR_INVALID_PARAMETER, text};
     case EBUSY:
       return {PU_ERROR_INCORRECT_STATE, text};
+    case ENOSPC:
+      return {PU_ERROR_BUFFER_FULL, text + " Recording has ended: a buffer became full."};
     default:
       return {PU_FAILURE, text + " 'dmesg' may tell more."};
   }
-}
-
-BufferView view_of(const UniqueMapping& mapping, uint32_t cpu, uint32_t kind) {
-  const auto* head = reinterpret_cast<const pitrace_buffer_head*>(mapping.data());
-  // Acquire: pairs with the module's release after the record's bytes are in place.
-  const uint64_t committed = __atomic_load_n(&head->committed, __ATOMIC_ACQUIRE);
-  const uint64_t room = mapping.size() - PITRACE_HEAD_BYTES;
-  BufferView view;
-  view.cpu = cpu;
-  view.kind = kind;
-  view.records = mapping.bytes().subspan(PITRACE_HEAD_BYTES, std::min(committed, room));
-  view.counts.produced = __atomic_load_n(&head->produced, __ATOMIC_RELAXED);
-  view.counts.written = __atomic_load_n(&head->written, __ATOMIC_RELAXED);
-  for (size_t reason = 0; reason < PITRACE_LOST_REASONS; ++reason)
-    view.counts.lost[reason] = __atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED);
-  view.last_time = __atomic_load_n(&head->last_time, __ATOMIC_RELAXED);
-  return view;
 }
 
 std::string probe_name(const pitrace_probe& probe) {
@@ -109,10 +107,12 @@ Result<std::unique_ptr<Collector>> DriverCollector::create(const TraceConfig& co
   pitrace_alloc request{};
   request.trace_bytes = config.trace_bytes;
   request.mte_bytes = config.mte_bytes;
-  request.mode = PITRACE_MODE_NORMAL;
+  request.mode = static_cast<uint32_t>(config.mode);
+  request.section_bytes = config.mode == COLLECTION_MODE_NORMAL ? 0 : config.section_bytes;
   request.flags = config.anonymous ? PITRACE_ALLOC_ANON : 0;
   const int error = device->control(PITRACE_IOC_ALLOC, &request);
   if (error == -EBUSY) return busy_error(*device);
+  if (error == -ENOMEM) return no_memory_error(*device, config);
   if (error != 0) return control_error(-error, "allocate trace buffers");
   std::unique_ptr<DriverCollector> collector(new DriverCollector(std::move(device)));
   // Sizes as rounded by the module.
@@ -135,13 +135,14 @@ Status DriverCollector::control(unsigned long request, void* argument, const cha
 }
 
 void DriverCollector::map_new_cpus() {
+  const std::lock_guard lock(mapped_mutex_);
   const uint32_t cpus = std::min(info_.cpus_possible, cpus_most);
   const uint64_t bytes[PITRACE_BUFFERS] = {info_.trace_bytes, info_.mte_bytes};
   for (uint32_t cpu = 0; cpu < cpus; ++cpu) {
     if (mapped_.count(cpu) != 0) continue;
     std::vector<UniqueMapping> both;
     for (uint32_t kind = 0; kind < PITRACE_BUFFERS; ++kind) {
-      UniqueMapping mapping = device_->map(kind, cpu, PITRACE_HEAD_BYTES + 2 * bytes[kind]);
+      UniqueMapping mapping = device_->map(kind, cpu, ring_mapping_bytes(bytes[kind]));
       if (mapping) both.push_back(std::move(mapping));
     }
     if (both.size() == PITRACE_BUFFERS) mapped_.emplace(cpu, std::move(both));
@@ -170,6 +171,18 @@ Status DriverCollector::off() {
   return stopped;
 }
 
+Status DriverCollector::suspend() {
+  return control(PITRACE_IOC_SUSPEND, nullptr, "suspend recording");
+}
+
+Status DriverCollector::resume() {
+  return control(PITRACE_IOC_RESUME, nullptr, "resume recording");
+}
+
+Status DriverCollector::discard() {
+  return control(PITRACE_IOC_DISCARD, nullptr, "discard what was recorded");
+}
+
 Result<CollectorStatus> DriverCollector::status() {
   if (const auto read = control(PITRACE_IOC_INFO, &info_, "tell its state"); !read)
     return read.error();
@@ -177,6 +190,7 @@ Result<CollectorStatus> DriverCollector::status() {
   CollectorStatus status;
   status.on = info_.state == PITRACE_STATE_ON;
   status.full = info_.full != 0;
+  status.suspended = info_.suspended != 0;
   status.interval_id = info_.interval_id;
   status.scope = TRACE_SCOPE_SYSTEM;
   status.trace_bytes = info_.trace_bytes;
@@ -204,12 +218,37 @@ std::vector<pitrace_probe> DriverCollector::probes() {
   return list;
 }
 
+bool DriverCollector::wraps(uint32_t kind) const {
+  return info_.mode == PITRACE_MODE_WRAP && kind == PITRACE_BUFFER_TRACE;
+}
+
 std::vector<BufferView> DriverCollector::buffers() {
+  const std::lock_guard lock(mapped_mutex_);
   std::vector<BufferView> views;
   for (const auto& [cpu, mappings] : mapped_)
     for (uint32_t kind = 0; kind < PITRACE_BUFFERS; ++kind)
-      views.push_back(view_of(mappings[kind], cpu, kind));
+      if (!wraps(kind)) views.push_back(RingMemory(mappings[kind]).unread());
   return views;
+}
+
+void DriverCollector::copy_trace(const std::function<void(BufferCopy)>& take) {
+  // Mappings are only added.
+  std::vector<const UniqueMapping*> all;
+  {
+    const std::lock_guard lock(mapped_mutex_);
+    for (const auto& [cpu, mappings] : mapped_) all.push_back(&mappings[PITRACE_BUFFER_TRACE]);
+  }
+  for (const auto* mapping : all) take(RingMemory(*mapping).copy());
+}
+
+std::vector<BufferView> DriverCollector::unread() {
+  map_new_cpus();
+  return buffers();
+}
+
+void DriverCollector::consumed(const BufferView& view, size_t bytes) {
+  pitrace_consumed request{view.kind, view.cpu, view.position + bytes};
+  (void)device_->control(PITRACE_IOC_CONSUMED, &request);
 }
 
 std::vector<std::string> DriverCollector::cannot_see() {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "collector.h"
@@ -29,7 +30,14 @@ class DriverCollector final : public Collector {
   Status on() override;
   Status off() override;
   Result<CollectorStatus> status() override;
+  Status suspend() override;
+  Status resume() override;
+  Status discard() override;
   std::vector<BufferView> buffers() override;
+  void copy_trace(const std::function<void(BufferCopy)>& take) override;
+  int ready_fd() override { return device_->fd(); }
+  std::vector<BufferView> unread() override;
+  void consumed(const BufferView& view, size_t bytes) override;
   std::vector<std::string> cannot_see() override;
   std::vector<std::string> notes() override;
 
@@ -39,9 +47,11 @@ class DriverCollector final : public Collector {
   // A CPU that came online since gets its buffers from the module then.
   void map_new_cpus();
   std::vector<pitrace_probe> probes();
+  bool wraps(uint32_t kind) const;
 
   std::unique_ptr<Device> device_;
   pitrace_info info_{};
+  std::mutex mapped_mutex_;
   std::map<uint32_t, std::vector<UniqueMapping>> mapped_;  // by CPU, then kind
 };
 

@@ -13,7 +13,7 @@
 namespace pi::perfutil {
 namespace {
 
-void add_counts(InfoText& info, const BufferView& view) {
+void add_counts(InfoText& info, const StreamCounts& view) {
   constexpr const char* reasons[PITRACE_LOST_REASONS] = {"full", "stopped", "too_long", "source"};
   const std::string prefix = fmt::format("{}{}.{}.", nrm2::info::count_prefix, view.cpu,
                                          view.kind == PITRACE_BUFFER_TRACE ? "trace" : "mte");
@@ -21,6 +21,8 @@ void add_counts(InfoText& info, const BufferView& view) {
   info.add_number(prefix + "written", view.counts.written);
   for (size_t reason = 0; reason < PITRACE_LOST_REASONS; ++reason)
     info.add_number(prefix + reasons[reason], view.counts.lost[reason]);
+  if (view.overwritten != 0) info.add_number(prefix + "overwritten", view.overwritten);
+  if (view.unwritten != 0) info.add_number(prefix + "unwritten", view.unwritten);
 }
 
 void add_machine(InfoText& info) {
@@ -47,7 +49,8 @@ void InfoText::add_number(std::string_view key, uint64_t value) {
 }
 
 InfoText describe_trace(Collector& collector, const CollectorStatus& status,
-                        const std::vector<std::string>& notes) {
+                        const std::vector<std::string>& notes,
+                        const std::vector<StreamCounts>& streams) {
   InfoText info;
   info.add(nrm2::info::source, collector.source() == PI_SOURCE_DRIVER ? "driver" : "perf");
   info.add(nrm2::info::scope, status.scope == TRACE_SCOPE_SYSTEM ? "system" : "process");
@@ -61,7 +64,7 @@ InfoText describe_trace(Collector& collector, const CollectorStatus& status,
   info.add_number(nrm2::info::throttled, status.throttled);
   for (const auto& [probe, missed] : status.missed)
     info.add_number(std::string(nrm2::info::missed_prefix) + probe, missed);
-  for (const auto& view : collector.buffers()) add_counts(info, view);
+  for (const auto& stream : streams) add_counts(info, stream);
   return info;
 }
 

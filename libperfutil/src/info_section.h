@@ -23,10 +23,20 @@ class InfoText {
   std::string text_;
 };
 
+// Of one stream: what was counted, and of the records written those that are not in the file.
+struct StreamCounts {
+  uint32_t cpu = 0;
+  uint32_t kind = 0;
+  Counts counts;
+  uint64_t overwritten = 0;  // by newer ones
+  uint64_t unwritten = 0;    // the disk was full
+};
+
 // notes: what users of the trace should know. How it ended and what became of the kernel's symbols
 // is added by the writer.
 InfoText describe_trace(Collector& collector, const CollectorStatus& status,
-                        const std::vector<std::string>& notes);
+                        const std::vector<std::string>& notes,
+                        const std::vector<StreamCounts>& streams);
 
 }  // namespace pi::perfutil
 

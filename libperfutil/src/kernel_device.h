@@ -11,6 +11,7 @@ class KernelDevice final : public Device {
  public:
   int open() override;
   int control(unsigned long request, void* argument) override;
+  int fd() const override { return fd_.get(); }
   UniqueMapping map(uint32_t kind, uint32_t cpu, size_t bytes) override;
 
  private:

@@ -9,9 +9,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <pi/decode.h>
-#include <pi/nrm2.h>
 
+#include "nrm2_header.h"
 #include "output_file.h"
 #include "perfutil.h"
 #include "text.h"
@@ -20,17 +19,6 @@ namespace pi::perfutil {
 namespace {
 
 namespace at = nrm2::offset;
-using Header = std::array<std::byte, nrm2::header_size>;
-using Bytes = std::span<const std::byte>;
-
-template <class T>
-void put(Header& header, size_t offset, T value) {
-  std::memcpy(header.data() + offset, &value, sizeof value);
-}
-
-Bytes bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
-}
 
 struct Section {
   uint32_t type = 0;
@@ -49,17 +37,6 @@ bool holds_records(const Section& section) {
   return section.type < nrm2::section_info;
 }
 
-// The longest start of the records that is at most limit bytes and ends with a whole record.
-size_t whole_records(Bytes data, size_t limit) {
-  size_t end = 0;
-  while (end < data.size()) {
-    const RecordView record(data.subspan(end));
-    if (!record.valid() || end + record.length() > limit) break;
-    end += record.length();
-  }
-  return end;
-}
-
 class Writer {
  public:
   Writer(OutputFile file, const TraceContent& content)
@@ -68,7 +45,7 @@ class Writer {
   Status write(const std::string& name);
 
  private:
-  Header header_of(const Section& section) const;
+  HeaderBytes header_of(const Section& section) const;
   std::vector<Section> plan() const;
   int add(const Section& section);
   int add_kernel_texts();
@@ -86,31 +63,13 @@ class Writer {
   std::vector<Section> written_;
 };
 
-Header Writer::header_of(const Section& section) const {
+HeaderBytes Writer::header_of(const Section& section) const {
   std::set<uint32_t> cpus;
   for (const auto& view : content_.buffers) cpus.insert(view.cpu);
-  const auto size = static_cast<uint32_t>(section.data.size());
-  Header header{};
-  std::memcpy(header.data() + at::magic, nrm2::magic, sizeof nrm2::magic);
-  put(header, at::endian, nrm2::endian_mark);
-  put(header, at::cr, uint8_t{10});
-  put(header, at::header_size, static_cast<uint32_t>(nrm2::header_size));
-  put(header, at::data_size, size);
-  put(header, at::cpu, section.cpu);
-  put(header, at::mode, uint32_t{PITRACE_MODE_NORMAL | nrm2::mode_mte_at_end});
-  put(header, at::start_time, content_.start_time);
-  put(header, at::stop_time, content_.stop_time);
-  put(header, at::metric_count, uint32_t{1});
-  put(header, at::flags, section.full ? nrm2::flag_full : uint32_t{0});
-  put(header, at::num_cpus, static_cast<uint32_t>(cpus.size()));
-  put(header, at::uncompressed_size, size);
-  put(header, at::os_type, nrm2::os_type_64);
-  put(header, at::interval_id, content_.interval_id);
-  put(header, at::lost_count, static_cast<uint32_t>(std::min<uint64_t>(section.lost, UINT32_MAX)));
-  put(header, at::section_type, section.type);
-  put(header, at::version, nrm2::version);
-  std::memcpy(header.data() + at::os, "Linux  ", 8);
-  return header;
+  const FileFacts file{PITRACE_MODE_NORMAL | nrm2::mode_mte_at_end, content_.start_time,
+                       content_.interval_id, static_cast<uint32_t>(cpus.size())};
+  return make_header(file, {section.type, section.cpu, static_cast<uint32_t>(section.data.size()),
+                            content_.stop_time, section.lost, section.full});
 }
 
 std::vector<Section> Writer::plan() const {
@@ -184,8 +143,10 @@ int Writer::cut(uint64_t end) {
   while (!written_.empty() && end_of(written_.back()) > end) {
     Section& last = written_.back();
     const uint64_t data_start = last.offset + nrm2::header_size;
-    const size_t keep =
-        holds_records(last) && end > data_start ? whole_records(last.data, end - data_start) : 0;
+    uint64_t counted = 0;
+    const size_t keep = holds_records(last) && end > data_start
+                            ? whole_records(last.data, end - data_start, counted)
+                            : 0;
     if (keep == 0) {
       written_.pop_back();
       continue;
@@ -200,8 +161,9 @@ int Writer::cut(uint64_t end) {
 bool Writer::keeps_records(uint64_t end) const {
   if (written_.empty()) return false;
   const Section& first = written_.front();
-  return end_of(first) <= end ||
-         (end > nrm2::header_size && whole_records(first.data, end - nrm2::header_size) != 0);
+  uint64_t counted = 0;
+  return end_of(first) <= end || (end > nrm2::header_size &&
+                                  whole_records(first.data, end - nrm2::header_size, counted) != 0);
 }
 
 // Cuts the trace so that the texts fit behind it, and adds as many of them as do.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ Result<OutputFile> OutputFile::create(const std::string& name) {
     // The target's own name is left out: it may be as long as names can be.
     const std::string temporary = fmt::format(".pitrace-{}-{}.tmp", ::getpid(), attempt);
     UniqueFd fd(::openat(directory.get(), temporary.c_str(),
-                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd && errno == EEXIST) continue;
     if (!fd) return file_error(name, errno);
     (void)::fchmod(fd.get(), 0600);  // whatever the umask took away
@@ -97,6 +98,37 @@ int OutputFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
   return 0;
 }
 
+int OutputFile::append_file(int fd) {
+  std::vector<std::byte> block(1 << 20);
+  off_t at = 0;
+  for (;;) {
+    const ssize_t got = ::pread(fd, block.data(), block.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    if (got == 0) return 0;
+    if (const int error = append(std::span(block).first(static_cast<size_t>(got))); error != 0)
+      return error;
+    at += got;
+  }
+}
+
+int OutputFile::publish(bool keep_old) {
+  if (temporary_.empty()) return 0;
+  const std::string old = target_ + ".old";
+  if (keep_old &&
+      ::renameat(directory_.get(), target_.c_str(), directory_.get(), old.c_str()) != 0 &&
+      errno != ENOENT)
+    return errno;
+  if (::renameat(directory_.get(), temporary_.c_str(), directory_.get(), target_.c_str()) != 0)
+    return errno;
+  temporary_.clear();
+  return 0;
+}
+
+int OutputFile::sync() const {
+  return ::fdatasync(fd_.get()) != 0 ? errno : 0;
+}
+
 int OutputFile::truncate(uint64_t size) {
   if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) return errno;
   if (::lseek(fd_.get(), static_cast<off_t>(size), SEEK_SET) < 0) return errno;
@@ -107,6 +139,7 @@ int OutputFile::truncate(uint64_t size) {
 int OutputFile::commit() {
   // Network file systems tell of a full disk only here.
   if (::close(fd_.release()) != 0 && errno != EINTR) return errno;
+  if (temporary_.empty()) return 0;
   if (::renameat(directory_.get(), temporary_.c_str(), directory_.get(), target_.c_str()) != 0)
     return errno;
   temporary_.clear();

@@ -28,6 +28,14 @@ class OutputFile {
   int overwrite(uint64_t offset, std::span<const std::byte> bytes);
   int truncate(uint64_t size);
   uint64_t size() const { return size_; }
+  // Appends the whole of another file; 0 or an error number.
+  int append_file(int fd);
+  // Gives the file its name now, while it goes on being written. keep_old: a file of that name
+  // becomes NAME.old. 0 or an error number.
+  int publish(bool keep_old);
+  // On the disk when it returns; 0 or an error number. May run beside everything else.
+  int sync() const;
+  int fd() const { return fd_.get(); }
   // Closes the file and gives it its name; 0 or an error number, the old file then stays.
   int commit();
 

@@ -2,6 +2,7 @@
 // The source that needs no module: perf events of every CPU and a look into /proc.
 #include "perf_collector.h"
 
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
@@ -20,8 +21,9 @@ namespace pi::perfutil {
 PerfCollector::PerfCollector(const TraceConfig& config, const PerfScope& scope)
     : config_(config),
       scope_(scope),
-      buffers_(config.trace_bytes, config.mte_bytes),
-      converter_(config.anonymous) {
+      buffers_(config.trace_bytes, config.mte_bytes, config.mode, config.section_bytes),
+      converter_(config.anonymous),
+      section_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   features_.kernel = scope.kernel;
   status_.scope = scope.system ? TRACE_SCOPE_SYSTEM : TRACE_SCOPE_PROCESS;
   status_.pid = scope.pid;
@@ -89,14 +91,16 @@ Status PerfCollector::open_everything() {
 }
 
 Status PerfCollector::on() {
-  std::lock_guard lock(mutex_);
-  buffers_.reset();
+  std::unique_lock lock(mutex_);
+  for (uint32_t kind = 0; kind < PITRACE_BUFFERS; ++kind) buffers_.reset(kind);
+  buffers_.set_suspended(false);
+  status_.suspended = false;
   converter_.reset();
   notes_.clear();
   unreadable_processes_ = 0;
   auto started = reader_.prepare();
   if (started) started = open_everything();
-  if (started) started = begin_recording();
+  if (started) started = begin_recording(lock);
   if (!started) events_.clear();
   return started;
 }
@@ -104,22 +108,20 @@ Status PerfCollector::on() {
 // Order matters: the snapshot's time lies before the side band begins, the side band begins
 // before /proc is read, and the rings are drained after. So whatever happens meanwhile is
 // recorded with a later time and is harmless to replay on top of the snapshot. Ticks come last.
-Status PerfCollector::begin_recording() {
+Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   if (events_.empty())
     return Error{PU_ERROR_INTERNAL, "No CPU could be traced: none stayed online."};
   const uint64_t time = trace_clock();
   const uint32_t interval_id = status_.interval_id + 1;
   const uint32_t first = events_.begin()->first;
-  put_startup(time, status_.rate, interval_id, buffers_.at(first, PITRACE_BUFFER_TRACE),
-              buffers_.at(first, PITRACE_BUFFER_MTE));
+  put_startup(time, status_.rate, interval_id, buffers_.at(first, PITRACE_BUFFER_MTE));
   for (auto& [cpu, events] : events_) {
     reader_.watch(events.side_band_fds.front().get());
     reader_.watch(events.tick_fds.front().get());
     control_events(events.side_band_fds, PERF_EVENT_IOC_ENABLE);
   }
-  if (status_.enabled.test(PITRACE_MAJOR_MTE)) put_snapshot(time);
-  if (status_.enabled.test(PITRACE_MAJOR_TPROF))
-    for (auto& [cpu, events] : events_) control_events(events.tick_fds, PERF_EVENT_IOC_ENABLE);
+  if (status_.enabled.test(PITRACE_MAJOR_MTE)) put_snapshot(time, lock);
+  if (status_.enabled.test(PITRACE_MAJOR_TPROF)) run_ticks(true);
   const auto started = reader_.start([this] { guarded(&PerfCollector::drain_all); },
                                      [this] { guarded(&PerfCollector::follow_cpus); });
   if (!started) return started;
@@ -130,7 +132,12 @@ Status PerfCollector::begin_recording() {
   return {};
 }
 
-void PerfCollector::put_snapshot(uint64_t time) {
+void PerfCollector::run_ticks(bool run) {
+  for (auto& [cpu, events] : events_)
+    control_events(events.tick_fds, run ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+}
+
+void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lock) {
   const auto cpus = buffers_.cpus();
   size_t turn = 0;
   ProcessFacts facts;
@@ -139,6 +146,9 @@ void PerfCollector::put_snapshot(uint64_t time) {
     unreadable_processes_ += facts.maps_denied;
     put_process(facts, time, config_.anonymous,
                 buffers_.at(cpus[turn++ % cpus.size()], PITRACE_BUFFER_MTE));
+    tell_sections();
+    lock.unlock();
+    lock.lock();
   }
 }
 
@@ -156,6 +166,7 @@ Status PerfCollector::off() {
   events_.clear();
   status_.stop_time = trace_clock();
   status_.on = false;
+  status_.suspended = false;
   return {};
 }
 
@@ -177,6 +188,37 @@ void PerfCollector::drain(CpuEvents& events) {
 
 void PerfCollector::drain_all() {
   for (auto& [cpu, events] : events_) drain(events);
+  tell_sections();
+}
+
+void PerfCollector::tell_sections() {
+  if (buffers_.take_section_ready()) ::eventfd_write(section_event_.get(), 1);
+}
+
+Status PerfCollector::suspend() {
+  std::lock_guard lock(mutex_);
+  run_ticks(false);
+  drain_all();
+  status_.suspended = true;
+  buffers_.set_suspended(true);
+  return {};
+}
+
+Status PerfCollector::resume() {
+  std::lock_guard lock(mutex_);
+  // What the rings hold came while nothing was wanted.
+  drain_all();
+  status_.suspended = false;
+  buffers_.set_suspended(false);
+  if (status_.enabled.test(PITRACE_MAJOR_TPROF)) run_ticks(true);
+  return {};
+}
+
+Status PerfCollector::discard() {
+  std::lock_guard lock(mutex_);
+  drain_all();
+  buffers_.reset(PITRACE_BUFFER_TRACE);
+  return {};
 }
 
 // What was lost after the ring's last record was told by no record; the kernel's count has it.
@@ -217,7 +259,7 @@ void PerfCollector::follow_cpus() {
     reader_.watch(events.side_band_fds.front().get());
     reader_.watch(events.tick_fds.front().get());
     control_events(events.side_band_fds, PERF_EVENT_IOC_ENABLE);
-    if (status_.enabled.test(PITRACE_MAJOR_TPROF))
+    if (status_.enabled.test(PITRACE_MAJOR_TPROF) && !status_.suspended)
       control_events(events.tick_fds, PERF_EVENT_IOC_ENABLE);
     notes_.push_back(
         fmt::format("CPU {} came online during the trace and is traced from then on.", cpu));
@@ -235,18 +277,19 @@ void PerfCollector::guarded(void (PerfCollector::*work)()) {
 }
 
 Status PerfCollector::enable(uint32_t major) {
-  std::lock_guard lock(mutex_);
-  apply_enabled(status_.enabled | majors_meant(major));
+  std::unique_lock lock(mutex_);
+  apply_enabled(status_.enabled | majors_meant(major), lock);
   return {};
 }
 
 Status PerfCollector::disable(uint32_t major) {
-  std::lock_guard lock(mutex_);
-  apply_enabled(status_.enabled & ~majors_meant(major));
+  std::unique_lock lock(mutex_);
+  apply_enabled(status_.enabled & ~majors_meant(major), lock);
   return {};
 }
 
-void PerfCollector::apply_enabled(const std::bitset<256>& enabled) {
+void PerfCollector::apply_enabled(const std::bitset<256>& enabled,
+                                  std::unique_lock<std::mutex>& lock) {
   const auto changed = status_.enabled ^ enabled;
   // What the rings hold was recorded under the old setting.
   if (status_.on) drain_all();
@@ -254,11 +297,9 @@ void PerfCollector::apply_enabled(const std::bitset<256>& enabled) {
   converter_.set_enabled(enabled);
   if (!status_.on) return;
   if (changed.test(PITRACE_MAJOR_MTE) && enabled.test(PITRACE_MAJOR_MTE))
-    put_snapshot(trace_clock());
-  if (!changed.test(PITRACE_MAJOR_TPROF)) return;
-  const unsigned long request =
-      enabled.test(PITRACE_MAJOR_TPROF) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
-  for (auto& [cpu, events] : events_) control_events(events.tick_fds, request);
+    put_snapshot(trace_clock(), lock);
+  if (changed.test(PITRACE_MAJOR_TPROF) && !status_.suspended)
+    run_ticks(enabled.test(PITRACE_MAJOR_TPROF));
 }
 
 Status PerfCollector::set_rate(uint32_t rate) {
@@ -278,7 +319,36 @@ Result<CollectorStatus> PerfCollector::status() {
 
 std::vector<BufferView> PerfCollector::buffers() {
   std::lock_guard lock(mutex_);
-  return buffers_.views();
+  return buffers_.unread();
+}
+
+void PerfCollector::copy_trace(const std::function<void(BufferCopy)>& take) {
+  std::vector<uint32_t> cpus;
+  {
+    std::lock_guard lock(mutex_);
+    if (status_.on) drain_all();
+    cpus = buffers_.cpus();
+  }
+  for (const uint32_t cpu : cpus) {
+    BufferCopy copy;
+    {
+      std::lock_guard lock(mutex_);
+      copy = buffers_.at(cpu, PITRACE_BUFFER_TRACE).copy();
+    }
+    take(std::move(copy));
+  }
+}
+
+std::vector<BufferView> PerfCollector::unread() {
+  std::lock_guard lock(mutex_);
+  eventfd_t ignored;
+  (void)::eventfd_read(section_event_.get(), &ignored);
+  return buffers_.unread();
+}
+
+void PerfCollector::consumed(const BufferView& view, size_t bytes) {
+  std::lock_guard lock(mutex_);
+  buffers_.at(view.cpu, view.kind).consume(view.position + bytes);
 }
 
 std::vector<std::string> PerfCollector::notes() {

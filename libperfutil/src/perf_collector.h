@@ -31,7 +31,14 @@ class PerfCollector final : public Collector {
   Status on() override;
   Status off() override;
   Result<CollectorStatus> status() override;
+  Status suspend() override;
+  Status resume() override;
+  Status discard() override;
   std::vector<BufferView> buffers() override;
+  void copy_trace(const std::function<void(BufferCopy)>& take) override;
+  int ready_fd() override { return section_event_.get(); }
+  std::vector<BufferView> unread() override;
+  void consumed(const BufferView& view, size_t bytes) override;
   std::vector<std::string> cannot_see() override { return perf_blind_spots(scope_); }
   std::vector<std::string> notes() override;
 
@@ -42,12 +49,15 @@ class PerfCollector final : public Collector {
   Status open_cpu(uint32_t cpu);
   std::vector<int> targets() const;
   std::vector<uint32_t> online_cpus() const;
-  Status begin_recording();
-  void put_snapshot(uint64_t time);
-  void apply_enabled(const std::bitset<256>& enabled);
+  Status begin_recording(std::unique_lock<std::mutex>& lock);
+  void run_ticks(bool run);
+  // Gives the lock up between processes: a stream's reader makes room meanwhile.
+  void put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lock);
+  void apply_enabled(const std::bitset<256>& enabled, std::unique_lock<std::mutex>& lock);
   // With mutex_ held:
   void drain(CpuEvents& events);
   void drain_all();
+  void tell_sections();
   void close_cpu(CpuEvents& events);
   void follow_cpus();
   // In the reader's thread: runs work with mutex_ held; an error becomes a note.
@@ -63,6 +73,7 @@ class PerfCollector final : public Collector {
   CollectorStatus status_;
   std::vector<std::string> notes_;
   uint32_t unreadable_processes_ = 0;
+  UniqueFd section_event_;  // tells a stream's reader that there is a section
   PerfReader reader_;
 };
 

@@ -55,9 +55,12 @@ Status fill_status(Trace& trace, pi_trace_status& out) {
   out.tick_ns = now->tick_ns;
   out.throttled = now->throttled;
   for (const auto& [probe, missed] : now->missed) out.missed += missed;
-  for (const auto& view : trace.buffers()) {
-    out.cpus += view.kind == PITRACE_BUFFER_TRACE;
-    add(view.kind == PITRACE_BUFFER_TRACE ? out.trace : out.mte, view.counts);
+  out.suspended = now->suspended;
+  out.mode = trace.mode();
+  for (const auto& stream : trace.counts()) {
+    out.cpus += stream.kind == PITRACE_BUFFER_TRACE;
+    out.overwritten += stream.overwritten;
+    add(stream.kind == PITRACE_BUFFER_TRACE ? out.trace : out.mte, stream.counts);
   }
   return {};
 }
@@ -106,6 +109,27 @@ int TraceSetScope(int scope, int pid) {
 
 int TraceSetMode(int mode) {
   return call([=](Trace& trace) { return trace.set_mode(mode); });
+}
+
+int TraceSetSectionSize(uint32_t bytes) {
+  return call([=](Trace& trace) { return trace.set_section_size(bytes); });
+}
+
+int TraceSetName(const char* name) {
+  if (name == nullptr)
+    return call([](Trace&) { return Status(Error{PU_ERROR_NULL_POINTER, "The name is null."}); });
+  return call([=](Trace& trace) { return trace.set_name(name); });
+}
+
+const char* TraceGetName(void) {
+  // Kept for good, as the caller may keep the pointer; there are few.
+  static std::set<std::string> kept;
+  const char* name = "";
+  (void)call([&](Trace& trace) -> Status {
+    name = kept.insert(trace.name()).first->c_str();
+    return {};
+  });
+  return name;
 }
 
 int TraceSetMteSize(uint32_t bytes) {
@@ -160,12 +184,24 @@ int TraceOff(void) {
   });
 }
 
+int TraceSuspend(void) {
+  return call([](Trace& trace) { return trace.suspend(); });
+}
+
+int TraceResume(void) {
+  return call([](Trace& trace) { return trace.resume(); });
+}
+
+int TraceDiscard(void) {
+  return call([](Trace& trace) { return trace.discard(); });
+}
+
 int TraceTerminate(void) {
   return call([](Trace& trace) { return trace.terminate(); });
 }
 
 int TraceWriteBufferToFile(const char* name) {
-  return call([=](Trace& trace) { return trace.write(name ? name : "swtrace.nrm2"); });
+  return call([=](Trace& trace) { return trace.write(name ? name : ""); });
 }
 
 int IsTraceOn(void) {
@@ -174,7 +210,7 @@ int IsTraceOn(void) {
 
 int IsTraceActive(void) {
   const auto state = pi::perfutil::state_or_none();
-  return state.on && !state.full;
+  return state.on && !state.full && !state.suspended;
 }
 
 uint32_t TraceGetIntervalId(void) {

@@ -10,8 +10,7 @@
 
 namespace pi::perfutil {
 
-void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer& trace,
-                 UserBuffer& mte) {
+void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer& mte) {
   const pitrace_module kernel{};  // pid 0, address and size 0
   mte.put_module(time, kernel, PITRACE_KERNEL_NAME);
 
@@ -21,7 +20,7 @@ void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer&
   const auto minutes_west = static_cast<uint32_t>(-local.tm_gmtoff / 60);
   const auto mhz = static_cast<uint32_t>(processor_hz() / 1'000'000);
   const auto put = [&](uint32_t minor, std::initializer_list<uint32_t> ints) {
-    trace.put_ints(time, PITRACE_MAJOR_SYSTEM, minor, ints);
+    mte.put_ints(time, PITRACE_MAJOR_SYSTEM, minor, ints);
   };
   put(PITRACE_SYSTEM_CLOCK,
       {mhz, minutes_west, static_cast<uint32_t>(local.tm_isdst > 0), static_cast<uint32_t>(now)});

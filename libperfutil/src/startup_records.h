@@ -9,9 +9,8 @@
 
 namespace pi::perfutil {
 
-// The kernel's module record goes into mte, everything else into trace.
-void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer& trace,
-                 UserBuffer& mte);
+// Among the names, which are kept in every mode.
+void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer& mte);
 
 }  // namespace pi::perfutil
 

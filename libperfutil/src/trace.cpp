@@ -2,6 +2,8 @@
 // The process's one trace: its settings, its collector, and the rules of its states.
 #include "trace.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,6 +11,8 @@
 #include "build_ids.h"
 #include "nrm2_writer.h"
 #include "source_select.h"
+#include "system_facts.h"
+#include "text.h"
 
 namespace pi::perfutil {
 namespace {
@@ -23,6 +27,13 @@ Status check_major(int major) {
       fmt::format("{} is not a major: majors are 1 to 254, 0 for all, 255 for those of "
                   "tprof.",
                   major));
+}
+
+Status finish_file(OutputFile& file, const std::string& name) {
+  const int error = file.commit();
+  if (error == 0) return {};
+  return Error{PU_ERROR_FILE,
+               fmt::format("'{}' could not be completed: {}.", name, errno_text(error))};
 }
 
 }  // namespace
@@ -60,10 +71,25 @@ Status Trace::set_scope(int scope, int pid) {
 
 Status Trace::set_mode(int mode) {
   if (const auto good = before_init(); !good) return good;
-  if (mode == COLLECTION_MODE_NORMAL) return {};
-  return Error{PU_ERROR_NOT_SUPPORTED,
-               "Only the normal mode is supported by this version: linear buffers, written after "
-               "the trace."};
+  if (mode < COLLECTION_MODE_NORMAL || mode > COLLECTION_MODE_CONTINUOUS)
+    return invalid(fmt::format("{} is not a mode: 0 normal, 1 wrap-around, 2 continuous.", mode));
+  config_.mode = mode;
+  return {};
+}
+
+Status Trace::set_section_size(uint32_t bytes) {
+  if (const auto good = before_init(); !good) return good;
+  config_.section_bytes = std::max<uint64_t>(bytes, PI_SECTION_BYTES_MIN);
+  return {};
+}
+
+Status Trace::set_name(const std::string& name) {
+  if (const auto good = before_init(); !good) return good;
+  constexpr size_t longest = 1023;
+  if (name.empty() || name.size() > longest)
+    return invalid(fmt::format("The name of a trace file has 1 to {} characters.", longest));
+  config_.file_name = name;
+  return {};
 }
 
 Status Trace::set_mte_size(uint32_t bytes) {
@@ -82,6 +108,13 @@ Status Trace::init(uint32_t bytes, std::unique_ptr<Device> device) {
   if (const auto good = before_init(); !good) return good;
   TraceConfig config = config_;
   config.trace_bytes = std::max<uint64_t>(bytes, PI_BUFFER_BYTES_MIN);
+  // The module takes whole pages and compares with half of that.
+  const uint64_t most = std::min(config.trace_bytes, config.mte_bytes) / 2;
+  if (config.mode != COLLECTION_MODE_NORMAL && config.section_bytes > most)
+    return invalid(
+        fmt::format("Sections of {} KB do not fit: a section is at most half of the "
+                    "smaller buffer, here {} KB.",
+                    config.section_bytes >> 10, most >> 10));
   auto selected = select_source(config, std::move(device));
   if (!selected) return selected.error();
   collector_ = std::move(selected->collector);
@@ -121,52 +154,220 @@ Status Trace::set_rate(int rate) {
   return collector_->set_rate(static_cast<uint32_t>(rate));
 }
 
+Result<CollectorStatus> Trace::while_on() {
+  auto now = status();
+  if (now && !now->on) return Error{PU_ERROR_INCORRECT_STATE, "The trace is not on."};
+  return now;
+}
+
 Status Trace::on() {
   const auto now = status();
   if (!now) return now.error();
   if (now->on) return Error{PU_ERROR_INCORRECT_STATE, "The trace is on already."};
+  if (config_.mode != COLLECTION_MODE_NORMAL)
+    if (const auto begun = begin_stream(*now); !begun) return begun;
   const auto started = collector_->on();
-  recorded_ |= static_cast<bool>(started);
+  if (!started && config_.mode != COLLECTION_MODE_NORMAL) stream_.reset();
+  recorded_ = recorded_ || started;
+  taken_ = false;
   return started;
 }
 
 Result<bool> Trace::off() {
-  const auto now = status();
-  if (!now) return now.error();
-  if (!now->on) return Error{PU_ERROR_INCORRECT_STATE, "The trace is not on."};
+  if (const auto now = while_on(); !now) return now.error();
   if (const auto stopped = collector_->off(); !stopped) return stopped.error();
+  if (const auto ended = end_stream(); !ended) return ended.error();
   const auto after = collector_->status();
   if (!after) return after.error();
   return after->full;
 }
 
+Status Trace::suspend() {
+  const auto now = while_on();
+  if (!now) return now.error();
+  return now->suspended ? Status() : collector_->suspend();
+}
+
+Status Trace::resume() {
+  const auto now = while_on();
+  if (!now) return now.error();
+  return now->suspended ? collector_->resume() : Status();
+}
+
+Status Trace::discard() {
+  const auto now = while_on();
+  if (!now) return now.error();
+  if (now->full)
+    return Error{PU_ERROR_BUFFER_FULL,
+                 "Recording has ended because a buffer became full, and names are missing since; "
+                 "turn the trace off and on again instead."};
+  return config_.mode == COLLECTION_MODE_CONTINUOUS ? stream_->discard_trace()
+                                                    : collector_->discard();
+}
+
 Status Trace::terminate() {
   if (const auto good = initialised(); !good) return good;
-  if (const auto now = collector_->status(); now && now->on) (void)collector_->off();
+  Status ended;
+  if (const auto now = collector_->status(); now && now->on) {
+    (void)collector_->off();
+    ended = end_stream();
+  }
+  // The names alone are of no use once everything is in a file of its own.
+  if (stream_ && taken_ && config_.mode == COLLECTION_MODE_WRAP) ::unlink(stream_->name().c_str());
+  stream_.reset();
   collector_.reset();
   notes_.clear();
   recorded_ = false;
-  return {};
+  return ended;
 }
 
-Status Trace::write(const std::string& name) {
+// ---- writing ----
+
+std::string Trace::stream_name() const {
+  return config_.mode == COLLECTION_MODE_WRAP ? config_.file_name + ".mte" : config_.file_name;
+}
+
+std::vector<StreamCounts> Trace::counts() {
+  std::vector<StreamCounts> all;
+  if (!collector_) return all;
+  for (const auto& view : collector_->buffers()) all.push_back({view.cpu, view.kind, view.counts});
+  if (config_.mode == COLLECTION_MODE_WRAP)
+    collector_->copy_trace([&](const BufferCopy& copy) {
+      all.push_back({copy.cpu, PITRACE_BUFFER_TRACE, copy.counts, copy.counts.written - copy.kept});
+    });
+  return all;
+}
+
+std::string Trace::info_text(const CollectorStatus& now, std::string_view ended,
+                             const std::vector<StreamCounts>& counts, std::string_view kallsyms) {
+  InfoText info = describe_trace(*collector_, now, notes(), counts);
+  info.add(nrm2::info::ended, ended);
+  info.add(nrm2::info::kallsyms, kallsyms);
+  return info.text();
+}
+
+Status Trace::begin_stream(const CollectorStatus& now) {
+  stream_.reset();
+  StreamWriter::Setup setup;
+  setup.name = stream_name();
+  setup.facts.mode = static_cast<uint32_t>(config_.mode);
+  setup.facts.start_time = trace_clock();
+  setup.facts.interval_id = now.interval_id + 1;
+  setup.facts.cpus = static_cast<uint32_t>(PiGetActiveProcessorCount());
+  setup.section_bytes = config_.section_bytes;
+  setup.proc_path = config_.proc_path;
+  setup.kernel = read_kernel_texts(config_.proc_path);
+  setup.info = info_text(now, "running", {}, setup.kernel.kallsyms_state);
+  auto stream = StreamWriter::create(*collector_, std::move(setup));
+  if (!stream) return stream.error();
+  stream_ = std::move(*stream);
+  return stream_->start();
+}
+
+Status Trace::end_stream() {
+  if (!stream_) return {};
+  stream_->stop();
+  stream_->take_all();
+  const auto now = collector_->status();
+  if (!now) return now.error();
+  auto in_file = stream_->in_file();
+  std::vector<StreamCounts> all;
+  uint32_t cpus = 0;
+  for (const auto& view : collector_->buffers()) {
+    cpus += view.kind == PITRACE_BUFFER_MTE;
+    const uint64_t unwritten = view.counts.written - in_file[{view.cpu, view.kind}];
+    all.push_back({view.cpu, view.kind, view.counts, 0, unwritten});
+  }
+  const KernelTexts kernel = read_kernel_texts(config_.proc_path);
+  const bool whole = stream_->trouble().empty();
+  return stream_->finish(info_text(*now, whole ? "off" : "disk full", all, kernel.kallsyms_state),
+                         cpus, kernel);
+}
+
+Status Trace::write(const std::string& wanted) {
   const auto now = status();
   if (!now) return now.error();
-  if (now->on)
-    return Error{PU_ERROR_INCORRECT_STATE, "The trace is on; turn it off before it is written."};
   if (!recorded_)
     return Error{PU_ERROR_INCORRECT_STATE,
                  "Nothing has been recorded yet; turn the trace on first."};
+  const std::string name = wanted.empty() ? config_.file_name : wanted;
+  if (config_.mode == COLLECTION_MODE_WRAP) return write_snapshot(name, *now);
+  if (now->on)
+    return Error{PU_ERROR_INCORRECT_STATE,
+                 config_.mode == COLLECTION_MODE_NORMAL
+                     ? "The trace is on; turn it off before it is written."
+                     : fmt::format("The trace is on and being written to '{}'; turn it off first.",
+                                   config_.file_name)};
+  if (config_.mode == COLLECTION_MODE_NORMAL) return write_buffers(name, *now);
+  if (name == config_.file_name) return {};
+  auto copy = stream_->copy_to(name);
+  if (!copy) return copy.error();
+  return finish_file(copy->file, name);
+}
+
+Status Trace::write_buffers(const std::string& name, const CollectorStatus& now) {
   TraceContent content;
   content.buffers = collector_->buffers();
-  content.start_time = now->start_time;
-  content.stop_time = now->stop_time;
-  content.interval_id = now->interval_id;
-  content.full = now->full;
-  content.info = describe_trace(*collector_, *now, notes());
-  content.build_ids = build_id_text(content.buffers, config_.proc_path);
+  content.start_time = now.start_time;
+  content.stop_time = now.stop_time;
+  content.interval_id = now.interval_id;
+  content.full = now.full;
+  content.info = describe_trace(*collector_, now, notes(), counts());
+  BuildIdTable build_ids(config_.proc_path);
+  for (const auto& view : content.buffers)
+    if (view.kind == PITRACE_BUFFER_MTE) build_ids.see(view.cpu, view.records);
+  content.build_ids = build_ids.take_lines();
   content.kernel = read_kernel_texts(config_.proc_path);
   return write_trace_file(name, content);
+}
+
+// The rings first, then the names: those of every record that is in a copy are recorded by then.
+Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now) {
+  if (name == stream_->name())
+    return invalid(fmt::format("'{}' is where the names are written; name another file.", name));
+  auto rings = OutputFile::create(name);
+  if (!rings) return rings.error();
+  std::vector<StreamCounts> all;
+  int error = 0;
+  collector_->copy_trace([&](const BufferCopy& copy) {
+    const SectionFacts section{nrm2::section_trace,
+                               copy.cpu,
+                               static_cast<uint32_t>(copy.records.size()),
+                               copy.last_time,
+                               copy.counts.produced - copy.counts.written,
+                               false};
+    if (error == 0) error = rings->append(make_header(stream_->facts(), section));
+    if (error == 0) error = rings->append(copy.records);
+    all.push_back({copy.cpu, PITRACE_BUFFER_TRACE, copy.counts, copy.counts.written - copy.kept});
+  });
+  if (now.on) stream_->take_all();
+  auto target = stream_->copy_to(name);
+  if (!target) return target.error();
+  if (error == 0) error = target->file.append_file(rings->fd());
+  for (const auto& view : collector_->buffers()) {
+    StreamCounts names{view.cpu, view.kind, view.counts};
+    // While the trace is on, more are recorded as we look: what is in the file is what counts.
+    const uint64_t in_file = target->in_file[{view.cpu, view.kind}];
+    if (now.on)
+      names.counts = {in_file + view.counts.produced - view.counts.written, in_file,
+                      view.counts.lost};
+    names.unwritten = names.counts.written - in_file;
+    all.push_back(names);
+  }
+  const std::string info =
+      info_text(now, now.on ? "snapshot" : "off", all, stream_->kernel_state());
+  SectionFacts last;
+  last.type = nrm2::section_info;
+  last.bytes = static_cast<uint32_t>(info.size());
+  if (error == 0) error = target->file.append(make_header(stream_->facts(), last));
+  if (error == 0) error = target->file.append(bytes_of(info));
+  if (error != 0)
+    return Error{PU_ERROR_FILE, fmt::format("Writing '{}' failed: {}. Make room or name another "
+                                            "file, and write it again.",
+                                            name, errno_text(error))};
+  const auto done = finish_file(target->file, name);
+  taken_ = done && !now.on;
+  return done;
 }
 
 Result<CollectorStatus> Trace::status() {
@@ -186,6 +387,8 @@ std::vector<std::string> Trace::notes() {
   auto all = notes_;
   if (!collector_) return all;
   for (auto& note : collector_->notes()) all.push_back(std::move(note));
+  if (!stream_) return all;
+  if (auto trouble = stream_->trouble(); !trouble.empty()) all.push_back(std::move(trouble));
   return all;
 }
 

@@ -10,7 +10,9 @@
 #include "collector.h"
 #include "config.h"
 #include "device.h"
+#include "info_section.h"
 #include "kernel_texts.h"
+#include "stream_writer.h"
 
 namespace pi::perfutil {
 
@@ -21,6 +23,9 @@ class Trace {
   Status set_scope(int scope, int pid);
   Status set_mode(int mode);
   Status set_mte_size(uint32_t bytes);
+  Status set_section_size(uint32_t bytes);
+  Status set_name(const std::string& name);
+  const std::string& name() const { return config_.file_name; }
   Status set_anonymous(bool on);
   Status init(uint32_t bytes, std::unique_ptr<Device> device);
   Status enable(int major);
@@ -29,21 +34,37 @@ class Trace {
   Status set_rate(int rate);
   Status on();
   Result<bool> off();  // true: recording had ended by itself
+  Status suspend();
+  Status resume();
+  Status discard();
   Status terminate();
+  // name empty: the trace's own.
   Status write(const std::string& name);
   // The collector's state; PU_ERROR_NOT_INITIALIZED.
   Result<CollectorStatus> status();
   int source() const;
-  std::vector<BufferView> buffers() { return collector_->buffers(); }
+  int mode() const { return config_.mode; }
+  std::vector<StreamCounts> counts();
   std::vector<std::string> cannot_see();
   std::vector<std::string> notes();
 
  private:
   Status before_init() const;
   Status initialised() const;
+  // The state of a trace that is on; PU_ERROR_INCORRECT_STATE when it is not.
+  Result<CollectorStatus> while_on();
+  Status begin_stream(const CollectorStatus& now);
+  Status end_stream();
+  std::string info_text(const CollectorStatus& now, std::string_view ended,
+                        const std::vector<StreamCounts>& counts, std::string_view kallsyms);
+  Status write_buffers(const std::string& name, const CollectorStatus& now);
+  Status write_snapshot(const std::string& name, const CollectorStatus& now);
+  std::string stream_name() const;
 
   TraceConfig config_;
   std::unique_ptr<Collector> collector_;
+  std::unique_ptr<StreamWriter> stream_;  // not in normal mode; from the first on
+  bool taken_ = false;  // wrap-around: what was recorded is in a file of the user's
   std::vector<std::string> notes_;
   bool recorded_ = false;  // turned on since init
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Linear trace buffers in this process's memory, with the accounting of the module's buffers.
+// Trace buffers in this process's memory: the module's ring, filled by one thread at a time.
 #ifndef PI_PERFUTIL_USER_BUFFER_H
 #define PI_PERFUTIL_USER_BUFFER_H
 
@@ -8,29 +8,37 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <pi/result.h>
 #include <pi/unique_fd.h>
 #include <pitrace/encode.h>
+#include <pitrace/ring.h>
 
 #include "collector.h"
+#include "ring_memory.h"
 
 namespace pi::perfutil {
 
-// Shared by all buffers of one trace: normal mode ends for all when one is full.
+// What all buffers of one trace have in common.
 struct RecordingState {
-  bool full = false;
+  int mode = PITRACE_MODE_NORMAL;
+  uint64_t section_bytes = 0;  // of buffers that stream
+  bool full = false;           // normal mode ends for all buffers when one is full
+  bool suspended = false;      // trace records are not even counted
+  bool section_ready = false;  // a buffer holds a section since this was set to false
 };
 
 // One stream: one CPU, one kind. Not thread-safe; the owner holds a lock.
 //
 // A record whose time is earlier than the stream's newest gets the newest's time, so that time
-// never runs back. A change of the time's high half is announced by a TIME record that belongs to
-// the same reservation as the record after it and is not counted.
+// never runs back.
 class UserBuffer {
  public:
-  static Result<UserBuffer> create(uint64_t bytes, RecordingState* state);
+  // bytes are rounded up to pages.
+  static Result<UserBuffer> create(uint64_t bytes, uint32_t cpu, uint32_t kind,
+                                   RecordingState* state);
 
   void put_tprof(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address);
   void put_ints(uint64_t time, uint32_t major, uint32_t minor,
@@ -44,39 +52,44 @@ class UserBuffer {
   // Forgets contents and counts.
   void reset();
 
-  std::span<const std::byte> records() const { return memory_.bytes().first(committed_); }
-  const Counts& counts() const { return counts_; }
-  uint64_t last_time() const { return last_time_; }
+  BufferView unread() const { return RingMemory(memory_).unread(); }
+  BufferCopy copy() const { return RingMemory(memory_).copy(); }
+  // The reader has taken everything below that position of the stream.
+  void consume(uint64_t position);
 
  private:
   UserBuffer(UniqueMapping memory, RecordingState* state)
       : memory_(std::move(memory)), state_(state) {}
-  // Counts the record and returns its place of size bytes, or null when it is lost. time becomes
-  // the time it is stored with.
-  std::byte* reserve(uint64_t& time, uint32_t size);
-  bool count_lost(uint32_t reason);
+  // Counts the record; encode(place, time) fills its place of size bytes, unless it is lost.
+  template <class Encode>
+  void put(uint64_t time, uint32_t size, const Encode& encode);
+  bool streams() const;
 
   UniqueMapping memory_;
   RecordingState* state_;
-  size_t committed_ = 0;
-  Counts counts_;
-  uint64_t last_time_ = 0;
+  pitrace_ring ring_{};
 };
 
 // The buffers of all CPUs seen so far. Addresses of buffers stay valid until destruction.
 class BufferSet {
  public:
-  BufferSet(uint64_t trace_bytes, uint64_t mte_bytes)
-      : bytes_{trace_bytes, mte_bytes}, state_(std::make_unique<RecordingState>()) {}
+  BufferSet(uint64_t trace_bytes, uint64_t mte_bytes, int mode = PITRACE_MODE_NORMAL,
+            uint64_t section_bytes = 0)
+      : bytes_{trace_bytes, mte_bytes},
+        state_(std::make_unique<RecordingState>(RecordingState{mode, section_bytes})) {}
 
   // Allocates what the CPU lacks.
   Status add_cpu(uint32_t cpu);
   // The CPU must have been added.
   UserBuffer& at(uint32_t cpu, uint32_t kind) { return cpus_.at(cpu)[kind]; }
   std::vector<uint32_t> cpus() const;
-  void reset();
+  void reset(uint32_t kind);
+  void set_suspended(bool suspended) { state_->suspended = suspended; }
   bool full() const { return state_->full; }
-  std::vector<BufferView> views() const;
+  // Whether a buffer came to hold a section since this was asked last.
+  bool take_section_ready() { return std::exchange(state_->section_ready, false); }
+  // All but trace buffers that wrap around.
+  std::vector<BufferView> unread() const;
 
  private:
   std::array<uint64_t, PITRACE_BUFFERS> bytes_;

@@ -30,7 +30,7 @@ static bool maps(int fd, size_t bytes, int protection, uint64_t offset) {
 
 static void refused_mappings(int fd) {
   const uint64_t offset = PITRACE_MMAP_OFFSET(PITRACE_BUFFER_TRACE, 0);
-  const size_t bytes = PITRACE_HEAD_BYTES + 65536;
+  const size_t bytes = PITRACE_HEAD_BYTES + 2 * 65536;
 
   expect("mmap-read", 0, maps(fd, bytes, PROT_READ, offset));
   expect("mmap-head-only", 0, maps(fd, 4096, PROT_READ, offset));
@@ -50,7 +50,7 @@ static void refused_mappings(int fd) {
 
 static bool allocates(int fd, uint64_t trace_bytes, uint64_t mte_bytes, uint32_t mode,
                       uint32_t flags) {
-  struct pitrace_alloc alloc = {trace_bytes, mte_bytes, mode, flags};
+  struct pitrace_alloc alloc = {trace_bytes, mte_bytes, mode, flags, 0};
   return ioctl(fd, PITRACE_IOC_ALLOC, &alloc) == 0;
 }
 

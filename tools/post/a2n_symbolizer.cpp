@@ -75,7 +75,10 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
                    fmt::format("the kernel image {} (-k) cannot be used", options.kernel_image));
   if (!status) return status;
   for (const BuildId& build_id : file.build_ids)
-    A2nSetModuleBuildId(build_id.path.c_str(), build_id.id.c_str());
+    if (build_id.inode != 0)
+      A2nSetFileBuildId(build_id.path.c_str(), build_id.inode, build_id.id.c_str());
+    else
+      A2nSetModuleBuildId(build_id.path.c_str(), build_id.id.c_str());
   return {};
 }
 

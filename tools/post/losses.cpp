@@ -82,6 +82,20 @@ std::vector<LeadAndText> loss_sentences(const TraceFile& file, const Losses& los
   if (!file.full.empty()) sentences.push_back({"Buffer full", full_text(file)});
   if (file.info.ended == "disk full")
     sentences.push_back({"Ended", "the disk was full; what came later is missing."});
+  if (file.info.ended == "running")
+    sentences.push_back({"Ended",
+                         "the recorder did not end the trace: it was killed, or the machine "
+                         "stopped; what it had not yet written is missing."});
+  if (losses.total.overwritten != 0)
+    sentences.push_back(
+        {"Wrapped",
+         fmt::format("{} older records were overwritten (wrap-around mode); the report is "
+                     "on the newest ones.",
+                     losses.total.overwritten)});
+  if (losses.total.unwritten != 0)
+    sentences.push_back({"Unwritten", fmt::format("{} records did not get into the file: the disk "
+                                                  "was full.",
+                                                  losses.total.unwritten)});
   if (losses.missed != 0) sentences.push_back({"Missed", missed_text(file, losses)});
   if (file.info.throttled != 0)
     sentences.push_back(

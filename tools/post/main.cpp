@@ -139,7 +139,8 @@ pi::Result<RecordTotals> read_records(Run& run, Consumers consumers) {
 
 // A file that ends early because the disk was full is in good order and yet incomplete.
 int exit_status(const Run& run) {
-  const bool whole = !run.damage.any() && run.file.info.ended != "disk full";
+  const std::string& ended = run.file.info.ended;
+  const bool whole = !run.damage.any() && ended != "disk full" && ended != "running";
   return whole ? cli::exit_good : cli::exit_damaged;
 }
 

@@ -54,7 +54,7 @@ class LayoutReader {
     find_symbols();
     uint64_t at = 0;
     while (at < end_ && !is_symbols(at)) at = read_section(at);
-    for (FileRange* range : {&file_.kallsyms, &file_.modules}) check_behind(at, *range);
+    for (FileRange* range : {&file_.kallsyms, &file_.modules}) check_place(at, *range);
     for (auto& [key, layout] : streams_) file_.streams.push_back(std::move(layout));
     return std::move(file_);
   }
@@ -126,8 +126,10 @@ class LayoutReader {
     return end;
   }
 
-  void check_behind(uint64_t sections_end, FileRange& range) {
+  void check_place(uint64_t sections_end, FileRange& range) {
     if (range.offset == 0 || range.offset >= sections_end) return;
+    for (const Extent& text : kernel_texts_)
+      if (range.offset == text.offset && range.size <= text.size) return;
     damage_.add(
         fmt::format("the kernel's symbols are said to be at file offset {}, which is within "
                     "the sections; they are not used",
@@ -210,6 +212,9 @@ class LayoutReader {
       case nrm2::section_info:
         parse_info(read_text(extent), file_.info);
         break;
+      case nrm2::section_kernel_text:
+        kernel_texts_.push_back(extent);
+        break;
       case nrm2::section_build_ids:
         parse_build_ids(read_text(extent), file_.build_ids);
         break;
@@ -269,7 +274,8 @@ class LayoutReader {
   std::map<std::tuple<bool, uint32_t, uint32_t>, StreamLayout> streams_;
   uint64_t previous_data_ = nrm2::header_size;
   StreamLayout* previous_ = nullptr;  // stream of the section before, if it holds records
-  std::vector<StreamKey> cut_;        // streams whose next section comes after a gap
+  std::vector<Extent> kernel_texts_;
+  std::vector<StreamKey> cut_;  // streams whose next section comes after a gap
 };
 
 }  // namespace

@@ -46,9 +46,9 @@ void check_counts(const TraceFile& file, const Merge& merge, DamageLog& damage) 
   std::map<StreamKey, uint64_t> found;
   for (const auto& stream : merge.streams()) found[stream->key()] += stream->counted();
   for (const auto& [key, counts] : file.info.counts)
-    if (found[key] != counts.written)
-      damage.add(fmt::format("{}: {} records were written, {} are in the file", buffer_name(key),
-                             counts.written, found[key]),
+    if (found[key] != counts.kept())
+      damage.add(fmt::format("{}: {} records should be in the file, {} are", buffer_name(key),
+                             counts.kept(), found[key]),
                  0);
 }
 
@@ -86,6 +86,9 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
   }
   if (consumers.ticks) consumers.ticks->finish();
   check_counts(file, merge, damage);
+  for (const auto& stream : merge.streams())
+    if (stream->gap_count() != 0)
+      totals.gaps.push_back({stream->key(), stream->gap_count(), stream->lost(), stream->gaps()});
   return totals;
 }
 

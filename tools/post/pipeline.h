@@ -6,12 +6,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "byte_source.h"
 #include "damage_log.h"
 #include "nrm2_reader.h"
 #include "processes.h"
 #include "report_show.h"
+#include "stream.h"
 #include "tick_counter.h"
 
 namespace post {
@@ -22,6 +24,14 @@ struct RecordTotals {
   // From the start-up records; 0 when they do not say.
   uint64_t cpu_mhz = 0;
   uint64_t ticks_per_second = 0;
+  // Streams that tell themselves where records were lost.
+  struct StreamGaps {
+    StreamKey key;
+    uint64_t count = 0;
+    uint64_t records = 0;
+    std::vector<Gap> first;
+  };
+  std::vector<StreamGaps> gaps;
 };
 
 struct Consumers {

@@ -60,7 +60,25 @@ Json counts_json(const StreamCounts& counts) {
           {"full", counts.lost[PITRACE_LOST_FULL]},
           {"stopped", counts.lost[PITRACE_LOST_STOPPED]},
           {"too_long", counts.lost[PITRACE_LOST_TOO_LONG]},
-          {"source", counts.lost[PITRACE_LOST_SOURCE]}};
+          {"source", counts.lost[PITRACE_LOST_SOURCE]},
+          {"overwritten", counts.overwritten},
+          {"unwritten", counts.unwritten}};
+}
+
+Json gaps_json(const std::vector<RecordTotals::StreamGaps>& streams) {
+  constexpr size_t shown = 100;
+  Json json = Json::array();
+  for (const auto& stream : streams) {
+    Json places = Json::array();
+    for (const Gap& gap : std::span(stream.first).first(std::min(shown, stream.first.size())))
+      places.push_back({{"from_ns", gap.from}, {"to_ns", gap.to}, {"records", gap.records}});
+    json.push_back({{"cpu", stream.key.cpu},
+                    {"kind", stream.key.mte ? "mte" : "trace"},
+                    {"count", stream.count},
+                    {"records", stream.records},
+                    {"first", std::move(places)}});
+  }
+  return json;
 }
 
 Json losses_json(const Summary& summary) {
@@ -76,6 +94,7 @@ Json losses_json(const Summary& summary) {
   for (const auto& [probe, count] : summary.file.info.missed)
     if (count != 0) json["missed"][probe] = count;
   json["throttled"] = summary.file.info.throttled;
+  json["gaps"] = gaps_json(summary.records.gaps);
   return json;
 }
 

@@ -30,6 +30,7 @@ bool makes_sense(const pi::RecordView& record) {
     case PITRACE_MAJOR_MTE:
       return pi::decode_link(record, link);
     case PITRACE_MAJOR_TIME:
+    case PITRACE_MAJOR_TIME_FAKE:
       return pi::decode_time(record, high);
     default:
       return true;
@@ -165,6 +166,25 @@ bool Stream::looks_like_records() const {
     place += record.length();
   }
   return true;
+}
+
+void Stream::accept_other() {
+  uint64_t lost = 0;
+  if (pi::is_time(record_))
+    accept_time();
+  else if (pi::decode_lost(record_, lost))
+    accept_gap(lost);
+  else
+    ++counted_;
+}
+
+// The number is that of all losses so far, so that telling it twice does no harm.
+void Stream::accept_gap(uint64_t lost) {
+  constexpr size_t gaps_most = 1000;
+  if (lost <= lost_) return;
+  ++gap_count_;
+  if (gaps_.size() < gaps_most) gaps_.push_back({time_, high_ | record_.time_lo(), lost - lost_});
+  lost_ = lost;
 }
 
 void Stream::accept_time() {

@@ -15,6 +15,13 @@
 
 namespace post {
 
+// Records are missing between two others of a stream.
+struct Gap {
+  uint64_t from = 0;  // times of the two, nanoseconds
+  uint64_t to = 0;
+  uint64_t records = 0;
+};
+
 class Stream {
  public:
   // All three must outlive the stream.
@@ -40,18 +47,22 @@ class Stream {
 
   StreamKey key() const { return layout_.key; }
   uint32_t cpu() const { return layout_.key.cpu; }
-  // Records so far without those that only carry the time.
+  // Records so far without those that the writer does not count.
   uint64_t counted() const { return counted_; }
+  // Where the stream itself says that records were lost; the first of them, and the records of all.
+  const std::vector<Gap>& gaps() const { return gaps_; }
+  uint64_t gap_count() const { return gap_count_; }
+  uint64_t lost() const { return lost_; }
   uint64_t bytes_read() const { return loaded_; }
 
  private:
   static bool known_major(uint32_t major) { return major - 1 < 0xff; }
 
   void accept() {
-    if (record_.major() == PITRACE_MAJOR_TIME) [[unlikely]]
-      accept_time();
-    else
+    if (record_.major() == PITRACE_MAJOR_TPROF) [[likely]]
       ++counted_;
+    else
+      accept_other();
     const uint64_t raw = high_ | record_.time_lo();
     if (raw < raw_) [[unlikely]]
       time_ran_back(raw);
@@ -59,7 +70,9 @@ class Stream {
     if (raw > time_) time_ = raw;
   }
 
+  void accept_other();
   void accept_time();
+  void accept_gap(uint64_t lost);
   void time_ran_back(uint64_t raw);
   bool recover();
   bool fill();
@@ -84,6 +97,9 @@ class Stream {
   uint64_t raw_ = 0;
   uint64_t time_ = 0;
   uint64_t counted_ = 0;
+  std::vector<Gap> gaps_;
+  uint64_t gap_count_ = 0;
+  uint64_t lost_ = 0;
   mutable size_t offset_extent_ = 0;  // where file_offset() looked last
 };
 

@@ -41,6 +41,8 @@ void parse_count(std::string_view name, uint64_t value, TraceInfo& info) {
   if (what == "stopped") counts.lost[PITRACE_LOST_STOPPED] = value;
   if (what == "too_long") counts.lost[PITRACE_LOST_TOO_LONG] = value;
   if (what == "source") counts.lost[PITRACE_LOST_SOURCE] = value;
+  if (what == "overwritten") counts.overwritten = value;
+  if (what == "unwritten") counts.unwritten = value;
 }
 
 struct TextKey {
@@ -95,9 +97,12 @@ void StreamCounts::add(const StreamCounts& other) {
   produced += other.produced;
   written += other.written;
   for (size_t i = 0; i < lost.size(); ++i) lost[i] += other.lost[i];
+  overwritten += other.overwritten;
+  unwritten += other.unwritten;
 }
 
 void parse_info(std::string_view text, TraceInfo& info) {
+  info = {};
   for_each_line(text, [&](std::string_view line) {
     const size_t equals = line.find('=');
     if (equals != std::string_view::npos)
@@ -109,12 +114,15 @@ void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids) {
   for_each_line(text, [&](std::string_view line) {
     const size_t space = line.find(' ');
     if (space == std::string_view::npos || space + 1 == line.size()) return;
-    const std::string_view id = line.substr(0, space);
-    const std::string_view path = line.substr(space + 1);
-    if (id == "-")
-      build_ids.push_back({std::string(path), ""});
-    else if (id == "?" || is_build_id(id))
-      build_ids.push_back({std::string(path), std::string(id)});
+    std::string_view id = line.substr(0, space);
+    BuildId file{std::string(line.substr(space + 1)), 0, ""};
+    if (const size_t mark = id.find('@'); mark != std::string_view::npos) {
+      if (!parse_number(id.substr(mark + 1), file.inode)) return;
+      id = id.substr(0, mark);
+    }
+    if (id != "-" && id != "?" && !is_build_id(id)) return;
+    if (id != "-") file.id = id;
+    build_ids.push_back(std::move(file));
   });
 }
 

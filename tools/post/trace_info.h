@@ -20,7 +20,11 @@ struct StreamCounts {
   uint64_t produced = 0;
   uint64_t written = 0;
   std::array<uint64_t, PITRACE_LOST_REASONS> lost{};
+  // Of those written, what is not in the file.
+  uint64_t overwritten = 0;  // by newer ones: wrap-around mode
+  uint64_t unwritten = 0;    // the disk was full
 
+  uint64_t kept() const { return written - overwritten - unwritten; }
   uint64_t lost_sum() const;
   void add(const StreamCounts& other);
 };
@@ -52,12 +56,14 @@ struct TraceInfo {
   std::vector<std::pair<std::string, uint64_t>> missed;  // a hook and its hits that were skipped
 };
 
-// Adds what the text says; lines that make no sense and unknown keys are ignored.
+// Takes what the text says in place of what an earlier one did; lines that make no sense and
+// unknown keys are ignored.
 void parse_info(std::string_view text, TraceInfo& info);
 
 struct BuildId {
   std::string path;
-  std::string id;  // lower-case hex, "" for a file without one, "?" for not known
+  uint64_t inode = 0;  // of the file that was mapped; 0: not known
+  std::string id;      // lower-case hex, "" for a file without one, "?" for not known
 };
 
 void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids);

@@ -17,16 +17,16 @@
 #include "perfutil.h"
 
 namespace pi::swtrace {
-namespace {
+namespace {}  // namespace
 
-// The recorder lives in another directory, so it needs the whole path.
-std::string absolute(const std::string& name) {
+std::string absolute_path(const std::string& name) {
   std::array<char, PATH_MAX> directory{};
-  if (name.starts_with("/") || ::getcwd(directory.data(), directory.size()) == nullptr) return name;
+  if (name.empty() || name.starts_with("/")) return name;
+  if (::getcwd(directory.data(), directory.size()) == nullptr) return "";
   return fmt::format("{}/{}", directory.data(), name);
 }
 
-void print_sizes(const std::string& name) {
+void print_file_sizes(const std::string& name) {
   const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts {};
   std::array<char, nrm2::header_size> header{};
@@ -45,34 +45,40 @@ void print_sizes(const std::string& name) {
              total - kallsyms - modules, kallsyms, modules);
 }
 
-}  // namespace
-
 int cmd_get(const Words& words) {
   cli::OptionTable table(
       {"swtrace get [FILE]",
-       "Writes the trace to FILE (default swtrace.nrm2), readable by its owner only. "
-       "A file of that name is replaced when the new one is complete; a symbolic "
-       "link is refused.",
+       "Writes the trace to FILE (default swtrace.nrm2, or the -f of 'swtrace init'), readable by "
+       "its "
+       "owner only. A file of that name is replaced when the new one is complete; a symbolic link "
+       "is "
+       "refused. In wrap-around mode a snapshot is written, also while recording goes on.",
        {"swtrace get", "swtrace get /tmp/run7.nrm2"},
        "Exit status: 0 done, 1 failed, 255 wrong use."});
   table.positional("file", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
-  const std::string name = outcome.values.count("file") != 0
-                               ? outcome.values["file"].as<std::vector<std::string>>().front()
-                               : "swtrace.nrm2";
+  const bool named = outcome.values.count("file") != 0;
+  const std::string name =
+      named ? outcome.values["file"].as<std::vector<std::string>>().front() : PI_FILE_NAME_DEFAULT;
   if (name.empty()) {
     cli::error("The name of the file is empty.");
     return cli::exit_usage;
   }
-  const std::string path = absolute(name);
-  if (path.front() != '/') {
+  const std::string path = absolute_path(name);
+  if (path.empty()) {
     cli::error("The current directory has no path any more; give FILE as an absolute path.");
     return cli::exit_failure;
   }
-  const int exit = ask_and_report({"get", path});
-  if (exit == cli::exit_good) print_sizes(name);
-  return exit;
+  const auto reply = ask({named ? "get" : "get-default", path});
+  if (!reply) return cli::exit_failure;
+  if (reply->rc != PU_SUCCESS) {
+    cli::error(reply->text);
+    return cli::exit_failure;
+  }
+  const std::string written = value_of(reply->text, "file");
+  print_file_sizes(written == path ? name : written);
+  return cli::exit_good;
 }
 
 }  // namespace pi::swtrace

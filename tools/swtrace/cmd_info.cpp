@@ -80,13 +80,18 @@ void print_trace(const std::string& lines) {
   line("Tprof rate",
        fmt::format("{} ticks/second, interval {:.2f} microseconds", number(lines, "rate"),
                    static_cast<double>(number(lines, "tick_ns")) / 1e3));
+  const std::string mode = value_of(lines, "mode");
+  line("Mode", mode == "normal" ? mode : fmt::format("{}, {}", mode, value_of(lines, "file")));
   const bool on = number(lines, "on") != 0;
-  line("Tracing", !on                            ? "off"
-                  : number(lines, "active") != 0 ? "active"
-                                                 : "on, but stopped: a buffer is full");
+  line("Tracing", !on                               ? "off"
+                  : number(lines, "active") != 0    ? "active"
+                  : number(lines, "suspended") != 0 ? "on, but suspended"
+                                                    : "on, but stopped: a buffer is full");
   line("Trace interval", std::to_string(number(lines, "interval")));
   print_records(lines, "trace", "Trace records");
   print_records(lines, "mte", "MTE records");
+  if (number(lines, "overwritten") != 0)
+    line("Overwritten", value_of(lines, "overwritten") + " trace records, by newer ones");
   if (number(lines, "missed") != 0) line("Missed hook hits", value_of(lines, "missed"));
   if (number(lines, "throttled") != 0)
     line("Clock throttled", value_of(lines, "throttled") + " times");
@@ -106,9 +111,12 @@ nlohmann::ordered_json trace_json(const std::string& lines) {
   nlohmann::ordered_json trace{{"source", value_of(lines, "source")},
                                {"scope", value_of(lines, "scope")}};
   for (const char* key : {"pid", "recorder", "cpus", "trace_bytes", "mte_bytes", "rate", "tick_ns",
-                          "interval", "missed", "throttled"})
+                          "interval", "missed", "throttled", "overwritten"})
     trace[key] = number(lines, key);
-  for (const char* key : {"on", "active", "full"}) trace[key] = number(lines, key) != 0;
+  trace["mode"] = value_of(lines, "mode");
+  trace["file"] = value_of(lines, "file");
+  for (const char* key : {"on", "active", "full", "suspended"})
+    trace[key] = number(lines, key) != 0;
   trace["trace"] = counts_json(lines, "trace");
   trace["mte"] = counts_json(lines, "mte");
   trace["cannot_see"] = values_of(lines, "cannot_see");

@@ -18,7 +18,8 @@ cli::OptionTable options() {
       {"swtrace init [OPTION]...",
        "Allocates trace buffers for every CPU and starts the recorder that holds them until "
        "'swtrace free'. Nothing is enabled or recorded yet.",
-       {"swtrace init", "swtrace init -s 16 -sm 8", "swtrace init --source perf --pid 4711"},
+       {"swtrace init", "swtrace init -s 16 -sm 8", "swtrace init -t cont -f /var/tmp/run.nrm2",
+        "swtrace init --source perf --pid 4711"},
        "Exit status: 0 done, 1 failed, 255 wrong options."});
   table.group("Buffers (sizes in MB; K and M may be given as unit)")  //
       ("s", po::value<std::string>()->default_value("3")->value_name("SIZE"),
@@ -26,14 +27,15 @@ cli::OptionTable options() {
       ("sm", po::value<std::string>()->default_value("5")->value_name("SIZE"),
        "buffer of each CPU for the names of code and processes (MTE)")  //
       ("t", po::value<std::string>()->default_value("norm")->value_name("MODE"),
-       "norm: recording stops when a buffer is full; wrap and cont are not supported by this "
-       "version")  //
+       "norm: recording stops when a buffer is full; wrap: the newest records survive; cont: all "
+       "are written to a file as they come")  //
       ("anon", po::value<std::string>()->default_value("1")->value_name("0|1"),
        "record executable memory that belongs to no file")  //
       ("f", po::value<std::string>()->value_name("FILE"),
-       "file written during the trace: only with wrap and cont")  //
+       "the trace file (default swtrace.nrm2): written during the trace with cont; with wrap its "
+       "names are, to FILE.mte")  //
       ("ss", po::value<std::string>()->value_name("SIZE"),
-       "section of that file: only with wrap and cont");
+       "what is written to it in one piece, in KB (default 64): only with wrap and cont");
   table.group("Source")  //
       ("source", po::value<std::string>()->default_value("auto")->value_name("WHICH"),
        "auto (the pitrace module when it can be used, else perf), driver, perf")  //
@@ -101,33 +103,47 @@ bool read_request(const po::variables_map& values, InitRequest& request) {
   return read_pid(values, request);
 }
 
-// The modes that write during the trace, and what only they use.
-std::optional<int> check_mode(const po::variables_map& values) {
-  const int mode = choose("-t", values["t"].as<std::string>(), {"norm", "wrap", "cont"});
-  if (mode < 0) return cli::exit_usage;
-  if (mode > 0) {
-    cli::error(
-        fmt::format("-t {}: this mode is not supported by this version; use -t norm with "
-                    "buffers large enough for the whole trace (-s, -sm).",
-                    values["t"].as<std::string>()));
-    return cli::exit_failure;
+// The mode, and what is only for those that write during the trace.
+bool read_mode(const po::variables_map& values, InitRequest& request) {
+  request.mode = choose("-t", values["t"].as<std::string>(), {"norm", "wrap", "cont"});
+  if (request.mode < 0) return false;
+  request.section_bytes = PI_SECTION_BYTES_DEFAULT;
+  request.file = absolute_path(PI_FILE_NAME_DEFAULT);
+  if (request.mode == COLLECTION_MODE_NORMAL) {
+    for (const char* name : {"f", "ss"})
+      if (values.count(name) != 0)
+        cli::warning(
+            fmt::format("-{} has no effect in the normal mode: the file is written by "
+                        "'swtrace get [FILE]'.",
+                        name));
+    return true;
   }
-  for (const char* name : {"f", "ss"})
-    if (values.count(name) != 0)
-      cli::warning(
-          fmt::format("-{} has no effect in the normal mode: the file is written by "
-                      "'swtrace get [FILE]'.",
-                      name));
-  return std::nullopt;
+  if (values.count("ss") != 0) {
+    const std::string& text = values["ss"].as<std::string>();
+    const auto size = parse_size(text, 1 << 10);
+    if (!size || *size < PI_SECTION_BYTES_MIN) {
+      cli::error(
+          fmt::format("-ss: '{}' is not a size of {}K or more.", text, PI_SECTION_BYTES_MIN >> 10));
+      return false;
+    }
+    request.section_bytes = *size;
+  }
+  if (values.count("f") != 0) request.file = absolute_path(values["f"].as<std::string>());
+  if (!request.file.empty()) return true;
+  cli::error("-f: the name is empty, or the current directory has no path any more.");
+  return false;
 }
 
 void say_what_was_set_up(const std::string& lines) {
+  const std::string mode = value_of(lines, "mode");
   fmt::print(
       "Trace initialised: source {}, scope {}, {} CPUs, {} KB trace and {} KB MTE buffer each, "
-      "recorder pid {}\n",
+      "{}recorder pid {}\n",
       value_of(lines, "source"), value_of(lines, "scope"), value_of(lines, "cpus"),
       std::stoull("0" + value_of(lines, "trace_bytes")) >> 10,
-      std::stoull("0" + value_of(lines, "mte_bytes")) >> 10, value_of(lines, "recorder"));
+      std::stoull("0" + value_of(lines, "mte_bytes")) >> 10,
+      mode == "normal" ? "" : fmt::format("{} mode to {}, ", mode, value_of(lines, "file")),
+      value_of(lines, "recorder"));
 }
 
 }  // namespace
@@ -135,9 +151,9 @@ void say_what_was_set_up(const std::string& lines) {
 int cmd_init(const Words& words) {
   const auto outcome = options().parse(words);
   if (outcome.exit) return *outcome.exit;
-  if (const auto exit = check_mode(outcome.values)) return *exit;
   InitRequest request;
-  if (!read_request(outcome.values, request)) return cli::exit_usage;
+  if (!read_mode(outcome.values, request) || !read_request(outcome.values, request))
+    return cli::exit_usage;
   const auto path = socket_path();
   if (!path) {
     cli::error(path.error().message);

@@ -58,6 +58,20 @@ int cmd_on(const Words& words) {
   return without_arguments(words, "on", "Starts recording with empty buffers.");
 }
 
+int cmd_suspend(const Words& words) {
+  return without_arguments(words, "suspend",
+                           "Has nothing but names recorded, until 'swtrace resume'.");
+}
+
+int cmd_resume(const Words& words) {
+  return without_arguments(words, "resume", "Ends a suspension.");
+}
+
+int cmd_discard(const Words& words) {
+  return without_arguments(words, "discard",
+                           "Throws away what was recorded since 'swtrace on'; recording goes on.");
+}
+
 int cmd_free(const Words& words) {
   return without_arguments(
       words, "free", "Ends the recorder and gives its buffers back; what was not written is lost.");
@@ -65,13 +79,19 @@ int cmd_free(const Words& words) {
 
 int cmd_off(const Words& words) {
   const auto outcome =
-      plain("swtrace off", "Stops recording; 'swtrace get' then writes the buffers.",
-            {"swtrace off"})
+      plain(
+          "swtrace off",
+          "Stops recording. 'swtrace get' then writes the buffers; in continuous mode the file is "
+          "complete.",
+          {"swtrace off"})
           .parse(words);
   if (outcome.exit) return *outcome.exit;
   const auto reply = ask({"off"});
   if (!reply) return cli::exit_failure;
-  if (reply->rc == PU_SUCCESS) return cli::exit_good;
+  if (reply->rc == PU_SUCCESS) {
+    if (const auto file = value_of(reply->text, "file"); !file.empty()) print_file_sizes(file);
+    return cli::exit_good;
+  }
   if (reply->rc == PU_ERROR_BUFFER_FULL) {
     cli::warning(reply->text);
     return cli::exit_good;

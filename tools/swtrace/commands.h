@@ -20,6 +20,9 @@ int cmd_disable(const Words& words);
 int cmd_maj(const Words& words);
 int cmd_on(const Words& words);
 int cmd_off(const Words& words);
+int cmd_suspend(const Words& words);
+int cmd_resume(const Words& words);
+int cmd_discard(const Words& words);
 int cmd_get(const Words& words);
 int cmd_setrate(const Words& words);
 int cmd_info(const Words& words);
@@ -36,12 +39,19 @@ const std::vector<Command>& all_commands();
 std::string short_help();
 std::string long_help();
 
-// A number of bytes: "3" means MB, "64K", "64KB", "3M", "3MB" mean what they say. Nothing when it
-// is none or does not fit 32 bits.
-std::optional<uint32_t> parse_size(const std::string& text);
+// A number of bytes: "64K", "64KB", "3M", "3MB" mean what they say, a bare number counts units of
+// so many bytes. Nothing when it is none or does not fit 32 bits.
+std::optional<uint32_t> parse_size(const std::string& text, uint32_t unit = 1 << 20);
 
 // A decimal, 0octal or 0xhex number up to most.
 std::optional<int> parse_number(const std::string& text, int most);
+
+// The name as the recorder needs it, which lives in another directory. Empty when there is no such
+// name: the current directory has no path any more, or name is empty.
+std::string absolute_path(const std::string& name);
+
+// Says how large the trace file and its parts are.
+void print_file_sizes(const std::string& name);
 
 // Asks the recorder; prints what went wrong. Nothing when there was no reply at all.
 std::optional<Reply> ask(const Request& request);

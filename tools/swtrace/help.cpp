@@ -17,6 +17,9 @@ const std::vector<Command>& all_commands() {
       {"setrate", "[N]", "ticks a second, default 100", cmd_setrate},
       {"on", "", "start recording", cmd_on},
       {"off", "", "stop recording", cmd_off},
+      {"suspend", "", "record nothing but names for a while", cmd_suspend},
+      {"resume", "", "go on recording", cmd_resume},
+      {"discard", "", "throw away what was recorded", cmd_discard},
       {"get", "[FILE]", "write the trace, default swtrace.nrm2", cmd_get},
       {"info", "[--json]", "the machine, the source and the trace's state", cmd_info},
       {"check", "[--json]", "examine everything that profiling needs", cmd_check},
@@ -49,9 +52,12 @@ The records come from the pitrace module when its device can be opened, else fro
 ('swtrace init --source driver|perf' forces one). 'swtrace check' tells which of them work
 here and how to mend what does not.
 
-Recording ends by itself when a buffer is full; 'off' then warns, and what was recorded can be
-written. Until 'get' has written it, a trace exists only in the recorder: it is lost when the
-recorder dies.
+Modes ('swtrace init -t MODE'):
+  norm   Recording ends by itself when a buffer is full; 'off' then warns. Until 'get' has written
+         it, the trace exists only in the recorder: it is lost when the recorder dies.
+  cont   Everything goes to a file (-f) while it is recorded, for as long as the disk has room.
+  wrap   The newest records survive, for days if need be; 'get' writes them at any moment. Names
+         go to a file beside (-f FILE: FILE.mte).
 
 Exit status: 0 done, 1 the operation failed, 255 wrong use.
 

@@ -16,14 +16,16 @@ bool parse_whole(std::string_view text, int base, Number& value) {
 
 }  // namespace
 
-std::optional<uint32_t> parse_size(const std::string& text) {
+std::optional<uint32_t> parse_size(const std::string& text, uint32_t default_unit) {
   const size_t digits = text.find_first_not_of("0123456789");
   const std::string_view number = std::string_view(text).substr(0, digits);
-  std::string unit = digits == std::string::npos ? "M" : text.substr(digits);
+  std::string unit = digits == std::string::npos ? "" : text.substr(digits);
   for (char& each : unit) each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
   uint64_t value = 0;
   if (number.size() > 9 || !parse_whole(number, 10, value) || value == 0) return std::nullopt;
-  if (unit == "K" || unit == "KB")
+  if (unit.empty())
+    value *= default_unit;
+  else if (unit == "K" || unit == "KB")
     value <<= 10;
   else if (unit == "M" || unit == "MB")
     value <<= 20;

@@ -49,6 +49,9 @@ Reply initialise(const InitRequest& request) {
   int rc = PiSetSource(request.source);
   if (rc == PU_SUCCESS) rc = TraceSetScope(request.scope, request.pid);
   if (rc == PU_SUCCESS) rc = TraceSetMteSize(request.mte_bytes);
+  if (rc == PU_SUCCESS) rc = TraceSetMode(request.mode);
+  if (rc == PU_SUCCESS) rc = TraceSetName(request.file.c_str());
+  if (rc == PU_SUCCESS) rc = TraceSetSectionSize(request.section_bytes);
   if (rc == PU_SUCCESS) rc = SetTraceAnonMTE(request.anonymous);
   if (rc == PU_SUCCESS) rc = TraceInit(request.trace_bytes);
   return reply_of(rc);

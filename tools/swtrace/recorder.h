@@ -17,6 +17,9 @@ struct InitRequest {
   int pid = 0;
   uint32_t trace_bytes = 0;
   uint32_t mte_bytes = 0;
+  int mode = 0;
+  uint32_t section_bytes = 0;
+  std::string file;  // absolute
   bool anonymous = true;
 };
 

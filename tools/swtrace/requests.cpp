@@ -12,6 +12,8 @@
 namespace pi::swtrace {
 namespace {
 
+constexpr const char* mode_names[] = {"normal", "wrap-around", "continuous"};
+
 Reply reply_of(int rc) {
   return {rc, rc == PU_SUCCESS ? "" : PiErrorText()};
 }
@@ -67,11 +69,13 @@ Reply tell_status() {
   Reply reply;
   reply.text = fmt::format(
       "recorder={}\nsource={}\nscope={}\npid={}\non={}\nactive={}\nfull={}\ninterval={}\ncpus={}\n"
-      "trace_bytes={}\nmte_bytes={}\nrate={}\ntick_ns={}\nmissed={}\nthrottled={}\n",
+      "trace_bytes={}\nmte_bytes={}\nrate={}\ntick_ns={}\nmissed={}\nthrottled={}\nmode={}\n"
+      "file={}\nsuspended={}\noverwritten={}\n",
       ::getpid(), now.source == PI_SOURCE_DRIVER ? "driver" : "perf",
       now.scope == TRACE_SCOPE_SYSTEM ? "system" : "process", now.pid, now.on, IsTraceActive(),
       now.full, now.interval_id, now.cpus, now.trace_bytes, now.mte_bytes, now.rate, now.tick_ns,
-      now.missed, now.throttled);
+      now.missed, now.throttled, mode_names[now.mode], TraceGetName(), now.suspended,
+      now.overwritten);
   reply.text += counts_text("trace", now.trace) + counts_text("mte", now.mte);
   for (unsigned index = 0; const char* text = PiCannotSee(index); ++index)
     reply.text += fmt::format("cannot_see={}\n", text);
@@ -87,9 +91,29 @@ Reply set_rate(const Request& request) {
   return rc == PU_SUCCESS ? tell_status() : reply_of(rc);
 }
 
+int mode() {
+  pi_trace_status now{};
+  now.size = sizeof now;
+  return PiTraceStatus(&now) == PU_SUCCESS ? now.mode : COLLECTION_MODE_NORMAL;
+}
+
+Reply written(int rc, const char* file) {
+  Reply reply = reply_of(rc);
+  if (rc == PU_SUCCESS) reply.text = fmt::format("file={}\n", file);
+  return reply;
+}
+
+// get FILE, or get-default FILE, where FILE is for a trace that has no file of its own.
 Reply write_file(const Request& request) {
   if (request.size() != 2 || request[1].front() != '/') return malformed(request[0]);
-  return reply_of(TraceWriteBufferToFile(request[1].c_str()));
+  const bool own = request[0] == "get-default" && mode() != COLLECTION_MODE_NORMAL;
+  const char* file = own ? TraceGetName() : request[1].c_str();
+  return written(TraceWriteBufferToFile(file), file);
+}
+
+Reply turn_off() {
+  const int rc = TraceOff();
+  return mode() == COLLECTION_MODE_CONTINUOUS ? written(rc, TraceGetName()) : reply_of(rc);
 }
 
 }  // namespace
@@ -99,12 +123,15 @@ Reply answer(const Request& request, bool& asked_to_end) {
   if (verb == "enable") return change_majors(request, TraceEnable);
   if (verb == "disable") return change_majors(request, TraceDisable);
   if (verb == "rate") return set_rate(request);
-  if (verb == "get") return write_file(request);
+  if (verb == "get" || verb == "get-default") return write_file(request);
   if (request.size() != 1) return malformed(verb);
   if (verb == "majors") return list_majors();
   if (verb == "status") return tell_status();
   if (verb == "on") return reply_of(TraceOn());
-  if (verb == "off") return reply_of(TraceOff());
+  if (verb == "off") return turn_off();
+  if (verb == "suspend") return reply_of(TraceSuspend());
+  if (verb == "resume") return reply_of(TraceResume());
+  if (verb == "discard") return reply_of(TraceDiscard());
   if (verb == "free") {
     asked_to_end = true;
     return reply_of(TraceTerminate());

@@ -32,6 +32,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nInit",
                                              "A2nRcToString",
                                              "A2nSetDemangleCppNamesMode",
+                                             "A2nSetFileBuildId",
                                              "A2nSetKallsymsFileLocation",
                                              "A2nSetKernelImageName",
                                              "A2nSetModuleBuildId",

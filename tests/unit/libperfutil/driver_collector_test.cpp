@@ -84,9 +84,10 @@ TEST_F(DriverTest, AnotherAbiIsRefusedWithBothVersions) {
 
 TEST_F(DriverTest, NoMemoryInTheKernelIsNotEnoughMemory) {
   module->refuse[PITRACE_IOC_ALLOC] = -ENOMEM;
+  module->info.largest = 7 << 20;
   const Error error = refusal();
   EXPECT_EQ(error.code, PU_ERROR_NOT_ENOUGH_MEMORY);
-  EXPECT_THAT(error.message, HasSubstr("smaller buffers"));
+  EXPECT_THAT(error.message, HasSubstr("At most 7 MB a CPU fit now"));
   EXPECT_TRUE(module->closed);
 }
 

@@ -44,6 +44,7 @@ class FakeDevice final : public perfutil::Device {
   ~FakeDevice() override { module_->closed = true; }
 
   int open() override { return module_->open_result; }
+  int fd() const override { return -1; }
 
   int control(unsigned long request, void* argument) override {
     module_->requests.push_back(request);
@@ -75,6 +76,8 @@ class FakeDevice final : public perfutil::Device {
     void* memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     auto& head = module_->heads[{kind, cpu}];
+    head.cpu = cpu;
+    head.kind = kind;
     std::memcpy(memory, &head, sizeof head);
     return UniqueMapping(memory, bytes);
   }

@@ -39,7 +39,7 @@ class TraceFileTest : public ::testing::Test {
             .put_name(500 + i, PITRACE_MTE_NAME, {cpu, PITRACE_NAME_64}, std::string(i, 'n'));
     }
     buffers_.at(5, PITRACE_BUFFER_TRACE).count_lost_by_source(7);
-    content_.buffers = buffers_.views();
+    content_.buffers = buffers_.unread();
     content_.start_time = 0x1122334455667788;
     content_.stop_time = 0x2233445566778899;
     content_.interval_id = 9;
@@ -121,7 +121,7 @@ TEST_F(TraceFileTest, ABufferThatBecameFullIsFlaggedInItsOwnHeaderAndTheInfoSays
   for (uint64_t i = 0; i < 10'000; ++i)
     buffers_.at(5, PITRACE_BUFFER_TRACE).put_tprof(2000 + i, true, 1, 2, i);
   ASSERT_TRUE(buffers_.full());
-  content_.buffers = buffers_.views();
+  content_.buffers = buffers_.unread();
   content_.full = true;
   const std::string name = dir_ / "t.nrm2";
   ASSERT_TRUE(write_trace_file(name, content_));

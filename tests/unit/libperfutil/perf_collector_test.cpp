@@ -104,7 +104,7 @@ TEST_F(PerfSource, TheTraceBeginsWithTheStartUpGroup) {
   ASSERT_TRUE(collector_->on());
   ASSERT_TRUE(collector_->off());
   std::vector<uint32_t> minors;
-  for (const auto& record : records(PITRACE_BUFFER_TRACE))
+  for (const auto& record : records(PITRACE_BUFFER_MTE))
     if (record.view.major() == PITRACE_MAJOR_SYSTEM) minors.push_back(record.view.minor());
   EXPECT_EQ(minors, (std::vector<uint32_t>{PITRACE_SYSTEM_CLOCK, PITRACE_SYSTEM_TIMEBASE,
                                            PITRACE_SYSTEM_OS, PITRACE_SYSTEM_TPROF,

@@ -34,40 +34,41 @@ class PerfConvert : public ::testing::Test {
 TEST_F(PerfConvert, ASampleBecomesATickOfItsPrivilegeLevel) {
   tick(test::perf_sample(PERF_RECORD_MISC_USER, 0x7ffffef4805f, 0x1058, 0x1044, 100));
   tick(test::perf_sample(PERF_RECORD_MISC_KERNEL, 0xffffffff81000010, 0, 0, 101));
-  EXPECT_EQ(test::lines_of(trace().records()),
+  EXPECT_EQ(test::lines_of(trace().unread().records),
             (Lines{"10/23 @100 1058 1044 7fff fef4805f", "10/20 @101 0 0 ffffffff 81000010"}));
 }
 
 TEST_F(PerfConvert, ASampleOfATaskPastReleaseKeepsMinusOne) {
   tick(test::perf_sample(PERF_RECORD_MISC_KERNEL, 1, 0xffffffff, 0xffffffff, 5));
   TprofTick decoded{};
-  ASSERT_TRUE(decode_tprof(test::records_of(trace().records())[0].view, decoded));
+  ASSERT_TRUE(decode_tprof(test::records_of(trace().unread().records)[0].view, decoded));
   EXPECT_EQ(decoded.pid, 0xffffffffu);
   EXPECT_EQ(decoded.tid, 0xffffffffu);
 }
 
 TEST_F(PerfConvert, AnExecBecomesCreateThenName) {
   side(test::perf_comm(42, 42, "fresh", true, 7));
-  EXPECT_EQ(test::lines_of(mte().records()), (Lines{"19/64 @7 2a", "19/34 @7 2a 64 'fresh'"}));
+  EXPECT_EQ(test::lines_of(mte().unread().records),
+            (Lines{"19/64 @7 2a", "19/34 @7 2a 64 'fresh'"}));
 }
 
 TEST_F(PerfConvert, ARenameNamesTheProcessOrTheThread) {
   side(test::perf_comm(42, 42, "main", false, 7));
   side(test::perf_comm(42, 43, "worker", false, 8));
-  EXPECT_EQ(test::lines_of(mte().records()),
+  EXPECT_EQ(test::lines_of(mte().unread().records),
             (Lines{"19/34 @7 2a 64 'main'", "19/36 @8 2a 2b 'worker'"}));
 }
 
 TEST_F(PerfConvert, AForkNamesTheParentAndANewThreadTheThread) {
   side(test::perf_task(PERF_RECORD_FORK, 50, 42, 50, 42, 9));
   side(test::perf_task(PERF_RECORD_FORK, 50, 50, 51, 50, 10));
-  EXPECT_EQ(test::lines_of(mte().records()), (Lines{"19/63 @9 32 2a 0", "19/66 @10 32 33"}));
+  EXPECT_EQ(test::lines_of(mte().unread().records), (Lines{"19/63 @9 32 2a 0", "19/66 @10 32 33"}));
 }
 
 TEST_F(PerfConvert, AnExitKillsTheThreadAndWithTheMainThreadTheProcess) {
   side(test::perf_task(PERF_RECORD_EXIT, 50, 42, 51, 50, 9));
   side(test::perf_task(PERF_RECORD_EXIT, 50, 42, 50, 42, 10));
-  EXPECT_EQ(test::lines_of(mte().records()),
+  EXPECT_EQ(test::lines_of(mte().unread().records),
             (Lines{"19/67 @9 32 33", "19/67 @10 32 32", "19/65 @10 32"}));
 }
 
@@ -75,7 +76,7 @@ TEST_F(PerfConvert, AnExecutableMappingBecomesAModuleWithOffsetAndInode) {
   side(test::perf_mmap2(9, 0x7f0012345000, 0x1000, 0x22000, 0x123456789a, PROT_READ | PROT_EXEC,
                         "/usr/lib/libdemo.so", 3));
   ModuleEntry module{};
-  ASSERT_TRUE(decode_module(test::records_of(mte().records())[0].view, module));
+  ASSERT_TRUE(decode_module(test::records_of(mte().unread().records)[0].view, module));
   EXPECT_EQ(module.pid, 9u);
   EXPECT_EQ(module.address, 0x7f0012345000u);
   EXPECT_EQ(module.size, 0x1000u);
@@ -87,8 +88,8 @@ TEST_F(PerfConvert, AnExecutableMappingBecomesAModuleWithOffsetAndInode) {
 
 TEST_F(PerfConvert, MappingsThatAreNotExecutableAreLeftOut) {
   side(test::perf_mmap2(9, 0x1000, 0x1000, 0, 1, PROT_READ, "/usr/lib/libdemo.so", 3));
-  EXPECT_TRUE(mte().records().empty());
-  EXPECT_EQ(mte().counts().produced, 0u);
+  EXPECT_TRUE(mte().unread().records.empty());
+  EXPECT_EQ(mte().unread().counts.produced, 0u);
 }
 
 TEST_F(PerfConvert, SpecialMappingsCarryTheirStamps) {
@@ -96,7 +97,7 @@ TEST_F(PerfConvert, SpecialMappingsCarryTheirStamps) {
   side(test::perf_mmap2(9, 0x2000, 0x1000, 0, 0, PROT_EXEC, "[heap]", 2));
   side(test::perf_mmap2(9, 0x3000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 3));
   std::vector<std::pair<std::string, uint32_t>> seen;
-  for (const auto& record : test::records_of(mte().records())) {
+  for (const auto& record : test::records_of(mte().unread().records)) {
     ModuleEntry module{};
     ASSERT_TRUE(decode_module(record.view, module));
     seen.emplace_back(module.name, module.stamp);
@@ -111,7 +112,7 @@ TEST_F(PerfConvert, AnonymousMappingsAreLeftOutWhenNotWanted) {
   converter.set_enabled(majors_meant(PITRACE_MAJOR_ALL));
   converter.convert_side_band(test::perf_mmap2(9, 0x1000, 4096, 0, 0, PROT_EXEC, "//anon", 1),
                               mte());
-  EXPECT_EQ(mte().counts().produced, 0u);
+  EXPECT_EQ(mte().unread().counts.produced, 0u);
 }
 
 TEST_F(PerfConvert, AMarkOfBuildIdsThatTheKernelTookFromAnotherToolsEventIsIgnored) {
@@ -122,7 +123,7 @@ TEST_F(PerfConvert, AMarkOfBuildIdsThatTheKernelTookFromAnotherToolsEventIsIgnor
   std::memcpy(record.data(), &header, sizeof header);
   side(record);
   ModuleEntry module{};
-  ASSERT_TRUE(decode_module(test::records_of(mte().records())[0].view, module));
+  ASSERT_TRUE(decode_module(test::records_of(mte().unread().records)[0].view, module));
   EXPECT_EQ(module.inode, 77u);
 }
 
@@ -131,25 +132,25 @@ TEST_F(PerfConvert, LostRecordsCountAsProducedAndLostBySourceOfTheirRing) {
   EXPECT_EQ(converter_.lost_in_last(), 17u);
   tick(PerfRecord(PERF_RECORD_LOST_SAMPLES).u64(3).end(0, 0, 5));
   side(PerfRecord(PERF_RECORD_LOST).u64(1).u64(4).end(0, 0, 5));
-  EXPECT_EQ(trace().counts().produced, 20u);
-  EXPECT_EQ(trace().counts().lost[PITRACE_LOST_SOURCE], 20u);
-  EXPECT_EQ(mte().counts().produced, 4u);
-  EXPECT_EQ(mte().counts().lost[PITRACE_LOST_SOURCE], 4u);
+  EXPECT_EQ(trace().unread().counts.produced, 20u);
+  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], 20u);
+  EXPECT_EQ(mte().unread().counts.produced, 4u);
+  EXPECT_EQ(mte().unread().counts.lost[PITRACE_LOST_SOURCE], 4u);
 }
 
 TEST_F(PerfConvert, ThrottlingIsCounted) {
   tick(PerfRecord(PERF_RECORD_THROTTLE).u64(1).u64(2).u64(3).end(0, 0, 1));
   tick(PerfRecord(PERF_RECORD_UNTHROTTLE).u64(1).u64(2).u64(3).end(0, 0, 1));
   EXPECT_EQ(converter_.throttled(), 1u);
-  EXPECT_EQ(trace().counts().produced, 0u);
+  EXPECT_EQ(trace().unread().counts.produced, 0u);
 }
 
 TEST_F(PerfConvert, RecordsOfMajorsThatAreOffAreNotStored) {
   converter_.set_enabled({});
   tick(test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1));
   side(test::perf_comm(1, 1, "x", true, 1));
-  EXPECT_EQ(trace().counts().produced, 0u);
-  EXPECT_EQ(mte().counts().produced, 0u);
+  EXPECT_EQ(trace().unread().counts.produced, 0u);
+  EXPECT_EQ(mte().unread().counts.produced, 0u);
 }
 
 TEST_F(PerfConvert, ARecordCutShortIsCountedAsLostAndNothingBehindItIsRead) {
@@ -164,9 +165,9 @@ TEST_F(PerfConvert, ARecordCutShortIsCountedAsLostAndNothingBehindItIsRead) {
   const auto sample = test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1);
   for (size_t size = sizeof(perf_event_header); size < sample.size(); ++size)
     tick(std::vector<std::byte>(sample.begin(), sample.begin() + static_cast<long>(size)));
-  EXPECT_EQ(trace().counts().written, 0u);
-  EXPECT_EQ(trace().counts().lost[PITRACE_LOST_SOURCE], sample.size() - 8);
-  EXPECT_GT(mte().counts().lost[PITRACE_LOST_SOURCE], 0u);
+  EXPECT_EQ(trace().unread().counts.written, 0u);
+  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], sample.size() - 8);
+  EXPECT_GT(mte().unread().counts.lost[PITRACE_LOST_SOURCE], 0u);
 }
 
 }  // namespace

@@ -127,17 +127,17 @@ TEST(ProcSnapshot, AProcessBecomesParentNameThreadsAndModules) {
   facts.threads = {{10, "demo"}, {11, "demo"}, {12, "worker"}};
   facts.maps = {{0x400000, 0x1000, 0x2000, 77, "/bin/demo"}, {0x500000, 0x1000, 0, 0, ""}};
   RecordingState state;
-  auto buffer = UserBuffer::create(65536, &state);
+  auto buffer = UserBuffer::create(65536, 0, PITRACE_BUFFER_TRACE, &state);
   ASSERT_TRUE(buffer);
   put_process(facts, 99, true, *buffer);
-  EXPECT_EQ(test::lines_of(buffer->records()),
+  EXPECT_EQ(test::lines_of(buffer->unread().records),
             (std::vector<std::string>{"19/63 @99 a 1 200", "19/34 @99 a 64 'demo'", "19/66 @99 a b",
                                       "19/66 @99 a c", "19/36 @99 a c 'worker'",
                                       "19/1 @99 a 1000 0 0 0 400000 0 0 2000 0 4d '/bin/demo'",
                                       "19/1 @99 a 1000 fffffff1 0 0 500000 0 0 0 0 0 '//anon'"}));
   buffer->reset();
   put_process(facts, 99, false, *buffer);
-  EXPECT_EQ(buffer->counts().written, 6u);
+  EXPECT_EQ(buffer->unread().counts.written, 6u);
 }
 
 }  // namespace

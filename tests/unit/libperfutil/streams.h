@@ -18,7 +18,7 @@ struct TimedRecord {
   uint64_t time;  // the high half from the TIME records before it
 };
 
-// All records but those of major TIME. whole becomes false when the stream does not end with a
+// All records that the writer counts. whole becomes false when the stream does not end with a
 // whole record or begins without a TIME record.
 inline std::vector<TimedRecord> records_of(std::span<const std::byte> stream,
                                            bool* whole = nullptr) {
@@ -37,7 +37,7 @@ inline std::vector<TimedRecord> records_of(std::span<const std::byte> stream,
       has_time = true;
     } else {
       good = good && has_time;
-      list.push_back({view, high | view.time_lo()});
+      if (is_counted(view)) list.push_back({view, high | view.time_lo()});
     }
     stream = stream.subspan(view.length());
   }

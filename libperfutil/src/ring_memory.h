@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// One CPU's buffer as it is mapped, from the module or our own: a head page, the data, the data
+// again.
+#ifndef PI_PERFUTIL_RING_MEMORY_H
+#define PI_PERFUTIL_RING_MEMORY_H
+
+#include <cstdint>
+#include <vector>
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+#include <pitrace/abi.h>
+
+#include "collector.h"
+
+namespace pi::perfutil {
+
+// Bytes to map for a buffer of so many bytes of data.
+constexpr uint64_t ring_mapping_bytes(uint64_t data_bytes) {
+  return PITRACE_HEAD_BYTES + 2 * data_bytes;
+}
+
+// Memory for a buffer of this process's own, zeroed, nothing set up in it. data_bytes must be a
+// multiple of the page size. PU_ERROR_NOT_ENOUGH_MEMORY.
+Result<UniqueMapping> map_own_ring(uint64_t data_bytes);
+
+// The reader's side of one mapped buffer. Any thread; what it reads, one thread at a time may
+// consume.
+class RingMemory {
+ public:
+  explicit RingMemory(const UniqueMapping& mapping) : mapping_(&mapping) {}
+
+  const pitrace_buffer_head& head() const {
+    return *reinterpret_cast<const pitrace_buffer_head*>(mapping_->data());
+  }
+  // What is committed and not consumed; in a buffer that nobody consumes, all there is. Not for one
+  // that wraps around.
+  BufferView unread() const;
+  // What a buffer that wraps around holds, as a copy: writers may be active. Preceded by a fake
+  // time record.
+  BufferCopy copy() const;
+
+ private:
+  std::span<const std::byte> at(uint64_t position, uint64_t bytes) const;
+
+  const UniqueMapping* mapping_;
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_RING_MEMORY_H

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// A trace file that grows while the trace runs: at any moment whole sections, readable as it is.
+#ifndef PI_PERFUTIL_STREAM_FILE_H
+#define PI_PERFUTIL_STREAM_FILE_H
+
+#include <fcntl.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
+#include "kernel_texts.h"
+#include "nrm2_header.h"
+#include "output_file.h"
+
+namespace pi::perfutil {
+
+class StreamFile {
+ public:
+  using Stream = std::pair<uint32_t, uint32_t>;  // CPU, PITRACE_BUFFER_*
+
+  // PU_ERROR_FILE. The file has its name only after publish().
+  static Result<StreamFile> create(const std::string& name, const FileFacts& facts);
+
+  // A section of records, or of text (of no stream, records 0). 0 or an error number; then nothing
+  // of it is in the file.
+  int add(const SectionFacts& section, Bytes data, uint64_t records);
+  int add_text(uint32_t type, const std::string& text);
+  // The kernel's symbols and modules, from now on in place of any there were.
+  int add_kernel(const KernelTexts& kernel);
+  // Text that must be in: when the disk is full, the newest records give up their room.
+  int add_text_at_any_price(uint32_t type, const std::string& text);
+  int set_cpus(uint32_t cpus);
+  int publish(bool keep_old) { return file_.publish(keep_old); }
+  int sync() const { return file_.sync(); }
+  // Another descriptor of the file; empty when there is none to be had.
+  UniqueFd duplicate() const { return UniqueFd(::fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0)); }
+
+  const FileFacts& facts() const { return facts_; }
+  const std::string& name() const { return name_; }
+  uint64_t size() const { return file_.size(); }
+  // Counted records that are in the file, by stream.
+  const std::map<Stream, uint64_t>& records() const { return records_; }
+  // Whether it holds these texts as the kernel's.
+  bool has_kernel(const KernelTexts& kernel) const;
+
+  // The file as it is, to the end of another. 0 or an error number.
+  int append_to(OutputFile& other) const { return other.append_file(file_.fd()); }
+  // A file of the same name with all but the sections of trace records, to go on with.
+  Result<StreamFile> without_trace() const;
+
+ private:
+  StreamFile(OutputFile file, std::string name, const FileFacts& facts)
+      : file_(std::move(file)), name_(std::move(name)), facts_(facts) {}
+  int append(const SectionFacts& section, Bytes data);
+  int drop_last();
+
+  struct Section {
+    uint64_t offset = 0;  // of the header
+    uint32_t type = 0;
+    uint32_t cpu = 0;
+    uint64_t records = 0;
+  };
+
+  OutputFile file_;
+  std::string name_;
+  FileFacts facts_;
+  std::vector<Section> sections_;
+  std::map<Stream, uint64_t> records_;
+  size_t kernel_hash_ = 0;
+  uint64_t kernel_places_[4] = {};  // as in the first header
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_STREAM_FILE_H

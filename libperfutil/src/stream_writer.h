@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The thread that takes sections from a collector's buffers, as they fill, into a trace file.
+#ifndef PI_PERFUTIL_STREAM_WRITER_H
+#define PI_PERFUTIL_STREAM_WRITER_H
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
+#include "build_ids.h"
+#include "collector.h"
+#include "info_section.h"
+#include "stream_file.h"
+
+namespace pi::perfutil {
+
+// How many records of a stream are in the file.
+using InFile = std::map<StreamFile::Stream, uint64_t>;
+
+// Trace sections are written when they are whole, MTE records also once a second; then the file is
+// brought to the disk, beside the thread that takes sections, so that a slow disk holds up nothing
+// but itself. When writing fails, sections stay in the buffers and are tried again every second;
+// what then finds no room there counts as lost, by the buffers.
+class StreamWriter {
+ public:
+  struct Setup {
+    std::string name;
+    FileFacts facts;
+    uint64_t section_bytes = 0;
+    std::string proc_path;
+    KernelTexts kernel;
+    std::string info;  // the first section, until finish() adds the last one
+  };
+
+  // Makes the file, under a name of its own until start(). The collector must outlive the writer.
+  // PU_ERROR_FILE.
+  static Result<std::unique_ptr<StreamWriter>> create(Collector& collector, Setup setup);
+  ~StreamWriter() { stop(); }
+
+  // PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE.
+  Status start();
+  // Ends the threads; what is not taken stays in the buffers. Repeated calls are harmless.
+  void stop();
+
+  // Takes what is unread, whole sections or not.
+  void take_all();
+  // Counted records of each stream that are in the file.
+  InFile in_file();
+  // The last section, and the kernel's texts again if they have changed. PU_ERROR_FILE when the
+  // disk is full: the file is complete but for the newest records.
+  Status finish(const std::string& info, uint32_t cpus, const KernelTexts& kernel);
+  // Has the collector forget its trace records, and begins a file without those that were taken.
+  // PU_ERROR_FILE, and what the collector returns.
+  Status discard_trace();
+  // The beginning of another file: all that is in this one now. PU_ERROR_FILE.
+  struct Copy {
+    OutputFile file;
+    InFile in_file;
+  };
+  Result<Copy> copy_to(const std::string& name);
+
+  // What keeps the file from being written; empty when nothing does.
+  std::string trouble();
+  const std::string& name() const { return setup_.name; }
+  const FileFacts& facts() const { return setup_.facts; }
+  // What the file has of the kernel's symbols: KernelTexts::kallsyms_state.
+  const std::string& kernel_state() const { return kernel_state_; }
+
+ private:
+  StreamWriter(Collector& collector, std::unique_ptr<StreamFile> file, Setup setup);
+  void read_sections();
+  void sync_each_second();
+  // With mutex_ held:
+  enum class Take { sections, names, all };
+  void take(Take what);
+  bool take_view(BufferView view, bool partial);
+  void take_build_ids();
+  void fail(int error);
+
+  Collector& collector_;
+  Setup setup_;
+  std::mutex mutex_;
+  std::unique_ptr<StreamFile> file_;
+  BuildIdTable build_ids_;
+  std::string untold_build_ids_;  // lines that are not in the file yet
+  std::string trouble_;
+  std::string kernel_state_;
+  std::atomic<bool> unsynced_ = false;
+  UniqueFd stop_event_;
+  std::atomic<bool> stopping_ = false;
+  std::thread reader_;
+  std::thread syncer_;
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_STREAM_WRITER_H
