@@ -29,6 +29,7 @@ static int __init pitrace_init(void)
 	if (error)
 		goto exit_buffers;
 	pitrace_mte_init();
+	pitrace_reader_init();
 	/* Last: from here on somebody can open the device. */
 	error = pitrace_dev_init();
 	if (error)

@@ -88,6 +88,8 @@ int pitrace_buffers_consumed(const struct pitrace_consumed *consumed);
 /* ---- reader.c: who waits for sections ---- */
 
 __poll_t pitrace_reader_poll(struct file *file, poll_table *table);
+void pitrace_reader_init(void);
+/* Nobody can open the device any more. Waits for what is under way. */
 void pitrace_reader_exit(void);
 
 /* ---- tprof.c: ticks ---- */

@@ -16,8 +16,8 @@ static void wake(struct irq_work *work)
 	wake_up_interruptible(&readers);
 }
 
-/* Not IRQ_WORK_HARD: on PREEMPT_RT a wait queue sleeps, and must be woken from the kernel's thread. */
-static DEFINE_PER_CPU(struct irq_work, works) = IRQ_WORK_INIT(wake);
+/* Without an initial value: in a module's per-CPU data the kernel does not relocate pointers. */
+static DEFINE_PER_CPU(struct irq_work, works);
 
 /* A recording path, in NMIs too: the waking itself is left to an interrupt of this CPU's own. */
 void pitrace_wake_reader(void)
@@ -29,6 +29,15 @@ __poll_t pitrace_reader_poll(struct file *file, poll_table *table)
 {
 	poll_wait(file, &readers, table);
 	return pitrace_buffers_hold_a_section() ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+void pitrace_reader_init(void)
+{
+	unsigned int cpu;
+
+	/* Not "hard": on PREEMPT_RT a wait queue sleeps, and is woken from the kernel's thread. */
+	for_each_possible_cpu(cpu)
+		init_irq_work(per_cpu_ptr(&works, cpu), wake);
 }
 
 void pitrace_reader_exit(void)

@@ -34,20 +34,13 @@ StreamWriter::StreamWriter(Collector& collector, std::unique_ptr<StreamFile> fil
       setup_(std::move(setup)),
       file_(std::move(file)),
       build_ids_(setup_.proc_path),
-      kernel_state_(setup_.kernel.kallsyms_state),
       stop_event_(::eventfd(0, EFD_CLOEXEC)) {}
 
 Result<std::unique_ptr<StreamWriter>> StreamWriter::create(Collector& collector, Setup setup) {
   auto file = StreamFile::create(setup.name, setup.facts);
   if (!file) return file.error();
-  // The kernel's names come first: a trace that ends with the machine has them.
-  int error = file->add_text(nrm2::section_info, setup.info);
-  if (error == 0) error = file->add_kernel(setup.kernel);
-  // They are megabytes, and not needed any more.
-  setup.kernel.kallsyms.clear();
-  setup.kernel.kallsyms.shrink_to_fit();
-  setup.kernel.modules.clear();
-  if (error != 0) return file_error(setup.name, error);
+  if (const int error = file->add_text(nrm2::section_info, setup.info.text()); error != 0)
+    return file_error(setup.name, error);
   return std::unique_ptr<StreamWriter>(new StreamWriter(
       collector, std::make_unique<StreamFile>(std::move(*file)), std::move(setup)));
 }
@@ -76,7 +69,7 @@ void StreamWriter::stop() {
 // Sleeps until there is a section, and a second at most.
 void StreamWriter::read_sections() {
   auto next_second = Clock::now() + std::chrono::seconds(1);
-  bool failing = false;
+  bool failing = false, has_kernel = false;
   while (!stopping_) {
     const auto left = next_second - Clock::now();
     const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
@@ -90,10 +83,11 @@ void StreamWriter::read_sections() {
     const std::lock_guard lock(mutex_);
     try {
       take(second_over ? Take::names : Take::sections);
+      failing = !trouble_.empty();
+      if (second_over && !failing && !has_kernel) has_kernel = add_kernel_and_info() == 0;
     } catch (const std::bad_alloc&) {
       // What was not taken stays in the buffers.
     }
-    failing = !trouble_.empty();
   }
 }
 
@@ -163,6 +157,23 @@ void StreamWriter::take_build_ids() {
   untold_build_ids_.clear();
 }
 
+// Once, and again if there is something new.
+int StreamWriter::add_kernel() {
+  const KernelTexts kernel = read_kernel_texts(setup_.proc_path);
+  if (file_->has_kernel(kernel)) return 0;
+  if (const int error = file_->add_kernel(kernel); error != 0) return error;
+  kernel_state_ = kernel.kallsyms_state;
+  return 0;
+}
+
+// The info that says that it is there.
+int StreamWriter::add_kernel_and_info() {
+  if (const int error = add_kernel(); error != 0) return error;
+  InfoText info = setup_.info;
+  info.add(nrm2::info::kallsyms, kernel_state_);
+  return file_->add_text(nrm2::section_info, info.text());
+}
+
 void StreamWriter::take_all() {
   const std::lock_guard lock(mutex_);
   take(Take::all);
@@ -173,11 +184,12 @@ InFile StreamWriter::in_file() {
   return file_->records();
 }
 
-Status StreamWriter::finish(const std::string& info, uint32_t cpus, const KernelTexts& kernel) {
+Status StreamWriter::finish(InfoText info, uint32_t cpus) {
   const std::lock_guard lock(mutex_);
-  int error = file_->add_text_at_any_price(nrm2::section_info, info);
+  (void)add_kernel();
+  info.add(nrm2::info::kallsyms, kernel_state_);
+  int error = file_->add_text_at_any_price(nrm2::section_info, info.text());
   if (error == 0) error = file_->set_cpus(cpus);
-  if (error == 0 && !file_->has_kernel(kernel)) error = file_->add_kernel(kernel);
   if (error == 0) error = file_->sync();
   if (error != 0) return file_error(setup_.name, error);
   return {};
@@ -195,10 +207,11 @@ Status StreamWriter::discard_trace() {
 
 Result<StreamWriter::Copy> StreamWriter::copy_to(const std::string& name) {
   const std::lock_guard lock(mutex_);
+  if (kernel_state_ == "missing") (void)add_kernel();
   auto file = OutputFile::create(name);
   if (!file) return file.error();
   if (const int error = file_->append_to(*file); error != 0) return file_error(name, error);
-  return Copy{std::move(*file), file_->records()};
+  return Copy{std::move(*file), file_->records(), kernel_state_};
 }
 
 std::string StreamWriter::trouble() {

@@ -24,10 +24,11 @@ namespace pi::perfutil {
 // How many records of a stream are in the file.
 using InFile = std::map<StreamFile::Stream, uint64_t>;
 
-// Trace sections are written when they are whole, MTE records also once a second; then the file is
-// brought to the disk, beside the thread that takes sections, so that a slow disk holds up nothing
-// but itself. When writing fails, sections stay in the buffers and are tried again every second;
-// what then finds no room there counts as lost, by the buffers.
+// Trace sections are written when they are whole, MTE records also once a second, the kernel's
+// names after the first (the module's hooks have added some by then); then the file is brought to
+// the disk, beside the thread that takes sections, so that a slow disk holds up nothing but itself.
+// When writing fails, sections stay in the buffers and are tried again every second; what then
+// finds no room there counts as lost, by the buffers.
 class StreamWriter {
  public:
   struct Setup {
@@ -35,8 +36,7 @@ class StreamWriter {
     FileFacts facts;
     uint64_t section_bytes = 0;
     std::string proc_path;
-    KernelTexts kernel;
-    std::string info;  // the first section, until finish() adds the last one
+    InfoText info;  // as long as the trace runs; without what became of the kernel's symbols
   };
 
   // Makes the file, under a name of its own until start(). The collector must outlive the writer.
@@ -55,7 +55,8 @@ class StreamWriter {
   InFile in_file();
   // The last section, and the kernel's texts again if they have changed. PU_ERROR_FILE when the
   // disk is full: the file is complete but for the newest records.
-  Status finish(const std::string& info, uint32_t cpus, const KernelTexts& kernel);
+  // info lacks what became of the kernel's symbols.
+  Status finish(InfoText info, uint32_t cpus);
   // Has the collector forget its trace records, and begins a file without those that were taken.
   // PU_ERROR_FILE, and what the collector returns.
   Status discard_trace();
@@ -63,6 +64,7 @@ class StreamWriter {
   struct Copy {
     OutputFile file;
     InFile in_file;
+    std::string kernel_state;  // KernelTexts::kallsyms_state, of what is in the file
   };
   Result<Copy> copy_to(const std::string& name);
 
@@ -70,8 +72,6 @@ class StreamWriter {
   std::string trouble();
   const std::string& name() const { return setup_.name; }
   const FileFacts& facts() const { return setup_.facts; }
-  // What the file has of the kernel's symbols: KernelTexts::kallsyms_state.
-  const std::string& kernel_state() const { return kernel_state_; }
 
  private:
   StreamWriter(Collector& collector, std::unique_ptr<StreamFile> file, Setup setup);
@@ -82,6 +82,8 @@ class StreamWriter {
   void take(Take what);
   bool take_view(BufferView view, bool partial);
   void take_build_ids();
+  int add_kernel();
+  int add_kernel_and_info();
   void fail(int error);
 
   Collector& collector_;
@@ -91,7 +93,7 @@ class StreamWriter {
   BuildIdTable build_ids_;
   std::string untold_build_ids_;  // lines that are not in the file yet
   std::string trouble_;
-  std::string kernel_state_;
+  std::string kernel_state_ = "missing";
   std::atomic<bool> unsynced_ = false;
   UniqueFd stop_event_;
   std::atomic<bool> stopping_ = false;

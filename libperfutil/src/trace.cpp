@@ -238,14 +238,6 @@ std::vector<StreamCounts> Trace::counts() {
   return all;
 }
 
-std::string Trace::info_text(const CollectorStatus& now, std::string_view ended,
-                             const std::vector<StreamCounts>& counts, std::string_view kallsyms) {
-  InfoText info = describe_trace(*collector_, now, notes(), counts);
-  info.add(nrm2::info::ended, ended);
-  info.add(nrm2::info::kallsyms, kallsyms);
-  return info.text();
-}
-
 Status Trace::begin_stream(const CollectorStatus& now) {
   stream_.reset();
   StreamWriter::Setup setup;
@@ -256,8 +248,8 @@ Status Trace::begin_stream(const CollectorStatus& now) {
   setup.facts.cpus = static_cast<uint32_t>(PiGetActiveProcessorCount());
   setup.section_bytes = config_.section_bytes;
   setup.proc_path = config_.proc_path;
-  setup.kernel = read_kernel_texts(config_.proc_path);
-  setup.info = info_text(now, "running", {}, setup.kernel.kallsyms_state);
+  setup.info = describe_trace(*collector_, now, notes(), {});
+  setup.info.add(nrm2::info::ended, "running");
   auto stream = StreamWriter::create(*collector_, std::move(setup));
   if (!stream) return stream.error();
   stream_ = std::move(*stream);
@@ -278,10 +270,10 @@ Status Trace::end_stream() {
     const uint64_t unwritten = view.counts.written - in_file[{view.cpu, view.kind}];
     all.push_back({view.cpu, view.kind, view.counts, 0, unwritten});
   }
-  const KernelTexts kernel = read_kernel_texts(config_.proc_path);
   const bool whole = stream_->trouble().empty();
-  return stream_->finish(info_text(*now, whole ? "off" : "disk full", all, kernel.kallsyms_state),
-                         cpus, kernel);
+  InfoText info = describe_trace(*collector_, *now, notes(), all);
+  info.add(nrm2::info::ended, whole ? "off" : "disk full");
+  return stream_->finish(info, cpus);
 }
 
 Status Trace::write(const std::string& wanted) {
@@ -354,8 +346,10 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
     names.unwritten = names.counts.written - in_file;
     all.push_back(names);
   }
-  const std::string info =
-      info_text(now, now.on ? "snapshot" : "off", all, stream_->kernel_state());
+  InfoText described = describe_trace(*collector_, now, notes(), all);
+  described.add(nrm2::info::ended, now.on ? "snapshot" : "off");
+  described.add(nrm2::info::kallsyms, target->kernel_state);
+  const std::string& info = described.text();
   SectionFacts last;
   last.type = nrm2::section_info;
   last.bytes = static_cast<uint32_t>(info.size());

@@ -55,8 +55,6 @@ class Trace {
   Result<CollectorStatus> while_on();
   Status begin_stream(const CollectorStatus& now);
   Status end_stream();
-  std::string info_text(const CollectorStatus& now, std::string_view ended,
-                        const std::vector<StreamCounts>& counts, std::string_view kallsyms);
   Status write_buffers(const std::string& name, const CollectorStatus& now);
   Status write_snapshot(const std::string& name, const CollectorStatus& now);
   std::string stream_name() const;
