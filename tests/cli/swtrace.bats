@@ -177,7 +177,7 @@ sum() {
         tail -c +"$(od -An -j80 -N8 -td8 run.nrm2 | awk '{print $1 + 1}')" run.nrm2 |
             head -c "$(od -An -j88 -N8 -td8 run.nrm2 | tr -d ' ')" | cmp - /proc/kallsyms
     fi
-    grep -aqE '^[0-9a-f]{16,} /.*/bash$' run.nrm2
+    grep -aqE '^[0-9a-f]{16,}@[0-9]+ /.*/bash$' run.nrm2
 }
 
 @test "sizes, rate and majors can be changed only where that makes sense" {

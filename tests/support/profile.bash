@@ -41,10 +41,10 @@ check_shares() {
 }
 
 # check_accounts JSON: what was produced is what was written and what was lost, and the file holds what
-# was written.
+# was written, but for what newer records took the place of and what a full disk had no room for.
 check_accounts() {
   jq -e '(.losses.counted) and (.losses.produced == .losses.written + .losses.lost)
-    and (.records.read - .records.time == .losses.written)' "$1" >/dev/null ||
+    and (.records.counted == .losses.written - .losses.overwritten - .losses.unwritten)' "$1" >/dev/null ||
     { jq '{losses, records}' "$1" && return 1; }
 }
 

@@ -86,6 +86,7 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
   }
   if (consumers.ticks) consumers.ticks->finish();
   check_counts(file, merge, damage);
+  for (const auto& stream : merge.streams()) totals.counted += stream->counted();
   for (const auto& stream : merge.streams())
     if (stream->gap_count() != 0)
       totals.gaps.push_back({stream->key(), stream->gap_count(), stream->lost(), stream->gaps()});

@@ -20,10 +20,16 @@ namespace post {
 
 struct RecordTotals {
   uint64_t records = 0;
+  uint64_t counted = 0;  // of these, those that the writer counts as written
   std::array<uint64_t, PITRACE_MAJOR_MAX + 2> by_major{};
   // From the start-up records; 0 when they do not say.
   uint64_t cpu_mhz = 0;
   uint64_t ticks_per_second = 0;
+
+  uint64_t times() const {
+    return by_major[PITRACE_MAJOR_TIME] + by_major[PITRACE_MAJOR_TIME_FAKE];
+  }
+
   // Streams that tell themselves where records were lost.
   struct StreamGaps {
     StreamKey key;

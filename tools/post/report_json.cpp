@@ -44,8 +44,9 @@ Json records_json(const RecordTotals& records) {
   const uint64_t tprof = records.by_major[PITRACE_MAJOR_TPROF];
   const uint64_t mte = records.by_major[PITRACE_MAJOR_MTE];
   const uint64_t startup = records.by_major[PITRACE_MAJOR_SYSTEM];
-  const uint64_t time = records.by_major[PITRACE_MAJOR_TIME];
+  const uint64_t time = records.times();
   return {{"read", records.records},
+          {"counted", records.counted},
           {"tprof", tprof},
           {"mte", mte},
           {"start_up", startup},

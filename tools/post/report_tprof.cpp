@@ -109,7 +109,7 @@ std::string record_line(const RecordTotals& records) {
   const uint64_t tprof = records.by_major[PITRACE_MAJOR_TPROF];
   const uint64_t mte = records.by_major[PITRACE_MAJOR_MTE];
   const uint64_t startup = records.by_major[PITRACE_MAJOR_SYSTEM];
-  const uint64_t time = records.by_major[PITRACE_MAJOR_TIME];
+  const uint64_t time = records.times();
   return sentence(
       "Records read",
       fmt::format("{} (tprof {}, MTE {}, start-up {}, time {}, other {})", records.records, tprof,

@@ -112,8 +112,10 @@ Reply write_file(const Request& request) {
 }
 
 Reply turn_off() {
-  const int rc = TraceOff();
-  return mode() == COLLECTION_MODE_CONTINUOUS ? written(rc, TraceGetName()) : reply_of(rc);
+  Reply reply = reply_of(TraceOff());
+  if (reply.rc == PU_SUCCESS && mode() == COLLECTION_MODE_CONTINUOUS)
+    reply.text = fmt::format("file={}\n", TraceGetName());
+  return reply;
 }
 
 }  // namespace

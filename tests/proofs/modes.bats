@@ -1,0 +1,232 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Continuous and wrap-around mode: what is in the file, whatever happens to the trace. PROOF_SOURCE is perf (on
+# this machine) or driver (in the lab).
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH
+  export programs=${BUILD_DIR:?}/tests
+}
+
+setup() {
+  # shellcheck source=tests/support/profile.bash
+  source "$SOURCE_DIR/tests/support/profile.bash"
+  export LC_ALL=C PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+  swtrace free >/dev/null 2>&1 || true
+  if [[ -n ${small_disk:-} ]]; then umount -l "$small_disk"; fi
+}
+
+begin() { # begin RATE INIT-OPTION...
+  local rate=$1
+  shift
+  swtrace init --source "${PROOF_SOURCE:?}" "$@"
+  swtrace enable tprof
+  swtrace setrate "$rate"
+  swtrace on
+}
+
+report() { # report [POST-OPTION]...: of swtrace.nrm2, which must be whole
+  post --json -clip 0 "$@"
+  check_accounts tprof.json
+  jq -e '.damage.places == 0' tprof.json >/dev/null
+}
+
+losses() { jq ".losses.$1" tprof.json; }
+
+recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
+
+@test "continuous: far more than the buffers hold is in the file, nothing is lost or without a name" {
+  begin 1000 -t cont -s 64K -sm 256K -ss 16
+  "$programs/churn" 300 200000 >/dev/null
+  "$programs/shares" 3 >/dev/null
+  run swtrace off
+  [ "$status" -eq 0 ]
+  [[ $output == *"swtrace.nrm2: $(stat -c %s swtrace.nrm2) bytes written: "* ]]
+  [ "$(stat -c %a swtrace.nrm2)" = 600 ]
+  report
+  [ "$(losses lost)" = 0 ]
+  [ "$(losses overwritten)" = 0 ]
+  [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
+  # More than both CPUs' buffers could hold.
+  [ "$(jq .records.counted tprof.json)" -gt 4700 ]
+  check_shares tprof.json shares 5 ten=10 twenty=20 thirty=30 forty=40
+}
+
+@test "continuous: an older file is kept, and a second interval begins a new one" {
+  echo older >swtrace.nrm2
+  begin 100 -t cont
+  [ "$(cat swtrace.nrm2.old)" = older ]
+  sleep 0.3
+  swtrace off
+  first=$(sha256sum <swtrace.nrm2)
+  swtrace on
+  [ "$(sha256sum <swtrace.nrm2.old)" = "$first" ]
+  run swtrace get
+  [ "$status" -eq 1 ]
+  [[ $output == *"is on and being written to"* ]]
+  swtrace off
+  swtrace get
+  swtrace get copy.nrm2
+  cmp copy.nrm2 swtrace.nrm2
+  report
+}
+
+@test "continuous: a recorder killed with -9 leaves a file that can be read up to there" {
+  begin 1000 -t cont -ss 4
+  "$programs/shares" 3 >/dev/null
+  kill -9 "$(recorder_pid)"
+  run post --json -clip 0
+  [ "$status" -eq 3 ]
+  [[ $output == *"the recorder did not end the trace"* ]]
+  [ "$(jq .damage.places tprof.json)" = 0 ]
+  [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
+  [ "$(jq '[.trace.kallsyms] | .[0]' tprof.json)" != '"missing"' ]
+  # All but a section of each CPU.
+  [ "$(process_ticks tprof.json shares)" -gt 1000 ]
+  check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
+}
+
+@test "continuous: a disk that fills loses records where it filled, and the trace goes on when there is room" {
+  [ "$(id -u)" -eq 0 ] || skip "needs root for a small disk"
+  small_disk=$BATS_TEST_TMPDIR/small
+  mkdir "$small_disk"
+  mount -t tmpfs -o size=24m none "$small_disk"
+  begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
+  sleep 1.5
+  # Everything but what the kernel's names need, which come after a second.
+  dd if=/dev/zero of="$small_disk/ballast" bs=64K 2>dd.out || true
+  timeout 8 "$programs/shares" 8 >/dev/null || true
+  swtrace info >info
+  grep -q 'is held up: No space left on device' info
+  rm "$small_disk/ballast"
+  sleep 2.5
+  swtrace info >info
+  [ "$(grep -c 'is held up' info)" = 0 ]
+  swtrace off
+  swtrace free
+  report -r "$small_disk/trace.nrm2"
+  [ "$(losses lost)" -gt 0 ]
+  [ "$(losses unwritten)" = 0 ]
+  # What is missing is told where it is missing.
+  [ "$(jq '[.losses.gaps[].records] | add' tprof.json)" = "$(losses lost)" ]
+  [ "$(jq '[.losses.gaps[] | .first[] | select(.to_ns - .from_ns > 500000000)] | length > 0' tprof.json)" = true ]
+}
+
+@test "continuous: when the disk stays full the file is complete but for the newest records" {
+  [ "$(id -u)" -eq 0 ] || skip "needs root for a small disk"
+  small_disk=$BATS_TEST_TMPDIR/small
+  mkdir "$small_disk"
+  mount -t tmpfs -o size=24m none "$small_disk"
+  begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
+  sleep 1.5
+  dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
+  timeout 3 "$programs/shares" 3 >/dev/null || true
+  run swtrace off
+  swtrace free
+  run post --json -clip 0 -r "$small_disk/trace.nrm2"
+  [ "$status" -eq 3 ]
+  [[ $output == *"the disk was full"* ]]
+  check_accounts tprof.json
+}
+
+@test "wrap-around: the newest records survive with their names, and snapshots do not disturb" {
+  begin 4000 -t wrap -s 64K -ss 8
+  timeout 3 "$programs/doubling" 3 >/dev/null || true
+  "$programs/churn" 200 100000 >/dev/null
+  swtrace get first.nrm2
+  [ "$(swtrace info --json | jq .trace.active)" = true ]
+  "$programs/shares" 2 >/dev/null
+  swtrace get second.nrm2
+  "$programs/churn" 100 100000 >/dev/null
+  swtrace off
+  swtrace get
+  [ -e swtrace.nrm2.mte ]
+  swtrace free
+  [ ! -e swtrace.nrm2.mte ]
+  for file in first.nrm2 second.nrm2 swtrace.nrm2; do
+    report -r "$file"
+    [ "$(losses overwritten)" -gt 0 ]
+    [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
+    # Each CPU's buffer holds 2,340 ticks, and all but a block of it survives.
+    [ "$(jq .records.tprof tprof.json)" -gt 2000 ]
+  done
+  # The oldest records are gone, the names of all processes are there.
+  post -r first.nrm2 -showx
+  [ "$(grep -c churn post.show)" -ge 200 ]
+  post -r second.nrm2 --json -clip 0
+  check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
+}
+
+@test "wrap-around: a recorder killed with -9 leaves all names" {
+  begin 1000 -t wrap
+  "$programs/churn" 100 100000 >/dev/null
+  sleep 1.5
+  kill -9 "$(recorder_pid)"
+  run post -r swtrace.nrm2.mte -showx
+  [ "$status" -eq 3 ]
+  [ "$(grep -c churn post.show)" -ge 100 ]
+}
+
+@test "suspended: no ticks, but names; discarded: neither older ticks nor their file" {
+  for mode in norm cont wrap; do
+    begin 1000 -t "$mode" -ss 8
+    "$programs/doubling" 1 >/dev/null
+    swtrace suspend
+    swtrace suspend
+    [ "$(swtrace info --json | jq .trace.active)" = false ]
+    before=$(swtrace info --json | jq .trace.trace.produced)
+    "$programs/churn" 50 200000 >/dev/null
+    "$programs/shares" 5 >/dev/null &
+    sleep 0.5
+    [ "$(swtrace info --json | jq .trace.trace.produced)" = "$before" ]
+    swtrace discard
+    [ "$(swtrace info --json | jq .trace.trace.produced)" = 0 ]
+    swtrace resume
+    swtrace resume
+    sleep 2
+    swtrace off
+    [[ $mode == cont ]] || swtrace get
+    swtrace free
+    wait
+    report
+    [ "$(process_ticks tprof.json doubling)" = 0 ]
+    [ "$(process_ticks tprof.json churn)" = 0 ]
+    # Its mapping was recorded while the trace was suspended.
+    [ "$(process_ticks tprof.json shares)" -gt 500 ]
+    [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
+    rm -f swtrace.nrm2*
+  done
+}
+
+@test "misuse of the modes is refused with what to do" {
+  run swtrace init --source "$PROOF_SOURCE" -t cont -s 64K -ss 64
+  [ "$status" -eq 1 ]
+  [[ $output == *"at most half of the smaller buffer"* ]]
+  swtrace init --source "$PROOF_SOURCE" -t wrap
+  for command in suspend resume discard off; do
+    run swtrace "$command"
+    [ "$status" -eq 1 ]
+    [[ $output == *"not on"* ]]
+  done
+  swtrace on
+  run swtrace get swtrace.nrm2.mte
+  [ "$status" -eq 1 ]
+  [[ $output == *"where the names are written"* ]]
+  run env PITRACE_SOCKET="$BATS_TEST_TMPDIR/other" swtrace init --source "$PROOF_SOURCE"
+  if [[ $PROOF_SOURCE == driver ]]; then
+    [ "$status" -eq 1 ]
+    [[ $output == *"busy: process $(recorder_pid) (swtrace) owns it"* ]]
+  fi
+  PITRACE_SOCKET=$BATS_TEST_TMPDIR/other swtrace free >/dev/null 2>&1 || true
+  ln -s /etc/passwd link.nrm2
+  swtrace off
+  swtrace free
+  swtrace init --source "$PROOF_SOURCE" -t cont -f link.nrm2
+  run swtrace on
+  [ "$status" -eq 1 ]
+  [[ $output == *"symbolic link"* ]]
+}
