@@ -44,6 +44,14 @@ bool has_atomic_pairs() {
   return __builtin_cpu_supports("cmpxchg16b") != 0;
 }
 
+bool connect_to(int socket, const sockaddr_un& address) {
+  int result;
+  do {
+    result = ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
 // The hello and its two descriptors; false when something else came.
 bool receive_hello(int socket, HookHello& hello, int (&fds)[2]) {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
@@ -53,7 +61,12 @@ bool receive_hello(int socket, HookHello& hello, int (&fds)[2]) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof hello) return false;
+  ssize_t got;
+  do {
+    // A time limit takes SA_RESTART's effect away.
+    got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got != sizeof hello) return false;
   const cmsghdr* first = CMSG_FIRSTHDR(&message);
   if (!first || first->cmsg_level != SOL_SOCKET || first->cmsg_type != SCM_RIGHTS ||
       first->cmsg_len != CMSG_LEN(sizeof fds))
@@ -129,8 +142,8 @@ bool HookAttachment::attach_to_recorder() {
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   HookHello hello;
   int fds[2];
-  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      !is_trusted_peer(socket) || !receive_hello(socket, hello, fds)) {
+  if (!connect_to(socket, address) || !is_trusted_peer(socket) ||
+      !receive_hello(socket, hello, fds)) {
     ::close(socket);
     return false;
   }

@@ -17,13 +17,6 @@
 #include "hook_attachment.h"
 #include "hook_threads.h"
 
-// The clock of ring.h: that of the trace.
-__u64 pitrace_clock() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<__u64>(now.tv_sec) * 1'000'000'000 + static_cast<__u64>(now.tv_nsec);
-}
-
 namespace pi::perfutil {
 namespace {
 

@@ -119,6 +119,15 @@ static void run_threads(void) {
   for (unsigned int t = 0; t < threads; t++) pthread_join(ids[t], NULL);
 }
 
+// Before any signal: a handler that interrupts the first hook is told that there is no trace yet.
+static void connect_first(void) {
+  for (int tries = 0; wait_for_trace && tries < 1000; tries++) {
+    // Of a major that may be written but is not enabled.
+    if (TraceHook(0xfd, 0, 0, 0) == PU_SUCCESS) break;
+    usleep(10000);
+  }
+}
+
 static void report(void) {
   for (unsigned int w = 0; w < (with_signals ? 2 : 1) * threads; w++)
     printf("writer %d %u calls %lu stored %lu lost %lu\n", getpid(), w, writers[w].calls,
@@ -155,18 +164,17 @@ int main(int argc, char** argv) {
   parse(argc, argv);
   sigaction(SIGUSR1, &action, NULL);
   change_mask(SIG_BLOCK);
-  for (int tries = 0; wait_for_trace && tries < 1000; tries++) {
-    // Of a major that may be written but is not enabled.
-    if (TraceHook(0xfd, 0, 0, 0) == PU_SUCCESS) break;
-    usleep(10000);
-  }
+  connect_first();
   if (for_ever) puts("writing");
   fflush(stdout);
   run_threads();
   if (with_fork) {
     child = fork();
     if (child < 0) return 1;
-    if (child == 0) memset(writers, 0, sizeof writers);
+    if (child == 0) {
+      memset(writers, 0, sizeof writers);
+      connect_first();
+    }
     run_threads();
   }
   report();
