@@ -7,9 +7,11 @@
 #include "perfutil.h"
 
 using pi::perfutil::HookRecord;
+using pi::perfutil::user_hook_is_unwanted;
 using pi::perfutil::write_user_hook;
 
 int TraceHook(uint32_t major, uint32_t minor, uint32_t int_count, uint32_t string_count, ...) {
+  if (user_hook_is_unwanted(major)) return PU_SUCCESS;
   uint32_t ints[PITRACE_MAX_INTS];
   pitrace_string strings[PITRACE_MAX_STRINGS];
   // Known to be too long without a look at the rest, which may not be there.
@@ -30,6 +32,7 @@ int TraceHook(uint32_t major, uint32_t minor, uint32_t int_count, uint32_t strin
 
 int PiTraceHook(uint32_t major, uint32_t minor, const uint32_t* ints, uint32_t int_count,
                 const struct pi_hook_string* strings, uint32_t string_count) {
+  if (user_hook_is_unwanted(major)) return PU_SUCCESS;
   pitrace_string copies[PITRACE_MAX_STRINGS];
   if (int_count > PITRACE_MAX_INTS || string_count > PITRACE_MAX_STRINGS)
     return PU_ERROR_HOOK_TOO_LONG;

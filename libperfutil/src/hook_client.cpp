@@ -75,16 +75,32 @@ __attribute__((constructor)) void prepare() {
   ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
 }
 
+// What a program calls must not change its errno. Only around system calls: it costs a call itself.
+class KeepErrno {
+ public:
+  KeepErrno() : error_(errno) {}
+  ~KeepErrno() { errno = error_; }
+
+ private:
+  int error_;
+};
+
 // A signal handler that claims in the middle of this takes the entry over from us; then our claim
 // is no longer that of the entry and we ask again.
-HookThread* this_thread() {
-  HookThread* entry = own_entry;
-  if (entry && entry->owner.load(std::memory_order_relaxed) == own_claim) return entry;
-  entry = own.threads.claim();
+HookThread* claim_entry() {
+  const KeepErrno keep;
+  HookThread* const entry = own.threads.claim();
   if (!entry) return nullptr;
   own_claim = entry->owner.load(std::memory_order_relaxed);
   own_entry = entry;
   return entry;
+}
+
+HookThread* this_thread() {
+  HookThread* const entry = own_entry;
+  if (entry && entry->owner.load(std::memory_order_relaxed) == own_claim) [[likely]]
+    return entry;
+  return claim_entry();
 }
 
 // thread is null where there are more of them than entries.
@@ -166,6 +182,7 @@ bool wait_for(uint32_t holder) {
 // The door was found shut (seen is 0), or what is behind it of no use, in generation seen. True
 // when it is worth looking again.
 bool renew(uint32_t seen) {
+  const KeepErrno keep;
   uint32_t holder = own.busy.load(std::memory_order_acquire);
   if (holder != 0) return wait_for(holder);
   const uint32_t generation = own.generation.load(std::memory_order_relaxed);
@@ -195,6 +212,7 @@ __attribute__((destructor)) void give_back() {
 // The first record of a thread in this attachment. False when there is no memory, and in a signal
 // handler that interrupts this.
 bool set_up_ring(HookThread& thread) {
+  const KeepErrno keep;
   if (pitrace_read(thread.setting_up)) return false;
   pitrace_write(thread.setting_up, 1);
   pitrace_barrier();
@@ -222,6 +240,11 @@ bool set_up_ring(HookThread& thread) {
   return mapping != nullptr;
 }
 
+void wake_recorder() {
+  const KeepErrno keep;
+  if (!own.attachment.wake_recorder()) own.broken.store(1, std::memory_order_relaxed);
+}
+
 int store_in_ring(HookThread* thread, const HookRecord& record, uint32_t size) {
   const bool has_ring =
       thread && (thread->generation == own.generation.load(std::memory_order_relaxed) ||
@@ -243,12 +266,12 @@ int store_in_ring(HookThread* thread, const HookRecord& record, uint32_t size) {
     pitrace_ring_lose(ring, PITRACE_LOST_FULL);
     result = PU_ERROR_BUFFER_FULL;
   }
-  if (pitrace_ring_leave(ring) && !own.attachment.wake_recorder())
-    own.broken.store(1, std::memory_order_relaxed);
+  if (pitrace_ring_leave(ring)) wake_recorder();
   return result;
 }
 
 int store_in_module(const HookRecord& record, uint32_t size) {
+  const KeepErrno keep;
   void* place = __builtin_alloca(size);
   record.encode(place, size, 0);
   if (::ioctl(own.attachment.fd.fd, PITRACE_IOC_HOOK, place) == 0) return PU_SUCCESS;
@@ -280,9 +303,17 @@ int store(HookThread* thread, const pitrace_hook_page& page, const HookRecord& r
 
 }  // namespace
 
+bool user_hook_is_unwanted(uint32_t major) {
+  if (!pitrace_hook_major_allowed(major)) return false;
+  HookThread* const thread = this_thread();
+  const pitrace_hook_page* page = enter(thread);
+  const bool unwanted = page && is_of_use(*page) && !pitrace_read(page->enabled[major]);
+  leave(thread);
+  return unwanted;
+}
+
 int write_user_hook(const HookRecord& record) {
   if (!pitrace_hook_major_allowed(record.major)) return PU_ERROR_INVALID_PARAMETER;
-  const int errno_before = errno;
   int rc = PU_ERROR_NO_BUFFER;
   // Once, and once more when that found no trace and there is a new one.
   for (int round = 0; round < 2; ++round) {
@@ -294,7 +325,6 @@ int write_user_hook(const HookRecord& record) {
     leave(thread);
     if (stored || !renew(seen)) break;
   }
-  errno = errno_before;
   return rc;
 }
 

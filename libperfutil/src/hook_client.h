@@ -7,7 +7,10 @@
 
 namespace pi::perfutil {
 
-// As PiTraceHook(). Async-signal-safe.
+// There is a trace, and it does not store that major: nothing else need be known of the hook.
+bool user_hook_is_unwanted(uint32_t major);
+
+// As PiTraceHook(). Async-signal-safe, both.
 int write_user_hook(const HookRecord& record);
 
 }  // namespace pi::perfutil

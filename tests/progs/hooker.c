@@ -139,15 +139,33 @@ static void parse(int argc, char** argv) {
   int option;
   while ((option = getopt(argc, argv, "M:n:t:u:sfwx")) != -1) {
     switch (option) {
-      case 'M': major = (unsigned int)strtoul(optarg, NULL, 0); break;
-      case 'n': calls = strtoul(optarg, NULL, 0); break;
-      case 't': threads = (unsigned int)strtoul(optarg, NULL, 0); break;
-      case 'u': pause_us = (unsigned int)strtoul(optarg, NULL, 0); break;
-      case 's': with_signals = 1; break;
-      case 'f': with_fork = 1; break;
-      case 'w': wait_for_trace = 1; break;
-      case 'x': for_ever = 1; break;
-      default: fputs(usage, stderr); exit(2);
+      case 'M':
+        major = (unsigned int)strtoul(optarg, NULL, 0);
+        break;
+      case 'n':
+        calls = strtoul(optarg, NULL, 0);
+        break;
+      case 't':
+        threads = (unsigned int)strtoul(optarg, NULL, 0);
+        break;
+      case 'u':
+        pause_us = (unsigned int)strtoul(optarg, NULL, 0);
+        break;
+      case 's':
+        with_signals = 1;
+        break;
+      case 'f':
+        with_fork = 1;
+        break;
+      case 'w':
+        wait_for_trace = 1;
+        break;
+      case 'x':
+        for_ever = 1;
+        break;
+      default:
+        fputs(usage, stderr);
+        exit(2);
     }
   }
   if (threads == 0 || threads > THREADS_MAX) {
