@@ -11,7 +11,7 @@
 
 #include <lttng/tracepoint.h>
 
-#define FOUR_INTS                                                                       \
+#define FOUR_INTS                                                                         \
   lttng_ust_field_integer(unsigned int, a, a) lttng_ust_field_integer(unsigned int, b, b) \
       lttng_ust_field_integer(unsigned int, c, c) lttng_ust_field_integer(unsigned int, d, d)
 

@@ -53,11 +53,22 @@ static int summary(void) {
   return hook_failed(PiTraceHook(MAJOR, MINOR_NOTE, ints, 3, strings, 2));
 }
 
+/* What comes before the part that is of interest is thrown away; what is of none is left out. */
+static int work_between_pauses(void) {
+  if (hook_failed(TraceHook(MAJOR, MINOR_STEP, 2, 0, 0u, 0u))) return 1;
+  if (failed("discard", TraceDiscard())) return 1;
+  if (work()) return 1;
+  if (failed("suspend", TraceSuspend())) return 1;
+  /* Not stored, and no error: the program need not know. */
+  int bad = hook_failed(TraceHook(MAJOR, MINOR_STEP, 2, 0, 0u, 0u));
+  return failed("resume", TraceResume()) || bad || summary();
+}
+
 static int trace(const char *file) {
   int rc = TraceEnable(MAJOR);
   if (rc == PU_SUCCESS) rc = TraceEnable(PI_MAJORS_TPROF);
   if (failed("enable", rc) || failed("on", TraceOn())) return 1;
-  int bad = work() || summary();
+  const int bad = work_between_pauses();
   rc = TraceOff();
   /* The trace had ended by itself; what it holds can be written. */
   if (rc == PU_ERROR_BUFFER_FULL)

@@ -77,7 +77,8 @@ void PerfCollector::serve_hooks() {
 }
 
 void PerfCollector::publish_hooks() {
-  if (hooks_) hooks_->publish(status_.on && !status_.suspended ? status_.enabled : std::bitset<256>());
+  if (hooks_)
+    hooks_->publish(status_.on && !status_.suspended ? status_.enabled : std::bitset<256>());
 }
 
 std::vector<uint32_t> PerfCollector::online_cpus() const {

@@ -83,7 +83,7 @@ class PerfCollector final : public Collector {
   CollectorStatus status_;
   std::vector<std::string> notes_;
   uint32_t unreadable_processes_ = 0;
-  UniqueFd section_event_;  // tells a stream's reader that there is a section
+  UniqueFd section_event_;              // tells a stream's reader that there is a section
   std::map<uint32_t, HeldTicks> held_;  // by CPU; between reading them and putting them in order
   HookQueue hook_queue_;
   std::string hook_note_;  // why user hooks are not taken, or empty
