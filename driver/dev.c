@@ -56,6 +56,9 @@ static int device_release(struct inode *inode, struct file *file)
  */
 static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	/* For everybody, and as long as the module is there. */
+	if (vma->vm_pgoff == PITRACE_MMAP_HOOK_PAGE >> PAGE_SHIFT)
+		return pitrace_user_hook_mmap(vma);
 	if (!pitrace_session_owned_by(file))
 		return -EPERM;
 	return pitrace_buffers_mmap(vma);

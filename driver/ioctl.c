@@ -110,14 +110,18 @@ long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	const struct command *command = commands;
 	void __user *user = (void __user *)arg;
-	/* Zeroed: nothing of the kernel's stack can go out with an answer. */
-	union argument argument = {};
+	union argument argument;
 	long result;
 
+	/* Called thousands of times a second, with an argument of any length: apart from the rest. */
+	if (cmd == PITRACE_IOC_HOOK)
+		return pitrace_user_hook(user);
 	while (command->number != cmd) {
 		if (++command == commands + ARRAY_SIZE(commands))
 			return -ENOTTY;
 	}
+	/* Nothing of the kernel's stack can go out with an answer. */
+	memset(&argument, 0, sizeof(argument));
 	if ((_IOC_DIR(cmd) & _IOC_WRITE) && copy_from_user(&argument, user, _IOC_SIZE(cmd)))
 		return -EFAULT;
 	result = command->handle(file, &argument);

@@ -25,9 +25,12 @@ static int __init pitrace_init(void)
 	error = pitrace_buffers_init();
 	if (error)
 		goto exit_maps;
-	error = pitrace_tprof_init();
+	error = pitrace_user_hook_init();
 	if (error)
 		goto exit_buffers;
+	error = pitrace_tprof_init();
+	if (error)
+		goto exit_user_hook;
 	pitrace_mte_init();
 	pitrace_reader_init();
 	/* Last: from here on somebody can open the device. */
@@ -38,6 +41,8 @@ static int __init pitrace_init(void)
 
 exit_tprof:
 	pitrace_tprof_exit();
+exit_user_hook:
+	pitrace_user_hook_exit();
 exit_buffers:
 	pitrace_buffers_exit();
 exit_maps:
@@ -52,6 +57,7 @@ static void __exit pitrace_exit(void)
 {
 	pitrace_dev_exit();
 	pitrace_tprof_exit();
+	pitrace_user_hook_exit();
 	pitrace_buffers_exit();
 	pitrace_reader_exit();
 	pitrace_maps_exit();

@@ -29,6 +29,8 @@ void pitrace_buffers_exit(void);
 int pitrace_tprof_init(void);
 void pitrace_tprof_exit(void);
 void pitrace_mte_init(void);
+int pitrace_user_hook_init(void);
+void pitrace_user_hook_exit(void);
 int pitrace_maps_init(void);
 void pitrace_maps_exit(void);
 
@@ -91,6 +93,17 @@ __poll_t pitrace_reader_poll(struct file *file, poll_table *table);
 void pitrace_reader_init(void);
 /* Nobody can open the device any more. Waits for what is under way. */
 void pitrace_reader_exit(void);
+
+/* ---- user_hook.c: records that programs write themselves ---- */
+
+/*
+ * Tells programs whether there is a trace, and which majors it stores; enabled: one bit each, NULL:
+ * none. Under the session lock.
+ */
+void pitrace_user_hook_publish(bool owned, const unsigned long *enabled);
+/* PITRACE_IOC_HOOK; its errors are told there. May sleep. Anybody. */
+int pitrace_user_hook(const void __user *user);
+int pitrace_user_hook_mmap(struct vm_area_struct *vma);
 
 /* ---- tprof.c: ticks ---- */
 

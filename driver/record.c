@@ -115,8 +115,7 @@ void pitrace_write_module(const struct pitrace_module *module, const char *name,
 void pitrace_write_lost(u32 kind, u32 reason)
 {
 	preempt_disable_notrace();
-	if (READ_ONCE(pitrace_gates[kind]) != PITRACE_GATE_CLOSED &&
-	    this_cpu_ptr(&pitrace_rings[kind])->head)
+	if (pitrace_is_recording(kind))
 		pitrace_refuse(kind, reason);
 	preempt_enable_notrace();
 }

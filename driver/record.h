@@ -70,6 +70,13 @@ static __always_inline void pitrace_end(u32 kind)
 		pitrace_wake_reader();
 }
 
+/* Whether a record that pitrace_begin() had no place for was counted. Preemption is off. */
+static __always_inline bool pitrace_is_recording(u32 kind)
+{
+	return READ_ONCE(pitrace_gates[kind]) != PITRACE_GATE_CLOSED &&
+	       this_cpu_ptr(&pitrace_rings[kind])->head;
+}
+
 /* Whole records, from any context. The length of a string is in bytes, without a terminator. */
 void pitrace_write_ints(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count);
 void pitrace_write_string(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count,

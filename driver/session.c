@@ -32,6 +32,15 @@ static struct {
 	bool tprof_runs;
 } session;
 
+/* Brings the page that programs look at up to date. */
+static void publish(void)
+{
+	pitrace_user_hook_publish(session.owner,
+				  session.state == PITRACE_STATE_ON && !session.suspended ?
+					  session.enabled :
+					  NULL);
+}
+
 /* ---- sources: run while the trace is on and their major enabled, and cost nothing else ---- */
 
 static bool wanted(u32 major)
@@ -106,6 +115,7 @@ static void finish(void)
 {
 	session.state = PITRACE_STATE_INIT;
 	session.suspended = false;
+	publish();
 	session.stop_time = pitrace_clock();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 	pitrace_gate_close(PITRACE_BUFFER_MTE);
@@ -129,6 +139,8 @@ static int turn_on(void)
 	if (error) {
 		stop_sources();
 		finish();
+	} else {
+		publish();
 	}
 	return error;
 }
@@ -144,6 +156,7 @@ static void turn_off(void)
 static void suspend(void)
 {
 	session.suspended = true;
+	publish();
 	apply();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 }
@@ -155,6 +168,7 @@ static void resume(void)
 	if (!pitrace_gate_was_full())
 		pitrace_gate_open(PITRACE_BUFFER_TRACE);
 	apply();
+	publish();
 }
 
 /*
@@ -187,6 +201,7 @@ static void terminate(void)
 	session.state = PITRACE_STATE_FREE;
 	session.owner_pid = 0;
 	WRITE_ONCE(session.owner, NULL);
+	publish();
 }
 
 bool pitrace_session_owned_by(struct file *file)
@@ -256,6 +271,7 @@ static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, co
 	session.state = PITRACE_STATE_INIT;
 	session.owner_pid = task_tgid_nr(current);
 	WRITE_ONCE(session.owner, file);
+	publish();
 	return 0;
 }
 
@@ -342,6 +358,7 @@ static int change_majors(struct file *file, u32 major, bool on)
 	error = set_majors(major, on);
 	if (!error)
 		error = apply();
+	publish();
 	mutex_unlock(&lock);
 	return error;
 }

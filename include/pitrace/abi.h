@@ -191,10 +191,26 @@ struct pitrace_buffer_head {
 /* mmap offset of one buffer of one CPU; the length is PITRACE_HEAD_BYTES + 2 * data_size */
 #define PITRACE_MMAP_OFFSET(kind, cpu) (((__u64)(kind) + 1) << 48 | (__u64)(cpu) << 32)
 
+/* ---- user hooks -----------------------------------------------------------------------------
+ * Records that programs write themselves, from any process that may open the device, and, without
+ * the module, any that may talk to the recorder. One page tells them, mapped read-only at
+ * PITRACE_MMAP_HOOK_PAGE by the module and handed out by the recorder, so that a hook that nobody
+ * wants costs two loads. What a hook may hold is told in user_hook.h.
+ */
+struct pitrace_hook_page {
+	__u32 owner; /* in its low 30 bits: 0: there is no trace; changes at any time */
+	__u32 reserved[15];
+	__u8 enabled[256]; /* by major: 1 while records of it are stored */
+};
+
+#define PITRACE_HOOK_OWNER_MASK 0x3fffffff
+#define PITRACE_HOOK_PAGE_BYTES 4096
+#define PITRACE_MMAP_HOOK_PAGE (0x7fffull << 48)
+
 /* ---- control -------------------------------------------------------------------------------
  * The handle on which PITRACE_IOC_ALLOC succeeds owns the trace until it is closed or
  * PITRACE_IOC_TERMINATE is called; closing ends the trace and frees the buffers. Others get
- * EBUSY from ALLOC and EPERM from what only the owner may do; INFO and PROBE are open to all
+ * EBUSY from ALLOC and EPERM from what only the owner may do; INFO, PROBE and HOOK are open to all
  * who may open the device (CAP_PERFMON, or the group given as module parameter). A mapping keeps
  * the handle open; it stays readable after TERMINATE.
  *
@@ -280,6 +296,12 @@ struct pitrace_probe {
 #define PITRACE_IOC_RESUME    _IO(PITRACE_IOC_MAGIC, 0x1c)
 #define PITRACE_IOC_DISCARD   _IO(PITRACE_IOC_MAGIC, 0x1d) /* what the trace buffers hold */
 #define PITRACE_IOC_CONSUMED  _IOW(PITRACE_IOC_MAGIC, 0x1f, struct pitrace_consumed)
+/* HOOK: one record as pitrace_encode_hook() makes it, whose time is ignored: it gets that of the
+ * moment at which it is stored, in the trace buffer of the CPU that runs. 0 also when its major is
+ * not enabled; ENXIO: there is no trace; ENOBUFS: lost, and counted; EMSGSIZE: longer than
+ * PITRACE_MAX_RECORD; EINVAL: not what pitrace_check_hook() accepts; ENOMEM.
+ */
+#define PITRACE_IOC_HOOK      _IOW(PITRACE_IOC_MAGIC, 0x19, struct pitrace_record)
 #define PITRACE_IOC_PROBE     _IOWR(PITRACE_IOC_MAGIC, 0x1e, struct pitrace_probe)
 
 #endif /* PITRACE_ABI_H */

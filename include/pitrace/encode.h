@@ -55,7 +55,8 @@ static inline void pitrace_put_string(__u32 *data, const char *string, __u32 len
 	*data++ = length;
 	if (length & 3)
 		data[length / 4] = 0;
-	memcpy(data, string, length);
+	if (length)
+		memcpy(data, string, length);
 }
 
 static inline void pitrace_encode_time(void *place, __u64 time)
@@ -120,6 +121,49 @@ static inline void pitrace_encode_string(void *place, __u32 time_lo, __u32 major
 	*data++ = count;
 	memcpy(data, ints, 4 * count);
 	pitrace_put_string(data + count, string, length);
+}
+
+struct pitrace_string {
+	const void *data;
+	__u32 length; /* bytes */
+};
+
+/*
+ * The size of a user hook. The counts are at most PITRACE_MAX_INTS and PITRACE_MAX_STRINGS; a
+ * string may be so long that the sum says "too long", but none so long that it overflows.
+ */
+static inline __u64 pitrace_size_hook(__u32 ints, const struct pitrace_string *strings,
+				      __u32 string_count)
+{
+	__u64 size = pitrace_size_ints(ints);
+	__u32 i;
+
+	if (string_count)
+		size += 4;
+	for (i = 0; i < string_count; i++)
+		size += 4 + (((__u64)strings[i].length + 3) & ~3ull);
+	return size;
+}
+
+/* A user hook of size bytes: ints, and where there are any, strings. */
+static inline void pitrace_encode_hook(void *place, __u32 size, __u32 time_lo, __u32 major,
+				       __u32 minor, const __u32 *ints, __u32 int_count,
+				       const struct pitrace_string *strings, __u32 string_count)
+{
+	__u32 *data = pitrace_put_header(place,
+					 string_count ? PITRACE_TYPE_STRINGS : PITRACE_TYPE_INTS,
+					 size, major, minor, time_lo);
+	__u32 i;
+
+	if (string_count)
+		*data++ = int_count;
+	if (int_count)
+		memcpy(data, ints, 4 * int_count);
+	data += int_count;
+	for (i = 0; i < string_count; i++) {
+		pitrace_put_string(data, (const char *)strings[i].data, strings[i].length);
+		data += 1 + (strings[i].length + 3) / 4;
+	}
 }
 
 static inline __u32 pitrace_size_module(__u32 length)

@@ -8,7 +8,8 @@
  *
  * One trace at a time: the process that calls TraceInit() owns it until TraceTerminate() or its
  * death, kill -9 included. Thread-safety: every function may be called from any thread; calls
- * are serialised inside. None of them is async-signal-safe.
+ * are serialised inside. Only user hooks (TraceHook, PiTraceHook) are async-signal-safe, and run
+ * side by side.
  *
  * Every function that returns int returns PU_SUCCESS or one of the negative PU_* codes; each
  * lists the codes it can return. PiErrorText() tells what happened and what to do about it.
@@ -34,7 +35,9 @@ extern "C" {
 #define PU_ERROR_INVALID_PARAMETER -87
 #define PU_ERROR_INTERNAL -200
 #define PU_ERROR_INCORRECT_STATE -201
+#define PU_ERROR_NO_BUFFER -202
 #define PU_ERROR_BUFFER_FULL -205
+#define PU_ERROR_HOOK_TOO_LONG -208
 #define PU_ERROR_DRIVER_NOT_LOADED -209
 #define PU_ERROR_NOT_SUPPORTED -210
 #define PU_ERROR_FACILITY_BUSY -211
@@ -202,6 +205,52 @@ int IsTraceActive(void);
 
 /* Counts the successful TraceOn() calls; 0 before the first. */
 uint32_t TraceGetIntervalId(void);
+
+/* ---- user hooks --------------------------------------------------------------------------- */
+#define PI_HOOK_INTS_MAX 126
+#define PI_HOOK_STRINGS_MAX 16
+#define PI_HOOK_STRING_BYTES_MAX 2048
+#define PI_HOOK_BYTES_MAX 4000 /* 12, 4 an int, with strings 4, and 4 and its bytes, rounded up to a
+                                * multiple of 4, a string */
+
+/* Writes one record of the caller's own into the trace that runs on this machine: the module's,
+ * when this process may open its device, else that of a recorder of this user (or of the one that
+ * the environment variable PITRACE_SOCKET names, if it is this user's or root's). The record gets
+ * the time and the CPU at which it was written; who wrote it is for the ints to tell. Any process,
+ * any thread; no TraceInit() is needed.
+ *
+ * major 1 to 254. A major that is not enabled is not stored, which is a success, and costs some
+ * nanoseconds; so does a hook before TraceOn(), after TraceOff() and while suspended. By some
+ * majors a reader tells when and where records of others were made, so that one false record would
+ * falsify the rest: 1, 8, 9 and 0xa8 (time), 0x10 (ticks), 0x11 (start-up) and 0x19 (names of code
+ * and processes) are refused.
+ *
+ * After string_count come int_count arguments of type unsigned int, then for each string its
+ * length in bytes as unsigned int and a pointer to its first byte. No terminator is needed or
+ * stored; the bytes may be any.
+ *
+ * Async-signal-safe; errno is kept. But a handler must not leave by longjmp(), or fork() and go on
+ * as the child, when it has interrupted a hook. In a child of fork(), hooks are the child's own.
+ * The first hook of a process connects it; without a trace the next attempt is made after 0.1 s,
+ * until when a hook costs some nanoseconds. A recorder that does not answer may hold the first
+ * hook up for a second.
+ *
+ * PU_ERROR_INVALID_PARAMETER (such a major), PU_ERROR_HOOK_TOO_LONG (more than one of the limits
+ * above), PU_ERROR_NULL_POINTER, PU_ERROR_NO_BUFFER (nobody has initialised a trace that this
+ * process may write to), PU_ERROR_BUFFER_FULL (there was no room; the loss is counted in the
+ * trace), PU_ERROR_NOT_ENOUGH_MEMORY. They leave no text for PiErrorText(). Apart from the first,
+ * a hook that is not wanted may or may not be examined for them.
+ */
+int TraceHook(uint32_t major, uint32_t minor, uint32_t int_count, uint32_t string_count, ...);
+
+struct pi_hook_string {
+  const void *data;
+  size_t length; /* bytes */
+};
+
+/* Our addition: as TraceHook(), with the ints and strings in arrays; an array of none may be null. */
+int PiTraceHook(uint32_t major, uint32_t minor, const uint32_t *ints, uint32_t int_count,
+                const struct pi_hook_string *strings, uint32_t string_count);
 
 /* ---- status (our addition) ----------------------------------------------------------------- */
 #define PI_LOST_REASONS 4 /* full, stopped, too long, source: PITRACE_LOST_* of pitrace/abi.h */

@@ -23,6 +23,8 @@ struct TraceConfig {
   // Where the kernel tells about CPUs and processes; tests point elsewhere.
   std::string online_path = "/sys/devices/system/cpu/online";
   std::string proc_path = "/proc";
+  // Where the perf source takes user hooks; empty: hook_socket_path().
+  std::string hook_path;
 };
 
 }  // namespace pi::perfutil

@@ -4,12 +4,16 @@
 
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <new>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "hook_socket.h"
 #include "major_set.h"
 #include "proc_snapshot.h"
 #include "startup_records.h"
@@ -50,7 +54,31 @@ Result<std::unique_ptr<Collector>> PerfCollector::create(const TraceConfig& conf
   const auto tried = collector->open_everything();
   collector->events_.clear();
   if (!tried) return tried.error();
+  collector->serve_hooks();
   return std::unique_ptr<Collector>(std::move(collector));
+}
+
+// Without user hooks a trace is still a trace: what is in their way becomes a note.
+void PerfCollector::serve_hooks() {
+  const std::string path = config_.hook_path.empty() ? hook_socket_path() : config_.hook_path;
+  // As large as threads that write without a pause may need until the reader runs.
+  const auto ring_bytes = std::clamp(std::bit_floor(static_cast<uint32_t>(config_.trace_bytes / 8)),
+                                     hook_ring_bytes_least, hook_ring_bytes_most);
+  Status ready;
+  if (path == user_socket_directory() + "/hooks")
+    ready = private_directory(user_socket_directory());
+  if (ready) {
+    auto server =
+        HookServer::start(path, ring_bytes, [this] { guarded(&PerfCollector::drain_all); });
+    if (server) hooks_ = std::move(*server);
+    if (!server) ready = server.error();
+  }
+  if (!ready) hook_note_ = "User hooks are not recorded: " + ready.error().message;
+}
+
+void PerfCollector::publish_hooks() {
+  if (hooks_)
+    hooks_->publish(status_.on && !status_.suspended ? status_.enabled : std::bitset<256>());
 }
 
 std::vector<uint32_t> PerfCollector::online_cpus() const {
@@ -98,6 +126,8 @@ Status PerfCollector::on() {
   converter_.reset();
   notes_.clear();
   unreadable_processes_ = 0;
+  held_.clear();
+  hook_queue_.reset();
   auto started = reader_.prepare();
   if (started) started = open_everything();
   if (started) started = begin_recording(lock);
@@ -129,6 +159,8 @@ Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   status_.start_time = time;
   status_.stop_time = 0;
   status_.on = true;
+  if (hooks_) hooks_->begin(time);
+  publish_hooks();
   return {};
 }
 
@@ -155,6 +187,7 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
 Status PerfCollector::off() {
   {
     std::lock_guard lock(mutex_);
+    if (hooks_) hooks_->publish({});
     for (auto& [cpu, events] : events_) {
       control_events(events.tick_fds, PERF_EVENT_IOC_DISABLE);
       control_events(events.side_band_fds, PERF_EVENT_IOC_DISABLE);
@@ -162,6 +195,9 @@ Status PerfCollector::off() {
   }
   reader_.stop();
   std::lock_guard lock(mutex_);
+  settle_hooks();
+  if (hooks_) hooks_->end(hook_queue_.incoming());
+  put_in_order(~0ull);
   for (auto& [cpu, events] : events_) close_cpu(events);
   events_.clear();
   status_.stop_time = trace_clock();
@@ -170,24 +206,72 @@ Status PerfCollector::off() {
   return {};
 }
 
-void PerfCollector::drain(CpuEvents& events) {
-  UserBuffer& trace = buffers_.at(events.cpu, PITRACE_BUFFER_TRACE);
+// The ticks are read, but wait for put_in_order().
+void PerfCollector::read_rings(CpuEvents& events) {
   UserBuffer& mte = buffers_.at(events.cpu, PITRACE_BUFFER_MTE);
+  HeldTicks& held = held_[events.cpu];
   bool sane = events.side_band.drain([&](std::span<const std::byte> record) {
     converter_.convert_side_band(record, mte);
     events.side_band_lost += converter_.lost_in_last();
   });
   sane &= events.ticks.drain([&](std::span<const std::byte> record) {
-    converter_.convert_tick(record, trace);
-    events.ticks_lost += converter_.lost_in_last();
+    held.hold(PerfConverter::tick_time(record), record);
   });
   if (!sane)
     notes_.push_back(
         fmt::format("A perf ring of CPU {} was damaged; records of it are missing.", events.cpu));
 }
 
+void PerfCollector::put_ticks(CpuEvents& events, uint64_t until) {
+  UserBuffer& trace = buffers_.at(events.cpu, PITRACE_BUFFER_TRACE);
+  held_[events.cpu].release(until, [&](std::span<const std::byte> record) {
+    converter_.convert_tick(record, trace);
+    events.ticks_lost += converter_.lost_in_last();
+  });
+}
+
+// A CPU that has just come online has no buffers yet.
+UserBuffer& PerfCollector::trace_buffer_of(uint32_t cpu) {
+  if (!buffers_.has(cpu) && !buffers_.add_cpu(cpu)) cpu = buffers_.cpus().front();
+  return buffers_.at(cpu, PITRACE_BUFFER_TRACE);
+}
+
+// All ticks that were read are older than horizon. A hook that is younger may not be the oldest
+// that there is; it waits for the next time.
+void PerfCollector::put_in_order(uint64_t horizon) {
+  hook_queue_.deliver(
+      horizon, [this](const FoundHook& hook, std::span<const std::byte> record, uint64_t& time) {
+        if (const auto events = events_.find(hook.cpu); events != events_.end())
+          put_ticks(events->second, hook.time);
+        trace_buffer_of(hook.cpu).put_record(time, record);
+      });
+  for (auto& [cpu, events] : events_) put_ticks(events, ~0ull);
+  HookBatch& batch = hook_queue_.incoming();
+  trace_buffer_of(events_.empty() ? 0 : events_.begin()->first)
+      .count_lost_by_source(std::exchange(batch.lost, 0));
+  if (std::exchange(batch.damaged, 0) != 0)
+    notes_.push_back(
+        "A process has damaged the memory that it writes user hooks to; the rest of one thread's "
+        "hooks is missing.");
+}
+
+uint32_t PerfCollector::cpu_limit() {
+  return static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF));
+}
+
 void PerfCollector::drain_all() {
-  for (auto& [cpu, events] : events_) drain(events);
+  if (!status_.on) return;
+  for (auto& [cpu, events] : events_) read_rings(events);
+  const uint64_t horizon = trace_clock();
+  if (hooks_) hooks_->collect(cpu_limit(), hook_queue_.incoming());
+  put_in_order(horizon);
+  tell_sections();
+}
+
+void PerfCollector::settle_hooks() {
+  for (auto& [cpu, events] : events_) read_rings(events);
+  if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
+  put_in_order(~0ull);
   tell_sections();
 }
 
@@ -198,8 +282,9 @@ void PerfCollector::tell_sections() {
 Status PerfCollector::suspend() {
   std::lock_guard lock(mutex_);
   run_ticks(false);
-  drain_all();
   status_.suspended = true;
+  publish_hooks();
+  settle_hooks();
   buffers_.set_suspended(true);
   return {};
 }
@@ -211,6 +296,7 @@ Status PerfCollector::resume() {
   status_.suspended = false;
   buffers_.set_suspended(false);
   if (status_.enabled.test(PITRACE_MAJOR_TPROF)) run_ticks(true);
+  publish_hooks();
   return {};
 }
 
@@ -223,7 +309,8 @@ Status PerfCollector::discard() {
 
 // What was lost after the ring's last record was told by no record; the kernel's count has it.
 void PerfCollector::close_cpu(CpuEvents& events) {
-  drain(events);
+  read_rings(events);
+  put_ticks(events, ~0ull);
   const auto rest = [this](const std::vector<UniqueFd>& fds, uint64_t told) {
     const uint64_t all = read_lost(fds, features_);
     return all > told ? all - told : 0;
@@ -295,6 +382,7 @@ void PerfCollector::apply_enabled(const std::bitset<256>& enabled,
   if (status_.on) drain_all();
   status_.enabled = enabled;
   converter_.set_enabled(enabled);
+  publish_hooks();
   if (!status_.on) return;
   if (changed.test(PITRACE_MAJOR_MTE) && enabled.test(PITRACE_MAJOR_MTE))
     put_snapshot(trace_clock(), lock);
@@ -354,6 +442,12 @@ void PerfCollector::consumed(const BufferView& view, size_t bytes) {
 std::vector<std::string> PerfCollector::notes() {
   std::lock_guard lock(mutex_);
   auto notes = notes_;
+  if (!hook_note_.empty()) notes.push_back(hook_note_);
+  if (hooks_ && hooks_->refused() != 0)
+    notes.push_back(
+        fmt::format("{} process(es) could not be given memory for user hooks; what they "
+                    "wrote is missing.",
+                    hooks_->refused()));
   if (unreadable_processes_ != 0)
     notes.push_back(
         fmt::format("Of {} process(es) this user may not read the mappings: code they "

@@ -9,6 +9,8 @@
 
 #include "collector.h"
 #include "config.h"
+#include "hook_queue.h"
+#include "hook_server.h"
 #include "perf_convert.h"
 #include "perf_events.h"
 #include "perf_reader.h"
@@ -54,8 +56,16 @@ class PerfCollector final : public Collector {
   // Gives the lock up between processes: a stream's reader makes room meanwhile.
   void put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lock);
   void apply_enabled(const std::bitset<256>& enabled, std::unique_lock<std::mutex>& lock);
+  void serve_hooks();
   // With mutex_ held:
-  void drain(CpuEvents& events);
+  void publish_hooks();
+  // Takes all that processes have begun to write. Nothing may be published.
+  void settle_hooks();
+  static uint32_t cpu_limit();
+  UserBuffer& trace_buffer_of(uint32_t cpu);
+  void read_rings(CpuEvents& events);
+  void put_ticks(CpuEvents& events, uint64_t until);
+  void put_in_order(uint64_t horizon);
   void drain_all();
   void tell_sections();
   void close_cpu(CpuEvents& events);
@@ -73,8 +83,12 @@ class PerfCollector final : public Collector {
   CollectorStatus status_;
   std::vector<std::string> notes_;
   uint32_t unreadable_processes_ = 0;
-  UniqueFd section_event_;  // tells a stream's reader that there is a section
+  UniqueFd section_event_;              // tells a stream's reader that there is a section
+  std::map<uint32_t, HeldTicks> held_;  // by CPU; between reading them and putting them in order
+  HookQueue hook_queue_;
+  std::string hook_note_;  // why user hooks are not taken, or empty
   PerfReader reader_;
+  std::unique_ptr<HookServer> hooks_;  // last: its thread calls us
 };
 
 }  // namespace pi::perfutil

@@ -95,6 +95,11 @@ void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& 
   }
 }
 
+uint64_t PerfConverter::tick_time(std::span<const std::byte> record) {
+  const bool has_time = header_of(record).type == PERF_RECORD_SAMPLE && record.size() >= tick::size;
+  return has_time ? field<uint64_t>(record, tick::time) : 0;
+}
+
 void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuffer& mte) {
   lost_in_last_ = 0;
   const uint32_t type = header_of(record).type;

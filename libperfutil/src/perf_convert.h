@@ -26,6 +26,9 @@ class PerfConverter {
   void convert_tick(std::span<const std::byte> record, UserBuffer& trace);
   void convert_side_band(std::span<const std::byte> record, UserBuffer& mte);
 
+  // The time of a record from the ring of ticks; 0 for what is no tick.
+  static uint64_t tick_time(std::span<const std::byte> record);
+
   // Records the kernel itself dropped, as told by the last call's record; 0 for most.
   uint64_t lost_in_last() const { return lost_in_last_; }
   uint64_t throttled() const { return throttled_; }

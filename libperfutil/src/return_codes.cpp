@@ -24,8 +24,12 @@ const char* RcToString(int rc) {
       return "PU_ERROR_INTERNAL: internal error";
     case PU_ERROR_INCORRECT_STATE:
       return "PU_ERROR_INCORRECT_STATE: not possible in the trace's present state";
+    case PU_ERROR_NO_BUFFER:
+      return "PU_ERROR_NO_BUFFER: no trace is initialised that this process may write to";
     case PU_ERROR_BUFFER_FULL:
-      return "PU_ERROR_BUFFER_FULL: a buffer became full and recording stopped by itself";
+      return "PU_ERROR_BUFFER_FULL: a buffer is full; in normal mode recording stops by itself";
+    case PU_ERROR_HOOK_TOO_LONG:
+      return "PU_ERROR_HOOK_TOO_LONG: a hook has more ints, strings or bytes than a record holds";
     case PU_ERROR_DRIVER_NOT_LOADED:
       return "PU_ERROR_DRIVER_NOT_LOADED: the pitrace module is not loaded";
     case PU_ERROR_NOT_SUPPORTED:

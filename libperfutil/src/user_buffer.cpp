@@ -3,6 +3,8 @@
 #include "user_buffer.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "perfutil.h"
 #include "system_facts.h"
@@ -42,7 +44,7 @@ void UserBuffer::reset() {
 }
 
 template <class Encode>
-void UserBuffer::put(uint64_t time, uint32_t size, const Encode& encode) {
+void UserBuffer::put(uint64_t& time, uint32_t size, const Encode& encode) {
   if (state_->suspended && ring_.head->kind == PITRACE_BUFFER_TRACE) return;
   pitrace_ring_enter(&ring_);
   std::byte* place = nullptr;
@@ -55,6 +57,7 @@ void UserBuffer::put(uint64_t time, uint32_t size, const Encode& encode) {
     place = static_cast<std::byte*>(pitrace_ring_reserve_timed(&ring_, size, &stored, true));
     if (place) {
       encode(place, static_cast<uint32_t>(stored));
+      time = stored;
     } else {
       pitrace_ring_lose(&ring_, PITRACE_LOST_FULL);
       state_->full = state_->mode == PITRACE_MODE_NORMAL;
@@ -86,6 +89,13 @@ void UserBuffer::put_name(uint64_t time, uint32_t minor, std::initializer_list<u
   put(time, pitrace_size_string(count, length), [&](std::byte* place, uint32_t time_lo) {
     pitrace_encode_string(place, time_lo, PITRACE_MAJOR_MTE, minor, ints.begin(), count,
                           name.data(), length);
+  });
+}
+
+void UserBuffer::put_record(uint64_t& time, std::span<const std::byte> record) {
+  put(time, static_cast<uint32_t>(record.size()), [&](std::byte* place, uint32_t time_lo) {
+    std::memcpy(place, record.data(), record.size());
+    std::memcpy(place + offsetof(pitrace_record, time_lo), &time_lo, sizeof time_lo);
   });
 }
 

@@ -45,6 +45,8 @@ class UserBuffer {
                 std::initializer_list<uint32_t> ints);
   void put_name(uint64_t time, uint32_t minor, std::initializer_list<uint32_t> ints,
                 std::string_view name);
+  // A whole record, as an encoder made it but for its time, which becomes that it is stored with.
+  void put_record(uint64_t& time, std::span<const std::byte> record);
   void put_module(uint64_t time, const pitrace_module& module, std::string_view name);
   // Records that the source itself dropped.
   void count_lost_by_source(uint64_t records);
@@ -60,9 +62,10 @@ class UserBuffer {
  private:
   UserBuffer(UniqueMapping memory, RecordingState* state)
       : memory_(std::move(memory)), state_(state) {}
-  // Counts the record; encode(place, time) fills its place of size bytes, unless it is lost.
+  // Counts the record; encode(place, time) fills its place of size bytes, unless it is lost. time
+  // becomes the time it is stored with.
   template <class Encode>
-  void put(uint64_t time, uint32_t size, const Encode& encode);
+  void put(uint64_t& time, uint32_t size, const Encode& encode);
   bool streams() const;
 
   UniqueMapping memory_;
@@ -83,6 +86,7 @@ class BufferSet {
   // The CPU must have been added.
   UserBuffer& at(uint32_t cpu, uint32_t kind) { return cpus_.at(cpu)[kind]; }
   std::vector<uint32_t> cpus() const;
+  bool has(uint32_t cpu) const { return cpus_.count(cpu) != 0; }
   void reset(uint32_t kind);
   void set_suspended(bool suspended) { state_->suspended = suspended; }
   bool full() const { return state_->full; }

@@ -102,10 +102,63 @@ static void refused_calls(int fd) {
   expect("off", 0, ioctl(fd, PITRACE_IOC_OFF) == 0);
 }
 
+// What a record of a program's own must be like.
+static bool hooks(int fd, uint32_t type_length, uint32_t major, const uint32_t* data,
+                  uint32_t words) {
+  static struct {
+    struct pitrace_record header;
+    uint32_t data[16384];
+  } record;
+  record.header.type_length = (uint16_t)type_length;
+  record.header.major = (uint16_t)major;
+  memcpy(record.data, data, 4 * words);
+  return ioctl(fd, PITRACE_IOC_HOOK, &record) == 0;
+}
+
+static void refused_hooks(int fd) {
+  static const uint32_t strings[] = {1, 7, 4, 0x74786574};
+  static const uint32_t long_string[] = {1, 7, 5, 0x74786574};
+  static const uint32_t many_ints[] = {127, 7};
+  uint32_t major = 0x30;
+
+  expect("hook-before-on", 0, hooks(fd, 16, 0x30, strings, 1));
+  expect("hook-enable", 0, ioctl(fd, PITRACE_IOC_ENABLE, &major) == 0);
+  expect("hook-on", 0, ioctl(fd, PITRACE_IOC_ON) == 0);
+  expect("hook-ints", 0, hooks(fd, 16, 0x30, strings, 1));
+  expect("hook-strings", 0, hooks(fd, 28 | PITRACE_TYPE_STRINGS, 0x30, strings, 4));
+  expect("hook-not-enabled", 0, hooks(fd, 16, 0x31, strings, 1));
+  expect("hook-of-a-tick-refused", EINVAL, hooks(fd, 28, PITRACE_MAJOR_TPROF, strings, 4));
+  expect("hook-of-a-name-refused", EINVAL, hooks(fd, 28, PITRACE_MAJOR_MTE, strings, 4));
+  expect("hook-of-the-time-refused", EINVAL, hooks(fd, 16, PITRACE_MAJOR_TIME, strings, 1));
+  expect("hook-of-major-0-refused", EINVAL, hooks(fd, 16, 0, strings, 1));
+  expect("hook-of-major-65535-refused", EINVAL, hooks(fd, 16, 0xffff, strings, 1));
+  expect("hook-without-header-refused", EINVAL, hooks(fd, 8, 0x30, strings, 0));
+  expect("hook-of-type-1-refused", EINVAL, hooks(fd, 16 | 1, 0x30, strings, 1));
+  expect("hook-string-beyond-refused", EINVAL,
+         hooks(fd, 28 | PITRACE_TYPE_STRINGS, 0x30, long_string, 4));
+  expect("hook-ints-beyond-refused", EINVAL,
+         hooks(fd, 20 | PITRACE_TYPE_STRINGS, 0x30, many_ints, 2));
+  expect("hook-too-long-refused", EMSGSIZE, hooks(fd, 0xfffc, 0x30, strings, 1));
+  expect("hook-bad-pointer-refused", EFAULT, ioctl(fd, PITRACE_IOC_HOOK, (void*)8) == 0);
+  expect("hook-off", 0, ioctl(fd, PITRACE_IOC_OFF) == 0);
+  expect("hook-after-off", 0, hooks(fd, 16, 0x30, strings, 1));
+}
+
+static void refused_hook_pages(int fd) {
+  expect("hook-page-read", 0, maps(fd, 4096, PROT_READ, PITRACE_MMAP_HOOK_PAGE));
+  expect("hook-page-write-refused", EACCES,
+         maps(fd, 4096, PROT_READ | PROT_WRITE, PITRACE_MMAP_HOOK_PAGE));
+  expect("hook-page-too-long-refused", ENXIO, maps(fd, 8192, PROT_READ, PITRACE_MMAP_HOOK_PAGE));
+}
+
 static int refused(void) {
   const int fd = device_open();
 
+  const uint32_t none = 0;
+  expect("hook-without-trace-refused", ENXIO, hooks(fd, 16, 0x30, &none, 1));
+  refused_hook_pages(fd);
   refused_allocs(fd);
+  refused_hooks(fd);
   refused_mappings(fd);
   refused_to_others();
   refused_calls(fd);
@@ -170,9 +223,9 @@ static int without_memory(void) {
 
 static void random_ioctl(int fd) {
   static const unsigned long known[] = {
-      PITRACE_IOC_ON,      PITRACE_IOC_OFF,   PITRACE_IOC_TERMINATE,
-      PITRACE_IOC_INFO,    PITRACE_IOC_ALLOC, PITRACE_IOC_ENABLE,
-      PITRACE_IOC_DISABLE, PITRACE_IOC_RATE,  PITRACE_IOC_PROBE};
+      PITRACE_IOC_ON,    PITRACE_IOC_OFF,    PITRACE_IOC_TERMINATE, PITRACE_IOC_INFO,
+      PITRACE_IOC_ALLOC, PITRACE_IOC_ENABLE, PITRACE_IOC_DISABLE,   PITRACE_IOC_RATE,
+      PITRACE_IOC_PROBE, PITRACE_IOC_HOOK};
   uint64_t argument[64];
   unsigned long command = known[(unsigned int)rand() % (sizeof known / sizeof *known)];
 

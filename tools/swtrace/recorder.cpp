@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <pi/unique_fd.h>
+#include <pi/user_socket.h>
 
 #include "perfutil.h"
 #include "recorder_socket.h"
@@ -108,7 +109,7 @@ void report(int fd, const Reply& reply) {
 int run_recorder(const InitRequest& request, const std::string& path, int report_fd) {
   const UniqueFd signals = take_signals();
   allow_many_files();
-  auto lock = take_lock(path);
+  auto lock = take_socket_lock(path);
   if (!lock) return report(report_fd, {PU_FAILURE, lock.error().message}), 1;
   if (!lock->fd)
     return report(report_fd,

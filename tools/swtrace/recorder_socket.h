@@ -17,24 +17,8 @@ namespace pi::swtrace {
 // prepared.
 Result<std::string> socket_path();
 
-// Checks the directory as socket_path() does; makes it when it is missing.
-Status private_directory(const std::string& path);
-
-// The lock that a live recorder holds. pid: of the present holder where it cannot be had, else 0.
-struct RecorderLock {
-  UniqueFd fd;  // empty: somebody else has it
-  int holder = 0;
-};
-Result<RecorderLock> take_lock(const std::string& path);
-
-// Removes what a dead recorder left and listens; the caller holds the lock.
-Result<UniqueFd> listen_at(const std::string& path);
-
 // Connects to a live recorder of this user or root. The error's message tells what to do.
 Result<UniqueFd> connect_to(const std::string& path);
-
-// Whether the process at the other end is this user's or root's.
-bool is_trusted_peer(int fd);
 
 // One packet; false when it could not be sent whole or nothing (or too much) came.
 bool send_packet(int fd, std::string_view packet);

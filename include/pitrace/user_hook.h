@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * What a record may hold that a program wrote itself: the one rule, for the module, which gets the
+ * record from user memory, for the recorder, which finds it in memory shared with the program, and
+ * for libperfutil, which refuses at once what they would refuse.
+ */
+#ifndef PITRACE_USER_HOOK_H
+#define PITRACE_USER_HOOK_H
+
+#include <pitrace/abi.h>
+
+#ifdef __KERNEL__
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#else
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#endif
+
+/*
+ * May a program write records of this major? The original let it write any. Not here the majors
+ * by which a reader finds out when and where a record was made, for one false record of those
+ * would falsify others': the time (its high half, the metrics that belong to it, and the form of
+ * wrapped files), start-up information, names of code and processes, and ticks, which are counted.
+ */
+static inline bool pitrace_hook_major_allowed(__u32 major)
+{
+	switch (major) {
+	case 0x01: /* the original's high half of the cycles */
+	case PITRACE_MAJOR_TIME:
+	case 0x09: /* metrics that belong to the time */
+	case PITRACE_MAJOR_TPROF:
+	case PITRACE_MAJOR_SYSTEM:
+	case PITRACE_MAJOR_MTE:
+	case PITRACE_MAJOR_TIME_FAKE:
+		return false;
+	default:
+		return major >= 1 && major <= PITRACE_MAJOR_MAX;
+	}
+}
+
+static inline __u32 pitrace_hook_word(const void *record, __u32 offset)
+{
+	__u32 word;
+
+	memcpy(&word, (const __u8 *)record + offset, sizeof(word));
+	return word;
+}
+
+/* The part of a record of strings from the count of its ints on: does it end where it should? */
+static inline bool pitrace_hook_strings_fit(const void *record, __u32 length)
+{
+	__u32 at = sizeof(struct pitrace_record), count = 0, size;
+
+	if (length < at + 4)
+		return false;
+	size = pitrace_hook_word(record, at);
+	if (size > PITRACE_MAX_INTS || 4 * size > length - at - 4)
+		return false;
+	at += 4 + 4 * size;
+	while (at < length) {
+		/* length is a multiple of 4, and so is at: there is one more word. */
+		size = pitrace_hook_word(record, at);
+		at += 4;
+		if (size > PITRACE_MAX_STRING || ((size + 3) & ~3u) > length - at)
+			return false;
+		at += (size + 3) & ~3u;
+		if (++count > PITRACE_MAX_STRINGS)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * 0, or -EINVAL when the length bytes are not one whole record that a program may write. Reads
+ * nothing beyond them and every byte that matters once, so they must not change meanwhile.
+ */
+static inline int pitrace_check_hook(const void *record, __u32 length)
+{
+	struct pitrace_record header;
+
+	if (length < sizeof(header) || length > PITRACE_MAX_RECORD)
+		return -EINVAL;
+	memcpy(&header, record, sizeof(header));
+	if ((header.type_length & PITRACE_LENGTH_MASK) != length ||
+	    !pitrace_hook_major_allowed(header.major))
+		return -EINVAL;
+	switch (header.type_length & PITRACE_TYPE_MASK) {
+	case PITRACE_TYPE_INTS:
+		return length <= sizeof(header) + 4 * PITRACE_MAX_INTS ? 0 : -EINVAL;
+	case PITRACE_TYPE_STRINGS:
+		return pitrace_hook_strings_fit(record, length) ? 0 : -EINVAL;
+	default:
+		return -EINVAL;
+	}
+}
+
+#endif /* PITRACE_USER_HOOK_H */

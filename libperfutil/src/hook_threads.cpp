@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The threads of this process that write user hooks: one entry each, found without a lock.
+#include "hook_threads.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace pi::perfutil {
+namespace {
+
+uint32_t thread_of(uint64_t owner) {
+  return static_cast<uint32_t>(owner);
+}
+
+uint64_t next_claim(uint64_t owner, uint32_t tid) {
+  return ((owner >> 32) + 1) << 32 | tid;
+}
+
+// Of this process. A thread whose id somebody else has meanwhile looks alive; that costs an entry.
+bool is_alive(uint32_t tid) {
+  return ::syscall(SYS_tgkill, ::getpid(), tid, 0) == 0 || errno != ESRCH;
+}
+
+}  // namespace
+
+// The claim's number makes that of two threads that saw the same owner only one succeeds, even
+// where ids are used again.
+HookThread* HookThreads::take(HookThread& entry, uint64_t seen, uint32_t tid) {
+  const uint64_t wanted = next_claim(seen, tid);
+  // Acquire: what the last owner wrote to its ring is seen.
+  if (!entry.owner.compare_exchange_strong(seen, wanted, std::memory_order_acq_rel)) return nullptr;
+  // One that ended in the middle of a hook left its ring in the middle of a record. Such an entry
+  // stays with a thread that does not exist.
+  if (entry.nest == 0 && entry.setting_up == 0) return &entry;
+  entry.owner.store(~0ull, std::memory_order_release);
+  return nullptr;
+}
+
+// An entry with our id is that of a thread before us, as ours is found without searching.
+HookThread* HookThreads::take_own_or_free(uint32_t tid) {
+  const uint32_t count = used();
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t owner = table_[i].owner.load(std::memory_order_acquire);
+    if (thread_of(owner) != tid && thread_of(owner) != 0) continue;
+    if (HookThread* taken = take(table_[i], owner, tid)) return taken;
+  }
+  return nullptr;
+}
+
+HookThread* HookThreads::take_new(uint32_t tid) {
+  uint32_t index = used();
+  while (index < hook_rings_most) {
+    // Claimed before it is counted, so that a free one among those counted is really free.
+    uint64_t none = 0;
+    if (!table_[index].owner.compare_exchange_strong(none, next_claim(0, tid),
+                                                     std::memory_order_acq_rel)) {
+      index = std::max(index + 1, used());
+      continue;
+    }
+    uint32_t seen = used();
+    while (seen <= index && !used_.compare_exchange_weak(seen, index + 1)) {
+    }
+    return &table_[index];
+  }
+  return nullptr;
+}
+
+bool HookThreads::free_those_of_the_dead() {
+  bool freed = false;
+  const uint32_t count = used();
+  for (uint32_t i = 0; i < count; ++i) {
+    uint64_t owner = table_[i].owner.load(std::memory_order_acquire);
+    if (owner == ~0ull || thread_of(owner) == 0 || is_alive(thread_of(owner))) continue;
+    freed |= table_[i].owner.compare_exchange_strong(owner, next_claim(owner, 0),
+                                                     std::memory_order_acq_rel);
+  }
+  return freed;
+}
+
+HookThread* HookThreads::claim() {
+  const auto tid = static_cast<uint32_t>(::syscall(SYS_gettid));
+  if (HookThread* taken = take_own_or_free(tid)) return taken;
+  // Asking after every thread costs a system call each: only when their number has doubled.
+  const uint32_t count = used();
+  const bool look = (count & (count - 1)) == 0 || count >= hook_rings_most;
+  if (count != 0 && look && free_those_of_the_dead())
+    if (HookThread* taken = take_own_or_free(tid)) return taken;
+  return take_new(tid);
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# User hooks from other programs are in the trace, whole, in order, and counted. Runs on this machine with perf and in
+# the lab with the module: PROOF_SOURCE says which.
+
+setup_file() { export PATH=${STAGE:?}/bin:$BUILD_DIR/tests:$PATH; }
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return
+  export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
+}
+
+teardown() {
+  swtrace free >/dev/null 2>&1 || true
+}
+
+# start OPTION...: a trace with hooks of major 0x30, 0x71 and ticks, and no names.
+start() {
+  swtrace init --source "$PROOF_SOURCE" -sm 64K "$@"
+  swtrace enable 0x30 0x71 16
+  swtrace on
+}
+
+# finish: the trace as post.show and as trace.json.
+finish() {
+  swtrace off
+  swtrace get trace.nrm2
+  swtrace free
+  post -showx -r trace.nrm2 -o .
+}
+
+# as_written MAJOR: the program's output in the form of post.show's lines from the major on.
+as_written() {
+  gawk -v major="$1" '$1 ~ "^" major "/" {
+    split($1, kind, "/"); line = sprintf("%X %X", strtonum("0x" kind[1]), strtonum("0x" kind[2]))
+    for (i = 2; i <= NF; i++) line = line ($i ~ /^[0-9]+$/ ? sprintf(" %X", $i) : " [" length($i) "]" $i)
+    print line }'
+}
+
+# in_trace MAJOR: post.show's lines of that major, from the major on, without the time.
+in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 = ""; $0 = $0; $1 = $1; print }' post.show; }
+
+@test "many threads and their signal handlers in several processes: produced is kept and lost, and all kept are there" {
+  start -s 32
+  hooker -w -n 20000 -t 3 -s -f >w1 &
+  hooker -w -n 500 -t 30 -u 50 >w2 &
+  wait
+  swtrace info --json >info.json
+  finish
+  cat w1 w2 >written
+  "$SOURCE_DIR"/tests/support/check-hooks 30 written post.show
+  jq -e '.trace.full == false' info.json
+  # All that was lost is told by its writer; with a full buffer that were not so.
+  lost=$(awk '{ sum += $9 } END { print sum + 0 }' written)
+  [ "$(jq '[.trace.trace.lost[]] | add' info.json)" -eq "$lost" ]
+}
+
+@test "ints and strings of the C sample are in the file that it writes" {
+  [[ $PROOF_SOURCE != driver ]] || [ -e /dev/pitrace ]
+  "$BUILD_DIR/examples/example_hooks_c" own.nrm2 >printed
+  post -showx -r own.nrm2 -o .
+  as_written 70 <printed >expected
+  [ "$(wc -l <expected)" -eq 103 ]
+  in_trace 70 | diff expected -
+}
+
+@test "the spans of the C++ sample are in the trace, in order for each thread" {
+  start -s 8
+  "$BUILD_DIR/examples/example_hooks_cpp" >printed
+  finish
+  as_written 71 <printed >expected
+  [ "$(wc -l <expected)" -eq 1600 ]
+  for thread in 0 1 2 3; do
+    diff <(awk -v t=$thread '$3 == t' expected) <(in_trace 71 | awk -v t=$thread '$3 == t')
+  done
+  [ "$(in_trace 71 | wc -l)" -eq 1600 ]
+}
+
+@test "the C++ sample works without a trace" {
+  "$BUILD_DIR/examples/example_hooks_cpp" >printed
+}
+
+@test "what is not enabled, before on and after off is not stored, and is no error" {
+  swtrace init --source "$PROOF_SOURCE" -s 8
+  swtrace enable 0x30
+  hooker -w -n 10
+  swtrace on
+  hooker -w -n 10 -M 0x31
+  hooker -w -n 7 >written
+  swtrace off
+  hooker -w -n 10
+  swtrace get trace.nrm2
+  post -showx -r trace.nrm2 -o .
+  "$SOURCE_DIR"/tests/support/check-hooks 30 written post.show
+  [ "$(in_trace 31 | wc -l)" -eq 0 ]
+}
+
+@test "a process that is killed while it writes leaves what it had written, and nothing else" {
+  start -s 32
+  for i in 1 2 3; do
+    hooker -w -t 3 -x -u 100 >ready.$i &
+    pid=$!
+    until [ -s ready.$i ]; do sleep 0.02; done
+    sleep 0.3
+    kill -9 $pid
+    wait $pid || true
+  done
+  hooker -w -n 100 -t 2 >after
+  finish
+  "$SOURCE_DIR"/tests/support/check-hooks 30 /dev/null post.show >seen
+  cat seen
+  [ "$(awk '{ print $4 }' seen)" -eq 11 ]
+  [ "$(awk '{ print $1 }' seen)" -gt 300 ]
+}
+
+@test "a process outlives its recorder, which is killed, and writes to the next" {
+  start -s 8
+  hooker -w -t 2 -x -u 1000 >ready &
+  writer=$!
+  until [ -s ready ]; do sleep 0.02; done
+  kill -9 "$(swtrace info --json | jq .trace.recorder)"
+  sleep 0.3
+  start -s 8
+  sleep 1
+  finish
+  kill -9 $writer
+  wait $writer || true
+  "$SOURCE_DIR"/tests/support/check-hooks 30 /dev/null post.show >seen
+  cat seen
+  [ "$(awk '{ print $1 }' seen)" -gt 100 ]
+}
+
+@test "another user cannot write, and is told so" {
+  [ "$EUID" -eq 0 ] || skip "needs root to become somebody else"
+  start -s 8
+  chmod 755 "$BATS_TEST_TMPDIR"
+  run setpriv --reuid 65534 --regid 65534 --clear-groups hooker -n 5
+  [ "$status" -eq 1 ]
+  [[ $output == *PU_ERROR_NO_BUFFER* ]]
+  hooker -w -n 5 >written
+  finish
+  "$SOURCE_DIR"/tests/support/check-hooks 30 written post.show
+}
+
+@test "more threads than can have a ring, one after the other and at the same time" {
+  [[ $PROOF_SOURCE == perf ]] || skip "the module has no rings of threads"
+  start -s 64
+  for i in $(seq 3); do hooker -w -n 20 -t 600 -u 5000 >>w1; done
+  swtrace info --json >info.json
+  finish
+  "$SOURCE_DIR"/tests/support/check-hooks 30 w1 post.show
+  lost=$(awk '{ sum += $9 } END { print sum + 0 }' w1)
+  [ "$(jq '[.trace.trace.lost[]] | add' info.json)" -eq "$lost" ]
+}
