@@ -24,6 +24,10 @@ in_lab() {
 
 @test "kernel 6.12: the report is right" { in_lab 6.12 -- tests/proofs/tprof.bats; }
 
+@test "kernel 6.1: names under stress are right" { in_lab 6.1 -- tests/proofs/names.bats; }
+
+@test "kernel 6.12: names under stress are right" { in_lab 6.12 -- tests/proofs/names.bats; }
+
 # These switch the probes on and off all the time.
 @test "kernel 6.1: the module survives the death of its users" {
   in_lab 6.1 --single-thread -- tests/proofs/recorder.bats
