@@ -65,7 +65,7 @@ int Library::lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data
 }
 
 void Library::resolve(Mapping& mapping) {
-  mapping.file = modules_.load(*mapping.module, mapping.length);
+  mapping.file = modules_.load(*mapping.module, mapping.base, mapping.length);
   if (mapping.file) {
     mapping.bias = mapping.file->content.bias(mapping.base, mapping.length, mapping.offset);
   }

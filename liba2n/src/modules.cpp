@@ -70,8 +70,8 @@ Module* Modules::get(const char* name, uint32_t stamp, uint64_t inode) {
   return module.get();
 }
 
-LoadedModule* Modules::load(const Module& module, uint64_t mapping_length) {
-  if (module.kind == ModuleKind::vdso) return load_vdso(module, mapping_length);
+LoadedModule* Modules::load(const Module& module, uint64_t base, uint64_t length) {
+  if (module.kind == ModuleKind::vdso) return load_vdso(module, base, length);
   if (module.kind != ModuleKind::file) return nullptr;
   const auto seen = inodes_.find(module.name);
   const uint64_t inode = seen != inodes_.end() && seen->second > 1 ? module.inode : 0;
@@ -84,14 +84,20 @@ LoadedModule* Modules::load(const Module& module, uint64_t mapping_length) {
   return loaded->content.usable ? loaded.get() : nullptr;
 }
 
-LoadedModule* Modules::load_vdso(const Module& module, uint64_t mapping_length) {
+LoadedModule* Modules::load_vdso(const Module& module, uint64_t base, uint64_t length) {
+  constexpr uint64_t end_of_32_bits = uint64_t{1} << 32;
+  if (base < end_of_32_bits) {
+    notes_.add(std::string(module.name) +
+               ": in a program of 32 bits it is another one, whose symbols are not known");
+    return nullptr;
+  }
   if (!vdso_) {
     Vdso own = read_own_vdso();
     vdso_ = std::make_unique<OwnVdso>(
         OwnVdso{{std::move(own.module)}, std::move(own.build_id), own.length});
   }
   const auto traced = build_id(module);
-  const bool same = traced ? *traced == vdso_->build_id : mapping_length == vdso_->length;
+  const bool same = traced ? *traced == vdso_->build_id : length == vdso_->length;
   if (same && vdso_->module.content.usable) return &vdso_->module;
   notes_.add(std::string(module.name) +
              ": the traced kernel's is not this machine's; symbols not used (analyse on the traced "

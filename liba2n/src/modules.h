@@ -50,12 +50,11 @@ class Modules {
 
   Module* get(const char* name, uint32_t stamp, uint64_t inode);
 
-  // The file's content, or null when there is none to use. mapping_length tells a vdso that nothing
-  // else identifies.
-  LoadedModule* load(const Module& module, uint64_t mapping_length);
+  // The file's content, or null when there is none to use. A vdso's mapping tells which it is.
+  LoadedModule* load(const Module& module, uint64_t base, uint64_t length);
 
  private:
-  LoadedModule* load_vdso(const Module& module, uint64_t mapping_length);
+  LoadedModule* load_vdso(const Module& module, uint64_t base, uint64_t length);
 
   Interner& interner_;
   Notes& notes_;
