@@ -186,7 +186,6 @@ TEST_F(DebugFiles, AFileOfMemoryIsSaidToBeGone) {
 
 // This process is the one that mapped it.
 TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
-  const std::string traced = truth::build_id(fixture("libfull.so"));
   const std::string gone = temporary("libgone.so");
   std::filesystem::copy_file(fixture("libfull.so"), gone);
   const int fd = ::open(gone.c_str(), O_RDONLY | O_CLOEXEC);
@@ -217,7 +216,7 @@ TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
         A2nGetSymbol(process, begin + address_of("entry") - bias - down(code.vaddr), &data);
     return rc == A2N_SUCCESS ? std::string(data.sym_name) : "rc " + std::to_string(rc);
   };
-  EXPECT_EQ(symbol_for(traced), "entry");
+  EXPECT_EQ(symbol_for(id), "entry");
   EXPECT_EQ(symbol_for("00112233"), "rc 2");
   EXPECT_EQ(symbol_for(""), "rc 2");
   ::munmap(mapping, size);
