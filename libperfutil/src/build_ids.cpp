@@ -53,9 +53,9 @@ bool is_mapped_file(int fd, const ModuleMentions& mentions) {
 
 UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mentions,
                           const std::string& proc) {
-  // While a process that mapped it lives, the kernel hands out the very file, also one that was deleted,
-  // replaced or never had a path. Who may not have that gets the path as the process sees it: in a
-  // container it is another file's.
+  // While a process that mapped it lives, the kernel hands out the very file, also one that was
+  // deleted, replaced or never had a path. Who may not have that gets the path as the process sees
+  // it: in a container it is another file's.
   std::vector<std::string> places;
   for (const MappedPlace& place : mentions.places)
     places.push_back(

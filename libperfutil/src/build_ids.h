@@ -20,8 +20,8 @@ struct MappedPlace {
 
 // How a trace's records mention one file.
 struct ModuleMentions {
-  uint64_t first_time = 0;  // of the earliest mapping, trace clock
-  uint64_t inode = 0;       // 0: not known
+  uint64_t first_time = 0;          // of the earliest mapping, trace clock
+  uint64_t inode = 0;               // 0: not known
   std::vector<MappedPlace> places;  // some: of the first mappings and of the newest
   size_t mapped = 0;                // how often
 };

@@ -209,7 +209,7 @@ TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
   const auto process = static_cast<uint32_t>(::getpid());
   const auto symbol_for = [&](const std::string& traced_id) {
     A2nInit();
-    A2nSetModuleBuildIdEx(gone.c_str(), 5, traced_id.c_str());
+    A2nSetFileBuildId(gone.c_str(), 5, traced_id.c_str());
     A2nAddModuleEx(process, begin, size, gone.c_str(), 0, offset, 5);
     SYMDATA data{};
     const int rc =

@@ -63,13 +63,15 @@ TEST_F(PerfConvert, ARenameNamesTheProcessOrTheThread) {
 TEST_F(PerfConvert, AForkNamesTheParentAndANewThreadTheThread) {
   side(test::perf_task(PERF_RECORD_FORK, 50, 42, 50, 42, 9));
   side(test::perf_task(PERF_RECORD_FORK, 50, 50, 51, 50, 10));
-  EXPECT_EQ(test::lines_of(mte().unread().records), (Lines{"19/63 @9 32 2a 0 2a", "19/66 @10 32 33 32"}));
+  EXPECT_EQ(test::lines_of(mte().unread().records),
+            (Lines{"19/63 @9 32 2a 0 2a", "19/66 @10 32 33 32"}));
 }
 
 TEST_F(PerfConvert, TheThreadThatMadeATaskIsTold) {
   side(test::perf_task(PERF_RECORD_FORK, 50, 42, 50, 43, 9));
   side(test::perf_task(PERF_RECORD_FORK, 42, 42, 44, 43, 10));
-  EXPECT_EQ(test::lines_of(mte().unread().records), (Lines{"19/63 @9 32 2a 0 2b", "19/66 @10 2a 2c 2b"}));
+  EXPECT_EQ(test::lines_of(mte().unread().records),
+            (Lines{"19/63 @9 32 2a 0 2b", "19/66 @10 2a 2c 2b"}));
 }
 
 TEST_F(PerfConvert, ANewProgramWhoseVdsoLiesBelowFourGigabytesHas32Bits) {
