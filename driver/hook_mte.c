@@ -2,9 +2,12 @@
 /* Hooks where processes and executable mappings come and go; their records name what ticks hit. */
 
 #include <linux/bitops.h>
+#include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 
@@ -13,23 +16,54 @@
 #include "probes.h"
 #include "record.h"
 
-static void write_link(u32 minor, u32 pid, u32 other)
+static void write_mte(u32 minor, const u32 *ints, u32 count)
 {
-	const u32 ints[] = { pid, other };
+	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, count);
+}
 
-	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, 2);
+static void write_thread_end(u32 pid, u32 tid)
+{
+	const u32 ints[] = { pid, tid };
+
+	write_mte(PITRACE_MTE_KILL_THREAD, ints, ARRAY_SIZE(ints));
 }
 
 static void write_process(u32 minor, u32 pid)
 {
-	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, &pid, 1);
+	write_mte(minor, &pid, 1);
 }
 
-static void write_parent(u32 pid, u32 parent, u32 how)
+static void write_thread(struct task_struct *creator, struct task_struct *thread)
 {
-	const u32 ints[] = { pid, parent, how };
+	const u32 ints[] = { thread->tgid, thread->pid, creator->pid };
 
-	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, PITRACE_MTE_PARENT, ints, 3);
+	write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
+}
+
+static void write_child(struct task_struct *parent, struct task_struct *child)
+{
+	const bool shares = child->mm && child->mm == parent->mm;
+	const u32 ints[] = { child->tgid, parent->tgid,
+			     shares ? PITRACE_PARENT_CLONE : PITRACE_PARENT_FORK, parent->pid };
+
+	write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
+}
+
+void pitrace_mte_inner(struct task_struct *task)
+{
+	u32 ints[PITRACE_INNER_INTS] = { task->tgid, task->pid };
+	struct pid_namespace *ns;
+
+	/* Its pid keeps the namespace; RCU keeps the pid of a task that exits just now. */
+	rcu_read_lock();
+	ns = task_active_pid_ns(task);
+	if (ns && ns != &init_pid_ns) {
+		ints[PITRACE_INNER_PID_INSIDE] = task_tgid_nr_ns(task, ns);
+		ints[PITRACE_INNER_TID_INSIDE] = task_pid_nr_ns(task, ns);
+		ints[PITRACE_INNER_NAMESPACE] = ns->ns.inum;
+		write_mte(PITRACE_MTE_INNER, ints, ARRAY_SIZE(ints));
+	}
+	rcu_read_unlock();
 }
 
 static void write_name(u32 minor, u32 pid, u32 second, const char *comm)
@@ -44,13 +78,11 @@ static void write_name(u32 minor, u32 pid, u32 second, const char *comm)
 /* The child is complete and visible, but has not run. */
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	const bool shares = child->mm && child->mm == parent->mm;
-
 	if (child->tgid == parent->tgid)
-		write_link(PITRACE_MTE_CREATE_THREAD, child->tgid, child->pid);
+		write_thread(parent, child);
 	else
-		write_parent(child->tgid, parent->tgid,
-			     shares ? PITRACE_PARENT_CLONE : PITRACE_PARENT_FORK);
+		write_child(parent, child);
+	pitrace_mte_inner(child);
 }
 
 /*
@@ -78,7 +110,7 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
 	if (pitrace_arch_task_is_32bit(task))
 		write_name(PITRACE_MTE_NAME, task->tgid, PITRACE_NAME_32, task->comm);
 	if (old_pid != task->pid)
-		write_link(PITRACE_MTE_KILL_THREAD, task->tgid, old_pid);
+		write_thread_end(task->tgid, old_pid);
 }
 
 /*
@@ -101,7 +133,7 @@ static bool claim_kill(struct task_struct *task)
 static void on_exit(void *data, struct task_struct *task)
 {
 	if (task->pid != task->tgid)
-		write_link(PITRACE_MTE_KILL_THREAD, task->tgid, task->pid);
+		write_thread_end(task->tgid, task->pid);
 	if (!atomic_read(&task->signal->live) && claim_kill(task))
 		write_process(PITRACE_MTE_KILL, task->tgid);
 }
@@ -131,6 +163,39 @@ static int on_mremap(struct kretprobe_instance *instance, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(on_mremap);
 
+/*
+ * mremap asks here for the mapping it is to change, with the mmap_lock held for writing. Growing it
+ * where it is comes by no other probe. What it is then, or whether it has moved, is looked at on
+ * the way back to user mode.
+ */
+static int on_resize(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	const struct vm_area_struct *vma = (void *)regs_return_value(regs);
+
+	if (!IS_ERR_OR_NULL(vma) && (vma->vm_flags & VM_EXEC) && vma->vm_mm == current->mm)
+		pitrace_maps_mapped(vma->vm_start);
+	return 0;
+}
+NOKPROBE_SYMBOL(on_resize);
+
+/*
+ * do_mas_align_munmap(mas, vma, mm, start, end, ...), whose first argument and name changed later,
+ * with the mmap_lock held for writing: munmap and what mremap and brk take away. The mappings in the
+ * range are not cut to it yet.
+ */
+static int on_unmap(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 2);
+	const unsigned long start = regs_get_kernel_argument(regs, 3);
+	const unsigned long end = regs_get_kernel_argument(regs, 4);
+
+	/* exec and exit tear down otherwise, and not current's. */
+	if (mm && mm == current->mm)
+		pitrace_maps_unmapping(mm, start, end);
+	return 0;
+}
+NOKPROBE_SYMBOL(on_unmap);
+
 static struct pitrace_hook hooks[] = {
 	{ .name = "sched_process_fork", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_fork },
 	{ .name = "task_rename", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_rename },
@@ -138,6 +203,11 @@ static struct pitrace_hook hooks[] = {
 	{ .name = "sched_process_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_exit },
 	{ .name = "perf_event_mmap", .type = PITRACE_HOOK_ENTRY, .on_entry = on_mmap },
 	{ .name = "copy_vma", .type = PITRACE_HOOK_RETURN, .on_return = on_mremap },
+	{ .name = "vma_to_resize", .type = PITRACE_HOOK_RETURN, .on_return = on_resize },
+	{ .name = "do_mas_align_munmap",
+	  .other_name = "do_vmi_align_munmap",
+	  .type = PITRACE_HOOK_ENTRY,
+	  .on_entry = on_unmap },
 };
 
 void pitrace_mte_init(void)

@@ -103,6 +103,34 @@ static void write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
 		pitrace_write_module(&module, name, strlen(name));
 }
 
+/* ---- mappings that go ---- */
+
+static void write_unmap(u32 pid, u64 address, u64 size)
+{
+	const u32 ints[] = { pid, address >> 32, (u32)address, size >> 32, (u32)size };
+
+	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, PITRACE_MTE_UNMAP, ints,
+			   ARRAY_SIZE(ints));
+}
+
+/* A step per mapping in the range, executable or not: a small part of what unmapping it costs. */
+void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	VMA_ITERATOR(iterator, mm, start);
+	struct vm_area_struct *vma;
+
+	if (!READ_ONCE(active))
+		return;
+	for_each_vma_range(iterator, vma, end) {
+		const unsigned long from = max(start, vma->vm_start);
+
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		if (with_anonymous || !vma_is_anonymous(vma))
+			write_unmap(current->tgid, from, min(end, vma->vm_end) - from);
+	}
+}
+
 /* ---- all mappings of an address space ---- */
 
 int pitrace_maps_describe(u32 pid, struct mm_struct *mm)

@@ -114,6 +114,8 @@ void pitrace_tprof_stop(void);
 
 void pitrace_mte_start(void);
 void pitrace_mte_stop(void);
+/* Writes the ids inside of a task in another pid namespace. A recording path. */
+void pitrace_mte_inner(struct task_struct *task);
 /* Fills in all but the index; -ENOENT when there is none of that index. */
 int pitrace_mte_probe(struct pitrace_probe *probe);
 
@@ -124,6 +126,8 @@ void pitrace_maps_start(bool anon);
 void pitrace_maps_stop(void);
 /* A recording path: current has mapped something executable at address. */
 void pitrace_maps_mapped(unsigned long address);
+/* A recording path: [start, end) is about to be unmapped. The mmap_lock is held for writing. */
+void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned long end);
 /* Writes the executable mappings of an address space. May sleep; -ENOMEM, -EINTR. */
 int pitrace_maps_describe(u32 pid, struct mm_struct *mm);
 /* Waits, a second at most, for the records that pitrace_maps_mapped() has promised. */

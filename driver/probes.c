@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/atomic.h>
+#include <linux/minmax.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
@@ -27,8 +28,7 @@ static int register_tracepoint(struct pitrace_hook *hook)
 	return tracepoint_probe_register(hook->tracepoint, hook->probe, NULL);
 }
 
-/* flags: 0, or KPROBE_FLAG_DISABLED to register without changing any code. */
-static int register_function(struct pitrace_hook *hook, u32 flags)
+static int register_function_named(struct pitrace_hook *hook, u32 flags)
 {
 	struct kretprobe *function;
 	int error;
@@ -50,6 +50,20 @@ static int register_function(struct pitrace_hook *hook, u32 flags)
 		kfree(function);
 	else
 		hook->function = function;
+	return error;
+}
+
+/* flags: 0, or KPROBE_FLAG_DISABLED to register without changing any code. */
+static int register_function(struct pitrace_hook *hook, u32 flags)
+{
+	int error = register_function_named(hook, flags);
+
+	if (!error || !hook->other_name)
+		return error;
+	swap(hook->name, hook->other_name);
+	if (!register_function_named(hook, flags))
+		return 0;
+	swap(hook->name, hook->other_name);
 	return error;
 }
 

@@ -17,6 +17,7 @@ enum pitrace_hook_type {
 /* The first group of fields is the user's, the second belongs to probes.c. */
 struct pitrace_hook {
 	const char *name; /* of the tracepoint or function */
+	const char *other_name; /* NULL, or of the function in other kernels; they change places */
 	void *address; /* of the function, where it has no name to the kernel */
 	enum pitrace_hook_type type;
 	void *probe; /* tracepoint: its probe function, data first */

@@ -108,6 +108,7 @@ static int describe_mappings(struct task_struct *leader)
 static int describe_process(struct task_struct *leader)
 {
 	write_existing_parent(leader);
+	pitrace_mte_inner(leader);
 	write_task_name(PITRACE_MTE_NAME, leader,
 			pitrace_arch_task_is_32bit(leader) ? PITRACE_NAME_32 : PITRACE_NAME_64);
 	return describe_mappings(leader);
@@ -119,6 +120,7 @@ static void describe_thread(struct task_struct *thread, enum pitrace_snapshot wh
 
 	if (when == PITRACE_SNAPSHOT_START)
 		write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
+	pitrace_mte_inner(thread);
 	write_task_name(PITRACE_MTE_THREAD_NAME, thread, thread->pid);
 }
 

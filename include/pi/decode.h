@@ -173,17 +173,39 @@ inline bool decode_name(const RecordView& record, NameEntry& out) {
   return true;
 }
 
-// The other MTE records: ints only. parent: flags is PITRACE_PARENT_*.
+// The other MTE records of one to four ints.
 struct LinkEntry {
   uint32_t pid;
-  uint32_t other;  // parent pid or tid; 0 where the record has one int
-  uint32_t flags;
+  uint32_t other;    // parent pid or tid; 0 where the record has one int
+  uint32_t flags;    // parent: PITRACE_PARENT_*
+  uint32_t creator;  // parent and new thread: tid of who made it; 0: not known
 };
 
 inline bool decode_link(const RecordView& record, LinkEntry& out) {
   const uint32_t ints = record.int_count();
   if (record.major() != PITRACE_MAJOR_MTE || ints < 1) return false;
-  out = {record.int_at(0), ints > 1 ? record.int_at(1) : 0, ints > 2 ? record.int_at(2) : 0};
+  const auto int_or_0 = [&](uint32_t index) { return index < ints ? record.int_at(index) : 0; };
+  const bool thread = record.minor() == PITRACE_MTE_CREATE_THREAD;
+  out = {int_or_0(0), int_or_0(1), thread ? 0 : int_or_0(2), int_or_0(thread ? 2 : 3)};
+  return true;
+}
+
+// The ids that a task of another pid namespace has there.
+struct InnerEntry {
+  uint32_t pid;
+  uint32_t tid;
+  uint32_t inner_pid;  // 0: not known, likewise the rest
+  uint32_t inner_tid;
+  uint32_t pid_namespace;
+};
+
+inline bool decode_inner(const RecordView& record, InnerEntry& out) {
+  if (record.major() != PITRACE_MAJOR_MTE || record.minor() != PITRACE_MTE_INNER ||
+      record.int_count() < PITRACE_INNER_INTS)
+    return false;
+  out = {record.int_at(PITRACE_INNER_PID), record.int_at(PITRACE_INNER_TID),
+         record.int_at(PITRACE_INNER_PID_INSIDE), record.int_at(PITRACE_INNER_TID_INSIDE),
+         record.int_at(PITRACE_INNER_NAMESPACE)};
   return true;
 }
 

@@ -92,11 +92,13 @@ struct pitrace_record {
 #define PITRACE_MTE_MODULE	0x01 /* executable mapping, see PITRACE_MODULE_* */
 #define PITRACE_MTE_NAME	0x34 /* pid, PITRACE_NAME_64 or _32 / name */
 #define PITRACE_MTE_THREAD_NAME 0x36 /* our addition: pid, tid / name of one thread */
-#define PITRACE_MTE_PARENT	0x63 /* pid, parent pid, PITRACE_PARENT_* */
+#define PITRACE_MTE_PARENT	0x63 /* pid, parent pid, PITRACE_PARENT_*[, tid that forked] */
 #define PITRACE_MTE_CREATE	0x64 /* pid: a new image begins (exec); what was mapped is gone */
 #define PITRACE_MTE_KILL	0x65 /* pid: exits; ticks may follow, reuse of the pid ends it */
-#define PITRACE_MTE_CREATE_THREAD 0x66 /* pid, tid */
+#define PITRACE_MTE_CREATE_THREAD 0x66 /* pid, tid[, tid of its creator] */
 #define PITRACE_MTE_KILL_THREAD 0x67 /* pid, tid */
+#define PITRACE_MTE_INNER	0x68 /* our addition: see PITRACE_INNER_* */
+#define PITRACE_MTE_UNMAP	0x78 /* pid, address high, low, size high, low: see below */
 
 #define PITRACE_NAME_32 0x32
 #define PITRACE_NAME_64 0x64
@@ -104,6 +106,24 @@ struct pitrace_record {
 #define PITRACE_PARENT_FORK	0x000 /* the child starts with a copy of the parent's mappings */
 #define PITRACE_PARENT_CLONE	0x100 /* the child shares the parent's address space */
 #define PITRACE_PARENT_EXISTING 0x200 /* our addition: ran before the trace; only names the parent */
+
+/* The last int of PARENT and CREATE_THREAD is our addition: the thread whose name the new process
+ * or thread begins with. It is missing where nobody saw the beginning.
+ *
+ * UNMAP is for reports only: nothing is named by it, it is not written by every source or kernel,
+ * nor for what ends otherwise (exit, exec, a mapping put over another, which is a MODULE record).
+ */
+
+/* PITRACE_MTE_INNER: a task of a pid namespace other than the one that all other records count in:
+ * the ids it has there. Written at its start, after its PARENT or CREATE_THREAD, and when the trace
+ * starts. Inner ids are 0 where they could not be found out.
+ */
+#define PITRACE_INNER_PID	0
+#define PITRACE_INNER_TID	1
+#define PITRACE_INNER_PID_INSIDE 2
+#define PITRACE_INNER_TID_INSIDE 3
+#define PITRACE_INNER_NAMESPACE 4 /* inode number, as in /proc/PID/ns/pid; 0: not known */
+#define PITRACE_INNER_INTS	5
 
 /* PITRACE_MTE_MODULE: the ints by position. The last five are our addition; the offset into the
  * file is what a segment is found by, the inode tells whether the file is still the one mapped.

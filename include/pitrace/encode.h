@@ -107,7 +107,9 @@ static inline void pitrace_encode_ints(void *place, __u32 time_lo, __u32 major, 
 	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(count), major,
 					 minor, time_lo);
 
-	memcpy(data, ints, 4 * count);
+	/* Copying nothing from nowhere is undefined all the same. */
+	if (count)
+		memcpy(data, ints, 4 * count);
 }
 
 /* A record of ints and one string: names. */
@@ -119,7 +121,8 @@ static inline void pitrace_encode_string(void *place, __u32 time_lo, __u32 major
 					 pitrace_size_string(count, length), major, minor, time_lo);
 
 	*data++ = count;
-	memcpy(data, ints, 4 * count);
+	if (count)
+		memcpy(data, ints, 4 * count);
 	pitrace_put_string(data + count, string, length);
 }
 

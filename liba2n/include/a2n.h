@@ -120,6 +120,11 @@ const char *A2nGetProcessNameAt(uint32_t pid, uint64_t time);
 #define A2N_STAMP_VSYSCALL64 0xfffffff4u
 #define A2N_STAMP_VDSO 0xfffffff8u
 
+/* While a process that mapped a file lives on this machine, the file can be had from it (/proc), also
+ * when it was deleted, replaced, or lies in a mount namespace of its own. It is used when its build-id
+ * is the traced one, after the search path and the path itself.
+ */
+
 /* An executable mapping of pid. name is the file's path, "//anon", "[vdso]", "[vsyscall]" or any
  * other label; stamp 0 or A2N_STAMP_*. The last parameter of the original is always null and left out.
  * An unknown pid is created. A2N_ADD_MODULE_ERROR for a length of 0 or one that wraps around,

@@ -23,6 +23,7 @@ int Library::add_module(uint32_t pid, uint64_t base, uint64_t length, const char
   if (length == 0 || length > UINT64_MAX - base) return A2N_ADD_MODULE_ERROR;
   if (mappings_.size() >= UINT32_MAX) return A2N_MEMORY_ERROR;
   Module* module = modules_.get(name, stamp, inode);
+  module->add_place({pid, base, base + length});
   // The same again (a snapshot repeats what an event told) would only cost memory.
   if (const auto piece = processes_.newest(pid, base);
       piece && piece->begin == base && piece->end == base + length) {
@@ -64,7 +65,7 @@ int Library::lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data
 }
 
 void Library::resolve(Mapping& mapping) {
-  mapping.file = modules_.load(*mapping.module, mapping.length);
+  mapping.file = modules_.load(*mapping.module, mapping.base, mapping.length);
   if (mapping.file) {
     mapping.bias = mapping.file->content.bias(mapping.base, mapping.length, mapping.offset);
   }

@@ -3,6 +3,11 @@
 // traced.
 #include "module_loader.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#include <cinttypes>
+#include <cstdio>
 #include <string_view>
 
 #include "crc32.h"
@@ -19,6 +24,12 @@ std::string describe(const std::string& build_id) {
   return build_id.empty() ? std::string("none") : build_id;
 }
 
+std::string hex(uint64_t value) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%" PRIx64, value);
+  return text;
+}
+
 class Loader {
  public:
   Loader(const ModuleRequest& request, Notes& notes) : request_(request), notes_(notes) {
@@ -27,8 +38,7 @@ class Loader {
     if (deleted_) path_.resize(path_.size() - deleted_mark.size());
     // The kernel's own files in memory; nothing on disk to look for.
     const std::string& path = path_;
-    nowhere_ =
-        path.starts_with("/memfd:") || path.starts_with("/SYSV") || path.starts_with("/anon_");
+    nowhere_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
   }
 
   ModuleSymbols load() {
@@ -49,7 +59,7 @@ class Loader {
   void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
 
   std::optional<ElfFile> find_mapped() {
-    if (request_.build_id == "?") {
+    if (request_.build_id == "?" && !path_.starts_with("/memfd:")) {
       refuse("it changed or vanished while it was traced; symbols not used");
       return std::nullopt;
     }
@@ -61,12 +71,32 @@ class Loader {
     }
     if (deleted_) {
       refuse(
-          "the file was deleted when it was traced; symbols not used (they would be from a copy "
-          "with the traced build-id in the symbol search path)");
-      return std::nullopt;
+          path_.starts_with("/memfd:")
+              ? "a file in memory, which no living process has any more; symbols not used"
+              : "the file was deleted when it was traced; symbols not used (they would be from a "
+                "copy with the traced build-id in the symbol search path)");
+      return find_at_processes();
     }
     if (!path_.starts_with('/')) return std::nullopt;
-    return open_if_traced(path_, false);
+    if (auto elf = open_if_traced(path_, false)) return elf;
+    return find_at_processes();
+  }
+
+  // What a process that mapped the file still has, proven by its build-id. why_not_ stays as it is:
+  // it is about the path.
+  std::optional<ElfFile> find_at_processes() {
+    if (!traced_id_is_hex()) return std::nullopt;
+    for (const ModulePlace& place : request_.places) {
+      const std::string process = "/proc/" + std::to_string(place.pid);
+      std::vector<std::string> files{process + "/map_files/" + hex(place.begin) + "-" +
+                                     hex(place.end)};
+      if (!deleted_) files.push_back(process + "/root" + path_);
+      for (const std::string& file : files) {
+        auto elf = ElfFile::open(file);
+        if (elf && elf->layout().build_id == *request_.build_id) return std::move(*elf);
+      }
+    }
+    return std::nullopt;
   }
 
   std::optional<ElfFile> open_if_traced(const std::string& file, bool from_search) {
@@ -88,11 +118,24 @@ class Loader {
       }
       return std::nullopt;
     }
+    if (!from_search && request_.build_id && id.empty() && is_another_inode(*elf)) {
+      refuse(
+          "it has no build-id, and the file of that path is not the one that was mapped; symbols "
+          "not used");
+      return std::nullopt;
+    }
     if (!from_search && request_.inode != 0 && elf->inode() != request_.inode) {
       refuse("the file was replaced while it was traced; symbols not used");
       return std::nullopt;
     }
     return std::move(*elf);
+  }
+
+  // Overlayfs shows another inode than the one that is mapped.
+  bool is_another_inode(const ElfFile& elf) const {
+    if (request_.mapped_inode == 0 || elf.inode() == request_.mapped_inode) return false;
+    struct statfs system {};
+    return ::fstatfs(elf.fd(), &system) == 0 && system.f_type != OVERLAYFS_SUPER_MAGIC;
   }
 
   static bool has_symtab(const ElfFile& file) {

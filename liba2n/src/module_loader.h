@@ -14,6 +14,13 @@
 
 namespace a2n {
 
+// Where a process had the file mapped.
+struct ModulePlace {
+  uint32_t pid;
+  uint64_t begin;
+  uint64_t end;
+};
+
 struct ModuleRequest {
   std::string path;  // as mapped; may end in " (deleted)"
   // As traced: lower-case hex, "" for a file that had none, "?" for one that changed; nothing when
@@ -22,6 +29,9 @@ struct ModuleRequest {
   // Not 0: files of other inodes were mapped under that path too, so the path alone proves nothing.
   uint64_t inode = 0;
   std::vector<std::string> search;  // directories
+  // The one that was mapped, 0: not known. Compared where there is no build-id to go by.
+  uint64_t mapped_inode = 0;
+  std::vector<ModulePlace> places;  // processes to ask for the file, while they live
 };
 
 // Never fails: what could not be used is in notes, and the result then is not usable.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "interner.h"
+#include "module_loader.h"
 #include "module_symbols.h"
 #include "notes.h"
 
@@ -26,6 +27,10 @@ struct Module {
   const char* name;
   uint64_t inode;
   ModuleKind kind;
+  std::vector<ModulePlace> places;  // some: of the first mappings and of the newest
+  size_t mapped = 0;                // how often
+
+  void add_place(const ModulePlace& place);
 };
 
 // What lookups need of a file.
@@ -41,16 +46,15 @@ class Modules {
   // inode 0: of every file of that path that nothing else is told of. False for what is no
   // build-id.
   bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
-  std::optional<std::string> build_id(const char* path, uint64_t inode) const;
+  std::optional<std::string> build_id(const Module& module) const;
 
   Module* get(const char* name, uint32_t stamp, uint64_t inode);
 
-  // The file's content, or null when there is none to use. mapping_length tells a vdso that nothing
-  // else identifies.
-  LoadedModule* load(const Module& module, uint64_t mapping_length);
+  // The file's content, or null when there is none to use. A vdso's mapping tells which it is.
+  LoadedModule* load(const Module& module, uint64_t base, uint64_t length);
 
  private:
-  LoadedModule* load_vdso(const Module& module, uint64_t mapping_length);
+  LoadedModule* load_vdso(const Module& module, uint64_t base, uint64_t length);
 
   Interner& interner_;
   Notes& notes_;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr char changed[] = "?";
 constexpr char none[] = "-";
-constexpr size_t pids_kept = 8;
+constexpr size_t first_places = 4, newest_places = 8;
 
 // A file's time on the trace clock; negative for what lies before boot.
 int64_t on_trace_clock(const timespec& time) {
@@ -53,11 +53,18 @@ bool is_mapped_file(int fd, const ModuleMentions& mentions) {
 
 UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mentions,
                           const std::string& proc) {
-  // As the process sees it, while it lives: in a container the path is another file's.
+  // While a process that mapped it lives, the kernel hands out the very file, also one that was
+  // deleted, replaced or never had a path. Who may not have that gets the path as the process sees
+  // it: in a container it is another file's.
   std::vector<std::string> places;
-  for (const uint32_t pid : mentions.pids)
-    places.push_back(fmt::format("{}/{}/root{}", proc, pid, path));
-  places.push_back(path);
+  for (const MappedPlace& place : mentions.places)
+    places.push_back(
+        fmt::format("{}/{}/map_files/{:x}-{:x}", proc, place.pid, place.start, place.end));
+  if (!path.ends_with(" (deleted)")) {
+    for (const MappedPlace& place : mentions.places)
+      places.push_back(fmt::format("{}/{}/root{}", proc, place.pid, path));
+    places.push_back(path);
+  }
   for (const auto& place : places) {
     // O_NONBLOCK: a pipe of that name must not hold us up.
     UniqueFd fd(::open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -83,11 +90,20 @@ std::string build_id_of(const std::string& path, const ModuleMentions& mentions,
   return find_build_id(path, mentions, proc);
 }
 
+// The newest processes are those that may still live, the first are often long-lived.
+void keep_place(ModuleMentions& mentions, const MappedPlace& place) {
+  if (mentions.places.size() < first_places + newest_places)
+    mentions.places.push_back(place);
+  else
+    mentions.places[first_places + mentions.mapped % newest_places] = place;
+  ++mentions.mapped;
+}
+
 }  // namespace
 
 std::string find_build_id(const std::string& path, const ModuleMentions& mentions,
                           const std::string& proc) {
-  if (!path.starts_with("/") || path.ends_with(" (deleted)")) return changed;
+  if (!path.starts_with("/")) return changed;
   const UniqueFd fd = open_mapped_file(path, mentions, proc);
   if (!fd) return changed;
   const auto id = build_id_of_file(fd.get());
@@ -111,7 +127,7 @@ void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
     ModuleMentions& mentions = place->second;
     mentions.first_time = is_new ? time : std::min(mentions.first_time, time);
     mentions.inode = entry.inode;
-    if (mentions.pids.size() < pids_kept) mentions.pids.push_back(entry.pid);
+    keep_place(mentions, {entry.pid, entry.address, entry.address + entry.size});
   }
 }
 

@@ -12,11 +12,18 @@
 
 namespace pi::perfutil {
 
+// Where a process had a file's code mapped.
+struct MappedPlace {
+  uint32_t pid;
+  uint64_t start, end;
+};
+
 // How a trace's records mention one file.
 struct ModuleMentions {
-  uint64_t first_time = 0;     // of the earliest mapping, trace clock
-  uint64_t inode = 0;          // 0: not known
-  std::vector<uint32_t> pids;  // some of the processes that mapped it
+  uint64_t first_time = 0;          // of the earliest mapping, trace clock
+  uint64_t inode = 0;               // 0: not known
+  std::vector<MappedPlace> places;  // some: of the first mappings and of the newest
+  size_t mapped = 0;                // how often
 };
 
 // The build-id of the file that was mapped; "-" when it has none, "?" when the file of that path is

@@ -26,7 +26,7 @@ PerfCollector::PerfCollector(const TraceConfig& config, const PerfScope& scope)
     : config_(config),
       scope_(scope),
       buffers_(config.trace_bytes, config.mte_bytes, config.mode, config.section_bytes),
-      converter_(config.anonymous),
+      converter_(config.anonymous, config.proc_path),
       section_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   features_.kernel = scope.kernel;
   status_.scope = scope.system ? TRACE_SCOPE_SYSTEM : TRACE_SCOPE_PROCESS;

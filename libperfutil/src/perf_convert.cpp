@@ -57,15 +57,25 @@ constexpr size_t pid = header_bytes, address = pid + 8, length = address + 8,
                  name = protection + 8;
 }  // namespace map
 namespace task {  // PERF_RECORD_FORK, _EXIT; PERF_RECORD_COMM starts with pid and tid
-constexpr size_t pid = header_bytes, parent = pid + 4, tid = parent + 4, fixed = 24;
+constexpr size_t pid = header_bytes, parent = pid + 4, tid = parent + 4, parent_tid = tid + 4,
+                 fixed = 24;
 constexpr size_t comm_tid = pid + 4, comm_name = comm_tid + 4;
 }  // namespace task
+namespace spaces {  // PERF_RECORD_NAMESPACES: pid, tid, number, then device and inode of each
+constexpr size_t pid = header_bytes, tid = pid + 4, number = tid + 4, links = number + 8,
+                 link_bytes = 16;
+}
+
+// In a program of 32 bits everything lies below this, in one of 64 bits the kernel's own code
+// above.
+constexpr uint64_t end_of_32_bits = uint64_t{1} << 32;
 
 }  // namespace
 
 void PerfConverter::reset() {
   lost_in_last_ = 0;
   throttled_ = 0;
+  fresh_images_.clear();
 }
 
 void PerfConverter::count_lost(std::span<const std::byte> record, UserBuffer& buffer,
@@ -111,6 +121,7 @@ void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuf
   if (type == PERF_RECORD_COMM) whole = comm(record, mte);
   if (type == PERF_RECORD_FORK) whole = fork(record, mte);
   if (type == PERF_RECORD_EXIT) whole = exit(record, mte);
+  if (type == PERF_RECORD_NAMESPACES) whole = namespaces(record, mte);
   if (!whole) mte.count_lost_by_source(1);
 }
 
@@ -128,6 +139,7 @@ bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
   if (!has_room(record, map::name - header_bytes)) return false;
   if ((field<uint32_t>(record, map::protection) & PROT_EXEC) == 0) return true;
   const ModuleName module = classify_module(text_at(record, map::name));
+  if (module.stamp == PITRACE_STAMP_VDSO) tell_word_size(record, mte);
   if (module.stamp == PITRACE_STAMP_ANON && !anonymous_) return true;
 
   pitrace_module entry{};
@@ -142,14 +154,27 @@ bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
   return true;
 }
 
+// An exec's record has the name but not how wide the program's words are; that the vdso tells,
+// which the kernel maps at the end of the exec.
+void PerfConverter::tell_word_size(std::span<const std::byte> record, UserBuffer& mte) {
+  const auto pid = field<uint32_t>(record, map::pid);
+  const auto fresh = fresh_images_.find(pid);
+  if (fresh == fresh_images_.end()) return;
+  if (field<uint64_t>(record, map::address) < end_of_32_bits)
+    mte.put_name(time_of(record), PITRACE_MTE_NAME, {pid, PITRACE_NAME_32}, fresh->second);
+  fresh_images_.erase(fresh);
+}
+
 bool PerfConverter::comm(std::span<const std::byte> record, UserBuffer& mte) {
   if (!has_room(record, task::comm_name - header_bytes)) return false;
   const auto pid = field<uint32_t>(record, task::pid);
   const auto tid = field<uint32_t>(record, task::comm_tid);
   const uint64_t time = time_of(record);
   const std::string_view name = text_at(record, task::comm_name);
-  if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC)
+  if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC) {
     mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE, {pid});
+    fresh_images_.insert_or_assign(pid, std::string(name));
+  }
   if (pid == tid)
     mte.put_name(time, PITRACE_MTE_NAME, {pid, PITRACE_NAME_64}, name);
   else
@@ -163,10 +188,29 @@ bool PerfConverter::fork(std::span<const std::byte> record, UserBuffer& mte) {
   const auto parent = field<uint32_t>(record, task::parent);
   if (pid != parent)
     mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_PARENT,
-                 {pid, parent, PITRACE_PARENT_FORK});
+                 {pid, parent, PITRACE_PARENT_FORK, field<uint32_t>(record, task::parent_tid)});
   else
-    mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE_THREAD,
-                 {pid, field<uint32_t>(record, task::tid)});
+    mte.put_ints(
+        time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE_THREAD,
+        {pid, field<uint32_t>(record, task::tid), field<uint32_t>(record, task::parent_tid)});
+  return true;
+}
+
+// Follows a fork's record. The inner ids must be asked for while the task lives; of one that is
+// gone already only the namespace is known.
+bool PerfConverter::namespaces(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, spaces::links - header_bytes)) return false;
+  const auto number = field<uint64_t>(record, spaces::number);
+  if (number <= PID_NS_INDEX) return true;
+  if (!has_room(record, spaces::links + (PID_NS_INDEX + 1) * spaces::link_bytes - header_bytes))
+    return false;
+  const auto space = field<uint64_t>(record, spaces::links + PID_NS_INDEX * spaces::link_bytes + 8);
+  if (space == inner_ids_.own_namespace()) return true;
+  const auto pid = field<uint32_t>(record, spaces::pid);
+  const auto tid = field<uint32_t>(record, spaces::tid);
+  const auto inside = inner_ids_.find(pid, tid).value_or(InnerIds{});
+  mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_INNER,
+               {pid, tid, inside.pid, inside.tid, static_cast<uint32_t>(space)});
   return true;
 }
 
@@ -175,6 +219,7 @@ bool PerfConverter::exit(std::span<const std::byte> record, UserBuffer& mte) {
   const auto pid = field<uint32_t>(record, task::pid);
   const auto tid = field<uint32_t>(record, task::tid);
   mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL_THREAD, {pid, tid});
+  if (pid == tid) fresh_images_.erase(pid);
   if (pid == tid) mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL, {pid});
   return true;
 }

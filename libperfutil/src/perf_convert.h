@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "inner_ids.h"
 #include "user_buffer.h"
 
 namespace pi::perfutil {
@@ -16,7 +17,9 @@ namespace pi::perfutil {
 // Not thread-safe. Records must come from events opened with perf_events.h's attributes.
 class PerfConverter {
  public:
-  explicit PerfConverter(bool anonymous) : anonymous_(anonymous) {}
+  // proc: where ids in other pid namespaces are looked up.
+  PerfConverter(bool anonymous, const std::string& proc)
+      : anonymous_(anonymous), inner_ids_(proc) {}
 
   // Only records of enabled majors are stored; what the kernel lost is always counted.
   void set_enabled(const std::bitset<256>& enabled) { enabled_ = enabled; }
@@ -41,8 +44,12 @@ class PerfConverter {
   bool comm(std::span<const std::byte> record, UserBuffer& mte);
   bool fork(std::span<const std::byte> record, UserBuffer& mte);
   bool exit(std::span<const std::byte> record, UserBuffer& mte);
+  bool namespaces(std::span<const std::byte> record, UserBuffer& mte);
+  void tell_word_size(std::span<const std::byte> record, UserBuffer& mte);
 
   bool anonymous_;
+  InnerIdReader inner_ids_;
+  std::map<uint32_t, std::string> fresh_images_;  // names by pid, until the size of words is known
   std::bitset<256> enabled_;
   uint64_t lost_in_last_ = 0;
   uint64_t throttled_ = 0;

@@ -33,9 +33,14 @@ perf_event_attr common_attr(const EventFeatures& features, bool inherit) {
   return attr;
 }
 
-// Takes one optional feature out of what is asked for; false when none is left.
-bool ask_for_less(EventFeatures& features) {
-  if (features.lost_format) {
+// Takes one optional feature, which the error may be about, out of what is asked for; false when
+// none is left.
+bool ask_for_less(EventFeatures& features, int error) {
+  if (features.namespaces && (error == -EINVAL || error == -EACCES)) {
+    features.namespaces = false;
+    return true;
+  }
+  if (features.lost_format && error == -EINVAL) {
     features.lost_format = false;
     return true;
   }
@@ -63,7 +68,7 @@ int open_group(uint32_t cpu, const std::vector<int>& targets, EventFeatures& fea
                MakeAttr make_attr, std::vector<UniqueFd>& fds) {
   for (const int target : targets) {
     int fd = open_perf_event(make_attr(), target, static_cast<int>(cpu));
-    while (fd == -EINVAL && ask_for_less(features))
+    while (fd < 0 && ask_for_less(features, fd))
       fd = open_perf_event(make_attr(), target, static_cast<int>(cpu));
     if (fd == -ESRCH && target != -1) continue;
     if (fd < 0) return fd;
@@ -127,6 +132,7 @@ perf_event_attr side_band_attr(const EventFeatures& features, bool inherit) {
   attr.comm = 1;
   attr.comm_exec = 1;
   attr.task = 1;
+  attr.namespaces = features.namespaces;
   // Not build_id: asked of one event, the kernel marks the records of other tools' events with it
   // as well (seen on 6.18), and perf record, running beside us, takes their inodes for build-ids.
   return attr;

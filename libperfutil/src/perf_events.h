@@ -20,6 +20,7 @@ namespace pi::perfutil {
 struct EventFeatures {
   bool kernel = true;       // samples of kernel code
   bool lost_format = true;  // exact count of lost records by read() (6.0)
+  bool namespaces = true;   // of new tasks; needs CAP_PERFMON whoever else may trace
   size_t ring_bytes = 512 << 10;
 };
 

@@ -16,7 +16,6 @@ namespace pi::perfutil {
 Status PerfReader::prepare() {
   epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
   stop_event_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
-  has_ended_tasks_ = false;
   if (!epoll_ || !stop_event_)
     return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
                  "No file descriptors left for the trace's reader; raise 'ulimit -n'."};
@@ -54,17 +53,17 @@ void PerfReader::stop() {
 
 bool PerfReader::wait() {
   // The ring of a task that has ended reports that for ever, while its children may still write
-  // to it: leave it out and look at shorter intervals.
-  constexpr int second_ms = 1000, ended_ms = 100;
+  // to it: leave it out. It is looked at all the same, as is what does not fill a ring to its mark:
+  // soon, because a new task's ids in its own namespace can be asked for only while it lives.
+  constexpr int interval_ms = 100;
   std::array<epoll_event, 32> events;
-  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                                 has_ended_tasks_ ? ended_ms : second_ms);
+  const int count =
+      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), interval_ms);
   for (int i = 0; i < count; ++i) {
     const int fd = events[static_cast<size_t>(i)].data.fd;
     if (fd == stop_event_.get()) return false;
     if ((events[static_cast<size_t>(i)].events & (EPOLLHUP | EPOLLERR)) == 0) continue;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-    has_ended_tasks_ = true;
   }
   return true;
 }

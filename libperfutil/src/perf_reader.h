@@ -36,7 +36,6 @@ class PerfReader {
   UniqueFd epoll_;
   UniqueFd stop_event_;
   std::thread thread_;
-  bool has_ended_tasks_ = false;  // reader's thread only
 };
 
 }  // namespace pi::perfutil

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "inner_ids.h"
 #include "user_buffer.h"
 
 namespace pi::perfutil {
@@ -25,6 +27,8 @@ struct ProcessFacts {
   bool maps_denied = false;  // the process is another user's
   std::string name;
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name, the main thread included
+  uint64_t pid_namespace = 0;                             // inode number, where it is not our own
+  std::map<uint32_t, InnerIds> inner;                     // by tid, likewise
   std::vector<ProcessMap> maps;                           // executable ones
 };
 

@@ -24,9 +24,14 @@ in_lab() {
 
 @test "kernel 6.12: the report is right" { in_lab 6.12 -- tests/proofs/tprof.bats; }
 
-@test "kernel 6.1: user hooks are kept or counted" { in_lab 6.1 -- tests/proofs/hooks.bats; }
+# What belongs together in one boot: the boots are what takes the time.
+@test "kernel 6.1: modes, user hooks and names are right" {
+  in_lab 6.1 -- tests/proofs/modes.bats tests/proofs/hooks.bats tests/proofs/names.bats
+}
 
-@test "kernel 6.12: user hooks are kept or counted" { in_lab 6.12 -- tests/proofs/hooks.bats; }
+@test "kernel 6.12: modes, user hooks and names are right" {
+  in_lab 6.12 -- tests/proofs/modes.bats tests/proofs/hooks.bats tests/proofs/names.bats
+}
 
 # These switch the probes on and off all the time.
 @test "kernel 6.1: the module survives the death of its users" {

@@ -47,9 +47,10 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   show.finish();
   run.show = show_sink.text;
   run.ticks = ticks.totals();
-  const post::Summary summary{run.file,  run.records,          ticks.tree(),
-                              names,     run.damage,           options.report,
-                              run.ticks, sum_losses(run.file), symbolizer.notes()};
+  const post::Summary summary{
+      run.file,           run.records,      ticks.tree(), names,
+      run.damage,         options.report,   run.ticks,    sum_losses(run.file),
+      symbolizer.notes(), processes.lives()};
   post::StringSink tprof;
   write_tprof(summary, tprof);
   run.tprof = tprof.text;

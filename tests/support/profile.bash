@@ -145,3 +145,94 @@ check_reuse() {
   printf 'true: %s\nreported: %s\n' "$expected" "$reported"
   [[ -n $expected && $expected == "$reported" ]]
 }
+
+# true_ticks TRUTH SHOW: for each "stay" line of TRUTH (progs/truth.h) the user ticks that SHOW (post.show) has of
+# that thread in that time and address range, as "TICKS|PROCESS_pid|tid_THREAD_tid|MODULE|SYMBOL".
+true_ticks() {
+  gawk '
+    FILENAME == ARGV[1] {
+      if ($1 != "stay") next
+      n++; begin[n] = $2 + 0; end[n] = $3 + 0; thread[n] = $4 " " $5
+      first[n] = strtonum("0x" $6); last[n] = strtonum("0x" $7)
+      module = $11; for (i = 12; i <= NF; i++) module = module " " $i
+      key[n] = sprintf("%s_%04x|tid_%s_%04x|%s|%s", $8, strtonum("0x" $4), $9, strtonum("0x" $5), module, $10)
+      ticks[key[n]] += 0
+      stays[thread[n]] = stays[thread[n]] " " n
+      next
+    }
+    $1 == "****" && $4 == 10 && $5 == 23 {
+      who = tolower($7 " " $8)
+      if (!(who in stays)) next
+      split($6, t, ":"); time = strtonum("0x" t[1]) * 4294967296 + strtonum("0x" t[2])
+      address = strtonum("0x" $9) * 4294967296 + strtonum("0x" $10)
+      m = split(stays[who], list, " ")
+      for (i = 1; i <= m; i++) {
+        s = list[i]
+        if (time >= begin[s] && time <= end[s] && address >= first[s] && address < last[s]) ticks[key[s]]++
+      }
+    }
+    END { for (k in ticks) print ticks[k] "|" k }' "$1" "$2" | sort
+}
+
+# check_names JSON SHOW TRUTH LEAST: every stay that TRUTH tells of has at least LEAST ticks, and the report has
+# exactly those under the process, thread, module and symbol that were true.
+check_names() {
+  local json=$1 show=$2 truth=$3 least=$4
+  true_ticks "$truth" "$show" >"$BATS_TEST_TMPDIR/true"
+  jq -r '.reports[] | select(.title == "Process_Thread_Module_Symbol") | .rows[] | .name as $p
+    | .children[]? | .name as $t | .children[]? | .name as $m | .children[]?
+    | "\(.ticks)|\($p)|\($t)|\($m)|\(.name)"' "$json" | sort >"$BATS_TEST_TMPDIR/reported"
+  awk -F'|' -v least="$least" '
+    { key = $2 "|" $3 "|" $4 "|" $5 }
+    FILENAME == ARGV[1] { reported[key] = $1; next }
+    {
+      stays++
+      if ($1 < least) { print "too few ticks to tell: " $0; bad = 1 }
+      # What else runs in the file, while it is loaded, has no symbols either.
+      slack = $5 ~ /^NoSymbols/ ? 5 + $1 / 50 : 0
+      if (reported[key] < $1 || reported[key] > $1 + slack) { print "true: " $0 ", reported: " reported[key] + 0; bad = 1 }
+    }
+    END { print stays + 0 " names checked"; exit bad || !stays }' \
+    "$BATS_TEST_TMPDIR/reported" "$BATS_TEST_TMPDIR/true" ||
+    { cut -d'|' -f2 "$BATS_TEST_TMPDIR/true" | sort -u | grep -Fwf - "$BATS_TEST_TMPDIR/reported" && return 1; }
+}
+
+# check_parents JSON TRUTH: every "parent PID PARENT" line of TRUTH stands in the list of processes.
+check_parents() {
+  local word pid parent seen=0
+  while read -r word pid parent; do
+    [[ $word == parent ]] || continue
+    seen=1
+    jq -e --argjson pid "$((16#$pid))" --argjson parent "$((16#$parent))" \
+      '[.processes[] | select(.pid == $pid) | .parent] == [$parent]' "$1" >/dev/null ||
+      { echo "the parent of 0x$pid is not 0x$parent" && return 1; }
+  done <"$2"
+  ((seen))
+}
+
+# check_inner JSON TRUTH: every "inner PID TID INNER-PID INNER-TID" line of TRUTH, likewise.
+check_inner() {
+  local word pid tid inner_pid inner_tid seen=0
+  while read -r word pid tid inner_pid inner_tid; do
+    [[ $word == inner ]] || continue
+    seen=1
+    jq -e --argjson pid "$((16#$pid))" --argjson tid "$((16#$tid))" --argjson inner_pid "$((16#$inner_pid))" \
+      --argjson inner_tid "$((16#$inner_tid))" '.processes[] | select(.pid == $pid)
+      | .inner_pid == $inner_pid and
+        ($pid == $tid or any(.inner_threads[]; .tid == $tid and .inner_tid == $inner_tid))' "$1" >/dev/null ||
+      { echo "0x$pid, thread 0x$tid has not the inner ids 0x$inner_pid, 0x$inner_tid" && return 1; }
+  done <"$2"
+  ((seen))
+}
+
+# check_unmapped SHOW TRUTH: every "unmapped PID ADDRESS SIZE" line of TRUTH has its record.
+check_unmapped() {
+  gawk '
+    FILENAME == ARGV[1] { if ($1 == "unmapped") { n++; left[strtonum("0x" $2) " " strtonum("0x" $3) " " strtonum("0x" $4)] } next }
+    $1 == "****" && $4 == 19 && $5 == 78 {
+      address = strtonum("0x" $8) * 4294967296 + strtonum("0x" $9)
+      size = strtonum("0x" $10) * 4294967296 + strtonum("0x" $11)
+      delete left[strtonum("0x" $7) " " address " " size]
+    }
+    END { for (k in left) { print "not recorded: " k; bad = 1 } exit bad || !n }' "$2" "$1"
+}

@@ -31,10 +31,9 @@ class RecordBuilder {
   }
   RecordBuilder& ints(uint64_t time, uint32_t major, uint32_t minor,
                       std::span<const uint32_t> values) {
-    static const uint32_t none = 0;  // the encoder copies from a place even where it copies nothing
     const uint32_t count = static_cast<uint32_t>(values.size());
     pitrace_encode_ints(reserve(time, pitrace_size_ints(count)), low(time), major, minor,
-                        values.empty() ? &none : values.data(), count);
+                        values.data(), count);
     return *this;
   }
   RecordBuilder& ints(uint64_t time, uint32_t major, uint32_t minor,

@@ -10,6 +10,7 @@
 
 #include "a2n_symbolizer.h"
 #include "file_source.h"
+#include "labels.h"
 #include "options.h"
 #include "output_file.h"
 #include "pipeline.h"
@@ -60,6 +61,17 @@ void report_verbose(const TraceFile& file, const RecordTotals& totals) {
   for (size_t major = 0; major < totals.by_major.size(); ++major)
     if (totals.by_major[major] != 0)
       fmt::print(stderr, "post: major {:02X}: {} records\n", major, totals.by_major[major]);
+}
+
+// For someone inside a container, who knows its processes by other ids.
+void report_inner(const std::deque<Life>& lives, const StringTable& names) {
+  for (const Life& life : lives) {
+    if (life.pid_namespace == 0 && life.inner_pid == 0) continue;
+    const std::string inside =
+        life.inner_pid == 0 ? "an id not known" : fmt::format("process {}", life.inner_pid);
+    fmt::print(stderr, "post: {} is {} in pid namespace {}\n",
+               process_label(life.pid, names.text(life.name), 0, {}), inside, life.pid_namespace);
+  }
 }
 
 void report_damage(const std::string& path, const DamageLog& damage) {
@@ -156,11 +168,14 @@ int make_tprof(Run& run) {
   TickCounter ticks(processes, symbolizer, names, {options.report.labels, options.report.offsets});
   const auto totals = read_records(run, {&processes, &ticks, nullptr});
   if (!totals) return fail(totals.error());
-  if (options.verbose) report_verbose(run.file, *totals);
+  if (options.verbose) {
+    report_verbose(run.file, *totals);
+    report_inner(processes.lives(), names);
+  }
   report_damage(options.trace_file, run.damage);
-  const Summary summary{run.file,          *totals,        ticks.tree(),   names,
-                        run.damage,        options.report, ticks.totals(), sum_losses(run.file),
-                        symbolizer.notes()};
+  const Summary summary{run.file,           *totals,          ticks.tree(),   names,
+                        run.damage,         options.report,   ticks.totals(), sum_losses(run.file),
+                        symbolizer.notes(), processes.lives()};
   if (summary.ticks.ticks == 0) return report_no_ticks(options.trace_file, summary.losses, *totals);
   for (const auto& [lead, text] : loss_sentences(run.file, summary.losses))
     cli::warning(lead + ": " + text);

@@ -45,11 +45,19 @@ NameId Processes::thread_name(const Process& process, uint32_t tid) const {
 void Processes::ensure(Process& process, uint64_t time) {
   if (process.known) return;
   process.known = true;
+  begin_life(process, 0);
   symbolizer_.create(time, process.pid);
+}
+
+void Processes::begin_life(Process& process, uint32_t parent) {
+  process.life = &lives_.emplace_back();
+  process.life->pid = process.pid;
+  process.life->parent = parent;
 }
 
 void Processes::rename(Process& process, NameId name) {
   process.name = name;
+  process.life->name = name;
   process.names_version = ++last_version_;
   // The main thread's name and the process's are one and the same; this is the newer one.
   threads_.erase(process.pid);
@@ -66,8 +74,11 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
     case PITRACE_MTE_CREATE:
     case PITRACE_MTE_CREATE_THREAD:
       return apply_link(record, time);
+    case PITRACE_MTE_INNER:
+      return apply_inner(record, time);
     default:
-      // Ends of processes and threads change nothing: ticks may follow them. Others are not ours.
+      // Ends of processes and threads change nothing: ticks may follow them. What is unmapped has
+      // its name until something else is mapped there: not every source tells. Others are not ours.
       return true;
   }
 }
@@ -92,6 +103,7 @@ bool Processes::apply_name(const pi::RecordView& record, uint64_t time) {
   if (record.minor() == PITRACE_MTE_NAME) {
     symbolizer_.set_name(time, name.pid, name.name);
     rename(process, id);
+    process.life->bits = name.is_32_bit ? 32 : 64;
   } else {
     threads_[name.tid] = {name.pid, id};
     process.names_version = ++last_version_;
@@ -109,10 +121,34 @@ bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
     begin_image(process, time);
     return true;
   }
-  // A new thread; a thread id used again has no name of its own yet.
   ensure(process, time);
-  if (threads_.erase(link.other) != 0) process.names_version = ++last_version_;
+  begin_thread(process, link.other, link.creator);
   return record.int_count() >= 2;
+}
+
+// A new thread has the name of its creator, and keeps it when that is renamed. Where the creator is
+// not known, or a thread id is used again, it has none of its own until a record tells.
+void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator) {
+  const NameId before = thread_name(process, tid);
+  const NameId name = creator == 0 ? no_name : thread_name(process, creator);
+  if (name == no_name)
+    threads_.erase(tid);
+  else
+    threads_[tid] = {process.pid, name};
+  if (thread_name(process, tid) != before) process.names_version = ++last_version_;
+}
+
+bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
+  pi::InnerEntry inner;
+  if (!pi::decode_inner(record, inner)) return false;
+  Process& process = entry(inner.pid);
+  ensure(process, time);
+  Life& life = *process.life;
+  life.pid_namespace = inner.pid_namespace;
+  life.inner_pid = inner.inner_pid;
+  if (inner.tid != inner.pid && inner.inner_tid != 0)
+    life.inner_threads.insert_or_assign(inner.tid, inner.inner_tid);
+  return true;
 }
 
 void Processes::begin_image(Process& process, uint64_t time) {
@@ -127,12 +163,18 @@ bool Processes::apply_parent(const pi::LinkEntry& link, uint64_t time) {
   Process& child = entry(link.pid);
   if (link.flags == PITRACE_PARENT_EXISTING) {
     ensure(child, time);
+    // Of one whose fork was recorded, the parent may be gone and this be who it was left to.
+    if (child.life->parent == 0) child.life->parent = link.other;
     return true;
   }
   Process& parent = entry(link.other);
   ensure(parent, time);
+  const uint32_t bits = parent.life->bits;
   child.known = true;
-  rename(child, process_name(parent));
+  begin_life(child, link.other);
+  child.life->bits = bits;
+  // The child is called as the thread that forked it.
+  rename(child, link.creator == 0 ? process_name(parent) : thread_name(parent, link.creator));
   if (link.flags == PITRACE_PARENT_CLONE) {
     symbolizer_.clone(time, link.other, link.pid);
     child.maps_version = parent.maps_version;

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -15,6 +17,17 @@
 #include "symbolizer.h"
 
 namespace post {
+
+// One process, from its start or from when the trace first tells of it. 0: not known.
+struct Life {
+  uint32_t pid = 0;
+  uint32_t parent = 0;     // who forked it; of one that ran before the trace, its parent then
+  NameId name = no_name;   // its last
+  uint32_t bits = 0;       // 32 or 64
+  uint32_t inner_pid = 0;  // its id in a pid namespace of its own
+  uint32_t pid_namespace = 0;
+  std::map<uint32_t, uint32_t> inner_threads;  // tid to tid inside
+};
 
 // What one process id stands for now.
 struct Process {
@@ -25,6 +38,7 @@ struct Process {
   // threads, and of what is mapped. A clone shares the latter with its cloner.
   uint32_t names_version = 0;
   std::shared_ptr<uint32_t> maps_version;
+  Life* life = nullptr;
 };
 
 class Processes {
@@ -48,6 +62,9 @@ class Processes {
   // Of a thread without a name of its own: its process's.
   NameId thread_name(const Process& process, uint32_t tid) const;
 
+  // All that the trace tells of, by their start.
+  const std::deque<Life>& lives() const { return lives_; }
+
  private:
   struct Thread {
     uint32_t pid = 0;
@@ -58,6 +75,9 @@ class Processes {
   bool apply_name(const pi::RecordView& record, uint64_t time);
   bool apply_parent(const pi::LinkEntry& link, uint64_t time);
   bool apply_link(const pi::RecordView& record, uint64_t time);
+  bool apply_inner(const pi::RecordView& record, uint64_t time);
+  void begin_thread(Process& process, uint32_t tid, uint32_t creator);
+  void begin_life(Process& process, uint32_t parent);
   void begin_image(Process& process, uint64_t time);
   void ensure(Process& process, uint64_t time);
   void rename(Process& process, NameId name);
@@ -69,6 +89,7 @@ class Processes {
   std::unordered_map<uint32_t, Process> processes_;  // never erased from: places stay
   std::unordered_map<uint32_t, Thread> threads_;     // those with a name of their own
   std::unordered_map<uint32_t, NameId> fallback_names_;
+  std::deque<Life> lives_;  // places stay
   std::array<const Process*, 1024> recent_{};
   uint32_t last_version_ = 0;
 };

@@ -183,12 +183,16 @@ void Stream::accept_gap(uint64_t lost) {
   constexpr size_t gaps_most = 1000;
   if (lost <= lost_) return;
   ++gap_count_;
-  if (gaps_.size() < gaps_most) gaps_.push_back({time_, high_ | record_.time_lo(), lost - lost_});
+  // The ring may have put a time record first, whose time is that of the record behind the gap.
+  const uint64_t from = logical(at_) == behind_time_ ? before_time_ : time_;
+  if (gaps_.size() < gaps_most) gaps_.push_back({from, high_ | record_.time_lo(), lost - lost_});
   lost_ = lost;
 }
 
 void Stream::accept_time() {
   uint32_t high = 0;
+  before_time_ = time_;
+  behind_time_ = logical(at_) + record_.length();
   if (pi::decode_time(record_, high))
     high_ = static_cast<uint64_t>(high) << 32;
   else

@@ -3,6 +3,7 @@
 #ifndef POST_SUMMARY_H
 #define POST_SUMMARY_H
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "nrm2_reader.h"
 #include "options.h"
 #include "pipeline.h"
+#include "processes.h"
 #include "sample_tree.h"
 #include "string_table.h"
 #include "tick_counter.h"
@@ -28,6 +30,7 @@ struct Summary {
   TickTotals ticks;
   Losses losses;
   std::vector<std::string> symbol_notes;
+  const std::deque<Life>& lives;
 };
 
 // Ticks below this are left out of the reports.

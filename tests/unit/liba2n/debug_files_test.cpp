@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Separate debug files, minidebuginfo, search paths, and files that are not the ones traced.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "a2n_fixture.h"
 
@@ -174,8 +178,70 @@ TEST_F(DebugFiles, WhatIsNoRegularFileIsNeverOpened) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("not a regular file")));
 }
 
+TEST_F(DebugFiles, AFileOfMemoryIsSaidToBeGone) {
+  A2nAddModule(pid, 0x10000, page, "/memfd:jit (deleted)", 0, 0);
+  EXPECT_EQ(ask(0x10005).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("/memfd:jit (deleted): a file in memory")));
+}
+
+// This process is the one that mapped it.
+TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
+  const std::string gone = temporary("libgone.so");
+  std::filesystem::copy_file(fixture("libfull.so"), gone);
+  const int fd = ::open(gone.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  truth::Load code{};
+  for (const truth::Load& load : truth::loads(gone))
+    if (load.executable) code = load;
+  const size_t size = up(code.vaddr + code.memory_size) - down(code.vaddr);
+  const uint64_t offset = down(code.offset);
+  void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, static_cast<off_t>(offset));
+  ::close(fd);
+  ASSERT_NE(mapping, MAP_FAILED);
+  std::filesystem::remove(gone);
+  const uint64_t begin = reinterpret_cast<uint64_t>(mapping);
+  std::ostringstream door;
+  door << "/proc/self/map_files/" << std::hex << begin << '-' << begin + size;
+  if (::access(door.str().c_str(), R_OK) != 0) {
+    ::munmap(mapping, size);
+    GTEST_SKIP() << "reading /proc/PID/map_files needs CAP_SYS_ADMIN";
+  }
+  const auto process = static_cast<uint32_t>(::getpid());
+  const auto symbol_for = [&](const std::string& traced_id) {
+    A2nInit();
+    A2nSetFileBuildId(gone.c_str(), 5, traced_id.c_str());
+    A2nAddModuleEx(process, begin, size, gone.c_str(), 0, offset, 5);
+    SYMDATA data{};
+    const int rc =
+        A2nGetSymbol(process, begin + address_of("entry") - bias - down(code.vaddr), &data);
+    return rc == A2N_SUCCESS ? std::string(data.sym_name) : "rc " + std::to_string(rc);
+  };
+  EXPECT_EQ(symbol_for(id), "entry");
+  EXPECT_EQ(symbol_for("00112233"), "rc 2");
+  EXPECT_EQ(symbol_for(""), "rc 2");
+  ::munmap(mapping, size);
+}
+
+TEST_F(DebugFiles, AFileWithoutABuildIdMustBeTheOneThatWasMapped) {
+  const std::string file = fixture("libnoid.so");
+  struct stat facts {};
+  ASSERT_EQ(::stat(file.c_str(), &facts), 0);
+  for (const uint64_t other : {0, 1}) {
+    A2nInit();
+    A2nSetModuleBuildId(file.c_str(), "");
+    A2nAddModuleEx(pid, 0x10000, 0x100000, file.c_str(), 0, 0, facts.st_ino + other);
+    SYMDATA data{};
+    A2nGetSymbol(pid, 0x10000, &data);
+    if (other == 0)
+      EXPECT_THAT(notes(), IsEmpty());
+    else
+      EXPECT_THAT(notes(), ElementsAre(HasSubstr("is not the one that was mapped")));
+  }
+}
+
 TEST_F(DebugFiles, LabelsThatAreNoFilesHaveNoSymbolsAndNoNotes) {
-  const char* names[] = {"//anon", "[heap]", "[stack]", "/memfd:jit (deleted)", "anon_inode:[x]"};
+  const char* names[] = {"//anon", "[heap]", "[stack]", "/SYSV00000000 (deleted)",
+                         "anon_inode:[x]"};
   uint64_t base = 0x10000;
   for (const char* name : names) {
     A2nAddModule(pid, base, page, name, 0, 0);

@@ -71,6 +71,13 @@ TEST_F(VdsoTest, TheSameBuildIdIsProofWhateverTheLength) {
   EXPECT_EQ(name_at(elsewhere + offset_), "__vdso_clock_gettime");
 }
 
+TEST_F(VdsoTest, OneBelowFourGigabytesIsThatOf32BitsAndNotNamedFromOurs) {
+  A2nSetModuleBuildId("[vdso]", a2n::read_own_vdso().build_id.c_str());
+  A2nAddModule(pid, 0xf7fc0000, mapped().length, "[vdso]", A2N_STAMP_VDSO, 0);
+  EXPECT_EQ(ask(0xf7fc0000 + offset_).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("32 bits")));
+}
+
 TEST_F(VdsoTest, WithoutBuildIdAnotherLengthIsAnotherKernels) {
   A2nAddModule(pid, elsewhere, mapped().length + 4096, "[vdso]", A2N_STAMP_VDSO, 0);
   EXPECT_EQ(ask(elsewhere + offset_).rc, A2N_NO_SYMBOLS);

@@ -145,6 +145,19 @@ TEST_F(BuildIds, DeletedAndMissingFilesAreMarked) {
   EXPECT_EQ(find("relative"), "?");
 }
 
+// The kernel's door to a mapped file, which here stands open to everybody.
+TEST_F(BuildIds, AFileThatIsGoneIsReadThroughAProcessThatStillHasItMapped) {
+  ASSERT_EQ(::mkdir((dir / "7").c_str(), 0700), 0);
+  ASSERT_EQ(::mkdir((dir / "7/map_files").c_str(), 0700), 0);
+  ASSERT_EQ(::rename(path.c_str(), (dir / "7/map_files/1000-3000").c_str()), 0);
+  EXPECT_EQ(find_build_id(path, mentions, dir.path()), "?");
+  mentions.places = {{7, 0x1000, 0x2000}, {7, 0x1000, 0x3000}};
+  EXPECT_EQ(find_build_id(path, mentions, dir.path()), "dead01");
+  EXPECT_EQ(find_build_id("/memfd:code (deleted)", mentions, dir.path()), "dead01");
+  ++mentions.inode;
+  EXPECT_EQ(find_build_id(path, mentions, dir.path()), "?");
+}
+
 TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
   struct stat facts {};
   const std::string script = dir.write("script", "#!/bin/sh\n");

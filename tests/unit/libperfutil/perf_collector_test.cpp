@@ -152,7 +152,7 @@ TEST_F(PerfSource, AChildIsFollowedFromForkOverExecToExit) {
   }
   const std::string me = pid;
   ASSERT_GE(story.size(), 6u);
-  EXPECT_EQ(story[0], "19/63 " + me + " " + parent + " 0");
+  EXPECT_EQ(story[0], "19/63 " + me + " " + parent + " 0 " + parent);
   EXPECT_EQ(story[1], "19/64 " + me);
   EXPECT_EQ(story[2], "19/34 " + me + " 64 'true'");
   EXPECT_THAT(story, ::testing::Contains(::testing::EndsWith("/bin/true")));

@@ -2,6 +2,7 @@
 // Each kind of perf record becomes the trace records it stands for.
 #include "perf_convert.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -28,7 +29,7 @@ class PerfConvert : public ::testing::Test {
   void side(const std::vector<std::byte>& record) { converter_.convert_side_band(record, mte()); }
 
   BufferSet buffers_;
-  PerfConverter converter_{true};
+  PerfConverter converter_{true, "/proc"};
 };
 
 TEST_F(PerfConvert, ASampleBecomesATickOfItsPrivilegeLevel) {
@@ -62,7 +63,47 @@ TEST_F(PerfConvert, ARenameNamesTheProcessOrTheThread) {
 TEST_F(PerfConvert, AForkNamesTheParentAndANewThreadTheThread) {
   side(test::perf_task(PERF_RECORD_FORK, 50, 42, 50, 42, 9));
   side(test::perf_task(PERF_RECORD_FORK, 50, 50, 51, 50, 10));
-  EXPECT_EQ(test::lines_of(mte().unread().records), (Lines{"19/63 @9 32 2a 0", "19/66 @10 32 33"}));
+  EXPECT_EQ(test::lines_of(mte().unread().records),
+            (Lines{"19/63 @9 32 2a 0 2a", "19/66 @10 32 33 32"}));
+}
+
+TEST_F(PerfConvert, TheThreadThatMadeATaskIsTold) {
+  side(test::perf_task(PERF_RECORD_FORK, 50, 42, 50, 43, 9));
+  side(test::perf_task(PERF_RECORD_FORK, 42, 42, 44, 43, 10));
+  EXPECT_EQ(test::lines_of(mte().unread().records),
+            (Lines{"19/63 @9 32 2a 0 2b", "19/66 @10 2a 2c 2b"}));
+}
+
+TEST_F(PerfConvert, ANewProgramWhoseVdsoLiesBelowFourGigabytesHas32Bits) {
+  side(test::perf_comm(42, 42, "narrow", true, 7));
+  side(test::perf_mmap2(42, 0xf7fc0000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 8));
+  side(test::perf_mmap2(42, 0xf7fc0000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 9));
+  side(test::perf_comm(43, 43, "wide", true, 10));
+  side(test::perf_mmap2(43, 0x7ffff7fc0000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 11));
+  Lines names;
+  for (const std::string& line : test::lines_of(mte().unread().records))
+    if (line.starts_with("19/34")) names.push_back(line);
+  EXPECT_EQ(names, (Lines{"19/34 @7 2a 64 'narrow'", "19/34 @8 2a 32 'narrow'",
+                          "19/34 @10 2b 64 'wide'"}));
+}
+
+std::vector<std::byte> perf_namespaces(uint32_t pid, uint32_t tid, uint64_t pid_namespace) {
+  PerfRecord record(PERF_RECORD_NAMESPACES);
+  record.u32(pid).u32(tid).u64(NR_NAMESPACES);
+  for (uint64_t i = 0; i < NR_NAMESPACES; ++i)
+    record.u64(4).u64(i == PID_NS_INDEX ? pid_namespace : 0xf0000000 + i);
+  return record.end(pid, tid, 12);
+}
+
+TEST_F(PerfConvert, ATaskOfAnotherPidNamespaceIsMarkedAndOneOfOursIsNot) {
+  const uint64_t own = InnerIdReader("/proc").own_namespace();
+  ASSERT_NE(own, 0u);
+  side(perf_namespaces(1, 1, own));
+  EXPECT_TRUE(mte().unread().records.empty());
+  // There is no process of such a number, so its ids inside are not known.
+  side(perf_namespaces(0x7fffffff, 0x7ffffffe, own + 1));
+  EXPECT_EQ(test::lines_of(mte().unread().records),
+            (Lines{fmt::format("19/68 @12 7fffffff 7ffffffe 0 0 {:x}", own + 1)}));
 }
 
 TEST_F(PerfConvert, AnExitKillsTheThreadAndWithTheMainThreadTheProcess) {
@@ -108,7 +149,7 @@ TEST_F(PerfConvert, SpecialMappingsCarryTheirStamps) {
 }
 
 TEST_F(PerfConvert, AnonymousMappingsAreLeftOutWhenNotWanted) {
-  PerfConverter converter(false);
+  PerfConverter converter(false, "/proc");
   converter.set_enabled(majors_meant(PITRACE_MAJOR_ALL));
   converter.convert_side_band(test::perf_mmap2(9, 0x1000, 4096, 0, 0, PROT_EXEC, "//anon", 1),
                               mte());
@@ -157,7 +198,7 @@ TEST_F(PerfConvert, ARecordCutShortIsCountedAsLostAndNothingBehindItIsRead) {
   for (const auto& whole :
        {test::perf_mmap2(9, 1, 1, 0, 1, PROT_EXEC, "/x", 1), test::perf_comm(1, 1, "x", true, 1),
         test::perf_task(PERF_RECORD_FORK, 5, 4, 5, 4, 1),
-        test::perf_task(PERF_RECORD_EXIT, 5, 4, 5, 4, 1)}) {
+        test::perf_task(PERF_RECORD_EXIT, 5, 4, 5, 4, 1), perf_namespaces(5, 5, 1)}) {
     // Each length in memory of exactly that size, so that a sanitizer sees any read behind it.
     for (size_t size = sizeof(perf_event_header); size < whole.size(); ++size)
       side(std::vector<std::byte>(whole.begin(), whole.begin() + static_cast<long>(size)));

@@ -130,14 +130,33 @@ TEST(ProcSnapshot, AProcessBecomesParentNameThreadsAndModules) {
   auto buffer = UserBuffer::create(65536, 0, PITRACE_BUFFER_TRACE, &state);
   ASSERT_TRUE(buffer);
   put_process(facts, 99, true, *buffer);
-  EXPECT_EQ(test::lines_of(buffer->unread().records),
-            (std::vector<std::string>{"19/63 @99 a 1 200", "19/34 @99 a 64 'demo'", "19/66 @99 a b",
-                                      "19/66 @99 a c", "19/36 @99 a c 'worker'",
-                                      "19/1 @99 a 1000 0 0 0 400000 0 0 2000 0 4d '/bin/demo'",
-                                      "19/1 @99 a 1000 fffffff1 0 0 500000 0 0 0 0 0 '//anon'"}));
+  EXPECT_EQ(
+      test::lines_of(buffer->unread().records),
+      (std::vector<std::string>{"19/63 @99 a 1 200", "19/34 @99 a 64 'demo'", "19/66 @99 a b",
+                                "19/36 @99 a b 'demo'", "19/66 @99 a c", "19/36 @99 a c 'worker'",
+                                "19/1 @99 a 1000 0 0 0 400000 0 0 2000 0 4d '/bin/demo'",
+                                "19/1 @99 a 1000 fffffff1 0 0 500000 0 0 0 0 0 '//anon'"}));
   buffer->reset();
   put_process(facts, 99, false, *buffer);
-  EXPECT_EQ(buffer->unread().counts.written, 6u);
+  EXPECT_EQ(buffer->unread().counts.written, 7u);
+}
+
+TEST(ProcSnapshot, AProcessOfAnotherPidNamespaceIsFollowedByItsIdsThere) {
+  ProcessFacts facts;
+  facts.pid = 10;
+  facts.parent = 1;
+  facts.name = "demo";
+  facts.threads = {{10, "demo"}, {11, "worker"}};
+  facts.pid_namespace = 0xf0000099;
+  facts.inner = {{10, {1, 1}}, {11, {1, 7}}};
+  RecordingState state;
+  auto buffer = UserBuffer::create(65536, 0, PITRACE_BUFFER_TRACE, &state);
+  ASSERT_TRUE(buffer);
+  put_process(facts, 99, true, *buffer);
+  EXPECT_EQ(test::lines_of(buffer->unread().records),
+            (std::vector<std::string>{"19/63 @99 a 1 200", "19/68 @99 a a 1 1 f0000099",
+                                      "19/34 @99 a 64 'demo'", "19/66 @99 a b",
+                                      "19/68 @99 a b 1 7 f0000099", "19/36 @99 a b 'worker'"}));
 }
 
 }  // namespace

@@ -126,6 +126,60 @@ TEST_F(ProcessesTest, FallbackNamesServeUntilATrueOneComes) {
   EXPECT_EQ(name_of(10), "true");
 }
 
+TEST_F(ProcessesTest, AThreadKeepsTheNameItsCreatorHad) {
+  apply(RecordBuilder(false)
+            .name(1, 10, "app")
+            .thread_name(2, 10, 11, "maker")
+            .mte(3, PITRACE_MTE_CREATE_THREAD, {10, 12, 11})
+            .mte(4, PITRACE_MTE_CREATE_THREAD, {10, 13, 10})
+            .name(5, 10, "renamed"));
+  EXPECT_EQ(thread_of(10, 12), "maker");
+  EXPECT_EQ(thread_of(10, 13), "app");
+  EXPECT_EQ(thread_of(10, 10), "renamed");
+  // Used again, and nobody saw by whom.
+  apply(RecordBuilder(false).new_thread(6, 10, 12));
+  EXPECT_EQ(thread_of(10, 12), "renamed");
+}
+
+TEST_F(ProcessesTest, AChildIsCalledAsTheThreadThatForkedIt) {
+  apply(RecordBuilder(false)
+            .name(1, 10, "app")
+            .thread_name(2, 10, 11, "forker")
+            .mte(3, PITRACE_MTE_PARENT, {20, 10, PITRACE_PARENT_FORK, 11})
+            .mte(4, PITRACE_MTE_PARENT, {21, 10, PITRACE_PARENT_FORK, 10}));
+  EXPECT_EQ(name_of(20), "forker");
+  EXPECT_EQ(name_of(21), "app");
+}
+
+TEST_F(ProcessesTest, LivesTellParentsAlsoOfOrphansAndReusedIds) {
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .name(2, 10, "sh")
+            .fork(3, 11, 10)
+            .fork(4, 12, 11)
+            .kill(5, 11)
+            .existing(6, 12, 1)  // the end's snapshot: whom it was left to
+            .fork(7, 11, 12));
+  std::vector<std::pair<uint32_t, uint32_t>> links;
+  for (const post::Life& life : processes_.lives()) links.emplace_back(life.pid, life.parent);
+  EXPECT_EQ(links,
+            (std::vector<std::pair<uint32_t, uint32_t>>{{10, 1}, {11, 10}, {12, 11}, {11, 12}}));
+}
+
+TEST_F(ProcessesTest, LivesTellIdsInsideAndWordSize) {
+  apply(RecordBuilder(false)
+            .fork(1, 11, 10)
+            .mte(2, PITRACE_MTE_INNER, {11, 11, 1, 1, 77})
+            .mte(3, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
+            .mte(4, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
+            .string(5, PITRACE_MTE_NAME, {11, PITRACE_NAME_32}, "narrow"));
+  const post::Life& life = *processes_.find(11).life;
+  EXPECT_EQ(life.inner_pid, 1u);
+  EXPECT_EQ(life.pid_namespace, 77u);
+  EXPECT_EQ(life.inner_threads, (std::map<uint32_t, uint32_t>{{12, 2}}));
+  EXPECT_EQ(life.bits, 32u);
+}
+
 TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {
   const post::Process& first = processes_.find(1);
   for (uint32_t pid = 2; pid < 50'000; ++pid) processes_.find(pid);

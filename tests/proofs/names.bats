@@ -1,0 +1,220 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Is every tick named rightly, however a process, a thread or a piece of code came about? The programs names and
+# places log what was true (tests/progs/truth.h); the report must say exactly that. PROOF_SOURCE is perf (on this
+# machine) or driver (in the lab).
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH
+  export programs=${BUILD_DIR:?}/tests
+}
+
+setup() {
+  # shellcheck source=tests/support/profile.bash
+  source "$SOURCE_DIR/tests/support/profile.bash"
+  export LC_ALL=C
+  out=$BATS_TEST_TMPDIR/out
+  json=$out/tprof.json
+  truth=$BATS_TEST_TMPDIR/truth
+  links=$BATS_TEST_TMPDIR/links
+  mkdir "$links"
+}
+
+teardown() {
+  if [[ -e $BATS_TEST_TMPDIR/lingering.pid ]]; then kill "$(cat "$BATS_TEST_TMPDIR/lingering.pid")" 2>/dev/null || true; fi
+  for place in merged base; do
+    if mountpoint -q "$BATS_TEST_TMPDIR/$place"; then umount "$BATS_TEST_TMPDIR/$place"; fi
+  done
+}
+
+# profile [INIT-OPTION]... -- COMMAND...: what the command writes is the truth.
+profile() {
+  run.tprof --source="${PROOF_SOURCE:?}" -c 5000 -o "$out" --lines=0 --post='-clip 0 -show' "$@" >"$truth"
+  cat "$truth"
+  jq -e '.losses.lost == 0' "$json" >/dev/null
+}
+
+# The lab's processor is emulated, and shares the host's with others.
+milliseconds() { if [[ $PROOF_SOURCE == driver ]]; then echo 600; else echo 200; fi; }
+
+names() { # names CASE [LINK]...
+  local link
+  for link in "${@:2}"; do ln -s "$programs/names" "$links/$link"; done
+  profile -- "$programs/names" "$1" "$(milliseconds)" "$links"
+}
+
+places() { # places CASE LIBRARY [OTHER]
+  profile -- "$programs/places" "$1" "$(milliseconds)" "${@:2}"
+}
+
+checked() { # checked [LEAST]
+  check_names "$json" "$out/post.show" "$truth" "${1:-50}"
+}
+
+copy_library() { # copy_library NAME [DIRECTORY]
+  cp "$programs/lib$1.so" "${2:-$BATS_TEST_TMPDIR}/lib$1.so"
+  echo "${2:-$BATS_TEST_TMPDIR}/lib$1.so"
+}
+
+# ---- processes and threads ----
+
+@test "vfork, then one exec after another in the same process" {
+  names vfork chain-one chain-two a-name-longer-than-the-kernel-keeps
+  checked
+}
+
+@test "posix_spawn" {
+  names spawn spawned
+  checked
+}
+
+@test "exec in a thread that is not the first: the process keeps its id, its threads are gone" {
+  names exec-thread threaded
+  checked
+}
+
+@test "exec of a script: the process is the script, the module its interpreter" {
+  printf '#!%s script\n' "$programs/names" >"$links/script.names"
+  chmod +x "$links/script.names"
+  profile -- "$links/script.names" "$(milliseconds)" "$links"
+  checked
+}
+
+@test "processes and threads that rename themselves and each other, and what inherits a name" {
+  names rename
+  checked
+}
+
+@test "who is whose parent is known of all, also when the parent is gone" {
+  names orphan
+  checked
+  check_parents "$json" "$truth"
+}
+
+# ---- other namespaces, other word size ----
+
+@test "a process in new pid and mount namespaces has both its ids, also its threads and children" {
+  profile -- unshare -pm --fork "$programs/names" inner 500 "$links"
+  checked
+  check_inner "$json" "$truth"
+}
+
+@test "a file that only the process's own mount namespace has is named while the process lives" {
+  mkdir "$BATS_TEST_TMPDIR/private"
+  linger unshare -m sh -c 'mount -t tmpfs private "$1" && cp "$2" "$1/libfirst.so" &&
+    exec "$3" plain "$4" "$1/libfirst.so"' - "$BATS_TEST_TMPDIR/private" "$programs/libfirst.so" "$programs/places" \
+    "$(milliseconds)"
+  [[ ! -e $BATS_TEST_TMPDIR/private/libfirst.so ]]
+  checked
+}
+
+@test "a program of 32 bits" {
+  local range
+  range=$(nm -S "$programs/code32" | awk '/work_of_32_bits/ { printf "%s %x", $1, strtonum("0x" $1) + strtonum("0x" $2) }')
+  profile -- sh -c '"$0" 300 & echo "code32 $!"; wait $!' "$programs/code32"
+  pid=$(awk '/^code32/ { printf "%x", $2 }' "$truth")
+  echo "stay 0 18446744073709551615 $pid $pid $range code32 code32 work_of_32_bits $programs/code32" >>"$truth"
+  checked
+  jq -e --argjson pid "$((16#$pid))" '.processes[] | select(.pid == $pid) | .bits == 32' "$json"
+}
+
+# ---- code from everywhere ----
+
+# linger COMMAND...: profiles until COMMAND has written "done"; it stays alive until the test's end.
+linger() {
+  profile -- sh -c 'LINGER=1 "$@" >"$0" 2>&1 & echo $! >"$0.pid"
+    until grep -qx done "$0" || ! kill -0 $!; do sleep 0.1; done; cat "$0"' "$BATS_TEST_TMPDIR/lingering" "$@"
+}
+
+# without_symbols: the truth when a file's symbols are nowhere any more; and the report says so.
+without_symbols() { # without_symbols MODULE
+  sed -i 's/ library_work / NoSymbols /; s/ replacement_work / NoSymbols /' "$truth"
+  checked
+  jq -e --arg file "$1" '.symbol_notes | any(startswith($file))' "$json"
+}
+
+@test "an overlay file" {
+  mkdir "$BATS_TEST_TMPDIR"/{base,lower,upper,work,merged}
+  mount -t tmpfs base "$BATS_TEST_TMPDIR/base"
+  mkdir "$BATS_TEST_TMPDIR"/base/{lower,upper,work}
+  copy_library first "$BATS_TEST_TMPDIR/base/lower"
+  mount -t overlay -o "lowerdir=$BATS_TEST_TMPDIR/base/lower,upperdir=$BATS_TEST_TMPDIR/base/upper,workdir=$BATS_TEST_TMPDIR/base/work" \
+    overlay "$BATS_TEST_TMPDIR/merged"
+  # The lower file, then one of the upper layer.
+  places plain "$BATS_TEST_TMPDIR/merged/libfirst.so"
+  checked
+  copy_library second "$BATS_TEST_TMPDIR/merged"
+  places plain "$BATS_TEST_TMPDIR/merged/libsecond.so"
+  checked
+}
+
+@test "code in a memfd, two of one name: named while the process lives" {
+  linger "$programs/places" memfd "$(milliseconds)" "$programs/libfirst.so" "$programs/libreplacement.so"
+  checked
+}
+
+@test "code in a memfd whose process is gone: the report has the file and says why it has no symbols" {
+  places memfd "$programs/libfirst.so"
+  without_symbols "/memfd:code (deleted)"
+}
+
+@test "a file deleted after it was mapped: named while the process lives" {
+  linger "$programs/places" deleted "$(milliseconds)" "$(copy_library first)"
+  checked
+}
+
+@test "a file deleted after it was mapped, by a process that is gone: no symbols, and the report says so" {
+  file=$(copy_library first)
+  places deleted "$file"
+  without_symbols "$file"
+}
+
+@test "a file replaced after it was mapped: named from what was mapped while the process lives" {
+  linger "$programs/places" replaced "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
+  checked
+}
+
+@test "a file replaced after it was mapped, by a process that is gone: never named from the new one" {
+  file=$(copy_library first)
+  places replaced "$file" "$(copy_library replacement)"
+  without_symbols "$file"
+}
+
+@test "a file and its replacement, both run: each is named from its own" {
+  linger "$programs/places" both "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
+  checked
+}
+
+@test "anonymous code, asked for and not" {
+  places anon -
+  checked
+  export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
+  swtrace init -s 4 -anon 0 --source "$PROOF_SOURCE"
+  swtrace enable tprof
+  swtrace setrate 5000
+  swtrace on
+  "$programs/places" anon "$(milliseconds)" - >"$truth"
+  swtrace off
+  swtrace get "$out/swtrace.nrm2"
+  swtrace free
+  post -r "$out/swtrace.nrm2" -o "$out" -clip 0 --json -show
+  sed -i 's,//anon,NoModule,' "$truth"
+  checked
+}
+
+@test "a mapping that mremap makes larger, then moves" {
+  if [[ $PROOF_SOURCE == perf ]]; then
+    skip "perf has no event for mremap"
+  fi
+  places grow "$programs/libfirst.so"
+  checked
+}
+
+@test "what is unmapped is recorded: process, address and size" {
+  if [[ $PROOF_SOURCE == perf ]]; then
+    skip "perf has no event for munmap"
+  fi
+  places unmap -
+  checked
+  check_unmapped "$out/post.show" "$truth"
+}
