@@ -5,7 +5,7 @@
 kernels=(6.1 6.12)
 
 setup_file() {
-    local kernel
+    local kernel status
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
     # A program of 32 bits that only exits.
@@ -16,10 +16,11 @@ _start: movl $1, %eax
         int $0x80
 END
     for kernel in "${kernels[@]}"; do
+        status=0
         scripts/lab --kernel "$kernel" --timeout 900 --out "$BATS_FILE_TMPDIR/out-$kernel" -- \
             tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32" \
-            >"$BATS_FILE_TMPDIR/$kernel" 2>"$BATS_FILE_TMPDIR/$kernel.err"
-        echo $? >"$BATS_FILE_TMPDIR/$kernel.status"
+            >"$BATS_FILE_TMPDIR/$kernel" 2>"$BATS_FILE_TMPDIR/$kernel.err" || status=$?
+        echo "$status" >"$BATS_FILE_TMPDIR/$kernel.status"
     done
 }
 
