@@ -85,22 +85,12 @@ int StreamFile::set_cpus(uint32_t cpus) {
   return file_.overwrite(nrm2::offset::num_cpus, std::as_bytes(std::span(&cpus, 1)));
 }
 
-// Of the sections behind the last text; false when there is none left.
 int StreamFile::drop_last() {
   if (sections_.empty() || !holds_records(sections_.back().type)) return ENOSPC;
   const Section last = sections_.back();
   sections_.pop_back();
   records_[stream_of(last.cpu, last.type)] -= last.records;
   return file_.truncate(last.offset);
-}
-
-int StreamFile::add_text_at_any_price(uint32_t type, const std::string& text) {
-  int error = add_text(type, text);
-  while (error != 0) {
-    if (drop_last() != 0) return error;
-    error = add_text(type, text);
-  }
-  return 0;
 }
 
 Result<StreamFile> StreamFile::without_trace() const {

@@ -33,8 +33,8 @@ class StreamFile {
   int add_text(uint32_t type, const std::string& text);
   // The kernel's symbols and modules, from now on in place of any there were.
   int add_kernel(const KernelTexts& kernel);
-  // Text that must be in: when the disk is full, the newest records give up their room.
-  int add_text_at_any_price(uint32_t type, const std::string& text);
+  // Takes the last section away; an error number when it is none of records.
+  int drop_last();
   int set_cpus(uint32_t cpus);
   int publish(bool keep_old) { return file_.publish(keep_old); }
   int sync() const { return file_.sync(); }
@@ -58,7 +58,6 @@ class StreamFile {
   StreamFile(OutputFile file, std::string name, const FileFacts& facts)
       : file_(std::move(file)), name_(std::move(name)), facts_(facts) {}
   int append(const SectionFacts& section, Bytes data);
-  int drop_last();
 
   struct Section {
     uint64_t offset = 0;  // of the header

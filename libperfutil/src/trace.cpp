@@ -262,18 +262,23 @@ Status Trace::end_stream() {
   stream_->take_all();
   const auto now = collector_->status();
   if (!now) return now.error();
-  auto in_file = stream_->in_file();
-  std::vector<StreamCounts> all;
-  uint32_t cpus = 0;
-  for (const auto& view : collector_->buffers()) {
-    cpus += view.kind == PITRACE_BUFFER_MTE;
-    const uint64_t unwritten = view.counts.written - in_file[{view.cpu, view.kind}];
-    all.push_back({view.cpu, view.kind, view.counts, 0, unwritten});
-  }
-  const bool whole = stream_->trouble().empty();
-  InfoText info = describe_trace(*collector_, *now, notes(), all);
-  info.add(nrm2::info::ended, whole ? "off" : "disk full");
-  return stream_->finish(info, cpus);
+  const auto views = collector_->buffers();
+  const auto told = notes();
+  const auto make_info = [&](const InFile& in_file, bool whole) {
+    std::vector<StreamCounts> all;
+    for (const auto& view : views) {
+      const auto found = in_file.find({view.cpu, view.kind});
+      const uint64_t kept = found == in_file.end() ? 0 : found->second;
+      all.push_back({view.cpu, view.kind, view.counts, 0, view.counts.written - kept});
+    }
+    InfoText info = describe_trace(*collector_, *now, told, all);
+    info.add(nrm2::info::ended, whole ? "off" : "disk full");
+    return info;
+  };
+  const auto cpus = std::count_if(views.begin(), views.end(), [](const BufferView& view) {
+    return view.kind == PITRACE_BUFFER_MTE;
+  });
+  return stream_->finish(make_info, static_cast<uint32_t>(cpus));
 }
 
 Status Trace::write(const std::string& wanted) {
