@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Runs one golden case of post: golden_tprof FILE.case. Exits 0 when every expectation holds.
 //
-// Parts: options (post's, on one line); symbols (MODULE START SIZE NAME, START counted from the
-// file's beginning, for vmlinux an address); trace (text_trace.h); then what is expected:
+// Parts: options (post's, on one line); extra (the file of -x, behind the options); symbols (MODULE
+// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); trace
+// (text_trace.h); then what is expected:
 //   expect tprof   all of tprof.out          expect rows    the reports alone
 //   expect head    what precedes the summary box
 //   expect end     what follows the reports  expect show    post.show
 //   expect damage  the damage messages, one a line
 #include <cstdio>
 #include <sstream>
+
+#include <extra_reports.h>
 
 #include "golden.h"
 #include "post_run.h"
@@ -77,6 +80,13 @@ int run_case(const std::vector<CasePart>& parts) {
         return 1;
       }
       trace = *bytes;
+    } else if (part.name == "extra") {
+      auto extra = post::parse_extra_reports(part.text, "extra");
+      if (!extra) {
+        std::fprintf(stderr, "%s\n", extra.error().message.c_str());
+        return 1;
+      }
+      options.report.extra = *extra;
     }
   }
   const PostRun run = run_post(trace, symbolizer, options);

@@ -39,11 +39,13 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   run.file = std::move(*file);
   post::StringTable names;
   post::Processes processes(symbolizer, names);
-  post::TickCounter ticks(processes, symbolizer, names,
-                          {options.report.labels, options.report.offsets, 64});
+  post::TickCounter ticks(
+      processes, symbolizer, names,
+      {options.report.labels, options.report.needs_offsets(), options.symbols.module_width, 64});
   post::StringSink show_sink;
   post::ShowReport show(show_sink, options.show_raw);
-  run.records = run_pipeline(source, run.file, run.damage, {&processes, &ticks, &show}, nullptr);
+  run.records = run_pipeline(source, run.file, run.damage,
+                             {&processes, &ticks, &show, options.report.selection}, nullptr);
   show.finish();
   run.show = show_sink.text;
   run.ticks = ticks.totals();

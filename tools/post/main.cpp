@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
 // post: reads a trace file, writes tprof.out, post.show and tprof.json.
 #include <cli.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <exception>
 #include <new>
-#include <optional>
 
-#include "a2n_symbolizer.h"
-#include "file_source.h"
-#include "labels.h"
-#include "options.h"
+#include "analysis.h"
+#include "extra_reports.h"
+#include "messages.h"
 #include "output_file.h"
-#include "pipeline.h"
 #include "report_json.h"
 #include "report_tprof.h"
+#include "strict.h"
+#include "text_file.h"
 
 namespace {
 
@@ -25,59 +22,6 @@ namespace cli = pi::cli;
 int fail(const pi::Error& problem) {
   cli::error(problem.message);
   return cli::exit_failure;
-}
-
-// One line on the terminal, overwritten; silent elsewhere.
-class ProgressLine {
- public:
-  ~ProgressLine() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-  }
-  void show(uint64_t records, double share) {
-    if (!terminal_) return;
-    fmt::print(stderr, "\rpost: {} million records, {:.0f} %", records >> 20, 100 * share);
-    shown_ = true;
-  }
-
- private:
-  const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
-};
-
-// A trace's addresses of the kernel hold for one boot of one kernel.
-void check_running_kernel(const TraceInfo& info) {
-  utsname running{};
-  if (::uname(&running) != 0 || info.kernel.empty() || info.kernel == running.release) return;
-  cli::warning(
-      fmt::format("-kas takes the symbols of the running kernel {}, but the trace was made "
-                  "on {}: names of the kernel will be wrong.",
-                  running.release, info.kernel));
-}
-
-void report_verbose(const TraceFile& file, const RecordTotals& totals) {
-  for (const StreamLayout& layout : file.streams)
-    fmt::print(stderr, "post: {}: {} sections, {} bytes\n", buffer_name(layout.key),
-               layout.extents.size(), layout.size());
-  for (size_t major = 0; major < totals.by_major.size(); ++major)
-    if (totals.by_major[major] != 0)
-      fmt::print(stderr, "post: major {:02X}: {} records\n", major, totals.by_major[major]);
-}
-
-// For someone inside a container, who knows its processes by other ids.
-void report_inner(const std::deque<Life>& lives, const StringTable& names) {
-  for (const Life& life : lives) {
-    if (life.pid_namespace == 0 && life.inner_pid == 0) continue;
-    const std::string inside =
-        life.inner_pid == 0 ? "an id not known" : fmt::format("process {}", life.inner_pid);
-    fmt::print(stderr, "post: {} is {} in pid namespace {}\n",
-               process_label(life.pid, names.text(life.name), 0, {}), inside, life.pid_namespace);
-  }
-}
-
-void report_damage(const std::string& path, const DamageLog& damage) {
-  for (const std::string& message : damage.messages()) cli::warning(path + ": " + message + ".");
-  if (const uint64_t more = damage.places() - damage.messages().size(); more != 0)
-    cli::warning(fmt::format("{}: and {} more places are damaged.", path, more));
 }
 
 template <class Write>
@@ -97,108 +41,94 @@ pi::Status write_reports(const Summary& summary, const Options& options) {
   return status;
 }
 
-int report_no_ticks(const std::string& path, const Losses& losses, const RecordTotals& totals) {
+// Facts on request, what is wrong with the trace always; both to post.msg where that is wanted.
+pi::Status tell(const TraceRun& run, const Options& options, const std::string& more_facts = {}) {
+  const std::string facts = trace_facts(run.file, run.totals) + more_facts;
+  if (options.verbose) fmt::print(stderr, "{}", facts);
+  std::string text = facts;
+  for (const std::string& warning : trace_warnings(run.path, run.file, run.damage, run.losses)) {
+    cli::warning(warning);
+    text += "warning: " + warning + "\n";
+  }
+  if (!options.message_file) return {};
+  return write_file(options.output("post.msg"), 0644, [&](Sink& sink) { sink.write(text); });
+}
+
+int report_no_ticks(const TraceRun& run, const Options& options) {
+  const Selection& selection = options.report.selection;
+  const uint64_t ticks = run.totals.by_major[PITRACE_MAJOR_TPROF];
+  if (ticks != 0 && !selection_texts(selection).empty()) {
+    cli::error(
+        fmt::format("none of the {} ticks read from {} is among those wanted; there is "
+                    "nothing to report.",
+                    ticks, run.path));
+    return cli::exit_failure;
+  }
   cli::error(
       fmt::format("{} holds no ticks ({} records of other kinds); there is nothing to report.",
-                  path, totals.records));
-  if (losses.lost() != 0)
-    cli::hint(fmt::format("{} records were lost ({}).", losses.lost(), lost_reasons(losses.total)));
+                  run.path, run.totals.records));
+  if (run.losses.lost() != 0)
+    cli::hint(fmt::format("{} records were lost ({}).", run.losses.lost(),
+                          lost_reasons(run.losses.total)));
   cli::hint(
       "The majors must be enabled (swtrace enable tprof) and the trace be on for some ticks.");
   return cli::exit_failure;
 }
 
-// The trace file and what is made of it, in the order of main().
-struct Run {
-  Options options;
-  std::unique_ptr<FileSource> source;
-  DamageLog damage;
-  TraceFile file;
-};
-
-pi::Status open_trace(Run& run) {
-  auto source = FileSource::open(run.options.trace_file);
-  if (!source) return source.error();
-  run.source = std::move(*source);
-  auto file = read_layout(*run.source, run.damage);
-  if (!file) return pi::Error{-1, run.options.trace_file + ": " + file.error().message};
-  run.file = std::move(*file);
-  return {};
-}
-
-// post.show is written while the records are read.
-pi::Result<RecordTotals> read_records(Run& run, Consumers consumers) {
-  const Options& options = run.options;
-  std::unique_ptr<OutputFile> show_file;
-  std::optional<ShowReport> show;
-  if (options.show) {
-    auto created = OutputFile::create(options.output("post.show"), 0600);
-    if (!created) return created.error();
-    show_file = std::move(*created);
-    consumers.show = &show.emplace(*show_file, options.show_raw);
-  }
-  ProgressLine line;
-  const RecordTotals totals = run_pipeline(*run.source, run.file, run.damage, consumers,
-                                           [&](uint64_t records, double share) {
-                                             line.show(records, share);
-                                             return !show || show->good();
-                                           });
-  if (!show) return totals;
-  show->finish();
-  if (const pi::Status status = show_file->commit(); !status) return status.error();
-  return totals;
-}
-
 // A file that ends early because the disk was full is in good order and yet incomplete.
-int exit_status(const Run& run) {
+int exit_status(const TraceRun& run, const Options& options) {
   const std::string& ended = run.file.info.ended;
-  const bool whole = !run.damage.any() && ended != "disk full" && ended != "running";
+  bool whole = !run.damage.any() && ended != "disk full" && ended != "running";
+  if (!options.strict) return whole ? cli::exit_good : cli::exit_damaged;
+  if (const std::string missing = what_is_missing(run.file, run.losses); !missing.empty()) {
+    cli::error(fmt::format("{} is not complete (--strict): {}.", run.path, missing));
+    whole = false;
+  }
   return whole ? cli::exit_good : cli::exit_damaged;
 }
 
-int make_tprof(Run& run) {
-  const Options& options = run.options;
-  A2nSymbolizer symbolizer;
-  if (options.symbols.running_kernel) check_running_kernel(run.file.info);
-  if (const auto status = symbolizer.configure(run.file, options.trace_file, options.symbols);
+int make_tprof(TraceRun& run, const Options& options) {
+  TickAnalysis analysis(run, options);
+  if (const pi::Status status = analysis.read(); !status) return fail(status.error());
+  const Summary summary = analysis.summary();
+  if (const pi::Status status = tell(run, options, inner_facts(summary.lives, summary.names));
       !status)
     return fail(status.error());
-  StringTable names;
-  Processes processes(symbolizer, names);
-  TickCounter ticks(processes, symbolizer, names, {options.report.labels, options.report.offsets});
-  const auto totals = read_records(run, {&processes, &ticks, nullptr});
-  if (!totals) return fail(totals.error());
-  if (options.verbose) {
-    report_verbose(run.file, *totals);
-    report_inner(processes.lives(), names);
-  }
-  report_damage(options.trace_file, run.damage);
-  const Summary summary{run.file,           *totals,          ticks.tree(),   names,
-                        run.damage,         options.report,   ticks.totals(), sum_losses(run.file),
-                        symbolizer.notes(), processes.lives()};
-  if (summary.ticks.ticks == 0) return report_no_ticks(options.trace_file, summary.losses, *totals);
-  for (const auto& [lead, text] : loss_sentences(run.file, summary.losses))
-    cli::warning(lead + ": " + text);
+  if (summary.ticks.ticks == 0) return report_no_ticks(run, options);
   if (const pi::Status status = write_reports(summary, options); !status)
     return fail(status.error());
-  return exit_status(run);
+  return exit_status(run, options);
 }
 
-int make_show(Run& run) {
-  const auto totals = read_records(run, {});
-  if (!totals) return fail(totals.error());
-  if (run.options.verbose) report_verbose(run.file, *totals);
-  report_damage(run.options.trace_file, run.damage);
-  return exit_status(run);
+int make_show(TraceRun& run, const Options& options) {
+  if (const pi::Status status = read_records(run, options, {}); !status)
+    return fail(status.error());
+  if (const pi::Status status = tell(run, options); !status) return fail(status.error());
+  return exit_status(run, options);
+}
+
+// What the options name files for.
+pi::Status read_wishes(Options& options) {
+  if (options.extra_reports_file) {
+    const auto text = read_text_file(*options.extra_reports_file, written_by_hand);
+    if (!text) return text.error();
+    auto extra = parse_extra_reports(*text, *options.extra_reports_file);
+    if (!extra) return extra.error();
+    options.report.extra = std::move(*extra);
+  }
+  return {};
 }
 
 int run_post(const std::vector<std::string>& arguments) {
   auto parsed = parse_options(arguments);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
-  Run run{std::get<Options>(std::move(parsed)), nullptr, {}, {}};
-  if (const pi::Status status = open_trace(run); !status) return fail(status.error());
+  Options options = std::get<Options>(std::move(parsed));
+  if (const pi::Status status = read_wishes(options); !status) return fail(status.error());
   remove_unfinished_on_signals();
-  return run.options.tprof ? make_tprof(run) : make_show(run);
+  TraceRun run;
+  run.path = options.trace_file;
+  if (const pi::Status status = open_trace(run); !status) return fail(status.error());
+  return options.tprof ? make_tprof(run, options) : make_show(run, options);
 }
 
 }  // namespace

@@ -41,6 +41,19 @@ Json trace_json(const Summary& summary) {
           {"tick_ns", tick_distance(summary)}};
 }
 
+Json selection_json(const Selection& selection) {
+  const auto range = [](const NumberRange& numbers) {
+    Json json = {{"first", numbers.first}};
+    if (numbers.last != NumberRange{}.last) json["last"] = numbers.last;
+    return json;
+  };
+  Json json = Json::object();
+  if (!selection.records.all()) json["records"] = range(selection.records);
+  if (!selection.ticks.all()) json["ticks"] = range(selection.ticks);
+  if (selection.metric) json["metric"] = *selection.metric;
+  return json;
+}
+
 Json records_json(const RecordTotals& records) {
   const uint64_t tprof = records.by_major[PITRACE_MAJOR_TPROF];
   const uint64_t mte = records.by_major[PITRACE_MAJOR_MTE];
@@ -141,6 +154,11 @@ Json head(const Summary& summary) {
       {"schema", "pitrace-tprof"},
       {"schema_version", schema_version},
       {"trace", trace_json(summary)},
+      {"selection", selection_json(summary.options.selection)},
+      {"names",
+       {{"process_ids", !summary.options.labels.process_names_only},
+        {"thread_ids", !summary.options.labels.thread_names_only},
+        {"processors", summary.options.labels.per_cpu}}},
       {"ticks", ticks.ticks},
       {"clip_percent", summary.options.clip_percent},
       {"clip_ticks", clip_ticks(summary)},
@@ -178,6 +196,8 @@ bool write_json(const Summary& summary, Sink& sink) {
     json["reports"].push_back(report_json(summary, *kind));
   if (summary.options.offsets)
     json["reports"].push_back(report_json(summary, offset_report_kind()));
+  for (const ReportKind& kind : summary.options.extra)
+    json["reports"].push_back(report_json(summary, kind));
   return sink.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

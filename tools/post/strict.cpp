@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What --strict does not let pass.
+#include "strict.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace post {
+
+std::string what_is_missing(const TraceFile& file, const Losses& losses) {
+  std::vector<std::string> parts;
+  if (losses.lost() != 0) parts.push_back(fmt::format("{} records were lost", losses.lost()));
+  if (losses.missed != 0)
+    parts.push_back(fmt::format("{} hits of hooks were missed", losses.missed));
+  // A buffer can become full with its last record: then nothing was lost, but the end is not the
+  // end of the run.
+  if (!file.full.empty()) parts.push_back("recording ended early in a full buffer");
+  if (!losses.counted)
+    parts.push_back(
+        "the file does not tell how many records were produced, as when its recorder "
+        "was killed");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace post
