@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: MIT
-// post: reads a trace file, writes tprof.out, post.show and tprof.json.
+// post: reads a trace file, writes tprof.out, post.show and tprof.json; or compares two.
 #include <cli.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <span>
 
 #include "analysis.h"
+#include "budget.h"
 #include "extra_reports.h"
 #include "messages.h"
 #include "output_file.h"
+#include "profile_json.h"
+#include "report_diff.h"
 #include "report_json.h"
 #include "report_tprof.h"
-#include "strict.h"
+#include "wholeness.h"
 #include "text_file.h"
 
 namespace {
 
 using namespace post;
 namespace cli = pi::cli;
+
+constexpr int exit_over_budget = 4;
 
 int fail(const pi::Error& problem) {
   cli::error(problem.message);
@@ -41,10 +50,14 @@ pi::Status write_reports(const Summary& summary, const Options& options) {
   return status;
 }
 
+void print_facts(const std::string& lines) {
+  for (const TextLine& line : meaningful_lines(lines)) fmt::print(stderr, "post: {}\n", line.text);
+}
+
 // Facts on request, what is wrong with the trace always; both to post.msg where that is wanted.
 pi::Status tell(const TraceRun& run, const Options& options, const std::string& more_facts = {}) {
   const std::string facts = trace_facts(run.file, run.totals) + more_facts;
-  if (options.verbose) fmt::print(stderr, "{}", facts);
+  if (options.verbose) print_facts(facts);
   std::string text = facts;
   for (const std::string& warning : trace_warnings(run.path, run.file, run.damage, run.losses)) {
     cli::warning(warning);
@@ -75,29 +88,50 @@ int report_no_ticks(const TraceRun& run, const Options& options) {
   return cli::exit_failure;
 }
 
-// A file that ends early because the disk was full is in good order and yet incomplete.
-int exit_status(const TraceRun& run, const Options& options) {
-  const std::string& ended = run.file.info.ended;
-  bool whole = !run.damage.any() && ended != "disk full" && ended != "running";
-  if (!options.strict) return whole ? cli::exit_good : cli::exit_damaged;
-  if (const std::string missing = what_is_missing(run.file, run.losses); !missing.empty()) {
-    cli::error(fmt::format("{} is not complete (--strict): {}.", run.path, missing));
-    whole = false;
-  }
-  return whole ? cli::exit_good : cli::exit_damaged;
+// damaged and missing: see wholeness.h.
+int exit_status(const std::string& path, bool damaged, const std::string& missing,
+                const Options& options) {
+  const bool lacking = options.strict && !missing.empty();
+  if (lacking) cli::error(fmt::format("{} is not complete (--strict): {}.", path, missing));
+  return damaged || lacking ? cli::exit_damaged : cli::exit_good;
 }
 
-int make_tprof(TraceRun& run, const Options& options) {
+int exit_status(const TraceRun& run, const Options& options) {
+  return exit_status(run.path, is_damaged(run.file, run.damage),
+                     what_is_missing(run.file, run.losses), options);
+}
+
+// Whether a limit is exceeded.
+bool report_budget(const Summary& summary, const std::string& path) {
+  bool exceeded = false;
+  for (const LimitResult& result : summary.budget) {
+    const std::string text =
+        fmt::format("{}:{}: {}", path, result.limit.line, limit_text(result, summary.ticks.ticks));
+    if (result.exceeded()) {
+      exceeded = true;
+      cli::error(text);
+    } else if (!result.occurs()) {
+      cli::warning(text + "; is it written as in tprof.out?");
+    }
+  }
+  return exceeded;
+}
+
+int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& limits) {
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
-  const Summary summary = analysis.summary();
+  Summary summary = analysis.summary();
   if (const pi::Status status = tell(run, options, inner_facts(summary.lives, summary.names));
       !status)
     return fail(status.error());
   if (summary.ticks.ticks == 0) return report_no_ticks(run, options);
+  if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = write_reports(summary, options); !status)
     return fail(status.error());
-  return exit_status(run, options);
+  const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
+  // What was measured on a part of a trace proves no limit kept and none exceeded.
+  const int status = exit_status(run, options);
+  return status == cli::exit_good && exceeded ? exit_over_budget : status;
 }
 
 int make_show(TraceRun& run, const Options& options) {
@@ -107,28 +141,85 @@ int make_show(TraceRun& run, const Options& options) {
   return exit_status(run, options);
 }
 
-// What the options name files for.
-pi::Status read_wishes(Options& options) {
-  if (options.extra_reports_file) {
-    const auto text = read_text_file(*options.extra_reports_file, written_by_hand);
-    if (!text) return text.error();
-    auto extra = parse_extra_reports(*text, *options.extra_reports_file);
-    if (!extra) return extra.error();
-    options.report.extra = std::move(*extra);
+// A trace or a tprof.json.
+pi::Result<Profile> read_profile(const std::string& path, const Options& options) {
+  constexpr size_t largest_json = size_t{1} << 30;
+  TraceRun run;
+  run.path = path;
+  auto source = FileSource::open(path);
+  if (!source) return source.error();
+  char beginning[64];
+  const size_t size = (*source)->read(0, std::as_writable_bytes(std::span(beginning)));
+  if (looks_like_json({beginning, size})) {
+    const auto text = read_text_file(path, largest_json);
+    return text ? profile_from_json(*text, path) : text.error();
   }
-  return {};
+  if (const pi::Status status = open_trace(run); !status) return status.error();
+  TickAnalysis analysis(run, options);
+  if (const pi::Status status = analysis.read(); !status) return status.error();
+  if (options.verbose) print_facts(trace_facts(run.file, run.totals));
+  return make_profile(analysis.summary(), path);
+}
+
+int make_diff(const Options& options) {
+  std::vector<Profile> profiles;
+  for (const std::string& path : {options.compared->first, options.compared->second}) {
+    auto profile = read_profile(path, options);
+    if (!profile) return fail(profile.error());
+    if (profile->ticks == 0)
+      return fail({-1, path + " holds no ticks, or none of those wanted; there is nothing to "
+                              "compare."});
+    for (const auto& [lead, text] : profile->lacks)
+      cli::warning(fmt::format("{}: {}: {}", path, lead, text));
+    profiles.push_back(std::move(*profile));
+  }
+  const Diff diff = compare(profiles[0], profiles[1], options.report.clip_percent);
+  if (options.json)
+    if (const pi::Status status = write_file(options.output(*options.json), 0644,
+                                             [&](Sink& sink) { write_diff_json(diff, sink); });
+        !status)
+      return fail(status.error());
+  StringSink text;
+  write_diff(diff, text);
+  if (std::fwrite(text.text.data(), 1, text.text.size(), stdout) != text.text.size() ||
+      std::fflush(stdout) != 0)
+    return fail(
+        {errno, fmt::format("cannot write to the standard output: {}.", std::strerror(errno))});
+  int result = cli::exit_good;
+  for (const Profile& profile : profiles)
+    result = std::max(result, exit_status(profile.path, profile.damaged, profile.missing, options));
+  return result;
+}
+
+// Parses a file that an option names.
+template <class Parse>
+auto parse_file(const std::string& path, Parse parse) -> decltype(parse(path, path)) {
+  const auto text = read_text_file(path, written_by_hand);
+  if (!text) return text.error();
+  return parse(*text, path);
 }
 
 int run_post(const std::vector<std::string>& arguments) {
   auto parsed = parse_options(arguments);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   Options options = std::get<Options>(std::move(parsed));
-  if (const pi::Status status = read_wishes(options); !status) return fail(status.error());
   remove_unfinished_on_signals();
+  if (options.compared) return make_diff(options);
+  if (options.extra_reports_file) {
+    auto extra = parse_file(*options.extra_reports_file, parse_extra_reports);
+    if (!extra) return fail(extra.error());
+    options.report.extra = std::move(*extra);
+  }
+  std::vector<Limit> limits;
+  if (options.budget_file) {
+    auto parsed_limits = parse_file(*options.budget_file, parse_budget);
+    if (!parsed_limits) return fail(parsed_limits.error());
+    limits = std::move(*parsed_limits);
+  }
   TraceRun run;
   run.path = options.trace_file;
   if (const pi::Status status = open_trace(run); !status) return fail(status.error());
-  return options.tprof ? make_tprof(run, options) : make_show(run, options);
+  return options.tprof ? make_tprof(run, options, limits) : make_show(run, options);
 }
 
 }  // namespace

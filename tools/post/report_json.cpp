@@ -113,6 +113,21 @@ Json losses_json(const Summary& summary) {
   return json;
 }
 
+Json budget_json(const Summary& summary) {
+  Json list = Json::array();
+  for (const LimitResult& result : summary.budget) {
+    const Limit& limit = result.limit;
+    Json json = {{"line", limit.line}, {"kind", level_word(limit.level)}, {"name", limit.name}};
+    if (!limit.module.empty()) json["module"] = limit.module;
+    json.update({{"limit_percent", limit.percent},
+                 {"ticks", result.ticks},
+                 {"percent", rounded(result.percent)},
+                 {"exceeded", result.exceeded()}});
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 class RowsToJson {
  public:
   RowsToJson(const Summary& summary, std::vector<Row> rows)
@@ -167,6 +182,7 @@ Json head(const Summary& summary) {
       {"unresolved", {{"no_module", ticks.no_module}, {"no_symbol", ticks.no_symbol}}},
       {"damage",
        {{"places", damage.places()}, {"bytes", damage.bytes()}, {"messages", damage.messages()}}},
+      {"budget", budget_json(summary)},
       {"symbol_notes", summary.symbol_notes}};
 }
 

@@ -11,15 +11,8 @@
 namespace post {
 namespace {
 
-constexpr std::string_view banner = "    ================================\n";
-
 std::string or_unknown(uint64_t value) {
   return value == 0 ? "unknown" : std::to_string(value);
-}
-
-// " Lead : text", wrapped.
-std::string sentence(std::string_view lead, std::string_view text) {
-  return wrapped(fmt::format(" {} : ", lead), text);
 }
 
 std::string label(std::string_view name, std::string_view value) {
@@ -144,6 +137,8 @@ std::string closing(const Summary& summary) {
                    fmt::format("{} without a module ({:.2f} %), {} without a symbol ({:.2f} %)",
                                ticks.no_module, percent(ticks.no_module, ticks.ticks),
                                ticks.no_symbol, percent(ticks.no_symbol, ticks.ticks)));
+  for (const LimitResult& result : summary.budget)
+    text += sentence("Budget", limit_text(result, ticks.ticks));
   for (const std::string& message : summary.damage.messages()) text += sentence("Damaged", message);
   const uint64_t more = summary.damage.places() - summary.damage.messages().size();
   if (more != 0) text += sentence("Damaged", fmt::format("and {} more places", more));

@@ -78,6 +78,10 @@ std::string wrapped(std::string_view lead, std::string_view text, size_t width) 
   return out;
 }
 
+std::string sentence(std::string_view lead, std::string_view text) {
+  return wrapped(fmt::format(" {} : ", lead), text);
+}
+
 std::optional<double> percent_from(std::string_view text) {
   double percent = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);

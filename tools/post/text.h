@@ -18,6 +18,12 @@ std::string printable(std::string_view text);
 // below the text's first column.
 std::string wrapped(std::string_view lead, std::string_view text, size_t width = 78);
 
+// " Lead : text", wrapped: how reports tell facts.
+std::string sentence(std::string_view lead, std::string_view text);
+
+// The line above and below a report's title.
+constexpr std::string_view banner = "    ================================\n";
+
 // A percentage from 0 to 100 that fills the whole text.
 std::optional<double> percent_from(std::string_view text);
 

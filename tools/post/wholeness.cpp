@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What --strict does not let pass.
-#include "strict.h"
+// Whether a trace is whole: what changes the exit status, always or with --strict.
+#include "wholeness.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +8,11 @@
 #include <vector>
 
 namespace post {
+
+bool is_damaged(const TraceFile& file, const DamageLog& damage) {
+  const std::string& ended = file.info.ended;
+  return damage.any() || ended == "disk full" || ended == "running";
+}
 
 std::string what_is_missing(const TraceFile& file, const Losses& losses) {
   std::vector<std::string> parts;
