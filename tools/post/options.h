@@ -20,12 +20,12 @@ constexpr size_t report_count = 8;
 
 struct ReportOptions {
   double clip_percent = 0.1;
-  LabelOptions labels;
+  LabelOptions labels = {};
   std::array<bool, report_count> selected = {true, true, true, true, true, true, true, true};
-  bool offsets = false;           // -off
-  std::vector<ReportKind> extra;  // of the file that -x names
-  bool mode_line = true;          // not with -compat
-  Selection selection;
+  bool offsets = false;                // -off
+  std::vector<ReportKind> extra = {};  // of the file that -x names
+  bool mode_line = true;               // not with -compat
+  Selection selection = {};
 
   // Whether a report needs to know where in a symbol a tick fell.
   bool needs_offsets() const;
