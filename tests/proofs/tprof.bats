@@ -96,6 +96,56 @@ profile() { # profile OPTION... -- COMMAND...
   jq -e '.records.tprof > 2000 and .records.tprof <= .trace.processors * 2341' "$json"
 }
 
+# record_alone FILE COMMAND...: a trace while the command runs; with perf of the command only, since this
+# machine may be busy with other things.
+record_alone() {
+  local -x PITRACE_SOCKET=$BATS_TEST_TMPDIR/recorder
+  local file=$1 scope=() pid
+  shift
+  "$@" &
+  pid=$!
+  [[ $PROOF_SOURCE == driver ]] || scope=(--scope process --pid "$pid")
+  swtrace init -s 16 --source "$PROOF_SOURCE" "${scope[@]}"
+  swtrace enable tprof
+  swtrace setrate 2000
+  swtrace on
+  wait "$pid"
+  swtrace off
+  swtrace get "$file"
+  swtrace free
+}
+
+@test "--diff finds the function that got slower, and no difference between two runs of one program" {
+  cd "$BATS_TEST_TMPDIR"
+  record_alone before.nrm2 "$programs/shares" 6
+  record_alone again.nrm2 "$programs/shares" 6
+  record_alone after.nrm2 "$programs/shares" 6 10
+  post --diff before.nrm2 again.nrm2 --json
+  jq -e '[.symbols[] | select(.module | endswith("/shares"))] | length >= 4 and all(.verdict == "noise" or
+    (.change_points | fabs) < 2)' tprof.diff.json
+  post --diff before.nrm2 after.nrm2 --json
+  # ten had 10 of 100 parts and has 20 of 110 now, so the others lose; forty 40 - 36.4 points.
+  jq -e '.symbols | map(select(.module | endswith("/shares")) | {(.name): .}) | add
+    | .ten.verdict == "more" and .ten.change_points > 6 and .ten.change_points < 10
+    and .forty.verdict == "less" and .forty.change_points < -2 and .forty.change_points > -6' tprof.diff.json
+  jq -e '.symbols[0].name == "ten"' tprof.diff.json
+  # The budget that held before does not any more.
+  echo 'symbol ten:shares 14%' >limits
+  post -r before.nrm2 --budget limits
+  post -r after.nrm2 --budget limits && status=0 || status=$?
+  [[ $status == 4 ]]
+}
+
+@test "run.tprof --strict passes a whole trace, and replaces a command's 0 when records were lost" {
+  profile --strict -- sh -c 'exit 7' && status=0 || status=$?
+  [[ $status == 7 ]]
+  profile --strict -- true
+  # One MB a processor at 10,000 ticks a second of 28 bytes each is full after four seconds.
+  profile --strict -b 1 -c 10000 -- "$programs/shares" 12 2>"$BATS_TEST_TMPDIR/err" && status=0 || status=$?
+  [[ $status == 3 ]]
+  grep -q 'is not complete (--strict): [0-9]* records were lost' "$BATS_TEST_TMPDIR/err"
+}
+
 @test "run.tprof passes the command's output and exit status on and keeps older files" {
   profile -- sh -c 'echo to-stdout; exit 7' >"$BATS_TEST_TMPDIR/stdout" && status=0 || status=$?
   [[ $status == 7 ]]
