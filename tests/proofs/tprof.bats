@@ -105,7 +105,7 @@ record_alone() {
   "$@" &
   pid=$!
   [[ $PROOF_SOURCE == driver ]] || scope=(--scope process --pid "$pid")
-  swtrace init -s 16 --source "$PROOF_SOURCE" "${scope[@]}"
+  swtrace init -s "${buffer:-16}" --source "$PROOF_SOURCE" "${scope[@]}"
   swtrace enable tprof
   swtrace setrate 2000
   swtrace on
@@ -116,6 +116,8 @@ record_alone() {
 }
 
 @test "--diff finds the function that got slower, and no difference between two runs of one program" {
+  # Between two traces of a whole system idle time and other processes differ, and rightly are reported.
+  [[ $PROOF_SOURCE == perf ]] || skip "needs traces of one process, and the module traces the system"
   cd "$BATS_TEST_TMPDIR"
   record_alone before.nrm2 "$programs/shares" 6
   record_alone again.nrm2 "$programs/shares" 6
@@ -124,24 +126,26 @@ record_alone() {
   jq -e '[.symbols[] | select(.module | endswith("/shares"))] | length >= 4 and all(.verdict == "noise" or
     (.change_points | fabs) < 2)' tprof.diff.json
   post --diff before.nrm2 after.nrm2 --json
-  # ten had 10 of 100 parts and has 20 of 110 now, so the others lose; forty 40 - 36.4 points.
+  # ten had 10 of 100 parts and has 20 of 110 now: 1.82 times its share; forty had 40 and has 0.91 times
+  # that.
   jq -e '.symbols | map(select(.module | endswith("/shares")) | {(.name): .}) | add
-    | .ten.verdict == "more" and .ten.change_points > 6 and .ten.change_points < 10
-    and .forty.verdict == "less" and .forty.change_points < -2 and .forty.change_points > -6' tprof.diff.json
+    | (.ten.b.percent / .ten.a.percent) as $ten | (.forty.b.percent / .forty.a.percent) as $forty
+    | .ten.verdict == "more" and $ten > 1.6 and $ten < 2.3 and $forty > 0.8 and $forty < 1' tprof.diff.json
   jq -e '.symbols[0].name == "ten"' tprof.diff.json
-  # The budget that held before does not any more.
-  echo 'symbol ten:shares 14%' >limits
+  # A budget with some room for what was does not have it for what is.
+  jq -r '.symbols[0].a.percent * 1.4 | "symbol ten:shares \(.)%"' tprof.diff.json >limits
   post -r before.nrm2 --budget limits
   post -r after.nrm2 --budget limits && status=0 || status=$?
   [[ $status == 4 ]]
 }
 
-@test "run.tprof --strict passes a whole trace, and replaces a command's 0 when records were lost" {
+@test "run.tprof --strict gives 3 when records were lost, and leaves a command's own status alone" {
   profile --strict -- sh -c 'exit 7' && status=0 || status=$?
   [[ $status == 7 ]]
   profile --strict -- true
-  # One MB a processor at 10,000 ticks a second of 28 bytes each is full after four seconds.
-  profile --strict -b 1 -c 10000 -- "$programs/shares" 12 2>"$BATS_TEST_TMPDIR/err" && status=0 || status=$?
+  buffer=64K record_alone "$out/swtrace.nrm2" "$programs/shares" 6
+  run.tprof -p -o "$out" --lines=0
+  run.tprof -p -o "$out" --lines=0 --strict 2>"$BATS_TEST_TMPDIR/err" && status=0 || status=$?
   [[ $status == 3 ]]
   grep -q 'is not complete (--strict): [0-9]* records were lost' "$BATS_TEST_TMPDIR/err"
 }
