@@ -31,6 +31,27 @@ TEST(Wholeness, AThrottledClockIsNoLoss) {
   EXPECT_EQ(missing(std::string("info throttled=7\n") + counted), "");
 }
 
+// What wrap-around mode is for.
+TEST(Wholeness, OverwrittenRecordsAreNoLoss) {
+  EXPECT_EQ(missing("info count.0.trace.produced=5\ninfo count.0.trace.written=5\n"
+                    "info count.0.trace.overwritten=3\nsection trace 0\n"),
+            "");
+}
+
+TEST(Wholeness, ARecordingWithoutItsEndIsDamaged) {
+  for (const char* ended : {"disk full", "running", "off", "buffer full"}) {
+    const auto bytes =
+        test_support::trace_from_text(std::string("info ended=") + ended + "\nsection trace 0\n");
+    ASSERT_TRUE(bytes);
+    post::MemorySource source(*bytes);
+    post::DamageLog damage;
+    const auto file = read_layout(source, damage);
+    ASSERT_TRUE(file);
+    const std::string text = ended;
+    EXPECT_EQ(is_damaged(*file, damage), text == "disk full" || text == "running") << ended;
+  }
+}
+
 TEST(Wholeness, EveryReasonOfALossCounts) {
   for (const char* reason : {"full", "stopped", "too_long", "source"})
     EXPECT_EQ(missing(std::string("info count.1.trace.produced=4\ninfo count.1.trace.") + reason +
