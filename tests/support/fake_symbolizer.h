@@ -76,7 +76,7 @@ class FakeSymbolizer final : public post::Symbolizer {
   // base: the address at which the module's file would begin.
   post::Lookup find(const std::string& module, uint64_t base, uint64_t address) {
     // The names must outlive the call, so that they come from the table. What lies in lib64 is a
-  // 64-bit module.
+    // 64-bit module.
     const auto& [name, symbols] = *symbols_.try_emplace(module).first;
     const bool wide = name.find("/lib64/") != std::string::npos;
     for (const Symbol& symbol : symbols)

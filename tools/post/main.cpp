@@ -51,7 +51,11 @@ pi::Status write_reports(const Summary& summary, const Options& options) {
 }
 
 void print_facts(const std::string& lines) {
-  for (const TextLine& line : meaningful_lines(lines)) fmt::print(stderr, "post: {}\n", line.text);
+  for (size_t at = 0; at < lines.size();) {
+    const size_t end = lines.find('\n', at);
+    fmt::print(stderr, "post: {}\n", lines.substr(at, end - at));
+    at = end == std::string::npos ? lines.size() : end + 1;
+  }
 }
 
 // Facts on request, what is wrong with the trace always; both to post.msg where that is wanted.
