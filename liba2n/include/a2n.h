@@ -138,6 +138,8 @@ int A2nAddModuleEx(uint32_t pid, uint64_t base, uint64_t length, const char *nam
 
 /* ---- lookup --------------------------------------------------------------------------------- */
 #define A2N_FLAG_KERNEL 0x10000   /* ours: an address of the kernel or of a kernel module */
+#define A2N_FLAG_MODULE_64 0x1    /* the module's file could be read and is a 64-bit one */
+#define A2N_FLAG_MODULE_32 0x2
 #define A2N_FLAG_EXPORTS 0x4      /* the name comes from exported symbols only */
 
 /* All pointers stay valid, and equal names of equal modules keep equal pointers, until A2nInit(). */

@@ -87,6 +87,7 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
   if (!mapping.resolved) resolve(mapping);
   if (!mapping.file) return no_symbol(A2N_NO_SYMBOLS, data);
   const ModuleSymbols& content = mapping.file->content;
+  data.flags |= content.is_64 ? A2N_FLAG_MODULE_64 : A2N_FLAG_MODULE_32;
   const int missing = content.symbols.empty() ? A2N_NO_SYMBOLS : A2N_NO_SYMBOL_FOUND;
   if (!mapping.bias) return no_symbol(missing, data);
   const uint64_t vaddr = address - *mapping.bias;

@@ -103,6 +103,7 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
   const ElfFile* shape = mapped ? mapped : debug;
   if (!shape) return module;
   module.usable = true;
+  module.is_64 = shape->layout().is_64;
   module.exact_offsets = mapped != nullptr;
   module.segments = shape->layout().segments;
   module.sections = shape->layout().sections;

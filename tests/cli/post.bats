@@ -301,3 +301,225 @@ make_long_trace() {
     [ "$status" -eq 1 ]
     [[ $output == *"/nowhere/vmlinux"*"-k"* ]]
 }
+
+# count PRODUCED WRITTEN [REASON=N]...: appends what the writer counted for CPU 0 and 1.
+count() {
+    printf 'count.0.trace.%s\n' produced="$1" written="$2" "${@:3}" >info
+    printf 'count.1.trace.%s\n' produced="$2" written="$2" >>info
+    section 256 0 info >>swtrace.nrm2
+}
+
+@test "help fits a terminal of 60 columns" {
+    COLUMNS=60 run post --help
+    [ "$status" -eq 0 ]
+    [ "$(awk 'length > 60' <<<"$output")" = "" ]
+}
+
+@test "options that are declined say why and what to use instead, and give 255" {
+    run --separate-stderr post -mask=ff
+    [ "$status" -eq 255 ]
+    [[ $stderr == "post: error: -mask is not supported: there are no debugging codes; use -verbose"* ]]
+    for option in -arc --disasm -undup -noskew -jdir -d; do
+        run post "$option"
+        [ "$status" -eq 255 ]
+        [[ $output == *"is not supported: "*"; "* ]]
+    done
+}
+
+@test "windows of records and ticks choose; one without ticks gives 1" {
+    make_trace 10 # times 1, 1001, ...: two ticks at each
+    run post -twin 1 5
+    [ "$status" -eq 0 ]
+    grep -q '^ TOTAL TICKS              5$' tprof.out
+    grep -q '^ Only : ticks number 1 to 5 (-twin)' tprof.out
+    run post -pp 3 6 --json -show
+    [ "$status" -eq 0 ]
+    [ "$(jq -c '[.ticks, .selection, .records.read]' tprof.json)" = '[4,{"records":{"first":3,"last":6}},6]' ]
+    [ "$(wc -l <post.show)" -eq 5 ]
+    run post -p 7
+    grep -q '^ TOTAL TICKS              7$' tprof.out
+    rm tprof.out
+    run post -twin 21 30
+    [ "$status" -eq 1 ]
+    [[ $output == *"none of the 20 ticks"* ]]
+    run post -tpsel 1
+    [ "$status" -eq 1 ]
+    [ ! -e tprof.out ]
+}
+
+@test "-x adds reports; a bad file is told with its line before the trace is read" {
+    make_trace 5
+    printf '# two more\n31\n345\n' >extra
+    run post -x extra --json
+    [ "$status" -eq 0 ]
+    [ "$(jq -r '.reports[8:] | map(.title) | join(" ")' tprof.json)" = "Module_Process Module_Symbol_Offset" ]
+    grep -q '^   OFF      10 100.00     0x1000$' tprof.out
+    grep -q '^ Extra Tree Reports$' tprof.out
+    rm tprof.out
+    printf '31\n36\n' >extra
+    run post -x extra
+    [ "$status" -eq 1 ]
+    [[ $output == *"extra:2: "* ]]
+    mkfifo pipe
+    for file in . pipe /nowhere /dev/null; do
+        run timeout 10 post -x "$file"
+        [ "$status" -eq 1 ]
+        [[ $output == *"post: error:"*"$file"* ]]
+    done
+    [ ! -e tprof.out ]
+}
+
+@test "-verbmsg writes facts and warnings to post.msg" {
+    make_trace 4
+    count 6 4 full=2
+    run post -verbmsg
+    [ "$status" -eq 0 ]
+    grep -q '^major 10: 8 records (ticks)$' post.msg
+    grep -q '^warning: Lost: 2 of 10 records' post.msg
+}
+
+@test "--strict makes every loss, and not to know, 3; the reports are written" {
+    make_trace 4
+    count 4 4
+    run post --strict
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    make_trace 4
+    count 6 4 stopped=2
+    run post
+    [ "$status" -eq 0 ]
+    rm tprof.out
+    run post --strict
+    [ "$status" -eq 3 ]
+    [[ $output == *"swtrace.nrm2 is not complete (--strict): 2 records were lost."* ]]
+    grep -q '^ TOTAL TICKS              8$' tprof.out
+    run post -showx --strict
+    [ "$status" -eq 3 ]
+    make_trace 4
+    echo missed.sched_fork=1 >missed
+    count 4 4
+    section 256 0 missed >>swtrace.nrm2
+    run post --strict
+    [ "$status" -eq 3 ]
+    [[ $output == *"1 hits of hooks were missed"* ]]
+    make_trace 4
+    run post --strict
+    [ "$status" -eq 3 ]
+    [[ $output == *"does not tell how many records were produced"* ]]
+}
+
+@test "--budget exits with 4 when a limit is exceeded and lists each such limit" {
+    make_trace 50
+    cat >limits <<'END'
+module NoModule 99.5%   # 100 of 100 ticks
+symbol NoSymbols:NoModule 100%
+process nobody 1%
+process (no name) 50%
+END
+    run --separate-stderr post --budget limits --json
+    [ "$status" -eq 4 ]
+    [ -z "$output" ]
+    [[ $stderr == *"post: error: limits:1: module NoModule: 100.00 % (100 of 100 ticks), limit 99.5 %: exceeded"* ]]
+    [[ $stderr == *"post: warning: limits:3: process nobody: no tick fell on that name, limit 1 %; is it written as in tprof.out?"* ]]
+    [[ $stderr == *"post: error: limits:4: process (no name): 100.00 %"* ]]
+    [[ $stderr != *"limits:2"* ]]
+    [ "$(jq -c '.budget | map(.exceeded)' tprof.json)" = '[true,false,false,true]' ]
+    grep -q '^ Budget : module NoModule: 100.00 % (100 of 100 ticks), limit 99.5 %:' tprof.out
+    sed -i '/99.5\|50%/d' limits
+    run post --budget limits
+    [ "$status" -eq 0 ]
+}
+
+@test "a damaged trace proves no budget: 3" {
+    make_trace 50
+    echo 'module NoModule 1%' >limits
+    count 60 59
+    run post --budget limits
+    [ "$status" -eq 3 ]
+    [[ $output == *"exceeded"* ]]
+}
+
+@test "a budget that makes no sense gives 1, the line, and no report" {
+    make_trace 5
+    printf 'module a 5%%\n\nmodule b five\n' >limits
+    run post --budget limits
+    [ "$status" -eq 1 ]
+    [[ $output == *"limits:3: a line ends with a limit from 0% to 100%, not with 'five'"* ]]
+    head -c 2000000 /dev/zero >limits
+    run post --budget limits
+    [ "$status" -eq 1 ]
+    [[ $output == *"is longer than"* ]]
+    head -c 100000 /dev/urandom >limits
+    run post --budget limits
+    [ "$status" -eq 1 ]
+    run post --budget /nowhere
+    [ "$status" -eq 1 ]
+    [ ! -e tprof.out ]
+}
+
+@test "--diff compares traces and JSON, in every mixture alike" {
+    make_trace 50
+    mv swtrace.nrm2 a
+    for ((i = 0; i < 80; ++i)); do tick 32 $((i * 1000 + 1)); done >ticks
+    for ((i = 0; i < 40; ++i)); do tick 0 $((i * 1000 + 80001)); done >>ticks
+    section 2 0 ticks >b
+    for side in a b; do
+        post -r "$side" -clip 0 --json="$side.json"
+    done
+    run --separate-stderr post --diff a b --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    grep -q '^         TOTAL TICKS               100               120$' <<<"$output"
+    # 0 of 100 against 40 of 120, by Fisher's exact test
+    grep -qE '^  \+33\.33 +0\.00 +33\.33 +0\.0 +336134\.5 +\+7\.1 more  SystemProcess$' <<<"$output"
+    grep -qE '^  -33\.33 100\.00 +66\.67 .* -7\.1 less  \(no name\)$' <<<"$output"
+    [ "$(jq -r '.processes[0].verdict + " " + .modules[0].verdict' tprof.diff.json)" = "more noise" ]
+    expected=$(grep -v '^ [AB] : ' <<<"$output")
+    for pair in "a b.json" "a.json b" "a.json b.json"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr post --diff $pair
+        [ "$status" -eq 0 ]
+        [ "$(grep -v '^ [AB] : ' <<<"$output")" = "$expected" ]
+    done
+}
+
+@test "--diff of a trace with itself finds nothing" {
+    make_trace 50
+    run post --diff swtrace.nrm2 swtrace.nrm2
+    [ "$status" -eq 0 ]
+    [ "$(grep -cE ' (more|less) ' <<<"$output")" -eq 0 ]
+    [ ! -e tprof.out ]
+}
+
+@test "--diff tells what it cannot compare, and what either side lacks" {
+    make_trace 50
+    cp swtrace.nrm2 good
+    : >ticks
+    section 2 0 ticks >empty
+    for words in "good /nowhere" "/nowhere good" "good empty" "good ." "good /bin/true" "good limits"; do
+        echo '{"schema": "other"}' >limits
+        # shellcheck disable=SC2086
+        run --separate-stderr post --diff $words
+        [ "$status" -eq 1 ]
+        [ -z "$output" ]
+        [[ $stderr == "post: error:"* ]]
+    done
+    count 60 50 full=10
+    run --separate-stderr post --diff good swtrace.nrm2
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"warning: swtrace.nrm2: Lost: 10 of 110 records"* ]]
+    [[ $output == *" Lost of B : 10 of 110 records"* ]]
+    run post --diff good swtrace.nrm2 --strict
+    [ "$status" -eq 3 ]
+    head -c 1000 good >short
+    run post --diff good short
+    [ "$status" -eq 3 ]
+    [[ $output == *"Damaged of B : "* ]]
+}
+
+@test "--diff into a full device gives 1" {
+    make_trace 50
+    run bash -c 'post --diff swtrace.nrm2 swtrace.nrm2 >/dev/full'
+    [ "$status" -eq 1 ]
+    [[ $output == *"cannot write to the standard output: No space left"* ]]
+}

@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   BlindSymbolizer symbolizer;
   post::StringTable names;
   post::Processes processes(symbolizer, names);
-  post::TickCounter ticks(processes, symbolizer, names, {{}, true, 64});
+  post::TickCounter ticks(processes, symbolizer, names, {.offsets = true, .sets = 64});
   NullSink sink;
   post::ShowReport show(sink, true);
   const post::RecordTotals records =

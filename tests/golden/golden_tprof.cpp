@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Runs one golden case of post: golden_tprof FILE.case. Exits 0 when every expectation holds.
 //
-// Parts: options (post's, on one line); symbols (MODULE START SIZE NAME, START counted from the
-// file's beginning, for vmlinux an address); trace (text_trace.h); then what is expected:
+// Parts: options (post's, on one line); extra and budget (the files of -x and
+// --budget, behind the options); symbols (MODULE
+// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); trace
+// (text_trace.h); then what is expected:
 //   expect tprof   all of tprof.out          expect rows    the reports alone
 //   expect head    what precedes the summary box
 //   expect end     what follows the reports  expect show    post.show
 //   expect damage  the damage messages, one a line
 #include <cstdio>
-#include <sstream>
+
+#include <extra_reports.h>
 
 #include "golden.h"
+#include "post_case.h"
 #include "post_run.h"
 #include "text_trace.h"
 
@@ -48,26 +52,14 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   return "(no such part: " + what + ")";
 }
 
-void add_symbols(const std::string& text, FakeSymbolizer& symbolizer) {
-  std::istringstream in(text);
-  std::string module, start, size, name;
-  while (in >> module >> start >> size >> name)
-    symbolizer.add_symbol(module, std::stoull(start, nullptr, 0), std::stoull(size, nullptr, 0),
-                          name);
-}
-
 int run_case(const std::vector<CasePart>& parts) {
   post::Options options;
   FakeSymbolizer symbolizer;
   Bytes trace;
+  std::vector<post::Limit> limits;
   for (const CasePart& part : parts) {
     if (part.name == "options") {
-      std::istringstream words(part.text);
-      std::vector<std::string> arguments;
-      for (std::string word; words >> word;) arguments.push_back(word);
-      auto parsed = post::parse_options(arguments);
-      if (!std::holds_alternative<post::Options>(parsed)) return 1;
-      options = std::get<post::Options>(parsed);
+      if (!parse_case_options(part.text, options)) return 1;
     } else if (part.name == "symbols") {
       add_symbols(part.text, symbolizer);
     } else if (part.name == "trace") {
@@ -77,9 +69,23 @@ int run_case(const std::vector<CasePart>& parts) {
         return 1;
       }
       trace = *bytes;
+    } else if (part.name == "extra") {
+      auto extra = post::parse_extra_reports(part.text, "extra");
+      if (!extra) {
+        std::fprintf(stderr, "%s\n", extra.error().message.c_str());
+        return 1;
+      }
+      options.report.extra = *extra;
+    } else if (part.name == "budget") {
+      auto parsed = post::parse_budget(part.text, "budget");
+      if (!parsed) {
+        std::fprintf(stderr, "%s\n", parsed.error().message.c_str());
+        return 1;
+      }
+      limits = *parsed;
     }
   }
-  const PostRun run = run_post(trace, symbolizer, options);
+  const PostRun run = run_post(trace, symbolizer, options, limits);
   int compared = 0;
   int different = 0;
   for (const CasePart& part : parts) {

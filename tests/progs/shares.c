@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A call tree of known shares: ten 10 %, twenty 20 %, thirty 30 %, forty 40 % of the program's time.
-// Usage: shares [SECONDS]
+// Usage: shares [SECONDS [MORE]]; ten takes MORE percent more of what was all the time.
 #include <stdlib.h>
 
 #include "burn.h"
 
 #define UNIT 20000ul /* rounds for one percent; small, so that the machine's drift hits all alike */
 
-__attribute__((noipa)) void ten(void) { BURN(10 * UNIT); }
+static unsigned long slower;
+
+__attribute__((noipa)) void ten(void) { BURN((10 + slower) * UNIT); }
 __attribute__((noipa)) void twenty(void) { BURN(20 * UNIT); }
 __attribute__((noipa)) void forty(void) { BURN(40 * UNIT); }
 
@@ -21,6 +23,8 @@ int main(int argc, char **argv)
 {
 	double end = now_seconds() + (argc > 1 ? atof(argv[1]) : 12);
 
+	if (argc > 2)
+		slower = strtoul(argv[2], NULL, 10);
 	while (now_seconds() < end) {
 		twenty();
 		thirty();

@@ -96,6 +96,60 @@ profile() { # profile OPTION... -- COMMAND...
   jq -e '.records.tprof > 2000 and .records.tprof <= .trace.processors * 2341' "$json"
 }
 
+# record_alone FILE COMMAND...: a trace while the command runs; with perf of the command only, since this
+# machine may be busy with other things.
+record_alone() {
+  local -x PITRACE_SOCKET=$BATS_TEST_TMPDIR/recorder
+  local file=$1 scope=() pid
+  shift
+  "$@" &
+  pid=$!
+  [[ $PROOF_SOURCE == driver ]] || scope=(--scope process --pid "$pid")
+  swtrace init -s "${buffer:-16}" --source "$PROOF_SOURCE" "${scope[@]}"
+  swtrace enable tprof
+  swtrace setrate 2000
+  swtrace on
+  wait "$pid"
+  swtrace off
+  swtrace get "$file"
+  swtrace free
+}
+
+@test "--diff finds the function that got slower, and no difference between two runs of one program" {
+  # Between two traces of a whole system idle time and other processes differ, and rightly are reported.
+  [[ $PROOF_SOURCE == perf ]] || skip "needs traces of one process, and the module traces the system"
+  cd "$BATS_TEST_TMPDIR"
+  record_alone before.nrm2 "$programs/shares" 6
+  record_alone again.nrm2 "$programs/shares" 6
+  record_alone after.nrm2 "$programs/shares" 6 10
+  post --diff before.nrm2 again.nrm2 --json
+  jq -e '[.symbols[] | select(.module | endswith("/shares"))] | length >= 4 and all(.verdict == "noise" or
+    (.change_points | fabs) < 2)' tprof.diff.json
+  post --diff before.nrm2 after.nrm2 --json
+  # ten had 10 of 100 parts and has 20 of 110 now: 1.82 times its share; forty had 40 and has 0.91 times
+  # that.
+  jq -e '.symbols | map(select(.module | endswith("/shares")) | {(.name): .}) | add
+    | (.ten.b.percent / .ten.a.percent) as $ten | (.forty.b.percent / .forty.a.percent) as $forty
+    | .ten.verdict == "more" and $ten > 1.6 and $ten < 2.3 and $forty > 0.8 and $forty < 1' tprof.diff.json
+  jq -e '.symbols[0].name == "ten"' tprof.diff.json
+  # A budget with some room for what was does not have it for what is.
+  jq -r '.symbols[0].a.percent * 1.4 | "symbol ten:shares \(.)%"' tprof.diff.json >limits
+  post -r before.nrm2 --budget limits
+  post -r after.nrm2 --budget limits && status=0 || status=$?
+  [[ $status == 4 ]]
+}
+
+@test "run.tprof --strict gives 3 when records were lost, and leaves a command's own status alone" {
+  profile --strict -- sh -c 'exit 7' && status=0 || status=$?
+  [[ $status == 7 ]]
+  profile --strict -- true
+  buffer=64K record_alone "$out/swtrace.nrm2" "$programs/shares" 6
+  run.tprof -p -o "$out" --lines=0
+  run.tprof -p -o "$out" --lines=0 --strict 2>"$BATS_TEST_TMPDIR/err" && status=0 || status=$?
+  [[ $status == 3 ]]
+  grep -q 'is not complete (--strict): [0-9]* records were lost' "$BATS_TEST_TMPDIR/err"
+}
+
 @test "run.tprof passes the command's output and exit status on and keeps older files" {
   profile -- sh -c 'echo to-stdout; exit 7' >"$BATS_TEST_TMPDIR/stdout" && status=0 || status=$?
   [[ $status == 7 ]]

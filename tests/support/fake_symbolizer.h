@@ -75,12 +75,14 @@ class FakeSymbolizer final : public post::Symbolizer {
 
   // base: the address at which the module's file would begin.
   post::Lookup find(const std::string& module, uint64_t base, uint64_t address) {
-    // The names must outlive the call, so that they come from the table.
+    // The names must outlive the call, so that they come from the table. What lies in lib64 is a
+    // 64-bit module.
     const auto& [name, symbols] = *symbols_.try_emplace(module).first;
+    const bool wide = name.find("/lib64/") != std::string::npos;
     for (const Symbol& symbol : symbols)
       if (address - base - symbol.start < symbol.size)
-        return {post::Found::symbol, name, symbol.name, base + symbol.start};
-    return {post::Found::no_symbol, name, "NoSymbolFound", base};
+        return {post::Found::symbol, name, symbol.name, base + symbol.start, wide};
+    return {post::Found::no_symbol, name, "NoSymbolFound", base, wide};
   }
 
   std::map<uint32_t, std::shared_ptr<Space>> spaces_;

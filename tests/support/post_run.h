@@ -3,9 +3,11 @@
 #ifndef TESTS_SUPPORT_POST_RUN_H
 #define TESTS_SUPPORT_POST_RUN_H
 
+#include <budget.h>
 #include <byte_source.h>
 #include <options.h>
 #include <pipeline.h>
+#include <profile.h>
 #include <report_json.h>
 #include <report_tprof.h>
 
@@ -25,10 +27,12 @@ struct PostRun {
   std::string tprof;
   std::string json;
   std::string show;
+  post::Profile profile;
 };
 
 inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
-                        const post::Options& options = {}) {
+                        const post::Options& options = {},
+                        const std::vector<post::Limit>& limits = {}) {
   PostRun run;
   post::MemorySource source(trace);
   auto file = read_layout(source, run.damage);
@@ -39,18 +43,21 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   run.file = std::move(*file);
   post::StringTable names;
   post::Processes processes(symbolizer, names);
-  post::TickCounter ticks(processes, symbolizer, names,
-                          {options.report.labels, options.report.offsets, 64});
+  post::TickCounter ticks(
+      processes, symbolizer, names,
+      {options.report.labels, options.report.needs_offsets(), options.symbols.module_width, 64});
   post::StringSink show_sink;
   post::ShowReport show(show_sink, options.show_raw);
-  run.records = run_pipeline(source, run.file, run.damage, {&processes, &ticks, &show}, nullptr);
+  run.records = run_pipeline(source, run.file, run.damage,
+                             {&processes, &ticks, &show, options.report.selection}, nullptr);
   show.finish();
   run.show = show_sink.text;
   run.ticks = ticks.totals();
-  const post::Summary summary{
-      run.file,           run.records,      ticks.tree(), names,
-      run.damage,         options.report,   run.ticks,    sum_losses(run.file),
-      symbolizer.notes(), processes.lives()};
+  post::Summary summary{run.file,           run.records,      ticks.tree(), names,
+                        run.damage,         options.report,   run.ticks,    sum_losses(run.file),
+                        symbolizer.notes(), processes.lives()};
+  run.profile = make_profile(summary, "trace");
+  summary.budget = measure(limits, run.profile);
   post::StringSink tprof;
   write_tprof(summary, tprof);
   run.tprof = tprof.text;

@@ -119,7 +119,8 @@ Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
   SYMDATA data{};
   const int rc = A2nGetSymbolAt(pid, address, time, &data);
   return {found_of(rc), data.mod_name ? data.mod_name : "NoModule",
-          data.sym_name ? data.sym_name : "NoSymbols", data.sym_addr};
+          data.sym_name ? data.sym_name : "NoSymbols", data.sym_addr,
+          (data.flags & A2N_FLAG_MODULE_64) != 0};
 }
 
 std::vector<std::string> A2nSymbolizer::notes() {

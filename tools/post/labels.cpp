@@ -7,6 +7,19 @@
 #include "text.h"
 
 namespace post {
+namespace {
+
+constexpr std::string_view unnamed_label = "pid";
+
+// Takes "_DIGITS" off the end, where it is there with at least so many digits.
+bool drop_number(std::string_view& text, std::string_view digits, size_t least) {
+  const size_t at = text.find_last_not_of(digits);
+  if (at == std::string_view::npos || text[at] != '_' || text.size() - at - 1 < least) return false;
+  text = text.substr(0, at);
+  return true;
+}
+
+}  // namespace
 
 std::string process_label(uint32_t pid, std::string_view name, uint32_t cpu,
                           const LabelOptions& options) {
@@ -14,10 +27,18 @@ std::string process_label(uint32_t pid, std::string_view name, uint32_t cpu,
                       : pid == exited_pid ? "ExitedProcess"
                                           : printable(name);
   const bool unknown = label.empty();
-  if (unknown) label = "pid";
+  if (unknown) label = unnamed_label;
   if (unknown || !options.process_names_only) label += fmt::format("_{:04x}", pid);
   if (options.per_cpu) label += fmt::format("_{}", cpu);
   return label;
+}
+
+std::string process_base_name(std::string_view label, const LabelOptions& options) {
+  if (options.per_cpu) drop_number(label, "0123456789", 1);
+  std::string_view name = label;
+  const bool has_id = drop_number(name, "0123456789abcdef", 4);
+  if (has_id && name == unnamed_label) return unnamed_process;
+  return std::string(options.process_names_only ? label : name);
 }
 
 std::string thread_label(uint32_t tid, std::string_view name, const LabelOptions& options) {

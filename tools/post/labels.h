@@ -22,6 +22,11 @@ struct LabelOptions {
 std::string process_label(uint32_t pid, std::string_view name, uint32_t cpu,
                           const LabelOptions& options);
 
+// The name in a label of process_label() made with the same options: without id and processor.
+// unnamed_process for one whose name is not known.
+constexpr const char* unnamed_process = "(no name)";
+std::string process_base_name(std::string_view label, const LabelOptions& options);
+
 // tid_main_1044; tid_1044 when name is empty.
 std::string thread_label(uint32_t tid, std::string_view name, const LabelOptions& options);
 

@@ -1,83 +1,36 @@
 // SPDX-License-Identifier: MIT
-// post: reads a trace file, writes tprof.out, post.show and tprof.json.
+// post: reads a trace file, writes tprof.out, post.show and tprof.json; or compares two.
 #include <cli.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
-#include <optional>
+#include <span>
 
-#include "a2n_symbolizer.h"
-#include "file_source.h"
-#include "labels.h"
-#include "options.h"
+#include "analysis.h"
+#include "budget.h"
+#include "extra_reports.h"
+#include "messages.h"
 #include "output_file.h"
-#include "pipeline.h"
+#include "profile_json.h"
+#include "report_diff.h"
 #include "report_json.h"
 #include "report_tprof.h"
+#include "wholeness.h"
+#include "text_file.h"
 
 namespace {
 
 using namespace post;
 namespace cli = pi::cli;
 
+constexpr int exit_over_budget = 4;
+
 int fail(const pi::Error& problem) {
   cli::error(problem.message);
   return cli::exit_failure;
-}
-
-// One line on the terminal, overwritten; silent elsewhere.
-class ProgressLine {
- public:
-  ~ProgressLine() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-  }
-  void show(uint64_t records, double share) {
-    if (!terminal_) return;
-    fmt::print(stderr, "\rpost: {} million records, {:.0f} %", records >> 20, 100 * share);
-    shown_ = true;
-  }
-
- private:
-  const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
-};
-
-// A trace's addresses of the kernel hold for one boot of one kernel.
-void check_running_kernel(const TraceInfo& info) {
-  utsname running{};
-  if (::uname(&running) != 0 || info.kernel.empty() || info.kernel == running.release) return;
-  cli::warning(
-      fmt::format("-kas takes the symbols of the running kernel {}, but the trace was made "
-                  "on {}: names of the kernel will be wrong.",
-                  running.release, info.kernel));
-}
-
-void report_verbose(const TraceFile& file, const RecordTotals& totals) {
-  for (const StreamLayout& layout : file.streams)
-    fmt::print(stderr, "post: {}: {} sections, {} bytes\n", buffer_name(layout.key),
-               layout.extents.size(), layout.size());
-  for (size_t major = 0; major < totals.by_major.size(); ++major)
-    if (totals.by_major[major] != 0)
-      fmt::print(stderr, "post: major {:02X}: {} records\n", major, totals.by_major[major]);
-}
-
-// For someone inside a container, who knows its processes by other ids.
-void report_inner(const std::deque<Life>& lives, const StringTable& names) {
-  for (const Life& life : lives) {
-    if (life.pid_namespace == 0 && life.inner_pid == 0) continue;
-    const std::string inside =
-        life.inner_pid == 0 ? "an id not known" : fmt::format("process {}", life.inner_pid);
-    fmt::print(stderr, "post: {} is {} in pid namespace {}\n",
-               process_label(life.pid, names.text(life.name), 0, {}), inside, life.pid_namespace);
-  }
-}
-
-void report_damage(const std::string& path, const DamageLog& damage) {
-  for (const std::string& message : damage.messages()) cli::warning(path + ": " + message + ".");
-  if (const uint64_t more = damage.places() - damage.messages().size(); more != 0)
-    cli::warning(fmt::format("{}: and {} more places are damaged.", path, more));
 }
 
 template <class Write>
@@ -97,108 +50,180 @@ pi::Status write_reports(const Summary& summary, const Options& options) {
   return status;
 }
 
-int report_no_ticks(const std::string& path, const Losses& losses, const RecordTotals& totals) {
+void print_facts(const std::string& lines) {
+  for (size_t at = 0; at < lines.size();) {
+    const size_t end = lines.find('\n', at);
+    fmt::print(stderr, "post: {}\n", lines.substr(at, end - at));
+    at = end == std::string::npos ? lines.size() : end + 1;
+  }
+}
+
+// Facts on request, what is wrong with the trace always; both to post.msg where that is wanted.
+pi::Status tell(const TraceRun& run, const Options& options, const std::string& more_facts = {}) {
+  const std::string facts = trace_facts(run.file, run.totals) + more_facts;
+  if (options.verbose) print_facts(facts);
+  std::string text = facts;
+  for (const std::string& warning : trace_warnings(run.path, run.file, run.damage, run.losses)) {
+    cli::warning(warning);
+    text += "warning: " + warning + "\n";
+  }
+  if (!options.message_file) return {};
+  return write_file(options.output("post.msg"), 0644, [&](Sink& sink) { sink.write(text); });
+}
+
+int report_no_ticks(const TraceRun& run, const Options& options) {
+  const Selection& selection = options.report.selection;
+  const uint64_t ticks = run.totals.by_major[PITRACE_MAJOR_TPROF];
+  if (ticks != 0 && !selection_texts(selection).empty()) {
+    cli::error(
+        fmt::format("none of the {} ticks read from {} is among those wanted; there is "
+                    "nothing to report.",
+                    ticks, run.path));
+    return cli::exit_failure;
+  }
   cli::error(
       fmt::format("{} holds no ticks ({} records of other kinds); there is nothing to report.",
-                  path, totals.records));
-  if (losses.lost() != 0)
-    cli::hint(fmt::format("{} records were lost ({}).", losses.lost(), lost_reasons(losses.total)));
+                  run.path, run.totals.records));
+  if (run.losses.lost() != 0)
+    cli::hint(fmt::format("{} records were lost ({}).", run.losses.lost(),
+                          lost_reasons(run.losses.total)));
   cli::hint(
       "The majors must be enabled (swtrace enable tprof) and the trace be on for some ticks.");
   return cli::exit_failure;
 }
 
-// The trace file and what is made of it, in the order of main().
-struct Run {
-  Options options;
-  std::unique_ptr<FileSource> source;
-  DamageLog damage;
-  TraceFile file;
-};
-
-pi::Status open_trace(Run& run) {
-  auto source = FileSource::open(run.options.trace_file);
-  if (!source) return source.error();
-  run.source = std::move(*source);
-  auto file = read_layout(*run.source, run.damage);
-  if (!file) return pi::Error{-1, run.options.trace_file + ": " + file.error().message};
-  run.file = std::move(*file);
-  return {};
+// damaged and missing: see wholeness.h.
+int exit_status(const std::string& path, bool damaged, const std::string& missing,
+                const Options& options) {
+  const bool lacking = options.strict && !missing.empty();
+  if (lacking) cli::error(fmt::format("{} is not complete (--strict): {}.", path, missing));
+  return damaged || lacking ? cli::exit_damaged : cli::exit_good;
 }
 
-// post.show is written while the records are read.
-pi::Result<RecordTotals> read_records(Run& run, Consumers consumers) {
-  const Options& options = run.options;
-  std::unique_ptr<OutputFile> show_file;
-  std::optional<ShowReport> show;
-  if (options.show) {
-    auto created = OutputFile::create(options.output("post.show"), 0600);
-    if (!created) return created.error();
-    show_file = std::move(*created);
-    consumers.show = &show.emplace(*show_file, options.show_raw);
+int exit_status(const TraceRun& run, const Options& options) {
+  return exit_status(run.path, is_damaged(run.file, run.damage),
+                     what_is_missing(run.file, run.losses), options);
+}
+
+// Whether a limit is exceeded.
+bool report_budget(const Summary& summary, const std::string& path) {
+  bool exceeded = false;
+  for (const LimitResult& result : summary.budget) {
+    const std::string text =
+        fmt::format("{}:{}: {}", path, result.limit.line, limit_text(result, summary.ticks.ticks));
+    if (result.exceeded()) {
+      exceeded = true;
+      cli::error(text);
+    } else if (!result.occurs()) {
+      cli::warning(text + "; is it written as in tprof.out?");
+    }
   }
-  ProgressLine line;
-  const RecordTotals totals = run_pipeline(*run.source, run.file, run.damage, consumers,
-                                           [&](uint64_t records, double share) {
-                                             line.show(records, share);
-                                             return !show || show->good();
-                                           });
-  if (!show) return totals;
-  show->finish();
-  if (const pi::Status status = show_file->commit(); !status) return status.error();
-  return totals;
+  return exceeded;
 }
 
-// A file that ends early because the disk was full is in good order and yet incomplete.
-int exit_status(const Run& run) {
-  const std::string& ended = run.file.info.ended;
-  const bool whole = !run.damage.any() && ended != "disk full" && ended != "running";
-  return whole ? cli::exit_good : cli::exit_damaged;
-}
-
-int make_tprof(Run& run) {
-  const Options& options = run.options;
-  A2nSymbolizer symbolizer;
-  if (options.symbols.running_kernel) check_running_kernel(run.file.info);
-  if (const auto status = symbolizer.configure(run.file, options.trace_file, options.symbols);
+int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& limits) {
+  TickAnalysis analysis(run, options);
+  if (const pi::Status status = analysis.read(); !status) return fail(status.error());
+  Summary summary = analysis.summary();
+  if (const pi::Status status = tell(run, options, inner_facts(summary.lives, summary.names));
       !status)
     return fail(status.error());
-  StringTable names;
-  Processes processes(symbolizer, names);
-  TickCounter ticks(processes, symbolizer, names, {options.report.labels, options.report.offsets});
-  const auto totals = read_records(run, {&processes, &ticks, nullptr});
-  if (!totals) return fail(totals.error());
-  if (options.verbose) {
-    report_verbose(run.file, *totals);
-    report_inner(processes.lives(), names);
-  }
-  report_damage(options.trace_file, run.damage);
-  const Summary summary{run.file,           *totals,          ticks.tree(),   names,
-                        run.damage,         options.report,   ticks.totals(), sum_losses(run.file),
-                        symbolizer.notes(), processes.lives()};
-  if (summary.ticks.ticks == 0) return report_no_ticks(options.trace_file, summary.losses, *totals);
-  for (const auto& [lead, text] : loss_sentences(run.file, summary.losses))
-    cli::warning(lead + ": " + text);
+  if (summary.ticks.ticks == 0) return report_no_ticks(run, options);
+  if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = write_reports(summary, options); !status)
     return fail(status.error());
-  return exit_status(run);
+  const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
+  // What was measured on a part of a trace proves no limit kept and none exceeded.
+  const int status = exit_status(run, options);
+  return status == cli::exit_good && exceeded ? exit_over_budget : status;
 }
 
-int make_show(Run& run) {
-  const auto totals = read_records(run, {});
-  if (!totals) return fail(totals.error());
-  if (run.options.verbose) report_verbose(run.file, *totals);
-  report_damage(run.options.trace_file, run.damage);
-  return exit_status(run);
+int make_show(TraceRun& run, const Options& options) {
+  if (const pi::Status status = read_records(run, options, {}); !status)
+    return fail(status.error());
+  if (const pi::Status status = tell(run, options); !status) return fail(status.error());
+  return exit_status(run, options);
+}
+
+// A trace or a tprof.json.
+pi::Result<Profile> read_profile(const std::string& path, const Options& options) {
+  constexpr size_t largest_json = size_t{1} << 30;
+  TraceRun run;
+  run.path = path;
+  auto source = FileSource::open(path);
+  if (!source) return source.error();
+  char beginning[64];
+  const size_t size = (*source)->read(0, std::as_writable_bytes(std::span(beginning)));
+  if (looks_like_json({beginning, size})) {
+    const auto text = read_text_file(path, largest_json);
+    return text ? profile_from_json(*text, path) : text.error();
+  }
+  if (const pi::Status status = open_trace(run); !status) return status.error();
+  TickAnalysis analysis(run, options);
+  if (const pi::Status status = analysis.read(); !status) return status.error();
+  if (options.verbose) print_facts(trace_facts(run.file, run.totals));
+  return make_profile(analysis.summary(), path);
+}
+
+int make_diff(const Options& options) {
+  std::vector<Profile> profiles;
+  for (const std::string& path : {options.compared->first, options.compared->second}) {
+    auto profile = read_profile(path, options);
+    if (!profile) return fail(profile.error());
+    if (profile->ticks == 0)
+      return fail({-1, path + " holds no ticks, or none of those wanted; there is nothing to "
+                              "compare."});
+    for (const auto& [lead, text] : profile->lacks)
+      cli::warning(fmt::format("{}: {}: {}", path, lead, text));
+    profiles.push_back(std::move(*profile));
+  }
+  const Diff diff = compare(profiles[0], profiles[1], options.report.clip_percent);
+  if (options.json)
+    if (const pi::Status status = write_file(options.output(*options.json), 0644,
+                                             [&](Sink& sink) { write_diff_json(diff, sink); });
+        !status)
+      return fail(status.error());
+  StringSink text;
+  write_diff(diff, text);
+  if (std::fwrite(text.text.data(), 1, text.text.size(), stdout) != text.text.size() ||
+      std::fflush(stdout) != 0)
+    return fail(
+        {errno, fmt::format("cannot write to the standard output: {}.", std::strerror(errno))});
+  int result = cli::exit_good;
+  for (const Profile& profile : profiles)
+    result = std::max(result, exit_status(profile.path, profile.damaged, profile.missing, options));
+  return result;
+}
+
+// Parses a file that an option names.
+template <class Parse>
+auto parse_file(const std::string& path, Parse parse) -> decltype(parse(path, path)) {
+  const auto text = read_text_file(path, written_by_hand);
+  if (!text) return text.error();
+  return parse(*text, path);
 }
 
 int run_post(const std::vector<std::string>& arguments) {
   auto parsed = parse_options(arguments);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
-  Run run{std::get<Options>(std::move(parsed)), nullptr, {}, {}};
-  if (const pi::Status status = open_trace(run); !status) return fail(status.error());
+  Options options = std::get<Options>(std::move(parsed));
   remove_unfinished_on_signals();
-  return run.options.tprof ? make_tprof(run) : make_show(run);
+  if (options.compared) return make_diff(options);
+  if (options.extra_reports_file) {
+    auto extra = parse_file(*options.extra_reports_file, parse_extra_reports);
+    if (!extra) return fail(extra.error());
+    options.report.extra = std::move(*extra);
+  }
+  std::vector<Limit> limits;
+  if (options.budget_file) {
+    auto parsed_limits = parse_file(*options.budget_file, parse_budget);
+    if (!parsed_limits) return fail(parsed_limits.error());
+    limits = std::move(*parsed_limits);
+  }
+  TraceRun run;
+  run.path = options.trace_file;
+  if (const pi::Status status = open_trace(run); !status) return fail(status.error());
+  return options.tprof ? make_tprof(run, options, limits) : make_show(run, options);
 }
 
 }  // namespace

@@ -4,41 +4,69 @@
 
 #include <cli.h>
 
+#include <algorithm>
+
+#include "declined.h"
+#include "text.h"
+
 namespace post {
 namespace {
 
 namespace cli = pi::cli;
 namespace po = pi::cli::po;
 
+// What --json means without a file; which name that is depends on what is written.
+const std::string usual_json = "\n";
+
+using Words = std::vector<std::string>;
+
 cli::OptionTable option_table() {
   cli::OptionTable table(
-      {"post [OPTION]...",
+      {"post [OPTION]...\n       post --diff A B [OPTION]...",
        "Reads a trace file and writes the reports on it: tprof.out, and on request post.show and "
-       "tprof.json.",
+       "tprof.json; or tells what differs between two traces.",
        {"post", "post -r run1.nrm2 -o run1 -demangle --json", "post -clip 1 -pnm -rsel 00100001",
-        "post -showx"},
+        "post -showx", "post --budget limits.txt --strict", "post --diff old.nrm2 new.nrm2"},
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
-       "is damaged or incomplete, reports are on what is good; 255 wrong usage."});
+       "is damaged or incomplete, reports are on what is good; 4 a limit of the budget is "
+       "exceeded; 255 wrong usage."});
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  const auto words = [](const char* names) {
+    return po::value<Words>()->multitoken()->value_name(names);
+  };
   table.group("Files")(",r", text("FILE")->default_value("swtrace.nrm2"), "the trace file")(
       ",o", text("DIR")->default_value("."), "the directory for what is written")(
-      "json", text("FILE")->implicit_value("tprof.json"),
-      "write the tprof reports as JSON, too (to tprof.json)")(
+      "json", text("FILE")->implicit_value(usual_json, "tprof.json"),
+      "write the tprof reports as JSON, too (to tprof.json, of --diff to tprof.diff.json)")(
       "show", "write every record as a line to post.show, too")(
       "showx", "write post.show only, do no symbol work")(
       "showxx", "as -showx, with each record's raw words");
   table.group("Reports")("clip", text("PERCENT")->default_value("0.1"),
                          "leave out what has less than PERCENT of all ticks")(
       "rsel", text("VEC8"), "eight digits 0 or 1: which of the eight reports are wanted")(
-      "off", "add the report Module_Symbol_Offset")("pnm", "name processes without their ids")(
-      "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes");
+      "off", "add the report Module_Symbol_Offset")(
+      ",x", text("FILE"),
+      "add the reports that FILE describes, one a line, as digits: 1 process, "
+      "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
+      "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
+      "tmod", "add _64 to the names of 64-bit modules")("compat", "leave out the line on the mode");
+  table.group("Which records")(",p", text("STOP"), "read no more than STOP records")(
+      "pp", words("START STOP"), "only ticks among the records START to STOP")(
+      "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
+                                                                   "only ticks of metric N");
   table.group("Symbols")(",k", text("KERNEL"),
                          "take the kernel's symbols from this uncompressed image")(
       "kas", "take the kernel's symbols from the running kernel")(
       "nsf", "NoSymbolFound or NoSymbols instead of the section's name")(
       "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
       "demangle", "make C++ and Rust names readable");
-  table.group("Messages")("verbose", "tell what is done");
+  table.group("Judging")("diff", words("A B"),
+                         "what got slower from A to B, by process, module and symbol, to the "
+                         "standard output; traces, or tprof.json of post -clip 0")(
+      "budget", text("FILE"), "exit with 4 when a limit in FILE is exceeded")(
+      "strict", "exit with 3 when anything was lost");
+  table.group("Messages")("verbose", "tell what is done")(
+      "verbmsg", "write that and all warnings to post.msg");
   return table;
 }
 
@@ -46,16 +74,6 @@ int wrong(const std::string& text) {
   cli::error(text);
   cli::hint("post --help lists the options.");
   return cli::exit_usage;
-}
-
-bool parse_percent(const std::string& text, double& value) {
-  size_t used = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    return false;
-  }
-  return used == text.size() && value >= 0 && value <= 100;
 }
 
 bool parse_selection(const std::string& text, std::array<bool, report_count>& selected) {
@@ -66,16 +84,51 @@ bool parse_selection(const std::string& text, std::array<bool, report_count>& se
   return true;
 }
 
-}  // namespace
-
-std::string Options::output(const std::string& name) const {
-  return name.starts_with('/') || directory == "." ? name : directory + "/" + name;
+bool parse_range(const Words& words, NumberRange& range) {
+  return words.size() == 2 && parse_number(words[0], range.first) &&
+         parse_number(words[1], range.last) && range.last != 0 && range.first <= range.last;
 }
 
-std::variant<Options, int> parse_options(const std::vector<std::string>& arguments) {
-  const cli::OptionTable::Outcome outcome = option_table().parse(arguments);
-  if (outcome.exit) return *outcome.exit;
-  const po::variables_map& given = outcome.values;
+// Which records; what is wrong, or nothing.
+std::string take_selection(const po::variables_map& given, Selection& selection) {
+  if (given.count("-p") && given.count("pp")) return "-p and -pp do not go together.";
+  if (given.count("-p") && (!parse_number(given["-p"].as<std::string>(), selection.records.last) ||
+                            selection.records.last == 0))
+    return "-p takes the number of the last record, from 1, not '" + given["-p"].as<std::string>() +
+           "'.";
+  if (given.count("pp") && !parse_range(given["pp"].as<Words>(), selection.records))
+    return "-pp takes the numbers of the first and the last record.";
+  if (given.count("twin") && !parse_range(given["twin"].as<Words>(), selection.ticks))
+    return "-twin takes the numbers of the first and the last tick.";
+  if (given.count("tpsel")) {
+    uint64_t metric = 0;
+    if (!parse_number(given["tpsel"].as<std::string>(), metric) || metric > 0xff)
+      return "-tpsel takes the number of a metric, 0 to 255, not '" +
+             given["tpsel"].as<std::string>() + "'.";
+    selection.metric = static_cast<uint8_t>(metric);
+  }
+  return {};
+}
+
+// Options that contradict each other; the sentence for the first such pair, or nothing.
+std::string find_conflict(const po::variables_map& given) {
+  const auto has = [&](const char* name) {
+    return given.count(name) != 0 && !given[name].defaulted();
+  };
+  if (given.count("diff") != 0)
+    for (const char* other : {"-r", "show", "showx", "showxx", "rsel", "off", "-x", "pnm", "tnm",
+                              "cpu", "tmod", "compat", "budget", "verbmsg"})
+      if (has(other))
+        return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
+  if (given.count("showx") != 0 || given.count("showxx") != 0)
+    for (const char* other : {"json", "-x", "budget"})
+      if (has(other))
+        return fmt::format("-{} needs the tprof reports, which -showx and -showxx leave out.",
+                           other[0] == '-' ? other + 1 : fmt::format("-{}", other));
+  return {};
+}
+
+Options take_options(const po::variables_map& given) {
   const auto has = [&](const char* name) { return given.count(name) != 0; };
   const auto text = [&](const char* name) {
     return has(name) ? given[name].as<std::string>() : std::string();
@@ -87,17 +140,59 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
   options.show_raw = has("showxx");
   options.tprof = !has("showx") && !has("showxx");
   if (has("json")) options.json = text("json");
+  if (options.json == usual_json) options.json = has("diff") ? "tprof.diff.json" : "tprof.json";
   options.verbose = has("verbose");
+  options.message_file = has("verbmsg");
+  options.strict = has("strict");
+  if (has("-x")) options.extra_reports_file = text("-x");
+  if (has("budget")) options.budget_file = text("budget");
   options.report.offsets = has("off");
+  options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
-  options.symbols = {text("-k"), has("kas"), has("nsf"), text("sympath"), has("demangle")};
-  if (!parse_percent(text("clip"), options.report.clip_percent))
-    return wrong("-clip takes a percentage from 0 to 100, not '" + text("clip") + "'.");
-  if (has("rsel") && !parse_selection(text("rsel"), options.report.selected))
-    return wrong("-rsel takes eight digits, 0 or 1 and at least one 1, not '" + text("rsel") +
-                 "'.");
-  if (!options.tprof && options.json)
-    return wrong("--json needs the tprof reports, which -showx and -showxx leave out.");
+  options.symbols = {text("-k"),      has("kas"),      has("nsf"),
+                     text("sympath"), has("demangle"), has("tmod")};
+  return options;
+}
+
+}  // namespace
+
+bool ReportOptions::needs_offsets() const {
+  return offsets || std::ranges::any_of(extra, [](const ReportKind& kind) {
+           return std::ranges::find(kind.levels, Level::offset) != kind.levels.end();
+         });
+}
+
+std::string Options::output(const std::string& name) const {
+  return name.starts_with('/') || directory == "." ? name : directory + "/" + name;
+}
+
+std::variant<Options, int> parse_options(const std::vector<std::string>& arguments) {
+  for (const std::string& word : arguments) {
+    if (word == "--") break;
+    if (const Declined* option = find_declined(word))
+      return wrong(fmt::format("-{} is not supported: {}; {}.", option->name, option->reason,
+                               option->instead));
+  }
+  const cli::OptionTable::Outcome outcome = option_table().parse(arguments);
+  if (outcome.exit) return *outcome.exit;
+  const po::variables_map& given = outcome.values;
+  if (const std::string conflict = find_conflict(given); !conflict.empty()) return wrong(conflict);
+  Options options = take_options(given);
+  const std::string& clip = given["clip"].as<std::string>();
+  const std::optional<double> percent = percent_from(clip);
+  if (!percent) return wrong("-clip takes a percentage from 0 to 100, not '" + clip + "'.");
+  options.report.clip_percent = *percent;
+  if (given.count("rsel") != 0 &&
+      !parse_selection(given["rsel"].as<std::string>(), options.report.selected))
+    return wrong("-rsel takes eight digits, 0 or 1 and at least one 1, not '" +
+                 given["rsel"].as<std::string>() + "'.");
+  if (const std::string problem = take_selection(given, options.report.selection); !problem.empty())
+    return wrong(problem);
+  if (given.count("diff") != 0) {
+    const Words& files = given["diff"].as<Words>();
+    if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");
+    options.compared = {files[0], files[1]};
+  }
   if (options.directory.empty()) return wrong("-o takes the name of a directory.");
   if (options.json && options.json->empty()) return wrong("--json= takes the name of a file.");
   return options;

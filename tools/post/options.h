@@ -6,10 +6,13 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "labels.h"
+#include "report_kind.h"
+#include "selection.h"
 
 namespace post {
 
@@ -17,9 +20,15 @@ constexpr size_t report_count = 8;
 
 struct ReportOptions {
   double clip_percent = 0.1;
-  LabelOptions labels;
+  LabelOptions labels = {};
   std::array<bool, report_count> selected = {true, true, true, true, true, true, true, true};
-  bool offsets = false;
+  bool offsets = false;                // -off
+  std::vector<ReportKind> extra = {};  // of the file that -x names
+  bool mode_line = true;               // not with -compat
+  Selection selection = {};
+
+  // Whether a report needs to know where in a symbol a tick fell.
+  bool needs_offsets() const;
 };
 
 struct SymbolOptions {
@@ -28,6 +37,7 @@ struct SymbolOptions {
   bool plain_no_symbol = false;  // -nsf
   std::string search_path;       // -sympath; empty: none
   bool demangle = false;
+  bool module_width = false;  // -tmod
 };
 
 struct Options {
@@ -38,6 +48,11 @@ struct Options {
   bool show_raw = false;
   std::optional<std::string> json;  // path of the JSON file
   bool verbose = false;
+  bool message_file = false;  // -verbmsg
+  bool strict = false;
+  std::optional<std::string> extra_reports_file;  // -x
+  std::optional<std::string> budget_file;
+  std::optional<std::pair<std::string, std::string>> compared;  // the files of --diff
   ReportOptions report;
   SymbolOptions symbols;
 

@@ -62,15 +62,22 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
   uint64_t bytes = 0;
   for (const StreamLayout& layout : file.streams) bytes += layout.size();
   pi::TprofTick tick;
+  const Selection& selection = consumers.selection;
   while (merge.next()) {
     const Stream& stream = merge.current();
     const pi::RecordView& record = stream.record();
+    const uint64_t number = totals.records + 1;
+    if (number > selection.records.last) {
+      totals.stopped = true;
+      break;
+    }
     ++totals.by_major[record.major()];
-    if (consumers.show) consumers.show->add(stream);
+    if (consumers.show && number >= selection.records.first) consumers.show->add(stream);
     if (record.major() == PITRACE_MAJOR_TPROF) {
       if (!pi::decode_tprof(record, tick)) [[unlikely]]
         log_bad(stream, damage);
-      else if (consumers.ticks)
+      else if (consumers.ticks &&
+               selection.takes_tick(number, totals.by_major[PITRACE_MAJOR_TPROF], record.minor()))
         consumers.ticks->add(tick, stream.cpu(), stream.time());
     } else if (record.major() == PITRACE_MAJOR_MTE) {
       if (consumers.ticks) consumers.ticks->settle();
@@ -85,7 +92,7 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
       return totals;
   }
   if (consumers.ticks) consumers.ticks->finish();
-  check_counts(file, merge, damage);
+  if (!totals.stopped) check_counts(file, merge, damage);
   for (const auto& stream : merge.streams()) totals.counted += stream->counted();
   for (const auto& stream : merge.streams())
     if (stream->gap_count() != 0)

@@ -13,6 +13,7 @@
 #include "nrm2_reader.h"
 #include "processes.h"
 #include "report_show.h"
+#include "selection.h"
 #include "stream.h"
 #include "tick_counter.h"
 
@@ -38,12 +39,14 @@ struct RecordTotals {
     std::vector<Gap> first;
   };
   std::vector<StreamGaps> gaps;
+  bool stopped = false;  // as the selection said, before the end of the trace
 };
 
 struct Consumers {
   Processes* processes = nullptr;  // with ticks, or neither
   TickCounter* ticks = nullptr;
   ShowReport* show = nullptr;
+  Selection selection = {};  // for ticks and show; all records tell of processes
 };
 
 // Called about every million records with the share of the bytes read, 0 to 1; false stops.

@@ -41,6 +41,19 @@ Json trace_json(const Summary& summary) {
           {"tick_ns", tick_distance(summary)}};
 }
 
+Json selection_json(const Selection& selection) {
+  const auto range = [](const NumberRange& numbers) {
+    Json json = {{"first", numbers.first}};
+    if (numbers.last != NumberRange{}.last) json["last"] = numbers.last;
+    return json;
+  };
+  Json json = Json::object();
+  if (!selection.records.all()) json["records"] = range(selection.records);
+  if (!selection.ticks.all()) json["ticks"] = range(selection.ticks);
+  if (selection.metric) json["metric"] = *selection.metric;
+  return json;
+}
+
 Json records_json(const RecordTotals& records) {
   const uint64_t tprof = records.by_major[PITRACE_MAJOR_TPROF];
   const uint64_t mte = records.by_major[PITRACE_MAJOR_MTE];
@@ -100,6 +113,21 @@ Json losses_json(const Summary& summary) {
   return json;
 }
 
+Json budget_json(const Summary& summary) {
+  Json list = Json::array();
+  for (const LimitResult& result : summary.budget) {
+    const Limit& limit = result.limit;
+    Json json = {{"line", limit.line}, {"kind", level_word(limit.level)}, {"name", limit.name}};
+    if (!limit.module.empty()) json["module"] = limit.module;
+    json.update({{"limit_percent", limit.percent},
+                 {"ticks", result.ticks},
+                 {"percent", rounded(result.percent)},
+                 {"exceeded", result.exceeded()}});
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 class RowsToJson {
  public:
   RowsToJson(const Summary& summary, std::vector<Row> rows)
@@ -141,6 +169,11 @@ Json head(const Summary& summary) {
       {"schema", "pitrace-tprof"},
       {"schema_version", schema_version},
       {"trace", trace_json(summary)},
+      {"selection", selection_json(summary.options.selection)},
+      {"names",
+       {{"process_ids", !summary.options.labels.process_names_only},
+        {"thread_ids", !summary.options.labels.thread_names_only},
+        {"processors", summary.options.labels.per_cpu}}},
       {"ticks", ticks.ticks},
       {"clip_percent", summary.options.clip_percent},
       {"clip_ticks", clip_ticks(summary)},
@@ -149,6 +182,7 @@ Json head(const Summary& summary) {
       {"unresolved", {{"no_module", ticks.no_module}, {"no_symbol", ticks.no_symbol}}},
       {"damage",
        {{"places", damage.places()}, {"bytes", damage.bytes()}, {"messages", damage.messages()}}},
+      {"budget", budget_json(summary)},
       {"symbol_notes", summary.symbol_notes}};
 }
 
@@ -178,6 +212,8 @@ bool write_json(const Summary& summary, Sink& sink) {
     json["reports"].push_back(report_json(summary, *kind));
   if (summary.options.offsets)
     json["reports"].push_back(report_json(summary, offset_report_kind()));
+  for (const ReportKind& kind : summary.options.extra)
+    json["reports"].push_back(report_json(summary, kind));
   return sink.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

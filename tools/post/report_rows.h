@@ -8,15 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "report_kind.h"
 #include "sample_tree.h"
 #include "summary.h"
 
 namespace post {
-
-struct ReportKind {
-  const char* title;
-  std::vector<Level> levels;  // from the outside in
-};
 
 // The eight reports in their order; the one with offsets.
 std::span<const ReportKind> report_kinds();

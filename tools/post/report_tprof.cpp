@@ -11,15 +11,8 @@
 namespace post {
 namespace {
 
-constexpr std::string_view banner = "    ================================\n";
-
 std::string or_unknown(uint64_t value) {
   return value == 0 ? "unknown" : std::to_string(value);
-}
-
-// " Lead : text", wrapped.
-std::string sentence(std::string_view lead, std::string_view text) {
-  return wrapped(fmt::format(" {} : ", lead), text);
 }
 
 std::string label(std::string_view name, std::string_view value) {
@@ -65,6 +58,8 @@ std::string origin(const Summary& summary) {
   std::string text = sentence("Source", source_text(info)) + sentence("Scope", scope_text(info));
   for (const std::string& what : info.cannot_see) text += sentence("Cannot see", what);
   for (const std::string& note : info.notes) text += sentence("Note", note);
+  for (const std::string& what : selection_texts(summary.options.selection))
+    text += sentence("Only", what);
   for (const auto& [lead, what] : loss_sentences(summary.file, summary.losses))
     text += sentence(lead, what);
   if (summary.damage.any())
@@ -87,6 +82,8 @@ std::string contents(const Summary& summary) {
   for (const ReportKind* kind : chosen_reports(summary.options))
     text += fmt::format("    )) {}\n", kind->title);
   if (summary.options.offsets) text += fmt::format("    )) {}\n", offset_report_kind().title);
+  for (const ReportKind& kind : summary.options.extra)
+    text += fmt::format("    )) {}\n", kind.title);
   return text + std::string(banner);
 }
 
@@ -140,6 +137,8 @@ std::string closing(const Summary& summary) {
                    fmt::format("{} without a module ({:.2f} %), {} without a symbol ({:.2f} %)",
                                ticks.no_module, percent(ticks.no_module, ticks.ticks),
                                ticks.no_symbol, percent(ticks.no_symbol, ticks.ticks)));
+  for (const LimitResult& result : summary.budget)
+    text += sentence("Budget", limit_text(result, ticks.ticks));
   for (const std::string& message : summary.damage.messages()) text += sentence("Damaged", message);
   const uint64_t more = summary.damage.places() - summary.damage.messages().size();
   if (more != 0) text += sentence("Damaged", fmt::format("and {} more places", more));
@@ -152,13 +151,17 @@ std::string closing(const Summary& summary) {
 bool write_tprof(const Summary& summary, Sink& sink) {
   std::string text = "<pre>\n Tprof Reports\n\n";
   text += sentence("Platform", platform_text(summary.file.info)) + '\n' + facts(summary) + '\n';
-  text += mode_line(summary) + '\n' + origin(summary) + '\n' + totals(summary) + '\n';
+  if (summary.options.mode_line) text += mode_line(summary) + '\n';
+  text += origin(summary) + '\n' + totals(summary) + '\n';
   text += contents(summary);
   bool good = sink.write(text);
   for (const ReportKind* kind : chosen_reports(summary.options))
     good = sink.write(report(summary, *kind)) && good;
   if (summary.options.offsets)
     good = sink.write("\n Offset Report\n" + report(summary, offset_report_kind())) && good;
+  if (!summary.options.extra.empty()) good = sink.write("\n Extra Tree Reports\n") && good;
+  for (const ReportKind& kind : summary.options.extra)
+    good = sink.write(report(summary, kind)) && good;
   return sink.write(closing(summary)) && good;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "damage_log.h"
+#include "limit.h"
 #include "losses.h"
 #include "nrm2_reader.h"
 #include "options.h"
@@ -31,6 +32,7 @@ struct Summary {
   Losses losses;
   std::vector<std::string> symbol_notes;
   const std::deque<Life>& lives;
+  std::vector<LimitResult> budget = {};  // in the order of the file
 };
 
 // Ticks below this are left out of the reports.

@@ -23,6 +23,7 @@ struct Lookup {
   std::string_view module;  // both valid until the next call
   std::string_view symbol;  // a stand-in such as NoSymbols when there is none
   uint64_t start = 0;       // address that offsets count from; 0 when nothing is known
+  bool module_64 = false;   // known to be a 64-bit module
 };
 
 // What happens to processes is told in the order of time; time is nanoseconds of the trace clock.

@@ -78,6 +78,19 @@ std::string wrapped(std::string_view lead, std::string_view text, size_t width) 
   return out;
 }
 
+std::string sentence(std::string_view lead, std::string_view text) {
+  return wrapped(fmt::format(" {} : ", lead), text);
+}
+
+std::optional<double> percent_from(std::string_view text) {
+  double percent = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (problem != std::errc() || end != text.data() + text.size()) return {};
+  // Written so that "nan" fails, too.
+  if (!(percent >= 0 && percent <= 100)) return {};
+  return percent;
+}
+
 bool parse_number(std::string_view text, uint64_t& value) {
   uint64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

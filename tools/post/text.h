@@ -4,6 +4,7 @@
 #define POST_TEXT_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,15 @@ std::string printable(std::string_view text);
 // "LEAD text text\n     text\n": lines of at most width columns where words allow it, continued
 // below the text's first column.
 std::string wrapped(std::string_view lead, std::string_view text, size_t width = 78);
+
+// " Lead : text", wrapped: how reports tell facts.
+std::string sentence(std::string_view lead, std::string_view text);
+
+// The line above and below a report's title.
+constexpr std::string_view banner = "    ================================\n";
+
+// A percentage from 0 to 100 that fills the whole text.
+std::optional<double> percent_from(std::string_view text);
 
 // A decimal number that fills the whole text; false leaves value alone.
 bool parse_number(std::string_view text, uint64_t& value);

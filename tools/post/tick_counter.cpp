@@ -61,7 +61,8 @@ const TickCounter::Resolved& TickCounter::resolve(const Process& process, const 
   place = {key.address,
            start,
            version,
-           names_.intern(printable(lookup.module)),
+           names_.intern(printable(lookup.module) +
+                         (options_.module_width && lookup.module_64 ? "_64" : "")),
            names_.intern(printable(lookup.symbol)),
            lookup.found};
   return place;

@@ -29,8 +29,9 @@ struct TickTotals {
 class TickCounter {
  public:
   struct Options {
-    LabelOptions labels;
-    bool offsets = false;  // the offset in the symbol is part of the path
+    LabelOptions labels = {};
+    bool offsets = false;       // the offset in the symbol is part of the path
+    bool module_width = false;  // names of 64-bit modules end in _64
     // Of the caches; a power of two. By default about two megabytes each: programs have their hot
     // places in far fewer.
     size_t sets = 1 << 15;

@@ -29,7 +29,7 @@ class DebugFiles : public A2nTest {
     expect_functions(truth::functions(fixture(full)), bias);
     const uint64_t value = truth::value_of(truth::functions(fixture(full)), "local_helper");
     EXPECT_EQ(name_at(value + bias), "local_helper");
-    EXPECT_EQ(ask(value + bias).data.flags, 0u);
+    EXPECT_EQ(ask(value + bias).data.flags, static_cast<uint32_t>(A2N_FLAG_MODULE_64));
   }
   static uint64_t address_of(const std::string& name) {
     return truth::value_of(truth::functions(fixture("libfull.so")), name) + bias;

@@ -107,7 +107,7 @@ TEST_F(ElfSymbols, AStrippedLibraryGivesItsExports) {
   EXPECT_EQ(local.symbol, "<<.text>>");
   const Answer exported = ask(truth::value_of(all, "plain_function") + bias);
   EXPECT_EQ(exported.rc, A2N_SUCCESS);
-  EXPECT_EQ(exported.data.flags, static_cast<uint32_t>(A2N_FLAG_EXPORTS));
+  EXPECT_EQ(exported.data.flags, static_cast<uint32_t>(A2N_FLAG_EXPORTS | A2N_FLAG_MODULE_64));
 }
 
 TEST_F(ElfSymbols, AnExportWithoutSizeIsDoubtful) {
@@ -204,7 +204,7 @@ TEST_F(ElfSymbols, WithoutSectionHeadersTheDynamicSegmentLeadsToTheExports) {
     const auto symbols = truth::functions(fixture(name), true);
     expect_functions(symbols, bias);
     EXPECT_EQ(ask(truth::value_of(symbols, "entry") + bias).data.flags,
-              static_cast<uint32_t>(A2N_FLAG_EXPORTS));
+              static_cast<uint32_t>(A2N_FLAG_EXPORTS | A2N_FLAG_MODULE_64));
   }
 }
 

@@ -40,4 +40,18 @@ TEST(Labels, ThreadsShowNameAndId) {
   EXPECT_EQ(thread_label(0x2c5, "", {.thread_names_only = true}), "tid_02c5");
 }
 
+TEST(Labels, TheBaseNameIsWhatTheLabelWasMadeFrom) {
+  for (const bool names_only : {false, true})
+    for (const bool per_cpu : {false, true}) {
+      const post::LabelOptions options{names_only, false, per_cpu};
+      for (const char* name : {"java", "a_b", "x_12", "worker_0020", "_"})
+        EXPECT_EQ(post::process_base_name(post::process_label(0x123456, name, 7, options), options),
+                  name);
+      EXPECT_EQ(post::process_base_name(post::process_label(0, "", 7, options), options),
+                "SystemProcess");
+      EXPECT_EQ(post::process_base_name(post::process_label(0x12, "", 7, options), options),
+                "(no name)");
+    }
+}
+
 }  // namespace

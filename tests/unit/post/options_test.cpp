@@ -74,6 +74,42 @@ TEST(Options, OutputsGoToTheDirectoryUnlessAbsolute) {
   EXPECT_EQ(options.output("/tmp/x.json"), "/tmp/x.json");
 }
 
+TEST(Options, WindowsCountFromOneAndBothEndsBelongToThem) {
+  const post::Selection all = good({}).report.selection;
+  EXPECT_TRUE(all.takes_tick(1, 1, 0x23));
+  EXPECT_TRUE(post::selection_texts(all).empty());
+  const post::Selection some =
+      good({"-pp", "10", "20", "-twin", "3", "4", "-tpsel", "2"}).report.selection;
+  EXPECT_TRUE(some.takes_tick(10, 3, 0x223));
+  EXPECT_TRUE(some.takes_tick(20, 4, 0x220));
+  EXPECT_FALSE(some.takes_tick(9, 3, 0x223));
+  EXPECT_FALSE(some.takes_tick(21, 3, 0x223));
+  EXPECT_FALSE(some.takes_tick(10, 2, 0x223));
+  EXPECT_FALSE(some.takes_tick(10, 5, 0x223));
+  EXPECT_FALSE(some.takes_tick(10, 3, 0x123));
+  EXPECT_EQ(post::selection_texts(some).size(), 3u);
+  EXPECT_EQ(good({"-p", "7"}).report.selection.records.last, 7u);
+}
+
+TEST(Options, DiffTakesTwoFilesAndItsJsonHasItsOwnName) {
+  const Options options = good({"--diff", "a", "b", "--json", "-clip", "1", "--strict"});
+  EXPECT_EQ(*options.compared, (std::pair<std::string, std::string>{"a", "b"}));
+  EXPECT_EQ(*options.json, "tprof.diff.json");
+  EXPECT_TRUE(options.strict);
+  EXPECT_EQ(*good({"--diff", "a", "b", "--json=x"}).json, "x");
+  EXPECT_EQ(*good({"--json"}).json, "tprof.json");
+  EXPECT_FALSE(good({}).strict);
+}
+
+TEST(Options, TheRestOfTheOriginals) {
+  const Options options = good({"-x", "f", "-tmod", "-compat", "-verbmsg", "--budget", "limits"});
+  EXPECT_EQ(*options.extra_reports_file, "f");
+  EXPECT_TRUE(options.symbols.module_width);
+  EXPECT_FALSE(options.report.mode_line);
+  EXPECT_TRUE(options.message_file);
+  EXPECT_EQ(*options.budget_file, "limits");
+}
+
 TEST(Options, WrongUseGives255) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"-bogus"},
@@ -88,6 +124,25 @@ TEST(Options, WrongUseGives255) {
                                              {"-rsel", "00000000"},
                                              {"-showx", "--json"},
                                              {"-o", ""},
+                                             {"-p", "0"},
+                                             {"-p", "x"},
+                                             {"-p", "5", "-pp", "1", "5"},
+                                             {"-pp", "5"},
+                                             {"-pp", "5", "4"},
+                                             {"-pp", "1", "2", "3"},
+                                             {"-twin", "1", "18446744073709551616"},
+                                             {"-twin", "0", "0"},
+                                             {"-tpsel", "256"},
+                                             {"-tpsel", "-1"},
+                                             {"-x"},
+                                             {"--budget"},
+                                             {"--diff", "a"},
+                                             {"--diff", "a", "b", "c"},
+                                             {"--diff", "a", "b", "-r", "c"},
+                                             {"--diff", "a", "b", "--budget", "c"},
+                                             {"--diff", "a", "b", "-show"},
+                                             {"-showx", "--budget", "c"},
+                                             {"-showxx", "-x", "c"},
                                              {"-r"}})
     EXPECT_EQ(status_of(wrong), 255) << wrong[0];
 }

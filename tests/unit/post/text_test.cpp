@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "text.h"
+#include "text_file.h"
 
 namespace {
 
@@ -43,6 +44,26 @@ TEST(ParseNumber, TakesWholeDecimalNumbersOnly) {
   for (const char* text : {"", "-1", "+1", "1x", " 1", "18446744073709551616", "0x10"})
     EXPECT_FALSE(parse_number(text, value)) << text;
   EXPECT_EQ(value, 7u);
+}
+
+TEST(Text, APercentageIsWholeAndInRange) {
+  EXPECT_EQ(post::percent_from("0"), 0.0);
+  EXPECT_EQ(post::percent_from("12.5"), 12.5);
+  EXPECT_EQ(post::percent_from("100"), 100.0);
+  for (const char* wrong :
+       {"", " 1", "1 ", "1%", "-1", "100.1", "nan", "inf", "1e999", "0x1", "+1"})
+    EXPECT_FALSE(post::percent_from(wrong)) << wrong;
+}
+
+TEST(Text, CommentsBeginALineOrFollowABlank) {
+  const auto lines = post::meaningful_lines("# no\n a#b \r\n\n\tc d # e\n#\nf");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0].text, "a#b");
+  EXPECT_EQ(lines[0].number, 2u);
+  EXPECT_EQ(lines[1].text, "c d");
+  EXPECT_EQ(lines[1].number, 4u);
+  EXPECT_EQ(lines[2].text, "f");
+  EXPECT_EQ(lines[2].number, 6u);
 }
 
 }  // namespace

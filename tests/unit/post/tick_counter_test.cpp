@@ -62,8 +62,8 @@ TEST(TickCounter, CountsExactlyWhenTheCachesOverflow) {
   ASSERT_TRUE(file);
   post::StringTable table;
   post::Processes processes(symbolizer, table);
-  post::TickCounter ticks(processes, symbolizer, table, {{}, true, 1024});
-  run_pipeline(source, *file, damage, {&processes, &ticks, nullptr}, nullptr);
+  post::TickCounter ticks(processes, symbolizer, table, {.offsets = true, .sets = 1024});
+  run_pipeline(source, *file, damage, {.processes = &processes, .ticks = &ticks}, nullptr);
   ASSERT_EQ(ticks.tree().leaves().size(), expected.size());
   for (const post::Leaf& leaf : ticks.tree().leaves())
     ASSERT_EQ(leaf.ticks, expected[0x1000 + leaf.path[4]]);

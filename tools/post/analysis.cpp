@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// A trace file read from end to end, and its ticks with the names that liba2n has for them.
+#include "analysis.h"
+
+#include <cli.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "output_file.h"
+
+namespace post {
+namespace {
+
+// One line on the terminal, overwritten; silent elsewhere.
+class ProgressLine {
+ public:
+  ~ProgressLine() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  void show(uint64_t records, double share) {
+    if (!terminal_) return;
+    fmt::print(stderr, "\rpost: {} million records, {:.0f} %", records >> 20, 100 * share);
+    shown_ = true;
+  }
+
+ private:
+  const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  bool shown_ = false;
+};
+
+// A trace's addresses of the kernel hold for one boot of one kernel.
+void check_running_kernel(const TraceInfo& info) {
+  utsname running{};
+  if (::uname(&running) != 0 || info.kernel.empty() || info.kernel == running.release) return;
+  pi::cli::warning(
+      fmt::format("-kas takes the symbols of the running kernel {}, but the trace was made "
+                  "on {}: names of the kernel will be wrong.",
+                  running.release, info.kernel));
+}
+
+}  // namespace
+
+pi::Status open_trace(TraceRun& run) {
+  auto source = FileSource::open(run.path);
+  if (!source) return source.error();
+  run.source = std::move(*source);
+  auto file = read_layout(*run.source, run.damage);
+  if (!file) return pi::Error{-1, run.path + ": " + file.error().message};
+  run.file = std::move(*file);
+  return {};
+}
+
+pi::Status read_records(TraceRun& run, const Options& options, Consumers consumers) {
+  std::unique_ptr<OutputFile> show_file;
+  std::optional<ShowReport> show;
+  if (options.show) {
+    auto created = OutputFile::create(options.output("post.show"), 0600);
+    if (!created) return created.error();
+    show_file = std::move(*created);
+    consumers.show = &show.emplace(*show_file, options.show_raw);
+  }
+  consumers.selection = options.report.selection;
+  ProgressLine line;
+  run.totals = run_pipeline(*run.source, run.file, run.damage, consumers,
+                            [&](uint64_t records, double share) {
+                              line.show(records, share);
+                              return !show || show->good();
+                            });
+  run.losses = sum_losses(run.file);
+  if (!show) return {};
+  show->finish();
+  return show_file->commit();
+}
+
+TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
+    : run_(run),
+      options_(options),
+      processes_(symbolizer_, names_),
+      ticks_(
+          processes_, symbolizer_, names_,
+          {options.report.labels, options.report.needs_offsets(), options.symbols.module_width}) {}
+
+pi::Status TickAnalysis::read() {
+  if (options_.symbols.running_kernel) check_running_kernel(run_.file.info);
+  if (const auto status = symbolizer_.configure(run_.file, run_.path, options_.symbols); !status)
+    return status;
+  return read_records(run_, options_, {&processes_, &ticks_, nullptr, {}});
+}
+
+Summary TickAnalysis::summary() {
+  return {run_.file,           run_.totals,       ticks_.tree(),   names_,
+          run_.damage,         options_.report,   ticks_.totals(), run_.losses,
+          symbolizer_.notes(), processes_.lives()};
+}
+
+}  // namespace post

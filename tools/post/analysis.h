@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A trace file read from end to end, and its ticks with the names that liba2n has for them.
+#ifndef POST_ANALYSIS_H
+#define POST_ANALYSIS_H
+
+#include <pi/result.h>
+
+#include <memory>
+#include <string>
+
+#include "a2n_symbolizer.h"
+#include "file_source.h"
+#include "options.h"
+#include "pipeline.h"
+#include "summary.h"
+
+namespace post {
+
+// A trace file and what reading it has told so far.
+struct TraceRun {
+  std::string path;
+  std::unique_ptr<FileSource> source;
+  DamageLog damage;
+  TraceFile file;
+  RecordTotals totals;
+  Losses losses;
+};
+
+// Opens the file at run.path and reads its layout.
+pi::Status open_trace(TraceRun& run);
+
+// Reads all records, and writes post.show where the options want it. Shows progress on a terminal.
+pi::Status read_records(TraceRun& run, const Options& options, Consumers consumers);
+
+// Counts the ticks of one trace. liba2n's state is one for the program: one analysis at a time.
+class TickAnalysis {
+ public:
+  // Both must outlive this.
+  TickAnalysis(TraceRun& run, const Options& options);
+
+  pi::Status read();
+
+  // After read(); refers to this and the run.
+  Summary summary();
+
+ private:
+  TraceRun& run_;
+  const Options& options_;
+  A2nSymbolizer symbolizer_;
+  StringTable names_;
+  Processes processes_;
+  TickCounter ticks_;
+};
+
+}  // namespace post
+
+#endif  // POST_ANALYSIS_H

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Options of the original post that this one does not have, each with the reason.
+#include "declined.h"
+
+namespace post {
+namespace {
+
+constexpr const char* no_itrace = "there are no instruction traces in this version";
+constexpr const char* profile_instead = "-off shows where in a function the ticks fell";
+constexpr const char* no_jit = "names of code compiled at run time are not read in this version";
+constexpr const char* no_class = "its ticks are under NoModule, by process";
+constexpr const char* no_debug = "there are no debugging codes";
+constexpr const char* verbose = "use -verbose, or -showxx to see the records";
+constexpr const char* unknown = "no description of what it did has survived";
+constexpr const char* json = "programs should read tprof.json (--json)";
+
+constexpr Declined table[] = {
+    {"mask", no_debug, verbose},
+    {"d", no_debug, verbose},
+    {"a2ntest", "the symbol library is tested by its own tests", "use scripts/check -R a2n"},
+    {"undup",
+     "equal names of one module would be told apart by addresses that differ from run to "
+     "run",
+     "use -a2nrdup"},
+    {"noskew", "all processors write times of one clock, so that no skew is taken off",
+     "leave it out"},
+    {"aixtrc", "traces of AIX are not read", "record with swtrace"},
+    {"disasm", "nothing is disassembled in this version",
+     "use -off, and objdump -d --disassemble=SYMBOL beside it"},
+    {"oprof", unknown, json},
+    {"nt", unknown, "leave it out"},
+    {"nospace", unknown, json},
+    {"arc", no_itrace, profile_instead},
+    {"c", no_itrace, profile_instead},
+    {"ss", no_itrace, profile_instead},
+    {"ssi", no_itrace, profile_instead},
+    {"m", no_itrace, profile_instead},
+    {"ck", no_itrace, profile_instead},
+    {"cp", no_itrace, profile_instead},
+    {"dcnt", no_itrace, profile_instead},
+    {"int3", no_itrace, profile_instead},
+    {"itsel", no_itrace, profile_instead},
+    {"jdir", no_jit, no_class},
+    {"jita2nmsg", no_jit, no_class},
+    {"oldjit", no_jit, no_class},
+};
+
+}  // namespace
+
+std::span<const Declined> declined_options() {
+  return table;
+}
+
+const Declined* find_declined(std::string_view word) {
+  if (!word.starts_with('-')) return nullptr;
+  word.remove_prefix(word.starts_with("--") ? 2 : 1);
+  const std::string_view name = word.substr(0, word.find('='));
+  for (const Declined& option : table)
+    if (name == option.name) return &option;
+  return nullptr;
+}
+
+}  // namespace post

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What changed from one profile to another, and what of that may be chance.
+#ifndef POST_DIFF_H
+#define POST_DIFF_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile.h"
+
+namespace post {
+
+enum class Verdict : uint8_t {
+  more,  // of the ticks than before
+  less,
+  noise,  // chance can make as much of a difference
+};
+
+struct DiffRow {
+  std::string name;
+  std::string module;  // of a symbol
+  uint64_t a = 0;      // ticks
+  uint64_t b = 0;
+  double change = 0;  // of the share, in points of percent
+  double sigmas = 0;  // see significance.h
+  Verdict verdict = Verdict::noise;
+};
+
+struct DiffTable {
+  const char* title;  // "Process"
+  // Those beyond chance first; both parts by the size of the change, then name.
+  std::vector<DiffRow> rows;
+};
+
+// Refers to the two profiles.
+struct Diff {
+  const Profile& a;
+  const Profile& b;
+  double clip_percent = 0;         // rows with less in both are left out
+  double noise_limit = 0;          // in sigmas; holds for all rows of all tables together
+  double rate_sigmas = 0;          // of all ticks a second; 0 when these cannot be compared
+  std::vector<std::string> notes;  // what to mind when comparing these two
+  std::vector<DiffTable> tables;   // Process, Module, Symbol
+};
+
+Diff compare(const Profile& a, const Profile& b, double clip_percent);
+
+}  // namespace post
+
+#endif  // POST_DIFF_H

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Whether a trace is whole: what changes the exit status, always or with --strict.
+#include "wholeness.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace post {
+
+bool is_damaged(const TraceFile& file, const DamageLog& damage) {
+  const std::string& ended = file.info.ended;
+  return damage.any() || ended == "disk full" || ended == "running";
+}
+
+std::string what_is_missing(const TraceFile& file, const Losses& losses) {
+  std::vector<std::string> parts;
+  if (losses.lost() != 0) parts.push_back(fmt::format("{} records were lost", losses.lost()));
+  if (losses.missed != 0)
+    parts.push_back(fmt::format("{} hits of hooks were missed", losses.missed));
+  // A buffer can become full with its last record: then nothing was lost, but the end is not the
+  // end of the run.
+  if (!file.full.empty()) parts.push_back("recording ended early in a full buffer");
+  if (!losses.counted)
+    parts.push_back(
+        "the file does not tell how many records were produced, as when its recorder "
+        "was killed");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace post
