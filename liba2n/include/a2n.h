@@ -39,6 +39,10 @@ extern "C" {
 #define A2N_NULL_SYMDATA 17
 #define A2N_INVALID_ARGUMENT 40
 #define A2N_FILE_NOT_FOUND 32
+#define A2N_WRITE_ERROR 34
+#define A2N_MSI_ERROR 35   /* not an MSI file, of another version, or it comes too late */
+#define A2N_MSI_DAMAGED 36 /* what is good of the MSI file was taken */
+#define A2N_RANGE_FILE_ERROR 44
 #define A2N_FORK_ERROR 31
 #define A2N_CLONE_ERROR 30
 #define A2N_INTERNAL_ERROR 49
@@ -53,6 +57,11 @@ uint32_t A2nGetVersion(void);
  * A2N_SUCCESS. */
 int A2nInit(void);
 
+/* What the last call that returned one of these has to say: a sentence without a final full stop, ""
+ * when there is nothing more than the code. Calls that name this one fill it. Valid until the next of
+ * them (our addition). */
+const char *A2nGetErrorText(void);
+
 /* ---- settings (before the first lookup) ---------------------------------------------------- */
 #define A2N_NSF_NULL 1    /* no symbol: name is null */
 #define A2N_NSF_NSF 2     /* "NoSymbolFound", "NoSymbols" */
@@ -62,6 +71,46 @@ void A2nSetNoSymbolFoundAction(int action);
 
 /* C++ and Rust names are demangled (default off). */
 void A2nSetDemangleCppNamesMode(int on);
+
+#define A2N_QUALITY_ANY 1  /* where no symbol covers an address, the one before it in its section */
+#define A2N_QUALITY_GOOD 2 /* default */
+
+/* With A2N_QUALITY_ANY a lookup returns A2N_FLAKY_SYMBOL for such a symbol. */
+void A2nSetSymbolQualityMode(int mode);
+
+/* Whether a file has to be shown to be the traced one (by build-id, inode and not having changed)
+ * before its symbols are used, default yes. With no, the file of the path is used, and a note says
+ * where it is not shown. */
+void A2nSetSymbolValidationMode(int on);
+
+/* The same for the kernel's image, map or saved image: whether its symbols have to fit the trace's. */
+void A2nSetValidateKernelMode(int on);
+
+/* The second symbol of a name within a module, by address, becomes "name#2" and so on (default off). */
+void A2nSetRenameDuplicateSymbolsMode(int on);
+
+/* Symbols from first to last, both included and as nm names them, of a module (its path or the path's
+ * last component) are reported as one of this name; null or "": "FIRST..LAST". An address that two
+ * ranges cover belongs to the one told first. A note tells of a range whose symbols the module does
+ * not have. A2N_INVALID_ARGUMENT. */
+int A2nCollapseSymbolRange(const char *module, const char *first, const char *last, const char *name);
+
+/* The same for the lines "MODULE FIRST LAST [NAME]" of a file; empty lines and those beginning with #
+ * are comments. All or nothing: A2N_FILE_NOT_FOUND, A2N_RANGE_FILE_ERROR, see A2nGetErrorText(). */
+int A2nSetRangeDescFilename(const char *name);
+
+#define A2N_RANGE_NAME 0	/* default */
+#define A2N_RANGE_NAME_SYMBOL 1 /* "RANGE.SYMBOL", at the symbol's address */
+void A2nSetReturnRangeSymbolsMode(int mode);
+
+/* Which notes A2nGetNote() hands out: 0 none, 1 errors, 2 warnings as well (default), 3 information on
+ * where each module's symbols came from as well, 4 all. */
+#define A2N_MESSAGES_NONE 0
+#define A2N_MESSAGES_ERROR 1
+#define A2N_MESSAGES_WARNING 2
+#define A2N_MESSAGES_INFO 3
+#define A2N_MESSAGES_ALL 4
+void A2nSetErrorMessageMode(int mode);
 
 /* Directories, separated by ':', in which files of a module's name (with the whole path below the
  * directory, or the last component alone) are looked for: first the module, then its separate debug
@@ -79,6 +128,11 @@ int A2nSetModulesFileLocation(const char *name, uint64_t offset, uint64_t size);
  * only when its build-id (or, without one, its _stext) fits the trace's kallsyms, moved by the
  * KASLR offset. A2N_FILE_NOT_FOUND. */
 int A2nSetKernelImageName(const char *name);
+
+/* A symbol map of the kernel, in the form of nm -a (genmap, System.map), used where there is no image
+ * or it does not fit. It is placed by its _stext and the one of the trace's kallsyms and has to fit
+ * them as an image has. A2N_FILE_NOT_FOUND. */
+int A2nSetKernelMapName(const char *name);
 
 /* Build-id of a file as it was when traced: lower-case hex; "" for a file that had none; "?" when
  * it is not known because the file changed or vanished. A file of that path with another build-id is
@@ -141,6 +195,7 @@ int A2nAddModuleEx(uint32_t pid, uint64_t base, uint64_t length, const char *nam
 #define A2N_FLAG_MODULE_64 0x1    /* the module's file could be read and is a 64-bit one */
 #define A2N_FLAG_MODULE_32 0x2
 #define A2N_FLAG_EXPORTS 0x4      /* the name comes from exported symbols only */
+#define A2N_FLAG_RANGE 0x10	  /* the symbol belongs to a range, see A2nCollapseSymbolRange() */
 
 /* All pointers stay valid, and equal names of equal modules keep equal pointers, until A2nInit(). */
 typedef struct a2n_symdata {
@@ -163,11 +218,53 @@ typedef struct a2n_symdata {
 int A2nGetSymbol(uint32_t pid, uint64_t address, SYMDATA *data);
 int A2nGetSymbolAt(uint32_t pid, uint64_t address, uint64_t time, SYMDATA *data);
 
+/* ---- saved symbol information (MSI files) --------------------------------------------------- */
+/* An MSI file holds what gathering from files gave: symbols, sections and build-ids of modules, so
+ * that addresses can be named where the files are not. Its format is in genmsi(1). */
+
+/* Gathers the symbols of every module that was added, and of the kernel's image or map if one was
+ * set, and writes them to a new file, which appears under its name when it is complete. Modules of
+ * which no file could be used are kept with the reason, which is also a note.
+ * A2N_WRITE_ERROR, A2N_FILE_NOT_FOUND (the kernel's image), see A2nGetErrorText(). */
+int A2nCreateMsiFile(const char *name);
+
+/* From now on symbols of modules come from this file, and no files are looked at; a saved kernel image
+ * takes the place of A2nSetKernelImageName()'s. A module is recognised by its build-id as traced,
+ * under whatever path, and by its path only where the trace tells no build-id. Only before any module
+ * is added. A2N_FILE_NOT_FOUND, A2N_MSI_ERROR, A2N_MSI_DAMAGED (what is good was taken), see
+ * A2nGetErrorText(). */
+int A2nLoadMsiFile(const char *name);
+
+#define A2N_OS_LINUX 2
+/* Of the file that was loaded: 64, 0, A2N_OS_LINUX. Null is allowed. A2N_MSI_ERROR when none was. */
+int A2nGetMsiFileInformation(int *word_size, int *big_endian, int *os);
+
+/* For an archive of one trace (our addition). Saves what was gathered by the lookups up to now, and the
+ * kernel's symbols as they were used, to an open file, from its present place on; loading uses them
+ * for the same trace again, the kernel's whatever else is known of it. fd stays the caller's and is
+ * read from its beginning. As A2nCreateMsiFile() and A2nLoadMsiFile(). */
+int A2nSaveTraceSymbols(int fd);
+int A2nLoadTraceSymbols(int fd);
+
+/* Path of the index-th file that symbols were read from, up to now, each once; null when there are no
+ * more. Valid until A2nInit() (our addition). */
+const char *A2nGetSymbolFile(size_t index);
+
+/* ---- environment ------------------------------------------------------------------------------ */
+/* Read when the library is first used and after A2nInit(), in upper or lower case; the function then
+ * has no effect: A2N_SEARCH_PATH, A2N_SYMBOL_QUALITY=good|any, A2N_ERROR_MESSAGES=none|error|warn|
+ * info|all, A2N_NSF_ACTION=null|nsf|section, A2N_RENAME_DUPLICATE_SYMBOLS, A2N_DONT_DEMANGLE,
+ * A2N_DONT_VALIDATE, A2N_RETURN_RANGE_SYMBOLS (the last four by being set). Not in programs that run
+ * with another user's rights. */
+
 /* ---- notes (our addition) -------------------------------------------------------------------- */
 /* The index-th thing a report must say: a file not used because its build-id differs or it changed,
  * a file that could not be read, kernel symbols withheld. Only of modules that were looked up; each
  * once; null when there are no more. Valid until A2nInit(). */
 const char *A2nGetNote(size_t index);
+
+/* A2N_MESSAGES_WARNING or A2N_MESSAGES_INFO; A2N_MESSAGES_NONE when there is no such note. */
+int A2nGetNoteLevel(size_t index);
 
 #ifdef __cplusplus
 }

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: MIT
 // The C functions of a2n.h: arguments checked, exceptions turned into return codes.
+#include <cerrno>
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "a2n.h"
+#include "environment.h"
 #include "library.h"
 #include "safe_file.h"
+#include "saving.h"
 
 namespace {
 
 using a2n::Library;
 
 std::unique_ptr<Library> library;
+uint32_t fixed_settings;  // by the environment
+std::string error_text;
 
 Library& current() {
-  if (!library) library = std::make_unique<Library>();
+  if (!library) {
+    library = std::make_unique<Library>();
+    fixed_settings = a2n::apply_environment(*library);
+  }
   return *library;
 }
 
@@ -29,6 +38,25 @@ int guarded(Work work) noexcept {
   } catch (...) {
     return A2N_INTERNAL_ERROR;
   }
+}
+
+// A setting, unless the environment fixed it.
+template <class Set>
+void set(a2n::Fixed setting, Set use) noexcept {
+  guarded([&](Library& lib) {
+    if (!(fixed_settings & setting)) use(lib);
+    return A2N_SUCCESS;
+  });
+}
+
+// The code of a call whose error has more to say.
+int told(const pi::Status& status, int rc) {
+  error_text = status ? "" : status.error().message;
+  return status ? A2N_SUCCESS : status.error().code == ENOENT ? A2N_FILE_NOT_FOUND : rc;
+}
+int told(a2n::LoadOutcome outcome) {
+  error_text = std::move(outcome.text);
+  return outcome.rc;
 }
 
 // Checks that the file can be read now, although its text is read later.
@@ -76,6 +104,14 @@ const char* A2nRcToString(int rc) {
       return "a process cannot fork itself";
     case A2N_CLONE_ERROR:
       return "a process cannot clone itself";
+    case A2N_WRITE_ERROR:
+      return "the file cannot be written";
+    case A2N_MSI_ERROR:
+      return "not a usable file of saved symbols";
+    case A2N_MSI_DAMAGED:
+      return "the file of saved symbols is damaged";
+    case A2N_RANGE_FILE_ERROR:
+      return "the description of ranges makes no sense";
     case A2N_INTERNAL_ERROR:
       return "internal error";
     default:
@@ -92,20 +128,69 @@ int A2nInit(void) {
   return A2N_SUCCESS;
 }
 
+const char* A2nGetErrorText(void) {
+  return error_text.c_str();
+}
+
 void A2nSetNoSymbolFoundAction(int action) {
   if (action < A2N_NSF_NULL || action > A2N_NSF_SECTION) return;
-  guarded([action](Library& lib) { return lib.settings().no_symbol_action = action, A2N_SUCCESS; });
+  set(a2n::fixed_no_symbol_action, [=](Library& lib) { lib.settings().no_symbol_action = action; });
 }
 
 void A2nSetDemangleCppNamesMode(int on) {
-  guarded([on](Library& lib) { return lib.settings().demangle = on != 0, A2N_SUCCESS; });
+  set(a2n::fixed_demangle, [=](Library& lib) { lib.settings().demangle = on != 0; });
+}
+
+void A2nSetSymbolQualityMode(int mode) {
+  if (mode != A2N_QUALITY_ANY && mode != A2N_QUALITY_GOOD) return;
+  set(a2n::fixed_quality,
+      [=](Library& lib) { lib.settings().any_symbol = mode == A2N_QUALITY_ANY; });
+}
+
+void A2nSetSymbolValidationMode(int on) {
+  set(a2n::fixed_validation, [=](Library& lib) { lib.modules().set_validate(on != 0); });
+}
+
+void A2nSetValidateKernelMode(int on) {
+  set(a2n::fixed_validation, [=](Library& lib) { lib.kernel().set_validate(on != 0); });
+}
+
+void A2nSetRenameDuplicateSymbolsMode(int on) {
+  set(a2n::fixed_rename_duplicates,
+      [=](Library& lib) { lib.settings().rename_duplicates = on != 0; });
+}
+
+int A2nCollapseSymbolRange(const char* module, const char* first, const char* last,
+                           const char* name) {
+  return guarded([=](Library& lib) {
+    for (const char* text : {module, first, last})
+      if (!text || !*text) return A2N_INVALID_ARGUMENT;
+    lib.ranges().add(module, first, last, name ? name : "");
+    return A2N_SUCCESS;
+  });
+}
+
+int A2nSetRangeDescFilename(const char* name) {
+  return guarded([=](Library& lib) {
+    if (!name || !*name) return A2N_INVALID_ARGUMENT;
+    return told(lib.ranges().read(name), A2N_RANGE_FILE_ERROR);
+  });
+}
+
+void A2nSetReturnRangeSymbolsMode(int mode) {
+  if (mode != A2N_RANGE_NAME && mode != A2N_RANGE_NAME_SYMBOL) return;
+  set(a2n::fixed_range_symbols,
+      [=](Library& lib) { lib.settings().range_and_symbol = mode == A2N_RANGE_NAME_SYMBOL; });
+}
+
+void A2nSetErrorMessageMode(int mode) {
+  if (mode < A2N_MESSAGES_NONE || mode > A2N_MESSAGES_ALL) return;
+  set(a2n::fixed_messages, [=](Library& lib) { lib.notes().set_most(mode); });
 }
 
 void A2nSetSymbolSearchPath(const char* path) {
-  guarded([path](Library& lib) {
-    lib.modules().set_search_path(path ? path : "");
-    return A2N_SUCCESS;
-  });
+  set(a2n::fixed_search_path,
+      [=](Library& lib) { lib.modules().set_search_path(path ? path : ""); });
 }
 
 int A2nSetKallsymsFileLocation(const char* name, uint64_t offset, uint64_t size) {
@@ -139,6 +224,15 @@ int A2nSetFileBuildId(const char* path, uint64_t inode, const char* build_id) {
   return guarded([&](Library& lib) -> int {
     if (!path || !*path || !build_id) return A2N_INVALID_ARGUMENT;
     return lib.modules().set_build_id(path, inode, build_id) ? A2N_SUCCESS : A2N_INVALID_ARGUMENT;
+  });
+}
+
+int A2nSetKernelMapName(const char* name) {
+  return guarded([name](Library& lib) {
+    a2n::TextLocation location;
+    const int rc = locate(name, 0, 0, location);
+    if (rc == A2N_SUCCESS) lib.kernel().set_map(name);
+    return rc;
   });
 }
 
@@ -233,6 +327,52 @@ int A2nGetSymbolAt(uint32_t pid, uint64_t address, uint64_t time, SYMDATA* data)
   return guarded([=](Library& lib) { return lib.lookup(pid, address, time, *data); });
 }
 
+int A2nCreateMsiFile(const char* name) {
+  return guarded([=](Library& lib) {
+    if (!name || !*name) return A2N_INVALID_ARGUMENT;
+    return told(a2n::create_msi_file(lib, name), A2N_WRITE_ERROR);
+  });
+}
+
+int A2nLoadMsiFile(const char* name) {
+  return guarded([=](Library& lib) {
+    if (!name || !*name) return A2N_INVALID_ARGUMENT;
+    const auto file = a2n::open_regular(name);
+    if (!file) return told(file.error(), A2N_FILE_NOT_FOUND);
+    return told(a2n::load_msi(lib, file->fd.get(), name, false));
+  });
+}
+
+int A2nGetMsiFileInformation(int* word_size, int* big_endian, int* os) {
+  return guarded([=](Library& lib) {
+    if (!lib.msi_loaded()) return A2N_MSI_ERROR;
+    // Files of other kinds of systems are not loaded.
+    if (word_size) *word_size = 64;
+    if (big_endian) *big_endian = 0;
+    if (os) *os = A2N_OS_LINUX;
+    return A2N_SUCCESS;
+  });
+}
+
+int A2nSaveTraceSymbols(int fd) {
+  return guarded(
+      [=](Library& lib) { return told(a2n::save_trace_symbols(lib, fd), A2N_WRITE_ERROR); });
+}
+
+int A2nLoadTraceSymbols(int fd) {
+  return guarded(
+      [=](Library& lib) { return told(a2n::load_msi(lib, fd, "the archive's symbols", true)); });
+}
+
+const char* A2nGetSymbolFile(size_t index) {
+  const char* path = nullptr;
+  guarded([&](Library& lib) {
+    path = lib.symbol_file(index);
+    return A2N_SUCCESS;
+  });
+  return path;
+}
+
 const char* A2nGetNote(size_t index) {
   const char* note = nullptr;
   guarded([&](Library& lib) {
@@ -240,6 +380,10 @@ const char* A2nGetNote(size_t index) {
     return A2N_SUCCESS;
   });
   return note;
+}
+
+int A2nGetNoteLevel(size_t index) {
+  return guarded([index](Library& lib) { return lib.notes().level(index); });
 }
 
 }  // extern "C"

@@ -137,6 +137,7 @@ std::vector<Range> ElfLayout::code() const {
 }
 
 pi::Status ElfFile::read(const std::string& name) {
+  name_ = name;
   GElf_Ehdr header;
   if (!elf_ || elf_kind(elf_.get()) != ELF_K_ELF || !gelf_getehdr(elf_.get(), &header)) {
     return pi::Error{ENOEXEC, name + ": not an ELF file"};

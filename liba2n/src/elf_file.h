@@ -57,6 +57,7 @@ class ElfFile {
   Elf* elf() const { return elf_.get(); }
   const ElfLayout& layout() const { return layout_; }
   int fd() const { return fd_.get(); }
+  const std::string& name() const { return name_; }  // as given when it was opened
   uint64_t inode() const { return inode_; }
   uint64_t size() const { return size_; }  // bytes, when it was opened
 
@@ -67,6 +68,7 @@ class ElfFile {
   ElfFile() = default;
   pi::Status read(const std::string& name);
 
+  std::string name_;
   pi::UniqueFd fd_;
   std::vector<char> bytes_;
   uint64_t inode_ = 0;

@@ -23,6 +23,15 @@ void Kernel::set_modules(TextLocation location) {
 void Kernel::set_image(std::string path) {
   image_path_ = std::move(path);
 }
+void Kernel::set_map(std::string path) {
+  map_path_ = std::move(path);
+}
+void Kernel::set_saved_image(KernelSource image) {
+  saved_image_ = std::move(image);
+}
+void Kernel::set_saved(SavedKernel kernel) {
+  saved_ = std::move(kernel);
+}
 
 std::string Kernel::read(const TextLocation& location) {
   if (location.file.empty()) return "";
@@ -33,24 +42,46 @@ std::string Kernel::read(const TextLocation& location) {
     if (text->size() < location.size) text->resize(text->rfind('\n') + 1);
     return std::move(*text);
   }
-  notes_.add(text.error().message + "; kernel symbols not read");
+  own_notes_.add(text.error().message + "; kernel symbols not read");
   return "";
 }
 
 void Kernel::load() {
-  const std::string kallsyms = read(kallsyms_location_);
-  symbols_ = KernelSymbols(kallsyms, read(modules_location_));
-  if (symbols_.withheld()) {
-    notes_.add(
-        "kernel symbols were withheld from the one who traced (all their addresses are 0); kernel "
-        "code has no names (trace as root, or with sysctl kernel.kptr_restrict=0)");
-  } else if (symbols_.empty()) {
-    notes_.add("the trace has no kernel symbols; kernel code has no names");
-  }
-  if (!image_path_.empty()) {
-    image_ = load_kernel_image(image_path_, build_id_, symbols_, notes_);
-  }
   loaded_ = true;
+  if (saved_) {
+    symbols_ = std::move(saved_->symbols);
+    image_ = std::move(saved_->image);
+    for (std::string& text : saved_->notes) own_notes_.add(std::move(text));
+    saved_.reset();
+  } else {
+    const std::string kallsyms = read(kallsyms_location_);
+    symbols_ = KernelSymbols(kallsyms, read(modules_location_));
+    if (symbols_.withheld()) {
+      own_notes_.add(
+          "kernel symbols were withheld from the one who traced (all their addresses are 0); "
+          "kernel code has no names (trace as root, or with sysctl kernel.kptr_restrict=0)");
+    } else if (symbols_.empty()) {
+      own_notes_.add("the trace has no kernel symbols; kernel code has no names");
+    }
+    load_image();
+  }
+  for (size_t i = 0; i < own_notes_.size(); ++i) notes_.add(own_notes_.get(i));
+}
+
+void Kernel::load_image() {
+  const auto use = [this](pi::Result<KernelSource> source) {
+    if (source)
+      image_ = place_kernel(std::move(*source), build_id_, symbols_, validate_, own_notes_);
+    else
+      own_notes_.add(source.error().message + "; the trace's own kernel symbols are used instead");
+  };
+  if (saved_image_) {
+    use(std::move(*saved_image_));
+    saved_image_.reset();
+    return;
+  }
+  if (!image_path_.empty()) use(read_kernel_image(image_path_));
+  if (!image_ && !map_path_.empty()) use(read_kernel_map(map_path_));
 }
 
 Kernel::Found Kernel::find(uint64_t address) {
@@ -66,6 +97,25 @@ Kernel::Found Kernel::find(uint64_t address) {
     }
   }
   return found;
+}
+
+SavedKernel Kernel::saved() {
+  if (!loaded_) load();
+  SavedKernel kernel{symbols_, image_, {}};
+  for (size_t i = 0; i < own_notes_.size(); ++i) kernel.notes.emplace_back(own_notes_.get(i));
+  return kernel;
+}
+
+pi::Result<std::optional<KernelSource>> Kernel::read_image() const {
+  if (saved_image_) return saved_image_;
+  if (image_path_.empty() && map_path_.empty()) return std::optional<KernelSource>();
+  auto source = image_path_.empty() ? read_kernel_map(map_path_) : read_kernel_image(image_path_);
+  if (!source) return source.error();
+  return std::optional(std::move(*source));
+}
+
+const std::vector<uint32_t>* Kernel::modules_of(const SymbolTable* table) const {
+  return table == &symbols_.table() ? &symbols_.parts().symbol_module : nullptr;
 }
 
 }  // namespace a2n

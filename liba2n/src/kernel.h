@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernel_image.h"
 #include "kernel_symbols.h"
 #include "notes.h"
+#include "saved_symbols.h"
 
 namespace a2n {
 
@@ -26,8 +28,15 @@ class Kernel {
   // To be called before the first find().
   void set_kallsyms(TextLocation location);
   void set_modules(TextLocation location);
-  void set_image(std::string path);
+  void set_image(std::string path);  // tried first
+  void set_map(std::string path);    // tried after the image
   void set_image_build_id(std::optional<std::string> build_id) { build_id_ = std::move(build_id); }
+  // False: an image or a map is used although it does not fit the traced kernel.
+  void set_validate(bool on) { validate_ = on; }
+  // Instead of an image or a map, which are not read any more.
+  void set_saved_image(KernelSource image);
+  // Instead of all the others.
+  void set_saved(SavedKernel kernel);
 
   struct Found {
     const KernelModule* module = nullptr;  // null: the address belongs to nothing known
@@ -38,18 +47,33 @@ class Kernel {
   };
   Found find(uint64_t address);
 
+  // What find() works with, to be saved for the same trace.
+  SavedKernel saved();
+  // The image or the map that was set, to be saved for other traces; nothing when none was.
+  pi::Result<std::optional<KernelSource>> read_image() const;
+
+  // For a symbol of the table that find() gave: the modules its symbols belong to, one number each;
+  // null when they are all of one.
+  const std::vector<uint32_t>* modules_of(const SymbolTable* table) const;
+
  private:
   void load();
+  void load_image();
   std::string read(const TextLocation& location);
 
   Notes& notes_;
   TextLocation kallsyms_location_;
   TextLocation modules_location_;
   std::string image_path_;
+  std::string map_path_;
+  std::optional<KernelSource> saved_image_;
+  std::optional<SavedKernel> saved_;
   std::optional<std::string> build_id_;
+  bool validate_ = true;
   bool loaded_ = false;
   KernelSymbols symbols_;
   std::optional<KernelImage> image_;
+  Notes own_notes_;  // those of the kernel, among the library's
 };
 
 }  // namespace a2n

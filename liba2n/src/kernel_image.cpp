@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: MIT
-// Symbols of a kernel image (vmlinux), once it is shown to be the traced kernel's.
+// Symbols of a kernel from elsewhere than the trace, once they are shown to be the traced kernel's.
 #include "kernel_image.h"
 
+#include <cerrno>
 #include <cstring>
-#include <vector>
+#include <utility>
 
+#include "build_id.h"
 #include "elf_symbols.h"
+#include "safe_file.h"
 
 namespace a2n {
 namespace {
 
-// What is between the image's symbols and the trace's.
+constexpr uint64_t max_map = uint64_t{1} << 30;  // bytes
+
+// What is between the source's symbols and the trace's.
 struct Comparison {
-  size_t functions = 0;  // of the image, inside the traced kernel's text
+  size_t functions = 0;  // of the source, inside the traced kernel's text
   size_t at_symbol = 0;  // of these, how many begin where a traced symbol begins
   size_t same_name = 0;  // and carry its name
 };
 
-Comparison compare(const ElfFile& file, uint64_t shift, const KernelSymbols& traced) {
+Comparison compare(const SymbolTable& symbols, uint64_t shift, const KernelSymbols& traced) {
   Comparison result;
-  read_symbols(file, SHT_SYMTAB, [&](const ElfSymbol& symbol) {
-    const uint64_t address = symbol.value + shift;
-    if (!symbol.function || symbol.size == 0 || !traced.core().range.contains(address)) return;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const Symbol& symbol = symbols[i];
+    const uint64_t address = symbol.start + shift;
+    if (symbol.size_guessed || !traced.core().range.contains(address)) continue;
     ++result.functions;
     const Symbol* found = traced.table().find(address);
-    if (!found || found->start != address) return;
+    if (!found || found->start != address) continue;
     ++result.at_symbol;
-    if (symbol.name == traced.name(*found)) ++result.same_name;
-  });
+    if (std::strcmp(symbols.name(symbol), traced.name(*found)) == 0) ++result.same_name;
+  }
   return result;
 }
 
@@ -37,46 +43,59 @@ bool fits(const Comparison& comparison) {
          comparison.same_name * 2 >= comparison.functions;
 }
 
-std::optional<uint64_t> stext_of(const ElfFile& file) {
-  std::optional<uint64_t> stext;
-  read_symbols(file, SHT_SYMTAB, [&stext](const ElfSymbol& symbol) {
-    if (symbol.name == "_stext") stext = symbol.value;
-  });
-  return stext;
-}
-
 }  // namespace
 
-std::optional<KernelImage> load_kernel_image(const std::string& path,
-                                             const std::optional<std::string>& traced_build_id,
-                                             const KernelSymbols& traced, Notes& notes) {
-  const auto refuse = [&](const std::string& reason) {
-    notes.add(path + ": " + reason + "; the trace's own kernel symbols are used instead");
-    return std::nullopt;
-  };
+pi::Result<KernelSource> read_kernel_image(const std::string& path) {
   auto file = ElfFile::open(path);
-  if (!file) {
-    notes.add(file.error().message + "; the trace's own kernel symbols are used instead");
-    return std::nullopt;
-  }
-  const std::string& build_id = file->layout().build_id;
-  const bool id_known = traced_build_id && !traced_build_id->empty() && *traced_build_id != "?";
-  if (id_known && !build_id.empty() && build_id != *traced_build_id) {
-    return refuse("its build-id is " + build_id + ", that of the traced kernel was " +
-                  *traced_build_id);
-  }
-  const auto stext = stext_of(*file);
-  if (!stext) return refuse("it has no symbol _stext (take the vmlinux with symbols)");
-  if (!traced.stext()) return refuse("the trace has no kernel symbols to compare it with");
-  const uint64_t shift = *traced.stext() - *stext;
-  if (!fits(compare(*file, shift, traced))) {
-    return refuse("its symbols are not where the traced kernel's are; it is another kernel's");
-  }
+  if (!file) return file.error();
+  KernelSource source{path, file->layout().build_id, std::nullopt, {}};
   SymbolTableBuilder builder;
-  read_symbols(*file, SHT_SYMTAB, [&builder](const ElfSymbol& symbol) {
+  read_symbols(*file, SHT_SYMTAB, [&](const ElfSymbol& symbol) {
+    if (symbol.name == "_stext") source.stext = symbol.value;
     builder.add(symbol.value, symbol.size, symbol.name, symbol.binding, symbol.function);
   });
-  return KernelImage{builder.build(file->layout().code()), shift};
+  source.symbols = builder.build(file->layout().code());
+  if (!source.stext)
+    return pi::Error{EINVAL, path + ": it has no symbol _stext (take the vmlinux with symbols)"};
+  return source;
+}
+
+pi::Result<KernelSource> read_kernel_map(const std::string& path) {
+  auto text = read_text(path, 0, max_map);
+  if (!text) return text.error();
+  const KernelSymbols map(*text, "");
+  if (!map.stext())
+    return pi::Error{EINVAL, path +
+                                 ": it is no symbol map of a kernel (it has no line "
+                                 "\"ADDRESS T _stext\" with an address of the kernel)"};
+  return KernelSource{path, "", map.stext(), map.table()};
+}
+
+std::optional<KernelImage> place_kernel(KernelSource source,
+                                        const std::optional<std::string>& traced_build_id,
+                                        const KernelSymbols& traced, bool validate, Notes& notes) {
+  if (!source.stext || !traced.stext()) {
+    notes.add(source.name + (source.stext ? ": the trace has no kernel symbols" : ": no _stext") +
+              ", so nothing tells how far the boot moved the kernel (KASLR); not used");
+    return std::nullopt;
+  }
+  const uint64_t shift = *traced.stext() - *source.stext;
+  std::string doubt;
+  if (traced_build_id && identifies(*traced_build_id) && !source.build_id.empty() &&
+      source.build_id != *traced_build_id) {
+    doubt = "its build-id is " + source.build_id + ", that of the traced kernel was " +
+            *traced_build_id;
+  } else if (!fits(compare(source.symbols, shift, traced))) {
+    doubt = "its symbols are not where the traced kernel's are; it is another kernel's";
+  }
+  if (!doubt.empty() && validate) {
+    notes.add(source.name + ": " + doubt + "; the trace's own kernel symbols are used instead");
+    return std::nullopt;
+  }
+  if (!doubt.empty()) {
+    notes.add(source.name + ": " + doubt + "; used without validation, its names may be wrong");
+  }
+  return KernelImage{std::move(source.symbols), shift};
 }
 
 }  // namespace a2n

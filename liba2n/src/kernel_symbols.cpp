@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "kallsyms.h"
 
@@ -51,20 +52,21 @@ class KernelSymbolsBuilder {
     for (const ModulesLine& line : parse_modules(text)) {
       const uint32_t module = module_index(line.name);
       if (module == 0 || line.address < kernel_half) continue;
-      out_.modules_[module].range = {line.address,
-                                     line.address + std::min(line.size, UINT64_MAX - line.address)};
+      out_.parts_.modules[module].range = {
+          line.address, line.address + std::min(line.size, UINT64_MAX - line.address)};
     }
   }
 
   uint32_t module_index(std::string_view name) {
-    const auto [entry, added] = index_.emplace(name, static_cast<uint32_t>(out_.modules_.size()));
-    if (added) out_.modules_.push_back({std::string(name), {0, 0}});
+    const auto [entry, added] =
+        index_.emplace(name, static_cast<uint32_t>(out_.parts_.modules.size()));
+    if (added) out_.parts_.modules.push_back({std::string(name), {0, 0}});
     return entry->second;
   }
 
   void drop_unusable(std::vector<KallsymsLine>& lines) {
     const auto in_kernel = [](const KallsymsLine& line) { return line.address >= kernel_half; };
-    out_.withheld_ = !lines.empty() && std::none_of(lines.begin(), lines.end(), in_kernel);
+    out_.parts_.withheld = !lines.empty() && std::none_of(lines.begin(), lines.end(), in_kernel);
     std::erase_if(lines, [&](const KallsymsLine& line) { return !in_kernel(line); });
   }
 
@@ -89,19 +91,19 @@ class KernelSymbolsBuilder {
     std::optional<uint64_t> end;
     for (const KallsymsLine& line : lines) {
       if (!line.module.empty() || !is_text(line.type)) continue;
-      if (line.name == "_stext") out_.stext_ = line.address;
+      if (line.name == "_stext") out_.parts_.stext = line.address;
       if (line.name == "_etext") end = line.address;
       first = std::min(first, line.address);
       last = std::max(last, line.address);
     }
     if (first > last) return;
-    const uint64_t begin = out_.stext_.value_or(first);
-    out_.modules_[0].range = {begin, end && *end > begin ? *end : std::max(last, begin)};
+    const uint64_t begin = out_.parts_.stext.value_or(first);
+    out_.parts_.modules[0].range = {begin, end && *end > begin ? *end : std::max(last, begin)};
   }
 
   // The end of a symbol whose successor, of whatever kind, begins at next.
   uint64_t end_of(const KallsymsLine& line, uint32_t module, uint64_t next) const {
-    const Range& range = out_.modules_[module].range;
+    const Range& range = out_.parts_.modules[module].range;
     if (range.contains(line.address)) return std::min(next, range.end);
     return std::min(next, line.address + std::min(max_unbounded, UINT64_MAX - line.address));
   }
@@ -119,39 +121,41 @@ class KernelSymbolsBuilder {
         // The same limit as the table's, so that the two lists stay in step.
         if (end > line.address) {
           builder.add(line.address, end - line.address, line.name, binding_of(line.type), true);
-          out_.symbol_module_.push_back(module);
+          out_.parts_.symbol_module.push_back(module);
           widen(module, line.address, end);
         }
       }
       i = after;
     }
-    out_.table_ = builder.build({{kernel_half, UINT64_MAX}});
-    out_.symbol_module_.resize(out_.table_.size());
+    out_.parts_.table = builder.build({{kernel_half, UINT64_MAX}});
+    out_.parts_.symbol_module.resize(out_.parts_.table.size());
   }
 
   // A module that /proc/modules does not list reaches from its first symbol to its last.
   void widen(uint32_t module, uint64_t begin, uint64_t end) {
     if (module == 0) return;
-    Range& range = out_.modules_[module].range;
+    Range& range = out_.parts_.modules[module].range;
     if (listed(module)) return;
     unlisted_[module] = true;
     range = range.begin == 0 ? Range{begin, end}
                              : Range{std::min(range.begin, begin), std::max(range.end, end)};
   }
   bool listed(uint32_t module) const {
-    return out_.modules_[module].range.begin != 0 && !unlisted_.contains(module);
+    return out_.parts_.modules[module].range.begin != 0 && !unlisted_.contains(module);
   }
 
   // Only listed modules own what lies between their symbols: bpf programs are scattered.
   void order_ranges() {
-    for (uint32_t i = 0; i < out_.modules_.size(); ++i) {
-      if (out_.modules_[i].range.end > out_.modules_[i].range.begin && !unlisted_.contains(i)) {
-        out_.by_begin_.push_back(i);
+    for (uint32_t i = 0; i < out_.parts_.modules.size(); ++i) {
+      if (out_.parts_.modules[i].range.end > out_.parts_.modules[i].range.begin &&
+          !unlisted_.contains(i)) {
+        out_.parts_.by_begin.push_back(i);
       }
     }
-    std::stable_sort(out_.by_begin_.begin(), out_.by_begin_.end(), [this](uint32_t a, uint32_t b) {
-      return out_.modules_[a].range.begin < out_.modules_[b].range.begin;
-    });
+    std::stable_sort(
+        out_.parts_.by_begin.begin(), out_.parts_.by_begin.end(), [this](uint32_t a, uint32_t b) {
+          return out_.parts_.modules[a].range.begin < out_.parts_.modules[b].range.begin;
+        });
   }
 
   KernelSymbols& out_;
@@ -163,18 +167,34 @@ KernelSymbols::KernelSymbols(std::string_view kallsyms, std::string_view modules
   KernelSymbolsBuilder(*this).run(kallsyms, modules);
 }
 
+std::optional<KernelSymbols> KernelSymbols::restore(Parts parts) {
+  const size_t count = parts.modules.size();
+  const auto known = [count](uint32_t module) { return module < count; };
+  const auto begin_of = [&parts](uint32_t module) { return parts.modules[module].range.begin; };
+  if (count == 0 || parts.symbol_module.size() != parts.table.size() ||
+      !std::all_of(parts.symbol_module.begin(), parts.symbol_module.end(), known) ||
+      !std::all_of(parts.by_begin.begin(), parts.by_begin.end(), known) ||
+      !std::is_sorted(parts.by_begin.begin(), parts.by_begin.end(),
+                      [&](uint32_t a, uint32_t b) { return begin_of(a) < begin_of(b); }))
+    return std::nullopt;
+  KernelSymbols symbols;
+  symbols.parts_ = std::move(parts);
+  return symbols;
+}
+
 const KernelModule* KernelSymbols::module_at(uint64_t address) const {
-  auto after = std::upper_bound(
-      by_begin_.begin(), by_begin_.end(), address,
-      [this](uint64_t value, uint32_t module) { return value < modules_[module].range.begin; });
-  if (after == by_begin_.begin()) return nullptr;
-  const KernelModule& module = modules_[*--after];
+  auto after = std::upper_bound(parts_.by_begin.begin(), parts_.by_begin.end(), address,
+                                [this](uint64_t value, uint32_t module) {
+                                  return value < parts_.modules[module].range.begin;
+                                });
+  if (after == parts_.by_begin.begin()) return nullptr;
+  const KernelModule& module = parts_.modules[*--after];
   return module.range.contains(address) ? &module : nullptr;
 }
 
 KernelSymbols::Found KernelSymbols::find(uint64_t address) const {
-  if (const Symbol* symbol = table_.find(address)) {
-    return {&modules_[symbol_module_[table_.index(*symbol)]], symbol};
+  if (const Symbol* symbol = parts_.table.find(address)) {
+    return {&parts_.modules[parts_.symbol_module[parts_.table.index(*symbol)]], symbol};
   }
   return {module_at(address), nullptr};
 }

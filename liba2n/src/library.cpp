@@ -2,6 +2,9 @@
 // The library's whole state: settings, processes, mappings, modules, the kernel; and the lookup.
 #include "library.h"
 
+#include <set>
+#include <utility>
+
 #include "demangle.h"
 
 namespace a2n {
@@ -67,7 +70,7 @@ int Library::lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data
 void Library::resolve(Mapping& mapping) {
   mapping.file = modules_.load(*mapping.module, mapping.base, mapping.length);
   if (mapping.file) {
-    mapping.bias = mapping.file->content.bias(mapping.base, mapping.length, mapping.offset);
+    mapping.bias = mapping.file->content->bias(mapping.base, mapping.length, mapping.offset);
   }
   mapping.resolved = true;
 }
@@ -86,7 +89,7 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
   data.mod_length = piece.end - piece.begin;
   if (!mapping.resolved) resolve(mapping);
   if (!mapping.file) return no_symbol(A2N_NO_SYMBOLS, data);
-  const ModuleSymbols& content = mapping.file->content;
+  const ModuleSymbols& content = *mapping.file->content;
   data.flags |= content.is_64 ? A2N_FLAG_MODULE_64 : A2N_FLAG_MODULE_32;
   const int missing = content.symbols.empty() ? A2N_NO_SYMBOLS : A2N_NO_SYMBOL_FOUND;
   if (!mapping.bias) return no_symbol(missing, data);
@@ -99,10 +102,17 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
     return A2N_SUCCESS;
   }
   const Symbol* symbol = content.symbols.find(vaddr);
+  const bool covered = symbol != nullptr;
+  if (!symbol && settings_.any_symbol) {
+    // Not across the end of a section: what is there is other code.
+    symbol = content.symbols.before(vaddr);
+    if (symbol && content.section(symbol->start) != section) symbol = nullptr;
+  }
   if (!symbol) return no_section_symbol(missing, section, *mapping.bias, data);
   if (content.exports_only) data.flags |= A2N_FLAG_EXPORTS;
-  const int rc = symbol_found(content.symbols, *symbol, *mapping.bias, data);
-  return content.exports_only && symbol->size_guessed ? A2N_FLAKY_SYMBOL : rc;
+  const int rc = symbol_found({&content.symbols}, *symbol, vaddr, *mapping.bias, data);
+  const bool doubtful = !covered || (content.exports_only && symbol->size_guessed);
+  return doubtful ? A2N_FLAKY_SYMBOL : rc;
 }
 
 int Library::lookup_kernel(uint64_t address, SYMDATA& data) {
@@ -113,7 +123,9 @@ int Library::lookup_kernel(uint64_t address, SYMDATA& data) {
   data.mod_addr = found.module->range.begin;
   data.mod_length = found.module->range.end - found.module->range.begin;
   if (!found.symbol) return no_symbol(found.symbols ? A2N_NO_SYMBOL_FOUND : A2N_NO_SYMBOLS, data);
-  return symbol_found(*found.table, *found.symbol, found.shift, data);
+  const TablePart part =
+      TablePart::of(*found.table, kernel_.modules_of(found.table), *found.symbol);
+  return symbol_found(part, *found.symbol, address - found.shift, found.shift, data);
 }
 
 int Library::lookup_vsyscall(const char* module, const char* symbol, const Piece& page,
@@ -125,11 +137,22 @@ int Library::lookup_vsyscall(const char* module, const char* symbol, const Piece
   return A2N_SUCCESS;
 }
 
-int Library::symbol_found(const SymbolTable& table, const Symbol& symbol, uint64_t bias,
-                          SYMDATA& data) {
-  data.sym_name = readable(table, symbol);
+int Library::symbol_found(const TablePart& part, const Symbol& symbol, uint64_t address,
+                          uint64_t bias, SYMDATA& data) {
+  data.sym_name = readable(part, symbol);
   data.sym_addr = symbol.start + bias;
   data.sym_length = symbol.size;
+  if (ranges_.empty()) return A2N_SUCCESS;
+  const SymbolRange* range = ranges_.find(data.mod_name, part, address, notes_);
+  if (!range) return A2N_SUCCESS;
+  data.flags |= A2N_FLAG_RANGE;
+  if (settings_.range_and_symbol) {
+    data.sym_name = interner_.add(range->name + "." + data.sym_name);
+    return A2N_SUCCESS;
+  }
+  data.sym_name = interner_.add(range->name);
+  data.sym_addr = range->addresses.begin + bias;
+  data.sym_length = range->addresses.end - range->addresses.begin;
   return A2N_SUCCESS;
 }
 
@@ -159,14 +182,34 @@ int Library::no_module(SYMDATA& data) {
   return A2N_NO_MODULE;
 }
 
-const char* Library::readable(const SymbolTable& table, const Symbol& symbol) {
+const char* Library::readable(const TablePart& part, const Symbol& symbol) {
   const char*& known = names_[&symbol];
   if (known) return known;
-  const char* name = table.name(symbol);
+  std::string name = part.table->name(symbol);
   if (settings_.demangle) {
-    if (const auto text = demangle(name)) return known = interner_.add(*text);
+    if (auto text = demangle(name.c_str())) name = std::move(*text);
+  }
+  if (settings_.rename_duplicates) {
+    const uint32_t ordinal = duplicates_.ordinal(part, symbol);
+    if (ordinal > 1) name += "#" + std::to_string(ordinal);
   }
   return known = interner_.add(name);
+}
+
+const char* Library::symbol_file(size_t index) {
+  if (files_.empty() || index >= files_.size()) {
+    files_.clear();
+    std::set<std::string> paths;
+    for (const SavedModule& module : modules_.loaded())
+      paths.insert(module.content->files.begin(), module.content->files.end());
+    for (const std::string& path : paths) files_.push_back(interner_.add(path));
+  }
+  return index < files_.size() ? files_[index] : nullptr;
+}
+
+void Library::gather() {
+  for (Mapping& mapping : mappings_)
+    if (!mapping.resolved) resolve(mapping);
 }
 
 }  // namespace a2n

@@ -11,17 +11,22 @@
 #include <vector>
 
 #include "a2n.h"
+#include "duplicate_names.h"
 #include "interner.h"
 #include "kernel.h"
 #include "modules.h"
 #include "notes.h"
 #include "process_table.h"
+#include "symbol_ranges.h"
 
 namespace a2n {
 
 struct Settings {
   int no_symbol_action = A2N_NSF_SECTION;
   bool demangle = false;
+  bool any_symbol = false;         // where no symbol covers an address, the one before it
+  bool rename_duplicates = false;  // "name#2" for the second symbol of a name
+  bool range_and_symbol = false;   // "range.symbol" instead of "range"
 };
 
 class Library {
@@ -32,7 +37,10 @@ class Library {
   ProcessTable& processes() { return processes_; }
   Modules& modules() { return modules_; }
   Kernel& kernel() { return kernel_; }
-  const Notes& notes() const { return notes_; }
+  SymbolRanges& ranges() { return ranges_; }
+  Notes& notes() { return notes_; }
+  bool msi_loaded() const { return msi_loaded_; }
+  void set_msi_loaded() { msi_loaded_ = true; }
   const char* intern(const char* text) { return interner_.add(text); }
 
   uint64_t time() const { return time_; }
@@ -43,14 +51,19 @@ class Library {
                  uint64_t offset, uint64_t inode);
   int lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data);
 
+  // Reads the symbols of every module that was added.
+  void gather();
+  // The index-th file that symbols were read from, or null.
+  const char* symbol_file(size_t index);
+
  private:
   struct Mapping {
     uint64_t base;
     uint64_t length;
     uint64_t offset;
     Module* module;
-    bool resolved;       // the two below are valid
-    LoadedModule* file;  // null without one
+    bool resolved;             // the two below are valid
+    const LoadedModule* file;  // null without one
     std::optional<uint64_t> bias;
   };
 
@@ -59,11 +72,12 @@ class Library {
   int lookup_user(const Piece& piece, uint64_t address, SYMDATA& data);
   int lookup_kernel(uint64_t address, SYMDATA& data);
   int lookup_vsyscall(const char* module, const char* symbol, const Piece& page, SYMDATA& data);
-  int symbol_found(const SymbolTable& table, const Symbol& symbol, uint64_t bias, SYMDATA& data);
+  int symbol_found(const TablePart& part, const Symbol& symbol, uint64_t address, uint64_t bias,
+                   SYMDATA& data);
   int no_symbol(int rc, SYMDATA& data);
   int no_section_symbol(int rc, const Section* section, uint64_t bias, SYMDATA& data);
   int no_module(SYMDATA& data);
-  const char* readable(const SymbolTable& table, const Symbol& symbol);
+  const char* readable(const TablePart& part, const Symbol& symbol);
 
   Settings settings_;
   Notes notes_;
@@ -71,11 +85,15 @@ class Library {
   ProcessTable processes_;
   Modules modules_;
   Kernel kernel_;
+  SymbolRanges ranges_;
+  DuplicateNames duplicates_;
   std::vector<Mapping> mappings_;  // the tags of pieces are indices
   // Names handed out; a loaded table never moves.
   std::unordered_map<const Symbol*, const char*> names_;
   std::unordered_map<const Section*, const char*> section_names_;
+  std::vector<const char*> files_;  // that symbols were read from, when last asked
   uint64_t time_ = 0;
+  bool msi_loaded_ = false;
 };
 
 }  // namespace a2n

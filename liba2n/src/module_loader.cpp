@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "build_id.h"
 #include "crc32.h"
 #include "debug_search.h"
 #include "elf_symbols.h"
@@ -51,25 +52,23 @@ class Loader {
   }
 
  private:
-  bool traced_id_is_hex() const {
-    return request_.build_id && !request_.build_id->empty() && *request_.build_id != "?";
-  }
+  bool traced_id_is_hex() const { return request_.build_id && identifies(*request_.build_id); }
 
   // Why the file itself is not used; its own path's reason is the one to tell.
   void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
 
   std::optional<ElfFile> find_mapped() {
-    if (request_.build_id == "?" && !path_.starts_with("/memfd:")) {
+    if (request_.build_id == "?" && request_.validate && !path_.starts_with("/memfd:")) {
       refuse("it changed or vanished while it was traced; symbols not used");
       return std::nullopt;
     }
     // Without an id nothing proves that a file of that name is the deleted one.
-    if (!deleted_ || traced_id_is_hex()) {
+    if (!deleted_ || traced_id_is_hex() || !request_.validate) {
       for (const std::string& file : module_files(request_.search, path_)) {
         if (auto elf = open_if_traced(file, true)) return elf;
       }
     }
-    if (deleted_) {
+    if (deleted_ && request_.validate) {
       refuse(
           path_.starts_with("/memfd:")
               ? "a file in memory, which no living process has any more; symbols not used"
@@ -111,6 +110,10 @@ class Loader {
       return std::nullopt;
     }
     const std::string& id = elf->layout().build_id;
+    if (!request_.validate) {
+      accept_unproven(file, *elf);
+      return std::move(*elf);
+    }
     if (request_.build_id && id != *request_.build_id) {
       if (!from_search || why_not_.empty()) {
         why_not_ = file + ": its build-id is now " + describe(id) + ", traced was " +
@@ -136,6 +139,17 @@ class Loader {
     if (request_.mapped_inode == 0 || elf.inode() == request_.mapped_inode) return false;
     struct statfs system {};
     return ::fstatfs(elf.fd(), &system) == 0 && system.f_type != OVERLAYFS_SUPER_MAGIC;
+  }
+
+  void accept_unproven(const std::string& file, const ElfFile& elf) {
+    const std::string& id = elf.layout().build_id;
+    const bool replaced = request_.inode != 0 && elf.inode() != request_.inode;
+    if (!replaced && !deleted_ && (!request_.build_id || id == *request_.build_id)) return;
+    notes_.add(file +
+               ": used without validation, though it is not shown to be the traced file "
+               "(build-id now " +
+               describe(id) + ", traced " + describe(request_.build_id.value_or("unknown")) +
+               "); its names may be wrong");
   }
 
   static bool has_symtab(const ElfFile& file) {

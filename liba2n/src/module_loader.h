@@ -32,6 +32,8 @@ struct ModuleRequest {
   // The one that was mapped, 0: not known. Compared where there is no build-id to go by.
   uint64_t mapped_inode = 0;
   std::vector<ModulePlace> places;  // processes to ask for the file, while they live
+  // False: a file that is not shown to be the traced one is used all the same, and a note says so.
+  bool validate = true;
 };
 
 // Never fails: what could not be used is in notes, and the result then is not usable.

@@ -107,6 +107,9 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
   module.exact_offsets = mapped != nullptr;
   module.segments = shape->layout().segments;
   module.sections = shape->layout().sections;
+  module.build_id = shape->layout().build_id;
+  for (const ElfFile* file : {mapped, debug})
+    if (file) module.files.push_back(file->name());
   SymbolTableBuilder builder;
   std::optional<ElfFile> mini;  // lives until the names are copied
   bool complete = mapped && add(*mapped, SHT_SYMTAB, 0, builder);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "elf_file.h"
@@ -29,6 +30,10 @@ struct ModuleSymbols {
   std::vector<Segment> segments;
   std::vector<Section> sections;  // by begin
   SymbolTable symbols;
+
+  // Where it comes from; not kept in MSI files, which tell it by their own means.
+  std::string build_id;            // of the file, "" without one
+  std::vector<std::string> files;  // paths of the files it was read from
 };
 
 // Reads a mapped file (or null), its separate debug file (or null), or both.

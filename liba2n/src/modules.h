@@ -17,6 +17,8 @@
 #include "module_loader.h"
 #include "module_symbols.h"
 #include "notes.h"
+#include "saved_modules.h"
+#include "saved_symbols.h"
 
 namespace a2n {
 
@@ -33,10 +35,8 @@ struct Module {
   void add_place(const ModulePlace& place);
 };
 
-// What lookups need of a file.
-struct LoadedModule {
-  ModuleSymbols content;
-};
+// A file once it was looked for, found or not. The content never moves.
+using LoadedModule = SavedModule;
 
 class Modules {
  public:
@@ -48,13 +48,24 @@ class Modules {
   bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
   std::optional<std::string> build_id(const Module& module) const;
 
+  // From now on symbols come from these, and files are not looked at. To be called before get().
+  void set_saved(std::vector<SavedModule> modules);
+  // False: files are used although they are not shown to be the traced ones; a note says so.
+  void set_validate(bool on) { validate_ = on; }
+
+  bool empty() const { return modules_.empty(); }
   Module* get(const char* name, uint32_t stamp, uint64_t inode);
 
   // The file's content, or null when there is none to use. A vdso's mapping tells which it is.
-  LoadedModule* load(const Module& module, uint64_t base, uint64_t length);
+  const LoadedModule* load(const Module& module, uint64_t base, uint64_t length);
+
+  // All that was loaded, found or not, by path, build-id and inode.
+  std::vector<SavedModule> loaded() const;
 
  private:
-  LoadedModule* load_vdso(const Module& module, uint64_t base, uint64_t length);
+  const LoadedModule* load_vdso(const Module& module, uint64_t base, uint64_t length);
+  LoadedModule load_file(const ModuleRequest& request);
+  void describe(const LoadedModule& module);
 
   Interner& interner_;
   Notes& notes_;
@@ -64,12 +75,9 @@ class Modules {
   std::unordered_map<const char*, size_t> inodes_;  // by name: how many inodes were seen
   // By name and the inode the file must have, 0 where it does not matter.
   std::map<std::pair<const char*, uint64_t>, std::unique_ptr<LoadedModule>> loaded_;
-  struct OwnVdso {
-    LoadedModule module;
-    std::string build_id;
-    uint64_t length;
-  };
-  std::unique_ptr<OwnVdso> vdso_;
+  std::unique_ptr<LoadedModule> vdso_;
+  std::optional<SavedModules> saved_;  // instead of files
+  bool validate_ = true;
 };
 
 }  // namespace a2n

@@ -9,21 +9,34 @@
 #include <unordered_set>
 #include <utility>
 
+#include "a2n.h"
+
 namespace a2n {
 
 class Notes {
  public:
-  void add(std::string note) {
-    if (seen_.insert(note).second) notes_.push_back(std::move(note));
+  // Later notes of a higher A2N_MESSAGES_ level are dropped.
+  void set_most(int level) { most_ = level; }
+
+  void add(std::string note, int level = A2N_MESSAGES_WARNING) {
+    if (level <= most_ && seen_.insert(note).second) notes_.push_back({std::move(note), level});
   }
   const char* get(size_t index) const {
-    return index < notes_.size() ? notes_[index].c_str() : nullptr;
+    return index < notes_.size() ? notes_[index].text.c_str() : nullptr;
+  }
+  int level(size_t index) const {
+    return index < notes_.size() ? notes_[index].level : A2N_MESSAGES_NONE;
   }
   size_t size() const { return notes_.size(); }
 
  private:
+  struct Note {
+    std::string text;
+    int level;
+  };
+  int most_ = A2N_MESSAGES_WARNING;
   std::unordered_set<std::string> seen_;
-  std::deque<std::string> notes_;  // elements never move
+  std::deque<Note> notes_;  // elements never move
 };
 
 }  // namespace a2n

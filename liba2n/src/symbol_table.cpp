@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace a2n {
 namespace {
@@ -30,6 +31,30 @@ const Symbol* SymbolTable::find(uint64_t address) const {
   if (!symbol || address - symbol->start < symbol->size) return symbol;
   const Rest* rest = last_at(rests_, address, &Rest::begin);
   return rest && address < rest->end ? &symbols_[rest->symbol] : nullptr;
+}
+
+const Symbol* SymbolTable::before(uint64_t address) const {
+  return last_at(symbols_, address, &Symbol::start);
+}
+
+std::optional<SymbolTable> SymbolTable::restore(std::vector<Symbol> symbols, std::string names) {
+  if (symbols.size() > max_symbols || names.size() > max_names) return std::nullopt;
+  size_t at = 0;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    Symbol& symbol = symbols[i];
+    const size_t end = names.find('\0', at);
+    if (end == names.npos || end == at) return std::nullopt;
+    if (i > 0 && symbol.start <= symbols[i - 1].start) return std::nullopt;
+    if (symbol.size > UINT64_MAX - symbol.start) return std::nullopt;
+    symbol.name = static_cast<uint32_t>(at) & 0x7fffffffu;
+    at = end + 1;
+  }
+  if (at != names.size()) return std::nullopt;
+  SymbolTable table;
+  table.symbols_ = std::move(symbols);
+  table.names_ = std::move(names);
+  table.find_rests();
+  return table;
 }
 
 // Walks the symbols with the stack of those still open; each is pushed and popped once.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,14 @@ class SymbolTable {
   size_t size() const { return symbols_.size(); }
   const Symbol& operator[](size_t index) const { return symbols_[index]; }
 
+  // Puts together what was saved: symbols by start, each start once and none beyond the address
+  // space, their names NUL-ended one after the other. Nothing when it is not like that.
+  static std::optional<SymbolTable> restore(std::vector<Symbol> symbols, std::string names);
+
   // The innermost symbol that covers address, or null.
   const Symbol* find(uint64_t address) const;
+  // The last symbol that starts at or before address, whether it reaches it or not; or null.
+  const Symbol* before(uint64_t address) const;
   const char* name(const Symbol& symbol) const { return names_.data() + symbol.name; }
   uint32_t index(const Symbol& symbol) const {
     return static_cast<uint32_t>(&symbol - symbols_.data());

@@ -10,6 +10,9 @@
 
 namespace a2n {
 
+// How the trace and MSI files call it.
+constexpr char vdso_name[] = "[vdso]";
+
 struct Vdso {
   ModuleSymbols module;  // not usable when this process has none
   std::string build_id;

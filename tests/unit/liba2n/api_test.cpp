@@ -20,36 +20,55 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
   EXPECT_EQ(exported, (std::set<std::string>{"A2nAddModule",
                                              "A2nAddModuleEx",
                                              "A2nCloneProcess",
+                                             "A2nCollapseSymbolRange",
+                                             "A2nCreateMsiFile",
                                              "A2nCreateProcess",
                                              "A2nExecProcess",
                                              "A2nForkProcess",
+                                             "A2nGetErrorText",
+                                             "A2nGetMsiFileInformation",
                                              "A2nGetNote",
+                                             "A2nGetNoteLevel",
                                              "A2nGetProcessName",
                                              "A2nGetProcessNameAt",
                                              "A2nGetSymbol",
                                              "A2nGetSymbolAt",
+                                             "A2nGetSymbolFile",
                                              "A2nGetVersion",
                                              "A2nInit",
+                                             "A2nLoadMsiFile",
+                                             "A2nLoadTraceSymbols",
                                              "A2nRcToString",
+                                             "A2nSaveTraceSymbols",
                                              "A2nSetDemangleCppNamesMode",
+                                             "A2nSetErrorMessageMode",
                                              "A2nSetFileBuildId",
                                              "A2nSetKallsymsFileLocation",
                                              "A2nSetKernelImageName",
+                                             "A2nSetKernelMapName",
                                              "A2nSetModuleBuildId",
                                              "A2nSetModulesFileLocation",
                                              "A2nSetNoSymbolFoundAction",
                                              "A2nSetProcessName",
+                                             "A2nSetRangeDescFilename",
+                                             "A2nSetRenameDuplicateSymbolsMode",
+                                             "A2nSetReturnRangeSymbolsMode",
+                                             "A2nSetSymbolQualityMode",
                                              "A2nSetSymbolSearchPath",
-                                             "A2nSetTime"}));
+                                             "A2nSetSymbolValidationMode",
+                                             "A2nSetTime",
+                                             "A2nSetValidateKernelMode"}));
 }
 
 TEST_F(Api, EveryReturnCodeHasItsOwnWords) {
   std::set<std::string> words;
-  const int codes[] = {A2N_SUCCESS,      A2N_NO_SYMBOL_FOUND,  A2N_NO_SYMBOLS,
-                       A2N_NO_MODULE,    A2N_FLAKY_SYMBOL,     A2N_ADD_MODULE_ERROR,
-                       A2N_NO_PROCESS,   A2N_MEMORY_ERROR,     A2N_CREATE_PROCESS_ERROR,
-                       A2N_NULL_SYMDATA, A2N_INVALID_ARGUMENT, A2N_FILE_NOT_FOUND,
-                       A2N_FORK_ERROR,   A2N_CLONE_ERROR,      A2N_INTERNAL_ERROR};
+  const int codes[] = {A2N_SUCCESS,         A2N_NO_SYMBOL_FOUND,  A2N_NO_SYMBOLS,
+                       A2N_NO_MODULE,       A2N_FLAKY_SYMBOL,     A2N_ADD_MODULE_ERROR,
+                       A2N_NO_PROCESS,      A2N_MEMORY_ERROR,     A2N_CREATE_PROCESS_ERROR,
+                       A2N_NULL_SYMDATA,    A2N_INVALID_ARGUMENT, A2N_FILE_NOT_FOUND,
+                       A2N_FORK_ERROR,      A2N_CLONE_ERROR,      A2N_INTERNAL_ERROR,
+                       A2N_WRITE_ERROR,     A2N_MSI_ERROR,        A2N_MSI_DAMAGED,
+                       A2N_RANGE_FILE_ERROR};
   for (const int code : codes) words.insert(A2nRcToString(code));
   EXPECT_EQ(words.size(), std::size(codes));
   EXPECT_STREQ(A2nRcToString(-1), "unknown return code");

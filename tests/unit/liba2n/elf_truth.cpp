@@ -100,7 +100,7 @@ std::vector<NamedSection> code_sections(const std::string& file) {
 
 std::string build_id(const std::string& file) {
   for (const auto& row : table("readelf -nW " + file)) {
-    if (row.size() == 3 && row[0] == "Build" && row[1] == "ID:") return row[2];
+    if (row.size() >= 3 && row[row.size() - 2] == "ID:") return row.back();
   }
   return "";
 }

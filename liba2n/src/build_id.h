@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// How a build-id is written: lower-case hex, "" for a file without one, "?" for one not known.
+#ifndef A2N_BUILD_ID_H
+#define A2N_BUILD_ID_H
+
+#include <algorithm>
+#include <string_view>
+
+namespace a2n {
+
+constexpr bool is_build_id(std::string_view text) {
+  if (text.empty() || text == "?") return true;
+  return text.size() % 2 == 0 && text.size() <= 128 &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+// Whether it is proof of which file is meant.
+constexpr bool identifies(std::string_view build_id) {
+  return !build_id.empty() && build_id != "?";
+}
+
+}  // namespace a2n
+
+#endif  // A2N_BUILD_ID_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The A2N_ variables of the environment, which stand above what the program sets.
+#ifndef A2N_ENVIRONMENT_H
+#define A2N_ENVIRONMENT_H
+
+#include <cstdint>
+
+namespace a2n {
+
+class Library;
+
+// Settings that a variable can fix; a bit each.
+enum Fixed : uint32_t {
+  fixed_search_path = 1,
+  fixed_quality = 2,
+  fixed_messages = 4,
+  fixed_no_symbol_action = 8,
+  fixed_rename_duplicates = 16,
+  fixed_demangle = 32,
+  fixed_validation = 64,
+  fixed_range_symbols = 128,
+};
+
+// Sets what the variables say and returns which settings they fix. A value that means nothing fixes
+// nothing, and a note says so.
+uint32_t apply_environment(Library& library);
+
+}  // namespace a2n
+
+#endif  // A2N_ENVIRONMENT_H

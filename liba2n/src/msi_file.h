@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// MSI files: saved symbol information. A header, then blocks, each compressed by itself and
+// checked, then a block that tells how many there were. Integers are little-endian.
+//
+//   header (32 bytes)  0 magic "A2N-MSI\n"  8 version: major 16 bits, minor 16 bits
+//                      12 word size 64, byte order 1 (little), system 2 (Linux), 0
+//                      16 zeros  28 CRC-32 of the 28 bytes before
+//   block (32 bytes)   0 kind  4 zero  8 bytes stored  16 bytes unpacked (last block: blocks
+//   before)
+//                      24 CRC-32 of the stored bytes  28 CRC-32 of the 28 bytes before
+//                      32 the stored bytes: one zstd frame
+//
+// A reader knows all versions of its major number and skips kinds of blocks it does not know.
+#ifndef A2N_MSI_FILE_H
+#define A2N_MSI_FILE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pi/result.h"
+#include "saved_symbols.h"
+
+namespace a2n {
+
+// What a file may unpack to in all, in bytes; more is refused when it is read and written.
+constexpr uint64_t max_unpacked = uint64_t{4} << 30;
+
+class MsiWriter {
+ public:
+  // Does not own fd, which is written to from its present place on. name is for messages.
+  MsiWriter(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+
+  // In this order: begin(), any number of add(), end(). After an error the file is of no use.
+  pi::Status begin();
+  pi::Status add(const SavedModule& module);
+  pi::Status add(const SavedKernel& kernel);
+  pi::Status add(const KernelSource& image);
+  pi::Status end();
+
+ private:
+  pi::Status block(uint32_t kind, const std::string& bytes);
+  pi::Status block(uint32_t kind, uint64_t unpacked, const std::string& stored);
+  pi::Status write(const std::string& bytes);
+
+  int fd_;
+  std::string name_;
+  uint64_t blocks_ = 0;
+  uint64_t unpacked_ = 0;
+};
+
+struct MsiContent {
+  SavedSymbols symbols;
+  std::vector<std::string> damage;  // a sentence for each place; what is good was taken
+};
+
+// Reads a regular file from its beginning. An error when this is no MSI file, or one of a version
+// that is not known.
+pi::Result<MsiContent> read_msi(int fd, const std::string& name);
+
+}  // namespace a2n
+
+#endif  // A2N_MSI_FILE_H
