@@ -192,8 +192,8 @@ int A2nAddModuleEx(uint32_t pid, uint64_t base, uint64_t length, const char *nam
 
 /* ---- lookup --------------------------------------------------------------------------------- */
 #define A2N_FLAG_KERNEL 0x10000   /* ours: an address of the kernel or of a kernel module */
-#define A2N_FLAG_MODULE_64 0x1    /* the module's file could be read and is a 64-bit one */
-#define A2N_FLAG_MODULE_32 0x2
+#define A2N_FLAG_MODULE_64 0x1	  /* the module's file is of 64 bits */
+#define A2N_FLAG_MODULE_32 0x2	  /* ... of 32 bits; neither: not known */
 #define A2N_FLAG_EXPORTS 0x4      /* the name comes from exported symbols only */
 #define A2N_FLAG_RANGE 0x10	  /* the symbol belongs to a range, see A2nCollapseSymbolRange() */
 

@@ -26,6 +26,7 @@ struct ModuleSymbols {
   bool is_64 = true;           // a 64-bit file
   bool usable = false;         // there was a file to take all this from
   bool exact_offsets = false;  // the segments' file offsets are those of the mapped file
+  bool is_64 = true;           // the file is of 64 bits
   bool exports_only = false;   // the symbols come from .dynsym alone
   std::vector<Segment> segments;
   std::vector<Section> sections;  // by begin

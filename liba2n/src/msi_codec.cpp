@@ -62,6 +62,7 @@ class Encoder {
     flag(module.usable);
     flag(module.exact_offsets);
     flag(module.exports_only);
+    flag(module.is_64);
     number(module.segments.size());
     for (const Segment& segment : module.segments) {
       number(segment.offset);
@@ -168,6 +169,7 @@ class Decoder {
     module.usable = flag();
     module.exact_offsets = flag();
     module.exports_only = flag();
+    module.is_64 = flag();
     module.segments.resize(count(max_segments));
     for (Segment& segment : module.segments) {
       segment.offset = number();

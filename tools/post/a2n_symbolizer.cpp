@@ -59,11 +59,59 @@ A2nSymbolizer::~A2nSymbolizer() {
 }
 
 pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& path,
-                                    const SymbolOptions& options) {
+                                    const SymbolOptions& options, int saved_symbols) {
+  pi::Status status = set_naming(options);
+  if (!status) return status;
+  for (const BuildId& build_id : file.build_ids)
+    if (build_id.inode != 0)
+      A2nSetFileBuildId(build_id.path.c_str(), build_id.inode, build_id.id.c_str());
+    else
+      A2nSetModuleBuildId(build_id.path.c_str(), build_id.id.c_str());
+  if (saved_symbols < 0) return set_sources(file, path, options);
+  if (options.sources_given())
+    return pi::Error{-1, path +
+                             " is an archive and has its symbols with it. Where they come from "
+                             "(-k, -kas, -kmap, -sympath, -lmrg, -nv) is told when it is made."};
+  return take_saved(A2nLoadTraceSymbols(saved_symbols), path);
+}
+
+pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
   A2nSetNoSymbolFoundAction(options.plain_no_symbol ? A2N_NSF_NSF : A2N_NSF_SECTION);
   A2nSetDemangleCppNamesMode(options.demangle ? 1 : 0);
+  A2nSetSymbolQualityMode(options.any_symbol ? A2N_QUALITY_ANY : A2N_QUALITY_GOOD);
+  A2nSetRenameDuplicateSymbolsMode(options.rename_duplicates ? 1 : 0);
+  if (options.tell_sources) A2nSetErrorMessageMode(A2N_MESSAGES_INFO);
+  for (const auto& [module, first, last, name] : options.ranges)
+    if (const pi::Status status =
+            check(A2nCollapseSymbolRange(module.c_str(), first.c_str(), last.c_str(), name.c_str()),
+                  fmt::format("the range {} {} {} (-a2nrng)", module, first, last));
+        !status)
+      return status;
+  if (options.range_file.empty()) return {};
+  const int rc = A2nSetRangeDescFilename(options.range_file.c_str());
+  if (rc == A2N_SUCCESS) return {};
+  return pi::Error{rc, fmt::format("the ranges (-a2nrfn) cannot be used: {}.", A2nGetErrorText())};
+}
+
+// What is good of a damaged file is used; the report must not look as if all were well.
+pi::Status A2nSymbolizer::take_saved(int rc, const std::string& path) {
+  if (rc == A2N_SUCCESS) return {};
+  if (rc != A2N_MSI_DAMAGED)
+    return pi::Error{rc, fmt::format("the saved symbols of {} cannot be used: {}.", path,
+                                     *A2nGetErrorText() ? A2nGetErrorText() : A2nRcToString(rc))};
+  damage_ = A2nGetErrorText();
+  return {};
+}
+
+pi::Status A2nSymbolizer::set_sources(const TraceFile& file, const std::string& path,
+                                      const SymbolOptions& options) {
   A2nSetSymbolSearchPath(options.search_path.c_str());
+  A2nSetSymbolValidationMode(options.validate ? 1 : 0);
+  A2nSetValidateKernelMode(options.validate ? 1 : 0);
   pi::Status status;
+  if (!options.saved_symbols.empty())
+    status = take_saved(A2nLoadMsiFile(options.saved_symbols.c_str()), options.saved_symbols);
+  if (!status) return status;
   if (options.running_kernel) {
     status = use_running_kernel();
   } else {
@@ -73,13 +121,10 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
   if (status && !options.kernel_image.empty())
     status = check(A2nSetKernelImageName(options.kernel_image.c_str()),
                    fmt::format("the kernel image {} (-k) cannot be used", options.kernel_image));
-  if (!status) return status;
-  for (const BuildId& build_id : file.build_ids)
-    if (build_id.inode != 0)
-      A2nSetFileBuildId(build_id.path.c_str(), build_id.inode, build_id.id.c_str());
-    else
-      A2nSetModuleBuildId(build_id.path.c_str(), build_id.id.c_str());
-  return {};
+  if (status && !options.kernel_map.empty())
+    status = check(A2nSetKernelMapName(options.kernel_map.c_str()),
+                   fmt::format("the kernel's map {} (-kmap) cannot be used", options.kernel_map));
+  return status;
 }
 
 void A2nSymbolizer::create(uint64_t time, uint32_t pid) {
@@ -125,8 +170,16 @@ Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
 
 std::vector<std::string> A2nSymbolizer::notes() {
   std::vector<std::string> notes;
-  for (size_t i = 0; const char* note = A2nGetNote(i); ++i) notes.push_back(printable(note));
+  for (size_t i = 0; const char* note = A2nGetNote(i); ++i)
+    if (A2nGetNoteLevel(i) <= A2N_MESSAGES_WARNING) notes.push_back(printable(note));
   return notes;
+}
+
+std::vector<std::string> A2nSymbolizer::sources() {
+  std::vector<std::string> sources;
+  for (size_t i = 0; const char* note = A2nGetNote(i); ++i)
+    if (A2nGetNoteLevel(i) == A2N_MESSAGES_INFO) sources.push_back(printable(note));
+  return sources;
 }
 
 }  // namespace post

@@ -2,12 +2,14 @@
 // A trace file read from end to end, and its ticks with the names that liba2n has for them.
 #include "analysis.h"
 
+#include <a2n.h>
 #include <cli.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <optional>
 
+#include "trace_archive.h"
 #include "output_file.h"
 
 namespace post {
@@ -43,7 +45,17 @@ void check_running_kernel(const TraceInfo& info) {
 }  // namespace
 
 pi::Status open_trace(TraceRun& run) {
-  auto source = FileSource::open(run.path);
+  pi::UniqueFd unpacked;
+  if (is_archive(run.path)) {
+    auto content = unpack_archive(run.path, run.scratch);
+    if (!content) return content.error();
+    unpacked = std::move(content->trace);
+    run.saved_symbols = std::move(content->symbols);
+    if (!content->damage.empty())
+      run.damage.add("the archive is damaged or cut off: " + content->damage, 0);
+  }
+  auto source =
+      unpacked ? FileSource::from_fd(std::move(unpacked), run.path) : FileSource::open(run.path);
   if (!source) return source.error();
   run.source = std::move(*source);
   auto file = read_layout(*run.source, run.damage);
@@ -84,9 +96,26 @@ TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
 
 pi::Status TickAnalysis::read() {
   if (options_.symbols.running_kernel) check_running_kernel(run_.file.info);
-  if (const auto status = symbolizer_.configure(run_.file, run_.path, options_.symbols); !status)
+  if (const auto status = symbolizer_.configure(run_.file, run_.path, options_.symbols,
+                                                run_.saved_symbols ? run_.saved_symbols.get() : -1);
+      !status)
     return status;
-  return read_records(run_, options_, {&processes_, &ticks_, nullptr, {}});
+  if (!symbolizer_.damage().empty()) run_.damage.add(symbolizer_.damage(), 0);
+  const pi::Status status = read_records(run_, options_, {&processes_, &ticks_, nullptr, {}});
+  for (const std::string& source : A2nSymbolizer::sources())
+    fmt::print(stderr, "post: {}\n", source);
+  return status;
+}
+
+pi::Status TickAnalysis::save_symbols(int fd) {
+  if (A2nSaveTraceSymbols(fd) == A2N_SUCCESS) return {};
+  return pi::Error{-1, fmt::format("the symbols cannot be saved: {}.", A2nGetErrorText())};
+}
+
+std::vector<std::string> TickAnalysis::symbol_files() {
+  std::vector<std::string> files;
+  for (size_t i = 0; const char* path = A2nGetSymbolFile(i); ++i) files.emplace_back(path);
+  return files;
 }
 
 Summary TickAnalysis::summary() {

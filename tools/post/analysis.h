@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "a2n_symbolizer.h"
 #include "file_source.h"
@@ -19,14 +20,16 @@ namespace post {
 // A trace file and what reading it has told so far.
 struct TraceRun {
   std::string path;
+  std::string scratch = ".";  // directory for what an archive is unpacked to
   std::unique_ptr<FileSource> source;
+  pi::UniqueFd saved_symbols;  // of an archive; none: the trace came by itself
   DamageLog damage;
   TraceFile file;
   RecordTotals totals;
   Losses losses;
 };
 
-// Opens the file at run.path and reads its layout.
+// Opens the file at run.path, a trace or an archive of one, and reads its layout.
 pi::Status open_trace(TraceRun& run);
 
 // Reads all records, and writes post.show where the options want it. Shows progress on a terminal.
@@ -42,6 +45,11 @@ class TickAnalysis {
 
   // After read(); refers to this and the run.
   Summary summary();
+
+  // After read(): the symbols that were looked up, to an open file.
+  static pi::Status save_symbols(int fd);
+  // The files they came from.
+  static std::vector<std::string> symbol_files();
 
  private:
   TraceRun& run_;

@@ -43,6 +43,7 @@ constexpr Declined table[] = {
     {"jdir", no_jit, no_class},
     {"jita2nmsg", no_jit, no_class},
     {"oldjit", no_jit, no_class},
+    {"a2nmmi", no_jit, no_class},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace post {
 
@@ -23,6 +24,11 @@ pi::Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path
     return pi::Error{reason, fmt::format("cannot open the trace file {}: {}.{}", path,
                                          std::strerror(reason), hint)};
   }
+  return from_fd(std::move(fd), path);
+}
+
+pi::Result<std::unique_ptr<FileSource>> FileSource::from_fd(pi::UniqueFd fd,
+                                                            const std::string& path) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0)
     return pi::Error{errno, fmt::format("cannot examine {}: {}.", path, std::strerror(errno))};

@@ -16,7 +16,10 @@ namespace post {
 class FileSource final : public ByteSource {
  public:
   static pi::Result<std::unique_ptr<FileSource>> open(const std::string& path);
+  // Of an open regular file; path is for messages.
+  static pi::Result<std::unique_ptr<FileSource>> from_fd(pi::UniqueFd fd, const std::string& path);
 
+  int fd() const { return fd_.get(); }
   uint64_t size() const override { return size_; }
   size_t read(uint64_t offset, std::span<std::byte> out) override;
   const std::string& error() const override { return error_; }

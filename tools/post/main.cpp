@@ -20,6 +20,7 @@
 #include "report_tprof.h"
 #include "wholeness.h"
 #include "text_file.h"
+#include "trace_archive.h"
 
 namespace {
 
@@ -138,6 +139,33 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   return status == cli::exit_good && exceeded ? exit_over_budget : status;
 }
 
+// All that any report on the trace may need, whatever the options for reports are.
+int make_archive(TraceRun& run, const Options& options) {
+  if (options.archive_files && run.saved_symbols)
+    return fail({-1, run.path +
+                         " is an archive already, and the files its symbols came from may not "
+                         "be here; make one with --archive-files where the trace was made."});
+  Options whole;
+  whole.symbols = options.symbols;
+  TickAnalysis analysis(run, whole);
+  if (const pi::Status status = analysis.read(); !status) return fail(status.error());
+  if (const pi::Status status = tell(run, options); !status) return fail(status.error());
+  auto symbols = unnamed_file(options.directory);
+  if (!symbols) return fail(symbols.error());
+  if (const pi::Status status = TickAnalysis::save_symbols(symbols->get()); !status)
+    return fail(status.error());
+  ArchiveSources sources{run.source->fd(), symbols->get(), {}};
+  if (options.archive_files) sources.files = TickAnalysis::symbol_files();
+  // Readable like the trace itself: it tells what everybody on the machine did.
+  auto file = OutputFile::create(options.output(*options.archive), 0600);
+  if (!file) return fail(file.error());
+  pi::Status written = pack_archive(sources, **file);
+  // What kept libarchive from writing is known to the file.
+  if (written || !(*file)->good()) written = (*file)->commit();
+  if (!written) return fail(written.error());
+  return exit_status(run, options);
+}
+
 int make_show(TraceRun& run, const Options& options) {
   if (const pi::Status status = read_records(run, options, {}); !status)
     return fail(status.error());
@@ -222,7 +250,9 @@ int run_post(const std::vector<std::string>& arguments) {
   }
   TraceRun run;
   run.path = options.trace_file;
+  run.scratch = options.directory;
   if (const pi::Status status = open_trace(run); !status) return fail(status.error());
+  if (options.archive) return make_archive(run, options);
   return options.tprof ? make_tprof(run, options, limits) : make_show(run, options);
 }
 

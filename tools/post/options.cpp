@@ -17,6 +17,8 @@ namespace po = pi::cli::po;
 
 // What --json means without a file; which name that is depends on what is written.
 const std::string usual_json = "\n";
+// What --archive means without a file: the trace's name, with another ending.
+const std::string usual_archive = "\n";
 
 using Words = std::vector<std::string>;
 
@@ -26,7 +28,8 @@ cli::OptionTable option_table() {
        "Reads a trace file and writes the reports on it: tprof.out, and on request post.show and "
        "tprof.json; or tells what differs between two traces.",
        {"post", "post -r run1.nrm2 -o run1 -demangle --json", "post -clip 1 -pnm -rsel 00100001",
-        "post -showx", "post --budget limits.txt --strict", "post --diff old.nrm2 new.nrm2"},
+        "post -showx", "post --budget limits.txt --strict", "post --diff old.nrm2 new.nrm2",
+        "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
        "is damaged or incomplete, reports are on what is good; 4 a limit of the budget is "
        "exceeded; 255 wrong usage."});
@@ -40,7 +43,10 @@ cli::OptionTable option_table() {
       "write the tprof reports as JSON, too (to tprof.json, of --diff to tprof.diff.json)")(
       "show", "write every record as a line to post.show, too")(
       "showx", "write post.show only, do no symbol work")(
-      "showxx", "as -showx, with each record's raw words");
+      "showxx", "as -showx, with each record's raw words")(
+      "archive", text("FILE")->implicit_value(usual_archive, "TRACE.tar.zst"),
+      "instead of reports write an archive for other machines: the trace with the symbols it "
+      "needs")("archive-files", "put the files that the symbols came from into the archive, too");
   table.group("Reports")("clip", text("PERCENT")->default_value("0.1"),
                          "leave out what has less than PERCENT of all ticks")(
       "rsel", text("VEC8"), "eight digits 0 or 1: which of the eight reports are wanted")(
@@ -57,6 +63,14 @@ cli::OptionTable option_table() {
   table.group("Symbols")(",k", text("KERNEL"),
                          "take the kernel's symbols from this uncompressed image")(
       "kas", "take the kernel's symbols from the running kernel")(
+      "kmap", text("MAP"), "take the kernel's symbols from this map (nm -a, genmap, System.map)")(
+      "lmrg", text("FILE"), "take the modules' symbols from what genmsi saved in FILE")(
+      "nv", "use files although they are not shown to be the traced ones")(
+      "anysym", "where no symbol covers an address, take the one before it")(
+      "a2nrdup", "tell symbols of one name apart: name#2 is the second one of a module")(
+      "a2nrng", words("MOD START STOP NAME"), "report the symbols START to STOP of MOD as NAME")(
+      "a2nrfn", text("FILE"), "the same for lines \"MOD START STOP [NAME]\" of FILE")(
+      "a2ndbg", "tell where the symbols of each module came from")(
       "nsf", "NoSymbolFound or NoSymbols instead of the section's name")(
       "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
       "demangle", "make C++ and Rust names readable");
@@ -110,6 +124,20 @@ std::string take_selection(const po::variables_map& given, Selection& selection)
   return {};
 }
 
+// The ranges of -a2nrng; false when they are not groups of four.
+bool take_ranges(const Words& words, std::vector<SymbolRangeOption>& ranges) {
+  if (words.empty() || words.size() % 4 != 0) return false;
+  for (size_t i = 0; i < words.size(); i += 4)
+    ranges.push_back({words[i], words[i + 1], words[i + 2], words[i + 3]});
+  return true;
+}
+
+// "dir/run1.nrm2" -> "dir/run1.tar.zst"
+std::string archive_name(std::string trace) {
+  if (trace.ends_with(".nrm2")) trace.resize(trace.size() - 5);
+  return trace.substr(trace.rfind('/') + 1) + ".tar.zst";
+}
+
 // Options that contradict each other; the sentence for the first such pair, or nothing.
 std::string find_conflict(const po::variables_map& given) {
   const auto has = [&](const char* name) {
@@ -120,6 +148,15 @@ std::string find_conflict(const po::variables_map& given) {
                               "cpu", "tmod", "compat", "budget", "verbmsg"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
+  if (given.count("archive") != 0)
+    for (const char* other : {"json", "show", "showx", "showxx", "-x", "budget", "diff"})
+      if (has(other))
+        return fmt::format("--archive writes no reports and does not go with -{}.",
+                           other + (other[0] == '-' ? 1 : 0));
+  if (given.count("archive-files") != 0 && given.count("archive") == 0)
+    return "--archive-files goes with --archive.";
+  if (given.count("lmrg") != 0 && given.count("sympath") != 0)
+    return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
   if (given.count("showx") != 0 || given.count("showxx") != 0)
     for (const char* other : {"json", "-x", "budget"})
       if (has(other))
@@ -149,8 +186,22 @@ Options take_options(const po::variables_map& given) {
   options.report.offsets = has("off");
   options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
-  options.symbols = {text("-k"),      has("kas"),      has("nsf"),
-                     text("sympath"), has("demangle"), has("tmod")};
+  options.symbols.kernel_image = text("-k");
+  options.symbols.running_kernel = has("kas");
+  options.symbols.plain_no_symbol = has("nsf");
+  options.symbols.search_path = text("sympath");
+  options.symbols.demangle = has("demangle");
+  options.symbols.module_width = has("tmod");
+  options.symbols.kernel_map = text("kmap");
+  options.symbols.saved_symbols = text("lmrg");
+  options.symbols.validate = !has("nv");
+  options.symbols.any_symbol = has("anysym");
+  options.symbols.tell_sources = has("a2ndbg");
+  options.symbols.rename_duplicates = has("a2nrdup");
+  options.symbols.range_file = text("a2nrfn");
+  options.archive_files = has("archive-files");
+  if (has("archive")) options.archive = text("archive");
+  if (options.archive == usual_archive) options.archive = archive_name(options.trace_file);
   return options;
 }
 
@@ -193,6 +244,11 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");
     options.compared = {files[0], files[1]};
   }
+  if (given.count("a2nrng") != 0 &&
+      !take_ranges(given["a2nrng"].as<Words>(), options.symbols.ranges))
+    return wrong("-a2nrng takes four words: the module, its first and last symbol, a name.");
+  if (options.archive && options.archive->empty())
+    return wrong("--archive= takes the name of a file.");
   if (options.directory.empty()) return wrong("-o takes the name of a directory.");
   if (options.json && options.json->empty()) return wrong("--json= takes the name of a file.");
   return options;

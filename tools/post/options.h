@@ -31,13 +31,34 @@ struct ReportOptions {
   bool needs_offsets() const;
 };
 
+struct SymbolRangeOption {
+  std::string module;
+  std::string first;
+  std::string last;
+  std::string name;
+};
+
 struct SymbolOptions {
   std::string kernel_image;      // -k; empty: none
   bool running_kernel = false;   // -kas
   bool plain_no_symbol = false;  // -nsf
   std::string search_path;       // -sympath; empty: none
   bool demangle = false;
-  bool module_width = false;  // -tmod
+  bool module_width = false;              // -tmod
+  std::string kernel_map;                 // -kmap; empty: none
+  std::string saved_symbols;              // -lmrg; empty: none
+  bool validate = true;                   // not with -nv
+  bool any_symbol = false;                // -anysym
+  bool tell_sources = false;              // -a2ndbg
+  bool rename_duplicates = false;         // -a2nrdup
+  std::vector<SymbolRangeOption> ranges;  // -a2nrng
+  std::string range_file;                 // -a2nrfn; empty: none
+
+  // Whether it is said where symbols come from, which an archive decides by itself.
+  bool sources_given() const {
+    return running_kernel || !validate || !kernel_image.empty() || !search_path.empty() ||
+           !kernel_map.empty() || !saved_symbols.empty();
+  }
 };
 
 struct Options {
@@ -53,6 +74,8 @@ struct Options {
   std::optional<std::string> extra_reports_file;  // -x
   std::optional<std::string> budget_file;
   std::optional<std::pair<std::string, std::string>> compared;  // the files of --diff
+  std::optional<std::string> archive;  // path of the archive to write; no reports then
+  bool archive_files = false;
   ReportOptions report;
   SymbolOptions symbols;
 

@@ -26,6 +26,8 @@ class OutputFile final : public Sink {
   OutputFile& operator=(const OutputFile&) = delete;
 
   bool write(std::string_view text) override;
+  // Whether all that was written got there.
+  bool good() const { return write_error_ == 0; }
   pi::Status commit();
 
  private:

@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# An archive of a trace gives the identical report where the traced files are missing or are others.
+# PROOF_SOURCE is perf (on this machine) or driver (in the lab).
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH
+  export programs=${BUILD_DIR:?}/tests
+  export made=$BATS_FILE_TMPDIR
+  export LC_ALL=C
+  # C, C++ and interpreted code, processes that come and go, libraries that replace each other.
+  # shellcheck disable=SC2016 # the inner shell expands it
+  run.tprof --source="${PROOF_SOURCE:?}" -c 2000 -t -o "$made" -- sh -c '
+    "$programs/mixed" 3
+    "$programs/churn" 40 400000
+    "$programs/reuse" "$programs/libfirst.so" "$programs/libsecond.so" 20 400000 >/dev/null
+    gzip -c "$programs/mixed" "$STAGE/bin/post" | gunzip | sha256sum >/dev/null'
+  post -r "$made/swtrace.nrm2" -o "$made" --archive --archive-files
+}
+
+setup() {
+  # shellcheck source=tests/support/other_machine.bash
+  source "$SOURCE_DIR/tests/support/other_machine.bash"
+  cd "$BATS_TEST_TMPDIR" || return
+  root=$BATS_TEST_TMPDIR/root
+  other_machine "$root" "$STAGE/bin/post"
+}
+
+# same_report OPTION...: with these options, from the trace here and from the archive there.
+same_report() {
+  mkdir -p here
+  post -r "$made/swtrace.nrm2" -o here --json "$@"
+  cp "$made/swtrace.tar.zst" "$root/work/"
+  on_other_machine "$root" -r /work/swtrace.tar.zst --json "$@"
+  cmp here/tprof.out "$root/work/tprof.out"
+  cmp here/tprof.json "$root/work/tprof.json"
+}
+
+@test "the trace alone gives another report there, so that the archive is needed" {
+  post -r "$made/swtrace.nrm2" -o . --json -clip 0
+  # There are names to lose.
+  [[ $(jq '[.reports[] | select(.title == "Process_Module_Symbol") | .. | objects
+      | select(.kind? == "symbol") | .name] | unique | length' tprof.json) -gt 50 ]]
+  cp "$made/swtrace.nrm2" "$root/work/"
+  on_other_machine "$root" -r /work/swtrace.nrm2 --json -clip 0
+  ! cmp -s tprof.json "$root/work/tprof.json"
+}
+
+@test "the report is identical where the files are missing, with any options" {
+  same_report
+  same_report -clip 0 -off
+  same_report -clip 0 -demangle -pnm -tnm
+  same_report -clip 0.5 -nsf -cpu -rsel 00100101
+  same_report -clip 0 -anysym -a2nrdup -tmod
+  same_report -clip 0 -a2nrng mixed main main everything
+}
+
+@test "the report is identical where other files have their names" {
+  post -r "$made/swtrace.nrm2" -o . --json -clip 0
+  other_files "$root" tprof.json
+  [[ $(find "$root" -type f | wc -l) -gt 15 ]]
+  same_report -clip 0 -off
+}
+
+@test "the records are the same, too" {
+  mkdir here
+  post -r "$made/swtrace.nrm2" -o here -showxx
+  cp "$made/swtrace.tar.zst" "$root/work/"
+  on_other_machine "$root" -r /work/swtrace.tar.zst -showxx
+  cmp here/post.show "$root/work/post.show"
+}
+
+@test "an archive of the archive is as good" {
+  post -r "$made/swtrace.tar.zst" -o . --archive=second.tar.zst
+  mkdir here
+  post -r "$made/swtrace.nrm2" -o here --json -clip 0
+  cp second.tar.zst "$root/work/"
+  on_other_machine "$root" -r /work/second.tar.zst --json -clip 0
+  cmp here/tprof.json "$root/work/tprof.json"
+}
+
+@test "the files that --archive-files packed are those that were traced" {
+  tar -xf "$made/swtrace.tar.zst"
+  cmp "files$(realpath "$programs/mixed")" "$programs/mixed"
+  cmp trace.nrm2 "$made/swtrace.nrm2"
+}
+
+@test "symbols that genmsi saved give the same names as the files" {
+  genmsi -r "$made/swtrace.nrm2" -o run.msi
+  mkdir here
+  post -r "$made/swtrace.nrm2" -o here -clip 0
+  cp "$made/swtrace.nrm2" run.msi "$root/work/"
+  on_other_machine "$root" -r /work/swtrace.nrm2 -lmrg /work/run.msi -clip 0
+  cmp here/tprof.out "$root/work/tprof.out"
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// genmap: writes the symbol map of an image, in the form of nm -a.
+#include <cli.h>
+#include <fcntl.h>
+#include <pi/unique_fd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "symbol_map.h"
+
+namespace {
+
+namespace cli = pi::cli;
+namespace po = pi::cli::po;
+
+cli::OptionTable option_table() {
+  cli::OptionTable table(
+      {"genmap [OPTION]... IMAGE",
+       "Writes the symbol map of a program, a library or a kernel image "
+       "(vmlinux): a line \"ADDRESS TYPE NAME\" for each symbol, as nm -a does. "
+       "post -kmap reads such maps.",
+       {"genmap vmlinux -o kernel.map", "genmap -n /usr/bin/perf | less"},
+       "Exit status: 0 good; 1 the image has no symbols or cannot be read, or the "
+       "map cannot be written; 255 wrong usage."});
+  table.group("Options")(",o", po::value<std::string>()->value_name("FILE"),
+                         "write to FILE, not to the standard output")(
+      ",n", "sort by address, not by name")(",D", "the exported symbols (.dynsym)")(
+      ",u", "undefined symbols, too");
+  table.positional("image", 1);
+  return table;
+}
+
+int fail(const std::string& text) {
+  cli::error(text);
+  return cli::exit_failure;
+}
+
+std::string map_text(genmap::SymbolMap map, bool by_address) {
+  if (by_address)
+    std::stable_sort(map.symbols.begin(), map.symbols.end(),
+                     [](const auto& a, const auto& b) { return a.value < b.value; });
+  std::string text;
+  for (const genmap::MapSymbol& symbol : map.symbols) text += genmap::map_line(symbol, map.is_64);
+  return text;
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+// Under its name only when it is complete.
+int write_file(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".new";
+  pi::UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!fd) return fail(fmt::format("cannot write {}: {}.", temporary, std::strerror(errno)));
+  if (write_all(fd.get(), text) && ::close(fd.release()) == 0 &&
+      ::rename(temporary.c_str(), path.c_str()) == 0)
+    return cli::exit_good;
+  const int reason = errno;
+  ::unlink(temporary.c_str());
+  return fail(fmt::format("cannot write {}: {}.", path, std::strerror(reason)));
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const auto outcome = option_table().parse(arguments);
+  if (outcome.exit) return *outcome.exit;
+  const po::variables_map& given = outcome.values;
+  if (given.count("image") == 0) {
+    cli::error("name the image to make a map of.");
+    cli::hint("genmap --help tells more.");
+    return cli::exit_usage;
+  }
+  const auto map = genmap::read_map(given["image"].as<std::vector<std::string>>().front(),
+                                    given.count("-D") != 0, given.count("-u") != 0);
+  if (!map) return fail(map.error().message);
+  const std::string text = map_text(*map, given.count("-n") != 0);
+  if (given.count("-o") != 0) return write_file(given["-o"].as<std::string>(), text);
+  if (write_all(STDOUT_FILENO, text) || errno == EPIPE) return cli::exit_good;
+  return fail(fmt::format("cannot write to the standard output: {}.", std::strerror(errno)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::set_tool("genmap");
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& problem) {
+    return fail(problem.what());
+  }
+}

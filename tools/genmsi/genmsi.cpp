@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// genmsi: writes the symbols of images, and of the modules that a trace names, to an MSI file.
+#include <a2n.h>
+#include <a2n_symbolizer.h>
+#include <cli.h>
+#include <file_source.h>
+#include <merge.h>
+#include <processes.h>
+#include <text.h>
+
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace {
+
+namespace cli = pi::cli;
+namespace po = pi::cli::po;
+
+struct Options {
+  std::vector<std::string> images;
+  std::string trace;  // empty: none
+  std::string output;
+  post::SymbolOptions symbols;
+};
+
+cli::OptionTable option_table() {
+  cli::OptionTable table(
+      {"genmsi [OPTION]... [IMAGE]...",
+       "Writes the symbols of programs and libraries to a file, for post -lmrg where they are not "
+       "installed: those of every IMAGE and of every module that a trace names.",
+       {"genmsi -r swtrace.nrm2 -o run1.msi", "genmsi -o release.msi bin/server lib/*.so",
+        "genmsi -k /usr/lib/debug/boot/vmlinux-6.1 -o kernel.msi"},
+       "Exit status: 0 good; 1 nothing was written; 3 the file was written, but the symbols of an "
+       "IMAGE are not in it or the trace is damaged; 255 wrong usage."});
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  table.group("Options")(",o", text("FILE")->default_value("a2n.msi"), "the file to write")(
+      ",r", text("TRACE"), "save the modules that this trace names")(
+      ",k", text("KERNEL"), "save the symbols of this uncompressed kernel image")(
+      "kmap", text("MAP"), "save the kernel's symbols of this map (nm -a, genmap, System.map)")(
+      "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
+      "verbose", "tell where the symbols of each module came from");
+  table.positional("image", -1);
+  return table;
+}
+
+int wrong(const std::string& text) {
+  cli::error(text);
+  cli::hint("genmsi --help lists the options.");
+  return cli::exit_usage;
+}
+
+std::variant<Options, int> parse(const std::vector<std::string>& arguments) {
+  const auto outcome = option_table().parse(arguments);
+  if (outcome.exit) return *outcome.exit;
+  const po::variables_map& given = outcome.values;
+  const auto text = [&](const char* name) {
+    return given.count(name) != 0 ? given[name].as<std::string>() : std::string();
+  };
+  Options options;
+  if (given.count("image") != 0) options.images = given["image"].as<std::vector<std::string>>();
+  options.trace = text("-r");
+  options.output = text("-o");
+  options.symbols.kernel_image = text("-k");
+  options.symbols.kernel_map = text("kmap");
+  options.symbols.search_path = text("sympath");
+  options.symbols.tell_sources = given.count("verbose") != 0;
+  if (options.images.empty() && options.trace.empty() && options.symbols.kernel_image.empty() &&
+      options.symbols.kernel_map.empty())
+    return wrong("nothing to save: name images, a trace with -r, or a kernel with -k or -kmap.");
+  if (!options.symbols.kernel_image.empty() && !options.symbols.kernel_map.empty())
+    return wrong("-k and -kmap do not go together: one kernel's symbols can be saved.");
+  if (options.output.empty()) return wrong("-o takes the name of a file.");
+  return options;
+}
+
+int fail(const std::string& text) {
+  cli::error(text);
+  return cli::exit_failure;
+}
+
+// Adds every module that the trace's records tell of.
+void read_modules(post::ByteSource& source, const post::TraceFile& file, post::DamageLog& damage,
+                  post::A2nSymbolizer& symbolizer) {
+  post::StringTable names;
+  post::Processes processes(symbolizer, names);
+  post::Merge merge(source, file, damage, post::Merge::Select::mte);
+  while (merge.next()) {
+    const post::Stream& stream = merge.current();
+    if (stream.record().major() == PITRACE_MAJOR_MTE)
+      processes.apply(stream.record(), stream.time());
+  }
+}
+
+// Adds an image as if it were mapped; whether its symbols can be had.
+bool add_image(const std::string& name) {
+  // Their place does not matter, only that each is a module.
+  constexpr uint32_t pid = UINT32_MAX;
+  constexpr uint64_t address = 0x10000;
+  std::error_code problem;
+  const std::string path = std::filesystem::canonical(name, problem).string();
+  if (problem) {
+    cli::warning(name + ": " + problem.message() + ".");
+    return false;
+  }
+  SYMDATA data{};
+  if (A2nAddModule(pid, address, 0x1000, path.c_str(), 0, 0) != A2N_SUCCESS) return false;
+  if (A2nGetSymbol(pid, address, &data) != A2N_NO_SYMBOLS) return true;
+  cli::warning(name + ": no symbols of it can be saved.");
+  return false;
+}
+
+void tell_notes() {
+  for (size_t i = 0; const char* note = A2nGetNote(i); ++i) {
+    const std::string text = post::printable(note) + ".";
+    if (A2nGetNoteLevel(i) == A2N_MESSAGES_INFO)
+      fmt::print(stderr, "genmsi: {}\n", text);
+    else
+      cli::warning(text);
+  }
+}
+
+int run(const std::vector<std::string>& arguments) {
+  auto parsed = parse(arguments);
+  if (const int* status = std::get_if<int>(&parsed)) return *status;
+  const Options& options = std::get<Options>(parsed);
+  post::A2nSymbolizer symbolizer;
+  post::DamageLog damage;
+  post::TraceFile file;
+  std::unique_ptr<post::FileSource> source;
+  if (!options.trace.empty()) {
+    auto opened = post::FileSource::open(options.trace);
+    if (!opened) return fail(opened.error().message);
+    source = std::move(*opened);
+    auto layout = post::read_layout(*source, damage);
+    if (!layout) return fail(options.trace + ": " + layout.error().message);
+    file = std::move(*layout);
+  }
+  if (const auto status = symbolizer.configure(file, options.trace, options.symbols); !status)
+    return fail(status.error().message);
+  if (source) read_modules(*source, file, damage, symbolizer);
+  size_t missing = 0;
+  for (const std::string& image : options.images) missing += add_image(image) ? 0 : 1;
+  if (missing != 0 && missing == options.images.size() && !source &&
+      options.symbols.kernel_image.empty() && options.symbols.kernel_map.empty()) {
+    tell_notes();
+    return fail("there is nothing to save.");
+  }
+  const int rc = A2nCreateMsiFile(options.output.c_str());
+  tell_notes();
+  if (rc != A2N_SUCCESS)
+    return fail(fmt::format("{} is not written: {}.", options.output,
+                            *A2nGetErrorText() ? A2nGetErrorText() : A2nRcToString(rc)));
+  for (const std::string& message : damage.messages())
+    cli::warning(options.trace + ": " + message + ".");
+  return missing != 0 || damage.any() ? cli::exit_damaged : cli::exit_good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::set_tool("genmsi");
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory; save fewer modules at a time.");
+  } catch (const std::exception& problem) {
+    return fail(problem.what());
+  }
+}

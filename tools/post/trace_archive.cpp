@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Archives of one trace, written and read by libarchive.
+#include "trace_archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace post {
+namespace {
+
+constexpr char readme_name[] = "README";
+constexpr char symbols_name[] = "symbols.msi";
+constexpr char trace_name[] = "trace.nrm2";
+constexpr char files_folder[] = "files";
+constexpr uint64_t max_trace = uint64_t{1} << 40;
+constexpr uint64_t max_symbols = uint64_t{4} << 30;
+constexpr unsigned char zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+constexpr size_t buffer_size = 1 << 18;
+
+constexpr char readme[] =
+    "An archive of a pitrace trace, written by post --archive.\n"
+    "\n"
+    "  post -r ARCHIVE        makes the reports on it, on any machine; the archive stays packed\n"
+    "  trace.nrm2             the trace as it was recorded\n"
+    "  symbols.msi            the symbols that its analysis needs\n"
+    "  files/                 with --archive-files: the files that the symbols came from\n";
+
+struct FreeReader {
+  void operator()(archive* reader) const { archive_read_free(reader); }
+};
+struct FreeWriter {
+  void operator()(archive* writer) const { archive_write_free(writer); }
+};
+struct FreeEntry {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+
+std::string reason_of(archive* of) {
+  const char* text = archive_error_string(of);
+  return text ? text : "unknown reason";
+}
+
+bool write_all(int fd, const char* bytes, size_t size) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t count = ::write(fd, bytes + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+class Unpacker {
+ public:
+  Unpacker(const std::string& path, const std::string& directory)
+      : path_(path), directory_(directory), reader_(archive_read_new()) {}
+
+  pi::Result<ArchiveContent> run() {
+    archive_read_support_filter_zstd(reader_.get());
+    archive_read_support_format_tar(reader_.get());
+    if (archive_read_open_filename(reader_.get(), path_.c_str(), buffer_size) != ARCHIVE_OK)
+      return failed(fmt::format("cannot be read as an archive: {}", reason_of(reader_.get())));
+    bool more = true;
+    while (more) {
+      auto status = member();
+      if (!status) return status.error();
+      more = *status;
+    }
+    if (!content_.trace || !content_.symbols)
+      return failed(content_.damage.empty()
+                        ? "is no archive of a trace (post --archive writes them)"
+                        : fmt::format("is damaged before the trace begins: {}", content_.damage));
+    return std::move(content_);
+  }
+
+ private:
+  pi::Error failed(const std::string& what) const {
+    return {-1, fmt::format("{} {}.", path_, what)};
+  }
+
+  // Whether there may be more of them.
+  pi::Result<bool> member() {
+    archive_entry* entry = nullptr;
+    const int result = archive_read_next_header(reader_.get(), &entry);
+    if (result == ARCHIVE_EOF) return false;
+    if (result != ARCHIVE_OK) {
+      content_.damage = reason_of(reader_.get());
+      return false;
+    }
+    const char* name = archive_entry_pathname(entry);
+    const std::string_view known = name ? name : "";
+    if (known == trace_name) return take(entry, max_trace, content_.trace);
+    if (known == symbols_name) return take(entry, max_symbols, content_.symbols);
+    return skip();
+  }
+
+  // Reads it all the same: the archive's checksum is at its end.
+  pi::Result<bool> skip() {
+    if (archive_read_data_skip(reader_.get()) == ARCHIVE_OK) return true;
+    content_.damage = reason_of(reader_.get());
+    return false;
+  }
+
+  pi::Result<bool> take(archive_entry* entry, uint64_t limit, pi::UniqueFd& place) {
+    const std::string name = archive_entry_pathname(entry);
+    if (place) return failed(fmt::format("has {} twice; it was tampered with", name));
+    if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
+      return failed(
+          fmt::format("has {} as something other than a file; it was tampered with", name));
+    auto file = unnamed_file(directory_);
+    if (!file) return file.error();
+    const auto size = static_cast<uint64_t>(archive_entry_size(entry));
+    if (!archive_entry_size_is_set(entry) || size > limit)
+      return failed(fmt::format("has a {} of {} bytes, more than can be meant", name, size));
+    struct statvfs system {};
+    if (::fstatvfs(file->get(), &system) == 0 && size / system.f_frsize >= system.f_bavail)
+      return failed(
+          fmt::format("needs {} bytes to unpack its {}, for which {} has no room; choose another "
+                      "directory with -o",
+                      size, name, directory_));
+    place = std::move(*file);
+    return copy(size, place.get());
+  }
+
+  pi::Result<bool> copy(uint64_t size, int to) {
+    std::vector<char> buffer(buffer_size);
+    for (uint64_t done = 0;;) {
+      const la_ssize_t got = archive_read_data(reader_.get(), buffer.data(), buffer.size());
+      if (got == 0) return true;
+      if (got < 0) {
+        content_.damage = reason_of(reader_.get());
+        return false;
+      }
+      done += static_cast<uint64_t>(got);
+      if (done > size) return failed("has a member that is longer than it says");
+      if (!write_all(to, buffer.data(), static_cast<size_t>(got)))
+        return pi::Error{errno,
+                         fmt::format("cannot unpack {} into {}: {}. Choose another directory "
+                                     "with -o.",
+                                     path_, directory_, std::strerror(errno))};
+    }
+  }
+
+  const std::string& path_;
+  const std::string& directory_;
+  std::unique_ptr<archive, FreeReader> reader_;
+  ArchiveContent content_;
+};
+
+la_ssize_t write_to_sink(archive*, void* sink, const void* bytes, size_t size) {
+  const bool good = static_cast<Sink*>(sink)->write({static_cast<const char*>(bytes), size});
+  return good ? static_cast<la_ssize_t>(size) : -1;
+}
+
+class Packer {
+ public:
+  explicit Packer(Sink& sink) : writer_(archive_write_new()) {
+    archive_write_add_filter_zstd(writer_.get());
+    archive_write_set_format_pax_restricted(writer_.get());
+    archive_write_set_bytes_in_last_block(writer_.get(), 1);
+    archive_write_open2(writer_.get(), &sink, nullptr, write_to_sink, nullptr, nullptr);
+  }
+
+  pi::Status text(const char* name, std::string_view bytes) {
+    struct stat status {};
+    status.st_mode = S_IFREG | 0644;
+    status.st_size = static_cast<off_t>(bytes.size());
+    if (!begin(name, status) || archive_write_data(writer_.get(), bytes.data(), bytes.size()) < 0)
+      return failed();
+    return {};
+  }
+
+  pi::Status file(const std::string& name, int fd) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0)
+      return pi::Error{errno, fmt::format("cannot pack {}: {}.", name, std::strerror(errno))};
+    if (!begin(name, status)) return failed();
+    std::vector<char> buffer(buffer_size);
+    for (off_t at = 0; at < status.st_size;) {
+      const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), at);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0)
+        return pi::Error{errno, fmt::format("cannot pack {}: {}.", name,
+                                            got == 0 ? "it became shorter while it was read"
+                                                     : std::strerror(errno))};
+      // What it grew by meanwhile is left out, as the header says.
+      const auto size = static_cast<size_t>(std::min<off_t>(got, status.st_size - at));
+      if (archive_write_data(writer_.get(), buffer.data(), size) < 0) return failed();
+      at += static_cast<off_t>(size);
+    }
+    return {};
+  }
+
+  pi::Status end() {
+    if (archive_write_close(writer_.get()) != ARCHIVE_OK) return failed();
+    return {};
+  }
+
+ private:
+  // Whose file it was is nobody's business.
+  bool begin(const std::string& name, const struct stat& status) {
+    const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+    archive_entry_set_pathname(entry.get(), name.c_str());
+    archive_entry_set_filetype(entry.get(), AE_IFREG);
+    archive_entry_set_perm(entry.get(), status.st_mode & 0777);
+    archive_entry_set_size(entry.get(), status.st_size);
+    archive_entry_set_mtime(entry.get(), status.st_mtime, 0);
+    return archive_write_header(writer_.get(), entry.get()) == ARCHIVE_OK;
+  }
+
+  pi::Status failed() {
+    return pi::Error{-1,
+                     fmt::format("the archive cannot be written: {}.", reason_of(writer_.get()))};
+  }
+
+  std::unique_ptr<archive, FreeWriter> writer_;
+};
+
+pi::Status pack_named(Packer& packer, const std::string& path) {
+  const pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0)
+    return pi::Error{errno, fmt::format("cannot pack {}: {}.", path, std::strerror(errno))};
+  if (!S_ISREG(status.st_mode))
+    return pi::Error{EINVAL, fmt::format("cannot pack {}: not a regular file any more.", path)};
+  const auto plain = std::filesystem::absolute(path).lexically_normal();
+  return packer.file(files_folder + plain.string(), fd.get());
+}
+
+}  // namespace
+
+bool is_archive(const std::string& path) {
+  const pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  std::array<unsigned char, sizeof zstd_magic> begin{};
+  return fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::pread(fd.get(), begin.data(), begin.size(), 0) == static_cast<ssize_t>(begin.size()) &&
+         std::memcmp(begin.data(), zstd_magic, begin.size()) == 0;
+}
+
+pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory) {
+  pi::UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd) return fd;
+  // Not every file system knows that.
+  std::string name = directory + "/.post-XXXXXX";
+  fd = pi::UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd)
+    return pi::Error{errno, fmt::format("cannot write to {}: {}. Choose another directory with -o.",
+                                        directory, std::strerror(errno))};
+  ::unlink(name.c_str());
+  return fd;
+}
+
+pi::Result<ArchiveContent> unpack_archive(const std::string& path, const std::string& directory) {
+  return Unpacker(path, directory).run();
+}
+
+// The symbols come first: an archive that was cut off is then still of use.
+pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
+  Packer packer(sink);
+  pi::Status status = packer.text(readme_name, readme);
+  if (status) status = packer.file(symbols_name, sources.symbols);
+  if (status) status = packer.file(trace_name, sources.trace);
+  for (const std::string& path : sources.files)
+    if (status) status = pack_named(packer, path);
+  return status ? packer.end() : status;
+}
+
+}  // namespace post
