@@ -105,7 +105,6 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
   module.usable = true;
   module.is_64 = shape->layout().is_64;
   module.exact_offsets = mapped != nullptr;
-  module.is_64 = shape->layout().is_64;
   module.segments = shape->layout().segments;
   module.sections = shape->layout().sections;
   module.build_id = shape->layout().build_id;

@@ -23,7 +23,6 @@ struct ModuleSymbols {
   // The section at a virtual address, or null; the first in the file where they overlap.
   const Section* section(uint64_t vaddr) const;
 
-  bool is_64 = true;           // a 64-bit file
   bool usable = false;         // there was a file to take all this from
   bool exact_offsets = false;  // the segments' file offsets are those of the mapped file
   bool is_64 = true;           // the file is of 64 bits

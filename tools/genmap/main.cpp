@@ -5,6 +5,7 @@
 #include <pi/unique_fd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +30,7 @@ cli::OptionTable option_table() {
   table.group("Options")(",o", po::value<std::string>()->value_name("FILE"),
                          "write to FILE, not to the standard output")(
       ",n", "sort by address, not by name")(",D", "the exported symbols (.dynsym)")(
-      ",u", "undefined symbols, too");
+      "defined-only", "leave undefined symbols out");
   table.positional("image", 1);
   return table;
 }
@@ -81,7 +82,7 @@ int run(const std::vector<std::string>& arguments) {
     return cli::exit_usage;
   }
   const auto map = genmap::read_map(given["image"].as<std::vector<std::string>>().front(),
-                                    given.count("-D") != 0, given.count("-u") != 0);
+                                    given.count("-D") != 0, given.count("defined-only") != 0);
   if (!map) return fail(map.error().message);
   const std::string text = map_text(*map, given.count("-n") != 0);
   if (given.count("-o") != 0) return write_file(given["-o"].as<std::string>(), text);

@@ -87,11 +87,11 @@ std::string_view text_at(const Elf_Data* names, size_t offset) {
   return {text, ::strnlen(text, names->d_size - offset)};
 }
 
-void read_table(Elf* elf, const Table& table, bool undefined, std::vector<MapSymbol>& out) {
+void read_table(Elf* elf, const Table& table, bool defined_only, std::vector<MapSymbol>& out) {
   GElf_Sym symbol;
   Elf32_Word section = 0;
   for (int i = 1; gelf_getsymshndx(table.symbols, table.sections, i, &symbol, &section); ++i) {
-    if (symbol.st_shndx == SHN_UNDEF && !undefined) continue;
+    if (symbol.st_shndx == SHN_UNDEF && defined_only) continue;
     if (symbol.st_shndx != SHN_XINDEX) section = symbol.st_shndx;
     std::string_view name = text_at(table.names, symbol.st_name);
     std::string_view section_name;
@@ -108,7 +108,7 @@ void read_table(Elf* elf, const Table& table, bool undefined, std::vector<MapSym
 
 }  // namespace
 
-pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool undefined) {
+pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool defined_only) {
   const pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0)
@@ -125,7 +125,7 @@ pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool undef
   SymbolMap map;
   map.is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
   const auto table = find_table(elf.get(), dynamic ? SHT_DYNSYM : SHT_SYMTAB);
-  if (table) read_table(elf.get(), *table, undefined, map.symbols);
+  if (table) read_table(elf.get(), *table, defined_only, map.symbols);
   if (map.symbols.empty())
     return pi::Error{-1, fmt::format("{} has no {}.", path,
                                      dynamic ? "dynamic symbols"

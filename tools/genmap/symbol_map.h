@@ -22,8 +22,8 @@ struct SymbolMap {
   std::vector<MapSymbol> symbols;  // by name, then by value, as nm sorts in the C locale
 };
 
-// The symbols of .symtab, or of .dynsym when dynamic; undefined ones are left out unless wanted.
-pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool undefined);
+// The symbols of .symtab, or of .dynsym when dynamic.
+pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool defined_only);
 
 // "ADDRESS TYPE NAME", with a line feed; 8 or 16 digits, blanks for what is undefined.
 std::string map_line(const MapSymbol& symbol, bool is_64);

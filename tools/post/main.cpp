@@ -18,9 +18,9 @@
 #include "report_diff.h"
 #include "report_json.h"
 #include "report_tprof.h"
-#include "wholeness.h"
 #include "text_file.h"
 #include "trace_archive.h"
+#include "wholeness.h"
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Archives of one trace, written and read by libarchive.
+// Archives of one trace: tar by libarchive, in a zstd frame of our own, because libarchive's has no
+// checksum.
 #include "trace_archive.h"
 
 #include <archive.h>
@@ -18,6 +19,9 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+
+#include "zstd_stream.h"
 
 namespace post {
 namespace {
@@ -64,26 +68,37 @@ bool write_all(int fd, const char* bytes, size_t size) {
   return true;
 }
 
+la_ssize_t read_from_zstd(archive*, void* reader, const void** bytes) {
+  const std::string_view next = static_cast<ZstdReader*>(reader)->next();
+  *bytes = next.data();
+  return static_cast<la_ssize_t>(next.size());
+}
+
 class Unpacker {
  public:
-  Unpacker(const std::string& path, const std::string& directory)
-      : path_(path), directory_(directory), reader_(archive_read_new()) {}
+  Unpacker(const std::string& path, const std::string& directory, pi::UniqueFd fd)
+      : path_(path), directory_(directory), zstd_(std::move(fd)), reader_(archive_read_new()) {}
 
   pi::Result<ArchiveContent> run() {
-    archive_read_support_filter_zstd(reader_.get());
     archive_read_support_format_tar(reader_.get());
-    if (archive_read_open_filename(reader_.get(), path_.c_str(), buffer_size) != ARCHIVE_OK)
-      return failed(fmt::format("cannot be read as an archive: {}", reason_of(reader_.get())));
-    bool more = true;
-    while (more) {
-      auto status = member();
-      if (!status) return status.error();
-      more = *status;
+    if (archive_read_open(reader_.get(), &zstd_, nullptr, read_from_zstd, nullptr) != ARCHIVE_OK)
+      note_damage();
+    while (content_.damage.empty()) {
+      auto more = member();
+      if (!more) return more.error();
+      if (!*more) break;
     }
+    // The checksum is at the very end.
+    while (content_.damage.empty() && !zstd_.next().empty()) {
+    }
+    if (content_.damage.empty()) content_.damage = zstd_.error();
     if (!content_.trace || !content_.symbols)
-      return failed(content_.damage.empty()
-                        ? "is no archive of a trace (post --archive writes them)"
-                        : fmt::format("is damaged before the trace begins: {}", content_.damage));
+      return failed(
+          content_.damage.empty()
+              ? "is no archive of a trace (post --archive writes them)"
+              : fmt::format("is no archive of a trace, or damaged before the trace begins "
+                            "({})",
+                            content_.damage));
     return std::move(content_);
   }
 
@@ -92,15 +107,18 @@ class Unpacker {
     return {-1, fmt::format("{} {}.", path_, what)};
   }
 
+  // What is wrong with the stream is the reason for what is wrong with the archive.
+  bool note_damage() {
+    content_.damage = zstd_.error().empty() ? reason_of(reader_.get()) : zstd_.error();
+    return false;
+  }
+
   // Whether there may be more of them.
   pi::Result<bool> member() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_.get(), &entry);
     if (result == ARCHIVE_EOF) return false;
-    if (result != ARCHIVE_OK) {
-      content_.damage = reason_of(reader_.get());
-      return false;
-    }
+    if (result != ARCHIVE_OK) return note_damage();
     const char* name = archive_entry_pathname(entry);
     const std::string_view known = name ? name : "";
     if (known == trace_name) return take(entry, max_trace, content_.trace);
@@ -108,11 +126,8 @@ class Unpacker {
     return skip();
   }
 
-  // Reads it all the same: the archive's checksum is at its end.
   pi::Result<bool> skip() {
-    if (archive_read_data_skip(reader_.get()) == ARCHIVE_OK) return true;
-    content_.damage = reason_of(reader_.get());
-    return false;
+    return archive_read_data_skip(reader_.get()) == ARCHIVE_OK || note_damage();
   }
 
   pi::Result<bool> take(archive_entry* entry, uint64_t limit, pi::UniqueFd& place) {
@@ -133,7 +148,12 @@ class Unpacker {
                       "directory with -o",
                       size, name, directory_));
     place = std::move(*file);
-    return copy(size, place.get());
+    const timespec time{archive_entry_mtime(entry), 0};
+    auto more = copy(size, place.get());
+    // Only so that packing it again gives the same archive.
+    const timespec times[] = {time, time};
+    static_cast<void>(::futimens(place.get(), times));
+    return more;
   }
 
   pi::Result<bool> copy(uint64_t size, int to) {
@@ -141,10 +161,7 @@ class Unpacker {
     for (uint64_t done = 0;;) {
       const la_ssize_t got = archive_read_data(reader_.get(), buffer.data(), buffer.size());
       if (got == 0) return true;
-      if (got < 0) {
-        content_.damage = reason_of(reader_.get());
-        return false;
-      }
+      if (got < 0) return note_damage();
       done += static_cast<uint64_t>(got);
       if (done > size) return failed("has a member that is longer than it says");
       if (!write_all(to, buffer.data(), static_cast<size_t>(got)))
@@ -157,37 +174,43 @@ class Unpacker {
 
   const std::string& path_;
   const std::string& directory_;
+  ZstdReader zstd_;
   std::unique_ptr<archive, FreeReader> reader_;
   ArchiveContent content_;
 };
 
-la_ssize_t write_to_sink(archive*, void* sink, const void* bytes, size_t size) {
-  const bool good = static_cast<Sink*>(sink)->write({static_cast<const char*>(bytes), size});
+la_ssize_t write_to_zstd(archive*, void* writer, const void* bytes, size_t size) {
+  const bool good =
+      static_cast<ZstdWriter*>(writer)->write({static_cast<const char*>(bytes), size});
   return good ? static_cast<la_ssize_t>(size) : -1;
 }
 
 class Packer {
  public:
-  explicit Packer(Sink& sink) : writer_(archive_write_new()) {
-    archive_write_add_filter_zstd(writer_.get());
+  // What is made for the archive gets the time of the trace, so that equal contents give equal
+  // archives.
+  Packer(Sink& sink, time_t time) : zstd_(sink), time_(time), writer_(archive_write_new()) {
     archive_write_set_format_pax_restricted(writer_.get());
-    archive_write_set_bytes_in_last_block(writer_.get(), 1);
-    archive_write_open2(writer_.get(), &sink, nullptr, write_to_sink, nullptr, nullptr);
+    archive_write_open2(writer_.get(), &zstd_, nullptr, write_to_zstd, nullptr, nullptr);
   }
 
   pi::Status text(const char* name, std::string_view bytes) {
     struct stat status {};
     status.st_mode = S_IFREG | 0644;
     status.st_size = static_cast<off_t>(bytes.size());
+    status.st_mtime = time_;
     if (!begin(name, status) || archive_write_data(writer_.get(), bytes.data(), bytes.size()) < 0)
       return failed();
     return {};
   }
 
-  pi::Status file(const std::string& name, int fd) {
+  pi::Status made_file(const char* name, int fd) { return file(name, fd, time_); }
+
+  pi::Status file(const std::string& name, int fd, std::optional<time_t> time = std::nullopt) {
     struct stat status {};
     if (::fstat(fd, &status) != 0)
       return pi::Error{errno, fmt::format("cannot pack {}: {}.", name, std::strerror(errno))};
+    if (time) status.st_mtime = *time;
     if (!begin(name, status)) return failed();
     std::vector<char> buffer(buffer_size);
     for (off_t at = 0; at < status.st_size;) {
@@ -206,7 +229,7 @@ class Packer {
   }
 
   pi::Status end() {
-    if (archive_write_close(writer_.get()) != ARCHIVE_OK) return failed();
+    if (archive_write_close(writer_.get()) != ARCHIVE_OK || !zstd_.finish()) return failed();
     return {};
   }
 
@@ -227,6 +250,8 @@ class Packer {
                      fmt::format("the archive cannot be written: {}.", reason_of(writer_.get()))};
   }
 
+  ZstdWriter zstd_;
+  const time_t time_;
   std::unique_ptr<archive, FreeWriter> writer_;
 };
 
@@ -266,14 +291,19 @@ pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory) {
 }
 
 pi::Result<ArchiveContent> unpack_archive(const std::string& path, const std::string& directory) {
-  return Unpacker(path, directory).run();
+  pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!fd) return pi::Error{errno, fmt::format("cannot open {}: {}.", path, std::strerror(errno))};
+  return Unpacker(path, directory, std::move(fd)).run();
 }
 
 // The symbols come first: an archive that was cut off is then still of use.
 pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
-  Packer packer(sink);
+  struct stat trace {};
+  if (::fstat(sources.trace, &trace) != 0)
+    return pi::Error{errno, fmt::format("the trace cannot be packed: {}.", std::strerror(errno))};
+  Packer packer(sink, trace.st_mtime);
   pi::Status status = packer.text(readme_name, readme);
-  if (status) status = packer.file(symbols_name, sources.symbols);
+  if (status) status = packer.made_file(symbols_name, sources.symbols);
   if (status) status = packer.file(trace_name, sources.trace);
   for (const std::string& path : sources.files)
     if (status) status = pack_named(packer, path);

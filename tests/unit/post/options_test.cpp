@@ -147,6 +147,31 @@ TEST(Options, WrongUseGives255) {
     EXPECT_EQ(status_of(wrong), 255) << wrong[0];
 }
 
+TEST(Options, SymbolOptionsSayWhereNamesComeFromAndWhatTheyAreCalled) {
+  const Options options =
+      good({"-kmap",   "System.map", "-lmrg",  "a.msi",   "-nv",  "-anysym", "-a2nrdup",
+            "-a2ndbg", "-a2nrfn",    "ranges", "-a2nrng", "libc", "a",       "b",
+            "x",       "-a2nrng",    "libm",   "c",       "d",    "y"});
+  const auto& symbols = options.symbols;
+  EXPECT_EQ(symbols.kernel_map, "System.map");
+  EXPECT_EQ(symbols.saved_symbols, "a.msi");
+  EXPECT_FALSE(symbols.validate);
+  EXPECT_TRUE(symbols.any_symbol && symbols.rename_duplicates && symbols.tell_sources);
+  EXPECT_EQ(symbols.range_file, "ranges");
+  ASSERT_EQ(symbols.ranges.size(), 2u);
+  EXPECT_EQ(symbols.ranges[1].module, "libm");
+  EXPECT_EQ(symbols.ranges[1].name, "y");
+  EXPECT_TRUE(symbols.sources_given());
+  EXPECT_FALSE(good({"-anysym", "-demangle", "-nsf", "-a2nrdup"}).symbols.sources_given());
+}
+
+TEST(Options, AnArchiveIsNamedAfterItsTrace) {
+  EXPECT_EQ(good({"--archive"}).archive, "swtrace.tar.zst");
+  EXPECT_EQ(good({"-r", "dir/run1.nrm2", "--archive"}).archive, "run1.tar.zst");
+  EXPECT_EQ(good({"--archive=x.tar.zst"}).archive, "x.tar.zst");
+  EXPECT_FALSE(good({}).archive);
+}
+
 TEST(Options, HelpAndVersionGiveZero) {
   for (const char* word : {"-?", "-??", "-h", "--help", "-help", "--version"})
     EXPECT_EQ(status_of({word}), 0) << word;

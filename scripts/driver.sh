@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What ddq, tinstall and tuninstall know of the pitrace module: whether it is there, and who uses it. Sourced.
+
+driver_state=/sys/module/pitrace
+driver_device=/dev/pitrace
+
+driver_loaded() { [[ -d $driver_state ]]; }
+
+driver_version() { cat "$driver_state/version" 2>/dev/null || echo unknown; }
+
+# driver_users: "PID (NAME)" of each process that holds the device, with commas.
+driver_users() {
+  local link pid list=''
+  for link in /proc/[0-9]*/fd/*; do
+    [[ $(readlink "$link" 2>/dev/null) == "$driver_device" ]] || continue
+    pid=${link#/proc/} pid=${pid%%/*}
+    [[ " $list" == *" $pid ("* ]] || list+="$pid ($(cat "/proc/$pid/comm" 2>/dev/null)), "
+  done
+  printf '%s' "${list%, }"
+}
+
+# wrong TEXT: wrong usage.
+wrong() {
+  printf '%s: error: %s\nTry %s --help.\n' "$me" "$1" "$me" >&2
+  exit 255
+}
+
+# print_version: of the tools this script came with.
+print_version() {
+  local post
+  for post in "$here/post" "$(dirname "$here")/build/bin/post"; do
+    [[ -x $post ]] || continue
+    "$post" --version | sed "s/^post/$me/"
+    return
+  done
+  printf '%s (pitrace), from a source tree that is not built\n' "$me"
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Options of post on archives and on where symbols come from, as users type them. That reports are
+# identical is shown in proofs/archive.bats.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  export PATH="$BUILD_DIR/bin:$PATH"
+  export made=$BATS_FILE_TMPDIR PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
+  cd "$made" || return
+  swtrace init -s 4 --source perf >init.log 2>&1 || { echo "no perf events here" >no-perf && return; }
+  swtrace enable tprof
+  swtrace setrate 1000
+  swtrace on
+  sha256sum "$BUILD_DIR/bin/post" "$BUILD_DIR/lib/liba2n.so" >/dev/null
+  sha512sum "$BUILD_DIR"/bin/* >/dev/null
+  swtrace off
+  swtrace get run.nrm2
+  swtrace free
+}
+
+setup() {
+  [[ ! -e $made/no-perf ]] || skip "needs perf events"
+  cd "$BATS_TEST_TMPDIR" || return
+  cp "$made/run.nrm2" .
+}
+
+@test "the archive is named after the trace, is a tar file, and readable by its owner only" {
+  run -0 post -r run.nrm2 --archive
+  [[ -z $output ]]
+  [[ $(stat -c %a run.tar.zst) == 600 ]]
+  [[ $(tar -tf run.tar.zst | tr '\n' ' ') == "README symbols.msi trace.nrm2 " ]]
+  [[ ! -e tprof.out ]]
+  run -0 post -r run.tar.zst
+  [[ -s tprof.out ]]
+  mkdir other
+  run -0 post -r run.nrm2 -o other --archive=kept.tar.zst
+  cmp run.tar.zst other/kept.tar.zst
+}
+
+@test "--archive does not go with options for reports" {
+  for words in "--archive --json" "--archive -show" "--archive -showx" "--archive=" "--archive-files"; do
+    # shellcheck disable=SC2086 # several words
+    run -255 post -r run.nrm2 $words
+  done
+  [[ $(ls) == run.nrm2 ]]
+}
+
+@test "an archive brings its symbols along, so it refuses others" {
+  post -r run.nrm2 --archive
+  for words in "-k vmlinux" -kas "-kmap map" "-sympath /lib" "-lmrg x.msi" -nv "--archive=b.tar.zst --archive-files"; do
+    # shellcheck disable=SC2086 # several words
+    run -1 post -r run.tar.zst $words
+    [[ $output == *"archive"* ]]
+  done
+}
+
+@test "an archive of something else, one cut off, or one with a wrong bit is told" {
+  post -r run.nrm2 --archive
+  echo hello >hello
+  tar --zstd -cf other.tar.zst hello
+  run -1 post -r other.tar.zst
+  [[ $output == *"no archive of a trace"* ]]
+  head -c 1000 run.tar.zst >cut.tar.zst
+  run -1 post -r cut.tar.zst
+  local size
+  size=$(stat -c %s run.tar.zst)
+  head -c $((size - 4)) run.tar.zst >cut.tar.zst
+  run -3 post -r cut.tar.zst
+  [[ $output == *"damaged or cut off"* ]]
+  grep -q 'damaged or cut off' tprof.out
+}
+
+@test "a directory without room or rights to unpack is told" {
+  post -r run.nrm2 --archive
+  run -1 post -r run.tar.zst -o /nowhere
+  [[ $output == *"/nowhere"* && $output == *"-o"* ]]
+}
+
+@test "nothing is left of what was unpacked" {
+  post -r run.nrm2 --archive
+  post -r run.tar.zst
+  [[ $(find . -mindepth 1 | sort | tr '\n' ' ') == "./run.nrm2 ./run.tar.zst ./tprof.out " ]]
+}
+
+@test "saved symbols that are damaged give their good part and exit 3" {
+  genmsi -r run.nrm2 -o run.msi
+  run -0 post -r run.nrm2 -lmrg run.msi
+  local size
+  size=$(stat -c %s run.msi)
+  printf '\x00\x00\x00' | dd of=run.msi bs=1 seek=$((size / 2)) conv=notrunc status=none
+  run -3 post -r run.nrm2 -lmrg run.msi
+  [[ $output == *"checksum"* ]]
+  printf x | dd of=run.msi bs=1 conv=notrunc status=none
+  run -1 post -r run.nrm2 -lmrg run.msi
+  [[ $output == *"not a file of saved symbols"* ]]
+  run -1 post -r run.nrm2 -lmrg /nowhere/run.msi
+}
+
+@test "a map of the kernel, at the addresses it was linked for, gives the kernel's names" {
+  [[ $(awk '$3 == "_stext" { print $1 }' /proc/kallsyms) != 0000000000000000 ]] || skip "needs kernel addresses"
+  # As System.map would have it: without what the boot added.
+  gawk '$1 ~ /^ffffffff/ && NF == 3 {
+      at = strtonum("0x" substr($1, 9)); if ($3 == "_stext") shift_by = at - 0x81000000
+      line[++n] = $2 " " $3; address[n] = at }
+    END { for (i = 1; i <= n; i++) if (address[i] >= shift_by) printf "ffffffff%08x %s\n", address[i] - shift_by, line[i] }' \
+    /proc/kallsyms >System.map
+  post -r run.nrm2 -clip 0
+  mv tprof.out without
+  run -0 post -r run.nrm2 -clip 0 -kmap System.map
+  cmp without tprof.out
+  # Another kernel's: every function elsewhere.
+  gawk 'BEGIN { n = 0 } $3 != "_stext" { n += 64 } { printf "ffffffff%08x %s %s\n", strtonum("0x" substr($1, 9)) + n, $2, $3 }' \
+    System.map >other.map
+  run -0 post -r run.nrm2 -clip 0 -kmap other.map
+  tr -s '\n ' ' ' <tprof.out | grep -q 'other.map: its symbols are not where .* another kernel'
+  run -1 post -r run.nrm2 -kmap /nowhere/System.map
+}
+
+@test "symbols can be put together under one name" {
+  post -r run.nrm2 -clip 0 --json
+  local module symbol
+  read -r module symbol < <(jq -r '[.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | startswith("/"))
+    | .name as $m | .children[]? | select(.name | test("^[a-z_]+$")) | "\($m) \(.name)"][0]' tprof.json)
+  [[ -n $symbol ]] || skip "no symbol of a library was hit"
+  run -0 post -r run.nrm2 -clip 0 -a2nrng "${module##*/}" "$symbol" "$symbol" my_range
+  grep -q ' my_range$' tprof.out
+  echo "$module $symbol $symbol from_file" >ranges
+  run -0 post -r run.nrm2 -clip 0 -a2nrfn ranges
+  grep -q ' from_file$' tprof.out
+  run -255 post -r run.nrm2 -a2nrng "$module" "$symbol"
+  echo "$module $symbol" >ranges
+  run -1 post -r run.nrm2 -a2nrfn ranges
+  [[ $output == *"line 1"* ]]
+}
+
+@test "-a2ndbg tells where the symbols came from, and the report stays the same" {
+  post -r run.nrm2
+  mv tprof.out before
+  run -0 --separate-stderr post -r run.nrm2 -a2ndbg
+  # shellcheck disable=SC2154 # run sets it
+  [[ -z $output && $stderr == *" symbols from /"*"build-id "* ]]
+  cmp before tprof.out
+}
+
+@test "-a2nmmi is declined with the reason" {
+  run -255 post -r run.nrm2 -a2nmmi NAME
+  [[ $output == *"-a2nmmi is not supported"* ]]
+}

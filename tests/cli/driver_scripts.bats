@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# ddq, tinstall and tuninstall as far as they go without a driver; the rest is in lab/install.bats.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  [[ ! -d /sys/module/pitrace ]] || skip "the driver is loaded on this machine"
+  PATH="$BUILD_DIR/bin:$PATH"
+}
+
+@test "help and version go to the standard output and exit 0" {
+  for program in ddq tinstall tuninstall; do
+    for form in -h --help '-?'; do
+      run -0 --separate-stderr "$program" "$form"
+      [[ $output == "Usage: $program"* && -z $stderr ]]
+    done
+    run -0 --separate-stderr "$program" --version
+    [[ $output == "$program (pitrace)"* && -z $stderr ]]
+  done
+}
+
+@test "wrong use says what is wrong and exits 255" {
+  for words in "ddq -x" "ddq stray" "tinstall stray" "tinstall --module" "tinstall --module=" \
+    "tinstall --group no-such-group" "tuninstall -f" "tuninstall stray"; do
+    # shellcheck disable=SC2086 # several words
+    run -255 --separate-stderr $words
+    [[ -z $output && $stderr == "${words%% *}: error:"* ]]
+  done
+}
+
+@test "without the driver ddq exits 1 and says how to get it" {
+  run -1 --separate-stderr ddq
+  [[ -z $output && $stderr == *"not loaded"*tinstall* ]]
+  run -1 --separate-stderr ddq -q
+  [[ -z $output && -z $stderr ]]
+}
+
+@test "unloading what is not loaded is no error" {
+  run -0 tuninstall
+  [[ $output == *"not loaded"* ]]
+}
+
+@test "a driver that cannot be loaded is told with the reason" {
+  run -1 tinstall --module "$BATS_TEST_TMPDIR/none.ko"
+  [[ $output == *"tinstall: error:"* ]]
+  if [[ ! -e /proc/modules ]]; then [[ $output == *"no loadable modules"* ]]; fi
+}
+
+@test "others than root are told to become root" {
+  ((EUID == 0)) || skip "needs root, to become somebody else"
+  run -1 setpriv --reuid=65534 --regid=65534 --clear-groups tinstall
+  [[ $output == *sudo* ]]
+}
