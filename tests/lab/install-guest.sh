@@ -23,7 +23,7 @@ promise() {
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 # The lab has loaded it.
-promise present 0 "pitrace version 1." ddq
+promise present 0 "pitrace version " ddq
 promise nobody-uses-it 0 "In use by: nobody" ddq
 promise others-may-not-open-it 0 "You may not open" as_nobody ddq
 promise loading-twice-is-fine 0 "loaded already" tinstall
