@@ -38,6 +38,7 @@ constexpr uint32_t most_ints = fixed_ints + 8;
 
 struct Writer {
   uint32_t id = 0;
+  uint32_t calm = 1;  // StormPlan
   pi::UniqueMapping memory;
   pitrace_ring ring{};
   // Of a level, and used at that level alone.
@@ -65,8 +66,8 @@ void maybe_interrupt(Writer& writer) {
   const unsigned level = writer.level;
   if (level == levels - 1) return;
   const uint64_t dice = next_random(writer);
-  if (dice % 128 != 0) return;
-  ::raise(level == 0 && dice & 1024 ? SIGUSR1 : SIGUSR2);
+  if (dice % writer.calm != 0) return;
+  ::raise(level == 0 && dice >> 63 ? SIGUSR1 : SIGUSR2);
 }
 
 // So fast that the high half of the time changes about 30 times a second.
@@ -228,6 +229,7 @@ class Storm {
     for (unsigned i = 0; i < plan.writers; ++i) {
       auto& writer = *writers_.emplace_back(std::make_unique<Writer>());
       writer.id = i + 1;
+      writer.calm = plan.calm;
       for (unsigned level = 0; level < levels; ++level)
         writer.random[level] = 0x9e3779b97f4a7c15ull * (i * levels + level + 1);
       auto memory = pi::perfutil::map_own_ring(plan.ring_bytes);

@@ -13,6 +13,7 @@ struct StormPlan {
   unsigned writers = 4;
   uint64_t records = 1'000'000;  // to be attempted, by all writers together; a few more may be
   uint64_t ring_bytes = 64 << 10;
+  uint32_t calm = 128;  // one in so many chances to be interrupted is taken; four chances a record
 };
 
 struct StormResult {
