@@ -27,7 +27,7 @@ void expect_good(const StormResult& result, const StormPlan& plan) {
   EXPECT_GE(result.attempted, plan.records);
   EXPECT_EQ(result.counted_produced, result.attempted);
   EXPECT_GT(result.nested, result.attempted / 1000);
-  EXPECT_GT(result.nested_twice, result.attempted / 100'000);
+  EXPECT_GT(result.nested_twice, 0u);
   EXPECT_GT(result.laps, result.attempted / 10'000);
   EXPECT_GT(result.time_records, 0u);
 }
