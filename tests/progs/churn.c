@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Starts many short-lived processes, half of which exec, and prints how many it started.
-// Usage: churn [COUNT] [ROUNDS]; a child that execs runs "churn --child ROUNDS".
+// Usage: churn [COUNT] [ROUNDS [RATE]]; RATE: at most so many a second. A child that execs runs
+// "churn --child ROUNDS".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "burn.h"
@@ -12,16 +14,35 @@
 __attribute__((noipa)) void forked_work(unsigned long rounds) { BURN(rounds); }
 __attribute__((noipa)) void execed_work(unsigned long rounds) { BURN(rounds); }
 
+// Sleeps until it is time for the i-th child of so many a second.
+static void wait_for_turn(const struct timespec *began, int i, int rate)
+{
+	struct timespec turn = *began;
+
+	turn.tv_sec += i / rate;
+	turn.tv_nsec += i % rate * (1000000000L / rate);
+	if (turn.tv_nsec >= 1000000000L) {
+		turn.tv_nsec -= 1000000000L;
+		turn.tv_sec++;
+	}
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &turn, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 1000;
 	const char *rounds = argc > 2 ? argv[2] : "2000000";
+	int rate = argc > 3 ? atoi(argv[3]) : 0;
+	struct timespec began;
 
 	if (argc > 2 && strcmp(argv[1], "--child") == 0) {
 		execed_work(strtoul(rounds, NULL, 10));
 		return 0;
 	}
+	clock_gettime(CLOCK_MONOTONIC, &began);
 	for (int i = 0; i < count; i++) {
+		if (rate > 0)
+			wait_for_turn(&began, i, rate);
 		pid_t child = fork();
 
 		if (child < 0) {

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The guest's part of continuous.bats: traces for a while, with 50 processes a second started, and watches the recorder.
+# Usage: continuous-guest.sh BUILD-DIR SECONDS; leaves in $LAB_OUT the trace, and
+#   memory   "SECONDS-SINCE-ON KB": the recorder's resident memory
+#   started  the number of processes started
+#   took     seconds that this took
+
+set -euo pipefail
+
+build=$1 seconds=$2
+per_second=50
+interval=$((seconds < 60 ? 1 : seconds / 60))
+PATH=$build/bin:$PATH
+cd "$LAB_OUT"
+
+swtrace init --source driver -t cont
+swtrace enable tprof
+swtrace setrate 1000
+swtrace on
+recorder=$(swtrace info --json | jq -r .trace.recorder)
+SECONDS=0
+"$build/tests/churn" $((seconds * per_second)) 100000 $per_second >started &
+while sleep "$interval" && [ -n "$(jobs -rp)" ]; do
+    awk -v at=$SECONDS '$1 == "VmRSS:" { print at, $2 }' "/proc/$recorder/status" >>memory
+done
+wait $!
+echo $SECONDS >took
+swtrace off
+swtrace free

@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Continuous mode for a while in the lab, at 1,000 ticks a second and with 50 processes a second started.
+# CONTINUOUS_SECONDS says for how long: 30 unless set; 600 is the promise.
+# shellcheck disable=SC2016 # awk programs
+
+setup_file() {
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
+    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    export seconds=${CONTINUOUS_SECONDS:-30} out=$BATS_FILE_TMPDIR/out
+    scripts/lab --kernel "${CONTINUOUS_KERNEL:-6.12}" --timeout $((3 * seconds + 240)) --out "$out" -- \
+        tests/lab/continuous-guest.sh "$BUILD_DIR" "$seconds"
+    cd "$out" || return 1
+    "$BUILD_DIR/bin/post" --json -clip 0 >post.out 2>&1 || echo "post: exit status $?" >>post.out
+    printf '# %s processes in %s s; %s\n' "$(<started)" "$(<took)" \
+        "$(jq -c '{records, losses: (.losses | {produced, written, lost}), unresolved, processes: (.processes | length)}' \
+            tprof.json)" >&3
+    printf '# trace: %s bytes; memory of the recorder in KB: %s\n' "$(stat -c %s swtrace.nrm2)" \
+        "$(awk '{ printf "%s ", $2 }' memory)" >&3
+}
+
+setup() { cd "$out" || return; }
+
+@test "the processes were started, and each has its name in the trace" {
+    [ "$(<started)" -eq $((50 * seconds)) ]
+    [ "$(jq '[.processes[] | select(.name == "churn")] | length' tprof.json)" -gt $((50 * seconds)) ]
+}
+
+@test "nothing is lost or damaged" {
+    source "$SOURCE_DIR/tests/support/profile.bash"
+    check_accounts tprof.json
+    jq -e '.losses.lost == 0 and .losses.overwritten == 0 and .losses.unwritten == 0 and .damage.places == 0' tprof.json
+    # Ticks of both processors, all the time.
+    [ "$(jq .records.tprof tprof.json)" -gt $((1900 * seconds)) ]
+}
+
+@test "no tick is without a name" {
+    jq -e '.unresolved.no_module == 0' tprof.json
+}
+
+@test "the recorder's memory stays as it is" {
+    # Of the second half at most 5 percent or 512 KB more than of the first.
+    awk '{ kb[NR] = $2 }
+        END {
+            for (i = 1; i <= NR; i++) { half = i > NR / 2; if (kb[i] > most[half]) most[half] = kb[i] }
+            exit !(NR >= 10 && most[1] <= most[0] + (most[0] / 20 > 512 ? most[0] / 20 : 512))
+        }' memory
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# After a kernel panic: what was written until then tells what ran.
+# shellcheck disable=SC2016 # the guest's own variables
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.." || return
+    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    # shellcheck source=tests/support/profile.bash
+    source "$SOURCE_DIR/tests/support/profile.bash"
+    out=$BATS_TEST_TMPDIR/out
+}
+
+# panicked KERNEL INIT-OPTION...: a trace of three seconds of work that the kernel's panic ends. What the guest
+# writes to $LAB_OUT is on the host at once.
+panicked() {
+    local kernel=$1
+    shift
+    run scripts/lab --kernel "$kernel" --out "$out" -- bash -c '
+        build=$1
+        shift
+        PATH=$build/bin:$PATH
+        cd "$LAB_OUT" || exit
+        swtrace init --source driver "$@" && swtrace enable tprof && swtrace setrate 1000 && swtrace on || exit
+        "$build/tests/shares" 3
+        # What came in the last second need not be there.
+        sleep 1.5
+        echo c >/proc/sysrq-trigger' panic "$BUILD_DIR" "$@"
+    # The lab says that the kernel complained; here it had to.
+    [ "$status" -eq 99 ]
+    [[ $output == *"Kernel panic"* ]]
+    cd "$out" || return
+}
+
+# names_are_in FILE: who ran, and its modules, by name.
+names_are_in() {
+    run "$BUILD_DIR/bin/post" -r "$1" -showx
+    [ "$status" -eq 3 ]
+    [[ $output == *"the recorder did not end the trace"* ]]
+    local pid
+    pid=$(awk '$1 == "****" && $4 == 19 && $5 == 34 && /shares/ { print $7; exit }' post.show)
+    [ -n "$pid" ]
+    for module in /tests/shares libc.so.6 '\[vdso\]'; do
+        awk -v pid="$pid" '$1 == "****" && $4 == 19 && $5 == "01" && $7 == pid' post.show | grep -q "$module" || {
+            echo "no module $module of process $pid in $1"
+            grep shares post.show
+            return 1
+        }
+    done
+}
+
+@test "continuous mode: names, ticks and symbols are in the file" {
+    panicked 6.12 -t cont -ss 4
+    names_are_in swtrace.nrm2
+    run "$BUILD_DIR/bin/post" --json -clip 0
+    [ "$status" -eq 3 ]
+    jq -e '.damage.places == 0 and .unresolved.no_module == 0' tprof.json
+    # All but a section of each processor.
+    [ "$(process_ticks tprof.json shares)" -gt 1000 ]
+    check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
+    # The kernel's symbols too.
+    jq -e '[.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name == "vmlinux") | .children[]
+        | select(.name | test("^NoSymbols") | not)] | length > 3' tprof.json
+}
+
+@test "wrap-around mode: the file of names tells what ran" {
+    panicked 6.1 -t wrap
+    names_are_in swtrace.nrm2.mte
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Many writers that are interrupted by writers, and one reader, all at once: what it reads is
+// whole, in order, and complete but for what the stream says is lost. PITRACE_STORM_RECORDS: how
+// many records, 1,000,000 unless set.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "ring_storm.h"
+
+namespace {
+
+using test_support::StormPlan;
+using test_support::StormResult;
+
+StormPlan plan() {
+  StormPlan plan;
+  if (const char* records = std::getenv("PITRACE_STORM_RECORDS"))
+    plan.records = std::strtoull(records, nullptr, 10);
+  return plan;
+}
+
+// What is true of both kinds; and that the storm was one.
+void expect_good(const StormResult& result, const StormPlan& plan) {
+  EXPECT_EQ(result.problems, 0u) << result.first_problem;
+  EXPECT_GE(result.attempted, plan.records);
+  EXPECT_EQ(result.counted_produced, result.attempted);
+  EXPECT_GT(result.nested, result.attempted / 1000);
+  EXPECT_GT(result.nested_twice, 0u);
+  EXPECT_GT(result.laps, result.attempted / 10'000);
+  EXPECT_GT(result.time_records, 0u);
+}
+
+TEST(RingStorm, WhatAReaderConsumesIsWholeInOrderAndWhatIsMissingIsTold) {
+  const StormResult result = test_support::continuous_storm(plan());
+  expect_good(result, plan());
+  EXPECT_EQ(result.read + result.lost, result.attempted);
+  EXPECT_EQ(result.lost, result.told);
+  EXPECT_EQ(result.lost, result.counted_lost);
+  EXPECT_GT(result.lost, 0u);
+  EXPECT_GT(result.read, result.attempted / 4);
+  std::cout << result.attempted << " records, " << result.nested << " nested, "
+            << result.nested_twice << " twice, " << result.lost << " lost and told, "
+            << result.seconds << " s\n";
+}
+
+TEST(RingStorm, ASnapshotOfWhatIsBeingOverwrittenIsWholeAndWithoutGaps) {
+  StormPlan big = plan();
+  big.writers = 2;
+  big.ring_bytes = 1 << 20;
+  const StormResult result = test_support::snapshot_storm(big);
+  EXPECT_EQ(result.problems, 0u) << result.first_problem;
+  EXPECT_EQ(result.counted_produced, result.attempted);
+  EXPECT_EQ(result.counted_lost, 0u);
+  EXPECT_GT(result.nested_twice, 0u);
+  EXPECT_GT(result.laps, 10u);
+  EXPECT_GT(result.snapshots, 10u);
+  EXPECT_GT(result.read, result.snapshots * 100);
+  std::cout << result.attempted << " records, " << result.snapshots << " snapshots of "
+            << result.read / result.snapshots << " on average, " << result.seconds << " s\n";
+}
+
+}  // namespace
