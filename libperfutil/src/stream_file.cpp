@@ -94,11 +94,11 @@ int StreamFile::drop_last() {
   return file_.truncate(last.offset);
 }
 
-int StreamFile::add_text_at_any_price(uint32_t type, const std::string& text) {
-  int error = add_text(type, text);
+int StreamFile::add_text_at_any_price(uint32_t type, const std::function<std::string()>& text) {
+  int error = add_text(type, text());
   while (error != 0) {
     if (drop_last() != 0) return error;
-    error = add_text(type, text);
+    error = add_text(type, text());
   }
   return 0;
 }

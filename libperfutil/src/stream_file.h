@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -33,8 +34,9 @@ class StreamFile {
   int add_text(uint32_t type, const std::string& text);
   // The kernel's symbols and modules, from now on in place of any there were.
   int add_kernel(const KernelTexts& kernel);
-  // Text that must be in: when the disk is full, the newest records give up their room.
-  int add_text_at_any_price(uint32_t type, const std::string& text);
+  // Text that must be in: when the disk is full, the newest records give up their room. It is asked
+  // for again whenever some have.
+  int add_text_at_any_price(uint32_t type, const std::function<std::string()>& text);
   int set_cpus(uint32_t cpus);
   int publish(bool keep_old) { return file_.publish(keep_old); }
   int sync() const { return file_.sync(); }

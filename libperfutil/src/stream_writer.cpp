@@ -179,16 +179,14 @@ void StreamWriter::take_all() {
   take(Take::all);
 }
 
-InFile StreamWriter::in_file() {
-  const std::lock_guard lock(mutex_);
-  return file_->records();
-}
-
-Status StreamWriter::finish(InfoText info, uint32_t cpus) {
+Status StreamWriter::finish(const std::function<InfoText(InFile)>& describe, uint32_t cpus) {
   const std::lock_guard lock(mutex_);
   (void)add_kernel();
-  info.add(nrm2::info::kallsyms, kernel_state_);
-  int error = file_->add_text_at_any_price(nrm2::section_info, info.text());
+  int error = file_->add_text_at_any_price(nrm2::section_info, [&] {
+    InfoText info = describe(file_->records());
+    info.add(nrm2::info::kallsyms, kernel_state_);
+    return info.text();
+  });
   if (error == 0) error = file_->set_cpus(cpus);
   if (error == 0) error = file_->sync();
   if (error != 0) return file_error(setup_.name, error);

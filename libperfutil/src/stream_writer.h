@@ -4,6 +4,7 @@
 #define PI_PERFUTIL_STREAM_WRITER_H
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -51,12 +52,11 @@ class StreamWriter {
 
   // Takes what is unread, whole sections or not.
   void take_all();
-  // Counted records of each stream that are in the file.
-  InFile in_file();
   // The last section, and the kernel's texts again if they have changed. PU_ERROR_FILE when the
   // disk is full: the file is complete but for the newest records.
-  // info lacks what became of the kernel's symbols.
-  Status finish(InfoText info, uint32_t cpus);
+  // describe gets what is in the file and makes the text without what became of the kernel's
+  // symbols; it must not call this writer.
+  Status finish(const std::function<InfoText(InFile)>& describe, uint32_t cpus);
   // Has the collector forget its trace records, and begins a file without those that were taken.
   // PU_ERROR_FILE, and what the collector returns.
   Status discard_trace();

@@ -262,18 +262,25 @@ Status Trace::end_stream() {
   stream_->take_all();
   const auto now = collector_->status();
   if (!now) return now.error();
-  auto in_file = stream_->in_file();
-  std::vector<StreamCounts> all;
-  uint32_t cpus = 0;
-  for (const auto& view : collector_->buffers()) {
-    cpus += view.kind == PITRACE_BUFFER_MTE;
-    const uint64_t unwritten = view.counts.written - in_file[{view.cpu, view.kind}];
-    all.push_back({view.cpu, view.kind, view.counts, 0, unwritten});
-  }
-  const bool whole = stream_->trouble().empty();
-  InfoText info = describe_trace(*collector_, *now, notes(), all);
-  info.add(nrm2::info::ended, whole ? "off" : "disk full");
-  return stream_->finish(info, cpus);
+  const auto views = collector_->buffers();
+  const bool all_taken = stream_->trouble().empty();
+  const auto noted = notes();
+  const auto describe = [&](InFile in_file) {
+    std::vector<StreamCounts> all;
+    bool whole = all_taken;
+    for (const auto& view : views) {
+      const uint64_t unwritten = view.counts.written - in_file[{view.cpu, view.kind}];
+      whole = whole && unwritten == 0;
+      all.push_back({view.cpu, view.kind, view.counts, 0, unwritten});
+    }
+    InfoText info = describe_trace(*collector_, *now, noted, all);
+    info.add(nrm2::info::ended, whole ? "off" : "disk full");
+    return info;
+  };
+  const auto cpus = std::count_if(views.begin(), views.end(), [](const BufferView& view) {
+    return view.kind == PITRACE_BUFFER_MTE;
+  });
+  return stream_->finish(describe, static_cast<uint32_t>(cpus));
 }
 
 Status Trace::write(const std::string& wanted) {
