@@ -92,8 +92,11 @@ Outcome run(std::vector<std::string> words) {
   return outcome;
 }
 
-// What was killed is gone, or waits for a parent that does not care.
+// What was killed is gone, all threads of it, or waits for a parent that does not care.
 bool is_dead(pid_t pid) {
+  std::error_code gone;
+  const fs::directory_iterator threads(fmt::format("/proc/{}/task", pid), gone);
+  if (!gone && std::distance(begin(threads), end(threads)) > 1) return false;
   std::ifstream in(fmt::format("/proc/{}/stat", pid));
   std::string text;
   std::getline(in, text);

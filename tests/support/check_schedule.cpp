@@ -247,7 +247,7 @@ class Checker {
     for (; at < window.until; ++at) walked.after.add(*window.log, at);
     found_.kept += walked.kept;
     for (const Tally* tally : {&walked.before, &walked.holes, &walked.after})
-      found_.missing += tally->accepted + tally->refused;
+      if (expected_.ended) found_.missing += tally->accepted + tally->refused;
     all_refused_.add(walked.before);
     all_refused_.add(walked.holes);
     all_refused_.add(walked.after);

@@ -33,7 +33,7 @@ struct Expected {
 struct Findings {
   std::vector<std::string> problems;
   uint64_t kept = 0;     // the writers' records that are in the file
-  uint64_t missing = 0;  // those made while recording that are not
+  uint64_t missing = 0;  // those made while recording that are not, where the trace was ended
   uint64_t told = 0;     // places where the file tells of a loss
   uint64_t produced = 0, written = 0,
            lost = 0;  // as the file's counts say, trace buffers of all CPUs
