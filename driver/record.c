@@ -14,11 +14,19 @@ static bool was_full;
 
 void pitrace_gate_open(u32 kind)
 {
+	if (READ_ONCE(was_full)) {
+		WRITE_ONCE(pitrace_gates[kind], PITRACE_GATE_FULL);
+		return;
+	}
 	/*
 	 * After the reset of the rings, for the one writer that is not started after this: a note
 	 * (maps.c) left from the trace before, which looks at the gate at any time.
 	 */
 	smp_store_release(&pitrace_gates[kind], PITRACE_GATE_OPEN);
+	/* Either stop_all() sees the gate open, or we see that the other buffer has become full. */
+	smp_mb();
+	if (READ_ONCE(was_full))
+		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
 }
 
 void pitrace_gate_close(u32 kind)
@@ -47,6 +55,7 @@ static void stop_all(void)
 	u32 kind;
 
 	WRITE_ONCE(was_full, true);
+	smp_mb(); /* pairs with the one in pitrace_gate_open() */
 	/* Not plain stores: they could undo pitrace_gate_close(). */
 	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
 		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);

@@ -22,7 +22,7 @@ extern int pitrace_gates[PITRACE_BUFFERS];
 
 /*
  * Records of that kind may come from now on; the rings have been reset, or hold what came before a
- * suspension. close: on return no writer is active, and none will be until the gate is opened again;
+ * suspension. When recording has ended because a buffer became full, they are counted as lost. close: on return no writer is active, and none will be until the gate is opened again;
  * may sleep.
  */
 void pitrace_gate_open(u32 kind);

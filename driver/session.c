@@ -161,12 +161,14 @@ static void suspend(void)
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 }
 
-/* Starting the ticks again cannot fail. Recording that has ended by itself is not taken up again. */
+/*
+ * Starting the ticks again cannot fail. Recording that has ended by itself is not taken up again, but
+ * what it does not take is counted, as before the suspension.
+ */
 static void resume(void)
 {
 	session.suspended = false;
-	if (!pitrace_gate_was_full())
-		pitrace_gate_open(PITRACE_BUFFER_TRACE);
+	pitrace_gate_open(PITRACE_BUFFER_TRACE);
 	apply();
 	publish();
 }

@@ -41,3 +41,12 @@ in_lab() {
 @test "kernel 6.12: the module survives the death of its users" {
   in_lab 6.12 --single-thread -- tests/proofs/recorder.bats
 }
+
+# More writers than processors of the host, and CPUs that go offline.
+@test "kernel 6.1: random schedules lose no record unseen" {
+  in_lab 6.1 --smp 4 -- tests/proofs/schedule.bats
+}
+
+@test "kernel 6.12: random schedules lose no record unseen" {
+  in_lab 6.12 --smp 4 -- tests/proofs/schedule.bats
+}

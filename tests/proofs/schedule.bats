@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Random schedules of everything a user can do to a trace: every record is accounted for by its sequence number.
+# PROOF_SOURCE is perf (on this machine) or driver (in the lab, where CPUs go offline as well).
+#
+# To repeat one that failed: schedule --source SOURCE --mode MODE --seed SEED --steps STEPS [--hotplug], with the
+# installed swtrace in PATH and PITRACE_SOCKET set.
+
+setup_file() { export PATH=${STAGE:?}/bin:${BUILD_DIR:?}/tests:$PATH; }
+
+setup() {
+  export LC_ALL=C PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() { swtrace free >/dev/null 2>&1 || true; }
+
+# follow MODE STEPS SEED...: and one seed more that nobody has chosen. The mode must have had its files.
+follow() {
+  local mode=$1 steps=$2 seed hotplug=()
+  shift 2
+  if [[ ${LAB:-} == 1 ]]; then hotplug=(--hotplug); fi
+  for seed in "$@" "$((RANDOM * 32768 + RANDOM))"; do
+    schedule --source "${PROOF_SOURCE:?}" --mode "$mode" --steps "$steps" --seed "$seed" "${hotplug[@]}" >out ||
+      { cat out && return 1; }
+    head -n 1 out
+    tail -n 3 out
+    kept=$((${kept:-0} + $(awk -v mode="$mode:" '$1 == mode { print $4 }' out)))
+    missing=$((${missing:-0} + $(awk -v mode="$mode:" '$1 == mode { print $7 }' out)))
+  done
+  # Otherwise nothing was shown.
+  ((kept > 1000 && missing > 1000))
+}
+
+# A step in the lab takes as long as three here.
+steps() { if [[ $PROOF_SOURCE == driver ]]; then echo 20; else echo 60; fi; }
+
+@test "normal mode: every record of a random schedule is kept or counted as lost" {
+  follow norm "$(steps)" 1
+}
+
+@test "wrap-around mode: every record of a random schedule is kept, overwritten or counted as lost" {
+  follow wrap "$(steps)" 2
+}
+
+@test "continuous mode: every record of a random schedule is kept, or its loss told where it happened" {
+  follow cont "$(steps)" 3
+}
