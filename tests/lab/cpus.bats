@@ -19,13 +19,6 @@ traced() {
         and .trace.processors == $n and .records.tprof >= $least * $n' "$out/tprof.json"
 }
 
-@test "64 processors: wrap-around mode starts, is read while it runs, and stops" {
-    scripts/lab --kernel 6.1 --smp 64 --mem 6G --timeout 900 --out "$out" -- \
-        tests/lab/cpus-guest.sh "$BUILD_DIR" 2 100 -t wrap -s 256K -sm 1
-    [ "$(<"$out/processors")" = 64 ]
-    for file in snapshot.nrm2 swtrace.nrm2; do traced "$file" 64 1; done
-}
-
 @test "8 processors: continuous mode" {
     scripts/lab --kernel 6.12 --smp 8 --timeout 600 --out "$out" -- \
         tests/lab/cpus-guest.sh "$BUILD_DIR" 5 500 -t cont -s 256K -sm 1 -ss 16
