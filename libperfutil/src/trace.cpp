@@ -253,6 +253,9 @@ Status Trace::begin_stream(const CollectorStatus& now) {
   auto stream = StreamWriter::create(*collector_, std::move(setup));
   if (!stream) return stream.error();
   stream_ = std::move(*stream);
+  // What a full disk left unread belongs to the interval before. The reader runs before the trace
+  // is on, and would take it for the new one's.
+  for (const auto& view : collector_->buffers()) collector_->consumed(view, view.records.size());
   return stream_->start();
 }
 

@@ -126,11 +126,18 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
   timeout 3 "$programs/shares" 3 >/dev/null || true
   run swtrace off
-  swtrace free
   run post --json -clip 0 -r "$small_disk/trace.nrm2"
   [ "$status" -eq 3 ]
   [[ $output == *"the disk was full"* ]]
   check_accounts tprof.json
+  # Nothing of it gets into the next file.
+  rm "$small_disk/ballast"
+  swtrace on
+  sleep 0.5
+  swtrace off
+  swtrace free
+  report -r "$small_disk/trace.nrm2"
+  [ "$(losses unwritten)" = 0 ]
 }
 
 @test "wrap-around: the newest records survive with their names, and snapshots do not disturb" {
@@ -169,6 +176,20 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   run post -r swtrace.nrm2.mte -showx
   [ "$status" -eq 3 ]
   [ "$(grep -c churn post.show)" -ge 100 ]
+}
+
+@test "normal: what comes after a full buffer is counted as lost, after a suspension as before" {
+  begin 4000 -s 64K
+  timeout 2 "$programs/shares" 2 >/dev/null || true
+  [ "$(swtrace info --json | jq .trace.full)" = true ]
+  swtrace suspend
+  swtrace resume
+  before=$(swtrace info --json | jq .trace.trace.lost.stopped)
+  timeout 1 "$programs/shares" 1 >/dev/null || true
+  swtrace off
+  [ "$(swtrace info --json | jq .trace.trace.lost.stopped)" -gt $((before + 500)) ]
+  swtrace get
+  report
 }
 
 @test "suspended: no ticks, but names; discarded: neither older ticks nor their file" {

@@ -32,8 +32,8 @@ follow() {
   ((kept > 1000 && missing > 1000))
 }
 
-# A step in the lab takes as long as three here.
-steps() { if [[ $PROOF_SOURCE == driver ]]; then echo 20; else echo 60; fi; }
+# A step in the lab takes as long as two here.
+steps() { if [[ $PROOF_SOURCE == driver ]]; then echo 20; else echo 45; fi; }
 
 @test "normal mode: every record of a random schedule is kept or counted as lost" {
   follow norm "$(steps)" 1
