@@ -47,8 +47,10 @@ bool is_mapped_file(int fd, const ModuleMentions& mentions) {
   if (mentions.inode != 0 &&
       (::fstatfs(fd, &system) != 0 || system.f_type != OVERLAYFS_SUPER_MAGIC))
     return false;
-  // Without an inode to compare, a file moved there later shows only in its change time.
-  return on_trace_clock(facts.st_ctim) <= first;
+  // Without an inode to compare, a file moved there later shows only in its change time, which is
+  // that of the kernel's last tick: as much as some of these behind the clock that we compare with.
+  constexpr int64_t ticks_ns = 50'000'000;
+  return on_trace_clock(facts.st_ctim) + ticks_ns <= first;
 }
 
 UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mentions,

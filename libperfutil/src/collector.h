@@ -88,6 +88,7 @@ class Collector {
   // For the one thread that reads buffers which stream; safe while others call anything else.
   // Readable while a buffer holds a section; may stay so until something is consumed.
   virtual int ready_fd() = 0;
+  // The names in them are those of all the trace records in them, or more.
   virtual std::vector<BufferView> unread() = 0;
   virtual void consumed(const BufferView& view, size_t bytes) = 0;
 

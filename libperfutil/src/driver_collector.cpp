@@ -225,8 +225,9 @@ bool DriverCollector::wraps(uint32_t kind) const {
 std::vector<BufferView> DriverCollector::buffers() {
   const std::lock_guard lock(mapped_mutex_);
   std::vector<BufferView> views;
-  for (const auto& [cpu, mappings] : mapped_)
-    for (uint32_t kind = 0; kind < PITRACE_BUFFERS; ++kind)
+  // Names last: those of all trace records that are seen here are recorded by then.
+  for (const uint32_t kind : {PITRACE_BUFFER_TRACE, PITRACE_BUFFER_MTE})
+    for (const auto& [cpu, mappings] : mapped_)
       if (!wraps(kind)) views.push_back(RingMemory(mappings[kind]).unread());
   return views;
 }

@@ -115,9 +115,16 @@ void StreamWriter::fail(int error) {
 
 void StreamWriter::take(Take what) {
   trouble_.clear();
-  for (auto& view : collector_.unread()) {
-    const bool names = view.kind == PITRACE_BUFFER_MTE;
-    if (!take_view(std::move(view), what == Take::all || (names && what == Take::names))) return;
+  const auto views = collector_.unread();
+  const bool trace_is_due = std::any_of(views.begin(), views.end(), [&](const BufferView& view) {
+    return view.kind == PITRACE_BUFFER_TRACE && view.records.size() >= setup_.section_bytes;
+  });
+  // Names before what they name, so that whatever ends the file, they are there.
+  for (const uint32_t kind : {PITRACE_BUFFER_MTE, PITRACE_BUFFER_TRACE}) {
+    const bool partial =
+        what == Take::all || (kind == PITRACE_BUFFER_MTE && (what == Take::names || trace_is_due));
+    for (const auto& view : views)
+      if (view.kind == kind && !take_view(view, partial)) return;
   }
   take_build_ids();
 }

@@ -165,7 +165,9 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   post -r first.nrm2 -showx
   [ "$(grep -c churn post.show)" -ge 200 ]
   post -r second.nrm2 --json -clip 0
-  check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
+  # The newest half second of a program whose rounds may take as long.
+  [ "$(process_ticks tprof.json shares)" -gt 300 ]
+  process_symbols tprof.json shares | grep -q ' forty '
 }
 
 @test "wrap-around: a recorder killed with -9 leaves all names" {
@@ -175,6 +177,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   kill -9 "$(recorder_pid)"
   run post -r swtrace.nrm2.mte -showx
   [ "$status" -eq 3 ]
+  [[ $output == *"the recorder did not end the trace"* ]]
   [ "$(grep -c churn post.show)" -ge 100 ]
 }
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The module's ring on the host; signals stand for interrupts, which nest in the same way.
+// The module's ring on the host, step by step; ring_storm_test.cpp has many writers at once.
 #include <gtest/gtest.h>
 
-#include <csignal>
-#include <ctime>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include <pi/decode.h>
@@ -205,84 +202,6 @@ TEST_F(RingTest, ResetEmptiesTheBufferAndItsCounts) {
   EXPECT_EQ(head_.written, 0u);
   ASSERT_TRUE(write(2));
   EXPECT_EQ(walk().at(0).tag, 2u);
-}
-
-// 200,000 records with signals in the middle of them, read by another thread at the same time.
-class RingStorm : public RingTest {
- protected:
-  static inline RingStorm* storm;
-  static inline volatile __u32 interrupts;
-
-  static void interrupt(int) {
-    interrupts = interrupts + 1;
-    storm->write(0x80000000u | interrupts);
-  }
-
-  static __u64 monotonic() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<__u64>(now.tv_sec) * 1'000'000'000u + static_cast<__u64>(now.tv_nsec);
-  }
-
-  // Reads along until all is written, and checks that what is published is whole and in order.
-  void read_along(const volatile bool& done) {
-    __u64 at = 0, last = 0;
-    __u32 high = 0;
-    for (bool finished = false; !finished;) {
-      finished = __atomic_load_n(&done, __ATOMIC_ACQUIRE);
-      const __u64 end = committed();
-      for (const Seen& record : walk(at, end, high)) {
-        EXPECT_GE(record.time, last);
-        last = record.time;
-        ++read_;
-      }
-      ASSERT_GE(end, at);
-      at = end;
-    }
-  }
-
-  __u64 read_ = 0;
-};
-
-TEST_F(RingStorm, NothingIsTornLostOrOutOfOrder) {
-  constexpr __u32 records = 200'000;
-  bool done = false;
-
-  set_size(32u << 20);
-  clock_now = monotonic;
-  storm = this;
-  interrupts = 0;
-
-  sigset_t alarm;
-  sigemptyset(&alarm);
-  sigaddset(&alarm, SIGALRM);
-  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
-  std::thread reader([&] { read_along(done); });
-  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
-
-  struct sigaction action {};
-  action.sa_handler = interrupt;
-  sigaction(SIGALRM, &action, nullptr);
-  timer_t timer;
-  ASSERT_EQ(timer_create(CLOCK_MONOTONIC, nullptr, &timer), 0);
-  const itimerspec often{{0, 20'000}, {0, 20'000}};
-  timer_settime(timer, 0, &often, nullptr);
-  for (__u32 tag = 1; tag <= records; ++tag) ASSERT_TRUE(write(tag));
-  timer_delete(timer);
-  signal(SIGALRM, SIG_IGN);
-  __atomic_store_n(&done, true, __ATOMIC_RELEASE);
-  reader.join();
-
-  expect_counts_add_up();
-  EXPECT_GT(interrupts, 10u);
-  EXPECT_EQ(head_.written, records + interrupts);
-  EXPECT_EQ(read_, records + interrupts);
-  __u32 own = 0;
-  for (const Seen& record : walk()) {
-    if (record.tag & 0x80000000u) continue;
-    EXPECT_EQ(record.tag, ++own);
-  }
-  EXPECT_EQ(own, records);
 }
 
 }  // namespace
