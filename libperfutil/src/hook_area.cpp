@@ -78,6 +78,7 @@ bool HookArea::copy_new(size_t index, Ring& ring) {
   const uint64_t size = committed - ring.position;
   if (size > ring_bytes_) return false;
   copy_.resize(size);
+  if (size == 0) return true;
   const std::byte* const data = memory_.data() +
                                 hook_ring_place(static_cast<uint32_t>(index), ring_bytes_) +
                                 PITRACE_HEAD_BYTES;

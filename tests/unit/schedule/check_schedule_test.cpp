@@ -7,6 +7,8 @@
 #include <pi/nrm2.h>
 #include <pitrace/encode.h>
 
+#include <unistd.h>
+
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -61,9 +63,15 @@ class CheckSchedule : public testing::Test {
     for (const auto& record : records_) trace.append(record.begin(), record.end());
     add_section(file, pi::nrm2::section_trace, trace);
     add_section(file, pi::nrm2::section_info, counts_);
-    const std::string name = testing::TempDir() + "check_schedule.nrm2";
+    // Tests run beside each other.
+    const std::string name = testing::TempDir() + "check_schedule." +
+                             testing::UnitTest::GetInstance()->current_test_info()->name() + "." +
+                             std::to_string(::getpid()) + ".nrm2";
     std::ofstream(name, std::ios::binary) << file;
-    return check_file(name, {mode_, true, true, true, {{log_.get(), from_, log_->count}}}).problems;
+    const auto result =
+        check_file(name, {mode_, true, true, true, {{log_.get(), from_, log_->count}}});
+    ::unlink(name.c_str());
+    return result.problems;
   }
 
   std::unique_ptr<WriterLog> log_ = std::make_unique<WriterLog>();
