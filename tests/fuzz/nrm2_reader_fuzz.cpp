@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
   const post::ReportOptions options;
   const post::Summary summary{*file,   records,        ticks.tree(),      names, damage,
-                              options, ticks.totals(), sum_losses(*file), {}};
+                              options, ticks.totals(), sum_losses(*file), {},    processes.lives()};
   uint64_t sum = 0;
   for (const post::Leaf& leaf : ticks.tree().leaves()) sum += leaf.ticks;
   if (sum != summary.ticks.ticks) __builtin_trap();

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <tuple>
-#include <utility>
 
 namespace post {
 namespace {
@@ -59,9 +57,11 @@ double sigmas_of_tail(double log_tail, bool upper) {
 
 double sigmas_of_shares(uint64_t a, uint64_t all_a, uint64_t b, uint64_t all_b) {
   if (all_a == 0 || all_b == 0 || a + b == 0) return 0;
-  const auto [na, nb, k] = std::tuple{static_cast<double>(all_a), static_cast<double>(all_b),
-                                      static_cast<double>(a) + static_cast<double>(b)};
-  const auto [x, y] = std::pair{static_cast<double>(a), static_cast<double>(b)};
+  const double na = static_cast<double>(all_a);
+  const double nb = static_cast<double>(all_b);
+  const double x = static_cast<double>(a);
+  const double y = static_cast<double>(b);
+  const double k = x + y;
   const double log_first = log_choose(na, x) + log_choose(nb, y) - log_choose(na + nb, k);
   if (y * na >= x * nb)
     return sigmas_of_tail(
