@@ -10,22 +10,11 @@ setup() {
     out=$BATS_TEST_TMPDIR/out
 }
 
-# traced FILE PROCESSORS: the trace has so many processors, ticks of each, and is whole.
-traced() {
-    (cd "$out" && "$BUILD_DIR/bin/post" --json -clip 0 -cpu -r "$1") || return
-    jq -c '{trace, damage, records, losses: (.losses | del(.gaps))}' "$out/tprof.json"
-    check_accounts "$out/tprof.json"
-    jq -e --argjson n "$2" '.damage.places == 0 and .losses.lost == 0 and .unresolved.no_module == 0
-        and .trace.processors == $n
-        and ([.reports[] | select(.title == "Process") | .rows[].name | sub(".*_"; "")] | unique | length) == $n' \
-        "$out/tprof.json"
-}
-
 @test "8 processors: continuous mode" {
     scripts/lab --kernel 6.12 --smp 8 --timeout 600 --out "$out" -- \
         tests/lab/cpus-guest.sh "$BUILD_DIR" 5 500 -t cont -s 256K -sm 1 -ss 16
     [ "$(<"$out/processors")" = 8 ]
-    traced swtrace.nrm2 8
+    check_processors "$out" swtrace.nrm2 8
 }
 
 @test "buffers that are too large are refused, the largest that fits is named and fits" {

@@ -29,6 +29,14 @@ begin() { # begin RATE INIT-OPTION...
   swtrace on
 }
 
+# $small_disk: has room for the kernel's names and a little more.
+make_small_disk() {
+  [ "$(id -u)" -eq 0 ] || skip "needs root for a small disk"
+  small_disk=$BATS_TEST_TMPDIR/small
+  mkdir "$small_disk"
+  mount -t tmpfs -o size=24m none "$small_disk"
+}
+
 report() { # report [POST-OPTION]...: of swtrace.nrm2, which must be whole
   post --json -clip 0 "$@"
   check_accounts tprof.json
@@ -91,21 +99,18 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 @test "continuous: a disk that fills loses records where it filled, and the trace goes on when there is room" {
-  [ "$(id -u)" -eq 0 ] || skip "needs root for a small disk"
-  small_disk=$BATS_TEST_TMPDIR/small
-  mkdir "$small_disk"
-  mount -t tmpfs -o size=24m none "$small_disk"
+  make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
   sleep 1.5
   # Everything but what the kernel's names need, which come after a second.
   dd if=/dev/zero of="$small_disk/ballast" bs=64K 2>dd.out || true
   timeout 8 "$programs/shares" 8 >/dev/null || true
-  swtrace info >info
-  grep -q 'is held up: No space left on device' info
+  swtrace info >state
+  grep -q 'is held up: No space left on device' state
   rm "$small_disk/ballast"
   sleep 2.5
-  swtrace info >info
-  [ "$(grep -c 'is held up' info)" = 0 ]
+  swtrace info >state
+  [ "$(grep -c 'is held up' state)" = 0 ]
   swtrace off
   swtrace free
   report -r "$small_disk/trace.nrm2"
@@ -117,10 +122,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 @test "continuous: when the disk stays full the file is complete but for the newest records" {
-  [ "$(id -u)" -eq 0 ] || skip "needs root for a small disk"
-  small_disk=$BATS_TEST_TMPDIR/small
-  mkdir "$small_disk"
-  mount -t tmpfs -o size=24m none "$small_disk"
+  make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
   sleep 1.5
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true

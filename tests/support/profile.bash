@@ -48,6 +48,17 @@ check_accounts() {
     { jq '{losses, records}' "$1" && return 1; }
 }
 
+# check_processors DIR FILE PROCESSORS: the trace in DIR is whole, has so many processors, and ticks of each.
+check_processors() {
+  (cd "$1" && "$BUILD_DIR/bin/post" --json -clip 0 -cpu -r "$2") || return
+  jq -c '{trace, damage, records, losses: (.losses | del(.gaps))}' "$1/tprof.json"
+  check_accounts "$1/tprof.json"
+  jq -e --argjson n "$3" '.damage.places == 0 and .losses.lost == 0 and .unresolved.no_module == 0
+    and .trace.processors == $n
+    and ([.reports[] | select(.title == "Process") | .rows[].name | sub(".*_"; "")] | unique | length) == $n' \
+    "$1/tprof.json"
+}
+
 # aliases FILE...: "NAME FIRST-NAME" of symbols that share an address, of a file and its separate symbols.
 aliases() {
   local file part id
