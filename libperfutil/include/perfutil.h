@@ -134,8 +134,9 @@ int SetTraceAnonMTE(int on);
  * PU_ERROR_DRIVER_NOT_LOADED (source driver only), PU_ERROR_ACCESS_DENIED,
  * PU_ERROR_FACILITY_BUSY (another process owns the trace; the text says which),
  * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_NOT_SUPPORTED (neither source works here; the text says
- * why), PU_ERROR_INVALID_PARAMETER (sections too large for the buffers), PU_ERROR_INCORRECT_STATE (this
- * process has already initialised).
+ * why), PU_ERROR_INVALID_PARAMETER (sections too large for the buffers), PU_ERROR_FILE (the file of
+ * continuous or wrap-around mode cannot be made), PU_ERROR_INCORRECT_STATE (this process has already
+ * initialised).
  */
 int TraceInit(uint32_t bytes);
 

@@ -115,6 +115,9 @@ Status Trace::init(uint32_t bytes, std::unique_ptr<Device> device) {
         fmt::format("Sections of {} KB do not fit: a section is at most half of the "
                     "smaller buffer, here {} KB.",
                     config.section_bytes >> 10, most >> 10));
+  // What on() will need is tried now, so that init fails where it can be mended.
+  if (config.mode != COLLECTION_MODE_NORMAL)
+    if (const auto file = OutputFile::create(stream_name()); !file) return file.error();
   auto selected = select_source(config, std::move(device));
   if (!selected) return selected.error();
   collector_ = std::move(selected->collector);

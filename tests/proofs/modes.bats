@@ -251,8 +251,10 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   ln -s /etc/passwd link.nrm2
   swtrace off
   swtrace free
-  swtrace init --source "$PROOF_SOURCE" -t cont -f link.nrm2
-  run swtrace on
+  run swtrace init --source "$PROOF_SOURCE" -t cont -f link.nrm2
   [ "$status" -eq 1 ]
   [[ $output == *"symbolic link"* ]]
+  run swtrace init --source "$PROOF_SOURCE" -t wrap -f missing/x.nrm2
+  [ "$status" -eq 1 ]
+  [[ $output == *"/missing/x.nrm2.mte' cannot be written: No such file"* ]]
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // swtrace init: sets up the trace in a recorder of its own.
+#include <set>
+
 #include <fmt/format.h>
 
 #include "cli.h"
@@ -163,7 +165,10 @@ int cmd_init(const Words& words) {
   if (reply.rc != PU_SUCCESS) {
     cli::error(reply.text);
     if (reply.rc == PU_ERROR_NOT_ENOUGH_MEMORY) cli::hint("try smaller buffers: -s, -sm");
-    if (reply.rc != PU_ERROR_FACILITY_BUSY && reply.rc != PU_ERROR_NOT_ENOUGH_MEMORY)
+    // The others' texts say what to do themselves.
+    const std::set<int> of_the_system{PU_FAILURE, PU_ERROR_ACCESS_DENIED,
+                                      PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_NOT_SUPPORTED};
+    if (of_the_system.count(reply.rc) != 0)
       cli::hint(
           "'swtrace check' examines what tracing needs; the system log (dmesg) may tell more");
     return cli::exit_failure;
