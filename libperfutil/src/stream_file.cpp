@@ -73,7 +73,7 @@ int StreamFile::add_kernel(const KernelTexts& kernel) {
   }
   std::copy(std::begin(places), std::end(places), kernel_places_);
   kernel_hash_ = hash_of(kernel);
-  return file_.overwrite(nrm2::offset::kallsyms_offset, std::as_bytes(std::span(places)));
+  return tell_kernel_places();
 }
 
 bool StreamFile::has_kernel(const KernelTexts& kernel) const {
@@ -85,12 +85,35 @@ int StreamFile::set_cpus(uint32_t cpus) {
   return file_.overwrite(nrm2::offset::num_cpus, std::as_bytes(std::span(&cpus, 1)));
 }
 
-int StreamFile::drop_last() {
-  if (sections_.empty() || !holds_records(sections_.back().type)) return ENOSPC;
-  const Section last = sections_.back();
-  sections_.pop_back();
-  records_[stream_of(last.cpu, last.type)] -= last.records;
-  return file_.truncate(last.offset);
+// What stands behind the section moves to its place before the file is cut, which needs no room.
+int StreamFile::drop_last_records() {
+  const auto found = std::find_if(sections_.rbegin(), sections_.rend(), [](const Section& section) {
+    return holds_records(section.type);
+  });
+  if (found == sections_.rend()) return ENOSPC;
+  const Section dropped = *found;
+  const auto next = found.base();
+  const uint64_t end = next == sections_.end() ? file_.size() : next->offset;
+  const uint64_t bytes = end - dropped.offset;
+  std::vector<std::byte> rest(file_.size() - end);
+  if (const int error = read(end, rest); error != 0) return error;
+  if (const int error = file_.overwrite(dropped.offset, rest); error != 0) return error;
+  for (auto section = next; section != sections_.end(); ++section) section->offset -= bytes;
+  for (size_t place = 0; place < 4; place += 2)
+    if (kernel_places_[place] >= end) kernel_places_[place] -= bytes;
+  sections_.erase(next - 1);
+  records_[stream_of(dropped.cpu, dropped.type)] -= dropped.records;
+  if (const int error = file_.truncate(dropped.offset + rest.size()); error != 0) return error;
+  return tell_kernel_places();
+}
+
+int StreamFile::read(uint64_t offset, std::span<std::byte> into) const {
+  const ssize_t got = ::pread(file_.fd(), into.data(), into.size(), static_cast<off_t>(offset));
+  return got == static_cast<ssize_t>(into.size()) ? 0 : EIO;
+}
+
+int StreamFile::tell_kernel_places() {
+  return file_.overwrite(nrm2::offset::kallsyms_offset, std::as_bytes(std::span(kernel_places_)));
 }
 
 Result<StreamFile> StreamFile::without_trace() const {
@@ -102,9 +125,7 @@ Result<StreamFile> StreamFile::without_trace() const {
     if (section.type == nrm2::section_trace) continue;
     const uint64_t end = i + 1 < sections_.size() ? sections_[i + 1].offset : file_.size();
     block.resize(end - section.offset);
-    const ssize_t got =
-        ::pread(file_.fd(), block.data(), block.size(), static_cast<off_t>(section.offset));
-    int error = got == static_cast<ssize_t>(block.size()) ? 0 : EIO;
+    int error = read(section.offset, block);
     Section moved = section;
     moved.offset = other->file_.size();
     for (size_t place = 0; place < 4; place += 2)
@@ -121,9 +142,7 @@ Result<StreamFile> StreamFile::without_trace() const {
   other->kernel_places_[1] = kernel_places_[1];
   other->kernel_places_[3] = kernel_places_[3];
   other->kernel_hash_ = kernel_hash_;
-  if (const int error = other->file_.overwrite(nrm2::offset::kallsyms_offset,
-                                               std::as_bytes(std::span(other->kernel_places_)));
-      error != 0)
+  if (const int error = other->tell_kernel_places(); error != 0)
     return Error{PU_ERROR_FILE, "'" + name_ + "' cannot be rewritten: " + errno_text(error) + "."};
   return other;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,8 +34,9 @@ class StreamFile {
   int add_text(uint32_t type, const std::string& text);
   // The kernel's symbols and modules, from now on in place of any there were.
   int add_kernel(const KernelTexts& kernel);
-  // Takes the last section away; an error number when it is none of records.
-  int drop_last();
+  // Takes the last section of records away, though texts may stand behind it; ENOSPC when there is
+  // none.
+  int drop_last_records();
   int set_cpus(uint32_t cpus);
   int publish(bool keep_old) { return file_.publish(keep_old); }
   int sync() const { return file_.sync(); }
@@ -58,6 +60,8 @@ class StreamFile {
   StreamFile(OutputFile file, std::string name, const FileFacts& facts)
       : file_(std::move(file)), name_(std::move(name)), facts_(facts) {}
   int append(const SectionFacts& section, Bytes data);
+  int read(uint64_t offset, std::span<std::byte> into) const;
+  int tell_kernel_places();
 
   struct Section {
     uint64_t offset = 0;  // of the header

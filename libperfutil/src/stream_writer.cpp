@@ -194,7 +194,7 @@ Status StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
     InfoText info = make_info(file_->records(), whole);
     info.add(nrm2::info::kallsyms, kernel_state_);
     error = file_->add_text(nrm2::section_info, info.text());
-    if (error == 0 || file_->drop_last() != 0) break;
+    if (error == 0 || file_->drop_last_records() != 0) break;
   }
   if (error == 0) error = file_->set_cpus(cpus);
   if (error == 0) error = file_->sync();
