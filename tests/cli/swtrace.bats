@@ -3,6 +3,8 @@
 # swtrace as users type it: help, exit codes, a whole trace with perf, a recorder that dies.
 
 setup() {
+    # shellcheck source=tests/support/other_user.bash
+    source "$SOURCE_DIR/tests/support/other_user.bash"
     PATH="$BUILD_DIR/bin:$PATH"
     export PITRACE_SOCKET="$BATS_TEST_TMPDIR/recorder"
     cd "$BATS_TEST_TMPDIR" || return
@@ -13,26 +15,20 @@ teardown() {
     [ -z "${public:-}" ] || rm -rf "$public"
 }
 
-# A directory that other users can reach (bats' own is closed to them), with swtrace in it.
-make_public() {
-    [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
-    public=$(mktemp -d)
-    chmod 755 "$public"
-    cp "$BUILD_DIR/bin/swtrace" "$BUILD_DIR"/lib/libperfutil.so.0 "$public"
-    mkdir -m 700 "$public/home"
-    chown 65534:65534 "$public/home"
-}
-
-# as_nobody NAME=VALUE... -- ARGUMENT...: swtrace as the user nobody.
-as_nobody() {
+# swtrace as the user nobody: nobody NAME=VALUE... -- ARGUMENT...
+nobody() {
     local -a variables=()
     while [ "$1" != -- ]; do
         variables+=("$1")
         shift
     done
     shift
-    (cd "$public/home" && setpriv --reuid 65534 --regid 65534 --clear-groups \
-        env -u PITRACE_SOCKET LD_LIBRARY_PATH="$public" "${variables[@]}" "$public/swtrace" "$@")
+    as_nobody env -u PITRACE_SOCKET "${variables[@]}" swtrace "$@"
+}
+
+swtrace_for_nobody() {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
+    make_public "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/lib/libperfutil.so.0"
 }
 
 needs_perf() {
@@ -349,8 +345,8 @@ sum() {
 @test "an unprivileged user is told the remedies when the kernel permits nothing" {
     [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ] ||
         skip "needs kernel.perf_event_paranoid of 1 or more"
-    make_public
-    run as_nobody PITRACE_SOCKET="$public/home/recorder" -- init --source perf
+    swtrace_for_nobody
+    run nobody PITRACE_SOCKET="$public/home/recorder" -- init --source perf
     [ "$status" -eq 1 ]
     [[ "$output" == *"sysctl kernel.perf_event_paranoid"* ]]
     [[ "$output" == *"setcap cap_perfmon"* ]]
@@ -360,11 +356,11 @@ sum() {
 @test "an unprivileged user who names a process of his gets its trace, and is told what it lacks" {
     [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -eq 2 ] ||
         skip "needs kernel.perf_event_paranoid of 2"
-    make_public
+    swtrace_for_nobody
     setpriv --reuid 65534 --regid 65534 --clear-groups bash -c 'while :; do :; done' &
     busy=$!
     user() {
-        as_nobody PITRACE_SOCKET="$public/home/recorder" -- "$@"
+        nobody PITRACE_SOCKET="$public/home/recorder" -- "$@"
     }
     sleep 0.2
     user init --pid "$busy"
@@ -388,13 +384,13 @@ sum() {
 }
 
 @test "a socket directory that somebody else prepared is refused" {
-    make_public
+    swtrace_for_nobody
     mkdir -m 755 "$public/home/pitrace"
-    run as_nobody XDG_RUNTIME_DIR="$public/home" -- on
+    run nobody XDG_RUNTIME_DIR="$public/home" -- on
     [ "$status" -eq 1 ]
     [[ "$output" == *"not a directory of this user's alone"* ]]
     rmdir "$public/home/pitrace"
-    run as_nobody XDG_RUNTIME_DIR="$public/home" -- on
+    run nobody XDG_RUNTIME_DIR="$public/home" -- on
     [ "$status" -eq 1 ]
     [[ "$output" == *"No recorder runs"* ]]
     [ "$(stat -c '%a %u' "$public/home/pitrace")" = "700 65534" ]

@@ -20,7 +20,10 @@ promise() {
     printf '# status %s: %s\n' "$status" "$output"
   fi
 }
-as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+# shellcheck source=tests/support/other_user.bash
+source "$(dirname "$0")/../support/other_user.bash"
+scripts=$(dirname "$(readlink -f "$bin/ddq")")
+make_public "$scripts"/{ddq,tuninstall,lib.sh,driver.sh}
 
 # The lab has loaded it.
 promise present 0 "pitrace version " ddq
@@ -41,7 +44,7 @@ promise loads-what-is-built 0 "driver is loaded" tinstall
 promise present-again 0 "pitrace version" ddq
 promise unloads-again 0 "unloaded" tuninstall
 promise loads-a-file-for-a-group 0 "driver is loaded" tinstall --module "$module" --group nogroup
-promise its-members-may-open-it 0 "In use by" setpriv --reuid=65534 --regid="$(getent group nogroup | cut -d: -f3)" --clear-groups ddq
+promise its-members-may-open-it 0 "In use by" setpriv --reuid=65534 --regid="$(getent group nogroup | cut -d: -f3)" --clear-groups "$public/ddq"
 promise unloads-at-last 0 "unloaded" tuninstall
 echo garbage >/tmp/bad.ko
 promise what-is-no-module-is-refused 1 "cannot load /tmp/bad.ko" tinstall --module /tmp/bad.ko

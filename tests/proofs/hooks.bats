@@ -132,9 +132,12 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
 
 @test "another user cannot write, and is told so" {
   [ "$EUID" -eq 0 ] || skip "needs root to become somebody else"
+  # shellcheck source=tests/support/other_user.bash
+  source "$SOURCE_DIR/tests/support/other_user.bash"
+  make_public "$BUILD_DIR/tests/hooker" "$BUILD_DIR/lib/libperfutil.so.0"
   start -s 8
-  chmod 755 "$BATS_TEST_TMPDIR"
-  run setpriv --reuid 65534 --regid 65534 --clear-groups hooker -n 5
+  run as_nobody hooker -n 5
+  rm -rf "$public"
   [ "$status" -eq 1 ]
   [[ $output == *PU_ERROR_NO_BUFFER* ]]
   hooker -w -n 5 >written
