@@ -126,7 +126,7 @@ void put_ticks(Output& out, uint64_t ticks, uint32_t cpu, uint32_t cpus) {
     const uint64_t address =
         user ? code_address + 0x1000 + hot * 0x1234 : kernel_address + hot * 0x321;
     pitrace_encode_tprof(out.reserve(PITRACE_TPROF_SIZE), static_cast<uint32_t>(time), user, pid,
-                         tid, address);
+                         tid, address, 0);
   }
 }
 

@@ -36,7 +36,7 @@ static struct {
 static void publish(void)
 {
 	pitrace_user_hook_publish(session.owner,
-				  session.state == PITRACE_STATE_ON && !session.suspended ?
+				  session.state == PITRACE_TRACE_ON && !session.suspended ?
 					  session.enabled :
 					  NULL);
 }
@@ -45,7 +45,7 @@ static void publish(void)
 
 static bool wanted(u32 major)
 {
-	if (session.state != PITRACE_STATE_ON || !test_bit(major, session.enabled))
+	if (session.state != PITRACE_TRACE_ON || !test_bit(major, session.enabled))
 		return false;
 	return major == PITRACE_MAJOR_MTE || !session.suspended;
 }
@@ -113,7 +113,7 @@ static void stop_sources(void)
 
 static void finish(void)
 {
-	session.state = PITRACE_STATE_INIT;
+	session.state = PITRACE_TRACE_INIT;
 	session.suspended = false;
 	publish();
 	session.stop_time = pitrace_clock();
@@ -130,7 +130,7 @@ static int turn_on(void)
 	session.interval_id++;
 	session.start_time = pitrace_clock();
 	session.stop_time = 0;
-	session.state = PITRACE_STATE_ON;
+	session.state = PITRACE_TRACE_ON;
 	pitrace_gate_stops_when_full(session.mode == PITRACE_MODE_NORMAL);
 	pitrace_gate_open(PITRACE_BUFFER_TRACE);
 	pitrace_gate_open(PITRACE_BUFFER_MTE);
@@ -147,7 +147,7 @@ static int turn_on(void)
 
 static void turn_off(void)
 {
-	session.state = PITRACE_STATE_INIT;
+	session.state = PITRACE_TRACE_INIT;
 	apply();
 	finish();
 }
@@ -194,13 +194,13 @@ static int discard(void)
 /* As turn_off(), and everything is given back. For an owner who is gone as well. */
 static void terminate(void)
 {
-	if (session.state == PITRACE_STATE_ON) {
+	if (session.state == PITRACE_TRACE_ON) {
 		stop_sources();
 		finish();
 	}
 	pitrace_buffers_free();
 	pitrace_maps_drain();
-	session.state = PITRACE_STATE_FREE;
+	session.state = PITRACE_TRACE_FREE;
 	session.owner_pid = 0;
 	WRITE_ONCE(session.owner, NULL);
 	publish();
@@ -270,7 +270,7 @@ static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, co
 	bitmap_zero(session.enabled, MAJORS);
 	session.start_time = 0;
 	session.stop_time = 0;
-	session.state = PITRACE_STATE_INIT;
+	session.state = PITRACE_TRACE_INIT;
 	session.owner_pid = task_tgid_nr(current);
 	WRITE_ONCE(session.owner, file);
 	publish();
@@ -301,7 +301,7 @@ int pitrace_session_on(struct file *file)
 
 	if (error)
 		return error;
-	error = session.state == PITRACE_STATE_ON ? -EALREADY : turn_on();
+	error = session.state == PITRACE_TRACE_ON ? -EALREADY : turn_on();
 	mutex_unlock(&lock);
 	return error;
 }
@@ -312,7 +312,7 @@ int pitrace_session_off(struct file *file)
 
 	if (error)
 		return error;
-	if (session.state == PITRACE_STATE_ON)
+	if (session.state == PITRACE_TRACE_ON)
 		turn_off();
 	else
 		error = -EALREADY;
@@ -384,7 +384,7 @@ int pitrace_session_rate(struct file *file, u32 rate)
 	error = lock_as_owner(file);
 	if (error)
 		return error;
-	if (session.state == PITRACE_STATE_ON)
+	if (session.state == PITRACE_TRACE_ON)
 		error = -EBUSY;
 	else
 		session.rate = rate;
@@ -399,7 +399,7 @@ static int change_recording(struct file *file, bool suspended, void (*change)(vo
 
 	if (error)
 		return error;
-	if (session.state != PITRACE_STATE_ON)
+	if (session.state != PITRACE_TRACE_ON)
 		error = -EINVAL;
 	else if (session.suspended == suspended)
 		error = -EALREADY;
@@ -425,7 +425,7 @@ int pitrace_session_discard(struct file *file)
 
 	if (error)
 		return error;
-	error = session.state == PITRACE_STATE_ON ? discard() : -EINVAL;
+	error = session.state == PITRACE_TRACE_ON ? discard() : -EINVAL;
 	mutex_unlock(&lock);
 	return error;
 }

@@ -65,7 +65,7 @@ static __always_inline u64 record_tick(const struct pt_regs *regs)
 	if (unlikely(!place))
 		return pitrace_clock();
 	pitrace_encode_tprof(place, (u32)time, user_mode((struct pt_regs *)regs), current->tgid,
-			     current->pid, instruction_pointer((struct pt_regs *)regs));
+			     current->pid, instruction_pointer((struct pt_regs *)regs), 0);
 	pitrace_end(PITRACE_BUFFER_TRACE);
 	return time;
 }

@@ -85,6 +85,35 @@ class RecordView {
   uint32_t length_ = 0;
 };
 
+// The stack at the end of a record. Frames from the innermost, the kernel's first.
+class StackView {
+ public:
+  StackView() = default;
+  // The stack that begins at the record's int of that index; exists() is false when none does.
+  StackView(const RecordView& record, uint32_t index) : record_(&record), first_(index + 1) {
+    if (index >= record.int_count()) return;
+    const uint32_t word = record.int_at(index);
+    const uint32_t kernel = PITRACE_STACK_KERNEL_FRAMES(word);
+    const uint32_t user = PITRACE_STACK_USER_FRAMES(word);
+    if (record.int_count() - index - 1 < 2 * (kernel + user)) return;
+    word_ = word;
+    exists_ = true;
+  }
+
+  bool exists() const { return exists_; }
+  uint32_t flags() const { return word_ & ~0xffffu; }  // PITRACE_STACK_*
+  uint32_t kernel_frames() const { return PITRACE_STACK_KERNEL_FRAMES(word_); }
+  uint32_t user_frames() const { return PITRACE_STACK_USER_FRAMES(word_); }
+  // The return address of that frame, which must be below kernel_frames() + user_frames().
+  uint64_t frame(uint32_t index) const { return record_->long_at(first_ + 2 * index); }
+
+ private:
+  const RecordView* record_ = nullptr;  // outlives this
+  uint32_t first_ = 0;
+  uint32_t word_ = 0;
+  bool exists_ = false;
+};
+
 struct TprofTick {
   uint32_t pid;
   uint32_t tid;
@@ -96,6 +125,59 @@ inline bool decode_tprof(const RecordView& record, TprofTick& out) {
   if (record.major() != PITRACE_MAJOR_TPROF || record.int_count() < 4) return false;
   out = {record.int_at(0), record.int_at(1), record.long_at(2),
          (record.minor() & PITRACE_TPROF_LEVEL_MASK) != 0};
+  return true;
+}
+
+inline StackView stack_of_tprof(const RecordView& record) {
+  return {record, 4};
+}
+
+struct Dispatch {
+  uint32_t pid;  // of who runs from now on; 0: the idle task
+  uint32_t tid;
+  uint32_t state;  // PITRACE_STATE_* of who ran before
+};
+
+inline bool decode_dispatch(const RecordView& record, Dispatch& out) {
+  if (record.major() != PITRACE_MAJOR_DISPATCH || (record.minor() & 0x80000000u) != 0 ||
+      record.int_count() < 1)
+    return false;
+  out = {record.minor(), record.int_at(0),
+         record.int_count() > 1 ? record.int_at(1) : PITRACE_STATE_OTHER};
+  return true;
+}
+
+inline StackView stack_of_dispatch(const RecordView& record) {
+  return {record, 2};
+}
+
+struct Wakeup {
+  uint32_t tid;
+  uint32_t waker;  // tid; 0: the idle task
+  uint32_t cpu;    // on which tid is
+  bool by_interrupt;
+};
+
+inline bool decode_wakeup(const RecordView& record, Wakeup& out) {
+  if (record.major() != PITRACE_MAJOR_DISPATCH || record.minor() != PITRACE_DISPATCH_WAKEUP ||
+      record.int_count() < 3)
+    return false;
+  const uint32_t cpu = record.int_at(2);
+  out = {record.int_at(0), record.int_at(1), cpu & ~PITRACE_WAKEUP_INTERRUPT,
+         (cpu & PITRACE_WAKEUP_INTERRUPT) != 0};
+  return true;
+}
+
+struct Migration {
+  uint32_t tid;
+  uint32_t cpu;  // to which it goes
+};
+
+inline bool decode_migration(const RecordView& record, Migration& out) {
+  if (record.major() != PITRACE_MAJOR_DISPATCH || record.minor() != PITRACE_DISPATCH_MIGRATE ||
+      record.int_count() < 2)
+    return false;
+  out = {record.int_at(0), record.int_at(1)};
   return true;
 }
 

@@ -20,7 +20,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 0
+#define PITRACE_ABI_MINOR 1
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
@@ -55,9 +55,14 @@ struct pitrace_record {
  * whatever is enabled: without them the others cannot be read.
  */
 #define PITRACE_MAJOR_ALL	0x00 /* in enable and disable: every major */
+#define PITRACE_MAJOR_EXCEPTION 0x03
+#define PITRACE_MAJOR_INTERRUPT 0x04
+#define PITRACE_MAJOR_SYSCALL	0x05
 #define PITRACE_MAJOR_TIME	0x08 /* the high half of the time changed */
 #define PITRACE_MAJOR_TPROF	0x10 /* a tick */
 #define PITRACE_MAJOR_SYSTEM	0x11 /* start-up information */
+#define PITRACE_MAJOR_DISPATCH	0x12 /* which thread runs; wake-ups and migrations */
+#define PITRACE_MAJOR_SWITCH	0x13 /* a dispatch that tells both threads and their stacks */
 #define PITRACE_MAJOR_MTE	0x19 /* module table entry: names of code and processes */
 #define PITRACE_MAJOR_TIME_FAKE	0xa8 /* as TIME, put before what is left of a ring (wrap-around) */
 #define PITRACE_MAJOR_MAX	0xfe
@@ -67,12 +72,81 @@ struct pitrace_record {
 #define PITRACE_TIME_HIGH 0x01
 
 /* PITRACE_MAJOR_TPROF: minor is PITRACE_TPROF_BASE + privilege level; ints pid, tid, address
- * high, address low. pid is the process (thread group), both in the initial pid namespace.
+ * high, address low, and, our addition, the stack behind the address (PITRACE_STACK_*) where it was
+ * asked for. pid is the process (thread group), both in the initial pid namespace.
  */
 #define PITRACE_TPROF_BASE	0x20
 #define PITRACE_TPROF_KERNEL	0x20
 #define PITRACE_TPROF_USER	0x23
 #define PITRACE_TPROF_LEVEL_MASK 0x0f
+
+/* Stacks, our addition: at the end of a TPROF or DISPATCH record, or not there at all. One int,
+ * then two ints a frame, high half first: the kernel's frames, then the user's, each from the
+ * innermost. Of a record that has an address the stack begins behind that: with its caller. Where
+ * the address is the kernel's, the first user frame is where the thread entered the kernel.
+ *
+ * Frames are return addresses: they point behind the call.
+ */
+#define PITRACE_STACK_KERNEL_FRAMES(word) ((word) & 0xff)
+#define PITRACE_STACK_USER_FRAMES(word) ((word) >> 8 & 0xff)
+#define PITRACE_STACK_KERNEL_BROKEN 0x00010000 /* the kernel's unwinder did not come to the end */
+#define PITRACE_STACK_USER_BROKEN   0x00020000 /* a frame pointer that leads nowhere */
+#define PITRACE_STACK_KERNEL_CUT    0x00040000 /* deeper than was asked for */
+#define PITRACE_STACK_USER_CUT	    0x00080000
+#define PITRACE_STACK_DEPTH_MAX	    127	       /* frames, of the kernel and of the user each */
+#define PITRACE_STACK_DEPTH_DEFAULT 64
+
+/* PITRACE_MAJOR_DISPATCH: minor is the pid (process) of the thread that runs from now on; ints its
+ * tid, and PITRACE_STATE_* of the thread before it; then, our addition, the stack of that one. Pid
+ * and tid are 0 for the idle task. Minors from bit 31 on are our additions:
+ *
+ * WAKEUP: tid of who is woken, tid of who runs here and so wakes it (whatever an interrupt wakes is
+ * woken by who was interrupted), the CPU on which it is, with PITRACE_WAKEUP_INTERRUPT. Before the
+ * dispatch that it causes; a MIGRATE between the two tells another CPU.
+ * MIGRATE: tid, the CPU to which it goes.
+ */
+#define PITRACE_DISPATCH_WAKEUP	 0x80000001u
+#define PITRACE_DISPATCH_MIGRATE 0x80000002u
+#define PITRACE_WAKEUP_INTERRUPT 0x80000000u /* in the CPU: woken by an interrupt */
+
+#define PITRACE_STATE_RUNNABLE	      0 /* it wants to go on */
+#define PITRACE_STATE_SLEEPING	      1 /* and a signal wakes it */
+#define PITRACE_STATE_UNINTERRUPTIBLE 2
+#define PITRACE_STATE_STOPPED	      3 /* by a signal or a tracer */
+#define PITRACE_STATE_DEAD	      4
+#define PITRACE_STATE_PARKED	      5
+#define PITRACE_STATE_IDLE	      6 /* a kernel thread without work */
+#define PITRACE_STATE_OTHER	      7
+#define PITRACE_STATE_BLOCKED	      8 /* one of the above but the first: perf does not tell which */
+#define PITRACE_STATE_PREEMPTED	      0x100 /* with RUNNABLE: not of its own accord */
+
+/* PITRACE_MAJOR_SWITCH: minor 1; ints pid, tid, stack high, stack low of the thread that ran, then
+ * of the one that will; stack is the user's stack pointer, 0 for a thread of the kernel.
+ */
+#define PITRACE_SWITCH_BOTH 1
+
+/* PITRACE_MAJOR_INTERRUPT: ints the number (with bit 31 at the exit), and how many of its minor this
+ * CPU has entered since ON; an exit has the count of its entry. The number is the kernel's IRQ, or
+ * PITRACE_INTERRUPT_VECTOR and the vector of one of the processor's own (timer, inter-processor
+ * ...); of a soft interrupt, our addition, the number in /proc/softirqs' order.
+ */
+#define PITRACE_INTERRUPT_ENTRY	     0x00000001u
+#define PITRACE_INTERRUPT_EXIT	     0x80000000u
+#define PITRACE_INTERRUPT_SOFT_ENTRY 0x00000002u
+#define PITRACE_INTERRUPT_SOFT_EXIT  0x80000002u
+#define PITRACE_INTERRUPT_VECTOR     0x00010000u
+#define PITRACE_INTERRUPT_NUMBER_EXIT 0x80000000u
+
+/* PITRACE_MAJOR_SYSCALL: minor is the number, with PITRACE_SYSCALL_32 for one of the 32-bit table;
+ * int tid. At the exit with PITRACE_SYSCALL_EXIT, and a second int: the low half of the result.
+ */
+#define PITRACE_SYSCALL_32   0x40000000u
+#define PITRACE_SYSCALL_EXIT 0x80000000u
+
+/* PITRACE_MAJOR_EXCEPTION: minor is the vector; ints tid, error code, address of the instruction,
+ * high and low, and for a page fault the address that was wanted, high and low.
+ */
+#define PITRACE_EXCEPTION_PAGE_FAULT 14
 
 /* PITRACE_MAJOR_SYSTEM */
 #define PITRACE_SYSTEM_INTERVAL 0xb2 /* trace interval id */
@@ -80,7 +154,8 @@ struct pitrace_record {
 #define PITRACE_SYSTEM_START	0xb4
 #define PITRACE_SYSTEM_CLOCK	0xb5 /* CPU MHz, minutes west, dst, seconds since the epoch */
 #define PITRACE_SYSTEM_TIMEBASE 0xb7 /* trace clock, units a second */
-#define PITRACE_SYSTEM_TPROF	0xb8 /* 0 = time based, ticks a second, 0 */
+#define PITRACE_SYSTEM_TPROF	0xb8 /* 0 = time based, ticks a second, 0; 1 = event based, events
+				      * a tick high, low */
 #define PITRACE_SYSTEM_OS	0xbe /* PITRACE_OS_LINUX */
 #define PITRACE_OS_LINUX	0x2000
 /* Our addition: records of this stream lost so far, as two ints, high and low. Stands before the
@@ -249,9 +324,9 @@ struct pitrace_hook_page {
 #define PITRACE_MODE_WRAP	1 /* the newest trace records survive; MTE buffers stream */
 #define PITRACE_MODE_CONTINUOUS 2 /* all buffers stream; what finds no room is lost */
 
-#define PITRACE_STATE_FREE 0 /* no buffers */
-#define PITRACE_STATE_INIT 1 /* buffers, not recording */
-#define PITRACE_STATE_ON   2
+#define PITRACE_TRACE_FREE 0 /* no buffers */
+#define PITRACE_TRACE_INIT 1 /* buffers, not recording */
+#define PITRACE_TRACE_ON   2
 
 struct pitrace_alloc {
 	__u64 trace_bytes; /* per CPU; rounded up to pages */
@@ -269,7 +344,7 @@ struct pitrace_alloc {
 struct pitrace_info {
 	__u32 abi_major;
 	__u32 abi_minor;
-	__u32 state; /* PITRACE_STATE_* */
+	__u32 state; /* PITRACE_TRACE_* */
 	__u32 mode;
 	__s32 owner_pid; /* 0: nobody; in the initial pid namespace */
 	__u32 full; /* 1: a buffer became full and recording stopped by itself */
@@ -293,6 +368,47 @@ struct pitrace_consumed {
 	__u32 kind; /* PITRACE_BUFFER_* */
 	__u32 cpu;
 	__u64 position;
+};
+
+/* Which stacks ticks and dispatches carry from the next ON on. EINVAL; EBUSY while on. */
+struct pitrace_stacks {
+	__u32 which; /* PITRACE_STACKS_*, or 0 */
+	__u32 depth; /* 1 to PITRACE_STACK_DEPTH_MAX */
+};
+#define PITRACE_STACKS_KERNEL 1
+#define PITRACE_STACKS_USER   2
+
+/* What a tick is from the next ON on: type 0xffffffff for time, else an event of the kernel's perf
+ * counters, as in struct perf_event_attr. EINVAL; EBUSY while on; ENOENT, EOPNOTSUPP: this machine
+ * does not count that.
+ */
+struct pitrace_event {
+	__u32 type; /* PERF_TYPE_* or that of a PMU in /sys/bus/event_source/devices */
+	__u32 flags; /* PITRACE_EVENT_* */
+	__u64 config;
+	__u64 config1;
+	__u64 config2;
+	__u64 period; /* events a tick */
+};
+#define PITRACE_EVENT_TIME	0xffffffffu
+#define PITRACE_EVENT_NO_KERNEL 1 /* count in user mode only */
+#define PITRACE_EVENT_NO_USER	2
+#define PITRACE_EVENT_RANDOM	4 /* draw each period from 0.75 to 1.25 of the given one */
+
+/* AboveIdle: where the time of one CPU went since AI_ON, in nanoseconds of the trace clock.
+ * now = idle + busy + interrupt. Any handle may have it on, beside any trace; it counts until the
+ * last one that does is closed or says AI_OFF. EALREADY for AI_ON twice, EINVAL for the others
+ * without it, ENXIO for a CPU that is not online, EOPNOTSUPP: this kernel lacks the hooks.
+ */
+struct pitrace_ai {
+	__u32 cpu; /* in */
+	__u32 reserved;
+	__u64 now;
+	__u64 idle; /* the idle task, outside interrupts */
+	__u64 busy; /* every other task, outside interrupts */
+	__u64 interrupt; /* hard ones, and the soft ones that run on their way out */
+	__u64 dispatches;
+	__u64 interrupts;
 };
 
 /* One hook of the module; ask for index 0, 1, ... until ENOENT. */
@@ -322,6 +438,11 @@ struct pitrace_probe {
  * PITRACE_MAX_RECORD; EINVAL: not what pitrace_check_hook() accepts; ENOMEM.
  */
 #define PITRACE_IOC_HOOK      _IOW(PITRACE_IOC_MAGIC, 0x19, struct pitrace_record)
+#define PITRACE_IOC_STACKS    _IOW(PITRACE_IOC_MAGIC, 0x20, struct pitrace_stacks)
+#define PITRACE_IOC_EVENT     _IOW(PITRACE_IOC_MAGIC, 0x21, struct pitrace_event)
+#define PITRACE_IOC_AI_ON     _IO(PITRACE_IOC_MAGIC, 0x22)
+#define PITRACE_IOC_AI_OFF    _IO(PITRACE_IOC_MAGIC, 0x23)
+#define PITRACE_IOC_AI_READ   _IOWR(PITRACE_IOC_MAGIC, 0x24, struct pitrace_ai)
 #define PITRACE_IOC_PROBE     _IOWR(PITRACE_IOC_MAGIC, 0x1e, struct pitrace_probe)
 
 #endif /* PITRACE_ABI_H */

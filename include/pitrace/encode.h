@@ -87,10 +87,11 @@ static inline void pitrace_encode_lost(void *place, __u32 time_lo, __u64 records
 
 #define PITRACE_TPROF_SIZE 28
 
-static inline void pitrace_encode_tprof(void *place, __u32 time_lo, int user, __u32 pid, __u32 tid,
-					__u64 address)
+/* extra: ints of a stack, which the caller puts at the place that is returned. */
+static inline __u32 *pitrace_encode_tprof(void *place, __u32 time_lo, int user, __u32 pid,
+					  __u32 tid, __u64 address, __u32 extra)
 {
-	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_TPROF_SIZE,
+	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_TPROF_SIZE + 4 * extra,
 					 PITRACE_MAJOR_TPROF,
 					 user ? PITRACE_TPROF_USER : PITRACE_TPROF_KERNEL, time_lo);
 
@@ -98,6 +99,47 @@ static inline void pitrace_encode_tprof(void *place, __u32 time_lo, int user, __
 	data[1] = tid;
 	data[2] = (__u32)(address >> 32);
 	data[3] = (__u32)address;
+	return data + 4;
+}
+
+/* The stack at the end of a record: kernel frames first. */
+static inline __u32 pitrace_stack_ints(__u32 kernel_frames, __u32 user_frames)
+{
+	return 1 + 2 * (kernel_frames + user_frames);
+}
+
+/* flags: PITRACE_STACK_*_BROKEN and _CUT */
+static inline void pitrace_put_stack(__u32 *data, __u32 flags, const __u64 *kernel,
+				     __u32 kernel_frames, const __u64 *user, __u32 user_frames)
+{
+	__u32 i;
+
+	*data++ = flags | user_frames << 8 | kernel_frames;
+	for (i = 0; i < kernel_frames; i++) {
+		*data++ = (__u32)(kernel[i] >> 32);
+		*data++ = (__u32)kernel[i];
+	}
+	for (i = 0; i < user_frames; i++) {
+		*data++ = (__u32)(user[i] >> 32);
+		*data++ = (__u32)user[i];
+	}
+}
+
+#define PITRACE_DISPATCH_SIZE 20
+
+/* pid, tid: who runs from now on; state: of who ran. extra: ints of a stack, which the caller puts
+ * at the place that is returned.
+ */
+static inline __u32 *pitrace_encode_dispatch(void *place, __u32 time_lo, __u32 pid, __u32 tid,
+					     __u32 state, __u32 extra)
+{
+	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS,
+					 PITRACE_DISPATCH_SIZE + 4 * extra,
+					 PITRACE_MAJOR_DISPATCH, pid, time_lo);
+
+	data[0] = tid;
+	data[1] = state;
+	return data + 2;
 }
 
 /* A record of ints only: start-up information, links, creation and end of processes. */

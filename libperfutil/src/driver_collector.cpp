@@ -188,7 +188,7 @@ Result<CollectorStatus> DriverCollector::status() {
     return read.error();
   map_new_cpus();
   CollectorStatus status;
-  status.on = info_.state == PITRACE_STATE_ON;
+  status.on = info_.state == PITRACE_TRACE_ON;
   status.full = info_.full != 0;
   status.suspended = info_.suspended != 0;
   status.interval_id = info_.interval_id;

@@ -68,7 +68,7 @@ void UserBuffer::put(uint64_t& time, uint32_t size, const Encode& encode) {
 
 void UserBuffer::put_tprof(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address) {
   put(time, PITRACE_TPROF_SIZE, [&](std::byte* place, uint32_t time_lo) {
-    pitrace_encode_tprof(place, time_lo, user, pid, tid, address);
+    pitrace_encode_tprof(place, time_lo, user, pid, tid, address, 0);
   });
 }
 

@@ -26,7 +26,7 @@ class RecordBuilder {
   explicit RecordBuilder(bool time_records = true) : time_records_(time_records) {}
 
   RecordBuilder& tick(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address) {
-    pitrace_encode_tprof(reserve(time, PITRACE_TPROF_SIZE), low(time), user, pid, tid, address);
+    pitrace_encode_tprof(reserve(time, PITRACE_TPROF_SIZE), low(time), user, pid, tid, address, 0);
     return *this;
   }
   RecordBuilder& ints(uint64_t time, uint32_t major, uint32_t minor,

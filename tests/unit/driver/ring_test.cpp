@@ -55,7 +55,7 @@ class RingTest : public testing::Test {
     pitrace_ring_enter(&ring_);
     void* place = reserve(record_size, &time);
     if (place)
-      pitrace_encode_tprof(place, static_cast<__u32>(time), 1, tag, 0, 0);
+      pitrace_encode_tprof(place, static_cast<__u32>(time), 1, tag, 0, 0, 0);
     else
       pitrace_ring_lose(&ring_, PITRACE_LOST_FULL);
     pitrace_ring_leave(&ring_);
@@ -166,7 +166,7 @@ TEST_F(RingTest, OnlyTheOutermostWriterPublishes) {
   ASSERT_NE(place, nullptr);
   ASSERT_TRUE(write(2));  // an interrupt: complete, behind a place that is not filled
   EXPECT_EQ(committed(), 0u);
-  pitrace_encode_tprof(place, static_cast<__u32>(time), 1, 1, 0, 0);
+  pitrace_encode_tprof(place, static_cast<__u32>(time), 1, 1, 0, 0, 0);
   pitrace_ring_leave(&ring_);
   const auto seen = walk();
   ASSERT_EQ(seen.size(), 2u);

@@ -60,10 +60,10 @@ class FakeDevice final : public perfutil::Device {
       std::memcpy(&module_->allocated, argument, sizeof module_->allocated);
       module_->info.trace_bytes = (module_->allocated.trace_bytes + 4095) & ~4095ull;
       module_->info.mte_bytes = (module_->allocated.mte_bytes + 4095) & ~4095ull;
-      module_->info.state = PITRACE_STATE_INIT;
+      module_->info.state = PITRACE_TRACE_INIT;
     }
-    if (request == PITRACE_IOC_ON) module_->info.state = PITRACE_STATE_ON;
-    if (request == PITRACE_IOC_OFF) module_->info.state = PITRACE_STATE_INIT;
+    if (request == PITRACE_IOC_ON) module_->info.state = PITRACE_TRACE_ON;
+    if (request == PITRACE_IOC_OFF) module_->info.state = PITRACE_TRACE_INIT;
     if (request == PITRACE_IOC_INFO) std::memcpy(argument, &module_->info, sizeof module_->info);
     if (request == PITRACE_IOC_PROBE) return probe(static_cast<pitrace_probe*>(argument));
     return 0;
