@@ -18,14 +18,16 @@ static const char* const usage =
     "  run [-r RATE] [-t TRACE-KB] [-m MTE-KB] [-s SECONDS] [-M MAJOR]... [-a] [-d] [-- "
     "COMMAND...]\n"
     "        traces for SECONDS or as long as COMMAND runs, checks the buffers, -d prints them\n"
-    "  late  ticks are enabled half a second after on, and disabled half a second later\n"
+    "  late [MAJOR]                    ticks, or what is given (then printed), are enabled half a\n"
+    "        second after on, and disabled half a second later\n"
     "  hold  traces until it is killed; prints ready when on\n"
     "  info | probes | open | alloc    one call, and what came of it\n"
     "  refused                         calls that must fail do fail\n"
     "  outlive                         a mapping stays readable when the buffers are freed\n"
     "  without-memory                  each allocation fails in turn\n"
     "  fuzz SECONDS SEED               random ioctls and mappings\n"
-    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | loop N    workloads\n";
+    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | loop N    workloads\n"
+    "  pingpong N [apart] | yield N | getppid N | touch N | traps\n";
 
 void fail(const char* what) {
   fprintf(stderr, "drivertool: %s: %s\n", what, strerror(errno));
@@ -171,11 +173,12 @@ static int run(int argc, char** argv) {
   return walk_check(&views, options.dump) ? 0 : 1;
 }
 
-static int late(void) {
+static int late(const char* argument) {
   static struct views views;
   const int fd = device_open();
   uint32_t major = PITRACE_MAJOR_TPROF, rate = 1000;
 
+  if (argument) major = (uint32_t)strtoul(argument, NULL, 0);
   device_alloc(fd, 1 << 20, 1 << 20, 0);
   device_call(fd, PITRACE_IOC_RATE, &rate, "rate");
   device_call(fd, PITRACE_IOC_ON, NULL, "on");
@@ -186,7 +189,7 @@ static int late(void) {
   usleep(500000);
   device_call(fd, PITRACE_IOC_OFF, NULL, "off");
   views_map(&views, fd);
-  return walk_check(&views, false) ? 0 : 1;
+  return walk_check(&views, argument) ? 0 : 1;
 }
 
 // Stays on until somebody kills it.
@@ -210,7 +213,7 @@ int main(int argc, char** argv) {
   int status;
 
   if (!strcmp(command, "run")) return run(argc - 1, argv + 1);
-  if (!strcmp(command, "late")) return late();
+  if (!strcmp(command, "late")) return late(argv[2]);
   if (!strcmp(command, "hold")) return hold();
   if (!strcmp(command, "probes")) return print_probes(device_open());
   if (!strcmp(command, "info")) {
@@ -227,6 +230,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   status = load_main(argc - 1, argv + 1);
+  if (status < 0) status = events_main(argc - 1, argv + 1);
   if (status < 0) status = misuse_main(argc - 1, argv + 1);
   if (status >= 0) return status;
   fputs(usage, stderr);

@@ -37,6 +37,7 @@ bool walk_check(const struct views* views, bool dump);
 
 // Workloads and misuse, by name; -1: there is none of that name.
 int load_main(int argc, char** argv);
+int events_main(int argc, char** argv);
 int misuse_main(int argc, char** argv);
 
 #endif
