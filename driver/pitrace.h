@@ -4,6 +4,7 @@
  *
  * Locks, outermost first. Nothing on a recording path takes any of them.
  *	session lock	state, owner, majors; held over starting and stopping
+ *	canary lock	probes.c: the probe that tells whether function probes live
  *	exec_update_lock, mmap_lock of a traced process (snapshot.c, maps.c)
  *	CPU hot-plug	cpus_read_lock: set of buffers, tick timers; hot-plug callbacks hold it
  *			for writing and therefore never take the session lock

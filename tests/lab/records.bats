@@ -18,7 +18,7 @@ _start: movl $1, %eax
 END
     for kernel in "${kernels[@]}"; do
         status=0
-        scripts/lab --kernel "$kernel" --timeout 900 --out "$BATS_FILE_TMPDIR/out-$kernel" -- \
+        scripts/lab --kernel "$kernel" --single-thread --timeout 900 --out "$BATS_FILE_TMPDIR/out-$kernel" -- \
             tests/lab/records-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32" \
             >"$BATS_FILE_TMPDIR/$kernel" 2>"$BATS_FILE_TMPDIR/$kernel.err" || status=$?
         echo "$status" >"$BATS_FILE_TMPDIR/$kernel.status"
