@@ -153,11 +153,23 @@ static bool canary_sings(void)
 	return atomic_read(&canary_hits) != before;
 }
 
+/* Tracepoints need no canary, so those with nothing else can come and go beside other hooks. */
+static bool are_functions(const struct pitrace_hook *hooks, unsigned int count)
+{
+	const struct pitrace_hook *hook;
+
+	for (hook = hooks; hook < hooks + count; hook++) {
+		if (hook->type != PITRACE_HOOK_TRACEPOINT)
+			return true;
+	}
+	return false;
+}
+
 /* ---- all hooks ---- */
 
 void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
 {
-	const bool works = canary_sings();
+	const bool works = are_functions(hooks, count) && canary_sings();
 	struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++) {
@@ -179,7 +191,8 @@ void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count)
 		hook->in_place = hook->registered;
 		hook->missed = 0;
 	}
-	canary_hook.registered = !register_hook(&canary_hook);
+	if (are_functions(hooks, count))
+		canary_hook.registered = !register_hook(&canary_hook);
 	pitrace_hooks_refresh(hooks, count);
 }
 
@@ -188,9 +201,11 @@ void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count)
 	struct pitrace_hook *hook;
 
 	pitrace_hooks_refresh(hooks, count);
-	if (canary_hook.registered)
-		unregister_hook(&canary_hook);
-	canary_hook.registered = false;
+	if (are_functions(hooks, count)) {
+		if (canary_hook.registered)
+			unregister_hook(&canary_hook);
+		canary_hook.registered = false;
+	}
 	for (hook = hooks; hook < hooks + count; hook++) {
 		if (hook->registered)
 			unregister_hook(hook);
