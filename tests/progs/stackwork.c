@@ -16,6 +16,11 @@
 #define OWN_PAGE __attribute__((noipa, aligned(4096)))
 // Keeps the call before it from becoming a jump.
 #define NOT_LAST() __asm__ volatile("")
+// gcc leaves the frame pointer out, whatever it is told, of a function that makes no use of the
+// stack.
+#define HAS_FRAME()           \
+  volatile char in_frame = 0; \
+  (void)in_frame
 
 #define PAGE ((size_t)4096)
 
@@ -26,6 +31,7 @@ static double now(void) {
 }
 
 OWN_PAGE void spin(void) {
+  HAS_FRAME();
   unsigned long rounds = 2000000;
   __asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds));
 }
@@ -66,6 +72,7 @@ static char zeros[1 << 20];
 
 // The system call here, not in the C library, which keeps no frame pointers.
 OWN_PAGE void reader(void) {
+  HAS_FRAME();
   long result;
   __asm__ volatile("syscall"
                    : "=a"(result)
@@ -128,6 +135,7 @@ static void all_garbage(double seconds) {
 }
 
 OWN_PAGE void touch(volatile char* pages, size_t count) {
+  HAS_FRAME();
   for (size_t i = 0; i < count; i++) pages[i * PAGE] = 1;
 }
 
