@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/path.h>
+#include <linux/sched.h>
 
 struct tracepoint;
 
@@ -45,6 +46,17 @@ static inline void pitrace_hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 #endif
+}
+
+/* Does it never run in user mode, although it may have an address space? */
+static inline bool pitrace_task_is_kernel_only(const struct task_struct *task)
+{
+	unsigned int flags = PF_KTHREAD | PF_IO_WORKER;
+
+#ifdef PF_USER_WORKER
+	flags |= PF_USER_WORKER;
+#endif
+	return task->flags & flags;
 }
 
 /* The tracepoint of that name, or NULL. Their variables are not exported, their list is. */

@@ -39,6 +39,7 @@ static int device_open(struct inode *inode, struct file *file)
 	error = security_locked_down(LOCKDOWN_PERF);
 	if (error)
 		return error;
+	file->private_data = NULL; /* pitrace_ai_on() uses it */
 	return nonseekable_open(inode, file);
 }
 
@@ -46,6 +47,7 @@ static int device_open(struct inode *inode, struct file *file)
 static int device_release(struct inode *inode, struct file *file)
 {
 	pitrace_session_release(file);
+	pitrace_ai_release(file);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "pitrace.h"
 #include "probes.h"
 #include "record.h"
+#include "stack.h"
 
 /*
  * As the kernel's own trace tells it: whoever is preempted wants to go on, whatever it was about
@@ -41,15 +42,20 @@ static __always_inline u32 state_of(bool preempted, unsigned int state)
 static void on_switch(void *data, bool preempted, struct task_struct *previous,
 		      struct task_struct *next, unsigned int previous_state)
 {
+	struct pitrace_stack stack;
+	u32 *data = NULL;
 	void *place;
 	u64 time;
+	u32 ints;
 
-	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_DISPATCH_SIZE, &time);
-	if (unlikely(!place))
-		return;
-	pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
-				state_of(preempted, previous_state), 0);
-	pitrace_end(PITRACE_BUFFER_TRACE);
+	ints = pitrace_stack_collect(&stack, NULL);
+	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_DISPATCH_SIZE + 4 * ints, &time);
+	if (likely(place))
+		data = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
+					       state_of(preempted, previous_state), ints);
+	pitrace_stack_finish(data, &stack, ints);
+	if (likely(place))
+		pitrace_end(PITRACE_BUFFER_TRACE);
 }
 
 /*

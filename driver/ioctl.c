@@ -12,6 +12,9 @@ union argument {
 	struct pitrace_info info;
 	struct pitrace_probe probe;
 	struct pitrace_consumed consumed;
+	struct pitrace_stacks stacks;
+	struct pitrace_event event;
+	struct pitrace_ai ai;
 	__u32 number;
 };
 
@@ -75,6 +78,31 @@ static long discard(struct file *file, union argument *argument)
 	return pitrace_session_discard(file);
 }
 
+static long stacks(struct file *file, union argument *argument)
+{
+	return pitrace_session_stacks(file, &argument->stacks);
+}
+
+static long event(struct file *file, union argument *argument)
+{
+	return pitrace_session_event(file, &argument->event);
+}
+
+static long ai_on(struct file *file, union argument *argument)
+{
+	return pitrace_ai_on(file);
+}
+
+static long ai_off(struct file *file, union argument *argument)
+{
+	return pitrace_ai_off(file);
+}
+
+static long ai_read(struct file *file, union argument *argument)
+{
+	return pitrace_ai_read(file, &argument->ai);
+}
+
 /*
  * Without the session lock, which starting the trace holds while the reader empties the first
  * buffers. Ownership ends only with this file, or by its own PITRACE_IOC_TERMINATE, which the
@@ -104,6 +132,11 @@ static const struct command {
 	{ PITRACE_IOC_DISCARD, discard },
 	{ PITRACE_IOC_CONSUMED, consumed },
 	{ PITRACE_IOC_PROBE, probe },
+	{ PITRACE_IOC_STACKS, stacks },
+	{ PITRACE_IOC_EVENT, event },
+	{ PITRACE_IOC_AI_ON, ai_on },
+	{ PITRACE_IOC_AI_OFF, ai_off },
+	{ PITRACE_IOC_AI_READ, ai_read },
 };
 
 long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

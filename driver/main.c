@@ -31,14 +31,19 @@ static int __init pitrace_init(void)
 	error = pitrace_tprof_init();
 	if (error)
 		goto exit_user_hook;
+	error = pitrace_ai_init();
+	if (error)
+		goto exit_tprof;
 	pitrace_session_init();
 	pitrace_reader_init();
 	/* Last: from here on somebody can open the device. */
 	error = pitrace_dev_init();
 	if (error)
-		goto exit_tprof;
+		goto exit_ai;
 	return 0;
 
+exit_ai:
+	pitrace_ai_exit();
 exit_tprof:
 	pitrace_tprof_exit();
 exit_user_hook:
@@ -56,6 +61,7 @@ failed:
 static void __exit pitrace_exit(void)
 {
 	pitrace_dev_exit();
+	pitrace_ai_exit();
 	pitrace_tprof_exit();
 	pitrace_user_hook_exit();
 	pitrace_buffers_exit();

@@ -3,8 +3,11 @@
  * What the driver's files offer each other.
  *
  * Locks, outermost first. Nothing on a recording path takes any of them.
+ *	AboveIdle lock	its users, held over its starting and stopping; never with the session lock
  *	session lock	state, owner, majors; held over starting and stopping
  *	canary lock	probes.c: the probe that tells whether function probes live
+ *	counters lock	event ticks' perf counters, of which making one takes the kernel's perf locks
+ *			and cpus_read_lock; hot-plug callbacks therefore leave it to a work item
  *	exec_update_lock, mmap_lock of a traced process (snapshot.c, maps.c)
  *	CPU hot-plug	cpus_read_lock: set of buffers, tick timers; hot-plug callbacks hold it
  *			for writing and therefore never take the session lock
@@ -49,7 +52,8 @@ int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc);
 /*
  * Only the owner: -EPERM for others. -EINTR when killed while waiting.
  * on: -EALREADY when on; off: -EALREADY when not on; majors: -EINVAL when there is no such major;
- * rate: -EINVAL outside PITRACE_RATE_*, -EBUSY while on; suspend, resume: -EALREADY, or -EINVAL when
+ * rate: -EINVAL outside PITRACE_RATE_*, -EBUSY while on; stacks, event: -EBUSY while on, and what
+ * pitrace_stacks_set(), pitrace_tprof_event_set() say; suspend, resume: -EALREADY, or -EINVAL when
  * not on; discard: -EINVAL when not on,
  * -ENOSPC when recording ended because a buffer was full; consumed: -EINVAL, -ENXIO.
  */
@@ -59,6 +63,8 @@ int pitrace_session_terminate(struct file *file);
 int pitrace_session_enable(struct file *file, u32 major);
 int pitrace_session_disable(struct file *file, u32 major);
 int pitrace_session_rate(struct file *file, u32 rate);
+int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stacks);
+int pitrace_session_event(struct file *file, const struct pitrace_event *event);
 int pitrace_session_suspend(struct file *file);
 int pitrace_session_resume(struct file *file);
 int pitrace_session_discard(struct file *file);
@@ -127,8 +133,44 @@ void pitrace_interrupt_reset(void);
 
 /* ---- tprof.c: ticks ---- */
 
-void pitrace_tprof_start(u32 rate);
+/* Of the timer or of the event that is set; with an event 0 or pitrace_tprof_event_set()'s errors. */
+int pitrace_tprof_start(u32 rate);
 void pitrace_tprof_stop(void);
+
+/* ---- tprof_event.c: ticks of the kernel's perf counters instead of a timer ---- */
+
+/*
+ * All under the session lock, while no ticks come. The errors are -EINVAL, -ENOSPC when all counters
+ * are taken, or what the kernel says of an event that it does not count here.
+ */
+int pitrace_tprof_event_set(const struct pitrace_event *event);
+void pitrace_tprof_event_reset(void);
+/* Events a tick; 0: time. */
+u64 pitrace_tprof_event_period(void);
+/* tprof.c's, and may sleep. stop: harmless when nothing runs; on return no tick comes any more. */
+int pitrace_tprof_event_start(void);
+void pitrace_tprof_event_stop(void);
+/* From hot-plug callbacks, after it came or before it goes. */
+void pitrace_tprof_event_cpu_changed(unsigned int cpu);
+/* No callback comes any more. */
+void pitrace_tprof_event_exit(void);
+
+/* ---- stack.c: call stacks; what sources use is in stack.h ---- */
+
+/* Both under the session lock, while no source runs. 0, -EINVAL or -ENOMEM. */
+int pitrace_stacks_set(const struct pitrace_stacks *stacks);
+void pitrace_stacks_reset(void);
+
+/* ---- above_idle.c: where the time of each CPU goes ---- */
+
+int pitrace_ai_init(void);
+void pitrace_ai_exit(void);
+/* The errors are told at struct pitrace_ai. */
+int pitrace_ai_on(struct file *file);
+int pitrace_ai_off(struct file *file);
+int pitrace_ai_read(struct file *file, struct pitrace_ai *ai);
+/* The last reference to an open file went away. */
+void pitrace_ai_release(struct file *file);
 
 /* ---- hook_mte.c: names of code and processes, as they come and go ---- */
 

@@ -85,8 +85,7 @@ static void last_words_of_mte(void)
 
 static int start_tprof(void)
 {
-	pitrace_tprof_start(session.rate);
-	return 0;
+	return pitrace_tprof_start(session.rate);
 }
 
 /* Started in this order and stopped in the reverse one: names before all that they explain. */
@@ -229,14 +228,15 @@ static void suspend(void)
 }
 
 /*
- * Starting the ticks again cannot fail. Recording that has ended by itself is not taken up again, but
- * what it does not take is counted, as before the suspension.
+ * Recording that has ended by itself is not taken up again, but what it does not take is counted, as
+ * before the suspension. So is, as one loss, that an event's counters were meanwhile taken.
  */
 static void resume(void)
 {
 	session.suspended = false;
 	pitrace_gate_open(PITRACE_BUFFER_TRACE);
-	apply();
+	if (apply())
+		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
 	publish();
 }
 
@@ -265,6 +265,8 @@ static void terminate(void)
 		stop_sources();
 		finish();
 	}
+	pitrace_stacks_reset();
+	pitrace_tprof_event_reset();
 	pitrace_buffers_free();
 	pitrace_maps_drain();
 	session.state = PITRACE_TRACE_FREE;
@@ -455,6 +457,39 @@ int pitrace_session_rate(struct file *file, u32 rate)
 		error = -EBUSY;
 	else
 		session.rate = rate;
+	mutex_unlock(&lock);
+	return error;
+}
+
+/* Takes the lock if the file is the owner's and the trace is not on. */
+static int lock_to_set(struct file *file)
+{
+	int error = lock_as_owner(file);
+
+	if (error || session.state != PITRACE_TRACE_ON)
+		return error;
+	mutex_unlock(&lock);
+	return -EBUSY;
+}
+
+int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stacks)
+{
+	int error = lock_to_set(file);
+
+	if (error)
+		return error;
+	error = pitrace_stacks_set(stacks);
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_event(struct file *file, const struct pitrace_event *event)
+{
+	int error = lock_to_set(file);
+
+	if (error)
+		return error;
+	error = pitrace_tprof_event_set(event);
 	mutex_unlock(&lock);
 	return error;
 }

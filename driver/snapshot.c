@@ -25,12 +25,15 @@ void pitrace_snapshot_system(u32 rate, u32 interval_id)
 			      (u32)ktime_get_real_seconds() };
 	const u32 timebase = NSEC_PER_SEC;
 	const u32 os = PITRACE_OS_LINUX;
-	const u32 tprof[] = { 0, rate, 0 };
+	const u64 period = pitrace_tprof_event_period();
+	const u32 time_based[] = { 0, rate, 0 };
+	const u32 event_based[] = { 1, (u32)(period >> 32), (u32)period };
 
 	write_system(PITRACE_SYSTEM_CLOCK, clock, ARRAY_SIZE(clock));
 	write_system(PITRACE_SYSTEM_TIMEBASE, &timebase, 1);
 	write_system(PITRACE_SYSTEM_OS, &os, 1);
-	write_system(PITRACE_SYSTEM_TPROF, tprof, ARRAY_SIZE(tprof));
+	write_system(PITRACE_SYSTEM_TPROF, period ? event_based : time_based,
+		     ARRAY_SIZE(time_based));
 	write_system(PITRACE_SYSTEM_INTERVAL, &interval_id, 1);
 	write_system(PITRACE_SYSTEM_END, NULL, 0);
 }

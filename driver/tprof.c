@@ -10,15 +10,13 @@
 #include <linux/cpuhotplug.h>
 #include <linux/hrtimer.h>
 #include <linux/percpu.h>
-#include <linux/ptrace.h>
 #include <linux/random.h>
-#include <linux/sched.h>
 #include <linux/smp.h>
 #include <asm/irq_regs.h>
 
 #include "compat.h"
 #include "pitrace.h"
-#include "record.h"
+#include "tick.h"
 
 struct ticker {
 	struct hrtimer timer;
@@ -35,45 +33,19 @@ static u32 period;
 
 static enum cpuhp_state hotplug_state;
 
-/* xorshift32 (Marsaglia); uniform from 0.5 to 1.5 periods, so that the mean is the nominal one. */
+/* Uniform from 0.5 to 1.5 periods, so that the mean is the nominal one. */
 static __always_inline u64 draw_period(struct ticker *ticker)
 {
 	const u32 nominal = READ_ONCE(period);
-	u32 random = ticker->random;
 
-	random ^= random << 13;
-	random ^= random >> 17;
-	random ^= random << 5;
-	ticker->random = random;
-	return nominal / 2 + (((u64)random * nominal) >> 32);
-}
-
-/*
- * Hard interrupt context, on PREEMPT_RT too. Returns the time of the tick. Without the registers
- * of what was interrupted there is nothing to tell; the tick counts as lost by its source.
- */
-static __always_inline u64 record_tick(const struct pt_regs *regs)
-{
-	void *place;
-	u64 time;
-
-	if (unlikely(!regs)) {
-		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
-		return pitrace_clock();
-	}
-	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_TPROF_SIZE, &time);
-	if (unlikely(!place))
-		return pitrace_clock();
-	pitrace_encode_tprof(place, (u32)time, user_mode((struct pt_regs *)regs), current->tgid,
-			     current->pid, instruction_pointer((struct pt_regs *)regs), 0);
-	pitrace_end(PITRACE_BUFFER_TRACE);
-	return time;
+	return nominal / 2 + (((u64)pitrace_draw(&ticker->random) * nominal) >> 32);
 }
 
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct ticker *ticker = container_of(timer, struct ticker, timer);
-	const u64 now = record_tick(get_irq_regs());
+	/* Hard interrupt context, on PREEMPT_RT too. */
+	const u64 now = pitrace_record_tick(get_irq_regs());
 	const u64 step = draw_period(ticker);
 	u64 next = ktime_to_ns(hrtimer_get_expires(timer)) + step;
 
@@ -94,18 +66,22 @@ static void start_here(void *unused)
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-void pitrace_tprof_start(u32 rate)
+int pitrace_tprof_start(u32 rate)
 {
+	if (pitrace_tprof_event_period())
+		return pitrace_tprof_event_start();
 	cpus_read_lock();
 	period = NSEC_PER_SEC / rate;
 	on_each_cpu(start_here, NULL, 1);
 	cpus_read_unlock();
+	return 0;
 }
 
 void pitrace_tprof_stop(void)
 {
 	unsigned int cpu;
 
+	pitrace_tprof_event_stop();
 	cpus_read_lock();
 	for_each_online_cpu(cpu)
 		hrtimer_cancel(&per_cpu(tickers, cpu).timer);
@@ -117,6 +93,7 @@ static int cpu_online_now(unsigned int cpu)
 {
 	if (period)
 		start_here(NULL);
+	pitrace_tprof_event_cpu_changed(cpu);
 	return 0;
 }
 
@@ -124,6 +101,7 @@ static int cpu_online_now(unsigned int cpu)
 static int cpu_offline_soon(unsigned int cpu)
 {
 	hrtimer_cancel(&per_cpu(tickers, cpu).timer);
+	pitrace_tprof_event_cpu_changed(cpu);
 	return 0;
 }
 
@@ -146,4 +124,5 @@ int pitrace_tprof_init(void)
 void pitrace_tprof_exit(void)
 {
 	cpuhp_remove_state_nocalls(hotplug_state);
+	pitrace_tprof_event_exit();
 }

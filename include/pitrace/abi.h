@@ -371,7 +371,7 @@ struct pitrace_consumed {
 	__u64 position;
 };
 
-/* Which stacks ticks and dispatches carry from the next ON on. EINVAL; EBUSY while on. */
+/* Which stacks ticks and dispatches carry from the next ON on. EINVAL; ENOMEM; EBUSY while on. */
 struct pitrace_stacks {
 	__u32 which; /* PITRACE_STACKS_*, or 0 */
 	__u32 depth; /* 1 to PITRACE_STACK_DEPTH_MAX */
@@ -381,7 +381,7 @@ struct pitrace_stacks {
 
 /* What a tick is from the next ON on: type 0xffffffff for time, else an event of the kernel's perf
  * counters, as in struct perf_event_attr. EINVAL; EBUSY while on; ENOENT, EOPNOTSUPP: this machine
- * does not count that.
+ * does not count that; ENOSPC: others have all its counters. ON can fail with these as well.
  */
 struct pitrace_event {
 	__u32 type; /* PERF_TYPE_* or that of a PMU in /sys/bus/event_source/devices */

@@ -15,8 +15,8 @@
 
 static const char* const usage =
     "Usage: drivertool COMMAND [ARG]...\n"
-    "  run [-r RATE] [-t TRACE-KB] [-m MTE-KB] [-s SECONDS] [-M MAJOR]... [-a] [-d] [-- "
-    "COMMAND...]\n"
+    "  run [-r RATE] [-t TRACE-KB] [-m MTE-KB] [-s SECONDS] [-M MAJOR]... [-a] [-d]\n"
+    "      [-S STACKS:DEPTH] [-E TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]] [-- COMMAND...]\n"
     "        traces for SECONDS or as long as COMMAND runs, checks the buffers, -d prints them\n"
     "  late [MAJOR]                    ticks, or what is given (then printed), are enabled half a\n"
     "        second after on, and disabled half a second later\n"
@@ -26,6 +26,9 @@ static const char* const usage =
     "  outlive                         a mapping stays readable when the buffers are freed\n"
     "  without-memory                  each allocation fails in turn\n"
     "  fuzz SECONDS SEED               random ioctls and mappings\n"
+    "  sample-refused | ai-refused     as refused, of stacks, event ticks and AboveIdle\n"
+    "  ai-duty CPU PERCENT SECONDS     AboveIdle while the CPU spins for that share of the time\n"
+    "  ai-watch SECONDS [COMMAND]      AboveIdle of all CPUs, after COMMAND\n"
     "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | loop N    workloads\n"
     "  pingpong N [apart] | yield N | getppid N | touch N | traps\n";
 
@@ -89,7 +92,7 @@ static struct options parse_options(int argc, char** argv) {
       .rate = 1000, .trace_bytes = 1 << 20, .mte_bytes = 4 << 20, .seconds = 1};
   int option;
 
-  while ((option = getopt(argc, argv, "+r:t:m:s:M:ad")) != -1) {
+  while ((option = getopt(argc, argv, "+r:t:m:s:M:adS:E:")) != -1) {
     switch (option) {
       case 'r':
         options.rate = (uint32_t)atoi(optarg);
@@ -112,6 +115,12 @@ static struct options parse_options(int argc, char** argv) {
         break;
       case 'd':
         options.dump = true;
+        break;
+      case 'S':
+        sample_stacks(optarg);
+        break;
+      case 'E':
+        sample_event(optarg);
         break;
       default:
         fputs(usage, stderr);
@@ -157,6 +166,7 @@ static int run(int argc, char** argv) {
 
   device_alloc(fd, options.trace_bytes, options.mte_bytes, options.anon ? PITRACE_ALLOC_ANON : 0);
   device_call(fd, PITRACE_IOC_RATE, &options.rate, "rate");
+  sample_set(fd);
   for (unsigned int i = 0; i < options.major_count; i++)
     device_call(fd, PITRACE_IOC_ENABLE, &options.majors[i], "enable");
   device_call(fd, PITRACE_IOC_ON, NULL, "on");
@@ -232,6 +242,7 @@ int main(int argc, char** argv) {
   status = load_main(argc - 1, argv + 1);
   if (status < 0) status = events_main(argc - 1, argv + 1);
   if (status < 0) status = misuse_main(argc - 1, argv + 1);
+  if (status < 0) status = sample_main(argc - 1, argv + 1);
   if (status >= 0) return status;
   fputs(usage, stderr);
   return 2;

@@ -35,9 +35,16 @@ void views_map(struct views* views, int fd);
 // failed. Prints every record first, merged by time, when dump is set.
 bool walk_check(const struct views* views, bool dump);
 
+// Options of a trace: "WHICH:DEPTH"; "TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]"; numbers.
+void sample_stacks(const char* text);
+void sample_event(const char* text);
+// Tells the module.
+void sample_set(int fd);
+
 // Workloads and misuse, by name; -1: there is none of that name.
 int load_main(int argc, char** argv);
 int events_main(int argc, char** argv);
 int misuse_main(int argc, char** argv);
+int sample_main(int argc, char** argv);
 
 #endif

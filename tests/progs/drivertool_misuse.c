@@ -225,7 +225,8 @@ static void random_ioctl(int fd) {
   static const unsigned long known[] = {
       PITRACE_IOC_ON,    PITRACE_IOC_OFF,    PITRACE_IOC_TERMINATE, PITRACE_IOC_INFO,
       PITRACE_IOC_ALLOC, PITRACE_IOC_ENABLE, PITRACE_IOC_DISABLE,   PITRACE_IOC_RATE,
-      PITRACE_IOC_PROBE, PITRACE_IOC_HOOK};
+      PITRACE_IOC_PROBE, PITRACE_IOC_HOOK,   PITRACE_IOC_STACKS,    PITRACE_IOC_EVENT,
+      PITRACE_IOC_AI_ON, PITRACE_IOC_AI_OFF, PITRACE_IOC_AI_READ};
   uint64_t argument[64];
   unsigned long command = known[(unsigned int)rand() % (sizeof known / sizeof *known)];
 

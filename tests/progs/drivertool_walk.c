@@ -120,6 +120,23 @@ static void print_stream(const struct view* view, const struct ticks* ticks) {
          (uint64_t)head->lost[PITRACE_LOST_SOURCE], ticks->count, ticks->last - ticks->first);
 }
 
+static uint64_t long_at(const struct cursor* cursor, uint32_t index) {
+  return (uint64_t)word(cursor, index) << 32 | word(cursor, index + 1);
+}
+
+// " stack FLAGS KERNEL-FRAMES USER-FRAMES [ADDRESS] FRAME...", flags and addresses in hex of full
+// width.
+static void print_stack(const struct cursor* cursor, uint32_t index, bool with_address) {
+  const uint32_t stack = word(cursor, index);
+  const uint32_t kernel = PITRACE_STACK_KERNEL_FRAMES(stack);
+  const uint32_t user = PITRACE_STACK_USER_FRAMES(stack);
+
+  printf(" stack %08x %u %u", stack & 0xffff0000u, kernel, user);
+  if (with_address) printf(" %016" PRIx64, long_at(cursor, index - 2));
+  for (uint32_t i = 0; i < kernel + user; i++)
+    printf(" %016" PRIx64, long_at(cursor, index + 1 + 2 * i));
+}
+
 // "record TIME CPU MAJOR/MINOR int... "name"", numbers in hex but for pid and tid.
 static void print_record(const struct cursor* cursor) {
   const struct pitrace_record* record = &cursor->record;
@@ -135,6 +152,9 @@ static void print_record(const struct cursor* cursor) {
     printf(
         " \"%.*s\"", (int)word(cursor, first + ints),
         (const char*)cursor->view->data + cursor->offset + sizeof *record + 4 * (first + ints + 1));
+  if (record->major == PITRACE_MAJOR_TPROF && words > 4) print_stack(cursor, 4, true);
+  if (record->major == PITRACE_MAJOR_DISPATCH && !(record->minor >> 31) && words > 2)
+    print_stack(cursor, 2, false);
   putchar('\n');
 }
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Walking stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
+
+#include <linux/align.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <asm/processor-flags.h>
+#include <asm/unwind.h>
+
+#include "stack.h"
+
+/* ---- the kernel ---- */
+
+#if IS_ENABLED(CONFIG_UNWINDER_ORC) || IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER)
+
+/* The registers of a software event are made up: three of them, of which flags is 0. */
+static bool are_saved(const struct pt_regs *regs)
+{
+	return regs->flags & X86_EFLAGS_FIXED;
+}
+
+/* The unwinder has come to where the kernel was entered, or to the end of a kernel thread. */
+static bool is_complete(struct unwind_state *state)
+{
+	const struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
+
+	return unwind_done(state) ? !unwind_error(state) :
+				    regs && user_mode((struct pt_regs *)regs);
+}
+
+u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+{
+	struct unwind_state state;
+	unsigned long address;
+	u32 count = 0;
+
+	if (regs && are_saved(regs))
+		unwind_start(&state, current, regs, NULL);
+	else
+		unwind_start(&state, current, NULL, regs ? (void *)regs->sp : NULL);
+	for (; !unwind_done(&state); unwind_next_frame(&state)) {
+		address = unwind_get_return_address(&state);
+		if (!address)
+			break;
+		/* What stands before the first frame of interest. */
+		if (!count && (regs ? address == regs->ip && !are_saved(regs) :
+				      pitrace_stack_is_own(address)))
+			continue;
+		if (count == depth) {
+			*flags |= PITRACE_STACK_KERNEL_CUT;
+			return count;
+		}
+		frames[count++] = address;
+	}
+	if (!is_complete(&state))
+		*flags |= PITRACE_STACK_KERNEL_BROKEN;
+	return count;
+}
+
+#else
+
+/* A kernel that can only guess what its stacks hold. */
+u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+{
+	*flags |= PITRACE_STACK_KERNEL_BROKEN;
+	return 0;
+}
+
+#endif
+
+/* ---- the user ---- */
+
+/* What a function that keeps a frame pointer has where that points to. */
+struct frame {
+	unsigned long next;
+	unsigned long address;
+};
+
+/*
+ * copy_from_user_nmi() neither sleeps nor faults, and refuses while the processor has another
+ * address space loaded than current's. It must not see an address that no processor accepts.
+ */
+static bool read_frame(unsigned long at, u32 word, struct frame *frame)
+{
+	u32 narrow[2];
+
+	if (!IS_ALIGNED(at, word) || at > TASK_SIZE_MAX - 2 * word)
+		return false;
+	if (word == sizeof(unsigned long))
+		return !copy_from_user_nmi(frame, (const void __user *)at, sizeof(*frame));
+	if (copy_from_user_nmi(narrow, (const void __user *)at, sizeof(narrow)))
+		return false;
+	frame->next = narrow[0];
+	frame->address = narrow[1];
+	return true;
+}
+
+u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+{
+	const u32 word = user_64bit_mode(regs) ? 8 : 4;
+	unsigned long lowest = regs->sp;
+	unsigned long at = regs->bp;
+	struct frame frame;
+	u32 count = 0;
+
+	while (at) {
+		if (count == depth) {
+			*flags |= PITRACE_STACK_USER_CUT;
+			break;
+		}
+		/* A caller's frame lies above: also what keeps this from going round in circles. */
+		if (at < lowest || !read_frame(at, word, &frame)) {
+			*flags |= PITRACE_STACK_USER_BROKEN;
+			break;
+		}
+		frames[count++] = frame.address;
+		lowest = at + 2 * word;
+		at = frame.next;
+	}
+	return count;
+}

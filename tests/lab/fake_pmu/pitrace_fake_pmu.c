@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A PMU for the lab, which has none: a timer counts a known number of events and calls the overflow
+ * handler, in hard interrupt context, exactly when the period says so.
+ *
+ * config: how many events there are in all; config1: so many each time; config2: 1 to look like a counter
+ * that the kernel has stopped at each overflow.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <asm/irq_regs.h>
+
+#define FIRING_NANOSECONDS 200000
+
+static void overflow(struct perf_event *event)
+{
+	struct perf_sample_data data;
+
+	if (event->attr.config2)
+		event->hw.interrupts = ~0ull;
+	perf_sample_data_init(&data, 0, event->hw.last_period);
+	/* The kernel's own way there, perf_event_overflow(), is not for modules. */
+	event->overflow_handler(event, &data, get_irq_regs());
+}
+
+static enum hrtimer_restart fire(struct hrtimer *timer)
+{
+	struct perf_event *event = container_of(timer, struct perf_event, hw.hrtimer);
+	const u64 left = event->attr.config - (u64)local64_read(&event->count);
+	const u64 now = min(left, event->attr.config1);
+
+	local64_add((long)now, &event->count);
+	local64_sub((long)now, &event->hw.period_left);
+	while (local64_read(&event->hw.period_left) <= 0) {
+		overflow(event);
+		local64_add((long)event->hw.sample_period, &event->hw.period_left);
+	}
+	if (left == now)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(FIRING_NANOSECONDS));
+	return HRTIMER_RESTART;
+}
+
+static struct pmu fake;
+
+static int fake_event_init(struct perf_event *event)
+{
+	if (event->attr.type != fake.type)
+		return -ENOENT;
+	if (!event->attr.sample_period || !event->attr.config1)
+		return -EINVAL;
+#ifdef HAS_HRTIMER_SETUP
+	hrtimer_setup(&event->hw.hrtimer, fire, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+#else
+	hrtimer_init(&event->hw.hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	event->hw.hrtimer.function = fire;
+#endif
+	local64_set(&event->hw.period_left, (long)event->attr.sample_period);
+	return 0;
+}
+
+static void fake_start(struct perf_event *event, int flags)
+{
+	event->hw.state = 0;
+	hrtimer_start(&event->hw.hrtimer, ns_to_ktime(FIRING_NANOSECONDS),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void fake_stop(struct perf_event *event, int flags)
+{
+	hrtimer_cancel(&event->hw.hrtimer);
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+}
+
+static int fake_add(struct perf_event *event, int flags)
+{
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		fake_start(event, flags);
+	return 0;
+}
+
+static void fake_del(struct perf_event *event, int flags)
+{
+	fake_stop(event, flags);
+}
+
+static void fake_read(struct perf_event *event)
+{
+}
+
+static struct pmu fake = {
+	.module = THIS_MODULE,
+	.task_ctx_nr = perf_invalid_context,
+	.event_init = fake_event_init,
+	.add = fake_add,
+	.del = fake_del,
+	.start = fake_start,
+	.stop = fake_stop,
+	.read = fake_read,
+};
+
+static int __init fake_init(void)
+{
+	return perf_pmu_register(&fake, "pitrace_fake", -1);
+}
+
+static void __exit fake_exit(void)
+{
+	perf_pmu_unregister(&fake);
+}
+
+module_init(fake_init);
+module_exit(fake_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A PMU that counts what it is told, for tests of pitrace");
