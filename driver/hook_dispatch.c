@@ -43,7 +43,7 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 		      struct task_struct *next, unsigned int previous_state)
 {
 	struct pitrace_stack stack;
-	u32 *data = NULL;
+	u32 *extra = NULL;
 	void *place;
 	u64 time;
 	u32 ints;
@@ -51,9 +51,9 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 	ints = pitrace_stack_collect(&stack, NULL);
 	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_DISPATCH_SIZE + 4 * ints, &time);
 	if (likely(place))
-		data = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
-					       state_of(preempted, previous_state), ints);
-	pitrace_stack_finish(data, &stack, ints);
+		extra = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
+						state_of(preempted, previous_state), ints);
+	pitrace_stack_finish(extra, &stack, ints);
 	if (likely(place))
 		pitrace_end(PITRACE_BUFFER_TRACE);
 }
