@@ -62,6 +62,12 @@ no_qemu() { [ -z "$(qemus)" ]; }
     [[ $output == *"not a bzImage"* ]]
 }
 
+@test "a kernel that dies before the lab begins in it is booted again, but not for ever" {
+    run "$LAB" --no-module --append rdinit=/nothing -- true
+    [ "$status" -eq 99 ]
+    [ "$(grep -c 'booted once more' <<<"$output")" -eq 2 ]
+}
+
 @test "the guest: arguments, streams, files, environment, status, \$LAB_OUT" {
     cat >"$BATS_TEST_TMPDIR/inside" <<'END'
         printf '[%s]\n' "$@"

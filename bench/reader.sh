@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The processor time of who takes 100,000 records a second out of the buffers and writes them to a file: pitrace's
+# recorder in continuous mode, LTTng's consumer daemon, perf record. Each has the machine for itself for a while.
+# Usage: bench/reader.sh BUILD-DIR [perf|driver [SECONDS]]. In the lab: scripts/lab -- bench/reader.sh ... driver
+set -euo pipefail
+
+build=$(readlink -f "${1:?Usage: reader.sh BUILD-DIR [perf|driver [SECONDS]]}")
+source=${2:-perf}
+seconds=${3:-20}
+work=$(mktemp -d)
+export PITRACE_SOCKET=$work/socket LTTNG_HOME=$work
+clean_up() {
+  "$build/bin/swtrace" free >/dev/null 2>&1 || true
+  [[ ! -e $work/sessiond.pid ]] || kill "$(cat "$work/sessiond.pid")" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap clean_up EXIT
+cd "$work"
+
+hertz=$(getconf CLK_TCK)
+# Processor time of a process so far, in milliseconds: user and system.
+spent() { awk -v hertz="$hertz" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / hertz }' "/proc/$1/stat"; }
+
+# measure NAME PID KIND: while reader_load runs; records: told by the command that follows.
+measure() {
+  local before after said
+  before=$(spent "$2")
+  said=$("$build/bench/reader_load" "$3" "$seconds")
+  sleep 2 # what is still in the buffers
+  after=$(spent "$2")
+  awk -v name="$1" -v ms="$((after - before))" -v seconds="$seconds" -v said="$said" \
+    'BEGIN { printf "%-8s %6d ms processor time in %d s (%.2f %% of a processor), %s\n", name, ms, seconds, ms / seconds / 10, said }'
+}
+
+swtrace() { "$build/bin/swtrace" "$@" >>"$work/log"; }
+swtrace init --source "$source" -t cont -s 8 -f pitrace.nrm2
+swtrace enable 0x30
+swtrace on
+measure pitrace "$("$build/bin/swtrace" info --json | jq .trace.recorder)" hook
+swtrace off
+"$build/bin/swtrace" info | grep -i 'trace records' || true
+swtrace free
+
+if command -v lttng-sessiond >/dev/null; then
+  {
+    lttng-sessiond --daemonize --no-kernel --pidfile "$work/sessiond.pid"
+    lttng create pitrace-bench --output="$work/lttng"
+    lttng enable-channel --userspace --subbuf-size=1M --num-subbuf=8 bench
+    lttng enable-event --userspace --channel=bench 'pitrace_bench:ints'
+    lttng start
+  } >>log 2>&1
+  # The consumer is started with the first program that has tracepoints.
+  "$build/bench/reader_load" lttng 1 >/dev/null
+  measure lttng "$(pgrep -n lttng-consumerd)" lttng
+  lttng destroy pitrace-bench >>log 2>&1
+  kill "$(cat "$work/sessiond.pid")"
+else
+  echo 'reader.sh: without LTTng: liblttng-ust-dev and lttng-tools are not installed' >&2
+fi
+
+if command -v perf >/dev/null; then
+  # A record of every page fault; -m: 8 MB of buffers, as above.
+  perf record -q -a -e page-faults -c 1 -m 2048 -o perf.data -- sleep $((seconds + 6)) >>log 2>&1 &
+  starter=$!
+  sleep 2
+  measure perf "$starter" fault
+  wait "$starter"
+fi
