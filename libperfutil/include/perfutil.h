@@ -218,7 +218,8 @@ int TraceSetStacks(int which, int depth);
 /* Starts recording: empties the buffers, writes start-up information and what runs now.
  * In continuous and wrap-around mode also makes the trace's file.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when on, PU_ERROR_ACCESS_DENIED,
- * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE.
+ * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE, PU_ERROR_FACILITY_BUSY and PU_ERROR_EVENT_NOT_SUPPORTED
+ * (the counters that the event needs).
  */
 int TraceOn(void);
 
@@ -284,7 +285,7 @@ struct pi_event {
 	const char *group; /* whose name it is: software, hardware, original, device, libpfm4 */
 	const char *name; /* for PiSetTprofEvent() */
 	const char *meaning; /* another name, its terms, or a sentence; may be empty */
-	const char *reason; /* why it does not work; empty when it does */
+	const char *reason; /* why it does not work: part of a sentence; empty when it does */
 };
 
 /* Our addition: the index-th event that is known by name, with what came of trying it; it is not

@@ -65,6 +65,8 @@ class ProcStatSource final : public AboveIdleSource {
     const auto times = parse_proc_stat(text.value_or(""));
     if (times.empty())
       return Error{PU_FAILURE, fmt::format("'{}' does not tell of any CPU.", path_)};
+    // A CPU that was offline begins anew: that time was nobody's.
+    std::erase_if(states_, [&](const auto& entry) { return times.count(entry.first) == 0; });
     AboveIdleCounters counters;
     for (const auto& [cpu, time] : times) counters[cpu] = advance(cpu, time, now);
     return counters;

@@ -203,7 +203,13 @@ Status DriverCollector::set_stacks(const StackChoice& stacks) {
 }
 
 Status DriverCollector::on() {
-  return control(PITRACE_IOC_ON, nullptr, "start recording");
+  const int error = device_->control(PITRACE_IOC_ON, nullptr);
+  if (error == 0) return {};
+  // Counters are taken when the trace is turned on.
+  const bool of_event =
+      error == -ENOENT || error == -EOPNOTSUPP || error == -ENOSPC || error == -EINVAL;
+  if (!tick_.is_time() && of_event) return refused_event(-error, tick_.name);
+  return control_error(-error, "start recording");
 }
 
 Status DriverCollector::off() {

@@ -55,11 +55,14 @@ using Attempts = std::map<std::tuple<uint32_t, uint64_t, uint64_t, uint64_t>, in
 
 std::string reason_against(const std::string& name, Attempts& attempts) {
   const auto event = resolve_event(name);
-  if (!event) return event.error().message;
+  if (!event)
+    return event.error().code == PU_ERROR_EVENT_NOT_SUPPORTED
+               ? "the kernel's counters have no counterpart of it"
+               : "it needs a unit mask, or the kernel has no such counter";
   const auto key = std::tuple(event->type, event->config, event->config1, event->config2);
   auto attempt = attempts.find(key);
   if (attempt == attempts.end()) attempt = attempts.emplace(key, try_event(*event)).first;
-  return attempt->second == 0 ? "" : refused_event(attempt->second, name).message;
+  return attempt->second == 0 ? "" : refusal_reason(attempt->second);
 }
 
 // With call_mutex() held. Never freed: callers keep the texts.

@@ -84,39 +84,37 @@ Result<TickEvent> resolve_event(const std::string& name, const std::string& devi
   return event;
 }
 
-Error refused_event(int error, const std::string& name) {
-  const std::string reason = errno_text(error);
+std::string refusal_reason(int error) {
   switch (error) {
     case ENOENT:
     case EOPNOTSUPP:
     case ENODEV:
-      return {
-          PU_ERROR_EVENT_NOT_SUPPORTED,
-          fmt::format("This machine does not count '{}' ({}): its processor lacks the event, or "
-                      "it is a virtual machine without hardware counters. Software events work "
-                      "everywhere: page-faults, context-switches, cpu-migrations, cpu-clock; "
-                      "'swtrace event list' tells what does here.",
-                      name, reason)};
+      return "the processor lacks it, or this is a virtual machine without hardware counters";
     case EINVAL:
-      return {PU_ERROR_EVENT_NOT_SUPPORTED,
-              fmt::format("The kernel cannot sample '{}' ({}): this counter only counts, or what "
-                          "was asked of it makes no sense.",
-                          name, reason)};
+      return "this counter only counts and makes no ticks, or its terms make no sense";
     case EBUSY:
-      return {PU_ERROR_FACILITY_BUSY,
-              fmt::format("The counters that '{}' needs are taken ({}), for instance by the NMI "
-                          "watchdog ('sysctl kernel.nmi_watchdog=0') or another profiler.",
-                          name, reason)};
+    case ENOSPC:
+      return "its counters are taken, for instance by the NMI watchdog (sysctl "
+             "kernel.nmi_watchdog=0) or another profiler";
     case EACCES:
     case EPERM:
-      return {PU_ERROR_ACCESS_DENIED,
-              fmt::format("The kernel does not permit '{}' to this user ({}); lower "
-                          "kernel.perf_event_paranoid, count user mode only, or run as root.",
-                          name, reason)};
+      return "this user may not: lower kernel.perf_event_paranoid, count user mode only, or be "
+             "root";
     default:
-      return {PU_ERROR_EVENT_NOT_SUPPORTED,
-              fmt::format("The kernel refuses to count '{}' ({}).", name, reason)};
+      return "the kernel refuses it: " + errno_text(error);
   }
+}
+
+Error refused_event(int error, const std::string& name) {
+  const int code = error == EBUSY || error == ENOSPC   ? PU_ERROR_FACILITY_BUSY
+                   : error == EACCES || error == EPERM ? PU_ERROR_ACCESS_DENIED
+                                                       : PU_ERROR_EVENT_NOT_SUPPORTED;
+  const char* remedy = code == PU_ERROR_EVENT_NOT_SUPPORTED
+                           ? " Software events work everywhere: page-faults, context-switches, "
+                             "cpu-migrations, cpu-clock; 'swtrace event list' tells what does here."
+                           : "";
+  return {code, fmt::format("'{}' cannot be counted here ({}): {}.{}", name, errno_text(error),
+                            refusal_reason(error), remedy)};
 }
 
 int try_event(const TickEvent& event) {

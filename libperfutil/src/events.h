@@ -29,7 +29,10 @@ Result<TickEvent> resolve_event(const std::string& name,
 Result<TickEvent> resolve_device_event(std::string_view name, const std::string& devices);
 Result<TickEvent> resolve_library_event(const std::string& name);
 
-// What the error number with which the kernel refused the event means, and what to do about it.
+// Why the kernel refused an event with this error number: part of a sentence.
+std::string refusal_reason(int error);
+
+// The same as an error, with what to do about it.
 Error refused_event(int error, const std::string& name);
 
 // 0 when the kernel lets us sample this event, of ourselves and in user mode at least; else why

@@ -76,7 +76,7 @@ sum() {
 }
 
 @test "every command explains itself" {
-    for command in init free enable disable maj setrate on off get info check; do
+    for command in init free enable disable maj setrate event stacks on off get ai info check; do
         run swtrace "$command" --help
         [ "$status" -eq 0 ]
         [[ "$output" == "Usage: swtrace $command"* ]]
