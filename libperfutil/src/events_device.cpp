@@ -46,8 +46,9 @@ bool put_bits(std::string_view format, uint64_t value, TickEvent& event) {
   if (config == nullptr || format.empty()) return false;
   while (!format.empty()) {
     std::string_view range = next_word(format, ',');
+    const bool single = range.find('-') == std::string_view::npos;
     const auto first = parse_number(next_word(range, '-'));
-    const auto last = range.empty() ? first : parse_number(range);
+    const auto last = single ? first : parse_number(range);
     if (!first || !last || *last < *first || *last >= bits) return false;
     for (uint64_t bit = *first; bit <= *last; ++bit, value >>= 1) *config |= (value & 1) << bit;
   }

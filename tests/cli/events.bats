@@ -45,7 +45,8 @@ trace_for() { # trace_for FILE COMMAND...
     needs_perf
     swtrace init --source perf
     swtrace enable tprof
-    swtrace event page-faults -c 1 -priv user
+    run swtrace event page-faults -c 1 -priv user
+    [ "$output" = "Tprof event: page-faults, a tick every 1 of them" ]
     run swtrace info
     [[ "$output" == *"Tprof event"*"page-faults, a tick every 1 of them"* ]]
     trace_for faults.nrm2 bash -c 'exec 3< <(exit 0); true'

@@ -115,6 +115,7 @@ sum() {
     [ "$status" -eq 0 ]
     [[ "$output" == *"no recorder runs"* ]]
     [ "$(swtrace info --json | jq .trace)" = null ]
+    swtrace info --json | jq -e '.above_idle_source | . == "hooks" or . == "/proc/stat"'
 }
 
 @test "check prints one line a check, a remedy for each failure, and a verdict" {

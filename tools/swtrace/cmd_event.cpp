@@ -107,8 +107,12 @@ int cmd_event(const Words& words) {
     return cli::exit_usage;
   }
   if (names.front() == "list") return list_events();
-  return ask_and_report({"event", names.front(), std::to_string(*count), std::to_string(*priv),
-                         outcome.values["random"].as<bool>() ? "1" : "0"});
+  const int status =
+      ask_and_report({"event", names.front(), std::to_string(*count), std::to_string(*priv),
+                      outcome.values["random"].as<bool>() ? "1" : "0"});
+  if (status == cli::exit_good)
+    fmt::print("Tprof event: {}, a tick every {} of them\n", names.front(), *count);
+  return status;
 }
 
 }  // namespace pi::swtrace

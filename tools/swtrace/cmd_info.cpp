@@ -40,6 +40,12 @@ std::string driver_version() {
   return IsDeviceDriverInstalled() ? "loaded, but this user may not open it" : "not loaded";
 }
 
+// Where 'swtrace ai' gets its numbers from, unless this kernel lacks the hooks.
+const char* above_idle_source() {
+  constexpr uint32_t first_version = 2 << 24 | 1 << 16;
+  return GetDDVersionEx() >= first_version ? "hooks" : "/proc/stat";
+}
+
 void line(std::string_view label, std::string_view value) {
   fmt::print(" {:<20}: {}\n", label, value);
 }
@@ -144,7 +150,7 @@ void print_json(const std::string& lines) {
                               {"cpu_hz", GetProcessorSpeed()},
                               {"cpus", PiGetActiveProcessorCount()},
                               {"hyper_threading", machine.hyper_threading},
-                              {"above_idle", false}};
+                              {"above_idle_source", above_idle_source()}};
   info["trace"] = lines.empty() ? nlohmann::ordered_json() : trace_json(lines);
   using Json = nlohmann::ordered_json;
   fmt::print("{}\n", info.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -170,7 +176,7 @@ int cmd_info(const Words& words) {
     line("Tracing", "off: no recorder runs ('swtrace init' starts one)");
   else
     print_trace(lines);
-  line("Above Idle", "off");
+  line("Above Idle", fmt::format("from {} ('swtrace ai')", above_idle_source()));
   return cli::exit_good;
 }
 

@@ -390,8 +390,9 @@ TEST_F(PerfSource, DispatchesTellWhenThisThreadSleptAndFromWhere) {
     }
   }
   EXPECT_GE(came, sleeps);
-  EXPECT_GE(left_blocked, sleeps);
-  EXPECT_GE(with_stack, sleeps);
+  // Before its first dispatch it is not known to run.
+  EXPECT_GE(left_blocked, sleeps - 1);
+  EXPECT_GE(with_stack, sleeps - 1);
 }
 
 TEST_F(PerfSource, OfOneProcessDispatchesAlternateWithTheIdleTask) {
