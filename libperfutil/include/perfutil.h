@@ -146,7 +146,12 @@ int TraceInit(uint32_t bytes);
 #define ALL_MAJORS 0
 #define PI_MAJORS_TPROF 255 /* the majors that a tprof report needs */
 
-/* major 0 all, 255 the tprof set; may be called while on. PU_ERROR_INVALID_PARAMETER above 255,
+/* major 0 all, 255 the tprof set; may be called while on. The system's own: 3 exceptions, 4
+ * interrupts, 5 system calls, 0x12 dispatches, 0x13 task switches with stack pointers; the others of 1
+ * to 254 but for ticks (0x10) and names (0x19) are for user hooks. Of the system's own perf makes
+ * dispatches alone, from its context-switch events; enabled by themselves the others are refused, among
+ * all they are what PiCannotSee() tells.
+ * PU_ERROR_INVALID_PARAMETER above 255, PU_ERROR_NOT_SUPPORTED (perf cannot make them),
  * PU_ERROR_NOT_INITIALIZED.
  */
 int TraceEnable(int major);
