@@ -185,11 +185,14 @@ Status PerfCollector::run_samples(CpuEvents& events, bool paused) {
     control_events(fds, wanted ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
   };
   const bool dispatches = status_.enabled.test(PITRACE_MAJOR_DISPATCH) && !paused;
-  if (dispatches && events.switch_fds.empty()) {
-    const auto threads = targets();
-    if (threads.empty()) return {};  // the process has ended
-    if (const auto opened = open_switch_events(events, threads, plan(), features_); !opened)
+  // Without threads the process has ended.
+  const auto threads = dispatches && events.switch_fds.empty() ? targets() : std::vector<int>{};
+  if (!threads.empty()) {
+    if (const auto opened = open_switch_events(events, threads, plan(), features_); !opened) {
+      events.switch_fds.clear();
+      events.switch_stack_fds.clear();
       return opened;
+    }
     for (const auto& fd : events.switch_stack_fds)
       converter_.add_switch_stacks(event_identifier(fd));
   }
@@ -424,7 +427,11 @@ Status PerfCollector::apply_enabled(const std::bitset<256>& enabled,
   if (!status_.on) return {};
   if (changed.test(PITRACE_MAJOR_MTE) && enabled.test(PITRACE_MAJOR_MTE))
     put_snapshot(trace_clock(), lock);
-  return run_samples(status_.suspended);
+  auto running = run_samples(status_.suspended);
+  if (running) return running;
+  status_.enabled.reset(PITRACE_MAJOR_DISPATCH);
+  converter_.set_enabled(status_.enabled);
+  return running;
 }
 
 Status PerfCollector::set_rate(uint32_t rate) {

@@ -60,7 +60,7 @@ constexpr size_t identifier = header_bytes, ip = identifier + 8, pid = ip + 8, t
                  time = tid + 4, size = time + 16, chain = size;
 }
 namespace change {  // PERF_RECORD_SWITCH_CPU_WIDE; PERF_RECORD_SWITCH has nothing of its own
-constexpr size_t next_pid = header_bytes, next_tid = next_pid + 4, fixed = 8;
+constexpr size_t other_pid = header_bytes, other_tid = other_pid + 4, fixed = 8;
 }
 namespace map {  // PERF_RECORD_MMAP2
 constexpr size_t pid = header_bytes, address = pid + 8, length = address + 8,
@@ -167,9 +167,10 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
   return true;
 }
 
-// Every switch is told twice: by who leaves, and by who comes. Of a whole CPU the first tells both
-// threads and whether the one that leaves could go on. Of one process each tells of its own thread
-// alone: what runs otherwise stands as the idle task.
+// Every switch is told twice: by who leaves, and by who comes. Of a whole CPU both tell both
+// threads, and the first whether the one that leaves could go on; the second counts where the first
+// is missing (seen on 6.18: where the idle task leaves). Of one process each tells of its own
+// thread alone: what runs otherwise stands as the idle task.
 bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace) {
   const auto header = header_of(record);
   const bool whole_cpu = header.type == PERF_RECORD_SWITCH_CPU_WIDE;
@@ -177,19 +178,25 @@ bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace)
   if (!has_room(record, whole_cpu ? change::fixed : 0)) return false;
   if (!enabled_.test(PITRACE_MAJOR_DISPATCH)) return true;
   const SampleId id = sample_id_of(record);
+  Leaving& leaving = leaving_[&trace];
+  const auto other = whole_cpu ? field<uint32_t>(record, change::other_tid) : 0;
   if (!leaves) {
-    if (!whole_cpu) trace.put_dispatch(id.time, id.pid, id.tid, PITRACE_STATE_RUNNABLE);
+    const bool told = whole_cpu && leaving.runs == id.tid;
+    leaving.known = false;
+    leaving.runs = id.tid;
+    if (!told)
+      trace.put_dispatch(id.time, id.pid, id.tid,
+                         other == 0 ? PITRACE_STATE_RUNNABLE : PITRACE_STATE_OTHER);
     return true;
   }
   uint32_t state = PITRACE_STATE_BLOCKED;
   if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
     state = PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED;
   if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task always gives way
-  Leaving& leaving = leaving_[&trace];
   const bool has_stack = std::exchange(leaving.known, false) && leaving.tid == id.tid;
-  trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, change::next_pid) : 0,
-                     whole_cpu ? field<uint32_t>(record, change::next_tid) : 0, state,
-                     has_stack ? leaving.stack.stack() : Stack{});
+  leaving.runs = other;
+  trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, change::other_pid) : 0, other,
+                     state, has_stack ? leaving.stack.stack() : Stack{});
   return true;
 }
 

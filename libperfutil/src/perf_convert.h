@@ -59,11 +59,12 @@ class PerfConverter {
   bool namespaces(std::span<const std::byte> record, UserBuffer& mte);
   void tell_word_size(std::span<const std::byte> record, UserBuffer& mte);
 
-  // The stack of the thread that leaves a CPU comes before the record of its leaving.
+  // Of one CPU. The stack of the thread that leaves comes before the record of its leaving.
   struct Leaving {
     bool known = false;
     uint32_t tid = 0;
     PerfStack stack;
+    uint32_t runs = ~0u;  // the thread that was dispatched last
   };
 
   bool anonymous_;

@@ -378,7 +378,12 @@ TEST_F(PerfSource, DispatchesTellWhenThisThreadSleptAndFromWhere) {
   for (const auto& view : collector_->buffers()) {
     if (view.kind != PITRACE_BUFFER_TRACE) continue;
     uint32_t runs = ~0u;
-    for (const auto& record : test::records_of(view.records)) {
+    bool whole = false;
+    const auto stream = test::records_of(view.records, &whole);
+    EXPECT_TRUE(whole || view.records.empty());
+    EXPECT_EQ(stream.size(), view.counts.written);
+    EXPECT_EQ(view.counts.produced, view.counts.written);
+    for (const auto& record : stream) {
       Dispatch dispatch{};
       if (!decode_dispatch(record.view, dispatch)) continue;
       if (runs == static_cast<uint32_t>(::gettid())) {

@@ -119,6 +119,15 @@ TEST_F(PerfConvert, WhoLeavesACpuBecomesADispatchOfWhoComes) {
             (Lines{"12/6 @10 6 8", "12/7 @12 7 100", "12/5 @13 5 0"}));
 }
 
+TEST_F(PerfConvert, ASwitchThatOnlyWhoComesTellsIsADispatchAsWell) {
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
+  tick(test::perf_switch(0, 6, 0, 11));  // the idle task left and did not say so
+  tick(test::perf_switch(leaves, 6, 0, 12));
+  tick(test::perf_switch(0, 7, 5, 13));  // who left was lost
+  EXPECT_EQ(test::lines_of(trace().unread().records),
+            (Lines{"12/6 @11 6 0", "12/0 @12 0 8", "12/7 @13 7 7"}));
+}
+
 TEST_F(PerfConvert, OfOneProcessWhatElseRunsStandsAsTheIdleTask) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
   tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
