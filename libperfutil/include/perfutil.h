@@ -41,6 +41,9 @@ extern "C" {
 #define PU_ERROR_DRIVER_NOT_LOADED -209
 #define PU_ERROR_NOT_SUPPORTED -210
 #define PU_ERROR_FACILITY_BUSY -211
+#define PU_ERROR_EVENT_NOT_SUPPORTED -213
+#define PU_ERROR_INVALID_METRIC -219
+#define PU_ERROR_INVALID_PRIVILEGE -222
 
 /* The code's name and meaning, static storage, never null. */
 const char *RcToString(int rc);
@@ -143,7 +146,12 @@ int TraceInit(uint32_t bytes);
 #define ALL_MAJORS 0
 #define PI_MAJORS_TPROF 255 /* the majors that a tprof report needs */
 
-/* major 0 all, 255 the tprof set; may be called while on. PU_ERROR_INVALID_PARAMETER above 255,
+/* major 0 all, 255 the tprof set; may be called while on. The system's own: 3 exceptions, 4
+ * interrupts, 5 system calls, 0x12 dispatches, 0x13 task switches with stack pointers; the others of 1
+ * to 254 but for ticks (0x10) and names (0x19) are for user hooks. Of the system's own perf makes
+ * dispatches alone, from its context-switch events; enabled by themselves the others are refused, among
+ * all they are what PiCannotSee() tells.
+ * PU_ERROR_INVALID_PARAMETER above 255, PU_ERROR_NOT_SUPPORTED (perf cannot make them),
  * PU_ERROR_NOT_INITIALIZED.
  */
 int TraceEnable(int major);
@@ -152,15 +160,71 @@ int TraceDisable(int major);
 /* 1 enabled, 0 not, PU_ERROR_NOT_INITIALIZED. */
 int TraceQueryMajor(int major);
 
-/* Ticks a second of every CPU, 1 to 10,000; 0 means the default of 100.
+/* Ticks by time, as they are after TraceInit(): so many a second of every CPU, 1 to 10,000; 0 means
+ * the default of 100. Ends what TraceSetTprofEvent() and PiSetTprofEvent() have set.
  * PU_ERROR_INVALID_PARAMETER, PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on.
  */
 int SetProfilerRate(int rate);
 
+#define ALL_CPUS -1
+
+#define PI_PRIV_KERNEL 1 /* where an event is counted */
+#define PI_PRIV_USER 2
+#define PI_PRIV_BOTH 3
+
+#define PI_EVENT_PERIOD_DEFAULT 10000000ull
+
+/* Ticks by events (tprof's event mode): one tick at every count events of each CPU.
+ * cpu: ALL_CPUS. event: one of the original's numbers, 101 (NONHALTED_CYCLES) to 195; they stand for
+ * events of the kernel's perf counters:
+ *   101 cpu-cycles; 102, 103 instructions; 106 branch-instructions; 107 branch-misses; 109
+ *   iTLB-load-misses; 114, 116 LLC-load-misses; 115, 117 LLC-loads; 118 node-loads; 119 node-stores;
+ *   125 alignment-faults; 137 L1-dcache-load-misses; 138, 157 L1-dcache-loads; 139, 145
+ *   L1-icache-load-misses; 140, 144 L1-icache-loads; 141, 142 dTLB-load-misses; 143
+ *   dTLB-store-misses; 150 ref-cycles; 158 L1-dcache-stores; the others have no counterpart.
+ * priv: PI_PRIV_*. Definition: the original library's list of events and its use of perf_events, but
+ * for 142 and 143, which counted all accesses there, against their names DTLB_MISS_LD and _ST.
+ *
+ * PU_ERROR_NOT_SUPPORTED (one CPU alone, a module older than this library), PU_ERROR_INVALID_METRIC
+ * (no such number; the numbers 0, 1 ... of counters are not taken), PU_ERROR_INVALID_PARAMETER (a count
+ * of 0), PU_ERROR_INVALID_PRIVILEGE, PU_ERROR_EVENT_NOT_SUPPORTED (this machine does not count it: the
+ * text names what works), PU_ERROR_FACILITY_BUSY (no counter is free), PU_ERROR_ACCESS_DENIED,
+ * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on.
+ */
+int TraceSetTprofEvent(int cpu, int event, uint32_t count, int priv);
+
+/* Our addition: as TraceSetTprofEvent(), by name. name: one of the original's numbers or names (INSTR);
+ * the kernel's generic ones as perf has them (cpu-cycles, page-faults, L1-dcache-load-misses); rHEX, a
+ * raw number; PMU/EVENT/ or PMU/TERM=VALUE,.../ from /sys/bus/event_source/devices; one of libpfm4's
+ * with its unit masks and modifiers. Looked up in that order; the first two whatever their case.
+ * cpu-clock and task-clock count nanoseconds. count: 1 to 2^62. random: 1 to have each period drawn
+ * from 0.75 to 1.25 of count, so that ticks do not stay in phase with a loop; only the module can.
+ *
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_METRIC (nobody knows the name), PU_ERROR_NOT_SUPPORTED
+ * (random with perf; a module older than this library), and the others of TraceSetTprofEvent().
+ */
+int PiSetTprofEvent(const char *name, uint64_t count, int priv, int random);
+
+#define PI_STACKS_OFF 0
+#define PI_STACKS_KERNEL 1
+#define PI_STACKS_USER 2
+#define PI_STACKS_BOTH 3
+
+/* Our addition: has ticks and dispatches carry stacks from the next TraceOn() on; off after TraceInit().
+ * which: PI_STACKS_*. depth: frames of the kernel and of the user each, 1 to 127; 0 means 64. User
+ * stacks follow frame pointers: code that was compiled without them ends a stack. perf gives at most
+ * kernel.perf_event_max_stack frames, both sides together, does not tell a stack that ended from
+ * one that broke, and gives the stacks of dispatches only where the kernel may be seen.
+ * PU_ERROR_INVALID_PARAMETER, PU_ERROR_NOT_SUPPORTED (a module older than this library),
+ * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on.
+ */
+int TraceSetStacks(int which, int depth);
+
 /* Starts recording: empties the buffers, writes start-up information and what runs now.
  * In continuous and wrap-around mode also makes the trace's file.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when on, PU_ERROR_ACCESS_DENIED,
- * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE.
+ * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE, PU_ERROR_FACILITY_BUSY and PU_ERROR_EVENT_NOT_SUPPORTED
+ * (the counters that the event needs).
  */
 int TraceOn(void);
 
@@ -206,6 +270,85 @@ int IsTraceActive(void);
 
 /* Counts the successful TraceOn() calls; 0 before the first. */
 uint32_t TraceGetIntervalId(void);
+
+/* ---- events ------------------------------------------------------------------------------- */
+/* How many of the original's events, 101 to 195, the kernel has a counterpart of that it lets this
+ * user sample. 0 in many virtual machines. Never an error.
+ */
+int GetNumberOfPerfCounterEventsSupported(void);
+
+/* Their numbers and names, in order; static storage, as many as the function above tells.
+ * PU_ERROR_NULL_POINTER.
+ */
+int GetSupportedPerfCounterEventIdList(const int **list);
+int GetSupportedPerfCounterEventNameList(const char *const **list);
+
+struct pi_event {
+	size_t size; /* set to sizeof(struct pi_event) by the caller */
+	int id; /* of the original, else 0 */
+	int works; /* 1: this user can sample it here */
+	const char *group; /* whose name it is: software, hardware, original, device, libpfm4 */
+	const char *name; /* for PiSetTprofEvent() */
+	const char *meaning; /* another name, its terms, or a sentence; may be empty */
+	const char *reason; /* why it does not work: part of a sentence; empty when it does */
+};
+
+/* Our addition: the index-th event that is known by name, with what came of trying it; it is not
+ * counted by that. The texts are static storage. The first call of a process lists and tries them all.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small or there is no such index.
+ */
+int PiEvent(unsigned int index, struct pi_event *event);
+
+/* ---- AboveIdle ---------------------------------------------------------------------------- */
+/* Where the time of each CPU goes: to the idle task, to other tasks, to interrupts. From the module's
+ * hooks when its device can be opened, else from /proc/stat. Needs no trace and no TraceInit(), and
+ * runs beside any trace. One use of it in a process.
+ */
+#define PI_AI_HOOKS 1     /* exact */
+#define PI_AI_PROC_STAT 2 /* idle time in steps of 10 ms; interrupts as the kernel's clock tick met
+                           * them, unless the kernel was built to measure them */
+
+/* Sums since AiInit(). Field names are the original's; it counted cycles, we nanoseconds.
+ * CurTime = IdleTime + BusyTime + IntrTime; the time that a hypervisor takes away is in BusyTime.
+ */
+struct ai_counters {
+	uint64_t CurTime; /* 0: this CPU is not online */
+	uint64_t IdleTime; /* the idle task, outside interrupts */
+	uint64_t BusyTime; /* any other task, outside interrupts */
+	uint64_t IntrTime; /* interrupts, and the soft interrupts on their way out */
+	uint32_t DispCnt; /* dispatches; 0 from /proc/stat */
+	uint32_t IntrCnt; /* interrupts; 0 from /proc/stat */
+};
+
+/* 1: it always is, from one source or the other. */
+int IsAiSupported(void);
+
+/* 1 between AiInit() and AiTerminate(), else 0. */
+int IsAiActive(void);
+
+/* PU_ERROR_INCORRECT_STATE when active, PU_ERROR_NOT_SUPPORTED (no module and no /proc/stat). */
+int AiInit(void);
+
+/* PU_ERROR_NOT_INITIALIZED. */
+int AiTerminate(void);
+
+/* Our addition: PI_AI_HOOKS or PI_AI_PROC_STAT; 0 before AiInit(). */
+int PiAiSource(void);
+
+/* An array of zeros, one for each CPU that may come online, by number. *size becomes its length in
+ * bytes; size may be null. Null when there is no memory. Any thread; AiFreeCounters() ends it and takes
+ * null.
+ */
+struct ai_counters *AiAllocCounters(int *size);
+void AiFreeCounters(struct ai_counters *counters);
+
+/* Sets such an array to zeros. PU_ERROR_NULL_POINTER. */
+int AiZeroCounters(struct ai_counters *counters);
+
+/* Fills such an array. PU_ERROR_NULL_POINTER, PU_ERROR_NOT_INITIALIZED, PU_FAILURE (the source
+ * does not answer).
+ */
+int AiGetCounters(struct ai_counters *counters);
 
 /* ---- user hooks --------------------------------------------------------------------------- */
 #define PI_HOOK_INTS_MAX 126
@@ -273,8 +416,8 @@ struct pi_trace_status {
 	uint32_t cpus; /* traced */
 	uint64_t trace_bytes; /* per CPU */
 	uint64_t mte_bytes;
-	uint32_t rate; /* ticks a second asked for */
-	uint64_t tick_ns; /* mean distance of two ticks as the source does it, nanoseconds */
+	uint32_t rate; /* ticks a second asked for, 0: ticks are by events */
+	uint64_t tick_ns; /* mean distance of two ticks as the source does it, nanoseconds, or 0 */
 	struct pi_trace_counts trace; /* sums over all CPUs */
 	struct pi_trace_counts mte;
 	uint64_t missed; /* hits of the module's hooks that the kernel skipped */
@@ -282,6 +425,10 @@ struct pi_trace_status {
 	int mode; /* COLLECTION_MODE_* */
 	int suspended;
 	uint64_t overwritten; /* trace records that newer ones have taken the place of */
+	uint64_t period; /* events a tick, 0: ticks are by time */
+	int stacks; /* PI_STACKS_* */
+	int depth; /* of the stacks */
+	const char *event; /* what a tick counts, "" for time; static storage */
 };
 
 /* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small,

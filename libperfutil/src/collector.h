@@ -15,6 +15,8 @@
 #include <pi/result.h>
 #include <pitrace/abi.h>
 
+#include "sampling.h"
+
 namespace pi::perfutil {
 
 // What happened to the records of one stream; produced == written + the sum of lost, always.
@@ -53,8 +55,10 @@ struct CollectorStatus {
   int pid = 0;    // of the process scope
   uint64_t trace_bytes = 0;
   uint64_t mte_bytes = 0;
-  uint32_t rate = PITRACE_RATE_DEFAULT;
-  uint64_t tick_ns = 0;
+  uint32_t rate = PITRACE_RATE_DEFAULT;  // of ticks by time
+  uint64_t tick_ns = 0;                  // 0: ticks are by events
+  TickEvent tick;
+  StackChoice stacks;
   uint64_t start_time = 0;
   uint64_t stop_time = 0;
   uint64_t throttled = 0;
@@ -72,7 +76,10 @@ class Collector {
   // major: PITRACE_MAJOR_ALL, PITRACE_MAJOR_TPROF_SET or one major.
   virtual Status enable(uint32_t major) = 0;
   virtual Status disable(uint32_t major) = 0;
+  // While off: ticks are by time, so many a second; by an event; carry these stacks.
   virtual Status set_rate(uint32_t rate) = 0;
+  virtual Status set_event(const TickEvent& event) = 0;
+  virtual Status set_stacks(const StackChoice& stacks) = 0;
   virtual Status on() = 0;
   virtual Status off() = 0;  // status().full tells whether recording had ended before
   virtual Result<CollectorStatus> status() = 0;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "events.h"
 #include "ring_memory.h"
 #include "text.h"
 
@@ -74,6 +75,14 @@ Error control_error(int error, const char* what) {
     default:
       return {PU_FAILURE, text + " 'dmesg' may tell more."};
   }
+}
+
+// An ioctl that the module does not know.
+Error too_old(const char* what) {
+  return {PU_ERROR_NOT_SUPPORTED,
+          fmt::format("The loaded pitrace module is older than this library and knows no {}. "
+                      "Build and load the one that belongs to it: scripts/build-module.",
+                      what)};
 }
 
 std::string probe_name(const pitrace_probe& probe) {
@@ -158,11 +167,49 @@ Status DriverCollector::disable(uint32_t major) {
 }
 
 Status DriverCollector::set_rate(uint32_t rate) {
+  if (!tick_.is_time()) {
+    pitrace_event by_time{};
+    by_time.type = PITRACE_EVENT_TIME;
+    if (const auto set = control(PITRACE_IOC_EVENT, &by_time, "tick by time again"); !set)
+      return set;
+    tick_ = {};
+  }
   return control(PITRACE_IOC_RATE, &rate, "set the rate of ticks");
 }
 
+Status DriverCollector::set_event(const TickEvent& event) {
+  pitrace_event request{};
+  request.type = event.type;
+  request.flags = event.flags;
+  request.config = event.config;
+  request.config1 = event.config1;
+  request.config2 = event.config2;
+  request.period = event.period;
+  const int error = device_->control(PITRACE_IOC_EVENT, &request);
+  if (error == -ENOTTY) return too_old("ticks by events");
+  // That the trace is on was found before: the counters are what is busy.
+  if (error != 0) return refused_event(-error, event.name);
+  tick_ = event;
+  return {};
+}
+
+Status DriverCollector::set_stacks(const StackChoice& stacks) {
+  pitrace_stacks request{stacks.which, stacks.depth};
+  const int error = device_->control(PITRACE_IOC_STACKS, &request);
+  if (error == -ENOTTY) return too_old("stacks");
+  if (error != 0) return control_error(-error, "record stacks");
+  stacks_ = stacks;
+  return {};
+}
+
 Status DriverCollector::on() {
-  return control(PITRACE_IOC_ON, nullptr, "start recording");
+  const int error = device_->control(PITRACE_IOC_ON, nullptr);
+  if (error == 0) return {};
+  // Counters are taken when the trace is turned on.
+  const bool of_event =
+      error == -ENOENT || error == -EOPNOTSUPP || error == -ENOSPC || error == -EINVAL;
+  if (!tick_.is_time() && of_event) return refused_event(-error, tick_.name);
+  return control_error(-error, "start recording");
 }
 
 Status DriverCollector::off() {
@@ -196,7 +243,9 @@ Result<CollectorStatus> DriverCollector::status() {
   status.trace_bytes = info_.trace_bytes;
   status.mte_bytes = info_.mte_bytes;
   status.rate = info_.rate;
-  status.tick_ns = info_.rate != 0 ? 1'000'000'000ull / info_.rate : 0;
+  status.tick = tick_;
+  status.stacks = stacks_;
+  if (tick_.is_time() && info_.rate != 0) status.tick_ns = 1'000'000'000ull / info_.rate;
   status.start_time = info_.start_time;
   status.stop_time = info_.stop_time;
   for (uint32_t major = 0; major < 256; ++major)

@@ -27,6 +27,8 @@ class DriverCollector final : public Collector {
   Status enable(uint32_t major) override;
   Status disable(uint32_t major) override;
   Status set_rate(uint32_t rate) override;
+  Status set_event(const TickEvent& event) override;
+  Status set_stacks(const StackChoice& stacks) override;
   Status on() override;
   Status off() override;
   Result<CollectorStatus> status() override;
@@ -51,6 +53,8 @@ class DriverCollector final : public Collector {
 
   std::unique_ptr<Device> device_;
   pitrace_info info_{};
+  TickEvent tick_;
+  StackChoice stacks_;
   std::mutex mapped_mutex_;
   std::map<uint32_t, std::vector<UniqueMapping>> mapped_;  // by CPU, then kind
 };

@@ -25,6 +25,26 @@ void add_counts(InfoText& info, const StreamCounts& view) {
   if (view.unwritten != 0) info.add_number(prefix + "unwritten", view.unwritten);
 }
 
+const char* name_of(uint32_t stacks) {
+  if (stacks == PITRACE_STACKS_KERNEL) return "kernel";
+  return stacks == PITRACE_STACKS_USER ? "user" : "both";
+}
+
+void add_ticks(InfoText& info, const CollectorStatus& status) {
+  if (status.tick.is_time()) {
+    info.add(nrm2::info::tick, "time");
+    info.add_number(nrm2::info::rate, status.rate);
+  } else {
+    info.add(nrm2::info::tick, "event");
+    info.add(nrm2::info::event, status.tick.name);
+    info.add_number(nrm2::info::period, status.tick.period);
+    info.add_number(nrm2::info::rate, 0);
+  }
+  if (status.stacks.which == 0) return;
+  info.add(nrm2::info::stacks, name_of(status.stacks.which));
+  info.add_number(nrm2::info::depth, status.stacks.depth);
+}
+
 void add_machine(InfoText& info) {
   utsname name{};
   ::uname(&name);
@@ -59,7 +79,7 @@ InfoText describe_trace(Collector& collector, const CollectorStatus& status,
   for (const auto& text : collector.cannot_see()) info.add(nrm2::info::cannot_see, text);
   for (const auto& text : notes) info.add(nrm2::info::note, text);
   add_machine(info);
-  info.add_number(nrm2::info::rate, status.rate);
+  add_ticks(info, status);
   info.add_number(nrm2::info::tick_ns, status.tick_ns);
   info.add_number(nrm2::info::throttled, status.throttled);
   for (const auto& [probe, missed] : status.missed)

@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "events.h"
 #include "hook_socket.h"
 #include "major_set.h"
 #include "proc_snapshot.h"
@@ -94,13 +96,24 @@ std::vector<int> PerfCollector::targets() const {
   return tids;
 }
 
+SamplePlan PerfCollector::plan() const {
+  SamplePlan plan;
+  plan.tick = status_.tick;
+  if (plan.tick.is_time()) plan.tick.period = tick_period_ns(status_.rate);
+  plan.stacks = status_.stacks;
+  plan.stack_most = stack_frames_most(plan.stacks);
+  return plan;
+}
+
+Error PerfCollector::process_gone() const {
+  return {PU_ERROR_INVALID_PARAMETER,
+          fmt::format("Process {} does not exist any more; name one that runs.", scope_.pid)};
+}
+
 Status PerfCollector::open_cpu(uint32_t cpu) {
   const auto threads = targets();
-  if (threads.empty())
-    return Error{
-        PU_ERROR_INVALID_PARAMETER,
-        fmt::format("Process {} does not exist any more; name one that runs.", scope_.pid)};
-  auto events = open_cpu_events(cpu, threads, status_.tick_ns, features_);
+  if (threads.empty()) return process_gone();
+  auto events = open_cpu_events(cpu, threads, plan(), features_);
   if (!events) return events.error();
   if (const auto added = buffers_.add_cpu(cpu); !added) return added.error();
   events_.insert_or_assign(cpu, std::move(*events));
@@ -144,14 +157,15 @@ Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   const uint64_t time = trace_clock();
   const uint32_t interval_id = status_.interval_id + 1;
   const uint32_t first = events_.begin()->first;
-  put_startup(time, status_.rate, interval_id, buffers_.at(first, PITRACE_BUFFER_MTE));
+  put_startup(time, status_.tick, status_.rate, interval_id,
+              buffers_.at(first, PITRACE_BUFFER_MTE));
   for (auto& [cpu, events] : events_) {
     reader_.watch(events.side_band_fds.front().get());
     reader_.watch(events.tick_fds.front().get());
     control_events(events.side_band_fds, PERF_EVENT_IOC_ENABLE);
   }
   if (status_.enabled.test(PITRACE_MAJOR_MTE)) put_snapshot(time, lock);
-  if (status_.enabled.test(PITRACE_MAJOR_TPROF)) run_ticks(true);
+  if (const auto running = run_samples(false); !running) return running;
   const auto started = reader_.start([this] { guarded(&PerfCollector::drain_all); },
                                      [this] { guarded(&PerfCollector::follow_cpus); });
   if (!started) return started;
@@ -164,9 +178,35 @@ Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   return {};
 }
 
-void PerfCollector::run_ticks(bool run) {
+// What tells of switches costs something at each of them, also while it is stopped, so that it is
+// not even opened before somebody wants it.
+Status PerfCollector::run_samples(CpuEvents& events, bool paused) {
+  const auto run = [](const std::vector<UniqueFd>& fds, bool wanted) {
+    control_events(fds, wanted ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+  };
+  const bool dispatches = status_.enabled.test(PITRACE_MAJOR_DISPATCH) && !paused;
+  // Without threads the process has ended.
+  const auto threads = dispatches && events.switch_fds.empty() ? targets() : std::vector<int>{};
+  if (!threads.empty()) {
+    if (const auto opened = open_switch_events(events, threads, plan(), features_); !opened) {
+      events.switch_fds.clear();
+      events.switch_stack_fds.clear();
+      return opened;
+    }
+    for (const auto& fd : events.switch_stack_fds)
+      converter_.add_switch_stacks(event_identifier(fd));
+  }
+  run(events.switch_stack_fds, dispatches);
+  run(events.switch_fds, dispatches);
+  run(events.tick_fds, status_.enabled.test(PITRACE_MAJOR_TPROF) && !paused);
+  return {};
+}
+
+Status PerfCollector::run_samples(bool paused) {
+  Status all;
   for (auto& [cpu, events] : events_)
-    control_events(events.tick_fds, run ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+    if (auto one = run_samples(events, paused); !one) all = std::move(one);
+  return all;
 }
 
 void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lock) {
@@ -189,7 +229,7 @@ Status PerfCollector::off() {
     std::lock_guard lock(mutex_);
     if (hooks_) hooks_->publish({});
     for (auto& [cpu, events] : events_) {
-      control_events(events.tick_fds, PERF_EVENT_IOC_DISABLE);
+      (void)run_samples(events, true);
       control_events(events.side_band_fds, PERF_EVENT_IOC_DISABLE);
     }
   }
@@ -281,7 +321,7 @@ void PerfCollector::tell_sections() {
 
 Status PerfCollector::suspend() {
   std::lock_guard lock(mutex_);
-  run_ticks(false);
+  (void)run_samples(true);
   status_.suspended = true;
   publish_hooks();
   settle_hooks();
@@ -295,9 +335,8 @@ Status PerfCollector::resume() {
   drain_all();
   status_.suspended = false;
   buffers_.set_suspended(false);
-  if (status_.enabled.test(PITRACE_MAJOR_TPROF)) run_ticks(true);
   publish_hooks();
-  return {};
+  return run_samples(false);
 }
 
 Status PerfCollector::discard() {
@@ -311,14 +350,17 @@ Status PerfCollector::discard() {
 void PerfCollector::close_cpu(CpuEvents& events) {
   read_rings(events);
   put_ticks(events, ~0ull);
-  const auto rest = [this](const std::vector<UniqueFd>& fds, uint64_t told) {
-    const uint64_t all = read_lost(fds, features_);
+  using Groups = std::initializer_list<const std::vector<UniqueFd>*>;
+  const auto rest = [this](Groups groups, uint64_t told) {
+    uint64_t all = 0;
+    for (const auto* fds : groups) all += read_lost(*fds, features_);
     return all > told ? all - told : 0;
   };
   buffers_.at(events.cpu, PITRACE_BUFFER_MTE)
-      .count_lost_by_source(rest(events.side_band_fds, events.side_band_lost));
+      .count_lost_by_source(rest({&events.side_band_fds}, events.side_band_lost));
   buffers_.at(events.cpu, PITRACE_BUFFER_TRACE)
-      .count_lost_by_source(rest(events.tick_fds, events.ticks_lost));
+      .count_lost_by_source(rest({&events.tick_fds, &events.switch_fds, &events.switch_stack_fds},
+                                 events.ticks_lost));
 }
 
 void PerfCollector::follow_cpus() {
@@ -346,8 +388,8 @@ void PerfCollector::follow_cpus() {
     reader_.watch(events.side_band_fds.front().get());
     reader_.watch(events.tick_fds.front().get());
     control_events(events.side_band_fds, PERF_EVENT_IOC_ENABLE);
-    if (status_.enabled.test(PITRACE_MAJOR_TPROF) && !status_.suspended)
-      control_events(events.tick_fds, PERF_EVENT_IOC_ENABLE);
+    if (const auto running = run_samples(events, status_.suspended); !running)
+      notes_.push_back(running.error().message);
     notes_.push_back(
         fmt::format("CPU {} came online during the trace and is traced from then on.", cpu));
   }
@@ -364,37 +406,75 @@ void PerfCollector::guarded(void (PerfCollector::*work)()) {
 }
 
 Status PerfCollector::enable(uint32_t major) {
+  if (const auto possible = refuse_unseen(major); !possible) return possible;
   std::unique_lock lock(mutex_);
-  apply_enabled(status_.enabled | majors_meant(major), lock);
-  return {};
+  return apply_enabled(status_.enabled | majors_meant(major), lock);
 }
 
 Status PerfCollector::disable(uint32_t major) {
   std::unique_lock lock(mutex_);
-  apply_enabled(status_.enabled & ~majors_meant(major), lock);
-  return {};
+  return apply_enabled(status_.enabled & ~majors_meant(major), lock);
 }
 
-void PerfCollector::apply_enabled(const std::bitset<256>& enabled,
-                                  std::unique_lock<std::mutex>& lock) {
+Status PerfCollector::apply_enabled(const std::bitset<256>& enabled,
+                                    std::unique_lock<std::mutex>& lock) {
   const auto changed = status_.enabled ^ enabled;
   // What the rings hold was recorded under the old setting.
   if (status_.on) drain_all();
   status_.enabled = enabled;
   converter_.set_enabled(enabled);
   publish_hooks();
-  if (!status_.on) return;
+  if (!status_.on) return {};
   if (changed.test(PITRACE_MAJOR_MTE) && enabled.test(PITRACE_MAJOR_MTE))
     put_snapshot(trace_clock(), lock);
-  if (changed.test(PITRACE_MAJOR_TPROF) && !status_.suspended)
-    run_ticks(enabled.test(PITRACE_MAJOR_TPROF));
+  auto running = run_samples(status_.suspended);
+  if (running) return running;
+  status_.enabled.reset(PITRACE_MAJOR_DISPATCH);
+  converter_.set_enabled(status_.enabled);
+  return running;
 }
 
 Status PerfCollector::set_rate(uint32_t rate) {
   std::lock_guard lock(mutex_);
   status_.rate = rate;
   status_.tick_ns = tick_period_ns(rate);
+  status_.tick = {};
   return {};
+}
+
+Status PerfCollector::set_event(const TickEvent& event) {
+  // A new period makes the kernel forget what it has counted of the old one.
+  if ((event.flags & PITRACE_EVENT_RANDOM) != 0)
+    return Error{PU_ERROR_NOT_SUPPORTED,
+                 "perf cannot draw the periods of an event at random; leave that out, or use the "
+                 "pitrace module."};
+  if (!scope_.kernel && (event.flags & PITRACE_EVENT_NO_USER) != 0)
+    return refused_event(EACCES, event.name);
+  std::lock_guard lock(mutex_);
+  const auto threads = targets();
+  if (threads.empty()) return process_gone();
+  const TickEvent before = std::exchange(status_.tick, event);
+  const auto cpus = online_cpus();
+  EventFeatures features = features_;
+  const auto tried = open_cpu_events(cpus.empty() ? 0 : cpus.front(), threads, plan(), features);
+  if (!tried) {
+    status_.tick = before;
+    return tried.error();
+  }
+  status_.tick_ns = 0;
+  return {};
+}
+
+Status PerfCollector::set_stacks(const StackChoice& stacks) {
+  std::lock_guard lock(mutex_);
+  status_.stacks = stacks;
+  converter_.set_stacks(stacks, stack_frames_most(stacks));
+  return {};
+}
+
+std::vector<std::string> PerfCollector::cannot_see() {
+  std::lock_guard lock(mutex_);
+  return perf_blind_spots(scope_, status_);
 }
 
 Result<CollectorStatus> PerfCollector::status() {

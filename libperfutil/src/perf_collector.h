@@ -30,6 +30,8 @@ class PerfCollector final : public Collector {
   Status enable(uint32_t major) override;
   Status disable(uint32_t major) override;
   Status set_rate(uint32_t rate) override;
+  Status set_event(const TickEvent& event) override;
+  Status set_stacks(const StackChoice& stacks) override;
   Status on() override;
   Status off() override;
   Result<CollectorStatus> status() override;
@@ -41,7 +43,7 @@ class PerfCollector final : public Collector {
   int ready_fd() override { return section_event_.get(); }
   std::vector<BufferView> unread() override;
   void consumed(const BufferView& view, size_t bytes) override;
-  std::vector<std::string> cannot_see() override { return perf_blind_spots(scope_); }
+  std::vector<std::string> cannot_see() override;
   std::vector<std::string> notes() override;
 
  private:
@@ -52,10 +54,14 @@ class PerfCollector final : public Collector {
   std::vector<int> targets() const;
   std::vector<uint32_t> online_cpus() const;
   Status begin_recording(std::unique_lock<std::mutex>& lock);
-  void run_ticks(bool run);
+  SamplePlan plan() const;
+  Error process_gone() const;
+  // Starts and stops what goes into the ring of ticks, as the majors have it; nothing when paused.
+  Status run_samples(CpuEvents& events, bool paused);
+  Status run_samples(bool paused);
   // Gives the lock up between processes: a stream's reader makes room meanwhile.
   void put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lock);
-  void apply_enabled(const std::bitset<256>& enabled, std::unique_lock<std::mutex>& lock);
+  Status apply_enabled(const std::bitset<256>& enabled, std::unique_lock<std::mutex>& lock);
   void serve_hooks();
   // With mutex_ held:
   void publish_hooks();

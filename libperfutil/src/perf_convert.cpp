@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <utility>
 
 #include "module_name.h"
 
@@ -14,11 +15,12 @@ namespace {
 
 constexpr size_t header_bytes = sizeof(perf_event_header);
 
-// The fields that sample_id_all puts at the end of a record: pid and tid, time, cpu.
+// The fields that sample_id_all puts at the end of a record: pid and tid, time, cpu, identifier.
 struct SampleId {
   uint32_t pid, tid;
   uint64_t time;
   uint32_t cpu, reserved;
+  uint64_t identifier;
 };
 
 // A field of the record, which the caller knows to reach that far.
@@ -33,8 +35,12 @@ perf_event_header header_of(std::span<const std::byte> record) {
   return field<perf_event_header>(record, 0);
 }
 
+SampleId sample_id_of(std::span<const std::byte> record) {
+  return field<SampleId>(record, record.size() - sizeof(SampleId));
+}
+
 uint64_t time_of(std::span<const std::byte> record) {
-  return field<SampleId>(record, record.size() - sizeof(SampleId)).time;
+  return sample_id_of(record).time;
 }
 
 // Room for fixed bytes after the header and the sample id behind them.
@@ -48,8 +54,13 @@ std::string_view text_at(std::span<const std::byte> record, size_t offset) {
   return {text, ::strnlen(text, record.size() - sizeof(SampleId) - offset)};
 }
 
-namespace tick {  // a sample of tick_sample_type
-constexpr size_t ip = header_bytes, pid = ip + 8, tid = pid + 4, time = tid + 4, size = time + 16;
+namespace tick {  // a sample of tick_sample_type; with stacks the number of entries and these
+                  // follow
+constexpr size_t identifier = header_bytes, ip = identifier + 8, pid = ip + 8, tid = pid + 4,
+                 time = tid + 4, size = time + 16, chain = size;
+}
+namespace change {  // PERF_RECORD_SWITCH_CPU_WIDE; PERF_RECORD_SWITCH has nothing of its own
+constexpr size_t other_pid = header_bytes, other_tid = other_pid + 4, fixed = 8;
 }
 namespace map {  // PERF_RECORD_MMAP2
 constexpr size_t pid = header_bytes, address = pid + 8, length = address + 8,
@@ -76,6 +87,8 @@ void PerfConverter::reset() {
   lost_in_last_ = 0;
   throttled_ = 0;
   fresh_images_.clear();
+  leaving_.clear();
+  switch_stacks_.clear();
 }
 
 void PerfConverter::count_lost(std::span<const std::byte> record, UserBuffer& buffer,
@@ -90,6 +103,10 @@ void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& 
   switch (header_of(record).type) {
     case PERF_RECORD_SAMPLE:
       if (!sample(record, trace)) trace.count_lost_by_source(1);
+      break;
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+      if (!change(record, trace)) trace.count_lost_by_source(1);
       break;
     case PERF_RECORD_LOST:  // id, lost
       count_lost(record, trace, header_bytes + 8);
@@ -106,8 +123,11 @@ void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& 
 }
 
 uint64_t PerfConverter::tick_time(std::span<const std::byte> record) {
-  const bool has_time = header_of(record).type == PERF_RECORD_SAMPLE && record.size() >= tick::size;
-  return has_time ? field<uint64_t>(record, tick::time) : 0;
+  const uint32_t type = header_of(record).type;
+  if (type == PERF_RECORD_SAMPLE)
+    return record.size() >= tick::size ? field<uint64_t>(record, tick::time) : 0;
+  const bool is_change = type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
+  return is_change && has_room(record, 0) ? time_of(record) : 0;
 }
 
 void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuffer& mte) {
@@ -127,11 +147,56 @@ void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuf
 
 bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace) {
   if (record.size() < tick::size) return false;
+  const auto chain = PerfStack::entries_of(record.subspan(tick::chain), stacks_.which != 0);
+  if (!chain) return false;
+  const auto tid = field<uint32_t>(record, tick::tid);
+  if (switch_stacks_.count(field<uint64_t>(record, tick::identifier)) != 0) {
+    Leaving& leaving = leaving_[&trace];
+    leaving.known = true;
+    leaving.tid = tid;
+    leaving.stack.read(*chain, stacks_, stack_most_, PerfStack::Leaf::kept);
+    return true;
+  }
   if (!enabled_.test(PITRACE_MAJOR_TPROF)) return true;
   const auto mode = header_of(record).misc & PERF_RECORD_MISC_CPUMODE_MASK;
-  trace.put_tprof(field<uint64_t>(record, tick::time), mode == PERF_RECORD_MISC_USER,
-                  field<uint32_t>(record, tick::pid), field<uint32_t>(record, tick::tid),
-                  field<uint64_t>(record, tick::ip));
+  const bool user = mode == PERF_RECORD_MISC_USER;
+  stack_.read(*chain, stacks_, stack_most_,
+              user ? PerfStack::Leaf::in_user : PerfStack::Leaf::in_kernel);
+  trace.put_tprof(field<uint64_t>(record, tick::time), user, field<uint32_t>(record, tick::pid),
+                  tid, field<uint64_t>(record, tick::ip), stack_.stack());
+  return true;
+}
+
+// Every switch is told twice: by who leaves, and by who comes. Of a whole CPU both tell both
+// threads, and the first whether the one that leaves could go on; the second counts where the first
+// is missing (seen on 6.18: where the idle task leaves). Of one process each tells of its own
+// thread alone: what runs otherwise stands as the idle task.
+bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace) {
+  const auto header = header_of(record);
+  const bool whole_cpu = header.type == PERF_RECORD_SWITCH_CPU_WIDE;
+  const bool leaves = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+  if (!has_room(record, whole_cpu ? change::fixed : 0)) return false;
+  if (!enabled_.test(PITRACE_MAJOR_DISPATCH)) return true;
+  const SampleId id = sample_id_of(record);
+  Leaving& leaving = leaving_[&trace];
+  const auto other = whole_cpu ? field<uint32_t>(record, change::other_tid) : 0;
+  if (!leaves) {
+    const bool told = whole_cpu && leaving.runs == id.tid;
+    leaving.known = false;
+    leaving.runs = id.tid;
+    if (!told)
+      trace.put_dispatch(id.time, id.pid, id.tid,
+                         other == 0 ? PITRACE_STATE_RUNNABLE : PITRACE_STATE_OTHER);
+    return true;
+  }
+  uint32_t state = PITRACE_STATE_BLOCKED;
+  if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
+    state = PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED;
+  if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task always gives way
+  const bool has_stack = std::exchange(leaving.known, false) && leaving.tid == id.tid;
+  leaving.runs = other;
+  trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, change::other_pid) : 0, other,
+                     state, has_stack ? leaving.stack.stack() : Stack{});
   return true;
 }
 

@@ -6,11 +6,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <ctime>
 
 #include <fmt/format.h>
 
+#include "events.h"
 #include "perfutil.h"
 #include "text.h"
 
@@ -102,7 +105,7 @@ bool map_rings(CpuEvents& events, size_t bytes) {
 }
 
 // Opens both groups; 0 or a negative error number.
-int open_groups(CpuEvents& events, const std::vector<int>& targets, uint64_t period_ns,
+int open_groups(CpuEvents& events, const std::vector<int>& targets, const SamplePlan& plan,
                 EventFeatures& features) {
   const bool inherit = targets.front() != -1;
   const int error = open_group(
@@ -110,8 +113,25 @@ int open_groups(CpuEvents& events, const std::vector<int>& targets, uint64_t per
       events.side_band_fds);
   if (error != 0) return error;
   return open_group(
-      events.cpu, targets, features, [&] { return tick_attr(features, inherit, period_ns); },
+      events.cpu, targets, features, [&] { return tick_attr(features, inherit, plan); },
       events.tick_fds);
+}
+
+// The kernel's code is in the chain only if the event may see it.
+void ask_for_stacks(perf_event_attr& attr, const EventFeatures& features, const SamplePlan& plan) {
+  if (plan.stacks.which == 0) return;
+  attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  attr.sample_max_stack = static_cast<uint16_t>(plan.stack_most);
+  attr.exclude_callchain_kernel =
+      !features.kernel || (plan.stacks.which & PITRACE_STACKS_KERNEL) == 0;
+  attr.exclude_callchain_user = (plan.stacks.which & PITRACE_STACKS_USER) == 0;
+}
+
+// As map_shared_ring() for events that come later.
+bool share_ring(const std::vector<UniqueFd>& fds, const UniqueFd& owner) {
+  for (const auto& fd : fds)
+    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, owner.get()) != 0) return false;
+  return true;
 }
 
 }  // namespace
@@ -138,13 +158,51 @@ perf_event_attr side_band_attr(const EventFeatures& features, bool inherit) {
   return attr;
 }
 
-perf_event_attr tick_attr(const EventFeatures& features, bool inherit, uint64_t period_ns) {
+perf_event_attr tick_attr(const EventFeatures& features, bool inherit, const SamplePlan& plan) {
+  const TickEvent& tick = plan.tick;
   perf_event_attr attr = common_attr(features, inherit);
   attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  attr.sample_period = period_ns;
+  attr.sample_period = tick.period;
   attr.sample_type = tick_sample_type;
   attr.exclude_kernel = !features.kernel;
+  ask_for_stacks(attr, features, plan);
+  if (tick.is_time()) return attr;
+  attr.type = tick.type;
+  attr.config = tick.config;
+  attr.config1 = tick.config1;
+  attr.config2 = tick.config2;
+  if ((tick.flags & PITRACE_EVENT_NO_KERNEL) != 0) attr.exclude_kernel = 1;
+  attr.exclude_user = (tick.flags & PITRACE_EVENT_NO_USER) != 0;
   return attr;
+}
+
+perf_event_attr switch_attr(const EventFeatures& features, bool inherit) {
+  perf_event_attr attr = common_attr(features, inherit);
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.sample_period = 1;
+  attr.sample_type = side_band_sample_type;
+  attr.exclude_kernel = 1;
+  attr.context_switch = 1;
+  return attr;
+}
+
+perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
+                                  const SamplePlan& plan) {
+  perf_event_attr attr = common_attr(features, inherit);
+  attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+  attr.sample_period = 1;
+  attr.sample_type = tick_sample_type;
+  ask_for_stacks(attr, features, plan);
+  return attr;
+}
+
+uint32_t stack_frames_most(const StackChoice& stacks) {
+  constexpr uint64_t kernel_default = 127;
+  const uint64_t allowed =
+      parse_number(read_line("/proc/sys/kernel/perf_event_max_stack")).value_or(kernel_default);
+  const uint64_t sides = static_cast<uint64_t>(std::popcount(stacks.which));
+  // One more a side: the address of the tick itself, and one that shows that there is more.
+  return static_cast<uint32_t>(std::min(allowed, sides * (stacks.depth + 2)));
 }
 
 int open_perf_event(perf_event_attr attr, int pid, int cpu) {
@@ -152,22 +210,46 @@ int open_perf_event(perf_event_attr attr, int pid, int cpu) {
   return fd < 0 ? -errno : static_cast<int>(fd);
 }
 
-Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets, uint64_t period_ns,
-                                  EventFeatures& features) {
+Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
+                                  const SamplePlan& plan, EventFeatures& features) {
   // The wake-up mark is part of the event, so a smaller ring needs new events.
   for (;; features.ring_bytes /= 2) {
     CpuEvents events;
     events.cpu = cpu;
-    const int error = open_groups(events, targets, period_ns, features);
+    const int error = open_groups(events, targets, plan, features);
     if (error == -ESRCH)
       return Error{PU_ERROR_INVALID_PARAMETER,
                    "The process to be traced does not exist any more; name one that runs."};
+    if (error != 0 && !events.side_band_fds.empty() && !plan.tick.is_time())
+      return refused_event(-error, plan.tick.name);
     if (error != 0) return open_error(-error, cpu);
     if (map_rings(events, features.ring_bytes)) return events;
     const int map_error = errno;
     if ((map_error != EPERM && map_error != ENOMEM) || features.ring_bytes <= ring_bytes_min)
       return ring_error(map_error);
   }
+}
+
+Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
+                          const SamplePlan& plan, EventFeatures& features) {
+  const bool inherit = targets.front() != -1;
+  int error = open_group(
+      events.cpu, targets, features, [&] { return switch_attr(features, inherit); },
+      events.switch_fds);
+  if (error == 0 && plan.stacks.which != 0 && features.kernel)
+    error = open_group(
+        events.cpu, targets, features, [&] { return switch_stack_attr(features, inherit, plan); },
+        events.switch_stack_fds);
+  if (error != 0) return open_error(-error, events.cpu);
+  const UniqueFd& owner = events.tick_fds.front();
+  if (share_ring(events.switch_fds, owner) && share_ring(events.switch_stack_fds, owner)) return {};
+  return Error{PU_FAILURE, fmt::format("Dispatches of CPU {} cannot be put beside its ticks ({}).",
+                                       events.cpu, errno_text(errno))};
+}
+
+uint64_t event_identifier(const UniqueFd& fd) {
+  uint64_t identifier = 0;
+  return ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &identifier) == 0 ? identifier : 0;
 }
 
 void control_events(const std::vector<UniqueFd>& fds, unsigned long request) {

@@ -12,6 +12,7 @@
 #include <pi/unique_fd.h>
 
 #include "perf_ring.h"
+#include "sampling.h"
 
 namespace pi::perfutil {
 
@@ -26,8 +27,17 @@ struct EventFeatures {
 
 constexpr size_t ring_bytes_min = 32 << 10;
 
-// Fields at the end of every record that is not a sample, and what samples carry.
-constexpr uint64_t side_band_sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+// What the rings are to hold.
+struct SamplePlan {
+  TickEvent tick;  // its period in nanoseconds, if it is time
+  StackChoice stacks;
+  uint32_t stack_most = 0;  // frames that the kernel takes of a chain, both sides together
+};
+
+// Fields at the end of every record that is not a sample, and what samples carry. The identifier
+// tells which event it was: samples of ticks and of switches share a ring.
+constexpr uint64_t side_band_sample_type =
+    PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 constexpr uint64_t tick_sample_type = PERF_SAMPLE_IP | side_band_sample_type;
 
 // Period of the clock event for a rate. Slightly short of the nominal one: at exactly 1,000 a
@@ -35,7 +45,16 @@ constexpr uint64_t tick_sample_type = PERF_SAMPLE_IP | side_band_sample_type;
 uint64_t tick_period_ns(uint32_t rate);
 
 perf_event_attr side_band_attr(const EventFeatures& features, bool inherit);
-perf_event_attr tick_attr(const EventFeatures& features, bool inherit, uint64_t period_ns);
+perf_event_attr tick_attr(const EventFeatures& features, bool inherit, const SamplePlan& plan);
+// Which thread leaves and which comes.
+perf_event_attr switch_attr(const EventFeatures& features, bool inherit);
+// The stack of a thread that leaves, as a sample; needs the permission to see the kernel.
+perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
+                                  const SamplePlan& plan);
+
+// Frames to ask of the kernel so that both sides can have the wanted depth, within what
+// kernel.perf_event_max_stack allows.
+uint32_t stack_frames_most(const StackChoice& stacks);
 
 // The system call; a file descriptor or a negative error number.
 int open_perf_event(perf_event_attr attr, int pid, int cpu);
@@ -46,6 +65,8 @@ struct CpuEvents {
   uint32_t cpu = 0;
   std::vector<UniqueFd> side_band_fds;
   std::vector<UniqueFd> tick_fds;
+  std::vector<UniqueFd> switch_fds;  // these two write to the ring of ticks
+  std::vector<UniqueFd> switch_stack_fds;
   PerfRing side_band;
   PerfRing ticks;
   uint64_t side_band_lost = 0;  // records the rings themselves told as lost
@@ -54,8 +75,15 @@ struct CpuEvents {
 
 // targets (not empty): thread ids whose events (and their children's) are wanted, or just -1 for
 // everything on the CPU. Threads that have vanished are left out. The error's code is a PU_* code.
-Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets, uint64_t period_ns,
-                                  EventFeatures& features);
+Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
+                                  const SamplePlan& plan, EventFeatures& features);
+
+// Adds what tells of switches, disabled, and with stacks where the plan has them.
+Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
+                          const SamplePlan& plan, EventFeatures& features);
+
+// The number by which the event's samples name it; 0 when the kernel does not tell.
+uint64_t event_identifier(const UniqueFd& fd);
 
 // request: PERF_EVENT_IOC_ENABLE, _DISABLE.
 void control_events(const std::vector<UniqueFd>& fds, unsigned long request);

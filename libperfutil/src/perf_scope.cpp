@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,8 +25,10 @@ int try_clock(int pid, uint32_t cpu, bool kernel) {
   EventFeatures features;
   features.kernel = kernel;
   features.lost_format = false;
-  const UniqueFd fd(open_perf_event(tick_attr(features, pid != -1, tick_period_ns(100)), pid,
-                                    static_cast<int>(cpu)));
+  SamplePlan plan;
+  plan.tick.period = tick_period_ns(100);
+  const UniqueFd fd(
+      open_perf_event(tick_attr(features, pid != -1, plan), pid, static_cast<int>(cpu)));
   // A negative error number is not a descriptor; UniqueFd leaves it alone.
   return fd ? 0 : -fd.get();
 }
@@ -79,6 +82,29 @@ Result<PerfScope> process_scope(int pid, uint32_t cpu) {
   return unsupported(error);
 }
 
+// What the module records and perf does not.
+constexpr std::pair<uint32_t, const char*> unseen_majors[] = {
+    {PITRACE_MAJOR_EXCEPTION, "exceptions"},
+    {PITRACE_MAJOR_INTERRUPT, "interrupts"},
+    {PITRACE_MAJOR_SYSCALL, "system calls"},
+    {PITRACE_MAJOR_SWITCH, "task switches with stack pointers"}};
+
+void add_blind_spots_of_dispatches(const PerfScope& scope, const CollectorStatus& status,
+                                   std::vector<std::string>& list) {
+  list.emplace_back(
+      "Wake-ups and migrations, and what a thread waits for: its state is only known to be "
+      "runnable or blocked.");
+  if (!scope.system)
+    list.push_back(
+        fmt::format("Who else is dispatched: where no thread of process {} and its "
+                    "descendants runs, the idle task stands for whatever does.",
+                    scope.pid));
+  if (status.stacks.which != 0 && !scope.kernel)
+    list.emplace_back(
+        "Stacks of dispatches: this user may not see the kernel, where threads leave their "
+        "processors.");
+}
+
 }  // namespace
 
 Result<PerfScope> decide_perf_scope(const TraceConfig& config) {
@@ -97,13 +123,29 @@ Result<PerfScope> decide_perf_scope(const TraceConfig& config) {
   return process_scope(config.pid, cpu);
 }
 
-std::vector<std::string> perf_blind_spots(const PerfScope& scope) {
-  std::vector<std::string> list{
-      "Code that runs with interrupts disabled: its time is charged to the instruction that "
-      "enables "
-      "them again.",
-      "Idle processors: the kernel throttles perf's clock there, so that their share is a lower "
-      "bound."};
+Status refuse_unseen(uint32_t major) {
+  for (const auto& [unseen, name] : unseen_majors)
+    if (major == unseen)
+      return Error{PU_ERROR_NOT_SUPPORTED,
+                   fmt::format("perf does not tell of {} (major {:#x}). They need the pitrace "
+                               "module: load it ('swtrace check' tells how) and initialise again.",
+                               name, major)};
+  return {};
+}
+
+std::vector<std::string> perf_blind_spots(const PerfScope& scope, const CollectorStatus& status) {
+  std::vector<std::string> list;
+  if (status.tick.is_time())
+    list = {
+        "Code that runs with interrupts disabled: its time is charged to the instruction that "
+        "enables them again.",
+        "Idle processors: the kernel throttles perf's clock there, so that their share is a lower "
+        "bound."};
+  for (const auto& [unseen, name] : unseen_majors)
+    if (status.enabled.test(unseen))
+      list.push_back(fmt::format("The kernel's own {}: perf does not tell of them.", name));
+  if (status.enabled.test(PITRACE_MAJOR_DISPATCH))
+    add_blind_spots_of_dispatches(scope, status, list);
   if (!scope.system)
     list.push_back(fmt::format("Other processes: only process {} and its descendants are sampled.",
                                scope.pid));

@@ -8,6 +8,7 @@
 
 #include <pi/result.h>
 
+#include "collector.h"
 #include "config.h"
 
 namespace pi::perfutil {
@@ -22,8 +23,12 @@ struct PerfScope {
 // PU_ERROR_INVALID_PARAMETER when the process does not exist.
 Result<PerfScope> decide_perf_scope(const TraceConfig& config);
 
-// One sentence for each thing that perf in this scope misses.
-std::vector<std::string> perf_blind_spots(const PerfScope& scope);
+// An error for a major whose records perf cannot make: PU_ERROR_NOT_SUPPORTED. All majors together
+// may be enabled, and perf_blind_spots() then tells what is missing.
+Status refuse_unseen(uint32_t major);
+
+// One sentence for each thing that perf in this scope misses of what is asked for.
+std::vector<std::string> perf_blind_spots(const PerfScope& scope, const CollectorStatus& status);
 
 }  // namespace pi::perfutil
 

@@ -29,6 +29,13 @@ std::string& last_error_text() {
 
 namespace {
 
+// Texts are kept for good, because callers may keep the pointers; there are few. With call_mutex()
+// held.
+const char* keep(const std::string& text) {
+  static std::set<std::string> kept;
+  return kept.insert(text).first->c_str();
+}
+
 void add(pi_trace_counts& sum, const Counts& counts) {
   static_assert(PI_LOST_REASONS == PITRACE_LOST_REASONS);
   sum.produced += counts.produced;
@@ -51,11 +58,15 @@ Status fill_status(Trace& trace, pi_trace_status& out) {
   out.interval_id = now->interval_id;
   out.trace_bytes = now->trace_bytes;
   out.mte_bytes = now->mte_bytes;
-  out.rate = now->rate;
+  out.rate = now->tick.is_time() ? now->rate : 0;
   out.tick_ns = now->tick_ns;
   out.throttled = now->throttled;
   for (const auto& [probe, missed] : now->missed) out.missed += missed;
   out.suspended = now->suspended;
+  out.period = now->tick.is_time() ? 0 : now->tick.period;
+  out.stacks = static_cast<int>(now->stacks.which);
+  out.depth = static_cast<int>(now->stacks.depth);
+  out.event = keep(now->tick.name);
   out.mode = trace.mode();
   for (const auto& stream : trace.counts()) {
     out.cpus += stream.kind == PITRACE_BUFFER_TRACE;
@@ -75,13 +86,11 @@ CollectorStatus state_or_none() {
   return state;
 }
 
-// Sentences are kept for good, because callers may keep the pointers; there are few.
 const char* sentence_at(unsigned index, std::vector<std::string> (Trace::*list)()) {
-  static std::set<std::string> kept;
   const char* text = nullptr;
   (void)call([&](Trace& trace) -> Status {
     const auto sentences = (trace.*list)();
-    if (index < sentences.size()) text = kept.insert(sentences[index]).first->c_str();
+    if (index < sentences.size()) text = keep(sentences[index]);
     return {};
   });
   return text;
@@ -122,11 +131,9 @@ int TraceSetName(const char* name) {
 }
 
 const char* TraceGetName(void) {
-  // Kept for good, as the caller may keep the pointer; there are few.
-  static std::set<std::string> kept;
   const char* name = "";
   (void)call([&](Trace& trace) -> Status {
-    name = kept.insert(trace.name()).first->c_str();
+    name = pi::perfutil::keep(trace.name());
     return {};
   });
   return name;
@@ -167,6 +174,10 @@ int TraceQueryMajor(int major) {
 
 int SetProfilerRate(int rate) {
   return call([=](Trace& trace) { return trace.set_rate(rate); });
+}
+
+int TraceSetStacks(int which, int depth) {
+  return call([=](Trace& trace) { return trace.set_stacks(which, depth); });
 }
 
 int TraceOn(void) {

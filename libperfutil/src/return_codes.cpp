@@ -36,6 +36,12 @@ const char* RcToString(int rc) {
       return "PU_ERROR_NOT_SUPPORTED: not supported here";
     case PU_ERROR_FACILITY_BUSY:
       return "PU_ERROR_FACILITY_BUSY: another process owns the trace";
+    case PU_ERROR_EVENT_NOT_SUPPORTED:
+      return "PU_ERROR_EVENT_NOT_SUPPORTED: this machine does not count the event";
+    case PU_ERROR_INVALID_METRIC:
+      return "PU_ERROR_INVALID_METRIC: there is no such event";
+    case PU_ERROR_INVALID_PRIVILEGE:
+      return "PU_ERROR_INVALID_PRIVILEGE: neither the kernel nor the user is to be counted";
     default:
       return "unknown return code";
   }

@@ -10,7 +10,8 @@
 
 namespace pi::perfutil {
 
-void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer& mte) {
+void put_startup(uint64_t time, const TickEvent& tick, uint32_t rate, uint32_t interval_id,
+                 UserBuffer& mte) {
   const pitrace_module kernel{};  // pid 0, address and size 0
   mte.put_module(time, kernel, PITRACE_KERNEL_NAME);
 
@@ -26,7 +27,11 @@ void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer&
       {mhz, minutes_west, static_cast<uint32_t>(local.tm_isdst > 0), static_cast<uint32_t>(now)});
   put(PITRACE_SYSTEM_TIMEBASE, {1'000'000'000});
   put(PITRACE_SYSTEM_OS, {PITRACE_OS_LINUX});
-  put(PITRACE_SYSTEM_TPROF, {0, rate, 0});
+  if (tick.is_time())
+    put(PITRACE_SYSTEM_TPROF, {0, rate, 0});
+  else
+    put(PITRACE_SYSTEM_TPROF,
+        {1, static_cast<uint32_t>(tick.period >> 32), static_cast<uint32_t>(tick.period)});
   put(PITRACE_SYSTEM_INTERVAL, {interval_id});
   put(PITRACE_SYSTEM_END, {});
 }

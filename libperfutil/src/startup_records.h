@@ -10,7 +10,8 @@
 namespace pi::perfutil {
 
 // Among the names, which are kept in every mode.
-void put_startup(uint64_t time, uint32_t rate, uint32_t interval_id, UserBuffer& mte);
+void put_startup(uint64_t time, const TickEvent& tick, uint32_t rate, uint32_t interval_id,
+                 UserBuffer& mte);
 
 }  // namespace pi::perfutil
 

@@ -157,6 +157,30 @@ Status Trace::set_rate(int rate) {
   return collector_->set_rate(static_cast<uint32_t>(rate));
 }
 
+Status Trace::set_event(const TickEvent& event) {
+  const auto now = status();
+  if (!now) return now.error();
+  if (now->on)
+    return Error{PU_ERROR_INCORRECT_STATE,
+                 "What a tick is cannot be changed while the trace is on; turn it off first."};
+  return collector_->set_event(event);
+}
+
+Status Trace::set_stacks(int which, int depth) {
+  const auto now = status();
+  if (!now) return now.error();
+  if (now->on)
+    return Error{PU_ERROR_INCORRECT_STATE,
+                 "Stacks cannot be changed while the trace is on; turn it off first."};
+  if (which < PI_STACKS_OFF || which > PI_STACKS_BOTH)
+    return invalid(fmt::format("{} names no stacks: 0 off, 1 kernel, 2 user, 3 both.", which));
+  if (depth == 0) depth = PITRACE_STACK_DEPTH_DEFAULT;
+  if (depth < 1 || depth > PITRACE_STACK_DEPTH_MAX)
+    return invalid(
+        fmt::format("A depth of {} is not possible; 1 to {} is.", depth, PITRACE_STACK_DEPTH_MAX));
+  return collector_->set_stacks({static_cast<uint32_t>(which), static_cast<uint32_t>(depth)});
+}
+
 Result<CollectorStatus> Trace::while_on() {
   auto now = status();
   if (now && !now->on) return Error{PU_ERROR_INCORRECT_STATE, "The trace is not on."};

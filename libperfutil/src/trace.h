@@ -32,6 +32,8 @@ class Trace {
   Status disable(int major);
   Result<bool> query_major(int major);
   Status set_rate(int rate);
+  Status set_event(const TickEvent& event);
+  Status set_stacks(int which, int depth);
   Status on();
   Result<bool> off();  // true: recording had ended by itself
   Status suspend();

@@ -66,9 +66,19 @@ void UserBuffer::put(uint64_t& time, uint32_t size, const Encode& encode) {
   state_->section_ready |= pitrace_ring_leave(&ring_);
 }
 
-void UserBuffer::put_tprof(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address) {
-  put(time, PITRACE_TPROF_SIZE, [&](std::byte* place, uint32_t time_lo) {
-    pitrace_encode_tprof(place, time_lo, user, pid, tid, address, 0);
+void UserBuffer::put_tprof(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address,
+                           const Stack& stack) {
+  const uint32_t extra = stack.ints();
+  put(time, PITRACE_TPROF_SIZE + 4 * extra, [&](std::byte* place, uint32_t time_lo) {
+    stack.put(pitrace_encode_tprof(place, time_lo, user, pid, tid, address, extra));
+  });
+}
+
+void UserBuffer::put_dispatch(uint64_t time, uint32_t pid, uint32_t tid, uint32_t state,
+                              const Stack& stack) {
+  const uint32_t extra = stack.ints();
+  put(time, PITRACE_DISPATCH_SIZE + 4 * extra, [&](std::byte* place, uint32_t time_lo) {
+    stack.put(pitrace_encode_dispatch(place, time_lo, pid, tid, state, extra));
   });
 }
 

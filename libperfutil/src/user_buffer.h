@@ -18,6 +18,7 @@
 
 #include "collector.h"
 #include "ring_memory.h"
+#include "sampling.h"
 
 namespace pi::perfutil {
 
@@ -40,7 +41,11 @@ class UserBuffer {
   static Result<UserBuffer> create(uint64_t bytes, uint32_t cpu, uint32_t kind,
                                    RecordingState* state);
 
-  void put_tprof(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address);
+  void put_tprof(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address,
+                 const Stack& stack = {});
+  // pid, tid: who runs from now on; state and stack: of who ran.
+  void put_dispatch(uint64_t time, uint32_t pid, uint32_t tid, uint32_t state,
+                    const Stack& stack = {});
   void put_ints(uint64_t time, uint32_t major, uint32_t minor,
                 std::initializer_list<uint32_t> ints);
   void put_name(uint64_t time, uint32_t minor, std::initializer_list<uint32_t> ints,

@@ -11,7 +11,7 @@ setup() {
 @test "libperfutil exports exactly the functions of perfutil.h, all of one version" {
     nm -D --defined-only "$library" | awk '$2 == "T" { print $3 }' | sort >exported
     # Declarations begin in the first column: TYPE NAME(
-    grep -oE '^(const )?[a-z0-9_]+ \**[A-Za-z0-9]+\(' "$header" | sed -E 's/.*[ *]([A-Za-z0-9]+)\(/\1@@PERFUTIL_0/' |
+    grep -oE '^(const |struct )?[a-z0-9_]+ \**[A-Za-z0-9]+\(' "$header" | sed -E 's/.*[ *]([A-Za-z0-9]+)\(/\1@@PERFUTIL_0/' |
         sort >declared
     [ "$(wc -l <declared)" -ge 28 ]
     diff declared exported

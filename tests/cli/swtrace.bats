@@ -76,7 +76,7 @@ sum() {
 }
 
 @test "every command explains itself" {
-    for command in init free enable disable maj setrate on off get info check; do
+    for command in init free enable disable maj setrate event stacks on off get ai info check; do
         run swtrace "$command" --help
         [ "$status" -eq 0 ]
         [[ "$output" == "Usage: swtrace $command"* ]]
@@ -115,6 +115,7 @@ sum() {
     [ "$status" -eq 0 ]
     [[ "$output" == *"no recorder runs"* ]]
     [ "$(swtrace info --json | jq .trace)" = null ]
+    swtrace info --json | jq -e '.above_idle_source | . == "hooks" or . == "/proc/stat"'
 }
 
 @test "check prints one line a check, a remedy for each failure, and a verdict" {

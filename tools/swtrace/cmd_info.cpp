@@ -40,6 +40,12 @@ std::string driver_version() {
   return IsDeviceDriverInstalled() ? "loaded, but this user may not open it" : "not loaded";
 }
 
+// Where 'swtrace ai' gets its numbers from, unless this kernel lacks the hooks.
+const char* above_idle_source() {
+  constexpr uint32_t first_version = 2 << 24 | 1 << 16;
+  return GetDDVersionEx() >= first_version ? "hooks" : "/proc/stat";
+}
+
 void line(std::string_view label, std::string_view value) {
   fmt::print(" {:<20}: {}\n", label, value);
 }
@@ -77,9 +83,15 @@ void print_trace(const std::string& lines) {
   line("Buffer size",
        fmt::format("{} KB trace, {} KB MTE for each of {} CPUs", number(lines, "trace_bytes") >> 10,
                    number(lines, "mte_bytes") >> 10, number(lines, "cpus")));
-  line("Tprof rate",
-       fmt::format("{} ticks/second, interval {:.2f} microseconds", number(lines, "rate"),
-                   static_cast<double>(number(lines, "tick_ns")) / 1e3));
+  if (number(lines, "period") != 0)
+    line("Tprof event", fmt::format("{}, a tick every {} of them", value_of(lines, "event"),
+                                    number(lines, "period")));
+  else
+    line("Tprof rate",
+         fmt::format("{} ticks/second, interval {:.2f} microseconds", number(lines, "rate"),
+                     static_cast<double>(number(lines, "tick_ns")) / 1e3));
+  if (const auto stacks = value_of(lines, "stacks"); stacks != "off")
+    line("Stacks", fmt::format("{}, depth {}", stacks, number(lines, "depth")));
   const std::string mode = value_of(lines, "mode");
   line("Mode", mode == "normal" ? mode : fmt::format("{}, {}", mode, value_of(lines, "file")));
   const bool on = number(lines, "on") != 0;
@@ -111,8 +123,10 @@ nlohmann::ordered_json trace_json(const std::string& lines) {
   nlohmann::ordered_json trace{{"source", value_of(lines, "source")},
                                {"scope", value_of(lines, "scope")}};
   for (const char* key : {"pid", "recorder", "cpus", "trace_bytes", "mte_bytes", "rate", "tick_ns",
-                          "interval", "missed", "throttled", "overwritten"})
+                          "interval", "missed", "throttled", "overwritten", "period", "depth"})
     trace[key] = number(lines, key);
+  trace["event"] = value_of(lines, "event");
+  trace["stacks"] = value_of(lines, "stacks");
   trace["mode"] = value_of(lines, "mode");
   trace["file"] = value_of(lines, "file");
   for (const char* key : {"on", "active", "full", "suspended"})
@@ -136,7 +150,7 @@ void print_json(const std::string& lines) {
                               {"cpu_hz", GetProcessorSpeed()},
                               {"cpus", PiGetActiveProcessorCount()},
                               {"hyper_threading", machine.hyper_threading},
-                              {"above_idle", false}};
+                              {"above_idle_source", above_idle_source()}};
   info["trace"] = lines.empty() ? nlohmann::ordered_json() : trace_json(lines);
   using Json = nlohmann::ordered_json;
   fmt::print("{}\n", info.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -162,7 +176,7 @@ int cmd_info(const Words& words) {
     line("Tracing", "off: no recorder runs ('swtrace init' starts one)");
   else
     print_trace(lines);
-  line("Above Idle", "off");
+  line("Above Idle", fmt::format("from {} ('swtrace ai')", above_idle_source()));
   return cli::exit_good;
 }
 

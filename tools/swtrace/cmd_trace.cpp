@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// swtrace on, off, free, enable, disable, maj, setrate: the recorder does them, we say the result.
+// swtrace on, off, free, enable, disable, maj, setrate, stacks: the recorder does them, we say the
+// result.
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "cli.h"
@@ -29,22 +33,22 @@ int without_arguments(const Words& words, const char* name, const char* summary)
 }
 
 int change_majors(const Words& words, const char* verb, const char* summary) {
-  auto table =
-      plain(fmt::format("swtrace {} [MAJOR]...", verb),
-            fmt::format("{} Without MAJOR: all. MAJOR is decimal, 0octal or 0xhex, 1 to "
-                        "254, or the word tprof for what a tprof report needs.",
-                        summary),
-            {fmt::format("swtrace {} tprof", verb), fmt::format("swtrace {} 0x10 25", verb)});
+  auto table = plain(
+      fmt::format("swtrace {} [MAJOR]...", verb),
+      fmt::format("{} Without MAJOR: all. MAJOR is decimal, 0octal or 0xhex, 1 to "
+                  "254, or a name: exception, interrupt, syscall, dispatch, switch, mte, or "
+                  "tprof for all that a tprof report needs.",
+                  summary),
+      {fmt::format("swtrace {} tprof dispatch", verb), fmt::format("swtrace {} 0x10 25", verb)});
   constexpr int majors_most = 256;
   table.positional("major", majors_most);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   Request request{verb};
   for (const auto& word : positionals(outcome, "major")) {
-    const auto major =
-        word == "tprof" ? std::optional(PI_MAJORS_TPROF) : parse_number(word, PI_MAJORS_TPROF);
+    const auto major = parse_major(word);
     if (!major) {
-      cli::error(fmt::format("'{}' is not a major: give 1 to 254 or the word tprof.", word));
+      cli::error(fmt::format("'{}' is not a major: give 1 to 254 or a name such as tprof.", word));
       return cli::exit_usage;
     }
     request.push_back(std::to_string(*major));
@@ -125,12 +129,42 @@ int cmd_maj(const Words& words) {
   return cli::exit_good;
 }
 
+int cmd_stacks(const Words& words) {
+  auto table = plain(
+      "swtrace stacks user|kernel|both|off [-depth N]",
+      "Has ticks and dispatches carry the stack of the user's code, of the kernel's or both, from "
+      "the next 'on' on. User stacks follow frame pointers. Only while the trace is off.",
+      {"swtrace stacks both", "swtrace stacks user -depth 16"});
+  table.group("Stacks")("depth",
+                        cli::po::value<std::string>()->default_value("64")->value_name("N"),
+                        "frames of the kernel and of the user each, 1 to 127");
+  table.positional("which", 1);
+  const auto outcome = table.parse(words);
+  if (outcome.exit) return *outcome.exit;
+  const auto which = positionals(outcome, "which");
+  const std::string& text = outcome.values["depth"].as<std::string>();
+  constexpr int depth_most = 127;
+  const auto depth = parse_number(text, depth_most);
+  constexpr const char* choices[] = {"off", "kernel", "user", "both"};  // as PI_STACKS_*
+  const auto choice = which.empty()
+                          ? std::end(choices)
+                          : std::find(std::begin(choices), std::end(choices), which.front());
+  if (choice == std::end(choices) || !depth || *depth == 0) {
+    cli::error(choice == std::end(choices)
+                   ? "Say which stacks: user, kernel, both or off."
+                   : fmt::format("-depth: '{}' is not a depth from 1 to {}.", text, depth_most));
+    return cli::exit_usage;
+  }
+  return ask_and_report(
+      {"stacks", std::to_string(choice - std::begin(choices)), std::to_string(*depth)});
+}
+
 int cmd_setrate(const Words& words) {
-  auto table =
-      plain("swtrace setrate [N]",
-            "Sets the rate of tprof ticks, 1 to 10,000 a second and CPU; 0 or nothing: 100. "
-            "Only while the trace is off.",
-            {"swtrace setrate 1000"});
+  auto table = plain(
+      "swtrace setrate [N]",
+      "Sets the rate of tprof ticks, 1 to 10,000 a second and CPU; 0 or nothing: 100. Ticks are "
+      "by time again after 'swtrace event'. Only while the trace is off.",
+      {"swtrace setrate 1000"});
   table.positional("rate", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;

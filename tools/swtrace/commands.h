@@ -25,6 +25,9 @@ int cmd_resume(const Words& words);
 int cmd_discard(const Words& words);
 int cmd_get(const Words& words);
 int cmd_setrate(const Words& words);
+int cmd_event(const Words& words);
+int cmd_stacks(const Words& words);
+int cmd_ai(const Words& words);
 int cmd_info(const Words& words);
 int cmd_check(const Words& words);
 
@@ -45,6 +48,13 @@ std::optional<uint32_t> parse_size(const std::string& text, uint32_t unit = 1 <<
 
 // A decimal, 0octal or 0xhex number up to most.
 std::optional<int> parse_number(const std::string& text, int most);
+
+// As parse_number() with most 255, or a major's name: exception, interrupt, syscall, tprof (its
+// set), dispatch, switch, mte.
+std::optional<int> parse_major(const std::string& text);
+
+// Seconds: "90", "90s", "15m", "2h", "1d". Nothing when it is none, 0, or more than a year.
+std::optional<int> parse_duration(const std::string& text);
 
 // The name as the recorder needs it, which lives in another directory. Empty when there is no such
 // name: the current directory has no path any more, or name is empty.

@@ -2,8 +2,12 @@
 // Numbers and sizes as swtrace's commands take them.
 #include <cctype>
 #include <charconv>
+#include <utility>
+
+#include <pitrace/abi.h>
 
 #include "commands.h"
+#include "perfutil.h"
 
 namespace pi::swtrace {
 namespace {
@@ -48,6 +52,35 @@ std::optional<int> parse_number(const std::string& text, int most) {
   int value = 0;
   if (!parse_whole(digits, base, value) || value < 0 || value > most) return std::nullopt;
   return value;
+}
+
+std::optional<int> parse_major(const std::string& text) {
+  constexpr std::pair<const char*, int> names[] = {{"exception", PITRACE_MAJOR_EXCEPTION},
+                                                   {"interrupt", PITRACE_MAJOR_INTERRUPT},
+                                                   {"syscall", PITRACE_MAJOR_SYSCALL},
+                                                   {"tprof", PI_MAJORS_TPROF},
+                                                   {"dispatch", PITRACE_MAJOR_DISPATCH},
+                                                   {"switch", PITRACE_MAJOR_SWITCH},
+                                                   {"mte", PITRACE_MAJOR_MTE}};
+  for (const auto& [name, major] : names)
+    if (text == name) return major;
+  return parse_number(text, PI_MAJORS_TPROF);
+}
+
+std::optional<int> parse_duration(const std::string& text) {
+  constexpr int seconds_most = 366 * 86400;
+  int unit = 1;
+  std::string number = text;
+  for (const auto& [letter, seconds] : {std::pair('s', 1), {'m', 60}, {'h', 3600}, {'d', 86400}})
+    if (text.ends_with(letter)) {
+      unit = seconds;
+      number.pop_back();
+      break;
+    }
+  int value = 0;
+  if (!parse_whole(std::string_view(number), 10, value) || value < 1 || value > seconds_most / unit)
+    return std::nullopt;
+  return value * unit;
 }
 
 }  // namespace pi::swtrace

@@ -34,7 +34,7 @@ UniqueFd take_signals() {
   return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
 }
 
-// perf needs two descriptors a CPU, and in the scope of one process as many for each thread.
+// perf needs up to four descriptors a CPU, and in the scope of one process as many for each thread.
 void allow_many_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

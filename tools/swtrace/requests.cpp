@@ -12,6 +12,7 @@
 namespace pi::swtrace {
 namespace {
 
+constexpr const char* stack_names[] = {"off", "kernel", "user", "both"};  // by PI_STACKS_*
 constexpr const char* mode_names[] = {"normal", "wrap-around", "continuous"};
 
 Reply reply_of(int rc) {
@@ -70,12 +71,12 @@ Reply tell_status() {
   reply.text = fmt::format(
       "recorder={}\nsource={}\nscope={}\npid={}\non={}\nactive={}\nfull={}\ninterval={}\ncpus={}\n"
       "trace_bytes={}\nmte_bytes={}\nrate={}\ntick_ns={}\nmissed={}\nthrottled={}\nmode={}\n"
-      "file={}\nsuspended={}\noverwritten={}\n",
+      "file={}\nsuspended={}\noverwritten={}\nevent={}\nperiod={}\nstacks={}\ndepth={}\n",
       ::getpid(), now.source == PI_SOURCE_DRIVER ? "driver" : "perf",
       now.scope == TRACE_SCOPE_SYSTEM ? "system" : "process", now.pid, now.on, IsTraceActive(),
       now.full, now.interval_id, now.cpus, now.trace_bytes, now.mte_bytes, now.rate, now.tick_ns,
       now.missed, now.throttled, mode_names[now.mode], TraceGetName(), now.suspended,
-      now.overwritten);
+      now.overwritten, now.event, now.period, stack_names[now.stacks], now.depth);
   reply.text += counts_text("trace", now.trace) + counts_text("mte", now.mte);
   for (unsigned index = 0; const char* text = PiCannotSee(index); ++index)
     reply.text += fmt::format("cannot_see={}\n", text);
@@ -89,6 +90,27 @@ Reply set_rate(const Request& request) {
   if (!rate) return malformed(request[0]);
   const int rc = SetProfilerRate(*rate);
   return rc == PU_SUCCESS ? tell_status() : reply_of(rc);
+}
+
+// event NAME COUNT PRIV RANDOM
+Reply set_event(const Request& request) {
+  if (request.size() != 5) return malformed(request[0]);
+  uint64_t count = 0;
+  const std::string& text = request[2];
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const auto priv = parse_int(request[3]);
+  const auto random = parse_int(request[4]);
+  if (error != std::errc() || end != text.data() + text.size() || !priv || !random)
+    return malformed(request[0]);
+  return reply_of(PiSetTprofEvent(request[1].c_str(), count, *priv, *random));
+}
+
+// stacks WHICH DEPTH
+Reply set_stacks(const Request& request) {
+  const auto which = request.size() == 3 ? parse_int(request[1]) : std::nullopt;
+  const auto depth = request.size() == 3 ? parse_int(request[2]) : std::nullopt;
+  if (!which || !depth) return malformed(request[0]);
+  return reply_of(TraceSetStacks(*which, *depth));
 }
 
 int mode() {
@@ -125,6 +147,8 @@ Reply answer(const Request& request, bool& asked_to_end) {
   if (verb == "enable") return change_majors(request, TraceEnable);
   if (verb == "disable") return change_majors(request, TraceDisable);
   if (verb == "rate") return set_rate(request);
+  if (verb == "event") return set_event(request);
+  if (verb == "stacks") return set_stacks(request);
   if (verb == "get" || verb == "get-default") return write_file(request);
   if (request.size() != 1) return malformed(verb);
   if (verb == "majors") return list_majors();

@@ -17,15 +17,17 @@ namespace {
 using namespace pi;
 
 TEST(PerfutilApi, EveryCodeHasItsOwnName) {
-  for (const int rc :
-       {0, -1, -3, -4, -5, -6, -8, -87, -200, -201, -202, -205, -208, -209, -210, -211})
+  for (const int rc : {0, -1, -3, -4, -5, -6, -8, -87, -200, -201, -202, -205, -208, -209, -210,
+                       -211, -213, -219, -222})
     EXPECT_EQ(std::strncmp(RcToString(rc), "PU_", 3), 0) << rc;
   EXPECT_STREQ(RcToString(-99999), "unknown return code");
 }
 
 TEST(PerfutilApi, BeforeInitEverythingSaysSo) {
   for (const int rc : {TraceEnable(16), TraceDisable(16), TraceQueryMajor(16), SetProfilerRate(100),
-                       TraceOn(), TraceOff(), TraceTerminate(), TraceWriteBufferToFile("/tmp/x")}) {
+                       TraceOn(), TraceOff(), TraceTerminate(), TraceWriteBufferToFile("/tmp/x"),
+                       TraceSetStacks(3, 0), PiSetTprofEvent("page-faults", 1, PI_PRIV_BOTH, 0),
+                       TraceSetTprofEvent(ALL_CPUS, 102, 1, PI_PRIV_BOTH)}) {
     EXPECT_EQ(rc, PU_ERROR_NOT_INITIALIZED);
     EXPECT_NE(std::strstr(PiErrorText(), "TraceInit"), nullptr);
   }
@@ -143,6 +145,97 @@ TEST_F(PerfutilTrace, StatusTellsSourceSizesAndRate) {
   EXPECT_EQ(SetProfilerRate(0), PU_SUCCESS);
   ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
   EXPECT_EQ(status.rate, 100u);
+}
+
+TEST_F(PerfutilTrace, StacksAreToldByTheStatusAndKeptFromARunningTrace) {
+  EXPECT_EQ(TraceSetStacks(4, 0), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceSetStacks(PI_STACKS_BOTH, 128), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceSetStacks(PI_STACKS_BOTH, -1), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceSetStacks(PI_STACKS_USER, 0), PU_SUCCESS);
+  pi_trace_status status{};
+  status.size = sizeof status;
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_EQ(status.stacks, PI_STACKS_USER);
+  EXPECT_EQ(status.depth, 64);
+  EXPECT_EQ(TraceOn(), PU_SUCCESS);
+  EXPECT_EQ(TraceSetStacks(PI_STACKS_OFF, 0), PU_ERROR_INCORRECT_STATE);
+}
+
+TEST_F(PerfutilTrace, AnEventIsSetByNameOrNumberUntilARateIs) {
+  EXPECT_EQ(PiSetTprofEvent(nullptr, 1, PI_PRIV_BOTH, 0), PU_ERROR_NULL_POINTER);
+  EXPECT_EQ(PiSetTprofEvent("page-faults", 0, PI_PRIV_BOTH, 0), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(PiSetTprofEvent("page-faults", 1, 0, 0), PU_ERROR_INVALID_PRIVILEGE);
+  EXPECT_EQ(PiSetTprofEvent("no such event", 1, PI_PRIV_BOTH, 0), PU_ERROR_INVALID_METRIC);
+  EXPECT_EQ(PiSetTprofEvent("page-faults", 1, PI_PRIV_BOTH, 1), PU_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(TraceSetTprofEvent(0, 102, 1, PI_PRIV_BOTH), PU_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(TraceSetTprofEvent(ALL_CPUS, 100, 1, PI_PRIV_BOTH), PU_ERROR_INVALID_METRIC);
+  EXPECT_EQ(TraceSetTprofEvent(ALL_CPUS, 196, 1, PI_PRIV_BOTH), PU_ERROR_INVALID_METRIC);
+  EXPECT_EQ(TraceSetTprofEvent(ALL_CPUS, 104, 1, PI_PRIV_BOTH), PU_ERROR_EVENT_NOT_SUPPORTED);
+  EXPECT_EQ(PiSetTprofEvent("page-faults", 3, PI_PRIV_USER, 0), PU_SUCCESS);
+  pi_trace_status status{};
+  status.size = sizeof status;
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_STREQ(status.event, "page-faults");
+  EXPECT_EQ(status.period, 3u);
+  EXPECT_EQ(status.rate, 0u);
+  EXPECT_EQ(status.tick_ns, 0u);
+  EXPECT_EQ(TraceOn(), PU_SUCCESS);
+  EXPECT_EQ(PiSetTprofEvent("page-faults", 3, PI_PRIV_USER, 0), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(TraceOff(), PU_SUCCESS);
+  EXPECT_EQ(SetProfilerRate(0), PU_SUCCESS);
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_STREQ(status.event, "");
+  EXPECT_EQ(status.rate, 100u);
+}
+
+TEST(PerfutilEvents, SomeWorkEverywhereAndTheListsOfTheOriginalsAgree) {
+  pi_event event{};
+  EXPECT_EQ(PiEvent(0, nullptr), PU_ERROR_NULL_POINTER);
+  EXPECT_EQ(PiEvent(0, &event), PU_ERROR_INVALID_PARAMETER);
+  event.size = sizeof event;
+  int originals = 0, supported = 0;
+  bool clock_seen = false;
+  for (unsigned index = 0; PiEvent(index, &event) == PU_SUCCESS; ++index) {
+    EXPECT_EQ(event.works == 0, *event.reason != '\0') << event.name;
+    originals += event.id != 0;
+    supported += event.id != 0 && event.works != 0;
+    clock_seen |= std::strcmp(event.name, "cpu-clock") == 0;
+  }
+  EXPECT_TRUE(clock_seen);
+  EXPECT_EQ(originals, 95);
+  EXPECT_EQ(GetNumberOfPerfCounterEventsSupported(), supported);
+  const int* ids = nullptr;
+  const char* const* names = nullptr;
+  EXPECT_EQ(GetSupportedPerfCounterEventIdList(nullptr), PU_ERROR_NULL_POINTER);
+  EXPECT_EQ(GetSupportedPerfCounterEventIdList(&ids), PU_SUCCESS);
+  EXPECT_EQ(GetSupportedPerfCounterEventNameList(&names), PU_SUCCESS);
+  for (int i = 1; i < supported; ++i) EXPECT_LT(ids[i - 1], ids[i]);
+}
+
+TEST(PerfutilAboveIdle, CountersAddUpAndGrow) {
+  EXPECT_EQ(IsAiSupported(), 1);
+  EXPECT_EQ(IsAiActive(), 0);
+  EXPECT_EQ(PiAiSource(), 0);
+  EXPECT_EQ(AiTerminate(), PU_ERROR_NOT_INITIALIZED);
+  int bytes = 0;
+  ai_counters* counters = AiAllocCounters(&bytes);
+  ASSERT_NE(counters, nullptr);
+  EXPECT_EQ(static_cast<size_t>(bytes) / sizeof *counters,
+            static_cast<size_t>(::sysconf(_SC_NPROCESSORS_CONF)));
+  EXPECT_EQ(AiGetCounters(counters), PU_ERROR_NOT_INITIALIZED);
+  ASSERT_EQ(AiInit(), PU_SUCCESS) << PiErrorText();
+  EXPECT_EQ(AiInit(), PU_ERROR_INCORRECT_STATE);
+  EXPECT_EQ(IsAiActive(), 1);
+  EXPECT_EQ(AiGetCounters(nullptr), PU_ERROR_NULL_POINTER);
+  ::usleep(50'000);
+  ASSERT_EQ(AiGetCounters(counters), PU_SUCCESS);
+  EXPECT_GE(counters[0].CurTime, 50'000'000u);
+  EXPECT_EQ(counters[0].CurTime,
+            counters[0].IdleTime + counters[0].BusyTime + counters[0].IntrTime);
+  EXPECT_EQ(AiZeroCounters(counters), PU_SUCCESS);
+  EXPECT_EQ(counters[0].CurTime, 0u);
+  EXPECT_EQ(AiTerminate(), PU_SUCCESS);
+  AiFreeCounters(counters);
 }
 
 TEST_F(PerfutilTrace, TerminateEndsARunningTraceAndAllowsANewOne) {

@@ -106,6 +106,83 @@ TEST_F(DriverTest, CallsBecomeTheirIoctls) {
   EXPECT_EQ(module->arguments, (std::vector<uint32_t>{255, 25, 1000}));
 }
 
+TEST_F(DriverTest, StacksGoToTheModuleAndIntoTheStatus) {
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  EXPECT_TRUE((*collector)->set_stacks({PITRACE_STACKS_USER, 16}));
+  EXPECT_EQ(module->stacks.which, uint32_t{PITRACE_STACKS_USER});
+  EXPECT_EQ(module->stacks.depth, 16u);
+  EXPECT_EQ((*collector)->status()->stacks.depth, 16u);
+}
+
+TEST_F(DriverTest, AnEventGoesToTheModuleAndARateMakesTicksByTimeAgain) {
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  TickEvent event;
+  event.name = "cycles";
+  event.type = 0;
+  event.config1 = 7;
+  event.period = 123456;
+  event.flags = PITRACE_EVENT_RANDOM;
+  EXPECT_TRUE((*collector)->set_event(event));
+  EXPECT_EQ(module->event.type, 0u);
+  EXPECT_EQ(module->event.config1, 7u);
+  EXPECT_EQ(module->event.period, 123456u);
+  EXPECT_EQ(module->event.flags, uint32_t{PITRACE_EVENT_RANDOM});
+  EXPECT_EQ((*collector)->status()->tick.name, "cycles");
+  EXPECT_EQ((*collector)->status()->tick_ns, 0u);
+  EXPECT_TRUE((*collector)->set_rate(500));
+  EXPECT_EQ(module->event.type, PITRACE_EVENT_TIME);
+  EXPECT_TRUE((*collector)->status()->tick.is_time());
+}
+
+TEST_F(DriverTest, AnEventThatTheMachineDoesNotCountNamesThoseThatItDoes) {
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  TickEvent event;
+  event.name = "cycles";
+  for (const int error : {-ENOENT, -EOPNOTSUPP}) {
+    module->refuse[PITRACE_IOC_EVENT] = error;
+    const auto refused = (*collector)->set_event(event);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PU_ERROR_EVENT_NOT_SUPPORTED);
+    EXPECT_THAT(refused.error().message, HasSubstr("'cycles'"));
+    EXPECT_THAT(refused.error().message, HasSubstr("virtual machine"));
+    EXPECT_THAT(refused.error().message, HasSubstr("page-faults"));
+  }
+  module->refuse[PITRACE_IOC_EVENT] = -EBUSY;
+  const auto busy = (*collector)->set_event(event);
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().code, PU_ERROR_FACILITY_BUSY);
+  EXPECT_TRUE((*collector)->status()->tick.is_time());
+}
+
+TEST_F(DriverTest, CountersThatAreTakenWhenTheTraceIsTurnedOnAreNoFullBuffer) {
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  TickEvent event;
+  event.name = "cycles";
+  event.type = 0;
+  ASSERT_TRUE((*collector)->set_event(event));
+  module->refuse[PITRACE_IOC_ON] = -ENOSPC;
+  const auto refused = (*collector)->on();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PU_ERROR_FACILITY_BUSY);
+  EXPECT_THAT(refused.error().message, HasSubstr("'cycles'"));
+}
+
+TEST_F(DriverTest, AModuleThatIsOlderIsToldToBeOld) {
+  module->refuse[PITRACE_IOC_EVENT] = module->refuse[PITRACE_IOC_STACKS] = -ENOTTY;
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  const auto event = (*collector)->set_event({});
+  const auto stacks = (*collector)->set_stacks({PITRACE_STACKS_USER, 16});
+  ASSERT_FALSE(event || stacks);
+  EXPECT_EQ(event.error().code, PU_ERROR_NOT_SUPPORTED);
+  EXPECT_THAT(stacks.error().message, HasSubstr("older"));
+  EXPECT_EQ((*collector)->status()->stacks.which, 0u);
+}
+
 TEST_F(DriverTest, TheEndGivesUpOwnershipAndCloses) {
   {
     auto collector = create();

@@ -25,6 +25,9 @@ struct FakeModule {
   std::vector<unsigned long> requests;  // in order
   std::vector<uint32_t> arguments;      // of ENABLE, DISABLE, RATE
   pitrace_alloc allocated{};
+  pitrace_stacks stacks{};
+  pitrace_event event{};
+  std::map<uint32_t, pitrace_ai> above_idle;  // by CPU
   pitrace_info info{};
   std::vector<pitrace_probe> probes;
   std::vector<uint32_t> cpus{0};
@@ -62,6 +65,10 @@ class FakeDevice final : public perfutil::Device {
       module_->info.mte_bytes = (module_->allocated.mte_bytes + 4095) & ~4095ull;
       module_->info.state = PITRACE_TRACE_INIT;
     }
+    if (request == PITRACE_IOC_STACKS)
+      std::memcpy(&module_->stacks, argument, sizeof module_->stacks);
+    if (request == PITRACE_IOC_EVENT) std::memcpy(&module_->event, argument, sizeof module_->event);
+    if (request == PITRACE_IOC_AI_READ) return above_idle(static_cast<pitrace_ai*>(argument));
     if (request == PITRACE_IOC_ON) module_->info.state = PITRACE_TRACE_ON;
     if (request == PITRACE_IOC_OFF) module_->info.state = PITRACE_TRACE_INIT;
     if (request == PITRACE_IOC_INFO) std::memcpy(argument, &module_->info, sizeof module_->info);
@@ -86,6 +93,13 @@ class FakeDevice final : public perfutil::Device {
   int probe(pitrace_probe* out) {
     if (out->index >= module_->probes.size()) return -ENOENT;
     *out = module_->probes[out->index];
+    return 0;
+  }
+
+  int above_idle(pitrace_ai* out) {
+    const auto found = module_->above_idle.find(out->cpu);
+    if (found == module_->above_idle.end()) return -ENXIO;
+    *out = found->second;
     return 0;
   }
 

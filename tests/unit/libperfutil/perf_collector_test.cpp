@@ -327,6 +327,143 @@ TEST_F(PerfSource, InTheScopeOfOneProcessItsOtherThreadsAndChildrenAreSampledAnd
   early.join();
 }
 
+// A chain of calls that the compiler leaves as it is.
+__attribute__((noipa)) void burn_at_the_end(milliseconds time) {
+  burn(time);
+  asm volatile("");
+}
+
+TEST_F(PerfSource, TicksCarryStacksWhenAskedForAndNoneOtherwise) {
+  create({});
+  if (!collector_) return;
+  ASSERT_TRUE(collector_->set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 16}));
+  ASSERT_TRUE(collector_->on());
+  burn_at_the_end(milliseconds(300));
+  ASSERT_TRUE(collector_->off());
+  size_t ticks = 0, with_callers = 0;
+  for (const auto& record : records(PITRACE_BUFFER_TRACE)) {
+    TprofTick tick{};
+    if (!decode_tprof(record.view, tick)) continue;
+    const StackView stack = stack_of_tprof(record.view);
+    EXPECT_TRUE(stack.exists());
+    EXPECT_LE(stack.kernel_frames(), 16u);
+    EXPECT_LE(stack.user_frames(), 16u);
+    ++ticks;
+    with_callers += stack.kernel_frames() + stack.user_frames() != 0;
+  }
+  EXPECT_GT(ticks, 0u);
+  EXPECT_GT(with_callers, ticks / 2);
+  ASSERT_TRUE(collector_->set_stacks({}));
+  ASSERT_TRUE(collector_->on());
+  burn(milliseconds(50));
+  ASSERT_TRUE(collector_->off());
+  for (const auto& record : records(PITRACE_BUFFER_TRACE))
+    EXPECT_EQ(record.view.length(), uint32_t{PITRACE_TPROF_SIZE});
+}
+
+// Where this thread was dispatched, and what became of it before.
+TEST_F(PerfSource, DispatchesTellWhenThisThreadSleptAndFromWhere) {
+  TraceConfig config;
+  create(config);
+  if (!collector_) return;
+  if (collector_->status()->scope != TRACE_SCOPE_SYSTEM) GTEST_SKIP() << "needs the whole system";
+  ASSERT_TRUE(collector_->disable(PITRACE_MAJOR_TPROF));
+  ASSERT_TRUE(collector_->set_stacks({PITRACE_STACKS_KERNEL, 16}));
+  ASSERT_TRUE(collector_->enable(PITRACE_MAJOR_DISPATCH));
+  ASSERT_TRUE(collector_->on());
+  constexpr int sleeps = 20;
+  for (int i = 0; i < sleeps; ++i) std::this_thread::sleep_for(milliseconds(5));
+  ASSERT_TRUE(collector_->off());
+  int came = 0, left_blocked = 0, with_stack = 0;
+  for (const auto& view : collector_->buffers()) {
+    if (view.kind != PITRACE_BUFFER_TRACE) continue;
+    uint32_t runs = ~0u;
+    bool whole = false;
+    const auto stream = test::records_of(view.records, &whole);
+    EXPECT_TRUE(whole || view.records.empty());
+    EXPECT_EQ(stream.size(), view.counts.written);
+    EXPECT_EQ(view.counts.produced, view.counts.written);
+    for (const auto& record : stream) {
+      Dispatch dispatch{};
+      if (!decode_dispatch(record.view, dispatch)) continue;
+      if (runs == static_cast<uint32_t>(::gettid())) {
+        left_blocked += dispatch.state == PITRACE_STATE_BLOCKED;
+        with_stack += stack_of_dispatch(record.view).kernel_frames() != 0;
+      }
+      runs = dispatch.tid;
+      came += runs == static_cast<uint32_t>(::gettid());
+    }
+  }
+  EXPECT_GE(came, sleeps);
+  // Before its first dispatch it is not known to run.
+  EXPECT_GE(left_blocked, sleeps - 1);
+  EXPECT_GE(with_stack, sleeps - 1);
+}
+
+TEST_F(PerfSource, OfOneProcessDispatchesAlternateWithTheIdleTask) {
+  TraceConfig config;
+  config.scope = TRACE_SCOPE_PROCESS;
+  create(config);
+  if (!collector_) return;
+  ASSERT_TRUE(collector_->enable(PITRACE_MAJOR_DISPATCH));
+  ASSERT_TRUE(collector_->on());
+  constexpr int sleeps = 20;
+  for (int i = 0; i < sleeps; ++i) std::this_thread::sleep_for(milliseconds(5));
+  ASSERT_TRUE(collector_->off());
+  int came = 0, left = 0;
+  for (const auto& record : records(PITRACE_BUFFER_TRACE)) {
+    Dispatch dispatch{};
+    if (!decode_dispatch(record.view, dispatch)) continue;
+    came += dispatch.pid == static_cast<uint32_t>(::getpid());
+    left += dispatch.pid == 0 && dispatch.state == PITRACE_STATE_BLOCKED;
+  }
+  EXPECT_GE(came, sleeps);
+  EXPECT_GE(left, sleeps);
+}
+
+TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
+  create({});
+  if (!collector_) return;
+  TickEvent event;
+  event.name = "page-faults";
+  event.type = PERF_TYPE_SOFTWARE;
+  event.config = PERF_COUNT_SW_PAGE_FAULTS;
+  event.period = 1;
+  event.flags = PITRACE_EVENT_NO_KERNEL;
+  ASSERT_TRUE(collector_->set_event(event));
+  constexpr size_t pages = 200, page = 4096;
+  auto* memory = static_cast<char*>(
+      ::mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(::madvise(memory, pages * page, MADV_NOHUGEPAGE), 0);
+  ASSERT_TRUE(collector_->on());
+  for (size_t i = 0; i < pages; ++i) memory[i * page] = 1;
+  ASSERT_TRUE(collector_->off());
+  ::munmap(memory, pages * page);
+  EXPECT_GE(own_ticks(), pages);
+  EXPECT_LT(own_ticks(), pages * 2);
+  bool told = false;
+  for (const auto& record : records(PITRACE_BUFFER_MTE))
+    if (record.view.minor() == PITRACE_SYSTEM_TPROF && record.view.major() == PITRACE_MAJOR_SYSTEM)
+      told = record.view.int_at(0) == 1 && record.view.int_at(1) == 0 && record.view.int_at(2) == 1;
+  EXPECT_TRUE(told);
+}
+
+TEST_F(PerfSource, WhatPerfDoesNotTellIsRefusedByItselfAndNamedAmongAll) {
+  create({});
+  if (!collector_) return;
+  for (const uint32_t major : {PITRACE_MAJOR_INTERRUPT, PITRACE_MAJOR_SYSCALL,
+                               PITRACE_MAJOR_EXCEPTION, PITRACE_MAJOR_SWITCH}) {
+    const auto refused = collector_->enable(major);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PU_ERROR_NOT_SUPPORTED);
+  }
+  EXPECT_THAT(collector_->cannot_see(),
+              ::testing::Not(::testing::Contains(::testing::HasSubstr("interrupts:"))));
+  ASSERT_TRUE(collector_->enable(PITRACE_MAJOR_ALL));
+  EXPECT_THAT(collector_->cannot_see(), ::testing::Contains(::testing::HasSubstr("interrupts:")));
+  EXPECT_THAT(collector_->cannot_see(), ::testing::Contains(::testing::HasSubstr("Wake-ups")));
+}
+
 TEST(PerfSourceRefusals, AProcessThatDoesNotExistIsAnError) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);

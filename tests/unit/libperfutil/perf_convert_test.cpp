@@ -47,6 +47,115 @@ TEST_F(PerfConvert, ASampleOfATaskPastReleaseKeepsMinusOne) {
   EXPECT_EQ(decoded.tid, 0xffffffffu);
 }
 
+constexpr uint64_t kernel_mark = static_cast<uint64_t>(PERF_CONTEXT_KERNEL);
+constexpr uint64_t user_mark = static_cast<uint64_t>(PERF_CONTEXT_USER);
+constexpr uint16_t leaves = PERF_RECORD_MISC_SWITCH_OUT;
+constexpr uint16_t is_preempted = leaves | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+
+TEST_F(PerfConvert, AChainBecomesAStackWithoutTheTicksOwnAddress) {
+  converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 8}, 20);
+  tick(test::perf_chain(PERF_RECORD_MISC_USER, 0x10, 5, 1, {user_mark, 0x10, 0x20, 0x30}));
+  tick(test::perf_chain(
+      PERF_RECORD_MISC_KERNEL, 0xffffffff81000010, 5, 2,
+      {kernel_mark, 0xffffffff81000010, 0xffffffff81000020, user_mark, 0x10, 0x20}));
+  EXPECT_EQ(test::lines_of(trace().unread().records),
+            (Lines{"10/23 @1 5 5 0 10 200 0 20 0 30",
+                   "10/20 @2 5 5 ffffffff 81000010 201 ffffffff 81000020 0 10 0 20"}));
+}
+
+TEST_F(PerfConvert, OfOneSideAloneTheUsersEntryIsKeptWhereTheTickWasTheKernels) {
+  converter_.set_stacks({PITRACE_STACKS_USER, 8}, 10);
+  tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0xffffffff81000010, 5, 2, {user_mark, 0x10}));
+  EXPECT_EQ(test::lines_of(trace().unread().records),
+            (Lines{"10/20 @2 5 5 ffffffff 81000010 100 0 10"}));
+}
+
+TEST_F(PerfConvert, AStackDeeperThanAskedForIsCutAndSaysSo) {
+  converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 1}, 100);
+  tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 5, 2,
+                        {kernel_mark, 0x1, 0x2, 0x3, user_mark, 0x10, 0x20}));
+  const auto records = test::records_of(trace().unread().records);
+  const StackView stack = stack_of_tprof(records[0].view);
+  ASSERT_TRUE(stack.exists());
+  EXPECT_EQ(stack.flags(), PITRACE_STACK_KERNEL_CUT | PITRACE_STACK_USER_CUT);
+  EXPECT_EQ(stack.kernel_frames(), 1u);
+  EXPECT_EQ(stack.user_frames(), 1u);
+  EXPECT_EQ(stack.frame(0), 0x2u);
+  EXPECT_EQ(stack.frame(1), 0x10u);
+}
+
+TEST_F(PerfConvert, AChainAsLongAsTheKernelMakesThemIsCutAtItsEnd) {
+  converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 100}, 4);
+  tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 1, 5, 1, {kernel_mark, 1, 2, user_mark, 3, 4}));
+  tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 1, 5, 2, {kernel_mark, 1, 2, 3, 4}));
+  const auto records = test::records_of(trace().unread().records);
+  EXPECT_EQ(stack_of_tprof(records[0].view).flags(), uint32_t{PITRACE_STACK_USER_CUT});
+  EXPECT_EQ(stack_of_tprof(records[1].view).flags(), uint32_t{PITRACE_STACK_KERNEL_CUT});
+}
+
+TEST_F(PerfConvert, WithoutStacksATickHasNotAByteMore) {
+  tick(test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1));
+  const auto records = test::records_of(trace().unread().records);
+  EXPECT_EQ(records[0].view.length(), uint32_t{PITRACE_TPROF_SIZE});
+  EXPECT_FALSE(stack_of_tprof(records[0].view).exists());
+}
+
+TEST_F(PerfConvert, AChainThatReachesBeyondItsRecordIsCountedAsLost) {
+  converter_.set_stacks({PITRACE_STACKS_USER, 8}, 10);
+  const auto whole = test::perf_chain(PERF_RECORD_MISC_USER, 1, 1, 1, {user_mark, 1, 2});
+  for (size_t size = sizeof(perf_event_header); size < whole.size(); ++size)
+    tick(std::vector<std::byte>(whole.begin(), whole.begin() + static_cast<long>(size)));
+  EXPECT_EQ(trace().unread().counts.written, 0u);
+  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], whole.size() - 8);
+}
+
+TEST_F(PerfConvert, WhoLeavesACpuBecomesADispatchOfWhoComes) {
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
+  tick(test::perf_switch(leaves, 5, 6, 10));
+  tick(test::perf_switch(0, 6, 5, 11));  // the same switch, told by who comes
+  tick(test::perf_switch(is_preempted, 6, 7, 12));
+  tick(test::perf_switch(is_preempted, 0, 5, 13));  // the idle task is always able to go on
+  EXPECT_EQ(test::lines_of(trace().unread().records),
+            (Lines{"12/6 @10 6 8", "12/7 @12 7 100", "12/5 @13 5 0"}));
+}
+
+TEST_F(PerfConvert, ASwitchThatOnlyWhoComesTellsIsADispatchAsWell) {
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
+  tick(test::perf_switch(0, 6, 0, 11));  // the idle task left and did not say so
+  tick(test::perf_switch(leaves, 6, 0, 12));
+  tick(test::perf_switch(0, 7, 5, 13));  // who left was lost
+  EXPECT_EQ(test::lines_of(trace().unread().records),
+            (Lines{"12/6 @11 6 0", "12/0 @12 0 8", "12/7 @13 7 7"}));
+}
+
+TEST_F(PerfConvert, OfOneProcessWhatElseRunsStandsAsTheIdleTask) {
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
+  tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
+  tick(PerfRecord(PERF_RECORD_SWITCH, leaves).end(5, 6, 11));
+  EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 6 0", "12/0 @11 0 8"}));
+}
+
+TEST_F(PerfConvert, TheStackOfWhoLeavesComesWithItsDispatchAndIsNoTick) {
+  constexpr uint64_t switches = 99;
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_ALL));
+  converter_.set_stacks({PITRACE_STACKS_USER, 8}, 10);
+  converter_.add_switch_stacks(switches);
+  tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 5, 9, {user_mark, 0x10, 0x20}, switches));
+  tick(test::perf_switch(leaves, 5, 6, 10));
+  tick(test::perf_switch(leaves, 6, 5, 20));
+  // Of another thread than the one that leaves: something between was lost.
+  tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 8, 29, {user_mark, 0x10}, switches));
+  tick(test::perf_switch(leaves, 5, 6, 30));
+  EXPECT_EQ(test::lines_of(trace().unread().records),
+            (Lines{"12/6 @10 6 8 200 0 10 0 20", "12/5 @20 5 8", "12/6 @30 6 8"}));
+}
+
+TEST_F(PerfConvert, SwitchesAreHeldByTheirTimeAndLeftOutWhenNotWanted) {
+  EXPECT_EQ(PerfConverter::tick_time(test::perf_switch(leaves, 5, 6, 10)), 10u);
+  tick(test::perf_switch(leaves, 5, 6, 10));
+  EXPECT_EQ(trace().unread().counts.produced, 0u);
+}
+
 TEST_F(PerfConvert, AnExecBecomesCreateThenName) {
   side(test::perf_comm(42, 42, "fresh", true, 7));
   EXPECT_EQ(test::lines_of(mte().unread().records),
@@ -206,8 +315,11 @@ TEST_F(PerfConvert, ARecordCutShortIsCountedAsLostAndNothingBehindItIsRead) {
   const auto sample = test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1);
   for (size_t size = sizeof(perf_event_header); size < sample.size(); ++size)
     tick(std::vector<std::byte>(sample.begin(), sample.begin() + static_cast<long>(size)));
+  const auto change = test::perf_switch(leaves, 5, 6, 10);
+  for (size_t size = sizeof(perf_event_header); size < change.size(); ++size)
+    tick(std::vector<std::byte>(change.begin(), change.begin() + static_cast<long>(size)));
   EXPECT_EQ(trace().unread().counts.written, 0u);
-  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], sample.size() - 8);
+  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], sample.size() + change.size() - 16);
   EXPECT_GT(mte().unread().counts.lost[PITRACE_LOST_SOURCE], 0u);
 }
 

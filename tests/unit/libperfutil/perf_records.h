@@ -13,6 +13,8 @@
 
 namespace pi::test {
 
+constexpr uint64_t some_event = 77;  // an identifier
+
 class PerfRecord {
  public:
   explicit PerfRecord(uint32_t type, uint16_t misc = 0) {
@@ -37,9 +39,9 @@ class PerfRecord {
     while (bytes_.size() % 8 != 0) bytes_.push_back({});
     return *this;
   }
-  // The fields that sample_id_all adds: pid, tid, time, cpu.
+  // The fields that sample_id_all adds: pid, tid, time, cpu, identifier.
   std::vector<std::byte> end(uint32_t pid, uint32_t tid, uint64_t time, uint32_t cpu = 0) {
-    u32(pid).u32(tid).u64(time).u32(cpu).u32(0);
+    u32(pid).u32(tid).u64(time).u32(cpu).u32(0).u64(some_event);
     return end();
   }
   std::vector<std::byte> end() {
@@ -54,7 +56,34 @@ class PerfRecord {
 
 inline std::vector<std::byte> perf_sample(uint16_t mode, uint64_t ip, uint32_t pid, uint32_t tid,
                                           uint64_t time) {
-  return PerfRecord(PERF_RECORD_SAMPLE, mode).u64(ip).end(pid, tid, time);
+  return PerfRecord(PERF_RECORD_SAMPLE, mode)
+      .u64(some_event)
+      .u64(ip)
+      .u32(pid)
+      .u32(tid)
+      .u64(time)
+      .u32(0)
+      .u32(0)
+      .end();
+}
+
+// With a call chain; identifier: which event's sample it is.
+inline std::vector<std::byte> perf_chain(uint16_t mode, uint64_t ip, uint32_t tid, uint64_t time,
+                                         const std::vector<uint64_t>& chain,
+                                         uint64_t identifier = some_event) {
+  PerfRecord record(PERF_RECORD_SAMPLE, mode);
+  record.u64(identifier).u64(ip).u32(tid).u32(tid).u64(time).u32(0).u32(0).u64(chain.size());
+  for (const uint64_t entry : chain) record.u64(entry);
+  return record.end();
+}
+
+// Of a whole CPU: who leaves, and who comes instead.
+inline std::vector<std::byte> perf_switch(uint16_t misc, uint32_t tid, uint32_t other_tid,
+                                          uint64_t time) {
+  return PerfRecord(PERF_RECORD_SWITCH_CPU_WIDE, misc)
+      .u32(other_tid)
+      .u32(other_tid)
+      .end(tid, tid, time);
 }
 
 inline std::vector<std::byte> perf_mmap2(uint32_t pid, uint64_t address, uint64_t size,

@@ -32,5 +32,27 @@ TEST(Parse, NumbersAreDecimalOctalOrHexadecimal) {
     EXPECT_FALSE(parse_number(text, 255)) << text;
 }
 
+TEST(Parse, MajorsHaveNamesBesideTheirNumbers) {
+  EXPECT_EQ(parse_major("exception"), 3);
+  EXPECT_EQ(parse_major("interrupt"), 4);
+  EXPECT_EQ(parse_major("syscall"), 5);
+  EXPECT_EQ(parse_major("dispatch"), 0x12);
+  EXPECT_EQ(parse_major("switch"), 0x13);
+  EXPECT_EQ(parse_major("mte"), 0x19);
+  EXPECT_EQ(parse_major("tprof"), 255);
+  EXPECT_EQ(parse_major("0x30"), 0x30);
+  for (const char* text : {"", "256", "Tprof", "dispatches"}) EXPECT_FALSE(parse_major(text));
+}
+
+TEST(Parse, DurationsAreSecondsUnlessTheySayOtherwise) {
+  EXPECT_EQ(parse_duration("90"), 90);
+  EXPECT_EQ(parse_duration("90s"), 90);
+  EXPECT_EQ(parse_duration("15m"), 900);
+  EXPECT_EQ(parse_duration("2h"), 7200);
+  EXPECT_EQ(parse_duration("1d"), 86400);
+  for (const char* text : {"", "0", "s", "-1", "1w", "1.5h", "367d", "99999999999", "1hh"})
+    EXPECT_FALSE(parse_duration(text)) << text;
+}
+
 }  // namespace
 }  // namespace pi::swtrace

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// C entry points for events: what ticks are to count, and what can be counted here.
+#include <deque>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "call.h"
+#include "event_names.h"
+#include "events.h"
+#include "perfutil.h"
+#include "trace.h"
+
+namespace pi::perfutil {
+namespace {
+
+constexpr uint64_t period_most = uint64_t{1} << 62;  // the kernel keeps the counters' sign
+
+Result<TickEvent> tick_event(const std::string& name, uint64_t count, int priv, int random) {
+  if (count == 0 || count > period_most)
+    return Error{PU_ERROR_INVALID_PARAMETER,
+                 fmt::format("{} is no number of events a tick: 1 to 2^62 are.", count)};
+  if (priv < PI_PRIV_KERNEL || priv > PI_PRIV_BOTH)
+    return Error{PU_ERROR_INVALID_PRIVILEGE,
+                 fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
+  auto event = resolve_event(name);
+  if (!event) return event;
+  event->period = count;
+  if ((priv & PI_PRIV_KERNEL) == 0) event->flags |= PITRACE_EVENT_NO_KERNEL;
+  if ((priv & PI_PRIV_USER) == 0) event->flags |= PITRACE_EVENT_NO_USER;
+  if (random != 0) event->flags |= PITRACE_EVENT_RANDOM;
+  constexpr uint32_t neither = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;
+  if ((event->flags & neither) == neither)
+    return Error{
+        PU_ERROR_INVALID_PRIVILEGE,
+        fmt::format("'{}' and the privilege that was asked for exclude each other.", name)};
+  return event;
+}
+
+Status set_event(Trace& trace, const std::string& name, uint64_t count, int priv, int random) {
+  if (const auto now = trace.status(); !now) return now.error();
+  const auto event = tick_event(name, count, priv, random);
+  if (!event) return event.error();
+  return trace.set_event(*event);
+}
+
+struct TriedEvent {
+  NamedEvent event;
+  std::string reason;  // why it does not work, or empty
+};
+
+// One attempt for all names of the same event.
+using Attempts = std::map<std::tuple<uint32_t, uint64_t, uint64_t, uint64_t>, int>;
+
+std::string reason_against(const std::string& name, Attempts& attempts) {
+  const auto event = resolve_event(name);
+  if (!event)
+    return event.error().code == PU_ERROR_EVENT_NOT_SUPPORTED
+               ? "the kernel's counters have no counterpart of it"
+               : "it needs a unit mask, or the kernel has no such counter";
+  const auto key = std::tuple(event->type, event->config, event->config1, event->config2);
+  auto attempt = attempts.find(key);
+  if (attempt == attempts.end()) attempt = attempts.emplace(key, try_event(*event)).first;
+  return attempt->second == 0 ? "" : refusal_reason(attempt->second);
+}
+
+// With call_mutex() held. Never freed: callers keep the texts.
+const std::deque<TriedEvent>& tried_events() {
+  static const auto* const all = [] {
+    auto* const list = new std::deque<TriedEvent>;
+    Attempts attempts;
+    for (auto& event : list_events()) {
+      std::string reason = reason_against(event.name, attempts);
+      list->push_back({std::move(event), std::move(reason)});
+    }
+    return list;
+  }();
+  return *all;
+}
+
+struct SupportedEvents {
+  std::vector<int> ids;
+  std::vector<const char*> names;
+};
+
+const SupportedEvents& supported_events() {
+  static const auto* const supported = [] {
+    auto* const list = new SupportedEvents;
+    for (const auto& [event, reason] : tried_events()) {
+      if (event.id == 0 || !reason.empty()) continue;
+      list->ids.push_back(event.id);
+      list->names.push_back(event.name.c_str());
+    }
+    return list;
+  }();
+  return *supported;
+}
+
+Status fill(unsigned index, pi_event& out) {
+  const auto& all = tried_events();
+  if (index >= all.size())
+    return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There are {} events.", all.size())};
+  const auto& [event, reason] = all[index];
+  out = {sizeof out,          event.id,           reason.empty(),
+         event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
+         reason.c_str()};
+  return {};
+}
+
+template <class List>
+int give_list(const List** list, const std::vector<List> SupportedEvents::*member) {
+  return call([=](Trace&) -> Status {
+    if (list == nullptr) return Error{PU_ERROR_NULL_POINTER, "The pointer to the list is null."};
+    *list = (supported_events().*member).data();
+    return {};
+  });
+}
+
+}  // namespace
+}  // namespace pi::perfutil
+
+using pi::Error;
+using pi::Status;
+using pi::perfutil::call;
+using pi::perfutil::SupportedEvents;
+using pi::perfutil::Trace;
+
+int TraceSetTprofEvent(int cpu, int event, uint32_t count, int priv) {
+  return call([=](Trace& trace) -> Status {
+    if (cpu != ALL_CPUS)
+      return Error{PU_ERROR_NOT_SUPPORTED, "An event is counted on all CPUs, not on one alone."};
+    const int last = pi::perfutil::original_event_first +
+                     static_cast<int>(pi::perfutil::original_events().size()) - 1;
+    if (event < pi::perfutil::original_event_first || event > last)
+      return Error{PU_ERROR_INVALID_METRIC,
+                   fmt::format("{} is not the number of an event: {} to {} are.", event,
+                               pi::perfutil::original_event_first, last)};
+    return pi::perfutil::set_event(trace, std::to_string(event), count, priv, 0);
+  });
+}
+
+int PiSetTprofEvent(const char* name, uint64_t count, int priv, int random) {
+  return call([=](Trace& trace) -> Status {
+    if (name == nullptr) return Error{PU_ERROR_NULL_POINTER, "The name is null."};
+    return pi::perfutil::set_event(trace, name, count, priv, random);
+  });
+}
+
+int GetNumberOfPerfCounterEventsSupported(void) {
+  int count = 0;
+  (void)call([&](Trace&) -> Status {
+    count = static_cast<int>(pi::perfutil::supported_events().ids.size());
+    return {};
+  });
+  return count;
+}
+
+int GetSupportedPerfCounterEventIdList(const int** list) {
+  return pi::perfutil::give_list(list, &SupportedEvents::ids);
+}
+
+int GetSupportedPerfCounterEventNameList(const char* const** list) {
+  return pi::perfutil::give_list(list, &SupportedEvents::names);
+}
+
+int PiEvent(unsigned int index, struct pi_event* event) {
+  return call([=](Trace&) -> Status {
+    if (event == nullptr) return Error{PU_ERROR_NULL_POINTER, "The pointer to the event is null."};
+    if (event->size < sizeof *event)
+      return Error{PU_ERROR_INVALID_PARAMETER,
+                   "The event structure's size is smaller than this library's."};
+    return pi::perfutil::fill(index, *event);
+  });
+}

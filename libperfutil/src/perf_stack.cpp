@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Turns a call chain as perf samples carry it into the stack of a trace record.
+#include "perf_stack.h"
+
+#include <linux/perf_event.h>
+
+#include <cstring>
+
+namespace pi::perfutil {
+namespace {
+
+constexpr size_t entry_bytes = sizeof(uint64_t);
+
+uint64_t number_at(std::span<const std::byte> bytes, size_t offset) {
+  uint64_t value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+void drop_first(std::vector<__u64>& frames) {
+  if (!frames.empty()) frames.erase(frames.begin());
+}
+
+// True when there were more than depth.
+bool cut(std::vector<__u64>& frames, uint32_t depth) {
+  if (frames.size() <= depth) return false;
+  frames.resize(depth);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::span<const std::byte>> PerfStack::entries_of(std::span<const std::byte> rest,
+                                                                bool wanted) {
+  if (!wanted) return std::span<const std::byte>();
+  if (rest.size() < entry_bytes) return std::nullopt;
+  const uint64_t count = number_at(rest, 0);
+  rest = rest.subspan(entry_bytes);
+  if (count > rest.size() / entry_bytes) return std::nullopt;
+  return rest.first(count * entry_bytes);
+}
+
+void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stacks,
+                     uint32_t stack_most, Leaf leaf) {
+  exists_ = stacks.which != 0;
+  flags_ = 0;
+  kernel_.clear();
+  user_.clear();
+  if (!exists_) return;
+  std::vector<__u64>* side = nullptr;
+  for (size_t at = 0; at < entries.size(); at += entry_bytes) {
+    const uint64_t entry = number_at(entries, at);
+    if (entry < static_cast<uint64_t>(PERF_CONTEXT_MAX)) {
+      if (side != nullptr) side->push_back(entry);
+      continue;
+    }
+    // Marks of a guest or a hypervisor have no place in our stacks; nor have their entries.
+    side = entry == static_cast<uint64_t>(PERF_CONTEXT_KERNEL) ? &kernel_
+           : entry == static_cast<uint64_t>(PERF_CONTEXT_USER) ? &user_
+                                                               : nullptr;
+  }
+  // The kernel's entries come first, so that it is the end of the user's that finds no room.
+  if (kernel_.size() + user_.size() >= stack_most)
+    flags_ |= user_.empty() ? PITRACE_STACK_KERNEL_CUT : PITRACE_STACK_USER_CUT;
+  if (leaf == Leaf::in_kernel) drop_first(kernel_);
+  if (leaf == Leaf::in_user) drop_first(user_);
+  if (cut(kernel_, stacks.depth)) flags_ |= PITRACE_STACK_KERNEL_CUT;
+  if (cut(user_, stacks.depth)) flags_ |= PITRACE_STACK_USER_CUT;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Events, stacks and the names of majors as users type them, with perf.
+
+setup() {
+    PATH="$BUILD_DIR/bin:$PATH"
+    export PITRACE_SOCKET="$BATS_TEST_TMPDIR/recorder"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+    swtrace free >/dev/null 2>&1 || true
+}
+
+needs_perf() {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] ||
+        skip "needs perf_event_open for the whole system"
+}
+
+# The values of a key in the info section of a trace file.
+info_of() {
+    tr '\0' '\n' <"$1" | grep -a "^$2=" | cut -d= -f2-
+}
+
+trace_for() { # trace_for FILE COMMAND...
+    local file=$1
+    shift
+    swtrace on
+    "$@"
+    swtrace off
+    swtrace get "$file"
+}
+
+@test "the list tells what works here, and why the rest does not" {
+    run swtrace event list
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"Software events"*" page-faults "* ]]
+    [[ "$output" == *"102 INSTR "*instructions* ]]
+    [[ "$output" == *" Not here, the kernel's counters have no counterpart of it:"*"104 UOPS"* ]]
+    # Every event has a line, and every reason stands before its events.
+    [ "$(grep -cE '^  1[0-9]{2} [A-Z]' <<<"$output")" -eq 95 ]
+}
+
+@test "ticks of an event: as many as there were, and the file says what they are" {
+    needs_perf
+    swtrace init --source perf
+    swtrace enable tprof
+    run swtrace event page-faults -c 1 -priv user
+    [ "$output" = "Tprof event: page-faults, a tick every 1 of them" ]
+    run swtrace info
+    [[ "$output" == *"Tprof event"*"page-faults, a tick every 1 of them"* ]]
+    trace_for faults.nrm2 bash -c 'exec 3< <(exit 0); true'
+    [ "$(info_of faults.nrm2 tick)" = event ]
+    [ "$(info_of faults.nrm2 event)" = page-faults ]
+    [ "$(info_of faults.nrm2 period)" = 1 ]
+    [ "$(info_of faults.nrm2 tick_ns)" = 0 ]
+    [ "$(grep -aE '^count\.[0-9]+\.trace\.written=' faults.nrm2 | awk -F= '{ s += $2 } END { print s }')" -gt 100 ]
+    # A rate makes ticks by time again.
+    swtrace setrate 500
+    trace_for time.nrm2 sleep 0.2
+    [ "$(info_of time.nrm2 tick)" = time ]
+    [ "$(info_of time.nrm2 rate)" = 500 ]
+    [ -z "$(info_of time.nrm2 event)" ]
+}
+
+@test "an event that this machine does not count is refused with those that it does" {
+    needs_perf
+    swtrace init --source perf
+    run swtrace event UOPS
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no counterpart"* ]]
+    run swtrace event no-such-event
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"event list"* ]]
+    run swtrace event page-faults -random
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"at random"* ]]
+    if swtrace event list | grep -qE '^  cpu-cycles .*' && ! swtrace event cpu-cycles; then
+        run swtrace event cpu-cycles
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"page-faults"* ]]
+    fi
+    swtrace on
+    run swtrace event page-faults
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"turn it off first"* ]]
+}
+
+@test "stacks make records longer, are told by file and info, and go away again" {
+    needs_perf
+    swtrace init --source perf
+    swtrace enable tprof
+    swtrace setrate 1000
+    swtrace stacks both -depth 20
+    [ "$(swtrace info --json | jq -r '.trace | "\(.stacks) \(.depth)"')" = "both 20" ]
+    trace_for stacks.nrm2 sleep 0.3
+    [ "$(info_of stacks.nrm2 stacks)" = both ]
+    [ "$(info_of stacks.nrm2 depth)" = 20 ]
+    run swtrace on
+    run swtrace stacks off
+    [ "$status" -eq 1 ]
+    swtrace off
+    swtrace stacks off
+    trace_for plain.nrm2 sleep 0.3
+    [ -z "$(info_of plain.nrm2 stacks)" ]
+}
+
+@test "majors have names; what perf does not tell is refused" {
+    needs_perf
+    swtrace init --source perf
+    swtrace enable tprof dispatch
+    [ "$(swtrace maj | tail -n +3 | awk '{print $1}' | xargs)" = "16 18 25" ]
+    swtrace disable dispatch mte
+    [ "$(swtrace maj | tail -n +3 | awk '{print $1}' | xargs)" = 16 ]
+    for name in interrupt exception syscall switch; do
+        run swtrace enable "$name"
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"need the pitrace module"* ]]
+    done
+    swtrace enable dispatch
+    trace_for dispatches.nrm2 sleep 0.3
+    info_of dispatches.nrm2 cannot_see | grep -q Wake-ups
+    [ "$(grep -aE '^count\.[0-9]+\.trace\.written=' dispatches.nrm2 | awk -F= '{ s += $2 } END { print s }')" -gt 10 ]
+}
+
+@test "wrong use exits 255 and says what is wrong" {
+    for words in 'event' 'event a b' 'event x -c 0' 'event x -c many' 'event x -priv me' 'stacks' 'stacks all' \
+        'stacks user -depth 0' 'stacks user -depth 128' 'stacks user -depth x' 'enable dispatches'; do
+        # shellcheck disable=SC2086
+        run swtrace $words
+        [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
+        [[ "$output" == *"swtrace: error: "* ]]
+    done
+}
