@@ -79,7 +79,12 @@ constexpr char ended[] = "ended";    // "off", "buffer full", "disk full"; "runn
                                      // recorder has not finished it, a snapshot has "snapshot"
 constexpr char cpu_hz[] = "cpu_hz";  // nominal speed of the processor
 constexpr char rate[] = "rate";      // ticks a second really asked of the source
-constexpr char tick_ns[] = "tick_ns";    // mean distance of two ticks, nanoseconds
+constexpr char tick[] = "tick";      // "time" or "event": what ticks come by
+constexpr char event[] = "event";    // the event that is counted, where they come by one
+constexpr char period[] = "period";  // events a tick
+constexpr char stacks[] = "stacks";  // "kernel", "user" or "both"; missing: no stacks
+constexpr char stack_depth[] = "stack_depth";  // frames of the kernel and of the user each
+constexpr char tick_ns[] = "tick_ns";          // mean distance of two ticks, nanoseconds
 constexpr char kallsyms[] = "kallsyms";  // "complete", "hidden" (addresses withheld), "missing"
 // Counters, one line each: "count.CPU.trace|mte.produced|written|full|stopped|too_long|source=N".
 // Of those written, "overwritten" were overwritten by newer ones (wrap-around) and "unwritten" did
