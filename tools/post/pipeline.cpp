@@ -32,8 +32,10 @@ void take_startup(const pi::RecordView& record, RecordTotals& totals) {
   if (record.minor() != PITRACE_SYSTEM_TPROF || record.int_count() < 2) return;
   totals.event_based = record.int_at(0) == 1;
   if (record.int_at(0) == 0) totals.ticks_per_second = record.int_at(1);
-  if (totals.event_based)
-    totals.events_per_tick = record.int_count() >= 3 ? record.long_at(1) : record.int_at(1);
+  if (!totals.event_based) return;
+  // The original wrote a number of 32 bits and a zero.
+  const bool two_halves = record.int_count() >= 3 && record.int_at(2) != 0;
+  totals.events_per_tick = two_halves ? record.long_at(1) : record.int_at(1);
 }
 
 void log_bad(const Stream& stream, DamageLog& damage) {

@@ -17,12 +17,12 @@ std::string title(const char* name) {
 
 std::string tree_rows(const Summary& summary) {
   const uint64_t all = summary.calls->ticks();
-  std::string text = title("Call_Tree") + "\n LAB      INCL   %%%      EXCL   %%%   NAMES\n\n";
+  std::string text = title("Call_Tree") + "\n LAB      INCL    %%%      EXCL    %%%   NAMES\n\n";
   uint32_t depth = 0;
   for (const CallRow& row : make_call_rows(*summary.calls, clip_ticks(summary))) {
     if (row.depth < depth) text += '\n';
     depth = row.depth;
-    text += fmt::format(" {:<4}{:>9} {:5.2f} {:>9} {:5.2f}   {}{}\n", kind_label(row.kind),
+    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}\n", kind_label(row.kind),
                         row.inclusive, percent(row.inclusive, all), row.exclusive,
                         percent(row.exclusive, all), std::string(row.depth, ' '), row.name);
   }
@@ -32,16 +32,16 @@ std::string tree_rows(const Summary& summary) {
 std::string function_rows(const Summary& summary) {
   const uint64_t all = summary.calls->ticks();
   std::string text =
-      title("Callers_Function_Callees") + "\n LAB      INCL   %%%      EXCL   %%%   NAMES\n";
+      title("Callers_Function_Callees") + "\n LAB      INCL    %%%      EXCL    %%%   NAMES\n";
   const auto edge = [&](const char* label, uint64_t ticks, const std::string& name) {
-    return fmt::format(" {:<4}{:>9} {:5.2f} {:>9} {:>5}    {}\n", label, ticks, percent(ticks, all),
+    return fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:>6}    {}\n", label, ticks, percent(ticks, all),
                        "", "", name);
   };
   for (const FunctionRow& row : make_function_rows(*summary.calls, clip_ticks(summary))) {
     text += '\n';
     if (row.outermost != 0) text += edge("FROM", row.outermost, "(the beginning of the stack)");
     for (const CallEdge& caller : row.callers) text += edge("FROM", caller.ticks, caller.name);
-    text += fmt::format(" {:<4}{:>9} {:5.2f} {:>9} {:5.2f}   {}\n", "FUN", row.inclusive,
+    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}\n", "FUN", row.inclusive,
                         percent(row.inclusive, all), row.exclusive, percent(row.exclusive, all),
                         row.name);
     for (const CallEdge& callee : row.callees) text += edge("TO", callee.ticks, callee.name);
@@ -62,10 +62,9 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
   const auto add = [&](const char* lead, uint64_t count, const char* text) {
     if (count != 0) sentences.push_back({lead, share(count, all) + text});
   };
-  add("Without a stack", stacks.without,
-      " have none: who called what ran there is not known, and they count for that alone.");
+  add("Without a stack", stacks.without, " have none: no callers are known for them.");
   add("Unreadable stacks", stacks.unreadable,
-      " of these tell a length that their record does not have.");
+      " of all are longer than the record that holds them, and not used.");
   add("Broken kernel stacks", stacks.kernel_broken,
       ": the kernel's unwinder did not come to the end; outer callers are missing.");
   add("Broken user stacks", stacks.user_broken,

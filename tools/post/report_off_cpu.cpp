@@ -52,7 +52,7 @@ std::string wait_text(const WaitRow& wait) {
                   milliseconds(wait.times.runnable), milliseconds(wait.times.cut), wait.times.count,
                   reason_word(wait.reason));
   for (const std::string& frame : wait.frames)
-    text += fmt::format(" FUN {:>48}      {}\n", "", frame);
+    text += fmt::format(" FUN {:>48}     {}\n", "", frame);
   for (const WakerRow& waker : wait.wakers)
     text += fmt::format(" WAKE{:>12} {:>12} {:>12} {:>9}     {}\n", milliseconds(waker.blocked), "",
                         "", waker.count, waker_text(waker));

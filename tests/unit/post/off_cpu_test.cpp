@@ -28,6 +28,15 @@ Json off_cpu_of(const Bytes& trace) {
   return Json::parse(run.json)["off_cpu"];
 }
 
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  uint32_t below(uint32_t limit) { return static_cast<uint32_t>(engine_() % limit); }
+
+ private:
+  std::mt19937 engine_;
+};
+
 struct Expected {
   uint64_t running = 0;
   uint64_t runnable = 0;
@@ -38,7 +47,7 @@ struct Expected {
 TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
   enum Doing { runnable, blocked, running };
   constexpr uint32_t threads = 12;
-  std::mt19937 random(17);
+  Random random(17);
   RecordBuilder records;
   uint64_t time = 1000;
   // Every thread is seen at the beginning, so that nothing is unknown.
@@ -47,19 +56,19 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
   for (uint32_t i = 0; i < threads; ++i) records.wakeup(time, i + 1, 0, 0);
   uint32_t now = threads;  // the idle task
   for (int step = 0; step < 20'000; ++step) {
-    const uint64_t passed = random() % 1000;
+    const uint64_t passed = random.below(1000);
     time += passed;
     for (uint32_t i = 0; i < threads; ++i)
       (doing[i] == running    ? expected[i].running
        : doing[i] == runnable ? expected[i].runnable
                               : expected[i].blocked) += passed;
-    const uint32_t other = random() % threads;
-    if (random() % 3 == 0) {
+    const uint32_t other = random.below(threads);
+    if (random.below(3) == 0) {
       records.wakeup(time, other + 1, now == threads ? 0 : now + 1, 0);
       if (doing[other] == blocked) doing[other] = runnable;
       continue;
     }
-    const bool preempt = random() % 2 == 0;
+    const bool preempt = random.below(2) == 0;
     if (now != threads) doing[now] = preempt ? runnable : blocked;
     now = doing[other] == runnable ? other : threads;
     if (now != threads) doing[now] = running;
@@ -83,28 +92,28 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
 
 // Whatever dispatches and losses are in it, no thread has more time than the trace.
 TEST(OffCpu, NeverInventsTime) {
-  std::mt19937 random(23);
+  Random random(23);
   for (int round = 0; round < 200; ++round) {
     TraceBuilder trace;
     for (uint32_t cpu = 0; cpu < 3; ++cpu) {
       RecordBuilder records;
-      uint64_t time = 1000 + random() % 5000;
+      uint64_t time = 1000 + random.below(5000);
       uint64_t lost = 0;
       for (int i = 0; i < 60; ++i) {
-        time += random() % 500;
-        const uint32_t tid = random() % 6;
-        switch (random() % 8) {
+        time += random.below(500);
+        const uint32_t tid = random.below(6);
+        switch (random.below(8)) {
           case 0:
-            records.wakeup(time, tid, random() % 6, cpu);
+            records.wakeup(time, tid, random.below(6), cpu);
             break;
           case 1:
-            records.lost(time, lost += random() % 3);
+            records.lost(time, lost += random.below(3));
             break;
           case 2:
-            records.migrate(time, tid, random() % 3);
+            records.migrate(time, tid, random.below(3));
             break;
           default:
-            records.dispatch(time, tid / 2, tid, random() % 10);
+            records.dispatch(time, tid / 2, tid, random.below(10));
         }
       }
       trace.section(section_trace, {.cpu = cpu, .cpus = 3}, records.bytes());

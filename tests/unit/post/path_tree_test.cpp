@@ -13,13 +13,14 @@ using post::PathTree;
 
 TEST(PathTree, GivesEqualPathsOnePlaceAndDifferentPathsAnother) {
   PathTree tree;
-  std::mt19937 random(3);
+  std::mt19937 engine(3);
+  const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(engine() % limit); };
   std::map<std::vector<uint32_t>, uint32_t> known;
   for (int i = 0; i < 20'000; ++i) {
     std::vector<uint32_t> path;
     uint32_t place = PathTree::root;
-    for (uint32_t depth = random() % 8 + 1; depth-- > 0;) {
-      path.push_back(random() % 6 == 0 ? 0xffffffff : random() % 5);
+    for (uint32_t depth = below(8) + 1; depth-- > 0;) {
+      path.push_back(below(6) == 0 ? 0xffffffff : below(5));
       const uint32_t parent = place;
       place = tree.child(parent, path.back());
       ASSERT_LT(parent, place);
