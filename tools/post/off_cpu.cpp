@@ -133,6 +133,13 @@ void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
     if (cpus_[thread.cpu].running == index) cpus_[thread.cpu].running = nobody;
     thread.doing = Doing::unknown;
   }
+  // Woken by another processor while it was on its way out: it has not waited at all.
+  if (thread.doing == Doing::blocked && thread.early != PathTree::root) {
+    thread.doing = Doing::runnable;
+    thread.chain = thread.early;
+    ++thread.facts.times.wakeups;
+  }
+  thread.early = PathTree::root;
   const bool blocked = thread.doing == Doing::blocked;
   if (settle(thread, time) && blocked) ++unwoken_;
   thread.doing = Doing::running;
@@ -148,15 +155,17 @@ void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
                                              : find(wakeup.waker, time);
   const uint32_t index = find(wakeup.tid, time);
   State& thread = threads_[index];
-  // One that runs or wants to is woken in vain: it has not slept yet.
+  const uint32_t chain = chain_of(waker);
+  // One that runs or wants to is woken in vain, unless it turns out that it was about to leave.
+  if (thread.doing == Doing::running) thread.early = chain;
   if (thread.doing != Doing::blocked && thread.doing != Doing::unknown) return;
   const uint64_t blocked_before = thread.facts.times.blocked;
-  const uint32_t chain = chain_of(waker);
   const bool blocked = thread.doing == Doing::blocked;
   const bool counts = settle(thread, time) && blocked;
   ++thread.facts.times.wakeups;
   thread.doing = Doing::runnable;
   thread.chain = chain;
+  thread.early = PathTree::root;
   if (!counts) return;
   const uint32_t place = woken_tree_.child(woken_tree_.child(PathTree::root, thread.wait), chain);
   if (woken_.size() <= place) woken_.resize(place + 1);

@@ -127,6 +127,7 @@ class OffCpu {
     uint32_t cpu = 0;  // where it runs
     uint32_t wait = no_wait;
     uint32_t chain = PathTree::root;  // of its last wake-up
+    uint32_t early = PathTree::root;  // of a wake-up while it ran
     uint32_t names_version = 0;
     uint64_t since = 0;  // it does this
   };
