@@ -78,12 +78,12 @@ constexpr char platform[] = "platform";  // one line: distribution, kernel, mach
 constexpr char ended[] = "ended";    // "off", "buffer full", "disk full"; "running" in a file whose
                                      // recorder has not finished it, a snapshot has "snapshot"
 constexpr char cpu_hz[] = "cpu_hz";  // nominal speed of the processor
-constexpr char tick[] = "tick";      // "time" or "event"
-constexpr char event[] = "event";    // what a tick counts, as the user named it
+constexpr char tick[] = "tick";      // "time" or "event": what ticks come by
+constexpr char event[] = "event";    // what is counted where they come by one, as the user named it
 constexpr char period[] = "period";  // so many of them a tick
-constexpr char stacks[] = "stacks";  // that ticks and dispatches carry: "kernel", "user", "both"
-constexpr char depth[] = "depth";    // frames of each side at most
-constexpr char rate[] = "rate";      // ticks a second really asked of the source, 0: by event
+constexpr char stacks[] = "stacks";  // "kernel", "user" or "both"; missing: no stacks
+constexpr char stack_depth[] = "stack_depth";  // frames of the kernel and of the user each, at most
+constexpr char rate[] = "rate";          // ticks a second really asked of the source, 0: by event
 constexpr char tick_ns[] = "tick_ns";    // mean distance of two ticks, nanoseconds, 0: by event
 constexpr char kallsyms[] = "kallsyms";  // "complete", "hidden" (addresses withheld), "missing"
 // Counters, one line each: "count.CPU.trace|mte.produced|written|full|stopped|too_long|source=N".

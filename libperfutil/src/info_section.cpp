@@ -42,7 +42,7 @@ void add_ticks(InfoText& info, const CollectorStatus& status) {
   }
   if (status.stacks.which == 0) return;
   info.add(nrm2::info::stacks, name_of(status.stacks.which));
-  info.add_number(nrm2::info::depth, status.stacks.depth);
+  info.add_number(nrm2::info::stack_depth, status.stacks.depth);
 }
 
 void add_machine(InfoText& info) {

@@ -106,6 +106,69 @@ make_trace() {
     [[ $output == *"not a regular file"* ]]
 }
 
+@test "-tree and -folded without stacks, and -offcpu without dispatches, tell how to record them and give 1" {
+    make_trace 5
+    for option in -tree -folded "-tree -threads --json"; do
+        # shellcheck disable=SC2086
+        run post $option
+        [ "$status" -eq 1 ]
+        [[ $output == *"no call stacks"* && $output == *"swtrace stacks both"* ]]
+    done
+    run post -offcpu
+    [ "$status" -eq 1 ]
+    [[ $output == *"no dispatches"* && $output == *"swtrace enable dispatch"* ]]
+    [ "$(find . -name 'tprof.*' | wc -l)" -eq 0 ]
+}
+
+# with_stack PID TIME CALLER: 40 bytes
+with_stack() {
+    le 2 40
+    le 2 0x10
+    le 4 0x23
+    le 4 "$2"
+    le 4 "$1"
+    le 4 "$1"
+    le 4 0
+    le 4 4096
+    le 4 0x100 # one frame of the user's
+    le 4 0
+    le 4 "$3"
+}
+
+# dispatch PID TIME STATE: 20 bytes
+dispatch() {
+    le 2 20
+    le 2 0x12
+    le 4 "$1"
+    le 4 "$2"
+    le 4 "$1"
+    le 4 "$3"
+}
+
+@test "-tree and -folded write who called what, beside tprof.out" {
+    { with_stack 32 1 8192; with_stack 32 2 8192; } >ticks
+    section 2 0 ticks >swtrace.nrm2
+    run post -tree -folded -clip 0 --json
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    grep -q '^ TOTAL TICKS              2$' tprof.out
+    grep -q '^ FUN         2 100.00         0   0.00    NoSymbols:NoModule$' tprof.tree
+    [ "$(cat tprof.folded)" = "pid_0020;[unknown];[unknown] 2" ]
+    grep -q '"tree":' tprof.json
+}
+
+@test "-offcpu needs no ticks, and then writes its own report alone" {
+    { dispatch 32 1000000 1; dispatch 0 3000000 1; dispatch 32 4000000 0; } >dispatches
+    section 2 0 dispatches >swtrace.nrm2
+    run post -offcpu -clip 0
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    grep -q '^ TID        2.000        0.000        1.000 .* pid_0020 tid_0020$' tprof.offcpu
+    [ ! -e tprof.out ]
+    run post
+    [ "$status" -eq 1 ]
+}
+
 @test "a good trace gives tprof.out, 0 and no output" {
     make_trace 50
     run post

@@ -3,7 +3,9 @@
 // state of processes, the tick counter and the reports. Touches no file.
 #include <byte_source.h>
 #include <pipeline.h>
+#include <report_calls.h>
 #include <report_json.h>
+#include <report_off_cpu.h>
 #include <report_tprof.h>
 
 namespace {
@@ -49,19 +51,35 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   post::StringTable names;
   post::Processes processes(symbolizer, names);
   post::TickCounter ticks(processes, symbolizer, names, {.offsets = true, .sets = 64});
+  post::CallTree calls(processes, symbolizer, names, {.by_thread = true, .places = 64});
+  post::OffCpu off_cpu(processes, symbolizer, names, {.places = 64});
   NullSink sink;
   post::ShowReport show(sink, true);
-  const post::RecordTotals records =
-      run_pipeline(source, *file, damage, {&processes, &ticks, &show}, nullptr);
+  const post::RecordTotals records = run_pipeline(
+      source, *file, damage, {&processes, &ticks, &show, {}, &calls, &off_cpu}, nullptr);
   show.finish();
   // Every record takes at least a header's bytes of the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
   const post::ReportOptions options;
-  const post::Summary summary{*file,   records,        ticks.tree(),      names, damage,
-                              options, ticks.totals(), sum_losses(*file), {},    processes.lives()};
+  post::Summary summary{*file,   records,        ticks.tree(),      names, damage,
+                        options, ticks.totals(), sum_losses(*file), {},    processes.lives()};
   uint64_t sum = 0;
   for (const post::Leaf& leaf : ticks.tree().leaves()) sum += leaf.ticks;
   if (sum != summary.ticks.ticks) __builtin_trap();
+  if (calls.ticks() != summary.ticks.ticks) __builtin_trap();
+  if (calls.nodes()[0].inclusive != summary.ticks.ticks) __builtin_trap();
+  summary.calls = &calls;
+  summary.off_cpu = &off_cpu;
+  for (uint32_t i = 0; i < off_cpu.threads(); ++i) {
+    // No thread has more time than there was.
+    const post::ThreadTimes& times = off_cpu.thread(i).times;
+    const uint64_t all = off_cpu.end() - off_cpu.begin();
+    if (times.running > all || times.runnable > all || times.blocked > all) __builtin_trap();
+    if (times.running + times.runnable + times.blocked + times.unknown > all) __builtin_trap();
+  }
+  write_tree(summary, sink);
+  write_folded(summary, sink);
+  write_off_cpu(summary, sink);
   write_tprof(summary, sink);
   write_json(summary, sink);
   return 0;

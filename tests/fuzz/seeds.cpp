@@ -54,6 +54,35 @@ raw ff ff ff ff ff ff ff ff ff ff ff ff
 section final 0
 200 name 0x20 late
 )",
+    // Stacks, dispatches and what else happens on a processor.
+    R"(cpus 2
+info tick=event
+info event=page-faults
+info stacks=both
+section mte 0
+1 name 0x20 app
+1 module 0x20 0x1000 0x1000 0 /bin/a
+5 born 0x21 0x20
+section trace 0
+1 ints 0x11 0xb8 1 0 1000
+10 dispatch 0x20 0x20 sleeping
+20 tick user 0x20 0x20 0x1001 stack user 0x1010 0x1020
+30 tick kernel 0x20 0x20 0xffffffff81000001 stack kernel 0xffffffff81000010 user 0x1010 user-broken
+40 ints 0x04 1 0x10020 1
+41 ints 0x04 0x80000000 0x80010020 1
+42 ints 0x05 1 0x20
+43 ints 0x03 14 0x20 4 0 0x1001 0 0
+45 wakeup 0x21 0x20 1
+50 dispatch 0x21 0x21 sleeping stack kernel 0xffffffff81000010 user 0x1010
+60 wakeup 0x20 0x21 0 interrupt
+61 migrate 0x20 1
+70 dispatch 0 0 dead
+80 lost 4
+90 dispatch 0x20 0x20 preempted
+section trace 1
+65 dispatch 0x20 0x20 sleeping
+85 dispatch 0 0 preempted stack user 0x1010
+)",
 };
 
 }  // namespace

@@ -9,9 +9,12 @@
 //   expect head    what precedes the summary box
 //   expect end     what follows the reports  expect show    post.show
 //   expect damage  the damage messages, one a line
+//   expect tree    tprof.tree                expect folded  tprof.folded
+//   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
 #include <cstdio>
 
 #include <extra_reports.h>
+#include <nlohmann/json.hpp>
 
 #include "golden.h"
 #include "post_case.h"
@@ -44,6 +47,11 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   }
   if (what == "end") return between(run.tprof, end, "");
   if (what == "show") return run.show;
+  if (what == "tree") return run.tree;
+  if (what == "folded") return run.folded;
+  if (what == "offcpu") return run.off_cpu;
+  if (what.starts_with("json "))
+    return nlohmann::ordered_json::parse(run.json)[what.substr(5)].dump(1) + "\n";
   if (what == "damage") {
     std::string text;
     for (const std::string& message : run.damage.messages()) text += message + "\n";

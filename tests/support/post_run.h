@@ -8,9 +8,12 @@
 #include <options.h>
 #include <pipeline.h>
 #include <profile.h>
+#include <report_calls.h>
 #include <report_json.h>
+#include <report_off_cpu.h>
 #include <report_tprof.h>
 
+#include <optional>
 #include <string>
 
 #include "fake_symbolizer.h"
@@ -27,6 +30,9 @@ struct PostRun {
   std::string tprof;
   std::string json;
   std::string show;
+  std::string tree;  // these three with the options that ask for them
+  std::string folded;
+  std::string off_cpu;
   post::Profile profile;
 };
 
@@ -46,10 +52,21 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   post::TickCounter ticks(
       processes, symbolizer, names,
       {options.report.labels, options.report.needs_offsets(), options.symbols.module_width, 64});
+  std::optional<post::CallTree> calls;
+  if (options.needs_calls())
+    calls.emplace(processes, symbolizer, names,
+                  post::CallTree::Options{options.report.labels, options.report.calls_by_thread,
+                                          options.symbols.module_width, 64});
+  std::optional<post::OffCpu> off_cpu;
+  if (options.off_cpu)
+    off_cpu.emplace(processes, symbolizer, names,
+                    post::OffCpu::Options{options.report.labels, options.symbols.module_width, 64});
   post::StringSink show_sink;
   post::ShowReport show(show_sink, options.show_raw);
   run.records = run_pipeline(source, run.file, run.damage,
-                             {&processes, &ticks, &show, options.report.selection}, nullptr);
+                             {&processes, &ticks, &show, options.report.selection,
+                              calls ? &*calls : nullptr, off_cpu ? &*off_cpu : nullptr},
+                             nullptr);
   show.finish();
   run.show = show_sink.text;
   run.ticks = ticks.totals();
@@ -58,12 +75,23 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
                         symbolizer.notes(), processes.lives()};
   run.profile = make_profile(summary, "trace");
   summary.budget = measure(limits, run.profile);
+  summary.calls = calls ? &*calls : nullptr;
+  summary.off_cpu = off_cpu ? &*off_cpu : nullptr;
   post::StringSink tprof;
   write_tprof(summary, tprof);
   run.tprof = tprof.text;
   post::StringSink json;
   write_json(summary, json);
   run.json = json.text;
+  post::StringSink tree;
+  if (options.tree) write_tree(summary, tree);
+  run.tree = tree.text;
+  post::StringSink folded;
+  if (options.folded) write_folded(summary, folded);
+  run.folded = folded.text;
+  post::StringSink off_cpu_text;
+  if (options.off_cpu) write_off_cpu(summary, off_cpu_text);
+  run.off_cpu = off_cpu_text.text;
   return run;
 }
 

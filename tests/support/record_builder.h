@@ -19,6 +19,22 @@ namespace test_support {
 
 using Bytes = std::vector<std::byte>;
 
+// A call stack at the end of a record; each part from the innermost frame.
+struct StackFrames {
+  std::vector<__u64> kernel = {};
+  std::vector<__u64> user = {};
+  uint32_t flags = 0;  // PITRACE_STACK_*
+
+  uint32_t ints() const {
+    return pitrace_stack_ints(static_cast<uint32_t>(kernel.size()),
+                              static_cast<uint32_t>(user.size()));
+  }
+  void put(uint32_t* data) const {
+    pitrace_put_stack(data, flags, kernel.data(), static_cast<uint32_t>(kernel.size()), user.data(),
+                      static_cast<uint32_t>(user.size()));
+  }
+};
+
 // The records of one stream. Times are whole nanoseconds; a time record is put in where the high
 // half changes, and at the start.
 class RecordBuilder {
@@ -27,6 +43,36 @@ class RecordBuilder {
 
   RecordBuilder& tick(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address) {
     pitrace_encode_tprof(reserve(time, PITRACE_TPROF_SIZE), low(time), user, pid, tid, address, 0);
+    return *this;
+  }
+  RecordBuilder& tick(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address,
+                      const StackFrames& stack) {
+    const uint32_t extra = stack.ints();
+    stack.put(pitrace_encode_tprof(reserve(time, PITRACE_TPROF_SIZE + 4 * extra), low(time), user,
+                                   pid, tid, address, extra));
+    return *this;
+  }
+  // state: of who ran before, whose stack it is.
+  RecordBuilder& dispatch(uint64_t time, uint32_t pid, uint32_t tid, uint32_t state) {
+    pitrace_encode_dispatch(reserve(time, PITRACE_DISPATCH_SIZE), low(time), pid, tid, state, 0);
+    return *this;
+  }
+  RecordBuilder& dispatch(uint64_t time, uint32_t pid, uint32_t tid, uint32_t state,
+                          const StackFrames& stack) {
+    const uint32_t extra = stack.ints();
+    stack.put(pitrace_encode_dispatch(reserve(time, PITRACE_DISPATCH_SIZE + 4 * extra), low(time),
+                                      pid, tid, state, extra));
+    return *this;
+  }
+  RecordBuilder& wakeup(uint64_t time, uint32_t tid, uint32_t waker, uint32_t cpu) {
+    return ints(time, PITRACE_MAJOR_DISPATCH, PITRACE_DISPATCH_WAKEUP, {tid, waker, cpu});
+  }
+  RecordBuilder& migrate(uint64_t time, uint32_t tid, uint32_t cpu) {
+    return ints(time, PITRACE_MAJOR_DISPATCH, PITRACE_DISPATCH_MIGRATE, {tid, cpu});
+  }
+  // lost: records of the stream so far.
+  RecordBuilder& lost(uint64_t time, uint64_t lost) {
+    pitrace_encode_lost(reserve(time, PITRACE_LOST_SIZE), low(time), lost);
     return *this;
   }
   RecordBuilder& ints(uint64_t time, uint32_t major, uint32_t minor,

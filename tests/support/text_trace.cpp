@@ -127,6 +127,9 @@ class TextTrace {
     const std::string kind = words.word();
     if (kind == "tick") return add_tick(time, words);
     if (kind == "ints") return add_ints(time, words);
+    if (kind == "dispatch") return add_dispatch(time, words);
+    if (kind == "wakeup") return add_wakeup(time, words);
+    if (kind == "lost") return void(records_->lost(time, words.number()));
     const uint32_t pid = words.small();
     if (kind == "name") return void(records_->name(time, pid, words.rest()));
     if (kind == "module") return add_module(time, pid, words);
@@ -134,6 +137,10 @@ class TextTrace {
     if (kind == "kill") return void(records_->kill(time, pid));
     const uint32_t other = words.small();
     if (kind == "thread") return void(records_->thread_name(time, pid, other, words.rest()));
+    if (kind == "migrate") return void(records_->migrate(time, pid, other));
+    if (kind == "born")
+      return void(
+          records_->mte(time, PITRACE_MTE_PARENT, {pid, other, PITRACE_PARENT_FORK, other}));
     if (kind == "fork") return void(records_->fork(time, pid, other));
     if (kind == "clone") return void(records_->clone(time, pid, other));
     if (kind == "existing") return void(records_->existing(time, pid, other));
@@ -149,7 +156,73 @@ class TextTrace {
       throw std::invalid_argument("user or kernel, not " + ring);
     const uint32_t pid = words.small();
     const uint32_t tid = words.small();
-    records_->tick(time, ring == "user", pid, tid, words.number());
+    const uint64_t address = words.number();
+    if (const auto stack = take_stack(words))
+      records_->tick(time, ring == "user", pid, tid, address, *stack);
+    else
+      records_->tick(time, ring == "user", pid, tid, address);
+  }
+
+  void add_dispatch(uint64_t time, Words& words) {
+    const uint32_t pid = words.small();
+    const uint32_t tid = words.small();
+    const uint32_t state = state_from(words.word());
+    if (const auto stack = take_stack(words))
+      records_->dispatch(time, pid, tid, state, *stack);
+    else
+      records_->dispatch(time, pid, tid, state);
+  }
+
+  void add_wakeup(uint64_t time, Words& words) {
+    const uint32_t tid = words.small();
+    const uint32_t waker = words.small();
+    const uint32_t cpu = words.small();
+    std::string word;
+    const bool interrupt = words.take(word) && word == "interrupt";
+    records_->wakeup(time, tid, waker, cpu | (interrupt ? PITRACE_WAKEUP_INTERRUPT : 0));
+  }
+
+  static uint32_t state_from(const std::string& word) {
+    constexpr std::pair<std::string_view, uint32_t> states[] = {
+        {"runnable", PITRACE_STATE_RUNNABLE},
+        {"preempted", PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED},
+        {"sleeping", PITRACE_STATE_SLEEPING},
+        {"uninterruptible", PITRACE_STATE_UNINTERRUPTIBLE},
+        {"stopped", PITRACE_STATE_STOPPED},
+        {"dead", PITRACE_STATE_DEAD},
+        {"parked", PITRACE_STATE_PARKED},
+        {"idle", PITRACE_STATE_IDLE},
+        {"other", PITRACE_STATE_OTHER},
+        {"blocked", PITRACE_STATE_BLOCKED}};
+    for (const auto& [name, state] : states)
+      if (word == name) return state;
+    return static_cast<uint32_t>(Words::number(word));
+  }
+
+  static std::optional<StackFrames> take_stack(Words& words) {
+    constexpr std::pair<std::string_view, uint32_t> flags[] = {
+        {"kernel-broken", PITRACE_STACK_KERNEL_BROKEN},
+        {"user-broken", PITRACE_STACK_USER_BROKEN},
+        {"kernel-cut", PITRACE_STACK_KERNEL_CUT},
+        {"user-cut", PITRACE_STACK_USER_CUT}};
+    std::string word;
+    if (!words.take(word)) return {};
+    if (word != "stack") throw std::invalid_argument("stack, not " + word);
+    StackFrames stack;
+    std::vector<__u64>* frames = nullptr;
+    while (words.take(word)) {
+      uint32_t flag = 0;
+      for (const auto& [name, value] : flags)
+        if (word == name) flag = value;
+      stack.flags |= flag;
+      if (word == "kernel" || word == "user")
+        frames = word == "kernel" ? &stack.kernel : &stack.user;
+      else if (flag == 0 && !frames)
+        throw std::invalid_argument("kernel or user, not " + word);
+      else if (flag == 0)
+        frames->push_back(Words::number(word));
+    }
+    return stack;
   }
 
   void add_ints(uint64_t time, Words& words) {

@@ -92,7 +92,16 @@ TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
       processes_(symbolizer_, names_),
       ticks_(
           processes_, symbolizer_, names_,
-          {options.report.labels, options.report.needs_offsets(), options.symbols.module_width}) {}
+          {options.report.labels, options.report.needs_offsets(), options.symbols.module_width}) {
+  const bool module_width = options.symbols.module_width;
+  if (options.needs_calls())
+    calls_.emplace(
+        processes_, symbolizer_, names_,
+        CallTree::Options{options.report.labels, options.report.calls_by_thread, module_width});
+  if (options.off_cpu)
+    off_cpu_.emplace(processes_, symbolizer_, names_,
+                     OffCpu::Options{options.report.labels, module_width});
+}
 
 pi::Status TickAnalysis::read() {
   if (options_.symbols.running_kernel) check_running_kernel(run_.file.info);
@@ -101,7 +110,13 @@ pi::Status TickAnalysis::read() {
       !status)
     return status;
   if (!symbolizer_.damage().empty()) run_.damage.add(symbolizer_.damage(), 0);
-  const pi::Status status = read_records(run_, options_, {&processes_, &ticks_, nullptr, {}});
+  const pi::Status status = read_records(run_, options_,
+                                         {&processes_,
+                                          &ticks_,
+                                          nullptr,
+                                          {},
+                                          calls_ ? &*calls_ : nullptr,
+                                          off_cpu_ ? &*off_cpu_ : nullptr});
   for (const std::string& source : A2nSymbolizer::sources())
     fmt::print(stderr, "post: {}\n", source);
   return status;
@@ -119,9 +134,19 @@ std::vector<std::string> TickAnalysis::symbol_files() {
 }
 
 Summary TickAnalysis::summary() {
-  return {run_.file,           run_.totals,       ticks_.tree(),   names_,
-          run_.damage,         options_.report,   ticks_.totals(), run_.losses,
-          symbolizer_.notes(), processes_.lives()};
+  return {run_.file,
+          run_.totals,
+          ticks_.tree(),
+          names_,
+          run_.damage,
+          options_.report,
+          ticks_.totals(),
+          run_.losses,
+          symbolizer_.notes(),
+          processes_.lives(),
+          {},
+          calls(),
+          off_cpu()};
 }
 
 }  // namespace post

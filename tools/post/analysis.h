@@ -6,6 +6,7 @@
 #include <pi/result.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ class TickAnalysis {
   // After read(); refers to this and the run.
   Summary summary();
 
+  // Where the options ask for them.
+  const CallTree* calls() const { return calls_ ? &*calls_ : nullptr; }
+  const OffCpu* off_cpu() const { return off_cpu_ ? &*off_cpu_ : nullptr; }
+
   // After read(): the symbols that were looked up, to an open file.
   static pi::Status save_symbols(int fd);
   // The files they came from.
@@ -58,6 +63,8 @@ class TickAnalysis {
   StringTable names_;
   Processes processes_;
   TickCounter ticks_;
+  std::optional<CallTree> calls_;
+  std::optional<OffCpu> off_cpu_;
 };
 
 }  // namespace post

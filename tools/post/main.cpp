@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post: reads a trace file, writes tprof.out, post.show and tprof.json; or compares two.
+// post: reads a trace file, writes tprof.out and the other reports on it; or compares two.
 #include <cli.h>
 
 #include <cerrno>
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <span>
 
 #include "analysis.h"
@@ -15,8 +16,10 @@
 #include "messages.h"
 #include "output_file.h"
 #include "profile_json.h"
+#include "report_calls.h"
 #include "report_diff.h"
 #include "report_json.h"
+#include "report_off_cpu.h"
 #include "report_tprof.h"
 #include "text_file.h"
 #include "trace_archive.h"
@@ -43,12 +46,23 @@ pi::Status write_file(const std::string& path, mode_t mode, Write write) {
 }
 
 pi::Status write_reports(const Summary& summary, const Options& options) {
-  pi::Status status = write_file(options.output("tprof.out"), 0644,
-                                 [&](Sink& sink) { write_tprof(summary, sink); });
-  if (status && options.json)
-    status = write_file(options.output(*options.json), 0644,
-                        [&](Sink& sink) { write_json(summary, sink); });
-  return status;
+  struct Report {
+    bool wanted;
+    std::string name;
+    bool (*write)(const Summary&, Sink&);
+  };
+  const Report reports[] = {{summary.ticks.ticks != 0, "tprof.out", write_tprof},
+                            {options.json.has_value(), options.json.value_or(""), write_json},
+                            {options.tree, "tprof.tree", write_tree},
+                            {options.folded, "tprof.folded", write_folded},
+                            {options.off_cpu, "tprof.offcpu", write_off_cpu}};
+  for (const Report& report : reports) {
+    if (!report.wanted) continue;
+    const pi::Status status = write_file(options.output(report.name), 0644,
+                                         [&](Sink& sink) { report.write(summary, sink); });
+    if (!status) return status;
+  }
+  return {};
 }
 
 void print_facts(const std::string& lines) {
@@ -93,6 +107,25 @@ int report_no_ticks(const TraceRun& run, const Options& options) {
   return cli::exit_failure;
 }
 
+// What a report that is asked for needs and the trace does not hold: the exit status, if anything.
+std::optional<int> report_lacking(const TraceRun& run, const Options& options,
+                                  const Summary& summary) {
+  const bool without_ticks = options.off_cpu && !options.needs_calls() && !options.budget_file;
+  if (options.off_cpu && summary.off_cpu->dispatches() == 0) {
+    cli::error(fmt::format("{} holds no dispatches: where threads waited is not known.", run.path));
+    cli::hint("Dispatches are recorded after 'swtrace enable dispatch'.");
+    return cli::exit_failure;
+  }
+  if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options);
+  if (options.needs_calls() && summary.calls->stacks().with == 0) {
+    cli::error(fmt::format("{} holds no call stacks: who called what is not known.", run.path));
+    cli::hint(
+        "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g.");
+    return cli::exit_failure;
+  }
+  return {};
+}
+
 // damaged and missing: see wholeness.h.
 int exit_status(const std::string& path, bool damaged, const std::string& missing,
                 const Options& options) {
@@ -129,7 +162,7 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (const pi::Status status = tell(run, options, inner_facts(summary.lives, summary.names));
       !status)
     return fail(status.error());
-  if (summary.ticks.ticks == 0) return report_no_ticks(run, options);
+  if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = write_reports(summary, options); !status)
     return fail(status.error());
@@ -147,6 +180,8 @@ int make_archive(TraceRun& run, const Options& options) {
                          "be here; make one with --archive-files where the trace was made."});
   Options whole;
   whole.symbols = options.symbols;
+  whole.tree = true;
+  whole.off_cpu = true;
   TickAnalysis analysis(run, whole);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
   if (const pi::Status status = tell(run, options); !status) return fail(status.error());

@@ -11,12 +11,24 @@ namespace {
 
 const char* major_word(size_t major) {
   switch (major) {
+    case PITRACE_MAJOR_EXCEPTION:
+      return " (exceptions)";
+    case PITRACE_MAJOR_INTERRUPT:
+      return " (interrupts)";
+    case PITRACE_MAJOR_SYSCALL:
+      return " (system calls)";
     case PITRACE_MAJOR_TIME:
       return " (high half of the time)";
+    case PITRACE_MAJOR_TIME_FAKE:
+      return " (the time where a ring begins)";
     case PITRACE_MAJOR_TPROF:
       return " (ticks)";
     case PITRACE_MAJOR_SYSTEM:
       return " (start-up)";
+    case PITRACE_MAJOR_DISPATCH:
+      return " (dispatches, wake-ups, migrations)";
+    case PITRACE_MAJOR_SWITCH:
+      return " (task switches)";
     case PITRACE_MAJOR_MTE:
       return " (processes and modules)";
     default:

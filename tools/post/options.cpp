@@ -28,8 +28,8 @@ cli::OptionTable option_table() {
        "Reads a trace file and writes the reports on it: tprof.out, and on request post.show and "
        "tprof.json; or tells what differs between two traces.",
        {"post", "post -r run1.nrm2 -o run1 -demangle --json", "post -clip 1 -pnm -rsel 00100001",
-        "post -showx", "post --budget limits.txt --strict", "post --diff old.nrm2 new.nrm2",
-        "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
+        "post -tree -folded", "post -offcpu", "post -showx", "post --budget limits.txt --strict",
+        "post --diff old.nrm2 new.nrm2", "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
        "is damaged or incomplete, reports are on what is good; 4 a limit of the budget is "
        "exceeded; 255 wrong usage."});
@@ -49,6 +49,10 @@ cli::OptionTable option_table() {
       "needs")("archive-files", "put the files that the symbols came from into the archive, too");
   table.group("Reports")("clip", text("PERCENT")->default_value("0.1"),
                          "leave out what has less than PERCENT of all ticks")(
+      "tree", "write who called what to tprof.tree, too (of ticks with call stacks)")(
+      "folded", "write the call stacks to tprof.folded, too, one a line, for flame graphs")(
+      "threads", "divide processes by threads in these two")(
+      "offcpu", "write where threads waited, and who woke them, to tprof.offcpu (of dispatches)")(
       "rsel", text("VEC8"), "eight digits 0 or 1: which of the eight reports are wanted")(
       "off", "add the report Module_Symbol_Offset")(
       ",x", text("FILE"),
@@ -144,12 +148,14 @@ std::string find_conflict(const po::variables_map& given) {
     return given.count(name) != 0 && !given[name].defaulted();
   };
   if (given.count("diff") != 0)
-    for (const char* other : {"-r", "show", "showx", "showxx", "rsel", "off", "-x", "pnm", "tnm",
-                              "cpu", "tmod", "compat", "budget", "verbmsg"})
+    for (const char* other :
+         {"-r", "show", "showx", "showxx", "rsel", "off", "-x", "pnm", "tnm", "cpu", "tmod",
+          "compat", "budget", "verbmsg", "tree", "folded", "threads", "offcpu"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.count("archive") != 0)
-    for (const char* other : {"json", "show", "showx", "showxx", "-x", "budget", "diff"})
+    for (const char* other :
+         {"json", "show", "showx", "showxx", "-x", "budget", "diff", "tree", "folded", "offcpu"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
@@ -157,8 +163,10 @@ std::string find_conflict(const po::variables_map& given) {
     return "--archive-files goes with --archive.";
   if (given.count("lmrg") != 0 && given.count("sympath") != 0)
     return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
+  if (given.count("threads") != 0 && given.count("tree") == 0 && given.count("folded") == 0)
+    return "-threads goes with -tree or -folded.";
   if (given.count("showx") != 0 || given.count("showxx") != 0)
-    for (const char* other : {"json", "-x", "budget"})
+    for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu"})
       if (has(other))
         return fmt::format("-{} needs the tprof reports, which -showx and -showxx leave out.",
                            other[0] == '-' ? other + 1 : fmt::format("-{}", other));
@@ -178,6 +186,10 @@ Options take_options(const po::variables_map& given) {
   options.tprof = !has("showx") && !has("showxx");
   if (has("json")) options.json = text("json");
   if (options.json == usual_json) options.json = has("diff") ? "tprof.diff.json" : "tprof.json";
+  options.tree = has("tree");
+  options.folded = has("folded");
+  options.off_cpu = has("offcpu");
+  options.report.calls_by_thread = has("threads");
   options.verbose = has("verbose");
   options.message_file = has("verbmsg");
   options.strict = has("strict");

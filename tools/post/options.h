@@ -25,6 +25,7 @@ struct ReportOptions {
   bool offsets = false;                // -off
   std::vector<ReportKind> extra = {};  // of the file that -x names
   bool mode_line = true;               // not with -compat
+  bool calls_by_thread = false;        // -threads
   Selection selection = {};
 
   // Whether a report needs to know where in a symbol a tick fell.
@@ -68,6 +69,9 @@ struct Options {
   bool show = false;
   bool show_raw = false;
   std::optional<std::string> json;  // path of the JSON file
+  bool tree = false;                // tprof.tree
+  bool folded = false;              // tprof.folded
+  bool off_cpu = false;             // tprof.offcpu
   bool verbose = false;
   bool message_file = false;  // -verbmsg
   bool strict = false;
@@ -78,6 +82,9 @@ struct Options {
   bool archive_files = false;
   ReportOptions report;
   SymbolOptions symbols;
+
+  // Whether a report needs the calls that led to ticks.
+  bool needs_calls() const { return tree || folded; }
 
   // The path of an output file: in the directory unless it is absolute.
   std::string output(const std::string& name) const;

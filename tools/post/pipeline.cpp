@@ -29,8 +29,13 @@ void collect_fallback_names(ByteSource& source, const TraceFile& file, Processes
 void take_startup(const pi::RecordView& record, RecordTotals& totals) {
   if (record.minor() == PITRACE_SYSTEM_CLOCK && record.int_count() >= 1)
     totals.cpu_mhz = record.int_at(0);
-  if (record.minor() == PITRACE_SYSTEM_TPROF && record.int_count() >= 2 && record.int_at(0) == 0)
-    totals.ticks_per_second = record.int_at(1);
+  if (record.minor() != PITRACE_SYSTEM_TPROF || record.int_count() < 2) return;
+  totals.event_based = record.int_at(0) == 1;
+  if (record.int_at(0) == 0) totals.ticks_per_second = record.int_at(1);
+  if (!totals.event_based) return;
+  // The original wrote a number of 32 bits and a zero.
+  const bool two_halves = record.int_count() >= 3 && record.int_at(2) != 0;
+  totals.events_per_tick = two_halves ? record.long_at(1) : record.int_at(1);
 }
 
 void log_bad(const Stream& stream, DamageLog& damage) {
@@ -39,6 +44,42 @@ void log_bad(const Stream& stream, DamageLog& damage) {
                          buffer_name(stream.key()), stream.file_offset(), stream.record().major(),
                          stream.record().minor()),
              stream.record().length());
+}
+
+void log_bad_stack(const Stream& stream, DamageLog& damage) {
+  damage.add(fmt::format("{}: the stack in the record at file offset {} is longer than the record "
+                         "and is ignored",
+                         buffer_name(stream.key()), stream.file_offset()),
+             0);
+}
+
+// Hands on a tick, and its stack.
+void take_tick(const Stream& stream, const Consumers& consumers, DamageLog& damage, bool wanted) {
+  const pi::RecordView& record = stream.record();
+  pi::TprofTick tick;
+  if (!pi::decode_tprof(record, tick)) [[unlikely]] {
+    log_bad(stream, damage);
+    return;
+  }
+  if (record.int_count() > 4 && !pi::stack_of_tprof(record).exists()) [[unlikely]]
+    log_bad_stack(stream, damage);
+  if (!wanted) return;
+  if (consumers.ticks) consumers.ticks->add(tick, stream.cpu(), stream.time());
+  if (consumers.calls) consumers.calls->add(tick, record, stream.cpu(), stream.time());
+}
+
+// Whether a dispatch is one, whoever wants it.
+void check_dispatch(const Stream& stream, DamageLog& damage) {
+  const pi::RecordView& record = stream.record();
+  pi::Dispatch dispatch;
+  pi::Wakeup wakeup;
+  pi::Migration migration;
+  if (pi::decode_dispatch(record, dispatch)) {
+    if (record.int_count() > 2 && !pi::stack_of_dispatch(record).exists())
+      log_bad_stack(stream, damage);
+  } else if (!pi::decode_wakeup(record, wakeup) && !pi::decode_migration(record, migration)) {
+    log_bad(stream, damage);
+  }
 }
 
 // What the writer counted must be in the file.
@@ -54,6 +95,22 @@ void check_counts(const TraceFile& file, const Merge& merge, DamageLog& damage) 
 
 }  // namespace
 
+std::span<const RecordKind> event_kinds() {
+  static constexpr RecordKind kinds[] = {{PITRACE_MAJOR_DISPATCH, "dispatch", "dispatch"},
+                                         {PITRACE_MAJOR_SWITCH, "switch", "switch"},
+                                         {PITRACE_MAJOR_INTERRUPT, "interrupt", "interrupt"},
+                                         {PITRACE_MAJOR_SYSCALL, "system call", "system_call"},
+                                         {PITRACE_MAJOR_EXCEPTION, "exception", "exception"}};
+  return kinds;
+}
+
+uint64_t RecordTotals::others() const {
+  uint64_t named = by_major[PITRACE_MAJOR_TPROF] + by_major[PITRACE_MAJOR_MTE] +
+                   by_major[PITRACE_MAJOR_SYSTEM] + times();
+  for (const RecordKind& kind : event_kinds()) named += by_major[kind.major];
+  return records - named;
+}
+
 RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& damage,
                           const Consumers& consumers, const Progress& progress) {
   if (consumers.processes) collect_fallback_names(source, file, *consumers.processes);
@@ -61,7 +118,6 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
   Merge merge(source, file, damage, Merge::Select::all);
   uint64_t bytes = 0;
   for (const StreamLayout& layout : file.streams) bytes += layout.size();
-  pi::TprofTick tick;
   const Selection& selection = consumers.selection;
   while (merge.next()) {
     const Stream& stream = merge.current();
@@ -74,24 +130,30 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
     ++totals.by_major[record.major()];
     if (consumers.show && number >= selection.records.first) consumers.show->add(stream);
     if (record.major() == PITRACE_MAJOR_TPROF) {
-      if (!pi::decode_tprof(record, tick)) [[unlikely]]
-        log_bad(stream, damage);
-      else if (consumers.ticks &&
-               selection.takes_tick(number, totals.by_major[PITRACE_MAJOR_TPROF], record.minor()))
-        consumers.ticks->add(tick, stream.cpu(), stream.time());
+      take_tick(stream, consumers, damage,
+                selection.takes_tick(number, totals.by_major[PITRACE_MAJOR_TPROF], record.minor()));
     } else if (record.major() == PITRACE_MAJOR_MTE) {
       if (consumers.ticks) consumers.ticks->settle();
       if (consumers.processes && !consumers.processes->apply(record, stream.time()))
         log_bad(stream, damage);
+      if (consumers.off_cpu) consumers.off_cpu->add_mte(record, stream.time());
     } else if (record.major() == PITRACE_MAJOR_SYSTEM) {
       take_startup(record, totals);
+    } else if (record.major() == PITRACE_MAJOR_DISPATCH) {
+      check_dispatch(stream, damage);
     }
+    if (consumers.off_cpu && !stream.key().mte && number >= selection.records.first)
+      consumers.off_cpu->add(stream);
     if (++totals.records % progress_records == 0 && progress &&
         !progress(totals.records,
                   static_cast<double>(merge.bytes_read()) / static_cast<double>(bytes)))
       return totals;
   }
   if (consumers.ticks) consumers.ticks->finish();
+  if (consumers.off_cpu) {
+    for (const auto& stream : merge.streams()) consumers.off_cpu->finish(*stream);
+    consumers.off_cpu->finish();
+  }
   if (!totals.stopped) check_counts(file, merge, damage);
   for (const auto& stream : merge.streams()) totals.counted += stream->counted();
   for (const auto& stream : merge.streams())

@@ -6,11 +6,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "byte_source.h"
+#include "call_tree.h"
 #include "damage_log.h"
 #include "nrm2_reader.h"
+#include "off_cpu.h"
 #include "processes.h"
 #include "report_show.h"
 #include "selection.h"
@@ -19,6 +22,14 @@
 
 namespace post {
 
+// Kinds of records beside ticks, MTE, start-up and time that reports count by name.
+struct RecordKind {
+  uint32_t major;
+  const char* name;  // "system call"
+  const char* key;   // "system_call"
+};
+std::span<const RecordKind> event_kinds();
+
 struct RecordTotals {
   uint64_t records = 0;
   uint64_t counted = 0;  // of these, those that the writer counts as written
@@ -26,10 +37,15 @@ struct RecordTotals {
   // From the start-up records; 0 when they do not say.
   uint64_t cpu_mhz = 0;
   uint64_t ticks_per_second = 0;
+  bool event_based = false;
+  uint64_t events_per_tick = 0;
 
   uint64_t times() const {
     return by_major[PITRACE_MAJOR_TIME] + by_major[PITRACE_MAJOR_TIME_FAKE];
   }
+
+  // Of kinds that are not counted by name.
+  uint64_t others() const;
 
   // Streams that tell themselves where records were lost.
   struct StreamGaps {
@@ -46,7 +62,9 @@ struct Consumers {
   Processes* processes = nullptr;  // with ticks, or neither
   TickCounter* ticks = nullptr;
   ShowReport* show = nullptr;
-  Selection selection = {};  // for ticks and show; all records tell of processes
+  Selection selection = {};   // for all but processes, of which every record tells
+  CallTree* calls = nullptr;  // these two only with processes
+  OffCpu* off_cpu = nullptr;
 };
 
 // Called about every million records with the share of the bytes read, 0 to 1; false stops.

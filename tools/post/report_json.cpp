@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "calls_json.h"
 #include "report_rows.h"
 #include "text.h"
 
@@ -38,7 +39,12 @@ Json trace_json(const Summary& summary) {
           {"processor_speed_hz", processor_speed(summary)},
           {"trace_cycles", time},
           {"trace_time_s", static_cast<double>(time) / 1e9},
-          {"tick_ns", tick_distance(summary)}};
+          {"tick_ns", tick_distance(summary)},
+          {"tick", summary.event_based() ? "event" : "time"},
+          {"event", info.event},
+          {"period", events_per_tick(summary)},
+          {"stacks", info.stacks},
+          {"stack_depth", info.stack_depth}};
 }
 
 Json selection_json(const Selection& selection) {
@@ -55,17 +61,15 @@ Json selection_json(const Selection& selection) {
 }
 
 Json records_json(const RecordTotals& records) {
-  const uint64_t tprof = records.by_major[PITRACE_MAJOR_TPROF];
-  const uint64_t mte = records.by_major[PITRACE_MAJOR_MTE];
-  const uint64_t startup = records.by_major[PITRACE_MAJOR_SYSTEM];
-  const uint64_t time = records.times();
-  return {{"read", records.records},
-          {"counted", records.counted},
-          {"tprof", tprof},
-          {"mte", mte},
-          {"start_up", startup},
-          {"time", time},
-          {"other", records.records - tprof - mte - startup - time}};
+  Json json = {{"read", records.records},
+               {"counted", records.counted},
+               {"tprof", records.by_major[PITRACE_MAJOR_TPROF]},
+               {"mte", records.by_major[PITRACE_MAJOR_MTE]},
+               {"start_up", records.by_major[PITRACE_MAJOR_SYSTEM]},
+               {"time", records.times()}};
+  for (const RecordKind& kind : event_kinds()) json[kind.key] = records.by_major[kind.major];
+  json["other"] = records.others();
+  return json;
 }
 
 Json counts_json(const StreamCounts& counts) {
@@ -214,6 +218,8 @@ bool write_json(const Summary& summary, Sink& sink) {
     json["reports"].push_back(report_json(summary, offset_report_kind()));
   for (const ReportKind& kind : summary.options.extra)
     json["reports"].push_back(report_json(summary, kind));
+  if (summary.calls) json["tree"] = tree_json(summary);
+  if (summary.off_cpu) json["off_cpu"] = off_cpu_json(summary);
   return sink.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

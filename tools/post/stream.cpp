@@ -131,6 +131,7 @@ bool Stream::recover() {
 }
 
 void Stream::log_skipped(const char* what, uint64_t file_place, uint64_t bytes) {
+  ++skipped_;
   damage_.add(fmt::format("CPU {} {}: {} at file offset {}; {} bytes skipped", cpu(),
                           key().mte ? "MTE" : "trace", what, file_place, bytes),
               bytes);

@@ -52,6 +52,8 @@ class Stream {
   // Where the stream itself says that records were lost; the first of them, and the records of all.
   const std::vector<Gap>& gaps() const { return gaps_; }
   uint64_t gap_count() const { return gap_count_; }
+  // How often records were missing so far: there, and where something could not be read.
+  uint64_t breaks() const { return gap_count_ + skipped_; }
   uint64_t lost() const { return lost_; }
   uint64_t bytes_read() const { return loaded_; }
 
@@ -101,6 +103,7 @@ class Stream {
   uint64_t behind_time_ = 0;  // where the record behind it begins, as offset in the stream
   std::vector<Gap> gaps_;
   uint64_t gap_count_ = 0;
+  uint64_t skipped_ = 0;
   uint64_t lost_ = 0;
   mutable size_t offset_extent_ = 0;  // where file_offset() looked last
 };

@@ -19,10 +19,20 @@ uint64_t processor_speed(const Summary& summary) {
 }
 
 uint64_t tick_distance(const Summary& summary) {
+  if (summary.event_based()) return 0;
   const TraceInfo& info = summary.file.info;
   if (info.tick_ns != 0) return info.tick_ns;
   const uint64_t rate = info.rate != 0 ? info.rate : summary.records.ticks_per_second;
   return rate == 0 ? 0 : 1'000'000'000 / rate;
+}
+
+uint64_t events_per_tick(const Summary& summary) {
+  return summary.records.events_per_tick != 0 ? summary.records.events_per_tick
+                                              : summary.file.info.period;
+}
+
+std::string event_name(const Summary& summary) {
+  return summary.file.info.event.empty() ? "events" : summary.file.info.event;
 }
 
 double percent(uint64_t part, uint64_t whole) {

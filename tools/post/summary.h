@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "call_tree.h"
 #include "damage_log.h"
 #include "limit.h"
 #include "losses.h"
 #include "nrm2_reader.h"
+#include "off_cpu.h"
 #include "options.h"
 #include "pipeline.h"
 #include "processes.h"
@@ -33,6 +35,10 @@ struct Summary {
   std::vector<std::string> symbol_notes;
   const std::deque<Life>& lives;
   std::vector<LimitResult> budget = {};  // in the order of the file
+  const CallTree* calls = nullptr;       // where asked for, likewise the next
+  const OffCpu* off_cpu = nullptr;
+
+  bool event_based() const { return records.event_based || file.info.tick == "event"; }
 };
 
 // Ticks below this are left out of the reports.
@@ -41,8 +47,14 @@ uint64_t clip_ticks(const Summary& summary);
 // Hz, or 0 when the trace does not tell.
 uint64_t processor_speed(const Summary& summary);
 
-// Mean distance of two ticks of a CPU in nanoseconds, or 0 when the trace does not tell.
+// Mean distance of two ticks of a CPU in nanoseconds, or 0 when the trace does not tell or its
+// ticks come by events.
 uint64_t tick_distance(const Summary& summary);
+
+// Of an event-based trace: how many events a tick stands for, 0 when the trace does not tell, and
+// their name.
+uint64_t events_per_tick(const Summary& summary);
+std::string event_name(const Summary& summary);
 
 double percent(uint64_t part, uint64_t whole);
 

@@ -2,23 +2,15 @@
 // Ticks to paths of names.
 #include "tick_counter.h"
 
-#include "text.h"
-
 namespace post {
-namespace {
-
-constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are counted up from 1
-
-}  // namespace
 
 TickCounter::TickCounter(Processes& processes, Symbolizer& symbolizer, StringTable& names,
                          Options options)
     : processes_(processes),
-      symbolizer_(symbolizer),
       names_(names),
       options_(options),
-      sets_(options.sets),
-      resolved_(2 * options.sets) {}
+      resolver_(symbolizer, names, options.module_width, 2 * options.sets),
+      sets_(options.sets) {}
 
 void TickCounter::flush(Entry& entry) {
   if (entry.ticks != 0) tree_.add_ticks(entry.leaf, entry.ticks);
@@ -29,7 +21,7 @@ void TickCounter::flush(Entry& entry) {
 TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
   const auto& [key, set, waiting_process, time] = tick;
   const Process& process = *waiting_process;
-  const Resolved& place = resolve(process, key, time);
+  const Place& place = resolver_.find(process, key.maps_version, key.address, key.user, time);
   const std::string& process_name = names_.text(processes_.process_name(process));
   const std::string& thread_name = names_.text(processes_.thread_name(process, key.tid));
   Path path{};
@@ -44,28 +36,6 @@ TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
   set->way[1] = set->way[0];
   set->way[0] = {key, tree_.place(path, place.found), 0};
   return set->way[0];
-}
-
-const TickCounter::Resolved& TickCounter::resolve(const Process& process, const Key& key,
-                                                  uint64_t time) {
-  // Which names an address of the kernel has does not depend on the process.
-  const bool kernel = !key.user && key.address >> 63 != 0;
-  const uint32_t version = kernel ? kernel_version : key.maps_version;
-  const uint64_t hash =
-      (key.address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull;
-  Resolved& place = resolved_[hash >> 32 & (resolved_.size() - 1)];
-  if (place.maps_version == version && place.address == key.address) return place;
-  const Lookup lookup = symbolizer_.lookup(time, process.pid, key.address);
-  // A start behind the address could only come from a damaged file: then the address itself counts.
-  const uint64_t start = lookup.start <= key.address ? lookup.start : 0;
-  place = {key.address,
-           start,
-           version,
-           names_.intern(printable(lookup.module) +
-                         (options_.module_width && lookup.module_64 ? "_64" : "")),
-           names_.intern(printable(lookup.symbol)),
-           lookup.found};
-  return place;
 }
 
 void TickCounter::settle() {

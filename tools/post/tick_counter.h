@@ -12,6 +12,7 @@
 
 #include "labels.h"
 #include "processes.h"
+#include "resolver.h"
 #include "sample_tree.h"
 #include "string_table.h"
 #include "symbolizer.h"
@@ -99,16 +100,6 @@ class TickCounter {
     uint64_t time = 0;
   };
 
-  // What an address stands for. The kernel's are the same for all, under a version of their own.
-  struct Resolved {
-    uint64_t address = 0;
-    uint64_t start = 0;
-    uint32_t maps_version = 0;  // 0: empty
-    NameId module = no_name;
-    NameId symbol = no_name;
-    Found found = Found::no_module;
-  };
-
   static uint64_t hash_of(const Key& key) {
     const uint64_t mixed =
         (key.address ^ static_cast<uint64_t>(key.tid) << 40 ^ key.names_version) *
@@ -118,17 +109,15 @@ class TickCounter {
 
   Entry& replace(const Waiting& tick);
   void flush(Entry& entry);
-  const Resolved& resolve(const Process& process, const Key& key, uint64_t time);
 
   Processes& processes_;
-  Symbolizer& symbolizer_;
   StringTable& names_;
   const Options options_;
+  Resolver resolver_;
   SampleTree tree_;
   std::vector<Set> sets_;
   std::array<Waiting, 16> waiting_;
   size_t waiting_count_ = 0;
-  std::vector<Resolved> resolved_;
   uint64_t count_ = 0;
   uint64_t first_time_ = 0;
   uint64_t last_time_ = 0;

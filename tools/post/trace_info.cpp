@@ -54,6 +54,8 @@ constexpr TextKey text_keys[] = {
     {key::kernel, &TraceInfo::kernel},   {key::host, &TraceInfo::host},
     {key::machine, &TraceInfo::machine}, {key::platform, &TraceInfo::platform},
     {key::ended, &TraceInfo::ended},     {key::kallsyms, &TraceInfo::kallsyms},
+    {key::tick, &TraceInfo::tick},       {key::event, &TraceInfo::event},
+    {key::stacks, &TraceInfo::stacks},
 };
 
 struct NumberKey {
@@ -66,6 +68,8 @@ constexpr NumberKey number_keys[] = {
     {key::rate, &TraceInfo::rate},
     {key::tick_ns, &TraceInfo::tick_ns},
     {key::throttled, &TraceInfo::throttled},
+    {key::period, &TraceInfo::period},
+    {key::stack_depth, &TraceInfo::stack_depth},
 };
 
 void parse_line(std::string_view name, std::string_view value, TraceInfo& info) {

@@ -46,12 +46,17 @@ struct TraceInfo {
   std::string platform;
   std::string ended;
   std::string kallsyms;
+  std::string tick;    // "time" or "event"
+  std::string event;   // what ticks count, where they come by events
+  std::string stacks;  // "kernel", "user" or "both"
   std::vector<std::string> cannot_see;
   std::vector<std::string> notes;
   uint64_t cpu_hz = 0;
   uint64_t rate = 0;
   uint64_t tick_ns = 0;
   uint64_t throttled = 0;
+  uint64_t period = 0;       // events a tick
+  uint64_t stack_depth = 0;  // frames
   std::map<StreamKey, StreamCounts> counts;
   std::vector<std::pair<std::string, uint64_t>> missed;  // a hook and its hits that were skipped
 };

@@ -91,7 +91,7 @@ void print_trace(const std::string& lines) {
          fmt::format("{} ticks/second, interval {:.2f} microseconds", number(lines, "rate"),
                      static_cast<double>(number(lines, "tick_ns")) / 1e3));
   if (const auto stacks = value_of(lines, "stacks"); stacks != "off")
-    line("Stacks", fmt::format("{}, depth {}", stacks, number(lines, "depth")));
+    line("Stacks", fmt::format("{}, depth {}", stacks, number(lines, "stack_depth")));
   const std::string mode = value_of(lines, "mode");
   line("Mode", mode == "normal" ? mode : fmt::format("{}, {}", mode, value_of(lines, "file")));
   const bool on = number(lines, "on") != 0;
@@ -123,7 +123,7 @@ nlohmann::ordered_json trace_json(const std::string& lines) {
   nlohmann::ordered_json trace{{"source", value_of(lines, "source")},
                                {"scope", value_of(lines, "scope")}};
   for (const char* key : {"pid", "recorder", "cpus", "trace_bytes", "mte_bytes", "rate", "tick_ns",
-                          "interval", "missed", "throttled", "overwritten", "period", "depth"})
+                          "interval", "missed", "throttled", "overwritten", "period", "stack_depth"})
     trace[key] = number(lines, key);
   trace["event"] = value_of(lines, "event");
   trace["stacks"] = value_of(lines, "stacks");

@@ -89,4 +89,65 @@ TEST(Decode, RefusesAnIntCountBeyondTheRecord) {
   EXPECT_FALSE(pi::decode_name(pi::RecordView(records.bytes()), name));
 }
 
+TEST(Decode, ReadsTheStackBehindATick) {
+  RecordBuilder records(false);
+  records.tick(1, false, 7, 8, 0xffffffff81000001,
+               {{0xffffffff81000002}, {0x1003, 0x700000001004}, PITRACE_STACK_USER_CUT});
+  const pi::RecordView record(records.bytes());
+  pi::TprofTick tick{};
+  ASSERT_TRUE(pi::decode_tprof(record, tick));
+  EXPECT_EQ(tick.address, 0xffffffff81000001ull);
+  const pi::StackView stack = pi::stack_of_tprof(record);
+  ASSERT_TRUE(stack.exists());
+  EXPECT_EQ(stack.flags(), static_cast<uint32_t>(PITRACE_STACK_USER_CUT));
+  ASSERT_EQ(stack.kernel_frames(), 1u);
+  ASSERT_EQ(stack.user_frames(), 2u);
+  EXPECT_EQ(stack.frame(0), 0xffffffff81000002ull);
+  EXPECT_EQ(stack.frame(1), 0x1003ull);
+  EXPECT_EQ(stack.frame(2), 0x700000001004ull);
+}
+
+TEST(Decode, HasNoStackWhereNoneIsOrTheRecordIsTooShortForIt) {
+  RecordBuilder plain(false);
+  plain.tick(1, true, 7, 8, 0x1001).dispatch(2, 7, 8, PITRACE_STATE_SLEEPING);
+  EXPECT_FALSE(pi::stack_of_tprof(pi::RecordView(plain.bytes())).exists());
+  for (const uint32_t word : {0x0100u, 0x0001u, 0xffffu, 0xffffffffu}) {
+    RecordBuilder lying(false);
+    lying.ints(1, PITRACE_MAJOR_TPROF, PITRACE_TPROF_USER, {7, 8, 0, 0x1001, word, 0});
+    EXPECT_FALSE(pi::stack_of_tprof(pi::RecordView(lying.bytes())).exists());
+  }
+  RecordBuilder empty(false);
+  empty.tick(1, true, 7, 8, 0x1001, {});
+  EXPECT_TRUE(pi::stack_of_tprof(pi::RecordView(empty.bytes())).exists());
+}
+
+TEST(Decode, TellsDispatchesWakeUpsAndMigrationsApart) {
+  pi::Dispatch dispatch{};
+  pi::Wakeup wakeup{};
+  pi::Migration migration{};
+  RecordBuilder dispatched(false);
+  dispatched.dispatch(1, 7, 8, PITRACE_STATE_PREEMPTED, {{}, {0x1001}, 0});
+  const pi::RecordView record(dispatched.bytes());
+  ASSERT_TRUE(pi::decode_dispatch(record, dispatch));
+  EXPECT_FALSE(pi::decode_wakeup(record, wakeup));
+  EXPECT_FALSE(pi::decode_migration(record, migration));
+  EXPECT_EQ(dispatch.pid, 7u);
+  EXPECT_EQ(dispatch.tid, 8u);
+  EXPECT_EQ(dispatch.state, static_cast<uint32_t>(PITRACE_STATE_PREEMPTED));
+  EXPECT_EQ(pi::stack_of_dispatch(record).frame(0), 0x1001ull);
+  RecordBuilder woken(false);
+  woken.wakeup(1, 8, 9, 3 | PITRACE_WAKEUP_INTERRUPT);
+  ASSERT_TRUE(pi::decode_wakeup(pi::RecordView(woken.bytes()), wakeup));
+  EXPECT_FALSE(pi::decode_dispatch(pi::RecordView(woken.bytes()), dispatch));
+  EXPECT_EQ(wakeup.tid, 8u);
+  EXPECT_EQ(wakeup.waker, 9u);
+  EXPECT_EQ(wakeup.cpu, 3u);
+  EXPECT_TRUE(wakeup.by_interrupt);
+  RecordBuilder migrated(false);
+  migrated.migrate(1, 8, 2);
+  ASSERT_TRUE(pi::decode_migration(pi::RecordView(migrated.bytes()), migration));
+  EXPECT_EQ(migration.tid, 8u);
+  EXPECT_EQ(migration.cpu, 2u);
+}
+
 }  // namespace

@@ -52,6 +52,21 @@ TEST(Options, OneDashAndTwoDashesMeanTheSame) {
   }
 }
 
+TEST(Options, ReportsOnCallsAndDispatchesGoTogetherAndWithNothingThatWritesNoReports) {
+  const Options options = good({"-tree", "-folded", "-threads", "--offcpu", "--json"});
+  EXPECT_TRUE(options.tree);
+  EXPECT_TRUE(options.folded);
+  EXPECT_TRUE(options.off_cpu);
+  EXPECT_TRUE(options.report.calls_by_thread);
+  EXPECT_FALSE(good({"-offcpu"}).needs_calls());
+  for (const char* report : {"-tree", "-folded", "-offcpu"}) {
+    EXPECT_EQ(status_of({report, "-showx"}), 255);
+    EXPECT_EQ(status_of({report, "--archive"}), 255);
+    EXPECT_EQ(status_of({report, "--diff", "a", "b"}), 255);
+  }
+  EXPECT_EQ(status_of({"-threads"}), 255);
+}
+
 TEST(Options, KernelImageIsNotTakenForAnother) {
   EXPECT_EQ(good({"-k", "vmlinux"}).symbols.kernel_image, "vmlinux");
   EXPECT_FALSE(good({"-k", "vmlinux"}).symbols.running_kernel);

@@ -15,7 +15,8 @@ TEST(TraceInfo, TakesEveryKey) {
   parse_info(
       "source=perf\nscope=process\npid=4711\ncannot_see=a=b\ncannot_see=c\nnote=n\nkernel=6.1\n"
       "host=h\nmachine=x86_64\nplatform=p q\nended=off\ncpu_hz=3000000000\nrate=1000\n"
-      "tick_ns=1000000\nkallsyms=hidden\nthrottled=3\nmissed.perf_event_mmap=2\n"
+      "tick_ns=1000000\ntick=event\nevent=page-faults\nperiod=5\nstacks=both\nstack_depth=64\n"
+      "kallsyms=hidden\nthrottled=3\nmissed.perf_event_mmap=2\n"
       "count.3.trace.produced=10\ncount.3.trace.written=4\ncount.3.trace.full=1\n"
       "count.3.trace.stopped=2\ncount.3.trace.too_long=3\ncount.3.mte.source=9",
       info);
@@ -28,6 +29,11 @@ TEST(TraceInfo, TakesEveryKey) {
   EXPECT_EQ(info.cpu_hz, 3000000000u);
   EXPECT_EQ(info.rate, 1000u);
   EXPECT_EQ(info.tick_ns, 1000000u);
+  EXPECT_EQ(info.tick, "event");
+  EXPECT_EQ(info.event, "page-faults");
+  EXPECT_EQ(info.period, 5u);
+  EXPECT_EQ(info.stacks, "both");
+  EXPECT_EQ(info.stack_depth, 64u);
   EXPECT_EQ(info.kallsyms, "hidden");
   EXPECT_EQ(info.throttled, 3u);
   ASSERT_EQ(info.missed.size(), 1u);

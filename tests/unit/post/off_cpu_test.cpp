@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Times of threads against a schedule that is known.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "post_run.h"
+#include "text_trace.h"
+
+namespace {
+
+using namespace test_support;
+using pi::nrm2::section_trace;
+using Json = nlohmann::json;
+
+post::Options off_cpu_options() {
+  post::Options options;
+  options.off_cpu = true;
+  options.report.clip_percent = 0;
+  return options;
+}
+
+Json off_cpu_of(const Bytes& trace) {
+  FakeSymbolizer symbolizer;
+  const PostRun run = run_post(trace, symbolizer, off_cpu_options());
+  EXPECT_TRUE(run.error.empty()) << run.error;
+  return Json::parse(run.json)["off_cpu"];
+}
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  uint32_t below(uint32_t limit) { return static_cast<uint32_t>(engine_() % limit); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+struct Expected {
+  uint64_t running = 0;
+  uint64_t runnable = 0;
+  uint64_t blocked = 0;
+};
+
+// One processor, some threads, each of which is at any time running, runnable or blocked.
+TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
+  enum Doing { runnable, blocked, running };
+  constexpr uint32_t threads = 12;
+  Random random(17);
+  RecordBuilder records;
+  uint64_t time = 1000;
+  // Every thread is seen at the beginning, so that nothing is unknown.
+  std::vector<Doing> doing(threads, runnable);
+  std::vector<Expected> expected(threads);
+  for (uint32_t i = 0; i < threads; ++i) records.wakeup(time, i + 1, 0, 0);
+  uint32_t now = threads;  // the idle task
+  for (int step = 0; step < 20'000; ++step) {
+    const uint64_t passed = random.below(1000);
+    time += passed;
+    for (uint32_t i = 0; i < threads; ++i)
+      (doing[i] == running    ? expected[i].running
+       : doing[i] == runnable ? expected[i].runnable
+                              : expected[i].blocked) += passed;
+    const uint32_t other = random.below(threads);
+    if (random.below(3) == 0) {
+      records.wakeup(time, other + 1, now == threads ? 0 : now + 1, 0);
+      if (doing[other] == blocked) doing[other] = runnable;
+      continue;
+    }
+    const bool preempt = random.below(2) == 0;
+    if (now != threads) doing[now] = preempt ? runnable : blocked;
+    now = doing[other] == runnable ? other : threads;
+    if (now != threads) doing[now] = running;
+    records.dispatch(time, now == threads ? 0 : now + 1, now == threads ? 0 : now + 1,
+                     preempt ? PITRACE_STATE_PREEMPTED : PITRACE_STATE_SLEEPING);
+  }
+  TraceBuilder trace;
+  trace.section(section_trace, {}, records.bytes());
+  const Json json = off_cpu_of(trace.bytes());
+  EXPECT_EQ(json["contradictions"], 0);
+  ASSERT_EQ(json["threads"].size(), threads);
+  for (const Json& thread : json["threads"]) {
+    const std::string name = thread["thread"];
+    const Expected& right = expected[std::stoul(name.substr(4), nullptr, 16) - 1];
+    EXPECT_EQ(thread["running_ns"], right.running) << name;
+    EXPECT_EQ(thread["runnable_ns"], right.runnable) << name;
+    EXPECT_EQ(thread["blocked_ns"], right.blocked) << name;
+    EXPECT_EQ(thread["unknown_ns"], 0) << name;
+  }
+}
+
+// Whatever dispatches and losses are in it, no thread has more time than the trace.
+TEST(OffCpu, NeverInventsTime) {
+  Random random(23);
+  for (int round = 0; round < 200; ++round) {
+    TraceBuilder trace;
+    for (uint32_t cpu = 0; cpu < 3; ++cpu) {
+      RecordBuilder records;
+      uint64_t time = 1000 + random.below(5000);
+      uint64_t lost = 0;
+      for (int i = 0; i < 60; ++i) {
+        time += random.below(500);
+        const uint32_t tid = random.below(6);
+        switch (random.below(8)) {
+          case 0:
+            records.wakeup(time, tid, random.below(6), cpu);
+            break;
+          case 1:
+            records.lost(time, lost += random.below(3));
+            break;
+          case 2:
+            records.migrate(time, tid, random.below(3));
+            break;
+          default:
+            records.dispatch(time, tid / 2, tid, random.below(10));
+        }
+      }
+      trace.section(section_trace, {.cpu = cpu, .cpus = 3}, records.bytes());
+    }
+    const Json json = off_cpu_of(trace.bytes());
+    for (const Json& thread : json["threads"]) {
+      const uint64_t known = thread["running_ns"].get<uint64_t>() +
+                             thread["runnable_ns"].get<uint64_t>() +
+                             thread["blocked_ns"].get<uint64_t>();
+      uint64_t waits = 0;
+      for (const Json& wait : thread["waits"]) {
+        waits += wait["blocked_ns"].get<uint64_t>() + wait["runnable_ns"].get<uint64_t>();
+        uint64_t woken = 0;
+        for (const Json& waker : wait["wakers"]) woken += waker["blocked_ns"].get<uint64_t>();
+        ASSERT_LE(woken, wait["blocked_ns"].get<uint64_t>());
+      }
+      ASSERT_LE(waits,
+                thread["runnable_ns"].get<uint64_t>() + thread["blocked_ns"].get<uint64_t>());
+      ASSERT_GT(known, 0u);
+    }
+  }
+}
+
+}  // namespace

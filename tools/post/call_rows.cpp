@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// The rows of the reports on calls, sorted and clipped.
+#include "call_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+
+namespace post {
+namespace {
+
+using Node = CallTree::Node;
+
+// Numbers of a node's children, by node.
+std::vector<std::vector<uint32_t>> children_of(const std::vector<Node>& nodes) {
+  std::vector<std::vector<uint32_t>> children(nodes.size());
+  for (uint32_t i = 1; i < nodes.size(); ++i) children[nodes[i].parent].push_back(i);
+  return children;
+}
+
+class CallRowMaker {
+ public:
+  CallRowMaker(const CallTree& tree, uint64_t clip)
+      : tree_(tree), clip_(clip), nodes_(tree.nodes()), children_(children_of(nodes_)) {}
+
+  std::vector<CallRow> make() {
+    add(0, 0);
+    return std::move(rows_);
+  }
+
+ private:
+  // As deep as a record has room for frames.
+  void add(uint32_t parent, uint32_t depth) {
+    std::vector<CallRow> rows;
+    std::vector<std::pair<size_t, uint32_t>> order;  // row and node
+    for (const uint32_t child : children_[parent]) {
+      const Node& node = nodes_[child];
+      if (node.inclusive < clip_ || node.inclusive == 0) continue;
+      order.emplace_back(rows.size(), child);
+      rows.push_back({depth, node.kind, tree_.name(node), node.inclusive, node.exclusive});
+    }
+    std::ranges::sort(order, [&](const auto& a, const auto& b) {
+      const CallRow& first = rows[a.first];
+      const CallRow& second = rows[b.first];
+      if (first.inclusive != second.inclusive) return first.inclusive > second.inclusive;
+      return first.name != second.name ? first.name < second.name : a.second < b.second;
+    });
+    for (const auto& [row, child] : order) {
+      rows_.push_back(std::move(rows[row]));
+      add(child, depth + 1);
+    }
+  }
+
+  const CallTree& tree_;
+  const uint64_t clip_;
+  const std::vector<Node> nodes_;
+  const std::vector<std::vector<uint32_t>> children_;
+  std::vector<CallRow> rows_;
+};
+
+// A function or a call, and how often it is under way on the path being walked.
+struct Tally {
+  uint64_t ticks = 0;
+  uint32_t under_way = 0;
+
+  void enter(uint64_t inclusive) {
+    if (under_way++ == 0) ticks += inclusive;
+  }
+};
+
+class FunctionRowMaker {
+ public:
+  FunctionRowMaker(const CallTree& tree, uint64_t clip)
+      : tree_(tree),
+        clip_(clip),
+        nodes_(tree.nodes()),
+        children_(children_of(nodes_)),
+        inclusive_(tree.frames().size()),
+        exclusive_(tree.frames().size()),
+        outermost_(tree.frames().size()) {}
+
+  std::vector<FunctionRow> make() {
+    walk(0);
+    std::vector<FunctionRow> rows(inclusive_.size());
+    for (FrameId id = 0; id < rows.size(); ++id)
+      rows[id] = {
+          tree_.frames().name(id), inclusive_[id].ticks, exclusive_[id], outermost_[id], {}, {}};
+    for (const auto& [call, tally] : calls_) {
+      if (tally.ticks < clip_) continue;
+      const auto& [caller, callee] = call;
+      rows[callee].callers.push_back({rows[caller].name, tally.ticks});
+      rows[caller].callees.push_back({rows[callee].name, tally.ticks});
+    }
+    std::erase_if(
+        rows, [&](const FunctionRow& row) { return row.inclusive < clip_ || row.inclusive == 0; });
+    std::ranges::stable_sort(rows, [](const FunctionRow& a, const FunctionRow& b) {
+      return a.inclusive != b.inclusive ? a.inclusive > b.inclusive : a.name < b.name;
+    });
+    for (FunctionRow& row : rows) {
+      sort_edges(row.callers);
+      sort_edges(row.callees);
+    }
+    return rows;
+  }
+
+ private:
+  void walk(uint32_t place) {
+    const Node& node = nodes_[place];
+    const bool function = place != 0 && node.kind == Node::Kind::function;
+    Tally* call = nullptr;
+    if (function) {
+      inclusive_[node.id].enter(node.inclusive);
+      exclusive_[node.id] += node.exclusive;
+      const Node& caller = nodes_[node.parent];
+      if (caller.kind == Node::Kind::function) {
+        call = &calls_[{caller.id, node.id}];
+        call->enter(node.inclusive);
+      } else {
+        outermost_[node.id] += node.inclusive;
+      }
+    }
+    for (const uint32_t child : children_[place]) walk(child);
+    if (function) --inclusive_[node.id].under_way;
+    if (call) --call->under_way;
+  }
+
+  static void sort_edges(std::vector<CallEdge>& edges) {
+    std::ranges::stable_sort(edges, [](const CallEdge& a, const CallEdge& b) {
+      return a.ticks != b.ticks ? a.ticks > b.ticks : a.name < b.name;
+    });
+  }
+
+  const CallTree& tree_;
+  const uint64_t clip_;
+  const std::vector<Node> nodes_;
+  const std::vector<std::vector<uint32_t>> children_;
+  std::vector<Tally> inclusive_;  // by function
+  std::vector<uint64_t> exclusive_;
+  std::vector<uint64_t> outermost_;
+  std::map<std::pair<FrameId, FrameId>, Tally> calls_;  // caller and callee; places stay
+};
+
+}  // namespace
+
+std::vector<CallRow> make_call_rows(const CallTree& tree, uint64_t clip) {
+  return CallRowMaker(tree, clip).make();
+}
+
+std::vector<FunctionRow> make_function_rows(const CallTree& tree, uint64_t clip) {
+  return FunctionRowMaker(tree, clip).make();
+}
+
+const char* kind_word(Node::Kind kind) {
+  constexpr const char* words[] = {"process", "thread", "function"};
+  return words[static_cast<size_t>(kind)];
+}
+
+const char* kind_label(Node::Kind kind) {
+  constexpr const char* labels[] = {"PID", "TID", "FUN"};
+  return labels[static_cast<size_t>(kind)];
+}
+
+// Different functions can have one name, so that stacks are told apart by their text.
+std::vector<std::string> make_folded_lines(const CallTree& tree) {
+  const std::vector<Node> nodes = tree.nodes();
+  std::map<std::string, uint64_t> stacks;
+  for (uint32_t place = 1; place < nodes.size(); ++place) {
+    if (nodes[place].exclusive == 0) continue;
+    std::vector<uint32_t> path;
+    for (uint32_t at = place; at != 0; at = nodes[at].parent) path.push_back(at);
+    std::string text;
+    for (const uint32_t at : std::views::reverse(path)) {
+      const Node& node = nodes[at];
+      if (!text.empty()) text += ';';
+      text += node.kind == Node::Kind::function ? tree.frames().folded_name(node.id)
+                                                : folded_text(tree.name(node));
+    }
+    stacks[std::move(text)] += nodes[place].exclusive;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [text, ticks] : stacks) lines.push_back(fmt::format("{} {}\n", text, ticks));
+  return lines;
+}
+
+}  // namespace post

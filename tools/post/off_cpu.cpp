@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// What threads did by the time: ran, wanted to, or waited, where, and who woke them.
+#include "off_cpu.h"
+
+#include <algorithm>
+
+namespace post {
+namespace {
+
+// Of PITRACE_STATE_*; what is not known is OTHER.
+LeaveReason reason_of(uint32_t state) {
+  if (state == (PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED)) return preempted;
+  return state <= PITRACE_STATE_BLOCKED ? state : PITRACE_STATE_OTHER;
+}
+
+bool is_runnable(LeaveReason reason) {
+  return reason == PITRACE_STATE_RUNNABLE || reason == preempted;
+}
+
+}  // namespace
+
+void ThreadTimes::add(const ThreadTimes& other) {
+  running += other.running;
+  runnable += other.runnable;
+  blocked += other.blocked;
+  unknown += other.unknown;
+  cut += other.cut;
+  dispatches += other.dispatches;
+  migrations += other.migrations;
+  wakeups += other.wakeups;
+}
+
+void WaitTimes::add(const WaitTimes& other) {
+  count += other.count;
+  blocked += other.blocked;
+  runnable += other.runnable;
+  cut += other.cut;
+}
+
+OffCpu::OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options)
+    : processes_(processes),
+      names_(names),
+      options_(options),
+      frames_(symbolizer, names, options.module_width, options.places) {}
+
+OffCpu::Cpu& OffCpu::cpu_of(uint32_t number) {
+  if (cpus_.size() <= number) cpus_.resize(number + 1);
+  return cpus_[number];
+}
+
+// Behind a place where records are missing nobody knows who runs there until the next dispatch, nor
+// whether a thread that waits has been there meanwhile.
+void OffCpu::check_gap(Cpu& cpu, const Stream& stream, bool new_gap) {
+  if (stream.breaks() == cpu.breaks && !new_gap) return;
+  if (stream.breaks() != cpu.breaks) ++gaps_;
+  cpu.breaks = stream.breaks();
+  last_gap_ = end_;
+  if (cpu.running < first_special && threads_[cpu.running].doing == Doing::running) {
+    State& state = threads_[cpu.running];
+    settle(state, std::max(state.since, cpu.last_time));
+    state.doing = Doing::unknown;
+  }
+  cpu.running = nobody;
+}
+
+void OffCpu::add(const Stream& stream) {
+  const pi::RecordView& record = stream.record();
+  const uint64_t time = stream.time();
+  if (pi::is_time(record) && record.major() != PITRACE_MAJOR_TIME_FAKE) return;
+  if (!begun_) begin_ = time;
+  begun_ = true;
+  end_ = time;
+  Cpu& cpu = cpu_of(stream.cpu());
+  // What was before the beginning of a ring that wrapped around is missing, too.
+  check_gap(cpu, stream, record.major() == PITRACE_MAJOR_TIME_FAKE);
+  if (record.major() == PITRACE_MAJOR_DISPATCH) take(stream);
+  cpu.last_time = time;
+}
+
+void OffCpu::take(const Stream& stream) {
+  const pi::RecordView& record = stream.record();
+  pi::Dispatch dispatched;
+  pi::Wakeup wakeup;
+  pi::Migration migration;
+  if (pi::decode_dispatch(record, dispatched)) {
+    dispatch(stream, dispatched);
+  } else if (pi::decode_wakeup(record, wakeup)) {
+    ++wakeups_;
+    if (wakeup.tid != 0) wake(wakeup, stream.time());
+  } else if (pi::decode_migration(record, migration)) {
+    if (migration.tid != 0) ++threads_[find(migration.tid, stream.time())].facts.times.migrations;
+  }
+}
+
+void OffCpu::dispatch(const Stream& stream, const pi::Dispatch& dispatch) {
+  ++dispatches_;
+  const uint64_t time = stream.time();
+  const uint32_t before = cpus_[stream.cpu()].running;
+  if (before < first_special) leave(before, stream.record(), dispatch.state, time);
+  uint32_t next = idle;
+  if (dispatch.tid != 0) {
+    next = find(dispatch.tid, dispatch.pid, time);
+    enter(next, stream.cpu(), time);
+  }
+  cpus_[stream.cpu()].running = next;
+}
+
+void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time) {
+  State& thread = threads_[index];
+  if (thread.doing != Doing::running) return;  // its id has become another's meanwhile
+  settle(thread, time);
+  const pi::StackView stack = pi::stack_of_dispatch(record);
+  stacks_.add(record, 2, stack);
+  const LeaveReason reason = reason_of(state);
+  if (reason == PITRACE_STATE_DEAD || (thread.exiting && !is_runnable(reason))) {
+    thread.doing = Doing::ended;
+    return;
+  }
+  uint32_t place = PathTree::root;
+  if (stack.exists())
+    place = frames_.put(stack_tree_, PathTree::root, stack, true, processes_.find(thread.facts.pid),
+                        time);
+  thread.doing = is_runnable(reason) ? Doing::runnable : Doing::blocked;
+  thread.wait = wait_of(index, place, reason);
+  ++waits_[thread.wait].times.count;
+}
+
+void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
+  State& thread = threads_[index];
+  if (thread.doing == Doing::running) {
+    // Its leaving is missing: it has run until nobody knows when.
+    ++contradicted_;
+    if (cpus_[thread.cpu].running == index) cpus_[thread.cpu].running = nobody;
+    thread.doing = Doing::unknown;
+  }
+  // Woken by another processor while it was on its way out: it has not waited at all.
+  if (thread.doing == Doing::blocked && thread.early != PathTree::root) {
+    thread.doing = Doing::runnable;
+    thread.chain = thread.early;
+    ++thread.facts.times.wakeups;
+  }
+  thread.early = PathTree::root;
+  const bool blocked = thread.doing == Doing::blocked;
+  if (settle(thread, time) && blocked) ++unwoken_;
+  thread.doing = Doing::running;
+  thread.wait = no_wait;
+  thread.cpu = cpu;
+  ++thread.facts.times.dispatches;
+  relabel(thread);
+}
+
+void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
+  const uint32_t waker = wakeup.by_interrupt ? by_interrupt
+                         : wakeup.waker == 0 ? idle
+                                             : find(wakeup.waker, time);
+  const uint32_t index = find(wakeup.tid, time);
+  State& thread = threads_[index];
+  const uint32_t chain = chain_of(waker);
+  // One that runs or wants to is woken in vain, unless it turns out that it was about to leave.
+  if (thread.doing == Doing::running) thread.early = chain;
+  if (thread.doing != Doing::blocked && thread.doing != Doing::unknown) return;
+  const uint64_t blocked_before = thread.facts.times.blocked;
+  const bool blocked = thread.doing == Doing::blocked;
+  const bool counts = settle(thread, time) && blocked;
+  ++thread.facts.times.wakeups;
+  thread.doing = Doing::runnable;
+  thread.chain = chain;
+  thread.early = PathTree::root;
+  if (!counts) return;
+  const uint32_t place = woken_tree_.child(woken_tree_.child(PathTree::root, thread.wait), chain);
+  if (woken_.size() <= place) woken_.resize(place + 1);
+  WokenSum& sum = woken_[place];
+  sum.wait = thread.wait;
+  ++sum.count;
+  sum.blocked += thread.facts.times.blocked - blocked_before;
+}
+
+// Adds the time up to now to what the thread was doing; false when nobody knows what that was.
+bool OffCpu::settle(State& state, uint64_t time, bool cut) {
+  ThreadTimes& times = state.facts.times;
+  // A thread can have begun before the first record of a trace buffer.
+  const uint64_t passed = time - std::min(std::max(state.since, begin_), time);
+  const bool hidden = state.since < last_gap_;
+  state.since = std::max(state.since, time);
+  const bool off = state.doing == Doing::runnable || state.doing == Doing::blocked;
+  if (state.doing == Doing::ended) return false;
+  if (state.doing == Doing::unknown || (off && hidden)) {
+    times.unknown += passed;
+    return false;
+  }
+  if (state.doing == Doing::running) {
+    times.running += passed;
+    return true;
+  }
+  WaitTimes nowhere;  // of one that was woken before anybody saw it wait
+  WaitTimes& wait = state.wait == no_wait ? nowhere : waits_[state.wait].times;
+  const bool runnable = state.doing == Doing::runnable;
+  (runnable ? times.runnable : times.blocked) += passed;
+  (runnable ? wait.runnable : wait.blocked) += passed;
+  if (cut) times.cut += passed;
+  if (cut) wait.cut += passed;
+  return true;
+}
+
+uint32_t OffCpu::begin_thread(uint32_t tid, uint64_t since) {
+  const uint32_t index = static_cast<uint32_t>(threads_.size());
+  State& state = threads_.emplace_back();
+  state.facts.tid = tid;
+  state.since = since;
+  by_tid_[tid] = index;
+  return index;
+}
+
+// The thread of that id; one that ended is followed by another.
+uint32_t OffCpu::find(uint32_t tid, uint64_t time) {
+  const auto known = by_tid_.find(tid);
+  if (known == by_tid_.end()) return begin_thread(tid, std::min(begin_, time));
+  const State& state = threads_[known->second];
+  return state.doing == Doing::ended ? begin_thread(tid, state.since) : known->second;
+}
+
+uint32_t OffCpu::find(uint32_t tid, uint32_t pid, uint64_t time) {
+  uint32_t index = find(tid, time);
+  // Of another process, it is another thread, and the end of the first was not seen.
+  if (threads_[index].facts.has_pid && threads_[index].facts.pid != pid) {
+    threads_[index].doing = Doing::ended;
+    index = begin_thread(tid, threads_[index].since);
+  }
+  set_pid(threads_[index], pid);
+  return index;
+}
+
+void OffCpu::set_pid(State& state, uint32_t pid) {
+  state.facts.pid = pid;
+  state.facts.has_pid = true;
+}
+
+void OffCpu::relabel(State& state) {
+  Thread& facts = state.facts;
+  const Process& process = processes_.find(facts.pid);
+  if (state.names_version == process.names_version) return;
+  state.names_version = process.names_version;
+  facts.process_label =
+      names_.intern(process_label(process.pid, names_.text(processes_.process_name(process)), 0,
+                                  {options_.labels.process_names_only}));
+  facts.thread_label = names_.intern(thread_label(
+      facts.tid, names_.text(processes_.thread_name(process, facts.tid)), options_.labels));
+}
+
+uint32_t OffCpu::wait_of(uint32_t thread, uint32_t stack, LeaveReason reason) {
+  const uint32_t place =
+      wait_tree_.child(wait_tree_.child(wait_tree_.child(PathTree::root, thread), stack), reason);
+  if (wait_at_.size() <= place) wait_at_.resize(place + 1);
+  if (wait_at_[place] == 0) {
+    waits_.push_back({thread, reason, stack, {}});
+    wait_at_[place] = static_cast<uint32_t>(waits_.size());
+  }
+  return wait_at_[place] - 1;
+}
+
+// Who wakes now, before that who had woken it.
+uint32_t OffCpu::chain_of(uint32_t waker) {
+  uint32_t place = chain_tree_.child(PathTree::root, waker);
+  if (waker >= first_special) return place;
+  const Chain before = chain_at(threads_[waker].chain);
+  for (size_t i = 0; i + 1 < chain_most && before[i] != nobody; ++i)
+    place = chain_tree_.child(place, before[i]);
+  return place;
+}
+
+OffCpu::Chain OffCpu::chain_at(uint32_t place) const {
+  Chain chain;
+  chain.fill(nobody);
+  size_t length = 0;
+  for (uint32_t at = place; at != PathTree::root; at = chain_tree_.node(at).parent) ++length;
+  for (uint32_t at = place; length-- > 0; at = chain_tree_.node(at).parent)
+    chain[length] = chain_tree_.node(at).value;
+  return chain;
+}
+
+// Threads whose beginning was seen have not been there before it.
+void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
+  pi::LinkEntry link;
+  const uint32_t minor = record.minor();
+  const bool process = minor == PITRACE_MTE_PARENT || minor == PITRACE_MTE_KILL;
+  const bool begins = minor == PITRACE_MTE_PARENT || minor == PITRACE_MTE_CREATE_THREAD;
+  const bool ends = minor == PITRACE_MTE_KILL || minor == PITRACE_MTE_KILL_THREAD;
+  if ((!begins && !ends) || !pi::decode_link(record, link)) return;
+  const uint32_t tid = process ? link.pid : link.other;
+  if (tid == 0) return;
+  if (ends) {
+    const auto known = by_tid_.find(tid);
+    if (known == by_tid_.end()) return;
+    State& state = threads_[known->second];
+    state.exiting = true;
+    if (state.doing == Doing::running || state.doing == Doing::ended) return;
+    settle(state, end_);
+    state.doing = Doing::ended;
+  } else if (link.creator != 0) {
+    // A record of the same moment may have told of it already.
+    const auto known = by_tid_.find(tid);
+    if (known != by_tid_.end() && threads_[known->second].doing != Doing::ended &&
+        threads_[known->second].since >= time)
+      return;
+    if (known != by_tid_.end()) threads_[known->second].doing = Doing::ended;
+    set_pid(threads_[begin_thread(tid, time)], link.pid);
+    relabel(threads_.back());
+  }
+}
+
+void OffCpu::finish(const Stream& stream) {
+  if (stream.key().mte || !begun_) return;
+  check_gap(cpu_of(stream.cpu()), stream, false);
+}
+
+void OffCpu::finish() {
+  for (State& state : threads_) {
+    if (state.doing != Doing::ended) settle(state, end_, true);
+    if (state.facts.process_label != no_name) continue;
+    // Only others told of it. The main thread's id is its process's.
+    if (!state.facts.has_pid && processes_.find(state.facts.tid).known)
+      set_pid(state, state.facts.tid);
+    if (state.facts.has_pid) {
+      relabel(state);
+    } else {
+      state.facts.process_label = names_.intern("pid_unknown");
+      state.facts.thread_label = names_.intern(thread_label(state.facts.tid, {}, options_.labels));
+    }
+  }
+}
+
+std::vector<OffCpu::Woken> OffCpu::woken() const {
+  std::vector<Woken> all;
+  for (uint32_t place = 1; place < woken_.size(); ++place)
+    if (woken_[place].count != 0)
+      all.push_back({woken_[place].wait, chain_at(woken_tree_.node(place).value),
+                     woken_[place].count, woken_[place].blocked});
+  return all;
+}
+
+std::vector<FrameId> OffCpu::stack(uint32_t place) const {
+  std::vector<FrameId> frames;
+  for (; place != PathTree::root; place = stack_tree_.node(place).parent)
+    frames.push_back(stack_tree_.node(place).value);
+  return frames;
+}
+
+}  // namespace post

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Paths of numbers as places of a tree: paths with a common beginning share it.
+#ifndef POST_PATH_TREE_H
+#define POST_PATH_TREE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace post {
+
+// A place never changes, and is higher than that of what it lies below; memory grows with the
+// number of different paths only.
+class PathTree {
+ public:
+  static constexpr uint32_t root = 0;
+
+  struct Node {
+    uint32_t parent = 0;
+    uint32_t value = 0;
+  };
+
+  PathTree();
+
+  // The place of value directly below parent, added when it is new.
+  uint32_t child(uint32_t parent, uint32_t value);
+
+  const Node& node(uint32_t place) const { return nodes_[place]; }
+  size_t size() const { return nodes_.size(); }
+
+ private:
+  size_t slot_of(uint32_t parent, uint32_t value) const;
+  void grow();
+
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> slots_;  // open addressing; a place, or 0: the root is nobody's child
+};
+
+}  // namespace post
+
+#endif  // POST_PATH_TREE_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What stands above all text reports: the machine, the kind of ticks, where the trace came from and
+// what it lacks.
+#ifndef POST_REPORT_HEAD_H
+#define POST_REPORT_HEAD_H
+
+#include <string>
+
+#include "summary.h"
+
+namespace post {
+
+// Of a report on ticks.
+std::string report_head(const Summary& summary, const std::string& title);
+
+// Of another one, on so much time in nanoseconds.
+std::string report_head(const Summary& summary, const std::string& title, uint64_t time);
+
+// The last lines of every report: damage of the trace, and what hindered finding names.
+std::string report_end(const Summary& summary);
+
+// The clipping level in percent.
+std::string clip_text(const Summary& summary);
+
+// The number of ticks, and how many a row must have.
+std::string tick_totals(const Summary& summary);
+
+}  // namespace post
+
+#endif  // POST_REPORT_HEAD_H
