@@ -23,16 +23,22 @@
  * May a program write records of this major? The original let it write any. Not here the majors
  * by which a reader finds out when and where a record was made, for one false record of those
  * would falsify others': the time (its high half, the metrics that belong to it, and the form of
- * wrapped files), start-up information, names of code and processes, and ticks, which are counted.
+ * wrapped files), start-up information, names of code and processes, ticks, which are counted, and
+ * what the kernel did: dispatches, interrupts, system calls, exceptions.
  */
 static inline bool pitrace_hook_major_allowed(__u32 major)
 {
 	switch (major) {
 	case 0x01: /* the original's high half of the cycles */
+	case PITRACE_MAJOR_EXCEPTION:
+	case PITRACE_MAJOR_INTERRUPT:
+	case PITRACE_MAJOR_SYSCALL:
 	case PITRACE_MAJOR_TIME:
 	case 0x09: /* metrics that belong to the time */
 	case PITRACE_MAJOR_TPROF:
 	case PITRACE_MAJOR_SYSTEM:
+	case PITRACE_MAJOR_DISPATCH:
+	case PITRACE_MAJOR_SWITCH:
 	case PITRACE_MAJOR_MTE:
 	case PITRACE_MAJOR_TIME_FAKE:
 		return false;

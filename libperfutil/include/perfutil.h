@@ -366,8 +366,8 @@ int AiGetCounters(struct ai_counters *counters);
  * major 1 to 254. A major that is not enabled is not stored, which is a success, and costs some
  * nanoseconds; so does a hook before TraceOn(), after TraceOff() and while suspended. By some
  * majors a reader tells when and where records of others were made, so that one false record would
- * falsify the rest: 1, 8, 9 and 0xa8 (time), 0x10 (ticks), 0x11 (start-up) and 0x19 (names of code
- * and processes) are refused.
+ * falsify the rest: 1, 8, 9 and 0xa8 (time), 3, 4, 5, 0x12 and 0x13 (what the kernel did), 0x10
+ * (ticks), 0x11 (start-up) and 0x19 (names of code and processes) are refused.
  *
  * After string_count come int_count arguments of type unsigned int, then for each string its
  * length in bytes as unsigned int and a pointer to its first byte. No terminator is needed or

@@ -92,10 +92,10 @@ trace_for() { # trace_for FILE COMMAND...
     swtrace enable tprof
     swtrace setrate 1000
     swtrace stacks both -depth 20
-    [ "$(swtrace info --json | jq -r '.trace | "\(.stacks) \(.depth)"')" = "both 20" ]
+    [ "$(swtrace info --json | jq -r '.trace | "\(.stacks) \(.stack_depth)"')" = "both 20" ]
     trace_for stacks.nrm2 sleep 0.3
     [ "$(info_of stacks.nrm2 stacks)" = both ]
-    [ "$(info_of stacks.nrm2 depth)" = 20 ]
+    [ "$(info_of stacks.nrm2 stack_depth)" = 20 ]
     run swtrace on
     run swtrace stacks off
     [ "$status" -eq 1 ]

@@ -84,9 +84,10 @@ TEST(UserHook, TheLargestFitsAndOneByteMoreDoesNot) {
 }
 
 TEST(UserHook, MajorsThatTellAboutOtherRecordsAreNotForPrograms) {
-  for (const uint32_t major : {0u, 1u, 8u, 9u, 0x10u, 0x11u, 0x19u, 0xa8u, 0xffu, 0x100u, ~0u})
+  for (const uint32_t major :
+       {0u, 1u, 3u, 4u, 5u, 8u, 9u, 0x10u, 0x11u, 0x12u, 0x13u, 0x19u, 0xa8u, 0xffu, 0x100u, ~0u})
     EXPECT_FALSE(pitrace_hook_major_allowed(major)) << major;
-  for (const uint32_t major : {2u, 4u, 0x12u, 0x30u, 0x70u, 0xfeu})
+  for (const uint32_t major : {2u, 6u, 0x14u, 0x30u, 0x70u, 0xfeu})
     EXPECT_TRUE(pitrace_hook_major_allowed(major)) << major;
   auto bytes = encode(0x30, {1}, {});
   bytes[2] = std::byte{PITRACE_MAJOR_MTE};
