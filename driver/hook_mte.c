@@ -5,7 +5,6 @@
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
-#include <linux/nospec.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -210,10 +209,7 @@ static struct pitrace_hook hooks[] = {
 	  .on_entry = on_unmap },
 };
 
-void pitrace_mte_init(void)
-{
-	pitrace_hooks_look(hooks, ARRAY_SIZE(hooks));
-}
+const struct pitrace_hook_set pitrace_mte_hooks = { hooks, ARRAY_SIZE(hooks) };
 
 void pitrace_mte_start(void)
 {
@@ -223,18 +219,4 @@ void pitrace_mte_start(void)
 void pitrace_mte_stop(void)
 {
 	pitrace_hooks_detach(hooks, ARRAY_SIZE(hooks));
-}
-
-int pitrace_mte_probe(struct pitrace_probe *probe)
-{
-	const struct pitrace_hook *hook;
-
-	if (probe->index >= ARRAY_SIZE(hooks))
-		return -ENOENT;
-	pitrace_hooks_refresh(hooks, ARRAY_SIZE(hooks));
-	hook = &hooks[array_index_nospec(probe->index, ARRAY_SIZE(hooks))];
-	probe->attached = hook->in_place;
-	probe->missed = hook->missed;
-	strscpy_pad(probe->name, hook->name, sizeof(probe->name));
-	return 0;
 }

@@ -34,7 +34,7 @@ static int __init pitrace_init(void)
 	error = pitrace_ai_init();
 	if (error)
 		goto exit_tprof;
-	pitrace_mte_init();
+	pitrace_session_init();
 	pitrace_reader_init();
 	/* Last: from here on somebody can open the device. */
 	error = pitrace_dev_init();

@@ -7,6 +7,7 @@
  *	session lock	state, owner, majors; held over starting and stopping
  *	counters lock	event ticks' perf counters, of which making one takes the kernel's perf locks
  *			and cpus_read_lock; hot-plug callbacks therefore leave it to a work item
+ *	canary lock	probes.c: the probe that tells whether function probes live
  *	exec_update_lock, mmap_lock of a traced process (snapshot.c, maps.c)
  *	CPU hot-plug	cpus_read_lock: set of buffers, tick timers; hot-plug callbacks hold it
  *			for writing and therefore never take the session lock
@@ -23,6 +24,8 @@
 
 #include <pitrace/abi.h>
 
+struct pitrace_hook_set;
+
 /* ---- main.c: what the objects are loaded and unloaded with ---- */
 
 int pitrace_dev_init(void);
@@ -31,7 +34,7 @@ int pitrace_buffers_init(void);
 void pitrace_buffers_exit(void);
 int pitrace_tprof_init(void);
 void pitrace_tprof_exit(void);
-void pitrace_mte_init(void);
+void pitrace_session_init(void);
 int pitrace_user_hook_init(void);
 void pitrace_user_hook_exit(void);
 int pitrace_maps_init(void);
@@ -68,6 +71,7 @@ int pitrace_session_discard(struct file *file);
 
 /* Anybody. */
 int pitrace_session_info(struct pitrace_info *info);
+/* Fills in all but the index; -ENOENT when there is none of that index. */
 int pitrace_session_probe(struct pitrace_probe *probe);
 
 /* The last reference to an open file went away; ends the trace if it was the owner's. */
@@ -110,6 +114,22 @@ void pitrace_user_hook_publish(bool owned, const unsigned long *enabled);
 /* PITRACE_IOC_HOOK; its errors are told there. May sleep. Anybody. */
 int pitrace_user_hook(const void __user *user);
 int pitrace_user_hook_mmap(struct vm_area_struct *vma);
+
+/* ---- sources: what session.c starts and stops, and the hooks it tells of ---- */
+
+extern const struct pitrace_hook_set pitrace_mte_hooks; /* hook_mte.c */
+extern const struct pitrace_hook_set pitrace_dispatch_hooks; /* hook_dispatch.c */
+extern const struct pitrace_hook_set pitrace_switch_hooks; /* hook_switch.c */
+extern const struct pitrace_hook_set pitrace_interrupt_hooks; /* hook_interrupt.c */
+extern const struct pitrace_hook_set pitrace_syscall_hooks; /* hook_syscall.c */
+extern const struct pitrace_hook_set pitrace_exception_hooks; /* plat_x86_exception.c */
+
+/* ---- hook_interrupt.c ---- */
+
+/* Always 0. */
+int pitrace_interrupt_start(void);
+/* A trace begins: counts from nothing. The source does not run. */
+void pitrace_interrupt_reset(void);
 
 /* ---- tprof.c: ticks ---- */
 
@@ -158,8 +178,6 @@ void pitrace_mte_start(void);
 void pitrace_mte_stop(void);
 /* Writes the ids inside of a task in another pid namespace. A recording path. */
 void pitrace_mte_inner(struct task_struct *task);
-/* Fills in all but the index; -ENOENT when there is none of that index. */
-int pitrace_mte_probe(struct pitrace_probe *probe);
 
 /* ---- maps.c: executable mappings ---- */
 

@@ -10,7 +10,9 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/atomic.h>
+#include <linux/kdebug.h>
 #include <linux/minmax.h>
+#include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
@@ -87,25 +89,43 @@ static void unregister_function(struct pitrace_hook *hook)
 	hook->function = NULL;
 }
 
+static bool is_function(const struct pitrace_hook *hook)
+{
+	return hook->type == PITRACE_HOOK_ENTRY || hook->type == PITRACE_HOOK_RETURN;
+}
+
 static int register_hook(struct pitrace_hook *hook)
 {
-	if (hook->type == PITRACE_HOOK_TRACEPOINT)
+	switch (hook->type) {
+	case PITRACE_HOOK_TRACEPOINT:
 		return register_tracepoint(hook);
-	return register_function(hook, 0);
+	case PITRACE_HOOK_DIE:
+		return register_die_notifier(hook->on_die);
+	default:
+		return register_function(hook, 0);
+	}
 }
 
 static void unregister_hook(struct pitrace_hook *hook)
 {
-	if (hook->type == PITRACE_HOOK_TRACEPOINT)
+	switch (hook->type) {
+	case PITRACE_HOOK_TRACEPOINT:
 		tracepoint_probe_unregister(hook->tracepoint, hook->probe, NULL);
-	else
+		break;
+	case PITRACE_HOOK_DIE:
+		unregister_die_notifier(hook->on_die);
+		break;
+	default:
 		unregister_function(hook);
+	}
 }
 
 static bool exists(struct pitrace_hook *hook)
 {
 	if (hook->type == PITRACE_HOOK_TRACEPOINT)
 		return pitrace_find_tracepoint(hook->name);
+	if (hook->type == PITRACE_HOOK_DIE)
+		return true;
 	if (register_function(hook, KPROBE_FLAG_DISABLED))
 		return false;
 	unregister_function(hook);
@@ -115,7 +135,7 @@ static bool exists(struct pitrace_hook *hook)
 /* The kernel counts hits that found a probe running already, or all return slots taken. */
 static u64 missed_by(const struct pitrace_hook *hook)
 {
-	if (hook->type == PITRACE_HOOK_TRACEPOINT)
+	if (!is_function(hook))
 		return 0;
 	return (u64)hook->function->kp.nmissed + hook->function->nmissed;
 }
@@ -142,34 +162,58 @@ static struct pitrace_hook canary_hook = {
 	.on_entry = on_canary,
 };
 
+static DEFINE_MUTEX(canary_lock);
+static unsigned int canary_users; /* sets of hooks with function probes that are attached */
+
 static bool canary_sings(void)
 {
+	bool sings = false;
 	int before;
 
-	if (!canary_hook.registered)
-		return false;
-	before = atomic_read(&canary_hits);
-	canary();
-	return atomic_read(&canary_hits) != before;
+	mutex_lock(&canary_lock);
+	if (canary_hook.registered) {
+		before = atomic_read(&canary_hits);
+		canary();
+		sings = atomic_read(&canary_hits) != before;
+	}
+	mutex_unlock(&canary_lock);
+	return sings;
 }
 
-/* Tracepoints need no canary, so those with nothing else can come and go beside other hooks. */
-static bool are_functions(const struct pitrace_hook *hooks, unsigned int count)
+static void keep_canary(void)
+{
+	mutex_lock(&canary_lock);
+	if (!canary_users++)
+		canary_hook.registered = !register_hook(&canary_hook);
+	mutex_unlock(&canary_lock);
+}
+
+static void release_canary(void)
+{
+	mutex_lock(&canary_lock);
+	if (!--canary_users && canary_hook.registered) {
+		unregister_hook(&canary_hook);
+		canary_hook.registered = false;
+	}
+	mutex_unlock(&canary_lock);
+}
+
+/* ---- all hooks ---- */
+
+static bool has_functions(const struct pitrace_hook *hooks, unsigned int count)
 {
 	const struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++) {
-		if (hook->type != PITRACE_HOOK_TRACEPOINT)
+		if (hook->registered && is_function(hook))
 			return true;
 	}
 	return false;
 }
 
-/* ---- all hooks ---- */
-
 void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
 {
-	const bool works = are_functions(hooks, count) && canary_sings();
+	const bool works = has_functions(hooks, count) && canary_sings();
 	struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++) {
@@ -177,7 +221,7 @@ void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
 			continue;
 		hook->missed = missed_by(hook);
 		/* Once dead, records of this trace are missing: that stays said. */
-		if (hook->function && (!works || kprobe_disabled(&hook->function->kp)))
+		if (is_function(hook) && (!works || kprobe_disabled(&hook->function->kp)))
 			hook->in_place = false;
 	}
 }
@@ -191,25 +235,20 @@ void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count)
 		hook->in_place = hook->registered;
 		hook->missed = 0;
 	}
-	if (are_functions(hooks, count))
-		canary_hook.registered = !register_hook(&canary_hook);
+	if (has_functions(hooks, count))
+		keep_canary();
 	pitrace_hooks_refresh(hooks, count);
 }
 
 void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count)
 {
-	struct pitrace_hook *hook;
-
 	pitrace_hooks_refresh(hooks, count);
-	if (are_functions(hooks, count)) {
-		if (canary_hook.registered)
-			unregister_hook(&canary_hook);
-		canary_hook.registered = false;
-	}
-	for (hook = hooks; hook < hooks + count; hook++) {
-		if (hook->registered)
-			unregister_hook(hook);
-		hook->registered = false;
+	if (has_functions(hooks, count))
+		release_canary();
+	while (count--) {
+		if (hooks[count].registered)
+			unregister_hook(&hooks[count]);
+		hooks[count].registered = false;
 	}
 	tracepoint_synchronize_unregister();
 }

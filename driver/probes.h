@@ -6,23 +6,26 @@
 #include <linux/kprobes.h>
 #include <linux/types.h>
 
+struct notifier_block;
 struct tracepoint;
 
 enum pitrace_hook_type {
 	PITRACE_HOOK_TRACEPOINT,
 	PITRACE_HOOK_ENTRY, /* of a function */
 	PITRACE_HOOK_RETURN,
+	PITRACE_HOOK_DIE, /* the kernel's die notifiers */
 };
 
 /* The first group of fields is the user's, the second belongs to probes.c. */
 struct pitrace_hook {
-	const char *name; /* of the tracepoint or function */
+	const char *name; /* of the tracepoint or function; of a notifier what users are told */
 	const char *other_name; /* NULL, or of the function in other kernels; they change places */
 	void *address; /* of the function, where it has no name to the kernel */
 	enum pitrace_hook_type type;
 	void *probe; /* tracepoint: its probe function, data first */
 	kprobe_pre_handler_t on_entry;
 	kretprobe_handler_t on_return;
+	struct notifier_block *on_die;
 
 	struct tracepoint *tracepoint;
 	struct kretprobe *function; /* of an entry hook only its kp is in use */
@@ -31,11 +34,20 @@ struct pitrace_hook {
 	u64 missed; /* since it was attached last */
 };
 
+/* All hooks of one source. */
+struct pitrace_hook_set {
+	struct pitrace_hook *hooks;
+	unsigned int count;
+};
+
 /* Finds out which of the hooks this kernel has, without changing any of its code. */
 void pitrace_hooks_look(struct pitrace_hook *hooks, unsigned int count);
-/* Attaches those that can be; a hook that cannot is not an error, in_place tells. */
+/* Attaches, in order, those that can be; a hook that cannot is not an error, in_place tells. */
 void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count);
-/* On return no probe runs any more. May sleep; harmless when nothing is attached. */
+/*
+ * In the reverse order. On return no probe runs any more. May sleep; harmless when nothing is
+ * attached.
+ */
 void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count);
 /* Brings in_place and missed up to date. */
 void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count);

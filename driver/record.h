@@ -70,6 +70,20 @@ static __always_inline void pitrace_end(u32 kind)
 		pitrace_wake_reader();
 }
 
+/* As pitrace_write_ints(), for who has preemption off and is called often; count is a constant. */
+static __always_inline void pitrace_write_ints_here(u32 kind, u32 major, u32 minor, const u32 *ints,
+						    u32 count)
+{
+	void *place;
+	u64 time;
+
+	place = pitrace_begin(kind, pitrace_size_ints(count), &time);
+	if (unlikely(!place))
+		return;
+	pitrace_encode_ints(place, (u32)time, major, minor, ints, count);
+	pitrace_end(kind);
+}
+
 /* Whether a record that pitrace_begin() had no place for was counted. Preemption is off. */
 static __always_inline bool pitrace_is_recording(u32 kind)
 {

@@ -4,9 +4,12 @@
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "pitrace.h"
+#include "probes.h"
 #include "record.h"
 
 #define MAJORS 256
@@ -28,8 +31,6 @@ static struct {
 	u64 stop_time;
 	DECLARE_BITMAP(enabled, MAJORS);
 	bool suspended; /* while on: no trace records; names go on, or ticks afterwards had none */
-	bool mte_runs;
-	bool tprof_runs;
 } session;
 
 /* Brings the page that programs look at up to date. */
@@ -43,18 +44,19 @@ static void publish(void)
 
 /* ---- sources: run while the trace is on and their major enabled, and cost nothing else ---- */
 
-static bool wanted(u32 major)
-{
-	if (session.state != PITRACE_TRACE_ON || !test_bit(major, session.enabled))
-		return false;
-	return major == PITRACE_MAJOR_MTE || !session.suspended;
-}
+struct source {
+	u32 major;
+	const struct pitrace_hook_set *hooks; /* NULL: none */
+	int (*start)(void); /* NULL: to attach the hooks is all */
+	void (*stop)(void); /* NULL: to detach the hooks is all */
+	void (*last_words)(void); /* NULL, or what comes before an orderly stop */
+	bool runs;
+};
 
 static void stop_mte(void)
 {
 	pitrace_mte_stop();
 	pitrace_maps_stop();
-	session.mte_runs = false;
 }
 
 /* Hooks first, then what exists: what comes between the two is recorded twice, never missed. */
@@ -64,7 +66,6 @@ static int start_mte(void)
 
 	pitrace_maps_start(session.flags & PITRACE_ALLOC_ANON);
 	pitrace_mte_start();
-	session.mte_runs = true;
 	pitrace_snapshot_kernel();
 	error = pitrace_snapshot_tasks(PITRACE_SNAPSHOT_START);
 	if (error)
@@ -73,40 +74,104 @@ static int start_mte(void)
 }
 
 /*
- * Names before ticks when starting, and the other way round when stopping; when names stop, what
- * is alive is recorded once more. Only starting can fail.
+ * What is alive, once more. Cut short (no memory, killed): said by one loss, as nobody knows how
+ * many.
  */
-static int apply(void)
+static void last_words_of_mte(void)
+{
+	if (pitrace_snapshot_tasks(PITRACE_SNAPSHOT_END))
+		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
+}
+
+static int start_tprof(void)
+{
+	return pitrace_tprof_start(session.rate);
+}
+
+/* Started in this order and stopped in the reverse one: names before all that they explain. */
+static struct source sources[] = {
+	{ .major = PITRACE_MAJOR_MTE,
+	  .hooks = &pitrace_mte_hooks,
+	  .start = start_mte,
+	  .stop = stop_mte,
+	  .last_words = last_words_of_mte },
+	{ .major = PITRACE_MAJOR_DISPATCH, .hooks = &pitrace_dispatch_hooks },
+	{ .major = PITRACE_MAJOR_SWITCH, .hooks = &pitrace_switch_hooks },
+	{ .major = PITRACE_MAJOR_INTERRUPT,
+	  .hooks = &pitrace_interrupt_hooks,
+	  .start = pitrace_interrupt_start },
+	{ .major = PITRACE_MAJOR_SYSCALL, .hooks = &pitrace_syscall_hooks },
+	{ .major = PITRACE_MAJOR_EXCEPTION, .hooks = &pitrace_exception_hooks },
+	{ .major = PITRACE_MAJOR_TPROF, .start = start_tprof, .stop = pitrace_tprof_stop },
+};
+
+static bool wanted(u32 major)
+{
+	if (session.state != PITRACE_TRACE_ON || !test_bit(major, session.enabled))
+		return false;
+	return major == PITRACE_MAJOR_MTE || !session.suspended;
+}
+
+static int start_source(struct source *source)
 {
 	int error = 0;
 
-	if (session.tprof_runs && !wanted(PITRACE_MAJOR_TPROF)) {
-		pitrace_tprof_stop();
-		session.tprof_runs = false;
+	if (source->start)
+		error = source->start();
+	else
+		pitrace_hooks_attach(source->hooks->hooks, source->hooks->count);
+	source->runs = !error;
+	return error;
+}
+
+static void stop_source(struct source *source)
+{
+	if (source->stop)
+		source->stop();
+	else
+		pitrace_hooks_detach(source->hooks->hooks, source->hooks->count);
+	source->runs = false;
+}
+
+/* Only starting can fail. */
+static int apply(void)
+{
+	u32 i = ARRAY_SIZE(sources);
+	int error = 0;
+
+	while (i--) {
+		if (!sources[i].runs || wanted(sources[i].major))
+			continue;
+		if (sources[i].last_words)
+			sources[i].last_words();
+		stop_source(&sources[i]);
 	}
-	if (session.mte_runs && !wanted(PITRACE_MAJOR_MTE)) {
-		/* Cut short (no memory, killed): said by one loss, as nobody knows how many. */
-		if (pitrace_snapshot_tasks(PITRACE_SNAPSHOT_END))
-			pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
-		stop_mte();
-	}
-	if (!session.mte_runs && wanted(PITRACE_MAJOR_MTE))
-		error = start_mte();
-	if (!error && !session.tprof_runs && wanted(PITRACE_MAJOR_TPROF)) {
-		error = pitrace_tprof_start(session.rate);
-		session.tprof_runs = !error;
+	for (i = 0; i < ARRAY_SIZE(sources) && !error; i++) {
+		if (!sources[i].runs && wanted(sources[i].major))
+			error = start_source(&sources[i]);
 	}
 	return error;
 }
 
-/* As apply() when everything stops, but at once: no last words about who is alive. */
+/* As apply() when everything stops, but at once: no last words. */
 static void stop_sources(void)
 {
-	if (session.tprof_runs)
-		pitrace_tprof_stop();
-	session.tprof_runs = false;
-	if (session.mte_runs)
-		stop_mte();
+	u32 i = ARRAY_SIZE(sources);
+
+	while (i--) {
+		if (sources[i].runs)
+			stop_source(&sources[i]);
+	}
+}
+
+void pitrace_session_init(void)
+{
+	const struct source *source;
+
+	for (source = sources; source < sources + ARRAY_SIZE(sources); source++) {
+		if (source->hooks)
+			pitrace_hooks_look(source->hooks->hooks, source->hooks->count);
+	}
 }
 
 /* ---- state: FREE -alloc-> INIT -on-> ON -off-> INIT -terminate-> FREE ---- */
@@ -127,6 +192,7 @@ static int turn_on(void)
 
 	pitrace_buffers_reset(PITRACE_BUFFER_TRACE);
 	pitrace_buffers_reset(PITRACE_BUFFER_MTE);
+	pitrace_interrupt_reset();
 	session.interval_id++;
 	session.start_time = pitrace_clock();
 	session.stop_time = 0;
@@ -496,13 +562,44 @@ int pitrace_session_info(struct pitrace_info *info)
 	return 0;
 }
 
+static void describe_hook(const struct pitrace_hook_set *set, u32 index,
+			  struct pitrace_probe *probe)
+{
+	const struct pitrace_hook *hook = &set->hooks[array_index_nospec(index, set->count)];
+
+	pitrace_hooks_refresh(set->hooks, set->count);
+	probe->attached = hook->in_place;
+	probe->missed = hook->missed;
+	strscpy_pad(probe->name, hook->name, sizeof(probe->name));
+}
+
+/* The hooks of all sources, one source after the other. */
+static int probe_locked(struct pitrace_probe *probe)
+{
+	const struct source *source;
+	u32 index = probe->index;
+
+	for (source = sources; source < sources + ARRAY_SIZE(sources); source++) {
+		const struct pitrace_hook_set *set = source->hooks;
+
+		if (!set)
+			continue;
+		if (index < set->count) {
+			describe_hook(set, index, probe);
+			return 0;
+		}
+		index -= set->count;
+	}
+	return -ENOENT;
+}
+
 int pitrace_session_probe(struct pitrace_probe *probe)
 {
 	int error;
 
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	error = pitrace_mte_probe(probe);
+	error = probe_locked(probe);
 	mutex_unlock(&lock);
 	return error;
 }

@@ -142,6 +142,7 @@ struct pitrace_record {
  */
 #define PITRACE_SYSCALL_32   0x40000000u
 #define PITRACE_SYSCALL_EXIT 0x80000000u
+#define PITRACE_SYSCALL_NONE 0x3fffffffu /* as a number: sigreturn's exit; forbidden by a tracer */
 
 /* PITRACE_MAJOR_EXCEPTION: minor is the vector; ints tid, error code, address of the instruction,
  * high and low, and for a page fault the address that was wanted, high and low.

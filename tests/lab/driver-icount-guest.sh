@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the instruction-count lab: how many ticks come in virtual time, and what one costs.
+# Runs in the instruction-count lab: how many ticks come in virtual time, and what one costs; and what
+# records of dispatches and system calls cost.
 # Usage: driver-icount-guest.sh DRIVERTOOL LOOP-ITERATIONS
 # shellcheck disable=SC2016
 set -eu
@@ -49,3 +50,32 @@ awk '/hrtimer_expire_entry:/ && /function=tick[ .]/ { sub(":", "", $4); at = $4 
     sort -n >"$LAB_OUT/callback"
 median=$(sed -n "$((($(wc -l <"$LAB_OUT/callback") + 1) / 2))p" "$LAB_OUT/callback")
 echo "tick callback $((median - (traced - total) / 2))"
+
+# spent MAJOR WORKLOAD...: the instructions that the workload spent while that major was recorded, the
+# bytes and the records of the trace buffer, and the least that one call spent.
+spent() {
+    local major=$1
+    shift
+    "$tool" run -M "$major" -t 65536 -- "$tool" "$@" | awk '
+        function f(word, i) { for (i = 2; i < NF; i++) if ($i == word) return $(i + 1) }
+        / spent / { spent = f("spent"); least = f("least") }
+        /^stream trace/ { print spent, f("bytes"), f("written"), least + 0 }'
+}
+# event NAME MAJOR COUNT WORKLOAD...: what a record of that major adds to the workload, which makes COUNT of
+# them, and the bytes of one. Major 0x30 is recorded by nobody.
+event() {
+    local name=$1 major=$2 count=$3 base with bytes records
+    shift 3
+    read -r base _ < <(spent 0x30 "$@")
+    read -r with bytes records _ < <(spent "$major" "$@")
+    echo "event $name instructions $(((with - base) / count)) bytes $(((bytes + records / 2) / records))"
+}
+event system-call 0x05 40000 getppid 20000
+event dispatch 0x12 20000 yield 10000
+event switch 0x13 20000 yield 10000
+event wake-up 0x12 20000 pingpong 5000
+
+# What the same call costs when nothing is traced, and in a trace that does not record it.
+untraced=$("$tool" getppid 10000 | awk '{ print $NF }')
+read -r _ _ _ disabled < <(spent 0x30 getppid 10000)
+echo "disabled untraced $untraced traced $disabled"

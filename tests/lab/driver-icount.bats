@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a tick costs, and that none is missing, in the instruction-count lab: exact, whatever the host does.
+# What a tick and an event cost, and that no tick is missing, in the instruction-count lab: exact, whatever the host does.
 # shellcheck disable=SC2016 # awk programs
 
 kernels=(6.1 6.12)
@@ -39,4 +39,16 @@ holds() {
 
 @test "a tick costs at most 300 instructions from the timer callback's entry to its end" {
     holds '/^tick callback/ { cost = $3 } END { exit !(cost > 50 && cost <= 300) }'
+}
+
+@test "a system call's and a dispatch's record cost at most 300 instructions, the kernel's way to them included" {
+    holds '/^event (system-call|dispatch) / { good += $4 > 50 && $4 <= 300 } END { exit good != 2 }'
+}
+
+@test "a system call's and a dispatch's record have at most 20 bytes" {
+    holds '/^event (system-call|dispatch) / { good += $6 > 12 && $6 <= 20 } END { exit good != 2 }'
+}
+
+@test "sources that are not enabled cost no instruction" {
+    holds '/^disabled/ { good = $3 > 0 && $3 == $5 } END { exit !good }'
 }

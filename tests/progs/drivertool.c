@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char* const usage =
@@ -18,7 +19,8 @@ static const char* const usage =
     "  run [-r RATE] [-t TRACE-KB] [-m MTE-KB] [-s SECONDS] [-M MAJOR]... [-a] [-d]\n"
     "      [-S STACKS:DEPTH] [-E TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]] [-- COMMAND...]\n"
     "        traces for SECONDS or as long as COMMAND runs, checks the buffers, -d prints them\n"
-    "  late  ticks are enabled half a second after on, and disabled half a second later\n"
+    "  late [MAJOR]                    ticks, or what is given (then printed), are enabled half a\n"
+    "        second after on, and disabled half a second later\n"
     "  hold  traces until it is killed; prints ready when on\n"
     "  info | probes | open | alloc    one call, and what came of it\n"
     "  refused                         calls that must fail do fail\n"
@@ -28,7 +30,8 @@ static const char* const usage =
     "  sample-refused | ai-refused     as refused, of stacks, event ticks and AboveIdle\n"
     "  ai-duty CPU PERCENT SECONDS     AboveIdle while the CPU spins for that share of the time\n"
     "  ai-watch SECONDS [COMMAND]      AboveIdle of all CPUs, after COMMAND\n"
-    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | loop N    workloads\n";
+    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | loop N    workloads\n"
+    "  pingpong N [apart] | yield N | getppid N | touch N | traps\n";
 
 void fail(const char* what) {
   fprintf(stderr, "drivertool: %s: %s\n", what, strerror(errno));
@@ -181,22 +184,34 @@ static int run(int argc, char** argv) {
   return walk_check(&views, options.dump) ? 0 : 1;
 }
 
-static int late(void) {
+// The trace clock.
+static unsigned long long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return 1000000000ull * (unsigned long long)time.tv_sec + (unsigned long long)time.tv_nsec;
+}
+
+static int late(const char* argument) {
   static struct views views;
   const int fd = device_open();
   uint32_t major = PITRACE_MAJOR_TPROF, rate = 1000;
+  unsigned long long enabled, disabled;
 
+  if (argument) major = (uint32_t)strtoul(argument, NULL, 0);
   device_alloc(fd, 1 << 20, 1 << 20, 0);
   device_call(fd, PITRACE_IOC_RATE, &rate, "rate");
   device_call(fd, PITRACE_IOC_ON, NULL, "on");
   usleep(500000);
+  enabled = now();
   device_call(fd, PITRACE_IOC_ENABLE, &major, "enable");
   usleep(500000);
   device_call(fd, PITRACE_IOC_DISABLE, &major, "disable");
+  disabled = now();
   usleep(500000);
   device_call(fd, PITRACE_IOC_OFF, NULL, "off");
+  printf("enabled from %llu to %llu\n", enabled, disabled);
   views_map(&views, fd);
-  return walk_check(&views, false) ? 0 : 1;
+  return walk_check(&views, argument) ? 0 : 1;
 }
 
 // Stays on until somebody kills it.
@@ -220,7 +235,7 @@ int main(int argc, char** argv) {
   int status;
 
   if (!strcmp(command, "run")) return run(argc - 1, argv + 1);
-  if (!strcmp(command, "late")) return late();
+  if (!strcmp(command, "late")) return late(argv[2]);
   if (!strcmp(command, "hold")) return hold();
   if (!strcmp(command, "probes")) return print_probes(device_open());
   if (!strcmp(command, "info")) {
@@ -237,6 +252,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   status = load_main(argc - 1, argv + 1);
+  if (status < 0) status = events_main(argc - 1, argv + 1);
   if (status < 0) status = misuse_main(argc - 1, argv + 1);
   if (status < 0) status = sample_main(argc - 1, argv + 1);
   if (status >= 0) return status;

@@ -43,6 +43,7 @@ void sample_set(int fd);
 
 // Workloads and misuse, by name; -1: there is none of that name.
 int load_main(int argc, char** argv);
+int events_main(int argc, char** argv);
 int misuse_main(int argc, char** argv);
 int sample_main(int argc, char** argv);
 
