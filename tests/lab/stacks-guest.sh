@@ -114,7 +114,7 @@ promise stacks-of-the-kernel-only looks kernel-only '
 trace_all shallow -S 3:1 -- "$stackwork" read 0.5
 promise one-frame-of-each looks shallow '
     mine() && $4 == "10/20" { ticks++; if ($(at() + 2) == 1 && $(at() + 3) == 1) good++ }
-    END { exit !(ticks > 100 && good >= 0.95 * ticks) }'
+    END { exit !(ticks > 20 && good >= 0.95 * ticks) }'
 trace_all off -- "$stackwork" tree 0.5
 promise without-stacks-not-a-byte-more looks off '
     /^record/ && at() { exit bad = 1 } /^record/ && $4 ~ /^10/ && NF != 8 { exit bad = 1 } END { exit bad }'
@@ -160,7 +160,7 @@ promise every-context-switch-ticks looks switches '
           exit !(switched >= 200 && ticks >= switched - 3 && ticks <= switched + 5) }'
 trace_all clock -E 1:0:1000000 -- taskset -c 1 "$stackwork" tree 2
 promise the-clock-event-ticks looks clock '
-    mine() { ticks++ } END { print "# " ticks; exit !(ticks > 500 && ticks < 2300) }'
+    mine() { ticks++ } END { print "# " ticks; exit !(ticks > 100 && ticks < 2300) }'
 trace_all user-only -E 1:0:1000000:1 -- "$stackwork" read 1
 promise events-of-user-mode-only looks user-only '
     $4 == "10/20" { kernel++ } $4 == "10/23" { user++ } END { exit !(kernel == 0 && user > 0) }'
@@ -173,7 +173,7 @@ promise a-throttled-event-is-noticed has throttled '/^stream trace cpu 1/ && f("
 promise a-throttled-event-is-counted-exactly counted_exactly throttled
 trace_all event-hotplug -E 1:0:1000000 -- sh -c "echo 0 >$cpu1; sleep 0.5; echo 1 >$cpu1; exec taskset -c 1 '$stackwork' tree 1"
 promise an-event-ticks-on-a-cpu-that-comes-back looks event-hotplug '
-    mine() && $3 == 1 && leaf() { ticks++ } END { print "# " ticks + 0; exit !(ticks > 200) }'
+    mine() && $3 == 1 && leaf() { ticks++ } END { print "# " ticks + 0; exit !(ticks > 50) }'
 promise time-ticks-again-after-events trace_all time-again -s 0.2
 
 insmod "$fake_pmu"
@@ -181,9 +181,9 @@ type=$(cat /sys/bus/event_source/devices/pitrace_fake/type)
 trace_all fake -s 1 -E "$type:1000000:10000:0:7001"
 promise a-known-count-of-events-gives-exactly-its-ticks looks fake '
     /^stream trace/ { streams++; if (f("ticks") == 100) good++ } END { exit !(streams == 2 && good == 2) }'
-trace_all fake-random -s 2 -E "$type:10000000:10000:4:7001"
+trace_all fake-random -s 2 -E "$type:2000000:10000:4:7001"
 promise random-periods-have-the-mean-asked-for looks fake-random '
-    /^stream trace/ { streams++; print "# " f("ticks"); if (f("ticks") >= 970 && f("ticks") <= 1030 && f("ticks") != 1000) good++ }
+    /^stream trace/ { streams++; print "# " f("ticks"); if (f("ticks") >= 185 && f("ticks") <= 215 && f("ticks") != 200) good++ }
     END { exit !(streams == 2 && good >= 1) }'
 trace_all fake-throttled -s 1 -E "$type:1000000:10000:0:7001:1"
 promise each-stop-of-a-counter-is-one-loss looks fake-throttled '
