@@ -27,6 +27,9 @@
 #include <linux/seqlock.h>
 #include <linux/smp.h>
 #include <linux/string.h>
+#include <asm/trace/irq_vectors.h>
+#include <trace/events/irq.h>
+#include <trace/events/sched.h>
 
 #include <pitrace/ring_ops.h>
 
@@ -224,6 +227,18 @@ static struct pitrace_hook hooks[] = {
 /* On PREEMPT_RT no soft interrupt runs on the way out, but all in threads. */
 static const unsigned int hook_count =
 	ARRAY_SIZE(hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? HOOKS_SOFT : 0);
+
+/* Does this kernel pass what the probes take? */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_switch(on_switch);
+	check_trace_callback_type_irq_handler_entry(on_device_entry);
+	check_trace_callback_type_irq_handler_exit(on_device_exit);
+	check_trace_callback_type_local_timer_entry(on_vector_entry);
+	check_trace_callback_type_local_timer_exit(on_vector_exit);
+	check_trace_callback_type_softirq_entry(on_soft_entry);
+	check_trace_callback_type_softirq_exit(on_soft_exit);
+}
 
 /* ---- starting and stopping, under the lock ---- */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Dispatches, and what leads to them: wake-ups and migrations. */
 
+#include <linux/mm_types.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <trace/events/sched.h>
@@ -43,17 +44,17 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 		      struct task_struct *next, unsigned int previous_state)
 {
 	struct pitrace_stack stack;
-	u32 *extra = NULL;
+	/* previous is current still. */
+	const u32 ints = pitrace_stack_collect(&stack, NULL);
+	u32 *behind = NULL;
 	void *place;
 	u64 time;
-	u32 ints;
 
-	ints = pitrace_stack_collect(&stack, NULL);
 	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_DISPATCH_SIZE + 4 * ints, &time);
 	if (likely(place))
-		extra = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
-						state_of(preempted, previous_state), ints);
-	pitrace_stack_finish(extra, &stack, ints);
+		behind = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
+						 state_of(preempted, previous_state), ints);
+	pitrace_stack_finish(behind, &stack, ints);
 	if (likely(place))
 		pitrace_end(PITRACE_BUFFER_TRACE);
 }

@@ -5,9 +5,9 @@
  * Locks, outermost first. Nothing on a recording path takes any of them.
  *	AboveIdle lock	its users, held over its starting and stopping; never with the session lock
  *	session lock	state, owner, majors; held over starting and stopping
- *	canary lock	probes.c: the probe that tells whether function probes live
  *	counters lock	event ticks' perf counters, of which making one takes the kernel's perf locks
  *			and cpus_read_lock; hot-plug callbacks therefore leave it to a work item
+ *	canary lock	probes.c: the probe that tells whether function probes live
  *	exec_update_lock, mmap_lock of a traced process (snapshot.c, maps.c)
  *	CPU hot-plug	cpus_read_lock: set of buffers, tick timers; hot-plug callbacks hold it
  *			for writing and therefore never take the session lock

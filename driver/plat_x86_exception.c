@@ -4,7 +4,8 @@
  * notifiers of them (which it does not is listed in docs/records.md).
  *
  * Recording raises none itself: buffers and the module's own data are mapped in every address space
- * before the trace begins, and nothing here reads user memory.
+ * before the trace begins. Only stacks of the user are read from memory that may be missing; those page
+ * faults are not the program's.
  */
 
 #include <linux/kdebug.h>
@@ -19,6 +20,7 @@
 #include "pitrace.h"
 #include "probes.h"
 #include "record.h"
+#include "stack.h"
 
 static_assert(X86_TRAP_PF == PITRACE_EXCEPTION_PAGE_FAULT);
 
@@ -36,7 +38,8 @@ static void on_page_fault(void *data, unsigned long address, struct pt_regs *reg
 	const u32 ints[] = { current->pid, (u32)error_code,	   (u32)(at >> 32), (u32)at,
 			     (u32)((u64)address >> 32), (u32)address };
 
-	write(X86_TRAP_PF, ints, ARRAY_SIZE(ints));
+	if (!pitrace_stack_is_gathered())
+		write(X86_TRAP_PF, ints, ARRAY_SIZE(ints));
 }
 
 static void write_trap(u32 vector, u32 error_code, struct pt_regs *regs)

@@ -50,6 +50,11 @@ static enum level level_here(void)
 	return in_serving_softirq() ? LEVEL_SOFT_INTERRUPT : LEVEL_TASK;
 }
 
+bool pitrace_stack_is_gathered(void)
+{
+	return READ_ONCE(pitrace_stacks_wanted) && this_cpu_ptr(gathering)->of[level_here()].taken;
+}
+
 /* Kernel threads have no user mode; some that serve a process borrow or share its memory. */
 static u32 user_frames(struct pt_regs *regs, u64 *frames, u32 *flags)
 {

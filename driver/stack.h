@@ -60,6 +60,9 @@ static __always_inline void pitrace_stack_finish(u32 *data, struct pitrace_stack
 		pitrace_stack_give(data, stack);
 }
 
+/* Is a stack being gathered where this is called, by whoever was met here? Preemption is off. */
+bool pitrace_stack_is_gathered(void);
+
 /* ---- the architecture's part: return how many frames, at most depth, and add to *flags ---- */
 
 /* As pitrace_stack_collect(); not for regs of user mode. */

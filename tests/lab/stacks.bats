@@ -80,6 +80,10 @@ promised() {
     promised idle-and-kernel-threads-have-kernel-frames-only
 }
 
+@test "a dispatch has the stack of who ran before it" {
+    promised dispatches-have-the-stack-of-who-ran dispatches-have-it-beside-other-probes
+}
+
 @test "stacks that are off cost not a byte" {
     promised without-stacks-not-a-byte-more
 }

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char* const usage =
@@ -183,21 +184,32 @@ static int run(int argc, char** argv) {
   return walk_check(&views, options.dump) ? 0 : 1;
 }
 
+// The trace clock.
+static unsigned long long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return 1000000000ull * (unsigned long long)time.tv_sec + (unsigned long long)time.tv_nsec;
+}
+
 static int late(const char* argument) {
   static struct views views;
   const int fd = device_open();
   uint32_t major = PITRACE_MAJOR_TPROF, rate = 1000;
+  unsigned long long enabled, disabled;
 
   if (argument) major = (uint32_t)strtoul(argument, NULL, 0);
   device_alloc(fd, 1 << 20, 1 << 20, 0);
   device_call(fd, PITRACE_IOC_RATE, &rate, "rate");
   device_call(fd, PITRACE_IOC_ON, NULL, "on");
   usleep(500000);
+  enabled = now();
   device_call(fd, PITRACE_IOC_ENABLE, &major, "enable");
   usleep(500000);
   device_call(fd, PITRACE_IOC_DISABLE, &major, "disable");
+  disabled = now();
   usleep(500000);
   device_call(fd, PITRACE_IOC_OFF, NULL, "off");
+  printf("enabled from %llu to %llu\n", enabled, disabled);
   views_map(&views, fd);
   return walk_check(&views, argument) ? 0 : 1;
 }

@@ -99,7 +99,10 @@ static void walk_stream(const struct view* view, struct faults* faults, struct t
     const bool is_time = cursor.record.major == PITRACE_MAJOR_TIME;
     if (first && !is_time) faults->no_time++;
     take_time(&cursor, faults);
-    if (!is_time) counted++;
+    // What tells of losses is no record of a source, as the time.
+    const bool is_lost =
+        cursor.record.major == PITRACE_MAJOR_SYSTEM && cursor.record.minor == PITRACE_SYSTEM_LOST;
+    if (!is_time && !is_lost) counted++;
     if (cursor.record.major == PITRACE_MAJOR_TPROF) count_tick(ticks, cursor.time);
     cursor.offset += length_of(&cursor.record);
   }

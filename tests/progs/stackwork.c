@@ -81,6 +81,16 @@ OWN_PAGE void reader(void) {
   NOT_LAST();
 }
 
+OWN_PAGE void napper(void) {
+  const struct timespec time = {.tv_nsec = 1000000};
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(SYS_nanosleep), "D"(&time), "S"(NULL)
+                   : "rcx", "r11", "memory");
+  NOT_LAST();
+}
+
 // Calls it as the outermost function: its caller's frame pointer is 0.
 OWN_PAGE void entry(void (*function)(void)) {
   __asm__ volatile(
@@ -169,6 +179,7 @@ int main(int argc, char** argv) {
   print_function("root", (uintptr_t)root);
   print_function("deep", (uintptr_t)deep);
   print_function("reader", (uintptr_t)reader);
+  print_function("napper", (uintptr_t)napper);
   print_function("entry", (uintptr_t)entry);
   print_function("garbage", (uintptr_t)garbage);
   print_function("touch", (uintptr_t)touch);
@@ -181,6 +192,8 @@ int main(int argc, char** argv) {
   } else if (!strcmp(what, "read")) {
     zero_fd = open("/dev/zero", O_RDONLY);
     repeat(reader, seconds);
+  } else if (!strcmp(what, "nap")) {
+    repeat(napper, seconds);
   } else if (!strcmp(what, "garbage")) {
     all_garbage(seconds);
   } else if (!strcmp(what, "faults")) {
@@ -189,7 +202,7 @@ int main(int argc, char** argv) {
     switches(number);
   } else {
     fprintf(stderr,
-            "Usage: stackwork tree|read|garbage SECONDS | deep SECONDS LEVELS | faults N | "
+            "Usage: stackwork tree|read|nap|garbage SECONDS | deep SECONDS LEVELS | faults N | "
             "switches N\n");
     return 2;
   }
