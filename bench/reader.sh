@@ -22,22 +22,26 @@ hertz=$(getconf CLK_TCK)
 # Processor time of a process so far, in milliseconds: user and system.
 spent() { awk -v hertz="$hertz" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / hertz }' "/proc/$1/stat"; }
 
-# measure NAME PID KIND: while reader_load runs; records: told by the command that follows.
+# measure NAME PID FILE: from now until reader_load has said its rate in the file, and two seconds more for what is
+# still in the buffers.
 measure() {
-  local before after said
+  local before
   before=$(spent "$2")
-  said=$("$build/bench/reader_load" "$3" "$seconds")
-  sleep 2 # what is still in the buffers
-  after=$(spent "$2")
-  awk -v name="$1" -v ms="$((after - before))" -v seconds="$seconds" -v said="$said" \
+  until [[ -s $3 ]]; do sleep 0.5; done
+  sleep 2
+  awk -v name="$1" -v ms="$(($(spent "$2") - before))" -v seconds="$seconds" -v said="$(<"$3")" \
     'BEGIN { printf "%-8s %6d ms processor time in %d s (%.2f %% of a processor), %s\n", name, ms, seconds, ms / seconds / 10, said }'
 }
+load() { "$build/bench/reader_load" "$1" "$seconds" >"$1.said"; }
 
 swtrace() { "$build/bin/swtrace" "$@" >>"$work/log"; }
 swtrace init --source "$source" -t cont -s 8 -f pitrace.nrm2
 swtrace enable 0x30
 swtrace on
-measure pitrace "$("$build/bin/swtrace" info --json | jq .trace.recorder)" hook
+sleep 3 # the kernel's symbols are written first
+load hook &
+measure pitrace "$("$build/bin/swtrace" info --json | jq .trace.recorder)" hook.said
+wait $!
 swtrace off
 "$build/bin/swtrace" info | grep -i 'trace records' || true
 swtrace free
@@ -52,7 +56,9 @@ if command -v lttng-sessiond >/dev/null; then
   } >>log 2>&1
   # The consumer is started with the first program that has tracepoints.
   "$build/bench/reader_load" lttng 1 >/dev/null
-  measure lttng "$(pgrep -n lttng-consumerd)" lttng
+  load lttng &
+  measure lttng "$(pgrep -n lttng-consumerd)" lttng.said
+  wait $!
   lttng destroy pitrace-bench >>log 2>&1
   kill "$(cat "$work/sessiond.pid")"
 else
@@ -60,10 +66,12 @@ else
 fi
 
 if command -v perf >/dev/null; then
-  # A record of every page fault; -m: 8 MB of buffers, as above.
-  perf record -q -a -e page-faults -c 1 -m 2048 -o perf.data -- sleep $((seconds + 6)) >>log 2>&1 &
-  starter=$!
-  sleep 2
-  measure perf "$starter" fault
-  wait "$starter"
+  # A record of every page fault of reader_load alone: with -a perf counts its own. -m: 8 MB of buffers, as above.
+  # shellcheck disable=SC2016 # sh expands it
+  perf record -q -e page-faults -c 1 -m 2048 -o perf.data -- \
+    sh -c 'sleep 1; "$0" fault "$1" >fault.said; sleep 4' "$build/bench/reader_load" "$seconds" >>log 2>&1 &
+  recorder=$!
+  sleep 0.5
+  measure perf "$recorder" fault.said
+  wait "$recorder"
 fi

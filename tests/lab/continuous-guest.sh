@@ -20,7 +20,7 @@ swtrace setrate 1000
 swtrace on
 recorder=$(swtrace info --json | jq -r .trace.recorder)
 SECONDS=0
-"$build/tests/churn" $((seconds * per_second)) 100000 $per_second >started &
+"$build/tests/churn" $((seconds * per_second)) 20000 $per_second >started &
 while sleep "$interval" && [ -n "$(jobs -rp)" ]; do
     awk -v at=$SECONDS '$1 == "VmRSS:" { print at, $2 }' "/proc/$recorder/status" >>memory
 done

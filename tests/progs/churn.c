@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Starts many short-lived processes, half of which exec, and prints how many it started.
-// Usage: churn [COUNT] [ROUNDS [RATE]]; RATE: so many a second, or, on a machine that cannot, as many as
-// it can in that time. A child that execs runs "churn --child ROUNDS".
+// Usage: churn [COUNT] [ROUNDS [RATE]]; one after the other, or, with RATE, so many a second, some of them at
+// the same time; on a machine that cannot, as many as it can in that time. A child that execs runs
+// "churn --child ROUNDS".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "burn.h"
+
+#define AT_A_TIME 8
 
 __attribute__((noipa)) void forked_work(unsigned long rounds) { BURN(rounds); }
 __attribute__((noipa)) void execed_work(unsigned long rounds) { BURN(rounds); }
@@ -28,6 +31,25 @@ static void wait_for_turn(const struct timespec *began, int i, int rate)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &turn, NULL);
 }
 
+// Waits until there are at most so many children; 0 when all those that ended ended well.
+static int reap(int *children, int most)
+{
+	int status;
+
+	while (*children > 0) {
+		pid_t child = waitpid(-1, &status, *children > most ? 0 : WNOHANG);
+
+		if (child == 0)
+			return 0;
+		if (child < 0 || status != 0) {
+			fprintf(stderr, "child %d ended with status %d\n", (int)child, status);
+			return 1;
+		}
+		--*children;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 1000;
@@ -40,7 +62,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &began);
-	int i;
+	int children = 0, i;
 
 	for (i = 0; i < count; i++) {
 		if (rate > 0) {
@@ -64,13 +86,12 @@ int main(int argc, char **argv)
 				forked_work(strtoul(rounds, NULL, 10));
 			_exit(i % 2);
 		}
-		int status;
-
-		if (waitpid(child, &status, 0) != child || status != 0) {
-			fprintf(stderr, "child %d ended with status %d\n", i, status);
+		children++;
+		if (reap(&children, rate > 0 ? AT_A_TIME : 0) != 0)
 			return 1;
-		}
 	}
+	if (reap(&children, 0) != 0)
+		return 1;
 	printf("%d\n", i);
 	return 0;
 }
