@@ -71,7 +71,7 @@ Reply tell_status() {
   reply.text = fmt::format(
       "recorder={}\nsource={}\nscope={}\npid={}\non={}\nactive={}\nfull={}\ninterval={}\ncpus={}\n"
       "trace_bytes={}\nmte_bytes={}\nrate={}\ntick_ns={}\nmissed={}\nthrottled={}\nmode={}\n"
-      "file={}\nsuspended={}\noverwritten={}\nevent={}\nperiod={}\nstacks={}\ndepth={}\n",
+      "file={}\nsuspended={}\noverwritten={}\nevent={}\nperiod={}\nstacks={}\nstack_depth={}\n",
       ::getpid(), now.source == PI_SOURCE_DRIVER ? "driver" : "perf",
       now.scope == TRACE_SCOPE_SYSTEM ? "system" : "process", now.pid, now.on, IsTraceActive(),
       now.full, now.interval_id, now.cpus, now.trace_bytes, now.mte_bytes, now.rate, now.tick_ns,
