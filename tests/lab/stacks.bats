@@ -27,7 +27,7 @@ setup_file() {
             return 1
         }
         status=0
-        scripts/lab --kernel "$kernel" --timeout 900 --out "$BATS_FILE_TMPDIR/out-$kernel" -- \
+        scripts/lab --kernel "$kernel" --single-thread --timeout 900 --out "$BATS_FILE_TMPDIR/out-$kernel" -- \
             tests/lab/stacks-guest.sh "$BUILD_DIR/tests" "$BATS_FILE_TMPDIR/pmu-$kernel/pitrace_fake_pmu.ko" \
             >"$BATS_FILE_TMPDIR/$kernel" 2>"$BATS_FILE_TMPDIR/$kernel.err" || status=$?
         echo "$status" >"$BATS_FILE_TMPDIR/$kernel.status"
