@@ -202,14 +202,14 @@ Status StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
   return {};
 }
 
+// The file first: what fails after that is told as records that are not in it.
 Status StreamWriter::discard_trace() {
   const std::lock_guard lock(mutex_);
   auto other = file_->without_trace();
   if (!other) return other.error();
-  if (const auto done = collector_.discard(); !done) return done;
   if (const int error = other->publish(false); error != 0) return file_error(setup_.name, error);
   file_ = std::make_unique<StreamFile>(std::move(*other));
-  return {};
+  return collector_.discard();
 }
 
 Result<StreamWriter::Copy> StreamWriter::copy_to(const std::string& name) {
