@@ -13,7 +13,6 @@ per_second=50
 interval=$((seconds < 60 ? 1 : seconds / 60))
 PATH=$build/bin:$PATH
 cd "$LAB_OUT"
-rm -f memory # of a guest that had to be booted again
 
 swtrace init --source driver -t cont
 swtrace enable tprof
