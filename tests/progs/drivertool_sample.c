@@ -140,7 +140,8 @@ static void sleep_until(uint64_t time) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-// Nanoseconds that tasks have run on a CPU, by the kernel's own account, up to the last dispatch there.
+// Nanoseconds that tasks have run on a CPU, by the kernel's own account, up to the last dispatch
+// there.
 static uint64_t ran_on(uint32_t cpu) {
   FILE* file = fopen("/proc/schedstat", "r");
   char line[512];
@@ -149,7 +150,8 @@ static uint64_t ran_on(uint32_t cpu) {
 
   if (!file) fail("/proc/schedstat");
   while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %llu", &found, &ran) == 2 && found == cpu) break;
+    if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %llu", &found, &ran) == 2 && found == cpu)
+      break;
     ran = 0;
   }
   fclose(file);
@@ -178,8 +180,8 @@ static int ai_duty(uint32_t cpu, double percent, double seconds) {
   const uint64_t wall = now() - start, ran = ran_on(cpu) - ran_before;
   const struct pitrace_ai ai = difference(&before, &after);
   print_ai(&ai);
-  printf("duty cpu %u spun %.3f ran %.3f milliseconds %.3f\n", cpu, 100 * (double)spun / (double)wall,
-         100 * (double)ran / (double)wall, (double)wall / 1e6);
+  printf("duty cpu %u spun %.3f ran %.3f milliseconds %.3f\n", cpu,
+         100 * (double)spun / (double)wall, 100 * (double)ran / (double)wall, (double)wall / 1e6);
   return 0;
 }
 
