@@ -75,6 +75,7 @@ constexpr char kernel[] = "kernel";  // uname -r
 constexpr char host[] = "host";
 constexpr char machine[] = "machine";    // uname -m
 constexpr char platform[] = "platform";  // one line: distribution, kernel, machine
+constexpr char clock[] = "clock";    // what record times are in, and what the kernel reads it from
 constexpr char ended[] = "ended";    // "off", "buffer full", "disk full"; "running" in a file whose
                                      // recorder has not finished it, a snapshot has "snapshot"
 constexpr char cpu_hz[] = "cpu_hz";  // nominal speed of the processor

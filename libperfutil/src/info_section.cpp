@@ -53,6 +53,7 @@ void add_machine(InfoText& info) {
   info.add(nrm2::info::machine, name.machine);
   info.add(nrm2::info::platform, platform_line());
   info.add_number(nrm2::info::cpu_hz, processor_hz());
+  info.add(nrm2::info::clock, fmt::format("CLOCK_MONOTONIC, kept by {}", clock_source()));
 }
 
 }  // namespace

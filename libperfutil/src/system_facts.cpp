@@ -49,6 +49,12 @@ uint64_t trace_clock() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+std::string clock_source() {
+  const std::string name =
+      read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  return name.empty() ? "unknown" : name;
+}
+
 uint64_t processor_hz() {
   if (const auto khz =
           parse_number(read_line("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency")))

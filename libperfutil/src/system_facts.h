@@ -11,6 +11,10 @@ namespace pi::perfutil {
 // The trace clock: CLOCK_MONOTONIC, nanoseconds.
 uint64_t trace_clock();
 
+// What the kernel keeps that clock by at this moment, as "tsc" or "hpet"; "unknown" where it does
+// not tell.
+std::string clock_source();
+
 // Nominal speed; the speed of the moment where no nominal one is told; 0 when neither is.
 uint64_t processor_hz();
 

@@ -193,7 +193,9 @@ Status Trace::on() {
   if (now->on) return Error{PU_ERROR_INCORRECT_STATE, "The trace is on already."};
   if (config_.mode != COLLECTION_MODE_NORMAL)
     if (const auto begun = begin_stream(*now); !begun) return begun;
+  clock_source_ = clock_source();
   const auto started = collector_->on();
+  clock_change_.clear();
   if (!started && config_.mode != COLLECTION_MODE_NORMAL) stream_.reset();
   recorded_ = recorded_ || started;
   taken_ = false;
@@ -203,6 +205,7 @@ Status Trace::on() {
 Result<bool> Trace::off() {
   if (const auto now = while_on(); !now) return now.error();
   if (const auto stopped = collector_->off(); !stopped) return stopped.error();
+  note_clock();
   if (const auto ended = end_stream(); !ended) return ended.error();
   const auto after = collector_->status();
   if (!after) return after.error();
@@ -412,8 +415,18 @@ std::vector<std::string> Trace::cannot_see() {
   return collector_ ? collector_->cannot_see() : std::vector<std::string>{};
 }
 
+// The kernel leaves a time-stamp counter that it finds unstable, and never comes back to it.
+void Trace::note_clock() {
+  const std::string source = clock_source();
+  if (source != clock_source_)
+    clock_change_ =
+        fmt::format("The kernel kept its clock by {} when the trace began and by {} in the end.",
+                    clock_source_, source);
+}
+
 std::vector<std::string> Trace::notes() {
   auto all = notes_;
+  if (!clock_change_.empty()) all.push_back(clock_change_);
   if (!collector_) return all;
   for (auto& note : collector_->notes()) all.push_back(std::move(note));
   if (!stream_) return all;

@@ -60,13 +60,16 @@ class Trace {
   Status write_buffers(const std::string& name, const CollectorStatus& now);
   Status write_snapshot(const std::string& name, const CollectorStatus& now);
   std::string stream_name() const;
+  void note_clock();
 
   TraceConfig config_;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<StreamWriter> stream_;  // not in normal mode; from the first on
   bool taken_ = false;  // wrap-around: what was recorded is in a file of the user's
   std::vector<std::string> notes_;
-  bool recorded_ = false;  // turned on since init
+  std::string clock_source_;  // at the last on
+  std::string clock_change_;  // a note when it was another one at the off
+  bool recorded_ = false;     // turned on since init
 };
 
 }  // namespace pi::perfutil

@@ -67,19 +67,23 @@ promise dispatches-are-those-of-the-kernels-trace same_switches
 promise dispatches-lose-no-record whole switches
 
 # Whoever had blocked was woken before it runs again.
-promise wake-ups-come-before-their-dispatches awk '
+woken_first() { # woken_first NAME: in that trace
+    awk '
     $4 == "12/80000001" { woken[$5] = 1; next }
     $1 != "record" || $4 !~ /^12\// || $4 ~ /\/8000000/ { next }
     {   if ($3 in runs) blocked[runs[$3]] = $6 != 0 && $6 != 256
         if ($5 != 0 && blocked[$5]) { good++; if (!woken[$5]) { print "# not woken: " $0; bad++ } }
         woken[$5] = 0; blocked[$5] = 0; runs[$3] = $5 }
-    END { print "# " good " dispatches of who had blocked"; exit bad || good < 600 }' "$work/switches"
+    END { print "# " good " dispatches of who had blocked"; exit bad || good < 600 }' "$work/$1"
+}
+promise wake-ups-come-before-their-dispatches woken_first switches
 promise wake-ups-by-interrupts-are-told-apart awk '
     $4 == "12/80000001" { if ($7 ~ /^8000000/) by_interrupt++; else by_thread++ }
     END { exit !(by_interrupt && by_thread) }' "$work/switches"
 # Of the two on one CPU each runs when the other has woken it, and blocks. Whoever is preempted and
 # comes back has no new turn.
-promise ping-pong-alternates awk '
+alternates() { # alternates NAME: the first such two of that trace
+    awk '
     FNR == NR { if ($1 == "pingpong" && !first) { first = $2; second = $3; rounds = $5 }; next }
     $4 == "12/80000001" && ($5 == first && $6 == second || $5 == second && $6 == first) { woken = $5 }
     $1 != "record" || $4 !~ /^12\// || $4 ~ /\/8000000/ { next }
@@ -90,7 +94,26 @@ promise ping-pong-alternates awk '
         if (last == $5) { print "# twice: " $0; exit bad = 1 }
         last = $5; turns++; woken = 0 }
     END { print "# " turns " turns of " 2 * rounds; exit bad || rounds != 300 || turns < 2 * rounds - 2 }' \
-    <(grep '^pingpong' "$work/switches") "$work/switches"
+    <(grep '^pingpong' "$work/$1") "$work/$1"
+}
+promise ping-pong-alternates alternates switches
+
+# The same where the kernel keeps its clock by something else than the time-stamp counter, and where it leaves
+# one for the other meanwhile.
+sources=/sys/devices/system/clocksource/clocksource0
+kept_by() { [[ $(cat $sources/current_clocksource) == "$1" ]]; }
+for source in hpet acpi_pm; do
+    echo $source >$sources/current_clocksource
+    promise the-clock-is-kept-by-$source kept_by $source
+    trace by-$source -d -t 16384 -M 0x12 -- sh -c "$tool pingpong 300; $tool pingpong 300 apart; sleep 0.1"
+    promise order-holds-by-$source woken_first by-$source
+    promise ping-pong-alternates-by-$source alternates by-$source
+    promise times-are-in-order-by-$source exact by-$source
+done
+trace clock-changes -d -t 16384 -M 0x12 -- \
+    sh -c "$tool pingpong 300; echo hpet >$sources/current_clocksource; $tool pingpong 300 apart"
+promise order-holds-when-the-clock-changes woken_first clock-changes
+promise times-are-in-order-when-the-clock-changes exact clock-changes
 
 trace forks -d -t 8192 -M 0x12 -M 0x19 -- "$tool" spawn 50
 promise fork-is-recorded-before-the-first-dispatch awk '

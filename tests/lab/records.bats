@@ -57,6 +57,15 @@ promised() {
     promised dispatches-are-those-of-the-kernels-trace dispatches-lose-no-record
 }
 
+@test "the order holds whatever the kernel keeps its clock by, and when that changes" {
+    local source
+    for source in hpet acpi_pm; do
+        promised "the-clock-is-kept-by-$source" "order-holds-by-$source" "ping-pong-alternates-by-$source" \
+            "times-are-in-order-by-$source"
+    done
+    promised order-holds-when-the-clock-changes times-are-in-order-when-the-clock-changes
+}
+
 @test "a wake-up comes before the dispatch that it causes" {
     promised wake-ups-come-before-their-dispatches
 }

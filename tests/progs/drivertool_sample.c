@@ -140,8 +140,26 @@ static void sleep_until(uint64_t time) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
+// Nanoseconds that tasks have run on a CPU, by the kernel's own account, up to the last dispatch
+// there.
+static uint64_t ran_on(uint32_t cpu) {
+  FILE* file = fopen("/proc/schedstat", "r");
+  char line[512];
+  unsigned found = 0;
+  unsigned long long ran = 0;
+
+  if (!file) fail("/proc/schedstat");
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %llu", &found, &ran) == 2 && found == cpu)
+      break;
+    ran = 0;
+  }
+  fclose(file);
+  return ran;
+}
+
 // Spins for that share of each tenth of a second on that CPU. What it really spun is printed: the
-// host may hold a CPU up at the end of a turn.
+// host may hold a CPU up at the end of a turn; and what all tasks ran there meanwhile.
 static int ai_duty(uint32_t cpu, double percent, double seconds) {
   const int fd = device_open();
   const uint64_t turn = 100000000;
@@ -151,7 +169,7 @@ static int ai_duty(uint32_t cpu, double percent, double seconds) {
   device_call(fd, PITRACE_IOC_AI_ON, NULL, "ai on");
   usleep(100000);
   const struct pitrace_ai before = ai_read(fd, cpu);
-  const uint64_t start = now();
+  const uint64_t ran_before = ran_on(cpu), start = now();
   for (uint64_t at = start; at < start + (uint64_t)(seconds * 1e9); at += turn) {
     const uint64_t begin = now();
     while (now() < at + (uint64_t)(percent / 100 * (double)turn)) continue;
@@ -159,11 +177,11 @@ static int ai_duty(uint32_t cpu, double percent, double seconds) {
     sleep_until(at + turn);
   }
   const struct pitrace_ai after = ai_read(fd, cpu);
-  const uint64_t wall = now() - start;
+  const uint64_t wall = now() - start, ran = ran_on(cpu) - ran_before;
   const struct pitrace_ai ai = difference(&before, &after);
   print_ai(&ai);
-  printf("duty cpu %u spun %.3f milliseconds %.3f\n", cpu, 100 * (double)spun / (double)wall,
-         (double)wall / 1e6);
+  printf("duty cpu %u spun %.3f ran %.3f milliseconds %.3f\n", cpu,
+         100 * (double)spun / (double)wall, 100 * (double)ran / (double)wall, (double)wall / 1e6);
   return 0;
 }
 

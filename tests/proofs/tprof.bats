@@ -150,6 +150,19 @@ record_alone() {
   grep -q 'is not complete (--strict): [0-9]* records were lost' "$BATS_TEST_TMPDIR/err"
 }
 
+@test "the report says by what clock, and when the kernel changed it meanwhile" {
+  local sources=/sys/devices/system/clocksource/clocksource0 kept
+  kept=$(cat $sources/current_clocksource)
+  profile -- sleep 0.2
+  grep -qx " Clock : CLOCK_MONOTONIC, kept by $kept" "$out/tprof.out"
+  if [[ $PROOF_SOURCE != driver ]]; then return; fi
+  # The lab's machine has three.
+  profile -- sh -c "echo acpi_pm >$sources/current_clocksource"
+  echo "$kept" >$sources/current_clocksource
+  tr '\n' ' ' <"$out/tprof.out" | tr -s ' ' |
+    grep -q "Note : The kernel kept its clock by $kept when the trace began and by acpi_pm in the end\."
+}
+
 @test "run.tprof passes the command's output and exit status on and keeps older files" {
   profile -- sh -c 'echo to-stdout; exit 7' >"$BATS_TEST_TMPDIR/stdout" && status=0 || status=$?
   [[ $status == 7 ]]

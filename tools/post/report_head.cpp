@@ -56,6 +56,7 @@ std::string scope_text(const TraceInfo& info) {
 std::string origin(const Summary& summary) {
   const TraceInfo& info = summary.file.info;
   std::string text = sentence("Source", source_text(info)) + sentence("Scope", scope_text(info));
+  if (!info.clock.empty()) text += sentence("Clock", info.clock);
   for (const std::string& what : info.cannot_see) text += sentence("Cannot see", what);
   for (const std::string& note : info.notes) text += sentence("Note", note);
   for (const std::string& what : selection_texts(summary.options.selection))

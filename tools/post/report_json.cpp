@@ -30,6 +30,7 @@ Json trace_json(const Summary& summary) {
           {"pid", info.pid},
           {"cannot_see", info.cannot_see},
           {"notes", info.notes},
+          {"clock", info.clock},
           {"ended", info.ended},
           {"platform", info.platform},
           {"kernel", info.kernel},

@@ -55,7 +55,7 @@ constexpr TextKey text_keys[] = {
     {key::machine, &TraceInfo::machine}, {key::platform, &TraceInfo::platform},
     {key::ended, &TraceInfo::ended},     {key::kallsyms, &TraceInfo::kallsyms},
     {key::tick, &TraceInfo::tick},       {key::event, &TraceInfo::event},
-    {key::stacks, &TraceInfo::stacks},
+    {key::stacks, &TraceInfo::stacks},   {key::clock, &TraceInfo::clock},
 };
 
 struct NumberKey {

@@ -44,6 +44,7 @@ struct TraceInfo {
   std::string host;
   std::string machine;
   std::string platform;
+  std::string clock;  // of the records' times
   std::string ended;
   std::string kallsyms;
   std::string tick;    // "time" or "event"
