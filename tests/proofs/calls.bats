@@ -10,10 +10,14 @@ setup_file() {
   local rate=4000 seconds=5 scope=()
   if [[ ${PROOF_SOURCE:?} == driver ]]; then rate=1000 seconds=10; fi
   sysctl -q kernel.perf_cpu_time_max_percent=0 kernel.perf_event_max_sample_rate=100000 2>/dev/null || true
-  "${BUILD_DIR:?}/tests/calls" "$seconds" &
+  # The shell becomes the program when both traces are on.
+  mkfifo go control answer
+  bash -c 'read -r _ <go; exec "$@"' bash "${BUILD_DIR:?}/tests/calls" "$seconds" &
   local calls=$!
-  perf record -q -g -B -N -p "$calls" -F $((rate + 3)) -e cpu-clock -o perf.data 2>perf.err &
+  perf record -q -g -B -N -p "$calls" -F $((rate + 3)) -e cpu-clock -o perf.data -D -1 --control fifo:control,answer 2>perf.err &
   local perf=$!
+  echo enable >control
+  read -r _ <answer
   # With perf of the program alone, as this machine may be busy with other things.
   [[ $PROOF_SOURCE == driver ]] || scope=(--scope process --pid "$calls")
   swtrace init --source "$PROOF_SOURCE" "${scope[@]}"
@@ -21,6 +25,7 @@ setup_file() {
   swtrace setrate "$rate"
   swtrace stacks both
   swtrace on
+  echo >go
   wait "$calls"
   swtrace off
   swtrace get
