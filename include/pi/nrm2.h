@@ -91,7 +91,7 @@ constexpr char kallsyms[] = "kallsyms";  // "complete", "hidden" (addresses with
 // Of those written, "overwritten" were overwritten by newer ones (wrap-around) and "unwritten" did
 // not get into the file (disk full).
 constexpr char count_prefix[] = "count.";
-// "missed.PROBE=N": hits of one of the module's hooks that the kernel itself skipped
+// "missed.PROBE=N": hits of one of the module's hooks that the kernel itself skipped; no line: none
 constexpr char missed_prefix[] = "missed.";
 constexpr char throttled[] = "throttled";  // times the kernel throttled perf's clock (idle CPUs)
 }  // namespace info

@@ -84,7 +84,7 @@ InfoText describe_trace(Collector& collector, const CollectorStatus& status,
   info.add_number(nrm2::info::tick_ns, status.tick_ns);
   info.add_number(nrm2::info::throttled, status.throttled);
   for (const auto& [probe, missed] : status.missed)
-    info.add_number(std::string(nrm2::info::missed_prefix) + probe, missed);
+    if (missed != 0) info.add_number(std::string(nrm2::info::missed_prefix) + probe, missed);
   for (const auto& stream : streams) add_counts(info, stream);
   return info;
 }

@@ -182,11 +182,14 @@ bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace)
   const auto other = whole_cpu ? field<uint32_t>(record, change::other_tid) : 0;
   if (!leaves) {
     const bool told = whole_cpu && leaving.runs == id.tid;
+    // Of one process: a thread that ended there, which no record tells.
+    const bool left_thread =
+        whole_cpu ? other != 0 : leaving.runs != 0 && leaving.runs != Leaving::unknown;
     leaving.known = false;
     leaving.runs = id.tid;
     if (!told)
       trace.put_dispatch(id.time, id.pid, id.tid,
-                         other == 0 ? PITRACE_STATE_RUNNABLE : PITRACE_STATE_OTHER);
+                         left_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE);
     return true;
   }
   uint32_t state = PITRACE_STATE_BLOCKED;

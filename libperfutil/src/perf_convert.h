@@ -64,7 +64,8 @@ class PerfConverter {
     bool known = false;
     uint32_t tid = 0;
     PerfStack stack;
-    uint32_t runs = ~0u;  // the thread that was dispatched last
+    static constexpr uint32_t unknown = ~0u;
+    uint32_t runs = unknown;  // the thread that was dispatched last
   };
 
   bool anonymous_;

@@ -38,10 +38,11 @@ void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint
                    uint64_t time) {
   const Process& process = processes_.find(tick.pid);
   const pi::StackView stack = pi::stack_of_tprof(record);
-  stacks_.add(record, 4, stack);
   uint32_t place = root_of(process, tick.tid, cpu);
   if (stack.exists()) place = frames_.put(tree_, place, stack, !tick.user, process, time);
-  place = tree_.child(place, frames_.at(process, tick.address, !tick.user, time));
+  const FrameId leaf = frames_.at(process, tick.address, !tick.user, time);
+  stacks_.add(record, 4, stack, frames_.flags(stack, !tick.user, process, time, leaf));
+  place = tree_.child(place, leaf);
   if (exclusive_.size() <= place) exclusive_.resize(tree_.size());
   ++exclusive_[place];
   ++ticks_;

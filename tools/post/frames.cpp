@@ -2,18 +2,31 @@
 // The frames of call stacks: from return addresses to functions.
 #include "frames.h"
 
+#include <algorithm>
+
 #include "text.h"
 
 namespace post {
+namespace {
 
-void StackCounts::add(const pi::RecordView& record, uint32_t first, const pi::StackView& stack) {
+// As glibc and musl name them; of glibc's __libc_start_call_main() and its like there are several.
+bool begins_something(std::string_view symbol) {
+  constexpr std::string_view starts[] = {"main",  "_start",  "_start_c", "start_thread",
+                                         "clone", "__clone", "clone3",   "__clone3"};
+  return symbol.starts_with("__libc_start_") ||
+         std::find(std::begin(starts), std::end(starts), symbol) != std::end(starts);
+}
+
+}  // namespace
+
+void StackCounts::add(const pi::RecordView& record, uint32_t first, const pi::StackView& stack,
+                      uint32_t flags) {
   if (!stack.exists()) {
     ++without;
     if (record.int_count() > first) ++unreadable;
     return;
   }
   ++with;
-  const uint32_t flags = stack.flags();
   if ((flags & PITRACE_STACK_KERNEL_BROKEN) != 0) ++kernel_broken;
   if ((flags & PITRACE_STACK_USER_BROKEN) != 0) ++user_broken;
   if ((flags & PITRACE_STACK_KERNEL_CUT) != 0) ++kernel_cut;
@@ -30,6 +43,8 @@ FrameId Frames::intern(const Frame& frame) {
   if (known_ids_.size() <= place) known_ids_.resize(place + 1);
   if (known_ids_[place] == 0) {
     frames_.push_back(frame);
+    frames_.back().begins = frame.found == Found::symbol && !frame.kernel &&
+                            begins_something(names_.text(frame.symbol));
     known_ids_[place] = static_cast<FrameId>(frames_.size());  // one more, so that 0 is none
   }
   return known_ids_[place] - 1;
@@ -40,16 +55,37 @@ FrameId Frames::at(const Process& process, uint64_t address, bool kernel, uint64
   return intern({place.module, place.symbol, place.found, kernel});
 }
 
+FrameId Frames::at(const pi::StackView& stack, uint32_t i, bool in_kernel, const Process& process,
+                   uint64_t time) {
+  const uint32_t kernel_frames = stack.kernel_frames();
+  const bool exact = in_kernel && i == kernel_frames;
+  // The call stands before the address to which it returns, which can be another function's.
+  return at(process, stack.frame(i) - (exact ? 0 : 1), i < kernel_frames, time);
+}
+
 uint32_t Frames::put(PathTree& tree, uint32_t below, const pi::StackView& stack, bool in_kernel,
                      const Process& process, uint64_t time) {
-  const uint32_t kernel_frames = stack.kernel_frames();
-  for (uint32_t i = kernel_frames + stack.user_frames(); i-- > 0;) {
-    const bool exact = in_kernel && i == kernel_frames;
-    // The call stands before the address to which it returns, which can be another function's.
-    const uint64_t address = stack.frame(i) - (exact ? 0 : 1);
-    below = tree.child(below, at(process, address, i < kernel_frames, time));
-  }
+  for (uint32_t i = stack.kernel_frames() + stack.user_frames(); i-- > 0;)
+    below = tree.child(below, at(stack, i, in_kernel, process, time));
   return below;
+}
+
+// What main() returns to is where the program begins, also where it has no name.
+uint32_t Frames::flags(const pi::StackView& stack, bool in_kernel, const Process& process,
+                       uint64_t time, std::optional<FrameId> leaf) {
+  const uint32_t all = stack.flags();
+  if ((all & PITRACE_STACK_USER_BROKEN) == 0) return all;
+  const uint32_t first = stack.kernel_frames();
+  // The two outermost frames.
+  std::optional<FrameId> inner = leaf, outer = leaf;
+  for (uint32_t i = first; i < first + stack.user_frames(); ++i) {
+    inner = outer;
+    outer = at(stack, i, in_kernel, process, time);
+  }
+  const bool whole =
+      (outer && frames_[*outer].begins) ||
+      (inner && frames_[*inner].begins && names_.text(frames_[*inner].symbol) == "main");
+  return whole ? all & ~PITRACE_STACK_USER_BROKEN : all;
 }
 
 std::string Frames::name(FrameId id) const {

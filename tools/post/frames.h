@@ -6,6 +6,7 @@
 #include <pi/decode.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Frame {
   NameId symbol = no_name;
   Found found = Found::no_module;
   bool kernel = false;
+  bool begins = false;  // a program or a thread: main(), or what calls it or a thread's function
 };
 
 using FrameId = uint32_t;
@@ -34,8 +36,9 @@ struct StackCounts {
   uint64_t kernel_cut = 0;
   uint64_t user_cut = 0;
 
-  // first: the int of the record at which a stack begins.
-  void add(const pi::RecordView& record, uint32_t first, const pi::StackView& stack);
+  // first: the int of the record at which a stack begins. flags: of Frames::flags().
+  void add(const pi::RecordView& record, uint32_t first, const pi::StackView& stack,
+           uint32_t flags);
 };
 
 // Frames as small numbers, and the place of a stack in a tree of them.
@@ -53,6 +56,12 @@ class Frames {
   uint32_t put(PathTree& tree, uint32_t below, const pi::StackView& stack, bool in_kernel,
                const Process& process, uint64_t time);
 
+  // The stack's flags; but a stack of the user that comes to where its program or thread begins is
+  // whole, and not broken, wherever the frame pointer leads there: C libraries keep none. leaf: the
+  // user's innermost frame, where that is not in the stack.
+  uint32_t flags(const pi::StackView& stack, bool in_kernel, const Process& process, uint64_t time,
+                 std::optional<FrameId> leaf = {});
+
   const Frame& frame(FrameId id) const { return frames_[id]; }
   size_t size() const { return frames_.size(); }
 
@@ -64,6 +73,9 @@ class Frames {
 
  private:
   FrameId intern(const Frame& frame);
+  // That of the stack's number i.
+  FrameId at(const pi::StackView& stack, uint32_t i, bool in_kernel, const Process& process,
+             uint64_t time);
 
   StringTable& names_;
   Resolver resolver_;

@@ -110,16 +110,15 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
   if (thread.doing != Doing::running) return;  // its id has become another's meanwhile
   settle(thread, time);
   const pi::StackView stack = pi::stack_of_dispatch(record);
-  stacks_.add(record, 2, stack);
+  const Process& process = processes_.find(thread.facts.pid);
+  stacks_.add(record, 2, stack, frames_.flags(stack, true, process, time));
   const LeaveReason reason = reason_of(state);
   if (reason == PITRACE_STATE_DEAD || (thread.exiting && !is_runnable(reason))) {
     thread.doing = Doing::ended;
     return;
   }
   uint32_t place = PathTree::root;
-  if (stack.exists())
-    place = frames_.put(stack_tree_, PathTree::root, stack, true, processes_.find(thread.facts.pid),
-                        time);
+  if (stack.exists()) place = frames_.put(stack_tree_, PathTree::root, stack, true, process, time);
   thread.doing = is_runnable(reason) ? Doing::runnable : Doing::blocked;
   thread.wait = wait_of(index, place, reason);
   ++waits_[thread.wait].times.count;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fake_device.h"
+#include "info_section.h"
 
 namespace pi::perfutil {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using test::FakeDevice;
 using test::FakeModule;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct DriverTest : ::testing::Test {
   std::shared_ptr<FakeModule> module = std::make_shared<FakeModule>();
@@ -213,6 +215,23 @@ TEST_F(DriverTest, StatusTranslatesTheModulesState) {
   EXPECT_EQ(status->tick_ns, 2'500'000u);
   EXPECT_TRUE(status->full);
   EXPECT_EQ(status->missed.at("perf_event_mmap"), 12u);
+}
+
+TEST_F(DriverTest, ATraceTellsOfTheHooksThatMissedSomething) {
+  for (const char* name : {"perf_event_mmap", "task_rename"}) {
+    pitrace_probe probe{};
+    probe.attached = 1;
+    std::strcpy(probe.name, name);
+    module->probes.push_back(probe);
+  }
+  module->probes.back().missed = 12;
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  const auto status = (*collector)->status();
+  ASSERT_TRUE(status);
+  const InfoText info = describe_trace(**collector, *status, {}, {});
+  EXPECT_THAT(info.text(), HasSubstr("\nmissed.task_rename=12\n"));
+  EXPECT_THAT(info.text(), Not(HasSubstr("missed.perf_event_mmap")));
 }
 
 TEST_F(DriverTest, AHookThisKernelLacksIsSomethingItCannotSee) {

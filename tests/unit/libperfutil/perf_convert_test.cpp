@@ -135,6 +135,13 @@ TEST_F(PerfConvert, OfOneProcessWhatElseRunsStandsAsTheIdleTask) {
   EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 6 0", "12/0 @11 0 8"}));
 }
 
+TEST_F(PerfConvert, OfOneProcessAThreadThatEndsIsNotOneThatCouldGoOn) {
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
+  tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
+  tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 7, 11));  // no record tells that the first is gone
+  EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 6 0", "12/5 @11 7 7"}));
+}
+
 TEST_F(PerfConvert, TheStackOfWhoLeavesComesWithItsDispatchAndIsNoTick) {
   constexpr uint64_t switches = 99;
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_ALL));

@@ -46,6 +46,13 @@ TEST(TraceInfo, TakesEveryKey) {
   EXPECT_EQ(info.counts.at({3, true}).lost[PITRACE_LOST_SOURCE], 9u);
 }
 
+TEST(TraceInfo, AHookThatMissedNothingMayBeTold) {
+  TraceInfo info;
+  parse_info("missed.perf_event_mmap=0\nmissed.task_rename=2\n", info);
+  EXPECT_EQ(info.missed, (std::vector<std::pair<std::string, uint64_t>>{{"perf_event_mmap", 0},
+                                                                        {"task_rename", 2}}));
+}
+
 TEST(TraceInfo, IgnoresWhatMakesNoSense) {
   TraceInfo info;
   parse_info(

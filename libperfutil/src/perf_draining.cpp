@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// perf events as a source: from the kernel's rings and the memory of hooks into the trace's
+// buffers, in the order of time.
+#include "perf_collector.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "system_facts.h"
+
+namespace pi::perfutil {
+
+// The ticks are read, but wait for put_in_order().
+void PerfCollector::read_rings(CpuEvents& events) {
+  UserBuffer& mte = buffers_.at(events.cpu, PITRACE_BUFFER_MTE);
+  HeldTicks& held = held_[events.cpu];
+  bool sane = events.side_band.drain([&](std::span<const std::byte> record) {
+    converter_.convert_side_band(record, mte);
+    events.side_band_lost += converter_.lost_in_last();
+  });
+  sane &= events.ticks.drain([&](std::span<const std::byte> record) {
+    held.hold(PerfConverter::tick_time(record), record);
+  });
+  if (!sane)
+    notes_.push_back(
+        fmt::format("A perf ring of CPU {} was damaged; records of it are missing.", events.cpu));
+}
+
+void PerfCollector::put_ticks(CpuEvents& events, uint64_t until) {
+  UserBuffer& trace = buffers_.at(events.cpu, PITRACE_BUFFER_TRACE);
+  held_[events.cpu].release(until, [&](std::span<const std::byte> record) {
+    converter_.convert_tick(record, trace);
+    events.ticks_lost += converter_.lost_in_last();
+  });
+}
+
+// A CPU that has just come online has no buffers yet.
+UserBuffer& PerfCollector::trace_buffer_of(uint32_t cpu) {
+  if (!buffers_.has(cpu) && !buffers_.add_cpu(cpu)) cpu = buffers_.cpus().front();
+  return buffers_.at(cpu, PITRACE_BUFFER_TRACE);
+}
+
+// All ticks that were read are older than horizon. A hook that is younger may not be the oldest
+// that there is; it waits for the next time.
+void PerfCollector::put_in_order(uint64_t horizon) {
+  hook_queue_.deliver(
+      horizon, [this](const FoundHook& hook, std::span<const std::byte> record, uint64_t& time) {
+        if (const auto events = events_.find(hook.cpu); events != events_.end())
+          put_ticks(events->second, hook.time);
+        trace_buffer_of(hook.cpu).put_record(time, record);
+      });
+  for (auto& [cpu, events] : events_) put_ticks(events, ~0ull);
+  HookBatch& batch = hook_queue_.incoming();
+  trace_buffer_of(events_.empty() ? 0 : events_.begin()->first)
+      .count_lost_by_source(std::exchange(batch.lost, 0));
+  if (std::exchange(batch.damaged, 0) != 0)
+    notes_.push_back(
+        "A process has damaged the memory that it writes user hooks to; the rest of one thread's "
+        "hooks is missing.");
+}
+
+uint32_t PerfCollector::cpu_limit() {
+  return static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF));
+}
+
+void PerfCollector::drain_all() {
+  if (!status_.on) return;
+  for (auto& [cpu, events] : events_) read_rings(events);
+  const uint64_t horizon = trace_clock();
+  if (hooks_) hooks_->collect(cpu_limit(), hook_queue_.incoming());
+  put_in_order(horizon);
+  tell_sections();
+}
+
+void PerfCollector::settle_hooks() {
+  for (auto& [cpu, events] : events_) read_rings(events);
+  if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
+  put_in_order(~0ull);
+  tell_sections();
+}
+
+void PerfCollector::tell_sections() {
+  if (buffers_.take_section_ready()) ::eventfd_write(section_event_.get(), 1);
+}
+
+void PerfCollector::guarded(void (PerfCollector::*work)()) {
+  std::lock_guard lock(mutex_);
+  try {
+    (this->*work)();
+  } catch (const std::bad_alloc&) {
+    // Nothing that needs memory may be done here; what was not read stays in the rings, and what
+    // they drop is counted by the kernel.
+  }
+}
+
+}  // namespace pi::perfutil

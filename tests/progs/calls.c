@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A call tree of known shares, and a recursion of four levels: alpha 10 %, beta 20 %, shared 30 %, of which a
+// third below alpha and two below beta, recurse 40 %, as much in each level. Usage: calls SECONDS; of CPU time, so
+// that as many ticks come on a busy machine as on an idle one.
+#include <stdlib.h>
+
+#include "burn.h"
+
+#define UNIT 20000ul /* rounds for one percent; small, so that the machine's drift hits all alike */
+
+// gcc leaves the frame pointer out, whatever it is told, of a function that makes no use of the stack.
+#define HAS_FRAME()           \
+	volatile char in_frame = 0; \
+	(void)in_frame
+// Keeps the call before it from becoming a jump.
+#define NOT_LAST() __asm__ volatile("")
+
+__attribute__((noipa)) void shared(unsigned long percent)
+{
+	HAS_FRAME();
+	BURN(percent * UNIT);
+}
+
+__attribute__((noipa)) void alpha(void)
+{
+	shared(10);
+	BURN(10 * UNIT);
+}
+
+__attribute__((noipa)) void beta(void)
+{
+	BURN(20 * UNIT);
+	shared(20);
+	NOT_LAST();
+}
+
+__attribute__((noipa)) void recurse(unsigned int levels)
+{
+	HAS_FRAME();
+	BURN(10 * UNIT);
+	if (levels > 1)
+		recurse(levels - 1);
+	NOT_LAST();
+}
+
+__attribute__((noipa)) void work(void)
+{
+	alpha();
+	beta();
+	recurse(4);
+	NOT_LAST();
+}
+
+int main(int argc, char **argv)
+{
+	const double seconds = argc > 1 ? atof(argv[1]) : 1;
+	struct timespec used;
+
+	do {
+		work();
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	} while ((double)used.tv_sec + (double)used.tv_nsec * 1e-9 < seconds);
+	return 0;
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Call stacks of a program whose calls are known (progs/calls.c), and perf record -g beside us on the same run.
+# PROOF_SOURCE is perf (on this machine) or driver (in the lab).
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH LC_ALL=C PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
+  cd "$BATS_FILE_TMPDIR" || return
+  # An emulated processor has no time for as many.
+  local rate=4000 seconds=5 scope=()
+  if [[ ${PROOF_SOURCE:?} == driver ]]; then rate=1000 seconds=10; fi
+  sysctl -q kernel.perf_cpu_time_max_percent=0 kernel.perf_event_max_sample_rate=100000 2>/dev/null || true
+  # The shell becomes the program when both traces are on.
+  mkfifo go control answer
+  bash -c 'read -r _ <go; exec "$@"' bash "${BUILD_DIR:?}/tests/calls" "$seconds" &
+  local calls=$!
+  perf record -q -g -B -N -p "$calls" -F $((rate + 3)) -e cpu-clock -o perf.data -D -1 --control fifo:control,answer 2>perf.err &
+  local perf=$!
+  echo enable >control
+  read -r _ <answer
+  # With perf of the program alone, as this machine may be busy with other things.
+  [[ $PROOF_SOURCE == driver ]] || scope=(--scope process --pid "$calls")
+  swtrace init --source "$PROOF_SOURCE" "${scope[@]}"
+  swtrace enable tprof
+  swtrace setrate "$rate"
+  swtrace stacks both
+  swtrace on
+  echo >go
+  wait "$calls"
+  swtrace off
+  swtrace get
+  swtrace free
+  wait "$perf" || { cat perf.err && return 1; }
+  post -tree -folded --json -clip 0
+  # The program's stacks, each with its ticks behind it.
+  sed -n 's/^calls_[0-9a-f]*;//p' tprof.folded >stacks
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return; }
+
+# of_program FILTER: that of each function of the program, as "NAME RESULT", without its module.
+of_program() {
+  jq -r ".tree.functions[] | select(.name | endswith(\"/calls\")) | (.name | sub(\":.*\"; \"\")) + \" \\($1)\"" tprof.json
+}
+
+# check_points LIST: each line of LIST, "NAME EXPECTED FOUND" in percent, is within two points.
+check_points() {
+  awk '{ printf "%s: %.2f %%, true %.2f %%\n", $1, $3, $2; if ($3 < $2 - 2 || $3 > $2 + 2) bad = 1 } END { exit bad || !NR }'
+}
+
+@test "every tick has a stack and is in the tree once" {
+  jq -e '.ticks as $ticks | .tree.ticks == $ticks and .tree.stacks.with == $ticks and .tree.stacks.without == 0' tprof.json
+  jq -e 'def whole: .inclusive == .exclusive + ([.children[]?.inclusive] | add // 0) and ([.children[]? | whole] | all);
+    [.tree.rows[] | whole] | all' tprof.json
+  jq -e '.ticks as $ticks | ([.tree.rows[].inclusive] | add) == $ticks and
+    ([.tree.rows[] | .. | .exclusive? // empty] | add) == $ticks' tprof.json
+  [ "$(awk '{ sum += $NF } END { print sum }' tprof.folded)" = "$(jq .ticks tprof.json)" ]
+}
+
+@test "inclusive and exclusive ticks are those of the stacks, and recursion counts once" {
+  of_program '.inclusive) \(.exclusive' | sort >functions
+  cat functions
+  awk '{
+      ticks = $NF; n = split($1, frame, ";"); split("", seen)
+      for (i = 1; i <= n; i++) if (!(frame[i] in seen)) { seen[frame[i]]; inclusive[frame[i]] += ticks }
+      exclusive[frame[n]] += ticks
+    }
+    END { for (f in inclusive) if (f ~ /^(main|work|alpha|beta|shared|recurse)$/) print f, inclusive[f], exclusive[f] + 0 }' \
+    stacks | sort >expected
+  grep -xf expected functions >same || true
+  diff expected same
+  [ "$(wc -l <expected)" = 6 ]
+}
+
+@test "every tick of the program is main's, and the stacks are those that its calls make" {
+  # In a function's first and last instructions, when its frame is not there, its caller is missing; nowhere else.
+  awk '{
+      ticks = $NF; text = ";" $1
+      if (text !~ /;(main|work|alpha|beta|shared|recurse)(;|$)/) next
+      all += ticks
+      gsub(/;[^;]*_\[k\]/, "", text)
+      if (text !~ /;main(;|$)/ && text !~ /^;[^;]*;work$/) { print "without main: " $0; bad = 1 }
+      sub(/^.*;main/, "main", text)
+      if (text ~ /^main(;work(;alpha(;shared)?|;beta(;shared)?|(;recurse)+)?)?(;clock_gettime[^;]*)?$/) good += ticks
+      else print "other: " $0
+      levels = gsub(/;recurse/, "", text)
+      if (levels > 4) { print "too deep: " $0; bad = 1 }
+    }
+    END { print good " of " all; exit bad || !all || good < 0.99 * all }' stacks
+}
+
+@test "the shares of functions, callers and levels are the true ones, over 10,000 ticks" {
+  local most=10000
+  if [[ $PROOF_SOURCE == driver ]]; then most=4000; fi
+  [ "$(of_program .inclusive | awk '$1 == "main" { print $2 }')" -ge "$most" ]
+  of_program '.inclusive) \(.exclusive' | awk '
+    BEGIN { true["work"] = "100 0"; true["alpha"] = "20 10"; true["beta"] = "40 20"; true["shared"] = "30 30"; true["recurse"] = "40 40" }
+    $1 == "main" { all = $2 }
+    { inclusive[$1] = $2; exclusive[$1] = $3 }
+    END { for (f in true) { split(true[f], t, " ")
+        print f "-inclusive", t[1], 100 * inclusive[f] / all; print f "-exclusive", t[2], 100 * exclusive[f] / all } }' | check_points
+  jq -r '.tree.functions[] | select(.name | test("^shared:.*/calls$")) | .inclusive as $all | .callers[]
+    | select(.name | test("^(alpha|beta):")) | "\(.name) \(if .name[:5] == "alpha" then 33.333 else 66.667 end) \(100 * .ticks / $all)"' \
+    tprof.json | check_points
+  awk '{ ticks = $NF; levels = gsub(/;recurse/, "", $1); if (levels) { all += ticks; level[levels] += ticks } }
+    END { for (l = 1; l <= 4; l++) print "level-" l, 25, 100 * level[l] / all }' stacks | check_points
+}
+
+@test "perf record -g, run at the same time, sees the same shares within two points" {
+  perf script -i perf.data --comm calls -F ip,sym 2>/dev/null | awk '
+    function add(   f) {
+      if (!("main" in seen)) { split("", seen); leaf = ""; return }
+      for (f in seen) inclusive[f]++
+      exclusive[leaf]++; split("", seen); leaf = ""
+    }
+    NF == 0 { add(); next }
+    { if (leaf == "") leaf = $2; seen[$2] }
+    END { add(); for (f in inclusive) if (f ~ /^(main|work|alpha|beta|shared|recurse)$/) print f, inclusive[f], exclusive[f] + 0 }' >theirs
+  of_program '.inclusive) \(.exclusive' >ours
+  awk '
+    FILENAME == "theirs" { if ($1 == "main") perf = $2; them[$1] = $2; self[$1] = $3; next }
+    $1 == "main" { all = $2 }
+    { inclusive[$1] = $2; exclusive[$1] = $3 }
+    END {
+      print all " ticks, perf " perf >"/dev/stderr"
+      if (perf < all / 2 || all < perf / 2) exit 1
+      for (f in them) { print f "-inclusive", 100 * them[f] / perf, 100 * inclusive[f] / all
+        print f "-exclusive", 100 * self[f] / perf, 100 * exclusive[f] / all }
+    }' theirs ours >points
+  [ "$(wc -l <points)" = 12 ]
+  check_points <points
+}
+
+@test "no stack of the program is called broken, though the C library keeps no frame pointers" {
+  # Of the program alone: others of the machine may be built without frame pointers.
+  [[ $PROOF_SOURCE == driver ]] || skip "perf does not tell a broken stack from a whole one"
+  jq .tree.stacks tprof.json
+  jq -e '.tree.stacks.user_broken < 0.02 * .ticks' tprof.json
+}

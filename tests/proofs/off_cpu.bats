@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Time without processor of threads that sleep, wait for a lock and wait for a pipe, beside the times they measured
+# themselves (progs/waits.c). PROOF_SOURCE is perf (on this machine) or driver (in the lab).
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
+  cd "$BATS_FILE_TMPDIR" || return
+  local scope=()
+  # The shell becomes the program when the trace is on. With perf of it alone, as this machine may be busy with other
+  # things.
+  mkfifo go
+  bash -c 'read -r _ <go; exec "$@"' bash "${BUILD_DIR:?}/tests/waits" 20 >truth &
+  local waits=$!
+  [[ ${PROOF_SOURCE:?} == driver ]] || scope=(--scope process --pid "$waits")
+  swtrace init --source "$PROOF_SOURCE" -s 32 "${scope[@]}"
+  swtrace enable dispatch mte
+  swtrace stacks both
+  swtrace on
+  echo >go
+  wait "$waits"
+  swtrace off
+  swtrace get
+  swtrace free
+  post -offcpu --json -clip 0
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return; }
+
+# waits_of THREAD: of each wait in the function of that name, a line of JSON.
+waits_of() {
+  jq -c --arg thread "$1" '.off_cpu.threads[] | select(.process | startswith("waits_"))
+    | select(.thread | startswith("tid_" + $thread + "_")) | .waits[]
+    | select(any(.frames[]; startswith($thread + ":")))' tprof.json
+}
+
+# found THREAD MEMBER: nanoseconds, or how many, in the function of that name.
+found() { waits_of "$1" | jq -s "[.[].$2] | add // 0"; }
+
+# near NAME FOUND TRUE: nanoseconds, within 2 % and a millisecond.
+near() {
+  awk -v name="$1" -v found="$2" -v true="$3" 'BEGIN {
+    off = found - true
+    printf "%s: %.3f ms, true %.3f ms\n", name, found / 1e6, true / 1e6
+    exit !(true > 0 && off <= 0.02 * true + 1e6 && off >= -0.02 * true - 1e6) }'
+}
+
+# truth THREAD FIELD: 4 blocked, 5 runnable.
+truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { print $field }' truth; }
+
+@test "threads were off the CPU, where they waited, for as long as they say" {
+  local thread bad=0
+  for thread in sleeper locker reader; do
+    near "$thread" $(($(found $thread blocked_ns) + $(found $thread runnable_ns))) \
+      $(($(truth $thread 4) + $(truth $thread 5))) || bad=1
+  done
+  jq -e '.off_cpu.gaps == 0 and .off_cpu.contradictions == 0' tprof.json
+  ((!bad))
+}
+
+@test "blocked and runnable are told apart, or it is said that they cannot be" {
+  if [[ $PROOF_SOURCE == perf ]]; then
+    jq -e '.off_cpu.wakeups == 0' tprof.json
+    grep -q '^ Wake-ups : none in this trace: time blocked holds the time for which the$' tprof.offcpu
+    return
+  fi
+  # Of who sleeps this cannot be known: a timer may come late.
+  local thread bad=0
+  for thread in locker reader; do
+    near "$thread blocked" "$(found $thread blocked_ns)" "$(truth $thread 4)" || bad=1
+    near "$thread runnable" "$(found $thread runnable_ns)" "$(truth $thread 5)" || bad=1
+  done
+  # Whoever had the lock kept the CPU: there is something to tell apart.
+  (($(truth locker 5) > 20000000))
+  ((!bad))
+}
+
+@test "who wakes is who unlocked or wrote, and who sleeps is woken by an interrupt" {
+  # woken_by THREAD PATTERN: all of its wake-ups but one in ten, which may come before it sleeps.
+  woken_by() {
+    waits_of "$1" | jq -s -e --arg who "$2" '[.[].wakers[]] | ([.[].count] | add // 0) as $all
+      | ([.[] | select(.chain | join(" < ") | test($who)) | .count] | add // 0) as $good
+      | "\($good) of \($all)", ($all >= 18 and $good >= 0.9 * $all)'
+  }
+  if [[ $PROOF_SOURCE == perf ]]; then
+    [ "$(for thread in sleeper locker reader; do waits_of $thread; done | jq -s '[.[].wakers[]] | length')" = 0 ]
+    return
+  fi
+  woken_by locker '^waits_[0-9a-f]+ tid_holder_[0-9a-f]+ < an interrupt'
+  woken_by reader '^waits_[0-9a-f]+ tid_writer_[0-9a-f]+ < an interrupt'
+  woken_by sleeper '^an interrupt'
+}
