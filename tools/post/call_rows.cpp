@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 namespace post {
 namespace {
@@ -171,8 +170,8 @@ std::vector<std::string> make_folded_lines(const CallTree& tree) {
     std::vector<uint32_t> path;
     for (uint32_t at = place; at != 0; at = nodes[at].parent) path.push_back(at);
     std::string text;
-    for (const uint32_t at : std::views::reverse(path)) {
-      const Node& node = nodes[at];
+    for (auto at = path.rbegin(); at != path.rend(); ++at) {
+      const Node& node = nodes[*at];
       if (!text.empty()) text += ';';
       text += node.kind == Node::Kind::function ? tree.frames().folded_name(node.id)
                                                 : folded_text(tree.name(node));
