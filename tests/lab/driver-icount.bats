@@ -4,29 +4,16 @@
 # shellcheck disable=SC2016 # awk programs
 
 kernels=(6.1 6.12)
+# shellcheck source=tests/lab/guests.bash
+source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
-    for kernel in "${kernels[@]}"; do
-        scripts/lab --kernel "$kernel" --icount -- \
-            tests/lab/driver-icount-guest.sh "$BUILD_DIR/tests/drivertool" 100000000 \
-            >"$BATS_FILE_TMPDIR/$kernel"
-        sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3
-    done
-}
-
-# holds CONDITION: an awk program that exits with 0, on every kernel's output.
-holds() {
-    local kernel
-    for kernel in "${kernels[@]}"; do
-        awk "$1" "$BATS_FILE_TMPDIR/$kernel" || {
-            echo "$kernel does not:"
-            cat "$BATS_FILE_TMPDIR/$kernel"
-            return 1
-        }
-    done
+    boot_all --icount -- tests/lab/driver-icount-guest.sh "$BUILD_DIR/tests/drivertool" 100000000
+    ended_well
+    for kernel in "${kernels[@]}"; do sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3; done
 }
 
 @test "an idle CPU has the ticks of 1,000 and of 10,000 a second, within 3 percent" {

@@ -3,9 +3,11 @@
 # The module in real kernels: one boot a kernel runs driver-guest.sh, one test a promise looks at what it said.
 
 kernels=(6.1 6.12)
+# shellcheck source=tests/lab/guests.bash
+source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
-    local kernel status
+    local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
     # A program of 32 bits that only exits.
@@ -16,36 +18,13 @@ _start: movl $1, %eax
         int $0x80
 END
     for kernel in "${kernels[@]}"; do
-        status=0
-        scripts/lab --kernel "$kernel" --timeout 900 --out "$BATS_FILE_TMPDIR/out-$kernel" -- \
-            tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32" \
-            >"$BATS_FILE_TMPDIR/$kernel" 2>"$BATS_FILE_TMPDIR/$kernel.err" || status=$?
-        echo "$status" >"$BATS_FILE_TMPDIR/$kernel.status"
-    done
-}
-
-# promised NAME...: the guest said "ok NAME", on every kernel.
-promised() {
-    local kernel name
-    for kernel in "${kernels[@]}"; do
-        for name; do
-            grep -qx "ok $name" "$BATS_FILE_TMPDIR/$kernel" && continue
-            echo "$kernel: not kept: $name"
-            grep '^#\|^not ok' "$BATS_FILE_TMPDIR/$kernel"
-            tail -n 40 "$BATS_FILE_TMPDIR/$kernel.err"
-            return 1
-        done
+        boot "$kernel" --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
     done
 }
 
 @test "the guest comes to its end with a clean console" {
     promised finished
-    for kernel in "${kernels[@]}"; do
-        [ "$(cat "$BATS_FILE_TMPDIR/$kernel.status")" = 0 ] || {
-            cat "$BATS_FILE_TMPDIR/$kernel.err"
-            return 1
-        }
-    done
+    ended_well
 }
 
 @test "every hook is in place" {

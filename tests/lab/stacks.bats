@@ -4,6 +4,8 @@
 # test a promise looks at what it said.
 
 kernels=(6.1 6.12)
+# shellcheck source=tests/lab/guests.bash
+source "$BATS_TEST_DIRNAME/guests.bash"
 
 # fake_pmu KERNEL FOLDER: builds the PMU that only tests have.
 fake_pmu() {
@@ -16,7 +18,7 @@ fake_pmu() {
 }
 
 setup_file() {
-    local kernel status
+    local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
     # shellcheck source=scripts/lab.d/kernels.bash
@@ -26,36 +28,14 @@ setup_file() {
             cat "$BATS_FILE_TMPDIR/pmu-$kernel.log"
             return 1
         }
-        status=0
-        scripts/lab --kernel "$kernel" --single-thread --timeout 900 --out "$BATS_FILE_TMPDIR/out-$kernel" -- \
-            tests/lab/stacks-guest.sh "$BUILD_DIR/tests" "$BATS_FILE_TMPDIR/pmu-$kernel/pitrace_fake_pmu.ko" \
-            >"$BATS_FILE_TMPDIR/$kernel" 2>"$BATS_FILE_TMPDIR/$kernel.err" || status=$?
-        echo "$status" >"$BATS_FILE_TMPDIR/$kernel.status"
     done
-}
-
-# promised NAME...: the guest said "ok NAME", on every kernel.
-promised() {
-    local kernel name
-    for kernel in "${kernels[@]}"; do
-        for name; do
-            grep -qx "ok $name" "$BATS_FILE_TMPDIR/$kernel" && continue
-            echo "$kernel: not kept: $name"
-            grep '^#\|^not ok' "$BATS_FILE_TMPDIR/$kernel"
-            tail -n 40 "$BATS_FILE_TMPDIR/$kernel.err"
-            return 1
-        done
-    done
+    boot_all --single-thread --timeout 900 -- \
+        tests/lab/stacks-guest.sh "$BUILD_DIR/tests" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_pmu.ko"
 }
 
 @test "the guest comes to its end with a clean console" {
     promised finished
-    for kernel in "${kernels[@]}"; do
-        [ "$(cat "$BATS_FILE_TMPDIR/$kernel.status")" = 0 ] || {
-            cat "$BATS_FILE_TMPDIR/$kernel.err"
-            return 1
-        }
-    done
+    ended_well
 }
 
 @test "a known call tree has the stacks it must have, 64 and 32 bits" {
