@@ -71,39 +71,36 @@ public class Words {
 }
 END
 javac Words.java
-compile() { gcc -O2 -c -o many.o many.c; }
-pipe() { "$tool" pingpong 60000; }
-java_run() { java -Xbatch -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto Words; }
+declare -A workloads=([compile]='gcc -O2 -c -o many.o many.c' [pipe]="$tool pingpong 60000"
+  [java]='java -Xbatch -XX:+UseSerialGC -XX:TieredStopAtLevel=1 Words')
 
 # cost COMMAND...: processor time that it took, user and system, in milliseconds of so many instructions
-TIMEFORMAT='%U %S'
 cost() {
+  local TIMEFORMAT='%U %S'
   { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print ($1 + $2) * 1000 }'
 }
 with_pitrace() { traced '0x04 0x10 0x12' cost "$@"; }
 with_perf() {
-  # All processors, so that the program does not wait for perf to open its events.
-  perf record -q -a -m 4096 -e sched:sched_switch -e sched:sched_waking -o perf.data sleep 1000 2>/dev/null &
-  local recorder=$!
-  sleep 1
-  cost "$@"
-  kill -INT "$recorder"
-  wait "$recorder" || true
+  perf record -q -a -m 4096 -e sched:sched_switch -e sched:sched_waking -o perf.data -- \
+    bash -c "$(declare -f cost); cost $*"
 }
 
 # compare TRACER WORKLOAD
 compare() {
   local run without
   for ((run = 0; run < runs; run++)); do
-    without=$(cost "$2")
-    echo "$without $("with_$1" "$2")"
+    # shellcheck disable=SC2086 # several words
+    without=$(cost ${workloads[$2]})
+    # shellcheck disable=SC2086
+    echo "$without $("with_$1" ${workloads[$2]})"
   done | awk '{ printf "%.3f %d %d\n", 100 * ($2 / $1 - 1), $1, $2 }' | sort -n |
     awk -v name="$2, $1" '{ line[NR] = $0 }
       END { split(line[int((NR + 1) / 2)], m, " "); split(line[1], l, " "); split(line[NR], h, " ")
         printf "workload %-18s %6.2f %% more (%.2f to %.2f), %d and %d ms\n", name, m[1], l[1], h[1], m[2], m[3] }'
 }
-for workload in compile pipe java_run; do
-  cost $workload >/dev/null # what comes from files is in memory now
+for workload in compile pipe java; do
+  # shellcheck disable=SC2086 # several words
+  cost ${workloads[$workload]} >/dev/null # what comes from files is in memory now
   compare pitrace $workload
   sed 's/^ */         /' records
 done
