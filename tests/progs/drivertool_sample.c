@@ -168,8 +168,9 @@ static int ai_duty(uint32_t cpu, double percent, double seconds) {
   run_on(cpu);
   device_call(fd, PITRACE_IOC_AI_ON, NULL, "ai on");
   usleep(100000);
+  const uint64_t ran_before = ran_on(cpu);
   const struct pitrace_ai before = ai_read(fd, cpu);
-  const uint64_t ran_before = ran_on(cpu), start = now();
+  const uint64_t start = now();
   for (uint64_t at = start; at < start + (uint64_t)(seconds * 1e9); at += turn) {
     const uint64_t begin = now();
     while (now() < at + (uint64_t)(percent / 100 * (double)turn)) continue;

@@ -152,7 +152,8 @@ OWN_PAGE void touch(volatile char* pages, size_t count) {
 static void faults(size_t count) {
   char* pages =
       mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED || madvise(pages, count * PAGE, MADV_NOHUGEPAGE) != 0) exit(1);
+  if (pages == MAP_FAILED) exit(1);
+  madvise(pages, count * PAGE, MADV_NOHUGEPAGE);  // fails where the kernel has no huge pages
   touch(pages, count);
 }
 
