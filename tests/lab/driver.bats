@@ -10,13 +10,7 @@ setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
-    # A program of 32 bits that only exits.
-    gcc -m32 -nostdlib -static -x assembler -o "$BATS_FILE_TMPDIR/exit32" - <<'END'
-.globl _start
-_start: movl $1, %eax
-        xorl %ebx, %ebx
-        int $0x80
-END
+    program_of_32_bits "$BATS_FILE_TMPDIR/exit32"
     for kernel in "${kernels[@]}"; do
         boot "$kernel" --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
     done

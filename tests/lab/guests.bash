@@ -20,6 +20,16 @@ boot_all() {
     wait
 }
 
+# program_of_32_bits FILE: one that only exits.
+program_of_32_bits() {
+    gcc -m32 -nostdlib -static -x assembler -o "$1" - <<'END'
+.globl _start
+_start: movl $1, %eax
+        xorl %ebx, %ebx
+        int $0x80
+END
+}
+
 # promised NAME...: the guest said "ok NAME", on every kernel.
 promised() {
     local kernel name

@@ -5,15 +5,9 @@
 #include <stdlib.h>
 
 #include "burn.h"
+#include "frames.h"
 
 #define UNIT 20000ul /* rounds for one percent; small, so that the machine's drift hits all alike */
-
-// gcc leaves the frame pointer out, whatever it is told, of a function that makes no use of the stack.
-#define HAS_FRAME()           \
-	volatile char in_frame = 0; \
-	(void)in_frame
-// Keeps the call before it from becoming a jump.
-#define NOT_LAST() __asm__ volatile("")
 
 __attribute__((noipa)) void shared(unsigned long percent)
 {

@@ -13,14 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "frames.h"
+
 #define OWN_PAGE __attribute__((noipa, aligned(4096)))
-// Keeps the call before it from becoming a jump.
-#define NOT_LAST() __asm__ volatile("")
-// gcc leaves the frame pointer out, whatever it is told, of a function that makes no use of the
-// stack.
-#define HAS_FRAME()           \
-  volatile char in_frame = 0; \
-  (void)in_frame
 
 #define PAGE ((size_t)4096)
 

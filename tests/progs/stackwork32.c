@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A program of 32 bits, without any library, that spins at a known depth of calls and exits.
+#include "frames.h"
+
 #define OWN_PAGE __attribute__((noipa, used, aligned(4096)))
-#define NOT_LAST() __asm__ volatile("")
-// gcc leaves the frame pointer out, whatever it is told, of a function that makes no use of the
-// stack.
-#define HAS_FRAME()           \
-  volatile char in_frame = 0; \
-  (void)in_frame
 
 OWN_PAGE void spin(void) {
   HAS_FRAME();

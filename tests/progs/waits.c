@@ -16,13 +16,7 @@
 #include <unistd.h>
 
 #include "burn.h"
-
-// gcc leaves the frame pointer out, whatever it is told, of a function that makes no use of the stack.
-#define HAS_FRAME()           \
-	volatile char in_frame = 0; \
-	(void)in_frame
-// Keeps the call before it from becoming a jump.
-#define NOT_LAST() __asm__ volatile("")
+#include "frames.h"
 
 #define SLEEP_NS 20000000ll
 #define HOLD_NS  15000000ll
