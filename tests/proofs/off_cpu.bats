@@ -10,7 +10,7 @@ setup_file() {
   # The shell becomes the program when the trace is on. With perf of it alone, as this machine may be busy with other
   # things.
   mkfifo go
-  bash -c 'read -r _ <go; exec "$@"' bash "${BUILD_DIR:?}/tests/waits" 20 >truth &
+  bash -c 'read -r _ <go; exec "$@"' bash "${BUILD_DIR:?}/tests/waits" 10 >truth &
   local waits=$!
   [[ ${PROOF_SOURCE:?} == driver ]] || scope=(--scope process --pid "$waits")
   swtrace init --source "$PROOF_SOURCE" -s 32 "${scope[@]}"
@@ -80,7 +80,7 @@ truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { prin
   woken_by() {
     waits_of "$1" | jq -s -e --arg who "$2" '[.[].wakers[]] | ([.[].count] | add // 0) as $all
       | ([.[] | select(.chain | join(" < ") | test($who)) | .count] | add // 0) as $good
-      | "\($good) of \($all)", ($all >= 18 and $good >= 0.9 * $all)'
+      | "\($good) of \($all)", ($all >= 9 and $good >= 0.9 * $all)'
   }
   if [[ $PROOF_SOURCE == perf ]]; then
     [ "$(for thread in sleeper locker reader; do waits_of $thread; done | jq -s '[.[].wakers[]] | length')" = 0 ]
