@@ -22,8 +22,7 @@ setup_file() {
   swtrace init --source "$PROOF_SOURCE" -s 32 "${scope[@]}"
   swtrace enable tprof
   swtrace setrate "$rate"
-  # jq reads no JSON deeper than 256, which is two for each frame.
-  swtrace stacks both -depth 60
+  swtrace stacks both
   swtrace on
   echo >go
   wait "$calls"
@@ -50,10 +49,14 @@ check_points() {
 
 @test "every tick has a stack and is in the tree once" {
   jq -e '.ticks as $ticks | .tree.ticks == $ticks and .tree.stacks.with == $ticks and .tree.stacks.without == 0' tprof.json
-  jq -e 'def whole: .inclusive == .exclusive + ([.children[]?.inclusive] | add // 0) and ([.children[]? | whole] | all);
-    [.tree.rows[] | whole] | all' tprof.json
-  jq -e '.ticks as $ticks | ([.tree.rows[].inclusive] | add) == $ticks and
-    ([.tree.rows[] | .. | .exclusive? // empty] | add) == $ticks' tprof.json
+  # A row's inclusive ticks are its own and those of the rows that it contains.
+  jq -r '.ticks, (.tree.rows[] | "\(.depth) \(.inclusive) \(.exclusive)")' tprof.json | awk '
+    function end_of(depth) {
+      for (; top >= depth; top--) if (inclusive[top] != exclusive[top] + below[top]) { print "row " NR; bad = 1 }
+    }
+    NR == 1 { ticks = $1; top = -1; next }
+    { end_of($1); top = $1; inclusive[top] = $2; exclusive[top] = $3; below[top] = 0; below[top - 1] += $2; all += $3 }
+    END { end_of(0); exit bad || all != ticks || below[-1] != ticks }'
   [ "$(awk '{ sum += $NF } END { print sum }' tprof.folded)" = "$(jq .ticks tprof.json)" ]
 }
 

@@ -21,30 +21,18 @@ Json stacks_json(const StackCounts& stacks) {
           {"user_cut", stacks.user_cut}};
 }
 
-class CallRowsToJson {
- public:
-  explicit CallRowsToJson(std::vector<CallRow> rows) : rows_(std::move(rows)) {}
-
-  // The rows of one depth, with those they contain; as deep as a record has room for frames.
-  Json take(uint32_t depth) {
-    Json list = Json::array();
-    while (next_ < rows_.size() && rows_[next_].depth == depth) {
-      const CallRow& row = rows_[next_++];
-      Json json = {{"kind", kind_word(row.kind)},
-                   {"name", row.name},
-                   {"inclusive", row.inclusive},
-                   {"exclusive", row.exclusive}};
-      if (Json children = take(depth + 1); !children.empty())
-        json["children"] = std::move(children);
-      list.push_back(std::move(json));
-    }
-    return list;
-  }
-
- private:
-  const std::vector<CallRow> rows_;
-  size_t next_ = 0;
-};
+// One after the other with their depths: nested as deep as stacks are, many programs could not read
+// them.
+Json rows_json(const std::vector<CallRow>& rows) {
+  Json list = Json::array();
+  for (const CallRow& row : rows)
+    list.push_back({{"depth", row.depth},
+                    {"kind", kind_word(row.kind)},
+                    {"name", row.name},
+                    {"inclusive", row.inclusive},
+                    {"exclusive", row.exclusive}});
+  return list;
+}
 
 Json edges_json(const std::vector<CallEdge>& edges) {
   Json list = Json::array();
@@ -89,9 +77,8 @@ Json thread_json(const ThreadRow& row) {
 Json tree_json(const Summary& summary) {
   const CallTree& calls = *summary.calls;
   const uint64_t clip = clip_ticks(summary);
-  CallRowsToJson rows(make_call_rows(calls, clip));
   Json json = {{"ticks", calls.ticks()}, {"stacks", stacks_json(calls.stacks())}};
-  json["rows"] = rows.take(0);
+  json["rows"] = rows_json(make_call_rows(calls, clip));
   json["functions"] = Json::array();
   for (const FunctionRow& row : make_function_rows(calls, clip))
     json["functions"].push_back(function_json(row));
