@@ -12,6 +12,7 @@ setup_file() {
   mkfifo go
   bash -c 'read -r _ <go; exec "$@"' bash "${BUILD_DIR:?}/tests/waits" 10 >truth &
   local waits=$!
+  echo "$waits" >pid
   [[ ${PROOF_SOURCE:?} == driver ]] || scope=(--scope process --pid "$waits")
   swtrace init --source "$PROOF_SOURCE" -s 32 "${scope[@]}"
   swtrace enable dispatch mte
@@ -24,6 +25,9 @@ setup_file() {
   swtrace free
   post -offcpu --json -clip 0
 }
+
+# Who still waits for the trace, when it failed.
+teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/pid")" 2>/dev/null || true; }
 
 setup() { cd "$BATS_FILE_TMPDIR" || return; }
 
