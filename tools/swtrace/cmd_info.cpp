@@ -122,8 +122,9 @@ nlohmann::ordered_json counts_json(const std::string& lines, const std::string& 
 nlohmann::ordered_json trace_json(const std::string& lines) {
   nlohmann::ordered_json trace{{"source", value_of(lines, "source")},
                                {"scope", value_of(lines, "scope")}};
-  for (const char* key : {"pid", "recorder", "cpus", "trace_bytes", "mte_bytes", "rate", "tick_ns",
-                          "interval", "missed", "throttled", "overwritten", "period", "stack_depth"})
+  for (const char* key :
+       {"pid", "recorder", "cpus", "trace_bytes", "mte_bytes", "rate", "tick_ns", "interval",
+        "missed", "throttled", "overwritten", "period", "stack_depth"})
     trace[key] = number(lines, key);
   trace["event"] = value_of(lines, "event");
   trace["stacks"] = value_of(lines, "stacks");
