@@ -58,6 +58,9 @@ teardown() {
     [ "$(wc -l <out)" -eq 2 ]
     jq -e '.source and (.intr_is_tick_based | type == "boolean") and (.cpus | length > 0)
         and ([.cpus[], .system] | all((.idle + .busy + .intr - 100 | fabs) < 0.001))' out
+    # What /proc/stat does not count is not there, rather than 0.
+    jq -e '(.source == "hooks") as $counted
+        | [.cpus[], .system] | all(has("dispatches") == $counted and has("interrupts") == $counted)' out
 }
 
 @test "an interrupt, a quit or a termination ends it cleanly: closing line, exit 0" {

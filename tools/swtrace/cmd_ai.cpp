@@ -143,13 +143,14 @@ void print_header(const AiOptions& wanted, Output& out) {
   out.line(fmt::format("** Started:    {}", now_text()));
 }
 
-Json shares_json(const AiTimes& times) {
+// counted: dispatches and interrupts are, which only the hooks do.
+Json shares_json(const AiTimes& times, bool counted) {
   const AiShares shares = ai_shares(times);
-  return {{"idle", shares.idle / 100.0},
-          {"busy", shares.busy / 100.0},
-          {"intr", shares.interrupt / 100.0},
-          {"dispatches", times.dispatches},
-          {"interrupts", times.interrupts}};
+  Json json{{"idle", shares.idle / 100.0},
+            {"busy", shares.busy / 100.0},
+            {"intr", shares.interrupt / 100.0}};
+  if (counted) json.update({{"dispatches", times.dispatches}, {"interrupts", times.interrupts}});
+  return json;
 }
 
 void print_json(const AiOptions& wanted, const std::vector<std::optional<AiTimes>>& cpus,
@@ -163,12 +164,12 @@ void print_json(const AiOptions& wanted, const std::vector<std::optional<AiTimes
     for (size_t cpu = 0; cpu < cpus.size(); ++cpu) {
       if (!cpus[cpu]) continue;
       Json entry{{"cpu", cpu}};
-      entry.update(shares_json(*cpus[cpu]));
+      entry.update(shares_json(*cpus[cpu], hooks));
       list.push_back(std::move(entry));
     }
     sample["cpus"] = std::move(list);
   }
-  if (wanted.system) sample["system"] = shares_json(ai_sum(cpus));
+  if (wanted.system) sample["system"] = shares_json(ai_sum(cpus), hooks);
   out.line(sample.dump());
 }
 
