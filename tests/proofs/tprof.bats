@@ -171,3 +171,10 @@ record_alone() {
   [[ -s $out/tprof.out.old && -s $out/tprof.json.old && -s $out/swtrace.nrm2.old ]]
   [[ $(stat -c %a "$out/swtrace.nrm2") == 600 ]]
 }
+
+@test "a trace that cannot be started is no trace, and only why is told" {
+  run profile -m event -e nonsense -- true
+  [ "$status" -eq 125 ]
+  [[ "$output" == *"run.tprof: error: the trace could not be started: swtrace: error: "*"'nonsense'"* ]]
+  [[ "$output" != *"Trace initialised"* ]]
+}
