@@ -2,18 +2,10 @@
 /*
  * AboveIdle: how long each CPU was idle, busy and in interrupts.
  *
- * A CPU's account is changed on that CPU only, with interrupts off. Its state is not kept by counting
- * entries and exits but asked of the kernel at each of them, so that no hook that a kernel lacks can put it
- * out of step.
- *
- * Soft interrupts belong to the interrupt on whose way out they run, and to the task that calls for
- * them (ksoftirqd, the end of a section that held them off) otherwise. Which it is no hook tells. They
- * are taken to run on the way out when they were pending at the end of the interrupt, which had not
- * interrupted one of them, and preemption is as far off as it was then: a section that ends has it
- * off once more. In the idle task nobody else calls for them.
+ * A CPU's account is changed on that CPU only, with interrupts off. Whose time soft interrupts are is
+ * told in way_out.h.
  */
 
-#include <linux/bits.h>
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -22,7 +14,6 @@
 #include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/seqlock.h>
 #include <linux/smp.h>
@@ -36,6 +27,7 @@
 #include "pitrace.h"
 #include "plat.h"
 #include "probes.h"
+#include "way_out.h"
 
 enum state {
 	STATE_IDLE,
@@ -47,9 +39,7 @@ enum state {
 struct account {
 	seqcount_t sequence;
 	bool open; /* counted, and its CPU online */
-	bool in_soft; /* in a soft interrupt that runs on the way out */
-	u32 soft_pending; /* those that have still to run on the way out */
-	u32 preempt_count; /* of what was interrupted */
+	struct pitrace_way_out out;
 	enum state state;
 	u64 since; /* the last change */
 	u64 spent[STATES]; /* nanoseconds until then */
@@ -108,7 +98,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *previous,
 
 	if (unlikely(!account->open))
 		return;
-	account->soft_pending = 0;
+	pitrace_way_out_dispatched(&account->out);
 	begin_change(account);
 	account->dispatches++;
 	end_change(account, state_of(next));
@@ -129,16 +119,8 @@ static __always_inline void leave_interrupt(void)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
-	if (unlikely(!account->open) || hardirq_count() > HARDIRQ_OFFSET)
-		return;
-	if (account->in_soft)
-		return;
-	if (!in_serving_softirq()) {
-		/* Where soft interrupts are held off, they wait for the end of that. */
-		account->soft_pending = softirq_count() ? 0 : local_softirq_pending();
-		account->preempt_count = preempt_count() & PREEMPT_MASK;
-	}
-	change(account, state_of(current));
+	if (likely(account->open) && pitrace_way_out_leave(&account->out))
+		change(account, state_of(current));
 }
 
 static void on_vector_entry(void *data, int vector)
@@ -161,31 +143,14 @@ static void on_device_exit(void *data, int irq, struct irqaction *action, int re
 	leave_interrupt();
 }
 
-static bool is_ksoftirqd(const struct task_struct *task)
-{
-	static const char name[] = "ksoftirqd/";
-
-	return (task->flags & PF_KTHREAD) && !strncmp(task->comm, name, sizeof(name) - 1);
-}
-
-static bool is_on_way_out(const struct account *account)
-{
-	if (is_idle_task(current))
-		return true;
-	return account->soft_pending &&
-	       account->preempt_count == (preempt_count() & PREEMPT_MASK) && !is_ksoftirqd(current);
-}
-
 static void on_soft_entry(void *data, unsigned int number)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (account->open && is_on_way_out(account)) {
-		account->in_soft = true;
+	if (account->open && pitrace_way_out_enter_soft(&account->out))
 		change(account, STATE_INTERRUPT);
-	}
 	local_irq_restore(flags);
 }
 
@@ -195,30 +160,23 @@ static void on_soft_exit(void *data, unsigned int number)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (account->open && account->in_soft) {
-		account->in_soft = false;
-		account->soft_pending &= ~BIT(number);
-		/* Raised meanwhile: they run before the way out ends. */
-		account->soft_pending |= local_softirq_pending();
+	if (account->open && pitrace_way_out_leave_soft(&account->out, number))
 		change(account, state_of(current));
-	}
 	local_irq_restore(flags);
 }
 
-#define TRACEPOINT(tracepoint, function) \
-	{ .name = tracepoint, .type = PITRACE_HOOK_TRACEPOINT, .probe = function }
-#define VECTOR(vector)                                 \
-	TRACEPOINT(#vector "_entry", on_vector_entry), \
-	TRACEPOINT(#vector "_exit", on_vector_exit),
+#define VECTOR(vector)                                         \
+	PITRACE_TRACEPOINT(#vector "_entry", on_vector_entry), \
+	PITRACE_TRACEPOINT(#vector "_exit", on_vector_exit),
 
 /* Soft interrupts last, and the first ones are what is not done without. */
 static struct pitrace_hook hooks[] = {
-	TRACEPOINT("sched_switch", on_switch),
-	TRACEPOINT("irq_handler_entry", on_device_entry),
-	TRACEPOINT("irq_handler_exit", on_device_exit),
+	PITRACE_TRACEPOINT("sched_switch", on_switch),
+	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
+	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
 	PITRACE_ARCH_VECTORS(VECTOR)
-	TRACEPOINT("softirq_entry", on_soft_entry),
-	TRACEPOINT("softirq_exit", on_soft_exit),
+	PITRACE_TRACEPOINT("softirq_entry", on_soft_entry),
+	PITRACE_TRACEPOINT("softirq_exit", on_soft_exit),
 };
 
 #define HOOKS_NEEDED 5
@@ -251,8 +209,7 @@ static void open_account(void *unused)
 	memset(account->spent, 0, sizeof(account->spent));
 	account->dispatches = 0;
 	account->interrupts = 0;
-	account->in_soft = false;
-	account->soft_pending = 0;
+	pitrace_way_out_reset(&account->out);
 	account->since = pitrace_clock();
 	account->state = in_hardirq() ? STATE_INTERRUPT : state_of(current);
 	raw_write_seqcount_end(&account->sequence);

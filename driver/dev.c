@@ -48,6 +48,7 @@ static int device_release(struct inode *inode, struct file *file)
 {
 	pitrace_session_release(file);
 	pitrace_ai_release(file);
+	pitrace_ptt_release(file);
 	return 0;
 }
 

@@ -5,6 +5,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include <pitrace/ptt_abi.h>
+
 #include "pitrace.h"
 
 union argument {
@@ -15,6 +17,9 @@ union argument {
 	struct pitrace_stacks stacks;
 	struct pitrace_event event;
 	struct pitrace_ai ai;
+	struct pitrace_ptt_init ptt_init;
+	struct pitrace_ptt_info ptt_info;
+	struct pitrace_ptt_residue ptt_residue;
 	__u32 number;
 };
 
@@ -103,6 +108,31 @@ static long ai_read(struct file *file, union argument *argument)
 	return pitrace_ai_read(file, &argument->ai);
 }
 
+static long ptt_init(struct file *file, union argument *argument)
+{
+	return pitrace_ptt_ioctl_init(file, &argument->ptt_init);
+}
+
+static long ptt_term(struct file *file, union argument *argument)
+{
+	return pitrace_ptt_ioctl_term();
+}
+
+static long ptt_ints(struct file *file, union argument *argument)
+{
+	return pitrace_ptt_ioctl_ints(argument->number);
+}
+
+static long ptt_residue(struct file *file, union argument *argument)
+{
+	return pitrace_ptt_ioctl_residue(&argument->ptt_residue);
+}
+
+static long ptt_info(struct file *file, union argument *argument)
+{
+	return pitrace_ptt_ioctl_info(&argument->ptt_info, true);
+}
+
 /*
  * Without the session lock, which starting the trace holds while the reader empties the first
  * buffers. Ownership ends only with this file, or by its own PITRACE_IOC_TERMINATE, which the
@@ -137,18 +167,20 @@ static const struct command {
 	{ PITRACE_IOC_AI_ON, ai_on },
 	{ PITRACE_IOC_AI_OFF, ai_off },
 	{ PITRACE_IOC_AI_READ, ai_read },
+	{ PITRACE_PTT_IOC_INIT, ptt_init },
+	{ PITRACE_PTT_IOC_TERM, ptt_term },
+	{ PITRACE_PTT_IOC_INTS, ptt_ints },
+	{ PITRACE_PTT_IOC_RESIDUE, ptt_residue },
+	{ PITRACE_PTT_IOC_INFO, ptt_info },
 };
 
-long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+/* By itself: the kernel clears what its callers have on the stack, for hooks as well. */
+static noinline long run_command(struct file *file, unsigned int cmd, void __user *user)
 {
 	const struct command *command = commands;
-	void __user *user = (void __user *)arg;
 	union argument argument;
 	long result;
 
-	/* Called thousands of times a second, with an argument of any length: apart from the rest. */
-	if (cmd == PITRACE_IOC_HOOK)
-		return pitrace_user_hook(user);
 	while (command->number != cmd) {
 		if (++command == commands + ARRAY_SIZE(commands))
 			return -ENOTTY;
@@ -161,4 +193,17 @@ long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	if (!result && (_IOC_DIR(cmd) & _IOC_READ) && copy_to_user(user, &argument, _IOC_SIZE(cmd)))
 		return -EFAULT;
 	return result;
+}
+
+long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *user = (void __user *)arg;
+
+	/* Called thousands of times a second, with an argument of any length: apart from the rest. */
+	if (cmd == PITRACE_IOC_HOOK)
+		return pitrace_user_hook(user);
+	/* Answers also where it fails. */
+	if (cmd == PITRACE_PTT_IOC_DUMP)
+		return pitrace_ptt_ioctl_dump(user);
+	return run_command(file, cmd, user);
 }

@@ -34,14 +34,19 @@ static int __init pitrace_init(void)
 	error = pitrace_ai_init();
 	if (error)
 		goto exit_tprof;
+	error = pitrace_ptt_init();
+	if (error)
+		goto exit_ai;
 	pitrace_session_init();
 	pitrace_reader_init();
 	/* Last: from here on somebody can open the device. */
 	error = pitrace_dev_init();
 	if (error)
-		goto exit_ai;
+		goto exit_ptt;
 	return 0;
 
+exit_ptt:
+	pitrace_ptt_exit();
 exit_ai:
 	pitrace_ai_exit();
 exit_tprof:
@@ -61,6 +66,7 @@ failed:
 static void __exit pitrace_exit(void)
 {
 	pitrace_dev_exit();
+	pitrace_ptt_exit();
 	pitrace_ai_exit();
 	pitrace_tprof_exit();
 	pitrace_user_hook_exit();

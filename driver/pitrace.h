@@ -4,6 +4,7 @@
  *
  * Locks, outermost first. Nothing on a recording path takes any of them.
  *	AboveIdle lock	its users, held over its starting and stopping; never with the session lock
+ *	PTT lock	ptt.h; never with either of them
  *	session lock	state, owner, majors; held over starting and stopping
  *	counters lock	event ticks' perf counters, of which making one takes the kernel's perf locks
  *			and cpus_read_lock; hot-plug callbacks therefore leave it to a work item
@@ -107,10 +108,10 @@ void pitrace_reader_exit(void);
 /* ---- user_hook.c: records that programs write themselves ---- */
 
 /*
- * Tells programs whether there is a trace, and which majors it stores; enabled: one bit each, NULL:
- * none. Under the session lock.
+ * Tells programs whether there is a trace, its interval while it is on, and which majors it stores;
+ * enabled: one bit each, NULL: none. Under the session lock.
  */
-void pitrace_user_hook_publish(bool owned, const unsigned long *enabled);
+void pitrace_user_hook_publish(bool owned, u32 interval_id, const unsigned long *enabled);
 /* PITRACE_IOC_HOOK; its errors are told there. May sleep. Anybody. */
 int pitrace_user_hook(const void __user *user);
 int pitrace_user_hook_mmap(struct vm_area_struct *vma);
@@ -171,6 +172,24 @@ int pitrace_ai_off(struct file *file);
 int pitrace_ai_read(struct file *file, struct pitrace_ai *ai);
 /* The last reference to an open file went away. */
 void pitrace_ai_release(struct file *file);
+
+/* ---- ptt.c: what each thread costs; what its own files share is in ptt.h ---- */
+
+struct pitrace_ptt_init;
+struct pitrace_ptt_info;
+struct pitrace_ptt_residue;
+
+int pitrace_ptt_init(void);
+void pitrace_ptt_exit(void);
+/* The errors are told in ptt_abi.h. */
+int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *init);
+int pitrace_ptt_ioctl_term(void);
+int pitrace_ptt_ioctl_ints(u32 ints);
+int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue);
+int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged);
+long pitrace_ptt_ioctl_dump(void __user *user);
+/* The last reference to an open file went away. */
+void pitrace_ptt_release(struct file *file);
 
 /* ---- hook_mte.c: names of code and processes, as they come and go ---- */
 

@@ -34,6 +34,9 @@ struct pitrace_hook {
 	u64 missed; /* since it was attached last */
 };
 
+#define PITRACE_TRACEPOINT(tracepoint, function) \
+	{ .name = tracepoint, .type = PITRACE_HOOK_TRACEPOINT, .probe = function }
+
 /* All hooks of one source. */
 struct pitrace_hook_set {
 	struct pitrace_hook *hooks;

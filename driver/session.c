@@ -36,10 +36,10 @@ static struct {
 /* Brings the page that programs look at up to date. */
 static void publish(void)
 {
-	pitrace_user_hook_publish(session.owner,
-				  session.state == PITRACE_TRACE_ON && !session.suspended ?
-					  session.enabled :
-					  NULL);
+	const bool on = session.state == PITRACE_TRACE_ON;
+
+	pitrace_user_hook_publish(session.owner, on ? session.interval_id : 0,
+				  on && !session.suspended ? session.enabled : NULL);
 }
 
 /* ---- sources: run while the trace is on and their major enabled, and cost nothing else ---- */

@@ -4,6 +4,7 @@
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -36,13 +37,15 @@ void pitrace_user_hook_exit(void)
 	__free_page(page);
 }
 
-void pitrace_user_hook_publish(bool owned, const unsigned long *enabled)
+void pitrace_user_hook_publish(bool owned, u32 interval_id, const unsigned long *enabled)
 {
 	u32 major;
 
 	for (major = 0; major <= PITRACE_MAJOR_MAX; major++)
 		WRITE_ONCE(published->enabled[major],
-			   enabled && pitrace_hook_major_allowed(major) && test_bit(major, enabled));
+			   enabled && pitrace_hook_major_possible(major) &&
+				   test_bit(major, enabled));
+	WRITE_ONCE(published->interval_id, interval_id);
 	WRITE_ONCE(published->owner, owned);
 }
 
@@ -80,10 +83,14 @@ static int store(const struct pitrace_record *record, u32 length)
 static int fetch(struct pitrace_record *record, const void __user *user, u32 length)
 {
 	const u32 header = sizeof(*record);
+	int error;
 
 	if (copy_from_user(record + 1, user + header, length - header))
 		return -EFAULT;
-	return pitrace_check_hook(record, length);
+	error = pitrace_check_hook(record, length);
+	if (!error)
+		pitrace_hook_sign(record, task_tgid_nr(current));
+	return error;
 }
 
 static int store_long(const struct pitrace_record *header, const void __user *user, u32 length)
@@ -121,7 +128,8 @@ int pitrace_user_hook(const void __user *user)
 	length = record.header.type_length & PITRACE_LENGTH_MASK;
 	if (length > PITRACE_MAX_RECORD)
 		return -EMSGSIZE;
-	if (length < sizeof(record.header) || !pitrace_hook_major_allowed(record.header.major))
+	if (length < sizeof(record.header) ||
+	    !pitrace_hook_allowed(record.header.major, record.header.minor))
 		return -EINVAL;
 	major = array_index_nospec(record.header.major, PITRACE_MAJOR_MAX + 1);
 	if (!READ_ONCE(published->enabled[major]))

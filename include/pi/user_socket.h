@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Unix sockets between processes of one user: where they stand, and who may be at the other end.
-// Used by swtrace (its recorder) and by libperfutil (user hooks), which know nothing of each other.
+// Used by tools (swtrace's recorder, mpevt's counter holder) and by libperfutil (user hooks), which
+// know nothing of each other.
 #ifndef PI_USER_SOCKET_H
 #define PI_USER_SOCKET_H
 
@@ -57,7 +58,7 @@ inline std::string user_socket_directory() {
 // missing.
 inline Status private_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return Error{-1, "The directory '" + path + "' for the recorder's socket cannot be made: " +
+    return Error{-1, "The directory '" + path + "' for sockets cannot be made: " +
                          user_socket_detail::reason(errno) + "."};
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0)
@@ -66,9 +67,9 @@ inline Status private_directory(const std::string& path) {
   if (S_ISDIR(facts.st_mode) && facts.st_uid == ::geteuid() && (facts.st_mode & 077) == 0)
     return {};
   return Error{-1, "'" + path +
-                       "' is not a directory of this user's alone (mode 0700); the recorder will "
-                       "not put its socket there. Remove it, or name a socket in the environment "
-                       "variable PITRACE_SOCKET."};
+                       "' is not a directory of this user's alone (mode 0700); no "
+                       "socket is put there. Remove it, or name a socket elsewhere (PITRACE_SOCKET "
+                       "for swtrace, PITRACE_COUNTERS for mpevt)."};
 }
 
 inline Result<sockaddr_un> socket_address(const std::string& path) {
@@ -87,6 +88,15 @@ inline bool is_trusted_peer(int fd) {
   socklen_t size = sizeof peer;
   return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
          (peer.uid == ::geteuid() || peer.uid == 0);
+}
+
+// The process at the other end of a connection, as this pid namespace counts; 0: it is of another
+// one.
+inline uint32_t peer_pid(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const bool known = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
+  return known ? static_cast<uint32_t>(peer.pid) : 0;
 }
 
 // The lock beside a socket that a live server holds. holder: the present one's process id where it
@@ -120,15 +130,15 @@ inline Result<UniqueFd> listen_at(const std::string& path) {
   if (!address) return address.error();
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode))
-    return Error{-1, "'" + path + "' is in the way of the recorder's socket; remove it."};
+    return Error{-1, "'" + path + "' is in the way of a socket; remove it."};
   ::unlink(path.c_str());
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
   constexpr int waiting_most = 128;
   if (!fd || ::bind(fd.get(), generic, sizeof *address) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
       ::listen(fd.get(), waiting_most) != 0)
-    return Error{-1, "The recorder cannot listen at '" + path +
-                         "': " + user_socket_detail::reason(errno) + "."};
+    return Error{-1,
+                 "Nobody can listen at '" + path + "': " + user_socket_detail::reason(errno) + "."};
   return fd;
 }
 

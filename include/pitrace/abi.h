@@ -20,7 +20,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 1
+#define PITRACE_ABI_MINOR 3
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
@@ -168,6 +168,8 @@ struct pitrace_record {
 #define PITRACE_MTE_MODULE	0x01 /* executable mapping, see PITRACE_MODULE_* */
 #define PITRACE_MTE_NAME	0x34 /* pid, PITRACE_NAME_64 or _32 / name */
 #define PITRACE_MTE_THREAD_NAME 0x36 /* our addition: pid, tid / name of one thread */
+#define PITRACE_MTE_JITTED	0x41 /* a user hook: see PITRACE_JITTED_* */
+#define PITRACE_MTE_JAVA_THREAD 0x42 /* a user hook: see PITRACE_JAVA_THREAD_* */
 #define PITRACE_MTE_PARENT	0x63 /* pid, parent pid, PITRACE_PARENT_*[, tid that forked] */
 #define PITRACE_MTE_CREATE	0x64 /* pid: a new image begins (exec); what was mapped is gone */
 #define PITRACE_MTE_KILL	0x65 /* pid: exits; ticks may follow, reuse of the pid ends it */
@@ -200,6 +202,28 @@ struct pitrace_record {
 #define PITRACE_INNER_TID_INSIDE 3
 #define PITRACE_INNER_NAMESPACE 4 /* inode number, as in /proc/PID/ns/pid; 0: not known */
 #define PITRACE_INNER_INTS	5
+
+/* PITRACE_MTE_JITTED, PITRACE_MTE_JAVA_THREAD / name: JProf, in the traced process, has written a
+ * record with this time into its log of generated code or of threads. They stand among the trace
+ * records and name nothing: the logs do. The pid is filled in by who stores the record, so that it
+ * is the caller's; the tid is what the caller's own pid namespace knows it by.
+ */
+#define PITRACE_JITTED_INTERVAL 0
+#define PITRACE_JITTED_PID	1
+#define PITRACE_JITTED_TIME_LO	2
+#define PITRACE_JITTED_TIME_HI	3
+#define PITRACE_JITTED_ADDR_LO	4
+#define PITRACE_JITTED_INTS	5
+
+#define PITRACE_JAVA_THREAD_INTERVAL 0
+#define PITRACE_JAVA_THREAD_PID	     1
+#define PITRACE_JAVA_THREAD_TIME_LO  2
+#define PITRACE_JAVA_THREAD_TIME_HI  3
+#define PITRACE_JAVA_THREAD_TID	     4
+#define PITRACE_JAVA_THREAD_EVENT    5 /* PITRACE_JAVA_THREAD_START or _END */
+#define PITRACE_JAVA_THREAD_INTS     6
+#define PITRACE_JAVA_THREAD_START    0
+#define PITRACE_JAVA_THREAD_END	     1
 
 /* PITRACE_MTE_MODULE: the ints by position. The last five are our addition; the offset into the
  * file is what a segment is found by, the inode tells whether the file is still the one mapped.
@@ -295,7 +319,8 @@ struct pitrace_buffer_head {
  */
 struct pitrace_hook_page {
 	__u32 owner; /* in its low 30 bits: 0: there is no trace; changes at any time */
-	__u32 reserved[15];
+	__u32 reserved[14];
+	__u32 interval_id; /* while the trace is on, else 0 */
 	__u8 enabled[256]; /* by major: 1 while records of it are stored */
 };
 

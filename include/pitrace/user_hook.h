@@ -47,6 +47,28 @@ static inline bool pitrace_hook_major_allowed(__u32 major)
 	}
 }
 
+/*
+ * Records of the two minors of MTE that say no more of a process than its own logs do, and that
+ * nobody else's names depend on.
+ */
+static inline bool pitrace_hook_is_java(__u32 major, __u32 minor)
+{
+	return major == PITRACE_MAJOR_MTE &&
+	       (minor == PITRACE_MTE_JITTED || minor == PITRACE_MTE_JAVA_THREAD);
+}
+
+/* May a program write records of this major and minor? */
+static inline bool pitrace_hook_allowed(__u32 major, __u32 minor)
+{
+	return pitrace_hook_major_allowed(major) || pitrace_hook_is_java(major, minor);
+}
+
+/* Can there be records of programs of this major at all? */
+static inline bool pitrace_hook_major_possible(__u32 major)
+{
+	return pitrace_hook_major_allowed(major) || major == PITRACE_MAJOR_MTE;
+}
+
 static inline __u32 pitrace_hook_word(const void *record, __u32 offset)
 {
 	__u32 word;
@@ -79,6 +101,36 @@ static inline bool pitrace_hook_strings_fit(const void *record, __u32 length)
 	return true;
 }
 
+/* Of pitrace_hook_is_java(), and whole: has it the one form that its minor has? */
+static inline bool pitrace_hook_java_fits(const void *record, __u32 type, __u32 minor, __u32 length)
+{
+	const __u32 header = sizeof(struct pitrace_record);
+	const __u32 name = header + 4 + 4 * PITRACE_JAVA_THREAD_INTS; /* its length */
+
+	if (minor == PITRACE_MTE_JITTED)
+		return type == PITRACE_TYPE_INTS && length == header + 4 * PITRACE_JITTED_INTS;
+	return type == PITRACE_TYPE_STRINGS && length >= name + 4 &&
+	       pitrace_hook_word(record, header) == PITRACE_JAVA_THREAD_INTS &&
+	       name + 4 + ((pitrace_hook_word(record, name) + 3) & ~3u) == length;
+}
+
+/*
+ * Who stores a record that pitrace_check_hook() has accepted fills in what the program may not say:
+ * whose it is.
+ */
+static inline void pitrace_hook_sign(void *record, __u32 pid)
+{
+	struct pitrace_record header;
+	__u32 at = sizeof(header) + 4 * PITRACE_JITTED_PID;
+
+	memcpy(&header, record, sizeof(header));
+	if (!pitrace_hook_is_java(header.major, header.minor))
+		return;
+	if (header.minor == PITRACE_MTE_JAVA_THREAD)
+		at = sizeof(header) + 4 + 4 * PITRACE_JAVA_THREAD_PID;
+	memcpy((__u8 *)record + at, &pid, sizeof(pid));
+}
+
 /*
  * 0, or -EINVAL when the length bytes are not one whole record that a program may write. Reads
  * nothing beyond them and every byte that matters once, so they must not change meanwhile.
@@ -86,21 +138,25 @@ static inline bool pitrace_hook_strings_fit(const void *record, __u32 length)
 static inline int pitrace_check_hook(const void *record, __u32 length)
 {
 	struct pitrace_record header;
+	__u32 type;
 
 	if (length < sizeof(header) || length > PITRACE_MAX_RECORD)
 		return -EINVAL;
 	memcpy(&header, record, sizeof(header));
 	if ((header.type_length & PITRACE_LENGTH_MASK) != length ||
-	    !pitrace_hook_major_allowed(header.major))
+	    !pitrace_hook_allowed(header.major, header.minor))
 		return -EINVAL;
-	switch (header.type_length & PITRACE_TYPE_MASK) {
-	case PITRACE_TYPE_INTS:
-		return length <= sizeof(header) + 4 * PITRACE_MAX_INTS ? 0 : -EINVAL;
-	case PITRACE_TYPE_STRINGS:
-		return pitrace_hook_strings_fit(record, length) ? 0 : -EINVAL;
-	default:
+	type = header.type_length & PITRACE_TYPE_MASK;
+	if (type == PITRACE_TYPE_INTS) {
+		if (length > sizeof(header) + 4 * PITRACE_MAX_INTS)
+			return -EINVAL;
+	} else if (type != PITRACE_TYPE_STRINGS || !pitrace_hook_strings_fit(record, length)) {
 		return -EINVAL;
 	}
+	if (pitrace_hook_is_java(header.major, header.minor) &&
+	    !pitrace_hook_java_fits(record, type, header.minor, length))
+		return -EINVAL;
+	return 0;
 }
 
 #endif /* PITRACE_USER_HOOK_H */

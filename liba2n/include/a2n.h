@@ -43,6 +43,9 @@ extern "C" {
 #define A2N_MSI_ERROR 35   /* not an MSI file, of another version, or it comes too late */
 #define A2N_MSI_DAMAGED 36 /* what is good of the MSI file was taken */
 #define A2N_RANGE_FILE_ERROR 44
+#define A2N_JITTED_ERROR 27 /* a file that tells of jitted code cannot be used */
+#define A2N_METHOD_LENGTH_ERROR 46
+#define A2N_METHOD_NAME_ERROR 47
 #define A2N_FORK_ERROR 31
 #define A2N_CLONE_ERROR 30
 #define A2N_INTERNAL_ERROR 49
@@ -190,11 +193,83 @@ int A2nAddModule(uint32_t pid, uint64_t base, uint64_t length, const char *name,
 int A2nAddModuleEx(uint32_t pid, uint64_t base, uint64_t length, const char *name, uint32_t stamp,
 		   uint64_t offset, uint64_t inode);
 
+/* ---- code made at run time ------------------------------------------------------------------ */
+/* A method is told of when it is there already: it counts from the end of what it overlaps to its own
+ * removal, or to when another is told of that overlaps it. It takes precedence over modules, but for
+ * files that were mapped later. Its module is "JITCODE", that of dynamic code "GENERATED_CODE".
+ */
+
+#define A2N_LINES_JVMTI 2
+typedef struct a2n_method_line {
+	uint32_t offset; /* bytes from the method's address: from here on it is this line */
+	uint32_t line;
+} A2N_METHOD_LINE;
+
+/* Code is at most so long, in bytes, to be kept. */
+#define A2N_LONGEST_CODE ((uint64_t)1 << 28)
+
+/* A jitted method of a process that exists; code: its bytes, or null. What is told again while it is
+ * there changes nothing. A2N_METHOD_NAME_ERROR without a name, A2N_METHOD_LENGTH_ERROR for a length of
+ * 0 or one that wraps around, A2N_NO_PROCESS. */
+int A2nAddJittedMethod(uint32_t pid, const char *name, uint64_t address, uint64_t length,
+		       const void *code);
+
+/* The same with its source lines, of type A2N_LINES_JVMTI; also A2N_INVALID_ARGUMENT. */
+int A2nAddJittedMethodEx(uint32_t pid, const char *name, uint64_t address, uint64_t length,
+			 const void *code, int line_type, size_t lines, const A2N_METHOD_LINE *line);
+
+/* Dynamic code: stubs, adapters, an interpreter. One may lie inside another. */
+int A2nAddMMIMethod(uint32_t pid, const char *name, uint64_t address, uint64_t length);
+
+/* The method at address is gone; if none is known there, nothing is known of the place's past (our
+ * addition). A2N_NO_PROCESS. */
+int A2nRemoveJittedMethod(uint32_t pid, uint64_t address);
+
+/* Dynamic code is reported as one symbol of this name; null or "": each piece by its own. */
+void A2nSetCollapseMMIRange(const char *name);
+
+/* What a runtime wrote about its code, in one of these forms: */
+#define A2N_JIT_LOG 1	   /* log-jita2n of JProf */
+#define A2N_JIT_DUMP 2	   /* jitdump, as for perf inject */
+#define A2N_JIT_PERF_MAP 3 /* perf-PID.map: no times. Used where nothing else knows an address */
+
+/* The process as it sees itself, where that is another way; 0: it does not, or is not known. */
+typedef struct a2n_jit_process {
+	uint32_t inner_pid; /* its id in a pid namespace of its own */
+	uint32_t pid_namespace; /* the namespace's inode */
+} A2N_JIT_PROCESS;
+
+/* Reads such a file of a process, which should have been told of (its birth must fit the file). process
+ * may be null. A dump or map has to belong to the super-user, to who runs this program or, if that is
+ * the super-user, to who runs the process, and be writable by nobody else. What is wrong with a file
+ * that is used is a note (our addition). A2N_FILE_NOT_FOUND; A2N_JITTED_ERROR: nothing of it is used,
+ * see A2nGetErrorText(); A2N_INVALID_ARGUMENT. */
+int A2nLoadJittedMethods(uint32_t pid, int form, const char *path, const A2N_JIT_PROCESS *process);
+
+/* The same of an open file, from its beginning, that the caller vouches for; name: what messages call
+ * it. fd stays the caller's (our addition). */
+int A2nLoadJittedMethodsFrom(uint32_t pid, int form, int fd, const char *name,
+			     const A2N_JIT_PROCESS *process);
+
+/* The first moment after time at which an address of pid gets another owner by what is known of code
+ * made at run time, UINT64_MAX: never (our addition). */
+uint64_t A2nGetNextCodeChange(uint32_t pid, uint64_t time);
+
+/* Whether times of jitted code count, default yes. With no, from now on the method told of last has
+ * an address, whenever it was (our addition). */
+void A2nSetJittedTimesMode(int on);
+
+/* Whether files of jitted code are read with the bytes of code (default off). */
+void A2nSetCodeGatherMode(int on);
+
 /* ---- lookup --------------------------------------------------------------------------------- */
 #define A2N_FLAG_KERNEL 0x10000   /* ours: an address of the kernel or of a kernel module */
 #define A2N_FLAG_MODULE_64 0x1	  /* the module's file is of 64 bits */
 #define A2N_FLAG_MODULE_32 0x2	  /* ... of 32 bits; neither: not known */
 #define A2N_FLAG_EXPORTS 0x4      /* the name comes from exported symbols only */
+#define A2N_FLAG_JITTED 0x8	  /* the symbol is code made at run time */
+#define A2N_FLAG_MMI 0x80	  /* ... and dynamic code, no method */
+#define A2N_FLAG_TIMELESS 0x20000 /* ours: ... from what tells no times: the name may be wrong */
 #define A2N_FLAG_RANGE 0x10	  /* the symbol belongs to a range, see A2nCollapseSymbolRange() */
 
 /* All pointers stay valid, and equal names of equal modules keep equal pointers, until A2nInit(). */
@@ -208,6 +283,7 @@ typedef struct a2n_symdata {
 	const char *sym_name; /* see A2nSetNoSymbolFoundAction */
 	uint64_t sym_addr;    /* address in the process, 0 without a module */
 	uint64_t sym_length;
+	const void *method; /* ours: tells jitted methods of one name and address apart; else null */
 } SYMDATA;
 
 /* The symbol at an address of pid: of the kernel when the address is in the kernel's half, whatever
@@ -217,6 +293,32 @@ typedef struct a2n_symdata {
  * data), A2N_NULL_SYMDATA, A2N_MEMORY_ERROR. */
 int A2nGetSymbol(uint32_t pid, uint64_t address, SYMDATA *data);
 int A2nGetSymbolAt(uint32_t pid, uint64_t address, uint64_t time, SYMDATA *data);
+
+/* One of the functions that an address belongs to. */
+typedef struct a2n_frame {
+	const char *name;
+	const char *file; /* null when it is not known */
+	uint32_t line; /* 0 when it is not known */
+} A2N_FRAME;
+
+/* A directory of the caller's own, which nobody else may write to, for what was read out of debug
+ * information, by build-id: reading it again is slow. It is made where it is missing. Null or "", the
+ * default: nothing is kept (our addition). */
+void A2nSetCacheDirectory(const char *path);
+
+/* The functions at an address, each inlined into the next, the last one being the symbol that
+ * A2nGetSymbolAt() names. count is how many there are, of which at most room are stored. All pointers
+ * stay valid until A2nInit() (our addition). A2N_SUCCESS, A2N_NO_SYMBOL_FOUND (there are none),
+ * A2N_NULL_SYMDATA. */
+int A2nGetFramesAt(uint32_t pid, uint64_t address, uint64_t time, A2N_FRAME *frames, size_t room,
+		   size_t *count);
+
+/* The bytes of the symbol at an address of pid, as they were then: of code made at run time if its file
+ * was read in code-gather mode, else from the mapped file. start is the address of the first one. They
+ * stay valid until A2nInit() (our addition). A2N_SUCCESS, A2N_NO_SYMBOL_FOUND (there is no symbol, or
+ * its bytes are not known), A2N_NULL_SYMDATA. */
+int A2nGetCodeAt(uint32_t pid, uint64_t address, uint64_t time, const unsigned char **code,
+		 uint64_t *start, size_t *length);
 
 /* ---- saved symbol information (MSI files) --------------------------------------------------- */
 /* An MSI file holds what gathering from files gave: symbols, sections and build-ids of modules, so

@@ -1,61 +1,32 @@
 // SPDX-License-Identifier: MIT
 // The C functions of a2n.h: arguments checked, exceptions turned into return codes.
-#include <cerrno>
-#include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
 #include "a2n.h"
+#include "api_state.h"
 #include "environment.h"
-#include "library.h"
 #include "safe_file.h"
 #include "saving.h"
 
 namespace {
 
+using a2n::fixed_settings;
+using a2n::guarded;
 using a2n::Library;
-
-std::unique_ptr<Library> library;
-uint32_t fixed_settings;  // by the environment
-std::string error_text;
-
-Library& current() {
-  if (!library) {
-    library = std::make_unique<Library>();
-    fixed_settings = a2n::apply_environment(*library);
-  }
-  return *library;
-}
-
-// Nothing is thrown into C.
-template <class Work>
-int guarded(Work work) noexcept {
-  try {
-    return work(current());
-  } catch (const std::bad_alloc&) {
-    return A2N_MEMORY_ERROR;
-  } catch (...) {
-    return A2N_INTERNAL_ERROR;
-  }
-}
+using a2n::told;
 
 // A setting, unless the environment fixed it.
 template <class Set>
 void set(a2n::Fixed setting, Set use) noexcept {
   guarded([&](Library& lib) {
-    if (!(fixed_settings & setting)) use(lib);
+    if (!(fixed_settings() & setting)) use(lib);
     return A2N_SUCCESS;
   });
 }
 
-// The code of a call whose error has more to say.
-int told(const pi::Status& status, int rc) {
-  error_text = status ? "" : status.error().message;
-  return status ? A2N_SUCCESS : status.error().code == ENOENT ? A2N_FILE_NOT_FOUND : rc;
-}
 int told(a2n::LoadOutcome outcome) {
-  error_text = std::move(outcome.text);
+  a2n::error_text = std::move(outcome.text);
   return outcome.rc;
 }
 
@@ -112,6 +83,12 @@ const char* A2nRcToString(int rc) {
       return "the file of saved symbols is damaged";
     case A2N_RANGE_FILE_ERROR:
       return "the description of ranges makes no sense";
+    case A2N_JITTED_ERROR:
+      return "what tells of code made at run time cannot be used";
+    case A2N_METHOD_LENGTH_ERROR:
+      return "the method's length is 0 or wraps around";
+    case A2N_METHOD_NAME_ERROR:
+      return "the method has no name";
     case A2N_INTERNAL_ERROR:
       return "internal error";
     default:
@@ -124,12 +101,12 @@ uint32_t A2nGetVersion(void) {
 }
 
 int A2nInit(void) {
-  library.reset();
+  a2n::forget_library();
   return A2N_SUCCESS;
 }
 
 const char* A2nGetErrorText(void) {
-  return error_text.c_str();
+  return a2n::error_text.c_str();
 }
 
 void A2nSetNoSymbolFoundAction(int action) {

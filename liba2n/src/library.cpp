@@ -2,10 +2,19 @@
 // The library's whole state: settings, processes, mappings, modules, the kernel; and the lookup.
 #include "library.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <set>
 #include <utility>
 
+#include "code_bytes.h"
 #include "demangle.h"
+#include "jit_dump.h"
+#include "jit_log.h"
+#include "perf_map.h"
+#include "safe_file.h"
 
 namespace a2n {
 namespace {
@@ -16,6 +25,15 @@ constexpr uint32_t system_pid = 0;
 
 bool in_vsyscall_page(uint64_t address) {
   return address >= vsyscall_page.begin && address < vsyscall_page.end;
+}
+
+// Whoever runs a process may say what its code is. Asked by the super-user only: for others it is
+// they themselves or nobody.
+std::optional<uint32_t> jit_file_owner(uint32_t pid) {
+  struct stat status {};
+  if (::geteuid() != 0 || ::stat(("/proc/" + std::to_string(pid)).c_str(), &status) != 0)
+    return std::nullopt;
+  return status.st_uid;
 }
 
 }  // namespace
@@ -34,7 +52,7 @@ int Library::add_module(uint32_t pid, uint64_t base, uint64_t length, const char
     if (old.module == module && old.offset + (base - old.base) == offset) return A2N_SUCCESS;
   }
   const auto tag = static_cast<uint32_t>(mappings_.size());
-  mappings_.push_back({base, length, offset, module, false, nullptr, std::nullopt});
+  mappings_.push_back({base, length, offset, time_, module, false, nullptr, std::nullopt});
   processes_.add(pid, base, base + length, tag, time_);
   return A2N_SUCCESS;
 }
@@ -64,7 +82,114 @@ int Library::lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data
   }
   if (address >= kernel_half) return lookup_kernel(address, data);
   const auto piece = piece_at(space, address, time);
+  for (const JitTrust trust : {JitTrust::timed, JitTrust::timeless})
+    if (const JitMethod* method = jitted(space, piece, address, time, trust))
+      return lookup_jitted(*method, trust, data);
   return piece ? lookup_user(*piece, address, data) : no_module(data);
+}
+
+const JitMethod* Library::jitted(const Space* space, const std::optional<Piece>& piece,
+                                 uint64_t address, uint64_t time, JitTrust trust) {
+  const JitMethod* method = jit_.find(space, address, time, trust);
+  if (!method || !piece) return method;
+  const Mapping& mapping = mappings_[piece->tag];
+  // Memory that two mappings share, one to write code and one to run it, is a file of this name.
+  const Module& module = *mapping.module;
+  if (module.kind != ModuleKind::file || std::string_view(module.name).starts_with("/memfd:"))
+    return method;
+  return trust == JitTrust::timed && method->time >= mapping.time ? method : nullptr;
+}
+
+int Library::lookup_jitted(const JitMethod& method, JitTrust trust, SYMDATA& data) {
+  const bool renamed = method.dynamic && !settings_.dynamic_name.empty();
+  data.flags |= A2N_FLAG_JITTED | (method.dynamic ? A2N_FLAG_MMI : 0) |
+                (trust == JitTrust::timeless ? A2N_FLAG_TIMELESS : 0);
+  data.mod_name = method.dynamic ? "GENERATED_CODE" : "JITCODE";
+  data.sym_name = renamed ? interner_.add(settings_.dynamic_name) : method.name;
+  data.mod_addr = data.sym_addr = method.address;
+  data.mod_length = data.sym_length = method.size;
+  data.method = &method;
+  return A2N_SUCCESS;
+}
+
+pi::Status Library::load_jitted(uint32_t pid, int form, const std::string& path,
+                                const A2N_JIT_PROCESS& process) {
+  // What lies where anybody may put something is looked at more closely.
+  const auto file =
+      form == A2N_JIT_LOG ? open_regular(path) : open_trusted(path, jit_file_owner(pid));
+  if (!file) return file.error();
+  return load_jitted(pid, form, file->fd.get(), path, process);
+}
+
+pi::Status Library::load_jitted(uint32_t pid, int form, int fd, const std::string& name,
+                                const A2N_JIT_PROCESS& process) {
+  if (::lseek(fd, 0, SEEK_SET) != 0)
+    return pi::Error{errno, name + ": it cannot be read from its beginning"};
+  JitCode code;
+  const auto birth = processes_.birth(pid);
+  const uint32_t inner = process.inner_pid != 0 ? process.inner_pid : pid;
+  pi::Status status;
+  if (form == A2N_JIT_LOG)
+    status = read_jit_log(fd, name, {inner, process.pid_namespace, birth.born, birth.seen},
+                          settings_.gather_code, interner_, notes_, code);
+  else if (form == A2N_JIT_DUMP)
+    status = read_jit_dump(fd, name, inner, settings_.gather_code, interner_, notes_, code);
+  else
+    status = read_perf_map(fd, name, interner_, notes_, code);
+  if (status) jit_.add(pid, std::move(code));
+  return status;
+}
+
+std::vector<SourceFrame> Library::frames(uint32_t pid, uint64_t address, uint64_t time) {
+  const Space* space = processes_.find(pid, time);
+  const auto piece = piece_at(space, address, time);
+  if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed))
+    return method->source.at(static_cast<uint32_t>(address - method->address), method->name);
+  SYMDATA data;
+  const int rc = lookup(pid, address, time, data);
+  if (rc != A2N_SUCCESS && rc != A2N_FLAKY_SYMBOL) return {};
+  const bool mapped = (data.flags & (A2N_FLAG_KERNEL | A2N_FLAG_JITTED)) == 0 && piece;
+  return mapped ? mapped_frames(*piece, address, data.sym_name)
+                : std::vector<SourceFrame>{{data.sym_name, nullptr, 0}};
+}
+
+std::vector<SourceFrame> Library::mapped_frames(const Piece& piece, uint64_t address,
+                                                const char* symbol) {
+  const Mapping& mapping = mappings_[piece.tag];
+  if (!mapping.file || !mapping.bias) return {{symbol, nullptr, 0}};
+  const SourceIndex& index = sources_.of(*mapping.file->content);
+  if (index.empty()) return {{symbol, nullptr, 0}};
+  std::vector<SourceFrame> frames;
+  for (const IndexedFrame& frame : index.at(address - *mapping.bias))
+    frames.push_back({frame.name ? readable(frame.name) : symbol,
+                      *frame.file ? frame.file : nullptr, frame.line});
+  return frames;
+}
+
+Library::Code Library::code(uint32_t pid, uint64_t address, uint64_t time) {
+  const Space* space = processes_.find(pid, time);
+  const auto piece = piece_at(space, address, time);
+  if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed))
+    return {method->code, method->address};
+  SYMDATA data;
+  if (!piece || lookup(pid, address, time, data) != A2N_SUCCESS || data.method ||
+      (data.flags & A2N_FLAG_KERNEL) != 0)
+    return {};
+  const Mapping& mapping = mappings_[piece->tag];
+  if (!mapping.file || !mapping.bias) return {};
+  const ModuleSymbols& content = *mapping.file->content;
+  const uint64_t vaddr = data.sym_addr - *mapping.bias;
+  const auto [known, added] = code_.try_emplace({&content, vaddr});
+  if (added) known->second = read_code(content, vaddr, data.sym_length);
+  return {known->second, data.sym_addr};
+}
+
+const char* Library::readable(const char* name) {
+  if (!settings_.demangle) return name;
+  const char*& known = readable_[name];
+  if (known) return known;
+  const auto text = demangle(name);
+  return known = text ? interner_.add(*text) : name;
 }
 
 void Library::resolve(Mapping& mapping) {

@@ -23,9 +23,9 @@ uint64_t ProcessTable::advance(Process& process, uint64_t time) {
   return process.newest;
 }
 
-Space* ProcessTable::new_space(uint32_t owner,
-                               std::shared_ptr<const AddressSpace::Pieces> initial) {
-  spaces_.push_back({AddressSpace(std::move(initial)), owner, 0});
+Space* ProcessTable::new_space(uint32_t owner, uint64_t begun, Space* forked) {
+  auto initial = forked ? forked->map.now() : nullptr;
+  spaces_.push_back({AddressSpace(std::move(initial)), owner, 0, begun, forked});
   return &spaces_.back();
 }
 
@@ -52,14 +52,17 @@ void ProcessTable::begin_name(Process& process, uint64_t time, const char* name)
 
 ProcessTable::Process& ProcessTable::known(uint32_t pid, uint64_t time) {
   Process& process = processes_[pid];
-  if (process.images.empty()) begin_image(process, advance(process, time), new_space(pid, nullptr));
+  if (process.images.empty()) begin_image(process, advance(process, time), new_space(pid, 0));
+  if (process.birth.seen == 0) process.birth.seen = time;
   return process;
 }
 
 void ProcessTable::create(uint32_t pid, uint64_t time) {
   Process& process = processes_[pid];
+  const bool first = process.images.empty();
   time = advance(process, time);
-  begin_image(process, time, new_space(pid, nullptr));
+  begin_image(process, time, new_space(pid, first ? 0 : time));
+  process.birth = {0, time};
   begin_name(process, time, nullptr);
 }
 
@@ -68,7 +71,8 @@ void ProcessTable::fork(uint32_t forker, uint32_t forked, uint64_t time) {
   Process& child = processes_[forked];
   time = advance(child, time);
   const char* name = parent.names.empty() ? nullptr : parent.names.back().name;
-  begin_image(child, time, new_space(forked, parent.images.back().space->map.now()));
+  begin_image(child, time, new_space(forked, time, parent.images.back().space));
+  child.birth = {time, time};
   begin_name(child, time, name);
 }
 
@@ -78,12 +82,14 @@ void ProcessTable::clone(uint32_t cloner, uint32_t cloned, uint64_t time) {
   time = advance(child, time);
   const char* name = parent.names.empty() ? nullptr : parent.names.back().name;
   begin_image(child, time, parent.images.back().space);
+  child.birth = {time, time};
   begin_name(child, time, name);
 }
 
 void ProcessTable::exec(uint32_t pid, uint64_t time) {
   Process& process = known(pid, time);
-  begin_image(process, advance(process, time), new_space(pid, nullptr));
+  time = advance(process, time);
+  begin_image(process, time, new_space(pid, time));
 }
 
 void ProcessTable::set_name(uint32_t pid, const char* name, uint64_t time) {
@@ -97,22 +103,25 @@ void ProcessTable::add(uint32_t pid, uint64_t begin, uint64_t end, uint32_t tag,
 }
 
 std::optional<Piece> ProcessTable::newest(uint32_t pid, uint64_t address) const {
-  auto found = processes_.find(pid);
-  if (found == processes_.end() || found->second.images.empty()) return std::nullopt;
-  return found->second.images.back().space->map.find(address, UINT64_MAX);
+  const Process* found = processes_.find(pid);
+  if (!found || found->images.empty()) return std::nullopt;
+  return found->images.back().space->map.find(address, UINT64_MAX);
+}
+
+ProcessTable::Birth ProcessTable::birth(uint32_t pid) const {
+  const Process* found = processes_.find(pid);
+  return found ? found->birth : Birth{};
 }
 
 const Space* ProcessTable::find(uint32_t pid, uint64_t time) const {
-  auto found = processes_.find(pid);
-  if (found == processes_.end()) return nullptr;
-  const Image* image = at_time(found->second.images, time);
+  const Process* found = processes_.find(pid);
+  const Image* image = found ? at_time(found->images, time) : nullptr;
   return image ? image->space : nullptr;
 }
 
 const char* ProcessTable::name(uint32_t pid, uint64_t time) const {
-  auto found = processes_.find(pid);
-  if (found == processes_.end()) return nullptr;
-  const Name* name = at_time(found->second.names, time);
+  const Process* found = processes_.find(pid);
+  const Name* name = found ? at_time(found->names, time) : nullptr;
   return name ? name->name : nullptr;
 }
 

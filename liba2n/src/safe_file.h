@@ -4,6 +4,7 @@
 #define A2N_SAFE_FILE_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "pi/result.h"
@@ -19,6 +20,11 @@ struct RegularFile {
 // Opens for reading what is a regular file. The error's code is an errno; its message starts with
 // the path.
 pi::Result<RegularFile> open_regular(const std::string& path);
+
+// The same for a file at a place where anybody may put one: no symbolic link in the last component,
+// and written by somebody who may say what a process does, the super-user, who runs this program,
+// or owner (a user id); nobody else may write to it. Else EPERM.
+pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner);
 
 // Bytes of a file from offset on, limit at most.
 pi::Result<std::string> read_text(const std::string& path, uint64_t offset, uint64_t limit);

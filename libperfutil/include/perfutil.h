@@ -44,6 +44,8 @@ extern "C" {
 #define PU_ERROR_EVENT_NOT_SUPPORTED -213
 #define PU_ERROR_INVALID_METRIC -219
 #define PU_ERROR_INVALID_PRIVILEGE -222
+#define PU_ERROR_EVENT_NOT_COUNTING -229
+#define PU_ERROR_EVENT_ALREADY_COUNTING -231
 
 /* The code's name and meaning, static storage, never null. */
 const char *RcToString(int rc);
@@ -74,6 +76,11 @@ uint64_t GetProcessorSpeed(void);
 
 /* Processors online now. */
 int PiGetActiveProcessorCount(void);
+
+/* Their numbers, in order: as many as there are room for, n, are written to list, which may be null when
+ * n is 0. Returns how many there are; 0 when the system does not tell. PU_ERROR_NULL_POINTER.
+ */
+int GetActiveProcessorList(int *list, int n);
 
 /* ---- source and scope (before TraceInit) --------------------------------------------------- */
 #define PI_SOURCE_AUTO 0   /* the module when its device can be opened, else perf */
@@ -283,6 +290,11 @@ int GetNumberOfPerfCounterEventsSupported(void);
 int GetSupportedPerfCounterEventIdList(const int **list);
 int GetSupportedPerfCounterEventNameList(const char *const **list);
 
+struct perf_counter_event_info;
+
+/* The same with descriptions. PU_ERROR_NULL_POINTER. */
+int GetPerfCounterEventsInfo(const struct perf_counter_event_info **list);
+
 struct pi_event {
 	size_t size; /* set to sizeof(struct pi_event) by the caller */
 	int id; /* of the original, else 0 */
@@ -298,6 +310,175 @@ struct pi_event {
  * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small or there is no such index.
  */
 int PiEvent(unsigned int index, struct pi_event *event);
+
+/* ---- counters ----------------------------------------------------------------------------- */
+/* Events counted on every CPU, for everybody, from InitPerfCounterEvent() to TerminatePerfCounterEvent()
+ * or the process's end. The kernel's perf counters do it, pinned: they count all the time or not at
+ * all, and no number is an estimate. An event is one of the original's, by its number (see
+ * TraceSetTprofEvent()), or a number that PiInitPerfCounterEvent() gave. Numbers of registers (CTR0) are
+ * not taken.
+ */
+#define PI_EVENT_ID_FIRST 101
+#define PI_EVENT_NONHALTED_CYCLES 101
+#define PI_EVENT_INSTR 102
+
+/* An array of zeros, one for each CPU that may come online, by number. *size becomes its length in
+ * bytes; size may be null. Null when there is no memory. FreeCtrValueArray() takes null.
+ */
+uint64_t *AllocCtrValueArray(int *size);
+void FreeCtrValueArray(uint64_t *values);
+
+/* Sets such an array to zeros. PU_ERROR_NULL_POINTER. */
+int ZeroCtrValueArray(uint64_t *values);
+
+/* How many hardware events the processor counts at once, found by asking the kernel for more and more
+ * branch-instructions; 0 where there are no counters. Never an error.
+ */
+int GetNumberOfSimultaneousPerfCounterEventsSupported(void);
+
+/* 1 when this user can count the original's event on all CPUs here, else 0. */
+int IsPerfCounterEventSupported(int event);
+
+/* 1 while this process counts it, or any, else 0. */
+int IsPerfCounterEventActive(int event);
+int AnyPerfCounterEventActive(void);
+
+struct perf_counter_event_info {
+	const char *name;
+	const char *description; /* "" for those without a counterpart */
+	int id;
+};
+
+/* Of the original's events, whether they work here or not; static storage. Null, or 0, for what is none. */
+const struct perf_counter_event_info *GetPerfCounterEventInfoFromId(int event);
+const char *GetPerfCounterEventNameFromId(int event);
+int GetPerfCounterEventIdFromName(const char *name);
+
+/* Begins to count from 0. priv: PI_PRIV_*.
+ * PU_ERROR_INVALID_METRIC (no such number), PU_ERROR_INVALID_PRIVILEGE, PU_ERROR_EVENT_ALREADY_COUNTING,
+ * PU_ERROR_EVENT_NOT_SUPPORTED (this machine does not count it), PU_ERROR_FACILITY_BUSY (no counter is free),
+ * PU_ERROR_ACCESS_DENIED, PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_NOT_SUPPORTED (the system does not
+ * tell its CPUs).
+ */
+int InitPerfCounterEvent(int event, int priv);
+
+/* Our addition: the same by any name that PiSetTprofEvent() takes, or one that PiLoadEventDefinitions() has
+ * read, which comes before the others. Returns the event's number, above 0, for the functions below; the
+ * original's own where the name is one of its. Also PU_ERROR_NULL_POINTER.
+ */
+int PiInitPerfCounterEvent(const char *name, int priv);
+
+/* All five: PU_ERROR_EVENT_NOT_COUNTING when it has not been initialised. Stopping and resuming keep the
+ * counts; CPUs stop one after the other. PU_ERROR_FACILITY_BUSY: its counters have been taken meanwhile.
+ */
+int TerminatePerfCounterEvent(int event);
+int StopPerfCounterEvent(int event);
+int ResumePerfCounterEvent(int event);
+int ResetPerfCounterEvent(int event);
+
+/* counts: what each CPU has counted since the event was initialised or reset. times, which may be null: for
+ * how many nanoseconds it has; the original gave cycles. A CPU that went offline keeps what it had, one
+ * that came online counts from the next call on. Both are arrays of AllocCtrValueArray(). Counters that the
+ * CPUs of a package share count on one of them; the others have 0 and the time 0.
+ * PU_ERROR_NULL_POINTER and as above.
+ */
+int ReadPerfCounterEvent(int event, uint64_t *counts, uint64_t *times);
+
+/* Our addition: reads definitions of one's own events, pitrace-events(5), all of the file or nothing. What was
+ * defined before by the same name is replaced; what is being counted stays.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_FILE (it cannot be read), PU_ERROR_INVALID_PARAMETER (the text names the
+ * line and what is wrong with it).
+ */
+int PiLoadEventDefinitions(const char *file);
+
+/* Our addition: as PiEvent(), but works tells whether this user can count it on all CPUs here, which is more
+ * than can be sampled. Those that PiLoadEventDefinitions() has read come first, as group "own".
+ */
+int PiCounterEvent(unsigned int index, struct pi_event *event);
+
+/* ---- cycles per instruction ---------------------------------------------------------------- */
+#define PI_CPI_RAW 1 /* of every CPU and the system: always */
+#define PI_CPI_SCALED 2 /* and with AboveIdle's busy time */
+#define PI_CPI_THREAD 4 /* of the thread that called CpiInit() */
+#define PI_CPI_TRACE_ON_GET 8 /* CpiGet() is CpiGetAndTrace() */
+#define PI_CPI_TRACE_ONLY 0x10 /* the same, and its caller does not look at the data */
+#define PI_CPI_TRACE_SUMMARY 0x20 /* one record, of the system: the default */
+#define PI_CPI_TRACE_DETAIL 0x40 /* and one of each CPU */
+
+#define PI_CPI_MAJOR 0xc0
+#define PI_CPI_MINOR 1
+
+/* Sums since CpiStart(). Instructions are those completed in and outside of interrupts. A ratio is 0 where
+ * no instruction was completed.
+ */
+struct pi_cpi {
+	int cpu; /* ALL_CPUS: the system, or the thread */
+	uint64_t counted_ns; /* how long it was counted; of the system the sum over its CPUs */
+	uint64_t cycles; /* of the time-stamp counter meanwhile; not of a thread */
+	uint64_t busy_cycles; /* the part of them outside the idle task (PI_CPI_SCALED), interrupts included */
+	uint64_t active_cycles; /* of the processor while not halted (cpu-cycles) */
+	uint64_t instructions;
+	double raw_cpi; /* cycles / instructions */
+	double scaled_cpi; /* busy_cycles / instructions */
+	double active_cpi; /* active_cycles / instructions */
+};
+
+struct cpi_data {
+	int mode; /* PI_CPI_RAW | ... */
+	uint64_t elapsed_ns; /* since CpiStart() */
+	int cpu_count;
+	const struct pi_cpi *cpus; /* in order of their numbers */
+	struct pi_cpi system; /* sums over CPUs, and their ratios */
+	struct pi_cpi thread;
+};
+
+/* 1 when this user can count cycles and instructions of all CPUs, else 0. */
+int IsCpiSupported(void);
+
+/* Cycles and instructions of a CPU are counted together, all the time or not at all. flags: PI_CPI_*.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER (unknown flags), and as InitPerfCounterEvent(). */
+int CpiInit(int flags, void **handle);
+
+/* Our additions: counting in user mode, kernel mode or both (CpiInit()); and of process pid, a thread of it
+ * alone, with all that it starts from now on, from its next exec on, as PI_CPI_THREAD. Also
+ * PU_ERROR_INVALID_PRIVILEGE.
+ */
+int PiCpiInit(int flags, int priv, void **handle);
+int PiCpiInitProcess(int pid, int priv, void **handle);
+
+/* All that follow: PU_ERROR_INVALID_PARAMETER when the handle is none. Measuring begins, anew every time;
+ * that of PiCpiInitProcess() has begun already. PU_ERROR_FACILITY_BUSY and as InitPerfCounterEvent(). */
+int CpiStart(void *handle);
+
+/* *data is the handle's until its next call. PU_ERROR_NULL_POINTER, PU_ERROR_NOT_INITIALIZED before
+ * CpiStart(), PU_ERROR_FACILITY_BUSY (the counters have been taken away). */
+int CpiGet(void *handle, const struct cpi_data **data);
+
+/* Writes it to the trace, too, as a record of major 0xc0: ints cpu (0xffffffff: all), mode, and low and high
+ * halves of elapsed_ns, counted_ns, cycles, busy_cycles, active_cycles, instructions; strings "#CPI"
+ * and the label. flags: PI_CPI_TRACE_*; label: at most 256 bytes, null for that of CpiSetTraceHookId(); data may be
+ * null. Also what PiTraceHook() gives, after *data is set. */
+int CpiGetAndTrace(void *handle, int minor, int flags, const char *label, const struct cpi_data **data);
+
+/* For records of PI_CPI_TRACE_ON_GET; before, minor 1 and no label. */
+int CpiSetTraceHookId(void *handle, int minor, const char *label);
+
+/* PI_CPI_RAW | ..., without those for traces. */
+int CpiGetCurrentMode(void *handle);
+int CpiTerminate(void *handle);
+
+/* ---- model-specific registers (our names) --------------------------------------------------- */
+#define PI_MSR_UNREADABLE 0xBAD0BAD1BAD2BAD3ull
+
+/* Through the kernel's msr device, for root (CAP_SYS_RAWIO). cpu: one that is online. *value becomes
+ * PI_MSR_UNREADABLE when it cannot be read. Reading may have side effects, and writing can stop the machine:
+ * the processor's manual tells.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER (no such CPU), PU_ERROR_NOT_SUPPORTED (no such
+ * device: the text tells why and what to do), PU_ERROR_ACCESS_DENIED (no rights; for writing also a kernel
+ * that is locked down), PU_FAILURE (the processor refuses: no such register, or not that value).
+ */
+int PiReadMsr(int cpu, uint32_t number, uint64_t *value);
+int PiWriteMsr(int cpu, uint32_t number, uint64_t value);
 
 /* ---- AboveIdle ---------------------------------------------------------------------------- */
 /* Where the time of each CPU goes: to the idle task, to other tasks, to interrupts. From the module's
@@ -367,7 +548,8 @@ int AiGetCounters(struct ai_counters *counters);
  * nanoseconds; so does a hook before TraceOn(), after TraceOff() and while suspended. By some
  * majors a reader tells when and where records of others were made, so that one false record would
  * falsify the rest: 1, 8, 9 and 0xa8 (time), 3, 4, 5, 0x12 and 0x13 (what the kernel did), 0x10
- * (ticks), 0x11 (start-up) and 0x19 (names of code and processes) are refused.
+ * (ticks), 0x11 (start-up) and 0x19 (names of code and processes) are refused, but for 0x19 with
+ * minor 0x41 and 0x42 in the form of pitrace/abi.h, whose pid is filled in.
  *
  * After string_count come int_count arguments of type unsigned int, then for each string its
  * length in bytes as unsigned int and a pointer to its first byte. No terminator is needed or
@@ -395,6 +577,12 @@ struct pi_hook_string {
 /* Our addition: as TraceHook(), with the ints and strings in arrays; an array of none may be null. */
 int PiTraceHook(uint32_t major, uint32_t minor, const uint32_t *ints, uint32_t int_count,
                 const struct pi_hook_string *strings, uint32_t string_count);
+
+/* Our addition: the interval id (TraceGetIntervalId() of its owner) of the trace that hooks of this
+ * process go to, while it is on, else 0. Any process, any thread, async-signal-safe; connects as a
+ * hook does.
+ */
+uint32_t PiTraceHookInterval(void);
 
 /* ---- status (our addition) ----------------------------------------------------------------- */
 #define PI_LOST_REASONS 4 /* full, stopped, too long, source: PITRACE_LOST_* of pitrace/abi.h */

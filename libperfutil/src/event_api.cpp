@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // C entry points for events: what ticks are to count, and what can be counted here.
 #include <deque>
-#include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -11,6 +9,7 @@
 #include "events.h"
 #include "perfutil.h"
 #include "trace.h"
+#include "tried_events.h"
 
 namespace pi::perfutil {
 namespace {
@@ -21,20 +20,11 @@ Result<TickEvent> tick_event(const std::string& name, uint64_t count, int priv, 
   if (count == 0 || count > period_most)
     return Error{PU_ERROR_INVALID_PARAMETER,
                  fmt::format("{} is no number of events a tick: 1 to 2^62 are.", count)};
-  if (priv < PI_PRIV_KERNEL || priv > PI_PRIV_BOTH)
-    return Error{PU_ERROR_INVALID_PRIVILEGE,
-                 fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
   auto event = resolve_event(name);
   if (!event) return event;
   event->period = count;
-  if ((priv & PI_PRIV_KERNEL) == 0) event->flags |= PITRACE_EVENT_NO_KERNEL;
-  if ((priv & PI_PRIV_USER) == 0) event->flags |= PITRACE_EVENT_NO_USER;
   if (random != 0) event->flags |= PITRACE_EVENT_RANDOM;
-  constexpr uint32_t neither = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;
-  if ((event->flags & neither) == neither)
-    return Error{
-        PU_ERROR_INVALID_PRIVILEGE,
-        fmt::format("'{}' and the privilege that was asked for exclude each other.", name)};
+  if (const auto good = limit_to(*event, priv); !good) return good.error();
   return event;
 }
 
@@ -45,43 +35,17 @@ Status set_event(Trace& trace, const std::string& name, uint64_t count, int priv
   return trace.set_event(*event);
 }
 
-struct TriedEvent {
-  NamedEvent event;
-  std::string reason;  // why it does not work, or empty
-};
-
-// One attempt for all names of the same event.
-using Attempts = std::map<std::tuple<uint32_t, uint64_t, uint64_t, uint64_t>, int>;
-
-std::string reason_against(const std::string& name, Attempts& attempts) {
-  const auto event = resolve_event(name);
-  if (!event)
-    return event.error().code == PU_ERROR_EVENT_NOT_SUPPORTED
-               ? "the kernel's counters have no counterpart of it"
-               : "it needs a unit mask, or the kernel has no such counter";
-  const auto key = std::tuple(event->type, event->config, event->config1, event->config2);
-  auto attempt = attempts.find(key);
-  if (attempt == attempts.end()) attempt = attempts.emplace(key, try_event(*event)).first;
-  return attempt->second == 0 ? "" : refusal_reason(attempt->second);
-}
-
 // With call_mutex() held. Never freed: callers keep the texts.
 const std::deque<TriedEvent>& tried_events() {
-  static const auto* const all = [] {
-    auto* const list = new std::deque<TriedEvent>;
-    Attempts attempts;
-    for (auto& event : list_events()) {
-      std::string reason = reason_against(event.name, attempts);
-      list->push_back({std::move(event), std::move(reason)});
-    }
-    return list;
-  }();
+  static const auto* const all =
+      new std::deque<TriedEvent>(try_events(list_events(), {try_event, refusal_reason}));
   return *all;
 }
 
 struct SupportedEvents {
   std::vector<int> ids;
   std::vector<const char*> names;
+  std::vector<perf_counter_event_info> infos;
 };
 
 const SupportedEvents& supported_events() {
@@ -91,6 +55,7 @@ const SupportedEvents& supported_events() {
       if (event.id == 0 || !reason.empty()) continue;
       list->ids.push_back(event.id);
       list->names.push_back(event.name.c_str());
+      list->infos.push_back({event.name.c_str(), generic_meaning(event.meaning.c_str()), event.id});
     }
     return list;
   }();
@@ -162,6 +127,10 @@ int GetSupportedPerfCounterEventIdList(const int** list) {
 
 int GetSupportedPerfCounterEventNameList(const char* const** list) {
   return pi::perfutil::give_list(list, &SupportedEvents::names);
+}
+
+int GetPerfCounterEventsInfo(const struct perf_counter_event_info** list) {
+  return pi::perfutil::give_list(list, &SupportedEvents::infos);
 }
 
 int PiEvent(unsigned int index, struct pi_event* event) {

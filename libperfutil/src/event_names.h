@@ -28,6 +28,9 @@ struct GenericEvent {
 
 std::span<const GenericEvent> generic_events();
 
+// What a generic event counts, by the name of its line above; "" for any other.
+const char* generic_meaning(const char* name);
+
 }  // namespace pi::perfutil
 
 #endif  // PI_PERFUTIL_EVENT_NAMES_H

@@ -84,6 +84,23 @@ Result<TickEvent> resolve_event(const std::string& name, const std::string& devi
   return event;
 }
 
+Status limit_to(TickEvent& event, int priv) {
+  if (priv < PI_PRIV_KERNEL || priv > PI_PRIV_BOTH)
+    return Error{PU_ERROR_INVALID_PRIVILEGE,
+                 fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
+  if ((priv & PI_PRIV_KERNEL) == 0) event.flags |= PITRACE_EVENT_NO_KERNEL;
+  if ((priv & PI_PRIV_USER) == 0) event.flags |= PITRACE_EVENT_NO_USER;
+  constexpr uint32_t neither = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;
+  if ((event.flags & neither) != neither) return {};
+  return Error{
+      PU_ERROR_INVALID_PRIVILEGE,
+      fmt::format("'{}' and the privilege that was asked for exclude each other.", event.name)};
+}
+
+bool is_kernel_name(const std::string& name) {
+  return find_original(name) != nullptr || find_generic(name) != nullptr || raw_number(name);
+}
+
 std::string refusal_reason(int error) {
   switch (error) {
     case ENOENT:

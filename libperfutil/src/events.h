@@ -25,6 +25,14 @@ inline constexpr char event_devices[] = "/sys/bus/event_source/devices";
 Result<TickEvent> resolve_event(const std::string& name,
                                 const std::string& devices = event_devices);
 
+// Has the event counted where priv (PI_PRIV_*) says, and its own modifiers too.
+// PU_ERROR_INVALID_PRIVILEGE: priv is none, or nothing is left.
+Status limit_to(TickEvent& event, int priv);
+
+// Whether name is one that does not depend on the machine: of the original's, the kernel's generic
+// ones, or rHEX.
+bool is_kernel_name(const std::string& name);
+
 // Each for one source of names; no value where the name is not of that form.
 Result<TickEvent> resolve_device_event(std::string_view name, const std::string& devices);
 Result<TickEvent> resolve_library_event(const std::string& name);
@@ -51,6 +59,10 @@ struct NamedEvent {
 std::vector<NamedEvent> list_events(const std::string& devices = event_devices);
 std::vector<NamedEvent> list_device_events(const std::string& devices);
 std::vector<NamedEvent> list_library_events();
+
+// The CPUs, in order, on which events of this type are counted for all, where the device says so
+// (counters that a package shares) or has no others (one kind of cores); empty: on every CPU.
+std::vector<uint32_t> device_cpus(uint32_t type, const std::string& devices);
 
 }  // namespace pi::perfutil
 

@@ -130,4 +130,14 @@ std::vector<NamedEvent> list_device_events(const std::string& devices) {
   return list;
 }
 
+std::vector<uint32_t> device_cpus(uint32_t type, const std::string& devices) {
+  for (const auto& device : names_in(devices)) {
+    const std::string path = fmt::format("{}/{}", devices, device);
+    if (parse_number(read_line(path + "/type")) != type) continue;
+    for (const char* file : {"/cpumask", "/cpus"})
+      if (auto cpus = parse_cpu_list(read_line(path + file)); !cpus.empty()) return cpus;
+  }
+  return {};
+}
+
 }  // namespace pi::perfutil

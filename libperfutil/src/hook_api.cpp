@@ -7,6 +7,7 @@
 #include "perfutil.h"
 
 using pi::perfutil::HookRecord;
+using pi::perfutil::user_hook_interval;
 using pi::perfutil::user_hook_is_unwanted;
 using pi::perfutil::write_user_hook;
 
@@ -43,4 +44,8 @@ int PiTraceHook(uint32_t major, uint32_t minor, const uint32_t* ints, uint32_t i
     copies[i] = {strings[i].data, static_cast<uint32_t>(strings[i].length)};
   }
   return write_user_hook({major, minor, ints, int_count, copies, string_count});
+}
+
+uint32_t PiTraceHookInterval(void) {
+  return user_hook_interval();
 }

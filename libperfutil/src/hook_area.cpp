@@ -125,6 +125,7 @@ bool HookArea::take(size_t index, Ring& ring, std::span<std::byte> entry, uint64
       time > now)
     return false;
   ring.time = time;
+  pitrace_hook_sign(entry.data(), pid_);
   // Begun in a trace before this one, where it was counted as lost.
   if (time < start_) return true;
   ++ring.produced;

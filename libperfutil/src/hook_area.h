@@ -38,9 +38,10 @@ struct HookBatch {
 
 class HookArea {
  public:
-  // memory: hook_area_bytes(ring_bytes), shared with the process. id: another one for each area.
-  HookArea(UniqueMapping memory, uint32_t ring_bytes, uint64_t id)
-      : memory_(std::move(memory)), ring_bytes_(ring_bytes), id_(id) {}
+  // memory: hook_area_bytes(ring_bytes), shared with the process pid. id: another one for each
+  // area.
+  HookArea(UniqueMapping memory, uint32_t ring_bytes, uint64_t id, uint32_t pid)
+      : memory_(std::move(memory)), ring_bytes_(ring_bytes), id_(id), pid_(pid) {}
 
   // What was written or lost before is of no interest; hooks older than start are none.
   void begin(uint64_t start);
@@ -76,6 +77,7 @@ class HookArea {
   UniqueMapping memory_;
   uint32_t ring_bytes_;
   uint64_t id_;
+  uint32_t pid_;
   uint64_t start_ = 0;
   uint64_t lost_without_ring_ = 0;
   std::vector<Ring> rings_;

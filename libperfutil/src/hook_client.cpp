@@ -313,7 +313,7 @@ bool user_hook_is_unwanted(uint32_t major) {
 }
 
 int write_user_hook(const HookRecord& record) {
-  if (!pitrace_hook_major_allowed(record.major)) return PU_ERROR_INVALID_PARAMETER;
+  if (!pitrace_hook_allowed(record.major, record.minor)) return PU_ERROR_INVALID_PARAMETER;
   int rc = PU_ERROR_NO_BUFFER;
   // Once, and once more when that found no trace and there is a new one.
   for (int round = 0; round < 2; ++round) {
@@ -326,6 +326,20 @@ int write_user_hook(const HookRecord& record) {
     if (stored || !renew(seen)) break;
   }
   return rc;
+}
+
+uint32_t user_hook_interval() {
+  for (int round = 0; round < 2; ++round) {
+    HookThread* const thread = this_thread();
+    const pitrace_hook_page* page = enter(thread);
+    const uint32_t seen = page ? own.generation.load(std::memory_order_relaxed) : 0;
+    const bool open = page && is_of_use(*page);
+    const uint32_t interval = open ? pitrace_read(page->interval_id) : 0;
+    leave(thread);
+    if (open) return interval;
+    if (!renew(seen)) break;
+  }
+  return 0;
 }
 
 }  // namespace pi::perfutil

@@ -131,7 +131,7 @@ Status HookServer::make_control() {
 
 HookServer::~HookServer() {
   if (thread_.joinable()) {
-    publish({});
+    publish({}, 0);
     ::eventfd_write(stop_.get(), 1);
     thread_.join();
     for (auto& [fd, client] : clients_) client.area.close();
@@ -196,7 +196,8 @@ bool HookServer::admit(UniqueFd connection) {
   UniqueMapping mapping = map_memory(memory->get(), bytes);
   const std::lock_guard lock(mutex_);
   if (!mapping || clients_.size() >= clients_most) return false;
-  Client client{std::move(connection), HookArea(std::move(mapping), ring_bytes_, ++clients_ever_)};
+  Client client{std::move(connection),
+                HookArea(std::move(mapping), ring_bytes_, ++clients_ever_, peer_pid(fd))};
   if (recording_) client.area.begin(start_);
   // Known before it is told, so that nothing that it writes can be missed.
   clients_.insert_or_assign(fd, std::move(client));
@@ -207,10 +208,11 @@ bool HookServer::admit(UniqueFd connection) {
   return true;
 }
 
-void HookServer::publish(const std::bitset<256>& majors) {
+void HookServer::publish(const std::bitset<256>& majors, uint32_t interval_id) {
   auto& page = reinterpret_cast<HookControl*>(control_.data())->page;
   for (uint32_t major = 0; major < majors.size(); ++major)
     pitrace_write(page.enabled[major], majors.test(major) ? 1 : 0);
+  pitrace_write(page.interval_id, interval_id);
 }
 
 void HookServer::begin(uint64_t start) {

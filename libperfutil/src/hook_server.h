@@ -32,7 +32,7 @@ class HookServer {
   ~HookServer();
 
   // The majors that are stored from now on.
-  void publish(const std::bitset<256>& majors);
+  void publish(const std::bitset<256>& majors, uint32_t interval_id);
   // A trace begins: what was written before start is of no interest. Before publish().
   void begin(uint64_t start);
   // What was written since. cpus: their numbers are below this.

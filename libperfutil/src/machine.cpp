@@ -8,6 +8,7 @@
 #include "perf_scope.h"
 #include "perfutil.h"
 #include "system_facts.h"
+#include "text.h"
 #include "trace.h"
 
 using pi::Status;
@@ -61,4 +62,18 @@ uint64_t GetProcessorSpeed(void) {
 
 int PiGetActiveProcessorCount(void) {
   return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+int GetActiveProcessorList(int* list, int n) {
+  int count = 0;
+  const int rc = call([&](Trace&) -> Status {
+    if (list == nullptr && n > 0)
+      return pi::Error{PU_ERROR_NULL_POINTER, "The pointer to the list is null."};
+    const auto cpus =
+        pi::perfutil::parse_cpu_list(pi::perfutil::read_line("/sys/devices/system/cpu/online"));
+    for (const uint32_t cpu : cpus)
+      if (count++ < n) list[count - 1] = static_cast<int>(cpu);
+    return {};
+  });
+  return rc == PU_SUCCESS ? count : rc;
 }

@@ -74,7 +74,8 @@ void PerfCollector::serve_hooks() {
 
 void PerfCollector::publish_hooks() {
   if (hooks_)
-    hooks_->publish(status_.on && !status_.suspended ? status_.enabled : std::bitset<256>());
+    hooks_->publish(status_.on && !status_.suspended ? status_.enabled : std::bitset<256>(),
+                    status_.on ? status_.interval_id : 0);
 }
 
 Status PerfCollector::enable(uint32_t major) {

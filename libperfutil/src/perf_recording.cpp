@@ -160,7 +160,7 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
 Status PerfCollector::off() {
   {
     std::lock_guard lock(mutex_);
-    if (hooks_) hooks_->publish({});
+    if (hooks_) hooks_->publish({}, 0);
     for (auto& [cpu, events] : events_) {
       (void)run_samples(events, true);
       control_events(events.side_band_fds, PERF_EVENT_IOC_DISABLE);

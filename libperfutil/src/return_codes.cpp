@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names and meanings of return codes.
-#include "perfutil.h"
+#include "perfutil_ptt.h"
 
 const char* RcToString(int rc) {
   switch (rc) {
@@ -42,6 +42,22 @@ const char* RcToString(int rc) {
       return "PU_ERROR_INVALID_METRIC: there is no such event";
     case PU_ERROR_INVALID_PRIVILEGE:
       return "PU_ERROR_INVALID_PRIVILEGE: neither the kernel nor the user is to be counted";
+    case PU_ERROR_THREAD_NOT_FOUND:
+      return "PU_ERROR_THREAD_NOT_FOUND: there is no such thread";
+    case PU_ERROR_MIXED_METRICS:
+      return "PU_ERROR_MIXED_METRICS: counters by number and events exclude each other";
+    case PU_ERROR_DUPLICATE_METRICS:
+      return "PU_ERROR_DUPLICATE_METRICS: a metric is there twice";
+    case PU_ERROR_TOO_MANY_METRICS:
+      return "PU_ERROR_TOO_MANY_METRICS: more metrics than can be counted at a time";
+    case PU_ERROR_PTT_USER_TABLE_FULL:
+      return "PU_ERROR_PTT_USER_TABLE_FULL: no room for another thread of this user";
+    case PU_ERROR_INVALID_THREAD:
+      return "PU_ERROR_INVALID_THREAD: not the calling thread";
+    case PU_ERROR_EVENT_NOT_COUNTING:
+      return "PU_ERROR_EVENT_NOT_COUNTING: the event is not being counted";
+    case PU_ERROR_EVENT_ALREADY_COUNTING:
+      return "PU_ERROR_EVENT_ALREADY_COUNTING: the event is being counted already";
     default:
       return "unknown return code";
   }

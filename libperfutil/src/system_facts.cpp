@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the system tells about itself: clock, processor speed, CPUs, distribution.
+// What the system tells about itself: processor speed, CPUs, distribution.
 #include "system_facts.h"
 
 #include <sys/utsname.h>
 
 #include <cstdlib>
-#include <ctime>
 
 #include <fmt/format.h>
 
@@ -42,12 +41,6 @@ std::string distribution() {
 }
 
 }  // namespace
-
-uint64_t trace_clock() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 std::string clock_source() {
   const std::string name =

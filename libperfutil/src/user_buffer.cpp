@@ -7,12 +7,6 @@
 #include <cstring>
 
 #include "perfutil.h"
-#include "system_facts.h"
-
-// What ring.h asks for; the buffers below bring the times of their records along.
-__u64 pitrace_clock() {
-  return pi::perfutil::trace_clock();
-}
 
 namespace pi::perfutil {
 

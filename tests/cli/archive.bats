@@ -15,6 +15,7 @@ setup_file() {
   swtrace on
   sha256sum "$BUILD_DIR/bin/post" "$BUILD_DIR/lib/liba2n.so" >/dev/null
   sha512sum "$BUILD_DIR"/bin/* >/dev/null
+  "$BUILD_DIR/tests/calls" 1
   swtrace off
   swtrace get run.nrm2
   swtrace free
@@ -123,7 +124,7 @@ setup() {
   local module symbol
   read -r module symbol < <(jq -r '[.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | startswith("/"))
     | .name as $m | .children[]? | select(.name | test("^[a-z_]+$")) | "\($m) \(.name)"][0]' tprof.json)
-  [[ -n $symbol ]] || skip "no symbol of a library was hit"
+  [[ -n $symbol ]]
   run -0 post -r run.nrm2 -clip 0 -a2nrng "${module##*/}" "$symbol" "$symbol" my_range
   grep -q ' my_range$' tprof.out
   echo "$module $symbol $symbol from_file" >ranges
@@ -144,7 +145,7 @@ setup() {
   cmp before tprof.out
 }
 
-@test "-a2nmmi is declined with the reason" {
-  run -255 post -r run.nrm2 -a2nmmi NAME
-  [[ $output == *"-a2nmmi is not supported"* ]]
+@test "-oldjit is declined with the reason" {
+  run -255 post -r run.nrm2 -oldjit
+  [[ $output == *"-oldjit is not supported"* ]]
 }

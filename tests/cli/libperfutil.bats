@@ -5,17 +5,27 @@
 setup() {
     library="$BUILD_DIR/lib/libperfutil.so"
     header="$SOURCE_DIR/libperfutil/include/perfutil.h"
+    ptt_header="$SOURCE_DIR/libperfutil/include/perfutil_ptt.h"
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-@test "libperfutil exports exactly the functions of perfutil.h, all of one version" {
+@test "libperfutil exports exactly the functions of its headers, all of one version" {
     nm -D --defined-only "$library" | awk '$2 == "T" { print $3 }' | sort >exported
     # Declarations begin in the first column: TYPE NAME(
-    grep -oE '^(const |struct )?[a-z0-9_]+ \**[A-Za-z0-9]+\(' "$header" | sed -E 's/.*[ *]([A-Za-z0-9]+)\(/\1@@PERFUTIL_0/' |
+    grep -ohE '^(const )?(struct )?[a-z0-9_]+ \**[A-Za-z0-9]+\(' "$header" "$ptt_header" | sed -E 's/.*[ *]([A-Za-z0-9]+)\(/\1@@PERFUTIL_0/' |
         sort >declared
     [ "$(wc -l <declared)" -ge 28 ]
     diff declared exported
     [ "$(readelf -d "$library" | grep -c 'SONAME.*libperfutil.so.0')" -eq 1 ]
+}
+
+@test "C11 and C++ programs compile against perfutil_ptt.h without a warning" {
+    echo '#include <perfutil_ptt.h>
+int main(void) { uint64_t value = 0; return PiPttReadCycles(PiPttSlot(), &value) + PttGetMaxNumberOfMetrics() - 8; }' >use.c
+    cp use.c use.cpp
+    includes=(-I "$(dirname "$header")" -I "$SOURCE_DIR/include")
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${includes[@]}" -fsyntax-only use.c
+    "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${includes[@]}" -fsyntax-only use.cpp
 }
 
 @test "a C11 program compiles against perfutil.h without a warning and runs" {

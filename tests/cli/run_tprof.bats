@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # run.tprof's options as users type them: help, and wrong use, which is told before anything is built or traced.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
     PATH="$BUILD_DIR/bin:$PATH"
     cd "$BATS_TEST_TMPDIR" || return
@@ -10,7 +12,7 @@ setup() {
 @test "the help names every option, and the way it works when asked for" {
     run run.tprof --help
     [ "$status" -eq 0 ]
-    for option in '-m time|event' '-c N' '-e EVENT' ' -g ' '--source=WHICH' '--strict'; do
+    for option in '-m time|event' '-c N' '-e EVENT' ' -g ' '--source=WHICH' '--strict' '-p PID' '--java' '--no-java'; do
         [[ "$output" == *"$option"* ]] || { echo "$option"; false; }
     done
     run run.tprof -h verbose
@@ -25,5 +27,23 @@ setup() {
         [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
         [[ "$output" == *"run.tprof: error: "* ]]
     done
+    [ -z "$(ls -A)" ]
+}
+
+@test "-p alone reports, -p PID traces: what does not go with which" {
+    for words in '-p 1 -- true' '-p -- true' '-p 1 -p' '-p 1 -s 0' '-p 0' '-p 99999999' '-p 1 --java'; do
+        # shellcheck disable=SC2086
+        run run.tprof $words
+        [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
+        [[ "$output" == *"run.tprof: error: "* ]]
+    done
+    [ -z "$(ls -A)" ]
+}
+
+@test "a command and a process that are not there are told of at once" {
+    run -127 run.tprof -- ./nobody-has-this
+    [[ "$output" == "run.tprof: error: ./nobody-has-this: command not found" ]]
+    run -125 run.tprof -p 4194303
+    [[ "$output" == "run.tprof: error: there is no process 4194303" ]]
     [ -z "$(ls -A)" ]
 }

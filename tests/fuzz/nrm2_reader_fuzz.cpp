@@ -5,6 +5,7 @@
 #include <pipeline.h>
 #include <report_calls.h>
 #include <report_json.h>
+#include <report_micro.h>
 #include <report_off_cpu.h>
 #include <report_tprof.h>
 
@@ -24,6 +25,17 @@ class BlindSymbolizer final : public post::Symbolizer {
   }
   post::Lookup lookup(uint64_t, uint32_t, uint64_t address) override {
     return {post::Found::symbol, name_, name_, address & ~0xfffull};
+  }
+  std::vector<post::SourceFrame> frames(uint64_t, uint32_t, uint64_t address) override {
+    return {{name_, name_, static_cast<uint32_t>(address)}, {name_, {}, 0}};
+  }
+  post::Code code(uint64_t, uint32_t, uint64_t address) override {
+    return {std::as_bytes(std::span(name_)), address};
+  }
+  void look_for_logs(const post::ProcessIds&) override {}
+  uint64_t next_code_change(uint64_t time, uint32_t pid) override { return time + pid % 4096 + 1; }
+  std::vector<pi::ThreadStart> thread_starts(const post::ProcessIds& process) override {
+    return {{process.pid, process.pid, "a thread"}, {1000, process.inner_pid, "another"}};
   }
   std::vector<std::string> notes() override { return {}; }
 
@@ -50,13 +62,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   BlindSymbolizer symbolizer;
   post::StringTable names;
   post::Processes processes(symbolizer, names);
-  post::TickCounter ticks(processes, symbolizer, names, {.offsets = true, .sets = 64});
-  post::CallTree calls(processes, symbolizer, names, {.by_thread = true, .places = 64});
+  post::TickCounter ticks(processes, symbolizer, names,
+                          {.offsets = true, .inlined = true, .sets = 64});
+  post::CallTree calls(processes, symbolizer, names,
+                       {.by_thread = true, .frames = {false, true}, .places = 64});
   post::OffCpu off_cpu(processes, symbolizer, names, {.places = 64});
+  post::Micro micro(processes, symbolizer, names, {}, 64);
   NullSink sink;
   post::ShowReport show(sink, true);
   const post::RecordTotals records = run_pipeline(
-      source, *file, damage, {&processes, &ticks, &show, {}, &calls, &off_cpu}, nullptr);
+      source, *file, damage, {&processes, &ticks, &show, {}, &calls, &off_cpu, &micro}, nullptr);
   show.finish();
   // Every record takes at least a header's bytes of the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
@@ -70,6 +85,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (calls.nodes()[0].inclusive != summary.ticks.ticks) __builtin_trap();
   summary.calls = &calls;
   summary.off_cpu = &off_cpu;
+  summary.micro = &micro;
+  if (micro.ticks() != summary.ticks.ticks) __builtin_trap();
   for (uint32_t i = 0; i < off_cpu.threads(); ++i) {
     // No thread has more time than there was.
     const post::ThreadTimes& times = off_cpu.thread(i).times;
@@ -80,6 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   write_tree(summary, sink);
   write_folded(summary, sink);
   write_off_cpu(summary, sink);
+  write_micro(summary, sink);
   write_tprof(summary, sink);
   write_json(summary, sink);
   return 0;

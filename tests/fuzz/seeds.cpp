@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes seeds for a fuzz target: seeds TARGET DIRECTORY. Nothing for targets that need none.
-#include <cstdio>
+#include <cstdint>
 #include <fstream>
+#include <initializer_list>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -85,6 +86,69 @@ section trace 1
 )",
 };
 
+// What runtimes write of their code; the byte before it chooses the form.
+constexpr std::string_view log = R"( JitA2N
+ BINARY DATA IN PRINTABLE HEX
+ Linux x86_64
+ Process_Number_ID=100
+# head version=1 agent=0.1.0 clock=CLOCK_MONOTONIC offset=0 pid=100 pidns=7 started=0 begun=10 attached=late jvm=x
+00000000 00000064 7f0000001000 22 1 demo/A.a()V
+0000000000000000000000000000000000000000000000000000000000000000
+9090
+# method 1 A.java demo/A.a()V
+# method 2 - demo/B.b()V
+# lines 1 0:10 5:11
+# frames 0:1:2 1:2:-
+# ranges 4:1 8:2
+00000000 00000065 7f0000002000 1000 2 Interpreter
+00000000 00000066 7f0000002010 10 6 a_stub
+# unload 00000000 00000070 7f0000001000
+# lost 3 00000000 00000080 00000000 00000090
+# end 00000000 000000a0 detach
+)";
+constexpr std::string_view map = "1000 100 a name with blanks\n0x1080 0x10 b\n";
+
+// A jitdump file with a record of each kind.
+std::string dump() {
+  std::string bytes;
+  const auto words = [&bytes](std::initializer_list<uint32_t> values) {
+    for (const uint32_t value : values)
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  words({0x4a695444, 1, 40, 62, 0, 100, 0, 0, 0, 0});
+  words({2, 16 + 16 + 16 + 4, 10, 0, 0x1000, 0, 1, 0, 0x1000, 0, 7, 0});
+  bytes += std::string("a.c\0", 4);
+  words({0, 16 + 40 + 2 + 4, 10, 0, 100, 100, 0x1000, 0, 0x1000, 0, 4, 0, 0, 0});
+  bytes += std::string("f\0code", 6);
+  words({1, 16 + 48, 20, 0, 100, 100, 0x2000, 0, 0x1000, 0, 0x2000, 0, 4, 0, 0, 0});
+  words({4, 24, 20, 0, 0, 0, 3, 16, 30, 0});
+  return bytes;
+}
+
+bool write_seed(const std::string& directory, int number, std::string_view bytes) {
+  const std::string name = directory + "/seed" + std::to_string(number);
+  std::ofstream out(name, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (out.flush()) return true;
+  std::cerr << "cannot write " << name << '\n';
+  return false;
+}
+
+bool write_traces(const std::string& directory) {
+  int number = 0;
+  for (const std::string_view text : traces) {
+    const auto bytes = test_support::trace_from_text(text);
+    if (!bytes) {
+      std::cerr << bytes.error().message << '\n';
+      return false;
+    }
+    if (!write_seed(directory, number++,
+                    {reinterpret_cast<const char*>(bytes->data()), bytes->size()}))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -92,22 +156,11 @@ int main(int argc, char** argv) {
     std::cerr << "Usage: seeds TARGET DIRECTORY\n";
     return 255;
   }
-  if (std::string_view(argv[1]) != "nrm2_reader_fuzz") return 0;
-  int number = 0;
-  for (const std::string_view text : traces) {
-    const auto bytes = test_support::trace_from_text(text);
-    if (!bytes) {
-      std::cerr << bytes.error().message << '\n';
-      return 1;
-    }
-    const std::string name = std::string(argv[2]) + "/seed" + std::to_string(number++);
-    std::ofstream out(name, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(bytes->data()),
-              static_cast<std::streamsize>(bytes->size()));
-    if (!out.flush()) {
-      std::cerr << "cannot write " << name << '\n';
-      return 1;
-    }
-  }
-  return 0;
+  const std::string_view target = argv[1];
+  bool good = true;
+  if (target == "nrm2_reader_fuzz") good = write_traces(argv[2]);
+  if (target == "jit_files_fuzz")
+    good = write_seed(argv[2], 0, "\4" + std::string(log)) &&
+           write_seed(argv[2], 1, "\1" + dump()) && write_seed(argv[2], 2, "\2" + std::string(map));
+  return good ? 0 : 1;
 }

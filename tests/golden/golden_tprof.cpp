@@ -3,14 +3,16 @@
 //
 // Parts: options (post's, on one line); extra and budget (the files of -x and
 // --budget, behind the options); symbols (MODULE
-// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); trace
-// (text_trace.h); then what is expected:
+// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); jitted (PID
+// FROM UNTIL START SIZE NAME [INLINED OFFSET]) and threads (PID TIME TID NAME), what runtimes told;
+// trace (text_trace.h); then what is expected:
 //   expect tprof   all of tprof.out          expect rows    the reports alone
 //   expect head    what precedes the summary box
 //   expect end     what follows the reports  expect show    post.show
 //   expect damage  the damage messages, one a line
 //   expect tree    tprof.tree                expect folded  tprof.folded
 //   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
+//   expect micro   tprof.micro behind "TOTAL TICKS"
 #include <cstdio>
 
 #include <extra_reports.h>
@@ -50,6 +52,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "tree") return run.tree;
   if (what == "folded") return run.folded;
   if (what == "offcpu") return run.off_cpu;
+  if (what == "micro") return between(run.micro, "TOTAL TICKS", "</pre>");
   if (what.starts_with("json "))
     return nlohmann::ordered_json::parse(run.json)[what.substr(5)].dump(1) + "\n";
   if (what == "damage") {
@@ -70,6 +73,10 @@ int run_case(const std::vector<CasePart>& parts) {
       if (!parse_case_options(part.text, options)) return 1;
     } else if (part.name == "symbols") {
       add_symbols(part.text, symbolizer);
+    } else if (part.name == "jitted") {
+      add_jitted(part.text, symbolizer);
+    } else if (part.name == "threads") {
+      add_thread_starts(part.text, symbolizer);
     } else if (part.name == "trace") {
       auto bytes = trace_from_text(part.text);
       if (!bytes) {

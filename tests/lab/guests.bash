@@ -30,6 +30,24 @@ _start: movl $1, %eax
 END
 }
 
+# build_fake_pmus: the PMUs that only tests have, in the file's folder pmu-KERNEL of each kernel.
+build_fake_pmus() {
+    local kernel release headers folder
+    # shellcheck source=scripts/lab.d/kernels.bash
+    source scripts/lab.d/kernels.bash
+    for kernel in "${kernels[@]}"; do
+        folder=$BATS_FILE_TMPDIR/pmu-$kernel
+        {
+            release=$(lab_resolve "$kernel") && lab_kernel "$release" >/dev/null && headers=$(lab_headers "$release") &&
+                cp -r tests/lab/fake_pmu "$folder" &&
+                make -C "$headers" M="$folder" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+        } >"$folder.log" 2>&1 || {
+            cat "$folder.log"
+            return 1
+        }
+    done
+}
+
 # promised NAME...: the guest said "ok NAME", on every kernel.
 promised() {
     local kernel name
@@ -56,11 +74,11 @@ ended_well() {
     done
 }
 
-# holds AWK-PROGRAM: it exits with 0 on what each kernel's guest said.
+# holds AWK-PROGRAM: it exits with 0 on what each kernel's guest said. f("word") is what stands behind word.
 holds() {
     local kernel
     for kernel in "${kernels[@]}"; do
-        awk "$1" "$BATS_FILE_TMPDIR/$kernel" || {
+        awk 'function f(word, i) { for (i = 1; i < NF; i++) if ($i == word) return $(i + 1) }'"$1" "$BATS_FILE_TMPDIR/$kernel" || {
             echo "$kernel does not:"
             cat "$BATS_FILE_TMPDIR/$kernel"
             return 1

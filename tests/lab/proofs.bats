@@ -20,23 +20,6 @@ in_lab() {
     env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="$STAGE" PROOF_SOURCE=driver bats "$@"
 }
 
-@test "kernel 6.1: the report is right" {
-  in_lab 6.1 -- tests/proofs/tprof.bats tests/proofs/calls.bats
-}
-
-@test "kernel 6.12: the report is right" {
-  in_lab 6.12 -- tests/proofs/tprof.bats tests/proofs/calls.bats
-}
-
-# What belongs together in one boot: the boots are what takes the time.
-@test "kernel 6.1: modes, user hooks and names are right" {
-  in_lab 6.1 -- tests/proofs/modes.bats tests/proofs/hooks.bats tests/proofs/names.bats
-}
-
-@test "kernel 6.12: modes, user hooks and names are right" {
-  in_lab 6.12 -- tests/proofs/modes.bats tests/proofs/hooks.bats tests/proofs/names.bats
-}
-
 # both_in_lab WORD...: as in_lab, on both kernels at the same time, for guests that take one processor of the host each.
 both_in_lab() {
   local first
@@ -46,9 +29,31 @@ both_in_lab() {
   wait "$first"
 }
 
+@test "kernels 6.1 and 6.12: the report is right" {
+  both_in_lab --single-thread -- tests/proofs/tprof.bats tests/proofs/calls.bats
+}
+
+@test "kernels 6.1 and 6.12: user hooks and names are right" {
+  both_in_lab --single-thread -- tests/proofs/hooks.bats tests/proofs/names.bats
+}
+
+# Disks that fill and buffers that wrap in time need both processors.
+@test "kernel 6.1: modes are right" {
+  in_lab 6.1 -- tests/proofs/modes.bats
+}
+
+@test "kernel 6.12: modes are right" {
+  in_lab 6.12 -- tests/proofs/modes.bats
+}
+
 # Where time is counted in instructions, the host cannot hold up a processor between a wait's end and its measurement.
 @test "kernels 6.1 and 6.12: times waited and times idle are right" {
   both_in_lab --icount -- tests/proofs/off_cpu.bats tests/proofs/ai.bats
+}
+
+# Emulated by two threads, now and then a Java virtual machine runs into code that it has just replaced.
+@test "kernels 6.1 and 6.12: Java and JavaScript are named, and the hooks of JProf are right" {
+  both_in_lab --single-thread -- tests/proofs/java.bats tests/proofs/java_agent.bats
 }
 
 # These switch the probes on and off all the time.

@@ -196,20 +196,24 @@ rmmod pitrace_fake_pmu
 "$tool" ai-refused >"$work/ai-refused" 2>&1
 promise above-idle-refuses-with-the-documented-errors lacks ai-refused '/^check/ && $3 != "ok"'
 # Not idle is what the kernel says that tasks ran, the duty program's part of it: within one point, on both CPUs at
-# once. What else runs on an emulated CPU is more than a point at times.
-for duty in 10 50 90; do
+# once. What else runs on an emulated CPU is more than a point at times, and the host may hold one up between two
+# looks at the clock: then once more, twice at most. Where it cannot, once is enough: proofs/ai.bats.
+near_duty() { # near_duty PERCENT
+    local cpu
     for cpu in 0 1; do
-        "$tool" ai-duty $cpu $duty 4 >"$work/duty-$duty-$cpu" 2>&1 &
+        "$tool" ai-duty $cpu "$1" 4 >"$work/duty-$1-$cpu" 2>&1 &
     done
     wait
-    cat "$work/duty-$duty-0" "$work/duty-$duty-1" >"$work/duty-$duty"
-    promise above-idle-at-$duty-percent looks duty-$duty '
+    cat "$work/duty-$1-0" "$work/duty-$1-1" >"$work/duty-$1"
+    looks "duty-$1" '
         /^ai/ { idle = f("idle"); took = f("milliseconds"); sum = f("sum"); interrupts = f("interrupts")
                 print "# " $0 }
         /^duty/ { off = idle + f("ran") - 100; late = took - f("milliseconds"); print "# " $0 ", off by " off
-                  if (sum == "exact" && off < 1 && off > -1 && f("spun") > '$duty' - 10 && f("spun") < '$duty' + 10 && late < 50 && late > -50 && interrupts > 10) good++ }
+                  if (sum == "exact" && off < 1 && off > -1 && f("spun") > '"$1"' - 10 && f("spun") < '"$1"' + 10 && late < 50 && late > -50 && interrupts > 10) good++ }
         END { exit good != 2 }'
-done
+}
+sooner_or_later() { near_duty "$1" || near_duty "$1" || near_duty "$1"; }
+for duty in 10 50 90; do promise above-idle-at-$duty-percent sooner_or_later $duty; done
 "$tool" ai-watch 0.2 "echo 0 >$cpu1" >"$work/ai-gone" 2>&1
 promise above-idle-of-a-cpu-that-is-gone has ai-gone '/^ai cpu 1 error No such device or address/'
 "$tool" ai-watch 0.5 "echo 1 >$cpu1" >"$work/ai-came" 2>&1

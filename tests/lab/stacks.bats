@@ -7,28 +7,10 @@ kernels=(6.1 6.12)
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/guests.bash"
 
-# fake_pmu KERNEL FOLDER: builds the PMU that only tests have.
-fake_pmu() {
-    local release headers
-    release=$(lab_resolve "$1")
-    lab_kernel "$release" >/dev/null
-    headers=$(lab_headers "$release")
-    cp -r tests/lab/fake_pmu "$2"
-    make -C "$headers" M="$2" CONFIG_DEBUG_INFO_BTF_MODULES= modules
-}
-
 setup_file() {
-    local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
-    # shellcheck source=scripts/lab.d/kernels.bash
-    source scripts/lab.d/kernels.bash
-    for kernel in "${kernels[@]}"; do
-        fake_pmu "$kernel" "$BATS_FILE_TMPDIR/pmu-$kernel" >"$BATS_FILE_TMPDIR/pmu-$kernel.log" 2>&1 || {
-            cat "$BATS_FILE_TMPDIR/pmu-$kernel.log"
-            return 1
-        }
-    done
+    build_fake_pmus || return
     boot_all --single-thread --timeout 900 -- \
         tests/lab/stacks-guest.sh "$BUILD_DIR/tests" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_pmu.ko"
 }

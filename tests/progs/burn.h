@@ -21,4 +21,16 @@ static inline double now_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/*
+ * From half of unit to one and a half, another each time. A loop that takes equally long each time it
+ * runs falls into step with a sampling clock, which then sees the same places of it again and again.
+ */
+static inline unsigned long out_of_step(unsigned long unit)
+{
+	static unsigned long at;
+
+	at = (at + 618) % 1000; /* the golden section: any few in a row are spread evenly */
+	return unit / 2 + unit * at / 1000;
+}
+
 #endif

@@ -4,10 +4,10 @@
 
 #include "burn.h"
 
-#define UNIT 30000ul
+static unsigned long unit;
 
 #define WORKER(name, units)                                                                       \
-	__attribute__((noipa)) void name(void) { BURN((units) * UNIT); }
+	__attribute__((noipa)) void name(void) { BURN((units) * unit); }
 WORKER(One, 1)
 WORKER(Two, 2)
 WORKER(Four, 4)
@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 	double end = now_seconds() + (argc > 1 ? atof(argv[1]) : 12);
 
 	while (now_seconds() < end) {
+		unit = out_of_step(30000);
 		One();
 		Two();
 		Four();

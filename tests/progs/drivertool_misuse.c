@@ -103,32 +103,57 @@ static void refused_calls(int fd) {
 }
 
 // What a record of a program's own must be like.
-static bool hooks(int fd, uint32_t type_length, uint32_t major, const uint32_t* data,
-                  uint32_t words) {
+static bool hooks_of(int fd, uint32_t type_length, uint32_t major, uint32_t minor,
+                     const uint32_t* data, uint32_t words) {
   static struct {
     struct pitrace_record header;
     uint32_t data[16384];
   } record;
   record.header.type_length = (uint16_t)type_length;
   record.header.major = (uint16_t)major;
+  record.header.minor = minor;
   memcpy(record.data, data, 4 * words);
   return ioctl(fd, PITRACE_IOC_HOOK, &record) == 0;
+}
+
+static bool hooks(int fd, uint32_t type_length, uint32_t major, const uint32_t* data,
+                  uint32_t words) {
+  return hooks_of(fd, type_length, major, 0, data, words);
+}
+
+// Of names only Java's, in their one form.
+static void refused_java_hooks(int fd) {
+  static const uint32_t loaded[] = {1, 2, 3, 4, 5, 6};
+  static const uint32_t thread[] = {6, 1, 2, 3, 4, 5, 0, 4, 0x6e69616d};
+  const uint32_t mte = PITRACE_MAJOR_MTE;
+
+  expect("hook-of-jitted-code", 0, hooks_of(fd, 32, mte, PITRACE_MTE_JITTED, loaded, 5));
+  expect("hook-of-a-java-thread", 0,
+         hooks_of(fd, 48 | PITRACE_TYPE_STRINGS, mte, PITRACE_MTE_JAVA_THREAD, thread, 9));
+  expect("hook-of-jitted-code-too-long-refused", EINVAL,
+         hooks_of(fd, 36, mte, PITRACE_MTE_JITTED, loaded, 6));
+  expect("hook-of-a-nameless-java-thread-refused", EINVAL,
+         hooks_of(fd, 36, mte, PITRACE_MTE_JAVA_THREAD, loaded, 6));
+  expect("hook-of-a-module-refused", EINVAL, hooks_of(fd, 32, mte, PITRACE_MTE_MODULE, loaded, 5));
 }
 
 static void refused_hooks(int fd) {
   static const uint32_t strings[] = {1, 7, 4, 0x74786574};
   static const uint32_t long_string[] = {1, 7, 5, 0x74786574};
   static const uint32_t many_ints[] = {127, 7};
-  uint32_t major = 0x30;
+  uint32_t major = 0x30, names = PITRACE_MAJOR_MTE;
 
   expect("hook-before-on", 0, hooks(fd, 16, 0x30, strings, 1));
   expect("hook-enable", 0, ioctl(fd, PITRACE_IOC_ENABLE, &major) == 0);
+  // Records of what is not enabled are not even looked at.
+  expect("hook-enable-names", 0, ioctl(fd, PITRACE_IOC_ENABLE, &names) == 0);
   expect("hook-on", 0, ioctl(fd, PITRACE_IOC_ON) == 0);
   expect("hook-ints", 0, hooks(fd, 16, 0x30, strings, 1));
   expect("hook-strings", 0, hooks(fd, 28 | PITRACE_TYPE_STRINGS, 0x30, strings, 4));
   expect("hook-not-enabled", 0, hooks(fd, 16, 0x31, strings, 1));
   expect("hook-of-a-tick-refused", EINVAL, hooks(fd, 28, PITRACE_MAJOR_TPROF, strings, 4));
   expect("hook-of-a-name-refused", EINVAL, hooks(fd, 28, PITRACE_MAJOR_MTE, strings, 4));
+  refused_java_hooks(fd);
   expect("hook-of-the-time-refused", EINVAL, hooks(fd, 16, PITRACE_MAJOR_TIME, strings, 1));
   expect("hook-of-major-0-refused", EINVAL, hooks(fd, 16, 0, strings, 1));
   expect("hook-of-major-65535-refused", EINVAL, hooks(fd, 16, 0xffff, strings, 1));

@@ -4,29 +4,9 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
+#include "cost.h"
 #include "perfutil.h"
-
-#define CALLS 500
-#define ROUNDS 7
-
-// Of CALLS runs of the statement, without those of an empty loop; the least of several rounds,
-// because others run on the processor, too.
-#define COST(name, statement)                                                            \
-  do {                                                                                   \
-    double least = 1e9;                                                                  \
-    for (int round = 0; round < ROUNDS; round++) {                                       \
-      const unsigned long long first = __rdtsc();                                        \
-      for (volatile int i = 0; i < CALLS; i++) continue;                                 \
-      const unsigned long long second = __rdtsc();                                       \
-      for (volatile int i = 0; i < CALLS; i++) statement;                                \
-      const unsigned long long third = __rdtsc();                                        \
-      const double each = ((double)(third - second) - (double)(second - first)) / CALLS; \
-      if (each < least) least = each;                                                    \
-    }                                                                                    \
-    printf("cost %s %.1f\n", name, least);                                               \
-  } while (0)
 
 int main(void) {
   static const char text[] = "a name of 13b";

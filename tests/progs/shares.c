@@ -5,18 +5,17 @@
 
 #include "burn.h"
 
-#define UNIT 20000ul /* rounds for one percent; small, so that the machine's drift hits all alike */
-
+static unsigned long unit; /* rounds for one percent; small, so that the machine's drift hits all alike */
 static unsigned long slower;
 
-__attribute__((noipa)) void ten(void) { BURN((10 + slower) * UNIT); }
-__attribute__((noipa)) void twenty(void) { BURN(20 * UNIT); }
-__attribute__((noipa)) void forty(void) { BURN(40 * UNIT); }
+__attribute__((noipa)) void ten(void) { BURN((10 + slower) * unit); }
+__attribute__((noipa)) void twenty(void) { BURN(20 * unit); }
+__attribute__((noipa)) void forty(void) { BURN(40 * unit); }
 
 __attribute__((noipa)) void thirty(void)
 {
 	ten();
-	BURN(30 * UNIT);
+	BURN(30 * unit);
 }
 
 int main(int argc, char **argv)
@@ -26,6 +25,7 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		slower = strtoul(argv[2], NULL, 10);
 	while (now_seconds() < end) {
+		unit = out_of_step(20000);
 		twenty();
 		thirty();
 		forty();

@@ -5,9 +5,12 @@
 
 #include <symbolizer.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test_support {
@@ -19,6 +22,18 @@ class FakeSymbolizer final : public post::Symbolizer {
   void add_symbol(const std::string& module, uint64_t start, uint64_t size,
                   const std::string& name) {
     symbols_[module].push_back({start, size, name});
+  }
+  // Code made at run time: who has its addresses from a time to another. An inlined function, from
+  // an offset on, belongs to it.
+  struct Jitted {
+    uint32_t pid;
+    uint64_t from, until, start, size;
+    std::string name, inlined;
+    uint64_t inlined_from;
+  };
+  void add_jitted(Jitted code) { jitted_.push_back(std::move(code)); }
+  void add_thread_start(uint32_t pid, pi::ThreadStart start) {
+    thread_starts_[pid].push_back(std::move(start));
   }
   void add_note(const std::string& note) { notes_.push_back(note); }
 
@@ -39,19 +54,62 @@ class FakeSymbolizer final : public post::Symbolizer {
     return true;
   }
 
-  post::Lookup lookup(uint64_t, uint32_t pid, uint64_t address) override {
+  post::Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) override {
     ++lookups;
+    if (const Jitted* code = jitted_at(time, pid, address))
+      return {post::Found::symbol, "JITCODE", code->name, code->start, code->start};
     if (address >> 63 != 0) return find("vmlinux", 0, address);
     for (const Mapping& mapping : space(pid)->mappings)
       if (address - mapping.address < mapping.size)
         return find(mapping.name, mapping.address - mapping.offset, address);
     return {post::Found::no_module, "NoModule", "NoSymbols", 0};
   }
+  std::vector<post::SourceFrame> frames(uint64_t time, uint32_t pid, uint64_t address) override {
+    const Jitted* code = jitted_at(time, pid, address);
+    if (!code) {
+      const post::Lookup known = lookup(time, pid, address);
+      if (known.found != post::Found::symbol) return {};
+      return {{known.symbol, "source.c", static_cast<uint32_t>((address - known.start) / 16 + 1)}};
+    }
+    if (code->inlined.empty() || address - code->start < code->inlined_from)
+      return {{code->name, {}, 0}};
+    return {{code->inlined, {}, 0}, {code->name, {}, 0}};
+  }
+  // As many bytes as the symbol has, but for those of run time: no-operations, a return at the end.
+  post::Code code(uint64_t time, uint32_t pid, uint64_t address) override {
+    const post::Lookup known = lookup(time, pid, address);
+    if (known.found != post::Found::symbol || known.module == "JITCODE") return {};
+    auto& bytes = code_[{std::string(known.module), std::string(known.symbol)}];
+    for (const Symbol& symbol : symbols_[std::string(known.module)])
+      if (symbol.name == known.symbol) bytes.assign(symbol.size, std::byte{0x90});
+    bytes.back() = std::byte{0xc3};
+    return {bytes, known.start};
+  }
+  void look_for_logs(const post::ProcessIds& process) override { asked.push_back(process.pid); }
+  uint64_t next_code_change(uint64_t time, uint32_t pid) override {
+    uint64_t next = UINT64_MAX;
+    for (const Jitted& code : jitted_)
+      for (const uint64_t change : {code.from, code.until})
+        if (code.pid == pid && change > time) next = std::min(next, change);
+    return next;
+  }
+  std::vector<pi::ThreadStart> thread_starts(const post::ProcessIds& process) override {
+    return thread_starts_[process.pid];
+  }
   std::vector<std::string> notes() override { return notes_; }
 
   uint64_t lookups = 0;
+  std::vector<uint32_t> asked;  // for logs, by pid
 
  private:
+  const Jitted* jitted_at(uint64_t time, uint32_t pid, uint64_t address) const {
+    for (const Jitted& code : jitted_)
+      if (code.pid == pid && code.from <= time && time < code.until &&
+          address - code.start < code.size)
+        return &code;
+    return nullptr;
+  }
+
   struct Mapping {
     uint64_t address;
     uint64_t size;
@@ -81,12 +139,15 @@ class FakeSymbolizer final : public post::Symbolizer {
     const bool wide = name.find("/lib64/") != std::string::npos;
     for (const Symbol& symbol : symbols)
       if (address - base - symbol.start < symbol.size)
-        return {post::Found::symbol, name, symbol.name, base + symbol.start, wide};
-    return {post::Found::no_symbol, name, "NoSymbolFound", base, wide};
+        return {post::Found::symbol, name, symbol.name, base + symbol.start, base, wide};
+    return {post::Found::no_symbol, name, "NoSymbolFound", base, base, wide};
   }
 
   std::map<uint32_t, std::shared_ptr<Space>> spaces_;
   std::map<std::string, std::vector<Symbol>> symbols_;
+  std::vector<Jitted> jitted_;
+  std::map<std::pair<std::string, std::string>, std::vector<std::byte>> code_;
+  std::map<uint32_t, std::vector<pi::ThreadStart>> thread_starts_;
   std::vector<std::string> notes_;
 };
 

@@ -34,6 +34,36 @@ inline void add_symbols(const std::string& text, FakeSymbolizer& symbolizer) {
                           name);
 }
 
+// PID FROM UNTIL START SIZE NAME [INLINED OFFSET], one a line: code made at run time, from when to
+// when; from OFFSET on it is INLINED.
+inline void add_jitted(const std::string& text, FakeSymbolizer& symbolizer) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line);
+    std::string pid, from, until, start, size, offset;
+    FakeSymbolizer::Jitted code{};
+    if (!(in >> pid >> from >> until >> start >> size >> code.name)) continue;
+    const auto number = [](const std::string& word) { return std::stoull(word, nullptr, 0); };
+    code.pid = static_cast<uint32_t>(number(pid));
+    code.from = number(from);
+    code.until = number(until);
+    code.start = number(start);
+    code.size = number(size);
+    if (in >> code.inlined >> offset) code.inlined_from = number(offset);
+    symbolizer.add_jitted(code);
+  }
+}
+
+// PID TIME TID NAME: what a runtime calls a thread from then on.
+inline void add_thread_starts(const std::string& text, FakeSymbolizer& symbolizer) {
+  std::istringstream in(text);
+  std::string pid, time, tid, name;
+  while (in >> pid >> time >> tid >> name)
+    symbolizer.add_thread_start(
+        static_cast<uint32_t>(std::stoul(pid, nullptr, 0)),
+        {std::stoull(time, nullptr, 0), static_cast<uint32_t>(std::stoul(tid, nullptr, 0)), name});
+}
+
 }  // namespace test_support
 
 #endif  // TESTS_SUPPORT_POST_CASE_H

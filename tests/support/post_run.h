@@ -10,6 +10,7 @@
 #include <profile.h>
 #include <report_calls.h>
 #include <report_json.h>
+#include <report_micro.h>
 #include <report_off_cpu.h>
 #include <report_tprof.h>
 
@@ -30,9 +31,10 @@ struct PostRun {
   std::string tprof;
   std::string json;
   std::string show;
-  std::string tree;  // these three with the options that ask for them
+  std::string tree;  // these with the options that ask for them
   std::string folded;
   std::string off_cpu;
+  std::string micro;
   post::Profile profile;
 };
 
@@ -49,24 +51,28 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   run.file = std::move(*file);
   post::StringTable names;
   post::Processes processes(symbolizer, names);
-  post::TickCounter ticks(
-      processes, symbolizer, names,
-      {options.report.labels, options.report.needs_offsets(), options.symbols.module_width, 64});
+  post::TickCounter ticks(processes, symbolizer, names,
+                          {options.report.labels, options.report.needs_offsets(),
+                           options.symbols.module_width, options.symbols.inlined, 64});
+  const post::Resolver::Options frames{options.symbols.module_width, options.symbols.inlined};
   std::optional<post::CallTree> calls;
   if (options.needs_calls())
-    calls.emplace(processes, symbolizer, names,
-                  post::CallTree::Options{options.report.labels, options.report.calls_by_thread,
-                                          options.symbols.module_width, 64});
+    calls.emplace(
+        processes, symbolizer, names,
+        post::CallTree::Options{options.report.labels, options.report.calls_by_thread, frames, 64});
   std::optional<post::OffCpu> off_cpu;
   if (options.off_cpu)
     off_cpu.emplace(processes, symbolizer, names,
-                    post::OffCpu::Options{options.report.labels, options.symbols.module_width, 64});
+                    post::OffCpu::Options{options.report.labels, frames, 64});
+  std::optional<post::Micro> micro;
+  if (options.micro) micro.emplace(processes, symbolizer, names, frames, 64);
   post::StringSink show_sink;
   post::ShowReport show(show_sink, options.show_raw);
-  run.records = run_pipeline(source, run.file, run.damage,
-                             {&processes, &ticks, &show, options.report.selection,
-                              calls ? &*calls : nullptr, off_cpu ? &*off_cpu : nullptr},
-                             nullptr);
+  run.records =
+      run_pipeline(source, run.file, run.damage,
+                   {&processes, &ticks, &show, options.report.selection, calls ? &*calls : nullptr,
+                    off_cpu ? &*off_cpu : nullptr, micro ? &*micro : nullptr},
+                   nullptr);
   show.finish();
   run.show = show_sink.text;
   run.ticks = ticks.totals();
@@ -92,6 +98,10 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   post::StringSink off_cpu_text;
   if (options.off_cpu) write_off_cpu(summary, off_cpu_text);
   run.off_cpu = off_cpu_text.text;
+  summary.micro = micro ? &*micro : nullptr;
+  post::StringSink micro_text;
+  if (options.micro) write_micro(summary, micro_text);
+  run.micro = micro_text.text;
   return run;
 }
 

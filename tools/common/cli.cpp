@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <system_error>
 
 #include "version.h"
 
@@ -66,6 +68,12 @@ void warning(std::string_view text) {
 }
 void hint(std::string_view text) {
   message("hint: ", text);
+}
+
+int printed(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  error(fmt::format("The output cannot be written: {}.", std::generic_category().message(errno)));
+  return exit_failure;
 }
 
 unsigned columns(int fd) {

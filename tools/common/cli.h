@@ -29,6 +29,9 @@ void error(std::string_view text);
 void warning(std::string_view text);
 void hint(std::string_view text);
 
+// status, or exit_failure with a message when what was printed does not get to standard output.
+int printed(int status);
+
 // Columns of the terminal on fd, 80 when it is none; COLUMNS overrides. At least 40.
 unsigned columns(int fd);
 

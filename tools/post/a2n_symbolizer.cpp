@@ -4,9 +4,15 @@
 
 #include <a2n.h>
 #include <fmt/format.h>
+#include <pi/jit_log.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "text.h"
+#include "text_file.h"
 
 namespace post {
 namespace {
@@ -36,6 +42,21 @@ pi::Status use_running_kernel() {
                "the running kernel's modules cannot be read from /proc/modules");
 }
 
+// What a runtime left in a directory for temporary files means something there only.
+bool is_this_machine(const TraceInfo& info) {
+  utsname here{};
+  return ::uname(&here) == 0 && (info.host.empty() || info.host == here.nodename) &&
+         (info.kernel.empty() || info.kernel == here.release);
+}
+
+// Where what can be made anew is kept; "" when there is no place for it.
+std::string cache_directory() {
+  if (const char* cache = ::secure_getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::string(cache) + "/pitrace";
+  const char* home = ::secure_getenv("HOME");
+  return home && *home == '/' ? std::string(home) + "/.cache/pitrace" : "";
+}
+
 Found found_of(int rc) {
   switch (rc) {
     case A2N_SUCCESS:
@@ -62,6 +83,9 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
                                     const SymbolOptions& options, int saved_symbols) {
   pi::Status status = set_naming(options);
   if (!status) return status;
+  prefix_ = log_prefix(options.log_prefix, path);
+  here_ = saved_symbols < 0 && is_this_machine(file.info);
+  tell_logs_ = options.tell_logs;
   for (const BuildId& build_id : file.build_ids)
     if (build_id.inode != 0)
       A2nSetFileBuildId(build_id.path.c_str(), build_id.inode, build_id.id.c_str());
@@ -81,6 +105,11 @@ pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
   A2nSetSymbolQualityMode(options.any_symbol ? A2N_QUALITY_ANY : A2N_QUALITY_GOOD);
   A2nSetRenameDuplicateSymbolsMode(options.rename_duplicates ? 1 : 0);
   if (options.tell_sources) A2nSetErrorMessageMode(A2N_MESSAGES_INFO);
+  A2nSetCollapseMMIRange(options.dynamic_code_name.c_str());
+  // As ever: without validation all of it is taken at once, whenever it was.
+  A2nSetJittedTimesMode(options.validate ? 1 : 0);
+  A2nSetCodeGatherMode(options.code ? 1 : 0);
+  A2nSetCacheDirectory(cache_directory().c_str());
   for (const auto& [module, first, last, name] : options.ranges)
     if (const pi::Status status =
             check(A2nCollapseSymbolRange(module.c_str(), first.c_str(), last.c_str(), name.c_str()),
@@ -156,6 +185,7 @@ void A2nSymbolizer::set_name(uint64_t time, uint32_t pid, std::string_view name)
 bool A2nSymbolizer::add_module(uint64_t time, const pi::ModuleEntry& module) {
   A2nSetTime(time);
   text_ = module.name;
+  if (is_jit_dump(text_)) jit_dumps_[module.pid] = text_;
   return A2nAddModuleEx(module.pid, module.address, module.size, text_.c_str(), module.stamp,
                         module.offset, module.inode) == A2N_SUCCESS;
 }
@@ -163,13 +193,115 @@ bool A2nSymbolizer::add_module(uint64_t time, const pi::ModuleEntry& module) {
 Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
   SYMDATA data{};
   const int rc = A2nGetSymbolAt(pid, address, time, &data);
-  return {found_of(rc), data.mod_name ? data.mod_name : "NoModule",
-          data.sym_name ? data.sym_name : "NoSymbols", data.sym_addr,
-          (data.flags & A2N_FLAG_MODULE_64) != 0};
+  return {found_of(rc),
+          data.mod_name ? data.mod_name : "NoModule",
+          data.sym_name ? data.sym_name : "NoSymbols",
+          data.sym_addr,
+          data.mod_addr,
+          (data.flags & A2N_FLAG_MODULE_64) != 0,
+          (data.flags & A2N_FLAG_MODULE_32) != 0,
+          reinterpret_cast<uintptr_t>(data.method)};
+}
+
+std::vector<SourceFrame> A2nSymbolizer::frames(uint64_t time, uint32_t pid, uint64_t address) {
+  constexpr size_t deepest = 256;
+  A2N_FRAME found[deepest];
+  size_t count = 0;
+  std::vector<SourceFrame> frames;
+  if (A2nGetFramesAt(pid, address, time, found, deepest, &count) != A2N_SUCCESS) return frames;
+  for (size_t i = 0; i < std::min(count, deepest); ++i)
+    frames.push_back({found[i].name, found[i].file ? found[i].file : "", found[i].line});
+  return frames;
+}
+
+Code A2nSymbolizer::code(uint64_t time, uint32_t pid, uint64_t address) {
+  const unsigned char* bytes = nullptr;
+  uint64_t start = 0;
+  size_t length = 0;
+  if (A2nGetCodeAt(pid, address, time, &bytes, &start, &length) != A2N_SUCCESS) return {};
+  return {std::as_bytes(std::span(bytes, length)), start};
+}
+
+std::string A2nSymbolizer::archived_path(const LogKey& log) const {
+  const auto found = archived_->find(log);
+  return found == archived_->end() ? "" : fmt::format("/proc/self/fd/{}", found->second.get());
+}
+
+int A2nSymbolizer::load_file(const ProcessIds& process, LogKind kind, const std::string& path) {
+  const A2N_JIT_PROCESS inner{process.inner_pid, process.pid_namespace};
+  const int form = kind == LogKind::code   ? A2N_JIT_LOG
+                   : kind == LogKind::dump ? A2N_JIT_DUMP
+                                           : A2N_JIT_PERF_MAP;
+  if (!archived_) return A2nLoadJittedMethods(process.pid, form, path.c_str(), &inner);
+  const auto log = archived_->find({kind, process.pid});
+  if (log == archived_->end()) return A2N_FILE_NOT_FOUND;
+  return A2nLoadJittedMethodsFrom(process.pid, form, log->second.get(),
+                                  archived_name(log->first).c_str(), &inner);
+}
+
+bool A2nSymbolizer::load_code(const ProcessIds& process, LogKind kind,
+                              const std::vector<std::string>& paths, bool& refused) {
+  if (used_.contains({kind, process.pid})) return true;
+  for (const std::string& path : paths) {
+    const int rc = load_file(process, kind, path);
+    if (rc == A2N_FILE_NOT_FOUND) continue;
+    if (rc == A2N_SUCCESS) {
+      used_[{kind, process.pid}] = archived_ ? archived_path({kind, process.pid}) : path;
+      if (tell_logs_)
+        log_messages_.push_back(fmt::format("process {}: {}", process.pid, printable(path)));
+      return true;
+    }
+    refused = true;
+    log_notes_.push_back(printable(A2nGetErrorText()));
+  }
+  return false;
+}
+
+void A2nSymbolizer::look_for_logs(const ProcessIds& process) {
+  bool refused = false;
+  const bool logged = load_code(process, LogKind::code,
+                                jprof_logs(prefix_, pi::jit_log::jita2n_kind, process), refused);
+  if (refused && !logged)
+    strangers_.insert(process.pid);
+  else
+    strangers_.erase(process.pid);
+  if (logged || (!here_ && !archived_)) return;
+  const auto dump = jit_dumps_.find(process.pid);
+  const bool dumped = dump != jit_dumps_.end() &&
+                      load_code(process, LogKind::dump, jit_dumps(dump->second, process), refused);
+  if (!dumped) load_code(process, LogKind::map, perf_maps(process), refused);
+}
+
+uint64_t A2nSymbolizer::next_code_change(uint64_t time, uint32_t pid) {
+  return A2nGetNextCodeChange(pid, time);
+}
+
+std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& process) {
+  constexpr size_t largest = size_t{1} << 28;
+  if (strangers_.contains(process.pid)) return {};
+  const LogKey key{LogKind::threads, process.pid};
+  std::vector<std::string> paths = jprof_logs(prefix_, pi::jit_log::jtnm_kind, process);
+  if (archived_) paths = {archived_path(key)};
+  for (const std::string& path : paths)
+    if (const auto text = pi::read_text_file(path, largest)) {
+      used_[key] = path;
+      return pi::parse_thread_log(*text);
+    }
+  return {};
 }
 
 std::vector<std::string> A2nSymbolizer::notes() {
-  std::vector<std::string> notes;
+  constexpr size_t most_missing = 10;
+  std::vector<std::string> notes = log_notes_;
+  size_t missing = 0;
+  for (const uint32_t pid : expected_)
+    if (!used_.contains({LogKind::code, pid}) && ++missing <= most_missing)
+      notes.push_back(fmt::format(
+          "process {} has compiled code, but its log is not there ({}): its methods have no names; "
+          "-jdir tells where logs are",
+          pid, printable(jprof_logs(prefix_, pi::jit_log::jita2n_kind, {pid, 0, 0}).front())));
+  if (missing > most_missing)
+    notes.push_back(fmt::format("and the logs of {} more processes", missing - most_missing));
   for (size_t i = 0; const char* note = A2nGetNote(i); ++i)
     if (A2nGetNoteLevel(i) <= A2N_MESSAGES_WARNING) notes.push_back(printable(note));
   return notes;

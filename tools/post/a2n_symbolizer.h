@@ -4,6 +4,13 @@
 #define POST_A2N_SYMBOLIZER_H
 
 #include <pi/result.h>
+#include <pi/unique_fd.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "nrm2_reader.h"
 #include "options.h"
@@ -23,6 +30,8 @@ class A2nSymbolizer final : public Symbolizer {
   // caller keeps open (-1: it came from no archive), or where the options and the file at path say.
   pi::Status configure(const TraceFile& file, const std::string& path, const SymbolOptions& options,
                        int saved_symbols = -1);
+  // The logs that the archive had with it, which the caller keeps; instead of any others.
+  void use_logs(const std::map<LogKey, pi::UniqueFd>& logs) { archived_ = &logs; }
 
   // What is wrong with the saved symbols that are used; "" for nothing.
   const std::string& damage() const { return damage_; }
@@ -36,7 +45,18 @@ class A2nSymbolizer final : public Symbolizer {
   void set_name(uint64_t time, uint32_t pid, std::string_view name) override;
   bool add_module(uint64_t time, const pi::ModuleEntry& module) override;
   Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) override;
+  std::vector<SourceFrame> frames(uint64_t time, uint32_t pid, uint64_t address) override;
+  Code code(uint64_t time, uint32_t pid, uint64_t address) override;
+  void look_for_logs(const ProcessIds& process) override;
+  void expect_log(uint32_t pid) override { expected_.insert(pid); }
+  uint64_t next_code_change(uint64_t time, uint32_t pid) override;
+  std::vector<pi::ThreadStart> thread_starts(const ProcessIds& process) override;
   std::vector<std::string> notes() override;
+
+  // What became of each process's logs, with SymbolOptions::tell_logs.
+  const std::vector<std::string>& log_messages() const { return log_messages_; }
+  // The logs that were used.
+  const std::map<LogKey, std::string>& logs() const { return used_; }
 
  private:
   static pi::Status set_naming(const SymbolOptions& options);
@@ -44,8 +64,25 @@ class A2nSymbolizer final : public Symbolizer {
                          const SymbolOptions& options);
   pi::Status take_saved(int rc, const std::string& path);
 
+  // Tries paths in turn; true when one was used. refused: one was there and could not be.
+  bool load_code(const ProcessIds& process, LogKind kind, const std::vector<std::string>& paths,
+                 bool& refused);
+  int load_file(const ProcessIds& process, LogKind kind, const std::string& path);
+  // The path of a log that an archive had with it; "" where it has none.
+  std::string archived_path(const LogKey& log) const;
+
   std::string damage_;
-  std::string text_;  // a name with the final zero that liba2n needs
+  std::string text_;    // a name with the final zero that liba2n needs
+  std::string prefix_;  // of JProf's logs
+  bool here_ = false;   // the trace was made on this machine
+  bool tell_logs_ = false;
+  std::map<uint32_t, std::string> jit_dumps_;  // by pid, the newest
+  std::map<LogKey, std::string> used_;
+  const std::map<LogKey, pi::UniqueFd>* archived_ = nullptr;
+  std::set<uint32_t> expected_;             // pids of which there must be a log
+  std::unordered_set<uint32_t> strangers_;  // whose log is another process's
+  std::vector<std::string> log_messages_;
+  std::vector<std::string> log_notes_;  // for the report
 };
 
 }  // namespace post

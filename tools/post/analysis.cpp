@@ -51,6 +51,7 @@ pi::Status open_trace(TraceRun& run) {
     if (!content) return content.error();
     unpacked = std::move(content->trace);
     run.saved_symbols = std::move(content->symbols);
+    run.logs = std::move(content->logs);
     if (!content->damage.empty())
       run.damage.add("the archive is damaged or cut off: " + content->damage, 0);
   }
@@ -90,17 +91,18 @@ TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
     : run_(run),
       options_(options),
       processes_(symbolizer_, names_),
-      ticks_(
-          processes_, symbolizer_, names_,
-          {options.report.labels, options.report.needs_offsets(), options.symbols.module_width}) {
-  const bool module_width = options.symbols.module_width;
+      ticks_(processes_, symbolizer_, names_,
+             {options.report.labels, options.report.needs_offsets(), options.symbols.module_width,
+              options.symbols.inlined}) {
+  const Resolver::Options frames{options.symbols.module_width, options.symbols.inlined};
   if (options.needs_calls())
     calls_.emplace(
         processes_, symbolizer_, names_,
-        CallTree::Options{options.report.labels, options.report.calls_by_thread, module_width});
+        CallTree::Options{options.report.labels, options.report.calls_by_thread, frames});
   if (options.off_cpu)
     off_cpu_.emplace(processes_, symbolizer_, names_,
-                     OffCpu::Options{options.report.labels, module_width});
+                     OffCpu::Options{options.report.labels, frames});
+  if (options.micro) micro_.emplace(processes_, symbolizer_, names_, frames);
 }
 
 pi::Status TickAnalysis::read() {
@@ -109,6 +111,7 @@ pi::Status TickAnalysis::read() {
                                                 run_.saved_symbols ? run_.saved_symbols.get() : -1);
       !status)
     return status;
+  if (run_.saved_symbols) symbolizer_.use_logs(run_.logs);
   if (!symbolizer_.damage().empty()) run_.damage.add(symbolizer_.damage(), 0);
   const pi::Status status = read_records(run_, options_,
                                          {&processes_,
@@ -116,9 +119,11 @@ pi::Status TickAnalysis::read() {
                                           nullptr,
                                           {},
                                           calls_ ? &*calls_ : nullptr,
-                                          off_cpu_ ? &*off_cpu_ : nullptr});
+                                          off_cpu_ ? &*off_cpu_ : nullptr,
+                                          micro_ ? &*micro_ : nullptr});
   for (const std::string& source : A2nSymbolizer::sources())
     fmt::print(stderr, "post: {}\n", source);
+  for (const std::string& text : symbolizer_.log_messages()) fmt::print(stderr, "post: {}\n", text);
   return status;
 }
 
@@ -146,7 +151,8 @@ Summary TickAnalysis::summary() {
           processes_.lives(),
           {},
           calls(),
-          off_cpu()};
+          off_cpu(),
+          micro()};
 }
 
 }  // namespace post

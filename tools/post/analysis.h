@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct TraceRun {
   std::string path;
   std::string scratch = ".";  // directory for what an archive is unpacked to
   std::unique_ptr<FileSource> source;
-  pi::UniqueFd saved_symbols;  // of an archive; none: the trace came by itself
+  pi::UniqueFd saved_symbols;           // of an archive; none: the trace came by itself
+  std::map<LogKey, pi::UniqueFd> logs;  // likewise
   DamageLog damage;
   TraceFile file;
   RecordTotals totals;
@@ -50,11 +52,14 @@ class TickAnalysis {
   // Where the options ask for them.
   const CallTree* calls() const { return calls_ ? &*calls_ : nullptr; }
   const OffCpu* off_cpu() const { return off_cpu_ ? &*off_cpu_ : nullptr; }
+  const Micro* micro() const { return micro_ ? &*micro_ : nullptr; }
 
   // After read(): the symbols that were looked up, to an open file.
   static pi::Status save_symbols(int fd);
   // The files they came from.
   static std::vector<std::string> symbol_files();
+  // The logs of code made at run time that were used, by path.
+  const std::map<LogKey, std::string>& logs() const { return symbolizer_.logs(); }
 
  private:
   TraceRun& run_;
@@ -65,6 +70,7 @@ class TickAnalysis {
   TickCounter ticks_;
   std::optional<CallTree> calls_;
   std::optional<OffCpu> off_cpu_;
+  std::optional<Micro> micro_;
 };
 
 }  // namespace post

@@ -94,7 +94,7 @@ bool covers(const Limit& limit, const ProfileRow& row) {
 pi::Result<std::vector<Limit>> parse_budget(std::string_view text, const std::string& path) {
   std::vector<Limit> limits;
   std::map<std::tuple<Level, std::string, std::string>, size_t> lines;
-  for (const TextLine& line : meaningful_lines(text)) {
+  for (const pi::TextLine& line : pi::meaningful_lines(text)) {
     Limit limit;
     limit.line = line.number;
     std::string problem = take_limit(line.text, limit);

@@ -16,7 +16,7 @@ CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& na
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.module_width, options.places) {}
+      frames_(symbolizer, names, options.frames, options.places) {}
 
 uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
   const RootKey key{process.names_version, options_.by_thread ? tid : 0,
@@ -36,13 +36,13 @@ uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
 
 void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu,
                    uint64_t time) {
-  const Process& process = processes_.find(tick.pid);
+  const Process& process = processes_.at(tick.pid, time);
   const pi::StackView stack = pi::stack_of_tprof(record);
   uint32_t place = root_of(process, tick.tid, cpu);
   if (stack.exists()) place = frames_.put(tree_, place, stack, !tick.user, process, time);
-  const FrameId leaf = frames_.at(process, tick.address, !tick.user, time);
-  stacks_.add(record, 4, stack, frames_.flags(stack, !tick.user, process, time, leaf));
-  place = tree_.child(place, leaf);
+  const auto leaf = frames_.put(tree_, place, process, tick.address, !tick.user, time);
+  stacks_.add(record, 4, stack, frames_.flags(stack, !tick.user, process, time, leaf.function));
+  place = leaf.place;
   if (exclusive_.size() <= place) exclusive_.resize(tree_.size());
   ++exclusive_[place];
   ++ticks_;

@@ -22,7 +22,7 @@ class CallTree {
   struct Options {
     LabelOptions labels = {};
     bool by_thread = false;  // a process's threads are told apart
-    bool module_width = false;
+    Resolver::Options frames = {};
     size_t places = 1 << 16;  // of the cache of addresses; a power of two
   };
 

@@ -7,8 +7,6 @@ namespace {
 
 constexpr const char* no_itrace = "there are no instruction traces in this version";
 constexpr const char* profile_instead = "-off shows where in a function the ticks fell";
-constexpr const char* no_jit = "names of code compiled at run time are not read in this version";
-constexpr const char* no_class = "its ticks are under NoModule, by process";
 constexpr const char* no_debug = "there are no debugging codes";
 constexpr const char* verbose = "use -verbose, or -showxx to see the records";
 constexpr const char* unknown = "no description of what it did has survived";
@@ -25,8 +23,6 @@ constexpr Declined table[] = {
     {"noskew", "all processors write times of one clock, so that no skew is taken off",
      "leave it out"},
     {"aixtrc", "traces of AIX are not read", "record with swtrace"},
-    {"disasm", "nothing is disassembled in this version",
-     "use -off, and objdump -d --disassemble=SYMBOL beside it"},
     {"oprof", unknown, json},
     {"nt", unknown, "leave it out"},
     {"nospace", unknown, json},
@@ -40,10 +36,8 @@ constexpr Declined table[] = {
     {"dcnt", no_itrace, profile_instead},
     {"int3", no_itrace, profile_instead},
     {"itsel", no_itrace, profile_instead},
-    {"jdir", no_jit, no_class},
-    {"jita2nmsg", no_jit, no_class},
-    {"oldjit", no_jit, no_class},
-    {"a2nmmi", no_jit, no_class},
+    {"oldjit", "logs of the times before log-jita2n have nobody who writes them",
+     "use JProf, or leave it out"},
 };
 
 }  // namespace

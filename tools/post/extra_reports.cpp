@@ -40,7 +40,7 @@ std::string take_levels(std::string_view digits, ReportKind& kind) {
 pi::Result<std::vector<ReportKind>> parse_extra_reports(std::string_view text,
                                                         const std::string& path) {
   std::vector<ReportKind> kinds;
-  for (const TextLine& line : meaningful_lines(text)) {
+  for (const pi::TextLine& line : pi::meaningful_lines(text)) {
     ReportKind kind;
     std::string problem = take_levels(line.text, kind);
     if (problem.empty() && kinds.size() == most_reports)

@@ -33,8 +33,8 @@ void StackCounts::add(const pi::RecordView& record, uint32_t first, const pi::St
   if ((flags & PITRACE_STACK_USER_CUT) != 0) ++user_cut;
 }
 
-Frames::Frames(Symbolizer& symbolizer, StringTable& names, bool module_width, size_t places)
-    : names_(names), resolver_(symbolizer, names, module_width, places) {}
+Frames::Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options, size_t places)
+    : names_(names), resolver_(symbolizer, names, options, places) {}
 
 FrameId Frames::intern(const Frame& frame) {
   const uint32_t kind = static_cast<uint32_t>(frame.found) << 1 | (frame.kernel ? 1 : 0);
@@ -50,23 +50,33 @@ FrameId Frames::intern(const Frame& frame) {
   return known_ids_[place] - 1;
 }
 
+Frames::Put Frames::put(PathTree& tree, uint32_t below, const Process& process, uint64_t address,
+                        bool kernel, uint64_t time) {
+  const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
+  const FrameId function = intern({place.module, place.symbol, place.found, kernel});
+  below = tree.child(below, function);
+  for (const NameId inlined : resolver_.inlined(place))
+    below = tree.child(below, intern({place.module, inlined, place.found, kernel}));
+  return {below, function};
+}
+
 FrameId Frames::at(const Process& process, uint64_t address, bool kernel, uint64_t time) {
   const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
   return intern({place.module, place.symbol, place.found, kernel});
 }
 
-FrameId Frames::at(const pi::StackView& stack, uint32_t i, bool in_kernel, const Process& process,
-                   uint64_t time) {
-  const uint32_t kernel_frames = stack.kernel_frames();
-  const bool exact = in_kernel && i == kernel_frames;
-  // The call stands before the address to which it returns, which can be another function's.
-  return at(process, stack.frame(i) - (exact ? 0 : 1), i < kernel_frames, time);
+// The call stands before the address to which it returns, which can be another function's.
+uint64_t Frames::address_of(const pi::StackView& stack, uint32_t i, bool in_kernel) {
+  const bool exact = in_kernel && i == stack.kernel_frames();
+  return stack.frame(i) - (exact ? 0 : 1);
 }
 
 uint32_t Frames::put(PathTree& tree, uint32_t below, const pi::StackView& stack, bool in_kernel,
                      const Process& process, uint64_t time) {
-  for (uint32_t i = stack.kernel_frames() + stack.user_frames(); i-- > 0;)
-    below = tree.child(below, at(stack, i, in_kernel, process, time));
+  const uint32_t kernel_frames = stack.kernel_frames();
+  for (uint32_t i = kernel_frames + stack.user_frames(); i-- > 0;)
+    below =
+        put(tree, below, process, address_of(stack, i, in_kernel), i < kernel_frames, time).place;
   return below;
 }
 
@@ -80,7 +90,7 @@ uint32_t Frames::flags(const pi::StackView& stack, bool in_kernel, const Process
   std::optional<FrameId> inner = leaf, outer = leaf;
   for (uint32_t i = first; i < first + stack.user_frames(); ++i) {
     inner = outer;
-    outer = at(stack, i, in_kernel, process, time);
+    outer = at(process, address_of(stack, i, in_kernel), i < first, time);
   }
   const bool whole =
       (outer && frames_[*outer].begins) ||

@@ -45,10 +45,19 @@ struct StackCounts {
 class Frames {
  public:
   // Both must outlive this. places: of the cache, a power of two.
-  Frames(Symbolizer& symbolizer, StringTable& names, bool module_width, size_t places);
+  Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options, size_t places);
 
-  // The function at an address.
+  // The function at an address, whatever is inlined there.
   FrameId at(const Process& process, uint64_t address, bool kernel, uint64_t time);
+
+  // Puts the function at an address, and what is inlined there, below a place of the tree; gives
+  // the place of the innermost, and the function itself.
+  struct Put {
+    uint32_t place;
+    FrameId function;
+  };
+  Put put(PathTree& tree, uint32_t below, const Process& process, uint64_t address, bool kernel,
+          uint64_t time);
 
   // Puts a stack below a place of the tree, the outermost frame first; gives the place of the
   // innermost. in_kernel: its thread was in the kernel, so that the first of the user's frames is
@@ -73,9 +82,8 @@ class Frames {
 
  private:
   FrameId intern(const Frame& frame);
-  // That of the stack's number i.
-  FrameId at(const pi::StackView& stack, uint32_t i, bool in_kernel, const Process& process,
-             uint64_t time);
+  // Where the call of the stack's frame number i stands.
+  static uint64_t address_of(const pi::StackView& stack, uint32_t i, bool in_kernel);
 
   StringTable& names_;
   Resolver resolver_;

@@ -19,6 +19,7 @@
 #include "report_calls.h"
 #include "report_diff.h"
 #include "report_json.h"
+#include "report_micro.h"
 #include "report_off_cpu.h"
 #include "report_tprof.h"
 #include "text_file.h"
@@ -51,11 +52,13 @@ pi::Status write_reports(const Summary& summary, const Options& options) {
     std::string name;
     bool (*write)(const Summary&, Sink&);
   };
-  const Report reports[] = {{summary.ticks.ticks != 0, "tprof.out", write_tprof},
-                            {options.json.has_value(), options.json.value_or(""), write_json},
-                            {options.tree, "tprof.tree", write_tree},
-                            {options.folded, "tprof.folded", write_folded},
-                            {options.off_cpu, "tprof.offcpu", write_off_cpu}};
+  const Report reports[] = {
+      {summary.ticks.ticks != 0, "tprof.out", write_tprof},
+      {options.json.has_value(), options.json.value_or(""), write_json},
+      {options.tree, "tprof.tree", write_tree},
+      {options.folded, "tprof.folded", write_folded},
+      {options.off_cpu, "tprof.offcpu", write_off_cpu},
+      {options.micro && summary.ticks.ticks != 0, "tprof.micro", write_micro}};
   for (const Report& report : reports) {
     if (!report.wanted) continue;
     const pi::Status status = write_file(options.output(report.name), 0644,
@@ -189,7 +192,7 @@ int make_archive(TraceRun& run, const Options& options) {
   if (!symbols) return fail(symbols.error());
   if (const pi::Status status = TickAnalysis::save_symbols(symbols->get()); !status)
     return fail(status.error());
-  ArchiveSources sources{run.source->fd(), symbols->get(), {}};
+  ArchiveSources sources{run.source->fd(), symbols->get(), {}, analysis.logs()};
   if (options.archive_files) sources.files = TickAnalysis::symbol_files();
   // Readable like the trace itself: it tells what everybody on the machine did.
   auto file = OutputFile::create(options.output(*options.archive), 0600);
@@ -218,7 +221,7 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& options
   char beginning[64];
   const size_t size = (*source)->read(0, std::as_writable_bytes(std::span(beginning)));
   if (looks_like_json({beginning, size})) {
-    const auto text = read_text_file(path, largest_json);
+    const auto text = pi::read_text_file(path, largest_json);
     return text ? profile_from_json(*text, path) : text.error();
   }
   if (const pi::Status status = open_trace(run); !status) return status.error();
@@ -261,7 +264,7 @@ int make_diff(const Options& options) {
 // Parses a file that an option names.
 template <class Parse>
 auto parse_file(const std::string& path, Parse parse) -> decltype(parse(path, path)) {
-  const auto text = read_text_file(path, written_by_hand);
+  const auto text = pi::read_text_file(path, pi::written_by_hand);
   if (!text) return text.error();
   return parse(*text, path);
 }

@@ -41,7 +41,7 @@ OffCpu::OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names,
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.module_width, options.places) {}
+      frames_(symbolizer, names, options.frames, options.places) {}
 
 OffCpu::Cpu& OffCpu::cpu_of(uint32_t number) {
   if (cpus_.size() <= number) cpus_.resize(number + 1);
@@ -110,7 +110,7 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
   if (thread.doing != Doing::running) return;  // its id has become another's meanwhile
   settle(thread, time);
   const pi::StackView stack = pi::stack_of_dispatch(record);
-  const Process& process = processes_.find(thread.facts.pid);
+  const Process& process = processes_.at(thread.facts.pid, time);
   stacks_.add(record, 2, stack, frames_.flags(stack, true, process, time));
   const LeaveReason reason = reason_of(state);
   if (reason == PITRACE_STATE_DEAD || (thread.exiting && !is_runnable(reason))) {

@@ -52,7 +52,7 @@ class OffCpu {
  public:
   struct Options {
     LabelOptions labels = {};
-    bool module_width = false;
+    Resolver::Options frames = {};
     size_t places = 1 << 16;  // of the cache of addresses; a power of two
   };
 

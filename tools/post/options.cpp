@@ -54,7 +54,8 @@ cli::OptionTable option_table() {
       "threads", "divide processes by threads in these two")(
       "offcpu", "write where threads waited, and who woke them, to tprof.offcpu (of dispatches)")(
       "rsel", text("VEC8"), "eight digits 0 or 1: which of the eight reports are wanted")(
-      "off", "add the report Module_Symbol_Offset")(
+      "off", "add the report Module_Symbol_Offset, and write ticks by instruction to tprof.micro")(
+      "disasm", "write tprof.micro with the instructions as text")(
       ",x", text("FILE"),
       "add the reports that FILE describes, one a line, as digits: 1 process, "
       "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
@@ -77,7 +78,13 @@ cli::OptionTable option_table() {
       "a2ndbg", "tell where the symbols of each module came from")(
       "nsf", "NoSymbolFound or NoSymbols instead of the section's name")(
       "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
-      "demangle", "make C++ and Rust names readable");
+      "demangle", "make C++ and Rust names readable")(
+      "inline", "name the inlined function that a tick fell into, not the one it is part of");
+  table.group("Code made at run time")(
+      "jdir", text("PREFIX"),
+      "JProf's logs are PREFIX-jita2n_PID and PREFIX-jtnm_PID (log, beside the trace)")(
+      "jita2nmsg", "tell which file the names of each process came from")(
+      "a2nmmi", text("NAME"), "report all generated code that is no method as NAME");
   table.group("Judging")("diff", words("A B"),
                          "what got slower from A to B, by process, module and symbol, to the "
                          "standard output; traces, or tprof.json of post -clip 0")(
@@ -149,13 +156,13 @@ std::string find_conflict(const po::variables_map& given) {
   };
   if (given.count("diff") != 0)
     for (const char* other :
-         {"-r", "show", "showx", "showxx", "rsel", "off", "-x", "pnm", "tnm", "cpu", "tmod",
-          "compat", "budget", "verbmsg", "tree", "folded", "threads", "offcpu"})
+         {"-r", "show", "showx", "showxx", "rsel", "off", "disasm", "-x", "pnm", "tnm", "cpu",
+          "tmod", "compat", "budget", "verbmsg", "tree", "folded", "threads", "offcpu"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.count("archive") != 0)
-    for (const char* other :
-         {"json", "show", "showx", "showxx", "-x", "budget", "diff", "tree", "folded", "offcpu"})
+    for (const char* other : {"json", "show", "showx", "showxx", "-x", "budget", "diff", "tree",
+                              "folded", "offcpu", "disasm"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
@@ -166,7 +173,7 @@ std::string find_conflict(const po::variables_map& given) {
   if (given.count("threads") != 0 && given.count("tree") == 0 && given.count("folded") == 0)
     return "-threads goes with -tree or -folded.";
   if (given.count("showx") != 0 || given.count("showxx") != 0)
-    for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu"})
+    for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm"})
       if (has(other))
         return fmt::format("-{} needs the tprof reports, which -showx and -showxx leave out.",
                            other[0] == '-' ? other + 1 : fmt::format("-{}", other));
@@ -196,6 +203,9 @@ Options take_options(const po::variables_map& given) {
   if (has("-x")) options.extra_reports_file = text("-x");
   if (has("budget")) options.budget_file = text("budget");
   options.report.offsets = has("off");
+  options.report.disassembly = has("disasm");
+  options.micro = has("off") || has("disasm");
+  options.symbols.code = options.micro;
   options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
   options.symbols.kernel_image = text("-k");
@@ -211,6 +221,10 @@ Options take_options(const po::variables_map& given) {
   options.symbols.tell_sources = has("a2ndbg");
   options.symbols.rename_duplicates = has("a2nrdup");
   options.symbols.range_file = text("a2nrfn");
+  options.symbols.log_prefix = text("jdir");
+  options.symbols.tell_logs = has("jita2nmsg");
+  options.symbols.dynamic_code_name = text("a2nmmi");
+  options.symbols.inlined = has("inline");
   options.archive_files = has("archive-files");
   if (has("archive")) options.archive = text("archive");
   if (options.archive == usual_archive) options.archive = archive_name(options.trace_file);

@@ -26,6 +26,7 @@ struct ReportOptions {
   std::vector<ReportKind> extra = {};  // of the file that -x names
   bool mode_line = true;               // not with -compat
   bool calls_by_thread = false;        // -threads
+  bool disassembly = false;            // -disasm: in tprof.micro
   Selection selection = {};
 
   // Whether a report needs to know where in a symbol a tick fell.
@@ -54,6 +55,11 @@ struct SymbolOptions {
   bool rename_duplicates = false;         // -a2nrdup
   std::vector<SymbolRangeOption> ranges;  // -a2nrng
   std::string range_file;                 // -a2nrfn; empty: none
+  std::string log_prefix;                 // -jdir; empty: beside the trace
+  bool tell_logs = false;                 // -jita2nmsg
+  std::string dynamic_code_name;          // -a2nmmi; empty: each piece by its own
+  bool inlined = false;                   // -inline
+  bool code = false;                      // bytes of code are wanted: -off, -disasm
 
   // Whether it is said where symbols come from, which an archive decides by itself.
   bool sources_given() const {
@@ -72,6 +78,7 @@ struct Options {
   bool tree = false;                // tprof.tree
   bool folded = false;              // tprof.folded
   bool off_cpu = false;             // tprof.offcpu
+  bool micro = false;               // tprof.micro: -off, -disasm
   bool verbose = false;
   bool message_file = false;  // -verbmsg
   bool strict = false;

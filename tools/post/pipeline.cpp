@@ -66,6 +66,7 @@ void take_tick(const Stream& stream, const Consumers& consumers, DamageLog& dama
   if (!wanted) return;
   if (consumers.ticks) consumers.ticks->add(tick, stream.cpu(), stream.time());
   if (consumers.calls) consumers.calls->add(tick, record, stream.cpu(), stream.time());
+  if (consumers.micro) consumers.micro->add(tick, stream.time());
 }
 
 // Whether a dispatch is one, whoever wants it.

@@ -12,6 +12,7 @@
 #include "byte_source.h"
 #include "call_tree.h"
 #include "damage_log.h"
+#include "micro.h"
 #include "nrm2_reader.h"
 #include "off_cpu.h"
 #include "processes.h"
@@ -63,8 +64,9 @@ struct Consumers {
   TickCounter* ticks = nullptr;
   ShowReport* show = nullptr;
   Selection selection = {};   // for all but processes, of which every record tells
-  CallTree* calls = nullptr;  // these two only with processes
+  CallTree* calls = nullptr;  // these three only with processes
   OffCpu* off_cpu = nullptr;
+  Micro* micro = nullptr;
 };
 
 // Called about every million records with the share of the bytes read, 0 to 1; false stops.

@@ -2,6 +2,9 @@
 // Processes, threads and their names by time.
 #include "processes.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "labels.h"
 
 namespace post {
@@ -53,6 +56,51 @@ void Processes::begin_life(Process& process, uint32_t parent) {
   process.life = &lives_.emplace_back();
   process.life->pid = process.pid;
   process.life->parent = parent;
+  forget_runtime(process);
+}
+
+// It is asked again before the next tick.
+void Processes::forget_runtime(Process& process) {
+  process.told_until = 0;
+  process.asked = false;
+  process.starts.clear();
+}
+
+// What the runtime told since: names of code and of threads that hold from now on.
+void Processes::take_in(uint32_t pid, uint64_t time) {
+  if (before_change_) before_change_();
+  Process& process = entry(pid);
+  if (!process.asked) ask_runtime(process);
+  size_t taken = 0;
+  for (; taken < process.starts.size() && process.starts[taken].time <= time; ++taken)
+    name_thread(process, process.starts[taken]);
+  process.starts.erase(process.starts.begin(),
+                       process.starts.begin() + static_cast<ptrdiff_t>(taken));
+  const uint64_t code = symbolizer_.next_code_change(time, pid);
+  process.told_until = process.starts.empty() ? code : std::min(code, process.starts.front().time);
+  *process.maps_version = ++last_version_;
+}
+
+void Processes::ask_runtime(Process& process) {
+  process.asked = true;
+  if (process.pid == idle_pid || process.pid == exited_pid || !process.life) return;
+  const Life& life = *process.life;
+  const ProcessIds ids{process.pid, life.inner_pid, life.pid_namespace};
+  symbolizer_.look_for_logs(ids);
+  process.starts = symbolizer_.thread_starts(ids);
+  if (life.inner_pid == 0) return;
+  std::map<uint32_t, uint32_t> outer{{life.inner_pid, process.pid}};
+  for (const auto& [tid, inner] : life.inner_threads) outer.emplace(inner, tid);
+  for (pi::ThreadStart& start : process.starts) {
+    const auto known = outer.find(start.tid);
+    start.tid = known == outer.end() ? 0 : known->second;
+  }
+}
+
+void Processes::name_thread(Process& process, const pi::ThreadStart& start) {
+  if (start.tid == 0) return;
+  threads_[start.tid] = {process.pid, names_.intern(start.name), true};
+  process.names_version = ++last_version_;
 }
 
 void Processes::rename(Process& process, NameId name) {
@@ -76,6 +124,10 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
       return apply_link(record, time);
     case PITRACE_MTE_INNER:
       return apply_inner(record, time);
+    case PITRACE_MTE_JITTED:
+      if (record.int_count() < PITRACE_JITTED_INTS) return false;
+      symbolizer_.expect_log(record.int_at(PITRACE_JITTED_PID));
+      return true;
     default:
       // Ends of processes and threads change nothing: ticks may follow them. What is unmapped has
       // its name until something else is mapped there: not every source tells. Others are not ours.
@@ -90,6 +142,7 @@ bool Processes::apply_module(const pi::RecordView& record, uint64_t time) {
   Process& process = entry(module.pid);
   ensure(process, time);
   if (!symbolizer_.add_module(time, module)) return false;
+  if (is_jit_dump(std::string(module.name))) forget_runtime(process);
   *process.maps_version = ++last_version_;
   return true;
 }
@@ -105,7 +158,9 @@ bool Processes::apply_name(const pi::RecordView& record, uint64_t time) {
     rename(process, id);
     process.life->bits = name.is_32_bit ? 32 : 64;
   } else {
-    threads_[name.tid] = {name.pid, id};
+    Thread& thread = threads_[name.tid];
+    if (thread.by_runtime && thread.pid == name.pid) return true;
+    thread = {name.pid, id, false};
     process.names_version = ++last_version_;
   }
   return true;
@@ -122,19 +177,26 @@ bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
     return true;
   }
   ensure(process, time);
-  begin_thread(process, link.other, link.creator);
+  begin_thread(process, link.other, link.creator, time);
   return record.int_count() >= 2;
 }
 
 // A new thread has the name of its creator, and keeps it when that is renamed. Where the creator is
 // not known, or a thread id is used again, it has none of its own until a record tells.
-void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator) {
+void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time) {
   const NameId before = thread_name(process, tid);
   const NameId name = creator == 0 ? no_name : thread_name(process, creator);
   if (name == no_name)
     threads_.erase(tid);
   else
-    threads_[tid] = {process.pid, name};
+    threads_[tid] = {process.pid, name, false};
+  // The runtime tells of it when it runs already, but soon.
+  constexpr uint64_t soon = 1'000'000'000;
+  for (const pi::ThreadStart& start : process.starts)
+    if (start.tid == tid && start.time - time < soon) {
+      name_thread(process, start);
+      return;
+    }
   if (thread_name(process, tid) != before) process.names_version = ++last_version_;
 }
 
@@ -144,6 +206,8 @@ bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
   Process& process = entry(inner.pid);
   ensure(process, time);
   Life& life = *process.life;
+  // Its logs are called by the id that it sees.
+  if (inner.inner_pid != life.inner_pid) forget_runtime(process);
   life.pid_namespace = inner.pid_namespace;
   life.inner_pid = inner.inner_pid;
   if (inner.tid != inner.pid && inner.inner_tid != 0)

@@ -9,9 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "string_table.h"
 #include "symbolizer.h"
@@ -29,7 +32,7 @@ struct Life {
   std::map<uint32_t, uint32_t> inner_threads;  // tid to tid inside
 };
 
-// What one process id stands for now.
+// What one process id means at the moment.
 struct Process {
   uint32_t pid = 0;
   NameId name = no_name;
@@ -39,6 +42,10 @@ struct Process {
   uint32_t names_version = 0;
   std::shared_ptr<uint32_t> maps_version;
   Life* life = nullptr;
+  // Up to this time what its runtime told of its code and its threads has been taken in.
+  uint64_t told_until = 0;
+  bool asked = false;                        // for that
+  std::vector<pi::ThreadStart> starts = {};  // of its threads, by time; what has not been taken in
 };
 
 class Processes {
@@ -58,6 +65,17 @@ class Processes {
     return recent && recent->pid == pid ? *recent : find_slowly(pid);
   }
 
+  // To be called before names change by what runtimes told, which at() takes in.
+  void set_before_change(std::function<void()> call) { before_change_ = std::move(call); }
+
+  // The same, with the names that hold at time, which must not run back.
+  const Process& at(uint32_t pid, uint64_t time) {
+    const Process& process = find(pid);
+    if (time >= process.told_until) [[unlikely]]
+      take_in(pid, time);
+    return process;
+  }
+
   NameId process_name(const Process& process) const;
   // Of a thread without a name of its own: its process's.
   NameId thread_name(const Process& process, uint32_t tid) const;
@@ -69,6 +87,7 @@ class Processes {
   struct Thread {
     uint32_t pid = 0;
     NameId name = no_name;
+    bool by_runtime = false;  // the name is the runtime's, which knows it whole
   };
 
   bool apply_module(const pi::RecordView& record, uint64_t time);
@@ -76,7 +95,11 @@ class Processes {
   bool apply_parent(const pi::LinkEntry& link, uint64_t time);
   bool apply_link(const pi::RecordView& record, uint64_t time);
   bool apply_inner(const pi::RecordView& record, uint64_t time);
-  void begin_thread(Process& process, uint32_t tid, uint32_t creator);
+  void begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time);
+  void take_in(uint32_t pid, uint64_t time);
+  void ask_runtime(Process& process);
+  static void forget_runtime(Process& process);
+  void name_thread(Process& process, const pi::ThreadStart& start);
   void begin_life(Process& process, uint32_t parent);
   void begin_image(Process& process, uint64_t time);
   void ensure(Process& process, uint64_t time);
@@ -91,6 +114,7 @@ class Processes {
   std::unordered_map<uint32_t, NameId> fallback_names_;
   std::deque<Life> lives_;  // places stay
   std::array<const Process*, 1024> recent_{};
+  std::function<void()> before_change_;
   uint32_t last_version_ = 0;
 };
 

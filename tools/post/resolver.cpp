@@ -11,8 +11,20 @@ constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are co
 
 }  // namespace
 
-Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, bool module_width, size_t places)
-    : symbolizer_(symbolizer), names_(names), module_width_(module_width), places_(places) {}
+Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t places)
+    : symbolizer_(symbolizer), names_(names), options_(options), places_(places) {}
+
+uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t time) {
+  const auto frames = symbolizer_.frames(time, process.pid, address);
+  if (frames.size() < 2) return 0;
+  std::vector<NameId> chain;
+  for (size_t i = frames.size() - 1; i-- > 0;)
+    chain.push_back(names_.intern(printable(frames[i].name) + " (inlined)"));
+  const auto [known, added] =
+      known_chains_.try_emplace(std::move(chain), static_cast<uint32_t>(chains_.size()));
+  if (added) chains_.push_back(known->first);
+  return known->second;
+}
 
 const Place& Resolver::find(const Process& process, uint32_t maps_version, uint64_t address,
                             bool user, uint64_t time) {
@@ -25,13 +37,19 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
   const Lookup lookup = symbolizer_.lookup(time, process.pid, address);
   // A start behind the address could only come from a damaged file: then the address itself counts.
   const uint64_t start = lookup.start <= address ? lookup.start : 0;
-  place = {
-      address,
-      start,
-      version,
-      names_.intern(printable(lookup.module) + (module_width_ && lookup.module_64 ? "_64" : "")),
-      names_.intern(printable(lookup.symbol)),
-      lookup.found};
+  place = {address,
+           start,
+           version,
+           names_.intern(printable(lookup.module) +
+                         (options_.module_width && lookup.module_64 ? "_64" : "")),
+           names_.intern(printable(lookup.symbol)),
+           lookup.found,
+           0,
+           start - lookup.module_start,
+           lookup.code_id,
+           lookup.module_32};
+  if (options_.inlined && place.found == Found::symbol)
+    place.inlined = chain_at(process, address, time);
   return place;
 }
 

@@ -11,6 +11,7 @@
 #include "damage_log.h"
 #include "limit.h"
 #include "losses.h"
+#include "micro.h"
 #include "nrm2_reader.h"
 #include "off_cpu.h"
 #include "options.h"
@@ -37,6 +38,7 @@ struct Summary {
   std::vector<LimitResult> budget = {};  // in the order of the file
   const CallTree* calls = nullptr;       // where asked for, likewise the next
   const OffCpu* off_cpu = nullptr;
+  const Micro* micro = nullptr;
 
   bool event_based() const { return records.event_based || file.info.tick == "event"; }
 };

@@ -5,10 +5,15 @@
 
 #include <pi/decode.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "runtime_logs.h"
+#include "thread_log.h"
 
 namespace post {
 
@@ -23,7 +28,23 @@ struct Lookup {
   std::string_view module;  // both valid until the next call
   std::string_view symbol;  // a stand-in such as NoSymbols when there is none
   uint64_t start = 0;       // address that offsets count from; 0 when nothing is known
-  bool module_64 = false;   // known to be a 64-bit module
+  uint64_t module_start = 0;
+  bool module_64 = false;  // known to be a 64-bit module
+  bool module_32 = false;  // ... a 32-bit module
+  uint64_t code_id = 0;    // tells code of equal names and starts apart that was made at run time
+};
+
+// Bytes of a function; valid as long as the symbolizer.
+struct Code {
+  std::span<const std::byte> bytes;  // empty: not known
+  uint64_t start = 0;                // address of the first one
+};
+
+// One of the functions that an address belongs to; valid until the next call.
+struct SourceFrame {
+  std::string_view name;
+  std::string_view file;  // empty: not known
+  uint32_t line = 0;      // 0: not known
 };
 
 // What happens to processes is told in the order of time; time is nanoseconds of the trace clock.
@@ -40,6 +61,29 @@ class Symbolizer {
   virtual bool add_module(uint64_t time, const pi::ModuleEntry& module) = 0;
 
   virtual Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) = 0;
+
+  // The rest is for symbolizers that know of source lines and of code made at run time.
+
+  // The functions at an address, each inlined into the next, the last one being lookup()'s symbol.
+  // Empty where there is no symbol.
+  virtual std::vector<SourceFrame> frames(uint64_t /*time*/, uint32_t /*pid*/,
+                                          uint64_t /*address*/) {
+    return {};
+  }
+
+  // The bytes of lookup()'s symbol.
+  virtual Code code(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/) { return {}; }
+
+  // A process's first tick comes: what its runtime wrote of its code may now be read. To be called
+  // again when its id is another process's.
+  virtual void look_for_logs(const ProcessIds& /*process*/) {}
+  // The trace says that JProf has written a log of a process's code.
+  virtual void expect_log(uint32_t /*pid*/) {}
+  // When, after time, addresses of a process's code made at run time get other names; UINT64_MAX:
+  // never. After look_for_logs().
+  virtual uint64_t next_code_change(uint64_t /*time*/, uint32_t /*pid*/) { return UINT64_MAX; }
+  // What its runtime calls its threads, by time. After look_for_logs().
+  virtual std::vector<pi::ThreadStart> thread_starts(const ProcessIds& /*process*/) { return {}; }
 
   // What a report must say about the names, once everything has been looked up.
   virtual std::vector<std::string> notes() = 0;

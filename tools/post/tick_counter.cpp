@@ -9,8 +9,10 @@ TickCounter::TickCounter(Processes& processes, Symbolizer& symbolizer, StringTab
     : processes_(processes),
       names_(names),
       options_(options),
-      resolver_(symbolizer, names, options.module_width, 2 * options.sets),
-      sets_(options.sets) {}
+      resolver_(symbolizer, names, {options.module_width, options.inlined}, 2 * options.sets),
+      sets_(options.sets) {
+  processes.set_before_change([this] { settle(); });
+}
 
 void TickCounter::flush(Entry& entry) {
   if (entry.ticks != 0) tree_.add_ticks(entry.leaf, entry.ticks);
@@ -30,7 +32,7 @@ TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
   path[static_cast<size_t>(Level::thread)] =
       names_.intern(thread_label(key.tid, thread_name, options_.labels));
   path[static_cast<size_t>(Level::module)] = place.module;
-  path[static_cast<size_t>(Level::symbol)] = place.symbol;
+  path[static_cast<size_t>(Level::symbol)] = resolver_.innermost(place);
   if (options_.offsets) path[static_cast<size_t>(Level::offset)] = key.address - place.start;
   flush(set->way[1]);
   set->way[1] = set->way[0];

@@ -33,16 +33,17 @@ class TickCounter {
     LabelOptions labels = {};
     bool offsets = false;       // the offset in the symbol is part of the path
     bool module_width = false;  // names of 64-bit modules end in _64
+    bool inlined = false;       // symbols are the innermost inlined functions
     // Of the caches; a power of two. By default about two megabytes each: programs have their hot
     // places in far fewer.
     size_t sets = 1 << 15;
   };
 
-  // All three must outlive this.
+  // All three must outlive this. What waits is settled before processes change by themselves.
   TickCounter(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
   void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
-    const Process& process = processes_.find(tick.pid);
+    const Process& process = processes_.at(tick.pid, time);
     Waiting& place = waiting_[waiting_count_];
     place.key = {tick.address,
                  process.names_version,
@@ -58,6 +59,9 @@ class TickCounter {
     last_time_ = time;
     if (++waiting_count_ == waiting_.size()) settle();
   }
+
+  TickCounter(const TickCounter&) = delete;
+  TickCounter& operator=(const TickCounter&) = delete;
 
   // Counts the ticks that still wait; to be called before a process changes.
   void settle();

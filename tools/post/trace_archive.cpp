@@ -41,6 +41,7 @@ constexpr char readme[] =
     "  post -r ARCHIVE        makes the reports on it, on any machine; the archive stays packed\n"
     "  trace.nrm2             the trace as it was recorded\n"
     "  symbols.msi            the symbols that its analysis needs\n"
+    "  logs/                  what JProf and others told of code made at run time\n"
     "  files/                 with --archive-files: the files that the symbols came from\n";
 
 struct FreeReader {
@@ -123,6 +124,11 @@ class Unpacker {
     const std::string_view known = name ? name : "";
     if (known == trace_name) return take(entry, max_trace, content_.trace);
     if (known == symbols_name) return take(entry, max_symbols, content_.symbols);
+    if (const auto log = log_of_name(known)) {
+      if (content_.logs.size() >= most_archived_logs && !content_.logs.contains(*log))
+        return failed("has more logs than can be meant");
+      return take(entry, max_symbols, content_.logs[*log]);
+    }
     return skip();
   }
 
@@ -255,13 +261,15 @@ class Packer {
   std::unique_ptr<archive, FreeWriter> writer_;
 };
 
-pi::Status pack_named(Packer& packer, const std::string& path) {
+// name: in the archive; "": that of the file, below files/.
+pi::Status pack_named(Packer& packer, const std::string& path, const std::string& name = {}) {
   const pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0)
     return pi::Error{errno, fmt::format("cannot pack {}: {}.", path, std::strerror(errno))};
   if (!S_ISREG(status.st_mode))
     return pi::Error{EINVAL, fmt::format("cannot pack {}: not a regular file any more.", path)};
+  if (!name.empty()) return packer.file(name, fd.get());
   const auto plain = std::filesystem::absolute(path).lexically_normal();
   return packer.file(files_folder + plain.string(), fd.get());
 }
@@ -304,6 +312,12 @@ pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
   Packer packer(sink, trace.st_mtime);
   pi::Status status = packer.text(readme_name, readme);
   if (status) status = packer.made_file(symbols_name, sources.symbols);
+  if (sources.logs.size() > most_archived_logs)
+    return pi::Error{-1, fmt::format("there are logs of code made at run time of {} kinds and "
+                                     "processes; an archive holds {}.",
+                                     sources.logs.size(), most_archived_logs)};
+  for (const auto& [log, path] : sources.logs)
+    if (status) status = pack_named(packer, path, archived_name(log));
   if (status) status = packer.file(trace_name, sources.trace);
   for (const std::string& path : sources.files)
     if (status) status = pack_named(packer, path);

@@ -7,28 +7,34 @@
 #include <pi/result.h>
 #include <pi/unique_fd.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "runtime_logs.h"
 #include "sink.h"
 
 namespace post {
 
+constexpr size_t most_archived_logs = 256;
+
 // Whether the file at path begins as archives do. False for what cannot be read.
 bool is_archive(const std::string& path);
 
-// The two members that post reads, in unnamed files: they are gone when they are closed.
+// The members that post reads, in unnamed files: they are gone when they are closed.
 struct ArchiveContent {
   pi::UniqueFd trace;
   pi::UniqueFd symbols;
-  std::string damage;  // why it could be read only in part; "" when it is whole
+  std::map<LogKey, pi::UniqueFd> logs;  // of code made at run time
+  std::string damage;                   // why it could be read only in part; "" when it is whole
 };
 
 // Unpacks the trace and its symbols; other members are only checked. No name out of the archive is
 // used for a file: directory holds the unnamed ones. Links, special files and members of more than
-// 1 TiB (trace) or 4 GiB (symbols), or than there is room for, are refused. An archive that is cut
-// off gives what there was of its trace, if that had begun.
+// 1 TiB (trace) or 4 GiB (symbols, a log), more than 256 logs, or more than there is room for, are
+// refused. An archive that is cut off gives what there was of its trace, if that had begun.
 pi::Result<ArchiveContent> unpack_archive(const std::string& path, const std::string& directory);
 
 // An unnamed file in directory, for reading and writing.
@@ -38,7 +44,8 @@ pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory);
 struct ArchiveSources {
   int trace;
   int symbols;
-  std::vector<std::string> files;  // paths; kept below "files/"
+  std::vector<std::string> files;      // paths; kept below "files/"
+  std::map<LogKey, std::string> logs;  // paths; kept below "logs/"
 };
 
 pi::Status pack_archive(const ArchiveSources& sources, Sink& sink);

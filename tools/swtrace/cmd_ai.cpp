@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <csignal>
 
 #include <cerrno>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include "ai_lines.h"
 #include "cli.h"
 #include "commands.h"
+#include "interval.h"
 
 namespace pi::swtrace {
 namespace {
@@ -182,28 +182,6 @@ void print_sample(const AiOptions& wanted, const std::vector<std::optional<AiTim
   if (wanted.system) out.line(stamp + ai_line("System", ai_sum(cpus)));
 }
 
-// The signals that end us wait until they are asked for, so that none comes too early or too late.
-sigset_t hold_signals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) sigaddset(&ending, signal);
-  ::sigprocmask(SIG_BLOCK, &ending, nullptr);
-  return ending;
-}
-
-// Until that time of CLOCK_MONOTONIC; false when told to end before.
-bool sleep_until(const timespec& end, const sigset_t& ending) {
-  for (;;) {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    timespec left{end.tv_sec - now.tv_sec, end.tv_nsec - now.tv_nsec};
-    if (left.tv_nsec < 0) left = {left.tv_sec - 1, left.tv_nsec + 1'000'000'000};
-    if (left.tv_sec < 0) left = {0, 0};
-    if (::sigtimedwait(&ending, nullptr, &left) > 0) return false;
-    if (errno == EAGAIN) return true;
-  }
-}
-
 int failed() {
   cli::error(PiErrorText());
   return cli::exit_failure;
@@ -226,7 +204,7 @@ int run(const AiOptions& wanted, const sigset_t& ending, Output& out) {
   int done = 0;
   for (; out.flush() && (wanted.samples == 0 || done < wanted.samples); ++done) {
     next.tv_sec += wanted.interval;
-    if (!sleep_until(next, ending)) break;
+    if (!cli::sleep_until(next, ending)) break;
     const std::vector<ai_counters> before(now.begin(), now.end());
     if (AiGetCounters(now.data()) != PU_SUCCESS) return failed();
     print_sample(wanted, ai_times(before, now), out);
@@ -248,7 +226,7 @@ int cmd_ai(const Words& words) {
     cli::error(wrong);
     return cli::exit_usage;
   }
-  const sigset_t ending = hold_signals();
+  const sigset_t ending = cli::hold_signals();
   Output out;
   if (!wanted.log_file.empty() && !out.open_log(wanted.log_file)) {
     cli::error(fmt::format("-l: '{}' cannot be made: {}.", wanted.log_file,

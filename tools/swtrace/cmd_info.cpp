@@ -7,7 +7,8 @@
 #include "commands.h"
 #include "machine_info.h"
 #include "perfutil.h"
-#include "recorder_socket.h"
+#include "recorder.h"
+#include "service.h"
 
 namespace pi::swtrace {
 namespace {
@@ -18,15 +19,9 @@ constexpr const char* lost_reasons[] = {"full", "stopped", "too_long", "source"}
 
 // The recorder's key=value lines; empty when none runs. Its absence is no error here.
 std::string recorder_status() {
-  const auto path = socket_path();
+  const auto path = service::socket_path(recorder_names);
   if (!path) return "";
-  const auto peer = connect_to(*path);
-  if (!peer) return "";
-  std::string packet;
-  if (!send_packet(peer->get(), encode_request({"status"})) ||
-      !receive_packet(peer->get(), reply_bytes_most, packet))
-    return "";
-  const auto reply = decode_reply(packet);
+  const auto reply = service::ask_service(*path, recorder_names, {"status"});
   return reply && reply->rc == PU_SUCCESS ? reply->text : "";
 }
 

@@ -8,7 +8,6 @@
 #include "commands.h"
 #include "perfutil.h"
 #include "recorder.h"
-#include "recorder_socket.h"
 
 namespace pi::swtrace {
 namespace {
@@ -156,7 +155,7 @@ int cmd_init(const Words& words) {
   InitRequest request;
   if (!read_mode(outcome.values, request) || !read_request(outcome.values, request))
     return cli::exit_usage;
-  const auto path = socket_path();
+  const auto path = service::socket_path(recorder_names);
   if (!path) {
     cli::error(path.error().message);
     return cli::exit_failure;

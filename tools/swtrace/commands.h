@@ -28,6 +28,7 @@ int cmd_setrate(const Words& words);
 int cmd_event(const Words& words);
 int cmd_stacks(const Words& words);
 int cmd_ai(const Words& words);
+int cmd_ptt_int(const Words& words);
 int cmd_info(const Words& words);
 int cmd_check(const Words& words);
 

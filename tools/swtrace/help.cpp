@@ -24,6 +24,7 @@ const std::vector<Command>& all_commands() {
       {"discard", "", "throw away what was recorded", cmd_discard},
       {"get", "[FILE]", "write the trace, default swtrace.nrm2", cmd_get},
       {"ai", "[INTERVAL]...", "idle, busy and interrupt time of every CPU; needs no trace", cmd_ai},
+      {"ptt_int", "on|off", "PTT keeps interrupts apart from threads, or not", cmd_ptt_int},
       {"info", "[--json]", "the machine, the source and the trace's state", cmd_info},
       {"check", "[--json]", "examine everything that profiling needs", cmd_check},
   };

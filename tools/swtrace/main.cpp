@@ -16,7 +16,7 @@ const std::set<std::string> short_help_words{"?",     "-?",     "help",   "-help
 const std::set<std::string> long_help_words{"??", "-??", "--help", "--ayuda"};
 
 // Commands of the original tool that this version lacks.
-const std::set<std::string> missing_commands{"it_install", "it_remove", "ptt_int", "itinit"};
+const std::set<std::string> missing_commands{"it_install", "it_remove", "itinit"};
 
 const Command* find_command(const std::string& name) {
   const auto& commands = all_commands();

@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What swtrace's commands and its recorder say to each other: one packet each way.
+// What swtrace's commands and its recorder say to each other.
 #ifndef PI_SWTRACE_PROTOCOL_H
 #define PI_SWTRACE_PROTOCOL_H
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "service_protocol.h"
 
 namespace pi::swtrace {
 
-constexpr size_t request_bytes_most = 16384;
-constexpr size_t request_words_most = 260;  // a verb and every major
-constexpr size_t reply_bytes_most = 65536;
-
-// A verb and its arguments; words are not empty and hold no zero byte.
-using Request = std::vector<std::string>;
-
-// A return code of perfutil.h and what belongs to it: an error's sentence, or key=value lines.
-struct Reply {
-  int rc = 0;
-  std::string text;
-};
-
-// Words with a zero byte behind each.
-std::string encode_request(const Request& request);
-// Nothing when the packet is not of that form or exceeds the limits.
-std::optional<Request> decode_request(std::string_view packet);
-
-// The code in decimal, a line feed, the text; text beyond the limit is cut off.
-std::string encode_reply(const Reply& reply);
-std::optional<Reply> decode_reply(std::string_view packet);
-
-// The values of a key in "key=value" lines, in order.
-std::vector<std::string> values_of(std::string_view lines, std::string_view key);
-// The first of them, "" when there is none.
-std::string value_of(std::string_view lines, std::string_view key);
+using service::Reply;
+using service::Request;
+using service::value_of;
+using service::values_of;
 
 }  // namespace pi::swtrace
 

@@ -7,8 +7,12 @@
 #include <string>
 
 #include "protocol.h"
+#include "service_socket.h"
 
 namespace pi::swtrace {
+
+inline constexpr service::Names recorder_names{"recorder", "PITRACE_SOCKET", "recorder",
+                                               "trace",    "swtrace init",   "swtrace free"};
 
 // What 'swtrace init' asks for; numbers as perfutil.h has them.
 struct InitRequest {
@@ -26,10 +30,6 @@ struct InitRequest {
 // Starts a recorder that listens at path, detached from terminal and caller, and waits until it
 // has initialised the trace (or failed to, and ended). The reply is what the recorder reports.
 Reply start_recorder(const InitRequest& request, const std::string& path);
-
-// The recorder's own process: initialises, reports to report_fd, serves requests until 'free' or
-// a signal to end. Returns its exit status.
-int run_recorder(const InitRequest& request, const std::string& path, int report_fd);
 
 // Answers one request; asked_to_end becomes true for 'free'.
 Reply answer(const Request& request, bool& asked_to_end);

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PMU for the lab, which has none: a timer counts a known number of events and calls the overflow
- * handler, in hard interrupt context, exactly when the period says so.
+ * A PMU for the lab, which has none.
  *
- * config: how many events there are in all; config1: so many each time; config2: 1 to look like a counter
- * that the kernel has stopped at each overflow.
+ * With a period a timer counts a known number of events and calls the overflow handler, in hard interrupt
+ * context, exactly when the period says so. config: how many events there are in all; config1: so many
+ * each time; config2: 1 to look like a counter that the kernel has stopped at each overflow.
+ *
+ * Without a period config1 events come with each cycle of the time-stamp counter, in a counter of config2
+ * bits, of which each CPU has one.
  */
 
 #include <linux/hrtimer.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <asm/irq_regs.h>
+#include <asm/msr.h>
 
 #define FIRING_NANOSECONDS 200000
 
@@ -44,13 +49,41 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
+/* ---- without a period ---- */
+
+static DEFINE_PER_CPU(struct perf_event *, counting);
+
+static u64 counter_of(const struct perf_event *event)
+{
+	return (rdtsc() * event->attr.config1) & GENMASK_ULL(event->attr.config2 - 1, 0);
+}
+
+/* As processors' counters are read: what has come since may have wrapped once. */
+static void update(struct perf_event *event)
+{
+	const u64 now = counter_of(event);
+	const u64 old = local64_xchg(&event->hw.prev_count, (long)now);
+
+	local64_add((long)((now - old) & GENMASK_ULL(event->attr.config2 - 1, 0)), &event->count);
+}
+
+static bool is_counter(const struct perf_event *event)
+{
+	return !event->attr.sample_period;
+}
+
+/* ---- for both ---- */
+
 static struct pmu fake;
 
 static int fake_event_init(struct perf_event *event)
 {
 	if (event->attr.type != fake.type)
 		return -ENOENT;
-	if (!event->attr.sample_period || !event->attr.config1)
+	if (is_counter(event))
+		return event->attr.config1 && event->attr.config2 && event->attr.config2 <= 64 ?
+			       0 : -EINVAL;
+	if (!event->attr.config1)
 		return -EINVAL;
 #ifdef HAS_HRTIMER_SETUP
 	hrtimer_setup(&event->hw.hrtimer, fire, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
@@ -65,19 +98,31 @@ static int fake_event_init(struct perf_event *event)
 static void fake_start(struct perf_event *event, int flags)
 {
 	event->hw.state = 0;
+	if (is_counter(event)) {
+		local64_set(&event->hw.prev_count, (long)counter_of(event));
+		return;
+	}
 	hrtimer_start(&event->hw.hrtimer, ns_to_ktime(FIRING_NANOSECONDS),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static void fake_stop(struct perf_event *event, int flags)
 {
-	hrtimer_cancel(&event->hw.hrtimer);
+	if (is_counter(event))
+		update(event);
+	else
+		hrtimer_cancel(&event->hw.hrtimer);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
 static int fake_add(struct perf_event *event, int flags)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (is_counter(event)) {
+		if (this_cpu_read(counting))
+			return -EAGAIN;
+		this_cpu_write(counting, event);
+	}
 	if (flags & PERF_EF_START)
 		fake_start(event, flags);
 	return 0;
@@ -86,10 +131,14 @@ static int fake_add(struct perf_event *event, int flags)
 static void fake_del(struct perf_event *event, int flags)
 {
 	fake_stop(event, flags);
+	if (is_counter(event))
+		this_cpu_write(counting, NULL);
 }
 
 static void fake_read(struct perf_event *event)
 {
+	if (is_counter(event))
+		update(event);
 }
 
 static struct pmu fake = {

@@ -17,7 +17,19 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
   std::istringstream symbols(truth::run("nm -D --defined-only --format=posix " A2N_LIBRARY));
   for (std::string line; std::getline(symbols, line);)
     exported.insert(line.substr(0, line.find(' ')));
-  EXPECT_EQ(exported, (std::set<std::string>{"A2nAddModule",
+  EXPECT_EQ(exported, (std::set<std::string>{"A2nAddJittedMethod",
+                                             "A2nAddJittedMethodEx",
+                                             "A2nAddMMIMethod",
+                                             "A2nGetFramesAt",
+                                             "A2nGetNextCodeChange",
+                                             "A2nLoadJittedMethods",
+                                             "A2nLoadJittedMethodsFrom",
+                                             "A2nRemoveJittedMethod",
+                                             "A2nSetCacheDirectory",
+                                             "A2nSetCodeGatherMode",
+                                             "A2nSetCollapseMMIRange",
+                                             "A2nSetJittedTimesMode",
+                                             "A2nAddModule",
                                              "A2nAddModuleEx",
                                              "A2nCloneProcess",
                                              "A2nCollapseSymbolRange",
@@ -25,6 +37,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nCreateProcess",
                                              "A2nExecProcess",
                                              "A2nForkProcess",
+                                             "A2nGetCodeAt",
                                              "A2nGetErrorText",
                                              "A2nGetMsiFileInformation",
                                              "A2nGetNote",

@@ -17,8 +17,8 @@ namespace {
 using namespace pi;
 
 TEST(PerfutilApi, EveryCodeHasItsOwnName) {
-  for (const int rc : {0, -1, -3, -4, -5, -6, -8, -87, -200, -201, -202, -205, -208, -209, -210,
-                       -211, -213, -219, -222})
+  for (const int rc : {0,    -1,   -3,   -4,   -5,   -6,   -8,   -87,  -200, -201, -202,
+                       -205, -208, -209, -210, -211, -213, -219, -222, -229, -231})
     EXPECT_EQ(std::strncmp(RcToString(rc), "PU_", 3), 0) << rc;
   EXPECT_STREQ(RcToString(-99999), "unknown return code");
 }

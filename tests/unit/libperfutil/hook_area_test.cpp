@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint32_t ring_bytes = hook_ring_bytes_least;
 constexpr uint32_t cpus = 8;
+constexpr uint32_t process_id = 4711;
 
 // Plays the process: a ring as hook_client.cpp sets it up, but its memory is not mapped twice;
 // records are written through a buffer where they wrap.
@@ -30,7 +31,7 @@ class HookAreaTest : public testing::Test {
     const size_t bytes = hook_area_bytes(ring_bytes);
     memory_ = static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    area_ = std::make_unique<HookArea>(UniqueMapping(memory_, bytes), ring_bytes, 1);
+    area_ = std::make_unique<HookArea>(UniqueMapping(memory_, bytes), ring_bytes, 1, process_id);
     area_->begin(0);
   }
 
@@ -62,6 +63,18 @@ class HookAreaTest : public testing::Test {
   }
   void hook(uint32_t index, uint32_t tag, uint64_t time, uint32_t cpu = 0) {
     append(index, entry(tag, time, cpu));
+    ++ring_head(index).produced;
+    ++ring_head(index).written;
+  }
+
+  // A hook of Java's that says that it is process 1's.
+  void java_hook(uint32_t index, uint64_t time) {
+    const uint32_t ints[PITRACE_JITTED_INTS] = {7, 1, 2, 3, 4};
+    const HookRecord record{
+        PITRACE_MAJOR_MTE, PITRACE_MTE_JITTED, ints, PITRACE_JITTED_INTS, nullptr, 0};
+    std::vector<std::byte> bytes(32 + 4);
+    record.encode(bytes.data(), 36, static_cast<uint32_t>(time));
+    append(index, bytes);
     ++ring_head(index).produced;
     ++ring_head(index).written;
   }
@@ -239,6 +252,18 @@ TEST_F(HookAreaTest, AnyBytesAreSurvived) {
     HookBatch last;
     area_->end(last);
   }
+}
+
+TEST_F(HookAreaTest, AHookOfJavasIsThatOfTheProcessThatWroteItWhateverItSays) {
+  const uint64_t now = trace_clock();
+  time(0, now);
+  java_hook(0, now);
+  const auto batch = collect();
+  ASSERT_EQ(batch.hooks.size(), 1u);
+  const RecordView record{batch.record(batch.hooks[0])};
+  EXPECT_EQ(record.int_at(PITRACE_JITTED_INTERVAL), 7u);
+  EXPECT_EQ(record.int_at(PITRACE_JITTED_PID), process_id);
+  EXPECT_EQ(record.int_at(PITRACE_JITTED_ADDR_LO), 4u);
 }
 
 }  // namespace

@@ -94,6 +94,42 @@ TEST(UserHook, MajorsThatTellAboutOtherRecordsAreNotForPrograms) {
   EXPECT_NE(check(bytes), 0);
 }
 
+std::vector<std::byte> encode_java(uint32_t minor, const std::vector<uint32_t>& ints,
+                                   const std::vector<std::string_view>& texts) {
+  auto bytes = encode(PITRACE_MAJOR_MTE, ints, texts);
+  set_word(bytes, 4, minor);
+  return bytes;
+}
+
+TEST(UserHook, OfNamesOnlyJavasTwoMinorsAreForProgramsAndOnlyInTheirOwnForm) {
+  const std::vector<uint32_t> five(PITRACE_JITTED_INTS), six(PITRACE_JAVA_THREAD_INTS);
+  EXPECT_EQ(check(encode_java(PITRACE_MTE_JITTED, five, {})), 0);
+  EXPECT_EQ(check(encode_java(PITRACE_MTE_JAVA_THREAD, six, {"main"})), 0);
+  EXPECT_EQ(check(encode_java(PITRACE_MTE_JAVA_THREAD, six, {""})), 0);
+  for (const auto& wrong :
+       {encode_java(PITRACE_MTE_JITTED, six, {}), encode_java(PITRACE_MTE_JITTED, {}, {}),
+        encode_java(PITRACE_MTE_JITTED, five, {"x"}), encode_java(PITRACE_MTE_JAVA_THREAD, six, {}),
+        encode_java(PITRACE_MTE_JAVA_THREAD, five, {"x"}),
+        encode_java(PITRACE_MTE_JAVA_THREAD, five, {"", ""}),
+        encode_java(PITRACE_MTE_JAVA_THREAD, six, {"a", "b"}),
+        encode_java(PITRACE_MTE_NAME, six, {"x"}), encode_java(PITRACE_MTE_MODULE, five, {}),
+        encode_java(0, five, {}), encode_java(PITRACE_MTE_JITTED | 0x80000000u, five, {})})
+    EXPECT_EQ(check(wrong), -EINVAL);
+}
+
+TEST(UserHook, WhoseAHookOfJavasIsIsFilledInAndNothingElseIsTouched) {
+  auto loaded = encode_java(PITRACE_MTE_JITTED, {1, 2, 3, 4, 5}, {});
+  pitrace_hook_sign(loaded.data(), 4711);
+  EXPECT_EQ(loaded, encode_java(PITRACE_MTE_JITTED, {1, 4711, 3, 4, 5}, {}));
+  auto thread = encode_java(PITRACE_MTE_JAVA_THREAD, {1, 2, 3, 4, 5, 0}, {"main"});
+  pitrace_hook_sign(thread.data(), 4711);
+  EXPECT_EQ(thread, encode_java(PITRACE_MTE_JAVA_THREAD, {1, 4711, 3, 4, 5, 0}, {"main"}));
+  const auto other = encode(0x30, {1, 2, 3, 4, 5}, {});
+  auto same = other;
+  pitrace_hook_sign(same.data(), 4711);
+  EXPECT_EQ(same, other);
+}
+
 TEST(UserHook, CountsAndLengthsThatDoNotFitAreRefused) {
   const auto good = encode(0x30, {1, 2}, {"text", "more"});
   for (const uint32_t count : {1u, 3u, 127u, 0x40000000u, ~0u}) {

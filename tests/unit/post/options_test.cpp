@@ -52,6 +52,25 @@ TEST(Options, OneDashAndTwoDashesMeanTheSame) {
   }
 }
 
+TEST(Options, CodeMadeAtRunTimeAndTicksByInstruction) {
+  const Options plain = good({});
+  EXPECT_FALSE(plain.micro || plain.symbols.code || plain.symbols.inlined);
+  EXPECT_EQ(plain.symbols.log_prefix, "");
+  const Options off = good({"-off"});
+  EXPECT_TRUE(off.micro && off.symbols.code && off.report.offsets);
+  EXPECT_FALSE(off.report.disassembly);
+  const Options all =
+      good({"-disasm", "-inline", "-jdir", "logs/java", "-jita2nmsg", "-a2nmmi", "VM"});
+  EXPECT_TRUE(all.micro && all.symbols.code && all.report.disassembly && all.symbols.inlined);
+  EXPECT_FALSE(all.report.offsets);
+  EXPECT_EQ(all.symbols.log_prefix, "logs/java");
+  EXPECT_TRUE(all.symbols.tell_logs);
+  EXPECT_EQ(all.symbols.dynamic_code_name, "VM");
+  for (const char* other : {"-showx", "--archive"}) EXPECT_EQ(status_of({"-disasm", other}), 255);
+  EXPECT_EQ(status_of({"-disasm", "-diff", "a", "b"}), 255);
+  EXPECT_EQ(status_of({"-jdir"}), 255);
+}
+
 TEST(Options, ReportsOnCallsAndDispatchesGoTogetherAndWithNothingThatWritesNoReports) {
   const Options options = good({"-tree", "-folded", "-threads", "--offcpu", "--json"});
   EXPECT_TRUE(options.tree);

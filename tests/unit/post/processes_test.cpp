@@ -26,9 +26,18 @@ class Protocol final : public post::Symbolizer {
     return true;
   }
   post::Lookup lookup(uint64_t, uint32_t, uint64_t) override { return {}; }
+  void look_for_logs(const post::ProcessIds& process) override {
+    asked.push_back(std::to_string(process.pid) + " " + std::to_string(process.inner_pid));
+  }
+  uint64_t next_code_change(uint64_t time, uint32_t) override { return time / 100 * 100 + 100; }
+  std::vector<pi::ThreadStart> thread_starts(const post::ProcessIds& process) override {
+    return process.pid == 10 ? starts : std::vector<pi::ThreadStart>();
+  }
   std::vector<std::string> notes() override { return {}; }
 
   std::vector<std::string> calls;
+  std::vector<std::string> asked;  // for logs: pid and inner pid
+  std::vector<pi::ThreadStart> starts;
 
  private:
   void add(uint64_t time, std::string what, uint32_t a, uint32_t b) {
@@ -186,6 +195,63 @@ TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {
   EXPECT_EQ(&processes_.find(1), &first);
   EXPECT_EQ(processes_.find(1025).pid, 1025u);  // shares a slot of the recent ones with 1
   EXPECT_EQ(processes_.find(1).pid, 1u);
+}
+
+TEST_F(ProcessesTest, LogsAreLookedForAtTheFirstTickAndWhenAProcessBecomesAnother) {
+  apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java"));
+  EXPECT_THAT(protocol_.asked, ElementsAre());
+  processes_.at(10, 5);
+  processes_.at(10, 6);
+  EXPECT_THAT(protocol_.asked, ElementsAre("10 0"));
+  // The ids inside may become known later.
+  apply(RecordBuilder(false).mte(7, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711}));
+  processes_.at(10, 8);
+  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3"));
+  apply(RecordBuilder(false).module(9, {10, 0, 0x1000, 0x1000, 0, 0}, "/tmp/jit-3.dump"));
+  processes_.at(10, 10);
+  apply(RecordBuilder(false).fork(11, 10, 1));
+  processes_.at(10, 12);
+  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3", "10 3", "10 0"));
+}
+
+TEST_F(ProcessesTest, NamesOfCodeHoldUntilTheNextChange) {
+  apply(RecordBuilder(false).existing(1, 10, 1));
+  int changes = 0;
+  processes_.set_before_change([&] { ++changes; });
+  const uint32_t first = *processes_.at(10, 20).maps_version;
+  EXPECT_EQ(*processes_.at(10, 99).maps_version, first);
+  EXPECT_NE(*processes_.at(10, 100).maps_version, first);
+  EXPECT_EQ(changes, 2);
+}
+
+TEST_F(ProcessesTest, ThreadsHaveTheNamesThatTheRuntimeGivesThem) {
+  protocol_.starts = {{50, 11, "main"}, {80, 12, "Finalizer"}, {5'000'000'000, 13, "much later"}};
+  apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java").new_thread(2, 10, 11));
+  processes_.at(10, 40);
+  EXPECT_EQ(thread_of(10, 11), "java");
+  processes_.at(10, 50);
+  EXPECT_EQ(thread_of(10, 11), "main");
+  // The kernel's name is a part of it at best.
+  apply(RecordBuilder(false).thread_name(60, 10, 11, "mai"));
+  EXPECT_EQ(thread_of(10, 11), "main");
+  // A thread's ticks may come before the runtime tells of it, but not by seconds.
+  apply(RecordBuilder(false).new_thread(70, 10, 12).new_thread(70, 10, 13));
+  EXPECT_EQ(thread_of(10, 12), "Finalizer");
+  EXPECT_EQ(thread_of(10, 13), "java");
+  // What has the id of a thread that is gone is another one.
+  apply(RecordBuilder(false).new_thread(90, 10, 11).thread_name(90, 10, 11, "other"));
+  EXPECT_EQ(thread_of(10, 11), "other");
+}
+
+TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByTheIdsInside) {
+  protocol_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .mte(2, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711})
+            .mte(2, PITRACE_MTE_INNER, {10, 12, 3, 7, 4711}));
+  processes_.at(10, 60);
+  EXPECT_EQ(thread_of(10, 10), "main");
+  EXPECT_EQ(thread_of(10, 12), "Finalizer");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(Text, APercentageIsWholeAndInRange) {
 }
 
 TEST(Text, CommentsBeginALineOrFollowABlank) {
-  const auto lines = post::meaningful_lines("# no\n a#b \r\n\n\tc d # e\n#\nf");
+  const auto lines = pi::meaningful_lines("# no\n a#b \r\n\n\tc d # e\n#\nf");
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].text, "a#b");
   EXPECT_EQ(lines[0].number, 2u);

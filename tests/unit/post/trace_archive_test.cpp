@@ -61,7 +61,7 @@ class TraceArchive : public testing::Test {
     const pi::UniqueFd trace_file = file("trace", trace);
     const pi::UniqueFd symbols_file = file("symbols", symbols);
     StringSink sink;
-    EXPECT_TRUE(pack_archive({trace_file.get(), symbols_file.get(), {}}, sink));
+    EXPECT_TRUE(pack_archive({trace_file.get(), symbols_file.get(), {}, {}}, sink));
     return sink.bytes;
   }
   pi::Result<ArchiveContent> unpacked(const std::string& bytes) const {
@@ -137,7 +137,8 @@ TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
   write(path("library.so"), "code");
   std::filesystem::create_directory(path("x"));
   StringSink sink;
-  ASSERT_TRUE(pack_archive({trace.get(), symbols.get(), {directory_ + "/x/../library.so"}}, sink));
+  ASSERT_TRUE(
+      pack_archive({trace.get(), symbols.get(), {directory_ + "/x/../library.so"}, {}}, sink));
   write(path("archive"), sink.bytes);
   archive* reader = archive_read_new();
   archive_read_support_filter_all(reader);
@@ -149,8 +150,25 @@ TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
   archive_read_free(reader);
   EXPECT_THAT(listed, testing::ElementsAre("README", "symbols.msi", "trace.nrm2",
                                            "files" + path("library.so")));
-  EXPECT_FALSE(pack_archive({trace.get(), symbols.get(), {path("nowhere")}}, sink));
-  EXPECT_FALSE(pack_archive({trace.get(), symbols.get(), {directory_}}, sink));
+  EXPECT_FALSE(pack_archive({trace.get(), symbols.get(), {path("nowhere")}, {}}, sink));
+  EXPECT_FALSE(pack_archive({trace.get(), symbols.get(), {directory_}, {}}, sink));
+}
+
+TEST_F(TraceArchive, LogsOfCodeMadeAtRunTimeComeAlong) {
+  const pi::UniqueFd trace = file("trace", "t");
+  const pi::UniqueFd symbols = file("symbols", "s");
+  write(path("log-jita2n_7"), "the log");
+  StringSink sink;
+  ASSERT_TRUE(pack_archive(
+      {trace.get(), symbols.get(), {}, {{{LogKind::code, 7}, path("log-jita2n_7")}}}, sink));
+  const auto result = unpacked(sink.bytes);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->logs.size(), 1u);
+  EXPECT_EQ(result->logs.begin()->first, (LogKey{LogKind::code, 7}));
+  EXPECT_EQ(content(result->logs.begin()->second), "the log");
+  std::vector<Member> many{{"symbols.msi", "s"}, {"trace.nrm2", "t"}};
+  for (int i = 0; i < 257; ++i) many.push_back({"logs/jita2n_" + std::to_string(i), "x"});
+  EXPECT_FALSE(unpacked(tar(many)));
 }
 
 TEST_F(TraceArchive, NothingIsWrittenWhereNamesOfMembersPoint) {

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PTT's accounts of threads. A thread gets one at its first dispatch and keeps it, ended, until there is no
+ * other for a new thread; what it had is then added to what was forgotten.
+ *
+ * Hooks take accounts from a bitmap, without a lock. Giving them back is left to a work item.
+ */
+
+#include <linux/bitmap.h>
+#include <linux/irq_work.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+#include "ptt.h"
+
+struct pitrace_ptt_table pitrace_ptt_table;
+
+static unsigned long *in_use; /* by number; 0 is never free */
+static u32 room;
+static u32 next_free; /* a guess */
+static bool exhausted; /* nobody looks for a free one until some are given back */
+
+/* Of accounts that were given back. */
+static struct pitrace_ptt_dump forgotten;
+
+static void give_back(struct work_struct *unused);
+static DECLARE_WORK(give_back_work, give_back);
+
+static void start_give_back(struct irq_work *unused)
+{
+	schedule_work(&give_back_work);
+}
+
+/* Hooks run under the scheduler's locks: an interrupt starts the work. */
+static DEFINE_IRQ_WORK(give_back_soon, start_give_back);
+
+/* ---- for hooks ---- */
+
+static u32 take_free(void)
+{
+	u32 number = READ_ONCE(next_free);
+	u32 rounds = 0;
+
+	for (;;) {
+		number = find_next_zero_bit(in_use, room, number);
+		if (number >= room) {
+			if (rounds++)
+				return 0;
+			number = 0;
+		} else if (!test_and_set_bit(number, in_use)) {
+			WRITE_ONCE(next_free, number + 1);
+			return number;
+		}
+	}
+}
+
+struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task)
+{
+	const u32 tid = task->pid;
+	struct pitrace_ptt_account *account;
+	u32 number;
+
+	if (tid >= pitrace_ptt_table.tids || READ_ONCE(exhausted))
+		return NULL;
+	number = take_free();
+	if (!number) {
+		WRITE_ONCE(exhausted, true);
+		irq_work_queue(&give_back_soon);
+		return NULL;
+	}
+	account = pitrace_ptt_table.account + number;
+	memset(account, 0, sizeof(*account));
+	account->pid = task->tgid;
+	memcpy(account->name, task->comm, sizeof(account->name));
+	account->task = task;
+	/* has_ended() looks at it first. */
+	smp_store_release(&account->tid, tid);
+	WRITE_ONCE(pitrace_ptt_table.by_tid[tid], number);
+	return account;
+}
+
+void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task)
+{
+	struct pitrace_ptt_bound *bound = READ_ONCE(account->bound);
+	const u32 number = account - pitrace_ptt_table.account;
+
+	if (account->task != task)
+		return;
+	memcpy(account->name, task->comm, sizeof(account->name));
+	/* Unless its id is another thread's already. */
+	cmpxchg(&pitrace_ptt_table.by_tid[account->tid], number, 0);
+	if (bound) {
+		WRITE_ONCE(account->bound, NULL);
+		WRITE_ONCE(bound->slot->active, 0);
+		/* After that the slot may be another thread's. */
+		smp_store_release(&bound->taken, false);
+	}
+	/* After that the account may be another thread's. */
+	smp_store_release(&account->task, NULL);
+	if (READ_ONCE(exhausted))
+		irq_work_queue(&give_back_soon);
+}
+
+/* ---- under the lock ---- */
+
+static void forget(const struct pitrace_ptt_account *account)
+{
+	u32 i;
+
+	forgotten.forgotten_threads++;
+	forgotten.forgotten_dispatches += account->dispatches;
+	forgotten.forgotten_interrupts += account->interrupts;
+	for (i = 0; i < PITRACE_PTT_METRICS; i++)
+		forgotten.forgotten[i] += account->value[i];
+}
+
+/* One that was taken and not yet filled has no tid. */
+static bool has_ended(const struct pitrace_ptt_account *account)
+{
+	return smp_load_acquire(&account->tid) && !smp_load_acquire(&account->task);
+}
+
+static void give_back(struct work_struct *unused)
+{
+	struct pitrace_ptt_account *account;
+	bool some = false;
+	u32 number;
+
+	mutex_lock(&pitrace_ptt_lock);
+	if (pitrace_ptt_is_active()) {
+		for_each_set_bit(number, in_use, room) {
+			account = pitrace_ptt_table.account + number;
+			if (!has_ended(account))
+				continue;
+			forget(account);
+			account->tid = 0;
+			/* Before anybody takes it. */
+			smp_mb__before_atomic();
+			clear_bit(number, in_use);
+			some = true;
+		}
+		if (some)
+			WRITE_ONCE(exhausted, false);
+	}
+	mutex_unlock(&pitrace_ptt_lock);
+}
+
+const struct pitrace_ptt_account *pitrace_ptt_thread(u32 number)
+{
+	const struct pitrace_ptt_account *account = pitrace_ptt_table.account + number;
+
+	return account->tid ? account : NULL;
+}
+
+u32 pitrace_ptt_threads_room(void)
+{
+	return room;
+}
+
+u32 pitrace_ptt_threads_used(void)
+{
+	return room ? bitmap_weight(in_use, room) - 1 : 0;
+}
+
+void pitrace_ptt_forgotten(struct pitrace_ptt_dump *dump)
+{
+	dump->forgotten_threads = forgotten.forgotten_threads;
+	dump->forgotten_dispatches = forgotten.forgotten_dispatches;
+	dump->forgotten_interrupts = forgotten.forgotten_interrupts;
+	memcpy(dump->forgotten, forgotten.forgotten, sizeof(dump->forgotten));
+}
+
+int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
+{
+	room = threads + 1;
+	pitrace_ptt_table.account = vzalloc(array_size(room, sizeof(*pitrace_ptt_table.account)));
+	pitrace_ptt_table.by_tid = vzalloc(array_size(pids, sizeof(*pitrace_ptt_table.by_tid)));
+	in_use = bitmap_zalloc(room, GFP_KERNEL);
+	if (!pitrace_ptt_table.account || !pitrace_ptt_table.by_tid || !in_use) {
+		pitrace_ptt_threads_free();
+		return -ENOMEM;
+	}
+	pitrace_ptt_table.tids = pids;
+	/* 0 stands for none; its task is that of nobody. */
+	set_bit(0, in_use);
+	next_free = 1;
+	exhausted = false;
+	memset(&forgotten, 0, sizeof(forgotten));
+	return 0;
+}
+
+void pitrace_ptt_threads_free(void)
+{
+	vfree(pitrace_ptt_table.account);
+	vfree(pitrace_ptt_table.by_tid);
+	bitmap_free(in_use);
+	memset(&pitrace_ptt_table, 0, sizeof(pitrace_ptt_table));
+	in_use = NULL;
+	room = 0;
+}
+
+void pitrace_ptt_threads_exit(void)
+{
+	irq_work_sync(&give_back_soon);
+	cancel_work_sync(&give_back_work);
+}

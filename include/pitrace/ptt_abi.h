@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * The contract of PTT, what each thread costs, between the pitrace module and user space. C, C++ and
+ * kernel.
+ *
+ * A CPU always charges one account: that of the thread that runs, of its interrupts, or of its idle
+ * task; at each dispatch, interrupt entry and interrupt exit it changes from one to the other. All
+ * accounts together hold what the counters of all CPUs have counted since INIT, to the last one.
+ *
+ * Definition: the paper's section 3 (Per-Thread Time Facility) and Figure 5.
+ */
+#ifndef PITRACE_PTT_ABI_H
+#define PITRACE_PTT_ABI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#include <pitrace/abi.h>
+#include <pitrace/ptt_data.h>
+
+#define PITRACE_PTT_DEVICE_NAME "pitrace-ptt"
+#define PITRACE_PTT_DEVICE_PATH "/dev/pitrace-ptt"
+
+/* What is counted. A counter is one of the kernel's perf counters, as in struct perf_event_attr: one
+ * on each CPU, pinned. Cycles are those of the time-stamp counter.
+ */
+#define PITRACE_PTT_CYCLES  0
+#define PITRACE_PTT_COUNTER 1
+
+#define PITRACE_PTT_NO_KERNEL 1 /* flags: count in user mode only */
+#define PITRACE_PTT_NO_USER   2
+
+struct pitrace_ptt_metric {
+	__u32 kind; /* PITRACE_PTT_CYCLES or _COUNTER */
+	__u32 id; /* the caller's own number for it, which INFO tells others */
+	__u32 type; /* of the counter */
+	__u32 flags;
+	__u64 config;
+	__u64 config1;
+	__u64 config2;
+	char name[32]; /* for INFO; ends with a zero */
+};
+
+/* ---- for those who may open /dev/pitrace -----------------------------------------------------
+ * One instance in the system. INIT: EBUSY when there is one, but for FORCE; EINVAL; EOPNOTSUPP: this
+ * kernel lacks the hooks; ENOMEM; ENOENT, EOPNOTSUPP and others of perf: this machine does not count
+ * that; ENOSPC: others have its counters. Without KEEP closing the handle ends it; with KEEP only TERM
+ * does, and the module stays loaded until then. What was counted can be had by DUMP until the next
+ * INIT. TERM: EALREADY when there is none.
+ */
+#define PITRACE_PTT_KEEP  1
+#define PITRACE_PTT_FORCE 2
+
+#define PITRACE_PTT_THREADS_MIN	    1024
+#define PITRACE_PTT_THREADS_DEFAULT 32768
+#define PITRACE_PTT_THREADS_MAX	    1048576
+
+struct pitrace_ptt_init {
+	__u32 metrics; /* 1 to PITRACE_PTT_METRICS */
+	__u32 flags; /* PITRACE_PTT_KEEP, _FORCE */
+	__u32 threads; /* accounts at a time, PITRACE_PTT_THREADS_MIN to _MAX */
+	__u32 pids; /* thread ids are below this (/proc/sys/kernel/pid_max) */
+	struct pitrace_ptt_metric metric[PITRACE_PTT_METRICS];
+};
+
+/* All accounts at one moment, at which all CPUs stand still. EINVAL: nothing has been counted since
+ * the module was loaded; ENOSPC: there are more threads than room, threads then tells how many.
+ */
+struct pitrace_ptt_dump {
+	__u64 thread_rows; /* address of an array of struct pitrace_ptt_thread */
+	__u64 cpu_rows; /* of struct pitrace_ptt_cpu */
+	__u32 threads; /* in: how many there is room for; out: how many there are */
+	__u32 cpus;
+	__u64 forgotten_threads; /* ended, and their accounts given to others; their sums: */
+	__u64 forgotten_dispatches;
+	__u64 forgotten_interrupts;
+	__u64 forgotten[PITRACE_PTT_METRICS];
+	__u64 homeless_dispatches; /* of threads that found no account; their sums: */
+	__u64 homeless_interrupts;
+	__u64 homeless[PITRACE_PTT_METRICS];
+};
+
+#define PITRACE_PTT_IOC_INIT  _IOW(PITRACE_IOC_MAGIC, 0x51, struct pitrace_ptt_init)
+#define PITRACE_PTT_IOC_TERM  _IO(PITRACE_IOC_MAGIC, 0x52)
+#define PITRACE_PTT_IOC_DUMP  _IOWR(PITRACE_IOC_MAGIC, 0x54, struct pitrace_ptt_dump)
+/* 0: from the next INIT on interrupts stay on the thread; 1, the default: they have their own account */
+#define PITRACE_PTT_IOC_INTS  _IOW(PITRACE_IOC_MAGIC, 0x56, __u32)
+/* From now until TERM; at INIT it is nothing. EINVAL: not active, without cycles or without ints. */
+#define PITRACE_PTT_IOC_RESIDUE _IOW(PITRACE_IOC_MAGIC, 0x57, struct pitrace_ptt_residue)
+
+/* ---- for everybody, on both devices ---------------------------------------------------------- */
+struct pitrace_ptt_info {
+	__u32 abi_major;
+	__u32 abi_minor;
+	__u32 active; /* 1: between INIT and TERM */
+	__u32 instance; /* counts the INITs since the module was loaded */
+	__u32 ints; /* of this instance, or of the next when there is none */
+	__u32 keep;
+	__s32 owner_pid; /* who said INIT, in the initial pid namespace; 0 on /dev/pitrace-ptt */
+	__u32 metrics;
+	__u32 threads; /* room for accounts */
+	__u32 threads_used;
+	__u32 cpus; /* CPU numbers are below this */
+	__u32 reserved;
+	struct pitrace_ptt_metric metric[PITRACE_PTT_METRICS];
+	struct pitrace_ptt_residue residue;
+};
+#define PITRACE_PTT_IOC_INFO _IOR(PITRACE_IOC_MAGIC, 0x53, struct pitrace_ptt_info)
+
+/* ---- /dev/pitrace-ptt: threads of the caller's own ---------------------------------------------
+ * For the process that opened it. mmap() of PITRACE_PTT_AREA_BYTES at offset 0, read-only; a child has no
+ * part in it. ATTACH has a slot of it tell of the calling thread, whose place it returns; closing the
+ * handle, the thread's end, DETACH and TERM end that. READ tells what the thread has had until now,
+ * also without a slot, in PITRACE_PTT_METRICS values.
+ *
+ * ENXIO: PTT is not active, or not on this CPU; EPERM: another process has opened the handle; EALREADY:
+ * the thread has a slot; EINVAL: DETACH without one; EDQUOT: this user has as many pages as it may (module
+ * parameter ptt_pages); ENOSPC: no account or no slot is left; ENOMEM; EINTR.
+ */
+#define PITRACE_PTT_AREA_BYTES (4ul << 20)
+
+struct pitrace_ptt_read {
+	__u64 dispatches;
+	__u64 interrupts;
+	__u64 value[PITRACE_PTT_METRICS];
+};
+
+#define PITRACE_PTT_IOC_ATTACH _IOR(PITRACE_IOC_MAGIC, 0x58, __u64) /* byte offset in the area */
+#define PITRACE_PTT_IOC_DETACH _IO(PITRACE_IOC_MAGIC, 0x59)
+#define PITRACE_PTT_IOC_READ   _IOR(PITRACE_IOC_MAGIC, 0x5a, struct pitrace_ptt_read)
+
+#endif /* PITRACE_PTT_ABI_H */

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// What the JVM finds in libjprof.so: reads the options and starts or ends the session.
+#include <fcntl.h>
+#include <jvmti.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include <pi/unique_fd.h>
+
+#include "messages.h"
+#include "options.h"
+#include "session.h"
+
+namespace pi::jprof {
+namespace {
+
+constexpr size_t config_bytes_max = 64 << 10;
+
+// A file of options. Not blocking: it may be anything.
+Result<std::string> read_config(const std::string& path) {
+  const auto failure = [&path](const std::string& why) {
+    return Error{wrong_options, "CONFIG=" + path + " cannot be read: " + why};
+  };
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat facts {};
+  if (!file || ::fstat(file.get(), &facts) != 0) return failure(std::strerror(errno));
+  if (!S_ISREG(facts.st_mode)) return failure("it is no file");
+  std::string text(config_bytes_max + 1, '\0');
+  const ssize_t got = ::read(file.get(), text.data(), text.size());
+  if (got < 0) return failure(std::strerror(errno));
+  if (static_cast<size_t>(got) > config_bytes_max) return failure("it has more than 64 KB");
+  text.resize(static_cast<size_t>(got));
+  return text;
+}
+
+std::string_view text_of(const char* text) {
+  return text ? text : "";
+}
+
+// Prints what is asked for and what is wrong. False if something is.
+bool answer(const ParsedOptions& parsed) {
+  const Options& options = parsed.options;
+  if (options.version) print("JProf " JPROF_VERSION "\n");
+  if (options.help || options.all_help) print(options_help(options.all_help));
+  for (const auto& error : parsed.errors) say(error);
+  return parsed.errors.empty();
+}
+
+void say_nothing_to_do(const Options& options) {
+  if (!options.version && !options.help && !options.all_help)
+    say("no option says what to record, so that nothing is. Try TPROF, or HELP");
+}
+
+// 0: the JVM goes on. Logs that cannot be written are no reason to stop it, wrong options are.
+int start_with_jvm(JavaVM* vm, const char* text) {
+  const char* more = std::getenv("JPROFOPTS");
+  if (!more) more = std::getenv("jprofopts");
+  const auto parsed = parse_options({text_of(text), text_of(more)}, read_config);
+  const bool good = answer(parsed);
+  if (!good || parsed.options.detach) {
+    if (good) say("DETACH is for a JVM that runs");
+    say("wrong options: the JVM is stopped. Try HELP");
+    return JNI_ERR;
+  }
+  if (!parsed.options.records()) return say_nothing_to_do(parsed.options), JNI_OK;
+  if (const auto started = Session::get().start(vm, parsed.options, false); !started)
+    say(started.error().message + ". Nothing is recorded; the JVM goes on");
+  return JNI_OK;
+}
+
+int attach(JavaVM* vm, const char* text) {
+  const auto parsed = parse_options({text_of(text)}, read_config);
+  if (!answer(parsed)) {
+    say("wrong options: nothing is changed. Try HELP");
+    return wrong_options;
+  }
+  if (parsed.options.detach) return Session::get().detach(), JNI_OK;
+  if (!parsed.options.records()) return say_nothing_to_do(parsed.options), JNI_OK;
+  const auto started = Session::get().start(vm, parsed.options, true);
+  if (started) return JNI_OK;
+  say(started.error().message + ". Nothing is changed; the JVM goes on");
+  return started.error().code;
+}
+
+}  // namespace
+}  // namespace pi::jprof
+
+using pi::jprof::say;
+
+extern "C" {
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
+  try {
+    return pi::jprof::start_with_jvm(vm, options);
+  } catch (const std::exception& error) {
+    say(std::string("cannot start: ") + error.what());
+    return JNI_ERR;
+  }
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void*) {
+  try {
+    return pi::jprof::attach(vm, options);
+  } catch (const std::exception& error) {
+    say(std::string("cannot start: ") + error.what());
+    return JNI_ERR;
+  }
+}
+
+// -Xrun: the interface of Java 1.2 to 1.4. A JVM of today would take us for an agent if we were
+// silent.
+JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM*, char* options, void*) {
+  const std::string text = options ? options : "";
+  say("-Xrunjprof is the form of Java 1.2 to 1.4. Use -agentlib:jprof" +
+      (text.empty() ? "" : "=" + text) + ", or -agentpath:DIR/libjprof.so" +
+      (text.empty() ? "" : "=" + text));
+  return JNI_ERR;
+}
+}

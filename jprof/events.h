@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// The functions that the JVM calls for its events: each hands its event to the session.
+#ifndef PI_JPROF_EVENTS_H
+#define PI_JPROF_EVENTS_H
+
+#include <jvmti.h>
+
+namespace pi::jprof {
+
+jvmtiEventCallbacks event_callbacks();
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_EVENTS_H

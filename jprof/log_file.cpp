@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// A log that is appended to, a whole record at a time, and stays readable whatever happens.
+#include "log_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace pi::jprof {
+namespace {
+
+Error failure(const std::string& path, int error, const char* advice) {
+  return {error, "'" + path + "' cannot be written: " + std::strerror(error) + ". " + advice};
+}
+
+const char* advice_for(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return "Make the directory, or choose another one with LOGPATH=DIR";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "Choose a directory that the user of the JVM may write to, with LOGPATH=DIR";
+    default:
+      return "Choose another directory with LOGPATH=DIR";
+  }
+}
+
+// A file system without locks is no reason to write nothing.
+bool lock(int fd, int how) {
+  return ::flock(fd, how | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+}  // namespace
+
+// A file that is locked is being written: by another JVM that has the same id in its own pid
+// namespace.
+Status LogFile::move_away() const {
+  struct stat facts {};
+  if (::lstat(path_.c_str(), &facts) != 0) {
+    if (errno == ENOENT) return {};
+    return failure(path_, errno, advice_for(errno));
+  }
+  if (!S_ISREG(facts.st_mode))
+    return Error{EEXIST,
+                 "'" + path_ + "' is no file. Remove it, or choose other names with LOGPREFIX=P"};
+  const UniqueFd old(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (old && !lock(old.get(), LOCK_SH))
+    return Error{EBUSY,
+                 "'" + path_ +
+                     "' is being written by another JVM, or by another copy of JProf in this one. "
+                     "Choose other names with LOGPREFIX=P"};
+  if (::rename(path_.c_str(), (path_ + ".old").c_str()) != 0)
+    return failure(path_, errno, advice_for(errno));
+  return {};
+}
+
+Result<LogFile::Opened> LogFile::open(const std::string& path) {
+  struct stat facts {};
+  const bool again = path == path_ && ::lstat(path.c_str(), &facts) == 0 &&
+                     facts.st_dev == device_ && facts.st_ino == inode_;
+  path_ = path;
+  if (!again)
+    if (const auto moved = move_away(); !moved) return moved.error();
+  fd_ = UniqueFd(
+      ::open(path.c_str(),
+             O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL), 0644));
+  if (!fd_ || !lock(fd_.get(), LOCK_EX) || ::fstat(fd_.get(), &facts) != 0) {
+    const int error = errno;
+    fd_.reset();
+    return failure(path, error, advice_for(error));
+  }
+  device_ = facts.st_dev;
+  inode_ = facts.st_ino;
+  return again ? Opened::again : Opened::anew;
+}
+
+void LogFile::remove_if_empty() const {
+  struct stat facts {};
+  if (::fstat(fd_.get(), &facts) == 0 && facts.st_size == 0) ::unlink(path_.c_str());
+}
+
+// What a full disk has left of a record would spoil the next one.
+int LogFile::take_back(off_t size) const {
+  const int error = errno;
+  return ::ftruncate(fd_.get(), size) == 0 ? error : EIO;
+}
+
+int LogFile::append(std::string_view text) {
+  struct stat facts {};
+  if (::fstat(fd_.get(), &facts) != 0) return errno;
+  if (facts.st_nlink == 0) return ENOENT;
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::write(fd_.get(), text.data() + done, text.size() - done);
+    if (wrote > 0)
+      done += static_cast<size_t>(wrote);
+    else if (wrote == 0)
+      return errno = ENOSPC, take_back(facts.st_size);
+    else if (errno != EINTR)
+      return take_back(facts.st_size);
+  }
+  return 0;
+}
+
+}  // namespace pi::jprof

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Java's own form of UTF-8.
+#include "modified_utf8.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace pi::jprof {
+namespace {
+
+constexpr uint32_t replacement = 0xfffd;
+
+bool is_high_half(uint32_t unit) {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+bool is_low_half(uint32_t unit) {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+uint32_t bits_of(char c) {
+  return static_cast<unsigned char>(c);
+}
+
+bool continues(std::string_view text, size_t at) {
+  return at < text.size() && (bits_of(text[at]) & 0xc0) == 0x80;
+}
+
+// One unit of 16 bits, taken off the text; nothing if it begins with what is none: then one byte
+// is.
+std::optional<uint32_t> take_unit(std::string_view& text) {
+  const uint32_t first = bits_of(text[0]);
+  uint32_t unit = first;
+  size_t length = 1;
+  if (first >= 0x80) {
+    if ((first & 0xe0) == 0xc0 && continues(text, 1)) {
+      length = 2;
+      unit = (first & 0x1f) << 6 | (bits_of(text[1]) & 0x3f);
+    } else if ((first & 0xf0) == 0xe0 && continues(text, 1) && continues(text, 2)) {
+      length = 3;
+      unit = (first & 0x0f) << 12 | (bits_of(text[1]) & 0x3f) << 6 | (bits_of(text[2]) & 0x3f);
+    } else {
+      text.remove_prefix(1);
+      return std::nullopt;
+    }
+  }
+  text.remove_prefix(length);
+  return unit;
+}
+
+void append_character(std::string& text, uint32_t code) {
+  const auto byte = [&text](uint32_t value) { text += static_cast<char>(value); };
+  if (code < 0x80) return byte(code);
+  if (code < 0x800) return byte(0xc0 | code >> 6), byte(0x80 | (code & 0x3f));
+  if (code < 0x10000)
+    byte(0xe0 | code >> 12);
+  else
+    byte(0xf0 | code >> 18), byte(0x80 | (code >> 12 & 0x3f));
+  byte(0x80 | (code >> 6 & 0x3f));
+  byte(0x80 | (code & 0x3f));
+}
+
+// A high half is given only with the low one behind it.
+uint32_t join_halves(uint32_t high, std::string_view& text) {
+  std::string_view rest = text;
+  if (rest.empty()) return replacement;
+  const auto low = take_unit(rest);
+  if (!low || !is_low_half(*low)) return replacement;
+  text = rest;
+  return 0x10000 + ((high - 0xd800) << 10) + (*low - 0xdc00);
+}
+
+}  // namespace
+
+std::string plain_utf8(std::string_view modified) {
+  std::string plain;
+  plain.reserve(modified.size());
+  while (!modified.empty()) {
+    const auto unit = take_unit(modified);
+    uint32_t code = unit.value_or(replacement);
+    if (is_high_half(code))
+      code = join_halves(code, modified);
+    else if (is_low_half(code))
+      code = replacement;
+    append_character(plain, code);
+  }
+  return plain;
+}
+
+}  // namespace pi::jprof

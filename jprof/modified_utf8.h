@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Java's own form of UTF-8.
+#ifndef PI_JPROF_MODIFIED_UTF8_H
+#define PI_JPROF_MODIFIED_UTF8_H
+
+#include <string>
+#include <string_view>
+
+namespace pi::jprof {
+
+// A class file writes a NUL in two bytes and a character beyond U+FFFF as two halves of three bytes
+// each. Half a character, and what is no UTF-8 at all, becomes U+FFFD.
+std::string plain_utf8(std::string_view modified);
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_MODIFIED_UTF8_H

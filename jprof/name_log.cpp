@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// One of the logs of names: appends records, and tells, there and to the user, which ones are lost.
+#include "name_log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "log_text.h"
+#include "messages.h"
+
+namespace pi::jprof {
+
+Result<LogFile::Opened> NameLog::open(const std::string& path) {
+  written_ = lost_ = untold_ = 0;
+  waiting_.clear();
+  beginning_.clear();
+  waits_ = true;
+  complained_ = false;
+  return file_.open(path);
+}
+
+bool NameLog::begin(std::string_view beginning, uint64_t time) {
+  waits_ = false;
+  beginning_ = beginning;
+  const uint64_t events = std::exchange(written_, 0);
+  if (append(std::exchange(waiting_, {}), time)) {
+    written_ = events;
+    return true;
+  }
+  lost_ = untold_ = events;
+  return events == 0;
+}
+
+// The first loss is told to the user; all are told in the log when it can be written again.
+void NameLog::lose(int error, uint64_t time) {
+  ++lost_;
+  if (untold_++ == 0) first_untold_ = last_untold_ = time;
+  if (!std::exchange(complained_, true))
+    say(error == ENOENT
+            ? "'" + path() + "' was removed: names from now on are lost. The JVM goes on"
+            : "'" + path() + "' cannot be written (" + std::strerror(error) +
+                  "): names are lost until it can. The JVM goes on");
+  first_untold_ = std::min(first_untold_, time);
+  last_untold_ = std::max(last_untold_, time);
+}
+
+bool NameLog::append(std::string_view text, uint64_t time) {
+  if (waits_) {
+    waiting_ += text;
+    ++written_;
+    return true;
+  }
+  std::string before = beginning_;
+  if (untold_ != 0) append_lost(before, untold_, first_untold_, last_untold_);
+  const int error = before.empty() ? file_.append(text) : file_.append(before.append(text));
+  if (error != 0) {
+    lose(error, time);
+    return false;
+  }
+  beginning_.clear();
+  untold_ = 0;
+  ++written_;
+  return true;
+}
+
+void NameLog::abandon() {
+  file_.remove_if_empty();
+  file_.close();
+}
+
+void NameLog::end(std::string_view reason, uint64_t time) {
+  if (!is_open()) return;
+  std::string text;
+  append_end(text, time, reason);
+  const uint64_t written = written_, lost = lost_;
+  if (append(text, time))
+    written_ = written;
+  else
+    lost_ = lost;
+  file_.close();
+}
+
+}  // namespace pi::jprof

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// log-jita2n and log-jtnm of this JVM, and the hooks into a running trace that go with them.
+#ifndef PI_JPROF_NAME_LOGS_H
+#define PI_JPROF_NAME_LOGS_H
+
+#include <jvmti.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pi/result.h>
+
+#include "code_map.h"
+#include "inlining.h"
+#include "methods.h"
+#include "name_log.h"
+#include "options.h"
+#include "trace_clock.h"
+
+namespace pi::jprof {
+
+// Where a log of this kind is.
+std::string log_path(const Options& options, const char* kind, uint32_t pid);
+
+// A piece of code that the JVM tells of.
+struct CodeEvent {
+  uint64_t time = 0;
+  uint64_t asked = 0;  // when the JVM was asked for it, 0: it told by itself
+  const void* address = nullptr;
+  uint32_t size = 0;
+};
+
+// Thread-safe. Calls nothing of the JVM: its own threads, those that others wait for at a safepoint
+// included, may wait here for a moment.
+class NameLogs {
+ public:
+  // What is told before begin() is written by it.
+  Status open(const Options& options);
+  void begin(bool late, const std::string& jvm);
+  // Instead of begin(): as if they had not been opened.
+  void abandon();
+  // What is told later is ignored.
+  void end(std::string_view reason);
+
+  uint64_t now() const { return clock_.now(); }
+
+  // facts: of the methods in inlining that this does not know, and always of the first.
+  using Facts = std::vector<std::pair<jmethodID, MethodFacts>>;
+  std::vector<jmethodID> unknown_of(const Inlining& inlining);
+  void compiled(const CodeEvent& event, const Inlining& inlining, const Facts& facts);
+  void dynamic(const CodeEvent& event, std::string_view name);
+  void unloaded(uint64_t time, const void* address);
+
+  void thread_started(uint64_t time, uint32_t tid, std::string_view name);
+  void thread_ended(uint64_t time, uint32_t tid, std::string_view name);
+  // Threads that end between the two calls are not taken for running by thread_found().
+  void begin_finding_threads();
+  void thread_found(uint64_t time, uint32_t tid, std::string_view name);
+  void end_finding_threads();
+
+  // There was no memory for an event.
+  void lose(uint64_t time);
+  // Where the logs are; counted: and what was written.
+  std::string summary(bool counted);
+
+ private:
+  struct Section {
+    NameLog log;
+    bool wanted = false;
+    bool again = false;     // goes on with a file of before
+    uint32_t interval = 0;  // of the trace, as told last
+  };
+
+  Status open(Section& section, const Options& options, const char* kind);
+  void begin(Section& section, std::string beginning, const LogHead& head);
+  // With the lock held. False if it was not written.
+  bool write(Section& section, const std::string& text, uint64_t time, uint32_t interval);
+  bool write_code(const CodeEvent& event, std::string_view name, std::string text,
+                  uint32_t interval);
+  void write_thread(std::unique_lock<std::mutex> lock, uint64_t time, uint32_t tid,
+                    std::string_view name, bool starts);
+  bool is_news(const CodeEvent& event, std::string_view name);
+  // Definitions of new methods, and the numbers of all; false if one is not known any more.
+  bool number_all(const Inlining& inlining, const Facts& facts, std::string& definitions,
+                  std::vector<uint32_t>& numbers);
+
+  std::mutex mutex_;
+  const TraceClock clock_ = TraceClock::of_this_process();
+  const uint32_t pid_ = static_cast<uint32_t>(::getpid());
+  std::atomic<bool> code_bytes_ = false;
+  Section code_log_;
+  Section thread_log_;
+  CodeMap code_;
+  MethodNumbers methods_;
+  std::map<uint32_t, std::string> threads_;  // that run and are in the log, with their names
+  bool finding_threads_ = false;
+  std::set<uint32_t> ended_;  // meanwhile
+};
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_NAME_LOGS_H

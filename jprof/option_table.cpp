@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The words that JProf knows: its options, and those of the original that it refuses.
+#include "option_table.h"
+
+namespace pi::jprof {
+namespace {
+
+constexpr OptionWord known[] = {
+    {Word::tprof, "TPROF", "ITRACE", Takes::no_value, "", "JITA2N, THREADINFO and JINSTS"},
+    {Word::jita2n, "JITA2N", "", Takes::no_value, "",
+     "write log-jita2n: names, places and times of generated code"},
+    {Word::thread_info, "THREADINFO", "", Takes::no_value, "", "write log-jtnm: names of threads"},
+    {Word::code_bytes, "JINSTS", "", Takes::no_value, "",
+     "with the bytes of the code in log-jita2n (implies JITA2N)"},
+    {Word::log_path, "LOGPATH", "", Takes::value, "DIR", "directory of the logs (.)"},
+    {Word::log_prefix, "LOGPREFIX", "", Takes::value, "P", "what their names begin with (log)"},
+    {Word::log_suffix, "LOGSUFFIX", "", Takes::value, "S", "what their names end with"},
+    {Word::path_and_prefix, "FNM", "", Takes::value, "DIR/P",
+     "old form of LOGPATH=DIR,LOGPREFIX=P"},
+    {Word::pid_in_names, "PIDX", "", Takes::no_value, "", "_PID in their names (on)"},
+    {Word::config, "CONFIG", "", Takes::value, "FILE",
+     "more options in FILE: separated by commas, blanks and line feeds; // begins a comment line"},
+    {Word::verbose, "VERBOSE", "", Takes::no_value, "", "tell on stderr what is done"},
+    {Word::verbose_to_log, "VERBMSG", "", Takes::no_value, "", "tell it in the file log-msg"},
+    {Word::detach, "DETACH", "", Takes::command, "",
+     "by attaching only: end the logs and leave the JVM alone"},
+    {Word::help, "HELP", "", Takes::command, "", "print this and go on"},
+    {Word::all_help, "ALLHELP", "", Takes::command, "",
+     "print this and the options that are refused, and go on"},
+    {Word::version, "VERSION", "", Takes::command, "", "print the version and go on"},
+};
+
+constexpr std::string_view call_flow =
+    "belongs to call-flow profiling and sampling of stacks, which this version does not have";
+
+constexpr RefusedWords refused[] = {
+    {"CALLTREE CALLFLOW CALLTRACE GENERIC RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS "
+     "METHODTYPES FGC "
+     "FLUSHAFTERGC STATDYN RECOMP TSNODES TSNODES_HR PNODE IDPNODE EXITPOP METHODINLINING "
+     "DIRECTJNI "
+     "EXITNORC PRUNECALLSTACKS ECS HR HUMANREADABLE LEGEND NEWHEADER VPA63 THREADS CLASSMETHODS "
+     "OBJECTCLASSES GCINFO CLASSLOADINFO COMPILINGSTARTEND COMPILELOADINFO COMPILED COMPILERGCINFO "
+     "REVTREE "
+     "BASE TBE NEVERACTIVE ENEXCS CHECKNODEDEPTH TAGGING DLO",
+     call_flow},
+    {"SCS SAMPLING SCS_RATE SCS_FRAMES SCS_A2N SCS_EVENT SCS_COUNT SCS_VERBOSE SCS_DEBUG "
+     "THREADLISTSAMPLING",
+     call_flow},
+    {"METRICS NOMETRICS PTT_INSTS PTT_CYCLES CPI LAT_CYCLES RAW_CYCLES CACHE_MISSES BRANCH_INSTS "
+     "BRANCH_MISSES",
+     call_flow},
+    {"JLM JLMSTART JLML JLMSTARTLITE LOCKDIS",
+     "belongs to the lock monitor, which this version does not have"},
+    {"RTDRIVER SOCKET PORT LOGRTDCMDS START BEGIN DELAY_START SHUTDOWN_EVENT ENABLERECONFIG "
+     "RECONFIG",
+     "belongs to commands at run time, which this version does not have; logs of names are written "
+     "at "
+     "once, and DETACH ends them"},
+    {"JPA", "was for AIX"},
+    {"ASID PIDLIST", "was for z/OS"},
+    {"SUN SUNJVM JITFLAGS", "was for Java virtual machines before JVMTI"},
+    {"HC HEALTHCENTER", "was for running inside Health Center"},
+    {"FORCE", "would go on after errors; those that can be gone on after are anyway"},
+    {"MASK PROTOTYPE STDERR MSGLIMIT CHASHB OHASHB MHASHB SHASHB THASHB DEALLOC_FRAME_BUFFER",
+     "tuned or debugged the original's inside"},
+};
+
+}  // namespace
+
+std::span<const OptionWord> option_words() {
+  return known;
+}
+
+std::span<const RefusedWords> refused_words() {
+  return refused;
+}
+
+}  // namespace pi::jprof

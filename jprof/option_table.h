@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The words that JProf knows: its options, and those of the original that it refuses.
+#ifndef PI_JPROF_OPTION_TABLE_H
+#define PI_JPROF_OPTION_TABLE_H
+
+#include <span>
+#include <string_view>
+
+namespace pi::jprof {
+
+enum class Word {
+  tprof,
+  jita2n,
+  thread_info,
+  code_bytes,
+  log_path,
+  log_prefix,
+  log_suffix,
+  path_and_prefix,
+  pid_in_names,
+  config,
+  verbose,
+  verbose_to_log,
+  detach,
+  help,
+  all_help,
+  version,
+};
+
+enum class Takes {
+  no_value,  // a switch, with NO- and ALL-forms
+  value,     // WORD=VALUE
+  command,   // a word alone
+};
+
+struct OptionWord {
+  Word word;
+  std::string_view name;
+  std::string_view alias;  // or empty
+  Takes takes;
+  std::string_view value;  // what it is called in help
+  std::string_view help;
+};
+
+// An option of the original that this version refuses. Its NO-form asks for what is so anyway and
+// is accepted.
+struct RefusedWords {
+  std::string_view names;  // separated by blanks
+  std::string_view why;    // "WORD " + why
+};
+
+std::span<const OptionWord> option_words();
+std::span<const RefusedWords> refused_words();
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_OPTION_TABLE_H

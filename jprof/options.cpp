@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Parses JProf's options.
+#include "options.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "option_table.h"
+
+namespace pi::jprof {
+namespace {
+
+constexpr std::string_view commas = ",";
+constexpr std::string_view config_separators = ", \t\r\n";
+constexpr size_t name_part_max = 200;  // of LOGPREFIX and LOGSUFFIX; a file's name has 255 at most
+
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return upper(c); });
+  return result;
+}
+
+// The words of a blank-separated list, one after the other; empty at the end.
+std::string_view next_of(std::string_view& list) {
+  const size_t end = std::min(list.find(' '), list.size());
+  const std::string_view word = list.substr(0, end);
+  list.remove_prefix(std::min(end + 1, list.size()));
+  return word;
+}
+
+const OptionWord* find_known(std::string_view name) {
+  for (const auto& word : option_words())
+    if (name == word.name || (!word.alias.empty() && name == word.alias)) return &word;
+  return nullptr;
+}
+
+const RefusedWords* find_refused(std::string_view name) {
+  for (const auto& group : refused_words())
+    for (std::string_view rest = group.names; !rest.empty();)
+      if (next_of(rest) == name) return &group;
+  return nullptr;
+}
+
+bool is_name_part(std::string_view text) {
+  return text.size() <= name_part_max && text.find('/') == std::string_view::npos;
+}
+
+// In front of a switch's name; longer ones first.
+struct Prefix {
+  std::string_view text;
+  bool on;
+};
+constexpr Prefix prefixes[] = {{"NO", false}, {"-", false}, {"ALL", true}, {"+", true}};
+
+class Parser {
+ public:
+  explicit Parser(const ReadConfig& read) : read_(read) {}
+
+  void parse(std::string_view text, std::string_view separators) {
+    while (!text.empty()) {
+      const size_t end = std::min(text.find_first_of(separators), text.size());
+      if (end > 0) take(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  ParsedOptions finish() {
+    if (result_.options.detach && result_.options.records())
+      fail("DETACH ends the logs; it cannot stand beside options that write some");
+    return std::move(result_);
+  }
+
+ private:
+  void fail(std::string sentence) { result_.errors.push_back(std::move(sentence)); }
+
+  void take(std::string_view item) {
+    const size_t equals = item.find('=');
+    const std::string name = upper(item.substr(0, equals));
+    std::optional<std::string_view> value;
+    if (equals != std::string_view::npos) value = item.substr(equals + 1);
+    if (take_word(item, name, value, true, false)) return;
+    for (const auto& prefix : prefixes)
+      if (name.starts_with(prefix.text) &&
+          take_word(item, name.substr(prefix.text.size()), value, prefix.on, true))
+        return;
+    fail("there is no option '" + std::string(item) + "'");
+  }
+
+  // False when there is no such word.
+  bool take_word(std::string_view item, const std::string& name,
+                 std::optional<std::string_view> value, bool on, bool prefixed) {
+    if (const OptionWord* known = find_known(name)) {
+      if (prefixed && known->takes != Takes::no_value) return false;
+      take_known(item, *known, value, on);
+      return true;
+    }
+    const RefusedWords* refused = find_refused(name);
+    if (refused && on) fail("option '" + std::string(item) + "' " + std::string(refused->why));
+    return refused != nullptr;
+  }
+
+  void take_known(std::string_view item, const OptionWord& known,
+                  std::optional<std::string_view> value, bool on) {
+    const std::string name(known.name);
+    if (known.takes != Takes::value) {
+      if (value)
+        fail("'" + std::string(item) + "': " + name + " takes no value");
+      else
+        set_switch(known.word, on);
+    } else if (!value || value->empty()) {
+      fail(name + " needs a value: " + name + "=" + std::string(known.value));
+    } else {
+      set_value(known, std::string(*value));
+    }
+  }
+
+  void set_switch(Word word, bool on) {
+    Options& options = result_.options;
+    switch (word) {
+      case Word::tprof:
+        options.jita2n = options.code_bytes = options.thread_names = on;
+        break;
+      case Word::jita2n:
+        options.jita2n = on;
+        options.code_bytes = on && options.code_bytes;
+        break;
+      case Word::code_bytes:
+        options.code_bytes = on;
+        options.jita2n = on || options.jita2n;
+        break;
+      case Word::thread_info:
+        options.thread_names = on;
+        break;
+      case Word::pid_in_names:
+        options.pid_in_names = on;
+        break;
+      case Word::verbose:
+        options.verbose = on;
+        break;
+      case Word::verbose_to_log:
+        options.verbose_to_log = on;
+        break;
+      case Word::detach:
+        options.detach = true;
+        break;
+      case Word::help:
+        options.help = true;
+        break;
+      case Word::all_help:
+        options.all_help = true;
+        break;
+      case Word::version:
+        options.version = true;
+        break;
+      default:
+        break;
+    }
+  }
+
+  void set_value(const OptionWord& known, const std::string& value) {
+    Options& options = result_.options;
+    switch (known.word) {
+      case Word::log_path:
+        options.log_path = value;
+        break;
+      case Word::log_prefix:
+      case Word::log_suffix:
+        if (!is_name_part(value))
+          fail(std::string(known.name) + "=" + value +
+               ": only part of a file's name, without '/' and of " + std::to_string(name_part_max) +
+               " bytes at most");
+        else
+          (known.word == Word::log_prefix ? options.log_prefix : options.log_suffix) = value;
+        break;
+      case Word::path_and_prefix:
+        set_path_and_prefix(value);
+        break;
+      case Word::config:
+        read_config(value);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void set_path_and_prefix(const std::string& value) {
+    const size_t slash = value.rfind('/');
+    const std::string prefix = slash == std::string::npos ? value : value.substr(slash + 1);
+    if (prefix.empty() || !is_name_part(prefix))
+      return fail("FNM=" + value + " does not end with the beginning of a file's name");
+    result_.options.log_prefix = prefix;
+    if (slash != std::string::npos)
+      result_.options.log_path = slash == 0 ? "/" : value.substr(0, slash);
+  }
+
+  void read_config(const std::string& path) {
+    if (in_config_) return fail("CONFIG=" + path + " stands in a file of options itself");
+    const auto text = read_(path);
+    if (!text) return fail(text.error().message);
+    in_config_ = true;
+    for (std::string_view rest = *text; !rest.empty();) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, end);
+      const size_t first = std::min(line.find_first_not_of(config_separators), line.size());
+      if (!line.substr(first).starts_with("//")) parse(line, config_separators);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    in_config_ = false;
+  }
+
+  const ReadConfig& read_;
+  ParsedOptions result_;
+  bool in_config_ = false;
+};
+
+void add_padded(std::string& text, std::string_view word, size_t width) {
+  text += "  ";
+  text += word;
+  text.append(word.size() < width ? width - word.size() : 0, ' ');
+}
+
+}  // namespace
+
+ParsedOptions parse_options(const std::vector<std::string_view>& texts, const ReadConfig& read) {
+  Parser parser(read);
+  for (const auto text : texts) parser.parse(text, commas);
+  return parser.finish();
+}
+
+std::string options_help(bool all) {
+  constexpr size_t width = 18;
+  std::string text =
+      "JProf names the code that a Java virtual machine generates, for tprof and ITrace.\n"
+      "\n"
+      "  java -agentpath:DIR/libjprof.so=OPTION,... or -agentlib:jprof=OPTION,...\n"
+      "  jcmd PID JVMTI.agent_load DIR/libjprof.so '\"OPTION,...\"'\n"
+      "\n"
+      "More options are taken from the environment's JPROFOPTS when a JVM starts. Upper and lower\n"
+      "case are the same. NO or - in front of a switch turns it off.\n"
+      "\n";
+  for (const auto& known : option_words()) {
+    std::string word(known.name);
+    if (!known.alias.empty()) word += " | " + std::string(known.alias);
+    if (known.takes == Takes::value) word += "=" + std::string(known.value);
+    add_padded(text, word, width);
+    text += std::string(known.help) + "\n";
+  }
+  if (!all) return text + "\nALLHELP also lists what is refused. See jprof(7).\n";
+  text += "\nOptions of the original that are refused, and why:\n";
+  for (const auto& group : refused_words()) {
+    text += "\n";
+    std::string line = " ";
+    for (std::string_view rest = group.names; !rest.empty();) {
+      const std::string_view word = next_of(rest);
+      if (line.size() + word.size() > 90) {
+        text += line + "\n";
+        line = " ";
+      }
+      line += " " + std::string(word);
+    }
+    text += line + "\n    " + std::string(group.why) + "\n";
+  }
+  return text;
+}
+
+}  // namespace pi::jprof

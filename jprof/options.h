@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// JProf's options: the text behind -agentpath:...=, JPROFOPTS and jcmd, into values.
+#ifndef PI_JPROF_OPTIONS_H
+#define PI_JPROF_OPTIONS_H
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pi/result.h>
+
+namespace pi::jprof {
+
+struct Options {
+  bool jita2n = false;
+  bool code_bytes = false;
+  bool thread_names = false;
+  bool pid_in_names = true;
+  bool verbose = false;         // to stderr
+  bool verbose_to_log = false;  // to log-msg
+  bool help = false;
+  bool all_help = false;
+  bool version = false;
+  bool detach = false;
+  std::string log_path = ".";
+  std::string log_prefix = "log";
+  std::string log_suffix;
+
+  bool records() const { return jita2n || thread_names; }
+};
+
+struct ParsedOptions {
+  Options options;
+  std::vector<std::string> errors;  // a sentence each; all that were found
+};
+
+// The text of a file of options, or why there is none.
+using ReadConfig = std::function<Result<std::string>(const std::string& path)>;
+
+// Later options win. texts are read one after the other; they may be empty.
+ParsedOptions parse_options(const std::vector<std::string_view>& texts, const ReadConfig& read);
+
+// What HELP prints; all: also what this version refuses, and why.
+std::string options_help(bool all);
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_OPTIONS_H

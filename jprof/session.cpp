@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// JProf in one JVM: when it records, by which JVMTI environment, and what the JVM's events become.
+#include "session.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include <pi/jit_log.h>
+
+#include "events.h"
+#include "inlining.h"
+#include "jvmti_memory.h"
+#include "messages.h"
+#include "thread_ids.h"
+
+namespace pi::jprof {
+namespace {
+
+// When this thread asked the JVM for the code that there is, 0 if it is not just telling that.
+thread_local uint64_t asked_at;
+
+uint32_t own_tid() {
+  return static_cast<uint32_t>(::syscall(SYS_gettid));
+}
+
+bool same_logs(const Options& a, const Options& b) {
+  return a.jita2n == b.jita2n && a.code_bytes == b.code_bytes && a.thread_names == b.thread_names &&
+         log_path(a, "", 0) == log_path(b, "", 0);
+}
+
+constexpr jvmtiEvent code_events[] = {JVMTI_EVENT_COMPILED_METHOD_LOAD,
+                                      JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+                                      JVMTI_EVENT_DYNAMIC_CODE_GENERATED};
+constexpr jvmtiEvent thread_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END};
+constexpr jvmtiEvent jvm_events[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH};
+
+}  // namespace
+
+// An event in progress: the environment is not given back meanwhile. What is thrown, lack of
+// memory, ends here: above is the JVM, in C.
+class Session::InEvent {
+ public:
+  explicit InEvent(Session& session) : session_(session) { ++session_.in_events_; }
+  ~InEvent() { --session_.in_events_; }
+  InEvent(const InEvent&) = delete;
+  InEvent& operator=(const InEvent&) = delete;
+
+  // The environment, or null if there is none any more.
+  jvmtiEnv* jvmti() const { return session_.jvmti_.load(); }
+
+  template <class Action>
+  static void run(Session& session, Action action) noexcept {
+    const InEvent event(session);
+    try {
+      if (jvmtiEnv* jvmti = event.jvmti()) action(jvmti);
+    } catch (const std::exception&) {
+      session.lose_event();
+    }
+  }
+
+ private:
+  Session& session_;
+};
+
+void Session::lose_event() noexcept {
+  try {
+    logs_.lose(logs_.now());
+  } catch (const std::exception&) {
+    // No memory even to say so.
+  }
+}
+
+Session& Session::get() {
+  static Session* const session = new Session;
+  return *session;
+}
+
+void Session::tell(const std::string& text) {
+  if (options_.verbose) say(text);
+  if (options_.verbose_to_log) (void)messages_.append(text + ".\n");
+}
+
+// ---- start and end ----
+
+Status Session::start(JavaVM* vm, const Options& options, bool late) {
+  const std::lock_guard lock(control_);
+  if (active_) {
+    if (same_logs(options, options_)) return {};
+    return Error{already_active, "it is active already, with other logs or kinds of logs (" +
+                                     logs_.summary(false) + "). End that with DETACH first"};
+  }
+  vm_ = vm;
+  options_ = options;
+  auto started = open_messages();
+  if (started) started = make_environment();
+  if (started) started = record(late);
+  if (!started) {
+    dispose();
+    messages_.close();
+    return started;
+  }
+  active_ = true;
+  tell(std::string(late ? "came into a JVM that runs" : "came with the JVM") +
+       "; logs: " + logs_.summary(false));
+  return {};
+}
+
+Status Session::open_messages() {
+  if (!options_.verbose_to_log) return {};
+  const auto path = log_path(options_, "msg", static_cast<uint32_t>(::getpid()));
+  const auto opened = messages_.open(path);
+  return opened ? Status{} : Error{no_logs, opened.error().message};
+}
+
+Status Session::make_environment() {
+  void* place = nullptr;
+  if (vm_->GetEnv(&place, JVMTI_VERSION_1_2) != JNI_OK)
+    return Error{no_events, "this JVM has no JVMTI of version 1.2 or later"};
+  auto* jvmti = static_cast<jvmtiEnv*>(place);
+  jvmtiCapabilities wanted{}, names{};
+  wanted.can_generate_compiled_method_load_events = options_.jita2n;
+  // Without these there are no lines.
+  names.can_get_line_numbers = 1;
+  names.can_get_source_file_name = 1;
+  jvmtiEventCallbacks callbacks = event_callbacks();
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE ||
+      jvmti->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE) {
+    jvmti->DisposeEnvironment();
+    return Error{no_events, "this JVM does not tell of compiled methods"};
+  }
+  (void)jvmti->AddCapabilities(&names);
+  jvmti_ = jvmti;
+  return {};
+}
+
+bool Session::enable(jvmtiEventMode mode) {
+  jvmtiEnv* const jvmti = jvmti_;
+  bool all = true;
+  const auto set = [&](const auto& events) {
+    for (const jvmtiEvent event : events)
+      if (jvmti->SetEventNotificationMode(mode, event, nullptr) != JVMTI_ERROR_NONE) all = false;
+  };
+  set(jvm_events);
+  if (options_.jita2n) set(code_events);
+  if (options_.thread_names) set(thread_events);
+  return all;
+}
+
+Status Session::record(bool late) {
+  if (const auto opened = logs_.open(options_); !opened)
+    return Error{no_logs, opened.error().message};
+  if (!enable(JVMTI_ENABLE)) {
+    logs_.abandon();
+    return Error{no_events, "this JVM does not tell of code or of threads"};
+  }
+  logs_.begin(late, jvm_name());
+  if (!late) return {};  // the rest at VMInit
+  void* jni = nullptr;
+  if (vm_->GetEnv(&jni, JNI_VERSION_1_6) != JNI_OK) return {};
+  find_threads(static_cast<JNIEnv*>(jni), nullptr);
+  ask_for_code();
+  return {};
+}
+
+std::string Session::jvm_name() const {
+  std::string name;
+  for (const char* property : {"java.vm.name", "java.vm.version"}) {
+    JvmtiMemory<char> value(jvmti_);
+    if (jvmti_.load()->GetSystemProperty(property, value.place()) != JVMTI_ERROR_NONE) continue;
+    name += (name.empty() ? "" : " ") + std::string(value.get());
+  }
+  return name.empty() ? "?" : name;
+}
+
+// Events that are in progress end soon. If not, the environment stays, and tells of nothing.
+void Session::dispose() {
+  using namespace std::chrono_literals;
+  jvmtiEnv* const jvmti = jvmti_;
+  if (!jvmti) return;
+  (void)enable(JVMTI_DISABLE);
+  jvmti_ = nullptr;
+  for (int tries = 0; in_events_ != 0; ++tries) {
+    if (tries == 5000) return;
+    std::this_thread::sleep_for(1ms);
+  }
+  jvmti->DisposeEnvironment();
+}
+
+void Session::detach() {
+  const std::lock_guard lock(control_);
+  if (!active_) return;
+  active_ = false;
+  dispose();
+  logs_.end(jit_log::end_detach);
+  tell("left the JVM; logs: " + logs_.summary(true));
+  messages_.close();
+}
+
+// ---- events ----
+
+void Session::on_vm_init(JNIEnv* jni, jthread thread) {
+  InEvent::run(*this, [&](jvmtiEnv*) {
+    find_threads(jni, thread);
+    ask_for_code();
+  });
+}
+
+void Session::on_vm_death() {
+  InEvent::run(*this, [&](jvmtiEnv*) {
+    active_ = false;
+    logs_.end(jit_log::end_exit);
+    tell("the JVM ends; logs: " + logs_.summary(true));
+  });
+}
+
+void Session::ask_for_code() {
+  if (!options_.jita2n) return;
+  asked_at = logs_.now();
+  for (const jvmtiEvent event :
+       {JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_COMPILED_METHOD_LOAD})
+    if (jvmti_.load()->GenerateEvents(event) != JVMTI_ERROR_NONE)
+      say("this JVM does not tell of the code that was there before");
+  asked_at = 0;
+}
+
+void Session::on_compiled(jmethodID method, jint size, const void* address,
+                          const void* compile_info) {
+  if (size <= 0) return;
+  InEvent::run(*this, [&](jvmtiEnv* jvmti) {
+    const CodeEvent event{logs_.now(), asked_at, address, static_cast<uint32_t>(size)};
+    const Inlining inlining = read_inlining(method, compile_info, address, event.size);
+    const MethodFinder finder(vm_, jvmti);
+    NameLogs::Facts facts;
+    for (const jmethodID unknown : logs_.unknown_of(inlining))
+      facts.emplace_back(unknown, finder.find(unknown));
+    logs_.compiled(event, inlining, facts);
+  });
+}
+
+void Session::on_unloaded(const void* address) {
+  InEvent::run(*this, [&](jvmtiEnv*) { logs_.unloaded(logs_.now(), address); });
+}
+
+void Session::on_dynamic(const char* name, const void* address, jint size) {
+  if (size <= 0) return;
+  InEvent::run(*this, [&](jvmtiEnv*) {
+    logs_.dynamic({logs_.now(), asked_at, address, static_cast<uint32_t>(size)}, name ? name : "?");
+  });
+}
+
+// ---- threads ----
+
+// Nothing as long as the JVM does not tell, at its very beginning.
+std::optional<std::string> Session::name_of(jthread thread) {
+  jvmtiEnv* const jvmti = jvmti_;
+  jvmtiThreadInfo info{};
+  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return std::nullopt;
+  std::string name = info.name ? info.name : "";
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
+  void* jni = nullptr;
+  if (vm_->GetEnv(&jni, JNI_VERSION_1_6) == JNI_OK)
+    for (const jobject reference : {info.thread_group, info.context_class_loader})
+      static_cast<JNIEnv*>(jni)->DeleteLocalRef(reference);
+  return name;
+}
+
+void Session::on_thread_start(jthread thread) {
+  InEvent::run(*this, [&](jvmtiEnv*) {
+    if (const auto name = name_of(thread)) logs_.thread_started(logs_.now(), own_tid(), *name);
+  });
+}
+
+void Session::on_thread_end(jthread thread) {
+  InEvent::run(*this, [&](jvmtiEnv*) {
+    if (const auto name = name_of(thread)) logs_.thread_ended(logs_.now(), own_tid(), *name);
+  });
+}
+
+// Threads that ran before their events were wanted. current: this thread, or null if it is none
+// that anybody wants to know of.
+void Session::find_threads(JNIEnv* jni, jthread current) {
+  if (!options_.thread_names) return;
+  const auto ids = ThreadIds::of_this_jvm(jni);
+  if (current)
+    if (const auto name = name_of(current)) logs_.thread_found(logs_.now(), own_tid(), *name);
+  if (!ids) {
+    say("this JVM does not tell the ids of threads that run already: they are not in log-jtnm");
+    return;
+  }
+  logs_.begin_finding_threads();
+  jint count = 0;
+  JvmtiMemory<jthread> threads(jvmti_);
+  if (jvmti_.load()->GetAllThreads(&count, threads.place()) != JVMTI_ERROR_NONE) count = 0;
+  for (jint i = 0; i < count; ++i) {
+    const jthread thread = threads.get()[i];
+    const auto tid = ids->find(jni, thread);
+    const auto name = tid ? name_of(thread) : std::nullopt;
+    if (name) logs_.thread_found(logs_.now(), *tid, *name);
+    jni->DeleteLocalRef(thread);
+  }
+  logs_.end_finding_threads();
+}
+
+}  // namespace pi::jprof

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// JProf in one JVM: when it records, by which JVMTI environment, and what the JVM's events become.
+#ifndef PI_JPROF_SESSION_H
+#define PI_JPROF_SESSION_H
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <pi/result.h>
+
+#include "methods.h"
+#include "name_logs.h"
+#include "options.h"
+
+namespace pi::jprof {
+
+// What Agent_OnAttach() returns besides 0, which jcmd shows.
+enum ReturnCode : int {
+  wrong_options = 1,
+  no_logs = 2,         // they cannot be written
+  already_active = 3,  // with other options
+  no_events = 4,       // this JVM does not tell what is needed
+};
+
+class Session {
+ public:
+  // The one of this process; never destroyed, as events may come to the very end.
+  static Session& get();
+
+  // late: the JVM runs already. Active with the same options: nothing. Errors: a ReturnCode.
+  Status start(JavaVM* vm, const Options& options, bool late);
+  // Nothing if it is not active.
+  void detach();
+
+  // Events, from any thread and at any time; they throw nothing.
+  void on_vm_init(JNIEnv* jni, jthread thread);
+  void on_vm_death();
+  void on_compiled(jmethodID method, jint size, const void* address, const void* compile_info);
+  void on_unloaded(const void* address);
+  void on_dynamic(const char* name, const void* address, jint size);
+  void on_thread_start(jthread thread);
+  void on_thread_end(jthread thread);
+
+ private:
+  class InEvent;
+
+  void lose_event() noexcept;
+  Status record(bool late);
+  Status open_messages();
+  Status make_environment();
+  std::string jvm_name() const;
+  bool enable(jvmtiEventMode mode);  // false if not all events can be had
+  void ask_for_code();
+  void find_threads(JNIEnv* jni, jthread current);
+  std::optional<std::string> name_of(jthread thread);
+  void dispose();
+  void tell(const std::string& text);
+
+  std::mutex control_;  // of start() and detach()
+  std::atomic<bool> active_ = false;
+  Options options_;
+  JavaVM* vm_ = nullptr;
+  // Events read it while another environment may take its place.
+  std::atomic<jvmtiEnv*> jvmti_ = nullptr;
+  std::atomic<uint32_t> in_events_ = 0;
+  LogFile messages_;  // log-msg
+  NameLogs logs_;
+};
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_SESSION_H

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The kernel's ids of Java threads that were there before JProf.
+#ifndef PI_JPROF_THREAD_IDS_H
+#define PI_JPROF_THREAD_IDS_H
+
+#include <jvmti.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace pi::jprof {
+
+// No interface of a JVM tells a thread's kernel id to another thread. HotSpot describes its own
+// structures for debuggers (gHotSpotVMStructs), and by that the id can be found.
+class ThreadIds {
+ public:
+  // Nothing for a JVM that is no HotSpot, or one of another shape.
+  static std::optional<ThreadIds> of_this_jvm(JNIEnv* jni);
+
+  // Nothing for a thread that is ending.
+  std::optional<uint32_t> find(JNIEnv* jni, jthread thread) const;
+
+ private:
+  jfieldID native_thread_ = nullptr;  // java.lang.Thread.eetop: the address of HotSpot's own object
+  uint64_t os_thread_ = 0;            // offsets in bytes
+  uint64_t thread_id_ = 0;
+};
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_THREAD_IDS_H

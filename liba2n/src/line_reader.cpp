@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The lines of a large file, a piece of it in memory at a time.
+#include "line_reader.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace a2n {
+
+// Reads more behind what has not been handed out; false at the end.
+bool LineReader::fill() {
+  constexpr size_t piece = 1 << 18;
+  text_.erase(0, at_);
+  at_ = 0;
+  if (text_.size() > longest) {
+    if (!too_long_) ++skipped_;
+    too_long_ = true;
+    text_.clear();
+  }
+  const size_t kept = text_.size();
+  text_.resize(kept + piece);
+  ssize_t got;
+  do {
+    got = ::read(fd_, text_.data() + kept, piece);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) error_ = errno;
+  text_.resize(kept + static_cast<size_t>(got > 0 ? got : 0));
+  return got > 0;
+}
+
+bool LineReader::next(std::string_view& line) {
+  for (size_t from = at_;;) {
+    const size_t end = text_.find('\n', from);
+    if (end == std::string::npos) {
+      if (!fill()) return false;
+      from = at_;
+      continue;
+    }
+    line = std::string_view(text_).substr(at_, end - at_);
+    from = at_ = end + 1;
+    if (too_long_ || line.size() > longest) {
+      if (!too_long_) ++skipped_;
+      too_long_ = false;
+      continue;
+    }
+    return true;
+  }
+}
+
+}  // namespace a2n

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The lines of a large file, a piece of it in memory at a time.
+#ifndef A2N_LINE_READER_H
+#define A2N_LINE_READER_H
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace a2n {
+
+class LineReader {
+ public:
+  static constexpr size_t longest = 1 << 16;  // bytes; what is longer is skipped
+
+  // fd stays the caller's.
+  explicit LineReader(int fd) : fd_(fd) {}
+
+  // The next whole line without its end, valid until the next call; false at the end. What stands
+  // behind the last line end is no whole line.
+  bool next(std::string_view& line);
+
+  size_t skipped() const { return skipped_; }  // lines too long
+  int error() const { return error_; }         // errno, 0: none
+
+ private:
+  bool fill();
+
+  int fd_;
+  std::string text_;
+  size_t at_ = 0;
+  size_t skipped_ = 0;
+  bool too_long_ = false;  // of what is read now the beginning was skipped
+  int error_ = 0;
+};
+
+}  // namespace a2n
+
+#endif  // A2N_LINE_READER_H

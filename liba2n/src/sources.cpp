@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Source lines of modules.
+#include "sources.h"
+
+#include <string>
+
+#include "dwarf_index.h"
+#include "elf_file.h"
+
+namespace a2n {
+
+const SourceIndex& Sources::of(const ModuleSymbols& module) {
+  const auto [known, added] = indices_.try_emplace(&module);
+  if (added) known->second = read(module);
+  return known->second;
+}
+
+// From the files that the symbols came from, as long as they are the same.
+SourceIndex Sources::read(const ModuleSymbols& module) const {
+  if (auto cached = cache_.load(module.build_id)) return std::move(*cached);
+  for (const std::string& path : module.files) {
+    const auto file = ElfFile::open(path);
+    if (!file || file->layout().build_id != module.build_id) continue;
+    SourceIndex index = read_dwarf(*file);
+    if (index.empty()) continue;
+    cache_.save(module.build_id, index);
+    return index;
+  }
+  return {};
+}
+
+}  // namespace a2n

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Events that users define themselves, in a text file: docs/man/pitrace-events.5.
+#ifndef PI_PERFUTIL_EVENT_FILE_H
+#define PI_PERFUTIL_EVENT_FILE_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pi/result.h>
+
+namespace pi::perfutil {
+
+struct EventDefinition {
+  std::string name;
+  std::string event;  // one that is known otherwise
+  std::string meaning;
+};
+
+constexpr size_t event_file_bytes_most = 1 << 20;
+constexpr size_t event_line_bytes_most = 1024;
+constexpr size_t event_name_bytes_most = 63;
+constexpr size_t event_definitions_most = 4096;
+
+// All of the text or nothing; where names it in the error, with the line.
+// PU_ERROR_INVALID_PARAMETER.
+Result<std::vector<EventDefinition>> parse_event_definitions(std::string_view text,
+                                                             const std::string& where);
+
+// The same of a regular file. PU_ERROR_FILE when it cannot be read.
+Result<std::vector<EventDefinition>> read_event_file(const std::string& name);
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_EVENT_FILE_H

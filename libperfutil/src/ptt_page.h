@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Reads a perf counter of the calling thread from the page that the kernel maps for it.
+#ifndef PI_PERFUTIL_PTT_PAGE_H
+#define PI_PERFUTIL_PTT_PAGE_H
+
+#include <linux/perf_event.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace pi::perfutil {
+
+// Counters have fewer than 64 bits: the kernel's offset expects what they hold as a signed number
+// of that width.
+inline uint64_t sign_extend(uint64_t counter, uint32_t width) {
+  const uint32_t unused = 64 - width;
+  return static_cast<uint64_t>(static_cast<int64_t>(counter << unused) >> unused);
+}
+
+// read_counter(index): the processor's counter of that index, unsigned. Nothing: the kernel does
+// not let us, the event has no counter at this moment, or shares one by turns, so that what it has
+// counted is not all. As the page is changed on the thread's own CPU, the compiler's order is
+// enough.
+template <class ReadCounter>
+std::optional<uint64_t> read_page(const volatile perf_event_mmap_page& page,
+                                  ReadCounter read_counter) {
+  for (;;) {
+    const uint32_t lock = page.lock;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const uint32_t index = page.index;
+    const uint32_t width = page.pmc_width;
+    uint64_t count = static_cast<uint64_t>(page.offset);
+    const bool whole = page.time_enabled == page.time_running;
+    const bool permitted = page.cap_user_rdpmc && index != 0 && width != 0 && width <= 64;
+    if (permitted) count += sign_extend(read_counter(index - 1), width);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (page.lock != lock) continue;
+    if (!permitted || !whole) return std::nullopt;
+    return count;
+  }
+}
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_PTT_PAGE_H

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// All events that are known by name, each with what came of trying it.
+#include "tried_events.h"
+
+#include <map>
+#include <tuple>
+
+#include "perfutil.h"
+
+namespace pi::perfutil {
+namespace {
+
+using Attempts = std::map<std::tuple<uint32_t, uint64_t, uint64_t, uint64_t>, int>;
+
+std::string reason_against(const std::string& name, const Trial& trial, Attempts& attempts) {
+  const auto event = resolve_event(name);
+  if (!event)
+    return event.error().code == PU_ERROR_EVENT_NOT_SUPPORTED
+               ? "the kernel's counters have no counterpart of it"
+               : "it needs a unit mask, or the kernel has no such counter";
+  const auto key = std::tuple(event->type, event->config, event->config1, event->config2);
+  auto attempt = attempts.find(key);
+  if (attempt == attempts.end()) attempt = attempts.emplace(key, trial.attempt(*event)).first;
+  return attempt->second == 0 ? "" : trial.refusal(attempt->second);
+}
+
+}  // namespace
+
+std::deque<TriedEvent> try_events(std::vector<NamedEvent> events, const Trial& trial) {
+  Attempts attempts;
+  std::deque<TriedEvent> tried;
+  for (auto& event : events) {
+    std::string reason = reason_against(event.name, trial, attempts);
+    tried.push_back({std::move(event), std::move(reason)});
+  }
+  return tried;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,420 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# JProf in real Java virtual machines: options, coming early and late, going, and everything that goes wrong.
+
+setup() {
+  agent=$BUILD_DIR/lib/libjprof.so
+  classes=$BUILD_DIR/tests/java
+  if ! command -v java >/dev/null || [ ! -e "$agent" ]; then skip "needs a JDK"; fi
+  ! readelf -d "$agent" | grep -qE 'NEEDED.*lib(a|t|ub)san' || skip "needs a build without sanitizers"
+  cd "$BATS_TEST_TMPDIR" || return
+  unset JPROFOPTS jprofopts JAVA_TOOL_OPTIONS _JAVA_OPTIONS
+  check=$SOURCE_DIR/tests/support/check-jit-log
+  pids=()
+}
+
+teardown() {
+  ((${#pids[@]} == 0)) || kill -9 "${pids[@]}" 2>/dev/null || true
+}
+
+# wait_for TEXT FILE: until the text is in the file of a JVM that lives.
+wait_for() {
+  local tries
+  for ((tries = 0; tries < 6000; tries++)); do
+    ! grep -qe "$1" "$2" || return 0
+    kill -0 "$jvm" || return 1
+    sleep 0.1
+  done
+  return 1
+}
+
+# steady OPTION...: a JVM that works until steady_end; its pid is in jvm, its output in out and err.
+steady() {
+  mkfifo in
+  java "$@" -cp "$classes" Steady <in >out 2>err &
+  jvm=$!
+  pids+=("$jvm")
+  exec 5>in
+  wait_for ready out
+}
+
+steady_end() {
+  exec 5>&-
+  wait "$jvm"
+  rm -f in
+  grep -q '^done ' out
+}
+
+# attach OPTIONS: what the agent returned. jcmd takes what has an equals sign for an option of its own, unless quoted.
+attach() {
+  jcmd "$jvm" JVMTI.agent_load "$agent" "\"$1\"" >attached
+  sed -n 's/^return code: //p' attached
+}
+
+# entries DIRECTORY: how many.
+entries() { find "$1" -mindepth 1 -maxdepth 1 | wc -l; }
+
+# found KEY: what check-jit-log has found.
+found() { awk -v key="$1" '$1 == key { print $2 }' found; }
+
+# found_at_least KEY NUMBER...
+found_at_least() {
+  while (($#)); do
+    [ "$(found "$1")" -ge "$2" ] || {
+      echo "$1: $(found "$1"), expected $2 at least"
+      return 1
+    }
+    shift 2
+  done
+}
+
+@test "help, allhelp and version print on stderr, and the JVM goes on" {
+  java -agentpath:"$agent"=help,version -cp "$classes" Replace 1 >out 2>err
+  grep -q '^sum ' out
+  grep -q '^  TPROF | ITRACE  *JITA2N' err
+  grep -qE '^JProf [0-9]+\.[0-9]+\.[0-9]+$' err
+  grep -q CALLFLOW err && return 1
+  java -agentpath:"$agent"=ALLHELP -cp "$classes" Replace 1 >out 2>err
+  grep -q CALLFLOW err
+}
+
+@test "every option that is refused, and no other, is in the manual" {
+  java -agentpath:"$agent"=allhelp -version 2>err
+  sed '1,/^Options of the original/d' err | grep -E '^  [A-Z]' | tr -s ' ' '\n' | sort -u | grep . >told
+  [ "$(wc -l <told)" -gt 90 ]
+  sed '1,/that are refused/d; /^.Ss Coming late/,$d' "$SOURCE_DIR/docs/man/jprof.7" | sed -n 's/^\.It Cm //p' |
+    tr ' ' '\n' | sort -u >manual
+  diff told manual
+  # The known ones are there too.
+  sed -n '/^  TPROF/,/^  VERSION/p' err | awk '{ print $1; if ($2 == "|") print $3 }' | sed 's/=.*//' | sort >known
+  while read -r word; do grep -qE "^\.It Cm .*\b$word\b" "$SOURCE_DIR/docs/man/jprof.7"; done <known
+}
+
+@test "an unknown option names itself and stops the JVM; so do a refused one, a bad value, and DETACH" {
+  for bad in tprof,frobnicate scs logpath= config=/none detach; do
+    run java -agentpath:"$agent"="$bad" -cp "$classes" Replace 1
+    echo "$output"
+    [ "$status" -ne 0 ]
+    [[ $output != *"sum "* ]]
+    [[ $output == *"JProf: wrong options: the JVM is stopped"* ]]
+  done
+  run java -agentpath:"$agent"=tprof,frobnicate,also -cp "$classes" Replace 1
+  [[ $output == *"'frobnicate'"*"'also'"* ]]
+  compgen -G 'log-*' && return 1
+  true
+}
+
+@test "-Xrunjprof is answered with the right form" {
+  LD_LIBRARY_PATH=$BUILD_DIR/lib run java -Xrunjprof:tprof,logpath=/x -cp "$classes" Replace 1
+  echo "$output"
+  [ "$status" -ne 0 ]
+  [[ $output == *"-agentlib:jprof=tprof,logpath=/x"* ]]
+}
+
+@test "without an option that records something the JVM is told so and goes on" {
+  LD_LIBRARY_PATH=$BUILD_DIR/lib run java -agentlib:jprof -cp "$classes" Replace 1
+  [ "$status" -eq 0 ]
+  [[ $output == *"no option says what to record"* ]]
+}
+
+@test "JPROFOPTS and a file of options are added, later ones win" {
+  mkdir logs
+  printf '// a comment\nlogpath=%s\nnothreadinfo, LOGPREFIX=mine\n' "$PWD/none" >options
+  JPROFOPTS=logpath=$PWD/logs,nopidx,verbose LD_LIBRARY_PATH=$BUILD_DIR/lib \
+    java -agentlib:jprof=tprof,config=options -cp "$classes" Replace 1 2>err
+  [ "$(ls logs)" = mine-jita2n ]
+  "$check" logs/mine-jita2n
+  grep -q "JProf: the JVM ends; logs: '$PWD/logs/mine-jita2n': [0-9]* events" err
+}
+
+# one_linker: names of method handles' linkers as JProf writes them.
+one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-Z][a-z]*)\(.*/\1.<linker>/'; }
+
+@test "what the log says of compiled code is what the JVM's own log of compilations says" {
+  java -Xbatch -Xcheck:jni -XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:LogFile=compilations \
+    -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 60 >out 2>err
+  grep -v '^sum\|^round' out err && return 1
+  "$check" log-jita2n log-jtnm >found
+  cat found
+  [ "$(found lost)" -eq 0 ]
+  [ "$(found heads)" -eq 2 ]
+  [ "$(found ends)" -eq 2 ]
+  found_at_least compiled 150 dynamic 300 unloads 10 inlined 100 starts 4
+  # Its places are offsets from the method's header; the code ends where the first of its tables begins.
+  grep -oE "^<nmethod [^>]*>" compilations | gawk '
+    function value(key,  parts) { return match($0, " " key "=.([^'\'']*)", parts) ? parts[1] : "" }
+    function nearest(end, offset) { return offset != "" && offset + 0 > start && offset + 0 < end ? offset + 0 : end }
+    { split(value("method"), method, " ")
+      start = value("insts_offset") + 0
+      end = nearest(nearest(nearest(value("size") + 0, value("metadata_offset")), value("oops_offset")), value("consts_offset"))
+      printf "%x %x %s.%s%s\n", strtonum(value("address")) + start, end - start, gensub(/\./, "/", "g", method[1]), method[2],
+        method[3] }' | sed -E 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g; s|/(0x[0-9a-f]+\.)|.\1|' | one_linker | sort >truth
+  awk 'NF == 6 && $1 ~ /^[0-9a-f]{8}$/ && ($5 == 1 || $5 == 5) { print $3, $4, $6 }' log-jita2n | sort >ours
+  [ "$(wc -l <truth)" -gt 150 ]
+  diff truth ours >differences || { head -40 differences && false; }
+}
+
+@test "lines and inlined frames are those of the class files" {
+  java -Xbatch -agentpath:"$agent"=tprof,nopidx -XX:CompileCommand=quiet -XX:CompileCommand=inline,Steady.inner \
+    -XX:CompileCommand=inline,Steady.middle -cp "$classes" Steady </dev/null
+  "$check" log-jita2n log-jtnm
+  # Lines: "BCI:LINE" of each method of Steady, as javap has them.
+  javap -c -l -p -cp "$classes" Steady | gawk '
+    /^  [a-z].*\(.*\).*;$/ { match($0, /([a-z]+)\(/, name) }
+    /^      line [0-9]+: [0-9]+$/ { printf "%s %x:%d\n", name[1], $3, $2 }' | sort >truth
+  gawk '$2 == "method" && $5 ~ /^Steady\./ { match($5, /\.([a-z]+)\(/, name); names[$3] = name[1]; file[$4] }
+    $2 == "lines" && $3 in names { for (i = 4; i <= NF; i++) print names[$3], $i }
+    END { for (f in file) if (f != "Steady.java") print "wrong file", f }' log-jita2n | sort >ours
+  [ "$(grep -c . ours)" -ge 8 ]
+  # Methods that were never compiled are not in the log.
+  awk 'NR == FNR { methods[$1]; next } $1 in methods' ours truth | diff - ours
+  # In outer compiled by C2 there is code of inner, called by middle where its bytecode calls it, called by outer.
+  javap -c -p -cp "$classes" Steady | gawk '/^  [a-z].*\(.*\).*;$/ { match($0, /([a-z]+)\(/, name) }
+    /invokestatic.*Method (inner|middle):/ { printf "%s>%s@%x\n", name[1], gensub(/.*Method ([a-z]+):.*/, "\\1", 1), $1 }' |
+    grep -E '^(outer|middle)>' | sort -u >truth
+  gawk '$2 == "method" { name[$3] = gensub(/.*\.([^.(]*)\(.*/, "\\1", 1, $5) }
+    NF == 6 && $1 ~ /^[0-9a-f]{8}$/ { within = $6 ~ /^Steady\.outer\(/; n = 0 }
+    $2 == "frames" && within { for (i = 3; i <= NF; i++) {
+        split($i, f, ":"); n++; method[n] = name[f[2]]; bci[n] = f[3]
+        if (f[1] != "0") { p = strtonum("0x" f[1]); print method[p] ">" method[n] "@" bci[p] } } }' log-jita2n | sort -u >ours
+  cat ours
+  diff truth ours
+}
+
+@test "a method's name is UTF-8 whatever Java's own form of it" {
+  steady -agentpath:"$agent"=jita2n,nopidx
+  steady_end
+  # shellcheck disable=SC2016 # a class within a class
+  grep -q ' Steady$Area\.面𠮷(J)J$' log-jita2n
+  grep -qE '^[0-9a-f]{64}$' log-jita2n && return 1
+  [ ! -e log-jtnm ]
+}
+
+# threads_of_jvm: "TID NAME" of the JVM's Java threads, by the JVM itself; without those that it shows to no agent.
+threads_of_jvm() {
+  jcmd "$jvm" Thread.print | grep -E '^".*" #[0-9]+ ' | grep -vE '^"(Attach Listener|Service Thread|Monitor Deflation Thread|Sweeper thread|C[12] CompilerThread[0-9]+)"' |
+    sed -E 's/^"(.*)" #[0-9]+ .* nid=0x([0-9a-f]+) .*/\2 \1/' | gawk '{ tid = $1; sub(/^[^ ]* /, ""); gsub(/[ "]/, "_")
+      print tid, $0 == "" || $0 == tid ? "_" : $0 }' | sort
+}
+
+@test "coming late all compiled code and all threads are told of" {
+  steady
+  [ "$(attach tprof,nopidx)" = 0 ]
+  jcmd "$jvm" Compiler.codelist >list
+  threads_of_jvm >truth
+  [ "$(attach detach)" = 0 ]
+  "$check" log-jita2n log-jtnm >found
+  cat found
+  found_at_least compiled 60 existing 400 inlined 10 starts 8
+  grep -q ' attached=late ' log-jita2n
+  # What was compiled meanwhile may be in one of them only; what was there when JProf came is in both, with few exceptions
+  # that were thrown away meanwhile.
+  awk 'NF == 6 && $1 ~ /^[0-9a-f]{8}$/ && $5 == 5 { print $3, $6 }' log-jita2n | sort >existing
+  # "ID LEVEL STATE METHOD(ARGUMENTS)RESULT [HEADER, CODE - END]"
+  sed -nE 's/^[0-9]+ +[0-9] +-?[0-9]+ ([^ ]+) \[0x[0-9a-f]+, 0x0*([0-9a-f]+) - .*/\2 \1/p' list | one_linker | LC_ALL=C grep -v '[^ -~]' | sort >list.now
+  [ "$(wc -l <list.now)" -gt 50 ]
+  awk 'NF == 6 && $1 ~ /^[0-9a-f]{8}$/ && ($5 == 5 || $5 == 1) { print $3 }' log-jita2n | sort -u >logged
+  cut -d' ' -f1 list.now | sort -u | comm -23 - logged >missing
+  head -20 missing
+  [ ! -s missing ]
+  # Name for name: the JVM's list has dots between packages and in signatures slashes.
+  awk 'NR == FNR { name[$1] = $2; next } $1 in name { a = name[$1]; b = $2; gsub(/\./, "/", a); gsub(/\./, "/", b); if (a != b) print a, b }' \
+    list.now existing >wrong
+  [ "$(wc -l <wrong)" -le 3 ] || { head -20 wrong && false; }
+  awk '$5 == "START" { print $3, $4 }' log-jtnm | grep -v ' Attach_Listener$' | sort >ours
+  diff truth ours
+  grep -q '^[0-9a-f]* worker__one__of_two$' ours
+  steady_end
+}
+
+@test "coming again changes nothing, with other options it is refused; DETACH twice is no error" {
+  steady -agentpath:"$agent"=tprof,nopidx
+  [ "$(attach tprof,nopidx)" = 0 ]
+  [ "$(attach TPROF,nopidx,logpath="$PWD")" = 0 ]
+  [ "$(attach tprof,nopidx,logpath=/tmp)" = 3 ]
+  grep -q "it is active already.*'$PWD/log-jita2n'" err
+  [ "$(attach jita2n,nopidx)" = 3 ]
+  [ "$(attach detach)" = 0 ]
+  [ "$(attach detach)" = 0 ]
+  [ "$(attach tprof,nopidx)" = 0 ]
+  steady_end
+  "$check" log-jita2n log-jtnm >found
+  [ "$(found heads)" -eq 4 ]
+  [ "$(found ends)" -eq 4 ]
+  [ "$(grep -o ' attached=[a-z]*' log-jita2n | tr -d '\n')" = ' attached=start attached=late' ]
+}
+
+@test "a hundred times loaded and switched off it leaves no thread, no file and no event" {
+  steady
+  [ "$(attach tprof)" = 0 ] && [ "$(attach detach)" = 0 ]
+  threads=$(entries "/proc/$jvm/task") files=$(entries "/proc/$jvm/fd")
+  java -cp "$classes" Attach "$jvm" "$agent" 99 jita2n,threadinfo detach
+  [ "$(entries "/proc/$jvm/fd")" -le "$files" ]
+  [ "$(entries "/proc/$jvm/task")" -le $((threads + 1)) ]
+  size=$(stat -c %s log-jita2n_$jvm)
+  steady_end
+  [ "$(stat -c %s log-jita2n_$jvm)" -eq "$size" ]
+  "$check" log-jita2n_$jvm log-jtnm_$jvm >found
+  cat found
+  [ "$(found heads)" -eq 200 ]
+  [ "$(found ends)" -eq 200 ]
+  [ "$(found lost)" -eq 0 ]
+  # Every time the same code is there again.
+  gawk '/^# head/ { n++ } / Steady\.outer\(I\)J$/ && NF == 6 { seen[n] } END { print length(seen); exit length(seen) != 100 }' log-jita2n_$jvm
+}
+
+@test "wrong options on attaching leave the JVM as it was" {
+  steady
+  # The JVM itself opens what it needs for that at the first time.
+  [ "$(attach version)" = 0 ]
+  files=$(entries "/proc/$jvm/fd")
+  for bad in frobnicate tprof,scs logprefix=a/b config=/none; do
+    [ "$(attach "$bad")" = 1 ]
+  done
+  grep -q "JProf: there is no option 'frobnicate'" err
+  grep -q "JProf: option 'scs' belongs to" err
+  [ "$(grep -c 'wrong options: nothing is changed' err)" -eq 4 ]
+  [ "$(entries "/proc/$jvm/fd")" -le "$files" ]
+  compgen -G 'log-*' && return 1
+  steady_end
+}
+
+@test "a log directory that is missing, or no place to write to, is told of and harms nobody" {
+  java -agentpath:"$agent=tprof,logpath=$PWD/none" -cp "$classes" Replace 1 >out 2>err
+  grep -q '^sum' out
+  grep -q "JProf: '$PWD/none/log-jita2n_[0-9]*' cannot be written: No such file or directory.*LOGPATH" err
+  java -agentpath:"$agent"=tprof,logpath=/proc -cp "$classes" Replace 1 >out 2>err
+  grep -q '^sum' out
+  grep -q "JProf: '/proc/log-jita2n_[0-9]*' cannot be written" err
+  steady
+  [ "$(attach tprof,logpath="$PWD/none")" = 2 ]
+  grep -q "$PWD/none/log-jita2n_$jvm' cannot be written" err
+  [ "$(attach tprof)" = 0 ]
+  steady_end
+  "$check" log-jita2n_$jvm
+}
+
+@test "without permission to write the message says so" {
+  [ "$EUID" -eq 0 ] || skip "needs root, to be somebody else"
+  # shellcheck source=tests/support/other_user.bash
+  source "$SOURCE_DIR/tests/support/other_user.bash"
+  make_public "$agent"
+  mkdir "$public/closed"
+  run as_nobody java -agentpath:"$public/libjprof.so=tprof,logpath=$public/closed" -version
+  rm -r "$public"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"cannot be written: Permission denied. Choose a directory that the user of the JVM may write to"* ]]
+}
+
+@test "a full disk is told of once, costs only names, and the log says which and goes on when there is room" {
+  unshare -m true 2>/dev/null || skip "needs root, for a small disk of its own"
+  mkdir disk
+  cat >script <<END
+set -e
+mount -t tmpfs -o size=2m none disk
+dd if=/dev/zero of=disk/filler bs=1024 count=1700 status=none
+java -agentpath:"$agent"=tprof,nopidx,logpath=disk -cp "$classes" Replace 400 >out 2>err &
+until grep -q 'cannot be written (No space left on device)' err; do kill -0 \$! || exit 1; sleep 0.1; done
+sleep 1
+rm disk/filler
+wait
+cp disk/log-* .
+END
+  timeout 600 unshare -m bash script
+  grep -q '^sum' out
+  "$check" log-jita2n log-jtnm >found
+  cat found err
+  found_at_least lost 1 ends 1
+  grep -q '^# lost ' log-jita2n
+}
+
+@test "a log that somebody removes is told of once, and the JVM goes on" {
+  mkdir gone
+  steady -agentpath:"$agent"=jita2n,logpath=gone
+  rm -r gone
+  [ "$(attach nonsense)" = 1 ]
+  steady_end
+  [ "$(grep -c 'was removed: names from now on are lost' err)" -eq 1 ]
+}
+
+@test "a JVM that is killed leaves all but its last line" {
+  for pause in 0.5 1 2; do
+    rm -f log-* out
+    java -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 100000 >out 2>err &
+    jvm=$!
+    pids+=("$jvm")
+    wait_for 'round 50$' out
+    sleep "$pause"
+    kill -9 "$jvm"
+    wait "$jvm" || true
+    "$check" -v cut=1 log-jita2n >found
+    cat found
+    found_at_least compiled 150 unloads 1
+    [ "$(found ends)" -eq 0 ]
+    "$check" -v cut=1 log-jtnm
+  done
+}
+
+@test "two JVMs in one directory have their own logs" {
+  java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out1 &
+  first=$!
+  java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out2 &
+  second=$!
+  wait $first
+  wait $second
+  for pid in $first $second; do
+    "$check" "log-jita2n_$pid" "log-jtnm_$pid" >found
+    [ "$(found ends)" -eq 2 ]
+    grep -q " Process_Number_ID=$pid\$" "log-jita2n_$pid"
+    grep -q " pid=$pid pidns=$(stat -Lc %i /proc/self/ns/pid) " "log-jtnm_$pid"
+  done
+}
+
+@test "the log of a container has its ids and its namespace, and its neighbour's of the same id is left alone" {
+  unshare -pf true 2>/dev/null || skip "needs root, for namespaces"
+  mkfifo in
+  unshare -pf --mount-proc java -agentpath:"$agent"=tprof -cp "$classes" Steady <in >out 2>err &
+  jvm=$!
+  exec 5>in
+  wait_for ready out
+  inside=$(pgrep -P "$jvm")
+  pids+=("$inside")
+  unshare -pf --mount-proc java -agentpath:"$agent"=tprof -cp "$classes" Replace 1 >out2 2>err2
+  grep -q '^sum' out2
+  grep -q "log-jita2n_1' is being written by another JVM" err2
+  [ "$(sed -n 's/^# head.* pid=1 pidns=\([0-9]*\) .*/\1/p' log-jita2n_1)" = "$(stat -Lc %i "/proc/$inside/ns/pid")" ]
+  # Thread ids are those inside.
+  awk '$5 == "START" { print strtonum("0x" $3) }' log-jtnm_1 | sort -n >ours
+  for task in /proc/"$inside"/task/*; do awk '$1 == "NSpid:" { print $NF }' "$task/status"; done | sort -n >truth
+  [ "$(comm -13 <(sort truth) <(sort ours) | wc -l)" -eq 0 ]
+  exec 5>&-
+  wait "$jvm"
+  "$check" log-jita2n_1 log-jtnm_1
+}
+
+@test "times are the trace's clock, in a time namespace too" {
+  unshare -T true 2>/dev/null || skip "needs root, for namespaces"
+  clock() { java -cp "$classes" Steady </dev/null | sed -n 's/^ready //p'; }
+  before=$(clock)
+  java -agentpath:"$agent"=tprof,nopidx -cp "$classes" Steady </dev/null >out
+  unshare -T --monotonic 100000 java -agentpath:"$agent"=tprof,nopidx,logprefix=inside -cp "$classes" Steady </dev/null >out2
+  after=$(clock)
+  grep -q ' clock=CLOCK_MONOTONIC offset=0 ' log-jita2n
+  grep -q ' clock=CLOCK_MONOTONIC offset=100000000000000 ' inside-jita2n
+  for log in log-jita2n inside-jita2n; do
+    begun=$((16#$(sed -n 's/^# head.* begun=\([0-9a-f]*\) .*/\1/p' $log)))
+    ended=$((16#$(sed -n 's/^# end \([0-9a-f]*\) \([0-9a-f]*\) exit$/\1\2/p' $log)))
+    echo "$before $begun $ended $after"
+    ((before < begun && begun < ended && ended < after))
+  done
+  # By the JVM's own clock: it is ready after the beginning and done before the end.
+  begun=$((16#$(sed -n 's/^# head.* begun=\([0-9a-f]*\) .*/\1/p' log-jita2n)))
+  ended=$((16#$(sed -n 's/^# end \([0-9a-f]*\) \([0-9a-f]*\) exit$/\1\2/p' log-jita2n)))
+  (($(sed -n 's/^ready //p' out) > begun && $(sed -n 's/^done //p' out) < ended))
+}
+
+@test "the agent needs nothing but the C library and exports only what a JVM looks for" {
+  readelf -d "$agent" | grep NEEDED | grep -vE '\[(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2)\]' && return 1
+  [ "$(nm -D --defined-only "$agent" | awk '{ print $3 }' | sort | tr '\n' ' ')" = "Agent_OnAttach Agent_OnLoad JVM_OnLoad " ]
+}

@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# mpevt as users type it, with software events, whose counts the kernel tells in other ways too.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    # shellcheck source=tests/support/other_user.bash
+    source "$SOURCE_DIR/tests/support/other_user.bash"
+    PATH="$BUILD_DIR/bin:$PATH"
+    export PITRACE_COUNTERS="$BATS_TEST_TMPDIR/counters"
+    export PITRACE_EVENTS="$BATS_TEST_TMPDIR/none"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+    mpevt term >/dev/null 2>&1 || true
+    [ -z "${public:-}" ] || rm -rf "$public"
+}
+
+needs_counting() {
+    mpevt -l | grep -q ' page-faults$' || skip "needs the right to count the whole system"
+}
+
+# Switches of the whole system so far, as /proc/stat counts them.
+switches() {
+    awk '$1 == "ctxt" { print $2 }' /proc/stat
+}
+
+total() { # total EVENT
+    mpevt read --json "$1" | jq .events[0].total
+}
+
+# Of whom the lock beside the socket says that he holds it.
+holder() {
+    cat "$PITRACE_COUNTERS.lock"
+}
+
+@test "-l lists number and name of what can be counted, -ld also what it is, -ls what can be sampled" {
+    needs_counting
+    run --separate-stderr mpevt -l
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = "   Id  Name" ]
+    [ "${lines[1]}" = "  ---  ----------------" ]
+    # The one of the original's events that the kernel itself counts.
+    grep -qx '  125  MISALIGN_MEM_REF' <<<"$output"
+    grep -qx '    -  page-faults' <<<"$output"
+    run --separate-stderr mpevt -ld
+    [ "$status" -eq 0 ]
+    grep -qE '^  125  MISALIGN_MEM_REF +accesses to memory .*\(alignment-faults\)$' <<<"$output"
+    run --separate-stderr mpevt -ls
+    [ "$status" -eq 0 ]
+    grep -qx '    -  page-faults' <<<"$output"
+    mpevt -l --json 2>/dev/null | jq -e '(.hardware_counters | type == "number")
+        and any(.events[]; .id == 125) and any(.events[]; .name == "page-faults" and .id == null)'
+}
+
+@test "a count of all CPUs agrees with what the kernel tells of the same time" {
+    needs_counting
+    outer=$(switches)
+    mpevt start context-switches
+    inner=$(switches)
+    for _ in {1..50}; do sleep 0.01; done
+    inner=$(($(switches) - inner))
+    mpevt stop
+    outer=$(($(switches) - outer))
+    count=$(total context-switches)
+    echo "$inner <= $count <= $outer"
+    ((inner <= count && count <= outer))
+}
+
+@test "stop keeps the count, start goes on from there, reset begins at 0, term gives it up" {
+    needs_counting
+    mpevt start context-switches page-faults
+    sleep 0.1
+    mpevt stop context-switches
+    run mpevt read context-switches
+    [ "${lines[0]}" = " context-switches (stopped)" ]
+    [[ "${lines[1]}" == "   CPU "*"Count"*"Seconds" ]]
+    before=$(total context-switches)
+    ((before > 0))
+    sleep 0.1
+    [ "$(total context-switches)" -eq "$before" ]
+    mpevt start context-switches
+    sleep 0.1
+    (($(total context-switches) > before))
+    mpevt stop context-switches
+    mpevt reset context-switches
+    [ "$(total context-switches)" -eq 0 ]
+    (($(total page-faults) > 0))
+    mpevt term context-switches
+    run mpevt read context-switches
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"'context-switches' is not being counted. Counted are: page-faults."* ]]
+    mpevt read page-faults
+    mpevt term
+    run mpevt read
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"No counter holder runs; start one with 'mpevt start EVENT'."* ]]
+    [ ! -e "$PITRACE_COUNTERS" ]
+}
+
+@test "the table has every CPU and their sum" {
+    needs_counting
+    mpevt start page-faults
+    sleep 0.05
+    mpevt stop
+    run mpevt read
+    [ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{3}$' <<<"$output")" -eq "$(getconf _NPROCESSORS_ONLN)" ]
+    awk '$1 ~ /^[0-9]+$/ { sum += $2 } $1 == "All" { all = $2 } END { exit !(sum == all && sum > 0) }' <<<"$output"
+    mpevt read --json | jq -e '.events[0] | .total == ([.cpus[].count] | add) and .counting == false
+        and .privilege == "both" and .gaps == []'
+}
+
+@test "all events that are named are started, or none" {
+    needs_counting
+    run mpevt start page-faults no-such-event
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no-such-event"* ]]
+    run mpevt read
+    [[ "$output" == *"No counter holder runs"* ]]
+    mpevt start page-faults
+    run mpevt start context-switches page-faults
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"'page-faults' is being counted already."* ]]
+    [ "$(mpevt read --json | jq -c '[.events[].name]')" = '["page-faults"]' ]
+}
+
+@test "hardware events say that there are no counters, and fail" {
+    needs_counting
+    [ "$(mpevt -l --json 2>/dev/null | jq .hardware_counters)" -eq 0 ] || skip "this machine has counters"
+    for event in INSTR cpu-cycles 102; do
+        run mpevt start "$event"
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"'$event' cannot be counted here"*"virtual machine without hardware counters"* ||
+            "$output" == *"'INSTR' cannot be counted here"* ]]
+    done
+    run mpevt start UOPS
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no counterpart"* ]]
+    run --separate-stderr mpevt -l
+    # shellcheck disable=SC2154 # run sets it
+    [[ "$stderr" == *"there are no hardware counters"* ]]
+}
+
+@test "events of one's own: listed, counted, also by a holder that runs already" {
+    needs_counting
+    printf '# ours\nOUR_FAULTS page-faults faults of everybody\nSWITCHES\tcontext-switches\n' >ours
+    run --separate-stderr mpevt -ld --events ours
+    grep -qE '^    -  OUR_FAULTS +faults of everybody$' <<<"$output"
+    grep -qE '^    -  SWITCHES +context-switches$' <<<"$output"
+    mpevt start --events ours OUR_FAULTS
+    mpevt start --events ours SWITCHES
+    sleep 0.05
+    (($(total OUR_FAULTS) > 0))
+    (($(total SWITCHES) > 0))
+    mpevt term
+    export PITRACE_EVENTS=$PWD/ours
+    mpevt start OUR_FAULTS
+    mpevt term
+}
+
+@test "a wrong file of definitions is told with its line: the user's own is an error, a usual one is left out" {
+    needs_counting
+    printf 'A page-faults\nB\n' >wrong
+    run mpevt -l --events wrong
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"wrong:2: 'B' has no event behind it."* ]]
+    PITRACE_EVENTS=wrong run --separate-stderr mpevt -l
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"wrong:2:"*"left out"* ]]
+    [ "$(grep -c ' A$' <<<"$output")" -eq 0 ]
+    mkfifo pipe
+    for file in pipe /dev/zero . missing; do
+        run mpevt -l --events "$file"
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"cannot be read"* ]]
+    done
+}
+
+@test "a holder that was killed is told, and leaves nothing in the way" {
+    needs_counting
+    mpevt start page-faults
+    kill -9 "$(holder)"
+    run mpevt read
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"the last one has died, and its counts with it"* ]]
+    mpevt start page-faults
+    kill -TERM "$(holder)"
+    while [ -e "$PITRACE_COUNTERS" ]; do sleep 0.05; done
+    run mpevt read
+    [[ "$output" == *"No counter holder runs"* ]]
+}
+
+@test "two starts at once end with one holder that counts both" {
+    needs_counting
+    for _ in {1..5}; do
+        mpevt start page-faults &
+        mpevt start context-switches &
+        wait
+        [ "$(mpevt read --json | jq -c '[.events[].name] | sort')" = '["context-switches","page-faults"]' ]
+        mpevt term
+    done
+}
+
+@test "somebody without the right to count the system is told how to get it" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
+    (($(cat /proc/sys/kernel/perf_event_paranoid) > 0)) || skip "everybody may"
+    make_public "$BUILD_DIR/bin/mpevt" "$BUILD_DIR/lib/libperfutil.so.0"
+    run as_nobody env -u PITRACE_COUNTERS mpevt start page-faults
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"This user may not count 'page-faults'"*"perf_event_paranoid"* ]]
+    run as_nobody env -u PITRACE_COUNTERS mpevt -l
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"This user can count no event here"* ]]
+}
+
+@test "pipcntr is the same under its old name" {
+    needs_counting
+    pipcntr start page-faults
+    run pipcntr show
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = " page-faults (counting)" ]
+    pipcntr term
+    run pipcntr nonsense
+    [ "$status" -eq 255 ]
+    [[ "$output" == "pipcntr: error: "* ]]
+    run pipcntr --help
+    [[ "$output" == "Usage: pipcntr "* ]]
+}
+
+@test "wrong use exits 255 and says what is wrong" {
+    for words in '' 'start' 'count x' '-l start' '-l -ld' 'start -priv all page-faults' 'read -priv user' \
+        'stop --json' 'read --events x' 'start page-faults page-faults' '--xml'; do
+        # shellcheck disable=SC2086
+        run mpevt $words
+        [ "$status" -eq 255 ] || { echo "$words: $status: $output"; false; }
+        [[ "$output" == *"mpevt: error: "* ]]
+    done
+    run mpevt start ''
+    [ "$status" -eq 255 ]
+}
+
+@test "help goes to standard output" {
+    for word in --help '-?' '-??'; do
+        run --separate-stderr mpevt "$word"
+        [ "$status" -eq 0 ]
+        [[ "$output" == "Usage: mpevt "* ]]
+    done
+}

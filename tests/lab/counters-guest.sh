@@ -1,0 +1,234 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs in the lab's guest: reads and writes registers, and counts with software events and with a PMU whose rates are
+# known. Says "ok NAME" or "not ok NAME" for each promise.
+# Usage: counters-guest.sh BIN FAKE-COUNTERS.ko
+# shellcheck disable=SC2016 # the programs of other shells are full of dollars
+set -u
+
+bin=$1
+fake_counters=$2
+export PATH=$bin:$PATH PITRACE_COUNTERS=/run/counters PITRACE_EVENTS=/run/no-events
+cpu1=/sys/devices/system/cpu/cpu1/online
+work=$LAB_OUT/counters
+mkdir -p "$work"
+
+# promise NAME COMMAND...
+promise() {
+    local name=$1
+    shift
+    if "$@" >"$work/$name" 2>&1; then echo "ok $name"; else
+        echo "not ok $name"
+        sed 's/^/# /' "$work/$name"
+    fi
+}
+# fails_with TEXT COMMAND...: it exits with 1 and says so.
+fails_with() {
+    local text=$1 message status=0
+    shift
+    message=$("$@" 2>&1) || status=$?
+    printf 'status %s: %s\n' "$status" "$message"
+    [[ $status == 1 && $message == *"$text"* ]]
+}
+# shellcheck source=tests/support/other_user.bash
+source "$(dirname "$0")/../support/other_user.bash"
+make_public "$bin/msr" "$bin/../lib/libperfutil.so.0"
+
+# ---- model-specific registers ----
+
+promise without-the-module-it-says-so fails_with "modprobe msr" msr -c 0 TSC
+modprobe msr
+value() { msr -q "$@"; }
+
+# The entry of system calls is a symbol of the kernel's, the APIC is where the firmware says, and the modes
+# are as they must be for this kernel to run at all.
+symbol_of_system_calls() {
+    local symbol
+    symbol=$(awk '$3 == "entry_SYSCALL_64" { print "0x" $1 }' /proc/kallsyms)
+    [[ -n $symbol && $(value LSTAR | sort -u) == "$symbol" ]]
+}
+promise system-calls-enter-where-the-kernel-says symbol_of_system_calls
+long_mode() {
+    [[ $(value -c 0 EFER:SCE) == 0x1 && $(value -c 0 EFER:LME) == 0x1 && $(value -c 0 EFER:LMA) == 0x1 ]]
+}
+promise the-processor-is-in-long-mode long_mode
+apic() {
+    local base
+    base=$(od -An -tx4 -j36 -N4 /sys/firmware/acpi/tables/APIC)
+    [[ $(value -d APIC_BASE:EN | sort -u) == 1 && $(value -d APIC_BASE:BSP) == $'1\n0' ]] &&
+        (($(value -c 0 APIC_BASE:BASE) << 12 == 0x${base// /}))
+}
+promise the-apic-is-where-the-firmware-says apic
+# TSC_AUX holds the number of the CPU, which the kernel's vDSO reads.
+cpu_numbers() { [[ $(value -d TSC_AUX:11-0) == $'0\n1' ]]; }
+promise each-cpu-has-its-own-registers cpu_numbers
+same_as_rdmsr() {
+    local register cpu
+    for register in 0x1b 0xc0000080 0xc0000081 0xc0000082 0xc0000084 0x277 0xfe 0x174; do
+        for cpu in 0 1; do
+            (($(value -c $cpu $register) == 0x$(rdmsr -p $cpu $register))) || { echo "$register $cpu" && return 1; }
+        done
+    done
+}
+promise every-register-is-what-rdmsr-reads same_as_rdmsr
+json() {
+    msr --json -f -c 1 EFER TSC_AUX:11-0 | jq -e '.registers | length == 2 and all(.cpu == 1)
+        and .[0].fields.LMA == "0x1" and .[1].value == "0x1" and .[1].high == 11'
+}
+promise json json
+lines() { msr -f -c 0 APIC_BASE | grep -qE '^ +11  EN +0x1 +the APIC is enabled$'; }
+promise fields-are-shown lines
+
+# Nothing reads this one but getcpu(), which nobody here needs for a moment.
+write_and_restore() {
+    local before
+    before=$(value TSC_AUX)
+    msr -c 1 TSC_AUX=0xabc >"$work/written" && [[ $(value -c 1 TSC_AUX) == 0x0000000000000abc ]] &&
+        [[ 0x$(rdmsr -p 1 0xc0000103) == 0xabc && $(value -c 0 TSC_AUX) == "${before%%$'\n'*}" ]] &&
+        grep -q 'CPU 1 .* written$' "$work/written" &&
+        msr -c 1 TSC_AUX:11-8=0 >/dev/null && [[ $(value -c 1 TSC_AUX) == 0x00000000000000bc ]] &&
+        msr -c 1 TSC_AUX="${before##*$'\n'}" >/dev/null && [[ $(value TSC_AUX) == "$before" ]]
+}
+promise what-is-written-is-there-on-that-cpu-alone write_and_restore
+echo off >/sys/module/msr/parameters/allow_writes
+promise writing-that-the-module-forbids-is-told fails_with "allow_writes" msr -c 0 TSC_AUX=0
+promise reading-goes-on-meanwhile value -c 0 TSC_AUX
+echo on >/sys/module/msr/parameters/allow_writes
+promise others-than-root-are-refused fails_with "only root" as_nobody msr -c 0 TSC
+without_rights() { setpriv --bounding-set=-sys_rawio --inh-caps=-sys_rawio "$bin/msr" -c 0 TSC; }
+promise root-without-the-capability-is-told fails_with "CAP_SYS_RAWIO" without_rights
+promise a-cpu-that-is-not-there-is-told fails_with "no CPU 7" msr -c 7 TSC
+echo 0 >$cpu1
+promise a-cpu-that-is-offline-is-told fails_with "no CPU 1" msr -c 0-1 EFER
+only_cpu_0() { [[ $(value EFER | wc -l) == 1 ]]; }
+promise the-others-are-read-without-it only_cpu_0
+echo 1 >$cpu1
+
+# ---- counters: software events ----
+
+promise hardware-events-are-refused-without-counters fails_with "without hardware counters" mpevt start INSTR
+promise cpi-needs-counters fails_with "without hardware counters" cpi -i 0.1
+switches() { awk '$1 == "ctxt" { print $2 }' /proc/stat; }
+total() { mpevt read --json "$1" | jq .events[0].total; }
+counts_switches() {
+    local outer inner count
+    outer=$(switches)
+    mpevt start context-switches || return
+    inner=$(switches)
+    sleep 1
+    inner=$(($(switches) - inner))
+    mpevt stop
+    outer=$(($(switches) - outer))
+    count=$(total context-switches)
+    echo "$inner <= $count <= $outer"
+    mpevt term
+    ((inner > 10 && inner <= count && count <= outer))
+}
+promise switches-are-as-many-as-the-kernel-says counts_switches
+hotplug() {
+    mpevt start cpu-clock || return
+    sleep 0.3
+    echo 0 >$cpu1
+    sleep 0.5
+    mpevt read --json >"$work/offline"
+    echo 1 >$cpu1
+    mpevt read >/dev/null 2>&1
+    sleep 0.3
+    mpevt read --json >"$work/back"
+    mpevt term
+    jq -e --slurpfile offline "$work/offline" '.events[0].cpus as $now | $offline[0].events[0].cpus as $before
+        | $now[1].count > $before[1].count and $now[1].counted_ns < $now[0].counted_ns
+        and (.events[0].gaps | length == 1) and (.events[0].gaps[0] | startswith("CPU 1 "))' "$work/back"
+}
+promise a-cpu-goes-and-comes-back-and-that-is-told hotplug
+
+# ---- counters: a PMU that counts the time-stamp counter ----
+
+insmod "$fake_counters"
+listed() {
+    mpevt -l >"$work/list" && grep -qx '  101  NONHALTED_CYCLES' "$work/list" &&
+        grep -qx '  102  INSTR' "$work/list" && grep -qx '  106  BRANCH' "$work/list" &&
+        ! grep -q '  107 ' "$work/list" && ! mpevt -ls | grep -q '  102 '
+}
+promise events-that-are-counted-but-not-sampled-are-told-apart listed
+simultaneous() { mpevt -l --json | jq -e '.hardware_counters == 4'; }
+promise the-number-of-counters-is-found simultaneous
+# Cycles are twice, branches three times the instructions; the events are started and stopped one after the other.
+rates() {
+    mpevt start INSTR NONHALTED_CYCLES BRANCH || return
+    sleep 1
+    mpevt stop
+    mpevt read --json >"$work/rates.json"
+    mpevt read
+    mpevt term
+    # What each counts a nanosecond that it counted.
+    jq -e '[.events[] | [.cpus[] | .count / .counted_ns] | add / length] as $rate
+        | ($rate[1] / $rate[0] - 2 | fabs) < 0.02 and ($rate[2] / $rate[0] - 3 | fabs) < 0.03
+        and (.events | all(.cpus | length == 2))' "$work/rates.json"
+}
+promise counts-have-the-rates-that-they-must-have rates
+too_many() {
+    mpevt start INSTR NONHALTED_CYCLES BRANCH || return
+    printf 'MORE instructions\nYET_MORE instructions\n' >/run/more
+    mpevt start --events /run/more MORE && fails_with "counters are taken" mpevt start YET_MORE
+    local status=$?
+    mpevt term
+    return $status
+}
+promise a-counter-that-is-not-free-is-refused too_many
+promise a-privilege-that-a-counter-cannot-tell-is-refused fails_with "user and kernel mode" mpevt start -priv user INSTR
+
+system_cpi() {
+    cpi -i 1 --json >"$work/cpi.json" && cpi -i 0.2 && jq -e '
+        def near(a; b): (a / b - 1 | fabs) < 0.01;
+        ([.cpus[], .system] | all(near(.raw_cpi; 1) and near(.cpi; 2) and .scaled_cpi <= .raw_cpi + 0.001))
+        and (.cpus | length == 2) and .system.instructions == ([.cpus[].instructions] | add)' "$work/cpi.json"
+}
+promise cpi-of-all-cpus-is-what-the-rates-say system_cpi
+scaled_cpi() { # One of two CPUs is busy: about half of the cycles are.
+    bash -c 'while :; do :; done' &
+    local burner=$!
+    cpi -i 2 -s --json >"$work/busy.json"
+    kill $burner
+    jq -e '.system.busy_cycles / .system.cycles | . > 0.4 and . < 0.8' "$work/busy.json"
+}
+promise scaled-cycles-leave-the-idle-cpu-out scaled_cpi
+samples() { [[ $(cpi -i 0.1 -n 3 --json | jq -s 'map(.cpus | length == 2) | length') == 3 ]]; }
+promise as-many-samples-as-were-asked-for samples
+interrupted() {
+    local pid status=0
+    set -m
+    cpi -i 60 --json >"$work/interrupted.json" &
+    pid=$!
+    set +m
+    sleep 0.5
+    kill -INT $pid
+    wait $pid || status=$?
+    [[ $status == 0 ]] && jq -e '.elapsed_ns < 60e9 and .system.instructions > 0' "$work/interrupted.json"
+}
+promise an-interrupt-ends-it-with-what-there-is interrupted
+command_cpi() {
+    local status=0
+    cpi --json -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; exit 7' >"$work/command.json" || status=$?
+    [[ $status == 7 ]] && jq -e '.instructions > 1000000 and (.cpi - 2 | fabs) < 0.02
+        and .counted_ns <= .elapsed_ns' "$work/command.json"
+}
+promise cpi-of-a-command-and-its-status command_cpi
+children_count() {
+    cpi --json -- sh -c ':' >"$work/alone.json"
+    cpi --json -- sh -c 'sh -c "i=0; while [ \$i -lt 20000 ]; do i=\$((i + 1)); done" & wait' >"$work/child.json"
+    jq -e --slurpfile alone "$work/alone.json" '.instructions > 2 * $alone[0].instructions' "$work/child.json"
+}
+promise what-a-command-starts-is-counted-too children_count
+promise a-command-that-cannot-be-run-is-told fails_with "cannot be run" cpi -- /nonexistent
+killed() { local status=0; cpi -- sh -c 'kill -9 $$' || status=$?; [[ $status == 137 ]]; }
+promise a-command-that-is-killed-is-told killed
+
+# ---- nothing is left ----
+
+mpevt start INSTR
+promise the-counters-are-in-use fails_with "in use" rmmod pitrace_fake_counters
+kill -9 "$(cat $PITRACE_COUNTERS.lock)"
+sleep 0.2
+promise after-a-kill-nothing-holds-them rmmod pitrace_fake_counters
+echo "ok finished"

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs in the lab's guest: PTT of many threads and processes, their ends, misuse; prints "ok NAME" or "not ok NAME" for
+# each promise.
+# Usage: ptt-guest.sh BUILD-FOLDER FAKE-PMU-MODULE
+# shellcheck disable=SC2016 # awk programs are full of dollars
+set -u
+
+build=$1
+fake_pmu=$2
+tool=$build/tests/ptttool
+PATH=$build/bin:$PATH
+cpu1=/sys/devices/system/cpu/cpu1/online
+module=/run/lab/ctl/pitrace.ko
+work=$LAB_OUT/ptt
+mkdir -p "$work"
+
+# shellcheck source=tests/lab/promises.bash
+source "$(dirname "$0")/promises.bash"
+# run NAME ARG...: ptttool, its output kept.
+run() {
+    local name=$1
+    shift
+    "$tool" "$@" >"$work/$name" 2>&1
+}
+adds_up() { run "sums-$1" sums || { sed 's/^/# /' "$work/sums-$1"; return 1; }; }
+
+# ---- misuse, before anybody has begun ----
+
+run misuse misuse
+promise wrong-calls-are-refused lacks misuse '/^check/ && $3 != "ok"'
+grep -v ' ok$' "$work/misuse" | sed 's/^/# /'
+"$tool" term >"$work/ended" 2>&1
+promise closing-the-handle-has-ended-it has ended '/already/'
+
+# ---- one instance ----
+
+sysctl -q kernel.threads-max=50000
+"$tool" init keep
+promise unloading-while-active-is-refused bash -c '! rmmod pitrace 2>/dev/null'
+promise 20000-threads-of-4-processes-agree run many many 4 5000
+sed 's/^/# /' "$work/many"
+promise all-accounts-add-up adds_up active
+promise threads-end-as-they-read run exits exits 500
+promise exec-of-the-leader run exec-leader exec 0
+promise exec-of-another-thread run exec-thread exec 1
+promise forced-migration-tears-nothing run reads reads 100000000 slot
+sed 's/^/# /' "$work/reads"
+run kernel kernel 4
+promise dispatches-are-the-kernels-switches awk "$f"'
+    $1 == "kernel" { n++; if (f("switches") != $NF) bad++ } END { exit !(n == 6 && !bad) }' "$work/kernel"
+"$tool" wait >"$work/wait" &
+reader=$!
+sleep 0.5
+kill -KILL $reader
+wait $reader 2>/dev/null
+promise a-reader-that-is-killed-leaves-nothing-behind adds_up killed
+"$tool" wait >"$work/wait" &
+reader=$!
+sleep 0.5
+"$tool" term
+wait $reader
+promise readers-are-told-of-the-end grep -qx ended "$work/wait"
+promise what-was-counted-stays adds_up last
+
+# ---- CPUs that come and go ----
+
+"$tool" init keep
+echo 0 >$cpu1
+sleep 0.3
+promise without-a-cpu-all-adds-up adds_up offline
+echo 1 >$cpu1
+run migrating reads 300000 slot
+promise a-cpu-that-comes-back-counts adds_up online
+"$tool" term
+
+# ---- more threads than accounts ----
+
+"$tool" init keep threads=1024
+run churn exits 1000
+promise short-threads-are-forgotten-exactly adds_up forgotten
+promise threads-were-forgotten awk "$f"'$1 == "counts" && f("forgotten") > 1000 { good = 1 } END { exit !good }' "$work/sums-forgotten"
+run crowd many 1 2000
+promise threads-without-an-account-are-told run homeless sums
+"$tool" term
+
+# ---- users who may do nothing ----
+
+"$tool" init keep
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+cp "$tool" /tmp/ptttool
+chmod 755 /tmp/ptttool
+nobody /tmp/ptttool unprivileged >"$work/unprivileged" 2>&1
+sed 's/^/# /' "$work/unprivileged"
+promise anybody-reads-his-own-threads-and-nothing-else lacks unprivileged '/^check/ && $3 != "ok"'
+echo 20 >/sys/module/pitrace/parameters/ptt_pages
+nobody /tmp/ptttool exhaust >"$work/exhaust" 2>&1
+sed 's/^/# /' "$work/exhaust"
+promise a-user-has-as-many-pages-as-allowed grep -qx 'pages 20 error Disk quota exceeded' "$work/exhaust"
+echo 2048 >/sys/module/pitrace/parameters/ptt_pages
+"$tool" term
+
+# ---- counters ----
+
+insmod "$fake_pmu"
+type=$(cat /sys/bus/event_source/devices/pitrace_fake/type)
+# Three events a cycle, in a counter of 34 bits, which wraps all the time.
+"$tool" init keep "$type:0:3:34"
+run fake-loop loop 30000000 1
+sleep 2
+promise counters-of-a-pmu-add-up adds_up fake
+promise counters-that-wrap-are-exact awk "$f"'
+    $1 == "sums" { elapsed[$2] = f("elapsed") }
+    END { off = elapsed[1] / elapsed[0] / 3 - 1; print "# off by " off; exit !(elapsed[1] > 2 ^ 34 && off < 0.001 && off > -0.001) }' "$work/sums-fake"
+"$tool" term
+promise counters-are-given-back bash -c "'$tool' init keep '$type:0:3:34' && '$tool' term"
+promise a-counter-that-is-there-once-is-refused-twice bash -c "! '$tool' init '$type:0:3:34' '$type:0:5:34' 2>/dev/null"
+rmmod pitrace_fake_pmu
+
+# ---- the tools ----
+
+ptt init CYCLES page-faults
+ptt info >"$work/info"
+ptt dump >"$work/dump"
+ptt dump --json >"$work/dump.json"
+pttstats >"$work/stats"
+pttstats --json >"$work/stats.json"
+ptt term
+pttstats >"$work/stats-after"
+promise ptt-info-says-it-is-active grep -qx 'PTT:         active' "$work/info"
+promise ptt-dump-shows-itself grep -qE '^ PID [0-9]+ is ptt$' "$work/dump"
+promise pttstats-adds-up awk '
+    /^Total Thread Time:/ { thread = $NF } /^Total IRQ Time:/ { irq = $NF } /^Total Idle Time:/ { idle = $NF }
+    /^Total tool time:/ { tool = $NF } /^Total Measurement:/ { all = $NF } /^Total Period:/ { period = $NF }
+    /^Total Process Time:/ { process = $NF }
+    END { exit !(thread > 0 && thread + irq + idle == all && all + tool == period && process == thread + idle) }' "$work/stats"
+promise pttstats-after-the-end grep -q '^Total Process Time: [1-9]' "$work/stats-after"
+
+run fuzz fuzz 1500 $RANDOM
+"$tool" term 2>/dev/null
+promise fuzzing-leaves-a-working-module run after-fuzz init
+promise unloading-leaves-nothing rmmod pitrace
+promise loading-again insmod "$module"
+rmmod pitrace
+echo "ok finished"

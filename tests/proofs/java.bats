@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Java and JavaScript by name: run.tprof on the paper's hellop, on a process that runs, and on Node.js. PROOF_SOURCE
+# is perf (on this machine) or driver (in the lab).
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH
+  if type -P javac >/dev/null; then
+    mkdir "$BATS_FILE_TMPDIR/classes"
+    javac -d "$BATS_FILE_TMPDIR/classes" "$SOURCE_DIR/tests/progs/java/hellop.java"
+  fi
+}
+
+setup() {
+  # shellcheck source=tests/support/profile.bash
+  source "$SOURCE_DIR/tests/support/profile.bash"
+  export LC_ALL=C
+  out=$BATS_TEST_TMPDIR/out
+  json=$out/tprof.json
+  classes=$BATS_FILE_TMPDIR/classes
+}
+
+teardown() {
+  if [[ -n ${jvm:-} ]]; then kill "$jvm" 2>/dev/null || true; fi
+}
+
+profile() { run.tprof --source="${PROOF_SOURCE:?}" -c 2000 -o "$out" --lines=0 --post='-clip 0' "$@"; }
+
+# Attaching takes a minute in the emulated lab, and has nothing to do with who collects.
+need_host() { [[ $PROOF_SOURCE == perf ]] || skip "on this machine only"; }
+
+need_java() { [[ -e $classes/hellop.class ]] || skip "there is no JDK"; }
+
+# shares: percentages of the ticks of process java by method and module, large ones.
+named_methods() { process_symbols "$json" java | awk '$3 == "JITCODE"'; }
+
+check_hellop() {
+  named_methods | head -20
+  # myC works three times as long as myA, which may be compiled into main. In the emulated lab the JVM's own beginning
+  # takes longer than that, so there only what was compiled counts.
+  process_symbols "$json" java | awk -v source="$PROOF_SOURCE" '
+    source == "perf" || $3 == "JITCODE" { all += $1 }
+    $3 == "JITCODE" && $2 ~ /^hellop\.(myC\(I\)I|myA\(I\)I|main\(\[Ljava\/lang\/String;\)V)$/ { mine += $1 }
+    END { printf "%d of %d ticks in hellop\n", mine, all; exit !(mine > 100 && mine > 0.7 * all) }'
+}
+
+@test "hellop is named, on each collector; its threads, too" {
+  need_java
+  for collector in Serial G1; do
+    profile -- java "-XX:+Use${collector}GC" -cp "$classes" hellop 2500 >"$BATS_TEST_TMPDIR/said"
+    grep -q hello "$BATS_TEST_TMPDIR/said"
+    check_hellop
+    jq -e '[.reports[] | select(.title == "Process_Thread") | .rows[].children[]?.name | select(test("^tid_main_"))]
+      | length >= 1' "$json"
+  done
+}
+
+@test "hellop has the shares that perf shows with a perf-map" {
+  need_java
+  need_host
+  profile -- java -XX:-TieredCompilation -cp "$classes" hellop 4000 >/dev/null
+  perf record -q -F 2000 -e cpu-clock -o "$BATS_TEST_TMPDIR/perf.data" -- \
+    java -XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp "$classes" hellop 4000 >/dev/null
+  # What kinds of code took, of all: methods and what else the virtual machine generates, itself, the kernel; and hellop.
+  perf report -q -i "$BATS_TEST_TMPDIR/perf.data" --sort dso,symbol --stdio -t '|' 2>/dev/null | awk -F '|' '
+    { kind = $3 ~ /^\[k\]/ ? "kernel" : $2 ~ /^(perf-.*\.map|\[JIT\])/ ? "generated" : $2 ~ /^libjvm/ ? "libjvm" : "other"
+      sum[kind] += $1 }
+    /hellop/ { sum["hellop"] += $1 }
+    END { print sum["hellop"] + 0, sum["generated"] + 0, sum["libjvm"] + 0, sum["kernel"] + 0 }' >"$BATS_TEST_TMPDIR/theirs"
+  process_symbols "$json" java | awk '
+    { kind = $NF == "JITCODE" || $NF == "GENERATED_CODE" ? "generated" : $NF ~ /libjvm\.so$/ ? "libjvm" : $NF ~ /^vmlinux|\.ko/ ? "kernel" : "other"
+      sum[kind] += $1; all += $1 }
+    $2 ~ /^hellop\./ { sum["hellop"] += $1 }
+    END { print 100 * sum["hellop"] / all, 100 * sum["generated"] / all, 100 * sum["libjvm"] / all, 100 * sum["kernel"] / all }' \
+    >"$BATS_TEST_TMPDIR/ours"
+  echo "hellop, generated code, libjvm, kernel: perf $(cat "$BATS_TEST_TMPDIR/theirs"), here $(cat "$BATS_TEST_TMPDIR/ours") %"
+  paste -d' ' "$BATS_TEST_TMPDIR/theirs" "$BATS_TEST_TMPDIR/ours" | awk '
+    { bad = $1 < 50 || $3 <= 0 || $4 <= 0
+      for (i = 1; i <= 4; i++) if ($i - $(i + 4) > 4 || $(i + 4) - $i > 4) bad = 1
+      exit bad }'
+}
+
+@test "what was inlined has the share that it has when it is not" {
+  need_java
+  need_host
+  share() { awk '/hellop\.myC/ { callee += $1 } /hellop\.myA/ { caller += $1 } END { print 100 * callee / (callee + caller) }'; }
+  profile -- java '-XX:CompileCommand=dontinline,hellop::*' -cp "$classes" hellop 3000 >/dev/null
+  apart=$(process_symbols "$json" java | share)
+  profile --post='-clip 0 -inline' -- java -cp "$classes" hellop 3000 >/dev/null
+  process_symbols "$json" java | grep 'hellop.myC(I)I (inlined) JITCODE'
+  inlined=$(process_symbols "$json" java | share)
+  echo "myC: $apart % called, $inlined % inlined"
+  awk -v a="$apart" -v b="$inlined" 'BEGIN { exit !(a > 60 && a < 95 && a - b < 3 && b - a < 3) }'
+}
+
+@test "a process that runs gets JProf, and is rid of it afterwards" {
+  need_java
+  need_host
+  java -cp "$classes" hellop 600000 >/dev/null &
+  jvm=$!
+  sleep 3
+  profile -r 3 -p "$jvm"
+  check_hellop
+  [[ -e $out/log-jita2n_$jvm ]]
+  grep -q '^# end .* detach$' "$out/log-jita2n_$jvm"
+}
+
+@test "programs of a JDK get JProf by the environment, others get none" {
+  need_java
+  need_host
+  run profile -- javac -version
+  [[ $status -eq 0 && $output == *"Java: added -agentpath:"*" to JAVA_TOOL_OPTIONS"* ]]
+  # Also not if they lie beside something called java.
+  mkdir -p "$BATS_TEST_TMPDIR/bin/java"
+  cp "$(type -P true)" "$BATS_TEST_TMPDIR/bin/work"
+  run profile -- "$BATS_TEST_TMPDIR/bin/work"
+  [[ $status -eq 0 && $output != *"Java: added"* ]]
+}
+
+@test "another user's process is followed by root, and its logs are fetched" {
+  need_java
+  need_host
+  ((EUID == 0)) || skip "needs root"
+  # shellcheck source=tests/support/other_user.bash
+  source "$SOURCE_DIR/tests/support/other_user.bash"
+  make_public "$classes"
+  as_nobody java -cp "$public/classes" hellop 600000 >/dev/null &
+  sleep 3
+  jvm=$(pgrep -u nobody -n java)
+  profile -r 3 -p "$jvm"
+  check_hellop
+  [[ -e $out/log-jita2n_$jvm ]]
+  kill "$jvm"
+  wait
+  rm -r "$public"
+  # Nothing of it is left where that user's logs were.
+  [[ -z $(find /tmp -maxdepth 1 -name 'pitrace.*' -user nobody) ]]
+}
+
+@test "a process in a container is followed" {
+  need_java
+  need_host
+  unshare -pfm true 2>/dev/null || skip "needs root, for namespaces"
+  # With files of its own, JProf not among them.
+  # shellcheck disable=SC2016 # the inner shell's
+  unshare -pfm --mount-proc sh -c 'mount --bind "$1" /mnt && mount -t tmpfs none /tmp && mount -t tmpfs none "$2" &&
+    exec java -cp /mnt hellop 600000' - "$classes" "$(readlink -f "$STAGE/lib")" >/dev/null &
+  sleep 3
+  jvm=$(pgrep -n -f 'hellop 600000')
+  profile -r 3 -p "$jvm"
+  check_hellop
+  [[ -e $out/log-jita2n_1 ]]
+  [[ -z $(find "/proc/$jvm/root/tmp" -maxdepth 1 -name 'pitrace*') ]]
+}
+
+# check_node FUNCTION: most ticks, in the lab of those in functions of JavaScript, are in this one. Versions of Node.js
+# have other words before a function's name.
+check_node() {
+  process_symbols "$json" node | awk -v source="$PROOF_SOURCE" -v function_name="$1" '
+    source == "perf" || $2 ~ /^(JS|LazyCompile|Function):/ { all += $1 }
+    $2 ~ "^(JS|LazyCompile|Function):.*" function_name && $NF == "JITCODE" { mine += $1 }
+    END { printf "%d of %d\n", mine, all; exit !(mine > 100 && mine > 0.6 * all) }'
+}
+
+@test "Node.js is named by its perf-PID.map, and the report says how far that can be trusted" {
+  type -P node >/dev/null || skip "there is no Node.js"
+  cat >"$BATS_TEST_TMPDIR/work.js" <<'END'
+function busyWork(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }
+const end = Date.now() + 2500; let t = 0; while (Date.now() < end) t += busyWork(100000); console.log(t);
+END
+  (cd "$BATS_TEST_TMPDIR" && profile -- node --perf-basic-prof "$BATS_TEST_TMPDIR/work.js")
+  process_symbols "$json" node | head -5
+  check_node busyWork
+  tr -s ' \n' ' ' <"$out/tprof.out" | grep -q 'least certain'
+}
+
+@test "Node.js is named by its jitdump file" {
+  type -P node >/dev/null || skip "there is no Node.js"
+  cat >"$BATS_TEST_TMPDIR/work.js" <<'END'
+function dumpedWork(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }
+const end = Date.now() + 2500; let t = 0; while (Date.now() < end) t += dumpedWork(100000); console.log(t);
+END
+  (cd "$BATS_TEST_TMPDIR" && profile -- node --perf-prof "$BATS_TEST_TMPDIR/work.js")
+  process_symbols "$json" node | head -5
+  check_node dumpedWork
+}

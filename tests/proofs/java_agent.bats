@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What JProf writes into its logs while a trace runs is placed in that trace by records 19/41 and 19/42. Runs on this
+# machine with perf and in the lab with the module: PROOF_SOURCE says which.
+
+setup_file() { export PATH=${STAGE:?}/bin:$BUILD_DIR/tests:$PATH; }
+
+setup() {
+  agent=$(compgen -G "$STAGE/lib*/libjprof.so" || compgen -G "$STAGE/lib/*/libjprof.so") || skip "needs a JDK"
+  classes=$BUILD_DIR/tests/java
+  cd "$BATS_TEST_TMPDIR" || return
+  export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
+}
+
+teardown() {
+  swtrace free >/dev/null 2>&1 || true
+}
+
+start() {
+  swtrace init --source "$PROOF_SOURCE" -s 32
+  swtrace enable 0x19 16
+  swtrace on
+}
+
+# finish: the trace as post.show; nothing may be lost.
+finish() {
+  swtrace off
+  swtrace info --json >info.json
+  swtrace get trace.nrm2
+  swtrace free
+  post -showx -r trace.nrm2 -o .
+  jq -e '[.trace.trace.lost[]] | add == 0' info.json
+}
+
+# hooks MINOR: the hexadecimal ints, and strings, of these records of major 19.
+hooks() {
+  awk -v minor="$1" '$1 == "****" && $4 == 19 && $5 == minor { $1 = $2 = $3 = $4 = $5 = $6 = ""; $0 = $0; $1 = $1; print }' post.show
+}
+
+# same_as_log PID LOG-SUFFIX: hooks of that process against its logs.
+same_as_log() {
+  local pid interval
+  pid=$(printf '%X' "$1")
+  interval=$(sed -n 's/^ SeqNo //p' "log-jita2n$2")
+  [ "$(wc -w <<<"$interval")" -eq 1 ]
+  gawk 'NF == 6 && $1 ~ /^[0-9a-f]{8}$/ { printf "%X %X %X\n", strtonum("0x" $2), strtonum("0x" $1), and(strtonum("0x" $3), 0xffffffff) }' \
+    "log-jita2n$2" | sort >logged
+  hooks 41 | gawk -v pid="$pid" -v interval="$(printf '%X' "$interval")" '$1 == interval && $2 == pid { print $3, $4, $5 }' |
+    sort >placed
+  [ "$(wc -l <logged)" -gt 500 ]
+  diff logged placed
+  gawk '/^TNM/ { printf "%X %X %X %d [%d]%s\n", strtonum("0x" substr($2, 9)), strtonum("0x" substr($2, 1, 8)), strtonum("0x" $3),
+      $5 == "END", length($4), $4 }' "log-jtnm$2" | sort >logged
+  hooks 42 | gawk -v pid="$pid" -v interval="$(printf '%X' "$interval")" '$1 == interval && $2 == pid { $1 = $2 = ""; $0 = $0; $1 = $1; print }' |
+    sort >placed
+  [ "$(wc -l <logged)" -gt 5 ]
+  diff logged placed
+}
+
+@test "each record of the logs is placed in the trace, as the process's own" {
+  start
+  java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out &
+  pid=$!
+  wait $pid
+  finish
+  same_as_log $pid "_$pid"
+  # A hook never comes before what it tells.
+  gawk '$1 == "****" && $4 == 19 && $5 == 41 { split($6, t, ":"); if (strtonum("0x" t[1] t[2]) < strtonum("0x" $10 sprintf("%08s", $9))) bad++ }
+    END { exit bad > 0 }' post.show
+}
+
+@test "in a container the trace has the process id that it knows the process by" {
+  unshare -pf true 2>/dev/null || skip "needs root, for namespaces"
+  start
+  unshare -pf --mount-proc java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out &
+  outer=$!
+  until [ -n "${inside:=$(pgrep -P $outer)}" ]; do sleep 0.05; done
+  wait $outer
+  finish
+  same_as_log "$inside" _1
+}
+
+@test "without a trace, and when one comes and goes, JProf does what it does" {
+  java -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 100000 >out &
+  pid=$!
+  until grep -q 'round 50$' out; do sleep 0.1; done
+  start
+  sleep 1
+  finish
+  kill $pid
+  wait $pid || true
+  "$SOURCE_DIR"/tests/support/check-jit-log log-jita2n log-jtnm >found
+  cat found
+  hooks 41 | awk '{ print $1 }' | sort | uniq -c
+  [ "$(awk '$1 == "intervals" { print $2 }' found)" -ge 1 ]
+  [ "$(hooks 41 | wc -l)" -gt 0 ]
+}
+
+@test "ptt tells the threads of a JVM by the names in its log" {
+  [ "$PROOF_SOURCE" = driver ] || skip "needs the module"
+  ptt init -- java -agentpath:"$agent"=threadinfo -cp "$classes" Replace 20 >out
+  ptt dump -jtnm --json >dump.json
+  gawk '$1 == "TNM:" && $NF == "START" { name[strtonum("0x" $3)] = $4 } END { for (tid in name) print tid, name[tid] }' log-jtnm_* |
+    sort >named
+  grep -q ' Reference_Handler$' named
+  [ "$(wc -l <named)" -gt 5 ]
+  jq -r '.threads[] | "\(.tid) \(.name)"' dump.json | sort | comm -12 - named >told
+  diff named told
+}

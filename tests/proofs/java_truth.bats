@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Does each tick in jitted code bear the name of what was there at that moment? HotSpot's own probes tell, by the
+# kernel's uprobes, in the trace's clock. In both programs one method takes the place of another all the time: javac on
+# several hundred classes with a code cache that is far too small, and Replace, which does nothing else.
+
+setup_file() {
+  export PATH=${STAGE:?}/bin:$PATH
+  [[ ${PROOF_SOURCE:?} == perf ]] || skip "on this machine only"
+  # Nobody mounts it on some machines.
+  [[ -e /sys/kernel/tracing/uprobe_events ]] || mount -t tracefs tracefs /sys/kernel/tracing || true
+  [[ -w /sys/kernel/tracing/uprobe_events ]] || skip "the kernel's uprobes cannot be used"
+  type -P javac >/dev/null || skip "there is no JDK"
+  export LC_ALL=C
+  # shellcheck source=tests/support/classes.bash
+  source "$SOURCE_DIR/tests/support/classes.bash"
+  mkdir "$BATS_FILE_TMPDIR/sources" "$BATS_FILE_TMPDIR/classes"
+  make_classes 400 "$BATS_FILE_TMPDIR/sources"
+  # The compiler's own program, so that the process is the one that run.tprof starts.
+  record javac -XX:ReservedCodeCacheSize=16m -m jdk.compiler/com.sun.tools.javac.Main -nowarn \
+    -d "$BATS_FILE_TMPDIR/classes" "$BATS_FILE_TMPDIR"/sources/*.java
+  record replace -XX:ReservedCodeCacheSize=4m -XX:-SegmentedCodeCache -cp "$BUILD_DIR/tests/java" Replace 1500
+}
+
+# record NAME JAVA-ARGUMENT...: the trace, and what the probes told, in the directory NAME.
+record() {
+  local directory=$BATS_FILE_TMPDIR/$1 group=pitrace_truth_$$
+  shift
+  mkdir "$directory"
+  # shellcheck source=tests/support/jvm_probes.bash
+  source "$SOURCE_DIR/tests/support/jvm_probes.bash"
+  # shellcheck disable=SC2064 # this group
+  trap "probes_off $group" EXIT
+  probes_on "$group"
+  run.tprof --source=perf -c 5000 -b 64 -o "$directory/out" --lines=0 --post='-clip 0' -- \
+    java -XX:+PrintCodeCache "$@" >"$directory/cache"
+  probe_loads "$group" >"$directory/loads"
+  probe_unloads "$group" >"$directory/unloads"
+  probes_off "$group"
+  trap - EXIT
+}
+
+setup() {
+  export LC_ALL=C
+  support=$SOURCE_DIR/tests/support
+}
+
+check_run() { # check_run NAME: one that proves something
+  cd "$BATS_FILE_TMPDIR/$1" || return
+  pid=$(basename out/log-jita2n_*)
+  pid=${pid##*_}
+  local reused all
+  reused=$(awk '{ if (seen[$2]++) n++ } END { print n + 0 }' loads)
+  all=$(wc -l <loads)
+  echo "$all loads, $reused at an address used before"
+  ((all > 2000 && reused > all / 20))
+}
+
+# compare [POST-OPTION]...: what check_owners says of the trace.
+compare() {
+  local bounds
+  bounds=$(grep -o 'bounds \[0x[0-9a-f]*, 0x[0-9a-f]*, 0x[0-9a-f]*\]' cache | tr -d '[],' | awk '{ print $2, $4 }')
+  "$BUILD_DIR/tests/tick_names" out/swtrace.nrm2 "$pid" "$@" >"$BATS_TEST_TMPDIR/ticks"
+  gawk -f "$support/hotspot_names.awk" -f "$support/check_owners.awk" -v begin="${bounds% *}" -v end="${bounds#* }" \
+    loads unloads "$BATS_TEST_TMPDIR/ticks" | tee "$BATS_TEST_TMPDIR/found"
+}
+
+found() { grep -o "\b$1=[0-9]*" "$BATS_TEST_TMPDIR/found" | cut -d= -f2; }
+
+check_log() {
+  gawk -f "$support/hotspot_names.awk" -f "$support/check_log.awk" loads unloads out/log-jita2n_* |
+    tee "$BATS_TEST_TMPDIR/found"
+  (($(found loads) > 2000 && $(found unloads) > 1000 && $(found different) == 0))
+}
+
+check_names() {
+  compare
+  (($(found ticks) > 2000 && $(found unnamed) == 0 && $(found wrong) == 0))
+  (($(found right) > 10 * $(found undecided)))
+  # Otherwise this proves nothing.
+  echo "Without times:"
+  compare -nv
+  (($(found wrong) > 0))
+}
+
+@test "javac: JProf has written each load and unload that the probes told, and no others" {
+  check_run javac
+  check_log
+}
+
+@test "javac: each tick in the code cache has a name, that of what was there; without times many have another's" {
+  check_run javac
+  check_names
+}
+
+@test "code replaced all the time: JProf has written each load and unload" {
+  check_run replace
+  check_log
+}
+
+@test "code replaced all the time: each tick has a name, that of what was there; without times many have another's" {
+  check_run replace
+  check_names
+}

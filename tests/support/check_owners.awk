@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+# Compares the names of ticks with who owned their addresses. Usage:
+#   gawk -f hotspot_names.awk -f check_owners.awk -v begin=ADDRESS -v end=ADDRESS LOADS UNLOADS TICKS
+# LOADS: "TIME ADDRESS SIZE NAME", UNLOADS: "TIME NAME", TICKS: "TIME ADDRESS MODULE SYMBOL", addresses hexadecimal
+# in TICKS alone. Of ticks in [begin, end) only. Prints counts as KEY=VALUE and the first wrong names.
+#
+# The probe fires in the thread that installs code, behind doing so, and that thread may have to wait for a
+# processor in between: a tick shortly before a load of its address may be the old owner's or the new one's. One that
+# bears neither name is wrong all the same; where the two differ, the tick counts as undecided.
+
+# A new load: those of its place are no more.
+function take_place(load,    page, i, other) {
+  for (page = int(first[load] / 4096); page <= int((last[load] - 1) / 4096); page++) {
+    for (i = loads_of_page[page]; i > 0; i--) {
+      other = by_page[page, i]
+      if (!(other in gone) && first[other] < last[load] && first[load] < last[other]) gone[other] = when[load]
+    }
+    by_page[page, ++loads_of_page[page]] = load
+  }
+}
+
+# Sets before and after: the loads that an address belonged to then and soon, 0: none. The probe tells of a method's
+# main part only; in tail_of is the method behind whose main part the address lies, where its handlers are.
+function find_owners(address, time,    page, i, load) {
+  before = after = tail_of = 0
+  for (page = int(address / 4096); page >= int(address / 4096) - 1; page--)
+    for (i = loads_of_page[page]; i > 0; i--) {
+      load = by_page[page, i]
+      if (address < first[load] || address >= last[load] + 4096 || (load in gone && gone[load] <= time)) continue
+      if (when[load] > time) {
+        if (address < last[load] && when[load] - time < slack && (!after || when[load] < when[after])) after = load
+      } else if (address < last[load]) before = load
+      else if (!tail_of || last[load] > last[tail_of]) tail_of = load
+    }
+}
+
+# Whether a method of the load's name was unloaded between the load and a time. The probe does not tell where.
+function unloaded(load, time,    i) {
+  for (i = 1; i <= unloads_of[name[load]]; i++)
+    if (unload[name[load], i] > when[load] && unload[name[load], i] <= time + slack) return 1
+  return 0
+}
+
+function complain(load) {
+  if (++wrong <= 10) print "wrong: " $0 ", was " (load ? name[load] : "nobody")
+}
+
+BEGIN {
+  slack = 50000000
+  begin = strtonum(begin)
+  end = strtonum(end)
+}
+
+FNR == 1 { ++file }
+
+file == 1 {
+  when[NR] = $1 + 0
+  first[NR] = $2 + 0
+  last[NR] = $2 + $3
+  name[NR] = logged($4)
+  take_place(NR)
+  next
+}
+
+file == 2 {
+  $2 = logged($2)
+  unload[$2, ++unloads_of[$2]] = $1 + 0
+  next
+}
+
+{
+  address = strtonum("0x" $2)
+  if (address < begin || address >= end) next
+  ++ticks
+  module = $3
+  symbol = $4
+  if (module == "NoModule" || symbol == "NoSymbols") {
+    if (++unnamed <= 10) print "unnamed: " $0
+    next
+  }
+  find_owners(address, $1 + 0)
+  # Neither stubs nor the interpreter are told by the probe: they are where no method is any more.
+  if (module == "GENERATED_CODE") {
+    if (!before || unloaded(before, $1 + 0)) ++generated
+    else complain(before)
+  } else if (before && symbol == name[before]) {
+    if (after && name[after] != symbol) ++undecided
+    else ++right
+  } else if (after && symbol == name[after]) {
+    ++undecided
+  } else if (tail_of && symbol == name[tail_of]) {
+    ++behind
+  } else {
+    complain(before)
+  }
+}
+
+END {
+  printf "loads=%d ticks=%d right=%d behind=%d generated=%d undecided=%d unnamed=%d wrong=%d\n", length(when), ticks,
+    right, behind, generated, undecided, unnamed, wrong
+}

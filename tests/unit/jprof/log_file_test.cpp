@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Logs that are appended to: made anew, gone on with, locked, full, removed.
+#include "log_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "name_log.h"
+#include "temp_dir.h"
+
+namespace pi::jprof {
+namespace {
+
+using test::slurp;
+using testing::HasSubstr;
+
+// As long as it lives no file may grow beyond these bytes: a full disk that needs no root.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    signal_ = ::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, signal_);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  sighandler_t signal_;
+};
+
+class LogFileTest : public testing::Test {
+ protected:
+  test::TempDir dir_;
+  const std::string path_ = dir_ / "log";
+  LogFile log_;
+};
+
+TEST_F(LogFileTest, AnOlderOneIsKept) {
+  dir_.write("log", "older");
+  ASSERT_TRUE(log_.open(path_));
+  EXPECT_EQ(log_.append("new\n"), 0);
+  EXPECT_EQ(slurp(path_), "new\n");
+  EXPECT_EQ(slurp(path_ + ".old"), "older");
+}
+
+TEST_F(LogFileTest, ItsOwnIsGoneOnWith) {
+  ASSERT_EQ(*log_.open(path_), LogFile::Opened::anew);
+  EXPECT_EQ(log_.append("one\n"), 0);
+  log_.close();
+  ASSERT_EQ(*log_.open(path_), LogFile::Opened::again);
+  EXPECT_EQ(log_.append("two\n"), 0);
+  EXPECT_EQ(slurp(path_), "one\ntwo\n");
+  log_.close();
+  std::filesystem::remove(path_);
+  EXPECT_EQ(*log_.open(path_), LogFile::Opened::anew);
+}
+
+TEST_F(LogFileTest, OneThatIsBeingWrittenIsLeftAlone) {
+  ASSERT_TRUE(log_.open(path_));
+  EXPECT_EQ(log_.append("mine\n"), 0);
+  LogFile other;
+  const auto opened = other.open(path_);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, EBUSY);
+  EXPECT_THAT(opened.error().message, HasSubstr("LOGPREFIX"));
+  EXPECT_EQ(slurp(path_), "mine\n");
+}
+
+TEST_F(LogFileTest, WhatIsNoFileIsNotTouched) {
+  std::filesystem::create_directory(path_);
+  const auto opened = log_.open(path_);
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("no file"));
+  EXPECT_TRUE(std::filesystem::is_directory(path_));
+}
+
+TEST_F(LogFileTest, ALinkIsNotFollowed) {
+  dir_.write("precious", "as it was");
+  std::filesystem::create_symlink(dir_ / "precious", path_);
+  EXPECT_FALSE(log_.open(path_));
+  EXPECT_EQ(slurp(dir_ / "precious"), "as it was");
+}
+
+TEST_F(LogFileTest, AMissingDirectoryIsNamedWithAdvice) {
+  const auto opened = log_.open(dir_ / "none/log");
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("none/log"));
+  EXPECT_THAT(opened.error().message, HasSubstr("LOGPATH"));
+}
+
+TEST_F(LogFileTest, WhatDoesNotFitAsAWholeIsNotWritten) {
+  ASSERT_TRUE(log_.open(path_));
+  EXPECT_EQ(log_.append("fits\n"), 0);
+  {
+    const FileLimit limit(8);
+    EXPECT_EQ(log_.append("does not\n"), EFBIG);
+    EXPECT_EQ(slurp(path_), "fits\n");
+    EXPECT_EQ(log_.append("ok\n"), 0);
+  }
+  EXPECT_EQ(log_.append("again\n"), 0);
+  EXPECT_EQ(slurp(path_), "fits\nok\nagain\n");
+}
+
+TEST_F(LogFileTest, OneThatWasRemovedIsNoticed) {
+  ASSERT_TRUE(log_.open(path_));
+  std::filesystem::remove(path_);
+  EXPECT_EQ(log_.append("x\n"), ENOENT);
+}
+
+TEST(NameLog, WhatComesBeforeTheBeginningWaitsForIt) {
+  const test::TempDir dir;
+  NameLog log;
+  ASSERT_TRUE(log.open(dir / "log"));
+  EXPECT_TRUE(log.append("early\n", 1));
+  EXPECT_EQ(slurp(dir / "log"), "");
+  log.begin("beginning\n", 2);
+  EXPECT_TRUE(log.append("late\n", 3));
+  EXPECT_EQ(slurp(dir / "log"), "beginning\nearly\nlate\n");
+  EXPECT_EQ(log.written(), 2u);
+}
+
+TEST(NameLog, LossesAreToldOnceToTheUserAndInTheLogWhenItGoesOn) {
+  const test::TempDir dir;
+  NameLog log;
+  ASSERT_TRUE(log.open(dir / "log"));
+  // What is told to the user goes to a file as well, which is to have room.
+  const std::string beginning = std::string(4000, 'b') + "\n";
+  log.begin(beginning, 0);
+  testing::internal::CaptureStderr();
+  {
+    const FileLimit limit(4004);
+    EXPECT_FALSE(log.append("much too long\n", 0x20));
+    EXPECT_FALSE(log.append("this too is\n", 0x10));
+  }
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, HasSubstr("names are lost until it can. The JVM goes on"));
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1);
+  EXPECT_TRUE(log.append("fits\n", 0x30));
+  EXPECT_TRUE(log.append("more\n", 0x40));
+  log.end("exit", 0x50);
+  EXPECT_EQ(slurp(dir / "log"), beginning +
+                                    "# lost 2 00000000 00000010 00000000 00000020\nfits\nmore\n"
+                                    "# end 00000000 00000050 exit\n");
+  EXPECT_EQ(log.written(), 2u);
+  EXPECT_EQ(log.lost(), 2u);
+}
+
+TEST(NameLog, ABeginningThatFoundNoRoomComesBeforeWhatIsWrittenFirst) {
+  const test::TempDir dir;
+  NameLog log;
+  ASSERT_TRUE(log.open(dir / "log"));
+  EXPECT_TRUE(log.append("early\n", 1));
+  testing::internal::CaptureStderr();
+  {
+    const FileLimit limit(4);
+    EXPECT_FALSE(log.begin("beginning\n", 2));
+    EXPECT_FALSE(log.append("event\n", 3));
+  }
+  testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(log.append("fits\n", 4));
+  EXPECT_EQ(slurp(dir / "log"), "beginning\n# lost 2 00000000 00000002 00000000 00000003\nfits\n");
+}
+
+}  // namespace
+}  // namespace pi::jprof

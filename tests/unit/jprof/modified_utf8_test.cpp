@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Java's own form of UTF-8.
+#include "modified_utf8.h"
+
+#include <gtest/gtest.h>
+
+namespace pi::jprof {
+namespace {
+
+const std::string replaced = "\xef\xbf\xbd";
+
+TEST(ModifiedUtf8, WhatIsPlainStaysAsItIs) {
+  for (const std::string text : {"", "java/lang/String.hashCode()I", "\xc3\xb6", "\xe9\x9d\xa2"})
+    EXPECT_EQ(plain_utf8(text), text);
+}
+
+TEST(ModifiedUtf8, TwoHalvesAreOneCharacter) {
+  EXPECT_EQ(plain_utf8("\xed\xa1\x82\xed\xbe\xb7"), "\xf0\xa0\xae\xb7");      // U+20BB7
+  EXPECT_EQ(plain_utf8("a\xed\xaf\xbf\xed\xbf\xbf!"), "a\xf4\x8f\xbf\xbf!");  // U+10FFFF
+}
+
+TEST(ModifiedUtf8, AZeroIsOneByte) {
+  EXPECT_EQ(plain_utf8("a\xc0\x80z"), std::string("a\0z", 3));
+}
+
+TEST(ModifiedUtf8, HalvesAloneAndWhatIsNoUtf8AreReplaced) {
+  EXPECT_EQ(plain_utf8("\xed\xa1\x82"), replaced);
+  EXPECT_EQ(plain_utf8("\xed\xa1\x82x"), replaced + "x");
+  EXPECT_EQ(plain_utf8("\xed\xbe\xb7"), replaced);
+  EXPECT_EQ(plain_utf8("\xed\xa1\x82\xed\xa1\x82\xed\xbe\xb7"), replaced + "\xf0\xa0\xae\xb7");
+  EXPECT_EQ(plain_utf8("\xff\x80"
+                       "a"),
+            replaced + replaced + "a");
+  EXPECT_EQ(plain_utf8("a\xe9\x9d"), "a" + replaced + replaced);
+  EXPECT_EQ(plain_utf8("\xf0\xa0\xae\xb7").size(), 4 * replaced.size());
+}
+
+}  // namespace
+}  // namespace pi::jprof

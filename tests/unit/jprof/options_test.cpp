@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// JProf's options: words, values, files of options, and everything that is refused.
+#include "options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "option_table.h"
+
+namespace pi::jprof {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Result<std::string> no_config(const std::string& path) {
+  return Error{1, "no " + path};
+}
+
+ParsedOptions parse(std::string_view text, const ReadConfig& read = no_config) {
+  return parse_options({text}, read);
+}
+
+Options good(std::string_view text) {
+  auto parsed = parse(text);
+  EXPECT_THAT(parsed.errors, IsEmpty()) << text;
+  return parsed.options;
+}
+
+TEST(Options, NothingIsRecordedUnlessItIsAskedFor) {
+  const Options options = good("");
+  EXPECT_FALSE(options.records());
+  EXPECT_TRUE(options.pid_in_names);
+  EXPECT_EQ(options.log_path, ".");
+  EXPECT_EQ(options.log_prefix, "log");
+  EXPECT_EQ(options.log_suffix, "");
+}
+
+TEST(Options, TprofAndItraceAreThreeInOne) {
+  for (const auto word :
+       {"tprof", "TPROF", "ITrace", "+tprof", "allitrace", "jita2n,threadinfo,jinsts"}) {
+    const Options options = good(word);
+    EXPECT_TRUE(options.jita2n && options.thread_names && options.code_bytes) << word;
+  }
+}
+
+TEST(Options, ASwitchHasANoForm) {
+  const Options options = good("tprof,nojinsts,-threadinfo,nopidx,noverbose");
+  EXPECT_TRUE(options.jita2n);
+  EXPECT_FALSE(options.code_bytes || options.thread_names || options.pid_in_names ||
+               options.verbose);
+  EXPECT_FALSE(good("tprof,notprof").records());
+}
+
+TEST(Options, BytesOfCodeAreNotWithoutTheCode) {
+  EXPECT_TRUE(good("jinsts").jita2n);
+  EXPECT_FALSE(good("jinsts,nojita2n").code_bytes);
+}
+
+TEST(Options, TheLastOneWinsAcrossTexts) {
+  const auto parsed = parse_options({"logpath=/a,tprof", "LOGPATH=/b,NOTHREADINFO"}, no_config);
+  EXPECT_THAT(parsed.errors, IsEmpty());
+  EXPECT_EQ(parsed.options.log_path, "/b");
+  EXPECT_FALSE(parsed.options.thread_names);
+}
+
+TEST(Options, ValuesKeepTheirCaseAndTheirEqualsSigns) {
+  const Options options = good("LogPath=/Dir/a=b,logprefix=P,LOGSUFFIX=.X");
+  EXPECT_EQ(options.log_path, "/Dir/a=b");
+  EXPECT_EQ(options.log_prefix, "P");
+  EXPECT_EQ(options.log_suffix, ".X");
+}
+
+TEST(Options, TheOldFormOfPathAndPrefix) {
+  EXPECT_EQ(good("fnm=/tmp/run/p").log_path, "/tmp/run");
+  EXPECT_EQ(good("fnm=/tmp/run/p").log_prefix, "p");
+  EXPECT_EQ(good("fnm=/p").log_path, "/");
+  EXPECT_EQ(good("fnm=p").log_path, ".");
+  EXPECT_THAT(parse("fnm=/tmp/").errors, ElementsAre(HasSubstr("FNM=/tmp/")));
+}
+
+TEST(Options, AnUnknownOneNamesItselfAndTheOthersAreReadAllTheSame) {
+  const auto parsed = parse("foo,tprof,Bar=1,nofoo,-,no,,all,?");
+  EXPECT_TRUE(parsed.options.jita2n);
+  EXPECT_THAT(parsed.errors, ElementsAre(HasSubstr("'foo'"), HasSubstr("'Bar=1'"),
+                                         HasSubstr("'nofoo'"), HasSubstr("'-'"), HasSubstr("'no'"),
+                                         HasSubstr("'all'"), HasSubstr("'?'")));
+}
+
+TEST(Options, CommandsHaveNoNoFormAndNoValue) {
+  EXPECT_THAT(parse("nohelp").errors, ElementsAre(HasSubstr("'nohelp'")));
+  EXPECT_THAT(parse("help=1").errors, ElementsAre(HasSubstr("takes no value")));
+  EXPECT_THAT(parse("tprof=1").errors, ElementsAre(HasSubstr("takes no value")));
+  EXPECT_TRUE(good("allhelp").all_help);
+  EXPECT_FALSE(good("allhelp").help);
+}
+
+TEST(Options, AMissingValueAndOneThatIsNoPartOfANameAreRefused) {
+  EXPECT_THAT(parse("logpath").errors, ElementsAre(HasSubstr("LOGPATH=DIR")));
+  EXPECT_THAT(parse("logpath=").errors, ElementsAre(HasSubstr("LOGPATH=DIR")));
+  EXPECT_THAT(parse("logprefix=a/b").errors, ElementsAre(HasSubstr("'/'")));
+  EXPECT_THAT(parse("logsuffix=" + std::string(201, 'x')).errors, ElementsAre(HasSubstr("200")));
+  EXPECT_THAT(parse("nologpath=/x").errors, ElementsAre(HasSubstr("'nologpath=/x'")));
+}
+
+TEST(Options, DetachStandsAlone) {
+  EXPECT_TRUE(good("detach,verbose").detach);
+  EXPECT_THAT(parse("detach,tprof").errors, ElementsAre(HasSubstr("DETACH")));
+}
+
+TEST(Options, AFileOfOptions) {
+  const auto read = [](const std::string& path) -> Result<std::string> {
+    EXPECT_EQ(path, "/c");
+    return std::string("// tprof\n  //jinsts\nthreadinfo verbose\r\n\n\tlogpath=/x,LOGPREFIX=y");
+  };
+  const auto parsed = parse("config=/c,logprefix=z", read);
+  EXPECT_THAT(parsed.errors, IsEmpty());
+  EXPECT_TRUE(parsed.options.thread_names && parsed.options.verbose);
+  EXPECT_FALSE(parsed.options.jita2n);
+  EXPECT_EQ(parsed.options.log_path, "/x");
+  EXPECT_EQ(parsed.options.log_prefix, "z");
+}
+
+TEST(Options, AFileOfOptionsIsNotNestedAndMustBeThere) {
+  const auto nested = [](const std::string&) -> Result<std::string> {
+    return std::string("config=/d");
+  };
+  EXPECT_THAT(parse("config=/c", nested).errors, ElementsAre(HasSubstr("CONFIG=/d")));
+  EXPECT_THAT(parse("config=/c").errors, ElementsAre("no /c"));
+}
+
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(' '), list.size());
+    words.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return words;
+}
+
+TEST(Options, EachRefusedOneNamesItselfAndTheReasonAndItsNoFormAsksForNothing) {
+  size_t count = 0;
+  for (const auto& group : refused_words())
+    for (const auto& word : words_of(group.names)) {
+      ++count;
+      EXPECT_THAT(parse(word).errors, ElementsAre(AllOf(HasSubstr("'" + word + "'"),
+                                                        HasSubstr(std::string(group.why)))));
+      EXPECT_THAT(parse(word + "=1").errors, ElementsAre(HasSubstr(std::string(group.why))));
+      EXPECT_THAT(parse("-" + word).errors, IsEmpty());
+      EXPECT_THAT(parse("no" + word).errors, testing::SizeIs(testing::Le(1u)));
+    }
+  EXPECT_GE(count, 100u);
+}
+
+TEST(Options, NoWordIsThereTwice) {
+  std::set<std::string> seen;
+  for (const auto& known : option_words()) {
+    EXPECT_TRUE(seen.insert(std::string(known.name)).second) << known.name;
+    if (!known.alias.empty()) {
+      EXPECT_TRUE(seen.insert(std::string(known.alias)).second);
+    }
+  }
+  for (const auto& group : refused_words())
+    for (const auto& word : words_of(group.names)) EXPECT_TRUE(seen.insert(word).second) << word;
+}
+
+TEST(Options, HelpHasEveryWordAndAllHelpTheRefusedOnesToo) {
+  const std::string help = options_help(false), all = options_help(true);
+  for (const auto& known : option_words()) EXPECT_THAT(help, HasSubstr(std::string(known.name)));
+  for (const auto& group : refused_words())
+    for (const auto& word : words_of(group.names)) EXPECT_THAT(all, HasSubstr(" " + word));
+  EXPECT_THAT(help, testing::Not(HasSubstr("HEALTHCENTER")));
+}
+
+}  // namespace
+}  // namespace pi::jprof

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The counter holder's answers, to requests that make no sense too.
+#include "holder.h"
+
+#include <gtest/gtest.h>
+
+#include "event_table.h"
+#include "perfutil.h"
+
+namespace pi::mpevt {
+namespace {
+
+using service::Reply;
+using service::Request;
+
+Reply ask(const Request& request, bool ends = false) {
+  bool asked_to_end = false;
+  Reply reply = answer(request, asked_to_end);
+  EXPECT_EQ(asked_to_end, ends) << request.front();
+  return reply;
+}
+
+class Holder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Reply reply = ask({"start", "both", "page-faults"});
+    if (reply.rc == PU_ERROR_ACCESS_DENIED) GTEST_SKIP() << reply.text;
+    ASSERT_EQ(reply.rc, PU_SUCCESS) << reply.text;
+  }
+  void TearDown() override {
+    bool ends = false;
+    (void)answer({"term"}, ends);
+  }
+};
+
+TEST_F(Holder, RequestsThatMakeNoSenseChangeNothing) {
+  const Request requests[] = {{"start"},
+                              {"start", "both"},
+                              {"start", "all", "context-switches"},
+                              {"start", "both", "page-faults"},
+                              {"start", "both", "no-such-event"},
+                              {"start", "both", "context-switches", "no-such-event"},
+                              {"read"},
+                              {"read", "context-switches"},
+                              {"read", "page-faults", "page-faults"},
+                              {"stop", "context-switches"},
+                              {"stop", "page-faults", "context-switches"},
+                              {"term", "context-switches"},
+                              {"define"},
+                              {"define", "/nonexistent"},
+                              {"list", "page-faults"},
+                              {"nonsense"}};
+  for (const auto& request : requests) {
+    const Reply reply = ask(request);
+    EXPECT_LT(reply.rc, 0) << request.front();
+    EXPECT_NE(reply.text, "");
+  }
+  EXPECT_EQ(ask({"list"}).text, "event=page-faults\n");
+  const auto counts = decode_counts(ask({"read", "page-faults"}).text);
+  ASSERT_TRUE(counts);
+  EXPECT_TRUE(counts->counting);
+}
+
+TEST_F(Holder, OneThatWasStoppedGoesOnWhereItsPrivilegeIsTheSame) {
+  EXPECT_EQ(ask({"stop"}).rc, PU_SUCCESS);
+  EXPECT_FALSE(decode_counts(ask({"read", "page-faults"}).text)->counting);
+  EXPECT_EQ(ask({"start", "user", "page-faults"}).rc, PU_ERROR_EVENT_ALREADY_COUNTING);
+  EXPECT_EQ(ask({"start", "both", "page-faults"}).rc, PU_SUCCESS);
+  EXPECT_TRUE(decode_counts(ask({"read", "page-faults"}).text)->counting);
+}
+
+TEST_F(Holder, AStartThatFailsStopsWhatItLetGoOn) {
+  EXPECT_EQ(ask({"stop"}).rc, PU_SUCCESS);
+  EXPECT_LT(ask({"start", "both", "page-faults", "no-such-event"}).rc, 0);
+  const auto before = decode_counts(ask({"read", "page-faults"}).text);
+  EXPECT_FALSE(before->counting);
+  EXPECT_EQ(decode_counts(ask({"read", "page-faults"}).text)->total(), before->total());
+}
+
+TEST_F(Holder, TheLastEventsEndIsItsEnd) {
+  EXPECT_EQ(ask({"start", "user", "context-switches"}).rc, PU_SUCCESS);
+  EXPECT_EQ(ask({"term", "page-faults"}).rc, PU_SUCCESS);
+  EXPECT_EQ(ask({"term", "context-switches", "context-switches"}, true).rc, PU_SUCCESS);
+}
+
+}  // namespace
+}  // namespace pi::mpevt

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Where a process that serves a user's commands listens, and how both sides make sure who is at
+// the other end.
+#include "service_socket.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <pi/user_socket.h>
+
+namespace pi::service {
+
+Result<std::string> socket_path(const Names& names) {
+  if (const char* named = std::getenv(names.variable); named && *named) {
+    if (*named != '/')
+      return Error{-1,
+                   fmt::format("{} must be an absolute path: it starts with '/'.", names.variable)};
+    return std::string(named);
+  }
+  const std::string directory = user_socket_directory();
+  if (const auto good = private_directory(directory); !good) return good.error();
+  return fmt::format("{}/{}", directory, names.socket);
+}
+
+Result<UniqueFd> connect_to(const std::string& path, const Names& names) {
+  const auto address = socket_address(path);
+  if (!address) return address.error();
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
+  if (fd && ::connect(fd.get(), generic, sizeof *address) == 0) {
+    if (is_trusted_peer(fd.get())) return fd;
+    return Error{-1, fmt::format("The process listening at '{}' belongs to another user.", path)};
+  }
+  if (errno == ENOENT)
+    return Error{not_running,
+                 fmt::format("No {} runs; start one with '{}'.", names.who, names.start)};
+  if (errno == ECONNREFUSED)
+    return Error{not_running,
+                 fmt::format("No {} runs: the last one has died, and its {} with it. Start one "
+                             "with '{}'.",
+                             names.who, names.holds, names.start)};
+  return Error{-1, fmt::format("The {} at '{}' cannot be reached: {}.", names.who, path,
+                               std::generic_category().message(errno))};
+}
+
+bool send_packet(int fd, std::string_view packet) {
+  ssize_t sent;
+  do {
+    sent = ::send(fd, packet.data(), packet.size(), MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(packet.size());
+}
+
+bool receive_packet(int fd, size_t limit, std::string& packet) {
+  packet.resize(limit);
+  ssize_t got;
+  do {
+    got = ::recv(fd, packet.data(), packet.size(), MSG_TRUNC);
+  } while (got < 0 && errno == EINTR);
+  // MSG_TRUNC tells the packet's real length, which may exceed the room.
+  if (got <= 0 || static_cast<size_t>(got) > limit) return false;
+  packet.resize(static_cast<size_t>(got));
+  return true;
+}
+
+}  // namespace pi::service

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// cpi: measures cycles per instruction of a command, or of all CPUs for a time.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "command.h"
+#include "interval.h"
+#include "report.h"
+
+namespace pi::cpi {
+namespace {
+
+namespace po = boost::program_options;
+using Words = std::vector<std::string>;
+
+struct Wanted {
+  Words command;
+  double interval = 0;  // seconds
+  int samples = 1;      // 0: until stopped
+  bool all_cpus = false, system_only = false, json = false;
+  int privilege = PI_PRIV_BOTH;
+};
+
+cli::OptionTable options() {
+  cli::OptionTable table(
+      {"cpi [OPTION]... -- COMMAND [ARGUMENT]...\n       cpi [OPTION]... -i SECONDS [-n SAMPLES]",
+       "Measures cycles per instruction with the processors' counters: of COMMAND and all that it "
+       "starts, or with -i of all CPUs. Raw CPI is elapsed cycles by instructions, scaled CPI "
+       "those outside the idle task, CPI those in which the processor was not halted.",
+       {"cpi -- make -j8", "cpi -i 5", "cpi -i 1 -n 60 -s --json", "cpi -a -priv user -- ./server"},
+       "Exit status: that of COMMAND, or with -i 0; 1 nothing could be measured, 255 wrong "
+       "options."});
+  table.group("Measuring")  //
+      ("i", po::value<std::string>()->value_name("SECONDS"),
+       "all CPUs for so long, 0.1 to 86400")  //
+      ("n", po::value<std::string>()->value_name("SAMPLES"),
+       "so many times, one after the other (default 1; 0: until SIGINT or SIGTERM)")  //
+      ("a", po::bool_switch(), "all CPUs while COMMAND runs, whoever uses them")      //
+      ("priv", po::value<std::string>()->default_value("both")->value_name("WHICH"),
+       "in user mode, kernel mode or both: user, kernel, both");
+  table.group("Output")                                                     //
+      ("s", po::bool_switch(), "the sum over all CPUs only, none of each")  //
+      ("json", po::bool_switch(), "for programs: one object a line");
+  return table;
+}
+
+template <class Number>
+bool parse(const std::string& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// What is wrong, or nothing.
+std::string read_numbers(const po::variables_map& values, Wanted& wanted) {
+  constexpr double interval_least = 0.1, interval_most = 86400;
+  constexpr int samples_most = 1'000'000'000;
+  if (values.count("i") != 0) {
+    const auto& text = values["i"].as<std::string>();
+    if (!parse(text, wanted.interval) || !std::isfinite(wanted.interval) ||
+        wanted.interval < interval_least || wanted.interval > interval_most)
+      return fmt::format("-i: '{}' is not a number of seconds from 0.1 to 86400.", text);
+  }
+  if (values.count("n") != 0) {
+    const auto& text = values["n"].as<std::string>();
+    if (!parse(text, wanted.samples) || wanted.samples < 0 || wanted.samples > samples_most)
+      return fmt::format("-n: '{}' is not a number of samples.", text);
+  }
+  return "";
+}
+
+// What is wrong, or nothing.
+std::string read_options(const po::variables_map& values, Wanted& wanted) {
+  if (auto wrong = read_numbers(values, wanted); !wrong.empty()) return wrong;
+  const bool timed = values.count("i") != 0;
+  if (timed && !wanted.command.empty()) return "-i SECONDS and COMMAND exclude each other.";
+  if (!timed && wanted.command.empty())
+    return "Give a command behind --, as in 'cpi -- make', or -i SECONDS.";
+  if (!timed && values.count("n") != 0) return "-n belongs to -i.";
+  wanted.all_cpus = values["a"].as<bool>();
+  wanted.system_only = values["s"].as<bool>();
+  wanted.json = values["json"].as<bool>();
+  if (timed && wanted.all_cpus) return "-a belongs to a command; -i is of all CPUs anyway.";
+  if (!timed && !wanted.all_cpus && wanted.system_only) return "-s is for all CPUs: -a or -i.";
+  constexpr const char* names[] = {"kernel", "user", "both"};  // from PI_PRIV_KERNEL on
+  const auto& priv = values["priv"].as<std::string>();
+  const auto* const found = std::find(std::begin(names), std::end(names), priv);
+  if (found == std::end(names))
+    return fmt::format("-priv: '{}' is not one of user, kernel, both.", priv);
+  wanted.privilege = PI_PRIV_KERNEL + static_cast<int>(found - std::begin(names));
+  return "";
+}
+
+// Ends the measurement.
+struct Closer {
+  void operator()(void* handle) const { (void)CpiTerminate(handle); }
+};
+using Handle = std::unique_ptr<void, Closer>;
+
+int failed(const std::string& text) {
+  cli::error(text);
+  return cli::exit_failure;
+}
+
+int failed() {
+  return failed(PiErrorText());
+}
+
+void print(const nlohmann::ordered_json& report) {
+  using Json = nlohmann::ordered_json;
+  fmt::print("{}\n", report.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+// False when nothing could be measured or the output has nobody who reads it.
+bool print_system(const Wanted& wanted, void* handle) {
+  const cpi_data* data = nullptr;
+  if (CpiGet(handle, &data) != PU_SUCCESS) {
+    (void)failed();
+    return false;
+  }
+  if (wanted.json)
+    print(system_json(*data, wanted.system_only));
+  else
+    fmt::print("{}", system_text(*data, wanted.system_only));
+  return cli::printed(cli::exit_good) == cli::exit_good;
+}
+
+Handle open_system(const Wanted& wanted) {
+  void* handle = nullptr;
+  (void)PiCpiInit(PI_CPI_SCALED, wanted.privilege, &handle);
+  return Handle(handle);
+}
+
+int measure_times(const Wanted& wanted) {
+  const sigset_t ending = cli::hold_signals();
+  const Handle handle = open_system(wanted);
+  if (!handle) return failed();
+  timespec next{};
+  ::clock_gettime(CLOCK_MONOTONIC, &next);
+  const auto step = static_cast<long>(std::llround(wanted.interval * 1e9));
+  for (int done = 0; wanted.samples == 0 || done < wanted.samples; ++done) {
+    if (CpiStart(handle.get()) != PU_SUCCESS) return failed();
+    const long ns = next.tv_nsec + step;
+    next = {next.tv_sec + ns / 1'000'000'000, ns % 1'000'000'000};
+    const bool whole = cli::sleep_until(next, ending);
+    if (!print_system(wanted, handle.get())) return cli::exit_failure;
+    if (!whole) break;
+  }
+  return cli::exit_good;
+}
+
+int measure_command(const Wanted& wanted) {
+  auto command = Command::make(wanted.command);
+  if (!command) return failed(command.error().message);
+  void* opened = nullptr;
+  if (!wanted.all_cpus) (void)PiCpiInitProcess(command->pid(), wanted.privilege, &opened);
+  const Handle handle = wanted.all_cpus ? open_system(wanted) : Handle(opened);
+  if (!handle) return failed();
+  if (wanted.all_cpus && CpiStart(handle.get()) != PU_SUCCESS) return failed();
+  if (auto gone = command->let_go(); !gone) return failed(gone.error().message);
+  const int status = command->wait();
+  if (wanted.all_cpus) return print_system(wanted, handle.get()) ? status : cli::exit_failure;
+  const cpi_data* data = nullptr;
+  if (CpiGet(handle.get(), &data) != PU_SUCCESS) return failed();
+  const std::string& name = wanted.command.front();
+  if (wanted.json)
+    print(command_json(*data, name));
+  else
+    fmt::print("{}", command_text(*data, name));
+  return cli::printed(status);
+}
+
+int run(const Words& words) {
+  const auto separator = std::find(words.begin(), words.end(), "--");
+  const auto outcome = options().parse({words.begin(), separator});
+  if (outcome.exit) return *outcome.exit;
+  Wanted wanted;
+  if (separator != words.end()) wanted.command.assign(separator + 1, words.end());
+  if (const auto wrong = read_options(outcome.values, wanted); !wrong.empty()) {
+    cli::error(wrong);
+    return cli::exit_usage;
+  }
+  return wanted.command.empty() ? measure_times(wanted) : measure_command(wanted);
+}
+
+}  // namespace
+}  // namespace pi::cpi
+
+int main(int count, char** words) {
+  pi::cli::set_tool("cpi");
+  try {
+    return pi::cpi::run({words + 1, words + count});
+  } catch (const std::exception& problem) {
+    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
+    return pi::cli::exit_failure;
+  }
+}

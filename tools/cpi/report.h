@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Cycles per instruction as text and as JSON.
+#ifndef PI_CPI_REPORT_H
+#define PI_CPI_REPORT_H
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "perfutil.h"
+
+namespace pi::cpi {
+
+// A row for each CPU, unless system_only, and one for all of them.
+std::string system_text(const cpi_data& data, bool system_only);
+nlohmann::ordered_json system_json(const cpi_data& data, bool system_only);
+
+// Of a command and all that it started. name: how the user called it.
+std::string command_text(const cpi_data& data, const std::string& name);
+nlohmann::ordered_json command_json(const cpi_data& data, const std::string& name);
+
+}  // namespace pi::cpi
+
+#endif  // PI_CPI_REPORT_H

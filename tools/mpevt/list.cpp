@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// mpevt -l, -ld, -ls: the events that this machine counts for this user.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "commands.h"
+#include "perfutil.h"
+
+namespace pi::mpevt {
+namespace {
+
+struct Row {
+  int id = 0;
+  std::string name, group, description;
+};
+
+// meaning of an original's event is the kernel's event that it stands for.
+std::string description_of(const pi_event& event) {
+  const auto* const info = GetPerfCounterEventInfoFromId(event.id);
+  if (info != nullptr && *info->description)
+    return fmt::format("{} ({})", info->description, event.meaning);
+  return event.meaning;
+}
+
+std::vector<Row> working_events(Listing listing) {
+  std::vector<Row> rows;
+  pi_event event{};
+  event.size = sizeof event;
+  const auto next = listing == Listing::sampling ? PiEvent : PiCounterEvent;
+  for (unsigned index = 0; next(index, &event) == PU_SUCCESS; ++index)
+    if (event.works != 0)
+      rows.push_back({event.id, event.name, event.group, description_of(event)});
+  // Those of the original have the first lines, as they always had.
+  std::stable_partition(rows.begin(), rows.end(), [](const Row& row) { return row.id != 0; });
+  return rows;
+}
+
+void print_rows(const std::vector<Row>& rows, bool descriptions) {
+  fmt::print("   Id  Name\n  ---  ----------------\n");
+  for (const auto& row : rows) {
+    const std::string id = row.id == 0 ? "-" : std::to_string(row.id);
+    if (descriptions && !row.description.empty())
+      fmt::print("  {:>3}  {:<28} {}\n", id, row.name, row.description);
+    else
+      fmt::print("  {:>3}  {}\n", id, row.name);
+  }
+}
+
+void print_json(const std::vector<Row>& rows) {
+  using Json = nlohmann::ordered_json;
+  Json events = Json::array();
+  for (const auto& row : rows)
+    events.push_back({{"id", row.id == 0 ? Json() : Json(row.id)},
+                      {"name", row.name},
+                      {"group", row.group},
+                      {"description", row.description}});
+  fmt::print("{}\n",
+             Json{{"hardware_counters", GetNumberOfSimultaneousPerfCounterEventsSupported()},
+                  {"events", events}}
+                 .dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int list_events(Listing listing, bool json) {
+  const auto rows = working_events(listing);
+  if (rows.empty()) {
+    pi_event event{};
+    event.size = sizeof event;
+    const bool told = PiCounterEvent(0, &event) == PU_SUCCESS && *event.reason != '\0';
+    cli::error(fmt::format("This user can {} no event here{}{}.",
+                           listing == Listing::sampling ? "sample" : "count", told ? ": " : "",
+                           told ? event.reason : ""));
+    return cli::exit_failure;
+  }
+  json ? print_json(rows) : print_rows(rows, listing == Listing::descriptions);
+  if (GetNumberOfSimultaneousPerfCounterEventsSupported() == 0)
+    cli::hint(
+        "there are no hardware counters: the processor lacks them, or this is a virtual machine "
+        "without. 'swtrace event list' tells of every event why it does not work.");
+  return cli::exit_good;
+}
+
+}  // namespace pi::mpevt

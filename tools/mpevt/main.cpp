@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// mpevt: lists the events that the processors count, and counts them on all CPUs; pipcntr is its
+// old name.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "holder.h"
+
+namespace pi::mpevt {
+namespace {
+
+namespace po = boost::program_options;
+
+cli::OptionTable options(const std::string& name) {
+  cli::OptionTable table(
+      {fmt::format("{0} -l | -ld | -ls [OPTION]...\n       {0} COMMAND [OPTION]... [EVENT]...",
+                   name),
+       "Counts events on all CPUs, of everybody, from 'start' to 'term'. Commands: start, read, "
+       "stop, reset, term; without an EVENT all but start mean all that are counted. A process "
+       "holds the counters meanwhile; it ends with the last of them. EVENT is one that -l lists, "
+       "rHEX, PMU/TERM=VALUE,.../ or one of libpfm4's with unit masks.",
+       {name + " -ld", name + " start INSTR NONHALTED_CYCLES", name + " read --json",
+        name + " start -priv user page-faults", name + " term"},
+       "Exit status: 0 done, 1 failed, 255 wrong use."});
+  table.group("Lists")                                                 //
+      ("l", po::bool_switch(), "the events that can be counted here")  //
+      ("ld", po::bool_switch(), "the same with descriptions")          //
+      ("ls", po::bool_switch(), "those that can be sampled: for call stacks and profiles");
+  table.group("Counting")  //
+      ("priv", po::value<std::string>()->value_name("WHICH"),
+       "start: count in user mode, kernel mode or both: user, kernel, both (default both)")  //
+      ("events", po::value<std::vector<std::string>>()->value_name("FILE"),
+       "definitions of events of your own, pitrace-events(5); also more than once")  //
+      ("json", po::bool_switch(), "for programs: lists, read");
+  table.positional("words", -1);
+  return table;
+}
+
+// What is wrong, or nothing.
+std::string read_command(const po::variables_map& values, bool lists, Wanted& wanted) {
+  auto words = values.count("words") != 0 ? values["words"].as<std::vector<std::string>>()
+                                          : std::vector<std::string>{};
+  if (lists) return words.empty() ? "" : fmt::format("'{}': a list takes no words.", words.front());
+  if (words.empty()) return "Give a command: start, read, stop, reset or term; or a list: -l.";
+  wanted.command = words.front();
+  // The old name's word for it.
+  if (wanted.command == "show") wanted.command = "read";
+  if (!is_counting_command(wanted.command))
+    return fmt::format("'{}' is none of start, read, stop, reset, term.", words.front());
+  wanted.events.assign(words.begin() + 1, words.end());
+  if (wanted.command == "start" && wanted.events.empty()) return "start: name an event.";
+  for (size_t i = 0; i < wanted.events.size(); ++i) {
+    if (wanted.events[i].empty()) return "The name of an event is empty.";
+    if (std::find(words.begin() + 1, words.begin() + 1 + static_cast<long>(i), wanted.events[i]) !=
+        words.begin() + 1 + static_cast<long>(i))
+      return fmt::format("'{}' is named twice.", wanted.events[i]);
+  }
+  constexpr size_t events_most = 200;
+  if (wanted.events.size() > events_most)
+    return fmt::format("More than {} events are named.", events_most);
+  return "";
+}
+
+// What is wrong, or nothing.
+std::string read_options(const po::variables_map& values, Wanted& wanted) {
+  const auto flag = [&](const char* name) { return values[name].as<bool>(); };
+  const int lists = flag("l") + flag("ld") + flag("ls");
+  if (lists > 1) return "-l, -ld and -ls exclude each other.";
+  if (auto wrong = read_command(values, lists == 1, wanted); !wrong.empty()) return wrong;
+  wanted.json = flag("json");
+  if (wanted.json && lists == 0 && wanted.command != "read")
+    return fmt::format("--json is for lists and read, not for {}.", wanted.command);
+  if (values.count("priv") != 0) {
+    wanted.privilege = values["priv"].as<std::string>();
+    if (wanted.command != "start") return "-priv belongs to start.";
+    if (std::find(std::begin(privilege_names), std::end(privilege_names), wanted.privilege) ==
+        std::end(privilege_names))
+      return fmt::format("-priv: '{}' is not one of user, kernel, both.", wanted.privilege);
+  }
+  if (values.count("events") != 0) {
+    wanted.files = values["events"].as<std::vector<std::string>>();
+    if (lists == 0 && wanted.command != "start") return "--events is for lists and start.";
+  }
+  return "";
+}
+
+int run(const std::string& name, const std::vector<std::string>& words) {
+  const auto outcome = options(name).parse(words);
+  if (outcome.exit) return *outcome.exit;
+  Wanted wanted;
+  if (const auto wrong = read_options(outcome.values, wanted); !wrong.empty()) {
+    cli::error(wrong);
+    return cli::exit_usage;
+  }
+  if (!wanted.command.empty()) return cli::printed(run_counting(wanted));
+  std::vector<std::string> loaded;
+  if (!load_definitions(wanted.files, loaded)) return cli::exit_failure;
+  const auto flag = [&](const char* option) { return outcome.values[option].as<bool>(); };
+  const Listing listing = flag("ld")   ? Listing::descriptions
+                          : flag("ls") ? Listing::sampling
+                                       : Listing::names;
+  return cli::printed(list_events(listing, wanted.json));
+}
+
+std::string name_of(const char* program) {
+  const std::string path = program == nullptr ? "" : program;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name == "pipcntr" ? name : "mpevt";
+}
+
+}  // namespace
+}  // namespace pi::mpevt
+
+int main(int count, char** words) {
+  const std::string name = pi::mpevt::name_of(count > 0 ? words[0] : nullptr);
+  pi::cli::set_tool(name);
+  try {
+    return pi::mpevt::run(name, {words + std::min(count, 1), words + count});
+  } catch (const std::exception& problem) {
+    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
+    return pi::cli::exit_failure;
+  }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// msr: reads and writes model-specific registers of the processors.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "cpu_list.h"
+#include "perfutil.h"
+#include "selection.h"
+
+namespace pi::msr {
+namespace {
+
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+struct Wanted {
+  std::vector<int> cpus;
+  std::vector<Selection> selections;
+  bool decimal = false, fields = false, bare = false, json = false;
+};
+
+// One register, or some of its bits, on one CPU.
+struct Reading {
+  int cpu = 0;
+  const Selection* selection = nullptr;
+  uint64_t whole = PI_MSR_UNREADABLE;
+  int rc = PU_SUCCESS;
+  std::string error;  // why it could not be read or written; empty when it was
+  bool written = false;
+};
+
+cli::OptionTable options() {
+  cli::OptionTable table(
+      {"msr [OPTION]... REGISTER[:BITS][=VALUE]...",
+       "Reads model-specific registers of the processors, or writes VALUE to them, through the "
+       "kernel's msr device. REGISTER is a number or a name that -l lists, BITS are HIGH-LOW, one "
+       "bit, or a field's name; numbers are decimal or 0xHEX.",
+       {"msr TSC", "msr -c 0 IA32_APIC_BASE:BSP 0xce:15-8", "msr -f IA32_MISC_ENABLE",
+        "msr -c all IA32_ENERGY_PERF_BIAS:BIAS=6"},
+       "Exit status: 0 done, 1 a register could not be read or written, 255 wrong options."});
+  table.group("Registers")  //
+      ("c", po::value<std::string>()->value_name("CPUS"),
+       "on these CPUs: all, or a list such as 0-3,8. Default for reading: all. Writing needs it")  //
+      ("l", po::bool_switch(), "list the registers that are known by name, with -f their fields");
+  table.group("Output")                                                    //
+      ("d", po::bool_switch(), "values in decimal (default hexadecimal)")  //
+      ("x", po::bool_switch(), "values in hexadecimal")                    //
+      ("f", po::bool_switch(), "the fields of known registers, too")       //
+      ("q", po::bool_switch(), "nothing but the values, one a line")       //
+      ("json", po::bool_switch(), "for programs");
+  table.positional("registers", -1);
+  return table;
+}
+
+std::vector<int> online_cpus() {
+  std::vector<int> cpus(static_cast<size_t>(std::max(GetActiveProcessorList(nullptr, 0), 0)));
+  const int count = GetActiveProcessorList(cpus.data(), static_cast<int>(cpus.size()));
+  cpus.resize(static_cast<size_t>(std::clamp(count, 0, static_cast<int>(cpus.size()))));
+  return cpus;
+}
+
+// What is wrong, or nothing.
+std::string read_cpus(const po::variables_map& values, bool writes, Wanted& wanted) {
+  const std::string text = values.count("c") != 0 ? values["c"].as<std::string>() : "";
+  if (text.empty() && (writes || values.count("c") != 0))
+    return "-c: say on which CPUs: -c all, or a list such as -c 0-3,8.";
+  if (text.empty() || text == "all") {
+    wanted.cpus = online_cpus();
+    return "";
+  }
+  const auto cpus = cli::parse_cpu_list(text);
+  if (!cpus) return fmt::format("-c: '{}' is neither all nor a list such as 0-3,8.", text);
+  wanted.cpus = *cpus;
+  return "";
+}
+
+// What is wrong, or nothing.
+std::string read_options(const po::variables_map& values, Wanted& wanted) {
+  const auto flag = [&](const char* name) { return values[name].as<bool>(); };
+  if (flag("d") && flag("x")) return "-d and -x exclude each other.";
+  if (flag("json") && (flag("q") || flag("d") || flag("x")))
+    return "--json has a form of its own: without -d, -x and -q.";
+  if (flag("q") && flag("f")) return "-q and -f exclude each other.";
+  wanted.decimal = flag("d");
+  wanted.fields = flag("f");
+  wanted.bare = flag("q");
+  wanted.json = flag("json");
+  bool writes = false;
+  if (values.count("registers") != 0)
+    for (const auto& text : values["registers"].as<std::vector<std::string>>()) {
+      auto selection = parse_selection(text);
+      if (!selection) return selection.error().message;
+      writes |= selection->value.has_value();
+      wanted.selections.push_back(std::move(*selection));
+    }
+  if (wanted.selections.empty() && !flag("l")) return "Name a register.";
+  if (!wanted.selections.empty() && flag("l")) return "-l goes without registers.";
+  return flag("l") ? "" : read_cpus(values, writes, wanted);
+}
+
+std::string value_text(const Wanted& wanted, uint64_t value, unsigned high, unsigned low) {
+  if (wanted.decimal) return fmt::format("{}", value);
+  const unsigned digits = (high - low) / 4 + 1;
+  return fmt::format("{:#0{}x}", value, digits + 2);
+}
+
+std::string register_text(const Selection& selection) {
+  return fmt::format("{:#010x} {}{}{}", selection.number,
+                     selection.known ? selection.known->name : "-",
+                     selection.bits.empty() ? "" : ":", selection.bits);
+}
+
+void print_fields(const Wanted& wanted, const Reading& reading) {
+  for (const auto& field : reading.selection->known->fields) {
+    const std::string bits = field.high == field.low ? std::to_string(field.high)
+                                                     : fmt::format("{}-{}", field.high, field.low);
+    fmt::print(
+        "      {:>5}  {:<14} {:<18} {}\n", bits, field.name,
+        value_text(wanted, bits_of(reading.whole, field.high, field.low), field.high, field.low),
+        field.meaning);
+  }
+}
+
+void print_reading(const Wanted& wanted, const Reading& reading) {
+  const Selection& selection = *reading.selection;
+  if (!reading.error.empty()) {
+    cli::error(reading.error);
+    return;
+  }
+  const std::string value = value_text(
+      wanted, bits_of(reading.whole, selection.high, selection.low), selection.high, selection.low);
+  if (wanted.bare) {
+    fmt::print("{}\n", value);
+    return;
+  }
+  fmt::print("CPU {:<3} {:<40} {}{}\n", reading.cpu, register_text(selection), value,
+             reading.written ? " written" : "");
+  if (wanted.fields && selection.known != nullptr) print_fields(wanted, reading);
+}
+
+// Numbers of 64 bits are text: not every reader of JSON keeps all their bits.
+Json json_of(const Wanted& wanted, const Reading& reading) {
+  const Selection& selection = *reading.selection;
+  Json entry{{"cpu", reading.cpu}, {"register", selection.number}};
+  if (selection.known != nullptr) entry["name"] = selection.known->name;
+  entry["high"] = selection.high;
+  entry["low"] = selection.low;
+  if (!reading.error.empty()) {
+    entry["value"] = nullptr;
+    entry["error"] = reading.error;
+    return entry;
+  }
+  entry["value"] = fmt::format("{:#x}", bits_of(reading.whole, selection.high, selection.low));
+  entry["written"] = reading.written;
+  if (wanted.fields && selection.known != nullptr) {
+    entry["fields"] = Json::object();
+    for (const auto& field : selection.known->fields)
+      entry["fields"][field.name] =
+          fmt::format("{:#x}", bits_of(reading.whole, field.high, field.low));
+  }
+  return entry;
+}
+
+// Whether it did what it should; keeps why not.
+bool succeeded(Reading& reading, int rc) {
+  reading.rc = rc;
+  if (rc != PU_SUCCESS) reading.error = PiErrorText();
+  return rc == PU_SUCCESS;
+}
+
+bool read(Reading& reading) {
+  return succeeded(reading, PiReadMsr(reading.cpu, reading.selection->number, &reading.whole));
+}
+
+// A value for some bits replaces them in what the register holds.
+void write(Reading& reading) {
+  const Selection& selection = *reading.selection;
+  if (!selection.whole() && !read(reading)) return;
+  const uint64_t value = with_bits(reading.whole, selection.high, selection.low, *selection.value);
+  if (!succeeded(reading, PiWriteMsr(reading.cpu, selection.number, value))) return;
+  reading.whole = value;
+  reading.written = true;
+}
+
+int run(const Wanted& wanted) {
+  if (wanted.cpus.empty()) {
+    cli::error("The kernel does not tell which CPUs are online; name them with -c.");
+    return cli::exit_failure;
+  }
+  bool failed = false;
+  std::string last_error;
+  Json all = Json::array();
+  for (const auto& selection : wanted.selections)
+    for (const int cpu : wanted.cpus) {
+      Reading reading;
+      reading.cpu = cpu;
+      reading.selection = &selection;
+      if (selection.value)
+        write(reading);
+      else
+        (void)read(reading);
+      failed |= !reading.error.empty();
+      if (wanted.json)
+        all.push_back(json_of(wanted, reading));
+      else if (reading.error.empty() || reading.error != last_error)
+        print_reading(wanted, reading);
+      // What is missing is missing for all.
+      if (reading.rc == PU_ERROR_NOT_SUPPORTED && !wanted.json) return cli::exit_failure;
+      last_error = reading.error;
+    }
+  if (wanted.json) fmt::print("{}\n", Json{{"registers", all}}.dump(2));
+  return failed ? cli::exit_failure : cli::exit_good;
+}
+
+void print_known(const Wanted& wanted) {
+  for (const auto& each : known_registers()) {
+    fmt::print("{:#010x}  {:<26} {}\n", each.number, each.name, each.meaning);
+    for (const auto& field : each.fields)
+      if (wanted.fields)
+        fmt::print("      {:>5}  {:<14} {}\n",
+                   field.high == field.low ? std::to_string(field.high)
+                                           : fmt::format("{}-{}", field.high, field.low),
+                   field.name, field.meaning);
+  }
+}
+
+void print_known_json() {
+  Json all = Json::array();
+  for (const auto& each : known_registers()) {
+    Json entry{{"register", each.number}, {"name", each.name}, {"meaning", each.meaning}};
+    entry["fields"] = Json::array();
+    for (const auto& field : each.fields)
+      entry["fields"].push_back({{"name", field.name},
+                                 {"high", field.high},
+                                 {"low", field.low},
+                                 {"meaning", field.meaning}});
+    all.push_back(std::move(entry));
+  }
+  fmt::print("{}\n", Json{{"registers", all}}.dump(2));
+}
+
+int main_of(const std::vector<std::string>& words) {
+  const auto outcome = options().parse(words);
+  if (outcome.exit) return *outcome.exit;
+  Wanted wanted;
+  if (const auto wrong = read_options(outcome.values, wanted); !wrong.empty()) {
+    cli::error(wrong);
+    return cli::exit_usage;
+  }
+  if (!outcome.values["l"].as<bool>()) return cli::printed(run(wanted));
+  wanted.json ? print_known_json() : print_known(wanted);
+  return cli::printed(cli::exit_good);
+}
+
+}  // namespace
+}  // namespace pi::msr
+
+int main(int count, char** words) {
+  pi::cli::set_tool("msr");
+  try {
+    return pi::msr::main_of({words + 1, words + count});
+  } catch (const std::exception& problem) {
+    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
+    return pi::cli::exit_failure;
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Where runtimes leave what they tell of a process: JProf's logs, perf-PID.map, jitdump files.
+#ifndef POST_RUNTIME_LOGS_H
+#define POST_RUNTIME_LOGS_H
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace post {
+
+// A process as the trace counts it and as it sees itself.
+struct ProcessIds {
+  uint32_t pid = 0;
+  uint32_t inner_pid = 0;      // in a pid namespace of its own; 0: it has none
+  uint32_t pid_namespace = 0;  // the namespace's inode; 0: not known
+};
+
+enum class LogKind : uint8_t {
+  code,
+  threads,
+  dump,
+  map
+};  // log-jita2n, log-jtnm, jitdump, perf-map
+
+// A log of a process, by the id that the trace has for it.
+struct LogKey {
+  LogKind kind;
+  uint32_t pid;
+  auto operator<=>(const LogKey&) const = default;
+};
+
+// What a log is called in an archive, "logs/jita2n_4711", and back; nothing for other names.
+std::string archived_name(const LogKey& log);
+std::optional<LogKey> log_of_name(std::string_view name);
+
+// DIRECTORY/PREFIX of the logs that -jdir names, or that lie beside the trace.
+std::string log_prefix(const std::string& jdir, const std::string& trace_file);
+
+// The paths that a log of JProf may have, the likeliest first; kind as in pi/jit_log.h.
+std::vector<std::string> jprof_logs(const std::string& prefix, const char* kind,
+                                    const ProcessIds& process);
+
+// The paths of its perf-PID.map, on the machine on which it runs or ran.
+std::vector<std::string> perf_maps(const ProcessIds& process);
+
+// Whether a mapping's name is that of a jitdump file, which runtimes map to be found by it.
+bool is_jit_dump(const std::string& module);
+
+// The paths by which that file can be opened here.
+std::vector<std::string> jit_dumps(const std::string& module, const ProcessIds& process);
+
+}  // namespace post
+
+#endif  // POST_RUNTIME_LOGS_H

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// ptt init, term, info, ints, noints.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "commands.h"
+#include "perfutil_ptt.h"
+
+namespace pi::ptt {
+namespace {
+
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+constexpr char exit_codes[] = "Exit status: 0 done, 1 failed, 255 wrong use.";
+
+int without_arguments(const Words& words, const char* name, const char* summary, int (*work)()) {
+  const std::string synopsis = fmt::format("ptt {}", name);
+  const auto outcome = cli::OptionTable({synopsis, summary, {synopsis}, exit_codes}).parse(words);
+  if (outcome.exit) return *outcome.exit;
+  return work() == PU_SUCCESS ? cli::exit_good : failed();
+}
+
+struct InitOptions {
+  std::vector<std::string> metrics;
+  int priv = PI_PRIV_BOTH;
+  unsigned int threads = 0;
+  bool force = false;
+  bool calibrate = false;
+};
+
+cli::OptionTable init_table() {
+  cli::OptionTable table(
+      {"ptt init [METRIC]... [priv_kernel|priv_user|priv_any] [OPTION]... [-- COMMAND [ARG]...]",
+       "Begins PTT: from now on each thread's, CPU's and interrupt's METRICs are counted, until "
+       "'ptt "
+       "term', or, with COMMAND, as long as that runs. METRIC is CYCLES, the default, which needs "
+       "no "
+       "counter; INSTR, or another event of 'swtrace event list'; page-faults, context-switches, "
+       "cpu-migrations. At most 8; a processor has few counters.",
+       {"ptt init", "ptt init CYCLES INSTR priv_user", "ptt init -- make"},
+       "Exit status: 0 done, 1 failed, 255 wrong use; with COMMAND that of it, 128 and the number "
+       "of "
+       "the signal that ended it."});
+  table.group("Init")("force", po::bool_switch(), "end what is active first")(
+      "calibrate", po::bool_switch(),
+      "measure for two seconds what interrupts leave on the thread, and take it from all threads; "
+      "and what dispatches leave, which varies and stays")(
+      "threads", po::value<std::string>()->value_name("N"),
+      "accounts for so many threads at a time: 1024 to 1048576, or default (32768), large "
+      "(131072), max");
+  constexpr int words_most = 16;
+  table.positional("words", words_most);
+  return table;
+}
+
+std::optional<unsigned int> parse_threads(const std::string& text) {
+  constexpr unsigned int least = 1024, large = 131072, most = 1048576;
+  if (text == "default") return 0;
+  if (text == "large") return large;
+  if (text == "max") return most;
+  if (text.empty() || text.size() > 7 || text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  const auto number = static_cast<unsigned int>(std::stoul(text));
+  if (number < least || number > most) return std::nullopt;
+  return number;
+}
+
+// What is wrong, or nothing.
+std::string read_init(const po::variables_map& values, InitOptions& wanted) {
+  if (values.count("words") != 0)
+    for (const auto& word : values["words"].as<std::vector<std::string>>()) {
+      if (word == "priv_kernel")
+        wanted.priv = PI_PRIV_KERNEL;
+      else if (word == "priv_user")
+        wanted.priv = PI_PRIV_USER;
+      else if (word == "priv_any")
+        wanted.priv = PI_PRIV_BOTH;
+      else
+        wanted.metrics.push_back(word);
+    }
+  if (wanted.metrics.empty()) wanted.metrics.emplace_back("CYCLES");
+  if (wanted.metrics.size() > MAX_PTT_METRICS)
+    return fmt::format("{} metrics are too many: at most {}.", wanted.metrics.size(),
+                       MAX_PTT_METRICS);
+  wanted.force = values["force"].as<bool>();
+  wanted.calibrate = values["calibrate"].as<bool>();
+  if (values.count("threads") == 0) return "";
+  const auto& text = values["threads"].as<std::string>();
+  const auto threads = parse_threads(text);
+  if (!threads)
+    return fmt::format("-threads: '{}' is not 1024 to 1048576, default, large or max.", text);
+  wanted.threads = *threads;
+  return "";
+}
+
+bool begin(const InitOptions& wanted, bool keep) {
+  std::vector<const char*> names;
+  for (const auto& metric : wanted.metrics) names.push_back(metric.c_str());
+  pi_ptt_options options{};
+  options.size = sizeof options;
+  options.flags = PI_PTT_MODULE | (keep ? PI_PTT_KEEP : 0u) | (wanted.force ? PI_PTT_FORCE : 0u);
+  options.threads = wanted.threads;
+  return PiPttInit(static_cast<int>(names.size()), names.data(), wanted.priv, &options) ==
+         PU_SUCCESS;
+}
+
+std::string vector_name(size_t vector) {
+  return vector == PITRACE_PTT_DEVICE ? "of a device" : fmt::format("of vector {:#x}", vector);
+}
+
+void print_residue(const pitrace_ptt_residue& residue) {
+  for (size_t vector = 0; vector <= PITRACE_PTT_DEVICE; ++vector)
+    if (residue.hard[vector] != 0)
+      fmt::print("Taken from threads: {} cycles for an interrupt {}\n", residue.hard[vector],
+                 vector_name(vector));
+  if (residue.first_soft != 0)
+    fmt::print(
+        "Taken from threads: {} more for the first soft interrupt on its way out, {} for each "
+        "other\n",
+        residue.first_soft, residue.next_soft);
+  if (residue.dispatch_most != 0)
+    fmt::print("Left on threads: {} to {} cycles by a dispatch, {} in the median\n",
+               residue.dispatch_least, residue.dispatch_most, residue.dispatch_median);
+}
+
+bool calibrate() {
+  pitrace_ptt_residue residue{};
+  if (PttInitThread(0) != PU_SUCCESS || PiPttCalibrate(&residue) != PU_SUCCESS) return false;
+  print_residue(residue);
+  return true;
+}
+
+// The command's exit status as a shell tells it.
+int run_command(const Words& command) {
+  std::vector<char*> arguments;
+  for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execvp(arguments[0], arguments.data());
+    cli::error(fmt::format("'{}' cannot be run: {}.", command.front(),
+                           std::generic_category().message(errno)));
+    constexpr int not_found = 127;
+    ::_exit(not_found);
+  }
+  if (child < 0) {
+    cli::error(fmt::format("No process can be made: {}.", std::generic_category().message(errno)));
+    return cli::exit_failure;
+  }
+  // What is typed to end the command is not to end PTT before it.
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGQUIT, SIG_IGN);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  constexpr int signalled = 128;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status);
+}
+
+Json residue_json(const pitrace_ptt_residue& residue) {
+  Json vectors = Json::object();
+  for (size_t vector = 0; vector <= PITRACE_PTT_DEVICE; ++vector)
+    if (residue.hard[vector] != 0)
+      vectors[vector == PITRACE_PTT_DEVICE ? "device" : std::to_string(vector)] =
+          residue.hard[vector];
+  return {{"vectors", std::move(vectors)},
+          {"first_soft", residue.first_soft},
+          {"next_soft", residue.next_soft},
+          {"dispatch",
+           {{"least", residue.dispatch_least},
+            {"median", residue.dispatch_median},
+            {"most", residue.dispatch_most}}}};
+}
+
+Json state_json(const pi_ptt_state& state) {
+  Json metrics = Json::array();
+  for (int i = 0; i < state.metrics; ++i)
+    metrics.push_back({{"name", state.name[i]}, {"unit", state.unit[i]}});
+  return {{"active", state.active != 0},
+          {"metrics", std::move(metrics)},
+          {"ints", state.ints != 0},
+          {"keep", state.keep != 0},
+          {"owner", state.owner},
+          {"threads", state.threads},
+          {"threads_used", state.threads_used},
+          {"residue", residue_json(state.residue)}};
+}
+
+void print_state(const pi_ptt_state& state) {
+  fmt::print("PTT:         {}\n", state.active != 0 ? "active" : "not active");
+  std::string metrics;
+  for (int i = 0; i < state.metrics; ++i)
+    metrics += fmt::format("{}{}", i == 0 ? "" : ", ", state.name[i]);
+  fmt::print("Metrics:     {}\n", state.metrics == 0 ? "none yet" : metrics);
+  fmt::print("Interrupts:  {}\n", state.ints != 0 ? "in their own account (ints)"
+                                                  : "on the thread that they meet (noints)");
+  if (state.active == 0) return;
+  fmt::print("Until:       {}\n",
+             state.keep != 0 ? "'ptt term'" : fmt::format("process {} ends", state.owner));
+  print_residue(state.residue);
+  fmt::print("Threads:     {} accounts in use, room for {}\n", state.threads_used, state.threads);
+}
+
+}  // namespace
+
+int failed() {
+  cli::error(PiErrorText());
+  return cli::exit_failure;
+}
+
+int cmd_init(const Words& words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const bool has_command = dashes != words.end();
+  const auto outcome = init_table().parse({words.begin(), dashes});
+  if (outcome.exit) return *outcome.exit;
+  InitOptions wanted;
+  std::string wrong = read_init(outcome.values, wanted);
+  if (has_command && dashes + 1 == words.end()) wrong = "No command stands behind --.";
+  if (!wrong.empty()) {
+    cli::error(wrong);
+    return cli::exit_usage;
+  }
+  if (!begin(wanted, !has_command)) return failed();
+  if (wanted.calibrate && !calibrate()) {
+    const int status = failed();
+    // What cannot be done as it was asked for is not done.
+    (void)PiPttEnd();
+    return status;
+  }
+  if (!has_command) return cli::exit_good;
+  const int status = run_command({dashes + 1, words.end()});
+  (void)PttTerminate();
+  return status;
+}
+
+int cmd_term(const Words& words) {
+  return without_arguments(
+      words, "term",
+      "Ends PTT, whoever began it. What was counted can be shown until the next init.", PiPttEnd);
+}
+
+int cmd_ints(const Words& words) {
+  return without_arguments(
+      words, "ints",
+      "From the next init on, and until the module is unloaded, interrupts have an "
+      "account of their own; as it is at first.",
+      [] { return PiPttInterrupts(1); });
+}
+
+int cmd_noints(const Words& words) {
+  return without_arguments(words, "noints",
+                           "From the next init on, and until the module is unloaded, the time of "
+                           "interrupts is on the thread that they meet.",
+                           [] { return PiPttInterrupts(0); });
+}
+
+int cmd_info(const Words& words) {
+  cli::OptionTable table({"ptt info [--json]",
+                          "Tells whether PTT is active, with which metrics, and until when.",
+                          {"ptt info"},
+                          exit_codes});
+  table.group("Info")("json", po::bool_switch(), "for programs");
+  const auto outcome = table.parse(words);
+  if (outcome.exit) return *outcome.exit;
+  pi_ptt_state state{};
+  state.size = sizeof state;
+  if (PttGetState(&state) != PU_SUCCESS) return failed();
+  if (state.source == PI_PTT_SOURCE_NONE) {
+    cli::error(
+        "The pitrace module is not loaded. Load it with 'sudo modprobe pitrace'; without it "
+        "programs measure only themselves.");
+    return cli::exit_failure;
+  }
+  if (outcome.values["json"].as<bool>())
+    fmt::print("{}\n", state_json(state).dump());
+  else
+    print_state(state);
+  return cli::exit_good;
+}
+
+}  // namespace pi::ptt

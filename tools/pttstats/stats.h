@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What pttstats shows: the whole system by CPU and by process. Pure, so that tests can compare
+// whole reports.
+#ifndef PI_PTTSTATS_STATS_H
+#define PI_PTTSTATS_STATS_H
+
+#include <cstddef>
+#include <string>
+
+#include "perfutil_ptt.h"
+
+namespace pi::pttstats {
+
+// metric: from 0, below state.metrics. tools_version: as GetDLLVersionEx() tells it.
+std::string stats_text(const ptt_stats& stats, const pi_ptt_state& state, size_t metric,
+                       uint32_t tools_version);
+// One object, all metrics.
+std::string stats_json(const ptt_stats& stats, const pi_ptt_state& state);
+
+}  // namespace pi::pttstats
+
+#endif  // PI_PTTSTATS_STATS_H

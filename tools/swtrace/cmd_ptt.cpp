@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// swtrace ptt_int: whether interrupts have an account of their own in PTT, or stay on the thread.
+#include "cli.h"
+#include "commands.h"
+#include "perfutil_ptt.h"
+
+namespace pi::swtrace {
+
+int cmd_ptt_int(const Words& words) {
+  cli::OptionTable table(
+      {"swtrace ptt_int on|off",
+       "Has PTT, from its next beginning on and until the module is unloaded, keep the time of "
+       "interrupts apart from the thread that they meet (on, as it is at first), or not (off). As "
+       "'ptt ints' and 'ptt noints' do.",
+       {"swtrace ptt_int off"},
+       "Exit status: 0 done, 1 failed, 255 wrong use."});
+  table.positional("word", 1);
+  const auto outcome = table.parse(words);
+  if (outcome.exit) return *outcome.exit;
+  const std::string word = outcome.values.count("word") != 0
+                               ? outcome.values["word"].as<std::vector<std::string>>().front()
+                               : "";
+  if (word != "on" && word != "off") {
+    cli::error("Say on or off.");
+    return cli::exit_usage;
+  }
+  if (PiPttInterrupts(word == "on" ? 1 : 0) == PU_SUCCESS) return cli::exit_good;
+  cli::error(PiErrorText());
+  return cli::exit_failure;
+}
+
+}  // namespace pi::swtrace
