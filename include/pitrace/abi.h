@@ -20,7 +20,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 3
+#define PITRACE_ABI_MINOR 4
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
@@ -64,6 +64,14 @@ struct pitrace_record {
 #define PITRACE_MAJOR_DISPATCH	0x12 /* which thread runs; wake-ups and migrations */
 #define PITRACE_MAJOR_SWITCH	0x13 /* a dispatch that tells both threads and their stacks */
 #define PITRACE_MAJOR_MTE	0x19 /* module table entry: names of code and processes */
+#define PITRACE_MAJOR_BRANCH_KERNEL 0x20 /* ITrace: a taken branch of kernel code */
+#define PITRACE_MAJOR_BRANCH_USER 0x21 /* ITrace: of user code */
+#define PITRACE_MAJOR_CUT_KERNEL  0x28 /* ITrace: an exception or interrupt cuts a flow */
+#define PITRACE_MAJOR_CUT_USER	  0x29
+#define PITRACE_MAJOR_ITRACE_GAP  0x2b /* ITrace, our addition: what was not followed */
+#define PITRACE_MAJOR_ITRACE_THREAD 0x2c /* ITrace: whose records follow in this stream */
+#define PITRACE_MAJOR_ITRACE_START 0x2e
+#define PITRACE_MAJOR_ITRACE_STOP 0x2f
 #define PITRACE_MAJOR_TIME_FAKE	0xa8 /* as TIME, put before what is left of a ring (wrap-around) */
 #define PITRACE_MAJOR_MAX	0xfe
 #define PITRACE_MAJOR_TPROF_SET 0xff /* in enable and disable: TPROF and MTE */
@@ -148,6 +156,46 @@ struct pitrace_record {
  * high and low, and for a page fault the address that was wanted, high and low.
  */
 #define PITRACE_EXCEPTION_PAGE_FAULT 14
+
+/* ---- ITrace: the instructions of threads, as the branches that they took ----------------------
+ * A flow is what one thread executes. It begins with a START or a GAP, which tell its address; each
+ * BRANCH ends a block that began there or where the BRANCH before it went. Counts are of instructions
+ * that were executed since the last of these records of the thread, the branch itself included; an
+ * iteration of a REP is one. They are there where ITrace was installed with PITRACE_ITRACE_COUNT, else 0 or missing.
+ *
+ * Records of one CPU are those of the thread that the THREAD record before them names; a thread
+ * may go on on another CPU, and the time orders its records. Records before a stream's first THREAD
+ * belong to nobody known.
+ *
+ * BRANCH: minor is the low half of the branch's own address; ints its high half, the target's low and
+ * high half, and the count where there are any (paper, 2.1). The major tells the ring of the branch: a
+ * system call is a branch of user code to the kernel's entry, a return from the kernel one of kernel code.
+ * CUT: minor the vector, with bit 31 when what it cut goes on; ints the count, and the low and high
+ * half of the address of the instruction that is not executed. The flow goes on with a GAP.
+ * GAP: minor PITRACE_GAP_*; ints the count before it, how many instructions are missing (0: not
+ * known), nanoseconds, and the low and high half of the address at which the flow goes on.
+ * THREAD: minor the tid; ints 0 and, our addition, the pid (process).
+ * START: ints pid, tid, twice (as the original: of who runs and of who is traced), PITRACE_ITRACE_* flags of the
+ * installation, and, our addition, the low and high half of the flow's first address.
+ * STOP: minor PITRACE_STOP_*; ints the CPU, how many BRANCH records it has written since ON, and, our
+ * addition, tid, count, and the low and high half of the address of the instruction that was next.
+ */
+#define PITRACE_CUT_RESUMED 0x80000000u
+
+#define PITRACE_GAP_ENTRY     1 /* the way into the kernel, until it can be followed */
+#define PITRACE_GAP_UNTRACED  2 /* kernel or user code that was not asked for */
+#define PITRACE_GAP_EXCEPTION 3 /* the way into an exception's or interrupt's handler */
+#define PITRACE_GAP_SIGNAL    4 /* the way to a signal's delivery */
+#define PITRACE_GAP_SWITCH    5 /* another thread had the processor */
+#define PITRACE_GAP_LIMIT     6 /* too long with preemption or interrupts off to be stepped */
+#define PITRACE_GAP_ROOM      7 /* the buffer was full (continuous mode) */
+#define PITRACE_GAP_DIVERTED  8 /* the kernel sent the thread elsewhere */
+#define PITRACE_GAP_PROBE     9 /* an instruction that a breakpoint of the kernel stands for */
+
+#define PITRACE_STOP_OFF      1 /* ITraceOff, or off for all */
+#define PITRACE_STOP_EXIT     2 /* the thread ended */
+#define PITRACE_STOP_FULL     3 /* not written by the module, which had no room for it */
+#define PITRACE_STOP_DEBUGGER 4 /* a debugger has taken the thread */
 
 /* PITRACE_MAJOR_SYSTEM */
 #define PITRACE_SYSTEM_INTERVAL 0xb2 /* trace interval id */
@@ -437,6 +485,57 @@ struct pitrace_ai {
 	__u64 interrupts;
 };
 
+/* ITrace. INSTALL: the owner; EBUSY while installed; EINVAL; ENOMEM; EOPNOTSUPP: this kernel lacks a
+ * hook that is needed. REMOVE: the owner; EALREADY when not installed. Both, and the end of the trace, leave no
+ * thread with a trap flag.
+ */
+struct pitrace_itrace {
+	__u32 flags; /* PITRACE_ITRACE_* */
+	__u32 threads; /* how many can be traced at a time; 0: the default */
+	__u64 reserve; /* with CONTINUOUS: bytes a CPU that the kernel's part of a flow has */
+};
+#define PITRACE_ITRACE_RING	  0x01 /* always */
+#define PITRACE_ITRACE_COUNT	  0x02 /* records tell numbers of instructions */
+#define PITRACE_ITRACE_STEP	  0x04 /* single steps also where branches can be trapped */
+#define PITRACE_ITRACE_INTERRUPTS 0x10 /* what hardware interrupts do, too */
+#define PITRACE_ITRACE_NO_KERNEL  0x100 /* our additions, from here on */
+#define PITRACE_ITRACE_NO_USER	  0x200
+#define PITRACE_ITRACE_CHILDREN	  0x400 /* processes that a traced thread forks */
+#define PITRACE_ITRACE_CONTINUOUS 0x800 /* hold threads back until there is room */
+#define PITRACE_ITRACE_THREADS_DEFAULT 4096
+#define PITRACE_ITRACE_THREADS_MAX     65536
+#define PITRACE_ITRACE_RESERVE_DEFAULT (4u << 20)
+
+/* Pids (processes) that can be traced: ENABLE adds a range, DISABLE forgets all. Any handle may
+ * add its own process; the owner what it likes. EPERM; EINVAL; ENOSPC: more than PITRACE_ITRACE_RANGES.
+ */
+struct pitrace_itrace_pids {
+	__u32 first;
+	__u32 last;
+};
+#define PITRACE_ITRACE_RANGES 64
+
+/* ON and OFF: of the calling thread (anybody, if its process is enabled), or of all threads of the
+ * enabled processes, those that come included (the owner). EINVAL: not installed, no trace on, or not enabled;
+ * EALREADY; ENOSPC: as many threads as can be are traced.
+ */
+#define PITRACE_ITRACE_ALL  0
+#define PITRACE_ITRACE_SELF 1
+
+struct pitrace_itrace_info {
+	__u32 installed;
+	__u32 flags;
+	__u32 on; /* for all */
+	__u32 branch_trap; /* 1: the processor traps branches; 0: every instruction is stepped */
+	__u32 threads; /* traced now */
+	__u32 untraced; /* threads for which there was no room */
+	__u32 dirty; /* threads that may still carry a trap flag, while REMOVE waits for them */
+	__u32 reserved;
+	__u64 steps; /* traps since INSTALL */
+	__u64 branches;
+	__u64 gaps;
+};
+
 /* One hook of the module; ask for index 0, 1, ... until ENOENT. */
 struct pitrace_probe {
 	__u32 index; /* in */
@@ -469,6 +568,13 @@ struct pitrace_probe {
 #define PITRACE_IOC_AI_ON     _IO(PITRACE_IOC_MAGIC, 0x22)
 #define PITRACE_IOC_AI_OFF    _IO(PITRACE_IOC_MAGIC, 0x23)
 #define PITRACE_IOC_AI_READ   _IOWR(PITRACE_IOC_MAGIC, 0x24, struct pitrace_ai)
+#define PITRACE_IOC_IT_INSTALL _IOW(PITRACE_IOC_MAGIC, 0x40, struct pitrace_itrace)
+#define PITRACE_IOC_IT_REMOVE _IO(PITRACE_IOC_MAGIC, 0x41)
+#define PITRACE_IOC_IT_ON     _IOW(PITRACE_IOC_MAGIC, 0x42, __u32) /* PITRACE_ITRACE_ALL, _SELF */
+#define PITRACE_IOC_IT_OFF    _IOW(PITRACE_IOC_MAGIC, 0x43, __u32)
+#define PITRACE_IOC_IT_INFO   _IOR(PITRACE_IOC_MAGIC, 0x44, struct pitrace_itrace_info)
+#define PITRACE_IOC_IT_ENABLE _IOW(PITRACE_IOC_MAGIC, 0x45, struct pitrace_itrace_pids)
+#define PITRACE_IOC_IT_DISABLE _IO(PITRACE_IOC_MAGIC, 0x46)
 #define PITRACE_IOC_PROBE     _IOWR(PITRACE_IOC_MAGIC, 0x1e, struct pitrace_probe)
 
 #endif /* PITRACE_ABI_H */

@@ -237,4 +237,69 @@ static inline void pitrace_encode_module(void *place, __u32 time_lo,
 			      PITRACE_MODULE_INTS, name, length);
 }
 
+/* ---- ITrace ---- */
+
+/* counted: with a count at the end. */
+static inline __u32 pitrace_size_branch(int counted)
+{
+	return pitrace_size_ints(counted ? 4 : 3);
+}
+
+static inline void pitrace_encode_branch(void *place, __u32 time_lo, int user, __u64 from, __u64 to,
+					 int counted, __u32 count)
+{
+	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_branch(counted),
+					 user ? PITRACE_MAJOR_BRANCH_USER :
+						PITRACE_MAJOR_BRANCH_KERNEL,
+					 (__u32)from, time_lo);
+
+	data[0] = (__u32)(from >> 32);
+	data[1] = (__u32)to;
+	data[2] = (__u32)(to >> 32);
+	if (counted)
+		data[3] = count;
+}
+
+#define PITRACE_CUT_INTS 3
+static inline void pitrace_put_cut(__u32 *ints, __u32 count, __u64 from)
+{
+	ints[0] = count;
+	ints[1] = (__u32)from;
+	ints[2] = (__u32)(from >> 32);
+}
+
+#define PITRACE_GAP_INTS 5
+static inline void pitrace_put_gap(__u32 *ints, __u32 count, __u32 missing, __u32 nanoseconds,
+				   __u64 to)
+{
+	ints[0] = count;
+	ints[1] = missing;
+	ints[2] = nanoseconds;
+	ints[3] = (__u32)to;
+	ints[4] = (__u32)(to >> 32);
+}
+
+#define PITRACE_ITRACE_START_INTS 7
+static inline void pitrace_put_itrace_start(__u32 *ints, __u32 pid, __u32 tid, __u32 flags,
+					    __u64 address)
+{
+	ints[0] = ints[2] = pid;
+	ints[1] = ints[3] = tid;
+	ints[4] = flags;
+	ints[5] = (__u32)address;
+	ints[6] = (__u32)(address >> 32);
+}
+
+#define PITRACE_ITRACE_STOP_INTS 6
+static inline void pitrace_put_itrace_stop(__u32 *ints, __u32 cpu, __u32 branches, __u32 tid,
+					   __u32 count, __u64 address)
+{
+	ints[0] = cpu;
+	ints[1] = branches;
+	ints[2] = tid;
+	ints[3] = count;
+	ints[4] = (__u32)address;
+	ints[5] = (__u32)(address >> 32);
+}
+
 #endif /* PITRACE_ENCODE_H */

@@ -69,9 +69,19 @@ no_qemu() { [ -z "$(qemus)" ]; }
 }
 
 @test "a kernel that dies once the lab has begun is not booted again" {
-    run "$LAB" --no-module -- sh -c 'echo "<0>Oops: int3: 0000 [#1]" >/dev/kmsg; echo c >/proc/sysrq-trigger; sleep 100'
+    run "$LAB" --no-module -- sh -c 'echo "<0>Oops: int3: 0000 [#1]" >/dev/kmsg
+        echo "<0>RSP: 0018:ff6590ef4052ba00 EFLAGS: 00010293" >/dev/kmsg; echo c >/proc/sysrq-trigger; sleep 100'
     [ "$status" -eq 99 ]
     [[ $output != *"booted once more"* ]]
+}
+
+@test "a kernel that dies with flags that no processor can have is booted again, without what it left" {
+    run "$LAB" --no-module --out "$BATS_TEST_TMPDIR/out" -- \
+        sh -c '[ -e $LAB_OUT/left ] && exit 7; echo >$LAB_OUT/left
+            echo "<0>Oops: double fault: 0000 [#1]" >/dev/kmsg
+            echo "<0>RSP: 0018:ff6590ef4052ba00 EFLAGS: 8152c293" >/dev/kmsg; echo c >/proc/sysrq-trigger; sleep 100'
+    [ "$status" -eq 99 ]
+    [ "$(grep -c 'flags that no processor can have' <<<"$output")" -eq 2 ]
 }
 
 @test "the guest: arguments, streams, files, environment, status, \$LAB_OUT" {

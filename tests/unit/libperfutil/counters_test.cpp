@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 
 #include "cpi.h"
 #include "perfutil.h"
@@ -19,6 +20,7 @@
 namespace pi::perfutil {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
 TickEvent named(const std::string& name, int priv = PI_PRIV_BOTH) {
@@ -37,7 +39,7 @@ void fault(size_t pages) {
   ASSERT_TRUE(memory);
   ::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE);
   for (size_t i = 0; i < pages; ++i)
-    *reinterpret_cast<volatile std::byte*>(memory.data() + i * page) = std::byte{1};
+    asm volatile("movb $1, (%0)" : : "r"(memory.data() + i * page) : "memory");  // no sanitizer's
 }
 
 class Counters : public ::testing::Test {
@@ -48,7 +50,7 @@ class Counters : public ::testing::Test {
 };
 
 TEST(CounterGroups, AThreadsPageFaultsAreCountedToTheLast) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's own memory faults, too";
 #endif
   CounterTarget self;
@@ -159,8 +161,10 @@ TEST_F(Counters, ACpuThatGoesKeepsItsCountAndIsCountedAgainWhenItIsBack) {
   const auto back = counters->read();
   EXPECT_GT(back->at(1).counted_ns, later->at(1).counted_ns);
   EXPECT_GT(back->at(1).values.front(), later->at(1).values.front());
+  const auto began = std::chrono::steady_clock::now();
   ASSERT_TRUE(counters->reset());
-  EXPECT_LT(counters->read()->at(1).counted_ns, back->at(1).counted_ns);
+  const uint64_t counted = counters->read()->at(1).counted_ns;
+  EXPECT_LE(counted, uint64_t((std::chrono::steady_clock::now() - began) / 1ns));
 }
 
 TEST_F(Counters, CountersThatCpusShareAreCountedOnOneOfThem) {
