@@ -61,7 +61,16 @@ enum section_type : uint32_t {
                                 // one that changed or vanished before it could be read; BUILDID may
                                 // be followed by "@" and the inode that the file had
   section_kernel_text = 0x400,  // the kernel's symbols or modules, where the first header says so
+  section_kernel_code = 0x800,  // machine code of the kernel as it ran, of the pages that ITrace's
+                                // records touch: per stretch, see namespace code
 };
+
+// A stretch of the kernel's code: this head, then size bytes, then zeros to a multiple of 8.
+namespace code {
+constexpr size_t address = 0;  // 8 bytes
+constexpr size_t size = 8;     // 8 bytes
+constexpr size_t head_size = 16;
+}  // namespace code
 
 // Keys of the info section. Values are text in UTF-8 without line feed; a key may repeat where it
 // says so. Unknown keys are ignored.
