@@ -17,6 +17,9 @@ union argument {
 	struct pitrace_stacks stacks;
 	struct pitrace_event event;
 	struct pitrace_ai ai;
+	struct pitrace_itrace itrace;
+	struct pitrace_itrace_pids itrace_pids;
+	struct pitrace_itrace_info itrace_info;
 	struct pitrace_ptt_init ptt_init;
 	struct pitrace_ptt_info ptt_info;
 	struct pitrace_ptt_residue ptt_residue;
@@ -93,6 +96,56 @@ static long event(struct file *file, union argument *argument)
 	return pitrace_session_event(file, &argument->event);
 }
 
+static long itrace_install(struct file *file, union argument *argument)
+{
+	return pitrace_session_itrace_install(file, &argument->itrace);
+}
+
+/* Those below need not the session's lock: ITrace has its own, and ends with the trace. */
+static long itrace_remove(struct file *file, union argument *argument)
+{
+	return pitrace_session_owned_by(file) ? pitrace_itrace_remove() : -EPERM;
+}
+
+static bool may_switch(struct file *file, u32 what)
+{
+	return what == PITRACE_ITRACE_SELF || pitrace_session_owned_by(file);
+}
+
+static long itrace_on(struct file *file, union argument *argument)
+{
+	if (argument->number > PITRACE_ITRACE_SELF)
+		return -EINVAL;
+	return may_switch(file, argument->number) ? pitrace_itrace_on(argument->number) : -EPERM;
+}
+
+static long itrace_off(struct file *file, union argument *argument)
+{
+	if (argument->number > PITRACE_ITRACE_SELF)
+		return -EINVAL;
+	return may_switch(file, argument->number) ? pitrace_itrace_off(argument->number) : -EPERM;
+}
+
+static long itrace_enable(struct file *file, union argument *argument)
+{
+	const struct pitrace_itrace_pids *pids = &argument->itrace_pids;
+	const u32 self = task_tgid_nr(current);
+
+	if (!pitrace_session_owned_by(file) && (pids->first != self || pids->last != self))
+		return -EPERM;
+	return pitrace_itrace_enable(pids);
+}
+
+static long itrace_disable(struct file *file, union argument *argument)
+{
+	return pitrace_session_owned_by(file) ? pitrace_itrace_disable() : -EPERM;
+}
+
+static long itrace_info(struct file *file, union argument *argument)
+{
+	return pitrace_itrace_info(&argument->itrace_info);
+}
+
 static long ai_on(struct file *file, union argument *argument)
 {
 	return pitrace_ai_on(file);
@@ -164,6 +217,13 @@ static const struct command {
 	{ PITRACE_IOC_PROBE, probe },
 	{ PITRACE_IOC_STACKS, stacks },
 	{ PITRACE_IOC_EVENT, event },
+	{ PITRACE_IOC_IT_INSTALL, itrace_install },
+	{ PITRACE_IOC_IT_REMOVE, itrace_remove },
+	{ PITRACE_IOC_IT_ON, itrace_on },
+	{ PITRACE_IOC_IT_OFF, itrace_off },
+	{ PITRACE_IOC_IT_ENABLE, itrace_enable },
+	{ PITRACE_IOC_IT_DISABLE, itrace_disable },
+	{ PITRACE_IOC_IT_INFO, itrace_info },
 	{ PITRACE_IOC_AI_ON, ai_on },
 	{ PITRACE_IOC_AI_OFF, ai_off },
 	{ PITRACE_IOC_AI_READ, ai_read },

@@ -66,6 +66,7 @@ failed:
 static void __exit pitrace_exit(void)
 {
 	pitrace_dev_exit();
+	pitrace_itrace_exit();
 	pitrace_ptt_exit();
 	pitrace_ai_exit();
 	pitrace_tprof_exit();

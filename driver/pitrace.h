@@ -69,6 +69,8 @@ int pitrace_session_event(struct file *file, const struct pitrace_event *event);
 int pitrace_session_suspend(struct file *file);
 int pitrace_session_resume(struct file *file);
 int pitrace_session_discard(struct file *file);
+/* With PITRACE_ITRACE_CONTINUOUS -EINVAL unless the trace's mode is that, too. */
+int pitrace_session_itrace_install(struct file *file, const struct pitrace_itrace *wanted);
 
 /* Anybody. */
 int pitrace_session_info(struct pitrace_info *info);
@@ -190,6 +192,24 @@ int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged);
 long pitrace_ptt_ioctl_dump(void __user *user);
 /* The last reference to an open file went away. */
 void pitrace_ptt_release(struct file *file);
+
+/* ---- itrace.c: what threads execute; what its own files share is in itrace.h ---- */
+
+/* The errors are told in abi.h. Owner and mode are the caller's to check. */
+int pitrace_itrace_install(const struct pitrace_itrace *wanted);
+int pitrace_itrace_remove(void);
+int pitrace_itrace_on(u32 what);
+int pitrace_itrace_off(u32 what);
+int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids);
+int pitrace_itrace_disable(void);
+int pitrace_itrace_info(struct pitrace_itrace_info *info);
+/* The trace's buffers are open and empty; they are about to be closed. Under the session lock. */
+void pitrace_itrace_trace_begins(void);
+void pitrace_itrace_trace_ends(void);
+/* What the trace's buffers held is forgotten. */
+void pitrace_itrace_trace_forgets(void);
+const struct pitrace_hook_set *pitrace_itrace_hooks(void);
+void pitrace_itrace_exit(void);
 
 /* ---- hook_mte.c: names of code and processes, as they come and go ---- */
 

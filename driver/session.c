@@ -181,6 +181,7 @@ static void finish(void)
 	session.state = PITRACE_TRACE_INIT;
 	session.suspended = false;
 	publish();
+	pitrace_itrace_trace_ends();
 	session.stop_time = pitrace_clock();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 	pitrace_gate_close(PITRACE_BUFFER_MTE);
@@ -207,6 +208,7 @@ static int turn_on(void)
 		finish();
 	} else {
 		publish();
+		pitrace_itrace_trace_begins();
 	}
 	return error;
 }
@@ -253,6 +255,7 @@ static int discard(void)
 	if (!suspended)
 		suspend();
 	pitrace_buffers_reset(PITRACE_BUFFER_TRACE);
+	pitrace_itrace_trace_forgets();
 	if (!suspended)
 		resume();
 	return 0;
@@ -265,6 +268,7 @@ static void terminate(void)
 		stop_sources();
 		finish();
 	}
+	pitrace_itrace_remove();
 	pitrace_stacks_reset();
 	pitrace_tprof_event_reset();
 	pitrace_buffers_free();
@@ -494,6 +498,20 @@ int pitrace_session_event(struct file *file, const struct pitrace_event *event)
 	return error;
 }
 
+int pitrace_session_itrace_install(struct file *file, const struct pitrace_itrace *wanted)
+{
+	int error = lock_as_owner(file);
+
+	if (error)
+		return error;
+	if ((wanted->flags & PITRACE_ITRACE_CONTINUOUS) && session.mode != PITRACE_MODE_CONTINUOUS)
+		error = -EINVAL;
+	else
+		error = pitrace_itrace_install(wanted);
+	mutex_unlock(&lock);
+	return error;
+}
+
 /* Of a trace that is on. */
 static int change_recording(struct file *file, bool suspended, void (*change)(void))
 {
@@ -589,6 +607,10 @@ static int probe_locked(struct pitrace_probe *probe)
 			return 0;
 		}
 		index -= set->count;
+	}
+	if (index < pitrace_itrace_hooks()->count) {
+		describe_hook(pitrace_itrace_hooks(), index, probe);
+		return 0;
 	}
 	return -ENOENT;
 }

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ITrace as a whole: installing and removing, on and off, and which processes are meant. */
+
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <linux/threads.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "itrace.h"
+#include "pitrace.h"
+#include "probes.h"
+
+/* How long who removes ITrace waits for threads that still carry a trap flag, in milliseconds. */
+#define PATIENCE 2000
+
+struct pitrace_it_setup pitrace_it_setup;
+bool pitrace_it_runs;
+
+/* Inside the session lock. */
+static DEFINE_MUTEX(lock);
+
+static bool installed;
+static bool tracing; /* the session records */
+static bool draining; /* removed, but threads are not clean yet */
+static bool on_for_all;
+
+/* Read without the lock; entries are complete before their number tells of them. */
+static struct pitrace_itrace_pids ranges[PITRACE_ITRACE_RANGES];
+static u32 ranges_count;
+
+static bool is_enabled(u32 pid)
+{
+	const u32 count = smp_load_acquire(&ranges_count);
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (pid >= READ_ONCE(ranges[i].first) && pid <= READ_ONCE(ranges[i].last))
+			return true;
+	}
+	return false;
+}
+
+bool pitrace_it_wants(u32 pid)
+{
+	return READ_ONCE(on_for_all) && is_enabled(pid);
+}
+
+/* ---- ending ---- */
+
+static u32 dirty(void)
+{
+	u32 threads, untraced, count;
+
+	pitrace_it_threads_count(&threads, &untraced, &count);
+	return count;
+}
+
+/* Nobody carries a trap flag. */
+static void take_down(void)
+{
+	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
+	pitrace_it_remove_all();
+	/* Work of threads has run, but may not have returned from this module. */
+	synchronize_rcu_tasks();
+	pitrace_it_threads_free();
+}
+
+static void drain(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(drain_work, drain);
+
+static void drain(struct work_struct *unused)
+{
+	mutex_lock(&lock);
+	if (draining && dirty()) {
+		schedule_delayed_work(&drain_work, HZ / 20);
+	} else if (draining) {
+		take_down();
+		draining = false;
+		module_put(THIS_MODULE);
+	}
+	mutex_unlock(&lock);
+}
+
+/*
+ * Whoever runs finds out at his next trap, whoever sleeps in the kernel has no flag. What remains are
+ * threads in the middle of an interrupt or a fault that do not run just now: the hooks stay until they
+ * have, and the module with them.
+ */
+static void remove_locked(void)
+{
+	u32 waited;
+
+	WRITE_ONCE(pitrace_it_runs, false);
+	WRITE_ONCE(on_for_all, false);
+	installed = false;
+	for (waited = 0; dirty() && waited < PATIENCE; waited++)
+		msleep(1);
+	if (dirty()) {
+		draining = true;
+		__module_get(THIS_MODULE);
+		schedule_delayed_work(&drain_work, HZ / 20);
+		return;
+	}
+	take_down();
+}
+
+/* ---- starting ---- */
+
+static bool lacks_hook(void)
+{
+	u32 i;
+
+	for (i = 0; i < pitrace_it_hooks.count; i++) {
+		if (!pitrace_it_hooks.hooks[i].in_place)
+			return true;
+	}
+	return false;
+}
+
+static bool is_good(const struct pitrace_itrace *wanted)
+{
+	const u32 known = PITRACE_ITRACE_RING | PITRACE_ITRACE_COUNT | PITRACE_ITRACE_STEP |
+			  PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_NO_USER |
+			  PITRACE_ITRACE_CHILDREN | PITRACE_ITRACE_CONTINUOUS;
+	const u32 neither = PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_NO_USER;
+
+	if ((wanted->flags & ~known) || (wanted->flags & neither) == neither)
+		return false;
+	if (wanted->threads > PITRACE_ITRACE_THREADS_MAX)
+		return false;
+	return wanted->flags & PITRACE_ITRACE_CONTINUOUS ? wanted->reserve > 0 : !wanted->reserve;
+}
+
+static void set_up(const struct pitrace_itrace *wanted)
+{
+	pitrace_it_setup.flags = wanted->flags | PITRACE_ITRACE_RING;
+	pitrace_it_setup.kernel = !(wanted->flags & PITRACE_ITRACE_NO_KERNEL);
+	pitrace_it_setup.user = !(wanted->flags & PITRACE_ITRACE_NO_USER);
+	pitrace_it_setup.counted = wanted->flags & PITRACE_ITRACE_COUNT;
+	pitrace_it_setup.reserve = wanted->reserve;
+}
+
+static void reset_counts(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&pitrace_it_cpus, cpu), 0, sizeof(struct pitrace_it_cpu));
+}
+
+static int install_locked(const struct pitrace_itrace *wanted)
+{
+	int error;
+
+	if (installed || draining)
+		return -EBUSY;
+	error = pitrace_it_threads_alloc(wanted->threads ? wanted->threads :
+							   PITRACE_ITRACE_THREADS_DEFAULT);
+	if (error)
+		return error;
+	set_up(wanted);
+	reset_counts();
+	WRITE_ONCE(ranges_count, 0);
+	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
+	if (lacks_hook()) {
+		take_down();
+		return -EOPNOTSUPP;
+	}
+	installed = true;
+	WRITE_ONCE(pitrace_it_runs, tracing);
+	return 0;
+}
+
+int pitrace_itrace_install(const struct pitrace_itrace *wanted)
+{
+	int error;
+
+	if (!is_good(wanted))
+		return -EINVAL;
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	error = install_locked(wanted);
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_itrace_remove(void)
+{
+	int error = -EALREADY;
+
+	mutex_lock(&lock);
+	if (installed) {
+		remove_locked();
+		error = 0;
+	}
+	mutex_unlock(&lock);
+	return error;
+}
+
+/* ---- on and off ---- */
+
+static void set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
+{
+	thread->fresh = true;
+}
+
+/*
+ * Who sleeps in a system call begins at its end, by a hook. The others get to user mode soon, or when they
+ * are let go on.
+ */
+static bool needs_work(struct task_struct *task)
+{
+	const unsigned int state = READ_ONCE(task->__state);
+
+	return state == TASK_RUNNING || (state & (__TASK_STOPPED | __TASK_TRACED));
+}
+
+static int add(struct task_struct *task)
+{
+	struct pitrace_it_thread *thread;
+	bool known;
+
+	thread = pitrace_it_add(task, &known, set_up_thread);
+	if (!thread)
+		return known ? -EALREADY : -ENOSPC;
+	if (task == current || needs_work(task))
+		pitrace_it_attach(thread, task);
+	return 0;
+}
+
+static int on_for_all_locked(void)
+{
+	struct pitrace_tasks tasks;
+	unsigned int i;
+	int error;
+
+	if (on_for_all)
+		return -EALREADY;
+	error = pitrace_tasks_collect(&tasks);
+	if (error)
+		return error;
+	/* Those that come now are found by the fork hook. */
+	WRITE_ONCE(on_for_all, true);
+	for (i = 0; i < tasks.count; i++) {
+		struct task_struct *task = tasks.task[i];
+
+		if (!pitrace_task_is_kernel_only(task) && is_enabled(task_tgid_nr(task)))
+			add(task);
+	}
+	pitrace_tasks_release(&tasks);
+	return 0;
+}
+
+static int off_for_self(void)
+{
+	struct pitrace_it_thread *thread;
+
+	preempt_disable();
+	thread = pitrace_it_find(current);
+	if (thread)
+		pitrace_it_end_self(thread, PITRACE_STOP_OFF);
+	preempt_enable();
+	return thread ? 0 : -EALREADY;
+}
+
+/* All threads stop at their next trap; then they are forgotten. */
+static void stop_all(void)
+{
+	u32 waited;
+
+	WRITE_ONCE(on_for_all, false);
+	WRITE_ONCE(pitrace_it_runs, false);
+	for (waited = 0; dirty() && waited < PATIENCE; waited++)
+		msleep(1);
+	if (dirty())
+		pitrace_it_end_all();
+	else
+		pitrace_it_remove_all();
+}
+
+int pitrace_itrace_on(u32 what)
+{
+	int error;
+
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	if (!installed || !tracing || dirty())
+		error = -EINVAL;
+	else if (what == PITRACE_ITRACE_ALL)
+		error = on_for_all_locked();
+	else
+		error = is_enabled(task_tgid_nr(current)) ? add(current) : -EINVAL;
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_itrace_off(u32 what)
+{
+	int error = 0;
+
+	/* First of all, so that little of this is in the trace. */
+	if (what == PITRACE_ITRACE_SELF)
+		return off_for_self();
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	if (!installed) {
+		error = -EINVAL;
+	} else if (!on_for_all) {
+		error = -EALREADY;
+	} else {
+		stop_all();
+		WRITE_ONCE(pitrace_it_runs, tracing);
+	}
+	mutex_unlock(&lock);
+	return error;
+}
+
+void pitrace_itrace_trace_begins(void)
+{
+	mutex_lock(&lock);
+	pitrace_it_forget();
+	tracing = true;
+	WRITE_ONCE(pitrace_it_runs, installed);
+	mutex_unlock(&lock);
+}
+
+void pitrace_itrace_trace_ends(void)
+{
+	mutex_lock(&lock);
+	tracing = false;
+	if (installed)
+		stop_all();
+	mutex_unlock(&lock);
+}
+
+void pitrace_itrace_trace_forgets(void)
+{
+	pitrace_it_forget();
+}
+
+const struct pitrace_hook_set *pitrace_itrace_hooks(void)
+{
+	return &pitrace_it_hooks;
+}
+
+void pitrace_itrace_exit(void)
+{
+	/* A drain that is not done holds the module. */
+	cancel_delayed_work_sync(&drain_work);
+}
+
+/* ---- which processes ---- */
+
+int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids)
+{
+	int error = 0;
+
+	if (pids->first > pids->last)
+		return -EINVAL;
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	if (!installed) {
+		error = -EINVAL;
+	} else if (ranges_count == PITRACE_ITRACE_RANGES) {
+		error = -ENOSPC;
+	} else {
+		ranges[ranges_count] = *pids;
+		smp_store_release(&ranges_count, ranges_count + 1);
+	}
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_itrace_disable(void)
+{
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	WRITE_ONCE(ranges_count, 0);
+	mutex_unlock(&lock);
+	return 0;
+}
+
+int pitrace_itrace_info(struct pitrace_itrace_info *info)
+{
+	unsigned int cpu;
+
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	memset(info, 0, sizeof(*info));
+	info->installed = installed;
+	info->flags = pitrace_it_setup.flags;
+	info->on = on_for_all;
+	pitrace_it_threads_count(&info->threads, &info->untraced, &info->dirty);
+	for_each_possible_cpu(cpu) {
+		const struct pitrace_it_cpu *counts = per_cpu_ptr(&pitrace_it_cpus, cpu);
+
+		info->steps += READ_ONCE(counts->steps);
+		info->branches += READ_ONCE(counts->branches);
+		info->gaps += READ_ONCE(counts->gaps);
+	}
+	mutex_unlock(&lock);
+	return 0;
+}

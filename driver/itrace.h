@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What ITrace's own files share: the traced threads, and what becomes of each step.
+ *
+ * A thread is followed by the trap flag. While it runs user code the flag is in its registers; in the
+ * kernel it is set in the processor's own flags, from one of the hooks on, and put into the user's registers
+ * by the last instruction of the way out. It never stands in what the kernel keeps of the user's
+ * registers while the kernel works with them: signal frames, children and r11 would show it.
+ *
+ * Traps in the kernel come anywhere, within NMI-like code: nothing on their way takes a lock, waits,
+ * wakes or allocates.
+ */
+#ifndef PITRACE_ITRACE_H
+#define PITRACE_ITRACE_H
+
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/task_work.h>
+
+#include <pitrace/abi.h>
+
+/* A thread's fields are its own, but for the list, and what is said to be read by others. */
+struct pitrace_it_thread {
+	struct hlist_node link;
+	struct task_struct *task; /* NULL: not in use. Compared only, no reference */
+	unsigned long gone; /* of RCU, since when it has not been in use; 0: never was */
+	u64 ip; /* of the instruction that is next; its flow is known up to here */
+	u64 since; /* when a gap began, nanoseconds */
+	u32 pid;
+	u32 tid;
+	u32 count; /* instructions since the last record */
+	u32 missing; /* of those, how many the gap before ip lacks */
+	u32 bounded; /* steps in a row that nobody can preempt */
+	u8 code[8]; /* what stands at ip */
+	u8 code_length; /* 0: not known */
+	u8 gap; /* PITRACE_GAP_* to be written before anything else, or 0 */
+	bool fresh; /* to be begun, by whatever hook of its own comes first */
+	bool starts; /* the first record is to be a START */
+	bool settling; /* the flow goes on where it leaves the module */
+	bool arriving; /* the processor is being handed over to it */
+	bool own; /* the program has itself set the trap flag */
+	bool over; /* not followed any more; set by others, too */
+	/* Read by others, to know when no trap flag is left. */
+	bool in_user; /* the trap flag is in the user's registers */
+	bool live; /* ... in the processor's, or in a frame of the kernel's stack */
+	bool parked; /* in neither, but to be set when it is dispatched */
+	bool attaching;
+	bool holding;
+	struct callback_head attach;
+	struct callback_head hold;
+};
+
+struct pitrace_it_cpu {
+	struct pitrace_it_thread *running; /* may be out of date: its task is compared */
+	struct pitrace_it_thread *announced; /* whose records follow */
+	u32 announced_tid;
+	u32 branches_since_on;
+	u64 branches;
+	u64 steps;
+	u64 gaps;
+};
+
+DECLARE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
+
+/* What is asked for; changed only while no thread is traced. */
+struct pitrace_it_setup {
+	u32 flags; /* PITRACE_ITRACE_* */
+	bool kernel;
+	bool user;
+	bool counted;
+	u64 reserve; /* bytes of a CPU's buffer that are kept for the kernel's part; 0: nobody waits */
+};
+extern struct pitrace_it_setup pitrace_it_setup;
+
+/* Does ITrace run at all? Cleared first when it ends; read in traps. */
+extern bool pitrace_it_runs;
+
+/* ---- itrace.c ---- */
+
+/* Is a process one of those to be traced, now that ITrace is on for all? Any context. */
+bool pitrace_it_wants(u32 pid);
+
+/* ---- itrace_threads.c: the threads, found by their task ---- */
+
+/* Room for so many. 0 or -ENOMEM. */
+int pitrace_it_threads_alloc(u32 room);
+/* No hook is attached any more, and no thread dirty. */
+void pitrace_it_threads_free(void);
+/* Any context with preemption off. NULL: not traced. */
+struct pitrace_it_thread *pitrace_it_find(const struct task_struct *task);
+/*
+ * NULL: no room (counted), traced already (then *known), or it has exited. From any context but traps
+ * and NMIs. what is called before anybody can find it.
+ */
+struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
+					 void (*set_up)(struct pitrace_it_thread *thread,
+							struct task_struct *task));
+/* Its slot is free when its work has run as well. */
+void pitrace_it_remove(struct pitrace_it_thread *thread);
+/* How many there are; how many found no room; and how many may carry a trap flag. */
+void pitrace_it_threads_count(u32 *threads, u32 *untraced, u32 *dirty);
+/* All of them, for who has stopped ITrace; end: they find out by themselves. */
+void pitrace_it_remove_all(void);
+void pitrace_it_end_all(void);
+
+/* ---- itrace_flow.c: the records of a flow ---- */
+
+/* All with preemption off. They keep account of what finds no room. */
+void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u64 to);
+void pitrace_it_cut(struct pitrace_it_thread *thread, bool user, u32 vector, u64 from);
+/* What was promised by gap or starts: the flow goes on, or begins, at ip. */
+void pitrace_it_begin_block(struct pitrace_it_thread *thread, u64 ip);
+void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason);
+/* From here on it is not followed until a block begins. */
+void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap);
+/* The buffers hold nothing of what was announced. */
+void pitrace_it_forget(void);
+
+/* ---- itrace_x86.c: traps, and the hooks that keep the trap flag ---- */
+
+extern const struct pitrace_hook_set pitrace_it_hooks;
+/* For a task that runs now, or is stopped: it is begun when it gets to user mode. */
+void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task);
+/* Of current, in an ioctl: no trap flag is left. reason: PITRACE_STOP_*. */
+void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason);
+
+#endif /* PITRACE_ITRACE_H */

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Drives ITrace through nothing but the module's ioctls and mappings, and checks the flow that it
+// records, for the lab tests.
+#include "itracer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pi/unique_fd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iostream>
+
+#include "itracer_work.h"
+
+namespace itracer {
+
+void fail(const std::string& what) {
+  std::cerr << "itracer: " << what << ": " << std::strerror(errno) << '\n';
+  std::exit(1);
+}
+
+namespace {
+
+constexpr const char* usage =
+    "Usage: itracer [OPTION]... self WORK [N]    traces a piece of its own\n"
+    "       itracer [OPTION]... run COMMAND...   traces a command from its first instruction\n"
+    "       itracer [OPTION]... crowd SECONDS    traces processes that come, go, fault and signal\n"
+    "  -i count  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
+    "  -n do not decode the code\n";
+
+struct Options {
+  uint32_t flags = PITRACE_ITRACE_RING;
+  uint64_t bytes = 64u << 20;
+  bool dump = false;
+  bool decode = true;
+};
+
+class Tracer {
+ public:
+  explicit Tracer(const Options& options) : options_(options) {
+    fd_ = pi::UniqueFd(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));
+    if (!fd_) fail("open " PITRACE_DEVICE_PATH);
+    pitrace_alloc alloc{};
+    alloc.trace_bytes = options.bytes;
+    alloc.mte_bytes = 1 << 20;
+    call(PITRACE_IOC_ALLOC, &alloc, "alloc");
+    call(PITRACE_IOC_ON, nullptr, "on");
+    pitrace_itrace wanted{};
+    wanted.flags = options.flags;
+    call(PITRACE_IOC_IT_INSTALL, &wanted, "install");
+  }
+
+  void enable(pid_t pid) const {
+    pitrace_itrace_pids pids{uint32_t(pid), uint32_t(pid)};
+    call(PITRACE_IOC_IT_ENABLE, &pids, "enable");
+  }
+
+  void on(uint32_t what) const { call(PITRACE_IOC_IT_ON, &what, "itrace on"); }
+  void off(uint32_t what) const { call(PITRACE_IOC_IT_OFF, &what, "itrace off"); }
+  void remove() const { call(PITRACE_IOC_IT_REMOVE, nullptr, "remove"); }
+  void stop() const { call(PITRACE_IOC_OFF, nullptr, "off"); }
+
+  pitrace_itrace_info info() const {
+    pitrace_itrace_info info{};
+    call(PITRACE_IOC_IT_INFO, &info, "info");
+    return info;
+  }
+
+  std::vector<Record> records() const {
+    pitrace_info info{};
+    call(PITRACE_IOC_INFO, &info, "info");
+    std::vector<Record> records;
+    for (uint32_t cpu = 0; cpu < info.cpus_possible; ++cpu) add_cpu(cpu, info, records);
+    return records;
+  }
+
+ private:
+  void call(unsigned long command, void* argument, const char* what) const {
+    if (::ioctl(fd_.get(), command, argument) != 0) fail(what);
+  }
+
+  void add_cpu(uint32_t cpu, const pitrace_info& info, std::vector<Record>& records) const {
+    const size_t bytes = PITRACE_HEAD_BYTES + info.trace_bytes;
+    const auto* place = static_cast<const std::byte*>(
+        ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_.get(),
+               off_t(PITRACE_MMAP_OFFSET(PITRACE_BUFFER_TRACE, cpu))));
+    if (place == MAP_FAILED) return;
+    const auto* head = reinterpret_cast<const pitrace_buffer_head*>(place);
+    const auto* data = place + PITRACE_HEAD_BYTES;
+    uint64_t high = 0;
+    for (uint64_t at = 0; at < head->committed;) {
+      pitrace_record raw;
+      std::memcpy(&raw, data + at, sizeof raw);
+      const size_t length = raw.type_length & PITRACE_LENGTH_MASK;
+      Record record{0, cpu, raw.major, raw.minor, {}};
+      record.ints.resize((length - sizeof raw) / 4);
+      std::memcpy(record.ints.data(), data + at + sizeof raw, length - sizeof raw);
+      if (raw.major == PITRACE_MAJOR_TIME) high = uint64_t{record.ints.at(0)} << 32;
+      record.time = high | raw.time_lo;
+      if (raw.major >= PITRACE_MAJOR_BRANCH_KERNEL && raw.major <= PITRACE_MAJOR_ITRACE_STOP)
+        records.push_back(std::move(record));
+      at += length;
+    }
+    ::munmap(const_cast<std::byte*>(place), bytes);
+  }
+
+  Options options_;
+  pi::UniqueFd fd_;
+};
+
+int report(const Tracer& tracer, const Options& options, pid_t pid) {
+  auto records = tracer.records();
+  if (options.dump)
+    for (const auto& record : records) {
+      std::cout << fmt::format("{} {} {:02x} {:x}", record.time, record.cpu, record.major,
+                               record.minor);
+      for (const uint32_t word : record.ints) std::cout << fmt::format(" {:x}", word);
+      std::cout << '\n';
+    }
+  CodeReader code(pid);
+  const bool counted = options.flags & PITRACE_ITRACE_COUNT;
+  const auto totals = check_flow(records, options.decode ? &code : nullptr, counted);
+  const auto info = tracer.info();
+  std::cout << fmt::format("user {} {}\nkernel {} {}\n", totals.branches[1], totals.instructions[1],
+                           totals.branches[0], totals.instructions[0]);
+  std::cout << fmt::format("threads {}\nstarts {}\ncuts {}\nsteps {}\n", totals.threads.size(),
+                           totals.starts, totals.cuts, info.steps);
+  for (size_t reason = 1; reason < totals.gaps.size(); ++reason)
+    if (totals.gaps[reason] != 0) std::cout << fmt::format("gap {} {}\n", reason, totals.gaps[reason]);
+  for (size_t reason = 1; reason < totals.stops.size(); ++reason)
+    if (totals.stops[reason] != 0)
+      std::cout << fmt::format("stop {} {}\n", reason, totals.stops[reason]);
+  std::cout << fmt::format("missing {}\ndecoded {}\nundecoded {}\nbroken {}\n", totals.missing,
+                           totals.decoded, totals.undecoded, totals.broken);
+  for (const auto& text : totals.first_broken) std::cout << "broken: " << text << '\n';
+  return totals.broken == 0 ? 0 : 3;
+}
+
+int self(const Options& options, const std::string& work, uint64_t n) {
+  const auto piece = find_work(work);
+  if (!piece) {
+    std::cerr << "itracer: no work is called " << work << '\n';
+    return 2;
+  }
+  piece(n);  // everything is there already
+  const Tracer tracer(options);
+  tracer.enable(::getpid());
+  tracer.on(PITRACE_ITRACE_SELF);
+  piece(n);
+  tracer.off(PITRACE_ITRACE_SELF);
+  tracer.stop();
+  const int result = report(tracer, options, ::getpid());
+  tracer.remove();
+  return result;
+}
+
+int run(const Options& options, char** command) {
+  const Tracer tracer(options);
+  int go[2];
+  if (::pipe(go) != 0) fail("pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte;
+    if (::read(go[0], &byte, 1) == 1) ::execvp(command[0], command);
+    ::_exit(127);
+  }
+  tracer.enable(child);
+  tracer.on(PITRACE_ITRACE_ALL);
+  if (::write(go[1], "g", 1) != 1) fail("write");
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  tracer.off(PITRACE_ITRACE_ALL);
+  tracer.stop();
+  std::cout << fmt::format("status {}\n", WIFEXITED(status) ? WEXITSTATUS(status)
+                                                            : 128 + WTERMSIG(status));
+  const int result = report(tracer, options, 0);
+  tracer.remove();
+  return result;
+}
+
+int run_main(int argc, char** argv) {
+  Options options;
+  int option;
+  while ((option = ::getopt(argc, argv, "+ikucdnt:")) != -1) switch (option) {
+      case 'i': options.flags |= PITRACE_ITRACE_COUNT; break;
+      case 'k': options.flags |= PITRACE_ITRACE_NO_USER; break;
+      case 'u': options.flags |= PITRACE_ITRACE_NO_KERNEL; break;
+      case 'c': options.flags |= PITRACE_ITRACE_CHILDREN; break;
+      case 'd': options.dump = true; break;
+      case 'n': options.decode = false; break;
+      case 't': options.bytes = std::strtoull(optarg, nullptr, 10) << 10; break;
+      default: std::cerr << usage; return 2;
+    }
+  argv += optind;
+  if (argv[0] != nullptr && argv[1] != nullptr && std::string_view(argv[0]) == "self")
+    return self(options, argv[1], argv[2] != nullptr ? std::strtoull(argv[2], nullptr, 10) : 1);
+  if (argv[0] != nullptr && argv[1] != nullptr && std::string_view(argv[0]) == "run")
+    return run(options, argv + 1);
+  std::cerr << usage;
+  return 2;
+}
+
+}  // namespace
+}  // namespace itracer
+
+int main(int argc, char** argv) { return itracer::run_main(argc, argv); }

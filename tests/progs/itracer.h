@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// What the parts of itracer offer each other.
+#ifndef ITRACER_H
+#define ITRACER_H
+
+#include <pitrace/abi.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace itracer {
+
+[[noreturn]] void fail(const std::string& what);
+
+// A record of ITrace with its time.
+struct Record {
+  uint64_t time = 0;
+  uint32_t cpu = 0;
+  uint32_t major = 0;
+  uint32_t minor = 0;
+  std::vector<uint32_t> ints;
+};
+
+// Code as it is now, of one process and the kernel (/proc/PID/mem, /proc/kcore).
+class CodeReader {
+ public:
+  explicit CodeReader(pid_t pid);
+  // Up to 15 bytes; empty where there is nothing to be read.
+  std::span<const std::byte> at(uint64_t address);
+
+ private:
+  struct Segment {
+    uint64_t address, size, offset;
+  };
+  const std::vector<std::byte>& page(uint64_t number);
+  void look_at_kcore();
+  int mem_ = -1;
+  int kcore_ = -1;
+  std::vector<Segment> segments_;
+  std::map<uint64_t, std::vector<std::byte>> pages_;
+};
+
+struct Totals {
+  uint64_t branches[2] = {};      // by ring: kernel, user
+  uint64_t instructions[2] = {};  // as counted by the records
+  uint64_t cuts = 0;
+  std::array<uint64_t, 16> gaps{};
+  std::array<uint64_t, 8> stops{};
+  uint64_t starts = 0;
+  uint64_t missing = 0;  // instructions that gaps tell of
+  uint64_t decoded = 0;  // blocks whose code was decoded
+  uint64_t undecoded = 0;
+  uint64_t broken = 0;  // blocks that cannot be
+  std::vector<std::string> first_broken;
+  std::map<uint32_t, uint64_t> threads;  // branches
+};
+
+// Walks every thread's flow, in the order of time, and checks that it is connected.
+Totals check_flow(std::vector<Record>& records, CodeReader* code, bool counted);
+
+}  // namespace itracer
+
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Pieces of work that itracer traces of itself: each makes one way through the kernel or one
+// instruction that a trap flag could disturb.
+#include "itracer_work.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <thread>
+
+namespace itracer {
+namespace {
+
+void expect(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "itracer: %s\n", what);
+  std::exit(4);
+}
+
+constexpr uint64_t trap_flag = 0x100;
+
+void none(uint64_t) {}
+
+// 2 n instructions, n - 1 taken branches.
+void loop(uint64_t n) { asm volatile("1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc"); }
+
+void straight(uint64_t) { asm volatile(".rept 1000\n\tnop\n\t.endr"); }
+
+[[gnu::noipa]] uint64_t recurse(uint64_t n) { return n == 0 ? 0 : 1 + recurse(n - 1); }
+void recursion(uint64_t n) { recurse(n); }
+
+void plt(uint64_t n) {
+  while (n-- > 0) ::syscall(SYS_getppid);
+}
+
+void getppid(uint64_t n) {
+  while (n-- > 0) {
+    long result = SYS_getppid;
+    asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+  }
+}
+
+// What r11 holds behind a system call: the flags, without the trap flag.
+void r11(uint64_t n) {
+  while (n-- > 0) {
+    long result = SYS_getppid;
+    uint64_t flags;
+    asm volatile("syscall\n\tmov %%r11, %1" : "+a"(result), "=r"(flags) : : "rcx", "r11", "memory");
+    expect((flags & trap_flag) == 0, "r11 shows the trap flag");
+  }
+}
+
+void pushf(uint64_t n) {
+  while (n-- > 0) {
+    uint64_t flags;
+    asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpop %0\n\tlea 128(%%rsp), %%rsp" : "=r"(flags));
+    expect((flags & trap_flag) == 0, "pushf shows the trap flag");
+  }
+}
+
+// Behind popf the flow goes on.
+void popf(uint64_t n) {
+  while (n-- > 0)
+    asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpopfq\n\tlea 128(%%rsp), %%rsp" : : : "cc");
+}
+
+volatile sig_atomic_t signals;
+volatile uint64_t frame_flags;
+
+void on_signal(int, siginfo_t*, void* context) {
+  signals = signals + 1;
+  frame_flags = static_cast<uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL]);
+}
+
+void take(int number) {
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(number, &action, nullptr);
+}
+
+void kill_self(uint64_t n) {
+  take(SIGUSR1);
+  while (n-- > 0) {
+    const sig_atomic_t before = signals;
+    ::raise(SIGUSR1);
+    expect(signals == before + 1, "the signal was not handled");
+    expect((frame_flags & trap_flag) == 0, "the signal's frame shows the trap flag");
+  }
+}
+
+// From an interrupt, in the middle of user code.
+void timer(uint64_t n) {
+  take(SIGALRM);
+  const sig_atomic_t before = signals;
+  const itimerval every{{0, 1000}, {0, 1000}};
+  ::setitimer(ITIMER_REAL, &every, nullptr);
+  while (signals < before + sig_atomic_t(n))
+    for (int i = 0; i < 100; ++i) asm volatile("");
+  const itimerval none{};
+  ::setitimer(ITIMER_REAL, &none, nullptr);
+  expect((frame_flags & trap_flag) == 0, "the signal's frame shows the trap flag");
+}
+
+void fault(uint64_t n) {
+  constexpr size_t page = 4096;
+  auto* memory = static_cast<char*>(
+      ::mmap(nullptr, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (uint64_t i = 0; i < n; ++i) static_cast<volatile char*>(memory)[i * page] = 1;
+  ::munmap(memory, n * page);
+}
+
+void sleep(uint64_t n) {
+  while (n-- > 0) {
+    const timespec a_while{0, 1000000};
+    ::nanosleep(&a_while, nullptr);
+  }
+}
+
+void fork(uint64_t n) {
+  while (n-- > 0) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(7);
+    int status = 0;
+    expect(::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7,
+           "the child did not end well");
+  }
+}
+
+void vfork(uint64_t n) {
+  while (n-- > 0) {
+    const pid_t child = ::vfork();
+    if (child == 0) {
+      ::execl("/bin/true", "true", nullptr);
+      ::_exit(7);
+    }
+    int status = 0;
+    expect(::waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+  }
+}
+
+void threads(uint64_t n) {
+  while (n-- > 0) std::thread([] { loop(100); }).join();
+}
+
+void int3(uint64_t n) {
+  take(SIGTRAP);
+  while (n-- > 0) {
+    const sig_atomic_t before = signals;
+    asm volatile("int3");
+    expect(signals == before + 1, "int3 was not one signal");
+  }
+}
+
+// Steps itself: three instructions behind popf trap (the flag is set for them), none later.
+void own_steps(uint64_t n) {
+  take(SIGTRAP);
+  while (n-- > 0) {
+    const sig_atomic_t before = signals;
+    asm volatile(
+        "lea -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tnop\n\tnop\n\t"
+        "pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tnop\n\tnop\n\tlea 128(%%rsp), %%rsp"
+        :
+        :
+        : "cc", "memory");
+    expect(signals == before + 5, "not as many traps as it asked for");
+  }
+}
+
+void segv(uint64_t n) {
+  static sigjmp_buf back;
+  struct sigaction action {};
+  action.sa_handler = [](int) { ::siglongjmp(back, 1); };
+  ::sigaction(SIGSEGV, &action, nullptr);
+  const volatile uint64_t times = n;
+  static uint64_t done;
+  for (done = 0; done < times; ++done)
+    if (sigsetjmp(back, 1) == 0) asm volatile("movb $1, 8");
+}
+
+void rep(uint64_t n) {
+  static char buffer[4096];
+  uint64_t count = n;
+  void* to = buffer;
+  asm volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(0) : "memory");
+}
+
+void write(uint64_t n) {
+  static int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  while (n-- > 0) expect(::write(fd, "x", 1) == 1, "write");
+}
+
+}  // namespace
+
+std::function<void(uint64_t)> find_work(const std::string& name) {
+  static const std::map<std::string, void (*)(uint64_t)> pieces{
+      {"none", none},       {"loop", loop},   {"straight", straight}, {"recursion", recursion},
+      {"plt", plt},         {"getppid", getppid}, {"r11", r11},       {"pushf", pushf},
+      {"popf", popf},       {"kill", kill_self}, {"timer", timer},    {"fault", fault},
+      {"sleep", sleep},     {"fork", fork},   {"vfork", vfork},       {"threads", threads},
+      {"int3", int3},       {"own", own_steps}, {"segv", segv},       {"rep", rep},
+      {"write", write}};
+  const auto found = pieces.find(name);
+  return found == pieces.end() ? std::function<void(uint64_t)>{} : found->second;
+}
+
+}  // namespace itracer
