@@ -144,12 +144,24 @@ static __always_inline struct pitrace_insn classify(const struct pitrace_it_thre
 	return insn;
 }
 
-/* What executing insn at from led to. Of an instruction that is not known nothing is. */
-static __always_inline int outcome(struct pitrace_insn insn, u64 from, u64 to)
+/*
+ * What the step did that led to an address; insn is what stood at thread->ip, and *from becomes the place of
+ * the last instruction that was executed.
+ */
+static __always_inline int outcome(struct pitrace_it_thread *thread, struct pitrace_insn *insn,
+				   u64 to, bool user, u64 *from)
 {
-	if (unlikely(insn.kind == PITRACE_INSN_CUT))
+	*from = thread->ip;
+	if (unlikely(insn->kind == PITRACE_INSN_SHADOW && insn->length &&
+		     to != thread->ip + insn->length)) {
+		thread->count++;
+		*from += insn->length;
+		*insn = classify_long(*from, user, insn->is64);
+	}
+	/* Of an instruction that is not known nothing is. */
+	if (unlikely(insn->kind == PITRACE_INSN_CUT))
 		return PITRACE_STEP_DIVERTED;
-	return pitrace_step_outcome(insn, from, to);
+	return pitrace_step_outcome(*insn, *from, to);
 }
 
 /* ---- threads ---- */
@@ -348,6 +360,7 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 {
 	const u64 ip = regs->ip;
 	struct pitrace_insn insn;
+	u64 from;
 
 	if (unlikely(thread->settling)) {
 		if (within_module(ip, THIS_MODULE))
@@ -358,12 +371,12 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 	} else if (pitrace_it_setup.kernel) {
 		insn = classify(thread, false, true);
 		thread->count++;
-		switch (outcome(insn, thread->ip, ip)) {
+		switch (outcome(thread, &insn, ip, false, &from)) {
 		case PITRACE_STEP_TAKEN:
 			/* What stands for code that is being patched just now is no branch. */
-			if (insn.kind == PITRACE_INSN_INT && ip - thread->ip <= PITRACE_INSN_MAX)
+			if (insn.kind == PITRACE_INSN_INT && ip - from <= PITRACE_INSN_MAX)
 				break;
-			pitrace_it_branch(thread, false, thread->ip, ip);
+			pitrace_it_branch(thread, false, from, ip);
 			break;
 		case PITRACE_STEP_DIVERTED:
 			pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
@@ -433,14 +446,15 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	const bool is64 = user_64bit_mode(regs);
 	const u64 ip = regs->ip;
 	struct pitrace_insn insn;
+	u64 from;
 
 	if (unlikely(!thread->code_length))
 		fetch(thread, thread->ip, true);
 	insn = classify(thread, true, is64);
 	thread->count++;
-	switch (outcome(insn, thread->ip, ip)) {
+	switch (outcome(thread, &insn, ip, true, &from)) {
 	case PITRACE_STEP_TAKEN:
-		pitrace_it_branch(thread, true, thread->ip, ip);
+		pitrace_it_branch(thread, true, from, ip);
 		break;
 	case PITRACE_STEP_DIVERTED:
 		thread->count--;
@@ -450,11 +464,15 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	}
 	if (unlikely(insn.kind == PITRACE_INSN_PUSHF))
 		hide_from_pushf(thread, regs);
-	else if (unlikely(insn.kind == PITRACE_INSN_STACK_SEGMENT))
-		thread->count++; /* the one behind it is done, too */
 	if (unlikely(thread->over))
 		return false;
 	fetch(thread, ip, true);
+	if (unlikely(thread->own)) {
+		/* A program that steps itself gets each trap, and loads its flags itself. */
+		if (insn.kind == PITRACE_INSN_POPF)
+			thread->own = regs->flags & X86_EFLAGS_TF;
+		return true;
+	}
 	while (unlikely(classify(thread, true, is64).kind == PITRACE_INSN_POPF) &&
 	       do_popf(thread, regs, is64))
 		fetch(thread, regs->ip, true);
@@ -537,6 +555,7 @@ static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *
 
 static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, unsigned long *dr6)
 {
+	const bool own = thread->own;
 	bool stays;
 
 	if (unlikely(current->utask && current->utask->active_uprobe)) {
@@ -555,9 +574,8 @@ static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, uns
 	if (unlikely(pitrace_it_setup.reserve && !has_room()))
 		hold_back(thread);
 	regs->flags |= X86_EFLAGS_TF;
-	if (unlikely(thread->own))
-		return NOTIFY_DONE;
-	return handled(dr6);
+	/* Sent as a signal, as if it were the program's alone. */
+	return unlikely(own) ? NOTIFY_DONE : handled(dr6);
 }
 
 static int on_debug(struct pt_regs *regs, unsigned long *dr6)

@@ -17,7 +17,8 @@
 #define PITRACE_INSN_CUT	   0x01 /* more bytes are needed to tell */
 #define PITRACE_INSN_PUSHF	   0x02
 #define PITRACE_INSN_POPF	   0x03
-#define PITRACE_INSN_STACK_SEGMENT 0x04 /* mov or pop to ss: no trap before the next is done, too */
+#define PITRACE_INSN_SHADOW	   0x04 /* mov or pop to ss, sti, and on an emulator pause: no trap, maybe,
+					   * before the next is done, too. nop looks like pause */
 #define PITRACE_INSN_CONDITIONAL   0x05 /* jcc, loop, jcxz; xbegin, which branches when it aborts */
 #define PITRACE_INSN_JUMP	   0x06
 #define PITRACE_INSN_CALL	   0x07
@@ -59,7 +60,7 @@ struct pitrace_insn {
 static const __u8 pitrace_first_bytes[256] __attribute__((__unused__)) = {
 	/* 00 */ PITRACE_8(0),
 	/* 08 */ 0, 0, 0, 0, 0, 0, 0, PITRACE_BYTE_ESCAPE,
-	/* 10 */ 0, 0, 0, 0, 0, 0, 0, PITRACE_INSN_STACK_SEGMENT | PITRACE_BYTE_ONLY32,
+	/* 10 */ 0, 0, 0, 0, 0, 0, 0, PITRACE_INSN_SHADOW | PITRACE_BYTE_ONLY32,
 	/* 18 */ PITRACE_8(0),
 	/* 20 */ 0, 0, 0, 0, 0, 0, PITRACE_BYTE_PREFIX, 0,
 	/* 28 */ 0, 0, 0, 0, 0, 0, PITRACE_BYTE_PREFIX, 0,
@@ -76,7 +77,7 @@ static const __u8 pitrace_first_bytes[256] __attribute__((__unused__)) = {
 	/* 78 */ PITRACE_8(PITRACE_JCC8),
 	/* 80 */ PITRACE_8(0),
 	/* 88 */ 0, 0, 0, 0, 0, 0, PITRACE_BYTE_MOV_SEG, 0,
-	/* 90 */ PITRACE_8(0),
+	/* 90 */ PITRACE_INSN_SHADOW, 0, 0, 0, 0, 0, 0, 0,
 	/* 98 */ 0, 0, PITRACE_FAR(CALL), 0, PITRACE_INSN_PUSHF, PITRACE_INSN_POPF, 0, 0,
 	/* a0 */ PITRACE_8(0),
 	/* a8 */ PITRACE_8(0),
@@ -92,7 +93,7 @@ static const __u8 pitrace_first_bytes[256] __attribute__((__unused__)) = {
 		 PITRACE_FAR(JUMP), PITRACE_INSN_JUMP | PITRACE_BYTE_REL8, 0, 0, 0, 0,
 	/* f0 */ PITRACE_BYTE_PREFIX, PITRACE_INSN_INT, PITRACE_BYTE_PREFIX, PITRACE_BYTE_PREFIX,
 		 0, 0, 0, 0,
-	/* f8 */ 0, 0, 0, 0, 0, 0, 0, PITRACE_BYTE_GROUP5,
+	/* f8 */ 0, 0, 0, PITRACE_INSN_SHADOW, 0, 0, 0, PITRACE_BYTE_GROUP5,
 };
 
 #undef PITRACE_8
@@ -123,7 +124,7 @@ static inline __u8 pitrace_modrm_kind(__u8 opcode, __u8 modrm)
 	__u8 reg = modrm >> 3 & 7;
 
 	if (opcode == PITRACE_BYTE_MOV_SEG)
-		return reg == 2 ? PITRACE_INSN_STACK_SEGMENT : PITRACE_INSN_OTHER;
+		return reg == 2 ? PITRACE_INSN_SHADOW : PITRACE_INSN_OTHER;
 	if (opcode == PITRACE_BYTE_XBEGIN)
 		return modrm == 0xf8 ? PITRACE_INSN_CONDITIONAL | PITRACE_BYTE_REL32 :
 				       PITRACE_INSN_OTHER;

@@ -118,8 +118,19 @@ class Checker {
       say(record, fmt::format("no instruction at {:x} when coming from {:x}", last, at));
     else if (counted_ && instructions != block->instructions &&
              !(block->repeats && instructions > block->instructions))
-      say(record, fmt::format("{} instructions from {:x} to {:x}, counted {}", block->instructions,
-                              at, last, instructions));
+      say(record, fmt::format("{} instructions from {:x} to {:x}, counted {}:{}",
+                              block->instructions, at, last, instructions, text(at, last)));
+  }
+
+  std::string text(uint64_t at, uint64_t last) const {
+    std::string text;
+    for (; at <= last && text.size() < 1000;) {
+      const auto bytes = code_->at(at);
+      if (bytes.empty()) break;
+      text += " | " + disassembler_.text(bytes, at);
+      at += disassembler_.decode(bytes, at).length;
+    }
+    return text;
   }
 
   std::optional<Block> decode(uint64_t at, uint64_t last, bool ends) {

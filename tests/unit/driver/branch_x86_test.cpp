@@ -28,7 +28,6 @@ TEST(Branch, KnowsEachKind) {
     int length;
   };
   const std::vector<Case> cases = {
-      {{0x90}, PITRACE_INSN_OTHER, 0},
       {{0x74, 0x05}, PITRACE_INSN_CONDITIONAL, 2},
       {{0xe0, 0xfe}, PITRACE_INSN_CONDITIONAL, 2},        // loopne
       {{0x67, 0xe3, 0x10}, PITRACE_INSN_CONDITIONAL, 3},  // jecxz
@@ -65,7 +64,9 @@ TEST(Branch, KnowsEachKind) {
       {{0xf1}, PITRACE_INSN_INT, 1},
       {{0x9c}, PITRACE_INSN_PUSHF, 1},
       {{0x66, 0x9d}, PITRACE_INSN_POPF, 2},
-      {{0x8e, 0xd0}, PITRACE_INSN_STACK_SEGMENT, 0},
+      {{0x8e, 0xd0}, PITRACE_INSN_SHADOW, 0},
+      {{0xfb}, PITRACE_INSN_SHADOW, 1},
+      {{0xf3, 0x90}, PITRACE_INSN_SHADOW, 2},
       {{0x8e, 0xd8}, PITRACE_INSN_OTHER, 0},  // mov to ds
       {{0x0f, 0x0b}, PITRACE_INSN_OTHER, 0},
   };
@@ -83,7 +84,7 @@ TEST(Branch, Knows32BitCode) {
   EXPECT_EQ(classify({0xea, 1, 2, 3, 4, 5, 6}, code32).kind, PITRACE_INSN_JUMP_INDIRECT);
   EXPECT_EQ(classify({0xea, 1, 2, 3, 4, 5, 6}, code64).kind, PITRACE_INSN_OTHER);
   EXPECT_EQ(classify({0xce}, code32).kind, PITRACE_INSN_INT);
-  EXPECT_EQ(classify({0x17}, code32).kind, PITRACE_INSN_STACK_SEGMENT);
+  EXPECT_EQ(classify({0x17}, code32).kind, PITRACE_INSN_SHADOW);
   const pitrace_insn narrow = classify({0x66, 0xe8, 0x34, 0x12}, code32);
   EXPECT_EQ(narrow.kind, PITRACE_INSN_CALL);
   EXPECT_EQ(narrow.length, 4);
@@ -164,12 +165,20 @@ int kind_by_zydis(const ZydisDecodedInstruction& insn) {
       return PITRACE_INSN_POPF;
     case ZYDIS_MNEMONIC_XBEGIN:
       return PITRACE_INSN_CONDITIONAL;
+    case ZYDIS_MNEMONIC_STI:
+      return PITRACE_INSN_SHADOW;
+    case ZYDIS_MNEMONIC_NOP:
+    case ZYDIS_MNEMONIC_PAUSE:
+    case ZYDIS_MNEMONIC_XCHG:
+      return insn.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn.opcode == 0x90
+                 ? PITRACE_INSN_SHADOW
+                 : PITRACE_INSN_OTHER;
     case ZYDIS_MNEMONIC_MOV:
-      return insn.opcode == 0x8e && (insn.raw.modrm.reg == 2) ? PITRACE_INSN_STACK_SEGMENT
+      return insn.opcode == 0x8e && (insn.raw.modrm.reg == 2) ? PITRACE_INSN_SHADOW
                                                               : PITRACE_INSN_OTHER;
     case ZYDIS_MNEMONIC_POP:
       return insn.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn.opcode == 0x17
-                 ? PITRACE_INSN_STACK_SEGMENT
+                 ? PITRACE_INSN_SHADOW
                  : PITRACE_INSN_OTHER;
     // Of a processor that ran no Linux of the kind we trace; and a transaction does not survive a
     // trap.
