@@ -19,6 +19,7 @@
 #include <linux/task_work.h>
 
 #include <pitrace/abi.h>
+#include <pitrace/branch_x86.h>
 
 /* A thread's fields are its own, but for the list, and what is said to be read by others. */
 struct pitrace_it_thread {
@@ -32,8 +33,9 @@ struct pitrace_it_thread {
 	u32 count; /* instructions since the last record */
 	u32 missing; /* of those, how many the gap before ip lacks */
 	u32 bounded; /* steps in a row that nobody can preempt */
-	u8 code[8]; /* what stands at ip */
-	u8 code_length; /* 0: not known */
+	struct pitrace_insn insn; /* what stands at ip */
+	u8 code[8]; /* its first bytes */
+	u8 code_length; /* how many of them are known */
 	u8 gap; /* PITRACE_GAP_* to be written before anything else, or 0 */
 	bool fresh; /* to be begun, by whatever hook of its own comes first */
 	bool starts; /* the first record is to be a START */

@@ -115,53 +115,60 @@ fault:
 	return 0;
 }
 
-static __always_inline void fetch(struct pitrace_it_thread *thread, u64 ip, bool user)
-{
-	thread->ip = ip;
-	thread->code_length = user ? fetch_user(ip, thread->code) : fetch_kernel(ip, thread->code);
-}
-
-/* A ninth byte matters only behind many prefixes. */
+/* A ninth byte matters only behind many prefixes, or at the end of a page. */
 static noinline struct pitrace_insn classify_long(u64 ip, bool user, bool is64)
 {
 	u8 code[PITRACE_INSN_MAX];
-	u32 length = min_t(u32, sizeof(code), PAGE_SIZE - offset_in_page(ip));
-	struct pitrace_insn none = { .kind = PITRACE_INSN_CUT };
+	u32 length = sizeof(code);
+	struct pitrace_insn none = { .kind = PITRACE_INSN_CUT, .is64 = is64 };
 
 	if (user ? copy_from_user_nofault(code, (void __user *)ip, length) :
-		   copy_from_kernel_nofault(code, (void *)ip, length))
-		return none;
+		   copy_from_kernel_nofault(code, (void *)ip, length)) {
+		length = min_t(u32, length, PAGE_SIZE - offset_in_page(ip));
+		if (user ? copy_from_user_nofault(code, (void __user *)ip, length) :
+			   copy_from_kernel_nofault(code, (void *)ip, length))
+			return none;
+	}
 	return pitrace_classify(code, length, is64);
 }
 
-static __always_inline struct pitrace_insn classify(const struct pitrace_it_thread *thread,
-						    bool user, bool is64)
+/* Looks at the instruction that is next. */
+static __always_inline void fetch(struct pitrace_it_thread *thread, u64 ip, bool user, bool is64)
 {
-	struct pitrace_insn insn = pitrace_classify(thread->code, thread->code_length, is64);
-
-	if (unlikely(insn.kind == PITRACE_INSN_CUT))
-		insn = classify_long(thread->ip, user, is64);
-	return insn;
+	thread->ip = ip;
+	thread->code_length = user ? fetch_user(ip, thread->code) : fetch_kernel(ip, thread->code);
+	/* Most are told by their first byte not to be of interest. */
+	if (likely(thread->code_length && !pitrace_first_bytes[thread->code[0]])) {
+		thread->insn.kind = PITRACE_INSN_OTHER;
+		thread->insn.is64 = is64;
+		return;
+	}
+	thread->insn = pitrace_classify(thread->code, thread->code_length, is64);
+	if (unlikely(thread->insn.kind == PITRACE_INSN_CUT))
+		thread->insn = classify_long(ip, user, is64);
 }
 
 /*
- * What the step did that led to an address; insn is what stood at thread->ip, and *from becomes the place of
- * the last instruction that was executed.
+ * What the step did that led to an address: *last becomes what was executed last, *from where it stands.
  */
-static __always_inline int outcome(struct pitrace_it_thread *thread, struct pitrace_insn *insn,
-				   u64 to, bool user, u64 *from)
+static __always_inline int outcome(struct pitrace_it_thread *thread, u64 to, bool user,
+				   struct pitrace_insn *last, u64 *from)
 {
+	*last = thread->insn;
 	*from = thread->ip;
-	if (unlikely(insn->kind == PITRACE_INSN_SHADOW && insn->length &&
-		     to != thread->ip + insn->length)) {
+	if (likely(last->kind == PITRACE_INSN_OTHER && to - *from - 1 < PITRACE_INSN_MAX))
+		return PITRACE_STEP_NEXT;
+	if (unlikely(last->kind == PITRACE_INSN_SHADOW && last->length && to != *from + last->length)) {
 		thread->count++;
-		*from += insn->length;
-		*insn = classify_long(*from, user, insn->is64);
+		*from += last->length;
+		*last = classify_long(*from, user, last->is64);
 	}
-	/* Of an instruction that is not known nothing is. */
-	if (unlikely(insn->kind == PITRACE_INSN_CUT))
+	/* It was not there when it was looked at, and may be now. */
+	if (unlikely(last->kind == PITRACE_INSN_CUT))
+		*last = classify_long(*from, user, last->is64);
+	if (unlikely(last->kind == PITRACE_INSN_CUT))
 		return PITRACE_STEP_DIVERTED;
-	return pitrace_step_outcome(*insn, *from, to);
+	return pitrace_step_outcome(*last, *from, to);
 }
 
 /* ---- threads ---- */
@@ -224,13 +231,13 @@ static bool has_debugger(void)
  * The user's code goes on at ip with the trap flag, which is in the registers that are loaded. Where it was not
  * known that it would be there, a block begins.
  */
-static void enter_user(struct pitrace_it_thread *thread, u64 ip, bool begins)
+static void enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, bool begins)
 {
 	WRITE_ONCE(thread->live, false);
 	thread->settling = false;
 	if (begins)
 		pitrace_it_begin_block(thread, ip);
-	fetch(thread, ip, true);
+	fetch(thread, ip, true, is64);
 	WRITE_ONCE(thread->in_user, true);
 }
 
@@ -242,7 +249,7 @@ static void resume_in_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
-	enter_user(thread, regs->ip, thread->gap || thread->starts);
+	enter_user(thread, regs->ip, user_64bit_mode(regs), thread->gap || thread->starts);
 	regs->flags |= X86_EFLAGS_TF;
 }
 
@@ -279,7 +286,7 @@ static bool leave_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
 	}
 	if (!thread->in_user)
 		return true;
-	insn = classify(thread, true, user_64bit_mode(regs));
+	insn = thread->insn;
 	if (insn.kind == PITRACE_INSN_SYSCALL && regs->ip == thread->ip + insn.length) {
 		u64 entry;
 
@@ -323,7 +330,7 @@ static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *reg
 	regs->flags = flags;
 	if (!user) {
 		regs->flags |= X86_EFLAGS_TF;
-		fetch(thread, ip, false);
+		fetch(thread, ip, false, true);
 		return;
 	}
 	thread->own = flags & X86_EFLAGS_TF;
@@ -332,7 +339,7 @@ static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *reg
 		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
-	enter_user(thread, ip, thread->gap || thread->starts);
+	enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->starts);
 	regs->flags |= X86_EFLAGS_TF;
 }
 
@@ -359,7 +366,7 @@ static noinline bool do_return(struct pitrace_it_thread *thread, struct pt_regs 
 static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
 	const u64 ip = regs->ip;
-	struct pitrace_insn insn;
+	struct pitrace_insn last;
 	u64 from;
 
 	if (unlikely(thread->settling)) {
@@ -369,12 +376,11 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, ip);
 	} else if (pitrace_it_setup.kernel) {
-		insn = classify(thread, false, true);
 		thread->count++;
-		switch (outcome(thread, &insn, ip, false, &from)) {
+		switch (outcome(thread, ip, false, &last, &from)) {
 		case PITRACE_STEP_TAKEN:
 			/* What stands for code that is being patched just now is no branch. */
-			if (insn.kind == PITRACE_INSN_INT && ip - from <= PITRACE_INSN_MAX)
+			if (last.kind == PITRACE_INSN_INT && ip - from <= PITRACE_INSN_MAX)
 				break;
 			pitrace_it_branch(thread, false, from, ip);
 			break;
@@ -386,9 +392,9 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 		if (unlikely(thread->over))
 			return false;
 	}
-	fetch(thread, ip, false);
-	insn = classify(thread, false, true);
-	if (unlikely(insn.kind >= PITRACE_INSN_SYSRET) && do_return(thread, regs, insn.kind))
+	fetch(thread, ip, false, true);
+	if (unlikely(thread->insn.kind >= PITRACE_INSN_SYSRET) &&
+	    do_return(thread, regs, thread->insn.kind))
 		return regs->flags & X86_EFLAGS_TF;
 	if (likely((regs->flags & X86_EFLAGS_IF) && !(preempt_count() & PREEMPT_MASK))) {
 		thread->bounded = 0;
@@ -445,14 +451,11 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 {
 	const bool is64 = user_64bit_mode(regs);
 	const u64 ip = regs->ip;
-	struct pitrace_insn insn;
+	struct pitrace_insn last;
 	u64 from;
 
-	if (unlikely(!thread->code_length))
-		fetch(thread, thread->ip, true);
-	insn = classify(thread, true, is64);
 	thread->count++;
-	switch (outcome(thread, &insn, ip, true, &from)) {
+	switch (outcome(thread, ip, true, &last, &from)) {
 	case PITRACE_STEP_TAKEN:
 		pitrace_it_branch(thread, true, from, ip);
 		break;
@@ -462,20 +465,19 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 		pitrace_it_begin_block(thread, ip);
 		break;
 	}
-	if (unlikely(insn.kind == PITRACE_INSN_PUSHF))
+	if (unlikely(last.kind == PITRACE_INSN_PUSHF))
 		hide_from_pushf(thread, regs);
 	if (unlikely(thread->over))
 		return false;
-	fetch(thread, ip, true);
+	fetch(thread, ip, true, is64);
 	if (unlikely(thread->own)) {
 		/* A program that steps itself gets each trap, and loads its flags itself. */
-		if (insn.kind == PITRACE_INSN_POPF)
+		if (last.kind == PITRACE_INSN_POPF)
 			thread->own = regs->flags & X86_EFLAGS_TF;
 		return true;
 	}
-	while (unlikely(classify(thread, true, is64).kind == PITRACE_INSN_POPF) &&
-	       do_popf(thread, regs, is64))
-		fetch(thread, regs->ip, true);
+	while (unlikely(thread->insn.kind == PITRACE_INSN_POPF) && do_popf(thread, regs, is64))
+		fetch(thread, regs->ip, true, is64);
 	return true;
 }
 
@@ -606,7 +608,7 @@ static int on_debug(struct pt_regs *regs, unsigned long *dr6)
 		thread->arriving = false;
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, regs->ip);
-		fetch(thread, regs->ip, false);
+		fetch(thread, regs->ip, false, true);
 	} else if (unlikely(!thread->live)) {
 		/* In a frame of the kernel that was left behind. */
 		regs->flags &= ~X86_EFLAGS_TF;

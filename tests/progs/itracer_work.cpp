@@ -35,9 +35,12 @@ void none(uint64_t) {}
 // 2 n instructions, n - 1 taken branches.
 void loop(uint64_t n) { asm volatile("1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc"); }
 
-void straight(uint64_t) { asm volatile(".rept 1000\n\tnop\n\t.endr"); }
+void straight(uint64_t) { asm volatile(".rept 1000\n\tlea (%%rax), %%rax\n\t.endr" : : : "rax"); }
 
-[[gnu::noipa]] uint64_t recurse(uint64_t n) { return n == 0 ? 0 : 1 + recurse(n - 1); }
+[[gnu::noipa]] void recurse(uint64_t n) {
+  if (n != 0) recurse(n - 1);
+  asm volatile("");  // or it would be a loop
+}
 void recursion(uint64_t n) { recurse(n); }
 
 void plt(uint64_t n) {
