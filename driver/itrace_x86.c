@@ -135,10 +135,15 @@ static noinline struct pitrace_insn classify_long(u64 ip, bool user, bool is64)
 /* Looks at the instruction that is next. */
 static __always_inline void fetch(struct pitrace_it_thread *thread, u64 ip, bool user, bool is64)
 {
+	u8 opcode;
+
 	thread->ip = ip;
 	thread->code_length = user ? fetch_user(ip, thread->code) : fetch_kernel(ip, thread->code);
-	/* Most are told by their first byte not to be of interest. */
-	if (likely(thread->code_length && !pitrace_first_bytes[thread->code[0]])) {
+	/* Most are told by their first byte, or that behind REX, not to be of interest. */
+	opcode = thread->code[0];
+	if (is64 && (opcode & 0xf0) == 0x40)
+		opcode = thread->code[1];
+	if (likely(thread->code_length > 1 && !pitrace_first_bytes[opcode])) {
 		thread->insn.kind = PITRACE_INSN_OTHER;
 		thread->insn.is64 = is64;
 		return;
