@@ -251,6 +251,60 @@ Status Trace::terminate() {
   return ended;
 }
 
+// ---- ITrace ----
+
+Status Trace::itrace_installed() {
+  const auto now = itrace_info();
+  if (!now) return now.error();
+  if (now->installed != 0) return {};
+  return Error{PU_ERROR_INCORRECT_STATE,
+               "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
+}
+
+Status Trace::itrace_install(const pitrace_itrace& setup) {
+  if (const auto good = initialised(); !good) return good;
+  if ((setup.flags & PITRACE_ITRACE_NO_KERNEL) != 0 && (setup.flags & PITRACE_ITRACE_NO_USER) != 0)
+    return invalid("Neither user nor kernel code is left to be followed; leave one of the two in.");
+  if (const auto installed = collector_->itrace().install(setup); !installed) return installed;
+  for (const uint32_t major : itrace_majors)
+    if (const auto enabled = collector_->enable(major); !enabled) return enabled;
+  return collector_->enable(PITRACE_MAJOR_MTE);
+}
+
+Status Trace::itrace_remove() {
+  if (const auto good = initialised(); !good) return good;
+  return collector_->itrace().remove();
+}
+
+Status Trace::itrace_enable(uint32_t first, uint32_t last) {
+  if (const auto good = initialised(); !good) return good;
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().enable(first, last);
+}
+
+Status Trace::itrace_disable() {
+  if (const auto good = initialised(); !good) return good;
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().disable();
+}
+
+Status Trace::itrace_on() {
+  if (const auto good = while_on(); !good) return good.error();
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().on();
+}
+
+Status Trace::itrace_off() {
+  if (const auto good = initialised(); !good) return good;
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().off();
+}
+
+Result<pitrace_itrace_info> Trace::itrace_info() {
+  if (const auto good = initialised(); !good) return good.error();
+  return collector_->itrace().info();
+}
+
 // ---- writing ----
 
 std::string Trace::stream_name() const {
