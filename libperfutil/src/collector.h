@@ -15,6 +15,7 @@
 #include <pi/result.h>
 #include <pitrace/abi.h>
 
+#include "itrace.h"
 #include "sampling.h"
 
 namespace pi::perfutil {
@@ -98,6 +99,10 @@ class Collector {
   // The names in them are those of all the trace records in them, or more.
   virtual std::vector<BufferView> unread() = 0;
   virtual void consumed(const BufferView& view, size_t bytes) = 0;
+
+  virtual ITrace& itrace() = 0;
+  // The descriptor on which ITrace is turned on and off by ioctls; -1: only itrace() does that.
+  virtual int itrace_fd() const { return -1; }
 
   // One sentence each: what this source misses, and what a reader of a report must know.
   virtual std::vector<std::string> cannot_see() = 0;

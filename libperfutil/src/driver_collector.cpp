@@ -17,23 +17,6 @@ namespace {
 
 constexpr uint32_t cpus_most = 1 << 16;
 
-Error open_error(int error) {
-  if (error == EPERM)
-    return {PU_ERROR_ACCESS_DENIED,
-            "The pitrace module is loaded, but this kernel is locked down and lets nobody trace it "
-            "(/sys/kernel/security/lockdown)."};
-  if (error == EACCES)
-    return {PU_ERROR_ACCESS_DENIED,
-            "The pitrace module is loaded, but this user may not open /dev/pitrace. Join its group "
-            "with 'sudo usermod -aG pitrace $USER' and log in again, or run as root."};
-  if (error == ENOENT || error == ENXIO || error == ENODEV)
-    return {PU_ERROR_DRIVER_NOT_LOADED,
-            "The pitrace module is not loaded (there is no /dev/pitrace). Load it with 'sudo "
-            "modprobe pitrace', or use --source=perf; 'swtrace check' tells more."};
-  return {PU_ERROR_DRIVER_NOT_LOADED,
-          fmt::format("/dev/pitrace cannot be opened ({}).", errno_text(error))};
-}
-
 Error busy_error(Device& device) {
   pitrace_info info{};
   if (device.control(PITRACE_IOC_INFO, &info) != 0 || info.owner_pid <= 0)
@@ -91,6 +74,23 @@ std::string probe_name(const pitrace_probe& probe) {
 
 }  // namespace
 
+Error device_open_error(int error) {
+  if (error == EPERM)
+    return {PU_ERROR_ACCESS_DENIED,
+            "The pitrace module is loaded, but this kernel is locked down and lets nobody trace it "
+            "(/sys/kernel/security/lockdown)."};
+  if (error == EACCES)
+    return {PU_ERROR_ACCESS_DENIED,
+            "The pitrace module is loaded, but this user may not open /dev/pitrace. Join its group "
+            "with 'sudo usermod -aG pitrace $USER' and log in again, or run as root."};
+  if (error == ENOENT || error == ENXIO || error == ENODEV)
+    return {PU_ERROR_DRIVER_NOT_LOADED,
+            "The pitrace module is not loaded (there is no /dev/pitrace). Load it with 'sudo "
+            "modprobe pitrace', or use --source=perf; 'swtrace check' tells more."};
+  return {PU_ERROR_DRIVER_NOT_LOADED,
+          fmt::format("/dev/pitrace cannot be opened ({}).", errno_text(error))};
+}
+
 Result<pitrace_info> read_device_info(Device& device) {
   pitrace_info info{};
   if (const int error = device.control(PITRACE_IOC_INFO, &info); error != 0)
@@ -111,7 +111,7 @@ Result<std::unique_ptr<Collector>> DriverCollector::create(const TraceConfig& co
   if (const int error = device->open(); error == -EBUSY)
     return busy_error(*device);
   else if (error != 0)
-    return open_error(-error);
+    return device_open_error(-error);
   if (const auto info = read_device_info(*device); !info) return info.error();
   pitrace_alloc request{};
   request.trace_bytes = config.trace_bytes;

@@ -11,6 +11,7 @@
 #include "collector.h"
 #include "config.h"
 #include "device.h"
+#include "driver_itrace.h"
 
 namespace pi::perfutil {
 
@@ -42,9 +43,12 @@ class DriverCollector final : public Collector {
   void consumed(const BufferView& view, size_t bytes) override;
   std::vector<std::string> cannot_see() override;
   std::vector<std::string> notes() override;
+  ITrace& itrace() override { return itrace_; }
+  int itrace_fd() const override { return device_->fd(); }
 
  private:
-  explicit DriverCollector(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+  explicit DriverCollector(std::unique_ptr<Device> device)
+      : device_(std::move(device)), itrace_(*device_) {}
   Status control(unsigned long request, void* argument, const char* what);
   // A CPU that came online since gets its buffers from the module then.
   void map_new_cpus();
@@ -52,12 +56,16 @@ class DriverCollector final : public Collector {
   bool wraps(uint32_t kind) const;
 
   std::unique_ptr<Device> device_;
+  DriverITrace itrace_;
   pitrace_info info_{};
   TickEvent tick_;
   StackChoice stacks_;
   std::mutex mapped_mutex_;
   std::map<uint32_t, std::vector<UniqueMapping>> mapped_;  // by CPU, then kind
 };
+
+// Why the device cannot be opened, by error number.
+Error device_open_error(int error);
 
 // INFO of a device just opened, its ABI version checked.
 Result<pitrace_info> read_device_info(Device& device);

@@ -12,6 +12,8 @@ class KernelDevice final : public Device {
   int open() override;
   int control(unsigned long request, void* argument) override;
   int fd() const override { return fd_.get(); }
+  // The descriptor is not the device's any more: it is not closed.
+  void forget() { (void)fd_.release(); }
   UniqueMapping map(uint32_t kind, uint32_t cpu, size_t bytes) override;
 
  private:

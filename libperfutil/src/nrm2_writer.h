@@ -22,6 +22,7 @@ struct TraceContent {
   bool full = false;
   InfoText info;  // without how the trace ended
   std::string build_ids;
+  std::string kernel_code;  // empty: none was traced, or none can be read
   KernelTexts kernel;
 };
 

@@ -15,6 +15,7 @@
 #include "perf_events.h"
 #include "perf_reader.h"
 #include "perf_scope.h"
+#include "ptrace_itrace.h"
 #include "user_buffer.h"
 
 namespace pi::perfutil {
@@ -45,6 +46,7 @@ class PerfCollector final : public Collector {
   void consumed(const BufferView& view, size_t bytes) override;
   std::vector<std::string> cannot_see() override;
   std::vector<std::string> notes() override;
+  ITrace& itrace() override { return itrace_; }
 
  private:
   PerfCollector(const TraceConfig& config, const PerfScope& scope);
@@ -94,6 +96,7 @@ class PerfCollector final : public Collector {
   HookQueue hook_queue_;
   std::string hook_note_;  // why user hooks are not taken, or empty
   PerfReader reader_;
+  PtraceITrace itrace_;
   std::unique_ptr<HookServer> hooks_;  // last: its thread calls us
 };
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "call.h"
+#include "itrace_switch.h"
 #include "kernel_device.h"
 #include "trace.h"
 
@@ -208,7 +209,10 @@ int TraceDiscard(void) {
 }
 
 int TraceTerminate(void) {
-  return call([](Trace& trace) { return trace.terminate(); });
+  return call([](Trace& trace) {
+    pi::perfutil::itrace_is_not_owned();
+    return trace.terminate();
+  });
 }
 
 int TraceWriteBufferToFile(const char* name) {

@@ -58,6 +58,8 @@ const char* RcToString(int rc) {
       return "PU_ERROR_EVENT_NOT_COUNTING: the event is not being counted";
     case PU_ERROR_EVENT_ALREADY_COUNTING:
       return "PU_ERROR_EVENT_ALREADY_COUNTING: the event is being counted already";
+    case PU_ERROR_INSUFFICIENT_RESOURCES:
+      return "PU_ERROR_INSUFFICIENT_RESOURCES: as many as are possible are in use";
     default:
       return "unknown return code";
   }

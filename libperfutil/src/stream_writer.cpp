@@ -148,7 +148,10 @@ bool StreamWriter::take_view(BufferView view, bool partial) {
       return false;
     }
     unsynced_ = true;
-    if (is_mte) build_ids_.see(view.cpu, section);
+    if (is_mte)
+      build_ids_.see(view.cpu, section);
+    else
+      kernel_code_.see(section);
     collector_.consumed(view, bytes);
     view.records = view.records.subspan(bytes);
     view.position += bytes;
@@ -189,11 +192,14 @@ void StreamWriter::take_all() {
 Status StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
   const std::lock_guard lock(mutex_);
   (void)add_kernel();
+  InfoText code_note;
+  const std::string code = code_or_note(kernel_code_, setup_.proc_path, code_note);
+  if (!code.empty()) (void)file_->add_text(nrm2::section_kernel_code, code);
   int error = 0;
   for (bool whole = trouble_.empty();; whole = false) {
     InfoText info = make_info(file_->records(), whole);
     info.add(nrm2::info::kallsyms, kernel_state_);
-    error = file_->add_text(nrm2::section_info, info.text());
+    error = file_->add_text(nrm2::section_info, info.text() + code_note.text());
     if (error == 0 || file_->drop_last_records() != 0) break;
   }
   if (error == 0) error = file_->set_cpus(cpus);
@@ -209,6 +215,7 @@ Status StreamWriter::discard_trace() {
   if (!other) return other.error();
   if (const int error = other->publish(false); error != 0) return file_error(setup_.name, error);
   file_ = std::make_unique<StreamFile>(std::move(*other));
+  kernel_code_.clear();
   return collector_.discard();
 }
 

@@ -18,6 +18,7 @@
 #include "build_ids.h"
 #include "collector.h"
 #include "info_section.h"
+#include "kernel_code.h"
 #include "stream_file.h"
 
 namespace pi::perfutil {
@@ -92,6 +93,7 @@ class StreamWriter {
   std::mutex mutex_;
   std::unique_ptr<StreamFile> file_;
   BuildIdTable build_ids_;
+  KernelCode kernel_code_;
   std::string untold_build_ids_;  // lines that are not in the file yet
   std::string trouble_;
   std::string kernel_state_ = "missing";

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "build_ids.h"
+#include "kernel_code.h"
 #include "nrm2_writer.h"
 #include "source_select.h"
 #include "system_facts.h"
@@ -251,6 +252,60 @@ Status Trace::terminate() {
   return ended;
 }
 
+// ---- ITrace ----
+
+Status Trace::itrace_installed() {
+  const auto now = itrace_info();
+  if (!now) return now.error();
+  if (now->installed != 0) return {};
+  return Error{PU_ERROR_INCORRECT_STATE,
+               "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
+}
+
+Status Trace::itrace_install(const pitrace_itrace& setup) {
+  if (const auto good = initialised(); !good) return good;
+  if ((setup.flags & PITRACE_ITRACE_NO_KERNEL) != 0 && (setup.flags & PITRACE_ITRACE_NO_USER) != 0)
+    return invalid("Neither user nor kernel code is left to be followed; leave one of the two in.");
+  if (const auto installed = collector_->itrace().install(setup); !installed) return installed;
+  for (const uint32_t major : itrace_majors)
+    if (const auto enabled = collector_->enable(major); !enabled) return enabled;
+  return collector_->enable(PITRACE_MAJOR_MTE);
+}
+
+Status Trace::itrace_remove() {
+  if (const auto good = initialised(); !good) return good;
+  return collector_->itrace().remove();
+}
+
+Status Trace::itrace_enable(uint32_t first, uint32_t last) {
+  if (const auto good = initialised(); !good) return good;
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().enable(first, last);
+}
+
+Status Trace::itrace_disable() {
+  if (const auto good = initialised(); !good) return good;
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().disable();
+}
+
+Status Trace::itrace_on() {
+  if (const auto good = while_on(); !good) return good.error();
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().on();
+}
+
+Status Trace::itrace_off() {
+  if (const auto good = initialised(); !good) return good;
+  if (const auto good = itrace_installed(); !good) return good;
+  return collector_->itrace().off();
+}
+
+Result<pitrace_itrace_info> Trace::itrace_info() {
+  if (const auto good = initialised(); !good) return good.error();
+  return collector_->itrace().info();
+}
+
 // ---- writing ----
 
 std::string Trace::stream_name() const {
@@ -347,6 +402,10 @@ Status Trace::write_buffers(const std::string& name, const CollectorStatus& now)
   for (const auto& view : content.buffers)
     if (view.kind == PITRACE_BUFFER_MTE) build_ids.see(view.cpu, view.records);
   content.build_ids = build_ids.take_lines();
+  KernelCode kernel_code;
+  for (const auto& view : content.buffers)
+    if (view.kind == PITRACE_BUFFER_TRACE) kernel_code.see(view.records);
+  content.kernel_code = code_or_note(kernel_code, config_.proc_path, content.info);
   content.kernel = read_kernel_texts(config_.proc_path);
   return write_trace_file(name, content);
 }
@@ -358,8 +417,10 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   auto rings = OutputFile::create(name);
   if (!rings) return rings.error();
   std::vector<StreamCounts> all;
+  KernelCode kernel_code;
   int error = 0;
   collector_->copy_trace([&](const BufferCopy& copy) {
+    kernel_code.see(copy.records);
     const SectionFacts section{nrm2::section_trace,
                                copy.cpu,
                                static_cast<uint32_t>(copy.records.size()),
@@ -387,12 +448,16 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   InfoText described = describe_trace(*collector_, now, notes(), all);
   described.add(nrm2::info::ended, now.on ? "snapshot" : "off");
   described.add(nrm2::info::kallsyms, target->kernel_state);
-  const std::string& info = described.text();
-  SectionFacts last;
-  last.type = nrm2::section_info;
-  last.bytes = static_cast<uint32_t>(info.size());
-  if (error == 0) error = target->file.append(make_header(stream_->facts(), last));
-  if (error == 0) error = target->file.append(bytes_of(info));
+  const std::string code = code_or_note(kernel_code, config_.proc_path, described);
+  const auto add_text = [&](uint32_t type, const std::string& text) {
+    SectionFacts facts;
+    facts.type = type;
+    facts.bytes = static_cast<uint32_t>(text.size());
+    if (error == 0) error = target->file.append(make_header(stream_->facts(), facts));
+    if (error == 0) error = target->file.append(bytes_of(text));
+  };
+  if (!code.empty()) add_text(nrm2::section_kernel_code, code);
+  add_text(nrm2::section_info, described.text());
   if (error != 0)
     return Error{PU_ERROR_FILE, fmt::format("Writing '{}' failed: {}. Make room or name another "
                                             "file, and write it again.",

@@ -40,6 +40,16 @@ class Trace {
   Status resume();
   Status discard();
   Status terminate();
+  // ITrace of the trace's owner; errors as perfutil.h lists them.
+  Status itrace_install(const pitrace_itrace& setup);
+  Status itrace_remove();
+  Status itrace_enable(uint32_t first, uint32_t last);
+  Status itrace_disable();
+  Status itrace_on();
+  Status itrace_off();
+  Result<pitrace_itrace_info> itrace_info();
+  bool is_initialised() const { return collector_ != nullptr; }
+  int itrace_fd() const { return collector_ ? collector_->itrace_fd() : -1; }
   // name empty: the trace's own.
   Status write(const std::string& name);
   // The collector's state; PU_ERROR_NOT_INITIALIZED.
@@ -61,6 +71,7 @@ class Trace {
   Status write_snapshot(const std::string& name, const CollectorStatus& now);
   std::string stream_name() const;
   void note_clock();
+  Status itrace_installed();
 
   TraceConfig config_;
   std::unique_ptr<Collector> collector_;

@@ -12,7 +12,7 @@ setup() {
 @test "libperfutil exports exactly the functions of its headers, all of one version" {
     nm -D --defined-only "$library" | awk '$2 == "T" { print $3 }' | sort >exported
     # Declarations begin in the first column: TYPE NAME(
-    grep -ohE '^(const )?(struct )?[a-z0-9_]+ \**[A-Za-z0-9]+\(' "$header" "$ptt_header" | sed -E 's/.*[ *]([A-Za-z0-9]+)\(/\1@@PERFUTIL_0/' |
+    grep -ohE '^(const )?(struct )?[a-z0-9_]+ \**[A-Za-z0-9_]+\(' "$header" "$ptt_header" | sed -E 's/.*[ *]([A-Za-z0-9_]+)\(/\1@@PERFUTIL_0/' |
         sort >declared
     [ "$(wc -l <declared)" -ge 28 ]
     diff declared exported

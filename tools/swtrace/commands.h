@@ -29,6 +29,12 @@ int cmd_event(const Words& words);
 int cmd_stacks(const Words& words);
 int cmd_ai(const Words& words);
 int cmd_ptt_int(const Words& words);
+int cmd_it_install(const Words& words);
+int cmd_it_enable(const Words& words);
+int cmd_it_remove(const Words& words);
+int cmd_it_on(const Words& words);
+int cmd_it_off(const Words& words);
+int cmd_it_info(const Words& words);
 int cmd_info(const Words& words);
 int cmd_check(const Words& words);
 

@@ -25,6 +25,12 @@ const std::vector<Command>& all_commands() {
       {"get", "[FILE]", "write the trace, default swtrace.nrm2", cmd_get},
       {"ai", "[INTERVAL]...", "idle, busy and interrupt time of every CPU; needs no trace", cmd_ai},
       {"ptt_int", "on|off", "PTT keeps interrupts apart from threads, or not", cmd_ptt_int},
+      {"it_install", "[OPTION]...", "make ready to follow instructions (ITrace)", cmd_it_install},
+      {"it_enable", "WHICH", "whose instructions: all, PID, PID-, PID-PID", cmd_it_enable},
+      {"it_on", "", "follow them", cmd_it_on},
+      {"it_off", "", "follow them no more", cmd_it_off},
+      {"it_remove", "", "end ITrace", cmd_it_remove},
+      {"it_info", "[--json]", "the state of ITrace", cmd_it_info},
       {"info", "[--json]", "the machine, the source and the trace's state", cmd_info},
       {"check", "[--json]", "examine everything that profiling needs", cmd_check},
   };
@@ -34,7 +40,7 @@ const std::vector<Command>& all_commands() {
 std::string short_help() {
   std::string text = "Usage: swtrace COMMAND [OPTION]...\n\nCommands:\n";
   for (const auto& command : all_commands())
-    text += fmt::format("  {:<8}{:<13} {}\n", command.name, command.arguments, command.summary);
+    text += fmt::format("  {:<11}{:<13} {}\n", command.name, command.arguments, command.summary);
   text += "\n'swtrace COMMAND --help' tells a command's options, 'swtrace --help' tells more.\n";
   return text;
 }

@@ -15,10 +15,8 @@ const std::set<std::string> short_help_words{"?",     "-?",     "help",   "-help
                                              "ayuda", "-ayuda", "syntax", "-h"};
 const std::set<std::string> long_help_words{"??", "-??", "--help", "--ayuda"};
 
-// Commands of the original tool that this version lacks.
-const std::set<std::string> missing_commands{"it_install", "it_remove", "itinit"};
-
-const Command* find_command(const std::string& name) {
+const Command* find_command(const std::string& word) {
+  const std::string name = word == "itinit" ? "it_install" : word;  // the original knew both
   const auto& commands = all_commands();
   const auto found = std::find_if(commands.begin(), commands.end(),
                                   [&](const Command& each) { return name == each.name; });
@@ -47,10 +45,6 @@ int run(const Words& words) {
   if (name == "--version") {
     fmt::print("{}", cli::version_text("swtrace"));
     return cli::exit_good;
-  }
-  if (missing_commands.count(name) != 0) {
-    cli::error(fmt::format("The command '{}' is not supported by this version.", name));
-    return cli::exit_failure;
   }
   cli::error(fmt::format("There is no command '{}'.", name));
   fmt::print(stderr, "{}", short_help());

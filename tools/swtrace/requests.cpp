@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "itrace_requests.h"
 #include "perfutil.h"
 #include "recorder.h"
 
@@ -150,6 +151,7 @@ Reply answer(const Request& request, bool& asked_to_end) {
   if (verb == "event") return set_event(request);
   if (verb == "stacks") return set_stacks(request);
   if (verb == "get" || verb == "get-default") return write_file(request);
+  if (auto reply = answer_itrace(request)) return *reply;
   if (request.size() != 1) return malformed(verb);
   if (verb == "majors") return list_majors();
   if (verb == "status") return tell_status();

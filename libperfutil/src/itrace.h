@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What can be asked of who follows instructions: the module, or a tracer of our own.
+#ifndef PI_PERFUTIL_ITRACE_H
+#define PI_PERFUTIL_ITRACE_H
+
+#include <array>
+#include <cstdint>
+
+#include <pi/result.h>
+#include <pitrace/abi.h>
+
+namespace pi::perfutil {
+
+// Records that make up an instruction trace; with the names of code (MTE) it can be read.
+constexpr std::array<uint32_t, 8> itrace_majors{
+    PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
+    PITRACE_MAJOR_CUT_USER,      PITRACE_MAJOR_ITRACE_GAP,  PITRACE_MAJOR_ITRACE_THREAD,
+    PITRACE_MAJOR_ITRACE_START,  PITRACE_MAJOR_ITRACE_STOP};
+
+// Errors as perfutil.h lists them. Not thread-safe, but info() may be called beside anything.
+class ITrace {
+ public:
+  virtual ~ITrace() = default;
+
+  virtual Status install(const pitrace_itrace& setup) = 0;
+  virtual Status remove() = 0;
+  // Processes from first to last, both included.
+  virtual Status enable(uint32_t first, uint32_t last) = 0;
+  virtual Status disable() = 0;
+  // For all threads of the enabled processes.
+  virtual Status on() = 0;
+  virtual Status off() = 0;
+  virtual Result<pitrace_itrace_info> info() = 0;
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_ITRACE_H

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The kernel's machine code as it ran, of the pages that an instruction trace went through.
+#include "kernel_code.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+#include <pi/decode.h>
+#include <pi/nrm2.h>
+#include <pi/unique_fd.h>
+#include <pitrace/abi.h>
+
+#include "perfutil.h"
+#include "text.h"
+
+namespace pi::perfutil {
+namespace {
+
+constexpr uint64_t page_bytes = 4096;
+constexpr size_t pages_most = 16384;  // 64 MB: more than a kernel has code
+
+bool is_kernel(uint64_t address) {
+  return address >> 63 != 0;
+}
+
+uint64_t wide(uint32_t low, uint32_t high) {
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+// A piece of memory that /proc/kcore has.
+struct Segment {
+  uint64_t start, size, offset;
+};
+
+template <class T>
+bool read_at(int fd, uint64_t offset, T* into, size_t count) {
+  const auto bytes = static_cast<ssize_t>(sizeof(T) * count);
+  return ::pread(fd, into, sizeof(T) * count, static_cast<off_t>(offset)) == bytes;
+}
+
+std::vector<Segment> read_segments(int fd) {
+  Elf64_Ehdr header{};
+  if (!read_at(fd, 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
+    return {};
+  std::vector<Elf64_Phdr> all(header.e_phnum);
+  if (!read_at(fd, header.e_phoff, all.data(), all.size())) return {};
+  std::vector<Segment> segments;
+  for (const auto& each : all)
+    if (each.p_type == PT_LOAD) segments.push_back({each.p_vaddr, each.p_memsz, each.p_offset});
+  return segments;
+}
+
+// The file offset of a page; nothing where no segment has it.
+const Segment* segment_of(const std::vector<Segment>& segments, uint64_t page) {
+  for (const auto& each : segments)
+    if (page >= each.start && page - each.start + page_bytes <= each.size) return &each;
+  return nullptr;
+}
+
+// Stretches of pages one behind the other, as the section has them.
+class Stretches {
+ public:
+  void add(uint64_t page, const char* bytes) {
+    if (page != end_) begin(page);
+    text_.append(bytes, page_bytes);
+    end_ = page + page_bytes;
+    const uint64_t size = end_ - start_;
+    std::memcpy(text_.data() + head_ + nrm2::code::size, &size, sizeof size);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void begin(uint64_t page) {
+    head_ = text_.size();
+    start_ = page;
+    text_.append(nrm2::code::head_size, '\0');
+    std::memcpy(text_.data() + head_ + nrm2::code::address, &page, sizeof page);
+  }
+
+  std::string text_;
+  size_t head_ = 0;
+  uint64_t start_ = 0;
+  uint64_t end_ = 1;  // no page's address
+};
+
+}  // namespace
+
+void KernelCode::touch(uint64_t address) {
+  const uint64_t page = address & ~(page_bytes - 1);
+  uint64_t& recent = recent_[page / page_bytes % recent_pages];
+  if (recent == page || !is_kernel(address)) return;
+  recent = page;
+  if (pages_.size() < pages_most) pages_.insert(page);
+}
+
+// Only the majors of ITrace that tell addresses; a system call's branch of user code goes to the
+// kernel.
+void KernelCode::see(std::span<const std::byte> records) {
+  for (size_t place = 0; place < records.size();) {
+    const RecordView record(records.subspan(place));
+    if (!record.valid()) return;
+    place += record.length();
+    const auto ints = [&](uint32_t index) { return record.int_at(index); };
+    switch (record.major()) {
+      case PITRACE_MAJOR_BRANCH_KERNEL:
+      case PITRACE_MAJOR_BRANCH_USER:
+        if (record.int_count() < 3) break;
+        touch(wide(record.minor(), ints(0)));
+        touch(wide(ints(1), ints(2)));
+        break;
+      case PITRACE_MAJOR_CUT_KERNEL:
+        if (record.int_count() >= 3) touch(wide(ints(1), ints(2)));
+        break;
+      case PITRACE_MAJOR_ITRACE_GAP:
+        if (record.int_count() >= 5) touch(wide(ints(3), ints(4)));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+Result<std::string> KernelCode::read(const std::string& proc) const {
+  const std::string path = proc + "/kcore";
+  const auto missing = [&](const std::string& why) {
+    return Error{PU_ERROR_FILE,
+                 fmt::format("The kernel's code is not in the trace: {} ({}). Root can read it, "
+                             "unless the kernel is locked down. Without it instructions of the "
+                             "kernel are not disassembled, or as its files have them.",
+                             path, why)};
+  };
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return missing(errno_text(errno));
+  const auto segments = read_segments(fd.get());
+  if (segments.empty()) return missing("it tells no memory");
+  std::vector<uint64_t> pages(pages_.begin(), pages_.end());
+  std::sort(pages.begin(), pages.end());
+  Stretches stretches;
+  std::array<char, page_bytes> bytes;
+  for (const uint64_t page : pages) {
+    const Segment* segment = segment_of(segments, page);
+    if (segment &&
+        read_at(fd.get(), segment->offset + (page - segment->start), bytes.data(), bytes.size()))
+      stretches.add(page, bytes.data());
+  }
+  std::string text = stretches.take();
+  if (text.empty()) return missing("it has none of the pages");
+  return text;
+}
+
+std::string code_or_note(const KernelCode& code, const std::string& proc, InfoText& info) {
+  if (code.empty()) return "";
+  auto text = code.read(proc);
+  if (text) return std::move(*text);
+  info.add(nrm2::info::note, text.error().message);
+  return "";
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// swtrace it_install, it_enable, it_remove, it_on, it_off: the recorder does them.
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "perfutil.h"
+#include "pid_ranges.h"
+
+namespace pi::swtrace {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr char exit_codes[] = "Exit status: 0 done, 1 failed, 255 wrong use.";
+constexpr char selection_help[] =
+    "which processes: all, PID, PID- (that one and those with greater numbers), PID-PID, or "
+    "several of these with commas between them";
+
+cli::OptionTable install_options() {
+  cli::OptionTable table(
+      {"swtrace it_install [OPTION]...",
+       "Makes ready to follow instructions (ITrace) and has its records and names recorded. "
+       "Nothing is followed before 'swtrace it_on', or before a program that has enabled itself "
+       "calls ITraceOn(). Without the module user code alone is followed, of processes named one "
+       "by one.",
+       {"swtrace it_install -i -p 4711", "swtrace it_install -i -user -cont -p 100-200"},
+       exit_codes});
+  table.group("What is recorded")                                                    //
+      ("i", po::bool_switch(), "how many instructions each block has")               //
+      ("intr", po::bool_switch(), "what hardware interrupts do, too (module only)")  //
+      ("user", po::bool_switch(), "user code only")                                  //
+      ("kernel", po::bool_switch(), "kernel code only (module only)")                //
+      ("cont", po::bool_switch(),
+       "lose nothing of user code: hold threads back until the buffer has room; with 'swtrace "
+       "init -t cont'")                                                                          //
+      ("ss", po::bool_switch(), "step instructions also where the processor can trap branches")  //
+      ("c", po::value<std::string>()->value_name("SKIP"),
+       "accepted for the sake of old scripts; does nothing: time does not run away");
+  table.group("Whose instructions")                                              //
+      ("p", po::value<std::string>()->value_name("WHICH"), selection_help)       //
+      ("children", po::bool_switch(), "also processes that a traced one forks")  //
+      ("threads", po::value<std::string>()->value_name("N"),
+       "how many threads can be followed at a time (default 4096)")  //
+      ("reserve", po::value<std::string>()->value_name("SIZE"),
+       "with -cont: what each CPU's buffer keeps for kernel code, in MB (default 4)");
+  return table;
+}
+
+int flags_of(const po::variables_map& values) {
+  constexpr std::pair<const char*, int> options[] = {
+      {"i", PI_ITRACE_COUNT},          {"intr", PI_ITRACE_INTERRUPTS},
+      {"user", PI_ITRACE_NO_KERNEL},   {"kernel", PI_ITRACE_NO_USER},
+      {"cont", PI_ITRACE_CONTINUOUS},  {"ss", PI_ITRACE_STEP},
+      {"children", PI_ITRACE_CHILDREN}};
+  int flags = PI_ITRACE_RING;
+  for (const auto& [name, flag] : options)
+    if (values[name].as<bool>()) flags |= flag;
+  return flags;
+}
+
+// Adds the words for them; false with a message when text is no selection.
+bool add_ranges(const std::string& text, Request& request) {
+  const auto ranges = parse_pid_ranges(text);
+  if (!ranges) {
+    cli::error(
+        fmt::format("'{}' selects no processes: give all, PID, PID-, PID-PID, or several "
+                    "with commas between them.",
+                    text));
+    return false;
+  }
+  for (const auto& [first, last] : *ranges) {
+    request.push_back(std::to_string(first));
+    request.push_back(std::to_string(last));
+  }
+  return true;
+}
+
+// -threads and -reserve, 0 where they are not given; nothing with a message when they are wrong.
+std::optional<std::pair<int, uint32_t>> read_sizes(const po::variables_map& values) {
+  int threads = 0;
+  uint32_t reserve = 0;
+  if (values.count("threads") != 0) {
+    constexpr int threads_most = 65536;
+    const auto& text = values["threads"].as<std::string>();
+    const auto number = parse_number(text, threads_most);
+    if (!number || *number == 0) {
+      cli::error(fmt::format("-threads: '{}' is not a number from 1 to {}.", text, threads_most));
+      return std::nullopt;
+    }
+    threads = *number;
+  }
+  if (values.count("reserve") != 0) {
+    const auto& text = values["reserve"].as<std::string>();
+    const auto size = parse_size(text);
+    if (!size) {
+      cli::error(fmt::format("-reserve: '{}' is not a size such as 4M or 512K.", text));
+      return std::nullopt;
+    }
+    reserve = *size;
+  }
+  return std::pair(threads, reserve);
+}
+
+int plain_command(const Words& words, const char* name, const char* summary) {
+  const auto outcome =
+      cli::OptionTable(
+          {fmt::format("swtrace {}", name), summary, {fmt::format("swtrace {}", name)}, exit_codes})
+          .parse(words);
+  return outcome.exit ? *outcome.exit : ask_and_report({name});
+}
+
+}  // namespace
+
+int cmd_it_install(const Words& words) {
+  const auto outcome = install_options().parse(words);
+  if (outcome.exit) return *outcome.exit;
+  const auto& values = outcome.values;
+  if (values["user"].as<bool>() && values["kernel"].as<bool>()) {
+    cli::error("-user and -kernel exclude each other.");
+    return cli::exit_usage;
+  }
+  if (values.count("c") != 0) {
+    if (!parse_number(values["c"].as<std::string>(), INT32_MAX)) {
+      cli::error(fmt::format("-c: '{}' is not a number.", values["c"].as<std::string>()));
+      return cli::exit_usage;
+    }
+    cli::warning("-c does nothing: the timer is left alone while instructions are followed.");
+  }
+  const auto sizes = read_sizes(values);
+  if (!sizes) return cli::exit_usage;
+  if (sizes->second != 0 && !values["cont"].as<bool>())
+    cli::warning("-reserve has no effect without -cont.");
+  Request request{"it_install", std::to_string(flags_of(values)), std::to_string(sizes->first),
+                  std::to_string(sizes->second)};
+  if (values.count("p") != 0 && !add_ranges(values["p"].as<std::string>(), request))
+    return cli::exit_usage;
+  return ask_and_report(request);
+}
+
+int cmd_it_enable(const Words& words) {
+  cli::OptionTable table(
+      {"swtrace it_enable WHICH",
+       "Adds processes whose instructions can be followed to those of 'it_install -p'. WHICH: all, "
+       "PID, PID- (that one and those with greater numbers), PID-PID, or several of these with "
+       "commas between them.",
+       {"swtrace it_enable 4711", "swtrace it_enable 100-200,4711"},
+       exit_codes});
+  table.positional("which", 1);
+  const auto outcome = table.parse(words);
+  if (outcome.exit) return *outcome.exit;
+  if (outcome.values.count("which") == 0) {
+    cli::error("Say which processes: all, PID, PID-, PID-PID, or several of these.");
+    return cli::exit_usage;
+  }
+  Request request{"it_enable"};
+  if (!add_ranges(outcome.values["which"].as<std::vector<std::string>>().front(), request))
+    return cli::exit_usage;
+  return ask_and_report(request);
+}
+
+int cmd_it_remove(const Words& words) {
+  const auto outcome =
+      cli::OptionTable(
+          {"swtrace it_remove",
+           "Ends what 'it_install' began: no thread is followed any more. Where nothing is "
+           "installed that is a warning.",
+           {"swtrace it_remove"},
+           exit_codes})
+          .parse(words);
+  if (outcome.exit) return *outcome.exit;
+  const auto reply = ask({"it_remove"});
+  if (!reply) return cli::exit_failure;
+  if (reply->rc == PU_SUCCESS) return cli::exit_good;
+  if (reply->rc != PU_ERROR_INCORRECT_STATE) {
+    cli::error(reply->text);
+    return cli::exit_failure;
+  }
+  cli::warning(reply->text);
+  return cli::exit_good;
+}
+
+int cmd_it_on(const Words& words) {
+  return plain_command(words, "it_on",
+                       "Follows the instructions of all threads of the enabled processes, from "
+                       "now on and until 'swtrace it_off'. The trace must be on.");
+}
+
+int cmd_it_off(const Words& words) {
+  return plain_command(words, "it_off", "Lets the threads run as before.");
+}
+
+}  // namespace pi::swtrace
