@@ -56,6 +56,11 @@ std::vector<Mapping> mappings_of(pid_t pid) {
   return mappings;
 }
 
+// Also where it leads to the instruction behind it, as the first time in a procedure linkage table.
+bool always_branches(pi::Flow flow) {
+  return flow == pi::Flow::call || flow == pi::Flow::ret || flow == pi::Flow::jump;
+}
+
 class Stepper {
  public:
   Stepper(pid_t pid, bool counted) : pid_(pid), counted_(counted) {}
@@ -103,7 +108,7 @@ class Stepper {
       if (code.flow == pi::Flow::system_call) {
         out.itrace_gap(++time_, PITRACE_GAP_UNTRACED, counted_ ? count : 0, 0, 0, next);
         count = 0;
-      } else if (next != here && next != here + code.length) {
+      } else if (always_branches(code.flow) || (next != here && next != here + code.length)) {
         out.branch(++time_, true, here, next, counted_, count);
         ++branches;
         count = 0;
