@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include <pitrace/abi.h>
+#include <pitrace/encode.h>
 
 namespace pi {
 
@@ -52,6 +52,11 @@ class RecordView {
   // Two ints, high half first.
   uint64_t long_at(uint32_t index) const {
     return static_cast<uint64_t>(int_at(index)) << 32 | int_at(index + 1);
+  }
+
+  // The same, low half first, as ITrace's records have most of theirs.
+  uint64_t low_first_at(uint32_t index) const {
+    return static_cast<uint64_t>(int_at(index + 1)) << 32 | int_at(index);
   }
 
   // The index-th string of a record of strings; false when there is none or it does not fit.
@@ -288,6 +293,119 @@ inline bool decode_inner(const RecordView& record, InnerEntry& out) {
   out = {record.int_at(PITRACE_INNER_PID), record.int_at(PITRACE_INNER_TID),
          record.int_at(PITRACE_INNER_PID_INSIDE), record.int_at(PITRACE_INNER_TID_INSIDE),
          record.int_at(PITRACE_INNER_NAMESPACE)};
+  return true;
+}
+
+// ---- ITrace: see include/pitrace/abi.h. Addresses are those of the thread, ns are nanoseconds. ----
+
+inline bool is_itrace(const RecordView& record) {
+  const uint32_t major = record.major();
+  return major >= PITRACE_MAJOR_BRANCH_KERNEL && major <= PITRACE_MAJOR_ITRACE_STOP &&
+         (major <= PITRACE_MAJOR_BRANCH_USER || major == PITRACE_MAJOR_CUT_KERNEL ||
+          major == PITRACE_MAJOR_CUT_USER || major == PITRACE_MAJOR_ITRACE_GAP ||
+          major == PITRACE_MAJOR_ITRACE_THREAD || major == PITRACE_MAJOR_ITRACE_START ||
+          major == PITRACE_MAJOR_ITRACE_STOP);
+}
+
+struct ItraceBranch {
+  bool user;  // the ring of the branch
+  uint64_t from;
+  uint64_t to;
+  uint32_t count;  // instructions; 0: not told
+};
+
+inline bool decode_branch(const RecordView& record, ItraceBranch& out) {
+  const uint32_t major = record.major();
+  const uint32_t ints = record.int_count();
+  if ((major != PITRACE_MAJOR_BRANCH_KERNEL && major != PITRACE_MAJOR_BRANCH_USER) || ints < 3)
+    return false;
+  out = {major == PITRACE_MAJOR_BRANCH_USER,
+         static_cast<uint64_t>(record.int_at(0)) << 32 | record.minor(), record.low_first_at(1),
+         ints > 3 ? record.int_at(3) : 0};
+  return true;
+}
+
+struct ItraceCut {
+  bool user;
+  bool resumed;  // what was cut goes on
+  uint32_t vector;
+  uint32_t count;
+  uint64_t address;  // of the instruction that is not executed
+};
+
+inline bool decode_cut(const RecordView& record, ItraceCut& out) {
+  const uint32_t major = record.major();
+  if ((major != PITRACE_MAJOR_CUT_KERNEL && major != PITRACE_MAJOR_CUT_USER) ||
+      record.int_count() < PITRACE_CUT_INTS)
+    return false;
+  out = {major == PITRACE_MAJOR_CUT_USER, (record.minor() & PITRACE_CUT_RESUMED) != 0,
+         record.minor() & 0xff, record.int_at(0), record.low_first_at(1)};
+  return true;
+}
+
+struct ItraceGap {
+  uint32_t reason;   // PITRACE_GAP_*, or one that is not known
+  uint32_t count;    // instructions before it
+  uint32_t missing;  // instructions in it; 0: not known
+  uint32_t ns;
+  uint64_t to;  // where the flow goes on
+};
+
+inline bool decode_gap(const RecordView& record, ItraceGap& out) {
+  if (record.major() != PITRACE_MAJOR_ITRACE_GAP || record.int_count() < PITRACE_GAP_INTS)
+    return false;
+  out = {record.minor(), record.int_at(0), record.int_at(1), record.int_at(2),
+         record.low_first_at(3)};
+  return true;
+}
+
+struct ItraceThread {
+  uint32_t tid;
+  uint32_t pid;  // 0: not told
+};
+
+inline bool decode_itrace_thread(const RecordView& record, ItraceThread& out) {
+  if (record.major() != PITRACE_MAJOR_ITRACE_THREAD) return false;
+  out = {record.minor(), record.int_count() > 1 ? record.int_at(1) : 0};
+  return true;
+}
+
+struct ItraceStart {
+  uint32_t pid;
+  uint32_t tid;
+  uint32_t flags;  // PITRACE_ITRACE_*
+  bool placed;     // address is told
+  uint64_t address;
+};
+
+inline bool decode_itrace_start(const RecordView& record, ItraceStart& out) {
+  const uint32_t ints = record.int_count();
+  if (record.major() != PITRACE_MAJOR_ITRACE_START || ints < 4) return false;
+  const bool placed = ints >= PITRACE_ITRACE_START_INTS;
+  out = {record.int_at(2), record.int_at(3), ints > 4 ? record.int_at(4) : 0, placed,
+         placed ? record.low_first_at(5) : 0};
+  return true;
+}
+
+struct ItraceStop {
+  uint32_t reason;  // PITRACE_STOP_*
+  uint32_t branches;
+  bool placed;  // what follows is told
+  uint32_t tid;
+  uint32_t count;
+  uint64_t address;  // of the instruction that was next
+};
+
+inline bool decode_itrace_stop(const RecordView& record, ItraceStop& out) {
+  const uint32_t ints = record.int_count();
+  if (record.major() != PITRACE_MAJOR_ITRACE_STOP || ints < 2) return false;
+  const bool placed = ints >= PITRACE_ITRACE_STOP_INTS;
+  out = {record.minor(), record.int_at(1), placed, 0, 0, 0};
+  if (placed) {
+    out.tid = record.int_at(2);
+    out.count = record.int_at(3);
+    out.address = record.low_first_at(4);
+  }
   return true;
 }
 

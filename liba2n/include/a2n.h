@@ -320,6 +320,13 @@ int A2nGetFramesAt(uint32_t pid, uint64_t address, uint64_t time, A2N_FRAME *fra
 int A2nGetCodeAt(uint32_t pid, uint64_t address, uint64_t time, const unsigned char **code,
 		 uint64_t *start, size_t *length);
 
+/* Copies bytes of code from an address of pid on, as they were then, as many as are known one behind
+ * the other, room at most: of a mapped file also where it has no symbol, of the kernel from the image
+ * that was set, which is not always what ran, since the kernel changes its code as it starts and runs (our
+ * addition). A2N_SUCCESS, A2N_NO_SYMBOL_FOUND (none are known), A2N_NULL_SYMDATA. */
+int A2nReadCodeAt(uint32_t pid, uint64_t address, uint64_t time, unsigned char *bytes, size_t room,
+		  size_t *length);
+
 /* ---- saved symbol information (MSI files) --------------------------------------------------- */
 /* An MSI file holds what gathering from files gave: symbols, sections and build-ids of modules, so
  * that addresses can be named where the files are not. Its format is in genmsi(1). */

@@ -135,6 +135,16 @@ int A2nGetCodeAt(uint32_t pid, uint64_t address, uint64_t time, const unsigned c
   });
 }
 
+int A2nReadCodeAt(uint32_t pid, uint64_t address, uint64_t time, unsigned char* bytes, size_t room,
+                  size_t* length) {
+  if (!length || (!bytes && room != 0)) return A2N_NULL_SYMDATA;
+  *length = 0;
+  return guarded([=](Library& lib) {
+    *length = lib.read_code(pid, address, time, reinterpret_cast<char*>(bytes), room);
+    return *length == 0 ? A2N_NO_SYMBOL_FOUND : A2N_SUCCESS;
+  });
+}
+
 int A2nGetFramesAt(uint32_t pid, uint64_t address, uint64_t time, A2N_FRAME* frames, size_t room,
                    size_t* count) {
   if (!count || (!frames && room != 0)) return A2N_NULL_SYMDATA;

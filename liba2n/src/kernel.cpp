@@ -81,6 +81,7 @@ void Kernel::load_image() {
     return;
   }
   if (!image_path_.empty()) use(read_kernel_image(image_path_));
+  if (image_) code_path_ = image_path_;
   if (!image_ && !map_path_.empty()) use(read_kernel_map(map_path_));
 }
 
@@ -97,6 +98,22 @@ Kernel::Found Kernel::find(uint64_t address) {
     }
   }
   return found;
+}
+
+size_t Kernel::read_code(uint64_t address, char* out, size_t room) {
+  if (!loaded_) load();
+  if (code_path_.empty()) return 0;
+  if (!image_code_) {
+    ModuleSymbols code;
+    if (auto file = ElfFile::open(code_path_)) {
+      code.segments = file->layout().segments;
+      code.build_id = file->layout().build_id;
+      code.files = {code_path_};
+      code.exact_offsets = true;
+    }
+    image_code_ = std::make_shared<const ModuleSymbols>(std::move(code));
+  }
+  return pieces_.read(*image_code_, address - image_->shift, out, room);
 }
 
 SavedKernel Kernel::saved() {

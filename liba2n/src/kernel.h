@@ -3,11 +3,14 @@
 #ifndef A2N_KERNEL_H
 #define A2N_KERNEL_H
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "code_bytes.h"
 #include "kernel_image.h"
 #include "kernel_symbols.h"
 #include "notes.h"
@@ -47,6 +50,10 @@ class Kernel {
   };
   Found find(uint64_t address);
 
+  // Copies bytes of the image's code at an address of the traced kernel; how many, 0: there is no
+  // image, or no code of it there.
+  size_t read_code(uint64_t address, char* out, size_t room);
+
   // What find() works with, to be saved for the same trace.
   SavedKernel saved();
   // The image or the map that was set, to be saved for other traces; nothing when none was.
@@ -73,6 +80,9 @@ class Kernel {
   bool loaded_ = false;
   KernelSymbols symbols_;
   std::optional<KernelImage> image_;
+  std::string code_path_;  // of the image, if it is used
+  std::shared_ptr<const ModuleSymbols> image_code_;  // where to read it, once it is wanted
+  CodePieces pieces_;
   Notes own_notes_;  // those of the kernel, among the library's
 };
 

@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 #include <utility>
 
-#include "code_bytes.h"
 #include "demangle.h"
 #include "jit_dump.h"
 #include "jit_log.h"
@@ -180,8 +180,25 @@ Library::Code Library::code(uint32_t pid, uint64_t address, uint64_t time) {
   const ModuleSymbols& content = *mapping.file->content;
   const uint64_t vaddr = data.sym_addr - *mapping.bias;
   const auto [known, added] = code_.try_emplace({&content, vaddr});
-  if (added) known->second = read_code(content, vaddr, data.sym_length);
+  if (added) known->second = a2n::read_code(content, vaddr, data.sym_length);
   return {known->second, data.sym_addr};
+}
+
+size_t Library::read_code(uint32_t pid, uint64_t address, uint64_t time, char* out, size_t room) {
+  if (address >= kernel_half && !in_vsyscall_page(address))
+    return kernel_.read_code(address, out, room);
+  const Space* space = processes_.find(pid, time);
+  const auto piece = piece_at(space, address, time);
+  if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed)) {
+    const uint64_t at = address - method->address;
+    return at < method->code.size() ? method->code.copy(out, room, at) : 0;
+  }
+  if (!piece) return 0;
+  Mapping& mapping = mappings_[piece->tag];
+  if (!mapping.resolved) resolve(mapping);
+  if (!mapping.file || !mapping.bias) return 0;
+  const size_t mapped = static_cast<size_t>(std::min<uint64_t>(room, piece->end - address));
+  return pieces_.read(*mapping.file->content, address - *mapping.bias, out, mapped);
 }
 
 const char* Library::readable(const char* name) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "a2n.h"
+#include "code_bytes.h"
 #include "duplicate_names.h"
 #include "interner.h"
 #include "jit_table.h"
@@ -74,6 +75,9 @@ class Library {
   };
   Code code(uint32_t pid, uint64_t address, uint64_t time);
 
+  // Copies bytes of code from an address on; how many, 0: none are known.
+  size_t read_code(uint32_t pid, uint64_t address, uint64_t time, char* out, size_t room);
+
   // Reads the symbols of every module that was added.
   void gather();
   // The index-th file that symbols were read from, or null.
@@ -126,6 +130,7 @@ class Library {
   std::unordered_map<const char*, const char*> readable_;  // of functions that were inlined
   // Bytes of mapped symbols handed out, by module and virtual address.
   std::map<std::pair<const ModuleSymbols*, uint64_t>, std::string> code_;
+  CodePieces pieces_;
   std::vector<const char*> files_;  // that symbols were read from, when last asked
   uint64_t time_ = 0;
   bool msi_loaded_ = false;

@@ -4,6 +4,7 @@
 #define A2N_MODULE_SYMBOLS_H
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct ModuleSymbols {
   // Where it comes from; not kept in MSI files, which tell it by their own means.
   std::string build_id;            // of the file, "" without one
   std::vector<std::string> files;  // paths of the files it was read from
+  std::shared_ptr<const std::string> image = {};  // the file itself, where it is nowhere on disk
 };
 
 // Reads a mapped file (or null), its separate debug file (or null), or both.

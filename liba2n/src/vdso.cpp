@@ -45,6 +45,7 @@ Vdso read_own_vdso() {
   vdso.module = read_module(&*file, nullptr);
   vdso.module.exports_only = false;  // it exports all it has
   vdso.module.files.clear();         // it is nowhere on disk
+  vdso.module.image = std::make_shared<const std::string>(start, length);
   vdso.build_id = file->layout().build_id;
   vdso.length = (length + page - 1) & ~(page - 1);
   return vdso;

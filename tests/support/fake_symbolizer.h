@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,10 @@ class FakeSymbolizer final : public post::Symbolizer {
   void add_jitted(Jitted code) { jitted_.push_back(std::move(code)); }
   void add_thread_start(uint32_t pid, pi::ThreadStart start) {
     thread_starts_[pid].push_back(std::move(start));
+  }
+  // Machine code for read_code(); start as for add_symbol(), in "JITCODE" an address, too.
+  void add_code(const std::string& module, uint64_t start, std::vector<std::byte> bytes) {
+    pieces_[module][start] = std::move(bytes);
   }
   void add_note(const std::string& note) { notes_.push_back(note); }
 
@@ -85,6 +90,16 @@ class FakeSymbolizer final : public post::Symbolizer {
     bytes.back() = std::byte{0xc3};
     return {bytes, known.start};
   }
+  // What add_code() was told, from one piece.
+  size_t read_code(uint64_t time, uint32_t pid, uint64_t address,
+                   std::span<std::byte> out) override {
+    if (jitted_at(time, pid, address)) return copy_code("JITCODE", address, out);
+    if (address >> 63 != 0) return copy_code("vmlinux", address, out);
+    for (const Mapping& mapping : space(pid)->mappings)
+      if (address - mapping.address < mapping.size)
+        return copy_code(mapping.name, address - mapping.address + mapping.offset, out);
+    return 0;
+  }
   void look_for_logs(const post::ProcessIds& process) override { asked.push_back(process.pid); }
   uint64_t next_code_change(uint64_t time, uint32_t pid) override {
     uint64_t next = UINT64_MAX;
@@ -119,6 +134,18 @@ class FakeSymbolizer final : public post::Symbolizer {
   struct Space {
     std::vector<Mapping> mappings;
   };
+  size_t copy_code(const std::string& module, uint64_t at, std::span<std::byte> out) const {
+    const auto pieces = pieces_.find(module);
+    if (pieces == pieces_.end()) return 0;
+    for (const auto& [start, bytes] : pieces->second) {
+      if (at < start || at - start >= bytes.size()) continue;
+      const size_t count = std::min<size_t>(out.size(), bytes.size() - (at - start));
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at - start), count, out.begin());
+      return count;
+    }
+    return 0;
+  }
+
   struct Symbol {
     uint64_t start;
     uint64_t size;
@@ -146,6 +173,7 @@ class FakeSymbolizer final : public post::Symbolizer {
   std::map<uint32_t, std::shared_ptr<Space>> spaces_;
   std::map<std::string, std::vector<Symbol>> symbols_;
   std::vector<Jitted> jitted_;
+  std::map<std::string, std::map<uint64_t, std::vector<std::byte>>> pieces_;
   std::map<std::pair<std::string, std::string>, std::vector<std::byte>> code_;
   std::map<uint32_t, std::vector<pi::ThreadStart>> thread_starts_;
   std::vector<std::string> notes_;

@@ -54,6 +54,20 @@ inline void add_jitted(const std::string& text, FakeSymbolizer& symbolizer) {
   }
 }
 
+// MODULE START HH HH ...: machine code, START as for symbols; behind # a comment.
+inline void add_code(const std::string& text, FakeSymbolizer& symbolizer) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line.substr(0, line.find('#')));
+    std::string module, start;
+    if (!(in >> module >> start)) continue;
+    std::vector<std::byte> bytes;
+    for (std::string byte; in >> byte;)
+      bytes.push_back(static_cast<std::byte>(std::stoi(byte, nullptr, 16)));
+    symbolizer.add_code(module, std::stoull(start, nullptr, 0), std::move(bytes));
+  }
+}
+
 // PID TIME TID NAME: what a runtime calls a thread from then on.
 inline void add_thread_starts(const std::string& text, FakeSymbolizer& symbolizer) {
   std::istringstream in(text);

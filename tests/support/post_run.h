@@ -8,6 +8,7 @@
 #include <options.h>
 #include <pipeline.h>
 #include <profile.h>
+#include <report_arc.h>
 #include <report_calls.h>
 #include <report_json.h>
 #include <report_micro.h>
@@ -35,6 +36,7 @@ struct PostRun {
   std::string folded;
   std::string off_cpu;
   std::string micro;
+  std::string arc;
   post::Profile profile;
 };
 
@@ -66,12 +68,22 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
                     post::OffCpu::Options{options.report.labels, frames, 64});
   std::optional<post::Micro> micro;
   if (options.micro) micro.emplace(processes, symbolizer, names, frames, 64);
+  post::KernelCode kernel_code;
+  kernel_code.load(source, run.file.kernel_code, run.damage);
+  post::StringSink arc_sink;
+  std::optional<post::Arc> arc;
+  if (options.arc) {
+    post::ArcOptions form = options.arc_form;
+    form.places = 64;
+    arc.emplace(processes, symbolizer, names, kernel_code, arc_sink, form);
+    arc->put_head(arc_head(run.file, form, {}));
+  }
   post::StringSink show_sink;
   post::ShowReport show(show_sink, options.show_raw);
   run.records =
       run_pipeline(source, run.file, run.damage,
                    {&processes, &ticks, &show, options.report.selection, calls ? &*calls : nullptr,
-                    off_cpu ? &*off_cpu : nullptr, micro ? &*micro : nullptr},
+                    off_cpu ? &*off_cpu : nullptr, micro ? &*micro : nullptr, arc ? &*arc : nullptr},
                    nullptr);
   show.finish();
   run.show = show_sink.text;
@@ -83,6 +95,12 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   summary.budget = measure(limits, run.profile);
   summary.calls = calls ? &*calls : nullptr;
   summary.off_cpu = off_cpu ? &*off_cpu : nullptr;
+  if (arc) {
+    summary.arc = &arc->totals();
+    arc_sink.write(arc_end(summary, arc->totals()));
+    arc_sink.rewrite(0, arc_head(run.file, options.arc_form, arc->totals()));
+    run.arc = arc_sink.text;
+  }
   post::StringSink tprof;
   write_tprof(summary, tprof);
   run.tprof = tprof.text;

@@ -86,6 +86,39 @@ class RecordBuilder {
                       std::initializer_list<uint32_t> values) {
     return ints(time, major, minor, std::span(values.begin(), values.size()));
   }
+  // ITrace's. count: instructions, where the record is to tell them.
+  RecordBuilder& branch(uint64_t time, bool user, uint64_t from, uint64_t to, bool counted,
+                        uint32_t count) {
+    pitrace_encode_branch(reserve(time, pitrace_size_branch(counted)), low(time), user, from, to,
+                          counted, count);
+    return *this;
+  }
+  RecordBuilder& itrace_thread(uint64_t time, uint32_t pid, uint32_t tid) {
+    return ints(time, PITRACE_MAJOR_ITRACE_THREAD, tid, {0, pid});
+  }
+  RecordBuilder& itrace_start(uint64_t time, uint32_t pid, uint32_t tid, uint32_t flags,
+                              uint64_t address) {
+    uint32_t values[PITRACE_ITRACE_START_INTS];
+    pitrace_put_itrace_start(values, pid, tid, flags, address);
+    return ints(time, PITRACE_MAJOR_ITRACE_START, 0, values);
+  }
+  RecordBuilder& itrace_stop(uint64_t time, uint32_t reason, uint32_t cpu, uint32_t branches,
+                             uint32_t tid, uint32_t count, uint64_t address) {
+    uint32_t values[PITRACE_ITRACE_STOP_INTS];
+    pitrace_put_itrace_stop(values, cpu, branches, tid, count, address);
+    return ints(time, PITRACE_MAJOR_ITRACE_STOP, reason, values);
+  }
+  RecordBuilder& cut(uint64_t time, bool user, uint32_t vector, uint32_t count, uint64_t address) {
+    uint32_t values[PITRACE_CUT_INTS];
+    pitrace_put_cut(values, count, address);
+    return ints(time, user ? PITRACE_MAJOR_CUT_USER : PITRACE_MAJOR_CUT_KERNEL, vector, values);
+  }
+  RecordBuilder& itrace_gap(uint64_t time, uint32_t reason, uint32_t count, uint32_t missing,
+                            uint32_t ns, uint64_t to) {
+    uint32_t values[PITRACE_GAP_INTS];
+    pitrace_put_gap(values, count, missing, ns, to);
+    return ints(time, PITRACE_MAJOR_ITRACE_GAP, reason, values);
+  }
   RecordBuilder& mte(uint64_t time, uint32_t minor, std::initializer_list<uint32_t> values) {
     return ints(time, PITRACE_MAJOR_MTE, minor, values);
   }

@@ -65,6 +65,8 @@ class TextTrace {
       info_ += words.rest() + "\n";
     else if (first == "build-id")
       build_ids_ += words.rest() + "\n";
+    else if (first == "kernel-code")
+      add_kernel_code(words);
     else if (first == "kallsyms")
       kallsyms_ += words.rest() + "\n";
     else if (first == "section")
@@ -79,6 +81,8 @@ class TextTrace {
 
   Bytes finish() {
     end_section();
+    if (!kernel_code_.empty())
+      trace_.section(pi::nrm2::section_kernel_code, {}, kernel_code_);
     if (!info_.empty()) trace_.text(pi::nrm2::section_info, info_);
     if (!build_ids_.empty()) trace_.text(pi::nrm2::section_build_ids, build_ids_);
     if (!kallsyms_.empty()) trace_.symbols(kallsyms_, "");
@@ -116,15 +120,73 @@ class TextTrace {
     records_.reset();
   }
 
-  void add_raw(Words& words) {
+  static Bytes take_bytes(Words& words) {
     Bytes bytes;
     for (std::string byte; words.take(byte);)
       bytes.push_back(static_cast<std::byte>(std::stoi(byte, nullptr, 16)));
-    records_->raw(bytes);
+    return bytes;
+  }
+
+  void add_raw(Words& words) { records_->raw(take_bytes(words)); }
+
+  void add_kernel_code(Words& words) {
+    const uint64_t address = words.number();
+    const Bytes code = take_bytes(words);
+    const uint64_t head[] = {address, code.size()};
+    const auto head_bytes = std::as_bytes(std::span(head));
+    kernel_code_.insert(kernel_code_.end(), head_bytes.begin(), head_bytes.end());
+    kernel_code_.insert(kernel_code_.end(), code.begin(), code.end());
+    kernel_code_.resize((kernel_code_.size() + 7) & ~size_t{7});
+  }
+
+  static bool take_ring(Words& words) {
+    const std::string ring = words.word();
+    if (ring != "user" && ring != "kernel")
+      throw std::invalid_argument("user or kernel, not " + ring);
+    return ring == "user";
+  }
+
+  // False when it is another kind of record.
+  bool add_itrace(uint64_t time, const std::string& kind, Words& words) {
+    if (kind == "branch") {
+      const bool user = take_ring(words);
+      const uint64_t from = words.number();
+      const uint64_t to = words.number();
+      std::string count;
+      const bool counted = words.take(count);
+      records_->branch(time, user, from, to, counted,
+                       counted ? static_cast<uint32_t>(Words::number(count)) : 0);
+    } else if (kind == "cut") {
+      const bool user = take_ring(words);
+      const uint32_t vector = words.small();
+      const uint32_t count = words.small();
+      const uint64_t address = words.number();
+      std::string resumed;
+      const uint32_t flag = words.take(resumed) && resumed == "resumed" ? PITRACE_CUT_RESUMED : 0;
+      records_->cut(time, user, vector | flag, count, address);
+    } else if (kind == "gap") {
+      const uint32_t reason = words.small(), count = words.small(), missing = words.small();
+      const uint32_t ns = words.small();
+      records_->itrace_gap(time, reason, count, missing, ns, words.number());
+    } else if (kind == "follow") {
+      const uint32_t pid = words.small();
+      records_->itrace_thread(time, pid, words.small());
+    } else if (kind == "start") {
+      const uint32_t pid = words.small(), tid = words.small(), flags = words.small();
+      records_->itrace_start(time, pid, tid, flags, words.number());
+    } else if (kind == "stop") {
+      const uint32_t reason = words.small(), cpu = words.small(), branches = words.small();
+      const uint32_t tid = words.small(), count = words.small();
+      records_->itrace_stop(time, reason, cpu, branches, tid, count, words.number());
+    } else {
+      return false;
+    }
+    return true;
   }
 
   void add_record(uint64_t time, Words& words) {
     const std::string kind = words.word();
+    if (add_itrace(time, kind, words)) return;
     if (kind == "tick") return add_tick(time, words);
     if (kind == "ints") return add_ints(time, words);
     if (kind == "dispatch") return add_dispatch(time, words);
@@ -151,16 +213,14 @@ class TextTrace {
   }
 
   void add_tick(uint64_t time, Words& words) {
-    const std::string ring = words.word();
-    if (ring != "user" && ring != "kernel")
-      throw std::invalid_argument("user or kernel, not " + ring);
+    const bool user = take_ring(words);
     const uint32_t pid = words.small();
     const uint32_t tid = words.small();
     const uint64_t address = words.number();
     if (const auto stack = take_stack(words))
-      records_->tick(time, ring == "user", pid, tid, address, *stack);
+      records_->tick(time, user, pid, tid, address, *stack);
     else
-      records_->tick(time, ring == "user", pid, tid, address);
+      records_->tick(time, user, pid, tid, address);
   }
 
   void add_dispatch(uint64_t time, Words& words) {
@@ -250,6 +310,7 @@ class TextTrace {
   std::optional<RecordBuilder> records_;
   std::string info_;
   std::string build_ids_;
+  Bytes kernel_code_;
   std::string kallsyms_;
 };
 

@@ -22,8 +22,15 @@
 //   TIME fork|clone|existing PID PARENT
 //   TIME exec PID                       and: kill PID, new-thread PID TID, end-thread PID TID
 //   TIME ints MAJOR MINOR [INT]...      any record of ints
+//   TIME branch user|kernel FROM TO [COUNT]
+//   TIME cut user|kernel VECTOR COUNT ADDRESS [resumed]
+//   TIME gap REASON COUNT MISSING NANOSECONDS TO
+//   TIME follow PID TID                 whose records of ITrace follow
+//   TIME start PID TID FLAGS ADDRESS
+//   TIME stop REASON CPU BRANCHES TID COUNT ADDRESS
 //   TIME born PID PARENT                a fork whose beginning was seen, by the thread PARENT
 //   raw HH HH ...                       bytes as they are
+//   kernel-code ADDRESS HH HH ...       machine code of the kernel as it ran
 //   kallsyms LINE                       a line of the kernel's symbols
 //
 // A STACK is the word "stack" and addresses from the innermost, each of the kernel behind "kernel",

@@ -80,7 +80,13 @@ Disassembler::~Disassembler() = default;
 Instruction Disassembler::decode(std::span<const std::byte> code, uint64_t address) const {
   Decoded decoded;
   if (!engine_->decode(code, decoded)) return {};
-  Instruction result{decoded.instruction.length, true, flow_of(decoded.instruction), {}};
+  constexpr ZydisInstructionAttributes repeat =
+      ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+  Instruction result{decoded.instruction.length,
+                     true,
+                     flow_of(decoded.instruction),
+                     (decoded.instruction.attributes & repeat) != 0,
+                     {}};
   const ZydisDecodedOperand& first = decoded.operands[0];
   if (is_branch(result.flow) && decoded.instruction.operand_count_visible != 0 &&
       first.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && first.imm.is_relative) {

@@ -30,6 +30,7 @@ struct Instruction {
   uint8_t length = 1;
   bool valid = false;  // it is an instruction
   Flow flow = Flow::next;
+  bool repeats = false;  // a string instruction with a repeat prefix: one iteration or many
   std::optional<uint64_t> target;  // of a branch whose destination stands in the instruction
 };
 

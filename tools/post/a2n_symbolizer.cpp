@@ -222,6 +222,14 @@ Code A2nSymbolizer::code(uint64_t time, uint32_t pid, uint64_t address) {
   return {std::as_bytes(std::span(bytes, length)), start};
 }
 
+size_t A2nSymbolizer::read_code(uint64_t time, uint32_t pid, uint64_t address,
+                                std::span<std::byte> out) {
+  size_t length = 0;
+  A2nReadCodeAt(pid, address, time, reinterpret_cast<unsigned char*>(out.data()), out.size(),
+                &length);
+  return length;
+}
+
 std::string A2nSymbolizer::archived_path(const LogKey& log) const {
   const auto found = archived_->find(log);
   return found == archived_->end() ? "" : fmt::format("/proc/self/fd/{}", found->second.get());

@@ -9,8 +9,8 @@
 
 #include <optional>
 
+#include "report_arc.h"
 #include "trace_archive.h"
-#include "output_file.h"
 
 namespace post {
 namespace {
@@ -113,6 +113,7 @@ pi::Status TickAnalysis::read() {
     return status;
   if (run_.saved_symbols) symbolizer_.use_logs(run_.logs);
   if (!symbolizer_.damage().empty()) run_.damage.add(symbolizer_.damage(), 0);
+  if (const pi::Status begun = begin_arc(); !begun) return begun;
   const pi::Status status = read_records(run_, options_,
                                          {&processes_,
                                           &ticks_,
@@ -120,11 +121,30 @@ pi::Status TickAnalysis::read() {
                                           {},
                                           calls_ ? &*calls_ : nullptr,
                                           off_cpu_ ? &*off_cpu_ : nullptr,
-                                          micro_ ? &*micro_ : nullptr});
+                                          micro_ ? &*micro_ : nullptr,
+                                          arc_ ? &*arc_ : nullptr});
   for (const std::string& source : A2nSymbolizer::sources())
     fmt::print(stderr, "post: {}\n", source);
   for (const std::string& text : symbolizer_.log_messages()) fmt::print(stderr, "post: {}\n", text);
   return status;
+}
+
+// It is as private as the trace: it tells all that a thread did.
+pi::Status TickAnalysis::begin_arc() {
+  if (!options_.arc) return {};
+  auto created = OutputFile::create(options_.output("arc"), 0600);
+  if (!created) return created.error();
+  arc_file_ = std::move(*created);
+  kernel_code_.load(*run_.source, run_.file.kernel_code, run_.damage);
+  arc_.emplace(processes_, symbolizer_, names_, kernel_code_, *arc_file_, options_.arc_form);
+  arc_->put_head(arc_head(run_.file, options_.arc_form, {}));
+  return {};
+}
+
+pi::Status TickAnalysis::finish_arc(const Summary& summary) {
+  arc_file_->write(arc_end(summary, arc_->totals()));
+  arc_file_->rewrite(0, arc_head(run_.file, options_.arc_form, arc_->totals()));
+  return arc_file_->commit();
 }
 
 pi::Status TickAnalysis::save_symbols(int fd) {
@@ -152,7 +172,8 @@ Summary TickAnalysis::summary() {
           {},
           calls(),
           off_cpu(),
-          micro()};
+          micro(),
+          arc_ ? &arc_->totals() : nullptr};
 }
 
 }  // namespace post

@@ -14,6 +14,7 @@
 #include "a2n_symbolizer.h"
 #include "file_source.h"
 #include "options.h"
+#include "output_file.h"
 #include "pipeline.h"
 #include "summary.h"
 
@@ -54,6 +55,9 @@ class TickAnalysis {
   const OffCpu* off_cpu() const { return off_cpu_ ? &*off_cpu_ : nullptr; }
   const Micro* micro() const { return micro_ ? &*micro_ : nullptr; }
 
+  // Where the options ask for an arc, after read(): its head's figures, its end, and its name.
+  pi::Status finish_arc(const Summary& summary);
+
   // After read(): the symbols that were looked up, to an open file.
   static pi::Status save_symbols(int fd);
   // The files they came from.
@@ -62,6 +66,8 @@ class TickAnalysis {
   const std::map<LogKey, std::string>& logs() const { return symbolizer_.logs(); }
 
  private:
+  pi::Status begin_arc();
+
   TraceRun& run_;
   const Options& options_;
   A2nSymbolizer symbolizer_;
@@ -71,6 +77,9 @@ class TickAnalysis {
   std::optional<CallTree> calls_;
   std::optional<OffCpu> off_cpu_;
   std::optional<Micro> micro_;
+  KernelCode kernel_code_;
+  std::unique_ptr<OutputFile> arc_file_;
+  std::optional<Arc> arc_;
 };
 
 }  // namespace post

@@ -5,8 +5,6 @@
 namespace post {
 namespace {
 
-constexpr const char* no_itrace = "there are no instruction traces in this version";
-constexpr const char* profile_instead = "-off shows where in a function the ticks fell";
 constexpr const char* no_debug = "there are no debugging codes";
 constexpr const char* verbose = "use -verbose, or -showxx to see the records";
 constexpr const char* unknown = "no description of what it did has survived";
@@ -26,16 +24,8 @@ constexpr Declined table[] = {
     {"oprof", unknown, json},
     {"nt", unknown, "leave it out"},
     {"nospace", unknown, json},
-    {"arc", no_itrace, profile_instead},
-    {"c", no_itrace, profile_instead},
-    {"ss", no_itrace, profile_instead},
-    {"ssi", no_itrace, profile_instead},
-    {"m", no_itrace, profile_instead},
-    {"ck", no_itrace, profile_instead},
-    {"cp", no_itrace, profile_instead},
-    {"dcnt", no_itrace, profile_instead},
-    {"int3", no_itrace, profile_instead},
-    {"itsel", no_itrace, profile_instead},
+    {"int3", "branches were found by breakpoints in old versions only", "leave it out"},
+    {"itsel", "records of branches tell instructions and no other metrics", "leave it out"},
     {"oldjit", "logs of the times before log-jita2n have nobody who writes them",
      "use JProf, or leave it out"},
 };

@@ -53,7 +53,7 @@ pi::Status write_reports(const Summary& summary, const Options& options) {
     bool (*write)(const Summary&, Sink&);
   };
   const Report reports[] = {
-      {summary.ticks.ticks != 0, "tprof.out", write_tprof},
+      {options.tprof_out && summary.ticks.ticks != 0, "tprof.out", write_tprof},
       {options.json.has_value(), options.json.value_or(""), write_json},
       {options.tree, "tprof.tree", write_tree},
       {options.folded, "tprof.folded", write_folded},
@@ -113,10 +113,18 @@ int report_no_ticks(const TraceRun& run, const Options& options) {
 // What a report that is asked for needs and the trace does not hold: the exit status, if anything.
 std::optional<int> report_lacking(const TraceRun& run, const Options& options,
                                   const Summary& summary) {
-  const bool without_ticks = options.off_cpu && !options.needs_calls() && !options.budget_file;
+  const bool without_ticks = (options.off_cpu || options.arc) && !options.needs_calls() && !options.budget_file;
   if (options.off_cpu && summary.off_cpu->dispatches() == 0) {
     cli::error(fmt::format("{} holds no dispatches: where threads waited is not known.", run.path));
     cli::hint("Dispatches are recorded after 'swtrace enable dispatch'.");
+    return cli::exit_failure;
+  }
+  if (options.arc && summary.arc->branches == 0) {
+    cli::error(fmt::format("{} holds no instruction trace{}: there is no flow to show.", run.path,
+                           selection_texts(options.report.selection).empty()
+                               ? ""
+                               : ", or none of the records wanted"));
+    cli::hint("Instructions are traced by run.itrace, or after 'swtrace it_install'.");
     return cli::exit_failure;
   }
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options);
@@ -167,6 +175,9 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
     return fail(status.error());
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
+  if (options.arc)
+    if (const pi::Status status = analysis.finish_arc(summary); !status)
+      return fail(status.error());
   if (const pi::Status status = write_reports(summary, options); !status)
     return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);

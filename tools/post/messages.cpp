@@ -31,6 +31,21 @@ const char* major_word(size_t major) {
       return " (task switches)";
     case PITRACE_MAJOR_MTE:
       return " (processes and modules)";
+    case PITRACE_MAJOR_BRANCH_KERNEL:
+      return " (ITrace: branches of the kernel)";
+    case PITRACE_MAJOR_BRANCH_USER:
+      return " (ITrace: branches of users)";
+    case PITRACE_MAJOR_CUT_KERNEL:
+    case PITRACE_MAJOR_CUT_USER:
+      return " (ITrace: exceptions and interrupts)";
+    case PITRACE_MAJOR_ITRACE_GAP:
+      return " (ITrace: gaps)";
+    case PITRACE_MAJOR_ITRACE_THREAD:
+      return " (ITrace: changes of thread)";
+    case PITRACE_MAJOR_ITRACE_START:
+      return " (ITrace: starts)";
+    case PITRACE_MAJOR_ITRACE_STOP:
+      return " (ITrace: stops)";
     default:
       return "";
   }

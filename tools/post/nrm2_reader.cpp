@@ -215,6 +215,9 @@ class LayoutReader {
       case nrm2::section_kernel_text:
         kernel_texts_.push_back(extent);
         break;
+      case nrm2::section_kernel_code:
+        file_.kernel_code.push_back(extent);
+        break;
       case nrm2::section_build_ids:
         parse_build_ids(read_text(extent), file_.build_ids);
         break;

@@ -43,6 +43,7 @@ struct TraceFile {
   std::vector<StreamLayout> streams;
   TraceInfo info;
   std::vector<BuildId> build_ids;
+  std::vector<Extent> kernel_code;  // see KernelCode
   FileRange kallsyms;
   FileRange modules;
   uint32_t cpus = 0;

@@ -61,6 +61,12 @@ cli::OptionTable option_table() {
       "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
       "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
       "tmod", "add _64 to the names of 64-bit modules")("compat", "leave out the line on the mode");
+  table.group("Instruction traces")(
+      "arc", "write what was executed, a line a block of instructions, to arc (of ITrace's records)")(
+      ",c", "one line for each stay in a function")("ck", "one line for each stay in the kernel")(
+      "cp", "add <plt> to the line before it")("ss", "precede each line with its instructions")(
+      "ssi", "as -ss, with their bytes")("dcnt", "count instructions by disassembly")(
+      ",m", "write the arc only, not the reports on ticks");
   table.group("Which records")(",p", text("STOP"), "read no more than STOP records")(
       "pp", words("START STOP"), "only ticks among the records START to STOP")(
       "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
@@ -157,12 +163,12 @@ std::string find_conflict(const po::variables_map& given) {
   if (given.count("diff") != 0)
     for (const char* other :
          {"-r", "show", "showx", "showxx", "rsel", "off", "disasm", "-x", "pnm", "tnm", "cpu",
-          "tmod", "compat", "budget", "verbmsg", "tree", "folded", "threads", "offcpu"})
+          "tmod", "compat", "budget", "verbmsg", "tree", "folded", "threads", "offcpu", "arc"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.count("archive") != 0)
     for (const char* other : {"json", "show", "showx", "showxx", "-x", "budget", "diff", "tree",
-                              "folded", "offcpu", "disasm"})
+                              "folded", "offcpu", "disasm", "arc"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
@@ -172,10 +178,13 @@ std::string find_conflict(const po::variables_map& given) {
     return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
   if (given.count("threads") != 0 && given.count("tree") == 0 && given.count("folded") == 0)
     return "-threads goes with -tree or -folded.";
+  for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
+    if (has(form) && !has("arc"))
+      return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
   if (given.count("showx") != 0 || given.count("showxx") != 0)
-    for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm"})
+    for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc"})
       if (has(other))
-        return fmt::format("-{} needs the tprof reports, which -showx and -showxx leave out.",
+        return fmt::format("-{} needs the reports, which -showx and -showxx leave out.",
                            other[0] == '-' ? other + 1 : fmt::format("-{}", other));
   return {};
 }
@@ -205,7 +214,11 @@ Options take_options(const po::variables_map& given) {
   options.report.offsets = has("off");
   options.report.disassembly = has("disasm");
   options.micro = has("off") || has("disasm");
-  options.symbols.code = options.micro;
+  options.arc = has("arc");
+  options.arc_form = {has("-c"),  has("ck") , has("cp"), has("ss") || has("ssi"),
+                      has("ssi"), has("dcnt"), has("tmod")};
+  if (has("-m")) options.tprof_out = false;
+  options.symbols.code = options.micro || options.arc;
   options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
   options.symbols.kernel_image = text("-k");

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "arc_options.h"
 #include "labels.h"
 #include "report_kind.h"
 #include "selection.h"
@@ -71,7 +72,8 @@ struct SymbolOptions {
 struct Options {
   std::string trace_file = "swtrace.nrm2";
   std::string directory = ".";
-  bool tprof = true;
+  bool tprof = true;      // reports, and not -showx
+  bool tprof_out = true;  // not with -m
   bool show = false;
   bool show_raw = false;
   std::optional<std::string> json;  // path of the JSON file
@@ -79,6 +81,8 @@ struct Options {
   bool folded = false;              // tprof.folded
   bool off_cpu = false;             // tprof.offcpu
   bool micro = false;               // tprof.micro: -off, -disasm
+  bool arc = false;                 // the file arc
+  ArcOptions arc_form;
   bool verbose = false;
   bool message_file = false;  // -verbmsg
   bool strict = false;

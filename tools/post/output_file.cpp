@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -15,12 +16,27 @@
 namespace post {
 namespace {
 
-// The temporary file's name for the signal handler; null when there is none. Points into the one
+// The temporary files' names for the signal handler, null where there is none. Each points into an
 // OutputFile that exists.
-std::atomic<const char*> unfinished{nullptr};
+std::array<std::atomic<const char*>, 4> unfinished{};
+
+void remember(const char* name) {
+  for (auto& place : unfinished) {
+    const char* none = nullptr;
+    if (place.compare_exchange_strong(none, name)) return;
+  }
+}
+
+void forget(const char* name) {
+  for (auto& place : unfinished) {
+    const char* known = name;
+    if (place.compare_exchange_strong(known, nullptr)) return;
+  }
+}
 
 extern "C" void on_signal(int number) {
-  if (const char* name = unfinished.load()) ::unlink(name);
+  for (const auto& place : unfinished)
+    if (const char* name = place.load()) ::unlink(name);
   ::raise(number);  // the handler was reset, so this ends the program as soon as it returns
 }
 
@@ -66,12 +82,12 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& pa
 
 OutputFile::OutputFile(std::string path, std::string temporary, pi::UniqueFd fd)
     : path_(std::move(path)), temporary_(std::move(temporary)), fd_(std::move(fd)) {
-  unfinished = temporary_.c_str();
+  remember(temporary_.c_str());
 }
 
 OutputFile::~OutputFile() {
   if (fd_) ::unlink(temporary_.c_str());
-  unfinished = nullptr;
+  forget(temporary_.c_str());
 }
 
 bool OutputFile::write(std::string_view text) {
@@ -82,6 +98,21 @@ bool OutputFile::write(std::string_view text) {
       write_error_ = errno;
     else
       text.remove_prefix(static_cast<size_t>(count));
+  }
+  return write_error_ == 0;
+}
+
+bool OutputFile::rewrite(uint64_t offset, std::string_view text) {
+  while (!text.empty() && write_error_ == 0) {
+    const ssize_t count =
+        ::pwrite(fd_.get(), text.data(), text.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      write_error_ = errno;
+    } else {
+      text.remove_prefix(static_cast<size_t>(count));
+      offset += static_cast<uint64_t>(count);
+    }
   }
   return write_error_ == 0;
 }
@@ -107,7 +138,7 @@ pi::Status OutputFile::commit() {
     ::unlink(temporary_.c_str());
     return problem;
   }
-  unfinished = nullptr;
+  forget(temporary_.c_str());
   return {};
 }
 

@@ -15,8 +15,8 @@
 namespace post {
 
 // Written under a temporary name beside its place, renamed by commit(). A link at its place is
-// replaced, never followed. Removed when it is destroyed uncommitted or a signal ends the program;
-// one at a time, because a signal handler knows only one.
+// replaced, never followed. Removed when it is destroyed uncommitted or a signal ends the program,
+// of which the handler knows four: more are not open at a time.
 class OutputFile final : public Sink {
  public:
   // mode is reduced by the umask.
@@ -26,6 +26,7 @@ class OutputFile final : public Sink {
   OutputFile& operator=(const OutputFile&) = delete;
 
   bool write(std::string_view text) override;
+  bool rewrite(uint64_t offset, std::string_view text) override;
   // Whether all that was written got there.
   bool good() const { return write_error_ == 0; }
   pi::Status commit();

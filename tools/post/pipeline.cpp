@@ -83,6 +83,26 @@ void check_dispatch(const Stream& stream, DamageLog& damage) {
   }
 }
 
+// Of a record of ITrace.
+bool makes_sense(const pi::RecordView& record) {
+  pi::ItraceBranch branch;
+  pi::ItraceCut cut;
+  pi::ItraceGap gap;
+  pi::ItraceThread thread;
+  pi::ItraceStart start;
+  pi::ItraceStop stop;
+  return pi::decode_branch(record, branch) || pi::decode_cut(record, cut) ||
+         pi::decode_gap(record, gap) || pi::decode_itrace_thread(record, thread) ||
+         pi::decode_itrace_start(record, start) || pi::decode_itrace_stop(record, stop);
+}
+
+// Whether a record of ITrace is one, whoever wants it.
+void take_itrace(const Stream& stream, const Consumers& consumers, DamageLog& damage,
+                 bool wanted) {
+  if (consumers.arc ? consumers.arc->add(stream, wanted) : makes_sense(stream.record())) return;
+  log_bad(stream, damage);
+}
+
 // What the writer counted must be in the file.
 void check_counts(const TraceFile& file, const Merge& merge, DamageLog& damage) {
   std::map<StreamKey, uint64_t> found;
@@ -133,6 +153,8 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
     if (record.major() == PITRACE_MAJOR_TPROF) {
       take_tick(stream, consumers, damage,
                 selection.takes_tick(number, totals.by_major[PITRACE_MAJOR_TPROF], record.minor()));
+    } else if (pi::is_itrace(record)) {
+      take_itrace(stream, consumers, damage, number >= selection.records.first);
     } else if (record.major() == PITRACE_MAJOR_MTE) {
       if (consumers.ticks) consumers.ticks->settle();
       if (consumers.processes && !consumers.processes->apply(record, stream.time()))
@@ -151,6 +173,7 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
       return totals;
   }
   if (consumers.ticks) consumers.ticks->finish();
+  if (consumers.arc) consumers.arc->finish();
   if (consumers.off_cpu) {
     for (const auto& stream : merge.streams()) consumers.off_cpu->finish(*stream);
     consumers.off_cpu->finish();

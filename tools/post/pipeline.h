@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "arc.h"
 #include "byte_source.h"
 #include "call_tree.h"
 #include "damage_log.h"
@@ -64,9 +65,10 @@ struct Consumers {
   TickCounter* ticks = nullptr;
   ShowReport* show = nullptr;
   Selection selection = {};   // for all but processes, of which every record tells
-  CallTree* calls = nullptr;  // these three only with processes
+  CallTree* calls = nullptr;  // these four only with processes
   OffCpu* off_cpu = nullptr;
   Micro* micro = nullptr;
+  Arc* arc = nullptr;
 };
 
 // Called about every million records with the share of the bytes read, 0 to 1; false stops.

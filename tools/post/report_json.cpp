@@ -133,6 +133,54 @@ Json budget_json(const Summary& summary) {
   return list;
 }
 
+Json itrace_json(const ArcTotals& arc) {
+  const auto gap_json = [](const GapTotals& gap) -> Json {
+    return {{"count", gap.count},
+            {"instructions", gap.instructions},
+            {"unknown", gap.unknown},
+            {"ns", gap.ns}};
+  };
+  Json gaps = gap_json(arc.all_gaps());
+  gaps["by_reason"] = Json::object();
+  for (size_t reason = 0; reason < gap_reasons; ++reason)
+    if (arc.gaps[reason].count != 0) gaps["by_reason"][gap_word(reason)] = gap_json(arc.gaps[reason]);
+  Json stops = Json::object();
+  for (size_t reason = 0; reason < stop_reasons; ++reason)
+    if (arc.stops[reason] != 0) stops[stop_word(reason)] = arc.stops[reason];
+  Json threads = Json::array();
+  for (const ArcThreadTotals& thread : arc.threads)
+    if (!thread.label.empty())
+      threads.push_back({{"pid", thread.pid},
+                         {"tid", thread.tid},
+                         {"name", thread.label},
+                         {"branches", thread.branches},
+                         {"instructions", {{"user", thread.user}, {"kernel", thread.kernel}}},
+                         {"gaps", thread.gaps}});
+  return {{"branches", arc.branches},
+          {"lines", arc.lines},
+          {"instructions",
+           {{"user", arc.user},
+            {"kernel", arc.kernel},
+            {"blocks_by_disassembly", arc.by_code},
+            {"blocks_not_counted", arc.uncounted},
+            {"blocks_different", arc.different}}},
+          {"imperfect",
+           {{"no_beginning", arc.unplaced},
+            {"not_connected", arc.disconnected},
+            {"other_code", arc.misfits}}},
+          {"undefined", arc.undefined},
+          {"folded", arc.folded},
+          {"exceptions", arc.cuts},
+          {"losses", arc.losses},
+          {"starts", arc.starts},
+          {"stops", std::move(stops)},
+          {"flags", arc.flags},
+          {"first_time_ns", arc.first_time},
+          {"last_time_ns", arc.last_time},
+          {"gaps", std::move(gaps)},
+          {"threads", std::move(threads)}};
+}
+
 class RowsToJson {
  public:
   RowsToJson(const Summary& summary, std::vector<Row> rows)
@@ -221,6 +269,7 @@ bool write_json(const Summary& summary, Sink& sink) {
     json["reports"].push_back(report_json(summary, kind));
   if (summary.calls) json["tree"] = tree_json(summary);
   if (summary.off_cpu) json["off_cpu"] = off_cpu_json(summary);
+  if (summary.arc) json["itrace"] = itrace_json(*summary.arc);
   return sink.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

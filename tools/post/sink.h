@@ -3,6 +3,7 @@
 #ifndef POST_SINK_H
 #define POST_SINK_H
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,12 +14,19 @@ class Sink {
   virtual ~Sink() = default;
   // False once something could not be written; the owner of the sink knows why.
   virtual bool write(std::string_view text) = 0;
+  // Writes over what was written before, from that byte on; for a head whose figures are known at
+  // the end.
+  virtual bool rewrite(uint64_t /*offset*/, std::string_view /*text*/) { return false; }
 };
 
 class StringSink final : public Sink {
  public:
   bool write(std::string_view more) override {
     text += more;
+    return true;
+  }
+  bool rewrite(uint64_t offset, std::string_view other) override {
+    text.replace(static_cast<size_t>(offset), other.size(), other);
     return true;
   }
   std::string text;

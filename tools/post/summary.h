@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "arc_totals.h"
 #include "call_tree.h"
 #include "damage_log.h"
 #include "limit.h"
@@ -39,6 +40,7 @@ struct Summary {
   const CallTree* calls = nullptr;       // where asked for, likewise the next
   const OffCpu* off_cpu = nullptr;
   const Micro* micro = nullptr;
+  const ArcTotals* arc = nullptr;
 
   bool event_based() const { return records.event_based || file.info.tick == "event"; }
 };

@@ -74,6 +74,13 @@ class Symbolizer {
   // The bytes of lookup()'s symbol.
   virtual Code code(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/) { return {}; }
 
+  // Copies bytes of code from an address on, also where there is no symbol, and of the kernel where
+  // an image of it is at hand; how many, 0: none are known.
+  virtual size_t read_code(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/,
+                           std::span<std::byte> /*out*/) {
+    return 0;
+  }
+
   // A process's first tick comes: what its runtime wrote of its code may now be read. To be called
   // again when its id is another process's.
   virtual void look_for_logs(const ProcessIds& /*process*/) {}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Runs one golden case of post -arc and of arcf: golden_arc FILE.case. Exits 0 when every expectation
+// holds.
+//
+// Parts: options, symbols, jitted, threads as for golden_tprof; code (MODULE START HH HH ..., machine
+// code); trace (text_trace.h); then what is expected:
+//   expect arc      the lines of the arc, without its comments
+//   expect figures  the figures of its head that are not 0
+//   expect end      the comments behind the lines
+//   expect json     the member itrace of tprof.json
+//   expect damage   the damage messages, one a line
+//   expect tree     what arcf makes of the arc; and: functions, with -r 2; folded
+#include <arc_line.h>
+#include <call_flow.h>
+#include <report.h>
+
+#include <cctype>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "golden.h"
+#include "post_case.h"
+#include "post_run.h"
+#include "text_trace.h"
+
+namespace {
+
+using namespace test_support;
+
+template <class Wanted>
+std::string lines_of(const std::string& text, Wanted wanted) {
+  std::istringstream in(text);
+  std::string out;
+  for (std::string line; std::getline(in, line);)
+    if (wanted(line)) out += line + "\n";
+  return out;
+}
+
+bool is_figure(const std::string& line) {
+  if (!line.starts_with("#     ")) return false;
+  std::istringstream words(line.substr(1));
+  for (std::string word; words >> word;)
+    if (word.find_first_not_of("0123456789") == std::string::npos) return word != "0";
+  return false;
+}
+
+std::string part_of_arc(const std::string& arc, const std::string& what) {
+  if (what == "arc")
+    return lines_of(arc, [](const std::string& line) { return !line.starts_with('#'); });
+  // The end begins behind the last line that is no comment.
+  size_t end = 0;
+  for (size_t at = 0; at < arc.size(); at = arc.find('\n', at) + 1)
+    if (arc[at] != '#') end = arc.find('\n', at) + 1;
+  if (what == "end") return arc.substr(end);
+  return lines_of(arc.substr(0, arc.find("\n ")), is_figure);
+}
+
+std::string reduced(const std::string& arc, const std::string& what) {
+  arcf::CallFlow flow;
+  arcf::Source source{"arc"};
+  std::istringstream in(arc);
+  for (std::string text; std::getline(in, text);) {
+    arcf::ArcLine line;
+    const arcf::Parsed parsed = arcf::parse_line(text, line);
+    if (parsed == arcf::Parsed::senseless) ++source.senseless;
+    if (parsed != arcf::Parsed::line) continue;
+    ++source.lines;
+    flow.add(line);
+  }
+  if (what == "functions") return function_text(flow, source, 0);
+  return what == "folded" ? folded_text(flow) : tree_text(flow, source, 0);
+}
+
+std::string actual_part(const PostRun& run, const std::string& what) {
+  if (!run.error.empty()) return what == "damage" ? run.error : "(error: " + run.error + ")";
+  if (what == "arc" || what == "figures" || what == "end") return part_of_arc(run.arc, what);
+  if (what == "tree" || what == "functions" || what == "folded") return reduced(run.arc, what);
+  if (what == "json") return nlohmann::ordered_json::parse(run.json)["itrace"].dump(1) + "\n";
+  if (what == "damage") {
+    std::string text;
+    for (const std::string& message : run.damage.messages()) text += message + "\n";
+    return text;
+  }
+  return "(no such part: " + what + ")";
+}
+
+int run_case(const std::vector<CasePart>& parts) {
+  post::Options options;
+  FakeSymbolizer symbolizer;
+  Bytes trace;
+  for (const CasePart& part : parts) {
+    if (part.name == "options" && !parse_case_options(part.text, options)) return 1;
+    if (part.name == "symbols") add_symbols(part.text, symbolizer);
+    if (part.name == "jitted") add_jitted(part.text, symbolizer);
+    if (part.name == "threads") add_thread_starts(part.text, symbolizer);
+    if (part.name == "code") add_code(part.text, symbolizer);
+    if (part.name != "trace") continue;
+    auto bytes = trace_from_text(part.text);
+    if (!bytes) {
+      std::fprintf(stderr, "%s\n", bytes.error().message.c_str());
+      return 1;
+    }
+    trace = *bytes;
+  }
+  const PostRun run = run_post(trace, symbolizer, options);
+  int compared = 0;
+  int different = 0;
+  for (const CasePart& part : parts) {
+    if (!part.name.starts_with("expect ")) continue;
+    ++compared;
+    const std::string difference =
+        text_difference(part.text, actual_part(run, part.name.substr(7)));
+    if (difference.empty()) continue;
+    ++different;
+    std::fprintf(stderr, "%s: %s", part.name.c_str(), difference.c_str());
+  }
+  if (compared == 0) std::fprintf(stderr, "the case expects nothing\n");
+  return compared == 0 || different != 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "Usage: golden_arc FILE.case\n");
+    return 2;
+  }
+  auto parts = read_case(argv[1]);
+  if (!parts) {
+    std::fprintf(stderr, "%s\n", parts.error().message.c_str());
+    return 1;
+  }
+  return run_case(*parts);
+}

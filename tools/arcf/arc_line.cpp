@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// One line of an arc, read as text.
+#include "arc_line.h"
+
+#include <charconv>
+
+namespace arcf {
+namespace {
+
+constexpr std::string_view blanks = " \t";
+
+// Takes a field off the beginning; empty at the end.
+std::string_view take_first(std::string_view& text) {
+  const size_t start = text.find_first_not_of(blanks);
+  if (start == std::string_view::npos) return text = {};
+  const size_t end = std::min(text.find_first_of(blanks, start), text.size());
+  const std::string_view field = text.substr(start, end - start);
+  text.remove_prefix(end);
+  return field;
+}
+
+// ... off the end.
+std::string_view take_last(std::string_view& text) {
+  const size_t end = text.find_last_not_of(blanks);
+  if (end == std::string_view::npos) return text = {};
+  const size_t before = text.find_last_of(blanks, end);
+  const size_t start = before == std::string_view::npos ? 0 : before + 1;
+  const std::string_view field = text.substr(start, end + 1 - start);
+  text = text.substr(0, start);
+  return field;
+}
+
+bool number(std::string_view field, uint64_t& value, int base = 10) {
+  const char* end = field.data() + field.size();
+  const auto [stop, problem] = std::from_chars(field.data(), end, value, base);
+  return !field.empty() && problem == std::errc() && stop == end;
+}
+
+bool take_ring(std::string_view field, bool& user) {
+  user = field == "U" || field == "1";
+  return user || field == "K" || field == "0";
+}
+
+ArcLine::Kind kind_of(std::string_view mark, std::string_view word, Last last) {
+  if (mark == "?") return ArcLine::Kind::thread_change;
+  if (word == "-gap-") return ArcLine::Kind::gap;
+  if (word != "-vec-") return ArcLine::Kind::block;
+  return last == Last::iret ? ArcLine::Kind::vector_end : ArcLine::Kind::vector;
+}
+
+}  // namespace
+
+Parsed parse_line(std::string_view text, ArcLine& out) {
+  std::string_view rest = text;
+  const std::string_view cpu = take_first(rest);
+  if (cpu.empty() || cpu.front() == '#' || cpu == "ss:") return Parsed::nothing;
+  uint64_t unused = 0;
+  uint64_t type = 0;
+  if (!number(cpu, unused) || !take_ring(take_first(rest), out.user) ||
+      !number(take_first(rest), type) || type > static_cast<uint64_t>(Last::alloc) ||
+      !number(take_first(rest), out.instructions))
+    return Parsed::senseless;
+  const std::string_view mark = take_first(rest);
+  if (mark != "@" && mark != "?" && mark != ">") return Parsed::senseless;
+  if (!number(take_first(rest), out.offset, 16)) return Parsed::senseless;
+  std::string_view word = take_last(rest);
+  if (word.starts_with("ns=")) word = take_last(rest);
+  if (number(word, unused)) word = take_last(rest);
+  out.thread = take_last(rest);
+  const size_t start = rest.find_first_not_of(blanks);
+  if (start == std::string_view::npos) return Parsed::senseless;
+  out.name = rest.substr(start, rest.find_last_not_of(blanks) + 1 - start);
+  out.last = static_cast<Last>(type);
+  out.kind = kind_of(mark, word, out.last);
+  return Parsed::line;
+}
+
+}  // namespace arcf

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// From the lines of an arc to who called whom.
+#include "call_flow.h"
+
+#include <algorithm>
+
+namespace arcf {
+namespace {
+
+// Functions on one another in the tree; what is deeper belongs to the last of them.
+constexpr size_t deepest_node = 4096;
+// Frames that are remembered; of what is deeper nobody needs to know.
+constexpr size_t deepest_stack = 1 << 20;
+// Frames in which a function is looked for.
+constexpr size_t longest_search = 1 << 16;
+
+// A compiler puts what is rarely executed elsewhere: "work.cold", "work.cold.3".
+std::string function_name(std::string_view name) {
+  const size_t colon = name.rfind(':');
+  const size_t cold = name.substr(0, colon).rfind(".cold");
+  if (cold == std::string_view::npos || cold == 0) return std::string(name);
+  const std::string_view behind =
+      name.substr(cold + 5, (colon == std::string_view::npos ? name.size() : colon) - cold - 5);
+  if (behind.find_first_not_of(".0123456789") != std::string_view::npos) return std::string(name);
+  std::string function(name.substr(0, cold));
+  if (colon != std::string_view::npos) function += name.substr(colon);
+  return function;
+}
+
+}  // namespace
+
+CallFlow::CallFlow() : nodes_(1) {}
+
+NodeId CallFlow::child(NodeId below, post::NameId function) {
+  const NodeId id = tree_.child(below, function);
+  if (id == nodes_.size()) {
+    nodes_.emplace_back();
+    nodes_.back().parent = below;
+    nodes_.back().function = function;
+  }
+  return id;
+}
+
+size_t CallFlow::thread_of(std::string_view name) {
+  const post::NameId id = names_.intern(name);
+  const auto [known, added] = by_name_.try_emplace(id, threads_.size());
+  if (added) {
+    threads_.emplace_back();
+    threads_.back().name = name;
+    threads_.back().node = child(post::PathTree::root, id);
+    states_.emplace_back();
+  }
+  return known->second;
+}
+
+void CallFlow::push(State& state, size_t thread, post::NameId function, How how, bool user,
+                    bool counted) {
+  if (state.stack.size() >= deepest_stack) pop(state);
+  const NodeId below = state.stack.empty() ? threads_[thread].node : state.stack.back().node;
+  const bool deep = state.stack.size() >= deepest_node;
+  if (deep) ++threads_[thread].deep;
+  const NodeId node = deep ? below : child(below, function);
+  if (counted && !deep) ++nodes_[node].calls;
+  if (how == How::entered) nodes_[node].entered = true;
+  state.stack.push_back({node, function, how, user});
+  ++state.on_stack[function];
+}
+
+void CallFlow::pop(State& state) {
+  const auto known = state.on_stack.find(state.stack.back().function);
+  if (--known->second == 0) state.on_stack.erase(known);
+  state.stack.pop_back();
+}
+
+// The function takes the place of the one on top.
+void CallFlow::replace(State& state, size_t thread, post::NameId function, bool counted) {
+  const Frame top = state.stack.back();
+  pop(state);
+  push(state, thread, function, top.how, top.user, counted);
+}
+
+bool CallFlow::unwind(State& state, size_t thread, post::NameId function) {
+  if (!state.on_stack.contains(function)) return false;
+  const bool user = state.stack.back().user;
+  size_t size = state.stack.size();
+  const size_t end = size > longest_search ? size - longest_search : 0;
+  while (size > end) {
+    const Frame& frame = state.stack[size - 1];
+    if (frame.user != user || frame.how == How::vector) return false;
+    if (frame.function == function) break;
+    --size;
+    if (frame.how == How::kernel) return false;
+  }
+  if (size <= end) return false;
+  if (state.stack.size() - size > 1) ++threads_[thread].unwound;
+  while (state.stack.size() > size) pop(state);
+  return true;
+}
+
+// Back to the user, wherever in the kernel the thread was.
+void CallFlow::leave_kernel(State& state, size_t thread, const ArcLine& line,
+                            post::NameId function) {
+  while (!state.stack.empty() && !state.stack.back().user) pop(state);
+  const bool starts = line.offset == 0 && line.name.starts_with("_start:");
+  if (starts)  // another program
+    while (!state.stack.empty()) pop(state);
+  if (state.stack.empty()) return push(state, thread, function, How::entered, true, false);
+  if (state.stack.back().function == function) return;
+  if (line.offset == 0) return push(state, thread, function, How::signal, true, true);
+  if (!unwind(state, thread, function)) replace(state, thread, function, false);
+}
+
+// From the handler of what cut the kernel back to the kernel.
+void CallFlow::leave_vector(State& state, size_t thread, post::NameId function) {
+  const auto inside = std::find_if(state.stack.rbegin(), state.stack.rend(), [](const Frame& f) {
+    return f.how == How::vector || f.user;
+  });
+  if (inside != state.stack.rend() && !inside->user)
+    while (state.stack.size() >= static_cast<size_t>(state.stack.rend() - inside)) pop(state);
+  if (state.stack.empty() || state.stack.back().user)
+    return push(state, thread, function, How::kernel, false, false);
+  if (state.stack.back().function == function || unwind(state, thread, function)) return;
+  if (state.stack.back().how == How::vector)
+    push(state, thread, function, How::call, false, false);
+  else
+    replace(state, thread, function, false);
+}
+
+void CallFlow::take_return(State& state, size_t thread, post::NameId function, bool user) {
+  const Frame left = state.stack.back();
+  pop(state);
+  const bool same = !state.stack.empty() && state.stack.back().user == user &&
+                    state.stack.back().how != How::vector && left.how != How::kernel;
+  if (same && (state.stack.back().function == function || unwind(state, thread, function))) return;
+  if (left.how == How::signal || left.how == How::kernel || (same && left.how == How::gap))
+    return push(state, thread, function, left.how, user, false);
+  if (same && left.how == How::call) return replace(state, thread, function, false);
+  if (!same && !state.stack.empty())  // within a handler
+    return push(state, thread, function, How::call, user, false);
+  // Nobody saw the call: what is on the stack was called by who comes now, or has nothing to do with it.
+  ++threads_[thread].climbed;
+  while (!state.stack.empty() && state.stack.back().user == user) pop(state);
+  push(state, thread, function, How::entered, user, false);
+}
+
+// To another function, or on in the same, without call and return.
+void CallFlow::move(State& state, size_t thread, const ArcLine& line, post::NameId function) {
+  const Frame& top = state.stack.back();
+  if (top.function == function) return;
+  if (line.offset == 0 && state.last == Last::jump && !state.after_gap)
+    return replace(state, thread, function, true);
+  if (line.offset == 0 && state.last == Last::undefined)
+    return push(state, thread, function, How::call, line.user, true);
+  if (unwind(state, thread, function)) return;
+  if (state.after_gap) return push(state, thread, function, How::gap, line.user, false);
+  replace(state, thread, function, false);
+}
+
+// Puts the line's function on top of the stack.
+void CallFlow::settle(State& state, size_t thread, const ArcLine& line, post::NameId function) {
+  if (state.stack.empty())
+    return push(state, thread, function, How::entered, line.user, false);
+  const Frame top = state.stack.back();
+  if (!top.user && line.user) return leave_kernel(state, thread, line, function);
+  if (top.user && !line.user) return push(state, thread, function, How::kernel, false, true);
+  if (state.last == Last::iret && !line.user) return leave_vector(state, thread, function);
+  if (top.how == How::vector) return push(state, thread, function, How::call, line.user, true);
+  if (state.last == Last::call && !(state.after_gap && top.function == function))
+    return push(state, thread, function, How::call, line.user, true);
+  if (state.last == Last::ret && !state.after_gap)
+    return take_return(state, thread, function, line.user);
+  move(state, thread, line, function);
+}
+
+void CallFlow::take_vector(State& state, size_t thread, const ArcLine& line) {
+  const post::NameId function = names_.intern(line.name);
+  if (line.kind == ArcLine::Kind::vector) {
+    push(state, thread, function, How::vector, false, true);
+  } else if (state.on_stack.contains(function)) {
+    while (state.stack.back().function != function) pop(state);
+    pop(state);
+  }
+  state.last = Last::other;
+  state.after_gap = false;
+}
+
+void CallFlow::take_gap(State& state, size_t thread, const ArcLine& line) {
+  const NodeId below = state.stack.empty() ? threads_[thread].node : state.stack.back().node;
+  Node& node = nodes_[child(below, names_.intern(line.name))];
+  ++node.calls;
+  node.self += line.instructions;
+  ++threads_[thread].gaps;
+  threads_[thread].missing += line.instructions;
+  state.after_gap = true;
+}
+
+void CallFlow::add(const ArcLine& line) {
+  if (line.kind == ArcLine::Kind::thread_change) return;
+  const size_t thread = thread_of(line.thread);
+  State& state = states_[thread];
+  if (line.kind == ArcLine::Kind::gap) return take_gap(state, thread, line);
+  if (line.kind != ArcLine::Kind::block) return take_vector(state, thread, line);
+  settle(state, thread, line, names_.intern(function_name(line.name)));
+  nodes_[state.stack.back().node].self += line.instructions;
+  (line.user ? threads_[thread].user : threads_[thread].kernel) += line.instructions;
+  state.last = line.last;
+  state.after_gap = false;
+}
+
+}  // namespace arcf

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// From the lines of an arc to who called whom: a call tree of each thread.
+//
+// What each line says of its last instruction moves the thread's stack. The rules for what no call and
+// no return explains stand in arcf(1).
+#ifndef ARCF_CALL_FLOW_H
+#define ARCF_CALL_FLOW_H
+
+#include <path_tree.h>
+#include <string_table.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "arc_line.h"
+
+namespace arcf {
+
+using NodeId = uint32_t;  // of the tree; below its root the threads, below them functions
+
+struct Node {
+  NodeId parent = 0;
+  post::NameId function = post::no_name;
+  uint64_t calls = 0;    // that were seen
+  uint64_t self = 0;     // instructions
+  bool entered = false;  // before the trace, or where it does not show
+};
+
+struct Thread {
+  std::string name;
+  NodeId node = 0;
+  uint64_t user = 0;  // instructions
+  uint64_t kernel = 0;
+  uint64_t missing = 0;  // ... of gaps
+  uint64_t gaps = 0;
+  uint64_t climbed = 0;  // returns to who called before the trace
+  uint64_t unwound = 0;  // moves that left more than one function at once
+  uint64_t deep = 0;     // calls too deep for the tree
+};
+
+class CallFlow {
+ public:
+  CallFlow();
+
+  void add(const ArcLine& line);
+
+  const std::vector<Thread>& threads() const { return threads_; }
+  // By id; a parent's is less than its children's.
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::string& name(post::NameId id) const { return names_.text(id); }
+
+ private:
+  // How a function came to be on the stack.
+  enum class How : uint8_t {
+    entered,  // it was there already
+    call,
+    kernel,  // a system call, or a way into the kernel that does not show
+    vector,  // an exception or interrupt itself
+    signal,  // the kernel sent the thread there
+    gap,
+  };
+  struct Frame {
+    NodeId node;
+    post::NameId function;
+    How how;
+    bool user;
+  };
+  struct State {
+    std::vector<Frame> stack;
+    std::unordered_map<post::NameId, uint32_t> on_stack;
+    Last last = Last::other;  // of the line before
+    bool after_gap = false;
+  };
+
+  NodeId child(NodeId below, post::NameId function);
+  void push(State& state, size_t thread, post::NameId function, How how, bool user, bool counted);
+  void pop(State& state);
+  void replace(State& state, size_t thread, post::NameId function, bool counted);
+  // Unwinds to the function within what was called since the kernel, or the user, was entered.
+  bool unwind(State& state, size_t thread, post::NameId function);
+  void leave_kernel(State& state, size_t thread, const ArcLine& line, post::NameId function);
+  void leave_vector(State& state, size_t thread, post::NameId function);
+  void take_return(State& state, size_t thread, post::NameId function, bool user);
+  void move(State& state, size_t thread, const ArcLine& line, post::NameId function);
+  void settle(State& state, size_t thread, const ArcLine& line, post::NameId function);
+  void take_vector(State& state, size_t thread, const ArcLine& line);
+  void take_gap(State& state, size_t thread, const ArcLine& line);
+  size_t thread_of(std::string_view name);
+
+  post::StringTable names_;
+  post::PathTree tree_;
+  std::vector<Node> nodes_;
+  std::vector<Thread> threads_;
+  std::vector<State> states_;
+  std::unordered_map<post::NameId, size_t> by_name_;
+};
+
+}  // namespace arcf
+
+#endif  // ARCF_CALL_FLOW_H

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// arcf: reduces an arc, the report of an instruction trace, to call trees with instruction counts.
+#include <cli.h>
+#include <fcntl.h>
+#include <pi/unique_fd.h>
+#include <text.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "call_flow.h"
+#include "report.h"
+
+namespace {
+
+namespace cli = pi::cli;
+namespace po = pi::cli::po;
+
+constexpr size_t longest_line = 1 << 20;  // bytes; names are far shorter
+
+cli::OptionTable option_table() {
+  cli::OptionTable table(
+      {"arcf [OPTION]...",
+       "Reduces an arc, as post -arc writes it of an instruction trace, to the call tree of each "
+       "thread, with numbers of calls and of instructions.",
+       {"arcf", "arcf -F run1/arc -r 2", "arcf --folded | flamegraph.pl > flow.svg"},
+       "Exit status: 0 good; 1 the arc cannot be read or holds no lines; 3 lines of it make no "
+       "sense and are left out; 255 wrong usage."});
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  table.group("Options")(",F", text("FILE")->default_value("arc"), "the arc; - is standard input")(
+      ",t", text("TYPE")->default_value("itrace"), "what the arc is of: itrace, nothing else is known")(
+      ",r", text("REPORT")->default_value("1"), "1 the call tree, 2 the functions by instructions")(
+      "clip", text("PERCENT")->default_value("0"),
+      "leave out of these what has less than PERCENT of its thread's instructions")(
+      "json", "the call tree as JSON")("folded", "the call tree as folded stacks, for flame graphs");
+  return table;
+}
+
+int wrong(const std::string& text) {
+  cli::error(text);
+  cli::hint("arcf --help lists the options.");
+  return cli::exit_usage;
+}
+
+class Reader {
+ public:
+  Reader(arcf::CallFlow& flow, arcf::Source& source) : flow_(flow), source_(source) {}
+
+  // False with errno when it cannot be read.
+  bool read(int fd) {
+    std::string pending;
+    std::string buffer(longest_line, '\0');
+    for (;;) {
+      const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return false;
+      if (got == 0) break;
+      take(std::string_view(buffer).substr(0, static_cast<size_t>(got)), pending);
+    }
+    if (!pending.empty()) take_line(pending);
+    return true;
+  }
+
+ private:
+  // pending: the beginning of a line whose end has not come.
+  void take(std::string_view text, std::string& pending) {
+    for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+      if (pending.empty()) {
+        take_line(text.substr(0, end));
+        continue;
+      }
+      pending += text.substr(0, end);
+      take_line(pending);
+      pending.clear();
+    }
+    // What is too long to be a line is none, wherever it ends.
+    if (pending.size() < longest_line) pending += text;
+  }
+
+  void take_line(std::string_view text) {
+    arcf::ArcLine line;
+    switch (arcf::parse_line(text, line)) {
+      case arcf::Parsed::line:
+        ++source_.lines;
+        flow_.add(line);
+        break;
+      case arcf::Parsed::senseless:
+        ++source_.senseless;
+        break;
+      case arcf::Parsed::nothing:
+        break;
+    }
+  }
+
+  arcf::CallFlow& flow_;
+  arcf::Source& source_;
+};
+
+int print(const std::string& text, const arcf::Source& source) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (source.senseless != 0)
+    cli::warning(fmt::format("{}: {} lines are none of an arc; the report is on the {} others.",
+                             source.file, source.senseless, source.lines));
+  return cli::printed(source.senseless == 0 ? cli::exit_good : cli::exit_damaged);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const auto outcome = option_table().parse(arguments);
+  if (outcome.exit) return *outcome.exit;
+  const po::variables_map& given = outcome.values;
+  const auto text = [&](const char* name) { return given[name].as<std::string>(); };
+  if (text("-t") != "itrace") return wrong("-t takes itrace, not '" + text("-t") + "'.");
+  if (text("-r") != "1" && text("-r") != "2")
+    return wrong("-r takes 1 or 2, not '" + text("-r") + "'.");
+  const auto percent = post::percent_from(text("clip"));
+  if (!percent) return wrong("-clip takes a percentage from 0 to 100, not '" + text("clip") + "'.");
+  const bool json = given.count("json") != 0;
+  const bool folded = given.count("folded") != 0;
+  if (json && folded) return wrong("--json and --folded do not go together.");
+  arcf::Source source;
+  source.file = text("-F");
+  const pi::UniqueFd fd(source.file == "-" ? ::dup(STDIN_FILENO)
+                                           : ::open(source.file.c_str(), O_RDONLY | O_CLOEXEC));
+  arcf::CallFlow flow;
+  if (!fd || !Reader(flow, source).read(fd.get())) {
+    cli::error(fmt::format("cannot read {}: {}.", source.file, std::strerror(errno)));
+    if (errno == ENOENT) cli::hint("post -arc writes an arc; -F tells where it is.");
+    return cli::exit_failure;
+  }
+  if (source.lines == 0) {
+    cli::error(fmt::format("{} holds no lines of an arc.", source.file));
+    cli::hint("post -arc writes an arc of an instruction trace.");
+    return cli::exit_failure;
+  }
+  if (json) return print(json_text(flow, source), source);
+  if (folded) return print(folded_text(flow), source);
+  return print(text("-r") == "1" ? tree_text(flow, source, *percent)
+                                 : function_text(flow, source, *percent),
+               source);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::set_tool("arcf");
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    cli::error("out of memory: the arc has too many different ways through its functions.");
+  } catch (const std::exception& problem) {
+    cli::error(problem.what());
+  }
+  return cli::exit_failure;
+}
