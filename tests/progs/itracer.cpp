@@ -33,6 +33,9 @@ constexpr const char* usage =
     "Usage: itracer [OPTION]... self WORK [N]    traces a piece of its own\n"
     "       itracer [OPTION]... run COMMAND...   traces a command from its first instruction\n"
     "       itracer [OPTION]... count WORK [N]   ... and the time-stamp counter's difference without\n"
+    "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
+    "       itracer hold PID                     traces it until killed; prints ready when on\n"
+    "       itracer loop-for-ever | step PID N | misuse\n"
     "  -i count  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
     "  -n do not decode the code\n";
 
@@ -230,6 +233,38 @@ int run(const Options& options, char** command) {
   return result;
 }
 
+// The trace's buffers fill, or not; what is traced changes each time.
+int crowd(const Options& options, uint64_t cycles) {
+  const pid_t pid = start_crowd();
+  uint64_t steps = 0;
+  for (uint64_t i = 0; i < cycles; ++i) {
+    Options now = options;
+    constexpr uint32_t parts[] = {0, PITRACE_ITRACE_NO_KERNEL, PITRACE_ITRACE_NO_USER};
+    now.flags |= parts[i % 3] | (i % 2 == 0 ? PITRACE_ITRACE_CHILDREN : 0u);
+    now.bytes = 1 << 20;
+    const Tracer tracer(now);
+    tracer.enable(pid);
+    tracer.on(PITRACE_ITRACE_ALL);
+    ::usleep(static_cast<useconds_t>(i * 37 % 5000));
+    // In turn: everything in its order; the trace first; no word at all (the handle is closed).
+    if (i % 3 == 0) tracer.off(PITRACE_ITRACE_ALL);
+    if (i % 3 == 1) tracer.stop();
+    steps += tracer.info().steps;
+    if (i % 3 == 0) tracer.remove();
+  }
+  std::cout << end_crowd(pid) << fmt::format(" steps {}\n", steps);
+  return 0;
+}
+
+int hold(const Options& options, pid_t pid) {
+  const Tracer tracer(options);
+  tracer.enable(pid);
+  tracer.on(PITRACE_ITRACE_ALL);
+  std::cout << "ready" << std::endl;
+  ::pause();
+  return 0;
+}
+
 int run_main(int argc, char** argv) {
   Options options;
   int option;
@@ -244,11 +279,25 @@ int run_main(int argc, char** argv) {
       default: std::cerr << usage; return 2;
     }
   argv += optind;
-  if (argv[0] != nullptr && argv[1] != nullptr && std::string_view(argv[0]) == "self")
+  const std::string_view command = argv[0] != nullptr ? argv[0] : "";
+  if (command == "loop-for-ever")
+    for (volatile uint64_t i = 0;;) i = i + 1;
+  if (command == "misuse") return misuse();
+  if (command == "step" && argv[1] != nullptr && argv[2] != nullptr)
+    return step(std::atoi(argv[1]), std::atoi(argv[2]));
+  if (command.empty()) {
+    std::cerr << usage;
+    return 2;
+  }
+  if (argv[1] != nullptr && command == "self")
     return self(options, argv[1], argv[2] != nullptr ? std::strtoull(argv[2], nullptr, 10) : 1);
-  if (argv[0] != nullptr && argv[1] != nullptr && std::string_view(argv[0]) == "count")
+  if (argv[1] != nullptr && command == "crowd")
+    return crowd(options, std::strtoull(argv[1], nullptr, 10));
+  if (argv[1] != nullptr && command == "hold")
+    return hold(options, std::atoi(argv[1]));
+  if (argv[1] != nullptr && command == "count")
     return count(options, argv[1], argv[2] != nullptr ? std::strtoull(argv[2], nullptr, 10) : 1);
-  if (argv[0] != nullptr && argv[1] != nullptr && std::string_view(argv[0]) == "run")
+  if (argv[1] != nullptr && command == "run")
     return run(options, argv + 1);
   std::cerr << usage;
   return 2;

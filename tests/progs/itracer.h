@@ -63,6 +63,14 @@ struct Totals {
 // Walks every thread's flow, in the order of time, and checks that it is connected.
 Totals check_flow(std::vector<Record>& records, CodeReader* code, bool counted);
 
+// Takes a process over as a debugger does, and steps it; calls that must fail. 0: as it should be.
+int step(pid_t pid, int steps);
+int misuse();
+
+// A process of 64 threads, and what it says at its end.
+pid_t start_crowd();
+std::string end_crowd(pid_t pid);
+
 }  // namespace itracer
 
 #endif

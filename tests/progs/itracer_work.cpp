@@ -4,15 +4,21 @@
 #include "itracer_work.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -199,6 +205,48 @@ void rep(uint64_t n) {
   asm volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(0) : "memory");
 }
 
+extern "C" [[gnu::noipa]] void itracer_probed() { asm volatile("mov %%rsp, %%rax" : : : "rax"); }
+
+void probed(uint64_t n) {
+  while (n-- > 0) itracer_probed();
+}
+
+// A breakpoint of the processor's on a variable of this thread's.
+void watched(uint64_t n) {
+  static volatile uint64_t variable;
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_BREAKPOINT;
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = reinterpret_cast<uint64_t>(&variable);
+  attr.bp_len = HW_BREAKPOINT_LEN_8;
+  attr.exclude_kernel = 1;
+  const int fd = static_cast<int>(::syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0));
+  expect(fd >= 0, "a watchpoint cannot be set");
+  for (uint64_t i = 0; i < n; ++i) variable = i;
+  uint64_t hits = 0;
+  expect(::read(fd, &hits, sizeof hits) == sizeof hits && hits == n, "the watchpoint missed");
+  ::close(fd);
+}
+
+// In a child, for which getppid fails from now on.
+void seccomp(uint64_t n) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EDOM),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program{4, filter};
+    bool good = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    while (n-- > 0) good = good && ::syscall(SYS_getppid) == -1 && errno == EDOM;
+    ::_exit(good ? 0 : 1);
+  }
+  int status = 0;
+  expect(::waitpid(child, &status, 0) == child && status == 0, "the filter did not work");
+}
+
 void write(uint64_t n) {
   static int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   while (n-- > 0) expect(::write(fd, "x", 1) == 1, "write");
@@ -213,7 +261,7 @@ std::function<void(uint64_t)> find_work(const std::string& name) {
       {"popf", popf},       {"kill", kill_self}, {"timer", timer},    {"fault", fault},
       {"sleep", sleep},     {"fork", fork},   {"vfork", vfork},       {"threads", threads},
       {"int3", int3},       {"own", own_steps}, {"segv", segv},       {"rep", rep},
-      {"write", write}};
+      {"write", write},     {"probed", probed}, {"watched", watched}, {"seccomp", seccomp}};
   const auto found = pieces.find(name);
   return found == pieces.end() ? std::function<void(uint64_t)>{} : found->second;
 }

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs in the lab's guest: ITrace of pieces of work that each go another way through the kernel, of whole programs, and
+# of many threads while it goes on and off; prints "ok NAME" or "not ok NAME" for each promise.
+# Usage: itrace-guest.sh FOLDER-OF-TEST-PROGRAMS CYCLES
+# shellcheck disable=SC2016 # awk programs are full of dollars
+set -u
+
+programs=$1
+cycles=$2
+tool=$programs/itracer
+module=/run/lab/ctl/pitrace.ko
+work=$LAB_OUT/itrace
+mkdir -p "$work"
+
+# shellcheck source=tests/lab/promises.bash
+source "$(dirname "$0")/promises.bash"
+
+# run NAME ARG...: itracer, its output kept, and shown where it does not say that all is well.
+run() {
+    local name=$1
+    shift
+    "$tool" "$@" >"$work/$name" 2>&1 && return
+    sed "s|^|# $name: |" "$work/$name"
+    return 1
+}
+# number NAME WORD: what stands behind that word at the beginning of a line of that output.
+number() { awk -v word="$2" '$1 == word { print $2; exit }' "$work/$1"; }
+
+# ---- every way through the kernel, and every instruction that shows the flag: all, user code only, the kernel only ----
+
+for piece in 'loop 1000' 'straight' 'recursion 50' 'plt 5' 'getppid 5' 'r11 5' 'pushf 5' 'popf 5' 'kill 3' 'fault 3' \
+    'sleep 3' 'rep 100' 'write 3' 'threads 2' 'fork 2' 'vfork 1' 'int3 2' 'own 2' 'segv 2' 'timer 2'; do
+    for options in -i -iu -ik -ic -iuc; do
+        # shellcheck disable=SC2086 # a piece and its number
+        promise "flow-of-${piece%% *}$options" run "${piece%% *}$options" $options self $piece
+    done
+done
+promise user-code-only-has-no-kernel test "$(number write-iu kernel)" = 0
+promise kernel-code-only-has-no-user test "$(number write-ik user)" = 0
+promise children-are-followed test "$(number fork-ic threads)" = 3
+promise children-are-not-followed-unasked test "$(number fork-i threads)" = 1
+promise new-threads-are-followed test "$(number threads-i threads)" = 3
+
+# ---- whole programs ----
+
+promise a-program-is-traced-from-its-first-instruction-to-its-last run true -i run /bin/true
+promise it-ends-as-before has true '$1 == "status" && $2 == 0'
+promise a-shell-and-its-children run shell -ic run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
+promise the-shell-dies-as-before has shell '$1 == "status" && $2 == 137'
+promise a-program-of-32-bits run code32 -ic run "$programs/code32" 0
+promise a-full-buffer-ends-it run full -i -t 256 run /bin/true
+promise the-program-behind-it-ends-well has full '$1 == "status" && $2 == 0'
+
+# ---- others who use the trap flag or breakpoints ----
+
+# A debugger that comes has the thread, and may step it.
+"$programs/itracer" loop-for-ever &
+looper=$!
+"$tool" hold $looper >"$work/hold" 2>&1 &
+holder=$!
+for ((i = 0; i < 100; i++)); do grep -q ready "$work/hold" && break; sleep 0.1; done
+promise a-debugger-steps-a-traced-program run debug step $looper 100
+kill -KILL $holder
+wait $holder 2>/dev/null
+sleep 0.2
+promise the-tool-killed-the-program-goes-on kill -0 $looper
+kill -KILL $looper
+wait $looper 2>/dev/null
+
+tracefs=/sys/kernel/tracing
+[[ -e $tracefs/uprobe_events ]] || tracefs=/sys/kernel/debug/tracing
+offset=$(readelf -sW "$programs/itracer" | awk '$8 == "itracer_probed" { print $2; exit }')
+start=$(readelf -lW "$programs/itracer" | awk '$1 == "LOAD" && / R E / { print $2, $3; exit }')
+if [[ -n $offset && -e $tracefs/uprobe_events ]]; then
+    place=$((16#$offset - ${start#* } + ${start% *}))
+    printf 'p:itracer_probe %s:0x%x\n' "$programs/itracer" "$place" >"$tracefs/uprobe_events"
+    echo 1 >"$tracefs/events/uprobes/itracer_probe/enable"
+    for options in -i -iu -ik; do
+        promise "a-uprobe-in-traced-code$options" run "probed$options" $options self probed 5
+    done
+    echo 0 >"$tracefs/events/uprobes/itracer_probe/enable"
+    promise the-uprobe-was-hit-each-time test "$(grep -c itracer_probe: "$tracefs/trace")" = 30
+    echo >"$tracefs/uprobe_events"
+fi
+promise a-watchpoint-in-traced-code run watched -i self watched 5
+promise a-filter-of-system-calls run seccomp -i self seccomp 3
+
+# ---- many threads, on and off; tools and targets that are killed ----
+
+promise a-crowd-notices-nothing run crowd crowd "$cycles"
+sed 's/^/# /' "$work/crowd"
+promise the-crowd-ended-well has crowd '$1 == "rounds" && f("bad") == 0 && f("status") == 0 && f("steps") > 1000'
+for ((i = 0; i < 5; i++)); do
+    "$tool" -c crowd 1000 >/dev/null 2>&1 &
+    victim=$!
+    sleep 0.$((i + 1))
+    kill -KILL $victim
+    wait $victim 2>/dev/null
+    pkill -KILL -x itracer
+done
+promise wrong-calls-are-refused run misuse misuse
+for ((i = 0; i < 50; i++)); do
+    rmmod pitrace 2>/dev/null && break
+    sleep 0.1
+done
+promise unloading-leaves-nothing bash -c '! grep -q ^pitrace /proc/modules'
+promise programs-run-as-ever bash -c '/bin/true && (exit 3); [ $? = 3 ]'
+promise loading-again insmod "$module"
+promise it-works-again run again -i self loop 1000
+promise finished true
