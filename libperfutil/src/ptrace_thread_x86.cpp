@@ -117,6 +117,8 @@ bool PtraceThread::trapped(FlowWriter& writer, uint64_t& gaps) {
   if (delivering_ && trap_code(pid_of(who_)) == SIGTRAP) {
     count_ += entered_;
     gap(PITRACE_GAP_SIGNAL, 0);
+  } else if (in_kernel_ && restarts(registers_)) {
+    return true;  // on its way to a signal, or back into the system call
   } else {
     const int outcome = pitrace_step_outcome(insn_, at_, now);
     if (is_own_signal(outcome)) return false;
@@ -143,7 +145,8 @@ void PtraceThread::end(FlowWriter& writer, uint32_t reason) {
   const bool alive = reason != PITRACE_STOP_EXIT && read_registers();
   // A system call from which it does not come back, or has not yet.
   const bool entered = in_kernel_ && (!alive || registers_.rip != at_);
-  writer.stop(who_, reason, branches_, count_ + entered, alive ? registers_.rip : at_);
+  const uint64_t next = alive ? registers_.rip : at_ + (entered ? insn_.length : 0u);
+  writer.stop(who_, reason, branches_, count_ + entered, next);
 }
 
 void PtraceThread::step(int signal) {

@@ -72,6 +72,16 @@ Error refused(uint32_t pid, int error) {
                   : fmt::format("; or kernel.yama.ptrace_scope, which is {}, forbids it", scope))};
 }
 
+// Whether the trap of a step waits behind the stop that is told: it would kill who is let go.
+bool has_trap_pending(pid_t tid) {
+  constexpr int signals_most = 64;
+  std::vector<siginfo_t> signals(signals_most);
+  const __ptrace_peeksiginfo_args from_the_first{0, 0, signals_most};
+  const long count = ::ptrace(PTRACE_PEEKSIGINFO, tid, &from_the_first, signals.data());
+  return std::any_of(signals.begin(), signals.begin() + std::max(count, 0l),
+                     [](const siginfo_t& each) { return each.si_signo == SIGTRAP; });
+}
+
 }  // namespace
 
 PtraceTracer::PtraceTracer(FlowWriter::Put put, uint32_t flags, Counts& counts)
@@ -295,12 +305,17 @@ void PtraceTracer::let_go_all() {
 // gets.
 void PtraceTracer::let_go(PtraceThread& thread, int status) {
   if (status != 0 && !WIFSTOPPED(status)) return thread.end(writer_, PITRACE_STOP_EXIT);
-  const int event = status >> 16;
-  int signal = status == 0 || event != 0 ? 0 : WSTOPSIG(status);
+  const auto tid = as_pid(thread.who().tid);
+  if (status >> 16 != 0 && has_trap_pending(tid)) {
+    ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
+    if (::waitpid(tid, &status, ours) != tid || !WIFSTOPPED(status))
+      return thread.end(writer_, PITRACE_STOP_EXIT);
+  }
+  int signal = status == 0 || status >> 16 != 0 ? 0 : WSTOPSIG(status);
   uint64_t gaps = 0;
   if (signal == SIGTRAP && thread.trapped(writer_, gaps)) signal = 0;
   thread.end(writer_, PITRACE_STOP_OFF);
-  ::ptrace(PTRACE_DETACH, as_pid(thread.who().tid), nullptr, signal);
+  ::ptrace(PTRACE_DETACH, tid, nullptr, signal);
 }
 
 }  // namespace pi::perfutil
