@@ -95,14 +95,21 @@ Status PtraceITrace::on() {
     const std::lock_guard queue_lock(queue_mutex_);
     tracer_ = std::move(tracer);
   }
-  for (const uint32_t pid : pids_)
-    if (const auto attached = tracer_->attach(pid); !attached) {
-      tracer_->stop();
-      const std::lock_guard queue_lock(queue_mutex_);
-      tracer_.reset();
-      return attached;
-    }
-  return {};
+  // Some may have ended since they were enabled; not all.
+  Status all =
+      Error{PU_ERROR_INCORRECT_STATE, "None of the processes that were enabled still runs."};
+  for (const uint32_t pid : pids_) {
+    const auto attached = tracer_->attach(pid);
+    if (attached) all = {};
+    if (attached || attached.error().code == PU_ERROR_INVALID_PARAMETER) continue;
+    all = attached;
+    break;
+  }
+  if (all) return {};
+  tracer_->stop();
+  const std::lock_guard queue_lock(queue_mutex_);
+  tracer_.reset();
+  return all;
 }
 
 Status PtraceITrace::off() {
