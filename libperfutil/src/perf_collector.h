@@ -99,7 +99,7 @@ class PerfCollector final : public Collector {
   std::string hook_note_;  // why user hooks are not taken, or empty
   PerfReader reader_;
   PtraceITrace itrace_;
-  bool flows_ = false;  // of ITrace are in the trace
+  bool flows_ = false;                 // of ITrace are in the trace
   std::unique_ptr<HookServer> hooks_;  // last: its thread calls us
 };
 

@@ -26,11 +26,11 @@ TEST(PerfutilApi, EveryCodeHasItsOwnName) {
 TEST(PerfutilApi, WithoutTheModuleAProgramCannotTurnITraceOn) {
   if (IsDeviceDriverInstalled()) GTEST_SKIP() << "the module is loaded";
   const int pid = ::getpid();
-  for (const int rc : {ITraceInit(0), ITraceOn(), ITraceOff(), ITraceTerminate(), ITraceDisable(),
-                       ITraceEnableAll(), ITraceEnableCurrent(), ITraceEnablePid(1),
-                       ITraceEnableGreater(1), ITraceEnableRange(1, 2), ITraceEnableList(&pid, 1),
-                       ITrace_On_CurPID(), ITrace_On_GTPID(1), ITrace_On_PIDList(&pid, 1),
-                       ITrace_Off()}) {
+  for (const int rc :
+       {ITraceInit(0), ITraceOn(), ITraceOff(), ITraceTerminate(), ITraceDisable(),
+        ITraceEnableAll(), ITraceEnableCurrent(), ITraceEnablePid(1), ITraceEnableGreater(1),
+        ITraceEnableRange(1, 2), ITraceEnableList(&pid, 1), ITrace_On_CurPID(), ITrace_On_GTPID(1),
+        ITrace_On_PIDList(&pid, 1), ITrace_Off()}) {
     EXPECT_EQ(rc, PU_ERROR_DRIVER_NOT_LOADED);
     EXPECT_NE(std::strstr(PiErrorText(), "run.itrace"), nullptr);
   }
