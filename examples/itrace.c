@@ -8,19 +8,26 @@
 
 #include "perfutil.h"
 
-static int gcd(int a, int b) {
-  return b == 0 ? a : gcd(b, a % b);
+// A function that stays one.
+__attribute__((noinline)) static int gcd(int a, int b) {
+  while (b != 0) {
+    const int rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
 }
 
 int main(void) {
+  volatile int a = 1071, b = 462;
   // The first call of a function that a library has is looked up, and what is touched first must
   // be mapped: not what is to be seen.
-  int result = gcd(1071, 462);
+  int result = gcd(a, b);
   if (ITraceEnableCurrent() != PU_SUCCESS || ITraceOn() != PU_SUCCESS) {
     fprintf(stderr, "itrace: %s\n", PiErrorText());
     return 1;
   }
-  result += gcd(1071, 462);
+  result += gcd(a, b);
   if (ITraceOff() != PU_SUCCESS) {
     fprintf(stderr, "itrace: %s\n", PiErrorText());
     return 1;

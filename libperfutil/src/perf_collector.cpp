@@ -23,7 +23,8 @@ PerfCollector::PerfCollector(const TraceConfig& config, const PerfScope& scope)
       scope_(scope),
       buffers_(config.trace_bytes, config.mte_bytes, config.mode, config.section_bytes),
       converter_(config.anonymous, config.proc_path),
-      section_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      section_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      itrace_(config.mode == PITRACE_MODE_CONTINUOUS) {
   features_.kernel = scope.kernel;
   status_.scope = scope.system ? TRACE_SCOPE_SYSTEM : TRACE_SCOPE_PROCESS;
   status_.pid = scope.pid;
@@ -33,6 +34,7 @@ PerfCollector::PerfCollector(const TraceConfig& config, const PerfScope& scope)
 }
 
 PerfCollector::~PerfCollector() {
+  (void)itrace_.off();
   if (status_.on) (void)off();
 }
 
@@ -147,7 +149,13 @@ Status PerfCollector::set_stacks(const StackChoice& stacks) {
 
 std::vector<std::string> PerfCollector::cannot_see() {
   std::lock_guard lock(mutex_);
-  return perf_blind_spots(scope_, status_);
+  auto list = perf_blind_spots(scope_, status_);
+  if (itrace_.is_installed() || flows_)
+    list.push_back(
+        "Instructions of the kernel: without the module ITrace follows user code only, by ptrace; "
+        "what a system call or an exception did is a gap, and a traced thread's processor is not "
+        "known.");
+  return list;
 }
 
 Result<CollectorStatus> PerfCollector::status() {

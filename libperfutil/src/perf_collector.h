@@ -67,6 +67,8 @@ class PerfCollector final : public Collector {
   void serve_hooks();
   // With mutex_ held:
   void publish_hooks();
+  // What was stepped by ptrace, as much as finds room.
+  void take_flows(bool all);
   // Takes all that processes have begun to write. Nothing may be published.
   void settle_hooks();
   static uint32_t cpu_limit();
@@ -97,6 +99,7 @@ class PerfCollector final : public Collector {
   std::string hook_note_;  // why user hooks are not taken, or empty
   PerfReader reader_;
   PtraceITrace itrace_;
+  bool flows_ = false;                 // of ITrace are in the trace
   std::unique_ptr<HookServer> hooks_;  // last: its thread calls us
 };
 

@@ -68,10 +68,29 @@ uint32_t PerfCollector::cpu_limit() {
   return static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF));
 }
 
+// All flows are the first CPU's. In a buffer that streams they wait until there is room.
+void PerfCollector::take_flows(bool all) {
+  if (events_.empty()) return;
+  const uint32_t cpu = events_.begin()->first;
+  const auto held = buffers_.at(cpu, PITRACE_BUFFER_TRACE).unread().records.size();
+  // Times, ticks and hooks need some of it.
+  const uint64_t usable = status_.trace_bytes / 4 * 3;
+  const bool waits = config_.mode == PITRACE_MODE_CONTINUOUS && !all;
+  const size_t before = hook_queue_.incoming().hooks.size();
+  itrace_.take(status_.enabled, cpu,
+               !waits          ? ~0ull
+               : usable > held ? usable - held
+                               : 0,
+               hook_queue_.incoming());
+  flows_ |= hook_queue_.incoming().hooks.size() != before;
+  if (buffers_.full()) itrace_.end();
+}
+
 void PerfCollector::drain_all() {
   if (!status_.on) return;
   for (auto& [cpu, events] : events_) read_rings(events);
   const uint64_t horizon = trace_clock();
+  take_flows(false);
   if (hooks_) hooks_->collect(cpu_limit(), hook_queue_.incoming());
   put_in_order(horizon);
   tell_sections();
@@ -79,6 +98,7 @@ void PerfCollector::drain_all() {
 
 void PerfCollector::settle_hooks() {
   for (auto& [cpu, events] : events_) read_rings(events);
+  take_flows(true);
   if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
   put_in_order(~0ull);
   tell_sections();

@@ -71,6 +71,7 @@ Status PerfCollector::on() {
   status_.suspended = false;
   converter_.reset();
   notes_.clear();
+  flows_ = false;
   unreadable_processes_ = 0;
   held_.clear();
   hook_queue_.reset();
@@ -99,6 +100,7 @@ Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   }
   if (status_.enabled.test(PITRACE_MAJOR_MTE)) put_snapshot(time, lock);
   if (const auto running = run_samples(false); !running) return running;
+  reader_.watch(itrace_.ready_fd());
   const auto started = reader_.start([this] { guarded(&PerfCollector::drain_all); },
                                      [this] { guarded(&PerfCollector::follow_cpus); });
   if (!started) return started;
@@ -158,6 +160,8 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
 }
 
 Status PerfCollector::off() {
+  // Its last records are taken below.
+  (void)itrace_.off();
   {
     std::lock_guard lock(mutex_);
     if (hooks_) hooks_->publish({}, 0);

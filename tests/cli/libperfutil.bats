@@ -28,6 +28,14 @@ int main(void) { uint64_t value = 0; return PiPttReadCycles(PiPttSlot(), &value)
     "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${includes[@]}" -fsyntax-only use.cpp
 }
 
+@test "a C++ program compiles against perfutil.hpp without a warning, and calls ITraceOn without the PLT" {
+    echo '#include <perfutil.hpp>
+int main() { const pi::ITraceRegion region; return region ? 0 : region.rc(); }' >use.cpp
+    "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -Wpedantic -Werror -I "$(dirname "$header")" -c use.cpp -o use.o
+    ! readelf -rW use.o | grep -E 'PLT32 .*ITraceO'
+    readelf -rW use.o | grep -qE 'GOTPCREL.* ITraceOff'
+}
+
 @test "a C11 program compiles against perfutil.h without a warning and runs" {
     ! readelf -d "$library" | grep -qE 'NEEDED.*lib(a|t|ub)san' ||
         skip "needs a build without sanitizers"

@@ -33,6 +33,7 @@ int cmd_it_install(const Words& words);
 int cmd_it_enable(const Words& words);
 int cmd_it_remove(const Words& words);
 int cmd_it_on(const Words& words);
+int cmd_it_run(const Words& words);
 int cmd_it_off(const Words& words);
 int cmd_it_info(const Words& words);
 int cmd_info(const Words& words);

@@ -28,6 +28,7 @@ const std::vector<Command>& all_commands() {
       {"it_install", "[OPTION]...", "make ready to follow instructions (ITrace)", cmd_it_install},
       {"it_enable", "WHICH", "whose instructions: all, PID, PID-, PID-PID", cmd_it_enable},
       {"it_on", "", "follow them", cmd_it_on},
+      {"it_run", "-- COMMAND", "follow a command from its first instruction on", cmd_it_run},
       {"it_off", "", "follow them no more", cmd_it_off},
       {"it_remove", "", "end ITrace", cmd_it_remove},
       {"it_info", "[--json]", "the state of ITrace", cmd_it_info},

@@ -18,9 +18,30 @@ using namespace pi;
 
 TEST(PerfutilApi, EveryCodeHasItsOwnName) {
   for (const int rc : {0,    -1,   -3,   -4,   -5,   -6,   -8,   -87,  -200, -201, -202,
-                       -205, -208, -209, -210, -211, -213, -219, -222, -229, -231})
+                       -205, -208, -209, -210, -211, -213, -219, -222, -229, -231, -241})
     EXPECT_EQ(std::strncmp(RcToString(rc), "PU_", 3), 0) << rc;
   EXPECT_STREQ(RcToString(-99999), "unknown return code");
+}
+
+TEST(PerfutilApi, WithoutTheModuleAProgramCannotTurnITraceOn) {
+  if (IsDeviceDriverInstalled()) GTEST_SKIP() << "the module is loaded";
+  const int pid = ::getpid();
+  for (const int rc :
+       {ITraceInit(0), ITraceOn(), ITraceOff(), ITraceTerminate(), ITraceDisable(),
+        ITraceEnableAll(), ITraceEnableCurrent(), ITraceEnablePid(1), ITraceEnableGreater(1),
+        ITraceEnableRange(1, 2), ITraceEnableList(&pid, 1), ITrace_On_CurPID(), ITrace_On_GTPID(1),
+        ITrace_On_PIDList(&pid, 1), ITrace_Off()}) {
+    EXPECT_EQ(rc, PU_ERROR_DRIVER_NOT_LOADED);
+    EXPECT_NE(std::strstr(PiErrorText(), "run.itrace"), nullptr);
+  }
+  EXPECT_EQ(ITraceEnableRange(2, 1), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(ITraceEnableList(nullptr, 1), PU_ERROR_NULL_POINTER);
+  EXPECT_EQ(ITraceSetSkipCount(50), PU_SUCCESS);
+  EXPECT_EQ(ITrace_Set_Skip_Count(-1), PU_ERROR_INVALID_PARAMETER);
+  pi_itrace_status status{};
+  EXPECT_EQ(PiITraceStatus(&status), PU_ERROR_INVALID_PARAMETER);
+  status.size = sizeof status;
+  EXPECT_EQ(PiITraceStatus(&status), PU_ERROR_DRIVER_NOT_LOADED);
 }
 
 TEST(PerfutilApi, BeforeInitEverythingSaysSo) {

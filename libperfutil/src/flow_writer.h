@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Encodes what ITrace records of threads' flows; include/pitrace/abi.h tells what each means.
+#ifndef PI_PERFUTIL_FLOW_WRITER_H
+#define PI_PERFUTIL_FLOW_WRITER_H
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include <pitrace/encode.h>
+
+namespace pi::perfutil {
+
+struct FlowThread {
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+};
+
+// All flows in one stream, of user code only. Not thread-safe.
+class FlowWriter {
+ public:
+  // Takes a whole record and the time at which it belongs, never earlier than that before.
+  using Put = std::function<void(uint64_t time, std::span<const std::byte> record)>;
+
+  // flags: PITRACE_ITRACE_* of the installation.
+  FlowWriter(Put put, uint32_t flags) : put_(std::move(put)), flags_(flags) {}
+
+  void start(const FlowThread& thread, uint64_t address);
+  void branch(const FlowThread& thread, uint64_t from, uint64_t to, uint32_t count);
+  // kind: PITRACE_GAP_*. nanoseconds: how long it took.
+  void gap(const FlowThread& thread, uint32_t kind, uint32_t count, uint64_t nanoseconds,
+           uint64_t to);
+  // reason: PITRACE_STOP_*. branches: that were recorded of this thread.
+  void stop(const FlowThread& thread, uint32_t reason, uint32_t branches, uint32_t count,
+            uint64_t address);
+
+ private:
+  bool counted() const { return (flags_ & PITRACE_ITRACE_COUNT) != 0; }
+  uint64_t begin(const FlowThread& thread);
+  void put(uint64_t time, uint32_t major, uint32_t minor, std::span<const uint32_t> ints);
+
+  Put put_;
+  uint32_t flags_;
+  uint32_t current_ = 0;  // the thread whose records follow
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_FLOW_WRITER_H

@@ -1,0 +1,108 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What run.tprof and run.itrace share: the module for one run, a recorder of the run's own, a command that
+# waits until the trace is on. Sourced, behind lib.sh. The callers set source (auto, driver or perf), bin,
+# here and scratch, define start_recorder PID, and begin with loaded=0, status=0 and module_object=''.
+
+wrong() {
+  say "error: $1"
+  printf 'Try %s --help.\n' "${me:?}" >&2
+  exit 255
+}
+
+number() { # number OPTION VALUE MIN MAX
+  if [[ ! $2 =~ ^[0-9]{1,9}$ ]] || ((10#$2 < $3 || 10#$2 > $4)); then
+    wrong "$1 takes a whole number from $3 to $4, not \"$2\""
+  fi
+}
+
+# As root on a kernel that takes modules: build the module, to be loaded for this run.
+prepare_module() {
+  local why=''
+  if ((EUID != 0)); then why="loading it needs root"
+  elif [[ ! -e /proc/modules ]]; then why="this kernel has no loadable modules"
+  elif [[ $(cat /proc/sys/kernel/modules_disabled 2>/dev/null) == 1 ]]; then
+    why="loading modules is switched off (kernel.modules_disabled)"
+  elif ! "${here:?}/install-deps" module >&2; then why="its build dependencies are missing"
+  elif [[ ! -e /lib/modules/$(uname -r)/build ]]; then
+    why="the headers of kernel $(uname -r) are not installed"
+  else
+    progress "building the module"
+    module_object=$("$here/build-module") || why="it does not build for this kernel"
+    progress_end
+  fi
+  [[ -z $why ]] && return
+  module_object=''
+  [[ ${source:?} == driver ]] && die "the pitrace module is not available: $why"
+  return 0
+}
+
+# load_module WHAT-INSTEAD
+load_module() {
+  [[ -n $module_object ]] || return 0
+  local problem
+  if problem=$(insmod "$module_object" 2>&1); then
+    loaded=1
+  elif [[ $source == driver ]]; then
+    die "cannot load $module_object: $problem; \"swtrace check\" tells what stands in the way"
+  else
+    say "the module cannot be loaded (${problem##*: }); $1"
+  fi
+}
+
+# keep_old DIR NAME...: what is there becomes NAME.old.
+keep_old() {
+  local directory=$1 name
+  shift
+  for name in "$@"; do
+    if [[ -e $directory/$name ]]; then mv -f "$directory/$name" "$directory/$name.old"; fi
+  done
+}
+
+# make_output_directory: $out, from now on absolute.
+make_output_directory() {
+  mkdir -p "$out" || die "cannot create $out"
+  out=$(cd "$out" && pwd) || die "cannot enter $out"
+  [[ -w $out ]] || die "cannot write to $out; choose another place with -o"
+}
+
+# The recorder is this run's own: one that the user keeps running elsewhere is not disturbed.
+swtrace() { PITRACE_SOCKET=${scratch:?}/recorder "${bin:?}/swtrace" "$@"; }
+
+end_recorder() {
+  swtrace free >/dev/null 2>&1 || true
+  if ((loaded)); then
+    rmmod pitrace 2>/dev/null || say "the module stays loaded: something else uses it"
+  fi
+  rm -rf "$scratch"
+}
+
+write_trace() {
+  swtrace off >"$scratch/log" 2>&1 || die "the trace could not be stopped: $(cat "$scratch/log")"
+  grep -i warning "$scratch/log" >&2 || true
+  swtrace get "$out/swtrace.nrm2" >"$scratch/log" 2>&1 ||
+    die "the trace could not be written: $(cat "$scratch/log")"
+}
+
+# trace_gated COMMAND [ARG]...: sets status. The command runs in the foreground, so that it has the terminal,
+# its input and its signals; a helper in the background starts the trace and then lets it go on into exec.
+trace_gated() {
+  mkfifo "$scratch/pid" "$scratch/go"
+  (
+    read -r pid <"$scratch/pid"
+    if start_recorder "$pid" 2>"$scratch/start.log" >/dev/null; then
+      touch "$scratch/started"
+    fi
+    echo >"$scratch/go"
+  ) &
+  local helper=$!
+  # shellcheck disable=SC2016 # expanded by the inner shell, whose $0 is the scratch directory
+  local gate='echo $$ >"$0/pid"; read -r _ <"$0/go"; [ -e "$0/started" ] || exit 125; exec "$@"'
+  # An interrupt is for the command; the report comes all the same.
+  trap : INT QUIT
+  # shellcheck disable=SC2034 # the callers exit with it
+  bash -c "$gate" "$scratch" "$@" || status=$?
+  wait "$helper" || true
+  trap - INT QUIT
+  [[ -e $scratch/started ]] || die "the trace could not be started: $(cat "$scratch/start.log")"
+}

@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# ITrace from the command line, without the module: swtrace it_*, run.itrace, by ptrace.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    PATH="$BUILD_DIR/bin:$PATH"
+    export PITRACE_SOCKET="$BATS_TEST_TMPDIR/recorder"
+    flow="$BUILD_DIR/tests/flow"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+    swtrace free >/dev/null 2>&1 || true
+}
+
+needs_perf() {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] ||
+        skip "needs perf_event_open for the whole system"
+}
+
+# A trace from perf.
+init_perf() {
+    swtrace init --source perf >/dev/null
+}
+
+# run.itrace as it is installed, beside the programs of this build: in the source tree it builds its own.
+installed() {
+    mkdir -p layout/bin layout/share/pitrace
+    cp "$SOURCE_DIR/scripts/run.itrace" layout/bin/
+    cp "$SOURCE_DIR/scripts/lib.sh" "$SOURCE_DIR/scripts/trace.sh" layout/share/pitrace/
+    ln -s "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/bin/post" layout/bin/
+    PATH="$PWD/layout/bin:$PATH"
+}
+
+needs_arc() {
+    post --help | grep -qE -- '--arc( |$)' || skip "needs post -arc"
+}
+
+@test "every command has a help that exits 0, and is in the short help and in the manual" {
+    for command in it_install it_enable it_on it_run it_off it_remove it_info; do
+        run -0 swtrace "$command" --help
+        [[ "$output" == "Usage: swtrace $command"* ]]
+        swtrace help | grep -q "^  $command "
+        grep -q "^\.It Cm $command" "$SOURCE_DIR/docs/man/swtrace.1" || { echo "$command"; false; }
+    done
+    # The original's other name.
+    run -0 swtrace itinit --help
+}
+
+@test "every option of it_install and run.itrace is in the manual" {
+    for option in i intr user kernel cont ss c p children threads reserve; do
+        swtrace it_install --help | grep -qE -- "^  --?${option} " || { echo "help: $option"; false; }
+        grep -qE "^\.(It|Op) Fl $option\b" "$SOURCE_DIR/docs/man/swtrace.1" || { echo "$option"; false; }
+    done
+    for option in c i user kernel -children cont t n o p -source -lines -post; do
+        run.itrace --help | grep -qE -- "^  -${option}[ =]" || { echo "help: $option"; false; }
+        grep -qE "^\.It Fl $option\b" "$SOURCE_DIR/docs/man/run.itrace.1" || { echo "$option"; false; }
+    done
+}
+
+@test "wrong use exits 255 and says what is wrong" {
+    for words in 'it_install -p x' 'it_install -p 0' 'it_install -p 5-3' 'it_install -p 1,,2' 'it_install -p -' \
+        'it_install -user -kernel' 'it_install -threads 0' 'it_install -threads 65537' 'it_install -c x' \
+        'it_install -reserve 0' 'it_install 17' 'it_enable' 'it_enable x' 'it_on now' 'it_off 1' 'it_remove -f' \
+        'it_info 1' 'it_run' 'it_run --' 'it_run ls'; do
+        # shellcheck disable=SC2086
+        run swtrace $words
+        [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
+        [[ "$output" == *"swtrace: error: "* ]]
+    done
+}
+
+@test "without a recorder each exits 1 and names swtrace init" {
+    for words in it_install 'it_enable 1' it_on it_off it_remove it_info; do
+        # shellcheck disable=SC2086
+        run -1 swtrace $words
+        [[ "$output" == *"swtrace init"* ]]
+    done
+}
+
+@test "what is not installed cannot be turned on; removing it is a warning" {
+    needs_perf
+    init_perf
+    run -0 swtrace it_remove
+    [[ "$output" == "swtrace: warning: ITrace is not installed"* ]]
+    swtrace on
+    run -1 swtrace it_on
+    [[ "$output" == *"it_install"* ]]
+    run -1 swtrace it_enable 1
+    run -0 swtrace it_info
+    [[ "$output" == *"not installed"* ]]
+    swtrace it_install
+    run -1 swtrace it_install
+    [[ "$output" == *"installed already"* ]]
+    run -1 swtrace it_on
+    [[ "$output" == *"No process has been enabled"* ]]
+    swtrace it_remove
+}
+
+@test "without the module what ptrace cannot do is refused, and -c says that it does nothing" {
+    needs_perf
+    init_perf
+    for words in '-kernel' '-intr' '-p all' '-p 100-' '-p 1-2' "-p $(swtrace info --json | jq .trace.recorder)"; do
+        # shellcheck disable=SC2086
+        run -1 swtrace it_install $words
+        [[ "$output" == *"ptrace"*"modprobe pitrace"* ]] || { echo "$words"; false; }
+    done
+    # What could not be done whole was not done.
+    [ "$(swtrace it_info --json | jq .installed)" = false ]
+    run -0 swtrace it_install -c 50
+    [[ "$output" == "swtrace: warning: -c does nothing"* ]]
+    [ "$(swtrace maj | grep -cE ' 0x(20|21|28|29|2b|2c|2e|2f)$')" -eq 8 ]
+}
+
+@test "a program that turns ITrace on itself is told that it needs the module" {
+    [ ! -e /dev/pitrace ] || skip "the module is loaded"
+    run -1 "$BUILD_DIR/examples/example_itrace_c"
+    [[ "$output" == *"module is not loaded"*"run.itrace"* ]]
+}
+
+@test "it_run follows a command from its first instruction on: as many steps as it has" {
+    needs_perf
+    init_perf
+    swtrace it_install -i
+    swtrace on
+    printf l | swtrace it_run -- "$flow"
+    swtrace it_off
+    swtrace off
+    swtrace get flow.nrm2
+    # 5 to the read and with it, 3 to the loop, 2001 in it, 3 at the end; the last has no stop behind it, the
+    # exec one before it. it_run's own way into the exec is short.
+    steps=$(swtrace it_info --json | jq .steps)
+    [ "$steps" -ge 2011 ]
+    [ "$steps" -le 2111 ]
+    post -r flow.nrm2 -showx -o . >/dev/null
+    [ -s post.show ]
+}
+
+@test "the exit status of it_run is the command's" {
+    needs_perf
+    init_perf
+    swtrace it_install
+    swtrace on
+    # shellcheck disable=SC2016
+    run -1 env --ignore-signal=USR1 bash -c 'printf b | swtrace it_run -- "$0"' "$flow"
+    swtrace it_off
+    run -127 swtrace it_run -- ./nobody-has-this
+    [ "$(swtrace it_info --json | jq .on)" = false ]
+}
+
+@test "it_run's command does not see the recorder's socket unless it had it" {
+    needs_perf
+    init_perf
+    swtrace it_install
+    swtrace on
+    socket=$PITRACE_SOCKET
+    run -0 env -u PITRACE_SOCKET "$BUILD_DIR/bin/swtrace" it_run -socket "$socket" -- "$(command -v env)"
+    swtrace it_off
+    [[ "$output" != *PITRACE_SOCKET* ]]
+}
+
+@test "run.itrace: wrong use exits 255, says what is wrong, and leaves nothing behind" {
+    for words in '-x -- true' '-user -kernel -- true' '-t x -- true' '-n -- true' '-p 0' '-p 1 -- true' '--source=x -- true' '--' ''; do
+        # shellcheck disable=SC2086
+        run run.itrace $words </dev/null
+        [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
+        [[ "$output" == *"run.itrace: error: "* ]]
+    done
+    run -127 run.itrace -- ./nobody-has-this
+    [ -z "$(ls -A)" ]
+}
+
+@test "run.itrace writes an arc and the trace, prints its head, and passes the exit status on" {
+    needs_perf
+    needs_arc
+    installed
+    unset PITRACE_SOCKET
+    printf l >letter
+    run -0 run.itrace --source=perf -i -c -o out -- "$flow" <letter
+    [[ "$output" == *"user code only, by ptrace"*"_start"*"report: $PWD/out/arc"* ]]
+    [ -s out/swtrace.nrm2 ]
+    # The loop, and the way to it and out of it.
+    [ "$(awk '$7 ~ /\/flow$/ { sum += $4 } END { print sum }' out/arc)" -eq $((5 + 3 + 2001 + 3)) ]
+    printf '?' >letter
+    run -99 run.itrace --source=perf -o out -- "$flow" <letter
+    [ -s out/arc.old ]
+    [ -s out/swtrace.nrm2.old ]
+}
+
+@test "run.itrace says which limit has ended the trace; the command runs to its end" {
+    needs_perf
+    needs_arc
+    installed
+    unset PITRACE_SOCKET
+    # shellcheck disable=SC2016
+    run -7 run.itrace --source=perf -n 300 -o out -- bash -c 'for ((i = 0; i < 3000; i++)); do :; done; exit 7'
+    [[ "$output" == *"ended by a limit: "*"branches (-n 300)"* ]]
+    # shellcheck disable=SC2016
+    run -0 run.itrace --source=perf -cont -n 0 -t 1 -o out -- bash -c 'while ((SECONDS < 3)); do :; done'
+    [[ "$output" == *"ended by a limit: 1 s (-t)"* ]]
+}
+
+@test "run.itrace refuses without the module what needs it" {
+    needs_perf
+    installed
+    unset PITRACE_SOCKET
+    run -125 run.itrace --source=perf -kernel -o out -- true
+    [[ "$output" == *"cannot follow kernel code"* ]]
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// swtrace it_run: becomes a command whose instructions are followed from its first one on.
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <pi/unique_fd.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "perfutil.h"
+#include "recorder.h"
+
+namespace pi::swtrace {
+namespace {
+
+// Found when this program is loaded: not, instruction by instruction, when it is followed.
+int (*const volatile execute)(const char*, char* const*) = ::execv;
+
+constexpr int exit_not_found = 127;
+constexpr int exit_not_executable = 126;
+
+// The file that a name means; the name itself where there is none.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path ? path : "/usr/bin:/bin";
+  for (;;) {
+    const size_t colon = rest.find(':');
+    const std::string directory(rest.substr(0, colon));
+    const std::string file = (directory.empty() ? "." : directory) + "/" + name;
+    struct stat facts {};
+    if (::access(file.c_str(), X_OK) == 0 && ::stat(file.c_str(), &facts) == 0 &&
+        S_ISREG(facts.st_mode))
+      return file;
+    if (colon == std::string_view::npos) return name;
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+// In a child: has its parent followed, by the recorder at socket if that is not empty. The exit
+// status.
+int have_followed(pid_t pid, const std::string& socket) {
+  if (!socket.empty()) ::setenv(recorder_names.variable, socket.c_str(), 1);
+  const std::string number = std::to_string(pid);
+  const int enabled = ask_and_report({"it_enable", number, number});
+  return enabled == cli::exit_good ? ask_and_report({"it_on"}) : enabled;
+}
+
+// A child asks, so that this process is not in the middle of that when it begins to be followed,
+// but about to replace itself.
+[[noreturn]] void run(const Words& command, const std::string& socket) {
+  const std::string file = find_program(command.front());
+  std::vector<char*> arguments;
+  for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) {
+    cli::error(fmt::format("There is no pipe to be had: {}.", std::strerror(errno)));
+    std::exit(cli::exit_failure);
+  }
+  // Where only ancestors may trace; the recorder is none.
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  const pid_t self = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Its own child: COMMAND must not find a child that it has not made.
+    if (::fork() != 0) ::_exit(0);
+    const auto status = static_cast<char>(have_followed(self, socket));
+    (void)!::write(ends[1], &status, 1);
+    ::_exit(0);
+  }
+  int ended = 0;
+  if (child < 0 || ::waitpid(child, &ended, 0) != child) {
+    cli::error("No process can be started; raise 'ulimit -u'.");
+    std::exit(cli::exit_failure);
+  }
+  ::close(ends[1]);
+  char status = cli::exit_failure;
+  if (::read(ends[0], &status, 1) == 1 && status == 0) execute(file.c_str(), arguments.data());
+  if (status != 0) std::exit(status);
+  const int error = errno;
+  (void)ask({"it_off"});
+  cli::error(fmt::format("{}: {}.", command.front(), std::strerror(error)));
+  std::exit(error == ENOENT ? exit_not_found : exit_not_executable);
+}
+
+}  // namespace
+
+int cmd_it_run(const Words& words) {
+  cli::OptionTable table(
+      {"swtrace it_run [OPTION]... -- COMMAND [ARG]...",
+       "Becomes COMMAND, enabled for ITrace and followed from its first instruction on (and the "
+       "few before it that make it). ITrace is installed and the trace is on before; 'it_off' ends "
+       "it.",
+       {"swtrace it_run -- ./myprogram --its options"},
+       "Exit status: COMMAND's; 1 when it cannot be followed, 126 or 127 when it cannot be "
+       "executed, 255 wrong use."});
+  table.group("Options")("socket", cli::po::value<std::string>()->value_name("PATH"),
+                         "the recorder's, in place of PITRACE_SOCKET, which COMMAND keeps");
+  const auto mark = std::find(words.begin(), words.end(), "--");
+  const auto outcome = table.parse({words.begin(), mark});
+  if (outcome.exit) return *outcome.exit;
+  if (mark != words.end() && mark + 1 != words.end())
+    run({mark + 1, words.end()},
+        outcome.values.count("socket") != 0 ? outcome.values["socket"].as<std::string>() : "");
+  cli::error("Say which command: swtrace it_run -- COMMAND [ARG]...");
+  return cli::exit_usage;
+}
+
+}  // namespace pi::swtrace
