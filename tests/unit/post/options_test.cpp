@@ -31,6 +31,23 @@ TEST(Options, DefaultsAreTheDocumentedOnes) {
   EXPECT_FALSE(options.symbols.plain_no_symbol);
 }
 
+TEST(Options, AnArcHasItsForms) {
+  const Options plain = good({"-arc"});
+  EXPECT_TRUE(plain.arc);
+  EXPECT_TRUE(plain.tprof_out);
+  EXPECT_TRUE(plain.symbols.code);
+  EXPECT_FALSE(plain.arc_form.compact || plain.arc_form.merge_kernel || plain.arc_form.merge_plt ||
+               plain.arc_form.instructions || plain.arc_form.count_by_code);
+  const Options all = good({"-arc", "-c", "-ck", "-cp", "-ssi", "-dcnt", "-m", "-tmod"});
+  EXPECT_TRUE(all.arc_form.compact && all.arc_form.merge_kernel && all.arc_form.merge_plt);
+  EXPECT_TRUE(all.arc_form.instructions && all.arc_form.bytes && all.arc_form.count_by_code);
+  EXPECT_TRUE(all.arc_form.module_width);
+  EXPECT_FALSE(all.tprof_out);
+  EXPECT_FALSE(good({"-arc", "-ss"}).arc_form.bytes);
+  for (const char* form : {"-c", "-ck", "-cp", "-ss", "-ssi", "-dcnt", "-m"})
+    EXPECT_EQ(status_of({form}), 255) << form;
+}
+
 TEST(Options, OneDashAndTwoDashesMeanTheSame) {
   const Options one = good({"-r", "a.nrm2", "-clip", "2.5", "-rsel", "01000001", "-off", "-pnm",
                             "-tnm", "-cpu", "-nsf", "-sympath", "/a:/b", "-demangle", "-kas"});

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Lines of arcs: ours, older ones, and what is none.
+#include "arc_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using arcf::ArcLine;
+using arcf::Last;
+using arcf::parse_line;
+using arcf::Parsed;
+
+TEST(ArcLine, HasItsFieldsFromBothEnds) {
+  ArcLine line;
+  ASSERT_EQ(parse_line("  0 U 1     2 @   2c foo(int, char):/lib/a b.so 11c1_11c1_java_main CALL 12",
+                       line),
+            Parsed::line);
+  EXPECT_TRUE(line.user);
+  EXPECT_EQ(line.last, Last::call);
+  EXPECT_EQ(line.instructions, 2u);
+  EXPECT_EQ(line.offset, 0x2cu);
+  EXPECT_EQ(line.name, "foo(int, char):/lib/a b.so");
+  EXPECT_EQ(line.thread, "11c1_11c1_java_main");
+  EXPECT_EQ(line.kind, ArcLine::Kind::block);
+}
+
+TEST(ArcLine, OfGapsVectorsAndThreadsIsKnown) {
+  ArcLine line;
+  ASSERT_EQ(parse_line("0 K 5 7 @ 0 Gap_room:GAP 1_1_a -gap- 0 ns=77", line), Parsed::line);
+  EXPECT_EQ(line.kind, ArcLine::Kind::gap);
+  EXPECT_EQ(line.name, "Gap_room:GAP");
+  EXPECT_EQ(line.thread, "1_1_a");
+  ASSERT_EQ(parse_line("0 K 0 0 @ 0 Int_0x0e:VECTOR 1_1_a -vec- 0", line), Parsed::line);
+  EXPECT_EQ(line.kind, ArcLine::Kind::vector);
+  ASSERT_EQ(parse_line("0 K 4 0 @ 0 Int_0x0e:VECTOR 1_1_a -vec- 0", line), Parsed::line);
+  EXPECT_EQ(line.kind, ArcLine::Kind::vector_end);
+  ASSERT_EQ(parse_line("0 K 5 0 ? 1 callflow:disp 1_1_a OTHER 0", line), Parsed::line);
+  EXPECT_EQ(line.kind, ArcLine::Kind::thread_change);
+}
+
+TEST(ArcLine, OfTheYear2003HasANumberForTheRingAndNoLine) {
+  ArcLine line;
+  ASSERT_EQ(parse_line("0 1 2 3 @ 1f main:app 11c1_11c1_app RETURN", line), Parsed::line);
+  EXPECT_TRUE(line.user);
+  EXPECT_EQ(line.last, Last::ret);
+  EXPECT_EQ(line.name, "main:app");
+  EXPECT_EQ(line.thread, "11c1_11c1_app");
+}
+
+TEST(ArcLine, IsNotACommentOrAnInstruction) {
+  ArcLine line;
+  for (const char* text : {"", "   ", "# 0 U 1 2 @ 0 a b c 0", " ss: 0x8049a5c 1 push ebp"})
+    EXPECT_EQ(parse_line(text, line), Parsed::nothing) << text;
+}
+
+TEST(ArcLine, IsRefusedWhenAFieldMakesNoSense) {
+  ArcLine line;
+  const std::string good = "0 U 1 2 @ 2c main:app 1_1_a CALL 12";
+  ASSERT_EQ(parse_line(good, line), Parsed::line);
+  for (const char* text :
+       {"x U 1 2 @ 2c main:app 1_1_a CALL 12", "0 X 1 2 @ 2c main:app 1_1_a CALL 12",
+        "0 U 8 2 @ 2c main:app 1_1_a CALL 12", "0 U 1 -2 @ 2c main:app 1_1_a CALL 12",
+        "0 U 1 2 ! 2c main:app 1_1_a CALL 12", "0 U 1 2 @ zz main:app 1_1_a CALL 12",
+        "0 U 1 99999999999999999999 @ 2c main:app 1_1_a CALL 12", "0 U 1 2 @ 2c CALL 12",
+        "0 U 1 2 @ 2c", "0", "0 U 1 2 @"})
+    EXPECT_EQ(parse_line(text, line), Parsed::senseless) << text;
+  for (size_t size = 0; size < good.size(); ++size) parse_line(good.substr(0, size), line);
+}
+
+}  // namespace
