@@ -30,8 +30,8 @@ class PtraceThread {
   void begin(FlowWriter& writer);
   // A SIGTRAP without event. False: it is a signal of its own, to be delivered.
   bool trapped(FlowWriter& writer, uint64_t& gaps);
-  // Its flow ends here, or with it.
-  void end(FlowWriter& writer, uint32_t reason);
+  // Its flow ends here, or with it. How many gaps that has made.
+  uint32_t end(FlowWriter& writer, uint32_t reason);
 
   // One instruction, or what the signal has it do.
   void step(int signal);

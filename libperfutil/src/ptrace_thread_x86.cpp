@@ -83,9 +83,12 @@ void PtraceThread::begin(FlowWriter& writer) {
   if (restarts(registers_)) in_kernel_ = true;
 }
 
-// A program must not find the flag that makes it stop.
+// A program must not find the flag that makes it stop: in r11, where a system call leaves the flags
+// (but not the return from a signal, which brings r11 back), and in what pushf has pushed.
 void PtraceThread::hide_trap_flag() {
-  if (in_kernel_ && (registers_.r11 & trap_flag) != 0 && registers_.cs == code_segment_64) {
+  const bool has_flags = in_kernel_ && registers_.cs == code_segment_64 &&
+                         registers_.rip == at_ + insn_.length && registers_.rcx == registers_.rip;
+  if (has_flags && (registers_.r11 & trap_flag) != 0) {
     registers_.r11 &= ~trap_flag;
     ::ptrace(PTRACE_POKEUSER, pid_of(who_), offsetof(user_regs_struct, r11), registers_.r11);
   }
@@ -139,14 +142,19 @@ bool PtraceThread::trapped(FlowWriter& writer, uint64_t& gaps) {
   return true;
 }
 
-void PtraceThread::end(FlowWriter& writer, uint32_t reason) {
-  if (!begun_) return;
+uint32_t PtraceThread::end(FlowWriter& writer, uint32_t reason) {
+  if (!begun_) return 0;
   begun_ = false;
   const bool alive = reason != PITRACE_STOP_EXIT && read_registers();
   // A system call from which it does not come back, or has not yet.
   const bool entered = in_kernel_ && (!alive || registers_.rip != at_);
   const uint64_t next = alive ? registers_.rip : at_ + (entered ? insn_.length : 0u);
-  writer.stop(who_, reason, branches_, count_ + entered, next);
+  if (entered) {
+    writer.gap(who_, PITRACE_GAP_UNTRACED, count_ + 1, trace_clock() - left_, next);
+    count_ = 0;
+  }
+  writer.stop(who_, reason, branches_, count_, next);
+  return entered;
 }
 
 void PtraceThread::step(int signal) {

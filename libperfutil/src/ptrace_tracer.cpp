@@ -256,21 +256,21 @@ void PtraceTracer::exec(PtraceThread& main) {
   ::ptrace(PTRACE_GETEVENTMSG, as_pid(pid), nullptr, &former);
   if (const auto found = threads_.find(static_cast<uint32_t>(former));
       found != threads_.end() && former != pid) {
-    main.end(writer_, PITRACE_STOP_EXIT);
+    counts_.gaps += main.end(writer_, PITRACE_STOP_EXIT);
     std::swap(main, found->second);
     main.become_main();
     main.has_stopped();
   }
   for (auto each = threads_.begin(); each != threads_.end();) {
     const bool gone = each->second.who().pid == pid && each->first != pid;
-    if (gone) each->second.end(writer_, PITRACE_STOP_EXIT);
+    if (gone) counts_.gaps += each->second.end(writer_, PITRACE_STOP_EXIT);
     each = gone ? threads_.erase(each) : std::next(each);
   }
   counts_.threads = static_cast<uint32_t>(threads_.size());
 }
 
 void PtraceTracer::ended(PtraceThread& thread) {
-  thread.end(writer_, PITRACE_STOP_EXIT);
+  counts_.gaps += thread.end(writer_, PITRACE_STOP_EXIT);
   threads_.erase(thread.who().tid);
   counts_.threads = static_cast<uint32_t>(threads_.size());
 }
@@ -304,17 +304,18 @@ void PtraceTracer::let_go_all() {
 // status: what it has stopped for, 0: it was stopped before. A signal that it was about to get, it
 // gets.
 void PtraceTracer::let_go(PtraceThread& thread, int status) {
-  if (status != 0 && !WIFSTOPPED(status)) return thread.end(writer_, PITRACE_STOP_EXIT);
+  const auto end = [&](uint32_t reason) { counts_.gaps += thread.end(writer_, reason); };
+  if (status != 0 && !WIFSTOPPED(status)) return end(PITRACE_STOP_EXIT);
   const auto tid = as_pid(thread.who().tid);
   if (status >> 16 != 0 && has_trap_pending(tid)) {
     ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
-    if (::waitpid(tid, &status, ours) != tid || !WIFSTOPPED(status))
-      return thread.end(writer_, PITRACE_STOP_EXIT);
+    if (::waitpid(tid, &status, ours) != tid || !WIFSTOPPED(status)) return end(PITRACE_STOP_EXIT);
   }
   int signal = status == 0 || status >> 16 != 0 ? 0 : WSTOPSIG(status);
   uint64_t gaps = 0;
   if (signal == SIGTRAP && thread.trapped(writer_, gaps)) signal = 0;
-  thread.end(writer_, PITRACE_STOP_OFF);
+  counts_.gaps += gaps;
+  end(PITRACE_STOP_OFF);
   ::ptrace(PTRACE_DETACH, tid, nullptr, signal);
 }
 

@@ -37,6 +37,8 @@ _start:
 	je	thread
 	cmp	$'k', %al
 	je	child
+	cmp	$'x', %al
+	je	kept
 	leave	$99
 
 /* 1 + 2 * 1000 instructions, 999 branches */
@@ -129,6 +131,16 @@ child:	mov	$57, %eax		/* fork */
 	mov	$231, %eax
 	syscall
 1:	leave	$4
+
+/* 1 when r11, all bits set, does not survive a signal's handler */
+kept:	mov	$5, %edi
+	call	install
+	mov	$-1, %r11
+	int3
+	cmp	$-1, %r11
+	jne	1f
+	leave	$0
+1:	leave	$1
 
 /* rt_sigaction(edi, action, 0, 8) */
 install:

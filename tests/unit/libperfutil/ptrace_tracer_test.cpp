@@ -236,6 +236,10 @@ TEST(PtraceTracer, TheProgramDoesNotSeeTheTrapFlag) {
   EXPECT_EQ(trace('f').status, 0);
 }
 
+TEST(PtraceTracer, RegistersSurviveASignal) {
+  EXPECT_EQ(trace('x').status, 0);
+}
+
 TEST(PtraceTracer, FollowsASignalIntoItsHandlerAndBack) {
   const auto traced = trace('s');
   EXPECT_EQ(traced.status, 1);
