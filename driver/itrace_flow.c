@@ -159,8 +159,11 @@ void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason)
 	/* It has never begun. */
 	if (thread->starts)
 		return;
+	/* What it did last was not followed. */
+	if (thread->gap && !begin(cpu, thread, thread->ip))
+		return;
 	pitrace_put_itrace_stop(ints, raw_smp_processor_id(), cpu->branches_since_on, thread->tid,
-				thread->gap ? 0 : thread->count, thread->ip);
+				thread->count, thread->ip);
 	if (is_announced(cpu, thread))
 		write_slowly(PITRACE_MAJOR_ITRACE_STOP, reason, ints, PITRACE_ITRACE_STOP_INTS);
 }

@@ -6,15 +6,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 #include <fmt/format.h>
 #include <pi/decode.h>
 #include <pi/nrm2.h>
-#include <pi/unique_fd.h>
 #include <pitrace/abi.h>
 
 #include "perfutil.h"
@@ -34,43 +31,18 @@ uint64_t wide(uint32_t low, uint32_t high) {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-// A piece of memory that /proc/kcore has.
-struct Segment {
-  uint64_t start, size, offset;
-};
-
 template <class T>
 bool read_at(int fd, uint64_t offset, T* into, size_t count) {
   const auto bytes = static_cast<ssize_t>(sizeof(T) * count);
   return ::pread(fd, into, sizeof(T) * count, static_cast<off_t>(offset)) == bytes;
 }
 
-std::vector<Segment> read_segments(int fd) {
-  Elf64_Ehdr header{};
-  if (!read_at(fd, 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
-    return {};
-  std::vector<Elf64_Phdr> all(header.e_phnum);
-  if (!read_at(fd, header.e_phoff, all.data(), all.size())) return {};
-  std::vector<Segment> segments;
-  for (const auto& each : all)
-    if (each.p_type == PT_LOAD) segments.push_back({each.p_vaddr, each.p_memsz, each.p_offset});
-  return segments;
-}
-
-// The file offset of a page; nothing where no segment has it.
-const Segment* segment_of(const std::vector<Segment>& segments, uint64_t page) {
-  for (const auto& each : segments)
-    if (page >= each.start && page - each.start + page_bytes <= each.size) return &each;
-  return nullptr;
-}
-
 // Stretches of pages one behind the other, as the section has them.
 class Stretches {
  public:
-  void add(uint64_t page, const char* bytes) {
+  void add(uint64_t page, const std::string& bytes) {
     if (page != end_) begin(page);
-    text_.append(bytes, page_bytes);
+    text_ += bytes;
     end_ = page + page_bytes;
     const uint64_t size = end_ - start_;
     std::memcpy(text_.data() + head_ + nrm2::code::size, &size, sizeof size);
@@ -98,7 +70,38 @@ void KernelCode::touch(uint64_t address) {
   uint64_t& recent = recent_[page / page_bytes % recent_pages];
   if (recent == page || !is_kernel(address)) return;
   recent = page;
-  if (pages_.size() < pages_most) pages_.insert(page);
+  if (pages_.size() >= pages_most) return;
+  if (pages_.empty()) open();
+  const auto [place, is_new] = pages_.try_emplace(page);
+  if (is_new) place->second = read_page(page);
+}
+
+void KernelCode::open() {
+  const std::string path = proc_ + "/kcore";
+  const auto fail = [&](const std::string& why) { trouble_ = fmt::format("{} ({})", path, why); };
+  kcore_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!kcore_) return fail(errno_text(errno));
+  Elf64_Ehdr header{};
+  if (!read_at(kcore_.get(), 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
+    return fail("it tells no memory");
+  std::vector<Elf64_Phdr> all(header.e_phnum);
+  if (!read_at(kcore_.get(), header.e_phoff, all.data(), all.size()))
+    return fail("it tells no memory");
+  for (const auto& each : all)
+    if (each.p_type == PT_LOAD) segments_.push_back({each.p_vaddr, each.p_memsz, each.p_offset});
+  if (segments_.empty()) fail("it tells no memory");
+}
+
+// Empty where no segment has it.
+std::string KernelCode::read_page(uint64_t page) const {
+  for (const auto& each : segments_) {
+    if (page < each.start || page - each.start + page_bytes > each.size) continue;
+    std::string bytes(page_bytes, '\0');
+    if (read_at(kcore_.get(), each.offset + (page - each.start), bytes.data(), bytes.size()))
+      return bytes;
+  }
+  return {};
 }
 
 // Only the majors of ITrace that tell addresses; a system call's branch of user code goes to the
@@ -128,37 +131,24 @@ void KernelCode::see(std::span<const std::byte> records) {
   }
 }
 
-Result<std::string> KernelCode::read(const std::string& proc) const {
-  const std::string path = proc + "/kcore";
-  const auto missing = [&](const std::string& why) {
-    return Error{PU_ERROR_FILE,
-                 fmt::format("The kernel's code is not in the trace: {} ({}). Root can read it, "
-                             "unless the kernel is locked down. Without it instructions of the "
-                             "kernel are not disassembled, or as its files have them.",
-                             path, why)};
-  };
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return missing(errno_text(errno));
-  const auto segments = read_segments(fd.get());
-  if (segments.empty()) return missing("it tells no memory");
-  std::vector<uint64_t> pages(pages_.begin(), pages_.end());
-  std::sort(pages.begin(), pages.end());
+Result<std::string> KernelCode::text() const {
   Stretches stretches;
-  std::array<char, page_bytes> bytes;
-  for (const uint64_t page : pages) {
-    const Segment* segment = segment_of(segments, page);
-    if (segment &&
-        read_at(fd.get(), segment->offset + (page - segment->start), bytes.data(), bytes.size()))
-      stretches.add(page, bytes.data());
-  }
+  for (const auto& [page, bytes] : pages_)
+    if (!bytes.empty()) stretches.add(page, bytes);
   std::string text = stretches.take();
-  if (text.empty()) return missing("it has none of the pages");
-  return text;
+  if (!text.empty()) return text;
+  const std::string why =
+      trouble_.empty() ? fmt::format("{}/kcore (it has none of the pages)", proc_) : trouble_;
+  return Error{PU_ERROR_FILE,
+               fmt::format("The kernel's code is not in the trace: {}. Root can read it, unless "
+                           "the kernel is locked down. Without it instructions of the kernel are "
+                           "not disassembled, or as its files have them.",
+                           why)};
 }
 
-std::string code_or_note(const KernelCode& code, const std::string& proc, InfoText& info) {
+std::string code_or_note(const KernelCode& code, InfoText& info) {
   if (code.empty()) return "";
-  auto text = code.read(proc);
+  auto text = code.text();
   if (text) return std::move(*text);
   info.add(nrm2::info::note, text.error().message);
   return "";

@@ -6,11 +6,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include <pi/result.h>
+#include <pi/unique_fd.h>
 
 #include "info_section.h"
 
@@ -18,25 +21,40 @@ namespace pi::perfutil {
 
 class KernelCode {
  public:
-  // Whole records of a trace buffer, in any order.
+  // proc: where kcore is.
+  explicit KernelCode(std::string proc) : proc_(std::move(proc)) {}
+
+  // Whole records of a trace buffer, in any order. A page is read when it is first touched: the
+  // kernel patches its code, also when ITrace's own hooks go.
   void see(std::span<const std::byte> records);
   bool empty() const { return pages_.empty(); }
-  void clear() { *this = {}; }
-  // The bytes of a section_kernel_code, read from the kernel's memory now. What has been unloaded
-  // meanwhile is left out. PU_ERROR_FILE: none can be read; the message is a note for the trace.
-  Result<std::string> read(const std::string& proc) const;
+  void clear() { *this = KernelCode(std::move(proc_)); }
+  // The bytes of a section_kernel_code. What had been unloaded when it was seen is left out.
+  // PU_ERROR_FILE: none could be read; the message is a note for the trace.
+  Result<std::string> text() const;
 
  private:
-  void touch(uint64_t address);
+  // A piece of memory that kcore has.
+  struct Segment {
+    uint64_t start, size, offset;
+  };
 
+  void touch(uint64_t address);
+  void open();
+  std::string read_page(uint64_t page) const;
+
+  std::string proc_;
   static constexpr size_t recent_pages = 256;
   std::array<uint64_t, recent_pages> recent_{};  // by hash; most records are of these
-  std::unordered_set<uint64_t> pages_;           // addresses
+  std::map<uint64_t, std::string> pages_;        // bytes by address; empty: could not be read
+  UniqueFd kcore_;
+  std::vector<Segment> segments_;
+  std::string trouble_;  // why nothing can be read
 };
 
-// As KernelCode::read(); empty when nothing was touched, or when it cannot be read, which becomes a
-// note.
-std::string code_or_note(const KernelCode& code, const std::string& proc, InfoText& info);
+// As KernelCode::text(); empty when nothing was touched, or when it could not be read, which becomes
+// a note.
+std::string code_or_note(const KernelCode& code, InfoText& info);
 
 }  // namespace pi::perfutil
 

@@ -193,7 +193,7 @@ Status StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
   const std::lock_guard lock(mutex_);
   (void)add_kernel();
   InfoText code_note;
-  const std::string code = code_or_note(kernel_code_, setup_.proc_path, code_note);
+  const std::string code = code_or_note(kernel_code_, code_note);
   if (!code.empty()) (void)file_->add_text(nrm2::section_kernel_code, code);
   int error = 0;
   for (bool whole = trouble_.empty();; whole = false) {

@@ -93,7 +93,7 @@ class StreamWriter {
   std::mutex mutex_;
   std::unique_ptr<StreamFile> file_;
   BuildIdTable build_ids_;
-  KernelCode kernel_code_;
+  KernelCode kernel_code_{setup_.proc_path};
   std::string untold_build_ids_;  // lines that are not in the file yet
   std::string trouble_;
   std::string kernel_state_ = "missing";

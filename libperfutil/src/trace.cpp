@@ -195,6 +195,7 @@ Status Trace::on() {
   if (config_.mode != COLLECTION_MODE_NORMAL)
     if (const auto begun = begin_stream(*now); !begun) return begun;
   clock_source_ = clock_source();
+  kernel_code_.reset();
   const auto started = collector_->on();
   clock_change_.clear();
   if (!started && config_.mode != COLLECTION_MODE_NORMAL) stream_.reset();
@@ -274,6 +275,8 @@ Status Trace::itrace_install(const pitrace_itrace& setup) {
 
 Status Trace::itrace_remove() {
   if (const auto good = initialised(); !good) return good;
+  // While its hooks, which change the kernel's code, are still there.
+  if (recorded_ && config_.mode == COLLECTION_MODE_NORMAL) see_kernel_code(collector_->buffers());
   return collector_->itrace().remove();
 }
 
@@ -402,12 +405,17 @@ Status Trace::write_buffers(const std::string& name, const CollectorStatus& now)
   for (const auto& view : content.buffers)
     if (view.kind == PITRACE_BUFFER_MTE) build_ids.see(view.cpu, view.records);
   content.build_ids = build_ids.take_lines();
-  KernelCode kernel_code;
-  for (const auto& view : content.buffers)
-    if (view.kind == PITRACE_BUFFER_TRACE) kernel_code.see(view.records);
-  content.kernel_code = code_or_note(kernel_code, config_.proc_path, content.info);
+  see_kernel_code(content.buffers);
+  content.kernel_code = code_or_note(*kernel_code_, content.info);
   content.kernel = read_kernel_texts(config_.proc_path);
   return write_trace_file(name, content);
+}
+
+// Of linear buffers; those that stream are looked at as they are written.
+void Trace::see_kernel_code(const std::vector<BufferView>& buffers) {
+  if (!kernel_code_) kernel_code_.emplace(config_.proc_path);
+  for (const auto& view : buffers)
+    if (view.kind == PITRACE_BUFFER_TRACE) kernel_code_->see(view.records);
 }
 
 // The rings first, then the names: those of every record that is in a copy are recorded by then.
@@ -417,7 +425,7 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   auto rings = OutputFile::create(name);
   if (!rings) return rings.error();
   std::vector<StreamCounts> all;
-  KernelCode kernel_code;
+  KernelCode kernel_code(config_.proc_path);
   int error = 0;
   collector_->copy_trace([&](const BufferCopy& copy) {
     kernel_code.see(copy.records);
@@ -448,7 +456,7 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   InfoText described = describe_trace(*collector_, now, notes(), all);
   described.add(nrm2::info::ended, now.on ? "snapshot" : "off");
   described.add(nrm2::info::kallsyms, target->kernel_state);
-  const std::string code = code_or_note(kernel_code, config_.proc_path, described);
+  const std::string code = code_or_note(kernel_code, described);
   const auto add_text = [&](uint32_t type, const std::string& text) {
     SectionFacts facts;
     facts.type = type;

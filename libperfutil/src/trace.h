@@ -4,6 +4,7 @@
 #define PI_PERFUTIL_TRACE_H
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "config.h"
 #include "device.h"
 #include "info_section.h"
+#include "kernel_code.h"
 #include "kernel_texts.h"
 #include "stream_writer.h"
 
@@ -68,6 +70,7 @@ class Trace {
   Status begin_stream(const CollectorStatus& now);
   Status end_stream();
   Status write_buffers(const std::string& name, const CollectorStatus& now);
+  void see_kernel_code(const std::vector<BufferView>& buffers);
   Status write_snapshot(const std::string& name, const CollectorStatus& now);
   std::string stream_name() const;
   void note_clock();
@@ -75,6 +78,7 @@ class Trace {
 
   TraceConfig config_;
   std::unique_ptr<Collector> collector_;
+  std::optional<KernelCode> kernel_code_;  // of the interval, in normal mode
   std::unique_ptr<StreamWriter> stream_;  // not in normal mode; from the first on
   bool taken_ = false;  // wrap-around: what was recorded is in a file of the user's
   std::vector<std::string> notes_;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -103,9 +104,9 @@ TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
   std::vector<uint32_t> cut(PITRACE_CUT_INTS);
   pitrace_put_cut(cut.data(), 3, module_start + 8);
   records.ints(PITRACE_MAJOR_CUT_KERNEL, cut);
-  KernelCode code;
+  KernelCode code(dir / "");
   code.see(records.bytes());
-  const auto section = code.read(dir / "");
+  const auto section = code.text();
   ASSERT_TRUE(section) << section.error().message;
   const auto stretches = parse(*section);
   ASSERT_EQ(stretches.size(), 3u);
@@ -122,9 +123,9 @@ TEST(KernelCode, LeavesOutPagesThatAreGone) {
   write_kcore(dir / "kcore");
   Records records;
   records.branch(false, text_start, 0xffffffffc0800000);
-  KernelCode code;
+  KernelCode code(dir / "");
   code.see(records.bytes());
-  const auto section = code.read(dir / "");
+  const auto section = code.text();
   ASSERT_TRUE(section);
   EXPECT_EQ(parse(*section).size(), 1u);
 }
@@ -133,21 +134,37 @@ TEST(KernelCode, OfUserCodeThereIsNone) {
   Records records;
   records.branch(true, 0x401000, 0x402000);
   records.gap(0x7fff00001000);
-  KernelCode code;
+  KernelCode code("/nowhere");
   code.see(records.bytes());
   EXPECT_TRUE(code.empty());
+}
+
+TEST(KernelCode, IsWhatItWasWhenItWasSeen) {
+  const TempDir dir;
+  write_kcore(dir / "kcore");
+  Records records;
+  records.branch(false, text_start, text_start);
+  KernelCode code(dir / "");
+  code.see(records.bytes());
+  std::filesystem::remove(dir / "kcore");
+  code.see(records.bytes());
+  const auto section = code.text();
+  ASSERT_TRUE(section) << section.error().message;
+  EXPECT_EQ(parse(*section).at(0).bytes, std::string(page_bytes, '0'));
 }
 
 TEST(KernelCode, SaysWhyItCannotBeRead) {
   const TempDir dir;
   Records records;
   records.branch(false, text_start, text_start);
-  KernelCode code;
-  code.see(records.bytes());
-  EXPECT_FALSE(code.read(dir / ""));
+  KernelCode missing(dir / "");
+  missing.see(records.bytes());
+  EXPECT_FALSE(missing.text());
   std::ofstream(dir / "kcore") << "no ELF file";
+  KernelCode code(dir / "");
+  code.see(records.bytes());
   InfoText info;
-  EXPECT_EQ(code_or_note(code, dir / "", info), "");
+  EXPECT_EQ(code_or_note(code, info), "");
   EXPECT_EQ(info.text().rfind("note=The kernel's code is not in the trace", 0), 0u);
 }
 
