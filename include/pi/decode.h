@@ -296,7 +296,8 @@ inline bool decode_inner(const RecordView& record, InnerEntry& out) {
   return true;
 }
 
-// ---- ITrace: see include/pitrace/abi.h. Addresses are those of the thread, ns are nanoseconds. ----
+// ---- ITrace: see include/pitrace/abi.h. Addresses are those of the thread, ns are nanoseconds.
+// ----
 
 inline bool is_itrace(const RecordView& record) {
   const uint32_t major = record.major();

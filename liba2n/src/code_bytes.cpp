@@ -50,8 +50,7 @@ size_t CodePieces::read(const ModuleSymbols& module, uint64_t vaddr, char* out, 
       if (segment.vaddr <= at && segment.vaddr > start) start = segment.vaddr;
     const auto [known, added] = pieces_.try_emplace({&module, start});
     if (added)
-      known->second =
-          read_code(module, start, (start / piece_bytes + 1) * piece_bytes - start);
+      known->second = read_code(module, start, (start / piece_bytes + 1) * piece_bytes - start);
     const std::string& piece = known->second;
     if (at - start >= piece.size()) break;
     const size_t count = std::min<size_t>(room - copied, piece.size() - (at - start));

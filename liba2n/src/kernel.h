@@ -80,7 +80,7 @@ class Kernel {
   bool loaded_ = false;
   KernelSymbols symbols_;
   std::optional<KernelImage> image_;
-  std::string code_path_;  // of the image, if it is used
+  std::string code_path_;                            // of the image, if it is used
   std::shared_ptr<const ModuleSymbols> image_code_;  // where to read it, once it is wanted
   CodePieces pieces_;
   Notes own_notes_;  // those of the kernel, among the library's

@@ -382,7 +382,7 @@ count() {
     run --separate-stderr post -mask=ff
     [ "$status" -eq 255 ]
     [[ $stderr == "post: error: -mask is not supported: there are no debugging codes; use -verbose"* ]]
-    for option in -arc --oldjit -undup -noskew -aixtrc -d; do
+    for option in -int3 --oldjit -undup -noskew -aixtrc -d; do
         run post "$option"
         [ "$status" -eq 255 ]
         [[ $output == *"is not supported: "*"; "* ]]

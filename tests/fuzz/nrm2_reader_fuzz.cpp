@@ -3,6 +3,7 @@
 // state of processes, the tick counter and the reports. Touches no file.
 #include <byte_source.h>
 #include <pipeline.h>
+#include <report_arc.h>
 #include <report_calls.h>
 #include <report_json.h>
 #include <report_micro.h>
@@ -31,6 +32,12 @@ class BlindSymbolizer final : public post::Symbolizer {
   }
   post::Code code(uint64_t, uint32_t, uint64_t address) override {
     return {std::as_bytes(std::span(name_)), address};
+  }
+  size_t read_code(uint64_t, uint32_t, uint64_t address, std::span<std::byte> out) override {
+    // Something of everything: what is executed most is a byte that is an instruction.
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = (address + i) % 5 == 0 ? static_cast<std::byte>(address + i) : std::byte{0x90};
+    return address % 3 == 0 ? 0 : out.size();
   }
   void look_for_logs(const post::ProcessIds&) override {}
   uint64_t next_code_change(uint64_t time, uint32_t pid) override { return time + pid % 4096 + 1; }
@@ -70,8 +77,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   post::Micro micro(processes, symbolizer, names, {}, 64);
   NullSink sink;
   post::ShowReport show(sink, true);
-  const post::RecordTotals records = run_pipeline(
-      source, *file, damage, {&processes, &ticks, &show, {}, &calls, &off_cpu, &micro}, nullptr);
+  post::KernelCode kernel_code;
+  kernel_code.load(source, file->kernel_code, damage);
+  post::ArcOptions form{size % 2 == 0, size % 3 == 0, true, size % 5 == 0,
+                        true,          size % 7 == 0, true};
+  form.places = 64;
+  post::Arc arc(processes, symbolizer, names, kernel_code, sink, form);
+  const post::RecordTotals records =
+      run_pipeline(source, *file, damage,
+                   {&processes, &ticks, &show, {}, &calls, &off_cpu, &micro, &arc}, nullptr);
   show.finish();
   // Every record takes at least a header's bytes of the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
@@ -86,6 +100,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   summary.calls = &calls;
   summary.off_cpu = &off_cpu;
   summary.micro = &micro;
+  summary.arc = &arc.totals();
+  if (arc.totals().imperfect() + arc.totals().folded > arc.totals().branches + records.records)
+    __builtin_trap();
   if (micro.ticks() != summary.ticks.ticks) __builtin_trap();
   for (uint32_t i = 0; i < off_cpu.threads(); ++i) {
     // No thread has more time than there was.
@@ -94,6 +111,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (times.running > all || times.runnable > all || times.blocked > all) __builtin_trap();
     if (times.running + times.runnable + times.blocked + times.unknown > all) __builtin_trap();
   }
+  sink.write(arc_head(*file, form, arc.totals()));
+  sink.write(arc_end(summary, arc.totals()));
   write_tree(summary, sink);
   write_folded(summary, sink);
   write_off_cpu(summary, sink);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Runs one golden case of post -arc and of arcf: golden_arc FILE.case. Exits 0 when every expectation
-// holds.
+// Runs one golden case of post -arc and of arcf: golden_arc FILE.case. Exits 0 when every
+// expectation holds.
 //
-// Parts: options, symbols, jitted, threads as for golden_tprof; code (MODULE START HH HH ..., machine
-// code); trace (text_trace.h); then what is expected:
+// Parts: options, symbols, jitted, threads as for golden_tprof; code (MODULE START HH HH ...,
+// machine code); trace (text_trace.h); then what is expected:
 //   expect arc      the lines of the arc, without its comments
 //   expect figures  the figures of its head that are not 0
 //   expect end      the comments behind the lines

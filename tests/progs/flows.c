@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls whose instructions a test traces: from begin() to end() a loop, a recursion, a call through a
-// pointer and one into a library, a string instruction that repeats, and a system call.
+// Calls whose instructions a test traces: from begin() to end() a loop, a recursion, a call through
+// a pointer and one into a library, a string instruction that repeats, and a system call.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,11 +19,11 @@ __attribute__((noinline)) static int triple(int n) {
 }
 int (*volatile chosen)(int) = triple;
 
-__attribute__((noinline)) static void fill(char *place, unsigned long size) {
+__attribute__((noinline)) static void fill(char* place, unsigned long size) {
   __asm__ volatile("rep stosb" : "+D"(place), "+c"(size) : "a"(7) : "memory");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static char memory[64];
   int sum = argc;
   (void)argv;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A small but real instruction trace, for tests of what reads them: runs a program under single steps
-// and writes its taken branches as ITrace's records: step_trace FILE FIRST LAST [nocount] -- PROGRAM...
-// From the first time that the program gets to FIRST until it gets to LAST, both addresses in its own
-// file (as nm tells them); what a system call does is a gap.
+// A small but real instruction trace, for tests of what reads them: runs a program under single
+// steps and writes its taken branches as ITrace's records: step_trace FILE FIRST LAST [nocount] --
+// PROGRAM... From the first time that the program gets to FIRST until it gets to LAST, both
+// addresses in its own file (as nm tells them); what a system call does is a gap.
 #include <disassembler.h>
 #include <pi/nrm2.h>
 #include <pitrace/encode.h>

@@ -80,11 +80,11 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   }
   post::StringSink show_sink;
   post::ShowReport show(show_sink, options.show_raw);
-  run.records =
-      run_pipeline(source, run.file, run.damage,
-                   {&processes, &ticks, &show, options.report.selection, calls ? &*calls : nullptr,
-                    off_cpu ? &*off_cpu : nullptr, micro ? &*micro : nullptr, arc ? &*arc : nullptr},
-                   nullptr);
+  run.records = run_pipeline(
+      source, run.file, run.damage,
+      {&processes, &ticks, &show, options.report.selection, calls ? &*calls : nullptr,
+       off_cpu ? &*off_cpu : nullptr, micro ? &*micro : nullptr, arc ? &*arc : nullptr},
+      nullptr);
   show.finish();
   run.show = show_sink.text;
   run.ticks = ticks.totals();

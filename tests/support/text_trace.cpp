@@ -81,8 +81,7 @@ class TextTrace {
 
   Bytes finish() {
     end_section();
-    if (!kernel_code_.empty())
-      trace_.section(pi::nrm2::section_kernel_code, {}, kernel_code_);
+    if (!kernel_code_.empty()) trace_.section(pi::nrm2::section_kernel_code, {}, kernel_code_);
     if (!info_.empty()) trace_.text(pi::nrm2::section_info, info_);
     if (!build_ids_.empty()) trace_.text(pi::nrm2::section_build_ids, build_ids_);
     if (!kallsyms_.empty()) trace_.symbols(kallsyms_, "");

@@ -24,7 +24,7 @@ struct ArcLine {
 
 enum class Parsed : uint8_t {
   line,
-  nothing,    // a comment, an instruction, an empty line
+  nothing,  // a comment, an instruction, an empty line
   senseless,
 };
 

@@ -112,9 +112,8 @@ void CallFlow::leave_kernel(State& state, size_t thread, const ArcLine& line,
 
 // From the handler of what cut the kernel back to the kernel.
 void CallFlow::leave_vector(State& state, size_t thread, post::NameId function) {
-  const auto inside = std::find_if(state.stack.rbegin(), state.stack.rend(), [](const Frame& f) {
-    return f.how == How::vector || f.user;
-  });
+  const auto inside = std::find_if(state.stack.rbegin(), state.stack.rend(),
+                                   [](const Frame& f) { return f.how == How::vector || f.user; });
   if (inside != state.stack.rend() && !inside->user)
     while (state.stack.size() >= static_cast<size_t>(state.stack.rend() - inside)) pop(state);
   if (state.stack.empty() || state.stack.back().user)
@@ -137,7 +136,8 @@ void CallFlow::take_return(State& state, size_t thread, post::NameId function, b
   if (same && left.how == How::call) return replace(state, thread, function, false);
   if (!same && !state.stack.empty())  // within a handler
     return push(state, thread, function, How::call, user, false);
-  // Nobody saw the call: what is on the stack was called by who comes now, or has nothing to do with it.
+  // Nobody saw the call: what is on the stack was called by who comes now, or has nothing to do
+  // with it.
   ++threads_[thread].climbed;
   while (!state.stack.empty() && state.stack.back().user == user) pop(state);
   push(state, thread, function, How::entered, user, false);
@@ -158,8 +158,7 @@ void CallFlow::move(State& state, size_t thread, const ArcLine& line, post::Name
 
 // Puts the line's function on top of the stack.
 void CallFlow::settle(State& state, size_t thread, const ArcLine& line, post::NameId function) {
-  if (state.stack.empty())
-    return push(state, thread, function, How::entered, line.user, false);
+  if (state.stack.empty()) return push(state, thread, function, How::entered, line.user, false);
   const Frame top = state.stack.back();
   if (!top.user && line.user) return leave_kernel(state, thread, line, function);
   if (top.user && !line.user) return push(state, thread, function, How::kernel, false, true);

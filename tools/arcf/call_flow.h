@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From the lines of an arc to who called whom: a call tree of each thread.
 //
-// What each line says of its last instruction moves the thread's stack. The rules for what no call and
-// no return explains stand in arcf(1).
+// What each line says of its last instruction moves the thread's stack. The rules for what no call
+// and no return explains stand in arcf(1).
 #ifndef ARCF_CALL_FLOW_H
 #define ARCF_CALL_FLOW_H
 

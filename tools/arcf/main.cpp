@@ -32,11 +32,13 @@ cli::OptionTable option_table() {
        "sense and are left out; 255 wrong usage."});
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
   table.group("Options")(",F", text("FILE")->default_value("arc"), "the arc; - is standard input")(
-      ",t", text("TYPE")->default_value("itrace"), "what the arc is of: itrace, nothing else is known")(
+      ",t", text("TYPE")->default_value("itrace"),
+      "what the arc is of: itrace, nothing else is known")(
       ",r", text("REPORT")->default_value("1"), "1 the call tree, 2 the functions by instructions")(
       "clip", text("PERCENT")->default_value("0"),
       "leave out of these what has less than PERCENT of its thread's instructions")(
-      "json", "the call tree as JSON")("folded", "the call tree as folded stacks, for flame graphs");
+      "json", "the call tree as JSON")("folded",
+                                       "the call tree as folded stacks, for flame graphs");
   return table;
 }
 
@@ -68,7 +70,8 @@ class Reader {
  private:
   // pending: the beginning of a line whose end has not come.
   void take(std::string_view text, std::string& pending) {
-    for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    for (size_t end; (end = text.find('\n')) != std::string_view::npos;
+         text.remove_prefix(end + 1)) {
       if (pending.empty()) {
         take_line(text.substr(0, end));
         continue;
@@ -138,9 +141,9 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (json) return print(json_text(flow, source), source);
   if (folded) return print(folded_text(flow), source);
-  return print(text("-r") == "1" ? tree_text(flow, source, *percent)
-                                 : function_text(flow, source, *percent),
-               source);
+  return print(
+      text("-r") == "1" ? tree_text(flow, source, *percent) : function_text(flow, source, *percent),
+      source);
 }
 
 }  // namespace

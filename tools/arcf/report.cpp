@@ -73,9 +73,9 @@ double share(uint64_t part, uint64_t whole) {
 }
 
 std::string thread_head(const Thread& thread) {
-  std::string text =
-      fmt::format("\n Thread {}\n {} instructions: user {}, kernel {}", post::printable(thread.name),
-                  thread.user + thread.kernel + thread.missing, thread.user, thread.kernel);
+  std::string text = fmt::format(
+      "\n Thread {}\n {} instructions: user {}, kernel {}", post::printable(thread.name),
+      thread.user + thread.kernel + thread.missing, thread.user, thread.kernel);
   if (thread.gaps != 0) text += fmt::format("; {} missing in {} gaps", thread.missing, thread.gaps);
   text += '\n';
   if (thread.climbed != 0)
@@ -84,9 +84,10 @@ std::string thread_head(const Thread& thread) {
   if (thread.unwound != 0)
     text += fmt::format(" {} times several functions were left at once\n", thread.unwound);
   if (thread.deep != 0)
-    text += fmt::format(" {} calls were too deep for the tree: their instructions are those of the "
-                        "deepest function shown\n",
-                        thread.deep);
+    text += fmt::format(
+        " {} calls were too deep for the tree: their instructions are those of the "
+        "deepest function shown\n",
+        thread.deep);
   return text;
 }
 

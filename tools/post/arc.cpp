@@ -12,7 +12,8 @@ namespace post {
 namespace {
 
 constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are counted up from 1
-// Without code: so far behind its beginning, in the same function, a branch is taken to end a block.
+// Without code: so far behind its beginning, in the same function, a branch is taken to end a
+// block.
 constexpr uint64_t near_bytes = 2048;
 constexpr uint64_t stay_limit = 1000;  // instructions of a line of -c
 constexpr uint64_t imperfect_offset = 1;
@@ -46,8 +47,8 @@ bool ends_stay(LineType type) {
 }  // namespace
 
 const char* gap_word(size_t reason) {
-  static constexpr const char* words[gap_reasons] = {"unknown", "entry",  "untraced", "exception",
-                                                     "signal",  "switch", "limit",    "room",
+  static constexpr const char* words[gap_reasons] = {"unknown",  "entry",  "untraced", "exception",
+                                                     "signal",   "switch", "limit",    "room",
                                                      "diverted", "probe"};
   return words[reason < gap_reasons ? reason : 0];
 }
@@ -82,8 +83,8 @@ std::string_view Arc::label_of(const FlowThread& thread) {
   if (labels_.size() <= thread.number) labels_.resize(thread.number + 1);
   Label& label = labels_[thread.number];
   const Process& process = process_of(thread);
-  if (label.version == process.names_version && label.pid == thread.pid &&
-      label.tid == thread.tid) [[likely]]
+  if (label.version == process.names_version && label.pid == thread.pid && label.tid == thread.tid)
+      [[likely]]
     return label.text;
   const NameId process_name = processes_.process_name(process);
   const NameId thread_name = processes_.thread_name(process, thread.tid);
@@ -172,9 +173,10 @@ Arc::Info Arc::make_info(const FlowBlock& block, uint64_t start, uint32_t versio
 const Arc::Info& Arc::info_of(const FlowBlock& block, uint64_t start, const Process& process) {
   const uint32_t version = start >> 63 != 0 ? kernel_version : *process.maps_version;
   const uint64_t end = block.how == BlockEnd::gap ? block.count : block.end;
-  const uint64_t hash = (start ^ end * 0x9e3779b97f4a7c15ull ^ static_cast<uint64_t>(version) << 40 ^
-                         static_cast<uint64_t>(block.how) << 62) *
-                        0xd6e8feb86659fd93ull;
+  const uint64_t hash =
+      (start ^ end * 0x9e3779b97f4a7c15ull ^ static_cast<uint64_t>(version) << 40 ^
+       static_cast<uint64_t>(block.how) << 62) *
+      0xd6e8feb86659fd93ull;
   Info& info = places_[hash >> 32 & (places_.size() - 1)];
   if (info.start != start || info.end != end || info.version != version || info.how != block.how)
       [[unlikely]]
@@ -227,9 +229,9 @@ void Arc::put_instructions(const FlowBlock& block, const Info& info, const Proce
   decoder_.put_lines({time_, process.pid, info.narrow}, info.start, info.instructions,
                      options_.bytes, line.text);
   if (block.count != 0 && block.count != info.instructions)
-    line.text += fmt::format(" ss: the record counts {} instructions, these are {}{}\n",
-                             block.count, info.instructions,
-                             info.repeats ? ", of which some repeat" : "");
+    line.text +=
+        fmt::format(" ss: the record counts {} instructions, these are {}{}\n", block.count,
+                    info.instructions, info.repeats ? ", of which some repeat" : "");
 }
 
 // Adds the line to the one before when it is part of how that one branches.
@@ -314,7 +316,8 @@ void Arc::close(uint32_t cpu) {
 // What the thread has left open on the CPU where it was last.
 void Arc::close_thread(const FlowThread& thread) {
   const Cpu& cpu = cpu_of(thread.cpu);
-  if ((cpu.block.any && cpu.block.thread == &thread) || (cpu.stay.any && cpu.stay.thread == &thread))
+  if ((cpu.block.any && cpu.block.thread == &thread) ||
+      (cpu.stay.any && cpu.stay.thread == &thread))
     close(thread.cpu);
 }
 

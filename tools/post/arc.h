@@ -61,10 +61,10 @@ class Arc final : private FlowSink {
     LineType type = LineType::undefined;
     Fold fold = Fold::none;
     bool connected = false;
-    bool code = false;      // is known
+    bool code = false;  // is known
     bool repeats = false;
     bool narrow = false;
-    bool fixed = false;     // target is the only one
+    bool fixed = false;  // target is the only one
   };
 
   // A line that what follows on its CPU may be added to.
@@ -118,9 +118,7 @@ class Arc final : private FlowSink {
   Cpu& cpu_of(uint32_t cpu);
   ArcThreadTotals& totals_of(const FlowThread& thread);
   std::string_view label_of(const FlowThread& thread);
-  const Process& process_of(const FlowThread& thread) {
-    return processes_.at(thread.pid, time_);
-  }
+  const Process& process_of(const FlowThread& thread) { return processes_.at(thread.pid, time_); }
 
   Processes& processes_;
   Symbolizer& symbolizer_;
@@ -130,7 +128,7 @@ class Arc final : private FlowSink {
   ArcLines lines_;
   Flow flow_{*this};
   std::vector<Info> places_;
-  std::deque<Cpu> cpus_;  // by number
+  std::deque<Cpu> cpus_;       // by number
   std::vector<Label> labels_;  // by thread's number
   ArcTotals totals_;
   uint64_t time_ = 0;

@@ -17,13 +17,13 @@ struct ArcLine {
   uint32_t cpu = 0;
   bool user = false;
   LineType type = LineType::undefined;
-  char mark = '@';            // call flow; '?': another thread
+  char mark = '@';  // call flow; '?': another thread
   uint64_t instructions = 0;
   uint64_t offset = 0;
-  std::string_view name;      // symbol:module
+  std::string_view name;  // symbol:module
   std::string_view thread;
-  uint32_t line = 0;          // of the source; 0: not known
-  uint32_t ns = 0;            // of a gap
+  uint32_t line = 0;  // of the source; 0: not known
+  uint32_t ns = 0;    // of a gap
 };
 
 // Formats by hand, because it is meant for millions of lines a second.

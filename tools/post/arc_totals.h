@@ -49,18 +49,18 @@ struct ArcTotals {
   uint64_t lines = 0;
   uint64_t user = 0;  // instructions, as the lines show them
   uint64_t kernel = 0;
-  uint64_t by_code = 0;      // blocks whose count comes from disassembly
-  uint64_t uncounted = 0;    // ... that nobody counted: shown as one instruction
-  uint64_t different = 0;    // ... where record and disassembly differ, repeats aside
-  uint64_t unplaced = 0;     // imperfect blocks: their beginning is not known
-  uint64_t disconnected = 0; // ... no way leads from the beginning to the branch
-  uint64_t misfits = 0;      // ... the code that is known does not branch there, or not to there
-  uint64_t undefined = 0;    // branches whose instruction is not known
-  uint64_t folded = 0;       // blocks in thunks that were added to the line before
+  uint64_t by_code = 0;       // blocks whose count comes from disassembly
+  uint64_t uncounted = 0;     // ... that nobody counted: shown as one instruction
+  uint64_t different = 0;     // ... where record and disassembly differ, repeats aside
+  uint64_t unplaced = 0;      // imperfect blocks: their beginning is not known
+  uint64_t disconnected = 0;  // ... no way leads from the beginning to the branch
+  uint64_t misfits = 0;       // ... the code that is known does not branch there, or not to there
+  uint64_t undefined = 0;     // branches whose instruction is not known
+  uint64_t folded = 0;        // blocks in thunks that were added to the line before
   uint64_t cuts = 0;
   uint64_t starts = 0;
-  uint64_t losses = 0;       // places where records are missing
-  uint32_t flags = 0;        // PITRACE_ITRACE_* of all starts
+  uint64_t losses = 0;  // places where records are missing
+  uint32_t flags = 0;   // PITRACE_ITRACE_* of all starts
   std::array<GapTotals, gap_reasons> gaps{};
   std::array<uint64_t, stop_reasons> stops{};
   uint64_t first_time = 0;

@@ -143,8 +143,7 @@ BlockCode BlockDecoder::to_cut(const CodePlace& place, uint64_t start, uint64_t 
   result = {true, way.good, way.repeats, way.instructions, LineType::other, {}};
   // What was cut may be a string instruction some of whose iterations were executed.
   if (code.size() > size)
-    result.repeats =
-        result.repeats || disassembler(place).decode(code.subspan(size), end).repeats;
+    result.repeats = result.repeats || disassembler(place).decode(code.subspan(size), end).repeats;
   return result;
 }
 
@@ -162,8 +161,8 @@ BlockCode BlockDecoder::by_count(const CodePlace& place, uint64_t start, uint32_
     ++result.instructions;
     result.repeats = result.repeats || next.repeats;
     const bool last = result.instructions == count;
-    if (last) result.type = next.flow == pi::Flow::conditional_jump ? LineType::other
-                                                                   : type_of(next.flow);
+    if (last)
+      result.type = next.flow == pi::Flow::conditional_jump ? LineType::other : type_of(next.flow);
     if (!last && !goes_on(next.flow)) return result;
   }
   result.connected = result.instructions == count && !result.repeats;
@@ -172,8 +171,8 @@ BlockCode BlockDecoder::by_count(const CodePlace& place, uint64_t start, uint32_
 
 void BlockDecoder::put_lines(const CodePlace& place, uint64_t start, uint32_t instructions,
                              bool with_bytes, std::string& out) {
-  const size_t size = static_cast<size_t>(std::min<uint64_t>(
-      uint64_t{instructions} * pi::Disassembler::longest, longest_block + 1));
+  const size_t size = static_cast<size_t>(
+      std::min<uint64_t>(uint64_t{instructions} * pi::Disassembler::longest, longest_block + 1));
   const auto code = read(place, start, size);
   size_t at = 0;
   for (uint32_t i = 0; i < instructions && at < code.size(); ++i) {

@@ -30,9 +30,9 @@ enum class LineType : uint8_t {
   undefined,
   alloc,
   system_call,
-  vector,       // a line of its own: an exception or interrupt begins
-  vector_end,   // ... what it cut goes on
-  gap,          // a line of its own
+  vector,      // a line of its own: an exception or interrupt begins
+  vector_end,  // ... what it cut goes on
+  gap,         // a line of its own
 };
 
 unsigned digit_of(LineType type);

@@ -35,8 +35,8 @@ enum class BlockEnd : uint8_t {
 struct FlowBlock {
   FlowThread* thread;
   uint32_t cpu;
-  bool user;       // ring
-  bool placed;     // start is known
+  bool user;    // ring
+  bool placed;  // start is known
   BlockEnd how;
   uint32_t count;  // instructions, as recorded; 0: not recorded
   uint64_t start;
@@ -120,7 +120,7 @@ class Flow {
   void take_stop(const pi::ItraceStop& stop, uint32_t number, Cpu& cpu);
 
   FlowSink& sink_;
-  std::deque<Cpu> cpus_;  // by number; places stay
+  std::deque<Cpu> cpus_;                              // by number; places stay
   std::unordered_map<uint32_t, FlowThread> threads_;  // by tid; places stay
   uint32_t thread_count_ = 0;
   uint32_t losses_ = 0;

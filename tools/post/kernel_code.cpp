@@ -53,10 +53,11 @@ void KernelCode::take(std::span<const std::byte> section, uint64_t file_offset, 
     at += code::head_size + std::min(padded, left);
   }
   if (at != section.size())
-    damage.add(fmt::format("the kernel's code makes no sense from file offset {} on; the rest of it "
-                           "is not used",
-                           file_offset + at),
-               section.size() - at);
+    damage.add(
+        fmt::format("the kernel's code makes no sense from file offset {} on; the rest of it "
+                    "is not used",
+                    file_offset + at),
+        section.size() - at);
 }
 
 size_t KernelCode::read(uint64_t address, std::span<std::byte> out) const {

@@ -113,7 +113,8 @@ int report_no_ticks(const TraceRun& run, const Options& options) {
 // What a report that is asked for needs and the trace does not hold: the exit status, if anything.
 std::optional<int> report_lacking(const TraceRun& run, const Options& options,
                                   const Summary& summary) {
-  const bool without_ticks = (options.off_cpu || options.arc) && !options.needs_calls() && !options.budget_file;
+  const bool without_ticks =
+      (options.off_cpu || options.arc) && !options.needs_calls() && !options.budget_file;
   if (options.off_cpu && summary.off_cpu->dispatches() == 0) {
     cli::error(fmt::format("{} holds no dispatches: where threads waited is not known.", run.path));
     cli::hint("Dispatches are recorded after 'swtrace enable dispatch'.");

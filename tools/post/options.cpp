@@ -62,7 +62,8 @@ cli::OptionTable option_table() {
       "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
       "tmod", "add _64 to the names of 64-bit modules")("compat", "leave out the line on the mode");
   table.group("Instruction traces")(
-      "arc", "write what was executed, a line a block of instructions, to arc (of ITrace's records)")(
+      "arc",
+      "write what was executed, a line a block of instructions, to arc (of ITrace's records)")(
       ",c", "one line for each stay in a function")("ck", "one line for each stay in the kernel")(
       "cp", "add <plt> to the line before it")("ss", "precede each line with its instructions")(
       "ssi", "as -ss, with their bytes")("dcnt", "count instructions by disassembly")(
@@ -161,9 +162,9 @@ std::string find_conflict(const po::variables_map& given) {
     return given.count(name) != 0 && !given[name].defaulted();
   };
   if (given.count("diff") != 0)
-    for (const char* other :
-         {"-r", "show", "showx", "showxx", "rsel", "off", "disasm", "-x", "pnm", "tnm", "cpu",
-          "tmod", "compat", "budget", "verbmsg", "tree", "folded", "threads", "offcpu", "arc"})
+    for (const char* other : {"-r",      "show", "showx",  "showxx",  "rsel",   "off",    "disasm",
+                              "-x",      "pnm",  "tnm",    "cpu",     "tmod",   "compat", "budget",
+                              "verbmsg", "tree", "folded", "threads", "offcpu", "arc"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.count("archive") != 0)
@@ -215,7 +216,7 @@ Options take_options(const po::variables_map& given) {
   options.report.disassembly = has("disasm");
   options.micro = has("off") || has("disasm");
   options.arc = has("arc");
-  options.arc_form = {has("-c"),  has("ck") , has("cp"), has("ss") || has("ssi"),
+  options.arc_form = {has("-c"),  has("ck"),   has("cp"),  has("ss") || has("ssi"),
                       has("ssi"), has("dcnt"), has("tmod")};
   if (has("-m")) options.tprof_out = false;
   options.symbols.code = options.micro || options.arc;

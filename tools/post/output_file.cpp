@@ -104,8 +104,7 @@ bool OutputFile::write(std::string_view text) {
 
 bool OutputFile::rewrite(uint64_t offset, std::string_view text) {
   while (!text.empty() && write_error_ == 0) {
-    const ssize_t count =
-        ::pwrite(fd_.get(), text.data(), text.size(), static_cast<off_t>(offset));
+    const ssize_t count = ::pwrite(fd_.get(), text.data(), text.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       write_error_ = errno;

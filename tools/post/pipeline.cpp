@@ -97,8 +97,7 @@ bool makes_sense(const pi::RecordView& record) {
 }
 
 // Whether a record of ITrace is one, whoever wants it.
-void take_itrace(const Stream& stream, const Consumers& consumers, DamageLog& damage,
-                 bool wanted) {
+void take_itrace(const Stream& stream, const Consumers& consumers, DamageLog& damage, bool wanted) {
   if (consumers.arc ? consumers.arc->add(stream, wanted) : makes_sense(stream.record())) return;
   log_bad(stream, damage);
 }

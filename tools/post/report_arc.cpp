@@ -21,9 +21,11 @@ constexpr const char* fields =
     "#   6  offset in the symbol, hexadecimal; 1 also where the block is imperfect\n"
     "#   7  symbol:module\n"
     "#   8  pid_tid_process_thread (hexadecimal ids; the thread where it has a name of its own)\n"
-    "#   9  last instruction in words; -vec- an exception or interrupt, -gap- what was not followed\n"
+    "#   9  last instruction in words; -vec- an exception or interrupt, -gap- what was not "
+    "followed\n"
     "#  10  line of the source, 0: not known\n"
-    "# Of a -gap- field 4 is the number of instructions missing (0: not known), and a last field tells\n"
+    "# Of a -gap- field 4 is the number of instructions missing (0: not known), and a last field "
+    "tells\n"
     "# its nanoseconds. Of a -vec- field 3 is 0 where it begins and 4 where what it cut goes on.\n"
     "# An iteration of a repeated string instruction counts as one instruction.\n";
 
@@ -43,17 +45,21 @@ std::string figure(const char* name, uint64_t value, const char* meaning = "") {
 
 std::string counts_from(const ArcOptions& options) {
   if (options.count_by_code)
-    return "# Numbers of instructions come from disassembly where code is known (-dcnt; it counts a\n"
+    return "# Numbers of instructions come from disassembly where code is known (-dcnt; it counts "
+           "a\n"
            "# repeated instruction once), else from the records.\n";
-  return "# Numbers of instructions come from the records; where these carry none, from disassembly.\n";
+  return "# Numbers of instructions come from the records; where these carry none, from "
+         "disassembly.\n";
 }
 
 std::string form(const ArcOptions& options) {
   std::string text;
   if (options.compact)
-    text += "# Blocks of one function are on one line until it calls or is left (-c), or until they\n"
-            "# have about 1000 instructions.\n";
-  if (options.merge_kernel) text += "# What is executed in the kernel at a stretch is one line (-ck).\n";
+    text +=
+        "# Blocks of one function are on one line until it calls or is left (-c), or until they\n"
+        "# have about 1000 instructions.\n";
+  if (options.merge_kernel)
+    text += "# What is executed in the kernel at a stretch is one line (-ck).\n";
   if (options.merge_plt) text += "# <plt> is part of the line before it (-cp).\n";
   return text;
 }
@@ -110,16 +116,17 @@ std::string arc_end(const Summary& summary, const ArcTotals& totals) {
                   time, "TraceTime", time / 1'000'000'000, time % 1'000'000'000);
   for (size_t reason = 0; reason < stop_reasons; ++reason)
     if (totals.stops[reason] != 0)
-      text += commented(sentence("Stopped", fmt::format("{} times: {}", totals.stops[reason],
-                                                        stop_word(reason))));
+      text += commented(sentence(
+          "Stopped", fmt::format("{} times: {}", totals.stops[reason], stop_word(reason))));
   for (const auto& [lead, what] : loss_sentences(summary.file, summary.losses))
     text += commented(sentence(lead, what));
   for (const std::string& what : selection_texts(summary.options.selection))
     text += commented(sentence("Only", what));
   if (totals.undefined > totals.misfits)
-    text += commented(sentence(
-        "UNDEFD", "the code of these branches is not known: of the kernel it comes with the trace, "
-                  "or from an image (-k); of others from the mapped files and from JProf's logs"));
+    text += commented(
+        sentence("UNDEFD",
+                 "the code of these branches is not known: of the kernel it comes with the trace, "
+                 "or from an image (-k); of others from the mapped files and from JProf's logs"));
   for (const std::string& message : summary.damage.messages())
     text += commented(sentence("Damaged", message));
   for (const std::string& note : summary.symbol_notes) text += commented(sentence("Symbols", note));

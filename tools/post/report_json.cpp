@@ -143,7 +143,8 @@ Json itrace_json(const ArcTotals& arc) {
   Json gaps = gap_json(arc.all_gaps());
   gaps["by_reason"] = Json::object();
   for (size_t reason = 0; reason < gap_reasons; ++reason)
-    if (arc.gaps[reason].count != 0) gaps["by_reason"][gap_word(reason)] = gap_json(arc.gaps[reason]);
+    if (arc.gaps[reason].count != 0)
+      gaps["by_reason"][gap_word(reason)] = gap_json(arc.gaps[reason]);
   Json stops = Json::object();
   for (size_t reason = 0; reason < stop_reasons; ++reason)
     if (arc.stops[reason] != 0) stops[stop_word(reason)] = arc.stops[reason];

@@ -15,9 +15,10 @@ using arcf::Parsed;
 
 TEST(ArcLine, HasItsFieldsFromBothEnds) {
   ArcLine line;
-  ASSERT_EQ(parse_line("  0 U 1     2 @   2c foo(int, char):/lib/a b.so 11c1_11c1_java_main CALL 12",
-                       line),
-            Parsed::line);
+  ASSERT_EQ(
+      parse_line("  0 U 1     2 @   2c foo(int, char):/lib/a b.so 11c1_11c1_java_main CALL 12",
+                 line),
+      Parsed::line);
   EXPECT_TRUE(line.user);
   EXPECT_EQ(line.last, Last::call);
   EXPECT_EQ(line.instructions, 2u);

@@ -25,7 +25,8 @@ void feed(CallFlow& flow, const std::string& text) {
     if (!(words >> ring >> last)) continue;
     std::string arc;
     if (ring == "vector" || ring == "vector-end")
-      arc = fmt::format("0 K {} 0 @ 0 Int_0x{}:VECTOR 1_1_t -vec- 0", ring == "vector" ? 0 : 4, last);
+      arc =
+          fmt::format("0 K {} 0 @ 0 Int_0x{}:VECTOR 1_1_t -vec- 0", ring == "vector" ? 0 : 4, last);
     else if (ring == "gap")
       arc = fmt::format("0 K 5 {} @ 0 Gap_x:GAP 1_1_t -gap- 0 ns=1", last);
     uint64_t count = 1;
@@ -82,10 +83,11 @@ TEST(CallFlow, RecursionGoesDeeper) {
 }
 
 TEST(CallFlow, AReturnToWhoCalledBeforeTheTraceClimbsAboveTheRoot) {
-  EXPECT_EQ(tree("U call inner+4 1\nU ret leaf+0 2\nU ret inner+8 4\nU ret outer+20 8\nU other "
-                 "outermost+30 16\n"),
-            "0 16 outermost:m  (entered before the trace)\n0 8 outer:m  (entered before the trace)\n"
-            "0 5 inner:m  (entered before the trace)\n.1 2 leaf:m\n");
+  EXPECT_EQ(
+      tree("U call inner+4 1\nU ret leaf+0 2\nU ret inner+8 4\nU ret outer+20 8\nU other "
+           "outermost+30 16\n"),
+      "0 16 outermost:m  (entered before the trace)\n0 8 outer:m  (entered before the trace)\n"
+      "0 5 inner:m  (entered before the trace)\n.1 2 leaf:m\n");
 }
 
 TEST(CallFlow, AJumpToABeginningIsACallInPlaceOfTheOneThatJumps) {
@@ -94,15 +96,17 @@ TEST(CallFlow, AJumpToABeginningIsACallInPlaceOfTheOneThatJumps) {
 }
 
 TEST(CallFlow, TheColdPartBelongsToItsFunction) {
-  EXPECT_EQ(tree("U call main+0 1\nU jump a+0 2\nU jump a.cold+0 4\nU ret a+9 8\nU other main+5 8\n"),
-            "0 9 main:m  (entered before the trace)\n.1 14 a:m\n");
+  EXPECT_EQ(
+      tree("U call main+0 1\nU jump a+0 2\nU jump a.cold+0 4\nU ret a+9 8\nU other main+5 8\n"),
+      "0 9 main:m  (entered before the trace)\n.1 14 a:m\n");
 }
 
 TEST(CallFlow, ALongJumpLeavesAllThatIsBetween) {
-  EXPECT_EQ(tree("U call main+0 1\nU call a+0 2\nU call b+0 4\nU jump longjmp+0 8\nU call main+44 16\n"
-                 "U ret c+0 32\nU other main+50 64\n"),
-            "0 81 main:m  (entered before the trace)\n.1 32 c:m\n.1 2 a:m\n..1 4 b:m\n"
-            "...1 8 longjmp:m\n");
+  EXPECT_EQ(
+      tree("U call main+0 1\nU call a+0 2\nU call b+0 4\nU jump longjmp+0 8\nU call main+44 16\n"
+           "U ret c+0 32\nU other main+50 64\n"),
+      "0 81 main:m  (entered before the trace)\n.1 32 c:m\n.1 2 a:m\n..1 4 b:m\n"
+      "...1 8 longjmp:m\n");
 }
 
 TEST(CallFlow, ASystemCallIsACallOfTheKernel) {
@@ -140,10 +144,11 @@ TEST(CallFlow, AfterAGapTheFlowIsTakenUpWhereItIs) {
 }
 
 TEST(CallFlow, ANewProgramBeginsAnew) {
-  EXPECT_EQ(tree("U int main+0 1\nK iret execve+0 2\nU call _start+0 4\nU ret boot+0 8\n"
-                 "U other _start+8 16\n"),
-            "0 20 _start:m  (entered before the trace)\n.1 8 boot:m\n0 1 main:m  (entered before the "
-            "trace)\n.1 2 execve:m\n");
+  EXPECT_EQ(
+      tree("U int main+0 1\nK iret execve+0 2\nU call _start+0 4\nU ret boot+0 8\n"
+           "U other _start+8 16\n"),
+      "0 20 _start:m  (entered before the trace)\n.1 8 boot:m\n0 1 main:m  (entered before the "
+      "trace)\n.1 2 execve:m\n");
 }
 
 TEST(CallFlow, ThreadsHaveTreesOfTheirOwn) {

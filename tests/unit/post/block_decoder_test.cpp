@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What code tells of a block: whether it leads to the block's end, its instructions, and its last one.
+// What code tells of a block: whether it leads to the block's end, its instructions, and its last
+// one.
 #include <gtest/gtest.h>
 
 #include <initializer_list>

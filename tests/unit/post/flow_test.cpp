@@ -25,9 +25,9 @@ struct Told final : post::FlowSink {
     text += fmt::format("cpu {} runs {}/{}\n", cpu, thread.pid, thread.tid);
   }
   void block(const post::FlowBlock& block) override {
-    text += fmt::format("{} {} {:x}{} to {:x} count {}\n", block.thread->tid,
-                        block.user ? "U" : "K", block.start, block.placed ? "" : "?", block.end,
-                        block.count);
+    text +=
+        fmt::format("{} {} {:x}{} to {:x} count {}\n", block.thread->tid, block.user ? "U" : "K",
+                    block.start, block.placed ? "" : "?", block.end, block.count);
   }
   void cut(uint32_t, post::FlowThread& thread, const pi::ItraceCut& cut) override {
     text += fmt::format("{} cut {}{}\n", thread.tid, cut.vector, cut.resumed ? " ends" : "");
@@ -119,8 +119,8 @@ TEST(Flow, AThreadIdThatIsUsedAgainIsAnotherThread) {
             "8 U 1000? to 1010 count 4\n");
 }
 
-// Whatever stands in the records, every line is one of an arc, and no block that does not fit is shown
-// as one that does.
+// Whatever stands in the records, every line is one of an arc, and no block that does not fit is
+// shown as one that does.
 TEST(Flow, HostileRecordsMakeLinesAllTheSame) {
   std::mt19937 random(1);
   const auto number = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
