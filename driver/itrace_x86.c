@@ -738,17 +738,19 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 		      struct task_struct *next, unsigned int previous_state)
 {
 	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
-	struct pitrace_it_thread *thread;
+	struct pitrace_it_thread *thread = this_thread();
 
 	if (trap_is_set()) {
 		clear_trap();
-		thread = this_thread();
 		if (thread && thread->live) {
 			pitrace_it_lose(thread, PITRACE_GAP_SWITCH);
 			thread->parked = true;
 			WRITE_ONCE(thread->live, false);
 		}
 	}
+	/* It stops, and a debugger looks at its registers then. */
+	if (thread && !thread->over && has_debugger())
+		end(thread, task_pt_regs(current), PITRACE_STOP_DEBUGGER);
 	thread = pitrace_it_find(next);
 	cpu->running = thread;
 	if (!thread || !thread->parked || !goes_on(thread))

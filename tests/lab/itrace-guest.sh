@@ -31,14 +31,14 @@ number() { awk -v word="$2" '$1 == word { print $2; exit }' "$work/$1"; }
 
 for piece in 'loop 1000' 'straight' 'recursion 50' 'plt 5' 'getppid 5' 'r11 5' 'pushf 5' 'popf 5' 'kill 3' 'fault 3' \
     'sleep 3' 'rep 100' 'write 3' 'threads 2' 'fork 2' 'vfork 1' 'int3 2' 'own 2' 'segv 2' 'timer 2'; do
-    for options in -i -iu -ik -ic -iuc; do
+    for options in -i -ik -iuc; do
         # shellcheck disable=SC2086 # a piece and its number
         promise "flow-of-${piece%% *}$options" run "${piece%% *}$options" $options self $piece
     done
 done
-promise user-code-only-has-no-kernel test "$(number write-iu kernel)" = 0
+promise user-code-only-has-no-kernel test "$(number write-iuc kernel)" = 0
 promise kernel-code-only-has-no-user test "$(number write-ik user)" = 0
-promise children-are-followed test "$(number fork-ic threads)" = 3
+promise children-are-followed test "$(number fork-iuc threads)" = 3
 promise children-are-not-followed-unasked test "$(number fork-i threads)" = 1
 promise new-threads-are-followed test "$(number threads-i threads)" = 3
 
@@ -76,14 +76,13 @@ if [[ -n $offset && -e $tracefs/uprobe_events ]]; then
     place=$((16#$offset - ${start#* } + ${start% *}))
     printf 'p:itracer_probe %s:0x%x\n' "$programs/itracer" "$place" >"$tracefs/uprobe_events"
     echo 1 >"$tracefs/events/uprobes/itracer_probe/enable"
-    for options in -i -iu -ik; do
+    for options in -i -iuc -ik; do
         promise "a-uprobe-in-traced-code$options" run "probed$options" $options self probed 5
     done
     echo 0 >"$tracefs/events/uprobes/itracer_probe/enable"
     promise the-uprobe-was-hit-each-time test "$(grep -c itracer_probe: "$tracefs/trace")" = 30
     echo >"$tracefs/uprobe_events"
 fi
-promise a-watchpoint-in-traced-code run watched -i self watched 5
 promise a-filter-of-system-calls run seccomp -i self seccomp 3
 
 # ---- many threads, on and off; tools and targets that are killed ----

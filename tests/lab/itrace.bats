@@ -12,8 +12,8 @@ setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
     # Page tables of the kernel's own (pti=on) on one of them: what is stepped there changes them.
-    boot 6.1 --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000 &
-    boot 6.12 --single-thread --timeout 1800 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 300
+    boot 6.1 --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 300 &
+    boot 6.12 --single-thread --timeout 1800 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 100
     wait
 }
 
@@ -23,19 +23,19 @@ setup_file() {
 }
 
 @test "code that does not leave user mode" {
-    for options in -i -iu -ik -ic -iuc; do
+    for options in -i -ik -iuc; do
         promised "flow-of-"{loop,straight,recursion,rep}$options
     done
 }
 
 @test "system calls, page faults, signals and their handlers" {
-    for options in -i -iu -ik -ic -iuc; do
+    for options in -i -ik -iuc; do
         promised "flow-of-"{plt,getppid,write,fault,segv,kill,timer,sleep}$options
     done
 }
 
 @test "new threads, fork, vfork and exec" {
-    for options in -i -iu -ik -ic -iuc; do
+    for options in -i -ik -iuc; do
         promised "flow-of-"{threads,fork,vfork}$options
     done
     promised children-are-followed children-are-not-followed-unasked new-threads-are-followed
@@ -46,16 +46,17 @@ setup_file() {
 }
 
 @test "programs do not see the trap flag: r11, pushf, popf, signal frames" {
-    for options in -i -iu -ik -ic -iuc; do
+    for options in -i -ik -iuc; do
         promised "flow-of-"{r11,pushf,popf,kill,timer}$options
     done
 }
 
-@test "int3, uprobes, watchpoints, and programs that step themselves" {
-    for options in -i -iu -ik; do
+# Watchpoints cannot be tried here: QEMU 7.2 loses itself where one is hit by a step, also by ptrace's.
+@test "int3, uprobes, and programs that step themselves" {
+    for options in -i -iuc -ik; do
         promised "flow-of-"{int3,own}$options a-uprobe-in-traced-code$options
     done
-    promised the-uprobe-was-hit-each-time a-watchpoint-in-traced-code
+    promised the-uprobe-was-hit-each-time
 }
 
 @test "a debugger has the thread" {

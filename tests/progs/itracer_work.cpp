@@ -5,8 +5,6 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -211,24 +209,6 @@ void probed(uint64_t n) {
   while (n-- > 0) itracer_probed();
 }
 
-// A breakpoint of the processor's on a variable of this thread's.
-void watched(uint64_t n) {
-  static volatile uint64_t variable;
-  perf_event_attr attr{};
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_BREAKPOINT;
-  attr.bp_type = HW_BREAKPOINT_W;
-  attr.bp_addr = reinterpret_cast<uint64_t>(&variable);
-  attr.bp_len = HW_BREAKPOINT_LEN_8;
-  attr.exclude_kernel = 1;
-  const int fd = static_cast<int>(::syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0));
-  expect(fd >= 0, "a watchpoint cannot be set");
-  for (uint64_t i = 0; i < n; ++i) variable = i;
-  uint64_t hits = 0;
-  expect(::read(fd, &hits, sizeof hits) == sizeof hits && hits == n, "the watchpoint missed");
-  ::close(fd);
-}
-
 // In a child, for which getppid fails from now on.
 void seccomp(uint64_t n) {
   const pid_t child = ::fork();
@@ -261,7 +241,7 @@ std::function<void(uint64_t)> find_work(const std::string& name) {
       {"popf", popf},       {"kill", kill_self}, {"timer", timer},    {"fault", fault},
       {"sleep", sleep},     {"fork", fork},   {"vfork", vfork},       {"threads", threads},
       {"int3", int3},       {"own", own_steps}, {"segv", segv},       {"rep", rep},
-      {"write", write},     {"probed", probed}, {"watched", watched}, {"seccomp", seccomp}};
+      {"write", write},     {"probed", probed}, {"seccomp", seccomp}};
   const auto found = pieces.find(name);
   return found == pieces.end() ? std::function<void(uint64_t)>{} : found->second;
 }
