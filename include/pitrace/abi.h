@@ -497,7 +497,7 @@ struct pitrace_itrace {
 #define PITRACE_ITRACE_RING	  0x01 /* always */
 #define PITRACE_ITRACE_COUNT	  0x02 /* records tell numbers of instructions */
 #define PITRACE_ITRACE_STEP	  0x04 /* single steps also where branches can be trapped */
-#define PITRACE_ITRACE_INTERRUPTS 0x10 /* what hardware interrupts do, too */
+#define PITRACE_ITRACE_INTERRUPTS 0x10 /* the original's: what interrupts do, too. Refused */
 #define PITRACE_ITRACE_NO_KERNEL  0x100 /* our additions, from here on */
 #define PITRACE_ITRACE_NO_USER	  0x200
 #define PITRACE_ITRACE_CHILDREN	  0x400 /* processes that a traced thread forks */

@@ -52,8 +52,8 @@ class KernelCode {
   std::string trouble_;  // why nothing can be read
 };
 
-// As KernelCode::text(); empty when nothing was touched, or when it could not be read, which becomes
-// a note.
+// As KernelCode::text(); empty when nothing was touched, or when it could not be read, which
+// becomes a note.
 std::string code_or_note(const KernelCode& code, InfoText& info);
 
 }  // namespace pi::perfutil

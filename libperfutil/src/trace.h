@@ -79,7 +79,7 @@ class Trace {
   TraceConfig config_;
   std::unique_ptr<Collector> collector_;
   std::optional<KernelCode> kernel_code_;  // of the interval, in normal mode
-  std::unique_ptr<StreamWriter> stream_;  // not in normal mode; from the first on
+  std::unique_ptr<StreamWriter> stream_;   // not in normal mode; from the first on
   bool taken_ = false;  // wrap-around: what was recorded is in a file of the user's
   std::vector<std::string> notes_;
   std::string clock_source_;  // at the last on

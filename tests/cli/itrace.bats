@@ -50,7 +50,7 @@ needs_arc() {
 }
 
 @test "every option of it_install and run.itrace is in the manual" {
-    for option in i intr user kernel cont ss c p children threads reserve; do
+    for option in i user kernel cont ss c p children threads reserve; do
         swtrace it_install --help | grep -qE -- "^  --?${option} " || { echo "help: $option"; false; }
         grep -qE "^\.(It|Op) Fl $option\b" "$SOURCE_DIR/docs/man/swtrace.1" || { echo "$option"; false; }
     done
@@ -102,7 +102,7 @@ needs_arc() {
 @test "without the module what ptrace cannot do is refused, and -c says that it does nothing" {
     needs_perf
     init_perf
-    for words in '-kernel' '-intr' '-p all' '-p 100-' '-p 1-2' "-p $(swtrace info --json | jq .trace.recorder)"; do
+    for words in '-kernel' '-p all' '-p 100-' '-p 1-2' "-p $(swtrace info --json | jq .trace.recorder)"; do
         # shellcheck disable=SC2086
         run -1 swtrace it_install $words
         [[ "$output" == *"ptrace"*"modprobe pitrace"* ]] || { echo "$words"; false; }

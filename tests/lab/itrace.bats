@@ -11,10 +11,8 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
-    # Page tables of the kernel's own (pti=on) on one of them: what is stepped there changes them.
-    boot 6.1 --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 300 &
-    boot 6.12 --single-thread --timeout 1800 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 100
-    wait
+    # Emulated by one thread: hooks come and go all the time. tests/long has more of it.
+    boot_all --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 30
 }
 
 @test "the guest comes to its end with a clean console" {

@@ -26,11 +26,10 @@ cli::OptionTable install_options() {
        "by one.",
        {"swtrace it_install -i -p 4711", "swtrace it_install -i -user -cont -p 100-200"},
        exit_codes});
-  table.group("What is recorded")                                                    //
-      ("i", po::bool_switch(), "how many instructions each block has")               //
-      ("intr", po::bool_switch(), "what hardware interrupts do, too (module only)")  //
-      ("user", po::bool_switch(), "user code only")                                  //
-      ("kernel", po::bool_switch(), "kernel code only (module only)")                //
+  table.group("What is recorded")                                       //
+      ("i", po::bool_switch(), "how many instructions each block has")  //
+      ("user", po::bool_switch(), "user code only")                     //
+      ("kernel", po::bool_switch(), "kernel code only (module only)")   //
       ("cont", po::bool_switch(),
        "lose nothing of user code: hold threads back until the buffer has room; with 'swtrace "
        "init -t cont'")                                                                          //
@@ -49,10 +48,9 @@ cli::OptionTable install_options() {
 
 int flags_of(const po::variables_map& values) {
   constexpr std::pair<const char*, int> options[] = {
-      {"i", PI_ITRACE_COUNT},          {"intr", PI_ITRACE_INTERRUPTS},
-      {"user", PI_ITRACE_NO_KERNEL},   {"kernel", PI_ITRACE_NO_USER},
-      {"cont", PI_ITRACE_CONTINUOUS},  {"ss", PI_ITRACE_STEP},
-      {"children", PI_ITRACE_CHILDREN}};
+      {"i", PI_ITRACE_COUNT},        {"user", PI_ITRACE_NO_KERNEL},
+      {"kernel", PI_ITRACE_NO_USER}, {"cont", PI_ITRACE_CONTINUOUS},
+      {"ss", PI_ITRACE_STEP},        {"children", PI_ITRACE_CHILDREN}};
   int flags = PI_ITRACE_RING;
   for (const auto& [name, flag] : options)
     if (values[name].as<bool>()) flags |= flag;
