@@ -289,7 +289,7 @@ int pitrace_itrace_on(u32 what)
 
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	if (!installed || !tracing || dirty())
+	if (!installed || !tracing)
 		error = -EINVAL;
 	else if (what == PITRACE_ITRACE_ALL)
 		error = on_for_all_locked();

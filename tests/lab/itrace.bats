@@ -12,7 +12,7 @@ setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
     # Emulated by one thread: hooks come and go all the time. tests/long has more of it.
-    boot_all --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 30
+    boot_all --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 5
 }
 
 @test "the guest comes to its end with a clean console" {
@@ -21,30 +21,30 @@ setup_file() {
 }
 
 @test "code that does not leave user mode" {
-    for options in -i -ik -iuc; do
+    for options in -i -iuc; do
         promised "flow-of-"{loop,straight,recursion,rep}$options
     done
 }
 
 @test "system calls, page faults, signals and their handlers" {
-    for options in -i -ik -iuc; do
+    for options in -i -iuc; do
         promised "flow-of-"{plt,getppid,write,fault,segv,kill,timer,sleep}$options
     done
 }
 
 @test "new threads, fork, vfork and exec" {
-    for options in -i -ik -iuc; do
+    for options in -i -iuc; do
         promised "flow-of-"{threads,fork,vfork}$options
     done
     promised children-are-followed children-are-not-followed-unasked new-threads-are-followed
 }
 
 @test "only user code, only the kernel" {
-    promised user-code-only-has-no-kernel kernel-code-only-has-no-user
+    promised flow-of-{write,kill,fork}-ik user-code-only-has-no-kernel kernel-code-only-has-no-user
 }
 
 @test "programs do not see the trap flag: r11, pushf, popf, signal frames" {
-    for options in -i -ik -iuc; do
+    for options in -i -iuc; do
         promised "flow-of-"{r11,pushf,popf,kill,timer}$options
     done
 }

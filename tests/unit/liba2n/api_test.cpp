@@ -52,6 +52,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nLoadMsiFile",
                                              "A2nLoadTraceSymbols",
                                              "A2nRcToString",
+                                             "A2nReadCodeAt",
                                              "A2nSaveTraceSymbols",
                                              "A2nSetDemangleCppNamesMode",
                                              "A2nSetErrorMessageMode",
