@@ -87,6 +87,16 @@ static void drain(struct work_struct *unused)
 }
 
 /*
+ * From here on nobody sets a trap flag: hooks and traps look and set with preemption off, so whoever saw that
+ * ITrace runs is in a read-side section of RCU.
+ */
+static void stop_running(void)
+{
+	WRITE_ONCE(pitrace_it_runs, false);
+	synchronize_rcu();
+}
+
+/*
  * Whoever runs finds out at his next trap, whoever sleeps in the kernel has no flag. What remains are
  * threads in the middle of an interrupt or a fault that do not run just now: the hooks stay until they
  * have, and the module with them.
@@ -95,8 +105,8 @@ static void remove_locked(void)
 {
 	u32 waited;
 
-	WRITE_ONCE(pitrace_it_runs, false);
 	WRITE_ONCE(on_for_all, false);
+	stop_running();
 	installed = false;
 	for (waited = 0; dirty() && waited < PATIENCE; waited++)
 		msleep(1);
@@ -274,7 +284,7 @@ static void stop_all(void)
 	u32 waited;
 
 	WRITE_ONCE(on_for_all, false);
-	WRITE_ONCE(pitrace_it_runs, false);
+	stop_running();
 	for (waited = 0; dirty() && waited < PATIENCE; waited++)
 		msleep(1);
 	if (dirty())

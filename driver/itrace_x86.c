@@ -727,7 +727,8 @@ static void on_signal(void *data, int number, struct kernel_siginfo *info,
 
 	preempt_disable_notrace();
 	thread = this_thread();
-	if (thread && !thread->fresh && !thread->live && !thread->over &&
+	/* Also of one that has been told to end, and has not found out. */
+	if (thread && !thread->fresh && !thread->live &&
 	    leave_user(thread, task_pt_regs(current)))
 		go_on_in_kernel(thread, PITRACE_GAP_SIGNAL);
 	preempt_enable_notrace();

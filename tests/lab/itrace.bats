@@ -51,9 +51,7 @@ setup_file() {
 
 # Watchpoints cannot be tried here: QEMU 7.2 loses itself where one is hit by a step, also by ptrace's.
 @test "int3, uprobes, and programs that step themselves" {
-    for options in -i -iuc -ik; do
-        promised "flow-of-"{int3,own}$options a-uprobe-in-traced-code$options
-    done
+    promised flow-of-{int3,own}-{i,iuc} a-uprobe-in-traced-code-{i,ik,iuc}
     promised the-uprobe-was-hit-each-time
 }
 
