@@ -353,11 +353,6 @@ void pitrace_itrace_trace_forgets(void)
 	pitrace_it_forget();
 }
 
-const struct pitrace_hook_set *pitrace_itrace_hooks(void)
-{
-	return &pitrace_it_hooks;
-}
-
 void pitrace_itrace_exit(void)
 {
 	/* A drain that is not done holds the module. */

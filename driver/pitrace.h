@@ -208,7 +208,6 @@ void pitrace_itrace_trace_begins(void);
 void pitrace_itrace_trace_ends(void);
 /* What the trace's buffers held is forgotten. */
 void pitrace_itrace_trace_forgets(void);
-const struct pitrace_hook_set *pitrace_itrace_hooks(void);
 void pitrace_itrace_exit(void);
 
 /* ---- hook_mte.c: names of code and processes, as they come and go ---- */

@@ -608,10 +608,6 @@ static int probe_locked(struct pitrace_probe *probe)
 		}
 		index -= set->count;
 	}
-	if (index < pitrace_itrace_hooks()->count) {
-		describe_hook(pitrace_itrace_hooks(), index, probe);
-		return 0;
-	}
 	return -ENOENT;
 }
 
