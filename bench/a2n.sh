@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 "$root/scripts/install-deps" build test java bench
 # What is measured is optimised; what is looked up, and the tools for it, are of the dev build.
 cmake --preset dev -S "$root" >/dev/null
-cmake --build "$root/build/dev" >/dev/null
+cmake --build "$root/build" >/dev/null
 build=$root/build/bench
 cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DPITRACE_TESTS=OFF -DPITRACE_BENCH=ON >/dev/null
 cmake --build "$build" --target a2n_bench >/dev/null
@@ -19,11 +19,11 @@ trap 'rm -rf "$work"' EXIT
 source "$root/tests/support/classes.bash"
 mkdir "$work/sources" "$work/classes"
 make_classes 400 "$work/sources"
-cmake --install "$root/build/dev" --prefix "$work/stage" >/dev/null
+cmake --install "$root/build" --prefix "$work/stage" >/dev/null
 "$work/stage/bin/run.tprof" --source=perf -c 5000 -b 64 -o "$work/run" --lines=0 -- \
   java -XX:ReservedCodeCacheSize=16m -m jdk.compiler/com.sun.tools.javac.Main -nowarn -d "$work/classes" "$work"/sources/*.java
 log=$(echo "$work"/run/log-jita2n_*)
-"$root/build/dev/tests/tick_names" "$work/run/swtrace.nrm2" "${log##*_}" >"$work/ticks"
+"$root/build/tests/tick_names" "$work/run/swtrace.nrm2" "${log##*_}" >"$work/ticks"
 awk '$3 == "JITCODE" || $3 == "GENERATED_CODE"' "$work/ticks" >"$work/jitted"
 
 for ticks in ticks jitted; do
@@ -32,7 +32,7 @@ for ticks in ticks jitted; do
     --benchmark_report_aggregates_only=true 2>/dev/null
 done
 
-binary=$root/build/dev/bin/genmsi
+binary=$root/build/bin/genmsi
 readelf -lW "$binary" | awk '$1 == "LOAD" && / R E / { print $3, $6 }' | head -n 1 | {
   read -r start size
   awk -v start="$((start))" -v size="$((size))" 'BEGIN {

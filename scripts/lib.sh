@@ -20,7 +20,8 @@ progress_end() {
 }
 
 # build_tools ROOT PRESET DIR [TARGET...]: configures once, builds what changed; quiet unless it takes long
-# or fails. The log is shown on failure.
+# or fails. The log is shown on failure. The presets release and dev share a place, so that check need not build again
+# what run.tprof has built: there dev adds the tests, and release takes what it finds.
 build_tools() {
   local root=$1 preset=$2 dir=$3
   shift 3
@@ -28,7 +29,7 @@ build_tools() {
   mkdir -p "$dir" || die "cannot create $dir; make the source tree writable or build elsewhere"
   exec {build_lock}>"$dir/.lock" || die "cannot write to $dir; make the source tree writable"
   flock "$build_lock"
-  if [[ ! -f $dir/build.ninja ]]; then
+  if [[ ! -f $dir/build.ninja ]] || { [[ $preset != release ]] && grep -q '^PITRACE_TESTS:BOOL=OFF' "$dir/CMakeCache.txt"; }; then
     say "building in ${dir#"$PWD"/} (once; takes a few minutes)"
     progress "configuring"
     (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || status=$?

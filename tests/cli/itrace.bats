@@ -129,11 +129,12 @@ needs_arc() {
     swtrace it_off
     swtrace off
     swtrace get flow.nrm2
-    # 5 to the read and with it, 3 to the loop, 2001 in it, 3 at the end; the last has no stop behind it, the
-    # exec one before it. it_run's own way into the exec is short.
-    steps=$(swtrace it_info --json | jq .steps)
-    [ "$steps" -ge 2011 ]
-    [ "$steps" -le 2111 ]
+    # 5 to the read and with it, 3 to the loop, 2001 in it, 3 at the end: the last has no stop behind it. it_run's own
+    # way into the exec comes before them.
+    [ "$(swtrace it_info --json | jq .steps)" -ge 2011 ]
+    needs_arc
+    post -r flow.nrm2 -arc -o . >/dev/null
+    [ "$(awk '$7 ~ /\/flow$/ { sum += $4 } END { print sum }' arc)" -eq $((5 + 3 + 2001 + 3)) ]
     post -r flow.nrm2 -showx -o . >/dev/null
     [ -s post.show ]
 }

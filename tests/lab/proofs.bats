@@ -17,7 +17,7 @@ in_lab() {
   done
   shift
   PITRACE_WERROR=1 "$SOURCE_DIR/scripts/lab" "${options[@]}" -- \
-    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="$STAGE" PROOF_SOURCE=driver bats "$@"
+    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="$STAGE" PROOF_SOURCE=driver bats -T "$@"
 }
 
 # both_in_lab WORD...: as in_lab, on both kernels at the same time, for guests that take one processor of the host each.

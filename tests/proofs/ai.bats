@@ -36,25 +36,37 @@ duty_cycles() { # duty_cycles SECONDS PERCENT...
     done >found
 }
 
-# What else ran is not known by CPU, but as a whole it is what /proc/stat has beyond the load.
+# judge: whether what duty_cycles found is within a point, for as many CPUs as NUMBER. What else ran is not known by CPU,
+# but as a whole it is what /proc/stat has beyond the load; with a third argument, it only tells whether that was little.
+judge() { # judge NUMBER FILE [LIMIT]
+  awk -v cpus="$1" -v limit="${3:-}" '
+    { truth[NR] = $2; busy[NR] = $3; stat[NR] = $4; others += $4 - $2 }
+    END {
+      if (limit != "") exit others > limit
+      if (others < 0) others = 0
+      for (i = 1; i <= NR; i++) {
+        printf "CPU %d: true %.2f, found %.2f, /proc/stat %.2f, others on all %.2f\n", i - 1, truth[i], busy[i], stat[i], others
+        if (busy[i] < truth[i] - 1 || busy[i] > truth[i] + others + 1) bad = 1
+        if (busy[i] < stat[i] - 1 || busy[i] > stat[i] + 1) bad = 1
+      }
+      exit bad || NR != cpus
+    }' "$2"
+}
+
+# /proc/stat is read here when the line has come, not at the very moment at which swtrace read it. What bursts in between
+# is in one of them only, so a machine that was busy with something else is asked again.
 @test "duty cycles of 10, 50 and 90 percent on every CPU are told within a point, and what else ran beside them" {
-  local cpus percent
+  local cpus percent tries
   cpus=$(getconf _NPROCESSORS_ONLN)
   ((cpus <= 8)) || cpus=8
   for percent in 10 50 90; do
-    # shellcheck disable=SC2046 # one word for each CPU
-    duty_cycles 15 $(for ((cpu = 0; cpu < cpus; cpu++)); do echo $(((percent + 40 * cpu) % 100)); done)
-    awk -v cpus="$cpus" '
-      { truth[NR] = $2; busy[NR] = $3; stat[NR] = $4; others += $4 - $2 }
-      END {
-        if (others < 0) others = 0
-        for (i = 1; i <= NR; i++) {
-          printf "CPU %d: true %.2f, found %.2f, /proc/stat %.2f, others on all %.2f\n", i - 1, truth[i], busy[i], stat[i], others
-          if (busy[i] < truth[i] - 1 || busy[i] > truth[i] + others + 1) bad = 1
-          if (busy[i] < stat[i] - 1 || busy[i] > stat[i] + 1) bad = 1
-        }
-        exit bad || NR != cpus
-      }' found
+    for tries in 1 2 3; do
+      # shellcheck disable=SC2046 # one word for each CPU
+      duty_cycles 15 $(for ((cpu = 0; cpu < cpus; cpu++)); do echo $(((percent + 40 * cpu) % 100)); done)
+      ! judge "$cpus" found 4 || break
+    done
+    echo "$percent percent, measured for the ${tries}th time:"
+    judge "$cpus" found
   done
 }
 

@@ -5,8 +5,9 @@
 # in TICKS alone. Of ticks in [begin, end) only. Prints counts as KEY=VALUE and the first wrong names.
 #
 # The probe fires in the thread that installs code, behind doing so, and that thread may have to wait for a
-# processor in between: a tick shortly before a load of its address may be the old owner's or the new one's. One that
-# bears neither name is wrong all the same; where the two differ, the tick counts as undecided.
+# processor in between: a tick shortly before a load of its address may be the old owner's or the new one's, and one
+# behind the old owner's unload the new one's, however long that thread waits. One that bears neither name is wrong
+# all the same; where the two differ, the tick counts as undecided.
 
 # A new load: those of its place are no more.
 function take_place(load,    page, i, other) {
@@ -19,30 +20,38 @@ function take_place(load,    page, i, other) {
   }
 }
 
-# Sets before and after: the loads that an address belonged to then and soon, 0: none. The probe tells of a method's
-# main part only; in tail_of is the method behind whose main part the address lies, where its handlers are.
+# Sets before, after and following: the loads that an address belonged to then, soon, and next, 0: none. The probe tells
+# of a method's main part only; in tail_of is the method behind whose main part the address lies, where its handlers are.
 function find_owners(address, time,    page, i, load) {
-  before = after = tail_of = 0
+  before = after = following = tail_of = 0
   for (page = int(address / 4096); page >= int(address / 4096) - 1; page--)
     for (i = loads_of_page[page]; i > 0; i--) {
       load = by_page[page, i]
       if (address < first[load] || address >= last[load] + 4096 || (load in gone && gone[load] <= time)) continue
       if (when[load] > time) {
-        if (address < last[load] && when[load] - time < slack && (!after || when[load] < when[after])) after = load
+        if (address < last[load] && (!following || when[load] < when[following])) following = load
       } else if (address < last[load]) before = load
       else if (!tail_of || last[load] > last[tail_of]) tail_of = load
     }
+  if (following && when[following] - time < slack) after = following
 }
 
-# Whether a method of the load's name was unloaded between the load and a time. The probe does not tell where.
-function unloaded(load, time,    i) {
+# When a method of the load's name was unloaded first after the load, 0: never. The probe does not tell where.
+function unloaded_at(load,    i, earliest) {
   for (i = 1; i <= unloads_of[name[load]]; i++)
-    if (unload[name[load], i] > when[load] && unload[name[load], i] <= time + slack) return 1
-  return 0
+    if (unload[name[load], i] > when[load] && (!earliest || unload[name[load], i] < earliest)) earliest = unload[name[load], i]
+  return earliest + 0
+}
+
+function unloaded(load, time,    at) {
+  at = unloaded_at(load)
+  return at && at <= time
 }
 
 function complain(load) {
-  if (++wrong <= 10) print "wrong: " $0 ", was " (load ? name[load] : "nobody")
+  if (++wrong > 10) return
+  print "wrong: " $0 ", was " (load ? name[load] " (loaded " when[load] ", unloaded " unloaded_at(load) ")" : "nobody's") \
+    (following ? ", then " name[following] "'s (loaded " when[following] ")" : "")
 }
 
 BEGIN {
@@ -81,12 +90,12 @@ file == 2 {
   find_owners(address, $1 + 0)
   # Neither stubs nor the interpreter are told by the probe: they are where no method is any more.
   if (module == "GENERATED_CODE") {
-    if (!before || unloaded(before, $1 + 0)) ++generated
+    if (!before || unloaded(before, $1 + slack)) ++generated
     else complain(before)
   } else if (before && symbol == name[before]) {
     if (after && name[after] != symbol) ++undecided
     else ++right
-  } else if (after && symbol == name[after]) {
+  } else if (after && symbol == name[after] || following && symbol == name[following] && before && unloaded(before, $1 + 0)) {
     ++undecided
   } else if (tail_of && symbol == name[tail_of]) {
     ++behind
