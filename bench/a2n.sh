@@ -6,12 +6,15 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 "$root/scripts/install-deps" build test java bench
-# What is measured is optimised; what is looked up, and the tools for it, are of the dev build.
+# What is measured is optimised; the tools for it are of the dev build; what is looked up has debug information.
 cmake --preset dev -S "$root" >/dev/null
 cmake --build "$root/build" >/dev/null
 build=$root/build/bench
 cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DPITRACE_TESTS=OFF -DPITRACE_BENCH=ON >/dev/null
 cmake --build "$build" --target a2n_bench >/dev/null
+debug=$root/build/debug
+cmake -G Ninja -S "$root" -B "$debug" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPITRACE_TESTS=OFF >/dev/null
+cmake --build "$debug" --target genmsi >/dev/null
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/pitrace-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
@@ -32,7 +35,7 @@ for ticks in ticks jitted; do
     --benchmark_report_aggregates_only=true 2>/dev/null
 done
 
-binary=$root/build/bin/genmsi
+binary=$debug/bin/genmsi
 readelf -lW "$binary" | awk '$1 == "LOAD" && / R E / { print $3, $6 }' | head -n 1 | {
   read -r start size
   awk -v start="$((start))" -v size="$((size))" 'BEGIN {

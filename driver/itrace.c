@@ -63,6 +63,7 @@ static u32 dirty(void)
 /* Nobody carries a trap flag. */
 static void take_down(void)
 {
+	pitrace_hooks_detach(pitrace_it_interrupt_hooks.hooks, pitrace_it_interrupt_hooks.count);
 	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	pitrace_it_remove_all();
 	/* Work of threads has run, but may not have returned from this module. */
@@ -135,8 +136,9 @@ static bool lacks_hook(void)
 static bool is_good(const struct pitrace_itrace *wanted)
 {
 	const u32 known = PITRACE_ITRACE_RING | PITRACE_ITRACE_COUNT | PITRACE_ITRACE_STEP |
-			  PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_NO_USER |
-			  PITRACE_ITRACE_CHILDREN | PITRACE_ITRACE_CONTINUOUS;
+			  PITRACE_ITRACE_INTERRUPTS | PITRACE_ITRACE_NO_KERNEL |
+			  PITRACE_ITRACE_NO_USER | PITRACE_ITRACE_CHILDREN |
+			  PITRACE_ITRACE_CONTINUOUS;
 	const u32 neither = PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_NO_USER;
 
 	if ((wanted->flags & ~known) || (wanted->flags & neither) == neither)
@@ -177,6 +179,10 @@ static int install_locked(const struct pitrace_itrace *wanted)
 	reset_counts();
 	WRITE_ONCE(ranges_count, 0);
 	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
+	/* Kernels are built without one or the other of these. */
+	if (wanted->flags & PITRACE_ITRACE_INTERRUPTS)
+		pitrace_hooks_attach(pitrace_it_interrupt_hooks.hooks,
+				     pitrace_it_interrupt_hooks.count);
 	if (lacks_hook()) {
 		take_down();
 		return -EOPNOTSUPP;

@@ -56,6 +56,7 @@ struct pitrace_it_thread {
 struct pitrace_it_cpu {
 	struct pitrace_it_thread *running; /* may be out of date: its task is compared */
 	struct pitrace_it_thread *announced; /* whose records follow */
+	struct pitrace_it_thread *interrupted; /* whose code an interrupt's handler has put off */
 	u32 announced_tid;
 	u32 branches_since_on;
 	u64 branches;
@@ -118,6 +119,11 @@ void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason);
 void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap);
 /* The buffers hold nothing of what was announced. */
 void pitrace_it_forget(void);
+
+/* ---- itrace_interrupts.c ---- */
+
+/* Those of -intr. */
+extern const struct pitrace_hook_set pitrace_it_interrupt_hooks;
 
 /* ---- itrace_x86.c: traps, and the hooks that keep the trap flag ---- */
 

@@ -328,8 +328,9 @@ inline bool decode_branch(const RecordView& record, ItraceBranch& out) {
 
 struct ItraceCut {
   bool user;
-  bool resumed;  // what was cut goes on
-  uint32_t vector;
+  bool resumed;     // what was cut goes on
+  bool device;      // by a device's interrupt line
+  uint32_t vector;  // or the line's number
   uint32_t count;
   uint64_t address;  // of the instruction that is not executed
 };
@@ -339,8 +340,12 @@ inline bool decode_cut(const RecordView& record, ItraceCut& out) {
   if ((major != PITRACE_MAJOR_CUT_KERNEL && major != PITRACE_MAJOR_CUT_USER) ||
       record.int_count() < PITRACE_CUT_INTS)
     return false;
-  out = {major == PITRACE_MAJOR_CUT_USER, (record.minor() & PITRACE_CUT_RESUMED) != 0,
-         record.minor() & 0xff, record.int_at(0), record.low_first_at(1)};
+  out = {major == PITRACE_MAJOR_CUT_USER,
+         (record.minor() & PITRACE_CUT_RESUMED) != 0,
+         (record.minor() & PITRACE_CUT_DEVICE) != 0,
+         record.minor() & ((record.minor() & PITRACE_CUT_DEVICE) != 0 ? PITRACE_CUT_NUMBER : 0xff),
+         record.int_at(0),
+         record.low_first_at(1)};
   return true;
 }
 

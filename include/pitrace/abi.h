@@ -181,16 +181,19 @@ struct pitrace_record {
  * addition, tid, count, and the low and high half of the address of the instruction that was next.
  */
 #define PITRACE_CUT_RESUMED 0x80000000u
+#define PITRACE_CUT_DEVICE  0x40000000u /* the rest is no vector, but a device's interrupt line */
+#define PITRACE_CUT_NUMBER  0x3fffffffu
 
 #define PITRACE_GAP_ENTRY     1 /* the way into the kernel, until it can be followed */
 #define PITRACE_GAP_UNTRACED  2 /* kernel or user code that was not asked for */
-#define PITRACE_GAP_EXCEPTION 3 /* the way into an exception's or interrupt's handler */
+#define PITRACE_GAP_EXCEPTION 3 /* the way into an exception's handler */
 #define PITRACE_GAP_SIGNAL    4 /* the way to a signal's delivery */
 #define PITRACE_GAP_SWITCH    5 /* another thread had the processor */
 #define PITRACE_GAP_LIMIT     6 /* too long with preemption or interrupts off to be stepped */
 #define PITRACE_GAP_ROOM      7 /* the buffer was full (continuous mode) */
 #define PITRACE_GAP_DIVERTED  8 /* the kernel sent the thread elsewhere */
 #define PITRACE_GAP_PROBE     9 /* an instruction that a breakpoint of the kernel stands for */
+#define PITRACE_GAP_INTERRUPT 10 /* an interrupt's handler */
 
 #define PITRACE_STOP_OFF      1 /* ITraceOff, or off for all */
 #define PITRACE_STOP_EXIT     2 /* the thread ended */
@@ -497,7 +500,7 @@ struct pitrace_itrace {
 #define PITRACE_ITRACE_RING	  0x01 /* always */
 #define PITRACE_ITRACE_COUNT	  0x02 /* records tell numbers of instructions */
 #define PITRACE_ITRACE_STEP	  0x04 /* single steps also where branches can be trapped */
-#define PITRACE_ITRACE_INTERRUPTS 0x10 /* the original's: what interrupts do, too. Refused */
+#define PITRACE_ITRACE_INTERRUPTS 0x10 /* a CUT and a GAP for each interrupt */
 #define PITRACE_ITRACE_NO_KERNEL  0x100 /* our additions, from here on */
 #define PITRACE_ITRACE_NO_USER	  0x200
 #define PITRACE_ITRACE_CHILDREN	  0x400 /* processes that a traced thread forks */

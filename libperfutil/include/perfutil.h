@@ -546,7 +546,7 @@ int AiGetCounters(struct ai_counters *counters);
 #define PI_ITRACE_RING 0x01        /* records tell user from kernel code; always */
 #define PI_ITRACE_COUNT 0x02       /* records tell how many instructions were executed */
 #define PI_ITRACE_STEP 0x04        /* step instructions also where the processor can trap branches */
-#define PI_ITRACE_INTERRUPTS 0x10  /* follow hardware interrupts, too: refused, nothing does */
+#define PI_ITRACE_INTERRUPTS 0x10  /* show where interrupts came and how long they took */
 #define PI_ITRACE_NO_KERNEL 0x100  /* our additions, from here on: user code only */
 #define PI_ITRACE_NO_USER 0x200    /* kernel code only; only the module can */
 #define PI_ITRACE_CHILDREN 0x400   /* also processes that a traced one forks */
@@ -574,7 +574,7 @@ int PiITraceInit(int flags, uint32_t threads, uint32_t reserve);
 /* Turns ITrace off for all, and leaves nothing behind. PU_ERROR_INCORRECT_STATE when not installed. */
 int ITraceTerminate(void);
 
-#if defined(__GNUC__) && !defined(PI_NO_PLT)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(PI_NO_PLT) /* clang has -fno-plt only */
 /* The linker finds them when the program is loaded: not, instruction by instruction, when the first of them
  * is called while ITrace is on. */
 #define PI_NO_PLT __attribute__((__noplt__))

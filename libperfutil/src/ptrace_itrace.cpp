@@ -44,7 +44,7 @@ Status PtraceITrace::install(const pitrace_itrace& setup) {
     return Error{PU_ERROR_INCORRECT_STATE,
                  "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
   if ((setup.flags & PITRACE_ITRACE_NO_USER) != 0) return without_module("follow kernel code");
-  if ((setup.flags & PITRACE_ITRACE_INTERRUPTS) != 0) return without_module("follow interrupts");
+  if ((setup.flags & PITRACE_ITRACE_INTERRUPTS) != 0) return without_module("show interrupts");
   installed_ = true;
   setup_ = setup;
   pids_.clear();

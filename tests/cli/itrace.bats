@@ -190,6 +190,22 @@ needs_arc() {
     [ -s out/swtrace.nrm2.old ]
 }
 
+@test "each function of a program has the instructions that callgrind counts" {
+    needs_perf
+    needs_arc
+    type -P valgrind callgrind_annotate >/dev/null || skip "needs valgrind"
+    # shellcheck source=tests/support/against_callgrind.bash
+    source "$SOURCE_DIR/tests/support/against_callgrind.bash"
+    installed
+    unset PITRACE_SOCKET
+    local program=$BUILD_DIR/tests/algorithms
+    count_by_callgrind counted "$program" sort 300
+    run.itrace --source=perf -i -c -cont -t 0 -n 0 -o out -- "$program" sort 300
+    arcf -F out/arc -r 2 >functions
+    diff <(only_of_source <counted) <(own_functions "$program" functions | only_of_source)
+    [ "$(only_of_source <counted | wc -l)" -eq 7 ]
+}
+
 @test "run.itrace says which limit has ended the trace; the command runs to its end" {
     needs_perf
     needs_arc

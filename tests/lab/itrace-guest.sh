@@ -40,6 +40,12 @@ for piece in 'write 3' 'kill 3' 'fork 2'; do
     # shellcheck disable=SC2086
     promise "flow-of-${piece%% *}-ik" run "${piece%% *}-ik" -ik self $piece
 done
+# Interrupts of user and of kernel code, and none where nobody asked.
+promise flow-with-interrupts run interrupts -iI self loop 100000
+promise interrupts-are-shown has interrupts '$1 == "gap" && $2 == 10 && $3 > 2'
+promise flow-with-interrupts-of-the-kernel run interrupts-k -iI self write 300
+promise interrupts-of-the-kernel-are-shown has interrupts-k '$1 == "gap" && $2 == 10 && $3 > 0'
+promise no-interrupts-unasked lacks loop-i '$1 == "gap" && $2 == 10'
 promise user-code-only-has-no-kernel test "$(number write-iuc kernel)" = 0
 promise kernel-code-only-has-no-user test "$(number write-ik user)" = 0
 promise children-are-followed test "$(number fork-iuc threads)" = 3

@@ -1,10 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The proofs of tests/proofs with the module, in Debian's kernels.
+# The proofs of tests/proofs with the module, in Debian's kernels: each in one of them, two guests at a time. What the
+# module does in both of them is tested by itself; tests/long/proofs.bats is this file, with the kernels changed.
 
 setup_file() {
   export STAGE=$BUILD_DIR/stage
   cmake --install "$BUILD_DIR" --prefix "$STAGE" >/dev/null
+}
+
+setup() {
+  one=6.1 other=6.12
+  if [[ $BATS_TEST_DIRNAME == */long ]]; then one=6.12 other=6.1; fi
 }
 
 # in_lab KERNEL [LAB-OPTION]... -- FILE...: bats in the guest; its own output is shown when it fails.
@@ -20,52 +26,44 @@ in_lab() {
     env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="$STAGE" PROOF_SOURCE=driver bats -T "$@"
 }
 
-# both_in_lab WORD...: as in_lab, on both kernels at the same time, for guests that take one processor of the host each.
-both_in_lab() {
-  local first
-  in_lab 6.1 "$@" &
+# beside WORD... with WORD...: two of in_lab at the same time, for guests that take one processor of the host each.
+beside() {
+  local first words=()
+  for (( ; $# > 0; )); do
+    if [[ $1 == with ]]; then break; fi
+    words+=("$1")
+    shift
+  done
+  shift
+  in_lab "${words[@]}" &
   first=$!
-  in_lab 6.12 "$@"
+  in_lab "$@"
   wait "$first"
 }
 
-@test "kernels 6.1 and 6.12: the report is right" {
-  both_in_lab --single-thread -- tests/proofs/tprof.bats tests/proofs/calls.bats
-}
-
-@test "kernels 6.1 and 6.12: user hooks and names are right" {
-  both_in_lab --single-thread -- tests/proofs/hooks.bats tests/proofs/names.bats
+@test "the report is right, and user hooks and names are" {
+  beside "$one" --single-thread -- tests/proofs/tprof.bats tests/proofs/calls.bats \
+    with "$other" --single-thread -- tests/proofs/hooks.bats tests/proofs/names.bats
 }
 
 # Disks that fill and buffers that wrap in time need both processors.
-@test "kernel 6.1: modes are right" {
-  in_lab 6.1 -- tests/proofs/modes.bats
-}
-
-@test "kernel 6.12: modes are right" {
-  in_lab 6.12 -- tests/proofs/modes.bats
+@test "modes are right" {
+  in_lab "$other" -- tests/proofs/modes.bats
 }
 
 # Where time is counted in instructions, the host cannot hold up a processor between a wait's end and its measurement.
-@test "kernels 6.1 and 6.12: times waited and times idle are right" {
-  both_in_lab --icount -- tests/proofs/off_cpu.bats tests/proofs/ai.bats
+@test "times waited and times idle are right" {
+  beside "$one" --icount -- tests/proofs/off_cpu.bats with "$other" --icount -- tests/proofs/ai.bats
 }
 
-# Emulated by two threads, now and then a Java virtual machine runs into code that it has just replaced.
-@test "kernels 6.1 and 6.12: Java and JavaScript are named, and the hooks of JProf are right" {
-  both_in_lab --single-thread -- tests/proofs/java.bats tests/proofs/java_agent.bats
-}
-
-# These switch the probes on and off all the time.
-@test "kernels 6.1 and 6.12: the module survives the death of its users" {
-  both_in_lab --single-thread -- tests/proofs/recorder.bats
+# Emulated by two threads, now and then a Java virtual machine runs into code that it has just replaced; and those of the
+# recorder's death switch the probes on and off all the time.
+@test "Java and JavaScript are named, the hooks of JProf are right, and the module survives the death of its users" {
+  beside "$other" --single-thread -- tests/proofs/java.bats tests/proofs/java_agent.bats \
+    with "$one" --single-thread -- tests/proofs/recorder.bats
 }
 
 # More writers than processors of the host, and CPUs that go offline.
-@test "kernel 6.1: random schedules lose no record unseen" {
-  in_lab 6.1 --smp 4 -- tests/proofs/schedule.bats
-}
-
-@test "kernel 6.12: random schedules lose no record unseen" {
-  in_lab 6.12 --smp 4 -- tests/proofs/schedule.bats
+@test "random schedules lose no record unseen" {
+  in_lab "$one" --smp 4 -- tests/proofs/schedule.bats
 }

@@ -44,6 +44,11 @@ setup_file() {
     promised flow-of-{write,kill,fork}-ik user-code-only-has-no-kernel kernel-code-only-has-no-user
 }
 
+@test "interrupts are shown where they came, if that is asked for" {
+    promised flow-with-interrupts{,-of-the-kernel} interrupts-are-shown interrupts-of-the-kernel-are-shown \
+        no-interrupts-unasked
+}
+
 @test "programs do not see the trap flag: r11, pushf, popf, signal frames" {
     for options in -i -iuc; do
         promised "flow-of-"{r11,pushf,popf,kill,timer}$options

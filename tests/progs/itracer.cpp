@@ -36,7 +36,7 @@ constexpr const char* usage =
     "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
     "       itracer hold PID                     traces it until killed; prints ready when on\n"
     "       itracer loop-for-ever | step PID N | misuse\n"
-    "  -i count  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
+    "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
     "  -n do not decode the code\n";
 
 struct Options {
@@ -268,8 +268,9 @@ int hold(const Options& options, pid_t pid) {
 int run_main(int argc, char** argv) {
   Options options;
   int option;
-  while ((option = ::getopt(argc, argv, "+ikucdnt:")) != -1) switch (option) {
+  while ((option = ::getopt(argc, argv, "+iIkucdnt:")) != -1) switch (option) {
       case 'i': options.flags |= PITRACE_ITRACE_COUNT; break;
+      case 'I': options.flags |= PITRACE_ITRACE_INTERRUPTS; break;
       case 'k': options.flags |= PITRACE_ITRACE_NO_USER; break;
       case 'u': options.flags |= PITRACE_ITRACE_NO_KERNEL; break;
       case 'c': options.flags |= PITRACE_ITRACE_CHILDREN; break;

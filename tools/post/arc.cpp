@@ -49,7 +49,7 @@ bool ends_stay(LineType type) {
 const char* gap_word(size_t reason) {
   static constexpr const char* words[gap_reasons] = {"unknown",  "entry",  "untraced", "exception",
                                                      "signal",   "switch", "limit",    "room",
-                                                     "diverted", "probe"};
+                                                     "diverted", "probe",  "interrupt"};
   return words[reason < gap_reasons ? reason : 0];
 }
 
@@ -333,7 +333,9 @@ void Arc::cut(uint32_t cpu, FlowThread& thread, const pi::ItraceCut& cut) {
   close(cpu);
   ++totals_.cuts;
   lines_.put({cpu, cut.user, cut.resumed ? LineType::vector_end : LineType::vector, '@', 0, 0,
-              fmt::format("Int_0x{:02x}:VECTOR", cut.vector), label_of(thread), 0, 0});
+              cut.device ? fmt::format("Int_irq{}:VECTOR", cut.vector)
+                         : fmt::format("Int_0x{:02x}:VECTOR", cut.vector),
+              label_of(thread), 0, 0});
 }
 
 void Arc::gap(uint32_t cpu, FlowThread& thread, const pi::ItraceGap& gap, bool user) {

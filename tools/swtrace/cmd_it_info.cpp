@@ -32,6 +32,7 @@ const char* how_text(uint64_t how) {
 std::string options_text(uint64_t flags) {
   constexpr std::pair<int, const char*> names[] = {{PI_ITRACE_COUNT, "counts"},
                                                    {PI_ITRACE_STEP, "single steps"},
+                                                   {PI_ITRACE_INTERRUPTS, "interrupts"},
                                                    {PI_ITRACE_NO_KERNEL, "user code only"},
                                                    {PI_ITRACE_NO_USER, "kernel code only"},
                                                    {PI_ITRACE_CHILDREN, "children"},

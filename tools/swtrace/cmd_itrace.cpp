@@ -32,7 +32,9 @@ cli::OptionTable install_options() {
       ("kernel", po::bool_switch(), "kernel code only (module only)")   //
       ("cont", po::bool_switch(),
        "lose nothing of user code: hold threads back until the buffer has room; with 'swtrace "
-       "init -t cont'")                                                                          //
+       "init -t cont'")  //
+      ("intr", po::bool_switch(),
+       "show where interrupts came, and how long their handlers took")                           //
       ("ss", po::bool_switch(), "step instructions also where the processor can trap branches")  //
       ("c", po::value<std::string>()->value_name("SKIP"),
        "accepted for the sake of old scripts; does nothing: time does not run away");
@@ -50,7 +52,8 @@ int flags_of(const po::variables_map& values) {
   constexpr std::pair<const char*, int> options[] = {
       {"i", PI_ITRACE_COUNT},        {"user", PI_ITRACE_NO_KERNEL},
       {"kernel", PI_ITRACE_NO_USER}, {"cont", PI_ITRACE_CONTINUOUS},
-      {"ss", PI_ITRACE_STEP},        {"children", PI_ITRACE_CHILDREN}};
+      {"ss", PI_ITRACE_STEP},        {"children", PI_ITRACE_CHILDREN},
+      {"intr", PI_ITRACE_INTERRUPTS}};
   int flags = PI_ITRACE_RING;
   for (const auto& [name, flag] : options)
     if (values[name].as<bool>()) flags |= flag;

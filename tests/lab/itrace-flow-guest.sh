@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs in the lab's guest: programs whose instructions other tools have counted, followed by run.itrace; one through
+# the smallest buffers there are. Leaves the call trees and what arcs say of themselves in $LAB_OUT.
+# Usage: itrace-flow-guest.sh FOLDER-OF-INSTALLED-PROGRAMS FOLDER-OF-TEST-PROGRAMS
+set -u
+
+export PATH=$1/bin:$PATH LC_ALL=C
+programs=$2
+work=/tmp/itrace-flow
+mkdir -p "$work"
+
+# shellcheck source=tests/lab/promises.bash
+source "$(dirname "$0")/promises.bash"
+
+# keep NAME DIRECTORY: the tree, and the arc's head, of the arc there.
+keep() {
+    arcf -F "$2/arc" -r 2 >"$LAB_OUT/$1.functions" && grep '^#' "$2/arc" >"$LAB_OUT/$1.head"
+}
+
+# follow NAME OPTION... -- COMMAND...: all of it, however long, and its own output.
+follow() {
+    local name=$1
+    shift
+    run.itrace --source=driver -i -c -cont -t 0 -n 0 --lines=0 -o "$work/$name" "$@" \
+        >"$LAB_OUT/$name.said" 2>"$LAB_OUT/$name.err" && keep "$name" "$work/$name"
+}
+
+promise followed-sort follow sort -- "$programs/algorithms" sort 5000
+promise followed-compress follow compress -user -- "$programs/algorithms" compress 20000
+promise followed-match follow match -user -- "$programs/algorithms" match 500
+
+# Every call and return, in their order, beside what the program itself logs.
+export FUNCTION_LOG=$LAB_OUT/entered
+ordered() {
+    run.itrace --source=driver -cont -user -t 0 -n 0 --lines=0 -o "$work/order" -- "$programs/instrumented" sort 300 \
+        >/dev/null 2>"$LAB_OUT/order.err" &&
+        awk '!/^#/ && NF { sub(/:.*/, "", $7); print $9, $7 }' "$work/order/arc" >"$LAB_OUT/order"
+}
+promise followed-in-order ordered
+
+# More than a million branches through buffers of 64 KB; the kernel's part has a reserve of half of that.
+narrow() {
+    swtrace init -s 64K -t cont -f "$work/narrow.nrm2" && swtrace it_install -i -user -cont -reserve 32K && swtrace on &&
+        swtrace it_run -- "$programs/algorithms" sort 40000 >"$LAB_OUT/narrow.said" && swtrace it_off &&
+        swtrace it_info >"$LAB_OUT/narrow.info" && swtrace it_remove && swtrace off && swtrace free || return
+    mkdir -p "$work/narrow"
+    post -r "$work/narrow.nrm2" -arc -c -o "$work/narrow" >&2 && keep narrow "$work/narrow"
+}
+promise followed-through-small-buffers narrow 2>"$LAB_OUT/narrow.err"
+
+# Held back for ever, since the recorder is stopped: it waits, and can be killed.
+held() {
+    local recorder target state status=0
+    swtrace init -s 64K -t cont -f "$work/held.nrm2" && swtrace it_install -user -cont -reserve 32K && swtrace on || return
+    recorder=$(swtrace info --json | sed -n 's/.*"recorder": \([0-9]*\).*/\1/p')
+    mkfifo "$work/go"
+    sh -c 'read -r line && exec "$0" sort 1000000' "$programs/algorithms" <"$work/go" >"$LAB_OUT/held.said" &
+    target=$!
+    swtrace it_enable $target && swtrace it_on || return
+    kill -STOP "$recorder"
+    echo go >"$work/go"
+    for ((i = 0; i < 100; i++)); do
+        sleep 0.1
+        read -r _ _ state _ <"/proc/$target/stat"
+        [[ $state != D ]] || break
+    done
+    echo "state $state"
+    sleep 1
+    read -r _ _ state _ <"/proc/$target/stat"
+    echo "state $state"
+    kill -KILL $target
+    wait $target || status=$?
+    echo "status $status"
+    kill -CONT "$recorder"
+    swtrace it_off && swtrace it_remove && swtrace off && swtrace free && [[ $state == D && $status == 137 ]]
+}
+promise a-held-thread-waits-and-can-be-killed held >"$LAB_OUT/held" 2>&1
+cat "$LAB_OUT/held"
+promise finished true
