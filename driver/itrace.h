@@ -125,7 +125,7 @@ void pitrace_it_forget(void);
 /* Those of -intr. */
 extern const struct pitrace_hook_set pitrace_it_interrupt_hooks;
 
-/* ---- itrace_x86.c: traps, and the hooks that keep the trap flag ---- */
+/* ---- itrace_hooks_x86.c ---- */
 
 extern const struct pitrace_hook_set pitrace_it_hooks;
 /* For a task that runs now, or is stopped: it is begun when it gets to user mode. */

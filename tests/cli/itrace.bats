@@ -29,7 +29,8 @@ init_perf() {
 installed() {
     mkdir -p layout/bin layout/share/pitrace
     cp "$SOURCE_DIR/scripts/run.itrace" layout/bin/
-    cp "$SOURCE_DIR/scripts/lib.sh" "$SOURCE_DIR/scripts/trace.sh" layout/share/pitrace/
+    cp "$SOURCE_DIR/scripts/lib.sh" "$SOURCE_DIR/scripts/trace.sh" "$SOURCE_DIR/scripts/java.sh" \
+        layout/share/pitrace/
     ln -s "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/bin/post" layout/bin/
     PATH="$PWD/layout/bin:$PATH"
 }

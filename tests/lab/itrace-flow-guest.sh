@@ -77,4 +77,24 @@ held() {
 }
 promise a-held-thread-waits-and-can-be-killed held >"$LAB_OUT/held" 2>&1
 cat "$LAB_OUT/held"
+# From a compiled method of Java through libjava and the C library into the kernel, and back.
+from_java() {
+    local jvm
+    mkdir -p "$work/java"
+    java "-agentpath:$1/lib/libjprof.so=itrace,logpath=$work/java" -XX:TieredStopAtLevel=1 -cp "$programs/java" Writer \
+        >"$work/java/said" &
+    jvm=$!
+    for ((i = 0; i < 1200; i++)); do
+        grep -q ready "$work/java/said" && break
+        sleep 0.1
+    done
+    sleep 1
+    swtrace init -s 16 && swtrace it_install -i && swtrace it_enable $jvm && swtrace on && swtrace it_on && sleep 2 &&
+        swtrace it_off && swtrace off && swtrace get "$work/java/swtrace.nrm2" && swtrace free || return
+    kill -KILL $jvm
+    post -r "$work/java/swtrace.nrm2" -arc -c -jdir "$work/java" -o "$work/java" &&
+        grep '^#' "$work/java/arc" >"$LAB_OUT/java.head" && grep -v '^#' "$work/java/arc" | head -n 20000 >"$LAB_OUT/java.arc"
+}
+promise followed-from-java from_java "$1" >"$LAB_OUT/java.said" 2>&1
+grep ok "$LAB_OUT/java.said"
 promise finished true

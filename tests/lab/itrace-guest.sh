@@ -30,7 +30,7 @@ number() { awk -v word="$2" '$1 == word { print $2; exit }' "$work/$1"; }
 # ---- every way through the kernel, and every instruction that shows the flag: all, user code only, the kernel only ----
 
 for piece in 'loop 1000' 'straight' 'recursion 50' 'plt 5' 'getppid 5' 'r11 5' 'pushf 5' 'popf 5' 'kill 3' 'fault 3' \
-    'sleep 3' 'rep 100' 'write 3' 'threads 2' 'fork 2' 'vfork 1' 'int3 2' 'own 2' 'segv 2' 'timer 2'; do
+    'sleep 3' 'rep 100' 'write 3' 'threads 2' 'fork 2' 'vfork 1' 'int3 2' 'own 2' 'segv 2' 'timer 2' 'migrate 3'; do
     for options in -i -iuc; do
         # shellcheck disable=SC2086 # a piece and its number
         promise "flow-of-${piece%% *}$options" run "${piece%% *}$options" $options self $piece
@@ -51,6 +51,16 @@ promise kernel-code-only-has-no-user test "$(number write-ik user)" = 0
 promise children-are-followed test "$(number fork-iuc threads)" = 3
 promise children-are-not-followed-unasked test "$(number fork-i threads)" = 1
 promise new-threads-are-followed test "$(number threads-i threads)" = 3
+
+# ---- a long flow with sleeps, migrations, signals and faults in it: not one block is broken ----
+
+promise a-million-branches run million -i self everything 120
+promise they-are-a-million test $(($(number million user) + $(number million kernel))) -gt 1000000
+for gap in 3 4 5; do
+    promise "they-have-gaps-$gap" has million "\$1 == \"gap\" && \$2 == $gap && \$3 > 100"
+done
+promise nothing-is-undecoded has million '$1 == "undecoded" && $2 == 0'
+sed 's/^/# million: /' "$work/million"
 
 # ---- whole programs ----
 

@@ -103,3 +103,18 @@ setup() { cd "$SOURCE_DIR" || return; }
 @test "a thread that is held back waits, and can be killed" {
     promised a-held-thread-waits-and-can-be-killed
 }
+
+@test "from a compiled method of Java through the C library into the kernel and back, in one flow" {
+    local kernel
+    promised followed-from-java
+    for kernel in "${kernels[@]}"; do
+        # Each name once, in this order; the methods and functions in between may be others.
+        awk '
+            step == 0 && $7 ~ /^Writer\.put\(.*:JITCODE$/ { step = 1 }
+            step == 1 && $7 ~ /^(__)?(GI___)?(libc_)?write:.*\/libc\.so/ { step = 2 }
+            step == 2 && $2 == "K" && $7 ~ /^(ksys|vfs)_write:/ { step = 3 }
+            step == 3 && $2 == "U" && $7 ~ /^(__)?(GI___)?(libc_)?write:.*\/libc\.so/ { step = 4 }
+            step == 4 && $7 ~ /^Writer\.put\(.*:JITCODE$/ { step = 5; exit }
+            END { if (step != 5) { print "got to step " step + 0; exit 1 } }' "$BATS_FILE_TMPDIR/out-$kernel/java.arc"
+    done
+}

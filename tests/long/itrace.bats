@@ -29,8 +29,12 @@ setup_file() {
 
 @test "system calls, page faults, signals and their handlers" {
     for options in -i -iuc; do
-        promised "flow-of-"{plt,getppid,write,fault,segv,kill,timer,sleep}$options
+        promised "flow-of-"{plt,getppid,write,fault,segv,kill,timer,sleep,migrate}$options
     done
+}
+
+@test "over a million branches with sleeps, migrations, signals and faults no block is broken" {
+    promised a-million-branches they-are-a-million they-have-gaps-{3,4,5} nothing-is-undecoded
 }
 
 @test "new threads, fork, vfork and exec" {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -227,9 +228,33 @@ void seccomp(uint64_t n) {
   expect(::waitpid(child, &status, 0) == child && status == 0, "the filter did not work");
 }
 
+// To the other processors and back.
+void migrate(uint64_t n) {
+  const auto processors = static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  for (uint64_t i = 1; i <= n; ++i) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(i % processors, &one);
+    expect(::sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
+    expect(::sched_getcpu() == static_cast<int>(i % processors), "it runs where it was not sent");
+  }
+}
+
 void write(uint64_t n) {
   static int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   while (n-- > 0) expect(::write(fd, "x", 1) == 1, "write");
+}
+
+void everything(uint64_t n) {
+  while (n-- > 0) {
+    loop(4000);
+    kill_self(2);
+    fault(3);
+    sleep(1);
+    migrate(2);
+    write(2);
+    recursion(100);
+  }
 }
 
 }  // namespace
@@ -241,7 +266,8 @@ std::function<void(uint64_t)> find_work(const std::string& name) {
       {"popf", popf},       {"kill", kill_self}, {"timer", timer},    {"fault", fault},
       {"sleep", sleep},     {"fork", fork},   {"vfork", vfork},       {"threads", threads},
       {"int3", int3},       {"own", own_steps}, {"segv", segv},       {"rep", rep},
-      {"write", write},     {"probed", probed}, {"seccomp", seccomp}};
+      {"write", write},     {"probed", probed}, {"seccomp", seccomp},
+      {"migrate", migrate}, {"everything", everything}};
   const auto found = pieces.find(name);
   return found == pieces.end() ? std::function<void(uint64_t)>{} : found->second;
 }

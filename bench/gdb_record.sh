@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What following each instruction costs, beside gdb's "record full", of the same function of the same program in the same
+# boot. In the lab: scripts/lab --single-thread --timeout 1800 -- bench/gdb_record.sh STAGE BUILD [SIZE]
+# STAGE: where pitrace is installed; BUILD: where the tests are built. Prints instructions a second of each.
+set -euo pipefail
+
+export PATH=$1/bin:$PATH LC_ALL=C
+program=$2/tests/algorithms size=${3:-1000}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+seconds() { # seconds COMMAND...: by the clock on the wall
+  local begin=${EPOCHREALTIME/[.,]/}
+  "$@" >"$work/said" 2>&1
+  awk -v begin="$begin" -v end="${EPOCHREALTIME/[.,]/}" 'BEGIN { print (end - begin) / 1e6 }'
+}
+
+gdb_with() { # gdb_with RECORD-COMMAND...
+  gdb -nx -batch -ex 'set confirm off' -ex 'break quick_sort' -ex run -ex delete "$@" --args "$program" sort "$size"
+}
+
+# What the program executes from its first call of quick_sort to that call's end: by ITrace itself, which the tests
+# compare with callgrind.
+swtrace init -s 64 >/dev/null
+swtrace it_install -i -user
+swtrace on
+before=$(seconds swtrace it_run -- "$program" sort 2)
+small=$(swtrace it_info --json | sed -n 's/.*"steps": \([0-9]*\).*/\1/p')
+ours=$(seconds swtrace it_run -- "$program" sort "$size")
+steps=$(swtrace it_info --json | sed -n 's/.*"steps": \([0-9]*\).*/\1/p')
+swtrace it_off || true
+swtrace free
+steps=$((steps - 2 * small))
+
+nothing=$(seconds gdb_with -ex finish)
+theirs=$(seconds gdb_with -ex 'set record full insn-number-max unlimited' -ex 'record full' -ex finish)
+instructions=$(gdb_with -ex 'set record full insn-number-max unlimited' -ex 'record full' -ex finish -ex 'info record' 2>/dev/null |
+  sed -n 's/^Log contains \([0-9]*\) instructions.*/\1/p')
+awk -v steps="$steps" -v ours="$ours" -v before="$before" -v recorded="$instructions" -v theirs="$theirs" -v nothing="$nothing" 'BEGIN {
+  printf "ITrace: %d instructions in %.2f s, %.0f a second\n", steps, ours - before, steps / (ours - before)
+  printf "gdb record full: %d instructions in %.2f s, %.0f a second\n", recorded, theirs - nothing, recorded / (theirs - nothing)
+}'

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ITrace's traps: what one step of the kernel or of the user was, and what becomes of the next. */
+
+#include <linux/kdebug.h>
+#include <linux/kprobes.h>
+#include <linux/limits.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/sched/signal.h>
+#include <linux/uprobes.h>
+#include <asm/debugreg.h>
+#include <asm/segment.h>
+#include <asm/trapnr.h>
+
+#include "itrace_x86.h"
+#include "pitrace.h"
+#include "record.h"
+
+/* Steps in a row with preemption or interrupts off; then it goes on unseen, as a gap. */
+#define BOUNDED_MAX 100000
+
+/* What SYSRET takes from r11. */
+#define SYSRET_FLAGS 0x3c7fd7ul
+
+/* What POPF changes in user mode, but for the trap flag. */
+#define POPF_FLAGS                                                                              \
+	(X86_EFLAGS_CF | X86_EFLAGS_PF | X86_EFLAGS_AF | X86_EFLAGS_ZF | X86_EFLAGS_SF |        \
+	 X86_EFLAGS_DF | X86_EFLAGS_OF | X86_EFLAGS_NT | X86_EFLAGS_AC | X86_EFLAGS_ID)
+
+/* ---- returns, done in the trap before them ---- */
+
+/*
+ * What regs are to be after a return to another ring or place. The trap's own return does the rest: it
+ * loads them all at once, as the instruction would have.
+ */
+static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *regs, u64 ip, u64 cs,
+			   u64 flags, u64 sp, u64 ss)
+{
+	const bool user = (cs & 3) == 3;
+
+	if (pitrace_it_setup.kernel) {
+		thread->count++;
+		pitrace_it_branch(thread, false, regs->ip, ip);
+	}
+	regs->ip = ip;
+	regs->cs = cs;
+	regs->sp = sp;
+	regs->ss = ss;
+	regs->flags = flags;
+	if (!user) {
+		regs->flags |= X86_EFLAGS_TF;
+		fetch(thread, ip, false, true);
+		return;
+	}
+	thread->own = flags & X86_EFLAGS_TF;
+	if (!pitrace_it_setup.user) {
+		WRITE_ONCE(thread->live, false);
+		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		return;
+	}
+	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->starts);
+	regs->flags |= X86_EFLAGS_TF;
+}
+
+/* Is the next instruction a return? Then it is done. */
+static noinline bool do_return(struct pitrace_it_thread *thread, struct pt_regs *regs, u8 kind)
+{
+	const u64 *frame = (const u64 *)regs->sp;
+	const bool wide = thread->code[0] == 0x48;
+
+	if (kind == PITRACE_INSN_SYSRET) {
+		leave(thread, regs, wide ? regs->cx : (u32)regs->cx, wide ? __USER_CS : __USER32_CS,
+		      (regs->r11 & SYSRET_FLAGS) | X86_EFLAGS_FIXED, regs->sp, __USER_DS);
+		return true;
+	}
+	if (kind != PITRACE_INSN_IRET || !wide)
+		return false;
+	leave(thread, regs, frame[0], frame[1], frame[2], frame[3], frame[4]);
+	return true;
+}
+
+/* ---- steps of the kernel ---- */
+
+/* True: the flag stays set. */
+static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	const u64 ip = regs->ip;
+	struct pitrace_insn last;
+	u64 from;
+
+	if (unlikely(thread->settling)) {
+		if (within_module(ip, THIS_MODULE))
+			return true;
+		thread->settling = false;
+		if (pitrace_it_setup.kernel)
+			pitrace_it_begin_block(thread, ip);
+	} else if (pitrace_it_setup.kernel) {
+		thread->count++;
+		switch (outcome(thread, ip, false, &last, &from)) {
+		case PITRACE_STEP_TAKEN:
+			/* What stands for code that is being patched just now is no branch. */
+			if (last.kind == PITRACE_INSN_INT && ip - from <= PITRACE_INSN_MAX)
+				break;
+			pitrace_it_branch(thread, false, from, ip);
+			break;
+		case PITRACE_STEP_DIVERTED:
+			pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+			pitrace_it_begin_block(thread, ip);
+			break;
+		}
+		if (unlikely(thread->over))
+			return false;
+	}
+	fetch(thread, ip, false, true);
+	if (unlikely(thread->insn.kind >= PITRACE_INSN_SYSRET) &&
+	    do_return(thread, regs, thread->insn.kind))
+		return regs->flags & X86_EFLAGS_TF;
+	if (likely((regs->flags & X86_EFLAGS_IF) && !(preempt_count() & PREEMPT_MASK))) {
+		thread->bounded = 0;
+		return true;
+	}
+	if (likely(++thread->bounded < BOUNDED_MAX))
+		return true;
+	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+	return false;
+}
+
+/* ---- steps of the user ---- */
+
+/* The stack's copy of the flags has the trap flag, which the program knows nothing of. */
+static noinline void hide_from_pushf(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	u8 byte;
+	void __user *place = (void __user *)(regs->sp + 1); /* bits 8 to 15 */
+
+	if (thread->own)
+		return;
+	if (!copy_from_user_nofault(&byte, place, 1)) {
+		byte &= ~(X86_EFLAGS_TF >> 8);
+		copy_to_user_nofault(place, &byte, 1);
+	}
+}
+
+/* Done here, as it would load the trap flag. False: the stack is not there now. */
+static noinline bool do_popf(struct pitrace_it_thread *thread, struct pt_regs *regs, bool is64)
+{
+	u64 flags = 0, mask = POPF_FLAGS;
+	u32 bytes = is64 ? 8 : 4, prefixes = 0;
+
+	for (; prefixes < thread->code_length && thread->code[prefixes] != 0x9d; prefixes++) {
+		if (thread->code[prefixes] == 0x66)
+			bytes = 2;
+	}
+	if (copy_from_user_nofault(&flags, (void __user *)regs->sp, bytes))
+		return false;
+	if (bytes == 2)
+		mask &= 0xffff;
+	regs->flags = (regs->flags & ~mask) | (flags & mask);
+	thread->own = flags & X86_EFLAGS_TF;
+	regs->sp += bytes;
+	if (!is64)
+		regs->sp = (u32)regs->sp;
+	regs->ip += prefixes + 1;
+	thread->count++;
+	return true;
+}
+
+/* True: the flag stays set. */
+static __always_inline bool user_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	const bool is64 = user_64bit_mode(regs);
+	const u64 ip = regs->ip;
+	struct pitrace_insn last;
+	u64 from;
+
+	thread->count++;
+	switch (outcome(thread, ip, true, &last, &from)) {
+	case PITRACE_STEP_TAKEN:
+		pitrace_it_branch(thread, true, from, ip);
+		break;
+	case PITRACE_STEP_DIVERTED:
+		thread->count--;
+		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_block(thread, ip);
+		break;
+	}
+	if (unlikely(last.kind == PITRACE_INSN_PUSHF))
+		hide_from_pushf(thread, regs);
+	if (unlikely(thread->over))
+		return false;
+	fetch(thread, ip, true, is64);
+	if (unlikely(thread->own)) {
+		/* A program that steps itself gets each trap, and loads its flags itself. */
+		if (last.kind == PITRACE_INSN_POPF)
+			thread->own = regs->flags & X86_EFLAGS_TF;
+		return true;
+	}
+	while (unlikely(thread->insn.kind == PITRACE_INSN_POPF) && do_popf(thread, regs, is64))
+		fetch(thread, regs->ip, true, is64);
+	return true;
+}
+
+/* ---- holding a thread back, on its way to user mode, until there is room ---- */
+
+/* Of this CPU, as far as the thread stays on it. */
+static bool has_room(void)
+{
+	struct pitrace_ring *ring = raw_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_TRACE]);
+	struct pitrace_buffer_head *head = READ_ONCE(ring->head);
+
+	if (!head || READ_ONCE(pitrace_gates[PITRACE_BUFFER_TRACE]) != PITRACE_GATE_OPEN)
+		return true;
+	/* The reader takes what there is at half of it, at the latest. */
+	return READ_ONCE(head->reserved) + min(pitrace_it_setup.reserve, ring->size / 2) <=
+	       READ_ONCE(head->consumed) + ring->size;
+}
+
+static void hold(struct callback_head *work)
+{
+	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, hold);
+
+	while (goes_on(thread) && !has_room() && !fatal_signal_pending(current)) {
+		preempt_disable();
+		pitrace_wake_reader();
+		preempt_enable();
+		schedule_timeout_killable(1);
+	}
+	WRITE_ONCE(thread->holding, false);
+}
+
+static noinline void hold_back(struct pitrace_it_thread *thread)
+{
+	if (thread->holding)
+		return;
+	WRITE_ONCE(thread->holding, true);
+	init_task_work(&thread->hold, hold);
+	if (task_work_add(current, &thread->hold, TWA_RESUME))
+		WRITE_ONCE(thread->holding, false);
+}
+
+/* ---- traps ---- */
+
+/* Nobody else's business where no other condition is left. */
+static int handled(unsigned long *dr6)
+{
+	*dr6 &= ~DR_STEP;
+	return *dr6 ? NOTIFY_DONE : NOTIFY_STOP;
+}
+
+/* In user mode it is somebody else's; nobody else steps the kernel. */
+static noinline int trap_of_nobody(struct pt_regs *regs, unsigned long *dr6)
+{
+	if (user_mode(regs))
+		return NOTIFY_DONE;
+	regs->flags &= ~X86_EFLAGS_TF;
+	return handled(dr6);
+}
+
+/* The thread is not followed any more; this trap has told it so. */
+static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *regs,
+			      unsigned long *dr6, u32 reason)
+{
+	const bool user = user_mode(regs);
+
+	if (!thread->over)
+		pitrace_it_stop(thread, reason);
+	WRITE_ONCE(thread->live, false);
+	if (user)
+		user_flag_gone(thread);
+	/* What the program or its debugger has set is theirs. */
+	if (user && (thread->own || test_thread_flag(TIF_SINGLESTEP)))
+		return NOTIFY_DONE;
+	regs->flags &= ~X86_EFLAGS_TF;
+	return handled(dr6);
+}
+
+static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, unsigned long *dr6)
+{
+	const bool own = thread->own;
+	bool stays;
+
+	if (unlikely(current->utask && current->utask->active_uprobe)) {
+		/* Its own step, of a copy elsewhere, without which it never ends. */
+		thread->count++;
+		pitrace_it_clean_user(thread, regs);
+		pitrace_it_lose(thread, PITRACE_GAP_PROBE);
+		preempt_disable_notrace();
+		arm(thread);
+		preempt_enable_notrace();
+		return NOTIFY_DONE;
+	}
+	stays = user_step(thread, regs);
+	if (unlikely(!stays))
+		return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
+	if (unlikely(pitrace_it_setup.reserve && !has_room()))
+		hold_back(thread);
+	regs->flags |= X86_EFLAGS_TF;
+	/* Sent as a signal, as if it were the program's alone. */
+	return unlikely(own) ? NOTIFY_DONE : handled(dr6);
+}
+
+static int on_debug(struct pt_regs *regs, unsigned long *dr6)
+{
+	struct pitrace_it_thread *thread;
+
+	if (!(*dr6 & DR_STEP))
+		return NOTIFY_DONE;
+	thread = this_cpu_read(pitrace_it_cpus.running);
+	if (unlikely(!thread || READ_ONCE(thread->task) != current)) {
+		if (thread && thread->arriving && READ_ONCE(thread->task))
+			return handled(dr6);
+		thread = this_thread();
+		if (!thread)
+			return trap_of_nobody(regs, dr6);
+	}
+	this_cpu_inc(pitrace_it_cpus.steps);
+	if (unlikely(!goes_on(thread)))
+		return last_trap(thread, regs, dr6, PITRACE_STOP_OFF);
+	if (user_mode(regs)) {
+		if (has_debugger())
+			return last_trap(thread, regs, dr6, PITRACE_STOP_DEBUGGER);
+		if (!thread->in_user)
+			return NOTIFY_DONE;
+		return user_trap(thread, regs, dr6);
+	}
+	if (unlikely(thread->arriving)) {
+		thread->arriving = false;
+		if (pitrace_it_setup.kernel)
+			pitrace_it_begin_block(thread, regs->ip);
+		fetch(thread, regs->ip, false, true);
+	} else if (unlikely(!thread->live)) {
+		/* In a frame of the kernel that was left behind. */
+		regs->flags &= ~X86_EFLAGS_TF;
+	} else if (unlikely(!kernel_step(thread, regs))) {
+		if (thread->over)
+			return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
+		if (!user_mode(regs)) {
+			WRITE_ONCE(thread->live, false);
+			regs->flags &= ~X86_EFLAGS_TF;
+		}
+	}
+	return handled(dr6);
+}
+
+/* A breakpoint in user code: the program's, its debugger's or a uprobe's, which the flag would confuse. */
+static void on_int3(struct pt_regs *regs)
+{
+	struct pitrace_it_thread *thread = this_thread();
+
+	if (!thread || !thread->in_user || !pitrace_it_leave_user(thread, regs))
+		return;
+	pitrace_it_lose(thread, PITRACE_GAP_PROBE);
+	arm(thread);
+}
+
+static int on_die(struct notifier_block *block, unsigned long what, void *data)
+{
+	const struct die_args *die = data;
+
+	if (likely(what == DIE_DEBUG))
+		return on_debug(die->regs, (unsigned long *)die->err);
+	if (what == DIE_INT3 && user_mode(die->regs))
+		on_int3(die->regs);
+	return NOTIFY_DONE;
+}
+NOKPROBE_SYMBOL(on_die);
+
+struct notifier_block pitrace_it_notifier = { .notifier_call = on_die, .priority = INT_MAX };

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The borders of a followed thread's user code: what its registers show, and where its flow begins, goes on and ends. */
+
+#include <asm/msr.h>
+#include <asm/segment.h>
+#include <asm/trapnr.h>
+
+#include "itrace_x86.h"
+#include "pitrace.h"
+
+void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	if (thread->in_user && !thread->own && !test_thread_flag(TIF_SINGLESTEP))
+		regs->flags &= ~X86_EFLAGS_TF;
+	user_flag_gone(thread);
+}
+
+void pitrace_it_end(struct pitrace_it_thread *thread, struct pt_regs *user_regs, u32 reason)
+{
+	pitrace_it_clean_user(thread, user_regs);
+	WRITE_ONCE(thread->live, false);
+	WRITE_ONCE(thread->parked, false);
+	pitrace_it_stop(thread, reason);
+}
+
+void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, bool begins)
+{
+	WRITE_ONCE(thread->live, false);
+	thread->settling = false;
+	if (begins)
+		pitrace_it_begin_block(thread, ip);
+	fetch(thread, ip, true, is64);
+	WRITE_ONCE(thread->in_user, true);
+}
+
+void pitrace_it_resume_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	thread->own = regs->flags & X86_EFLAGS_TF;
+	if (!pitrace_it_setup.user) {
+		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		return;
+	}
+	pitrace_it_enter_user(thread, regs->ip, user_64bit_mode(regs), thread->gap || thread->starts);
+	regs->flags |= X86_EFLAGS_TF;
+}
+
+void pitrace_it_begin_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	thread->fresh = false;
+	thread->starts = true;
+	pitrace_it_resume_in_user(thread, regs);
+}
+
+/* The number in a CUT of a way into the kernel that is no exception. */
+static u32 vector_of(const struct pitrace_it_thread *thread, const struct pitrace_insn *insn)
+{
+	if (insn->kind == PITRACE_INSN_SYSENTER)
+		return 0x80; /* the 32-bit system call, another way */
+	return insn->length > 1 ? thread->code[insn->length - 1] : X86_TRAP_BP;
+}
+
+bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	struct pitrace_insn insn;
+
+	if (!goes_on(thread) || has_debugger()) {
+		if (!thread->over)
+			pitrace_it_end(thread, regs,
+				       has_debugger() ? PITRACE_STOP_DEBUGGER : PITRACE_STOP_OFF);
+		else
+			pitrace_it_clean_user(thread, regs);
+		return false;
+	}
+	if (!thread->in_user)
+		return true;
+	insn = thread->insn;
+	if (insn.kind == PITRACE_INSN_SYSCALL && regs->ip == thread->ip + insn.length) {
+		u64 entry;
+
+		rdmsrl(MSR_LSTAR, entry);
+		thread->count++;
+		pitrace_it_branch(thread, true, thread->ip, entry);
+		/* SYSCALL has put the flags there. */
+		if (!thread->own)
+			regs->r11 &= ~X86_EFLAGS_TF;
+		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
+	} else if (insn.kind == PITRACE_INSN_SYSENTER ||
+		   (insn.kind == PITRACE_INSN_INT && regs->ip == thread->ip + insn.length)) {
+		/* Where it went is not known, but where from. */
+		thread->count++;
+		pitrace_it_cut(thread, true, vector_of(thread, &insn), thread->ip);
+		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
+	}
+	pitrace_it_clean_user(thread, regs);
+	return true;
+}
