@@ -165,16 +165,12 @@ static void on_soft_exit(void *data, unsigned int number)
 	local_irq_restore(flags);
 }
 
-#define VECTOR(vector)                                         \
-	PITRACE_TRACEPOINT(#vector "_entry", on_vector_entry), \
-	PITRACE_TRACEPOINT(#vector "_exit", on_vector_exit),
-
 /* Soft interrupts last, and the first ones are what is not done without. */
 static struct pitrace_hook hooks[] = {
 	PITRACE_TRACEPOINT("sched_switch", on_switch),
 	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
 	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
-	PITRACE_ARCH_VECTORS(VECTOR)
+	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
 	PITRACE_TRACEPOINT("softirq_entry", on_soft_entry),
 	PITRACE_TRACEPOINT("softirq_exit", on_soft_exit),
 };

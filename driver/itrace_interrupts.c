@@ -79,15 +79,10 @@ static void on_vector_exit(void *data, int vector)
 	leave();
 }
 
-#define VECTOR(vector)                                       \
-	PITRACE_TRACEPOINT(#vector "_exit", on_vector_exit), \
-	PITRACE_TRACEPOINT(#vector "_entry", on_vector_entry),
-
-/* Exits first: what is entered is left. */
 static struct pitrace_hook hooks[] = {
-	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
 	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
-	PITRACE_ARCH_VECTORS(VECTOR)
+	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
+	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
 };
 
 const struct pitrace_hook_set pitrace_it_interrupt_hooks = { hooks, ARRAY_SIZE(hooks) };

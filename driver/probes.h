@@ -37,6 +37,11 @@ struct pitrace_hook {
 #define PITRACE_TRACEPOINT(tracepoint, function) \
 	{ .name = tracepoint, .type = PITRACE_HOOK_TRACEPOINT, .probe = function }
 
+/* For PITRACE_ARCH_VECTORS: those around a vector's handler, with the file's on_vector_entry() and on_vector_exit(). */
+#define PITRACE_VECTOR_HOOKS(vector)                           \
+	PITRACE_TRACEPOINT(#vector "_entry", on_vector_entry), \
+	PITRACE_TRACEPOINT(#vector "_exit", on_vector_exit),
+
 /* All hooks of one source. */
 struct pitrace_hook_set {
 	struct pitrace_hook *hooks;

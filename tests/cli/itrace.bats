@@ -180,7 +180,8 @@ needs_arc() {
     installed
     unset PITRACE_SOCKET
     printf l >letter
-    run -0 run.itrace --source=perf -i -c -o out -- "$flow" <letter
+    # A tool with a sanitizer has a longer way to the command's first instruction.
+    run -0 run.itrace --source=perf -i -c --lines=5000 -o out -- "$flow" <letter
     [[ "$output" == *"user code only, by ptrace"*"_start"*"report: $PWD/out/arc"* ]]
     [ -s out/swtrace.nrm2 ]
     # The loop, and the way to it and out of it.

@@ -2,19 +2,16 @@
 # SPDX-License-Identifier: MIT
 # ddq, tinstall and tuninstall with a driver, and a trace of this machine analysed under another kernel.
 
-kernels=(6.1 6.12)
-
-@test "the driver is loaded, found and unloaded on each kernel" {
+# In one kernel: that the module loads in each is seen in all other tests.
+@test "the driver is loaded, found and unloaded" {
   cd "$SOURCE_DIR"
-  local kernel name promised
+  local name promised
   promised=$(sed -n 's/^promise \([^ ]*\) .*/\1/p' tests/lab/install-guest.sh)
   [[ $(wc -w <<<"$promised") -gt 15 ]]
-  for kernel in "${kernels[@]}"; do
-    scripts/lab --kernel "$kernel" -- tests/lab/install-guest.sh "$BUILD_DIR/bin" \
-      >"$BATS_TEST_TMPDIR/said" 2>"$BATS_TEST_TMPDIR/console" || { cat "$BATS_TEST_TMPDIR"/{said,console} && false; }
-    cat "$BATS_TEST_TMPDIR/said"
-    for name in $promised finished; do grep -qx "ok $name" "$BATS_TEST_TMPDIR/said"; done
-  done
+  scripts/lab --kernel 6.12 -- tests/lab/install-guest.sh "$BUILD_DIR/bin" \
+    >"$BATS_TEST_TMPDIR/said" 2>"$BATS_TEST_TMPDIR/console" || { cat "$BATS_TEST_TMPDIR"/{said,console} && false; }
+  cat "$BATS_TEST_TMPDIR/said"
+  for name in $promised finished; do grep -qx "ok $name" "$BATS_TEST_TMPDIR/said"; done
 }
 
 @test "the archive of a trace of this machine gives the identical report under another kernel" {
