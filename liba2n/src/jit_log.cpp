@@ -22,12 +22,6 @@ namespace format = pi::jit_log;
 constexpr uint64_t birth_error = 20'000'000;  // ns: the kernel tells births in ticks of 10 ms
 constexpr uint64_t longest_code = uint64_t{1} << 28;
 
-// HotSpot puts the telling of an unload into a queue, and then lets other code have the place: what is
-// told of last may be there already. But nothing is unloaded that was on a stack in the last two
-// sweeps, and these take longer than this (2.1 ms were the least in 34,000 ticks, of a virtual machine
-// that does nothing but replace methods): so the old method does not run any more. In nanoseconds.
-constexpr uint64_t idle_end = 1'000'000;
-
 struct Head {
   uint32_t version = 0;
   uint32_t pid = 0;
@@ -180,9 +174,7 @@ class Reader {
     uint64_t time = 0, address = 0;
     if (!take_time(text, time) || !to_number(text, address, 16)) return false;
     flush();
-    const auto told = told_.find(address);
-    const bool lived = told != told_.end() && time > told->second && time - told->second > idle_end;
-    code_.unload(lived ? time - idle_end : time, address);
+    code_.unload(time, address);
     return true;
   }
 
@@ -267,7 +259,6 @@ class Reader {
     if (current_) {
       if (bad_source_) current_->source = {};
       if (code_left_ != 0) current_->code.clear();
-      told_[current_->address] = current_->time;
       code_.load(std::move(*current_));
     }
     current_.reset();
@@ -286,10 +277,9 @@ class Reader {
   uint64_t lost_ = 0;
   size_t senseless_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<BytecodeMethod>> methods_;
-  std::unordered_map<uint64_t, uint64_t> told_;  // of the load at an address, when
-  std::optional<JitMethod> current_;             // what further lines may tell more of
-  uint64_t code_left_ = 0;                       // bytes that are to come
-  bool bad_source_ = false;                      // its frames make no sense
+  std::optional<JitMethod> current_;  // what further lines may tell more of
+  uint64_t code_left_ = 0;            // bytes that are to come
+  bool bad_source_ = false;           // its frames make no sense
 };
 
 }  // namespace

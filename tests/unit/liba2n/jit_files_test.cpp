@@ -79,21 +79,6 @@ TEST_F(JitFiles, ALogTellsWhoseAnAddressWasWhen) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(JitFiles, WhatIsUnloadedHasNotRunForAMillisecond) {
-  // b is there, and runs, before the agent is told that a has gone.
-  ASSERT_EQ(load_log("00000000 00000064 7f0000001000 100 0 a\n"
-                     "# unload 00000000 02faf080 7f0000001000\n"
-                     "00000000 02fbf080 7f0000001080 40 0 b\n"
-                     "# unload 00000000 02fcf080 7f0000001080\n"),
-            A2N_SUCCESS)
-      << A2nGetErrorText();
-  EXPECT_EQ(at(0x7f0000001080, 48'999'999).symbol, "a");
-  EXPECT_EQ(at(0x7f0000001080, 49'000'000).symbol, "b");
-  // b itself was told of too shortly before it was unloaded.
-  EXPECT_EQ(at(0x7f0000001080, 0x02fcf07f).symbol, "b");
-  EXPECT_EQ(at(0x7f0000001080, 0x02fcf080).module, "NoModule");
-}
-
 TEST_F(JitFiles, ALogTellsWhatWasInlinedAndWhichLinesItWere) {
   ASSERT_EQ(load_log("00000000 00000064 7f0000001000 20 1 demo/A.a()V\n" + std::string(64, '9') +
                      "\n# method 1 A.java demo/A.a()V\n# method a B.java demo/B.b()V\n"
