@@ -41,7 +41,7 @@ promise followed-in-order ordered
 
 # More than a million branches through buffers of 64 KB; the kernel's part has a reserve of half of that.
 narrow() {
-    swtrace init -s 64K -t cont -f "$work/narrow.nrm2" && swtrace it_install -i -user -cont -reserve 32K && swtrace on &&
+    swtrace init -s 64K -ss 32 -t cont -f "$work/narrow.nrm2" && swtrace it_install -i -user -cont -reserve 32K && swtrace on &&
         swtrace it_run -- "$programs/algorithms" sort 40000 >"$LAB_OUT/narrow.said" && swtrace it_off &&
         swtrace it_info >"$LAB_OUT/narrow.info" && swtrace it_remove && swtrace off && swtrace free || return
     mkdir -p "$work/narrow"
@@ -52,7 +52,7 @@ promise followed-through-small-buffers narrow 2>"$LAB_OUT/narrow.err"
 # Held back for ever, since the recorder is stopped: it waits, and can be killed.
 held() {
     local recorder target state status=0
-    swtrace init -s 64K -t cont -f "$work/held.nrm2" && swtrace it_install -user -cont -reserve 32K && swtrace on || return
+    swtrace init -s 64K -ss 32 -t cont -f "$work/held.nrm2" && swtrace it_install -user -cont -reserve 32K && swtrace on || return
     recorder=$(swtrace info --json | sed -n 's/.*"recorder": \([0-9]*\).*/\1/p')
     mkfifo "$work/go"
     sh -c 'read -r line && exec "$0" sort 1000000' "$programs/algorithms" <"$work/go" >"$LAB_OUT/held.said" &
@@ -92,7 +92,7 @@ from_java() {
     swtrace init -s 16 && swtrace it_install -i && swtrace it_enable $jvm && swtrace on && swtrace it_on && sleep 2 &&
         swtrace it_off && swtrace off && swtrace get "$work/java/swtrace.nrm2" && swtrace free || return
     kill -KILL $jvm
-    post -r "$work/java/swtrace.nrm2" -arc -c -jdir "$work/java" -o "$work/java" &&
+    post -r "$work/java/swtrace.nrm2" -arc -c -o "$work/java" &&
         grep '^#' "$work/java/arc" >"$LAB_OUT/java.head" && grep -v '^#' "$work/java/arc" | head -n 20000 >"$LAB_OUT/java.arc"
 }
 promise followed-from-java from_java "$1" >"$LAB_OUT/java.said" 2>&1
