@@ -18,7 +18,7 @@ setup_file() {
         # shellcheck disable=SC2086 # a piece and its size
         count_by_callgrind "$BATS_FILE_TMPDIR/${piece% *}" "$program" $piece || return
     done
-    count_by_callgrind "$BATS_FILE_TMPDIR/narrow" "$program" sort 40000
+    count_by_callgrind "$BATS_FILE_TMPDIR/narrow" "$program" sort 45000
     FUNCTION_LOG=$BATS_FILE_TMPDIR/entered "$BUILD_DIR/tests/instrumented" sort 300
     boot_all --single-thread --timeout 1200 -- tests/lab/itrace-flow-guest.sh "$BATS_FILE_TMPDIR/stage" "$BUILD_DIR/tests"
 }
