@@ -163,7 +163,7 @@ bool attach() {
 
 // Attached anew, after a failure not before some time, which is the longer the longer that took.
 bool try_to_attach(uint64_t now) {
-  own.next_try.store(now + retry_ns, std::memory_order_relaxed);
+  own.next_try.store(now + retry_ns, std::memory_order_release);
   if (!detach()) return false;
   if (attach()) return true;
   const uint64_t then = coarse_clock();
@@ -179,21 +179,27 @@ bool wait_for(uint32_t holder) {
   return true;
 }
 
+bool is_open_after(uint32_t seen) {
+  return own.page.load(std::memory_order_acquire) &&
+         own.generation.load(std::memory_order_relaxed) != seen;
+}
+
 // The door was found shut (seen is 0), or what is behind it of no use, in generation seen. True
 // when it is worth looking again.
 bool renew(uint32_t seen) {
   const KeepErrno keep;
+  // Before busy: a thread that has put it off is then seen to be at it, or what it has found is.
+  const uint64_t next_try = own.next_try.load(std::memory_order_acquire);
   uint32_t holder = own.busy.load(std::memory_order_acquire);
   if (holder != 0) return wait_for(holder);
-  const uint32_t generation = own.generation.load(std::memory_order_relaxed);
-  if (own.page.load(std::memory_order_acquire) && generation != seen) return true;
+  if (is_open_after(seen)) return true;
   const uint64_t now = coarse_clock();
-  if (now < own.next_try.load(std::memory_order_relaxed)) return false;
+  if (now < next_try) return false;
   if (!own.busy.compare_exchange_strong(holder, own_tid(), std::memory_order_acq_rel))
     return wait_for(holder);
-  const bool renewed = own.page.load(std::memory_order_relaxed) &&
-                       own.generation.load(std::memory_order_relaxed) != seen;
-  const bool open = renewed || try_to_attach(now);
+  // Somebody else may have been here since.
+  const bool is_due = now >= own.next_try.load(std::memory_order_relaxed);
+  const bool open = is_open_after(seen) || (is_due && try_to_attach(now));
   own.busy.store(0, std::memory_order_release);
   return open;
 }

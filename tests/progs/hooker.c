@@ -35,6 +35,7 @@ static struct writer writers[2 * THREADS_MAX];
 static pthread_t ids[THREADS_MAX];
 static unsigned long calls = 1000;
 static unsigned int major = 0x30, threads = 1, pause_us;
+static pthread_barrier_t start_line;
 static int with_signals, with_fork, wait_for_trace, for_ever;
 static volatile int failed, finished;
 static __thread unsigned int own;
@@ -84,6 +85,8 @@ static void* write_all(void* argument) {
   own = (unsigned int)(size_t)argument;
   // Only now a handler knows whose it is.
   change_mask(SIG_UNBLOCK);
+  // All at once: without -w they look for the trace at the same time.
+  pthread_barrier_wait(&start_line);
   for (unsigned long i = 0; i < calls || for_ever; i++) {
     write_one(own);
     if (pause_us) usleep(pause_us);
@@ -105,6 +108,7 @@ static void run_threads(void) {
   pthread_t interrupter;
 
   finished = 0;
+  pthread_barrier_init(&start_line, NULL, threads);
   for (unsigned int t = 0; t < threads; t++) {
     if (pthread_create(&ids[t], NULL, write_all, (void*)(size_t)t) != 0) {
       fputs("hooker: no more threads\n", stderr);
@@ -117,6 +121,7 @@ static void run_threads(void) {
     pthread_join(interrupter, NULL);
   }
   for (unsigned int t = 0; t < threads; t++) pthread_join(ids[t], NULL);
+  pthread_barrier_destroy(&start_line);
 }
 
 // Before any signal: a handler that interrupts the first hook is told that there is no trace yet.

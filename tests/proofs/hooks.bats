@@ -80,6 +80,14 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   "$BUILD_DIR/examples/example_hooks_cpp" >printed
 }
 
+@test "threads that write their first hook at the same time all find the trace" {
+  start -s 8
+  for i in $(seq 30); do hooker -n 1 -t 8; done >written
+  finish
+  "$SOURCE_DIR"/tests/support/check-hooks 30 written post.show
+  [ "$(in_trace 30 | wc -l)" -eq 240 ]
+}
+
 @test "what is not enabled, before on and after off is not stored, and is no error" {
   swtrace init --source "$PROOF_SOURCE" -s 8
   swtrace enable 0x30

@@ -37,6 +37,16 @@ make_small_disk() {
   mount -t tmpfs -o size=24m none "$small_disk"
 }
 
+# The file has the kernel's names, for which the header then has their size: what else fills the disk finds them there,
+# and room that they had for a while does not come back. They come after a second; to an emulated kernel, later.
+until_the_kernel_is_named() { # until_the_kernel_is_named FILE
+  local tries=0
+  while [ "$(od -An -t u8 -j 88 -N 8 "$1")" -eq 0 ]; do
+    ((++tries < 100)) || return
+    sleep 0.1
+  done
+}
+
 report() { # report [POST-OPTION]...: of swtrace.nrm2, which must be whole
   post --json -clip 0 "$@"
   check_accounts tprof.json
@@ -101,8 +111,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 @test "continuous: a disk that fills loses records where it filled, and the trace goes on when there is room" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
-  sleep 1.5
-  # Everything but what the kernel's names need, which come after a second.
+  until_the_kernel_is_named "$small_disk/trace.nrm2"
   dd if=/dev/zero of="$small_disk/ballast" bs=64K 2>dd.out || true
   timeout 8 "$programs/shares" 8 >/dev/null || true
   swtrace info >state
@@ -124,7 +133,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 @test "continuous: when the disk stays full the file is complete but for the newest records" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
-  sleep 1.5
+  until_the_kernel_is_named "$small_disk/trace.nrm2"
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
   timeout 3 "$programs/shares" 3 >/dev/null || true
   run swtrace off

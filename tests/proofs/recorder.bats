@@ -8,7 +8,7 @@ setup() { export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket; }
 recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 
 @test "kill -9 of the recorder at twenty moments leaves a module that unloads, loads and traces again" {
-  module=$(dirname "$BUILD_DIR")/kmod/$LAB_KERNEL/pitrace.ko
+  module=$SOURCE_DIR/build/kmod/$LAB_KERNEL/pitrace.ko
   for i in $(seq 20); do
     swtrace init -s 1 -sm 2 --source driver
     pid=$(recorder_pid)
