@@ -37,7 +37,7 @@ static int __init pitrace_init(void)
 	error = pitrace_ptt_init();
 	if (error)
 		goto exit_ai;
-	pitrace_session_init();
+	pitrace_sources_init();
 	pitrace_reader_init();
 	/* Last: from here on somebody can open the device. */
 	error = pitrace_dev_init();

@@ -35,7 +35,7 @@ int pitrace_buffers_init(void);
 void pitrace_buffers_exit(void);
 int pitrace_tprof_init(void);
 void pitrace_tprof_exit(void);
-void pitrace_session_init(void);
+void pitrace_sources_init(void);
 int pitrace_user_hook_init(void);
 void pitrace_user_hook_exit(void);
 int pitrace_maps_init(void);
@@ -118,7 +118,20 @@ void pitrace_user_hook_publish(bool owned, u32 interval_id, const unsigned long 
 int pitrace_user_hook(const void __user *user);
 int pitrace_user_hook_mmap(struct vm_area_struct *vma);
 
-/* ---- sources: what session.c starts and stops, and the hooks it tells of ---- */
+/* ---- sources.c: what writes records, and its hooks; all under the session lock ---- */
+
+#define PITRACE_MAJORS 256
+
+/*
+ * Starts those whose major is among the wanted (PITRACE_MAJORS bits) and stops the others, which have
+ * last words. flags are PITRACE_ALLOC_*, rate is in ticks a second. 0, or why one could not start:
+ * those before it run.
+ */
+int pitrace_sources_apply(const unsigned long *wanted, u32 flags, u32 rate);
+/* All, at once, without last words. */
+void pitrace_sources_stop(void);
+/* Tells of hook probe->index, one source's after the other's. 0, or -ENOENT: there are not so many. */
+int pitrace_sources_probe(struct pitrace_probe *probe);
 
 extern const struct pitrace_hook_set pitrace_mte_hooks; /* hook_mte.c */
 extern const struct pitrace_hook_set pitrace_dispatch_hooks; /* hook_dispatch.c */

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace as a whole: who owns it, its state, its majors, and which sources run. */
+/* The trace as a whole: who owns it, its state, and its majors. */
 
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 
 #include "pitrace.h"
-#include "probes.h"
 #include "record.h"
-
-#define MAJORS 256
 
 static DEFINE_MUTEX(lock);
 
@@ -29,7 +25,7 @@ static struct {
 	u64 section_bytes;
 	u64 start_time;
 	u64 stop_time;
-	DECLARE_BITMAP(enabled, MAJORS);
+	DECLARE_BITMAP(enabled, PITRACE_MAJORS);
 	bool suspended; /* while on: no trace records; names go on, or ticks afterwards had none */
 } session;
 
@@ -42,136 +38,17 @@ static void publish(void)
 				  on && !session.suspended ? session.enabled : NULL);
 }
 
-/* ---- sources: run while the trace is on and their major enabled, and cost nothing else ---- */
-
-struct source {
-	u32 major;
-	const struct pitrace_hook_set *hooks; /* NULL: none */
-	int (*start)(void); /* NULL: to attach the hooks is all */
-	void (*stop)(void); /* NULL: to detach the hooks is all */
-	void (*last_words)(void); /* NULL, or what comes before an orderly stop */
-	bool runs;
-};
-
-static void stop_mte(void)
-{
-	pitrace_mte_stop();
-	pitrace_maps_stop();
-}
-
-/* Hooks first, then what exists: what comes between the two is recorded twice, never missed. */
-static int start_mte(void)
-{
-	int error;
-
-	pitrace_maps_start(session.flags & PITRACE_ALLOC_ANON);
-	pitrace_mte_start();
-	pitrace_snapshot_kernel();
-	error = pitrace_snapshot_tasks(PITRACE_SNAPSHOT_START);
-	if (error)
-		stop_mte();
-	return error;
-}
-
-/*
- * What is alive, once more. Cut short (no memory, killed): said by one loss, as nobody knows how
- * many.
- */
-static void last_words_of_mte(void)
-{
-	if (pitrace_snapshot_tasks(PITRACE_SNAPSHOT_END))
-		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
-}
-
-static int start_tprof(void)
-{
-	return pitrace_tprof_start(session.rate);
-}
-
-/* Started in this order and stopped in the reverse one: names before all that they explain. */
-static struct source sources[] = {
-	{ .major = PITRACE_MAJOR_MTE,
-	  .hooks = &pitrace_mte_hooks,
-	  .start = start_mte,
-	  .stop = stop_mte,
-	  .last_words = last_words_of_mte },
-	{ .major = PITRACE_MAJOR_DISPATCH, .hooks = &pitrace_dispatch_hooks },
-	{ .major = PITRACE_MAJOR_SWITCH, .hooks = &pitrace_switch_hooks },
-	{ .major = PITRACE_MAJOR_INTERRUPT,
-	  .hooks = &pitrace_interrupt_hooks,
-	  .start = pitrace_interrupt_start },
-	{ .major = PITRACE_MAJOR_SYSCALL, .hooks = &pitrace_syscall_hooks },
-	{ .major = PITRACE_MAJOR_EXCEPTION, .hooks = &pitrace_exception_hooks },
-	{ .major = PITRACE_MAJOR_TPROF, .start = start_tprof, .stop = pitrace_tprof_stop },
-};
-
-static bool wanted(u32 major)
-{
-	if (session.state != PITRACE_TRACE_ON || !test_bit(major, session.enabled))
-		return false;
-	return major == PITRACE_MAJOR_MTE || !session.suspended;
-}
-
-static int start_source(struct source *source)
-{
-	int error = 0;
-
-	if (source->start)
-		error = source->start();
-	else
-		pitrace_hooks_attach(source->hooks->hooks, source->hooks->count);
-	source->runs = !error;
-	return error;
-}
-
-static void stop_source(struct source *source)
-{
-	if (source->stop)
-		source->stop();
-	else
-		pitrace_hooks_detach(source->hooks->hooks, source->hooks->count);
-	source->runs = false;
-}
-
-/* Only starting can fail. */
+/* Starts and stops sources as the state, the majors and the suspension want. Only starting can fail. */
 static int apply(void)
 {
-	u32 i = ARRAY_SIZE(sources);
-	int error = 0;
+	DECLARE_BITMAP(wanted, PITRACE_MAJORS);
 
-	while (i--) {
-		if (!sources[i].runs || wanted(sources[i].major))
-			continue;
-		if (sources[i].last_words)
-			sources[i].last_words();
-		stop_source(&sources[i]);
-	}
-	for (i = 0; i < ARRAY_SIZE(sources) && !error; i++) {
-		if (!sources[i].runs && wanted(sources[i].major))
-			error = start_source(&sources[i]);
-	}
-	return error;
-}
-
-/* As apply() when everything stops, but at once: no last words. */
-static void stop_sources(void)
-{
-	u32 i = ARRAY_SIZE(sources);
-
-	while (i--) {
-		if (sources[i].runs)
-			stop_source(&sources[i]);
-	}
-}
-
-void pitrace_session_init(void)
-{
-	const struct source *source;
-
-	for (source = sources; source < sources + ARRAY_SIZE(sources); source++) {
-		if (source->hooks)
-			pitrace_hooks_look(source->hooks->hooks, source->hooks->count);
-	}
+	bitmap_zero(wanted, PITRACE_MAJORS);
+	if (session.state == PITRACE_TRACE_ON && !session.suspended)
+		bitmap_copy(wanted, session.enabled, PITRACE_MAJORS);
+	else if (session.state == PITRACE_TRACE_ON && test_bit(PITRACE_MAJOR_MTE, session.enabled))
+		set_bit(PITRACE_MAJOR_MTE, wanted);
+	return pitrace_sources_apply(wanted, session.flags, session.rate);
 }
 
 /* ---- state: FREE -alloc-> INIT -on-> ON -off-> INIT -terminate-> FREE ---- */
@@ -204,7 +81,7 @@ static int turn_on(void)
 	pitrace_snapshot_system(session.rate, session.interval_id);
 	error = apply();
 	if (error) {
-		stop_sources();
+		pitrace_sources_stop();
 		finish();
 	} else {
 		publish();
@@ -265,7 +142,7 @@ static int discard(void)
 static void terminate(void)
 {
 	if (session.state == PITRACE_TRACE_ON) {
-		stop_sources();
+		pitrace_sources_stop();
 		finish();
 	}
 	pitrace_itrace_remove();
@@ -340,7 +217,7 @@ static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, co
 	session.suspended = false;
 	session.flags = alloc->flags;
 	session.rate = PITRACE_RATE_DEFAULT;
-	bitmap_zero(session.enabled, MAJORS);
+	bitmap_zero(session.enabled, PITRACE_MAJORS);
 	session.start_time = 0;
 	session.stop_time = 0;
 	session.state = PITRACE_TRACE_INIT;
@@ -408,7 +285,7 @@ static int set_majors(u32 major, bool on)
 {
 	switch (major) {
 	case PITRACE_MAJOR_ALL:
-		bitmap_zero(session.enabled, MAJORS);
+		bitmap_zero(session.enabled, PITRACE_MAJORS);
 		if (on)
 			bitmap_set(session.enabled, 1, PITRACE_MAJOR_MAX);
 		return 0;
@@ -574,41 +451,10 @@ int pitrace_session_info(struct pitrace_info *info)
 	info->section_bytes = session.section_bytes;
 	info->largest = pitrace_buffers_largest();
 	info->suspended = session.suspended;
-	for_each_set_bit(major, session.enabled, MAJORS)
+	for_each_set_bit(major, session.enabled, PITRACE_MAJORS)
 		info->enabled[major >> 3] |= 1 << (major & 7);
 	mutex_unlock(&lock);
 	return 0;
-}
-
-static void describe_hook(const struct pitrace_hook_set *set, u32 index,
-			  struct pitrace_probe *probe)
-{
-	const struct pitrace_hook *hook = &set->hooks[array_index_nospec(index, set->count)];
-
-	pitrace_hooks_refresh(set->hooks, set->count);
-	probe->attached = hook->in_place;
-	probe->missed = hook->missed;
-	strscpy_pad(probe->name, hook->name, sizeof(probe->name));
-}
-
-/* The hooks of all sources, one source after the other. */
-static int probe_locked(struct pitrace_probe *probe)
-{
-	const struct source *source;
-	u32 index = probe->index;
-
-	for (source = sources; source < sources + ARRAY_SIZE(sources); source++) {
-		const struct pitrace_hook_set *set = source->hooks;
-
-		if (!set)
-			continue;
-		if (index < set->count) {
-			describe_hook(set, index, probe);
-			return 0;
-		}
-		index -= set->count;
-	}
-	return -ENOENT;
 }
 
 int pitrace_session_probe(struct pitrace_probe *probe)
@@ -617,7 +463,7 @@ int pitrace_session_probe(struct pitrace_probe *probe)
 
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	error = probe_locked(probe);
+	error = pitrace_sources_probe(probe);
 	mutex_unlock(&lock);
 	return error;
 }

@@ -103,6 +103,17 @@ if [[ -n $offset && -e $tracefs/uprobe_events ]]; then
     promise the-uprobe-was-hit-each-time test "$(grep -c itracer_probe: "$tracefs/trace")" = 30
     echo >"$tracefs/uprobe_events"
 fi
+
+# Too long with preemption off to be stepped: a gap, behind which the flow goes on.
+"$tool" sleepers 1500 >"$work/sleepers" &
+sleepers=$!
+for ((i = 0; i < 300; i++)); do grep -q ready "$work/sleepers" && break; sleep 0.1; done
+promise flow-of-a-stretch run stretch -i self kill-nobody 2
+promise what-cannot-be-stepped-is-a-gap has stretch '$1 == "gap" && $2 == 6 && $3 == 2'
+sed 's/^/# stretch: /' "$work/stretch"
+kill -KILL $sleepers
+wait $sleepers 2>/dev/null
+
 promise a-filter-of-system-calls run seccomp -i self seccomp 3
 
 # ---- many threads, on and off; tools and targets that are killed ----

@@ -65,6 +65,10 @@ setup_file() {
     promised the-uprobe-was-hit-each-time
 }
 
+@test "what is too long with preemption off to be stepped is one gap, and the flow goes on behind it" {
+    promised flow-of-a-stretch what-cannot-be-stepped-is-a-gap
+}
+
 @test "a debugger has the thread" {
     promised a-debugger-steps-a-traced-program
 }

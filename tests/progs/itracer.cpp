@@ -35,6 +35,7 @@ constexpr const char* usage =
     "       itracer [OPTION]... count WORK [N]   ... and the time-stamp counter's difference without\n"
     "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
     "       itracer hold PID                     traces it until killed; prints ready when on\n"
+    "       itracer sleepers N                   N processes that wait; prints ready; end with it\n"
     "       itracer loop-for-ever | step PID N | misuse\n"
     "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
     "  -n do not decode the code\n";
@@ -290,6 +291,7 @@ int run_main(int argc, char** argv) {
     std::cerr << usage;
     return 2;
   }
+  if (argv[1] != nullptr && command == "sleepers") return sleepers(std::atoi(argv[1]));
   if (argv[1] != nullptr && command == "self")
     return self(options, argv[1], argv[2] != nullptr ? std::strtoull(argv[2], nullptr, 10) : 1);
   if (argv[1] != nullptr && command == "crowd")

@@ -71,6 +71,9 @@ int misuse();
 pid_t start_crowd();
 std::string end_crowd(pid_t pid);
 
+// Processes that wait, until this one is killed.
+int sleepers(int count);
+
 }  // namespace itracer
 
 #endif

@@ -5,10 +5,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <random>
 #include <thread>
 #include <vector>
@@ -102,6 +104,19 @@ std::string end_crowd(pid_t pid) {
   return fmt::format("rounds {} forks {} bad {} status {}", shared->rounds.load(),
                      shared->forks.load(), shared->bad.load(),
                      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+int sleepers(int count) {
+  for (int i = 0; i < count; ++i) {
+    const pid_t child = ::fork();
+    if (child < 0) fail("fork");
+    if (child > 0) continue;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) ::pause();
+  }
+  std::puts("ready");
+  std::fflush(stdout);
+  for (;;) ::pause();
 }
 
 }  // namespace itracer

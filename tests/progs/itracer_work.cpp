@@ -245,6 +245,11 @@ void write(uint64_t n) {
   while (n-- > 0) expect(::write(fd, "x", 1) == 1, "write");
 }
 
+// The kernel looks at every process there is, with preemption off.
+void kill_nobody(uint64_t n) {
+  while (n-- > 0) expect(::kill(-1, 0) == 0, "kill");
+}
+
 void everything(uint64_t n) {
   while (n-- > 0) {
     loop(4000);
@@ -267,7 +272,7 @@ std::function<void(uint64_t)> find_work(const std::string& name) {
       {"sleep", sleep},     {"fork", fork},   {"vfork", vfork},       {"threads", threads},
       {"int3", int3},       {"own", own_steps}, {"segv", segv},       {"rep", rep},
       {"write", write},     {"probed", probed}, {"seccomp", seccomp},
-      {"migrate", migrate}, {"everything", everything}};
+      {"migrate", migrate}, {"everything", everything}, {"kill-nobody", kill_nobody}};
   const auto found = pieces.find(name);
   return found == pieces.end() ? std::function<void(uint64_t)>{} : found->second;
 }
