@@ -33,6 +33,9 @@ struct pitrace_it_thread {
 	u32 count; /* instructions since the last record */
 	u32 missing; /* of those, how many the gap before ip lacks */
 	u32 bounded; /* steps in a row that nobody can preempt */
+	u32 slow_ticks; /* in a row, of the timer, in which few steps were made */
+	u32 tick_steps; /* since the last of them */
+	unsigned long tick; /* its jiffies */
 	struct pitrace_insn insn; /* what stands at ip */
 	u8 code[8]; /* its first bytes */
 	u8 code_length; /* how many of them are known */

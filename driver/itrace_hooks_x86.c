@@ -118,7 +118,7 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 	thread->parked = false;
 	thread->arriving = true;
 	thread->settling = false;
-	thread->bounded = 0;
+	begin_stretch(thread);
 	WRITE_ONCE(thread->live, true);
 	set_trap();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ITrace's traps: what one step of the kernel or of the user was, and what becomes of the next. */
 
+#include <linux/jiffies.h>
 #include <linux/kdebug.h>
 #include <linux/kprobes.h>
 #include <linux/limits.h>
@@ -18,6 +19,13 @@
 
 /* Steps in a row with preemption or interrupts off; then it goes on unseen, as a gap. */
 #define BOUNDED_MAX 100000
+
+/*
+ * The kernel reads its clock anew when a tick of the timer has come while it did. Where fewer steps than
+ * that takes fit between two ticks, and so for so many of them, it would never end.
+ */
+#define TICK_STEPS_MIN 200
+#define SLOW_TICKS_MAX 64
 
 /* What SYSRET takes from r11. */
 #define SYSRET_FLAGS 0x3c7fd7ul
@@ -81,6 +89,32 @@ static noinline bool do_return(struct pitrace_it_thread *thread, struct pt_regs 
 
 /* ---- steps of the kernel ---- */
 
+static noinline bool too_slow(struct pitrace_it_thread *thread, unsigned long now)
+{
+	const bool slow = thread->tick_steps < TICK_STEPS_MIN;
+
+	thread->tick = now;
+	thread->tick_steps = 0;
+	thread->slow_ticks = slow ? thread->slow_ticks + 1 : 0;
+	return thread->slow_ticks >= SLOW_TICKS_MAX;
+}
+
+/* Too long, with nobody able to preempt it, or too slow? The step is counted. */
+static __always_inline bool is_unbearable(struct pitrace_it_thread *thread,
+					  const struct pt_regs *regs)
+{
+	const unsigned long now = READ_ONCE(jiffies);
+
+	thread->tick_steps++;
+	if (unlikely(now != thread->tick) && too_slow(thread, now))
+		return true;
+	if (likely((regs->flags & X86_EFLAGS_IF) && !(preempt_count() & PREEMPT_MASK))) {
+		thread->bounded = 0;
+		return false;
+	}
+	return unlikely(++thread->bounded >= BOUNDED_MAX);
+}
+
 /* True: the flag stays set. */
 static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
@@ -115,11 +149,7 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 	if (unlikely(thread->insn.kind >= PITRACE_INSN_SYSRET) &&
 	    do_return(thread, regs, thread->insn.kind))
 		return regs->flags & X86_EFLAGS_TF;
-	if (likely((regs->flags & X86_EFLAGS_IF) && !(preempt_count() & PREEMPT_MASK))) {
-		thread->bounded = 0;
-		return true;
-	}
-	if (likely(++thread->bounded < BOUNDED_MAX))
+	if (likely(!is_unbearable(thread, regs)))
 		return true;
 	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
 	return false;

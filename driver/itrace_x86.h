@@ -156,11 +156,17 @@ static __always_inline bool goes_on(const struct pitrace_it_thread *thread)
 	return READ_ONCE(pitrace_it_runs) && !thread->over;
 }
 
+static __always_inline void begin_stretch(struct pitrace_it_thread *thread)
+{
+	thread->bounded = 0;
+	thread->slow_ticks = 0;
+}
+
 /* The kernel is followed from here on, as soon as the module is left. The last thing that a hook does. */
 static __always_inline void arm(struct pitrace_it_thread *thread)
 {
 	thread->settling = true;
-	thread->bounded = 0;
+	begin_stretch(thread);
 	WRITE_ONCE(thread->live, true);
 	set_trap();
 }

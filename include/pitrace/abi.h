@@ -189,7 +189,7 @@ struct pitrace_record {
 #define PITRACE_GAP_EXCEPTION 3 /* the way into an exception's handler */
 #define PITRACE_GAP_SIGNAL    4 /* the way to a signal's delivery */
 #define PITRACE_GAP_SWITCH    5 /* another thread had the processor */
-#define PITRACE_GAP_LIMIT     6 /* too long with preemption or interrupts off to be stepped */
+#define PITRACE_GAP_LIMIT     6 /* too long with preemption or interrupts off, or too slow, to be stepped */
 #define PITRACE_GAP_ROOM      7 /* the buffer was full (continuous mode) */
 #define PITRACE_GAP_DIVERTED  8 /* the kernel sent the thread elsewhere */
 #define PITRACE_GAP_PROBE     9 /* an instruction that a breakpoint of the kernel stands for */
