@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What following each instruction costs, beside gdb's "record full", of the same function of the same program in the same
-# boot. In the lab: scripts/lab --single-thread --timeout 1800 -- bench/gdb_record.sh STAGE BUILD [SIZE]
+# What following each instruction costs, beside gdb's "record full", of the same program in the same boot. In the lab: scripts/lab --single-thread --timeout 1800 -- bench/gdb_record.sh STAGE BUILD [SIZE]
 # STAGE: where pitrace is installed; BUILD: where the tests are built. Prints instructions a second of each.
 set -euo pipefail
 
@@ -20,24 +19,20 @@ gdb_with() { # gdb_with RECORD-COMMAND...
   gdb -nx -batch -ex 'set confirm off' -ex 'break quick_sort' -ex run -ex delete "$@" --args "$program" sort "$size"
 }
 
-# What the program executes from its first call of quick_sort to that call's end: by ITrace itself, which the tests
-# compare with callgrind.
+# All user code of the program, from its first instruction on.
 swtrace init -s 64 >/dev/null
 swtrace it_install -i -user
 swtrace on
-before=$(seconds swtrace it_run -- "$program" sort 2)
-small=$(swtrace it_info --json | sed -n 's/.*"steps": \([0-9]*\).*/\1/p')
-ours=$(seconds swtrace it_run -- "$program" sort "$size")
+ours=$(seconds swtrace it_run -- "$program" sort $((size * 10)))
 steps=$(swtrace it_info --json | sed -n 's/.*"steps": \([0-9]*\).*/\1/p')
-swtrace it_off || true
 swtrace free
-steps=$((steps - 2 * small))
 
+# What there is between a call of quick_sort and its end, without what gdb needs to get there.
 nothing=$(seconds gdb_with -ex finish)
 theirs=$(seconds gdb_with -ex 'set record full insn-number-max unlimited' -ex 'record full' -ex finish)
 instructions=$(gdb_with -ex 'set record full insn-number-max unlimited' -ex 'record full' -ex finish -ex 'info record' 2>/dev/null |
   sed -n 's/^Log contains \([0-9]*\) instructions.*/\1/p')
-awk -v steps="$steps" -v ours="$ours" -v before="$before" -v recorded="$instructions" -v theirs="$theirs" -v nothing="$nothing" 'BEGIN {
-  printf "ITrace: %d instructions in %.2f s, %.0f a second\n", steps, ours - before, steps / (ours - before)
+awk -v steps="$steps" -v ours="$ours" -v recorded="$instructions" -v theirs="$theirs" -v nothing="$nothing" 'BEGIN {
+  printf "ITrace: %d instructions in %.2f s, %.0f a second\n", steps, ours, steps / ours
   printf "gdb record full: %d instructions in %.2f s, %.0f a second\n", recorded, theirs - nothing, recorded / (theirs - nothing)
 }'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: ITrace of pieces of work that each go another way through the kernel, of whole programs, and
-# of many threads while it goes on and off; prints "ok NAME" or "not ok NAME" for each promise.
+# Runs in the lab's guest: ITrace of pieces of work that each go another way through the kernel, and of whole programs;
+# then all that itrace-stress-guest.sh does. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: itrace-guest.sh FOLDER-OF-TEST-PROGRAMS CYCLES
 # shellcheck disable=SC2016 # awk programs are full of dollars
 set -u
@@ -9,23 +9,13 @@ set -u
 programs=$1
 cycles=$2
 tool=$programs/itracer
-module=/run/lab/ctl/pitrace.ko
 work=$LAB_OUT/itrace
 mkdir -p "$work"
 
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
-
-# run NAME ARG...: itracer, its output kept, and shown where it does not say that all is well.
-run() {
-    local name=$1
-    shift
-    "$tool" "$@" >"$work/$name" 2>&1 && return
-    sed "s|^|# $name: |" "$work/$name"
-    return 1
-}
-# number NAME WORD: what stands behind that word at the beginning of a line of that output.
-number() { awk -v word="$2" '$1 == word { print $2; exit }' "$work/$1"; }
+# shellcheck source=tests/lab/itracer.bash
+source "$(dirname "$0")/itracer.bash"
 
 # ---- every way through the kernel, and every instruction that shows the flag: all, user code only, the kernel only ----
 
@@ -116,26 +106,4 @@ wait $sleepers 2>/dev/null
 
 promise a-filter-of-system-calls run seccomp -i self seccomp 3
 
-# ---- many threads, on and off; tools and targets that are killed ----
-
-promise a-crowd-notices-nothing run crowd crowd "$cycles"
-sed 's/^/# /' "$work/crowd"
-promise the-crowd-ended-well has crowd '$1 == "rounds" && f("bad") == 0 && f("status") == 0 && f("steps") > 1000'
-for ((i = 0; i < 5; i++)); do
-    "$tool" -c crowd 1000 >/dev/null 2>&1 &
-    victim=$!
-    sleep 0.$((i + 1))
-    kill -KILL $victim
-    wait $victim 2>/dev/null
-    pkill -KILL -x itracer
-done
-promise wrong-calls-are-refused run misuse misuse
-for ((i = 0; i < 50; i++)); do
-    rmmod pitrace 2>/dev/null && break
-    sleep 0.1
-done
-promise unloading-leaves-nothing bash -c '! grep -q ^pitrace /proc/modules'
-promise programs-run-as-ever bash -c '/bin/true && (exit 3); [ $? = 3 ]'
-promise loading-again insmod "$module"
-promise it-works-again run again -i self loop 1000
-promise finished true
+exec "$(dirname "$0")/itrace-stress-guest.sh" "$programs" "$cycles"
