@@ -11,10 +11,10 @@ kernel_options() {
         return
     fi
     folder=$(scripts/lab.d/checking-kernel) || return
-    # What is left out takes most of the time; a clock that is a device's takes most of the rest. Where page tables have
-    # five levels, KASAN reports wild accesses of the kernel's own early code.
+    # What is left out takes most of the time, a clock that is a device's, ACPI's interpreter and the
+    # look through page tables of five levels most of the rest.
     printf '%s\n' --kernel "$folder/arch/x86/boot/bzImage" --headers "$folder" --mem 4G \
-        --append 'kmemleak=off no_debug_objects no5lvl tsc=reliable'
+        --append 'kmemleak=off no_debug_objects no5lvl tsc=reliable pci=noacpi'
 }
 
 # boot KERNEL LAB-OPTION... -- COMMAND...: leaves KERNEL, KERNEL.err and KERNEL.status in the file's folder.

@@ -47,7 +47,7 @@ narrow() {
     mkdir -p "$work/narrow"
     post -r "$work/narrow.nrm2" -arc -c -o "$work/narrow" >&2 && keep narrow "$work/narrow"
 }
-promise followed-through-small-buffers narrow 2>"$LAB_OUT/narrow.err"
+promise followed-narrow narrow 2>"$LAB_OUT/narrow.err"
 
 # Held back for ever, since the recorder is stopped: it waits, and can be killed.
 held() {
