@@ -101,7 +101,7 @@ setup_file() {
 @test "a thousand cycles on both kernels, with pti=on" {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
-    boot_all --single-thread --timeout 3000 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000
+    boot_all --single-thread --timeout 5400 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000
     promised finished a-crowd-notices-nothing the-crowd-ended-well unloading-leaves-nothing it-works-again
     ended_well
     holds '/^not ok/ { bad++ } END { exit bad > 0 }'
