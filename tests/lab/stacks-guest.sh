@@ -181,10 +181,20 @@ type=$(cat /sys/bus/event_source/devices/pitrace_fake/type)
 trace_all fake -s 1 -E "$type:1000000:10000:0:7001"
 promise a-known-count-of-events-gives-exactly-its-ticks looks fake '
     /^stream trace/ { streams++; if (f("ticks") == 100) good++ } END { exit !(streams == 2 && good == 2) }'
+# Of both CPUs, some hundred periods: uniform from 0.75 to 1.25 means, none outside.
+periods_within() { # periods_within LOWEST HIGHEST SHORTEST-AT-MOST LONGEST-AT-LEAST
+    local shortest longest
+    shortest=$(cat /sys/module/pitrace_fake_pmu/parameters/shortest_period)
+    longest=$(cat /sys/module/pitrace_fake_pmu/parameters/longest_period)
+    echo "# periods from $shortest to $longest"
+    [ "$shortest" -ge "$1" ] && [ "$longest" -le "$2" ] && [ "$shortest" -le "$3" ] && [ "$longest" -ge "$4" ]
+}
+promise periods-that-are-not-random-are-all-the-same periods_within 10000 10000 10000 10000
 trace_all fake-random -s 2 -E "$type:2000000:10000:4:7001"
 promise random-periods-have-the-mean-asked-for looks fake-random '
-    /^stream trace/ { streams++; print "# " f("ticks"); if (f("ticks") >= 185 && f("ticks") <= 215 && f("ticks") != 200) good++ }
-    END { exit !(streams == 2 && good >= 1) }'
+    /^stream trace/ { streams++; print "# " f("ticks"); if (f("ticks") >= 185 && f("ticks") <= 215) good++ }
+    END { exit !(streams == 2 && good == 2) }'
+promise random-periods-are-spread-as-documented periods_within 7500 12499 7750 12250
 trace_all fake-throttled -s 1 -E "$type:1000000:10000:0:7001:1"
 promise each-stop-of-a-counter-is-one-loss looks fake-throttled '
     /^stream trace/ { streams++; if (f("ticks") == 100 && f("source") == 100) good++ }

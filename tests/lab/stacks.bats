@@ -56,7 +56,8 @@ setup_file() {
 }
 
 @test "a known count of events gives exactly its ticks, and random periods their mean" {
-    promised a-known-count-of-events-gives-exactly-its-ticks random-periods-have-the-mean-asked-for
+    promised a-known-count-of-events-gives-exactly-its-ticks random-periods-have-the-mean-asked-for \
+        periods-that-are-not-random-are-all-the-same random-periods-are-spread-as-documented
 }
 
 @test "a counter that the kernel stops is noticed" {

@@ -4,7 +4,8 @@
  *
  * With a period a timer counts a known number of events and calls the overflow handler, in hard interrupt
  * context, exactly when the period says so. config: how many events there are in all; config1: so many
- * each time; config2: 1 to look like a counter that the kernel has stopped at each overflow.
+ * each time; config2: 1 to look like a counter that the kernel has stopped at each overflow. The parameters
+ * shortest_period and longest_period tell what periods were asked for so far, the one at the start left out.
  *
  * Without a period config1 events come with each cycle of the time-stamp counter, in a counter of config2
  * bits, of which each CPU has one.
@@ -15,10 +16,26 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/spinlock.h>
 #include <asm/irq_regs.h>
 #include <asm/msr.h>
 
 #define FIRING_NANOSECONDS 200000
+
+static DEFINE_RAW_SPINLOCK(periods_lock);
+static unsigned long shortest_period = ULONG_MAX;
+static unsigned long longest_period;
+module_param(shortest_period, ulong, 0444);
+module_param(longest_period, ulong, 0444);
+
+/* In hard interrupt context. */
+static void note_period(unsigned long period)
+{
+	raw_spin_lock(&periods_lock);
+	shortest_period = min(shortest_period, period);
+	longest_period = max(longest_period, period);
+	raw_spin_unlock(&periods_lock);
+}
 
 static void overflow(struct perf_event *event)
 {
@@ -29,6 +46,7 @@ static void overflow(struct perf_event *event)
 	perf_sample_data_init(&data, 0, event->hw.last_period);
 	/* The kernel's own way there, perf_event_overflow(), is not for modules. */
 	event->overflow_handler(event, &data, get_irq_regs());
+	note_period(event->hw.sample_period);
 }
 
 static enum hrtimer_restart fire(struct hrtimer *timer)
