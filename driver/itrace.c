@@ -66,6 +66,9 @@ static void take_down(void)
 	pitrace_hooks_detach(pitrace_it_interrupt_hooks.hooks, pitrace_it_interrupt_hooks.count);
 	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	pitrace_it_remove_all();
+	if (pitrace_it_setup.branches)
+		pitrace_it_branches_stop();
+	pitrace_it_setup.branches = false;
 	/* Work of threads has run, but may not have returned from this module. */
 	synchronize_rcu_tasks();
 	pitrace_it_threads_free();
@@ -154,6 +157,7 @@ static void set_up(const struct pitrace_itrace *wanted)
 	pitrace_it_setup.kernel = !(wanted->flags & PITRACE_ITRACE_NO_KERNEL);
 	pitrace_it_setup.user = !(wanted->flags & PITRACE_ITRACE_NO_USER);
 	pitrace_it_setup.counted = wanted->flags & PITRACE_ITRACE_COUNT;
+	pitrace_it_setup.branches = false;
 	pitrace_it_setup.reserve = wanted->reserve;
 }
 
@@ -187,6 +191,9 @@ static int install_locked(const struct pitrace_itrace *wanted)
 		take_down();
 		return -EOPNOTSUPP;
 	}
+	/* Counts are those of steps. */
+	if (pitrace_it_setup.user && !(wanted->flags & (PITRACE_ITRACE_STEP | PITRACE_ITRACE_COUNT)))
+		pitrace_it_setup.branches = pitrace_it_branches_work();
 	installed = true;
 	WRITE_ONCE(pitrace_it_runs, tracing);
 	return 0;
@@ -406,6 +413,7 @@ int pitrace_itrace_info(struct pitrace_itrace_info *info)
 	info->installed = installed;
 	info->flags = pitrace_it_setup.flags;
 	info->on = on_for_all;
+	info->branch_trap = pitrace_it_setup.branches;
 	pitrace_it_threads_count(&info->threads, &info->untraced, &info->dirty);
 	for_each_possible_cpu(cpu) {
 		const struct pitrace_it_cpu *counts = per_cpu_ptr(&pitrace_it_cpus, cpu);

@@ -45,6 +45,7 @@ struct pitrace_it_thread {
 	bool settling; /* the flow goes on where it leaves the module */
 	bool arriving; /* the processor is being handed over to it */
 	bool own; /* the program has itself set the trap flag */
+	bool branches; /* in user code, and it traps at branches only */
 	bool over; /* not followed any more; set by others, too */
 	/* Read by others, to know when no trap flag is left. */
 	bool in_user; /* the trap flag is in the user's registers */
@@ -75,6 +76,7 @@ struct pitrace_it_setup {
 	bool kernel;
 	bool user;
 	bool counted;
+	bool branches; /* user code traps at branches where it can */
 	u64 reserve; /* bytes of a CPU's buffer that are kept for the kernel's part; 0: nobody waits */
 };
 extern struct pitrace_it_setup pitrace_it_setup;
@@ -135,5 +137,12 @@ extern const struct pitrace_hook_set pitrace_it_hooks;
 void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task);
 /* Of current, in an ioctl: no trap flag is left. reason: PITRACE_STOP_*. */
 void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason);
+
+/* ---- itrace_branch_x86.c: user code that traps at branches ---- */
+
+/* Does the processor, every CPU? Tried out; with ITrace's traps in place. */
+bool pitrace_it_branches_work(void);
+/* Nobody is traced any more: CPUs need not record branches. */
+void pitrace_it_branches_stop(void);
 
 #endif /* PITRACE_ITRACE_H */

@@ -14,6 +14,9 @@
 #include "pitrace.h"
 #include "probes.h"
 
+/* SYSCALL, INT n */
+#define SYSTEM_CALL_BYTES 2
+
 /* The rest of the way through the kernel is stepped, be it recorded or not. */
 static __always_inline void go_on_in_kernel(struct pitrace_it_thread *thread, u8 gap)
 {
@@ -30,6 +33,8 @@ static void on_sys_enter(void *data, struct pt_regs *regs, long number)
 	/* Whatever took the flag away in the kernel, it comes from user mode now. */
 	if (thread)
 		WRITE_ONCE(thread->live, false);
+	if (thread && thread->branches)
+		pitrace_it_branches_leave(thread, regs, SYSTEM_CALL_BYTES);
 	if (thread && !thread->fresh && pitrace_it_leave_user(thread, regs)) {
 		if (pitrace_it_setup.kernel)
 			go_on_in_kernel(thread, PITRACE_GAP_ENTRY);
@@ -82,13 +87,20 @@ static void on_page_fault(void *data, unsigned long address, struct pt_regs *reg
 static void on_signal(void *data, int number, struct kernel_siginfo *info,
 		      struct k_sigaction *action)
 {
+	struct pt_regs *regs = task_pt_regs(current);
 	struct pitrace_it_thread *thread;
 
 	preempt_disable_notrace();
 	thread = this_thread();
+	/* Only this is known of the block that an interrupt or exception has cut. */
+	if (thread && thread->branches) {
+		pitrace_it_branches_leave(thread, regs, 0);
+		if (goes_on(thread) && !has_debugger())
+			pitrace_it_cut(thread, true, PITRACE_CUT_SIGNAL | (u32)number, regs->ip);
+	}
 	/* Also of one that has been told to end, and has not found out. */
 	if (thread && !thread->fresh && !thread->live &&
-	    pitrace_it_leave_user(thread, task_pt_regs(current)))
+	    pitrace_it_leave_user(thread, regs))
 		go_on_in_kernel(thread, PITRACE_GAP_SIGNAL);
 	preempt_enable_notrace();
 }
@@ -113,6 +125,8 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 		pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_DEBUGGER);
 	thread = pitrace_it_find(next);
 	cpu->running = thread;
+	if (thread && unlikely(thread->branches))
+		pitrace_it_branches_arrive();
 	if (!thread || !thread->parked || !goes_on(thread))
 		return;
 	thread->parked = false;

@@ -28,7 +28,9 @@ static struct pt_regs *followed(struct pitrace_it_thread *thread)
 	if (user_mode(regs) ? !thread->in_user :
 			      !thread->live || thread->settling || thread->arriving)
 		return NULL;
-	/* Its flow is known up to here. */
+	/* Its flow is known up to here; in the middle of a block, if it traps at branches. */
+	if (thread->branches && user_mode(regs))
+		thread->ip = regs->ip;
 	return regs->ip == thread->ip ? regs : NULL;
 }
 

@@ -203,6 +203,10 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	struct pitrace_insn last;
 	u64 from;
 
+	if (unlikely(thread->branches)) {
+		pitrace_it_branches_step(thread, regs);
+		return !thread->over;
+	}
 	thread->count++;
 	switch (outcome(thread, ip, true, &last, &from)) {
 	case PITRACE_STEP_TAKEN:
@@ -282,6 +286,8 @@ static noinline int trap_of_nobody(struct pt_regs *regs, unsigned long *dr6)
 {
 	if (user_mode(regs))
 		return NOTIFY_DONE;
+	/* Of one thing else: the trial of the branch trap. */
+	pitrace_it_branches_tried(regs->ip);
 	regs->flags &= ~X86_EFLAGS_TF;
 	return handled(dr6);
 }
@@ -377,7 +383,11 @@ static void on_int3(struct pt_regs *regs)
 {
 	struct pitrace_it_thread *thread = this_thread();
 
-	if (!thread || !thread->in_user || !pitrace_it_leave_user(thread, regs))
+	if (!thread || !thread->in_user)
+		return;
+	if (thread->branches)
+		pitrace_it_branches_leave(thread, regs, 1);
+	if (!pitrace_it_leave_user(thread, regs))
 		return;
 	pitrace_it_lose(thread, PITRACE_GAP_PROBE);
 	arm(thread);

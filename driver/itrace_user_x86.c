@@ -29,7 +29,8 @@ void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, 
 	thread->settling = false;
 	if (begins)
 		pitrace_it_begin_block(thread, ip);
-	fetch(thread, ip, true, is64);
+	if (!pitrace_it_setup.branches || !pitrace_it_branches_begin(thread, ip, is64))
+		fetch(thread, ip, true, is64);
 	WRITE_ONCE(thread->in_user, true);
 }
 
@@ -78,7 +79,7 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 		u64 entry;
 
 		rdmsrl(MSR_LSTAR, entry);
-		thread->count++;
+		thread->count += !thread->branches;
 		pitrace_it_branch(thread, true, thread->ip, entry);
 		/* SYSCALL has put the flags there. */
 		if (!thread->own)
@@ -87,7 +88,7 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 	} else if (insn.kind == PITRACE_INSN_SYSENTER ||
 		   (insn.kind == PITRACE_INSN_INT && regs->ip == thread->ip + insn.length)) {
 		/* Where it went is not known, but where from. */
-		thread->count++;
+		thread->count += !thread->branches;
 		pitrace_it_cut(thread, true, vector_of(thread, &insn), thread->ip);
 		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ITrace on x86-64: every instruction traps (the trap flag, TF), and hooks keep the flag where the
- * processor or the kernel loses it.
+ * ITrace on x86-64: every instruction traps (the trap flag, TF), or in user code every taken branch, where the
+ * processor can (itrace_branch_x86.c); and hooks keep the flag where the processor or the kernel loses it.
  *
  * SYSCALL, interrupts and exceptions clear it: sys_enter, the page faults' tracepoints and the int3
  * notifier set it anew, in the processor's own flags. Returns to user mode are done here in their place,
@@ -171,8 +171,30 @@ static __always_inline void arm(struct pitrace_it_thread *thread)
 	set_trap();
 }
 
+/* ---- itrace_branch_x86.c: user code that traps at branches ---- */
+
+/* A trap in the kernel, at ip, of nobody's: was it the trial's? */
+bool pitrace_it_branches_tried(u64 ip);
+/*
+ * The rest with preemption off. BEGIN: user code goes on at ip; false: it must be stepped. END: it does not, of
+ * current, or of a child that has not run yet. ARRIVE: a thread that traps at branches is being dispatched.
+ */
+bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is64);
+void pitrace_it_branches_end(struct pitrace_it_thread *thread);
+void pitrace_it_branches_arrive(void);
+/* A trap. */
+void pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs);
+/* The kernel was entered, by an instruction of so many bytes; 0: by none. */
+void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt_regs *regs,
+			       u8 bytes);
+
+/* ---- the flag in the user's registers ---- */
+
 static inline void user_flag_gone(struct pitrace_it_thread *thread)
 {
+	/* Once it is not dirty, its task may be forgotten. */
+	if (unlikely(thread->branches))
+		pitrace_it_branches_end(thread);
 	WRITE_ONCE(thread->in_user, false);
 }
 

@@ -330,7 +330,8 @@ struct ItraceCut {
   bool user;
   bool resumed;     // what was cut goes on
   bool device;      // by a device's interrupt line
-  uint32_t vector;  // or the line's number
+  bool signal;      // by what a signal was delivered behind
+  uint32_t vector;  // or the line's number, or the signal's
   uint32_t count;
   uint64_t address;  // of the instruction that is not executed
 };
@@ -340,10 +341,12 @@ inline bool decode_cut(const RecordView& record, ItraceCut& out) {
   if ((major != PITRACE_MAJOR_CUT_KERNEL && major != PITRACE_MAJOR_CUT_USER) ||
       record.int_count() < PITRACE_CUT_INTS)
     return false;
+  constexpr uint32_t numbered = PITRACE_CUT_DEVICE | PITRACE_CUT_SIGNAL;
   out = {major == PITRACE_MAJOR_CUT_USER,
          (record.minor() & PITRACE_CUT_RESUMED) != 0,
          (record.minor() & PITRACE_CUT_DEVICE) != 0,
-         record.minor() & ((record.minor() & PITRACE_CUT_DEVICE) != 0 ? PITRACE_CUT_NUMBER : 0xff),
+         (record.minor() & PITRACE_CUT_SIGNAL) != 0,
+         record.minor() & ((record.minor() & numbered) != 0 ? PITRACE_CUT_NUMBER : 0xff),
          record.int_at(0),
          record.low_first_at(1)};
   return true;

@@ -20,7 +20,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 4
+#define PITRACE_ABI_MINOR 5
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
@@ -170,7 +170,7 @@ struct pitrace_record {
  * BRANCH: minor is the low half of the branch's own address; ints its high half, the target's low and
  * high half, and the count where there are any (paper, 2.1). The major tells the ring of the branch: a
  * system call is a branch of user code to the kernel's entry, a return from the kernel one of kernel code.
- * CUT: minor the vector, with bit 31 when what it cut goes on; ints the count, and the low and high
+ * CUT: minor the vector, with bit 31 when what it cut goes on, or PITRACE_CUT_*; ints the count, and the low and high
  * half of the address of the instruction that is not executed. The flow goes on with a GAP.
  * GAP: minor PITRACE_GAP_*; ints the count before it, how many instructions are missing (0: not
  * known), nanoseconds, and the low and high half of the address at which the flow goes on.
@@ -182,7 +182,8 @@ struct pitrace_record {
  */
 #define PITRACE_CUT_RESUMED 0x80000000u
 #define PITRACE_CUT_DEVICE  0x40000000u /* the rest is no vector, but a device's interrupt line */
-#define PITRACE_CUT_NUMBER  0x3fffffffu
+#define PITRACE_CUT_SIGNAL  0x20000000u /* ... but the signal that was found behind what cut it */
+#define PITRACE_CUT_NUMBER  0x1fffffffu
 
 #define PITRACE_GAP_ENTRY     1 /* the way into the kernel, until it can be followed */
 #define PITRACE_GAP_UNTRACED  2 /* kernel or user code that was not asked for */
@@ -191,7 +192,7 @@ struct pitrace_record {
 #define PITRACE_GAP_SWITCH    5 /* another thread had the processor */
 #define PITRACE_GAP_LIMIT     6 /* too long with preemption or interrupts off, or too slow, to be stepped */
 #define PITRACE_GAP_ROOM      7 /* the buffer was full (continuous mode) */
-#define PITRACE_GAP_DIVERTED  8 /* the kernel sent the thread elsewhere */
+#define PITRACE_GAP_DIVERTED  8 /* the kernel sent the thread elsewhere; flags loaded without the trap flag */
 #define PITRACE_GAP_PROBE     9 /* an instruction that a breakpoint of the kernel stands for */
 #define PITRACE_GAP_INTERRUPT 10 /* an interrupt's handler */
 
@@ -499,7 +500,7 @@ struct pitrace_itrace {
 };
 #define PITRACE_ITRACE_RING	  0x01 /* always */
 #define PITRACE_ITRACE_COUNT	  0x02 /* records tell numbers of instructions */
-#define PITRACE_ITRACE_STEP	  0x04 /* single steps also where branches can be trapped */
+#define PITRACE_ITRACE_STEP	  0x04 /* single steps also where branches can be trapped; so does COUNT */
 #define PITRACE_ITRACE_INTERRUPTS 0x10 /* a CUT and a GAP for each interrupt */
 #define PITRACE_ITRACE_NO_KERNEL  0x100 /* our additions, from here on */
 #define PITRACE_ITRACE_NO_USER	  0x200
@@ -529,7 +530,7 @@ struct pitrace_itrace_info {
 	__u32 installed;
 	__u32 flags;
 	__u32 on; /* for all */
-	__u32 branch_trap; /* 1: the processor traps branches; 0: every instruction is stepped */
+	__u32 branch_trap; /* 1: user code traps at branches; 0: every instruction is stepped */
 	__u32 threads; /* traced now */
 	__u32 untraced; /* threads for which there was no room */
 	__u32 dirty; /* threads that may still carry a trap flag, while REMOVE waits for them */

@@ -545,7 +545,7 @@ int AiGetCounters(struct ai_counters *counters);
  */
 #define PI_ITRACE_RING 0x01        /* records tell user from kernel code; always */
 #define PI_ITRACE_COUNT 0x02       /* records tell how many instructions were executed */
-#define PI_ITRACE_STEP 0x04        /* step instructions also where the processor can trap branches */
+#define PI_ITRACE_STEP 0x04        /* step instructions also where the processor can trap branches; COUNT does */
 #define PI_ITRACE_INTERRUPTS 0x10  /* show where interrupts came and how long they took */
 #define PI_ITRACE_NO_KERNEL 0x100  /* our additions, from here on: user code only */
 #define PI_ITRACE_NO_USER 0x200    /* kernel code only; only the module can */
@@ -621,7 +621,7 @@ int ITrace_On_GTPID(int pid);
 int ITrace_On_PIDList(const int *pids, int count);
 int ITrace_Off(void);
 
-#define PI_ITRACE_BY_BRANCH_TRAP 1 /* the processor stops at taken branches */
+#define PI_ITRACE_BY_BRANCH_TRAP 1 /* the processor stops user code at taken branches; the kernel is stepped */
 #define PI_ITRACE_BY_STEP 2        /* the module steps every instruction */
 #define PI_ITRACE_BY_PTRACE 3      /* the trace's owner does, user code only */
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <iostream>
 
@@ -38,7 +39,7 @@ constexpr const char* usage =
     "       itracer sleepers N                   N processes that wait; prints ready; end with it\n"
     "       itracer loop-for-ever | step PID N | misuse\n"
     "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
-    "  -n do not decode the code\n";
+    "  -n do not decode the code  -s single steps also where branches can be trapped\n";
 
 struct Options {
   uint32_t flags = PITRACE_ITRACE_RING;
@@ -135,8 +136,8 @@ int report(const Tracer& tracer, const Options& options, pid_t pid) {
   const auto info = tracer.info();
   std::cout << fmt::format("user {} {}\nkernel {} {}\n", totals.branches[1], totals.instructions[1],
                            totals.branches[0], totals.instructions[0]);
-  std::cout << fmt::format("threads {}\nstarts {}\ncuts {}\nsteps {}\n", totals.threads.size(),
-                           totals.starts, totals.cuts, info.steps);
+  std::cout << fmt::format("threads {}\nstarts {}\ncuts {}\nsteps {}\ntrap {}\n", totals.threads.size(),
+                           totals.starts, totals.cuts, info.steps, info.branch_trap);
   for (size_t reason = 1; reason < totals.gaps.size(); ++reason)
     if (totals.gaps[reason] != 0) std::cout << fmt::format("gap {} {}\n", reason, totals.gaps[reason]);
   for (size_t reason = 1; reason < totals.stops.size(); ++reason)
@@ -210,6 +211,13 @@ int count(Options options, const std::string& work, uint64_t n) {
   return 0;
 }
 
+void wait_until_asleep(pid_t pid) {
+  for (std::string word; word != "S"; ::usleep(1000)) {
+    std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+    stat >> word >> word >> word;  // the third: the name has no blank
+  }
+}
+
 int run(const Options& options, char** command) {
   const Tracer tracer(options);
   int go[2];
@@ -220,6 +228,7 @@ int run(const Options& options, char** command) {
     if (::read(go[0], &byte, 1) == 1) ::execvp(command[0], command);
     ::_exit(127);
   }
+  wait_until_asleep(child);  // so that its flow begins where it always does
   tracer.enable(child);
   tracer.on(PITRACE_ITRACE_ALL);
   if (::write(go[1], "g", 1) != 1) fail("write");
@@ -269,7 +278,7 @@ int hold(const Options& options, pid_t pid) {
 int run_main(int argc, char** argv) {
   Options options;
   int option;
-  while ((option = ::getopt(argc, argv, "+iIkucdnt:")) != -1) switch (option) {
+  while ((option = ::getopt(argc, argv, "+iIkucdnst:")) != -1) switch (option) {
       case 'i': options.flags |= PITRACE_ITRACE_COUNT; break;
       case 'I': options.flags |= PITRACE_ITRACE_INTERRUPTS; break;
       case 'k': options.flags |= PITRACE_ITRACE_NO_USER; break;
@@ -277,6 +286,7 @@ int run_main(int argc, char** argv) {
       case 'c': options.flags |= PITRACE_ITRACE_CHILDREN; break;
       case 'd': options.dump = true; break;
       case 'n': options.decode = false; break;
+      case 's': options.flags |= PITRACE_ITRACE_STEP; break;
       case 't': options.bytes = std::strtoull(optarg, nullptr, 10) << 10; break;
       default: std::cerr << usage; return 2;
     }

@@ -83,6 +83,19 @@ void popf(uint64_t n) {
     asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpopfq\n\tlea 128(%%rsp), %%rsp" : : : "cc");
 }
 
+// Flags as they were before, which had no trap flag.
+void cleared(uint64_t n) {
+  while (n-- > 0) {
+    asm volatile(
+        "lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp"
+        :
+        :
+        : "cc", "memory");
+    loop(100);
+    getppid(1);
+  }
+}
+
 volatile sig_atomic_t signals;
 volatile uint64_t frame_flags;
 
@@ -268,7 +281,7 @@ std::function<void(uint64_t)> find_work(const std::string& name) {
   static const std::map<std::string, void (*)(uint64_t)> pieces{
       {"none", none},       {"loop", loop},   {"straight", straight}, {"recursion", recursion},
       {"plt", plt},         {"getppid", getppid}, {"r11", r11},       {"pushf", pushf},
-      {"popf", popf},       {"kill", kill_self}, {"timer", timer},    {"fault", fault},
+      {"popf", popf},       {"cleared", cleared},       {"kill", kill_self}, {"timer", timer},    {"fault", fault},
       {"sleep", sleep},     {"fork", fork},   {"vfork", vfork},       {"threads", threads},
       {"int3", int3},       {"own", own_steps}, {"segv", segv},       {"rep", rep},
       {"write", write},     {"probed", probed}, {"seccomp", seccomp},

@@ -333,8 +333,9 @@ void Arc::cut(uint32_t cpu, FlowThread& thread, const pi::ItraceCut& cut) {
   close(cpu);
   ++totals_.cuts;
   lines_.put({cpu, cut.user, cut.resumed ? LineType::vector_end : LineType::vector, '@', 0, 0,
-              cut.device ? fmt::format("Int_irq{}:VECTOR", cut.vector)
-                         : fmt::format("Int_0x{:02x}:VECTOR", cut.vector),
+              cut.device   ? fmt::format("Int_irq{}:VECTOR", cut.vector)
+              : cut.signal ? fmt::format("Int_signal{}:VECTOR", cut.vector)
+                           : fmt::format("Int_0x{:02x}:VECTOR", cut.vector),
               label_of(thread), 0, 0});
 }
 

@@ -19,7 +19,7 @@ uint64_t number(const std::string& lines, const std::string& key) {
 const char* how_text(uint64_t how) {
   switch (how) {
     case PI_ITRACE_BY_BRANCH_TRAP:
-      return "the processor traps taken branches";
+      return "the processor traps taken branches of user code; the module steps the kernel";
     case PI_ITRACE_BY_STEP:
       return "the module steps every instruction";
     case PI_ITRACE_BY_PTRACE:

@@ -34,8 +34,10 @@ cli::OptionTable install_options() {
        "lose nothing of user code: hold threads back until the buffer has room; with 'swtrace "
        "init -t cont'")  //
       ("intr", po::bool_switch(),
-       "show where interrupts came, and how long their handlers took")                           //
-      ("ss", po::bool_switch(), "step instructions also where the processor can trap branches")  //
+       "show where interrupts came, and how long their handlers took")  //
+      ("ss", po::bool_switch(),
+       "step instructions also where the processor can trap branches of user code, which a "
+       "program that looks at its flags would notice; -i does, too")  //
       ("c", po::value<std::string>()->value_name("SKIP"),
        "accepted for the sake of old scripts; does nothing: time does not run away");
   table.group("Whose instructions")                                              //

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The processor's branch trap (DEBUGCTL.BTF): the trap flag stops user code behind taken branches only, and the
+ * record of the last branch tells where it stood.
+ *
+ * For user code only: the kernel saves and loads its flags all the time, and each of that needs a step.
+ * The flag TIF_BLOCKSTEP makes the kernel switch BTF with the thread, as it does for debuggers; recording branches
+ * (LBR) it does not, so that stays on. Every debug exception ends both.
+ */
+
+#include <linux/atomic.h>
+#include <linux/sched/signal.h>
+#include <linux/smp.h>
+#include <linux/uprobes.h>
+#include <asm/msr.h>
+
+#include "itrace_x86.h"
+
+#define BRANCH_TRAP (DEBUGCTLMSR_LBR | DEBUGCTLMSR_BTF)
+
+/* What a thread's branch leads to is told by these two, of Intel's P6 and of AMD's processors. */
+static bool read_last_branch(u64 *from, u64 *to)
+{
+	return !rdmsrl_safe(MSR_IA32_LASTBRANCHFROMIP, from) &&
+	       !rdmsrl_safe(MSR_IA32_LASTBRANCHTOIP, to);
+}
+
+static void change_debugctl(u64 clear, u64 set)
+{
+	u64 value;
+
+	rdmsrl(MSR_IA32_DEBUGCTLMSR, value);
+	wrmsrl(MSR_IA32_DEBUGCTLMSR, (value & ~clear) | set);
+}
+
+/* ---- does it work here? ---- */
+
+/* The traps of a trial, on a CPU with interrupts off. */
+struct trial {
+	u64 at; /* of the first trap */
+	u64 from, to; /* ... what the processor told of it */
+	u32 traps;
+	bool runs;
+};
+
+static DEFINE_PER_CPU(struct trial, trials);
+static atomic_t failures = ATOMIC_INIT(0);
+
+/* A jump that is not taken, and one that is. False: it did not trap just there. */
+static noinline bool jump_traps(struct trial *trial)
+{
+	u64 from, to;
+
+	trial->traps = 0;
+	WRITE_ONCE(trial->runs, true);
+	asm volatile("pushfq; orq %[trap], (%%rsp); popfq\n\t"
+		     "xorl %%eax, %%eax\n\t"
+		     "jnz 2f\n"
+		     "1:\n\t"
+		     "jmp 2f\n\t"
+		     "nop\n"
+		     "2:\n\t"
+		     "pushfq; andq %[no_trap], (%%rsp); popfq\n\t"
+		     "leaq 1b(%%rip), %[from]\n\t"
+		     "leaq 2b(%%rip), %[to]"
+		     : [from] "=r"(from), [to] "=r"(to)
+		     : [trap] "i"(X86_EFLAGS_TF), [no_trap] "i"(~X86_EFLAGS_TF)
+		     : "rax", "memory", "cc");
+	WRITE_ONCE(trial->runs, false);
+	return trial->traps == 1 && trial->at == to && trial->from == from && trial->to == to;
+}
+
+static bool works_here(void)
+{
+	struct trial *trial = this_cpu_ptr(&trials);
+	u64 before, now, from, to;
+	bool works;
+
+	/* Where somebody records branches already, what they are told must not change. */
+	if (!read_last_branch(&from, &to) || rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
+	    (before & BRANCH_TRAP))
+		return false;
+	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before | BRANCH_TRAP))
+		return false;
+	works = !rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &now) && now == (before | BRANCH_TRAP) &&
+		jump_traps(trial);
+	wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before);
+	return works;
+}
+
+static void try_here(void *unused)
+{
+	if (!works_here())
+		atomic_inc(&failures);
+}
+
+bool pitrace_it_branches_work(void)
+{
+	atomic_set(&failures, 0);
+	on_each_cpu(try_here, NULL, true);
+	return !atomic_read(&failures);
+}
+
+bool pitrace_it_branches_tried(u64 ip)
+{
+	struct trial *trial = this_cpu_ptr(&trials);
+
+	if (!READ_ONCE(trial->runs))
+		return false;
+	if (!trial->traps++) {
+		trial->at = ip;
+		if (!read_last_branch(&trial->from, &trial->to))
+			trial->from = 0;
+	}
+	return true;
+}
+
+static void stop_recording_here(void *unused)
+{
+	change_debugctl(DEBUGCTLMSR_LBR, 0);
+}
+
+void pitrace_it_branches_stop(void)
+{
+	on_each_cpu(stop_recording_here, NULL, true);
+}
+
+/* ---- threads ---- */
+
+static void trap_branches(struct pitrace_it_thread *thread)
+{
+	set_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
+	/* A child that has not run gets it when it is dispatched. */
+	if (thread->task == current)
+		change_debugctl(0, BRANCH_TRAP);
+}
+
+bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is64)
+{
+	struct task_struct *task = thread->task;
+
+	/* Who steps itself, or is stepped by a uprobe, needs each step. */
+	if (!is64 || thread->own || test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
+	    (task->utask && task->utask->active_uprobe))
+		return false;
+	thread->branches = true;
+	thread->ip = ip;
+	thread->code_length = 0;
+	thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_OTHER, .is64 = true };
+	trap_branches(thread);
+	return true;
+}
+
+void pitrace_it_branches_end(struct pitrace_it_thread *thread)
+{
+	thread->branches = false;
+	clear_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
+	if (thread->task == current)
+		change_debugctl(DEBUGCTLMSR_BTF, 0);
+}
+
+void pitrace_it_branches_arrive(void)
+{
+	change_debugctl(0, DEBUGCTLMSR_LBR);
+}
+
+void pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs)
+{
+	u64 from, to;
+
+	rdmsrl(MSR_IA32_LASTBRANCHFROMIP, from);
+	rdmsrl(MSR_IA32_LASTBRANCHTOIP, to);
+	if (likely(to == regs->ip && from < TASK_SIZE_MAX)) {
+		pitrace_it_branch(thread, true, from, to);
+	} else {
+		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_block(thread, regs->ip);
+	}
+	thread->ip = regs->ip;
+	trap_branches(thread);
+}
+
+void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt_regs *regs,
+			       u8 bytes)
+{
+	/* The program has loaded flags without it: since then nothing has trapped. */
+	if (!(regs->flags & X86_EFLAGS_TF))
+		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+	thread->ip = regs->ip - bytes;
+	if (!bytes || copy_from_user_nofault(thread->code, (void __user *)thread->ip, bytes))
+		return;
+	thread->insn = pitrace_classify(thread->code, bytes, true);
+}

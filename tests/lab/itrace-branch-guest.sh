@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs in a guest whose processor traps branches: ITrace uses that for user code, and what it records is what single
+# steps record; then all that itrace-stress-guest.sh does. Prints "ok NAME" or "not ok NAME" for each promise.
+# Usage: itrace-branch-guest.sh BUILD-FOLDER CYCLES
+# shellcheck disable=SC2016 # awk programs are full of dollars
+set -u
+
+programs=$1/tests
+msr=$1/bin/msr
+cycles=$2
+tool=$programs/itracer
+work=$LAB_OUT/itrace
+mkdir -p "$work"
+
+# shellcheck source=tests/lab/promises.bash
+source "$(dirname "$0")/promises.bash"
+# shellcheck source=tests/lab/itracer.bash
+source "$(dirname "$0")/itracer.bash"
+
+# ---- used where it was found to work, and where nothing needs steps ----
+
+modprobe msr
+promise a-loop run loop -u self loop 10000
+promise the-trap-is-used has loop '$1 == "trap" && $2 == 1'
+for options in -i -s -k; do
+    run "stepped$options" "$options" self loop 1000
+    promise "the-trap-is-not-used-with$options" has "stepped$options" '$1 == "trap" && $2 == 0'
+done
+promise a-stepped-loop run stepped -us self loop 10000
+promise a-loop-is-trapped-half-as-often test "$(number loop steps)" -gt 10000 -a "$(number loop steps)" -lt 10200 \
+    -a "$(number stepped steps)" -gt 20000
+
+# ---- the same branches of user code, in the same order, as single steps find ----
+
+# branches NAME ARG...: those of user code, the addresses always the same.
+branches() {
+    local name=$1
+    shift
+    setarch -R "$tool" -d "$@" >"$work/$name" 2>&1 || {
+        tail -n 20 "$work/$name" | sed "s|^|# $name: |"
+        return 1
+    }
+    sort -s -n -k 1,1 "$work/$name" | awk '$3 == "21" { print $4, $5, $6, $7 }' >"$work/$name.branches"
+    sed -i '/^[0-9]* [0-9]* [0-9a-f][0-9a-f] /d' "$work/$name"
+}
+same() { # same NAME WORD...: by the trap and by steps; with the kernel's code in between, too
+    local name=$1
+    shift
+    branches "$name-step" -us "$@" || return
+    for options in -u -uI ''; do
+        # shellcheck disable=SC2086 # none is no option
+        branches "$name-trap$options" $options "$@" || return
+        [ "$(number "$name-trap$options" trap)" = 1 ] || return
+        cmp "$work/$name-step.branches" "$work/$name-trap$options.branches" || {
+            diff "$work/$name-step.branches" "$work/$name-trap$options.branches" | sed -n '1,20s/^/# /p'
+            return 1
+        }
+    done
+}
+for piece in 'loop 1000' 'straight' 'recursion 50' 'plt 5' 'getppid 5' 'r11 5' 'kill 3' 'fault 3' 'sleep 3' 'rep 100' \
+    'write 3' 'int3 2' 'segv 2' 'migrate 3' 'everything 2'; do
+    # shellcheck disable=SC2086 # a piece and its number
+    promise "branches-of-${piece%% *}-are-those-of-steps" same "${piece%% *}" self $piece
+done
+promise branches-of-a-program-are-those-of-steps same true run /bin/true
+promise a-program-of-32-bits-is-stepped run code32 -c run "$programs/code32" 0
+
+# ---- what goes other ways: each block decoded, none broken ----
+
+for piece in 'threads 2' 'fork 2' 'vfork 1' 'timer 2' 'everything 60'; do
+    for options in -c -uc; do
+        # shellcheck disable=SC2086
+        promise "flow-of-${piece%% *}$options" run "${piece%% *}$options" $options self $piece
+        promise "flow-of-${piece%% *}$options-was-trapped" has "${piece%% *}$options" '$1 == "trap" && $2 == 1'
+    done
+done
+promise nothing-is-undecoded has everything-c '$1 == "undecoded" && $2 == 0'
+sed 's/^/# everything: /' "$work/everything-c"
+promise flow-with-interrupts run interrupts -I self loop 100000
+promise interrupts-are-shown has interrupts '$1 == "gap" && $2 == 10 && $3 > 2'
+promise a-shell-and-its-children run shell -c run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
+promise the-shell-dies-as-before has shell '$1 == "status" && $2 == 137'
+
+# ---- what it cannot know is said: flags that are loaded without the trap flag ----
+
+promise a-program-that-clears-the-flag-goes-on run cleared -u self cleared 5
+promise and-its-flow-has-gaps has cleared '$1 == "gap" && $2 == 8 && $3 == 5'
+
+# ---- a debugger ----
+
+"$tool" loop-for-ever &
+looper=$!
+"$tool" hold $looper >"$work/hold" 2>&1 &
+holder=$!
+for ((i = 0; i < 100; i++)); do grep -q ready "$work/hold" && break; sleep 0.1; done
+promise a-debugger-steps-a-traced-program run debug step $looper 100
+kill -KILL $holder
+wait $holder 2>/dev/null
+sleep 0.2
+promise the-tool-killed-the-program-goes-on kill -0 $looper
+kill -KILL $looper
+wait $looper 2>/dev/null
+
+# ---- nothing is left in any processor ----
+
+"$msr" -q -d 0x1d9 >"$work/msr" 2>&1
+promise no-processor-records-branches test "$(sort -u "$work/msr")" = 0
+sed 's/^/# msr: /' "$work/msr"
+
+exec "$(dirname "$0")/itrace-stress-guest.sh" "$programs" "$cycles"
