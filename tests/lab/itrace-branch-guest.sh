@@ -87,20 +87,7 @@ promise the-shell-dies-as-before has shell '$1 == "status" && $2 == 137'
 promise a-program-that-clears-the-flag-goes-on run cleared -u self cleared 5
 promise and-its-flow-has-gaps has cleared '$1 == "gap" && $2 == 8 && $3 == 5'
 
-# ---- a debugger ----
-
-"$tool" loop-for-ever &
-looper=$!
-"$tool" hold $looper >"$work/hold" 2>&1 &
-holder=$!
-for ((i = 0; i < 100; i++)); do grep -q ready "$work/hold" && break; sleep 0.1; done
-promise a-debugger-steps-a-traced-program run debug step $looper 100
-kill -KILL $holder
-wait $holder 2>/dev/null
-sleep 0.2
-promise the-tool-killed-the-program-goes-on kill -0 $looper
-kill -KILL $looper
-wait $looper 2>/dev/null
+meet_a_debugger
 
 # ---- nothing is left in any processor ----
 

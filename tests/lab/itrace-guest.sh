@@ -64,19 +64,7 @@ promise the-program-behind-it-ends-well has full '$1 == "status" && $2 == 0'
 
 # ---- others who use the trap flag or breakpoints ----
 
-# A debugger that comes has the thread, and may step it.
-"$programs/itracer" loop-for-ever &
-looper=$!
-"$tool" hold $looper >"$work/hold" 2>&1 &
-holder=$!
-for ((i = 0; i < 100; i++)); do grep -q ready "$work/hold" && break; sleep 0.1; done
-promise a-debugger-steps-a-traced-program run debug step $looper 100
-kill -KILL $holder
-wait $holder 2>/dev/null
-sleep 0.2
-promise the-tool-killed-the-program-goes-on kill -0 $looper
-kill -KILL $looper
-wait $looper 2>/dev/null
+meet_a_debugger
 
 tracefs=/sys/kernel/tracing
 [[ -e $tracefs/uprobe_events ]] || tracefs=/sys/kernel/debug/tracing

@@ -13,3 +13,20 @@ run() {
 }
 # number NAME WORD: what stands behind that word at the beginning of a line of that output.
 number() { awk -v word="$2" '$1 == word { print $2; exit }' "$work/$1"; }
+
+# A debugger that comes has the thread, and may step it.
+meet_a_debugger() {
+    local looper holder i
+    "$tool" loop-for-ever &
+    looper=$!
+    "$tool" hold $looper >"$work/hold" 2>&1 &
+    holder=$!
+    for ((i = 0; i < 100; i++)); do grep -q ready "$work/hold" && break; sleep 0.1; done
+    promise a-debugger-steps-a-traced-program run debug step $looper 100
+    kill -KILL $holder
+    wait $holder 2>/dev/null
+    sleep 0.2
+    promise the-tool-killed-the-program-goes-on kill -0 $looper
+    kill -KILL $looper
+    wait $looper 2>/dev/null
+}
