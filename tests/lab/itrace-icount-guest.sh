@@ -13,3 +13,5 @@ for piece in 'loop 1000' 'loop 100000' 'straight 1' 'recursion 1000' 'rep 1000' 
         echo "piece ${piece/ / n } ${options:-all} $("$tool" $options count $piece | tr '\n' ' ')"
     done
 done
+# Without counts, branches would be trapped where the processor can.
+echo "trial $("$tool" -u self loop 1000 | tr '\n' ' ')"

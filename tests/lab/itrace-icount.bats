@@ -38,3 +38,8 @@ setup_file() {
            $1 == "piece" && $2 == "loop" { n++; if (f("cost") > 760 || f("cost") < 400) bad++ }
            END { exit !(n == 6 && !bad) }'
 }
+
+@test "a processor that has no branch trap is found out, and everything is stepped" {
+    holds '$1 == "trial" { n++; if (f("trap") != "0" || f("steps") < 2000 || f("broken") != "0") bad++ }
+           END { exit !(n == 1 && !bad) }'
+}

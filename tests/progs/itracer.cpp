@@ -159,9 +159,12 @@ int self(const Options& options, const std::string& work, uint64_t n) {
   const Tracer tracer(options);
   tracer.enable(::getpid());
   tracer.on(PITRACE_ITRACE_SELF);
+  const uint64_t before = __rdtsc();
   piece(n);
+  const uint64_t cycles = __rdtsc() - before;
   tracer.off(PITRACE_ITRACE_SELF);
   tracer.stop();
+  std::cout << fmt::format("cycles {}\n", cycles);
   const int result = report(tracer, options, ::getpid());
   tracer.remove();
   return result;
