@@ -12,6 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <linux/uprobes.h>
+#include <asm/debugreg.h>
 #include <asm/msr.h>
 
 #include "itrace_x86.h"
@@ -139,8 +140,11 @@ bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is
 {
 	struct task_struct *task = thread->task;
 
-	/* Who steps itself, or is stepped by a uprobe, needs each step. */
-	if (!is64 || thread->own || test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
+	/*
+	 * Who steps itself, or is stepped by a uprobe, needs each step; and a watchpoint's exception would end
+	 * the trap unseen.
+	 */
+	if (!is64 || thread->own || hw_breakpoint_active() || test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
 	    (task->utask && task->utask->active_uprobe))
 		return false;
 	thread->branches = true;
@@ -164,9 +168,17 @@ void pitrace_it_branches_arrive(void)
 	change_debugctl(0, DEBUGCTLMSR_LBR);
 }
 
-void pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs)
+bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs)
 {
 	u64 from, to;
+
+	/* Since the last trap: this may be one of a step, and the record that of another branch. */
+	if (unlikely(hw_breakpoint_active())) {
+		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_block(thread, regs->ip);
+		pitrace_it_branches_end(thread);
+		return false;
+	}
 
 	rdmsrl(MSR_IA32_LASTBRANCHFROMIP, from);
 	rdmsrl(MSR_IA32_LASTBRANCHTOIP, to);
@@ -178,6 +190,7 @@ void pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_
 	}
 	thread->ip = regs->ip;
 	trap_branches(thread);
+	return true;
 }
 
 void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt_regs *regs,

@@ -204,7 +204,8 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	u64 from;
 
 	if (unlikely(thread->branches)) {
-		pitrace_it_branches_step(thread, regs);
+		if (!pitrace_it_branches_step(thread, regs))
+			fetch(thread, ip, true, is64);
 		return !thread->over;
 	}
 	thread->count++;

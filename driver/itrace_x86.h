@@ -182,8 +182,8 @@ bool pitrace_it_branches_tried(u64 ip);
 bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is64);
 void pitrace_it_branches_end(struct pitrace_it_thread *thread);
 void pitrace_it_branches_arrive(void);
-/* A trap. */
-void pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs);
+/* A trap. False: from here on it must be stepped. */
+bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs);
 /* The kernel was entered, by an instruction of so many bytes; 0: by none. */
 void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt_regs *regs,
 			       u8 bytes);

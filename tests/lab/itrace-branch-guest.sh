@@ -87,6 +87,18 @@ promise the-shell-dies-as-before has shell '$1 == "status" && $2 == 137'
 promise a-program-that-clears-the-flag-goes-on run cleared -u self cleared 5
 promise and-its-flow-has-gaps has cleared '$1 == "gap" && $2 == 8 && $3 == 5'
 
+# ---- watchpoints, which Debian's QEMU cannot have where something is stepped ----
+
+for options in -i -us -u ''; do
+    # shellcheck disable=SC2086 # none is no option
+    promise "a-watchpoint-of-traced-code$options" run "watched$options" $options self watched 20
+done
+promise a-watchpoint-that-comes-later-by-steps run later-us -us self watched-later 20
+promise nothing-is-lost-then lacks later-us '$1 == "gap" && $2 == 8'
+promise a-watchpoint-that-comes-later run later -u self watched-later 20
+promise its-coming-is-a-gap has later '$1 == "gap" && $2 == 8 && $3 == 1'
+sed 's/^/# later: /' "$work/later"
+
 meet_a_debugger
 
 # ---- nothing is left in any processor ----

@@ -40,6 +40,12 @@ setup_file() {
     promised a-program-that-clears-the-flag-goes-on and-its-flow-has-gaps
 }
 
+@test "watchpoints of followed code are hit each time, by steps and by the trap" {
+    promised a-watchpoint-of-traced-code-i a-watchpoint-of-traced-code-us a-watchpoint-of-traced-code-u \
+        a-watchpoint-of-traced-code a-watchpoint-that-comes-later-by-steps nothing-is-lost-then \
+        a-watchpoint-that-comes-later its-coming-is-a-gap
+}
+
 @test "64 threads, killed tools, wrong calls and unloading leave nothing, in the processors' registers neither" {
     promised no-processor-records-branches the-crowd-ended-well unloading-leaves-nothing it-works-again
 }

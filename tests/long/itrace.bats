@@ -59,7 +59,7 @@ setup_file() {
     done
 }
 
-# Watchpoints cannot be tried here: QEMU 7.2 loses itself where one is hit by a step, also by ptrace's.
+# Watchpoints are tried in itrace-branch.bats: Debian's QEMU loses itself where one is hit by a step, also by ptrace's.
 @test "int3, uprobes, and programs that step themselves" {
     promised flow-of-{int3,own}-{i,iuc} a-uprobe-in-traced-code-{i,ik,iuc}
     promised the-uprobe-was-hit-each-time

@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -38,15 +40,21 @@ constexpr uint64_t trap_flag = 0x100;
 void none(uint64_t) {}
 
 // 2 n instructions, n - 1 taken branches.
-void loop(uint64_t n) { asm volatile("1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc"); }
+void loop(uint64_t n) {
+  asm volatile("1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc");
+}
 
-void straight(uint64_t) { asm volatile(".rept 1000\n\tlea (%%rax), %%rax\n\t.endr" : : : "rax"); }
+void straight(uint64_t) {
+  asm volatile(".rept 1000\n\tlea (%%rax), %%rax\n\t.endr" : : : "rax");
+}
 
 [[gnu::noipa]] void recurse(uint64_t n) {
   if (n != 0) recurse(n - 1);
   asm volatile("");  // or it would be a loop
 }
-void recursion(uint64_t n) { recurse(n); }
+void recursion(uint64_t n) {
+  recurse(n);
+}
 
 void plt(uint64_t n) {
   while (n-- > 0) ::syscall(SYS_getppid);
@@ -72,7 +80,8 @@ void r11(uint64_t n) {
 void pushf(uint64_t n) {
   while (n-- > 0) {
     uint64_t flags;
-    asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpop %0\n\tlea 128(%%rsp), %%rsp" : "=r"(flags));
+    asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpop %0\n\tlea 128(%%rsp), %%rsp"
+                 : "=r"(flags));
     expect((flags & trap_flag) == 0, "pushf shows the trap flag");
   }
 }
@@ -87,7 +96,8 @@ void popf(uint64_t n) {
 void cleared(uint64_t n) {
   while (n-- > 0) {
     asm volatile(
-        "lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp"
+        "lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), "
+        "%%rsp"
         :
         :
         : "cc", "memory");
@@ -101,7 +111,8 @@ volatile uint64_t frame_flags;
 
 void on_signal(int, siginfo_t*, void* context) {
   signals = signals + 1;
-  frame_flags = static_cast<uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL]);
+  frame_flags =
+      static_cast<uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL]);
 }
 
 void take(int number) {
@@ -121,8 +132,8 @@ void kill_self(uint64_t n) {
   }
 }
 
-// From an interrupt, in the middle of user code. Each is asked for by itself: a signal a millisecond is more
-// than a thread that is traced gets done.
+// From an interrupt, in the middle of user code. Each is asked for by itself: a signal a
+// millisecond is more than a thread that is traced gets done.
 void timer(uint64_t n) {
   take(SIGALRM);
   while (n-- > 0) {
@@ -217,7 +228,60 @@ void rep(uint64_t n) {
   asm volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(0) : "memory");
 }
 
-extern "C" [[gnu::noipa]] void itracer_probed() { asm volatile("mov %%rsp, %%rax" : : : "rax"); }
+// A watchpoint on 8 bytes that a thread of this address space, or of a copy of it, writes to.
+int watch(const volatile uint64_t* place, pid_t thread) {
+  perf_event_attr attr{};
+  attr.type = PERF_TYPE_BREAKPOINT;
+  attr.size = sizeof attr;
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = reinterpret_cast<uint64_t>(place);
+  attr.bp_len = HW_BREAKPOINT_LEN_8;
+  attr.exclude_kernel = 1;
+  const auto fd = static_cast<int>(::syscall(SYS_perf_event_open, &attr, thread, -1, -1, 0));
+  expect(fd >= 0, "perf_event_open of a watchpoint");
+  return fd;
+}
+
+uint64_t hits_of(int fd) {
+  uint64_t count = 0;
+  expect(::read(fd, &count, sizeof count) == sizeof count, "read of a watchpoint's count");
+  return count;
+}
+
+void watched(uint64_t n) {
+  static volatile uint64_t place;
+  const int fd = watch(&place, 0);
+  for (uint64_t i = 0; i < n; ++i) place = i;
+  expect(hits_of(fd) == n, "the watchpoint was not hit each time");
+  ::close(fd);
+}
+
+// Set by another process, in the middle of user code.
+void watched_later(uint64_t n) {
+  struct Shared {
+    volatile uint64_t place, stop;
+  };
+  auto* shared = static_cast<Shared*>(
+      ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  shared->place = 0;
+  const pid_t thread = ::gettid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (shared->place < 1000) sleep(1);
+    const int fd = watch(&shared->place, thread);
+    while (hits_of(fd) < n) sleep(1);
+    shared->stop = 1;
+    ::_exit(0);
+  }
+  while (shared->stop == 0) shared->place = shared->place + 1;
+  int status = 0;
+  expect(::waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+  ::munmap(shared, 4096);
+}
+
+extern "C" [[gnu::noipa]] void itracer_probed() {
+  asm volatile("mov %%rsp, %%rax" : : : "rax");
+}
 
 void probed(uint64_t n) {
   while (n-- > 0) itracer_probed();
@@ -278,14 +342,35 @@ void everything(uint64_t n) {
 }  // namespace
 
 std::function<void(uint64_t)> find_work(const std::string& name) {
-  static const std::map<std::string, void (*)(uint64_t)> pieces{
-      {"none", none},       {"loop", loop},   {"straight", straight}, {"recursion", recursion},
-      {"plt", plt},         {"getppid", getppid}, {"r11", r11},       {"pushf", pushf},
-      {"popf", popf},       {"cleared", cleared},       {"kill", kill_self}, {"timer", timer},    {"fault", fault},
-      {"sleep", sleep},     {"fork", fork},   {"vfork", vfork},       {"threads", threads},
-      {"int3", int3},       {"own", own_steps}, {"segv", segv},       {"rep", rep},
-      {"write", write},     {"probed", probed}, {"seccomp", seccomp},
-      {"migrate", migrate}, {"everything", everything}, {"kill-nobody", kill_nobody}};
+  static const std::map<std::string, void (*)(uint64_t)> pieces{{"none", none},
+                                                                {"loop", loop},
+                                                                {"straight", straight},
+                                                                {"recursion", recursion},
+                                                                {"plt", plt},
+                                                                {"getppid", getppid},
+                                                                {"r11", r11},
+                                                                {"pushf", pushf},
+                                                                {"popf", popf},
+                                                                {"cleared", cleared},
+                                                                {"kill", kill_self},
+                                                                {"timer", timer},
+                                                                {"fault", fault},
+                                                                {"sleep", sleep},
+                                                                {"fork", fork},
+                                                                {"vfork", vfork},
+                                                                {"threads", threads},
+                                                                {"int3", int3},
+                                                                {"own", own_steps},
+                                                                {"segv", segv},
+                                                                {"rep", rep},
+                                                                {"write", write},
+                                                                {"probed", probed},
+                                                                {"watched", watched},
+                                                                {"watched-later", watched_later},
+                                                                {"seccomp", seccomp},
+                                                                {"migrate", migrate},
+                                                                {"everything", everything},
+                                                                {"kill-nobody", kill_nobody}};
   const auto found = pieces.find(name);
   return found == pieces.end() ? std::function<void(uint64_t)>{} : found->second;
 }
