@@ -184,7 +184,9 @@ system_cpi() {
         ([.cpus[], .system] | all(near(.raw_cpi; 1) and near(.cpi; 2) and .scaled_cpi <= .raw_cpi + 0.001))
         and (.cpus | length == 2) and .system.instructions == ([.cpus[].instructions] | add)' "$work/cpi.json"
 }
-promise cpi-of-all-cpus-is-what-the-rates-say system_cpi
+# A busy host may hold a CPU up between its clock's reading and its counters': then once more, twice at most.
+sooner_or_later() { system_cpi || system_cpi || system_cpi; }
+promise cpi-of-all-cpus-is-what-the-rates-say sooner_or_later
 scaled_cpi() { # One of two CPUs is busy: about half of the cycles are.
     bash -c 'while :; do :; done' &
     local burner=$!
