@@ -21,10 +21,16 @@ swtrace on
 recorder=$(swtrace info --json | jq -r .trace.recorder)
 SECONDS=0
 "$build/tests/churn" $((seconds * per_second)) 20000 $per_second >started &
-while sleep "$interval" && [ -n "$(jobs -rp)" ]; do
-    awk -v at=$SECONDS '$1 == "VmRSS:" { print at, $2 }' "/proc/$recorder/status" >>memory
+churn=$!
+# Without processes of its own, which take seconds to begin among so many.
+mkfifo /run/never
+exec {never}<>/run/never
+while ! read -r -t "$interval" -u "$never" && kill -0 $churn 2>/dev/null; do
+    while read -r name value _; do
+        if [[ $name == VmRSS: ]]; then echo "$SECONDS $value" >>memory; fi
+    done <"/proc/$recorder/status"
 done
-wait $!
+wait $churn
 echo $SECONDS >took
 swtrace off
 swtrace free
