@@ -145,8 +145,8 @@ void CounterGroup::stop() {
   ::ioctl(fds_.front().get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
-Result<Counts> CounterGroup::read() const {
-  Counts counts;
+Result<CounterValues> CounterGroup::read() const {
+  CounterValues counts;
   if (together_) {
     std::vector<uint64_t> words(3 + fds_.size());  // how many, time enabled, time running, counts
     const auto bytes = static_cast<ssize_t>(words.size() * sizeof(uint64_t));
@@ -198,7 +198,7 @@ Result<SystemCounters> SystemCounters::open(std::vector<TickEvent> events, Count
   return counters;
 }
 
-void SystemCounters::add(Counts& sum, const Counts& now, const Counts& base) {
+void SystemCounters::add(CounterValues& sum, const CounterValues& now, const CounterValues& base) {
   sum.values.resize(now.values.size());
   for (size_t i = 0; i < now.values.size(); ++i) sum.values[i] += now.values[i] - base.values[i];
   sum.counted_ns += now.counted_ns - base.counted_ns;
@@ -250,7 +250,7 @@ Status SystemCounters::reset() {
   return {};
 }
 
-Result<std::map<uint32_t, Counts>> SystemCounters::read() {
+Result<std::map<uint32_t, CounterValues>> SystemCounters::read() {
   if (auto good = follow_cpus(); !good) return good.error();
   auto counts = past_;
   for (const auto& [cpu, place] : open_) {

@@ -24,7 +24,7 @@ struct CounterTarget {
   bool on_exec = false;  // counting begins by itself at the thread's next exec
 };
 
-struct Counts {
+struct CounterValues {
   std::vector<uint64_t> values;  // in the order of the events
   uint64_t counted_ns = 0;       // how long they were counted
 };
@@ -41,7 +41,7 @@ class CounterGroup {
   Status start();
   void stop();
   // PU_ERROR_FACILITY_BUSY: they have been taken away.
-  Result<Counts> read() const;
+  Result<CounterValues> read() const;
 
  private:
   Status taken() const;
@@ -70,24 +70,24 @@ class SystemCounters {
   Status reset();
   // By CPU. Those that went offline keep what they had; those that came since are counted from
   // the first start(), read() or reset() that finds them.
-  Result<std::map<uint32_t, Counts>> read();
+  Result<std::map<uint32_t, CounterValues>> read();
 
  private:
   struct Place {
     CounterGroup group;
-    Counts base;  // to be subtracted: what was there at the last reset
+    CounterValues base;  // to be subtracted: what was there at the last reset
   };
 
   SystemCounters(std::vector<TickEvent> events, CounterPlaces places);
   std::vector<uint32_t> wanted_cpus() const;
   Status open_on(uint32_t cpu);
   Status follow_cpus();
-  static void add(Counts& sum, const Counts& now, const Counts& base);
+  static void add(CounterValues& sum, const CounterValues& now, const CounterValues& base);
 
   std::vector<TickEvent> events_;
   CounterPlaces places_;
   std::map<uint32_t, Place> open_;
-  std::map<uint32_t, Counts> past_;  // of CPUs that went offline
+  std::map<uint32_t, CounterValues> past_;  // of CPUs that went offline
   bool counting_ = false;
 };
 

@@ -47,7 +47,7 @@ class CpiMeter {
   bool started_ = false;
   std::optional<SystemCounters> system_;
   std::optional<CounterGroup> thread_;
-  Counts thread_base_;
+  CounterValues thread_base_;
   std::unique_ptr<AboveIdleSource> above_idle_;
   AboveIdleCounters idle_base_;
   uint64_t start_ns_ = 0;

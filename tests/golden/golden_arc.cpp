@@ -16,7 +16,7 @@
 
 #include <cctype>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <json.h>
 
 #include "golden.h"
 #include "post_case.h"
@@ -75,7 +75,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (!run.error.empty()) return what == "damage" ? run.error : "(error: " + run.error + ")";
   if (what == "arc" || what == "figures" || what == "end") return part_of_arc(run.arc, what);
   if (what == "tree" || what == "functions" || what == "folded") return reduced(run.arc, what);
-  if (what == "json") return nlohmann::ordered_json::parse(run.json)["itrace"].dump(1) + "\n";
+  if (what == "json") return (*pi::Json::parse(run.json))["itrace"].dump(1) + "\n";
   if (what == "damage") {
     std::string text;
     for (const std::string& message : run.damage.messages()) text += message + "\n";

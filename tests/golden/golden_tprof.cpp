@@ -16,7 +16,7 @@
 #include <cstdio>
 
 #include <extra_reports.h>
-#include <nlohmann/json.hpp>
+#include <json.h>
 
 #include "golden.h"
 #include "post_case.h"
@@ -53,8 +53,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "folded") return run.folded;
   if (what == "offcpu") return run.off_cpu;
   if (what == "micro") return between(run.micro, "TOTAL TICKS", "</pre>");
-  if (what.starts_with("json "))
-    return nlohmann::ordered_json::parse(run.json)[what.substr(5)].dump(1) + "\n";
+  if (what.starts_with("json ")) return (*pi::Json::parse(run.json))[what.substr(5)].dump(1) + "\n";
   if (what == "damage") {
     std::string text;
     for (const std::string& message : run.damage.messages()) text += message + "\n";

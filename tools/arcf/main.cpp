@@ -18,7 +18,6 @@
 namespace {
 
 namespace cli = pi::cli;
-namespace po = pi::cli::po;
 
 constexpr size_t longest_line = 1 << 20;  // bytes; names are far shorter
 
@@ -30,12 +29,11 @@ cli::OptionTable option_table() {
        {"arcf", "arcf -F run1/arc -r 2", "arcf --folded | flamegraph.pl > flow.svg"},
        "Exit status: 0 good; 1 the arc cannot be read or holds no lines; 3 lines of it make no "
        "sense and are left out; 255 wrong usage."});
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  table.group("Options")(",F", text("FILE")->default_value("arc"), "the arc; - is standard input")(
-      ",t", text("TYPE")->default_value("itrace"),
-      "what the arc is of: itrace, nothing else is known")(
-      ",r", text("REPORT")->default_value("1"), "1 the call tree, 2 the functions by instructions")(
-      "clip", text("PERCENT")->default_value("0"),
+  using cli::text;
+  table.group("Options")(",F", text("FILE", "arc"), "the arc; - is standard input")(
+      ",t", text("TYPE", "itrace"), "what the arc is of: itrace, nothing else is known")(
+      ",r", text("REPORT", "1"), "1 the call tree, 2 the functions by instructions")(
+      "clip", text("PERCENT", "0"),
       "leave out of these what has less than PERCENT of its thread's instructions")(
       "json", "the call tree as JSON")("folded",
                                        "the call tree as folded stacks, for flame graphs");
@@ -114,15 +112,15 @@ int print(const std::string& text, const arcf::Source& source) {
 int run(const std::vector<std::string>& arguments) {
   const auto outcome = option_table().parse(arguments);
   if (outcome.exit) return *outcome.exit;
-  const po::variables_map& given = outcome.values;
-  const auto text = [&](const char* name) { return given[name].as<std::string>(); };
+  const cli::Values& given = outcome.values;
+  const auto text = [&](const char* name) { return given.text(name); };
   if (text("-t") != "itrace") return wrong("-t takes itrace, not '" + text("-t") + "'.");
   if (text("-r") != "1" && text("-r") != "2")
     return wrong("-r takes 1 or 2, not '" + text("-r") + "'.");
   const auto percent = post::percent_from(text("clip"));
   if (!percent) return wrong("-clip takes a percentage from 0 to 100, not '" + text("clip") + "'.");
-  const bool json = given.count("json") != 0;
-  const bool folded = given.count("folded") != 0;
+  const bool json = given.has("json");
+  const bool folded = given.has("folded");
   if (json && folded) return wrong("--json and --folded do not go together.");
   arcf::Source source;
   source.file = text("-F");

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
+#include "json.h"
 #include <vector>
 
 namespace arcf {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 // What the nodes' own figures add up to.
 class Sums {
@@ -196,7 +196,7 @@ std::string json_text(const CallFlow& flow, const Source& source) {
                      {"lines", source.lines},
                      {"senseless_lines", source.senseless},
                      {"threads", std::move(threads)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1) + "\n";
 }
 
 std::string folded_text(const CallFlow& flow) {

@@ -6,16 +6,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/program_options.hpp>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <stdexcept>
 #include <system_error>
 
 #include "version.h"
 
 namespace pi::cli {
+
+namespace po = boost::program_options;
+
 namespace {
 
 std::string tool_name = "pitrace";
@@ -55,7 +60,56 @@ std::string with_one_dash(std::string text) {
   return text;
 }
 
+const po::value_semantic* semantic_of(const Argument& argument) {
+  if (argument.kind == Argument::Kind::none) return po::bool_switch();
+  if (argument.kind != Argument::Kind::text) {
+    auto* words = po::value<std::vector<std::string>>();
+    if (argument.kind == Argument::Kind::words) words->multitoken();
+    if (!argument.name.empty()) words->value_name(argument.name);
+    return words;
+  }
+  auto* text = po::value<std::string>();
+  if (!argument.name.empty()) text->value_name(argument.name);
+  if (argument.preset) text->default_value(*argument.preset);
+  if (argument.alone) text->implicit_value(*argument.alone, argument.alone_shown);
+  return text;
+}
+
+void add_options(const std::vector<OptionTable::Option>& options, po::options_description& to) {
+  for (const auto& option : options)
+    to.add_options()(option.name.c_str(), semantic_of(option.argument), option.help.c_str());
+}
+
 }  // namespace
+
+Argument flag() {
+  return {};
+}
+Argument text(std::string name, std::optional<std::string> preset) {
+  return {Argument::Kind::text, std::move(name), std::move(preset), std::nullopt, {}};
+}
+Argument optional_text(std::string name, std::string alone, std::string shown) {
+  return {Argument::Kind::text, std::move(name), std::nullopt, std::move(alone), std::move(shown)};
+}
+Argument repeated(std::string name) {
+  return {Argument::Kind::repeated, std::move(name), std::nullopt, std::nullopt, {}};
+}
+Argument words(std::string name) {
+  return {Argument::Kind::words, std::move(name), std::nullopt, std::nullopt, {}};
+}
+
+const Values::Value& Values::find(std::string_view option) const {
+  const auto found = values_.find(option);
+  if (found == values_.end())
+    throw std::logic_error(fmt::format("the option table has no option {}", option));
+  return found->second;
+}
+
+const std::string& Values::text(std::string_view option) const {
+  static const std::string none;
+  const Value& value = find(option);
+  return value.words.empty() ? none : value.words.front();
+}
 
 void set_tool(std::string name) {
   tool_name = std::move(name);
@@ -91,25 +145,25 @@ std::string version_text(std::string_view tool) {
 
 OptionTable::OptionTable(Usage usage) : usage_(std::move(usage)) {}
 
-po::options_description_easy_init OptionTable::group(const std::string& heading) {
-  headings_.push_back(heading);
-  // The width is set again in help(); parsing does not use it.
-  groups_.emplace_back(heading);
-  return groups_.back().add_options();
+OptionTable::Group OptionTable::group(const std::string& heading) {
+  groups_.push_back({heading, {}});
+  return Group(groups_.back().options);
 }
 
 void OptionTable::positional(const std::string& name, int max_count) {
   positional_name_ = name;
-  positional_.add(name.c_str(), max_count);
+  positional_count_ = max_count;
 }
 
 std::string OptionTable::help(unsigned width) const {
   std::string text =
       fmt::format("Usage: {}\n\n{}\n", usage_.synopsis, wrapped(usage_.summary, width));
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    po::options_description sized(headings_[i], width, width / 2);
-    for (const auto& option : groups_[i].options()) sized.add(option);
-    text += "\n" + with_one_dash(fmt::format("{}", fmt::streamed(sized)));
+  for (const HeadedOptions& group : groups_) {
+    po::options_description sized(group.heading, width, width / 2);
+    add_options(group.options, sized);
+    std::ostringstream lines;
+    lines << sized;
+    text += "\n" + with_one_dash(lines.str());
   }
   text += "\nGeneral:\n  -h [ --help ], -?  this text\n  --version          the version\n";
   if (!usage_.examples.empty()) {
@@ -136,16 +190,32 @@ OptionTable::Outcome OptionTable::parse(const std::vector<std::string>& argument
     }
   }
   po::options_description all;
-  for (const auto& part : groups_) all.add(part);
-  if (!positional_name_.empty())
+  po::positional_options_description positional;
+  for (const HeadedOptions& group : groups_) add_options(group.options, all);
+  if (!positional_name_.empty()) {
     all.add_options()(positional_name_.c_str(), po::value<std::vector<std::string>>());
+    positional.add(positional_name_.c_str(), positional_count_);
+  }
   namespace style = po::command_line_style;
   try {
     const int syntax = (style::unix_style | style::allow_long_disguise) & ~style::allow_guessing;
+    po::variables_map found;
     po::store(
-        po::command_line_parser(arguments).options(all).positional(positional_).style(syntax).run(),
-        outcome.values);
-    po::notify(outcome.values);
+        po::command_line_parser(arguments).options(all).positional(positional).style(syntax).run(),
+        found);
+    po::notify(found);
+    for (const auto& option : all.options()) {
+      const std::string& name = option->key("");
+      const po::variable_value& value = found[name];
+      Values::Value& taken = outcome.values.values_[name];
+      if (value.empty()) continue;
+      taken.given = !value.defaulted();
+      taken.preset = value.defaulted() && value.value().type() != typeid(bool);
+      if (const auto* words = boost::any_cast<std::vector<std::string>>(&value.value()))
+        taken.words = *words;
+      else if (const auto* word = boost::any_cast<std::string>(&value.value()))
+        taken.words = {*word};
+    }
   } catch (const po::error& problem) {
     error(problem.what());
     fmt::print(stderr, "Usage: {}\nTry --help.\n", usage_.synopsis);

@@ -4,18 +4,15 @@
 #ifndef PI_TOOLS_COMMON_CLI_H
 #define PI_TOOLS_COMMON_CLI_H
 
-#include <boost/program_options.hpp>
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pi::cli {
-
-namespace po = boost::program_options;
 
 // What the tools exit with unless their manual says otherwise.
 constexpr int exit_good = 0;
@@ -45,15 +42,87 @@ struct Usage {
   std::string footer;                 // exit codes, files; may be empty
 };
 
+// What an option takes behind its name.
+struct Argument {
+  enum class Kind { none, text, repeated, words };
+  Kind kind = Kind::none;
+  std::string name;                   // in the help; none: "arg"
+  std::optional<std::string> preset;  // the text where the option is not given
+  std::optional<std::string>
+      alone;                // the text where the option has none; without this it must have one
+  std::string alone_shown;  // that text in the help
+};
+
+// Nothing: the option is there or not.
+Argument flag();
+// One word, called name in the help, and preset where the option is not given.
+Argument text(std::string name, std::optional<std::string> preset = std::nullopt);
+// One word, which may be left out: then it is alone, and shown in the help as the third argument.
+Argument optional_text(std::string name, std::string alone, std::string shown);
+// One word; the option may be given several times.
+Argument repeated(std::string name);
+// All words up to the next option.
+Argument words(std::string name);
+
+// The options that were given, and the presets of others. Asking for one that the table does not
+// have is a logic_error.
+class Values {
+ public:
+  // The option was given, or has a preset.
+  bool has(std::string_view option) const { return find(option).given || find(option).preset; }
+  // The option was given.
+  bool given(std::string_view option) const { return find(option).given; }
+  bool flag(std::string_view option) const { return find(option).given; }
+  // Its word; empty where it was not given and has no preset.
+  const std::string& text(std::string_view option) const;
+  // Its words; none where it was not given.
+  const std::vector<std::string>& words(std::string_view option) const {
+    return find(option).words;
+  }
+
+ private:
+  friend class OptionTable;
+  struct Value {
+    bool given = false;
+    bool preset = false;
+    std::vector<std::string> words;
+  };
+  const Value& find(std::string_view option) const;
+
+  std::map<std::string, Value, std::less<>> values_;
+};
+
 // One tool's (or subcommand's) options. Long names may be written with one dash or two, as the
 // original tools had them: "-clip 0.5", "--clip=0.5". "-?", "-h", "--help" give help, "-??" too.
+// Boost.Program_options, which does the work, is included by cli.cpp only: it takes seconds to
+// compile in each file.
 class OptionTable {
  public:
   explicit OptionTable(Usage usage);
 
-  // A headed group of options; fill it with boost's easy-init syntax:
-  //   table.group("Symbols")("sympath", po::value<std::string>()->value_name("PATH"), "...");
-  po::options_description_easy_init group(const std::string& heading);
+  struct Option {
+    std::string name;
+    Argument argument;
+    std::string help;
+  };
+  // Adds options to a group, one a call: table.group("Symbols")("sympath", text("PATH"),
+  // "...")("lib", ...);
+  class Group {
+   public:
+    explicit Group(std::vector<Option>& options) : options_(options) {}
+    Group& operator()(std::string name, Argument argument, std::string help) {
+      options_.push_back({std::move(name), std::move(argument), std::move(help)});
+      return *this;
+    }
+    Group& operator()(std::string name, std::string help) {
+      return (*this)(std::move(name), flag(), std::move(help));
+    }
+
+   private:
+    std::vector<Option>& options_;
+  };
+  // A headed group of options. Valid until the next call.
+  Group group(const std::string& heading);
   // Positional words are collected under this (undocumented) option name; without it they are
   // errors.
   void positional(const std::string& name, int max_count);
@@ -61,7 +130,7 @@ class OptionTable {
   struct Outcome {
     std::optional<int>
         exit;  // help or version was printed, or the usage was wrong: leave with this
-    po::variables_map values;
+    Values values;
   };
   // Prints help and version to stdout, what is wrong with the usage to stderr.
   Outcome parse(const std::vector<std::string>& arguments) const;
@@ -70,10 +139,13 @@ class OptionTable {
 
  private:
   Usage usage_;
-  std::vector<std::string> headings_;
-  std::vector<po::options_description> groups_;
-  po::positional_options_description positional_;
+  struct HeadedOptions {
+    std::string heading;
+    std::vector<Option> options;
+  };
+  std::vector<HeadedOptions> groups_;
   std::string positional_name_;
+  int positional_count_ = 0;
 };
 
 }  // namespace pi::cli

@@ -14,7 +14,6 @@
 namespace pi::cpi {
 namespace {
 
-namespace po = boost::program_options;
 using Words = std::vector<std::string>;
 
 struct Wanted {
@@ -35,16 +34,15 @@ cli::OptionTable options() {
        "Exit status: that of COMMAND, or with -i 0; 1 nothing could be measured, 255 wrong "
        "options."});
   table.group("Measuring")  //
-      ("i", po::value<std::string>()->value_name("SECONDS"),
+      ("i", cli::text("SECONDS"),
        "all CPUs for so long, 0.1 to 86400")  //
-      ("n", po::value<std::string>()->value_name("SAMPLES"),
+      ("n", cli::text("SAMPLES"),
        "so many times, one after the other (default 1; 0: until SIGINT or SIGTERM)")  //
-      ("a", po::bool_switch(), "all CPUs while COMMAND runs, whoever uses them")      //
-      ("priv", po::value<std::string>()->default_value("both")->value_name("WHICH"),
-       "in user mode, kernel mode or both: user, kernel, both");
-  table.group("Output")                                                     //
-      ("s", po::bool_switch(), "the sum over all CPUs only, none of each")  //
-      ("json", po::bool_switch(), "for programs: one object a line");
+      ("a", cli::flag(), "all CPUs while COMMAND runs, whoever uses them")            //
+      ("priv", cli::text("WHICH", "both"), "in user mode, kernel mode or both: user, kernel, both");
+  table.group("Output")                                               //
+      ("s", cli::flag(), "the sum over all CPUs only, none of each")  //
+      ("json", cli::flag(), "for programs: one object a line");
   return table;
 }
 
@@ -55,17 +53,17 @@ bool parse(const std::string& text, Number& number) {
 }
 
 // What is wrong, or nothing.
-std::string read_numbers(const po::variables_map& values, Wanted& wanted) {
+std::string read_numbers(const cli::Values& values, Wanted& wanted) {
   constexpr double interval_least = 0.1, interval_most = 86400;
   constexpr int samples_most = 1'000'000'000;
-  if (values.count("i") != 0) {
-    const auto& text = values["i"].as<std::string>();
+  if (values.has("i")) {
+    const auto& text = values.text("i");
     if (!parse(text, wanted.interval) || !std::isfinite(wanted.interval) ||
         wanted.interval < interval_least || wanted.interval > interval_most)
       return fmt::format("-i: '{}' is not a number of seconds from 0.1 to 86400.", text);
   }
-  if (values.count("n") != 0) {
-    const auto& text = values["n"].as<std::string>();
+  if (values.has("n")) {
+    const auto& text = values.text("n");
     if (!parse(text, wanted.samples) || wanted.samples < 0 || wanted.samples > samples_most)
       return fmt::format("-n: '{}' is not a number of samples.", text);
   }
@@ -73,20 +71,20 @@ std::string read_numbers(const po::variables_map& values, Wanted& wanted) {
 }
 
 // What is wrong, or nothing.
-std::string read_options(const po::variables_map& values, Wanted& wanted) {
+std::string read_options(const cli::Values& values, Wanted& wanted) {
   if (auto wrong = read_numbers(values, wanted); !wrong.empty()) return wrong;
-  const bool timed = values.count("i") != 0;
+  const bool timed = values.has("i");
   if (timed && !wanted.command.empty()) return "-i SECONDS and COMMAND exclude each other.";
   if (!timed && wanted.command.empty())
     return "Give a command behind --, as in 'cpi -- make', or -i SECONDS.";
-  if (!timed && values.count("n") != 0) return "-n belongs to -i.";
-  wanted.all_cpus = values["a"].as<bool>();
-  wanted.system_only = values["s"].as<bool>();
-  wanted.json = values["json"].as<bool>();
+  if (!timed && values.has("n")) return "-n belongs to -i.";
+  wanted.all_cpus = values.flag("a");
+  wanted.system_only = values.flag("s");
+  wanted.json = values.flag("json");
   if (timed && wanted.all_cpus) return "-a belongs to a command; -i is of all CPUs anyway.";
   if (!timed && !wanted.all_cpus && wanted.system_only) return "-s is for all CPUs: -a or -i.";
   constexpr const char* names[] = {"kernel", "user", "both"};  // from PI_PRIV_KERNEL on
-  const auto& priv = values["priv"].as<std::string>();
+  const auto& priv = values.text("priv");
   const auto* const found = std::find(std::begin(names), std::end(names), priv);
   if (found == std::end(names))
     return fmt::format("-priv: '{}' is not one of user, kernel, both.", priv);
@@ -109,9 +107,8 @@ int failed() {
   return failed(PiErrorText());
 }
 
-void print(const nlohmann::ordered_json& report) {
-  using Json = nlohmann::ordered_json;
-  fmt::print("{}\n", report.dump(-1, ' ', false, Json::error_handler_t::replace));
+void print(const pi::Json& report) {
+  fmt::print("{}\n", report.dump());
 }
 
 // False when nothing could be measured or the output has nobody who reads it.

@@ -7,7 +7,7 @@
 namespace pi::cpi {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 double seconds(uint64_t ns) {
   return static_cast<double>(ns) / 1e9;

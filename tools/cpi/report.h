@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "perfutil.h"
 
@@ -13,11 +13,11 @@ namespace pi::cpi {
 
 // A row for each CPU, unless system_only, and one for all of them.
 std::string system_text(const cpi_data& data, bool system_only);
-nlohmann::ordered_json system_json(const cpi_data& data, bool system_only);
+pi::Json system_json(const cpi_data& data, bool system_only);
 
 // Of a command and all that it started. name: how the user called it.
 std::string command_text(const cpi_data& data, const std::string& name);
-nlohmann::ordered_json command_json(const cpi_data& data, const std::string& name);
+pi::Json command_json(const cpi_data& data, const std::string& name);
 
 }  // namespace pi::cpi
 

@@ -16,7 +16,6 @@
 namespace {
 
 namespace cli = pi::cli;
-namespace po = pi::cli::po;
 
 cli::OptionTable option_table() {
   cli::OptionTable table(
@@ -27,8 +26,7 @@ cli::OptionTable option_table() {
        {"genmap vmlinux -o kernel.map", "genmap -n /usr/bin/perf | less"},
        "Exit status: 0 good; 1 the image has no symbols or cannot be read, or the "
        "map cannot be written; 255 wrong usage."});
-  table.group("Options")(",o", po::value<std::string>()->value_name("FILE"),
-                         "write to FILE, not to the standard output")(
+  table.group("Options")(",o", cli::text("FILE"), "write to FILE, not to the standard output")(
       ",n", "sort by address, not by name")(",D", "the exported symbols (.dynsym)")(
       "defined-only", "leave undefined symbols out");
   table.positional("image", 1);
@@ -75,17 +73,17 @@ int write_file(const std::string& path, const std::string& text) {
 int run(const std::vector<std::string>& arguments) {
   const auto outcome = option_table().parse(arguments);
   if (outcome.exit) return *outcome.exit;
-  const po::variables_map& given = outcome.values;
-  if (given.count("image") == 0) {
+  const cli::Values& given = outcome.values;
+  if (!given.has("image")) {
     cli::error("name the image to make a map of.");
     cli::hint("genmap --help tells more.");
     return cli::exit_usage;
   }
-  const auto map = genmap::read_map(given["image"].as<std::vector<std::string>>().front(),
-                                    given.count("-D") != 0, given.count("defined-only") != 0);
+  const auto map =
+      genmap::read_map(given.words("image").front(), given.has("-D"), given.has("defined-only"));
   if (!map) return fail(map.error().message);
-  const std::string text = map_text(*map, given.count("-n") != 0);
-  if (given.count("-o") != 0) return write_file(given["-o"].as<std::string>(), text);
+  const std::string text = map_text(*map, given.has("-n"));
+  if (given.has("-o")) return write_file(given.text("-o"), text);
   if (write_all(STDOUT_FILENO, text) || errno == EPIPE) return cli::exit_good;
   return fail(fmt::format("cannot write to the standard output: {}.", std::strerror(errno)));
 }

@@ -19,7 +19,6 @@
 namespace {
 
 namespace cli = pi::cli;
-namespace po = pi::cli::po;
 
 struct Options {
   std::vector<std::string> images;
@@ -37,8 +36,8 @@ cli::OptionTable option_table() {
         "genmsi -k /usr/lib/debug/boot/vmlinux-6.1 -o kernel.msi"},
        "Exit status: 0 good; 1 nothing was written; 3 the file was written, but the symbols of an "
        "IMAGE are not in it or the trace is damaged; 255 wrong usage."});
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  table.group("Options")(",o", text("FILE")->default_value("a2n.msi"), "the file to write")(
+  using cli::text;
+  table.group("Options")(",o", text("FILE", "a2n.msi"), "the file to write")(
       ",r", text("TRACE"), "save the modules that this trace names")(
       ",k", text("KERNEL"), "save the symbols of this uncompressed kernel image")(
       "kmap", text("MAP"), "save the kernel's symbols of this map (nm -a, genmap, System.map)")(
@@ -57,18 +56,18 @@ int wrong(const std::string& text) {
 std::variant<Options, int> parse(const std::vector<std::string>& arguments) {
   const auto outcome = option_table().parse(arguments);
   if (outcome.exit) return *outcome.exit;
-  const po::variables_map& given = outcome.values;
+  const cli::Values& given = outcome.values;
   const auto text = [&](const char* name) {
-    return given.count(name) != 0 ? given[name].as<std::string>() : std::string();
+    return given.has(name) ? given.text(name) : std::string();
   };
   Options options;
-  if (given.count("image") != 0) options.images = given["image"].as<std::vector<std::string>>();
+  if (given.has("image")) options.images = given.words("image");
   options.trace = text("-r");
   options.output = text("-o");
   options.symbols.kernel_image = text("-k");
   options.symbols.kernel_map = text("kmap");
   options.symbols.search_path = text("sympath");
-  options.symbols.tell_sources = given.count("verbose") != 0;
+  options.symbols.tell_sources = given.has("verbose");
   if (options.images.empty() && options.trace.empty() && options.symbols.kernel_image.empty() &&
       options.symbols.kernel_map.empty())
     return wrong("nothing to save: name images, a trace with -r, or a kernel with -k or -kmap.");

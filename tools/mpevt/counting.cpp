@@ -88,10 +88,9 @@ int read(const Wanted& wanted, const std::string& path) {
   const auto all = read_all(wanted, path);
   if (!all) return failed(all.error().message);
   if (wanted.json) {
-    nlohmann::ordered_json events = nlohmann::ordered_json::array();
+    pi::Json events = pi::Json::array();
     for (const auto& each : *all) events.push_back(json_of(each));
-    fmt::print("{}\n", nlohmann::ordered_json{{"events", events}}.dump(
-                           2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", pi::Json{{"events", events}}.dump(2));
     return cli::exit_good;
   }
   for (size_t i = 0; i < all->size(); ++i) {

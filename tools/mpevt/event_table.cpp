@@ -74,12 +74,12 @@ std::string table_of(const EventCounts& counts) {
   return text + fmt::format("   All {:>22}\n", counts.total());
 }
 
-nlohmann::ordered_json json_of(const EventCounts& counts) {
-  nlohmann::ordered_json event{{"name", counts.name},
-                               {"privilege", counts.privilege},
-                               {"counting", counts.counting},
-                               {"total", counts.total()}};
-  event["cpus"] = nlohmann::ordered_json::array();
+pi::Json json_of(const EventCounts& counts) {
+  pi::Json event{{"name", counts.name},
+                 {"privilege", counts.privilege},
+                 {"counting", counts.counting},
+                 {"total", counts.total()}};
+  event["cpus"] = pi::Json::array();
   for (const auto& each : counts.cpus)
     event["cpus"].push_back(
         {{"cpu", each.cpu}, {"count", each.count}, {"counted_ns", each.counted_ns}});

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 namespace pi::mpevt {
 
@@ -33,7 +33,7 @@ std::string encode_counts(const EventCounts& counts);
 std::optional<EventCounts> decode_counts(std::string_view lines);
 
 std::string table_of(const EventCounts& counts);
-nlohmann::ordered_json json_of(const EventCounts& counts);
+pi::Json json_of(const EventCounts& counts);
 
 // A sentence for each CPU that was counted for less of the time than others were.
 std::vector<std::string> gaps_of(const EventCounts& counts);

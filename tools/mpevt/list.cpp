@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "cli.h"
 #include "commands.h"
@@ -50,7 +50,7 @@ void print_rows(const std::vector<Row>& rows, bool descriptions) {
 }
 
 void print_json(const std::vector<Row>& rows) {
-  using Json = nlohmann::ordered_json;
+  using Json = pi::Json;
   Json events = Json::array();
   for (const auto& row : rows)
     events.push_back({{"id", row.id == 0 ? Json() : Json(row.id)},
@@ -60,7 +60,7 @@ void print_json(const std::vector<Row>& rows) {
   fmt::print("{}\n",
              Json{{"hardware_counters", GetNumberOfSimultaneousPerfCounterEventsSupported()},
                   {"events", events}}
-                 .dump(2, ' ', false, Json::error_handler_t::replace));
+                 .dump(2));
 }
 
 }  // namespace

@@ -12,8 +12,6 @@
 namespace pi::mpevt {
 namespace {
 
-namespace po = boost::program_options;
-
 cli::OptionTable options(const std::string& name) {
   cli::OptionTable table(
       {fmt::format("{0} -l | -ld | -ls [OPTION]...\n       {0} COMMAND [OPTION]... [EVENT]...",
@@ -25,24 +23,23 @@ cli::OptionTable options(const std::string& name) {
        {name + " -ld", name + " start INSTR NONHALTED_CYCLES", name + " read --json",
         name + " start -priv user page-faults", name + " term"},
        "Exit status: 0 done, 1 failed, 255 wrong use."});
-  table.group("Lists")                                                 //
-      ("l", po::bool_switch(), "the events that can be counted here")  //
-      ("ld", po::bool_switch(), "the same with descriptions")          //
-      ("ls", po::bool_switch(), "those that can be sampled: for call stacks and profiles");
+  table.group("Lists")                                           //
+      ("l", cli::flag(), "the events that can be counted here")  //
+      ("ld", cli::flag(), "the same with descriptions")          //
+      ("ls", cli::flag(), "those that can be sampled: for call stacks and profiles");
   table.group("Counting")  //
-      ("priv", po::value<std::string>()->value_name("WHICH"),
+      ("priv", cli::text("WHICH"),
        "start: count in user mode, kernel mode or both: user, kernel, both (default both)")  //
-      ("events", po::value<std::vector<std::string>>()->value_name("FILE"),
+      ("events", cli::repeated("FILE"),
        "definitions of events of your own, pitrace-events(5); also more than once")  //
-      ("json", po::bool_switch(), "for programs: lists, read");
+      ("json", cli::flag(), "for programs: lists, read");
   table.positional("words", -1);
   return table;
 }
 
 // What is wrong, or nothing.
-std::string read_command(const po::variables_map& values, bool lists, Wanted& wanted) {
-  auto words = values.count("words") != 0 ? values["words"].as<std::vector<std::string>>()
-                                          : std::vector<std::string>{};
+std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) {
+  auto words = values.has("words") ? values.words("words") : std::vector<std::string>{};
   if (lists) return words.empty() ? "" : fmt::format("'{}': a list takes no words.", words.front());
   if (words.empty()) return "Give a command: start, read, stop, reset or term; or a list: -l.";
   wanted.command = words.front();
@@ -65,23 +62,23 @@ std::string read_command(const po::variables_map& values, bool lists, Wanted& wa
 }
 
 // What is wrong, or nothing.
-std::string read_options(const po::variables_map& values, Wanted& wanted) {
-  const auto flag = [&](const char* name) { return values[name].as<bool>(); };
+std::string read_options(const cli::Values& values, Wanted& wanted) {
+  const auto flag = [&](const char* name) { return values.flag(name); };
   const int lists = flag("l") + flag("ld") + flag("ls");
   if (lists > 1) return "-l, -ld and -ls exclude each other.";
   if (auto wrong = read_command(values, lists == 1, wanted); !wrong.empty()) return wrong;
   wanted.json = flag("json");
   if (wanted.json && lists == 0 && wanted.command != "read")
     return fmt::format("--json is for lists and read, not for {}.", wanted.command);
-  if (values.count("priv") != 0) {
-    wanted.privilege = values["priv"].as<std::string>();
+  if (values.has("priv")) {
+    wanted.privilege = values.text("priv");
     if (wanted.command != "start") return "-priv belongs to start.";
     if (std::find(std::begin(privilege_names), std::end(privilege_names), wanted.privilege) ==
         std::end(privilege_names))
       return fmt::format("-priv: '{}' is not one of user, kernel, both.", wanted.privilege);
   }
-  if (values.count("events") != 0) {
-    wanted.files = values["events"].as<std::vector<std::string>>();
+  if (values.has("events")) {
+    wanted.files = values.words("events");
     if (lists == 0 && wanted.command != "start") return "--events is for lists and start.";
   }
   return "";
@@ -98,7 +95,7 @@ int run(const std::string& name, const std::vector<std::string>& words) {
   if (!wanted.command.empty()) return cli::printed(run_counting(wanted));
   std::vector<std::string> loaded;
   if (!load_definitions(wanted.files, loaded)) return cli::exit_failure;
-  const auto flag = [&](const char* option) { return outcome.values[option].as<bool>(); };
+  const auto flag = [&](const char* option) { return outcome.values.flag(option); };
   const Listing listing = flag("ld")   ? Listing::descriptions
                           : flag("ls") ? Listing::sampling
                                        : Listing::names;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "cli.h"
 #include "cpu_list.h"
@@ -13,8 +13,7 @@
 namespace pi::msr {
 namespace {
 
-namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 struct Wanted {
   std::vector<int> cpus;
@@ -42,15 +41,15 @@ cli::OptionTable options() {
         "msr -c all IA32_ENERGY_PERF_BIAS:BIAS=6"},
        "Exit status: 0 done, 1 a register could not be read or written, 255 wrong options."});
   table.group("Registers")  //
-      ("c", po::value<std::string>()->value_name("CPUS"),
+      ("c", cli::text("CPUS"),
        "on these CPUs: all, or a list such as 0-3,8. Default for reading: all. Writing needs it")  //
-      ("l", po::bool_switch(), "list the registers that are known by name, with -f their fields");
-  table.group("Output")                                                    //
-      ("d", po::bool_switch(), "values in decimal (default hexadecimal)")  //
-      ("x", po::bool_switch(), "values in hexadecimal")                    //
-      ("f", po::bool_switch(), "the fields of known registers, too")       //
-      ("q", po::bool_switch(), "nothing but the values, one a line")       //
-      ("json", po::bool_switch(), "for programs");
+      ("l", cli::flag(), "list the registers that are known by name, with -f their fields");
+  table.group("Output")                                              //
+      ("d", cli::flag(), "values in decimal (default hexadecimal)")  //
+      ("x", cli::flag(), "values in hexadecimal")                    //
+      ("f", cli::flag(), "the fields of known registers, too")       //
+      ("q", cli::flag(), "nothing but the values, one a line")       //
+      ("json", cli::flag(), "for programs");
   table.positional("registers", -1);
   return table;
 }
@@ -63,9 +62,9 @@ std::vector<int> online_cpus() {
 }
 
 // What is wrong, or nothing.
-std::string read_cpus(const po::variables_map& values, bool writes, Wanted& wanted) {
-  const std::string text = values.count("c") != 0 ? values["c"].as<std::string>() : "";
-  if (text.empty() && (writes || values.count("c") != 0))
+std::string read_cpus(const cli::Values& values, bool writes, Wanted& wanted) {
+  const std::string text = values.has("c") ? values.text("c") : "";
+  if (text.empty() && (writes || values.has("c")))
     return "-c: say on which CPUs: -c all, or a list such as -c 0-3,8.";
   if (text.empty() || text == "all") {
     wanted.cpus = online_cpus();
@@ -78,8 +77,8 @@ std::string read_cpus(const po::variables_map& values, bool writes, Wanted& want
 }
 
 // What is wrong, or nothing.
-std::string read_options(const po::variables_map& values, Wanted& wanted) {
-  const auto flag = [&](const char* name) { return values[name].as<bool>(); };
+std::string read_options(const cli::Values& values, Wanted& wanted) {
+  const auto flag = [&](const char* name) { return values.flag(name); };
   if (flag("d") && flag("x")) return "-d and -x exclude each other.";
   if (flag("json") && (flag("q") || flag("d") || flag("x")))
     return "--json has a form of its own: without -d, -x and -q.";
@@ -89,8 +88,8 @@ std::string read_options(const po::variables_map& values, Wanted& wanted) {
   wanted.bare = flag("q");
   wanted.json = flag("json");
   bool writes = false;
-  if (values.count("registers") != 0)
-    for (const auto& text : values["registers"].as<std::vector<std::string>>()) {
+  if (values.has("registers"))
+    for (const auto& text : values.words("registers")) {
       auto selection = parse_selection(text);
       if (!selection) return selection.error().message;
       writes |= selection->value.has_value();
@@ -250,7 +249,7 @@ int main_of(const std::vector<std::string>& words) {
     cli::error(wrong);
     return cli::exit_usage;
   }
-  if (!outcome.values["l"].as<bool>()) return cli::printed(run(wanted));
+  if (!outcome.values.flag("l")) return cli::printed(run(wanted));
   wanted.json ? print_known_json() : print_known(wanted);
   return cli::printed(cli::exit_good);
 }

@@ -9,7 +9,7 @@
 namespace post {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 Json stacks_json(const StackCounts& stacks) {
   return {{"with", stacks.with},

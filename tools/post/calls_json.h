@@ -3,17 +3,17 @@
 #ifndef POST_CALLS_JSON_H
 #define POST_CALLS_JSON_H
 
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "summary.h"
 
 namespace post {
 
 // Of a summary with calls.
-nlohmann::ordered_json tree_json(const Summary& summary);
+pi::Json tree_json(const Summary& summary);
 
 // Of a summary with off_cpu.
-nlohmann::ordered_json off_cpu_json(const Summary& summary);
+pi::Json off_cpu_json(const Summary& summary);
 
 }  // namespace post
 

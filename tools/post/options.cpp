@@ -13,7 +13,6 @@ namespace post {
 namespace {
 
 namespace cli = pi::cli;
-namespace po = pi::cli::po;
 
 // What --json means without a file; which name that is depends on what is written.
 const std::string usual_json = "\n";
@@ -33,21 +32,18 @@ cli::OptionTable option_table() {
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
        "is damaged or incomplete, reports are on what is good; 4 a limit of the budget is "
        "exceeded; 255 wrong usage."});
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const auto words = [](const char* names) {
-    return po::value<Words>()->multitoken()->value_name(names);
-  };
-  table.group("Files")(",r", text("FILE")->default_value("swtrace.nrm2"), "the trace file")(
-      ",o", text("DIR")->default_value("."), "the directory for what is written")(
-      "json", text("FILE")->implicit_value(usual_json, "tprof.json"),
+  using cli::text, cli::words, cli::optional_text;
+  table.group("Files")(",r", text("FILE", "swtrace.nrm2"), "the trace file")(
+      ",o", text("DIR", "."), "the directory for what is written")(
+      "json", optional_text("FILE", usual_json, "tprof.json"),
       "write the tprof reports as JSON, too (to tprof.json, of --diff to tprof.diff.json)")(
       "show", "write every record as a line to post.show, too")(
       "showx", "write post.show only, do no symbol work")(
       "showxx", "as -showx, with each record's raw words")(
-      "archive", text("FILE")->implicit_value(usual_archive, "TRACE.tar.zst"),
+      "archive", optional_text("FILE", usual_archive, "TRACE.tar.zst"),
       "instead of reports write an archive for other machines: the trace with the symbols it "
       "needs")("archive-files", "put the files that the symbols came from into the archive, too");
-  table.group("Reports")("clip", text("PERCENT")->default_value("0.1"),
+  table.group("Reports")("clip", text("PERCENT", "0.1"),
                          "leave out what has less than PERCENT of all ticks")(
       "tree", "write who called what to tprof.tree, too (of ticks with call stacks)")(
       "folded", "write the call stacks to tprof.folded, too, one a line, for flame graphs")(
@@ -122,21 +118,19 @@ bool parse_range(const Words& words, NumberRange& range) {
 }
 
 // Which records; what is wrong, or nothing.
-std::string take_selection(const po::variables_map& given, Selection& selection) {
-  if (given.count("-p") && given.count("pp")) return "-p and -pp do not go together.";
-  if (given.count("-p") && (!parse_number(given["-p"].as<std::string>(), selection.records.last) ||
-                            selection.records.last == 0))
-    return "-p takes the number of the last record, from 1, not '" + given["-p"].as<std::string>() +
-           "'.";
-  if (given.count("pp") && !parse_range(given["pp"].as<Words>(), selection.records))
+std::string take_selection(const cli::Values& given, Selection& selection) {
+  if (given.has("-p") && given.has("pp")) return "-p and -pp do not go together.";
+  if (given.has("-p") &&
+      (!parse_number(given.text("-p"), selection.records.last) || selection.records.last == 0))
+    return "-p takes the number of the last record, from 1, not '" + given.text("-p") + "'.";
+  if (given.has("pp") && !parse_range(given.words("pp"), selection.records))
     return "-pp takes the numbers of the first and the last record.";
-  if (given.count("twin") && !parse_range(given["twin"].as<Words>(), selection.ticks))
+  if (given.has("twin") && !parse_range(given.words("twin"), selection.ticks))
     return "-twin takes the numbers of the first and the last tick.";
-  if (given.count("tpsel")) {
+  if (given.has("tpsel")) {
     uint64_t metric = 0;
-    if (!parse_number(given["tpsel"].as<std::string>(), metric) || metric > 0xff)
-      return "-tpsel takes the number of a metric, 0 to 255, not '" +
-             given["tpsel"].as<std::string>() + "'.";
+    if (!parse_number(given.text("tpsel"), metric) || metric > 0xff)
+      return "-tpsel takes the number of a metric, 0 to 255, not '" + given.text("tpsel") + "'.";
     selection.metric = static_cast<uint8_t>(metric);
   }
   return {};
@@ -157,32 +151,30 @@ std::string archive_name(std::string trace) {
 }
 
 // Options that contradict each other; the sentence for the first such pair, or nothing.
-std::string find_conflict(const po::variables_map& given) {
-  const auto has = [&](const char* name) {
-    return given.count(name) != 0 && !given[name].defaulted();
-  };
-  if (given.count("diff") != 0)
+std::string find_conflict(const cli::Values& given) {
+  const auto has = [&](const char* name) { return given.given(name); };
+  if (given.has("diff"))
     for (const char* other : {"-r",      "show", "showx",  "showxx",  "rsel",   "off",    "disasm",
                               "-x",      "pnm",  "tnm",    "cpu",     "tmod",   "compat", "budget",
                               "verbmsg", "tree", "folded", "threads", "offcpu", "arc"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
-  if (given.count("archive") != 0)
+  if (given.has("archive"))
     for (const char* other : {"json", "show", "showx", "showxx", "-x", "budget", "diff", "tree",
                               "folded", "offcpu", "disasm", "arc"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
-  if (given.count("archive-files") != 0 && given.count("archive") == 0)
+  if (given.has("archive-files") && !given.has("archive"))
     return "--archive-files goes with --archive.";
-  if (given.count("lmrg") != 0 && given.count("sympath") != 0)
+  if (given.has("lmrg") && given.has("sympath"))
     return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
-  if (given.count("threads") != 0 && given.count("tree") == 0 && given.count("folded") == 0)
+  if (given.has("threads") && !given.has("tree") && !given.has("folded"))
     return "-threads goes with -tree or -folded.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
-  if (given.count("showx") != 0 || given.count("showxx") != 0)
+  if (given.has("showx") || given.has("showxx"))
     for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc"})
       if (has(other))
         return fmt::format("-{} needs the reports, which -showx and -showxx leave out.",
@@ -190,11 +182,9 @@ std::string find_conflict(const po::variables_map& given) {
   return {};
 }
 
-Options take_options(const po::variables_map& given) {
-  const auto has = [&](const char* name) { return given.count(name) != 0; };
-  const auto text = [&](const char* name) {
-    return has(name) ? given[name].as<std::string>() : std::string();
-  };
+Options take_options(const cli::Values& given) {
+  const auto has = [&](const char* name) { return given.has(name); };
+  const auto text = [&](const char* name) { return has(name) ? given.text(name) : std::string(); };
   Options options;
   options.trace_file = text("-r");
   options.directory = text("-o");
@@ -266,26 +256,24 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
   }
   const cli::OptionTable::Outcome outcome = option_table().parse(arguments);
   if (outcome.exit) return *outcome.exit;
-  const po::variables_map& given = outcome.values;
+  const cli::Values& given = outcome.values;
   if (const std::string conflict = find_conflict(given); !conflict.empty()) return wrong(conflict);
   Options options = take_options(given);
-  const std::string& clip = given["clip"].as<std::string>();
+  const std::string& clip = given.text("clip");
   const std::optional<double> percent = percent_from(clip);
   if (!percent) return wrong("-clip takes a percentage from 0 to 100, not '" + clip + "'.");
   options.report.clip_percent = *percent;
-  if (given.count("rsel") != 0 &&
-      !parse_selection(given["rsel"].as<std::string>(), options.report.selected))
-    return wrong("-rsel takes eight digits, 0 or 1 and at least one 1, not '" +
-                 given["rsel"].as<std::string>() + "'.");
+  if (given.has("rsel") && !parse_selection(given.text("rsel"), options.report.selected))
+    return wrong("-rsel takes eight digits, 0 or 1 and at least one 1, not '" + given.text("rsel") +
+                 "'.");
   if (const std::string problem = take_selection(given, options.report.selection); !problem.empty())
     return wrong(problem);
-  if (given.count("diff") != 0) {
-    const Words& files = given["diff"].as<Words>();
+  if (given.has("diff")) {
+    const Words& files = given.words("diff");
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");
     options.compared = {files[0], files[1]};
   }
-  if (given.count("a2nrng") != 0 &&
-      !take_ranges(given["a2nrng"].as<Words>(), options.symbols.ranges))
+  if (given.has("a2nrng") && !take_ranges(given.words("a2nrng"), options.symbols.ranges))
     return wrong("-a2nrng takes four words: the module, its first and last symbol, a name.");
   if (options.archive && options.archive->empty())
     return wrong("--archive= takes the name of a file.");

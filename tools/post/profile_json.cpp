@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
+#include "json.h"
 #include <stdexcept>
 
 #include "labels.h"
@@ -14,50 +14,51 @@
 namespace post {
 namespace {
 
-using Json = nlohmann::json;
+using Json = pi::Json;
 
 // Reads members of hostile JSON; throws std::runtime_error with what is wrong.
+const Json& part(const Json& object, const char* member) {
+  const Json* found = object.find(member);
+  if (found == nullptr) throw std::runtime_error(fmt::format("\"{}\" is missing", member));
+  return *found;
+}
+
 uint64_t number(const Json& object, const char* member) {
-  const auto found = object.find(member);
-  if (found == object.end() || !found->is_number_unsigned())
-    throw std::runtime_error(fmt::format("\"{}\" is no whole number", member));
-  return found->get<uint64_t>();
+  const Json* found = object.find(member);
+  const auto value = found != nullptr ? found->whole_number() : std::nullopt;
+  if (!value) throw std::runtime_error(fmt::format("\"{}\" is no whole number", member));
+  return *value;
 }
 
 bool flag(const Json& object, const char* member) {
-  const auto found = object.find(member);
-  if (found == object.end() || !found->is_boolean())
+  const Json* found = object.find(member);
+  const bool* value = found != nullptr ? found->boolean() : nullptr;
+  if (value == nullptr)
     throw std::runtime_error(fmt::format("\"{}\" is neither true nor false", member));
-  return found->get<bool>();
+  return *value;
 }
 
 std::string text_of(const Json& value, const char* member) {
-  if (!value.is_string()) throw std::runtime_error(fmt::format("\"{}\" is no text", member));
-  return printable(value.get_ref<const std::string&>());
-}
-
-const Json& part(const Json& object, const char* member) {
-  const auto found = object.find(member);
-  if (found == object.end()) throw std::runtime_error(fmt::format("\"{}\" is missing", member));
-  return *found;
+  if (value.text() == nullptr) throw std::runtime_error(fmt::format("\"{}\" is no text", member));
+  return printable(*value.text());
 }
 
 std::string text(const Json& object, const char* member) {
   return text_of(part(object, member), member);
 }
 
-const Json& list(const Json& object, const char* member) {
+const Json::Array& list(const Json& object, const char* member) {
   const Json& value = part(object, member);
   if (!value.is_array()) throw std::runtime_error(fmt::format("\"{}\" is no array", member));
-  return value;
+  return value.elements();
 }
 
-const Json& children(const Json& row) {
-  static const Json none = Json::array();
+const Json::Array& children(const Json& row) {
+  static const Json::Array none;
   return row.contains("children") ? list(row, "children") : none;
 }
 
-const Json& full_report(const Json& json) {
+const Json::Array& full_report(const Json& json) {
   for (const Json& report : list(json, "reports"))
     if (text(report, "title") == "Process_Module_Symbol") return list(report, "rows");
   throw std::runtime_error("it lacks the report Process_Module_Symbol (post -rsel)");
@@ -94,8 +95,8 @@ void take_losses(const Json& json, Profile& profile) {
     profile.lacks.push_back({"Lost", fmt::format("{} records.", lost)});
   }
   uint64_t missed = 0;
-  for (const auto& [hook, count] : part(losses, "missed").items())
-    if (count.is_number_unsigned()) missed += count.get<uint64_t>();
+  for (const auto& [hook, count] : part(losses, "missed").members())
+    missed += count.whole_number().value_or(0);
   if (missed != 0) {
     missing.push_back(fmt::format("{} hits of hooks were missed", missed));
     profile.lacks.push_back({"Missed", fmt::format("{} hits of hooks.", missed)});
@@ -150,10 +151,10 @@ bool looks_like_json(std::string_view beginning) {
 }
 
 pi::Result<Profile> profile_from_json(std::string_view text, const std::string& path) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return pi::Error{-1, path + " is not JSON, or it is cut off."};
+  const std::optional<Json> json = Json::parse(text);
+  if (!json) return pi::Error{-1, path + " is not JSON, or it is cut off."};
   try {
-    Profile profile = take_profile(json);
+    Profile profile = take_profile(*json);
     profile.path = path;
     return profile;
   } catch (const std::exception& problem) {

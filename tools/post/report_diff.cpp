@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "text.h"
 
 namespace post {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 constexpr int schema_version = 1;
 
@@ -171,7 +171,7 @@ bool write_diff_json(const Diff& diff, Sink& sink) {
     for (const DiffRow& row : diff.tables[i].rows) rows.push_back(row_json(diff, row));
     json[members[i]] = std::move(rows);
   }
-  return sink.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return sink.write(json.dump(1) + "\n");
 }
 
 }  // namespace post

@@ -4,7 +4,7 @@
 #include "report_json.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "calls_json.h"
 #include "report_rows.h"
@@ -13,7 +13,7 @@
 namespace post {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 constexpr int schema_version = 1;
 
@@ -271,7 +271,7 @@ bool write_json(const Summary& summary, Sink& sink) {
   if (summary.calls) json["tree"] = tree_json(summary);
   if (summary.off_cpu) json["off_cpu"] = off_cpu_json(summary);
   if (summary.arc) json["itrace"] = itrace_json(*summary.arc);
-  return sink.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return sink.write(json.dump(1) + "\n");
 }
 
 }  // namespace post

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "cli.h"
 #include "commands.h"
@@ -19,8 +19,7 @@
 namespace pi::ptt {
 namespace {
 
-namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 constexpr char exit_codes[] = "Exit status: 0 done, 1 failed, 255 wrong use.";
 
@@ -52,11 +51,11 @@ cli::OptionTable init_table() {
        "Exit status: 0 done, 1 failed, 255 wrong use; with COMMAND that of it, 128 and the number "
        "of "
        "the signal that ended it."});
-  table.group("Init")("force", po::bool_switch(), "end what is active first")(
-      "calibrate", po::bool_switch(),
+  table.group("Init")("force", cli::flag(), "end what is active first")(
+      "calibrate", cli::flag(),
       "measure for two seconds what interrupts leave on the thread, and take it from all threads; "
       "and what dispatches leave, which varies and stays")(
-      "threads", po::value<std::string>()->value_name("N"),
+      "threads", cli::text("N"),
       "accounts for so many threads at a time: 1024 to 1048576, or default (32768), large "
       "(131072), max");
   constexpr int words_most = 16;
@@ -77,9 +76,9 @@ std::optional<unsigned int> parse_threads(const std::string& text) {
 }
 
 // What is wrong, or nothing.
-std::string read_init(const po::variables_map& values, InitOptions& wanted) {
-  if (values.count("words") != 0)
-    for (const auto& word : values["words"].as<std::vector<std::string>>()) {
+std::string read_init(const cli::Values& values, InitOptions& wanted) {
+  if (values.has("words"))
+    for (const auto& word : values.words("words")) {
       if (word == "priv_kernel")
         wanted.priv = PI_PRIV_KERNEL;
       else if (word == "priv_user")
@@ -93,10 +92,10 @@ std::string read_init(const po::variables_map& values, InitOptions& wanted) {
   if (wanted.metrics.size() > MAX_PTT_METRICS)
     return fmt::format("{} metrics are too many: at most {}.", wanted.metrics.size(),
                        MAX_PTT_METRICS);
-  wanted.force = values["force"].as<bool>();
-  wanted.calibrate = values["calibrate"].as<bool>();
-  if (values.count("threads") == 0) return "";
-  const auto& text = values["threads"].as<std::string>();
+  wanted.force = values.flag("force");
+  wanted.calibrate = values.flag("calibrate");
+  if (!values.has("threads")) return "";
+  const auto& text = values.text("threads");
   const auto threads = parse_threads(text);
   if (!threads)
     return fmt::format("-threads: '{}' is not 1024 to 1048576, default, large or max.", text);
@@ -269,7 +268,7 @@ int cmd_info(const Words& words) {
                           "Tells whether PTT is active, with which metrics, and until when.",
                           {"ptt info"},
                           exit_codes});
-  table.group("Info")("json", po::bool_switch(), "for programs");
+  table.group("Info")("json", cli::flag(), "for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   pi_ptt_state state{};
@@ -281,7 +280,7 @@ int cmd_info(const Words& words) {
         "programs measure only themselves.");
     return cli::exit_failure;
   }
-  if (outcome.values["json"].as<bool>())
+  if (outcome.values.flag("json"))
     fmt::print("{}\n", state_json(state).dump());
   else
     print_state(state);

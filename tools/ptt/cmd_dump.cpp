@@ -22,8 +22,6 @@
 namespace pi::ptt {
 namespace {
 
-namespace po = boost::program_options;
-
 struct DumpOptions {
   View view;
   std::vector<std::string> processes;
@@ -43,30 +41,29 @@ cli::OptionTable dump_table() {
        {"ptt dump", "ptt dump -sm 1 -pl java,4711", "ptt dump -t 5 -r 60 -f ptt.out"},
        "Exit status: 0 done, also by SIGINT or SIGTERM, 1 failed, 255 wrong use."});
   table.group("What is shown")  //
-      ("pl", po::value<std::string>()->value_name("LIST"),
+      ("pl", cli::text("LIST"),
        "only these processes: ids or names with commas in between")  //
-      ("jtnm",
-       po::value<std::string>()->implicit_value(jit_log::default_prefix)->value_name("PATH/PREFIX"),
+      ("jtnm", cli::optional_text("PATH/PREFIX", jit_log::default_prefix, jit_log::default_prefix),
        "names of Java threads from PATH/PREFIX-jtnm_PID, as -jtnm=PATH/PREFIX; prefix log "
-       "where none is given")                                                   //
-      ("allnames", po::bool_switch(), "the name of every thread")               //
-      ("cpi", po::bool_switch(), "cycles per instruction; needs both metrics")  //
-      ("x", po::bool_switch(), "numbers in hexadecimal")                        //
-      ("json", po::bool_switch(), "for programs: one object for each dump");
-  table.group("Order")                                                                    //
-      ("sm", po::value<std::string>()->value_name("N"), "by the N-th metric, from 1 on")  //
-      ("sp", po::bool_switch(), "by process, which is what is done without")              //
-      ("st", po::bool_switch(), "by thread id")                                           //
-      ("sd", po::bool_switch(), "by dispatches")                                          //
-      ("si", po::bool_switch(), "by interrupts")                                          //
-      ("a", po::bool_switch(), "ascending, as ids are without")                           //
-      ("d", po::bool_switch(), "descending, as counts are without");
-  table.group("Repetition")                                                             //
-      ("s", po::value<std::string>()->value_name("SEC"), "begin after SEC seconds")     //
-      ("t", po::value<std::string>()->value_name("SEC"), "one dump every SEC seconds")  //
-      ("r", po::value<std::string>()->value_name("SEC"),
+       "where none is given")                                             //
+      ("allnames", cli::flag(), "the name of every thread")               //
+      ("cpi", cli::flag(), "cycles per instruction; needs both metrics")  //
+      ("x", cli::flag(), "numbers in hexadecimal")                        //
+      ("json", cli::flag(), "for programs: one object for each dump");
+  table.group("Order")                                                  //
+      ("sm", cli::text("N"), "by the N-th metric, from 1 on")           //
+      ("sp", cli::flag(), "by process, which is what is done without")  //
+      ("st", cli::flag(), "by thread id")                               //
+      ("sd", cli::flag(), "by dispatches")                              //
+      ("si", cli::flag(), "by interrupts")                              //
+      ("a", cli::flag(), "ascending, as ids are without")               //
+      ("d", cli::flag(), "descending, as counts are without");
+  table.group("Repetition")                                  //
+      ("s", cli::text("SEC"), "begin after SEC seconds")     //
+      ("t", cli::text("SEC"), "one dump every SEC seconds")  //
+      ("r", cli::text("SEC"),
        "end after SEC seconds; with -t, which is 1 otherwise")  //
-      ("f", po::value<std::string>()->value_name("FILE"), "write to FILE, which is made anew");
+      ("f", cli::text("FILE"), "write to FILE, which is made anew");
   return table;
 }
 
@@ -80,9 +77,9 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
-std::string read_seconds(const po::variables_map& values, const char* name, int& seconds) {
-  if (values.count(name) == 0) return "";
-  const auto& text = values[name].as<std::string>();
+std::string read_seconds(const cli::Values& values, const char* name, int& seconds) {
+  if (!values.has(name)) return "";
+  const auto& text = values.text(name);
   constexpr size_t digits_most = 6;
   if (text.empty() || text.size() > digits_most ||
       text.find_first_not_of("0123456789") != std::string::npos || std::stoi(text) == 0)
@@ -91,19 +88,19 @@ std::string read_seconds(const po::variables_map& values, const char* name, int&
   return "";
 }
 
-std::string read_order(const po::variables_map& values, View& view) {
+std::string read_order(const cli::Values& values, View& view) {
   const std::pair<const char*, SortKey> keys[] = {{"sp", SortKey::pid},
                                                   {"st", SortKey::tid},
                                                   {"sd", SortKey::dispatches},
                                                   {"si", SortKey::interrupts}};
   int given = 0;
   for (const auto& [name, key] : keys)
-    if (values[name].as<bool>()) {
+    if (values.flag(name)) {
       view.key = key;
       ++given;
     }
-  if (values.count("sm") != 0) {
-    const auto& text = values["sm"].as<std::string>();
+  if (values.has("sm")) {
+    const auto& text = values.text("sm");
     if (text.size() != 1 || text[0] < '1' || text[0] > '8')
       return fmt::format("-sm: '{}' is not the number of a metric: 1 to 8.", text);
     view.key = SortKey::metric;
@@ -111,30 +108,30 @@ std::string read_order(const po::variables_map& values, View& view) {
     ++given;
   }
   if (given > 1) return "Sort by one thing: -sm, -sp, -st, -sd and -si exclude each other.";
-  if (values["a"].as<bool>() && values["d"].as<bool>()) return "-a and -d exclude each other.";
-  if (values["a"].as<bool>()) view.ascending = true;
-  if (values["d"].as<bool>()) view.ascending = false;
+  if (values.flag("a") && values.flag("d")) return "-a and -d exclude each other.";
+  if (values.flag("a")) view.ascending = true;
+  if (values.flag("d")) view.ascending = false;
   return "";
 }
 
 // What is wrong, or nothing.
-std::string read_options(const po::variables_map& values, DumpOptions& wanted) {
+std::string read_options(const cli::Values& values, DumpOptions& wanted) {
   if (auto wrong = read_order(values, wanted.view); !wrong.empty()) return wrong;
   for (const auto& [name, seconds] :
        {std::pair{"s", &wanted.delay}, std::pair{"t", &wanted.interval},
         std::pair{"r", &wanted.run}})
     if (auto wrong = read_seconds(values, name, *seconds); !wrong.empty()) return wrong;
   if (wanted.run != 0 && wanted.interval == 0) wanted.interval = 1;
-  if (values.count("pl") != 0) wanted.processes = split(values["pl"].as<std::string>());
+  if (values.has("pl")) wanted.processes = split(values.text("pl"));
   for (const auto& word : wanted.processes)
     if (word.empty()) return "-pl: between the commas stand ids or names of processes.";
-  if (values.count("jtnm") != 0) wanted.jtnm = values["jtnm"].as<std::string>();
-  if (values.count("f") != 0) wanted.file = values["f"].as<std::string>();
-  if (values.count("f") != 0 && wanted.file.empty()) return "-f needs a name for the file.";
-  wanted.view.hex = values["x"].as<bool>();
-  wanted.view.cpi = values["cpi"].as<bool>();
-  wanted.view.names = values["allnames"].as<bool>() || wanted.jtnm.has_value();
-  wanted.json = values["json"].as<bool>();
+  if (values.has("jtnm")) wanted.jtnm = values.text("jtnm");
+  if (values.has("f")) wanted.file = values.text("f");
+  if (values.has("f") && wanted.file.empty()) return "-f needs a name for the file.";
+  wanted.view.hex = values.flag("x");
+  wanted.view.cpi = values.flag("cpi");
+  wanted.view.names = values.flag("allnames") || wanted.jtnm.has_value();
+  wanted.json = values.flag("json");
   return "";
 }
 

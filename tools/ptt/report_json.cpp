@@ -2,14 +2,14 @@
 // ptt dump for programs, and names out of JProf's files.
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "report.h"
 
 namespace pi::ptt {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 Json values_json(const Report& report, const Values& values) {
   Json json = Json::object();
@@ -52,7 +52,7 @@ std::string report_json(const Report& report, const View& view) {
   json["ended_threads"]["threads"] = report.forgotten.threads;
   json["threads_without_account"] = others_json(report, report.homeless);
   // Names need not be UTF-8.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump() + "\n";
 }
 
 }  // namespace pi::ptt

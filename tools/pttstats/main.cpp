@@ -14,7 +14,6 @@
 namespace {
 
 namespace cli = pi::cli;
-namespace po = pi::cli::po;
 
 cli::OptionTable option_table() {
   cli::OptionTable table(
@@ -23,9 +22,8 @@ cli::OptionTable option_table() {
        "After 'ptt term' what had been counted until then.",
        {"pttstats", "pttstats -m 2"},
        "Exit status: 0 good, 1 failed, 255 wrong use."});
-  table.group("Options")("m", po::value<std::string>()->default_value("1")->value_name("N"),
-                         "of the N-th metric, from 1 on")("json", po::bool_switch(),
-                                                          "for programs: one object, all metrics");
+  table.group("Options")("m", cli::text("N", "1"), "of the N-th metric, from 1 on")(
+      "json", cli::flag(), "for programs: one object, all metrics");
   return table;
 }
 
@@ -37,7 +35,7 @@ int fail(const std::string& text) {
 int run(const std::vector<std::string>& arguments) {
   const auto outcome = option_table().parse(arguments);
   if (outcome.exit) return *outcome.exit;
-  const auto& number = outcome.values["m"].as<std::string>();
+  const auto& number = outcome.values.text("m");
   if (number.size() != 1 || number[0] < '1' || number[0] > '8') {
     cli::error(fmt::format("-m: '{}' is not the number of a metric: 1 to 8.", number));
     return cli::exit_usage;
@@ -51,7 +49,7 @@ int run(const std::vector<std::string>& arguments) {
   if (PttGetState(&state) != PU_SUCCESS) return fail(PiErrorText());
   if (metric >= static_cast<size_t>(state.metrics))
     return fail(fmt::format("-m: PTT counts {} metrics only.", state.metrics));
-  const std::string text = outcome.values["json"].as<bool>()
+  const std::string text = outcome.values.flag("json")
                                ? pi::pttstats::stats_json(*stats, state)
                                : pi::pttstats::stats_text(*stats, state, metric, GetDLLVersionEx());
   if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return cli::exit_good;

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 namespace pi::pttstats {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 struct Row {
   uint64_t dispatches = 0;

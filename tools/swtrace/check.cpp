@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 namespace pi::swtrace {
 namespace {
@@ -66,7 +66,7 @@ std::string report_text(const CheckReport& report) {
 }
 
 std::string report_json(const CheckReport& report) {
-  using Json = nlohmann::ordered_json;
+  using Json = pi::Json;
   Json checks = Json::array();
   for (const auto& finding : report.findings) {
     Json entry{
@@ -80,7 +80,7 @@ std::string report_json(const CheckReport& report) {
                    {"perf_system_works", report.perf_system_works},
                    {"perf_process_works", report.perf_process_works},
                    {"verdict", verdict_text(report)}};
-  return whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return whole.dump(2) + "\n";
 }
 
 }  // namespace pi::swtrace

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "ai_lines.h"
 #include "cli.h"
@@ -22,8 +22,7 @@
 namespace pi::swtrace {
 namespace {
 
-namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
+using Json = pi::Json;
 
 struct AiOptions {
   int interval = 1;  // seconds
@@ -46,23 +45,21 @@ cli::OptionTable options() {
        {"swtrace ai", "swtrace ai 5 12 -t", "swtrace ai 10 -r 2h -s -l /tmp/ai.log"},
        "Exit status: 0 done, also by SIGINT, SIGQUIT or SIGTERM, 1 failed, 255 wrong use."});
   table.group("AboveIdle")  //
-      ("r", po::value<std::string>()->value_name("RUN"),
+      ("r", cli::text("RUN"),
        "how long to run instead of SAMPLES: a number of seconds, or with s, m, h or d behind it")  //
-      ("t", po::bool_switch(), "the time before each line")                             //
-      ("s", po::bool_switch(), "one line for the system in place of one for each CPU")  //
-      ("sp", po::bool_switch(), "both")                                                 //
-      ("l", po::value<std::string>()->value_name("FILE"),
+      ("t", cli::flag(), "the time before each line")                             //
+      ("s", cli::flag(), "one line for the system in place of one for each CPU")  //
+      ("sp", cli::flag(), "both")                                                 //
+      ("l", cli::text("FILE"),
        "write everything to FILE as well, which is made anew")  //
-      ("json", po::bool_switch(), "for programs: one object a line");
+      ("json", cli::flag(), "for programs: one object a line");
   table.positional("numbers", 2);
   return table;
 }
 
 // What is wrong, or nothing.
-std::string read_options(const po::variables_map& values, AiOptions& wanted) {
-  const auto numbers = values.count("numbers") != 0
-                           ? values["numbers"].as<std::vector<std::string>>()
-                           : std::vector<std::string>{};
+std::string read_options(const cli::Values& values, AiOptions& wanted) {
+  const auto numbers = values.has("numbers") ? values.words("numbers") : std::vector<std::string>{};
   constexpr int interval_most = 86400;
   constexpr int samples_most = 1'000'000'000;
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -73,21 +70,21 @@ std::string read_options(const po::variables_map& values, AiOptions& wanted) {
           i == 0 ? "an interval of 1 to 86400 whole seconds" : "a number of samples");
     (i == 0 ? wanted.interval : wanted.samples) = *number;
   }
-  if (values.count("r") != 0) {
-    const auto& text = values["r"].as<std::string>();
+  if (values.has("r")) {
+    const auto& text = values.text("r");
     const auto run = parse_duration(text);
     if (!run) return fmt::format("-r: '{}' is not a time such as 90, 15m, 2h or 1d.", text);
     if (wanted.samples != 0) return "SAMPLES and -r RUN exclude each other.";
     if (*run < wanted.interval) return "-r: that is shorter than the interval.";
     wanted.samples = *run / wanted.interval;
   }
-  if (values.count("l") != 0) wanted.log_file = values["l"].as<std::string>();
-  if (values.count("l") != 0 && (wanted.log_file.empty() || wanted.log_file.front() == '-'))
+  if (values.has("l")) wanted.log_file = values.text("l");
+  if (values.has("l") && (wanted.log_file.empty() || wanted.log_file.front() == '-'))
     return fmt::format("-l: '{}' is no name for the file.", wanted.log_file);
-  wanted.stamps = values["t"].as<bool>();
-  wanted.json = values["json"].as<bool>();
-  wanted.system = values["s"].as<bool>() || values["sp"].as<bool>();
-  wanted.processors = !values["s"].as<bool>() || values["sp"].as<bool>();
+  wanted.stamps = values.flag("t");
+  wanted.json = values.flag("json");
+  wanted.system = values.flag("s") || values.flag("sp");
+  wanted.processors = !values.flag("s") || values.flag("sp");
   return "";
 }
 

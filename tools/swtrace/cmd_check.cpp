@@ -9,18 +9,17 @@
 namespace pi::swtrace {
 
 int cmd_check(const Words& words) {
-  namespace po = boost::program_options;
   cli::OptionTable table(
       {"swtrace check [--json]",
        "Examines the module, signing, capabilities, perf events and kernel symbols: one line each, "
        "with the command that mends it where something is missing.",
        {"swtrace check"},
        "Exit status: 0 when a source of records works, 1 when none does, 255 wrong use."});
-  table.group("Output")("json", po::bool_switch(), "for programs");
+  table.group("Output")("json", cli::flag(), "for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const CheckReport report = check_everything({});
-  fmt::print("{}", outcome.values["json"].as<bool>() ? report_json(report) : report_text(report));
+  fmt::print("{}", outcome.values.flag("json") ? report_json(report) : report_text(report));
   const bool works = report.driver_works || report.perf_system_works || report.perf_process_works;
   return works ? cli::exit_good : cli::exit_failure;
 }

@@ -12,8 +12,6 @@
 namespace pi::swtrace {
 namespace {
 
-namespace po = boost::program_options;
-
 cli::OptionTable options() {
   cli::OptionTable table(
       {"swtrace event list | NAME [OPTION]...",
@@ -25,12 +23,11 @@ cli::OptionTable options() {
         "swtrace event page-faults -c 1 -priv user"},
        "Exit status: 0 done, 1 failed, 255 wrong use."});
   table.group("Event")  //
-      ("c", po::value<std::string>()->default_value("10000000")->value_name("COUNT"),
+      ("c", cli::text("COUNT", "10000000"),
        "events a tick")  //
-      ("priv", po::value<std::string>()->default_value("both")->value_name("WHICH"),
+      ("priv", cli::text("WHICH", "both"),
        "count in user mode, kernel mode or both: user, kernel, both")  //
-      ("random", po::bool_switch(),
-       "draw each period from 0.75 to 1.25 of COUNT (the module only)");
+      ("random", cli::flag(), "draw each period from 0.75 to 1.25 of COUNT (the module only)");
   table.positional("name", 1);
   return table;
 }
@@ -92,12 +89,11 @@ std::optional<int> parse_privilege(const std::string& text) {
 int cmd_event(const Words& words) {
   const auto outcome = options().parse(words);
   if (outcome.exit) return *outcome.exit;
-  const auto text = [&](const char* name) { return outcome.values[name].as<std::string>(); };
+  const auto text = [&](const char* name) { return outcome.values.text(name); };
   const auto count = parse_count(text("c"));
   const auto priv = parse_privilege(text("priv"));
-  const auto names = outcome.values.count("name") != 0
-                         ? outcome.values["name"].as<std::vector<std::string>>()
-                         : std::vector<std::string>{};
+  const auto names =
+      outcome.values.has("name") ? outcome.values.words("name") : std::vector<std::string>{};
   std::string wrong;
   if (names.empty() || names.front().empty()) wrong = "Name an event, or say 'list'.";
   if (!count) wrong = fmt::format("-c: '{}' is not a number of events from 1 to 10^12.", text("c"));
@@ -109,7 +105,7 @@ int cmd_event(const Words& words) {
   if (names.front() == "list") return list_events();
   const int status =
       ask_and_report({"event", names.front(), std::to_string(*count), std::to_string(*priv),
-                      outcome.values["random"].as<bool>() ? "1" : "0"});
+                      outcome.values.flag("random") ? "1" : "0"});
   if (status == cli::exit_good)
     fmt::print("Tprof event: {}, a tick every {} of them\n", names.front(), *count);
   return status;

@@ -58,9 +58,8 @@ int cmd_get(const Words& words) {
   table.positional("file", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
-  const bool named = outcome.values.count("file") != 0;
-  const std::string name =
-      named ? outcome.values["file"].as<std::vector<std::string>>().front() : PI_FILE_NAME_DEFAULT;
+  const bool named = outcome.values.has("file");
+  const std::string name = named ? outcome.values.words("file").front() : PI_FILE_NAME_DEFAULT;
   if (name.empty()) {
     cli::error("The name of the file is empty.");
     return cli::exit_usage;

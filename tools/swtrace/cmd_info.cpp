@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // swtrace info: the machine, the module, and the state of this user's trace.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "cli.h"
 #include "commands.h"
@@ -12,8 +12,6 @@
 
 namespace pi::swtrace {
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* lost_reasons[] = {"full", "stopped", "too_long", "source"};
 
@@ -106,17 +104,16 @@ void print_trace(const std::string& lines) {
   for (const auto& text : values_of(lines, "note")) line("Note", text);
 }
 
-nlohmann::ordered_json counts_json(const std::string& lines, const std::string& kind) {
-  nlohmann::ordered_json counts{{"produced", number(lines, kind + ".produced")},
-                                {"written", number(lines, kind + ".written")}};
+pi::Json counts_json(const std::string& lines, const std::string& kind) {
+  pi::Json counts{{"produced", number(lines, kind + ".produced")},
+                  {"written", number(lines, kind + ".written")}};
   for (const char* reason : lost_reasons)
     counts["lost"][reason] = number(lines, fmt::format("{}.lost.{}", kind, reason));
   return counts;
 }
 
-nlohmann::ordered_json trace_json(const std::string& lines) {
-  nlohmann::ordered_json trace{{"source", value_of(lines, "source")},
-                               {"scope", value_of(lines, "scope")}};
+pi::Json trace_json(const std::string& lines) {
+  pi::Json trace{{"source", value_of(lines, "source")}, {"scope", value_of(lines, "scope")}};
   for (const char* key :
        {"pid", "recorder", "cpus", "trace_bytes", "mte_bytes", "rate", "tick_ns", "interval",
         "missed", "throttled", "overwritten", "period", "stack_depth"})
@@ -136,20 +133,19 @@ nlohmann::ordered_json trace_json(const std::string& lines) {
 
 void print_json(const std::string& lines) {
   const MachineInfo machine = read_machine_info();
-  nlohmann::ordered_json info{{"driver_version", driver_version()},
-                              {"driver_loaded", IsDeviceDriverInstalled() != 0},
-                              {"cpu_signature", machine.signature},
-                              {"cpu_family", machine.family},
-                              {"cpu_model", machine.model},
-                              {"cpu_vendor", machine.vendor},
-                              {"cpu_architecture", machine.architecture},
-                              {"cpu_hz", GetProcessorSpeed()},
-                              {"cpus", PiGetActiveProcessorCount()},
-                              {"hyper_threading", machine.hyper_threading},
-                              {"above_idle_source", above_idle_source()}};
-  info["trace"] = lines.empty() ? nlohmann::ordered_json() : trace_json(lines);
-  using Json = nlohmann::ordered_json;
-  fmt::print("{}\n", info.dump(2, ' ', false, Json::error_handler_t::replace));
+  pi::Json info{{"driver_version", driver_version()},
+                {"driver_loaded", IsDeviceDriverInstalled() != 0},
+                {"cpu_signature", machine.signature},
+                {"cpu_family", machine.family},
+                {"cpu_model", machine.model},
+                {"cpu_vendor", machine.vendor},
+                {"cpu_architecture", machine.architecture},
+                {"cpu_hz", GetProcessorSpeed()},
+                {"cpus", PiGetActiveProcessorCount()},
+                {"hyper_threading", machine.hyper_threading},
+                {"above_idle_source", above_idle_source()}};
+  info["trace"] = lines.empty() ? pi::Json() : trace_json(lines);
+  fmt::print("{}\n", info.dump(2));
 }
 
 }  // namespace
@@ -159,11 +155,11 @@ int cmd_info(const Words& words) {
                           "Tells about the machine, the module, and this user's trace.",
                           {"swtrace info", "swtrace info --json"},
                           "Exit status: 0 done, 255 wrong use."});
-  table.group("Output")("json", po::bool_switch(), "for programs");
+  table.group("Output")("json", cli::flag(), "for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const std::string lines = recorder_status();
-  if (outcome.values["json"].as<bool>()) {
+  if (outcome.values.flag("json")) {
     print_json(lines);
     return cli::exit_good;
   }

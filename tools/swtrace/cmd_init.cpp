@@ -12,8 +12,6 @@
 namespace pi::swtrace {
 namespace {
 
-namespace po = boost::program_options;
-
 cli::OptionTable options() {
   cli::OptionTable table(
       {"swtrace init [OPTION]...",
@@ -23,27 +21,26 @@ cli::OptionTable options() {
         "swtrace init --source perf --pid 4711"},
        "Exit status: 0 done, 1 failed, 255 wrong options."});
   table.group("Buffers (sizes in MB; K and M may be given as unit)")  //
-      ("s", po::value<std::string>()->default_value("3")->value_name("SIZE"),
+      ("s", cli::text("SIZE", "3"),
        "trace buffer of each CPU")  //
-      ("sm", po::value<std::string>()->default_value("5")->value_name("SIZE"),
+      ("sm", cli::text("SIZE", "5"),
        "buffer of each CPU for the names of code and processes (MTE)")  //
-      ("t", po::value<std::string>()->default_value("norm")->value_name("MODE"),
+      ("t", cli::text("MODE", "norm"),
        "norm: recording stops when a buffer is full; wrap: the newest records survive; cont: all "
        "are written to a file as they come")  //
-      ("anon", po::value<std::string>()->default_value("1")->value_name("0|1"),
+      ("anon", cli::text("0|1", "1"),
        "record executable memory that belongs to no file")  //
-      ("f", po::value<std::string>()->value_name("FILE"),
+      ("f", cli::text("FILE"),
        "the trace file (default swtrace.nrm2): written during the trace with cont; with wrap its "
        "names are, to FILE.mte")  //
-      ("ss", po::value<std::string>()->value_name("SIZE"),
+      ("ss", cli::text("SIZE"),
        "what is written to it in one piece, in KB (default 64): only with wrap and cont");
   table.group("Source")  //
-      ("source", po::value<std::string>()->default_value("auto")->value_name("WHICH"),
+      ("source", cli::text("WHICH", "auto"),
        "auto (the pitrace module when it can be used, else perf), driver, perf")  //
-      ("scope", po::value<std::string>()->default_value("auto")->value_name("WHICH"),
+      ("scope", cli::text("WHICH", "auto"),
        "perf only: auto (the system where that is permitted, else the process), system, process")  //
-      ("pid", po::value<std::string>()->value_name("PID"),
-       "perf only: the process to trace, with its descendants");
+      ("pid", cli::text("PID"), "perf only: the process to trace, with its descendants");
   return table;
 }
 
@@ -73,12 +70,11 @@ bool read_size(const char* option, const std::string& text, uint32_t& bytes) {
   return true;
 }
 
-bool read_pid(const po::variables_map& values, InitRequest& request) {
-  if (values.count("pid") != 0) {
-    const auto pid = parse_number(values["pid"].as<std::string>(), INT32_MAX);
+bool read_pid(const cli::Values& values, InitRequest& request) {
+  if (values.has("pid")) {
+    const auto pid = parse_number(values.text("pid"), INT32_MAX);
     if (!pid || *pid == 0) {
-      cli::error(fmt::format("--pid: '{}' is not the number of a process.",
-                             values["pid"].as<std::string>()));
+      cli::error(fmt::format("--pid: '{}' is not the number of a process.", values.text("pid")));
       return false;
     }
     request.pid = *pid;
@@ -90,8 +86,8 @@ bool read_pid(const po::variables_map& values, InitRequest& request) {
   return true;
 }
 
-bool read_request(const po::variables_map& values, InitRequest& request) {
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+bool read_request(const cli::Values& values, InitRequest& request) {
+  const auto text = [&](const char* name) { return values.text(name); };
   if (!read_size("-s", text("s"), request.trace_bytes) ||
       !read_size("-sm", text("sm"), request.mte_bytes))
     return false;
@@ -105,22 +101,22 @@ bool read_request(const po::variables_map& values, InitRequest& request) {
 }
 
 // The mode, and what is only for those that write during the trace.
-bool read_mode(const po::variables_map& values, InitRequest& request) {
-  request.mode = choose("-t", values["t"].as<std::string>(), {"norm", "wrap", "cont"});
+bool read_mode(const cli::Values& values, InitRequest& request) {
+  request.mode = choose("-t", values.text("t"), {"norm", "wrap", "cont"});
   if (request.mode < 0) return false;
   request.section_bytes = PI_SECTION_BYTES_DEFAULT;
   request.file = absolute_path(PI_FILE_NAME_DEFAULT);
   if (request.mode == COLLECTION_MODE_NORMAL) {
     for (const char* name : {"f", "ss"})
-      if (values.count(name) != 0)
+      if (values.has(name))
         cli::warning(
             fmt::format("-{} has no effect in the normal mode: the file is written by "
                         "'swtrace get [FILE]'.",
                         name));
     return true;
   }
-  if (values.count("ss") != 0) {
-    const std::string& text = values["ss"].as<std::string>();
+  if (values.has("ss")) {
+    const std::string& text = values.text("ss");
     const auto size = parse_size(text, 1 << 10);
     if (!size || *size < PI_SECTION_BYTES_MIN) {
       cli::error(
@@ -129,7 +125,7 @@ bool read_mode(const po::variables_map& values, InitRequest& request) {
     }
     request.section_bytes = *size;
   }
-  if (values.count("f") != 0) request.file = absolute_path(values["f"].as<std::string>());
+  if (values.has("f")) request.file = absolute_path(values.text("f"));
   if (!request.file.empty()) return true;
   cli::error("-f: the name is empty, or the current directory has no path any more.");
   return false;

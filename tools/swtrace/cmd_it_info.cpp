@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // swtrace it_info: the state of ITrace.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "cli.h"
 #include "commands.h"
@@ -9,8 +9,6 @@
 
 namespace pi::swtrace {
 namespace {
-
-namespace po = boost::program_options;
 
 uint64_t number(const std::string& lines, const std::string& key) {
   return std::stoull("0" + value_of(lines, key));
@@ -68,7 +66,7 @@ void print_text(const std::string& lines) {
 }
 
 void print_json(const std::string& lines) {
-  nlohmann::ordered_json json;
+  pi::Json json;
   for (const char* key : {"installed", "on"}) json[key] = number(lines, key) != 0;
   json["how"] = how_text(number(lines, "how"));
   for (const char* key : {"flags", "threads", "untraced", "dirty", "steps", "branches", "gaps"})
@@ -83,7 +81,7 @@ int cmd_it_info(const Words& words) {
                           "Tells whether and how instructions are followed.",
                           {"swtrace it_info"},
                           "Exit status: 0 done, 1 failed, 255 wrong use."});
-  table.group("Output")("json", po::bool_switch(), "for programs");
+  table.group("Output")("json", cli::flag(), "for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const auto reply = ask({"it_info"});
@@ -92,7 +90,7 @@ int cmd_it_info(const Words& words) {
     cli::error(reply->text);
     return cli::exit_failure;
   }
-  if (outcome.values["json"].as<bool>())
+  if (outcome.values.flag("json"))
     print_json(reply->text);
   else
     print_text(reply->text);

@@ -104,14 +104,13 @@ int cmd_it_run(const Words& words) {
        {"swtrace it_run -- ./myprogram --its options"},
        "Exit status: COMMAND's; 1 when it cannot be followed, 126 or 127 when it cannot be "
        "executed, 255 wrong use."});
-  table.group("Options")("socket", cli::po::value<std::string>()->value_name("PATH"),
+  table.group("Options")("socket", cli::text("PATH"),
                          "the recorder's, in place of PITRACE_SOCKET, which COMMAND keeps");
   const auto mark = std::find(words.begin(), words.end(), "--");
   const auto outcome = table.parse({words.begin(), mark});
   if (outcome.exit) return *outcome.exit;
   if (mark != words.end() && mark + 1 != words.end())
-    run({mark + 1, words.end()},
-        outcome.values.count("socket") != 0 ? outcome.values["socket"].as<std::string>() : "");
+    run({mark + 1, words.end()}, outcome.values.has("socket") ? outcome.values.text("socket") : "");
   cli::error("Say which command: swtrace it_run -- COMMAND [ARG]...");
   return cli::exit_usage;
 }

@@ -10,8 +10,6 @@
 namespace pi::swtrace {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr char exit_codes[] = "Exit status: 0 done, 1 failed, 255 wrong use.";
 constexpr char selection_help[] =
     "which processes: all, PID, PID- (that one and those with greater numbers), PID-PID, or "
@@ -26,31 +24,31 @@ cli::OptionTable install_options() {
        "by one.",
        {"swtrace it_install -i -p 4711", "swtrace it_install -i -user -cont -p 100-200"},
        exit_codes});
-  table.group("What is recorded")                                       //
-      ("i", po::bool_switch(), "how many instructions each block has")  //
-      ("user", po::bool_switch(), "user code only")                     //
-      ("kernel", po::bool_switch(), "kernel code only (module only)")   //
-      ("cont", po::bool_switch(),
+  table.group("What is recorded")                                 //
+      ("i", cli::flag(), "how many instructions each block has")  //
+      ("user", cli::flag(), "user code only")                     //
+      ("kernel", cli::flag(), "kernel code only (module only)")   //
+      ("cont", cli::flag(),
        "lose nothing of user code: hold threads back until the buffer has room; with 'swtrace "
        "init -t cont'")  //
-      ("intr", po::bool_switch(),
+      ("intr", cli::flag(),
        "show where interrupts came, and how long their handlers took")  //
-      ("ss", po::bool_switch(),
+      ("ss", cli::flag(),
        "step instructions also where the processor can trap branches of user code, which a "
        "program that looks at its flags would notice; -i does, too")  //
-      ("c", po::value<std::string>()->value_name("SKIP"),
+      ("c", cli::text("SKIP"),
        "accepted for the sake of old scripts; does nothing: time does not run away");
-  table.group("Whose instructions")                                              //
-      ("p", po::value<std::string>()->value_name("WHICH"), selection_help)       //
-      ("children", po::bool_switch(), "also processes that a traced one forks")  //
-      ("threads", po::value<std::string>()->value_name("N"),
+  table.group("Whose instructions")                                        //
+      ("p", cli::text("WHICH"), selection_help)                            //
+      ("children", cli::flag(), "also processes that a traced one forks")  //
+      ("threads", cli::text("N"),
        "how many threads can be followed at a time (default 4096)")  //
-      ("reserve", po::value<std::string>()->value_name("SIZE"),
+      ("reserve", cli::text("SIZE"),
        "with -cont: what each CPU's buffer keeps for kernel code, in MB (default 4)");
   return table;
 }
 
-int flags_of(const po::variables_map& values) {
+int flags_of(const cli::Values& values) {
   constexpr std::pair<const char*, int> options[] = {
       {"i", PI_ITRACE_COUNT},        {"user", PI_ITRACE_NO_KERNEL},
       {"kernel", PI_ITRACE_NO_USER}, {"cont", PI_ITRACE_CONTINUOUS},
@@ -58,7 +56,7 @@ int flags_of(const po::variables_map& values) {
       {"intr", PI_ITRACE_INTERRUPTS}};
   int flags = PI_ITRACE_RING;
   for (const auto& [name, flag] : options)
-    if (values[name].as<bool>()) flags |= flag;
+    if (values.flag(name)) flags |= flag;
   return flags;
 }
 
@@ -80,12 +78,12 @@ bool add_ranges(const std::string& text, Request& request) {
 }
 
 // -threads and -reserve, 0 where they are not given; nothing with a message when they are wrong.
-std::optional<std::pair<int, uint32_t>> read_sizes(const po::variables_map& values) {
+std::optional<std::pair<int, uint32_t>> read_sizes(const cli::Values& values) {
   int threads = 0;
   uint32_t reserve = 0;
-  if (values.count("threads") != 0) {
+  if (values.has("threads")) {
     constexpr int threads_most = 65536;
-    const auto& text = values["threads"].as<std::string>();
+    const auto& text = values.text("threads");
     const auto number = parse_number(text, threads_most);
     if (!number || *number == 0) {
       cli::error(fmt::format("-threads: '{}' is not a number from 1 to {}.", text, threads_most));
@@ -93,8 +91,8 @@ std::optional<std::pair<int, uint32_t>> read_sizes(const po::variables_map& valu
     }
     threads = *number;
   }
-  if (values.count("reserve") != 0) {
-    const auto& text = values["reserve"].as<std::string>();
+  if (values.has("reserve")) {
+    const auto& text = values.text("reserve");
     const auto size = parse_size(text);
     if (!size) {
       cli::error(fmt::format("-reserve: '{}' is not a size such as 4M or 512K.", text));
@@ -119,25 +117,24 @@ int cmd_it_install(const Words& words) {
   const auto outcome = install_options().parse(words);
   if (outcome.exit) return *outcome.exit;
   const auto& values = outcome.values;
-  if (values["user"].as<bool>() && values["kernel"].as<bool>()) {
+  if (values.flag("user") && values.flag("kernel")) {
     cli::error("-user and -kernel exclude each other.");
     return cli::exit_usage;
   }
-  if (values.count("c") != 0) {
-    if (!parse_number(values["c"].as<std::string>(), INT32_MAX)) {
-      cli::error(fmt::format("-c: '{}' is not a number.", values["c"].as<std::string>()));
+  if (values.has("c")) {
+    if (!parse_number(values.text("c"), INT32_MAX)) {
+      cli::error(fmt::format("-c: '{}' is not a number.", values.text("c")));
       return cli::exit_usage;
     }
     cli::warning("-c does nothing: the timer is left alone while instructions are followed.");
   }
   const auto sizes = read_sizes(values);
   if (!sizes) return cli::exit_usage;
-  if (sizes->second != 0 && !values["cont"].as<bool>())
+  if (sizes->second != 0 && !values.flag("cont"))
     cli::warning("-reserve has no effect without -cont.");
   Request request{"it_install", std::to_string(flags_of(values)), std::to_string(sizes->first),
                   std::to_string(sizes->second)};
-  if (values.count("p") != 0 && !add_ranges(values["p"].as<std::string>(), request))
-    return cli::exit_usage;
+  if (values.has("p") && !add_ranges(values.text("p"), request)) return cli::exit_usage;
   return ask_and_report(request);
 }
 
@@ -152,13 +149,12 @@ int cmd_it_enable(const Words& words) {
   table.positional("which", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
-  if (outcome.values.count("which") == 0) {
+  if (!outcome.values.has("which")) {
     cli::error("Say which processes: all, PID, PID-, PID-PID, or several of these.");
     return cli::exit_usage;
   }
   Request request{"it_enable"};
-  if (!add_ranges(outcome.values["which"].as<std::vector<std::string>>().front(), request))
-    return cli::exit_usage;
+  if (!add_ranges(outcome.values.words("which").front(), request)) return cli::exit_usage;
   return ask_and_report(request);
 }
 

@@ -17,9 +17,7 @@ int cmd_ptt_int(const Words& words) {
   table.positional("word", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
-  const std::string word = outcome.values.count("word") != 0
-                               ? outcome.values["word"].as<std::vector<std::string>>().front()
-                               : "";
+  const std::string word = outcome.values.has("word") ? outcome.values.words("word").front() : "";
   if (word != "on" && word != "off") {
     cli::error("Say on or off.");
     return cli::exit_usage;

@@ -21,8 +21,7 @@ cli::OptionTable plain(const std::string& synopsis, const std::string& summary,
 }
 
 std::vector<std::string> positionals(const cli::OptionTable::Outcome& outcome, const char* name) {
-  return outcome.values.count(name) != 0 ? outcome.values[name].as<std::vector<std::string>>()
-                                         : std::vector<std::string>{};
+  return outcome.values.has(name) ? outcome.values.words(name) : std::vector<std::string>{};
 }
 
 int without_arguments(const Words& words, const char* name, const char* summary) {
@@ -135,14 +134,13 @@ int cmd_stacks(const Words& words) {
       "Has ticks and dispatches carry the stack of the user's code, of the kernel's or both, from "
       "the next 'on' on. User stacks follow frame pointers. Only while the trace is off.",
       {"swtrace stacks both", "swtrace stacks user -depth 16"});
-  table.group("Stacks")("depth",
-                        cli::po::value<std::string>()->default_value("64")->value_name("N"),
+  table.group("Stacks")("depth", cli::text("N", "64"),
                         "frames of the kernel and of the user each, 1 to 127");
   table.positional("which", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const auto which = positionals(outcome, "which");
-  const std::string& text = outcome.values["depth"].as<std::string>();
+  const std::string& text = outcome.values.text("depth");
   constexpr int depth_most = 127;
   const auto depth = parse_number(text, depth_most);
   constexpr const char* choices[] = {"off", "kernel", "user", "both"};  // as PI_STACKS_*

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// JSON values; nlohmann-json writes and parses their text.
+#include "json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace pi {
+namespace {
+
+using Library = nlohmann::ordered_json;
+
+struct ToLibrary {
+  Library operator()(std::monostate) const { return nullptr; }
+  Library operator()(const Json::Array& elements) const {
+    Library array = Library::array();
+    for (const Json& element : elements) array.push_back(element.visit(*this));
+    return array;
+  }
+  Library operator()(const Json::Object& members) const {
+    Library object = Library::object();
+    for (const auto& [name, value] : members) object.emplace(name, value.visit(*this));
+    return object;
+  }
+  template <class T>
+  Library operator()(const T& scalar) const {
+    return scalar;
+  }
+};
+
+// Deeper than any report; a hostile file may not exhaust the stack.
+constexpr size_t max_depth = 100;
+
+// Builds a value from what the parser finds, in the order of the text. Each function returns
+// whether to go on.
+class Builder {
+ public:
+  Json take() { return std::move(root_); }
+
+  bool null() { return add(Json()); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(int64_t value) { return add(value); }
+  bool number_unsigned(uint64_t value) { return add(value); }
+  bool number_float(double value, const std::string&) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(std::vector<uint8_t>&) { return false; }
+  bool start_array(size_t) { return open(Json::array()); }
+  bool start_object(size_t) { return open(Json::object()); }
+  bool end_array() { return close(); }
+  bool end_object() { return close(); }
+  bool key(std::string& name) {
+    name_ = std::move(name);
+    return true;
+  }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) { return false; }
+
+ private:
+  Json& place(Json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    Json& parent = *open_.back();
+    if (parent.is_object()) return parent.add(name_) = std::move(value);
+    return parent.push_back(std::move(value));
+  }
+  bool add(Json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(Json container) {
+    if (open_.size() >= max_depth) return false;
+    open_.push_back(&place(std::move(container)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Json root_;
+  std::vector<Json*> open_;  // stays valid: a container does not grow while one in it is open
+  std::string name_;         // of the member that comes next
+};
+
+}  // namespace
+
+Json::Json(std::initializer_list<Item> items) {
+  const bool object = std::ranges::all_of(items, [](const Item& item) {
+    const Array& pair = item.value.elements();
+    return pair.size() == 2 && pair.front().text() != nullptr;
+  });
+  if (!object) {
+    value_ = Array();
+    for (const Item& item : items) push_back(std::move(item.value));
+    return;
+  }
+  value_ = Object();
+  for (const Item& item : items) {
+    Array& pair = std::get<Array>(item.value.value_);
+    (*this)[*pair.front().text()] = std::move(pair.back());
+  }
+}
+
+std::optional<Json> Json::parse(std::string_view text) {
+  Builder builder;
+  if (!Library::sax_parse(text, &builder)) return std::nullopt;
+  return builder.take();
+}
+
+Json& Json::push_back(Json element) {
+  if (std::holds_alternative<std::monostate>(value_)) value_ = Array();
+  return std::get<Array>(value_).emplace_back(std::move(element));
+}
+
+Json& Json::operator[](std::string_view name) {
+  if (std::holds_alternative<std::monostate>(value_)) value_ = Object();
+  for (auto& [key, value] : std::get<Object>(value_))
+    if (key == name) return value;
+  return add(name);
+}
+
+Json& Json::add(std::string_view name) {
+  return std::get<Object>(value_).emplace_back(name, Json()).second;
+}
+
+void Json::update(Json object) {
+  for (auto& [name, value] : std::get<Object>(object.value_)) (*this)[name] = std::move(value);
+}
+
+std::string Json::dump(int indent) const {
+  return visit(ToLibrary()).dump(indent, ' ', false, Library::error_handler_t::replace);
+}
+
+std::optional<uint64_t> Json::whole_number() const {
+  const auto* number = std::get_if<uint64_t>(&value_);
+  return number != nullptr ? std::optional(*number) : std::nullopt;
+}
+
+std::optional<double> Json::number() const {
+  if (const auto* number = std::get_if<double>(&value_)) return *number;
+  if (const auto* number = std::get_if<uint64_t>(&value_)) return static_cast<double>(*number);
+  if (const auto* number = std::get_if<int64_t>(&value_)) return static_cast<double>(*number);
+  return std::nullopt;
+}
+
+const Json* Json::find(std::string_view name) const {
+  for (const auto& [key, value] : members())
+    if (key == name) return &value;
+  return nullptr;
+}
+
+const Json::Array& Json::elements() const {
+  static const Array none;
+  const auto* array = std::get_if<Array>(&value_);
+  return array != nullptr ? *array : none;
+}
+
+const Json::Object& Json::members() const {
+  static const Object none;
+  const auto* object = std::get_if<Object>(&value_);
+  return object != nullptr ? *object : none;
+}
+
+size_t Json::size() const {
+  if (is_array()) return elements().size();
+  if (is_object()) return members().size();
+  return std::holds_alternative<std::monostate>(value_) ? 0 : 1;
+}
+
+}  // namespace pi
