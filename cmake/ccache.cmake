@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Compiles through ccache where it is installed and the user has set no launcher of his own.
+#
+# ccache must be told that precompiled headers may be cached, and the compilers to leave out of them what differs from one
+# build to the next: "Precompiled headers" in ccache(1). The compiler's list of headers (-MD, which CMake asks for) saves
+# the preprocessor's run before each compilation: "depend mode" there.
+find_program(PITRACE_CCACHE ccache)
+mark_as_advanced(PITRACE_CCACHE)
+if(PITRACE_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${PITRACE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
+                      "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
