@@ -30,7 +30,7 @@ build_tools() {
   exec {build_lock}>"$dir/.lock" || die "cannot write to $dir; make the source tree writable"
   flock "$build_lock"
   if [[ ! -f $dir/build.ninja ]] || { [[ $preset != release ]] && grep -q '^PITRACE_TESTS:BOOL=OFF' "$dir/CMakeCache.txt"; }; then
-    say "building in ${dir#"$PWD"/} (once; takes a few minutes)"
+    say "building in ${dir#"$PWD"/} (once; about two minutes)"
     progress "configuring"
     (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || status=$?
   fi

@@ -29,7 +29,8 @@ setup() {
 
 @test "the archive is named after the trace, is a tar file, and readable by its owner only" {
   run -0 post -r run.nrm2 --archive
-  [[ -z $output ]]
+  # On a busy machine the kernel throttles its sampling clock, and post says so.
+  [[ -z $(sed '/[Tt]hrottled/d' <<<"$output") ]]
   [[ $(stat -c %a run.tar.zst) == 600 ]]
   [[ $(tar -tf run.tar.zst | tr '\n' ' ') == "README symbols.msi trace.nrm2 " ]]
   [[ ! -e tprof.out ]]
@@ -141,7 +142,7 @@ setup() {
   mv tprof.out before
   run -0 --separate-stderr post -r run.nrm2 -a2ndbg
   # shellcheck disable=SC2154 # run sets it
-  [[ -z $output && $stderr == *" symbols from /"*"build-id "* ]]
+  [[ -z $(sed '/[Tt]hrottled/d' <<<"$output") && $stderr == *" symbols from /"*"build-id "* ]]
   cmp before tprof.out
 }
 

@@ -3,7 +3,7 @@
 # msr, mpevt and cpi in real kernels: registers against what the kernel itself says, counts against a PMU of known
 # rates (fake_pmu/pitrace_fake_counters.c). One boot a kernel runs counters-guest.sh, one test a promise looks at what it said.
 
-kernels=(6.1 6.12)
+read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/guests.bash"
 

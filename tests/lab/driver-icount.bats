@@ -3,7 +3,7 @@
 # What a tick and an event cost, and that no tick is missing, in the instruction-count lab: exact, whatever the host does.
 # shellcheck disable=SC2016 # awk programs
 
-kernels=(6.1 6.12)
+read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/guests.bash"
 

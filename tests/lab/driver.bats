@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The module in real kernels: one boot a kernel runs driver-guest.sh, one test a promise looks at what it said.
 
-kernels=(6.1 6.12)
+read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/guests.bash"
 

@@ -4,7 +4,7 @@
 # host does.
 # shellcheck disable=SC2016 # the guest's own variables
 
-kernels=(6.1 6.12)
+read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/guests.bash"
 

@@ -1,16 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The proofs of tests/proofs with the module, in Debian's kernels: each in one of them, two guests at a time. What the
-# module does in both of them is tested by itself; tests/long/proofs.bats is this file, with the kernels changed.
+# module does in both of them is tested by itself. LAB_KERNELS is "one other"; long/proofs-other exchanges them, and runs
+# the tests that have the tag long as well.
 
-setup_file() {
-  export STAGE=$BUILD_DIR/stage
-  cmake --install "$BUILD_DIR" --prefix "$STAGE" >/dev/null
-}
+setup_file() { : "${STAGE:?is where the programs are installed}"; }
 
 setup() {
-  one=6.1 other=6.12
-  if [[ $BATS_TEST_DIRNAME == */long ]]; then one=6.12 other=6.1; fi
+  read -r one other <<<"${LAB_KERNELS:-6.1 6.12}"
 }
 
 # in_lab KERNEL [LAB-OPTION]... -- FILE...: bats in the guest; its own output is shown when it fails.
@@ -23,7 +20,7 @@ in_lab() {
   done
   shift
   PITRACE_WERROR=1 "$SOURCE_DIR/scripts/lab" "${options[@]}" -- \
-    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="$STAGE" PROOF_SOURCE=driver bats -T "$@"
+    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="$STAGE" PROOF_SOURCE=driver bats -T --filter-tags "${LAB_TAGS:-!long,!lab:long}" "$@"
 }
 
 # beside WORD... with WORD...: two of in_lab at the same time, for guests that take one processor of the host each.

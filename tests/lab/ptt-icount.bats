@@ -4,7 +4,7 @@
 # Exact, whatever the host does.
 # shellcheck disable=SC2016 # awk programs
 
-kernels=(6.1 6.12)
+read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/guests.bash"
 

@@ -3,7 +3,7 @@
 # Call stacks, event ticks and AboveIdle of the module in real kernels: one boot a kernel runs stacks-guest.sh, one
 # test a promise looks at what it said.
 
-kernels=(6.1 6.12)
+read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/guests.bash"
 

@@ -10,13 +10,28 @@ setup_file() {
   export programs=${BUILD_DIR:?}/tests
   export made=$BATS_FILE_TMPDIR
   export LC_ALL=C
-  # C, C++ and interpreted code, processes that come and go, libraries that replace each other.
+  export PITRACE_SOCKET=$made/socket
+  cd "$made" || return
+  # C, C++ and interpreted code, processes that come and go, libraries that replace each other. The shell goes on when the
+  # trace is on. With perf of it and its children alone: files of other programs may be replaced at any moment.
+  mkfifo go
   # shellcheck disable=SC2016 # the inner shell expands it
-  run.tprof --source="${PROOF_SOURCE:?}" -c 2000 -t -o "$made" -- sh -c '
+  bash -c 'read -r _ <go
     "$programs/mixed" 3
     "$programs/churn" 40 400000
     "$programs/reuse" "$programs/libfirst.so" "$programs/libsecond.so" 20 400000 >/dev/null
-    gzip -c "$programs/mixed" "$STAGE/bin/post" | gunzip | sha256sum >/dev/null'
+    gzip -c "$programs/mixed" "$STAGE/bin/post" | gunzip | sha256sum >/dev/null' &
+  local work=$! scope=()
+  [[ ${PROOF_SOURCE:?} == driver ]] || scope=(--scope process --pid "$work")
+  swtrace init --source "$PROOF_SOURCE" -s 16 "${scope[@]}"
+  swtrace enable tprof
+  swtrace setrate 2000
+  swtrace on
+  echo >go
+  wait "$work"
+  swtrace off
+  swtrace get
+  swtrace free
   post -r "$made/swtrace.nrm2" -o "$made" --archive --archive-files
 }
 

@@ -215,7 +215,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
     [ "$(swtrace info --json | jq .trace.active)" = false ]
     before=$(swtrace info --json | jq .trace.trace.produced)
     "$programs/churn" 50 200000 >/dev/null
-    "$programs/shares" 5 >/dev/null &
+    "$programs/shares" 4 >/dev/null &
     sleep 0.5
     [ "$(swtrace info --json | jq .trace.trace.produced)" = "$before" ]
     swtrace discard

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "a2n_fixture.h"
+#include "input_stride.h"
 
 namespace {
 
@@ -45,7 +46,8 @@ const char* const victims[] = {"libfull.so", "libgnuhash.so", "libmini.so", "lin
 TEST_F(HostileElf, EveryTruncationIsSurvived) {
   for (const char* victim : victims) {
     const std::string bytes = read(fixture(victim));
-    for (size_t size = 0; size < bytes.size(); size += size < 0x200 ? 7 : 173) {
+    for (size_t size = 0; size < bytes.size();
+         size += (size < 0x200 ? 7 : 173) * test_support::input_stride()) {
       try_bytes(bytes.substr(0, size));
     }
   }
@@ -55,7 +57,7 @@ TEST_F(HostileElf, FlippedBitsAreSurvived) {
   std::mt19937 random(11);
   for (const char* victim : victims) {
     const std::string bytes = read(fixture(victim));
-    for (int i = 0; i < 300; ++i) {
+    for (size_t i = 0; i < 300; i += test_support::input_stride()) {
       std::string damaged = bytes;
       for (size_t k = 0; k < 1 + random() % 20; ++k) {
         damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
@@ -72,7 +74,7 @@ TEST_F(HostileElf, WildNumbersInHeadersAreSurvived) {
   for (const char* victim : victims) {
     const std::string bytes = read(fixture(victim));
     const size_t sections = *reinterpret_cast<const uint64_t*>(bytes.data() + 0x28);
-    for (int i = 0; i < 300; ++i) {
+    for (size_t i = 0; i < 300; i += test_support::input_stride()) {
       std::string damaged = bytes;
       const size_t from = i % 2 ? 0 : sections;
       const size_t span = i % 2 ? 0x2a0 : bytes.size() - sections;
@@ -92,7 +94,7 @@ TEST_F(HostileElf, BareFilesWithDamagedDynamicSegmentsAreSurvived) {
   std::fill_n(bytes.begin() + 0x28, 8, '\0');
   std::fill_n(bytes.begin() + 0x3a, 6, '\0');
   const auto loads = truth::loads(fixture("libgnuhash.so"));
-  for (int i = 0; i < 500; ++i) {
+  for (size_t i = 0; i < 500; i += test_support::input_stride()) {
     std::string damaged = bytes;
     for (int k = 0; k < 4; ++k) {
       // The tables at the beginning, or the dynamic segment in the data.

@@ -1,0 +1,38 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# All programs and all of their tests under the address and undefined-behaviour sanitizers, with every input.
+
+setup_file() {
+  cd "$SOURCE_DIR" || return
+  cmake --preset asan
+  cmake --build build/asan
+}
+
+setup() {
+  cd "$SOURCE_DIR/build/asan" || return
+  export PITRACE_TEST_ALL=1
+}
+
+@test "unit tests" {
+  local program
+  for program in tests/*_test; do "$program" --gtest_brief=1; done
+}
+
+@test "golden tests" {
+  ctest -j "$(nproc)" --output-on-failure -L '^golden$'
+}
+
+# A Java virtual machine and other compilers' programs do not take a sanitizer's library.
+@test "command-line tests" {
+  ctest -j "$(nproc)" --output-on-failure -L '^cli$' -E 'cli/(jprof|libperfutil)'
+}
+
+@test "all of libperfutil under the thread sanitizer" {
+  cd "$SOURCE_DIR"
+  cmake --preset tsan
+  cmake --build build/tsan
+  local program
+  for program in driver_ring_test driver_ring_storm_test perfutil_core_test perfutil_api_test perfutil_perf_test; do
+    "build/tsan/tests/$program" --gtest_brief=1
+  done
+}
