@@ -70,6 +70,7 @@ told_within_a_point() {
   if judge "$cpus" found 4; then judge "$cpus" found; else awk '{ print; if ($3 < $2 - 1) bad = 1 } END { exit bad || !NR }' found; fi
 }
 
+# bats test_tags=lab:long
 @test "duty cycles of 50 and 90 percent are told within a point, and what else ran beside them" {
   told_within_a_point 7 50
 }

@@ -117,6 +117,7 @@ check_points() {
     END { for (l = 1; l <= 4; l++) print "level-" l, 25, 100 * level[l] / all }' stacks | check_points "$points"
 }
 
+# bats test_tags=lab:long
 @test "perf record -g, run at the same time, sees the same shares within two points" {
   perf script -i perf.data --comm calls -F ip,sym 2>/dev/null | awk '
     function add(   f) {

@@ -76,10 +76,12 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   [ "$(in_trace 71 | wc -l)" -eq 1600 ]
 }
 
+# bats test_tags=lab:long
 @test "the C++ sample works without a trace" {
   "$BUILD_DIR/examples/example_hooks_cpp" >printed
 }
 
+# bats test_tags=lab:long
 @test "threads that write their first hook at the same time all find the trace" {
   start -s 8
   for i in $(seq 30); do hooker -n 1 -t 8; done >written
@@ -138,6 +140,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   [ "$(awk '{ print $1 }' seen)" -gt 100 ]
 }
 
+# bats test_tags=lab:long
 @test "another user cannot write, and is told so" {
   [ "$EUID" -eq 0 ] || skip "needs root to become somebody else"
   # shellcheck source=tests/support/other_user.bash
@@ -153,6 +156,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   "$SOURCE_DIR"/tests/support/check-hooks 30 written post.show
 }
 
+# bats test_tags=lab:long
 @test "more threads than can have a ring, one after the other and at the same time" {
   [[ $PROOF_SOURCE == perf ]] || skip "the module has no rings of threads"
   start -s 64

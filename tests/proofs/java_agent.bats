@@ -69,6 +69,7 @@ same_as_log() {
     END { exit bad > 0 }' post.show
 }
 
+# bats test_tags=lab:long
 @test "in a container the trace has the process id that it knows the process by" {
   unshare -pf true 2>/dev/null || skip "needs root, for namespaces"
   start

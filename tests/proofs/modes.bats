@@ -74,6 +74,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   check_shares tprof.json shares 5 ten=10 twenty=20 thirty=30 forty=40
 }
 
+# bats test_tags=lab:long
 @test "continuous: an older file is kept, and a second interval begins a new one" {
   echo older >swtrace.nrm2
   begin 100 -t cont
@@ -93,6 +94,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   report
 }
 
+# bats test_tags=lab:long
 @test "continuous: a recorder killed with -9 leaves a file that can be read up to there" {
   begin 1000 -t cont -ss 4
   "$programs/shares" 3 >/dev/null
@@ -130,6 +132,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   [ "$(jq '[.losses.gaps[] | .first[] | select(.to_ns - .from_ns > 500000000)] | length > 0' tprof.json)" = true ]
 }
 
+# bats test_tags=lab:long
 @test "continuous: when the disk stays full the file is complete but for the newest records" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
@@ -181,6 +184,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   process_symbols tprof.json shares | grep -q ' forty '
 }
 
+# bats test_tags=lab:long
 @test "wrap-around: a recorder killed with -9 leaves all names" {
   begin 1000 -t wrap
   "$programs/churn" 100 100000 >/dev/null
@@ -192,6 +196,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   [ "$(grep -c churn post.show)" -ge 100 ]
 }
 
+# bats test_tags=lab:long
 @test "normal: what comes after a full buffer is counted as lost, after a suspension as before" {
   begin 4000 -s 64K
   timeout 2 "$programs/shares" 2 >/dev/null || true

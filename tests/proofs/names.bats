@@ -63,6 +63,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   checked
 }
 
+# bats test_tags=lab:long
 @test "posix_spawn" {
   names spawn spawned
   checked
@@ -73,6 +74,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   checked
 }
 
+# bats test_tags=lab:long
 @test "exec of a script: the process is the script, the module its interpreter" {
   printf '#!%s script\n' "$programs/names" >"$links/script.names"
   chmod +x "$links/script.names"
@@ -85,6 +87,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   checked
 }
 
+# bats test_tags=lab:long
 @test "who is whose parent is known of all, also when the parent is gone" {
   names orphan
   checked
@@ -99,6 +102,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   check_inner "$json" "$truth"
 }
 
+# bats test_tags=lab:long
 @test "a file that only the process's own mount namespace has is named while the process lives" {
   mkdir "$BATS_TEST_TMPDIR/private"
   linger unshare -m sh -c 'mount -t tmpfs private "$1" && cp "$2" "$1/libfirst.so" &&
@@ -133,6 +137,7 @@ without_symbols() { # without_symbols MODULE
   jq -e --arg file "$1" '.symbol_notes | any(startswith($file))' "$json"
 }
 
+# bats test_tags=lab:long
 @test "an overlay file" {
   mkdir "$BATS_TEST_TMPDIR"/{base,lower,upper,work,merged}
   mount -t tmpfs base "$BATS_TEST_TMPDIR/base"
@@ -148,16 +153,19 @@ without_symbols() { # without_symbols MODULE
   checked
 }
 
+# bats test_tags=lab:long
 @test "code in a memfd, two of one name: named while the process lives" {
   linger "$programs/places" memfd "$(milliseconds)" "$programs/libfirst.so" "$programs/libreplacement.so"
   checked
 }
 
+# bats test_tags=lab:long
 @test "code in a memfd whose process is gone: the report has the file and says why it has no symbols" {
   places memfd "$programs/libfirst.so"
   without_symbols "/memfd:code (deleted)"
 }
 
+# bats test_tags=lab:long
 @test "a file deleted after it was mapped: named while the process lives" {
   linger "$programs/places" deleted "$(milliseconds)" "$(copy_library first)"
   checked
@@ -169,6 +177,7 @@ without_symbols() { # without_symbols MODULE
   without_symbols "$file"
 }
 
+# bats test_tags=lab:long
 @test "a file replaced after it was mapped: named from what was mapped while the process lives" {
   linger "$programs/places" replaced "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
   checked
@@ -180,11 +189,13 @@ without_symbols() { # without_symbols MODULE
   without_symbols "$file"
 }
 
+# bats test_tags=lab:long
 @test "a file and its replacement, both run: each is named from its own" {
   linger "$programs/places" both "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
   checked
 }
 
+# bats test_tags=lab:long
 @test "anonymous code, asked for and not" {
   places anon -
   checked

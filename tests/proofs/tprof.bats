@@ -46,6 +46,7 @@ profile() { # profile OPTION... -- COMMAND...
   jq -e '.unresolved.no_module == 0 and .losses.lost == 0' "$json"
 }
 
+# bats test_tags=lab:long
 @test "perf record, run at the same time, sees the same symbols within two points" {
   sysctl -q kernel.perf_cpu_time_max_percent=0 kernel.perf_event_max_sample_rate=100000 2>/dev/null || true
   # Without build-ids: this perf breaks on files whose id is longer than 20 bytes.
@@ -54,6 +55,7 @@ profile() { # profile OPTION... -- COMMAND...
   compare_with_perf "$json" "$BATS_TEST_TMPDIR/perf.data" mixed 2
 }
 
+# bats test_tags=lab:long
 @test "a thousand short-lived processes leave no tick without a process or a module" {
   # A fork with exec takes a tenth of a second in the lab: a quarter of them there, each with four times the work.
   local count=1000 work
@@ -145,6 +147,7 @@ record_alone() {
   [[ $status == 4 ]]
 }
 
+# bats test_tags=lab:long
 @test "run.tprof --strict gives 3 when records were lost, and leaves a command's own status alone" {
   profile --strict -- sh -c 'exit 7' && status=0 || status=$?
   [[ $status == 7 ]]
@@ -169,6 +172,7 @@ record_alone() {
     grep -q "Note : The kernel kept its clock by $kept when the trace began and by acpi_pm in the end\."
 }
 
+# bats test_tags=lab:long
 @test "run.tprof passes the command's output and exit status on and keeps older files" {
   profile -- sh -c 'echo to-stdout; exit 7' >"$BATS_TEST_TMPDIR/stdout" && status=0 || status=$?
   [[ $status == 7 ]]
@@ -178,6 +182,7 @@ record_alone() {
   [[ $(stat -c %a "$out/swtrace.nrm2") == 600 ]]
 }
 
+# bats test_tags=lab:long
 @test "a trace that cannot be started is no trace, and only why is told" {
   run profile -m event -e nonsense -- true
   [ "$status" -eq 125 ]
