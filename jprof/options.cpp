@@ -237,7 +237,7 @@ std::string options_help(bool all) {
       "JProf names the code that a Java virtual machine generates, for tprof and ITrace.\n"
       "\n"
       "  java -agentpath:DIR/libjprof.so=OPTION,... or -agentlib:jprof=OPTION,...\n"
-      "  jcmd PID JVMTI.agent_load DIR/libjprof.so '\"OPTION,...\"'\n"
+      "  pitrace-attach PID DIR/libjprof.so OPTION,...\n"
       "\n"
       "More options are taken from the environment's JPROFOPTS when a JVM starts. Upper and lower\n"
       "case are the same. NO or - in front of a switch turns it off.\n"

@@ -18,7 +18,7 @@
 
 namespace pi::jprof {
 
-// What Agent_OnAttach() returns besides 0, which jcmd shows.
+// What Agent_OnAttach() returns besides 0, which pitrace-attach shows.
 enum ReturnCode : int {
   wrong_options = 1,
   no_logs = 2,         // they cannot be written

@@ -4,7 +4,7 @@
 # JProf for the Java virtual machines that run.tprof traces: added to a command, or to a process that runs. Sourced,
 # not run; the caller has set -euo pipefail.
 
-agent='' copied='' attached='' jvm_logs='' logs_fd='' jvm_user=()
+agent='' attacher='' to_attacher=''
 
 find_agent() {
   local directory
@@ -44,7 +44,11 @@ agent_way() {
   else echo none; fi
 }
 
-is_jvm() { grep -q '/libjvm\.so' "/proc/$1/maps" 2>/dev/null; }
+# is_jvm PID: a first look, by names that any process can choose. It decides whether JProf is built and pitrace-attach
+# asked, which looks closer; nothing that the process owns or names is used.
+is_jvm() {
+  timeout 5 grep -qE '^[0-9a-f]+-[0-9a-f]+ ..x. [^/]*/(.*/)?libjvm\.so( \(deleted\))?$' "/proc/$1/maps" 2>/dev/null
+}
 
 # build_jprof_too ROOT: in the source tree, before the build, so that it has JProf where that is wanted.
 build_jprof_too() {
@@ -79,83 +83,43 @@ prepare_java() {
   fi
 }
 
-# agent_command OPTIONS: loads the agent into the process, or talks to the one that is there.
-agent_command() {
-  local jcmd
-  jcmd=$(dirname "$(readlink "/proc/$target/exe")")/jcmd
-  [[ -x $jcmd ]] || jcmd=$(type -P jcmd) || {
-    echo "jcmd is not installed (a JDK has it)"
-    return 1
-  }
-  local answer
-  # In quotes, without which jcmd takes '=' and ',' for its own.
-  answer=$("$jcmd" "$target" JVMTI.agent_load "\"$agent\"" "\"$1\"" 2>&1) || {
-    echo "$answer"
-    return 1
-  }
-  # What the agent returned stands in the answer's last line.
-  [[ $answer == *"return code: 0"* ]] || {
-    echo "$answer"
-    return 1
-  }
-}
-
-# With the rights of who runs the traced process: what it could do itself, no more.
-as_jvm_user() { "${jvm_user[@]}" "$@"; }
-
-# Puts the agent into the traced process, if that is a Java virtual machine.
+# Loads JProf into the traced process, if that is a Java virtual machine. pitrace-attach stays until detach_java: all
+# that concerns the process's files, it does with the rights of the process's user.
 attach_java() {
+  local answer='' from_attacher problem result=0
   [[ $java != none ]] && is_jvm "$target" || return 0
   find_agent || return 0
-  local root=/proc/$target/root uid problem='' inside=$out
-  uid=$(stat -c %u "/proc/$target") || return 0
-  if ((EUID == 0 && uid != 0)); then
-    jvm_user=(setpriv "--reuid=$uid" "--regid=$(stat -c %g "/proc/$target")" --clear-groups --)
-  fi
-  jvm_logs=$out
-  # Another user may not get to where the trace goes; in a container it is somewhere else.
-  if ((uid != EUID)) || [[ ! $root$out -ef $out ]]; then
-    if [[ -L $root/tmp ]] || ! jvm_logs=$(as_jvm_user mktemp -d -p "$root/tmp" pitrace.XXXXXX 2>&1); then
-      say "process $target can write its logs nowhere, its methods will have no names: $jvm_logs"
-      jvm_logs=''
-      return 0
-    fi
-    inside=${jvm_logs#"$root"}
-    # By which it can be found when the process is gone, and its view of the files with it.
-    exec {logs_fd}<"$jvm_logs"
-  fi
-  # Neither may it get to where JProf is.
-  if [[ ! $root$agent -ef $agent ]] || ! as_jvm_user test -r "$agent"; then
-    copied=$jvm_logs/libjprof.so
-    as_jvm_user tee "$copied" <"$agent" >/dev/null && agent=$inside/libjprof.so
-  fi
-  if problem=$(agent_command "$(agent_options "$inside")"); then
-    attached=1
+  mkfifo "$scratch/to-attacher" "$scratch/from-attacher"
+  "$bin/pitrace-attach" --follow "$out" "$target" "$agent" \
+    <"$scratch/to-attacher" >"$scratch/from-attacher" 2>"$scratch/attach.log" &
+  attacher=$!
+  exec {to_attacher}>"$scratch/to-attacher" {from_attacher}<"$scratch/from-attacher"
+  # It answers in bounded time, or ends.
+  read -r answer <&"$from_attacher" || true
+  exec {from_attacher}<&-
+  if [[ $answer == attached ]]; then
     say "Java: added JProf to process $target"
-  else
-    say "JProf cannot be added to process $target, its methods will have no names: $problem"
+    return 0
   fi
+  end_attacher || result=$?
+  # 2: it is no Java virtual machine after all.
+  ((result == 2)) || say "JProf cannot be added to process $target, its methods will have no names: $problem"
 }
 
-# Takes the agent out again, and fetches the logs that it could not write beside the trace.
+# end_attacher: sets problem to what it said.
+end_attacher() {
+  local result=0
+  exec {to_attacher}>&-
+  wait "$attacher" || result=$?
+  attacher=''
+  problem=$(sed 's/^pitrace-attach: \(error: \)\{0,1\}//' "$scratch/attach.log")
+  return "$result"
+}
+
+# Takes JProf out again; its logs are beside the trace then.
 detach_java() {
-  local problem file name
-  if [[ -n $attached ]]; then
-    attached=''
-    if [[ -e /proc/$target ]] && ! problem=$(agent_command detach); then
-      say "JProf could not be taken out of process $target: $problem"
-    fi
-  fi
-  if [[ $copied == "$out"/* ]]; then rm -f "$copied"; fi
-  if [[ -n $jvm_logs && $jvm_logs != "$out" ]]; then
-    for file in "/proc/self/fd/$logs_fd"/log-*; do
-      name=${file##*/}
-      [[ $name =~ ^log-(jita2n|jtnm|msg)_[0-9]+$ ]] || continue
-      as_jvm_user cat "$file" >"$out/$name" || say "$file cannot be read"
-    done
-    as_jvm_user find "/proc/self/fd/$logs_fd/" -mindepth 1 -delete || true
-    exec {logs_fd}<&-
-    as_jvm_user rmdir "$jvm_logs" 2>/dev/null || as_jvm_user rmdir "/tmp/${jvm_logs##*/}" 2>/dev/null || true
-  fi
-  jvm_logs=''
+  local problem=''
+  [[ -n $attacher ]] || return 0
+  end_attacher || true
+  [[ -z $problem ]] || say "JProf in process $target: $problem"
 }

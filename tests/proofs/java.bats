@@ -31,6 +31,22 @@ need_host() { [[ $PROOF_SOURCE == perf ]] || skip "on this machine only"; }
 
 need_java() { [[ -e $classes/hellop.class ]] || skip "there is no JDK"; }
 
+# wait_for_jvm: until the JVM can be asked for something.
+wait_for_jvm() {
+  until pitrace-attach --check "$jvm" 2>/dev/null; do
+    kill -0 "$jvm"
+    sleep 0.1
+  done
+}
+
+# no_jcmd: a directory for PATH with a jcmd that fails.
+no_jcmd() {
+  mkdir "$BATS_TEST_TMPDIR/no"
+  printf '#!/bin/sh\nexit 1\n' >"$BATS_TEST_TMPDIR/no/jcmd"
+  chmod 755 "$BATS_TEST_TMPDIR/no/jcmd"
+  echo "$BATS_TEST_TMPDIR/no"
+}
+
 # shares: percentages of the ticks of process java by method and module, large ones.
 named_methods() { process_symbols "$json" java | awk '$3 == "JITCODE"'; }
 
@@ -101,8 +117,9 @@ check_hellop() {
   need_host
   java -cp "$classes" hellop 600000 >/dev/null &
   jvm=$!
-  sleep 3
-  profile -r 3 -p "$jvm"
+  wait_for_jvm
+  # No program of the JDK is needed for it.
+  PATH=$(no_jcmd):$PATH profile -r 3 -p "$jvm"
   check_hellop
   [[ -e $out/log-jita2n_$jvm ]]
   grep -q '^# end .* detach$' "$out/log-jita2n_$jvm"
@@ -128,8 +145,8 @@ check_hellop() {
   source "$SOURCE_DIR/tests/support/other_user.bash"
   make_public "$classes"
   as_nobody java -cp "$public/classes" hellop 600000 >/dev/null &
-  sleep 3
-  jvm=$(pgrep -u nobody -n java)
+  until jvm=$(pgrep -u nobody -n java); do sleep 0.1; done
+  wait_for_jvm
   profile -r 3 -p "$jvm"
   check_hellop
   [[ -e $out/log-jita2n_$jvm ]]
@@ -148,11 +165,12 @@ check_hellop() {
   # shellcheck disable=SC2016 # the inner shell's
   unshare -pfm --mount-proc sh -c 'mount --bind "$1" /mnt && mount -t tmpfs none /tmp && mount -t tmpfs none "$2" &&
     exec java -cp /mnt hellop 600000' - "$classes" "$(readlink -f "$STAGE/lib")" >/dev/null &
-  sleep 3
-  jvm=$(pgrep -n -f 'hellop 600000')
+  until jvm=$(pgrep -n -x -f 'java -cp /mnt hellop 600000'); do sleep 0.1; done
+  wait_for_jvm
   profile -r 3 -p "$jvm"
   check_hellop
-  [[ -e $out/log-jita2n_1 ]]
+  # By the id that the trace has: another process might be number 1 here.
+  [[ -e $out/log-jita2n_$jvm && ! -e $out/log-jita2n_1 ]]
   [[ -z $(find "/proc/$jvm/root/tmp" -maxdepth 1 -name 'pitrace*') ]]
 }
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Asks a HotSpot JVM for something by its attach socket. Runs with the JVM's user's rights only.
+#include "hotspot.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "below_root.h"
+
+namespace pi::attach {
+namespace {
+
+// The file .attach_pidN, by which a JVM that gets SIGQUIT knows that it shall open its socket. It
+// is removed with this object.
+class AttachFile {
+ public:
+  static Result<AttachFile> make(int directory, const std::string& name, uid_t owner) {
+    const int fd = ::openat(directory, name.c_str(),
+                            O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+      ::close(fd);
+      return AttachFile(directory, name);
+    }
+    if (errno != EEXIST) return Error{errno, fmt::format("{}: {}", name, std::strerror(errno))};
+    // One that an earlier attempt has left is as good.
+    struct stat facts {};
+    if (::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0)
+      return Error{errno, fmt::format("{}: {}", name, std::strerror(errno))};
+    if (S_ISREG(facts.st_mode) && facts.st_uid == owner) return AttachFile(directory, name);
+    return Error{EPERM, fmt::format("{} is there already: {} of user {}", name,
+                                    kind_of(facts.st_mode), facts.st_uid)};
+  }
+  AttachFile(AttachFile&& other) noexcept
+      : directory_(std::exchange(other.directory_, -1)), name_(std::move(other.name_)) {}
+  AttachFile& operator=(AttachFile&& other) noexcept {
+    std::swap(directory_, other.directory_);
+    std::swap(name_, other.name_);
+    return *this;
+  }
+  ~AttachFile() {
+    if (directory_ >= 0) ::unlinkat(directory_, name_.c_str(), 0);
+  }
+
+ private:
+  AttachFile(int directory, std::string name) : directory_(directory), name_(std::move(name)) {}
+  int directory_;
+  std::string name_;
+};
+
+}  // namespace
+
+Error Hotspot::no_answer() const {
+  return {1, fmt::format("process {} does not answer in time; it may be stopped, very busy, or run "
+                         "with -XX:+DisableAttachMechanism",
+                         target_.pid())};
+}
+
+Status Hotspot::wait_for(int socket, short events, const Deadline& deadline) const {
+  while (!deadline.is_over()) {
+    pollfd waiting[] = {{target_.pidfd(), POLLIN, 0}, {socket, events, 0}};
+    const nfds_t count = socket >= 0 ? 2 : 1;
+    const int ready = ::poll(waiting, count, deadline.poll_ms());
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return Error{1, fmt::format("poll: {}", std::strerror(errno))};
+    if (waiting[1].revents != 0 && socket >= 0) return {};
+    if (waiting[0].revents != 0)
+      return Error{1, fmt::format("process {} has ended", target_.pid())};
+  }
+  return no_answer();
+}
+
+// By the kernel's word it is this process that listens, not one that has put a socket in its place.
+Status Hotspot::check_peer(int socket) const {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return Error{1,
+                 fmt::format("the peer of its attach socket is unknown: {}", std::strerror(errno))};
+  if (peer.pid == target_.pid() && peer.uid == target_.status().uid) return {};
+  return Error{EPERM, fmt::format("its attach socket is served by process {} of user {}, not by "
+                                  "process {} of user {}",
+                                  peer.pid, peer.uid, target_.pid(), target_.status().uid)};
+}
+
+Result<UniqueFd> Hotspot::connect_now(const Deadline& deadline) const {
+  const std::string name = fmt::format(".java_pid{}", target_.status().inner_pid);
+  const UniqueFd file(::openat(tmp_, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file && errno == ENOENT) return UniqueFd();
+  struct stat facts {};
+  if (!file || ::fstat(file.get(), &facts) != 0)
+    return Error{1, fmt::format("/tmp/{}: {}", name, std::strerror(errno))};
+  if (!S_ISSOCK(facts.st_mode))
+    return Error{EPERM, fmt::format("/tmp/{} is {}, not a socket", name, kind_of(facts.st_mode))};
+  if (facts.st_uid != target_.status().uid)
+    return Error{EPERM, fmt::format("/tmp/{} belongs to user {}, not to the process's user {}",
+                                    name, facts.st_uid, target_.status().uid)};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = path_of(file.get());
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) return Error{1, fmt::format("socket: {}", std::strerror(errno))};
+  while (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    if (errno == ECONNREFUSED) return UniqueFd();
+    if (errno != EAGAIN && errno != EINTR)
+      return Error{1, fmt::format("/tmp/{}: {}", name, std::strerror(errno))};
+    // Too many others wait to be accepted.
+    if (deadline.is_over()) return no_answer();
+    (void)wait_for(-1, 0, Deadline(std::chrono::milliseconds(20)));
+  }
+  if (const auto checked = check_peer(socket.get()); !checked) return checked.error();
+  return socket;
+}
+
+// SIGQUIT ends a process that has no handler for it, so the handler is looked for again.
+Status Hotspot::wake_attach_listener() const {
+  const auto status = target_.read_status();
+  if (!target_.is_alive()) return Error{1, fmt::format("process {} has ended", target_.pid())};
+  if (!status) return Error{1, fmt::format("cannot read /proc/{}/status", target_.pid())};
+  if (status->stopped)
+    return Error{1, fmt::format("process {} is stopped; let it continue first", target_.pid())};
+  if (!status->catches_quit)
+    return Error{1, fmt::format("process {} does not catch SIGQUIT: it is no Java virtual machine, "
+                                "has just been started, or runs with -Xrs",
+                                target_.pid())};
+  if (::syscall(SYS_pidfd_send_signal, target_.pidfd(), SIGQUIT, nullptr, 0) == 0) return {};
+  return Error{
+      1, fmt::format("cannot send SIGQUIT to process {}: {}", target_.pid(), std::strerror(errno))};
+}
+
+Result<UniqueFd> Hotspot::connect(const Deadline& deadline) const {
+  auto socket = connect_now(deadline);
+  if (!socket || *socket) return socket;
+  const std::string name = fmt::format(".attach_pid{}", target_.status().inner_pid);
+  auto file = AttachFile::make(tmp_, name, target_.status().uid);
+  // Where another user has taken that name, the JVM also looks in its working directory.
+  if (!file && cwd_ >= 0) {
+    auto other = AttachFile::make(cwd_, name, target_.status().uid);
+    if (other) file = std::move(other);
+  }
+  if (!file) return Error{1, "/tmp/" + file.error().message};
+  if (const auto woken = wake_attach_listener(); !woken) return woken.error();
+  // The JVM opens the socket by and by; nothing announces it.
+  for (int pause = 5; !deadline.is_over(); pause = std::min(pause * 2, 100)) {
+    if (!target_.is_alive()) return Error{1, fmt::format("process {} has ended", target_.pid())};
+    socket = connect_now(deadline);
+    if (!socket || *socket) return socket;
+    (void)wait_for(-1, 0, Deadline(std::chrono::milliseconds(pause)));
+  }
+  return no_answer();
+}
+
+Status Hotspot::send(int socket, const std::string& request, const Deadline& deadline) const {
+  for (size_t done = 0; done < request.size();) {
+    const ssize_t sent = ::send(socket, request.data() + done, request.size() - done, MSG_NOSIGNAL);
+    if (sent >= 0) {
+      done += static_cast<size_t>(sent);
+    } else if (errno == EAGAIN) {
+      if (auto ready = wait_for(socket, POLLOUT, deadline); !ready) return ready;
+    } else if (errno != EINTR) {
+      return Error{
+          1, fmt::format("cannot send to process {}: {}", target_.pid(), std::strerror(errno))};
+    }
+  }
+  return {};
+}
+
+Result<std::string> Hotspot::receive(int socket, const Deadline& deadline) const {
+  std::string reply;
+  char part[4096];
+  while (!deadline.is_over()) {
+    const ssize_t got = ::recv(socket, part, sizeof part, 0);
+    if (got == 0) return reply;
+    if (got > 0) {
+      reply.append(part, static_cast<size_t>(got));
+      if (reply.size() > max_reply_bytes)
+        return Error{1, fmt::format("process {} answers with more than {} bytes", target_.pid(),
+                                    max_reply_bytes)};
+    } else if (errno == EAGAIN) {
+      if (auto ready = wait_for(socket, POLLIN, deadline); !ready) return ready.error();
+    } else if (errno != EINTR) {
+      return Error{
+          1, fmt::format("no answer from process {}: {}", target_.pid(), std::strerror(errno))};
+    }
+  }
+  return no_answer();
+}
+
+Result<std::string> Hotspot::ask(const std::string& request, const Deadline& deadline) const {
+  const auto socket = connect(deadline);
+  if (!socket) return socket.error();
+  if (const auto sent = send(socket->get(), request, deadline); !sent) return sent.error();
+  return receive(socket->get(), deadline);
+}
+
+}  // namespace pi::attach

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Writes fetched logs beside the trace. What comes in was written by a stranger.
+#ifndef PI_ATTACH_LOG_STORE_H
+#define PI_ATTACH_LOG_STORE_H
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
+namespace pi::attach {
+
+// A log's whole size; JProf's logs of large applications have some hundred megabytes.
+constexpr uint64_t max_log_bytes = uint64_t{1} << 30;
+
+// Whose logs are expected: as a log's line "# head" has it.
+struct LogOwner {
+  pid_t pid = 0;        // in the trace: what the fetched log is named for
+  pid_t inner_pid = 0;  // as the process itself sees it
+  uint64_t pid_namespace = 0;
+};
+
+// A log has no zero bytes.
+bool is_text(std::string_view bytes);
+
+// Whether a log's beginning names this process in its first line "# head".
+bool is_log_of(std::string_view beginning, const LogOwner& owner);
+
+// One log after the other; a log gets its name when all of it is there and it is the process's own.
+class LogStore {
+ public:
+  LogStore(int directory, LogOwner owner) : directory_(directory), owner_(owner) {}
+  ~LogStore() { abandon(); }
+  LogStore(const LogStore&) = delete;
+  LogStore& operator=(const LogStore&) = delete;
+
+  Status begin(int kind);
+  Status add(std::string_view bytes);
+  Status finish();
+  void abandon();
+  int stored() const { return stored_; }
+
+ private:
+  int directory_;
+  LogOwner owner_;
+  UniqueFd file_;
+  std::string name_, unfinished_, beginning_;
+  uint64_t size_ = 0;
+  int stored_ = 0;
+};
+
+}  // namespace pi::attach
+
+#endif  // PI_ATTACH_LOG_STORE_H

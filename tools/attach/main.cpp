@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// pitrace-attach: loads an agent into a running Java virtual machine, with its user's rights only.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+
+#include "cli.h"
+#include "session.h"
+
+namespace pi::attach {
+namespace {
+
+cli::OptionTable options() {
+  cli::OptionTable table(
+      {"pitrace-attach [OPTION]... PID [LIBRARY [OPTIONS]]",
+       "Loads a JVMTI agent into a running HotSpot JVM: LIBRARY is its absolute path as process "
+       "PID "
+       "sees it, OPTIONS is what it gets. Needs no JDK. As root this works for any user's process; "
+       "all that is done in its name is done with its user's rights.",
+       {"pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/libjprof.so tprof,logpath=/tmp/run",
+        "pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/libjprof.so detach",
+        "pitrace-attach --check 4711"},
+       "Exit status: 0 done, 1 it failed, 2 the process is no Java virtual machine, 255 wrong "
+       "options."});
+  table.group("What to do")  //
+      ("check", cli::flag(),
+       "only see whether PID is a JVM; sends nothing to it")  //
+      ("follow", cli::text("DIR"),
+       "LIBRARY is JProf, by its path here. Load it, print \"attached\", take it out when standard "
+       "input ends, and put its logs into DIR")  //
+      ("timeout", cli::text("SEC", "30"), "how long to wait for each answer, 1 to 600");
+  table.positional("words", -1);
+  return table;
+}
+
+int number(const std::string& text, int most) {
+  int value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end && value > 0 && value <= most ? value : 0;
+}
+
+std::string absolute(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real ? real.get() : path;
+}
+
+struct Wanted {
+  bool check = false, follow = false;
+  pid_t pid = 0;
+  Plan plan;
+};
+
+// What is wrong, or nothing.
+std::string read_options(const cli::Values& values, Wanted& wanted) {
+  std::vector<std::string> words;
+  if (values.has("words")) words = values.words("words");
+  wanted.check = values.flag("check");
+  wanted.follow = values.has("follow");
+  if (words.empty()) return "Name a process by its id.";
+  wanted.pid = number(words[0], 4194304);
+  if (wanted.pid == 0) return fmt::format("'{}' is not the id of a process.", words[0]);
+  const int timeout = number(values.text("timeout"), 600);
+  if (timeout == 0) return "--timeout takes a whole number of seconds from 1 to 600.";
+  wanted.plan.timeout = std::chrono::seconds(timeout);
+  if (wanted.check && wanted.follow) return "--check and --follow exclude each other.";
+  if (wanted.check) return words.size() == 1 ? "" : "--check takes the process's id only.";
+  if (words.size() < 2) return "Name the agent's library.";
+  if (words.size() > (wanted.follow ? 2 : 3)) return "There are too many words.";
+  wanted.plan.library = words[1];
+  if (words.size() == 3) wanted.plan.options = words[2];
+  if (wanted.follow) {
+    wanted.plan.library = absolute(words[1]);
+    wanted.plan.directory = absolute(values.text("follow"));
+  } else if (!words[1].starts_with('/')) {
+    return "The library's path must be absolute.";
+  }
+  return "";
+}
+
+// The standard descriptors are never anything else of ours.
+void have_standard_descriptors() {
+  int fd;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
+}
+
+Status run(const Wanted& wanted) {
+  const auto target = Target::open(wanted.pid);
+  if (!target) return target.error();
+  if (wanted.check) return check(*target);
+  return wanted.follow ? follow(*target, wanted.plan) : load(*target, wanted.plan);
+}
+
+int main(const std::vector<std::string>& arguments) {
+  const auto outcome = options().parse(arguments);
+  if (outcome.exit) return *outcome.exit;
+  Wanted wanted;
+  if (const auto wrong = read_options(outcome.values, wanted); !wrong.empty()) {
+    cli::error(wrong);
+    return cli::exit_usage;
+  }
+  const auto done = run(wanted);
+  if (done) return cli::printed(cli::exit_good);
+  cli::error(done.error().message);
+  return done.error().code;
+}
+
+}  // namespace
+}  // namespace pi::attach
+
+int main(int argc, char** argv) {
+  pi::attach::have_standard_descriptors();
+  pi::cli::set_tool("pitrace-attach");
+  return pi::attach::main({argv + 1, argv + argc});
+}

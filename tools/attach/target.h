@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The process that the agent is for: held by a pidfd and its /proc directory, so that a process
+// that gets the same id later is never meant.
+#ifndef PI_ATTACH_TARGET_H
+#define PI_ATTACH_TARGET_H
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
+namespace pi::attach {
+
+// What /proc/PID/status says. The kernel writes it; only the name in it is the process's own.
+struct ProcStatus {
+  bool one_user = false;  // the real, effective, saved and file-system ids are the same
+  uid_t uid = 0;
+  gid_t gid = 0;
+  pid_t inner_pid = 0;        // its id in its own pid namespace
+  bool in_namespace = false;  // that is a namespace below that of /proc
+  bool catches_quit = false;  // it has a handler for SIGQUIT
+  bool stopped = false;       // by a signal or a debugger
+};
+
+std::optional<ProcStatus> parse_status(std::string_view text);
+
+// Whether a line of /proc/PID/maps is of executable code from a file NAME.
+bool maps_code_of(std::string_view line, std::string_view name);
+
+constexpr int not_a_jvm = 2;  // Error::code, and what the program exits with
+
+class Target {
+ public:
+  static Result<Target> open(pid_t pid);
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }
+  int proc() const { return proc_.get(); }
+  const ProcStatus& status() const { return status_; }
+  // The inode of its pid namespace; 0 when the caller may not see it.
+  uint64_t pid_namespace() const { return pid_namespace_; }
+  bool is_alive() const;
+  // As it is now.
+  std::optional<ProcStatus> read_status() const;
+  // What keeps it from being a HotSpot JVM: not_a_jvm, or 1 when that cannot be found out.
+  Status looks_like_jvm() const;
+
+ private:
+  pid_t pid_ = 0;
+  UniqueFd pidfd_, proc_;
+  ProcStatus status_;
+  uint64_t pid_namespace_ = 0;
+};
+
+}  // namespace pi::attach
+
+#endif  // PI_ATTACH_TARGET_H
