@@ -55,7 +55,7 @@ build_jprof_too() {
   [[ $(agent_way) != none ]] || { [[ $java != none && -n $target ]] && is_jvm "$target"; } || return 0
   [[ ! -f $1/build/lib/libjprof.so ]] || return 0
   # Without it there is a report all the same, and a message.
-  "$here/install-deps" java || return 0
+  need_packages java || return 0
   # What was configured before there was a JDK is configured again.
   rm -f "$1/build/build.ninja"
 }

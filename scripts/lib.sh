@@ -19,6 +19,19 @@ progress_end() {
   if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
 }
 
+# need_packages GROUP...: has scripts/install-deps install what is missing of these groups; with no_install=1 only says what
+# that is.
+need_packages() {
+  local missing
+  if ((${no_install:-0} == 0)); then
+    "${here:?}/install-deps" "$@"
+    return
+  fi
+  missing=$("${here:?}/install-deps" --check "$@") && return
+  say "packages are missing, and --no-install was given. Install them with: apt-get install ${missing//$'\n'/ }"
+  return 1
+}
+
 # build_tools ROOT PRESET DIR [TARGET...]: configures once, builds what changed; quiet unless it takes long
 # or fails. The log is shown on failure. The presets release and dev share a place, so that check need not build again
 # what run.tprof has built: there dev adds the tests, and release takes what it finds.

@@ -23,7 +23,7 @@ prepare_module() {
   elif [[ ! -e /proc/modules ]]; then why="this kernel has no loadable modules"
   elif [[ $(cat /proc/sys/kernel/modules_disabled 2>/dev/null) == 1 ]]; then
     why="loading modules is switched off (kernel.modules_disabled)"
-  elif ! "${here:?}/install-deps" module >&2; then why="its build dependencies are missing"
+  elif ! need_packages module >&2; then why="its build dependencies are missing"
   elif [[ ! -e /lib/modules/$(uname -r)/build ]]; then
     why="the headers of kernel $(uname -r) are not installed"
   else

@@ -12,7 +12,7 @@ setup() {
 @test "the help names every option, and the way it works when asked for" {
     run run.tprof --help
     [ "$status" -eq 0 ]
-    for option in '-m time|event' '-c N' '-e EVENT' ' -g ' '--source=WHICH' '--strict' '-p PID' '--java' '--no-java'; do
+    for option in '-m time|event' '-c N' '-e EVENT' ' -g ' '--source=WHICH' '--strict' '-p PID' '--java' '--no-java' '--no-install'; do
         [[ "$output" == *"$option"* ]] || { echo "$option"; false; }
     done
     run run.tprof -h verbose
@@ -46,4 +46,17 @@ setup() {
     run -125 run.tprof -p 4194303
     [[ "$output" == "run.tprof: error: there is no process 4194303" ]]
     [ -z "$(ls -A)" ]
+}
+
+@test "--no-install installs nothing: it names the missing packages and ends" {
+    [[ $SOURCE_DIR/scripts/run.tprof -ef $(readlink -f "$(type -P run.tprof)") ]] || skip "an installed run.tprof installs no packages"
+    # As if no package were there.
+    mkdir fake
+    printf '#!/bin/sh\nexit 0\n' >fake/dpkg-query
+    # shellcheck disable=SC2016 # the fake program's own
+    printf '#!/bin/sh\necho called >>"$(dirname "$0")/called"; exit 1\n' >fake/apt-get
+    chmod 755 fake/*
+    PATH=$PWD/fake:$PATH run -125 run.tprof --no-install -- true
+    [[ "$output" == *"--no-install was given"*"apt-get install g++ cmake"* ]]
+    [ ! -e fake/called ]
 }
