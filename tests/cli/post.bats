@@ -11,10 +11,11 @@ setup() {
 
 # le SIZE NUMBER: the number's bytes, lowest first.
 le() {
-    local i number=$2
+    local i byte number=$2
     for ((i = 0; i < $1; ++i)); do
+        printf -v byte '\\x%02x' $((number & 255))
         # shellcheck disable=SC2059
-        printf "\\x$(printf %02x $((number & 255)))"
+        printf "$byte"
         ((number >>= 8)) || true
     done
 }
