@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
@@ -99,10 +100,13 @@ class Reader {
     if (method.size == 0) return true;
     method.time = time;
     method.name = interner_.add(name);
-    if (auto lines = lines_.extract(method.address); !lines.empty())
-      method.source.set_lines(std::move(lines.mapped()));
+    if (auto lines = lines_.extract(method.address); !lines.empty()) {
+      JitSource source;
+      source.set_lines(std::move(lines.mapped()));
+      method.source = std::make_shared<const JitSource>(std::move(source));
+    }
     if (with_code_ && fields.rest().size() >= method.size)
-      method.code = fields.rest().substr(0, method.size);
+      method.code = std::make_shared<const std::string>(fields.rest().substr(0, method.size));
     live_[method.address] = code_.methods();
     code_.load(std::move(method));
     return true;
@@ -123,7 +127,6 @@ class Reader {
     method.address = to;
     method.size = size;
     method.time = time;
-    if (method.code.size() > size) method.code.resize(size);
     live_[to] = code_.methods();
     code_.load(std::move(method));
     return true;

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "line_reader.h"
 #include "words.h"
+#include "safe_file.h"
 
 namespace a2n {
 namespace {
@@ -166,7 +168,7 @@ class Reader {
     for (size_t at = 0; at < digits.size(); at += 2) {
       uint8_t byte = 0;
       to_number(digits.substr(at, 2), byte, 16);
-      current_->code.push_back(static_cast<char>(byte));
+      bytes_.push_back(static_cast<char>(byte));
     }
   }
 
@@ -219,8 +221,7 @@ class Reader {
                   to_number(take_word(frame, ':'), id, 16) &&
                   (frame == format::unknown_bci || to_number(frame, index, 16));
       const auto known = methods_.find(id);
-      good = good && known != methods_.end() &&
-             current_->source.add_frame(parent, known->second, index);
+      good = good && known != methods_.end() && source_.add_frame(parent, known->second, index);
       bad_source_ = !good;
     }
     return !bad_source_;
@@ -233,7 +234,7 @@ class Reader {
       std::string_view range = take_word(text);
       uint32_t end = 0, frame = 0;
       bad_source_ = !to_number(take_word(range, ':'), end, 16) || !to_number(range, frame, 16) ||
-                    !current_->source.add_range(end, frame);
+                    !source_.add_range(end, frame);
     }
     return !bad_source_;
   }
@@ -257,12 +258,16 @@ class Reader {
 
   void flush() {
     if (current_) {
-      if (bad_source_) current_->source = {};
-      if (code_left_ != 0) current_->code.clear();
+      if (!bad_source_ && !source_.empty())
+        current_->source = std::make_shared<const JitSource>(std::move(source_));
+      if (code_left_ == 0 && !bytes_.empty())
+        current_->code = std::make_shared<const std::string>(std::move(bytes_));
       code_.load(std::move(*current_));
     }
     current_.reset();
     bad_source_ = false;
+    source_ = {};
+    bytes_ = {};
     code_left_ = 0;
   }
 
@@ -279,6 +284,8 @@ class Reader {
   std::unordered_map<uint32_t, std::shared_ptr<BytecodeMethod>> methods_;
   std::optional<JitMethod> current_;  // what further lines may tell more of
   uint64_t code_left_ = 0;            // bytes that are to come
+  JitSource source_;                  // its frames so far
+  std::string bytes_;                 // its code so far
   bool bad_source_ = false;           // its frames make no sense
 };
 

@@ -144,7 +144,7 @@ std::vector<SourceFrame> Library::frames(uint32_t pid, uint64_t address, uint64_
   const Space* space = processes_.find(pid, time);
   const auto piece = piece_at(space, address, time);
   if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed))
-    return method->source.at(static_cast<uint32_t>(address - method->address), method->name);
+    return method->frames_at(static_cast<uint32_t>(address - method->address));
   SYMDATA data;
   const int rc = lookup(pid, address, time, data);
   if (rc != A2N_SUCCESS && rc != A2N_FLAKY_SYMBOL) return {};
@@ -170,7 +170,7 @@ Library::Code Library::code(uint32_t pid, uint64_t address, uint64_t time) {
   const Space* space = processes_.find(pid, time);
   const auto piece = piece_at(space, address, time);
   if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed))
-    return {method->code, method->address};
+    return {method->bytes(), method->address};
   SYMDATA data;
   if (!piece || lookup(pid, address, time, data) != A2N_SUCCESS || data.method ||
       (data.flags & A2N_FLAG_KERNEL) != 0)
@@ -191,7 +191,8 @@ size_t Library::read_code(uint32_t pid, uint64_t address, uint64_t time, char* o
   const auto piece = piece_at(space, address, time);
   if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed)) {
     const uint64_t at = address - method->address;
-    return at < method->code.size() ? method->code.copy(out, room, at) : 0;
+    const std::string_view bytes = method->bytes();
+    return at < bytes.size() ? bytes.copy(out, room, at) : 0;
   }
   if (!piece) return 0;
   Mapping& mapping = mappings_[piece->tag];

@@ -23,8 +23,7 @@ void look_everywhere(const a2n::JitCode& code) {
         const a2n::JitMethod* found = code.find(address, time);
         if (!found) continue;
         if (address < found->address || address - found->address >= found->size) std::abort();
-        if (found->source.at(static_cast<uint32_t>(address - found->address), found->name).empty())
-          std::abort();
+        if (found->frames_at(static_cast<uint32_t>(address - found->address)).empty()) std::abort();
       }
   }
 }
