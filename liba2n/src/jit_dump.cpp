@@ -3,17 +3,19 @@
 #include "jit_dump.h"
 
 #include <elf.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "budgets.h"
+#include "safe_file.h"
 
 namespace a2n {
 namespace {
@@ -207,8 +209,8 @@ pi::Result<Header> read_header(int fd, const std::string& path) {
 
 pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool with_code,
                          Interner& interner, Notes& notes, JitCode& code) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return pi::Error{errno, name + ": " + std::strerror(errno)};
+  const auto whole = size_within(fd, name, budgets::jit_dump);
+  if (!whole) return whole.error();
   const auto header = read_header(fd, name);
   if (!header) return header.error();
   if (pid != 0 && header->pid != pid)
@@ -217,7 +219,9 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
   Reader reader(with_code, interner, read);
   size_t senseless = 0;
   std::string bytes;
-  while (read_up_to(fd, bytes, 16) && bytes.size() == 16) {
+  // What is appended meanwhile is not read.
+  uint64_t left = *whole - std::min<uint64_t>(*whole, header->size);
+  while (left >= 16 && read_up_to(fd, bytes, 16) && bytes.size() == 16) {
     Fields fields(bytes);
     const uint32_t kind = fields.take<uint32_t>();
     const uint32_t size = fields.take<uint32_t>();
@@ -228,7 +232,8 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
       break;
     }
     // A runtime that was killed, or is writing, leaves a part of a record.
-    if (size > status.st_size) break;
+    if (size > left) break;
+    left -= size;
     std::string body;
     if (!read_up_to(fd, body, size - 16) || body.size() != size - 16) break;
     if (!reader.record(kind, time, body)) ++senseless;

@@ -12,9 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "budgets.h"
 #include "line_reader.h"
-#include "words.h"
 #include "safe_file.h"
+#include "words.h"
 
 namespace a2n {
 namespace {
@@ -265,9 +266,9 @@ class Reader {
       code_.load(std::move(*current_));
     }
     current_.reset();
-    bad_source_ = false;
     source_ = {};
     bytes_ = {};
+    bad_source_ = false;
     code_left_ = 0;
   }
 
@@ -283,9 +284,9 @@ class Reader {
   size_t senseless_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<BytecodeMethod>> methods_;
   std::optional<JitMethod> current_;  // what further lines may tell more of
-  uint64_t code_left_ = 0;            // bytes that are to come
   JitSource source_;                  // its frames so far
   std::string bytes_;                 // its code so far
+  uint64_t code_left_ = 0;            // bytes that are to come
   bool bad_source_ = false;           // its frames make no sense
 };
 
@@ -293,9 +294,11 @@ class Reader {
 
 pi::Status read_jit_log(int fd, const std::string& name, const JitLogProcess& process,
                         bool with_code, Interner& interner, Notes& notes, JitCode& code) {
+  const auto size = size_within(fd, name, budgets::jit_log);
+  if (!size) return size.error();
   JitCode read;
   Reader reader(process, with_code, interner, read);
-  LineReader lines(fd);
+  LineReader lines(fd, *size);
   for (std::string_view line; reader.refusal().empty() && lines.next(line);) reader.line(line);
   reader.finish();
   if (lines.error() != 0)
