@@ -178,7 +178,8 @@ bool read_up_to(int fd, std::string& out, size_t size) {
   return true;
 }
 
-pi::Result<Header> read_header(int fd, const std::string& path) {
+// whole: bytes of the file.
+pi::Result<Header> read_header(int fd, const std::string& path, uint64_t whole) {
   std::string bytes;
   if (!read_up_to(fd, bytes, 40)) return pi::Error{errno, path + ": " + std::strerror(errno)};
   Fields fields(bytes);
@@ -193,7 +194,7 @@ pi::Result<Header> read_header(int fd, const std::string& path) {
   header.flags = fields.take<uint64_t>();
   if (mark == magic_swapped)
     return pi::Error{EINVAL, path + ": it is of a machine with another order of bytes"};
-  if (!fields.good() || mark != magic || header.size < bytes.size() || header.size > largest_record)
+  if (!fields.good() || mark != magic || header.size < bytes.size() || header.size > whole)
     return pi::Error{EINVAL, path + ": it is not a jitdump file"};
   if (version != known_version)
     return pi::Error{EINVAL,
@@ -211,7 +212,7 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
                          Interner& interner, Notes& notes, JitCode& code) {
   const auto whole = size_within(fd, name, budgets::jit_dump);
   if (!whole) return whole.error();
-  const auto header = read_header(fd, name);
+  const auto header = read_header(fd, name, *whole);
   if (!header) return header.error();
   if (pid != 0 && header->pid != pid)
     return pi::Error{EINVAL, name + ": it is of a process " + std::to_string(header->pid)};

@@ -95,6 +95,16 @@ TEST_F(Amplification, CodeThatMovesOftenKeepsItsBytesOnce) {
   EXPECT_LT(peak.bytes(), 32 * MiB);
 }
 
+TEST_F(Amplification, AHeadThatSaysItIsLongerThanTheFileTakesNoMemory) {
+  const uint32_t head[] = {0x4a695444, 1, 1 << 28, 62, 0, 100, 0, 0, 0, 0};
+  const std::string path =
+      write("jit-100.dump", std::string(reinterpret_cast<const char*>(head), sizeof head));
+  const HeapPeak peak;
+  EXPECT_EQ(A2nLoadJittedMethods(pid, A2N_JIT_DUMP, path.c_str(), nullptr), A2N_JITTED_ERROR);
+  EXPECT_THAT(A2nGetErrorText(), HasSubstr(path));
+  EXPECT_LT(peak.bytes(), MiB);
+}
+
 TEST_F(Amplification, SparseFilesOfRuntimesAreRefusedByName) {
   const std::string good = write("perf-100.map", "1000 100 good\n");
   for (const int form : {A2N_JIT_LOG, A2N_JIT_DUMP, A2N_JIT_PERF_MAP}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Puts together ELF files that no compiler makes.
-#ifndef ELF_BUILDER_H
-#define ELF_BUILDER_H
+#ifndef TESTS_SUPPORT_ELF_BUILDER_H
+#define TESTS_SUPPORT_ELF_BUILDER_H
 
 #include <elf.h>
 
@@ -28,6 +28,10 @@ class ElfBuilder {
   void symbols(const std::vector<Entry>& entries, std::string names);
   std::string bytes() const;
 
+  // A file with one symbol, "nnnn", and DWARF 4: count functions are inlined there, each on the
+  // same list of ranges.
+  static std::string inlined_on_one_list(uint32_t count, uint32_t ranges);
+
   // The bytes of a value, the lowest first.
   template <class T>
   static std::string raw(const T& value) {
@@ -40,4 +44,4 @@ class ElfBuilder {
   std::vector<Elf64_Shdr> headers_;
 };
 
-#endif  // ELF_BUILDER_H
+#endif  // TESTS_SUPPORT_ELF_BUILDER_H

@@ -79,3 +79,25 @@ std::string ElfBuilder::bytes() const {
   for (const Elf64_Shdr& section_header : whole.headers_) whole.body_ += raw(section_header);
   return whole.body_;
 }
+
+std::string ElfBuilder::inlined_on_one_list(uint32_t count, uint32_t ranges) {
+  using E = ElfBuilder;
+  // compile_unit; subprogram with low_pc; inlined_subroutine with ranges.
+  const char abbreviations[] =
+      "\x01\x11\x01\x00\x00\x02\x2e\x01\x11\x01\x00\x00\x03\x1d\x00\x55\x17\x00\x00";
+  std::string entries = "\x01\x02" + E::raw(E::code_address);
+  for (uint32_t i = 0; i < count; ++i) entries += "\x03" + E::raw(uint32_t{0});
+  entries += std::string(2, '\0');
+  std::string info = E::raw(static_cast<uint32_t>(7 + entries.size())) + E::raw(uint16_t{4}) +
+                     E::raw(uint32_t{0}) + '\x08' + entries;
+  std::string list;
+  for (uint64_t i = 0; i < ranges; ++i)
+    list += E::raw(E::code_address + 2 * i) + E::raw(E::code_address + 2 * i + 1);
+  list += std::string(16, '\0');
+  E elf;
+  elf.symbols({{1, E::code_address}}, std::string("\0nnnn", 6));
+  elf.section(".debug_abbrev", SHT_PROGBITS, std::string(abbreviations, sizeof abbreviations));
+  elf.section(".debug_info", SHT_PROGBITS, info);
+  elf.section(".debug_ranges", SHT_PROGBITS, list);
+  return elf.bytes();
+}
