@@ -3,52 +3,20 @@
 #include "address_space.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace a2n {
 namespace {
 
-// The piece of a sorted, disjoint list that contains address, or null.
-const Piece* piece_at(const AddressSpace::Pieces& pieces, uint64_t address) {
-  auto after =
-      std::upper_bound(pieces.begin(), pieces.end(), address,
-                       [](uint64_t value, const Piece& piece) { return value < piece.begin; });
-  if (after == pieces.begin()) return nullptr;
-  const Piece& piece = *--after;
-  return address < piece.end ? &piece : nullptr;
-}
+constexpr size_t checkpoint_distance = 32;  // changes that a search goes through at most
 
 }  // namespace
 
 void AddressSpace::thaw() {
   if (thawed_) return;
-  live_.clear();
-  if (initial_) {
-    for (const Piece& piece : *initial_) {
-      live_.emplace_hint(live_.end(), piece.begin, Live{piece.end, piece.tag});
-    }
-  }
-  // Only a space that was frozen has changes here.
-  for (const Change& change : log_) replace(change.piece);
+  live_ = checkpoints_.empty() ? initial_ : checkpoints_.back().pieces;
+  for (size_t i = checkpointed(); i < log_.size(); ++i) live_.replace(log_[i].piece);
   thawed_ = true;
-}
-
-// Ends exactly what piece overlaps; what sticks out on either side stays.
-void AddressSpace::replace(const Piece& piece) {
-  auto next = live_.lower_bound(piece.begin);
-  if (next != live_.begin()) {
-    auto before = std::prev(next);
-    const Live cut = before->second;
-    if (cut.end > piece.begin) {
-      before->second.end = piece.begin;
-      if (cut.end > piece.end) next = live_.emplace_hint(next, piece.end, cut);
-    }
-  }
-  while (next != live_.end() && next->first < piece.end) {
-    const Live cut = next->second;
-    next = live_.erase(next);
-    if (cut.end > piece.end) next = live_.emplace_hint(next, piece.end, cut);
-  }
-  live_.emplace_hint(next, piece.begin, Live{piece.end, piece.tag});
 }
 
 void AddressSpace::add(uint64_t time, uint64_t begin, uint64_t end, uint32_t tag) {
@@ -57,31 +25,19 @@ void AddressSpace::add(uint64_t time, uint64_t begin, uint64_t end, uint32_t tag
   const Piece piece{begin, end, tag};
   log_.push_back({std::max(time, newest()), piece});
   thawed_ = false;  // when memory runs out meanwhile, the next change begins from the log
-  replace(piece);
+  live_.replace(piece);
   thawed_ = true;
-  const size_t covered = checkpoints_.empty() ? 0 : checkpoints_.back().changes;
-  // A quarter of the pieces: memory stays proportional to the changes, a search stays short.
-  if (log_.size() - covered > std::max<size_t>(32, live_.size() / 4)) checkpoint();
+  if (log_.size() - checkpointed() > checkpoint_distance)
+    checkpoints_.push_back({log_.size(), live_});
 }
 
-void AddressSpace::checkpoint() {
-  auto pieces = std::make_shared<Pieces>();
-  pieces->reserve(live_.size());
-  for (const auto& [begin, live] : live_) pieces->push_back({begin, live.end, live.tag});
-  checkpoints_.push_back({log_.size(), std::move(pieces)});
-}
-
-std::shared_ptr<const AddressSpace::Pieces> AddressSpace::now() {
-  if (log_.empty()) return initial_;
-  if (checkpoints_.empty() || checkpoints_.back().changes != log_.size()) {
-    thaw();
-    checkpoint();
-  }
-  return checkpoints_.back().pieces;
+const PieceTree& AddressSpace::now() {
+  thaw();
+  return live_;
 }
 
 void AddressSpace::freeze() {
-  live_.clear();
+  live_ = {};
   thawed_ = false;
   log_.shrink_to_fit();
 }
@@ -101,7 +57,7 @@ std::optional<Piece> AddressSpace::find(uint64_t address, uint64_t time) const {
       [](size_t value, const Checkpoint& checkpoint) { return value < checkpoint.changes; });
   const bool from_start = after == checkpoints_.begin();
   const size_t oldest = from_start ? 0 : std::prev(after)->changes;
-  const Pieces* pieces = from_start ? initial_.get() : std::prev(after)->pieces.get();
+  const PieceTree& pieces = from_start ? initial_ : std::prev(after)->pieces;
   // Newer neighbours cut what is found beneath them.
   uint64_t low = 0;
   uint64_t high = UINT64_MAX;
@@ -118,7 +74,7 @@ std::optional<Piece> AddressSpace::find(uint64_t address, uint64_t time) const {
       return cut(piece);
     }
   }
-  const Piece* piece = pieces ? piece_at(*pieces, address) : nullptr;
+  const Piece* piece = pieces.find(address);
   if (!piece) return std::nullopt;
   return cut(*piece);
 }

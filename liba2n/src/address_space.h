@@ -5,30 +5,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "piece_tree.h"
 
 namespace a2n {
 
-// [begin, end) belongs to the mapping the caller calls tag.
-struct Piece {
-  uint64_t begin;
-  uint64_t end;
-  uint32_t tag;
-};
-
 // Nothing is ever unmapped, only covered by something newer. So the owner of an address at a time
 // is the newest change up to then that contains it: a log of changes in time order is the truth,
-// and a checkpoint (all pieces at one moment, sorted) every so many changes bounds the search.
+// and a checkpoint (all pieces at one moment) every so many changes bounds the search. Checkpoints
+// and forked spaces share what did not change between them.
 class AddressSpace {
  public:
-  using Pieces = std::vector<Piece>;
-
   AddressSpace() = default;
   // Begins with another space's pieces, shared with it.
-  explicit AddressSpace(std::shared_ptr<const Pieces> initial) : initial_(std::move(initial)) {}
+  explicit AddressSpace(PieceTree initial) : initial_(std::move(initial)) {}
 
   // [begin, end) is tag's from time on; a time before the newest change counts as that change's.
   void add(uint64_t time, uint64_t begin, uint64_t end, uint32_t tag);
@@ -37,7 +30,7 @@ class AddressSpace {
   std::optional<Piece> find(uint64_t address, uint64_t time) const;
 
   // All pieces as of the newest change.
-  std::shared_ptr<const Pieces> now();
+  const PieceTree& now();
 
   uint64_t newest() const { return log_.empty() ? 0 : log_.back().time; }
 
@@ -51,22 +44,17 @@ class AddressSpace {
   };
   struct Checkpoint {
     size_t changes;  // how many changes it contains
-    std::shared_ptr<const Pieces> pieces;
-  };
-  struct Live {
-    uint64_t end;
-    uint32_t tag;
+    PieceTree pieces;
   };
 
+  size_t checkpointed() const { return checkpoints_.empty() ? 0 : checkpoints_.back().changes; }
   void thaw();
-  void replace(const Piece& piece);
-  void checkpoint();
   size_t changes_until(uint64_t time) const;
 
-  std::shared_ptr<const Pieces> initial_;
+  PieceTree initial_;
   std::vector<Change> log_;
   std::vector<Checkpoint> checkpoints_;
-  std::map<uint64_t, Live> live_;  // the pieces now, by begin; only while thawed_
+  PieceTree live_;  // the pieces now; only while thawed_
   bool thawed_ = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The C functions of a2n.h on code made at run time, source lines and bytes of code.
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,10 +44,15 @@ int A2nAddJittedMethodEx(uint32_t pid, const char* name, uint64_t address, uint6
     if (lines != 0 && (!line || line_type != A2N_LINES_JVMTI)) return A2N_INVALID_ARGUMENT;
     JitMethod method;
     if (code && length <= A2N_LONGEST_CODE)
-      method.code.assign(static_cast<const char*>(code), static_cast<size_t>(length));
+      method.code = std::make_shared<const std::string>(static_cast<const char*>(code),
+                                                        static_cast<size_t>(length));
     std::vector<JitSource::Line> sorted;
     for (size_t i = 0; i < lines; ++i) sorted.push_back({line[i].offset, line[i].line, nullptr});
-    method.source.set_lines(std::move(sorted));
+    if (!sorted.empty()) {
+      JitSource source;
+      source.set_lines(std::move(sorted));
+      method.source = std::make_shared<const JitSource>(std::move(source));
+    }
     return add_method(lib, pid, lib.time(), name, address, length, std::move(method));
   });
 }

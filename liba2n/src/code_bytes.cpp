@@ -3,7 +3,9 @@
 #include "code_bytes.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "budgets.h"
 #include "elf_file.h"
 #include "safe_file.h"
 
@@ -40,6 +42,18 @@ std::string read_code(const ModuleSymbols& module, uint64_t vaddr, uint64_t leng
   return {};
 }
 
+// Segments that overlap are kept each for itself, so there is a limit.
+const std::string& CodePieces::piece(const ModuleSymbols& module, Module& kept, uint64_t start) {
+  if (const auto known = kept.pieces.find(start); known != kept.pieces.end()) return known->second;
+  std::string bytes = read_code(module, start, (start / piece_bytes + 1) * piece_bytes - start);
+  const uint64_t limit =
+      budgets::code_pieces.of(module.image ? module.image->size() : module.code_bytes);
+  const uint64_t size = bytes.size() + sizeof(Pieces::value_type);
+  if (kept.bytes + size > limit) kept = {};
+  kept.bytes += size;
+  return kept.pieces.emplace(start, std::move(bytes)).first->second;
+}
+
 size_t CodePieces::read(const ModuleSymbols& module, uint64_t vaddr, char* out, size_t room) {
   size_t copied = 0;
   while (copied < room) {
@@ -48,13 +62,10 @@ size_t CodePieces::read(const ModuleSymbols& module, uint64_t vaddr, char* out, 
     uint64_t start = at / piece_bytes * piece_bytes;
     for (const Segment& segment : module.segments)
       if (segment.vaddr <= at && segment.vaddr > start) start = segment.vaddr;
-    const auto [known, added] = pieces_.try_emplace({&module, start});
-    if (added)
-      known->second = read_code(module, start, (start / piece_bytes + 1) * piece_bytes - start);
-    const std::string& piece = known->second;
-    if (at - start >= piece.size()) break;
-    const size_t count = std::min<size_t>(room - copied, piece.size() - (at - start));
-    piece.copy(out + copied, count, at - start);
+    const std::string& bytes = piece(module, modules_[&module], start);
+    if (at - start >= bytes.size()) break;
+    const size_t count = std::min<size_t>(room - copied, bytes.size() - (at - start));
+    bytes.copy(out + copied, count, at - start);
     copied += count;
   }
   return copied;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "module_symbols.h"
 
@@ -25,7 +24,14 @@ class CodePieces {
   size_t read(const ModuleSymbols& module, uint64_t vaddr, char* out, size_t room);
 
  private:
-  std::map<std::pair<const ModuleSymbols*, uint64_t>, std::string> pieces_;  // by vaddr
+  using Pieces = std::map<uint64_t, std::string>;  // by vaddr
+  struct Module {
+    Pieces pieces;
+    uint64_t bytes = 0;  // of all pieces
+  };
+  static const std::string& piece(const ModuleSymbols& module, Module& kept, uint64_t start);
+
+  std::map<const ModuleSymbols*, Module> modules_;
 };
 
 }  // namespace a2n

@@ -4,12 +4,14 @@
 #define A2N_DWARF_INDEX_H
 
 #include "elf_file.h"
+#include "pi/result.h"
 #include "source_index.h"
 
 namespace a2n {
 
-// Reads all of it once. Empty where there is none; what makes no sense is left out.
-SourceIndex read_dwarf(const ElfFile& file);
+// Reads all of it once. Empty where there is none; what makes no sense is left out. An error when
+// it takes more than its budget.
+pi::Result<SourceIndex> read_dwarf(const ElfFile& file);
 
 }  // namespace a2n
 

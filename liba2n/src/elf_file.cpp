@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "budgets.h"
 #include "safe_file.h"
 
 namespace a2n {
@@ -19,6 +20,7 @@ constexpr size_t max_segments = 4096;
 constexpr size_t max_sections = 65536;
 constexpr uint64_t max_note_bytes = 1 << 20;
 constexpr size_t max_name = 4096;
+constexpr size_t max_section_name = 256;
 
 std::string hex(const unsigned char* bytes, size_t size) {
   constexpr char digits[] = "0123456789abcdef";
@@ -30,9 +32,11 @@ std::string hex(const unsigned char* bytes, size_t size) {
   return text;
 }
 
-// The build-id in a run of notes, "" without one.
-std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t alignment) {
-  if (offset > INT64_MAX || size == 0 || size > max_note_bytes) return "";
+// The build-id in a run of notes, "" without one. left: bytes of notes that may still be read.
+std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t alignment,
+                        uint64_t& left) {
+  if (offset > INT64_MAX || size == 0 || size > max_note_bytes || size > left) return "";
+  left -= size;
   const Elf_Type type = alignment == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
   Elf_Data* data = elf_getdata_rawchunk(elf, static_cast<int64_t>(offset), size, type);
   if (!data) return "";
@@ -69,7 +73,7 @@ void read_debug_link(Elf_Scn* section, bool big_endian, ElfLayout& layout) {
   }
 }
 
-void read_segments(Elf* elf, ElfLayout& layout) {
+void read_segments(Elf* elf, ElfLayout& layout, uint64_t& notes_left) {
   size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0) return;
   for (size_t i = 0; i < std::min(count, max_segments); ++i) {
@@ -79,18 +83,20 @@ void read_segments(Elf* elf, ElfLayout& layout) {
       layout.segments.push_back({header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz,
                                  (header.p_flags & PF_X) != 0});
     } else if (header.p_type == PT_NOTE && layout.build_id.empty()) {
-      layout.build_id = build_id_in(elf, header.p_offset, header.p_filesz, header.p_align);
+      layout.build_id =
+          build_id_in(elf, header.p_offset, header.p_filesz, header.p_align, notes_left);
     }
   }
 }
 
 void read_section(Elf* elf, Elf_Scn* section, std::string_view name, bool big_endian,
-                  ElfLayout& layout) {
+                  ElfLayout& layout, uint64_t& notes_left) {
   GElf_Shdr header;
   if (!gelf_getshdr(section, &header)) return;
   layout.has_sections = true;
   if (header.sh_type == SHT_NOTE && layout.build_id.empty()) {
-    layout.build_id = build_id_in(elf, header.sh_offset, header.sh_size, header.sh_addralign);
+    layout.build_id =
+        build_id_in(elf, header.sh_offset, header.sh_size, header.sh_addralign, notes_left);
   }
   if (name == ".gnu_debuglink" && header.sh_type != SHT_NOBITS) {
     read_debug_link(section, big_endian, layout);
@@ -101,19 +107,20 @@ void read_section(Elf* elf, Elf_Scn* section, std::string_view name, bool big_en
     return;
   }
   layout.sections.push_back({{header.sh_addr, header.sh_addr + header.sh_size},
-                             std::string(name.substr(0, max_name)),
+                             std::string(name),
                              (header.sh_flags & SHF_EXECINSTR) != 0,
                              name == ".plt" || name == ".iplt" || name.starts_with(".plt.")});
 }
 
-void read_sections(Elf* elf, bool big_endian, ElfLayout& layout) {
+void read_sections(Elf* elf, bool big_endian, ElfLayout& layout, uint64_t& notes_left) {
   size_t names = 0;
   if (elf_getshdrstrndx(elf, &names) != 0) return;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header)) break;
     const char* name = elf_strptr(elf, names, header.sh_name);
-    read_section(elf, section, name ? name : "", big_endian, layout);
+    const size_t length = name ? strnlen(name, max_section_name) : 0;
+    read_section(elf, section, {name ? name : "", length}, big_endian, layout, notes_left);
   }
   std::stable_sort(
       layout.sections.begin(), layout.sections.end(),
@@ -148,8 +155,9 @@ pi::Status ElfFile::read(const std::string& name) {
   layout_.type = header.e_type;
   layout_.is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
   const bool big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
-  read_segments(elf_.get(), layout_);
-  read_sections(elf_.get(), big_endian, layout_);
+  uint64_t notes_left = budgets::notes.of(stored_);
+  read_segments(elf_.get(), layout_, notes_left);
+  read_sections(elf_.get(), big_endian, layout_, notes_left);
   return {};
 }
 
@@ -160,7 +168,10 @@ pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name) {
   struct stat status {};
   if (::fstat(file.fd_.get(), &status) != 0)
     return pi::Error{errno, name + ": " + std::strerror(errno)};
-  file.size_ = static_cast<uint64_t>(status.st_size);
+  const auto size = size_within(file.fd_.get(), name, budgets::elf_file);
+  if (!size) return size.error();
+  file.size_ = *size;
+  file.stored_ = pi::real_size(file.fd_.get(), status);
   file.inode_ = status.st_ino;
   // Read, never mapped: a file that shrinks under us must not become a bus error.
   file.elf_.reset(elf_begin(file.fd_.get(), ELF_C_READ, nullptr));
@@ -178,7 +189,7 @@ pi::Result<ElfFile> ElfFile::from_bytes(std::vector<char> bytes, const std::stri
   elf_version(EV_CURRENT);
   ElfFile file;
   file.bytes_ = std::move(bytes);
-  file.size_ = file.bytes_.size();
+  file.size_ = file.stored_ = file.bytes_.size();
   file.elf_.reset(elf_memory(file.bytes_.data(), file.bytes_.size()));
   if (auto parsed = file.read(name); !parsed) return parsed.error();
   return file;

@@ -60,6 +60,8 @@ class ElfFile {
   const std::string& name() const { return name_; }  // as given when it was opened
   uint64_t inode() const { return inode_; }
   uint64_t size() const { return size_; }  // bytes, when it was opened
+  // The same without holes: what budgets go by.
+  uint64_t stored() const { return stored_; }
 
  private:
   struct End {
@@ -73,6 +75,7 @@ class ElfFile {
   std::vector<char> bytes_;
   uint64_t inode_ = 0;
   uint64_t size_ = 0;
+  uint64_t stored_ = 0;
   ElfLayout layout_;
   std::unique_ptr<Elf, End> elf_;  // last: it refers to the others
 };

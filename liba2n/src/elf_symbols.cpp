@@ -4,9 +4,13 @@
 
 #include <gelf.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string>
 
+#include "budgets.h"
 #include "elf_dynamic.h"
 
 namespace a2n {
@@ -68,7 +72,8 @@ std::optional<Binding> binding_of(unsigned char info) {
   }
 }
 
-std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names) {
+// seen: counts the bytes that were looked at for names.
+std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names, uint64_t& seen) {
   const auto type = GELF_ST_TYPE(symbol.st_info);
   const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
   if (!function && type != STT_NOTYPE) return std::nullopt;
@@ -77,25 +82,59 @@ std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names) 
   const auto binding = binding_of(symbol.st_info);
   if (!binding) return std::nullopt;
   std::string_view name = name_at(names, symbol.st_name);
+  seen += name.empty() ? std::min(max_name, names.size()) : name.size() + 1;
   name = name.substr(0, name.find('@'));
   if (name.empty() || is_local_mark(name)) return std::nullopt;
   return ElfSymbol{symbol.st_value, symbol.st_size, name, *binding, function};
 }
 
-}  // namespace
-
-bool read_symbols(const ElfFile& file, uint32_t section_type, const ElfSymbolSink& sink) {
+std::optional<Tables> tables_of(const ElfFile& file, uint32_t section_type) {
   auto tables = section_tables(file.elf(), section_type);
   if (!tables && section_type == SHT_DYNSYM && !file.layout().has_sections) {
     if (auto dynamic = find_dynamic_symbols(file))
       tables = Tables{dynamic->symbols, dynamic->names};
   }
-  if (!tables) return false;
+  return tables;
+}
+
+// Calls use(symbol) for each that is accepted, until it returns false. False: the names were too
+// long, all together.
+template <class Use>
+bool for_each_symbol(const Tables& tables, uint64_t name_bytes, Use use) {
   GElf_Sym symbol;
-  for (int i = 1; gelf_getsym(tables->symbols, i, &symbol); ++i) {
-    if (const auto accepted = accept(symbol, tables->names)) sink(*accepted);
+  uint64_t seen = 0;
+  for (int i = 1; gelf_getsym(tables.symbols, i, &symbol); ++i) {
+    const auto accepted = accept(symbol, tables.names, seen);
+    if (seen > name_bytes) return false;
+    if (accepted && !use(*accepted)) break;
   }
   return true;
+}
+
+}  // namespace
+
+pi::Result<bool> read_symbols(const ElfFile& file, uint32_t section_type,
+                              const ElfSymbolSink& sink) {
+  const auto tables = tables_of(file, section_type);
+  if (!tables) return false;
+  const uint64_t name_bytes = budgets::symbol_names.of(file.stored());
+  bool any = false;
+  if (for_each_symbol(*tables, name_bytes,
+                      [&](const ElfSymbol& symbol) { return sink(symbol), any = true; }))
+    return any;
+  return pi::Error{EFBIG, file.name() + ": the names of its symbols add up to more than " +
+                              std::to_string(name_bytes) +
+                              " bytes, because many symbols share long names; the symbols are not "
+                              "used"};
+}
+
+bool has_symbols(const ElfFile& file, uint32_t section_type) {
+  const auto tables = tables_of(file, section_type);
+  bool any = false;
+  if (tables)
+    for_each_symbol(*tables, budgets::symbol_names.of(file.stored()),
+                    [&](const ElfSymbol&) { return !(any = true); });
+  return any;
 }
 
 }  // namespace a2n

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit_source.h"
@@ -21,8 +23,18 @@ struct JitMethod {
   uint64_t time = 0;  // when it was told: it may have been there since the end of what was before
   const char* name = nullptr;
   bool dynamic = false;  // a stub, an adapter, the interpreter: nobody tells of its end
-  std::string code;      // its bytes, where they are known
-  JitSource source;
+  // Its bytes and its lines, null where they are not known: code that moves shares them with what
+  // it was before.
+  std::shared_ptr<const std::string> code = {};
+  std::shared_ptr<const JitSource> source = {};
+
+  std::string_view bytes() const {
+    return code ? std::string_view(*code).substr(0, size) : std::string_view();
+  }
+  // The functions at an offset, the innermost first; the last one is the method itself.
+  std::vector<SourceFrame> frames_at(uint32_t offset) const {
+    return source ? source->at(offset, name) : std::vector<SourceFrame>{{name, nullptr, 0}};
+  }
 };
 
 // Takes what happened in any order; the first question puts it into the order of time.

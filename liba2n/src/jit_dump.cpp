@@ -3,16 +3,19 @@
 #include "jit_dump.h"
 
 #include <elf.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "budgets.h"
+#include "safe_file.h"
 
 namespace a2n {
 namespace {
@@ -99,10 +102,13 @@ class Reader {
     if (method.size == 0) return true;
     method.time = time;
     method.name = interner_.add(name);
-    if (auto lines = lines_.extract(method.address); !lines.empty())
-      method.source.set_lines(std::move(lines.mapped()));
+    if (auto lines = lines_.extract(method.address); !lines.empty()) {
+      JitSource source;
+      source.set_lines(std::move(lines.mapped()));
+      method.source = std::make_shared<const JitSource>(std::move(source));
+    }
     if (with_code_ && fields.rest().size() >= method.size)
-      method.code = fields.rest().substr(0, method.size);
+      method.code = std::make_shared<const std::string>(fields.rest().substr(0, method.size));
     live_[method.address] = code_.methods();
     code_.load(std::move(method));
     return true;
@@ -123,7 +129,6 @@ class Reader {
     method.address = to;
     method.size = size;
     method.time = time;
-    if (method.code.size() > size) method.code.resize(size);
     live_[to] = code_.methods();
     code_.load(std::move(method));
     return true;
@@ -173,7 +178,8 @@ bool read_up_to(int fd, std::string& out, size_t size) {
   return true;
 }
 
-pi::Result<Header> read_header(int fd, const std::string& path) {
+// whole: bytes of the file.
+pi::Result<Header> read_header(int fd, const std::string& path, uint64_t whole) {
   std::string bytes;
   if (!read_up_to(fd, bytes, 40)) return pi::Error{errno, path + ": " + std::strerror(errno)};
   Fields fields(bytes);
@@ -188,7 +194,7 @@ pi::Result<Header> read_header(int fd, const std::string& path) {
   header.flags = fields.take<uint64_t>();
   if (mark == magic_swapped)
     return pi::Error{EINVAL, path + ": it is of a machine with another order of bytes"};
-  if (!fields.good() || mark != magic || header.size < bytes.size() || header.size > largest_record)
+  if (!fields.good() || mark != magic || header.size < bytes.size() || header.size > whole)
     return pi::Error{EINVAL, path + ": it is not a jitdump file"};
   if (version != known_version)
     return pi::Error{EINVAL,
@@ -204,9 +210,9 @@ pi::Result<Header> read_header(int fd, const std::string& path) {
 
 pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool with_code,
                          Interner& interner, Notes& notes, JitCode& code) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return pi::Error{errno, name + ": " + std::strerror(errno)};
-  const auto header = read_header(fd, name);
+  const auto whole = size_within(fd, name, budgets::jit_dump);
+  if (!whole) return whole.error();
+  const auto header = read_header(fd, name, *whole);
   if (!header) return header.error();
   if (pid != 0 && header->pid != pid)
     return pi::Error{EINVAL, name + ": it is of a process " + std::to_string(header->pid)};
@@ -214,7 +220,9 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
   Reader reader(with_code, interner, read);
   size_t senseless = 0;
   std::string bytes;
-  while (read_up_to(fd, bytes, 16) && bytes.size() == 16) {
+  // What is appended meanwhile is not read.
+  uint64_t left = *whole - std::min<uint64_t>(*whole, header->size);
+  while (left >= 16 && read_up_to(fd, bytes, 16) && bytes.size() == 16) {
     Fields fields(bytes);
     const uint32_t kind = fields.take<uint32_t>();
     const uint32_t size = fields.take<uint32_t>();
@@ -225,7 +233,8 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
       break;
     }
     // A runtime that was killed, or is writing, leaves a part of a record.
-    if (size > status.st_size) break;
+    if (size > left) break;
+    left -= size;
     std::string body;
     if (!read_up_to(fd, body, size - 16) || body.size() != size - 16) break;
     if (!reader.record(kind, time, body)) ++senseless;

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "budgets.h"
 #include "line_reader.h"
+#include "safe_file.h"
 #include "words.h"
 
 namespace a2n {
@@ -166,7 +169,7 @@ class Reader {
     for (size_t at = 0; at < digits.size(); at += 2) {
       uint8_t byte = 0;
       to_number(digits.substr(at, 2), byte, 16);
-      current_->code.push_back(static_cast<char>(byte));
+      bytes_.push_back(static_cast<char>(byte));
     }
   }
 
@@ -219,8 +222,7 @@ class Reader {
                   to_number(take_word(frame, ':'), id, 16) &&
                   (frame == format::unknown_bci || to_number(frame, index, 16));
       const auto known = methods_.find(id);
-      good = good && known != methods_.end() &&
-             current_->source.add_frame(parent, known->second, index);
+      good = good && known != methods_.end() && source_.add_frame(parent, known->second, index);
       bad_source_ = !good;
     }
     return !bad_source_;
@@ -233,7 +235,7 @@ class Reader {
       std::string_view range = take_word(text);
       uint32_t end = 0, frame = 0;
       bad_source_ = !to_number(take_word(range, ':'), end, 16) || !to_number(range, frame, 16) ||
-                    !current_->source.add_range(end, frame);
+                    !source_.add_range(end, frame);
     }
     return !bad_source_;
   }
@@ -257,11 +259,15 @@ class Reader {
 
   void flush() {
     if (current_) {
-      if (bad_source_) current_->source = {};
-      if (code_left_ != 0) current_->code.clear();
+      if (!bad_source_ && !source_.empty())
+        current_->source = std::make_shared<const JitSource>(std::move(source_));
+      if (code_left_ == 0 && !bytes_.empty())
+        current_->code = std::make_shared<const std::string>(std::move(bytes_));
       code_.load(std::move(*current_));
     }
     current_.reset();
+    source_ = {};
+    bytes_ = {};
     bad_source_ = false;
     code_left_ = 0;
   }
@@ -278,6 +284,8 @@ class Reader {
   size_t senseless_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<BytecodeMethod>> methods_;
   std::optional<JitMethod> current_;  // what further lines may tell more of
+  JitSource source_;                  // its frames so far
+  std::string bytes_;                 // its code so far
   uint64_t code_left_ = 0;            // bytes that are to come
   bool bad_source_ = false;           // its frames make no sense
 };
@@ -286,9 +294,11 @@ class Reader {
 
 pi::Status read_jit_log(int fd, const std::string& name, const JitLogProcess& process,
                         bool with_code, Interner& interner, Notes& notes, JitCode& code) {
+  const auto size = size_within(fd, name, budgets::jit_log);
+  if (!size) return size.error();
   JitCode read;
   Reader reader(process, with_code, interner, read);
-  LineReader lines(fd);
+  LineReader lines(fd, *size);
   for (std::string_view line; reader.refusal().empty() && lines.next(line);) reader.line(line);
   reader.finish();
   if (lines.error() != 0)

@@ -110,6 +110,7 @@ size_t Kernel::read_code(uint64_t address, char* out, size_t room) {
       code.build_id = file->layout().build_id;
       code.files = {code_path_};
       code.exact_offsets = true;
+      code.code_bytes = file->size();
     }
     image_code_ = std::make_shared<const ModuleSymbols>(std::move(code));
   }

@@ -50,10 +50,11 @@ pi::Result<KernelSource> read_kernel_image(const std::string& path) {
   if (!file) return file.error();
   KernelSource source{path, file->layout().build_id, std::nullopt, {}};
   SymbolTableBuilder builder;
-  read_symbols(*file, SHT_SYMTAB, [&](const ElfSymbol& symbol) {
+  const auto read = read_symbols(*file, SHT_SYMTAB, [&](const ElfSymbol& symbol) {
     if (symbol.name == "_stext") source.stext = symbol.value;
     builder.add(symbol.value, symbol.size, symbol.name, symbol.binding, symbol.function);
   });
+  if (!read) return read.error();
   source.symbols = builder.build(file->layout().code());
   if (!source.stext)
     return pi::Error{EINVAL, path + ": it has no symbol _stext (take the vmlinux with symbols)"};

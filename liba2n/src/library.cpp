@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "budgets.h"
 #include "demangle.h"
 #include "jit_dump.h"
 #include "jit_log.h"
@@ -144,7 +145,7 @@ std::vector<SourceFrame> Library::frames(uint32_t pid, uint64_t address, uint64_
   const Space* space = processes_.find(pid, time);
   const auto piece = piece_at(space, address, time);
   if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed))
-    return method->source.at(static_cast<uint32_t>(address - method->address), method->name);
+    return method->frames_at(static_cast<uint32_t>(address - method->address));
   SYMDATA data;
   const int rc = lookup(pid, address, time, data);
   if (rc != A2N_SUCCESS && rc != A2N_FLAKY_SYMBOL) return {};
@@ -170,7 +171,7 @@ Library::Code Library::code(uint32_t pid, uint64_t address, uint64_t time) {
   const Space* space = processes_.find(pid, time);
   const auto piece = piece_at(space, address, time);
   if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed))
-    return {method->code, method->address};
+    return {method->bytes(), method->address};
   SYMDATA data;
   if (!piece || lookup(pid, address, time, data) != A2N_SUCCESS || data.method ||
       (data.flags & A2N_FLAG_KERNEL) != 0)
@@ -180,8 +181,23 @@ Library::Code Library::code(uint32_t pid, uint64_t address, uint64_t time) {
   const ModuleSymbols& content = *mapping.file->content;
   const uint64_t vaddr = data.sym_addr - *mapping.bias;
   const auto [known, added] = code_.try_emplace({&content, vaddr});
-  if (added) known->second = a2n::read_code(content, vaddr, data.sym_length);
+  if (added) known->second = function_code(mapping, vaddr, data.sym_length);
   return {known->second, data.sym_addr};
+}
+
+// Functions of a file that overlap are copied each for itself.
+std::string Library::function_code(const Mapping& mapping, uint64_t vaddr, uint64_t length) {
+  const ModuleSymbols& content = *mapping.file->content;
+  uint64_t& size = code_sizes_[&content];
+  const uint64_t limit =
+      budgets::function_code.of(content.image ? content.image->size() : content.code_bytes);
+  if (size > limit) return {};
+  std::string code = a2n::read_code(content, vaddr, length);
+  size += code.size();
+  if (size <= limit) return code;
+  notes_.add(std::string(mapping.module->name) + ": its functions overlap and have more than " +
+             std::to_string(limit) + " bytes; the code of some is not shown");
+  return {};
 }
 
 size_t Library::read_code(uint32_t pid, uint64_t address, uint64_t time, char* out, size_t room) {
@@ -191,7 +207,8 @@ size_t Library::read_code(uint32_t pid, uint64_t address, uint64_t time, char* o
   const auto piece = piece_at(space, address, time);
   if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed)) {
     const uint64_t at = address - method->address;
-    return at < method->code.size() ? method->code.copy(out, room, at) : 0;
+    const std::string_view bytes = method->bytes();
+    return at < bytes.size() ? bytes.copy(out, room, at) : 0;
   }
   if (!piece) return 0;
   Mapping& mapping = mappings_[piece->tag];

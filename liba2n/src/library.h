@@ -39,7 +39,7 @@ struct Settings {
 
 class Library {
  public:
-  Library() : modules_(interner_, notes_), kernel_(notes_) {}
+  Library() : modules_(interner_, notes_), kernel_(notes_), sources_(notes_) {}
 
   Settings& settings() { return settings_; }
   ProcessTable& processes() { return processes_; }
@@ -112,6 +112,7 @@ class Library {
   const char* readable(const TablePart& part, const Symbol& symbol);
   std::vector<SourceFrame> mapped_frames(const Piece& piece, uint64_t address, const char* symbol);
   const char* readable(const char* name);
+  std::string function_code(const Mapping& mapping, uint64_t vaddr, uint64_t length);
 
   Settings settings_;
   Notes notes_;
@@ -130,6 +131,7 @@ class Library {
   std::unordered_map<const char*, const char*> readable_;  // of functions that were inlined
   // Bytes of mapped symbols handed out, by module and virtual address.
   std::map<std::pair<const ModuleSymbols*, uint64_t>, std::string> code_;
+  std::unordered_map<const ModuleSymbols*, uint64_t> code_sizes_;  // of all of a module's
   CodePieces pieces_;
   std::vector<const char*> files_;  // that symbols were read from, when last asked
   uint64_t time_ = 0;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace a2n {
@@ -19,13 +20,15 @@ bool LineReader::fill() {
     text_.clear();
   }
   const size_t kept = text_.size();
-  text_.resize(kept + piece);
+  const size_t wanted = static_cast<size_t>(std::min<uint64_t>(piece, left_));
+  text_.resize(kept + wanted);
   ssize_t got;
   do {
-    got = ::read(fd_, text_.data() + kept, piece);
+    got = ::read(fd_, text_.data() + kept, wanted);
   } while (got < 0 && errno == EINTR);
   if (got < 0) error_ = errno;
   text_.resize(kept + static_cast<size_t>(got > 0 ? got : 0));
+  left_ -= static_cast<uint64_t>(got > 0 ? got : 0);
   return got > 0;
 }
 

@@ -4,6 +4,7 @@
 #define A2N_LINE_READER_H
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,8 @@ class LineReader {
  public:
   static constexpr size_t longest = 1 << 16;  // bytes; what is longer is skipped
 
-  // fd stays the caller's.
-  explicit LineReader(int fd) : fd_(fd) {}
+  // Reads bytes of fd at most, which stays the caller's: what is appended meanwhile is not read.
+  LineReader(int fd, uint64_t bytes) : fd_(fd), left_(bytes) {}
 
   // The next whole line without its end, valid until the next call; false at the end. What stands
   // behind the last line end is no whole line.
@@ -27,6 +28,7 @@ class LineReader {
   bool fill();
 
   int fd_;
+  uint64_t left_;
   std::string text_;
   size_t at_ = 0;
   size_t skipped_ = 0;

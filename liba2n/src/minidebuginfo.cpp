@@ -10,11 +10,12 @@
 #include <cstring>
 #include <vector>
 
+#include "budgets.h"
+
 namespace a2n {
 namespace {
 
 constexpr size_t max_compressed = size_t{64} << 20;
-constexpr size_t max_unpacked = size_t{512} << 20;  // a bomb ends here
 constexpr uint64_t max_decoder_memory = uint64_t{256} << 20;
 
 class Decoder {
@@ -28,11 +29,12 @@ class Decoder {
     if (!ready_) return std::nullopt;
     stream_.next_in = bytes;
     stream_.avail_in = size;
+    const size_t most = budgets::minidebuginfo.of(size);  // a bomb ends here
     std::vector<char> out;
     for (lzma_ret status = LZMA_OK; status == LZMA_OK;) {
       const size_t used = out.size();
-      if (used >= max_unpacked) return std::nullopt;
-      out.resize(std::max<size_t>(used * 2, 1 << 16));
+      if (used >= most) return std::nullopt;
+      out.resize(std::min(most, std::max<size_t>(used * 2, 1 << 16)));
       stream_.next_out = reinterpret_cast<uint8_t*>(out.data() + used);
       stream_.avail_out = out.size() - used;
       status = lzma_code(&stream_, LZMA_FINISH);

@@ -9,6 +9,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 #include "build_id.h"
 #include "crc32.h"
@@ -48,7 +49,9 @@ class Loader {
     const bool complete = mapped && has_symtab(*mapped);
     const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
     if (!mapped && !debug && !why_not_.empty()) notes_.add(why_not_);
-    return read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
+    ModuleSymbols module = read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
+    for (const std::string& refused : std::exchange(module.refused, {})) notes_.add(refused);
+    return module;
   }
 
  private:
@@ -152,11 +155,7 @@ class Loader {
                "); its names may be wrong");
   }
 
-  static bool has_symtab(const ElfFile& file) {
-    bool any = false;
-    read_symbols(file, SHT_SYMTAB, [&any](const ElfSymbol&) { any = true; });
-    return any;
-  }
+  static bool has_symtab(const ElfFile& file) { return has_symbols(file, SHT_SYMTAB); }
 
   // By build-id, which is proof by itself, else by the name and checksum the file tells.
   std::optional<ElfFile> find_debug(const ElfFile* mapped) {

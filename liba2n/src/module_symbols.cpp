@@ -62,14 +62,25 @@ uint64_t debug_shift(const ElfLayout& mapped, const ElfLayout& debug) {
   return mapped.segments[0].vaddr - debug.segments[0].vaddr;
 }
 
-// Adds a table's symbols, moved; whether there were any.
-bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTableBuilder& builder) {
-  bool any = false;
-  read_symbols(file, section_type, [&](const ElfSymbol& symbol) {
+// Adds a table's symbols, moved; whether there were any. All or none.
+bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTableBuilder& builder,
+         std::vector<std::string>& refused) {
+  const size_t before = builder.size();
+  const auto any = read_symbols(file, section_type, [&](const ElfSymbol& symbol) {
     builder.add(symbol.value + shift, symbol.size, symbol.name, symbol.binding, symbol.function);
-    any = true;
   });
-  return any;
+  if (any) return *any;
+  builder.forget_behind(before);
+  refused.push_back(any.error().message);
+  return false;
+}
+
+// Bytes of the file that are said to be code; segments may say more than there is.
+uint64_t code_bytes(const ElfFile& file) {
+  uint64_t bytes = 0;
+  for (const Segment& segment : file.layout().segments)
+    if (segment.executable) bytes += std::min(segment.file_size, file.size() - bytes);
+  return bytes;
 }
 
 }  // namespace
@@ -112,15 +123,16 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
     if (file) module.files.push_back(file->name());
   SymbolTableBuilder builder;
   std::optional<ElfFile> mini;  // lives until the names are copied
-  bool complete = mapped && add(*mapped, SHT_SYMTAB, 0, builder);
+  if (mapped) module.code_bytes = code_bytes(*mapped);
+  bool complete = mapped && add(*mapped, SHT_SYMTAB, 0, builder, module.refused);
   if (!complete && debug) {
     const uint64_t shift = mapped ? debug_shift(mapped->layout(), debug->layout()) : 0;
-    complete = add(*debug, SHT_SYMTAB, shift, builder);
+    complete = add(*debug, SHT_SYMTAB, shift, builder, module.refused);
   }
   if (!complete && mapped) {
     mini = open_minidebuginfo(*mapped);
-    if (mini) complete = add(*mini, SHT_SYMTAB, 0, builder);
-    const bool exported = add(*mapped, SHT_DYNSYM, 0, builder);
+    if (mini) complete = add(*mini, SHT_SYMTAB, 0, builder, module.refused);
+    const bool exported = add(*mapped, SHT_DYNSYM, 0, builder, module.refused);
     module.exports_only = exported && !complete;
   }
   module.symbols = builder.build(shape->layout().code());

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "budgets.h"
 #include "line_reader.h"
+#include "safe_file.h"
 #include "words.h"
 
 namespace a2n {
@@ -33,9 +35,11 @@ bool parse_line(std::string_view line, Interner& interner, JitCode& code) {
 
 pi::Status read_perf_map(int fd, const std::string& name, Interner& interner, Notes& notes,
                          JitCode& code) {
+  const auto size = size_within(fd, name, budgets::perf_map);
+  if (!size) return size.error();
   JitCode read;
   read.ignore_times();
-  LineReader lines(fd);
+  LineReader lines(fd, *size);
   size_t senseless = 0;
   for (std::string_view line; lines.next(line);)
     if (!parse_line(line, interner, read)) ++senseless;

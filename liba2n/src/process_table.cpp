@@ -24,8 +24,8 @@ uint64_t ProcessTable::advance(Process& process, uint64_t time) {
 }
 
 Space* ProcessTable::new_space(uint32_t owner, uint64_t begun, Space* forked) {
-  auto initial = forked ? forked->map.now() : nullptr;
-  spaces_.push_back({AddressSpace(std::move(initial)), owner, 0, begun, forked});
+  AddressSpace map = forked ? AddressSpace(forked->map.now()) : AddressSpace();
+  spaces_.push_back({std::move(map), owner, 0, begun, forked});
   return &spaces_.back();
 }
 

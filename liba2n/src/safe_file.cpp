@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "budgets.h"
+
 namespace a2n {
 namespace {
 
@@ -55,9 +57,22 @@ pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint
   return file;
 }
 
+pi::Result<uint64_t> size_within(int fd, const std::string& name, const pi::Budget& budget) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return file_error(name, errno);
+  const auto size = static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
+  const uint64_t stored = pi::real_size(fd, status);
+  if (size <= budget.of(stored)) return size;
+  return pi::Error{EFBIG, name + ": it has " + std::to_string(size) + " bytes, of which " +
+                              std::to_string(stored) + " are stored; more than " +
+                              std::to_string(budget.of(stored)) + " are not read; not used"};
+}
+
 pi::Result<std::string> read_text(const std::string& path, uint64_t offset, uint64_t limit) {
   auto file = open_regular(path);
   if (!file) return file.error();
+  if (const auto size = size_within(file->fd.get(), path, budgets::text_file); !size)
+    return size.error();
   if (offset > INT64_MAX) return pi::Error{EINVAL, path + ": the offset is beyond any file's end"};
   std::string text;
   uint64_t length = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "pi/budget.h"
 #include "pi/result.h"
 #include "pi/unique_fd.h"
 
@@ -26,7 +27,11 @@ pi::Result<RegularFile> open_regular(const std::string& path);
 // or owner (a user id); nobody else may write to it. Else EPERM.
 pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner);
 
-// Bytes of a file from offset on, limit at most.
+// The size of the file that is open at fd, unless it is more than the budget has for the bytes that
+// are stored: then EFBIG. name: what the message calls it.
+pi::Result<uint64_t> size_within(int fd, const std::string& name, const pi::Budget& budget);
+
+// Bytes of a file from offset on, limit at most; EFBIG for a sparse file that is past its budget.
 pi::Result<std::string> read_text(const std::string& path, uint64_t offset, uint64_t limit);
 
 }  // namespace a2n

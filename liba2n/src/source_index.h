@@ -73,6 +73,12 @@ class SourceIndexBuilder {
 
   SourceIndexBuilder() { index_.texts_.push_back('\0'); }
 
+  // Bytes of what was collected so far, the copies that are made of it included.
+  uint64_t used() const {
+    return index_.rows_.size() * sizeof(SourceRow) + index_.nodes_.size() * sizeof(InlineNode) +
+           ranges_.size() * sizeof(Range) + 2 * index_.texts_.size();
+  }
+
   uint32_t text(std::string_view text);
   // file as given by text(); line 0 ends what is known.
   void add_row(uint64_t address, uint32_t file, uint32_t line);

@@ -3,6 +3,7 @@
 #include "sources.h"
 
 #include <string>
+#include <utility>
 
 #include "dwarf_index.h"
 #include "elf_file.h"
@@ -16,15 +17,16 @@ const SourceIndex& Sources::of(const ModuleSymbols& module) {
 }
 
 // From the files that the symbols came from, as long as they are the same.
-SourceIndex Sources::read(const ModuleSymbols& module) const {
+SourceIndex Sources::read(const ModuleSymbols& module) {
   if (auto cached = cache_.load(module.build_id)) return std::move(*cached);
   for (const std::string& path : module.files) {
     const auto file = ElfFile::open(path);
     if (!file || file->layout().build_id != module.build_id) continue;
-    SourceIndex index = read_dwarf(*file);
-    if (index.empty()) continue;
-    cache_.save(module.build_id, index);
-    return index;
+    auto index = read_dwarf(*file);
+    if (!index) notes_.add(index.error().message);
+    if (!index || index->empty()) continue;
+    cache_.save(module.build_id, *index);
+    return std::move(*index);
   }
   return {};
 }

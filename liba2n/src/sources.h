@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "module_symbols.h"
+#include "notes.h"
 #include "source_cache.h"
 #include "source_index.h"
 
@@ -13,14 +14,17 @@ namespace a2n {
 
 class Sources {
  public:
+  explicit Sources(Notes& notes) : notes_(notes) {}
+
   SourceCache& cache() { return cache_; }
 
   // What is known of a module, which must stay; empty where it has no DWARF.
   const SourceIndex& of(const ModuleSymbols& module);
 
  private:
-  SourceIndex read(const ModuleSymbols& module) const;
+  SourceIndex read(const ModuleSymbols& module);
 
+  Notes& notes_;
   SourceCache cache_;
   std::unordered_map<const ModuleSymbols*, SourceIndex> indices_;
 };

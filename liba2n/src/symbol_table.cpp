@@ -3,6 +3,9 @@
 #include "symbol_table.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +14,7 @@ namespace {
 
 constexpr size_t max_symbols = size_t{1} << 26;
 constexpr size_t max_names = (size_t{1} << 31) - 1;
+constexpr uint32_t no_name = UINT32_MAX;  // there was no room for it
 
 template <class T>
 const T* last_at(const std::vector<T>& sorted, uint64_t address, uint64_t T::*begin) {
@@ -83,16 +87,18 @@ bool SymbolTableBuilder::better_name(std::string_view a, std::string_view b) {
 
 bool SymbolTableBuilder::before(const Raw& a, const Raw& b) {
   const auto rank = [](const Raw& raw) {
-    return std::make_tuple(raw.start, raw.size == 0, !raw.function, raw.binding);
+    return std::make_tuple(raw.start, raw.size == 0, !raw.function, raw.binding, raw.underscores,
+                           raw.name.size());
   };
-  return rank(a) != rank(b) ? rank(a) < rank(b) : better_name(a.name, b.name);
+  return rank(a) != rank(b) ? rank(a) < rank(b) : a.name < b.name;
 }
 
 void SymbolTableBuilder::add(uint64_t start, uint64_t size, std::string_view name, Binding binding,
                              bool function) {
   if (name.empty() || raw_.size() >= max_symbols) return;
   size = std::min(size, UINT64_MAX - start);
-  raw_.push_back({start, size, name, binding, function});
+  raw_.push_back({start, size, name, binding, function,
+                  static_cast<uint32_t>(std::min<size_t>(leading_underscores(name), UINT32_MAX))});
 }
 
 void SymbolTableBuilder::keep_one_per_address() {
@@ -126,6 +132,29 @@ void SymbolTableBuilder::drop_covered_labels() {
   });
 }
 
+// By their ends, the longest first: the others are in it. Each symbol's offset in names.
+std::vector<uint32_t> SymbolTableBuilder::put_names(std::string& names) const {
+  const auto end_of = [this](uint32_t i) { return raw_[i].name.data() + raw_[i].name.size(); };
+  std::vector<uint32_t> order(raw_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return end_of(a) != end_of(b) ? std::less<>()(end_of(a), end_of(b))
+                                  : raw_[a].name.size() > raw_[b].name.size();
+  });
+  std::vector<uint32_t> offsets(raw_.size(), no_name);
+  const char* end = nullptr;
+  for (const uint32_t i : order) {
+    const std::string_view name = raw_[i].name;
+    if (end_of(i) != end) {
+      if (names.size() + name.size() >= max_names) break;
+      names.append(name).push_back('\0');
+      end = end_of(i);
+    }
+    offsets[i] = static_cast<uint32_t>(names.size() - 1 - name.size());
+  }
+  return offsets;
+}
+
 SymbolTable SymbolTableBuilder::build(std::vector<Range> regions) {
   std::sort(regions.begin(), regions.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
@@ -133,20 +162,20 @@ SymbolTable SymbolTableBuilder::build(std::vector<Range> regions) {
   keep_inside(regions);
   drop_covered_labels();
   SymbolTable table;
+  const std::vector<uint32_t> names = put_names(table.names_);
   table.symbols_.reserve(raw_.size());
   for (size_t i = 0; i < raw_.size(); ++i) {
     const Raw& raw = raw_[i];
-    if (table.names_.size() + raw.name.size() >= max_names) break;
+    if (names[i] == no_name) continue;
     uint64_t size = raw.size;
     if (size == 0) {
       const Range* region = last_at(regions, raw.start, &Range::begin);
       const uint64_t next = i + 1 < raw_.size() ? raw_[i + 1].start : UINT64_MAX;
       size = std::min(region->end, next) - raw.start;
     }
-    table.symbols_.push_back(
-        {raw.start, static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX)),
-         static_cast<uint32_t>(table.names_.size()) & 0x7fffffffu, raw.size == 0});
-    table.names_.append(raw.name).push_back('\0');
+    table.symbols_.push_back({raw.start,
+                              static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX)),
+                              names[i] & 0x7fffffffu, raw.size == 0});
   }
   raw_.clear();
   raw_.shrink_to_fit();

@@ -3,6 +3,7 @@
 #ifndef A2N_SYMBOL_TABLE_H
 #define A2N_SYMBOL_TABLE_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -60,14 +61,18 @@ class SymbolTable {
 
   std::vector<Symbol> symbols_;  // by start, each start once
   std::vector<Rest> rests_;      // by begin, disjoint
-  std::string names_;            // each ends with NUL
+  std::string names_;            // each ends with NUL; one may be the end of another
 };
 
-// Collects symbols in any order. The names given must live until build().
+// Collects symbols in any order. The names given must live until build(). Names that end at the
+// same byte in memory share it in the table, too: what it takes is at most what they took.
 class SymbolTableBuilder {
  public:
   void add(uint64_t start, uint64_t size, std::string_view name, Binding binding, bool function);
   bool empty() const { return raw_.empty(); }
+  size_t size() const { return raw_.size(); }
+  // Drops what was added behind the first ones.
+  void forget_behind(size_t first) { raw_.resize(std::min(first, raw_.size())); }
 
   // Keeps what starts inside one of the regions. Aliases: a size beats none, a function beats a
   // label, then global, weak, local, then fewest leading underscores, the shortest name, the first
@@ -85,11 +90,13 @@ class SymbolTableBuilder {
     std::string_view name;
     Binding binding;
     bool function;
+    uint32_t underscores;  // that the name begins with
   };
   static bool before(const Raw& a, const Raw& b);
   void keep_one_per_address();
   void keep_inside(const std::vector<Range>& regions);
   void drop_covered_labels();
+  std::vector<uint32_t> put_names(std::string& names) const;
 
   std::vector<Raw> raw_;
 };

@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <vector>
 
+#include "amplification.h"
+#include "budgets.h"
 #include "demangle.h"
+#include "dwarf_index.h"
 #include "elf_file.h"
 #include "module_symbols.h"
 
@@ -36,9 +39,14 @@ void look_everywhere(const a2n::ModuleSymbols& module) {
   }
 }
 
+// libelf keeps some 300 bytes for each header of 64, and the file is read five times. What is
+// packed may unpack to as much as the budgets say.
+constexpr fuzz::Allowed allowed{2 * a2n::budgets::minidebuginfo.floor, 256, 1'000'000, 500};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fuzz::Amplification amplification(size, allowed);
   // Read as files are read, then as what is unpacked into memory.
   const auto file = a2n::ElfFile::from_fd(file_of(data, size), "fuzz");
   if (file) {
@@ -48,5 +56,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto memory = a2n::ElfFile::from_bytes(std::vector<char>(data, data + size), "fuzz");
   if (memory) look_everywhere(a2n::read_module(&*memory, nullptr));
+  if (file) static_cast<void>(a2n::read_dwarf(*file));
   return 0;
 }

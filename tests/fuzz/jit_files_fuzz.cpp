@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "amplification.h"
 #include "jit_code.h"
 #include "jit_dump.h"
 #include "jit_log.h"
@@ -23,17 +24,21 @@ void look_everywhere(const a2n::JitCode& code) {
         const a2n::JitMethod* found = code.find(address, time);
         if (!found) continue;
         if (address < found->address || address - found->address >= found->size) std::abort();
-        if (found->source.at(static_cast<uint32_t>(address - found->address), found->name).empty())
-          std::abort();
+        if (found->frames_at(static_cast<uint32_t>(address - found->address)).empty()) std::abort();
       }
   }
 }
+
+// A line of six bytes is a method of a hundred, its event, its rectangles (up to two entries a
+// level of their index) and, where dynamic code lies inside dynamic code, the pieces around it.
+constexpr fuzz::Allowed allowed{4 << 20, 1024, 500'000, 500};
 
 }  // namespace
 
 // The first byte chooses the form; the rest is the file.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
+  const fuzz::Amplification amplification(size, allowed);
   static const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
   if (::ftruncate(fd, 0) != 0 ||
       ::pwrite(fd, data + 1, size - 1, 0) != static_cast<ssize_t>(size - 1) ||

@@ -10,6 +10,8 @@
 #include <report_off_cpu.h>
 #include <report_tprof.h>
 
+#include "amplification.h"
+
 namespace {
 
 // Takes everything, knows nothing; looks at every byte it is given.
@@ -59,9 +61,14 @@ class NullSink final : public post::Sink {
   size_t written = 0;
 };
 
+// A record of twelve bytes becomes up to a row of each of nine reports; a stack of two ints a frame
+// becomes nodes of several trees.
+constexpr fuzz::Allowed allowed{8 << 20, 4096, 1'000'000, 1000};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fuzz::Amplification amplification(size, allowed);
   post::MemorySource source(std::as_bytes(std::span(data, size)));
   post::DamageLog damage;
   const auto file = read_layout(source, damage);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "elf_builder.h"
 #include "text_trace.h"
 
 namespace {
@@ -134,6 +135,16 @@ bool write_seed(const std::string& directory, int number, std::string_view bytes
   return false;
 }
 
+// A file with symbols, one the end of another, and one with debug information.
+bool write_elfs(const std::string& directory) {
+  ElfBuilder elf;
+  elf.section(".note.gnu.build-id", SHT_NOTE,
+              ElfBuilder::raw(Elf64_Nhdr{4, 4, 3}) + std::string("GNU\0\1\2\3\4", 8));
+  elf.symbols({{1, 0x1000}, {3, 0x1040}, {9, 0x1080}}, std::string("\0longer\0@_Z1fv\0", 15));
+  return write_seed(directory, 0, elf.bytes()) &&
+         write_seed(directory, 1, ElfBuilder::inlined_on_one_list(3, 4));
+}
+
 bool write_traces(const std::string& directory) {
   int number = 0;
   for (const std::string_view text : traces) {
@@ -159,6 +170,7 @@ int main(int argc, char** argv) {
   const std::string_view target = argv[1];
   bool good = true;
   if (target == "nrm2_reader_fuzz") good = write_traces(argv[2]);
+  if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);
   if (target == "jit_files_fuzz")
     good = write_seed(argv[2], 0, "\4" + std::string(log)) &&
            write_seed(argv[2], 1, "\1" + dump()) && write_seed(argv[2], 2, "\2" + std::string(map));

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pi/budget.h>
 #include <pi/unique_fd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,7 +40,10 @@ Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
   const Error too_long{
       EFBIG,
       fmt::format("{} is longer than {} bytes: that is no file of this kind.", path, max_bytes)};
-  if (static_cast<uint64_t>(status.st_size) > max_bytes) return too_long;
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (size > max_bytes) return too_long;
+  if (size > sparse_file.of(real_size(fd.get(), status)))
+    return Error{EFBIG, fmt::format("{} has holes: that is no text file; it is not read.", path)};
   std::string text(static_cast<size_t>(status.st_size), '\0');
   size_t done = 0;
   while (done < text.size()) {

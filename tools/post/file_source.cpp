@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "budgets.h"
+
 namespace post {
 
 pi::Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path) {
@@ -35,8 +37,13 @@ pi::Result<std::unique_ptr<FileSource>> FileSource::from_fd(pi::UniqueFd fd,
   if (!S_ISREG(status.st_mode))
     return pi::Error{EINVAL,
                      fmt::format("{} is not a regular file; name a trace file with -r.", path)};
-  return std::unique_ptr<FileSource>(
-      new FileSource(std::move(fd), static_cast<uint64_t>(status.st_size)));
+  const auto size = static_cast<uint64_t>(status.st_size);
+  const uint64_t stored = pi::real_size(fd.get(), status);
+  if (size > budgets::trace_file.of(stored))
+    return pi::Error{EFBIG, fmt::format("{} has {} bytes, of which {} are stored: it is no trace "
+                                        "file but one with holes; it is not read.",
+                                        path, size, stored)};
+  return std::unique_ptr<FileSource>(new FileSource(std::move(fd), size));
 }
 
 size_t FileSource::read(uint64_t offset, std::span<std::byte> out) {

@@ -9,7 +9,10 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
+
+#include "budgets.h"
 
 namespace post {
 namespace {
@@ -18,7 +21,6 @@ namespace nrm2 = pi::nrm2;
 
 constexpr uint32_t cpu_limit = 0x10000;       // far more than any Linux kernel has
 constexpr uint64_t text_limit = 64ull << 20;  // of an info or build-id section, bytes
-constexpr size_t scan_bytes = 256 << 10;
 
 using HeaderBytes = std::array<std::byte, nrm2::header_size>;
 
@@ -160,7 +162,7 @@ class LayoutReader {
           there < size ? size - there : 0);
     }
     add_section(header, {data, there, false});
-    if (there != size && previous_) cut_.push_back(previous_->key);
+    if (there != size && previous_) cut_.insert(previous_->key);
     return data + there;
   }
 
@@ -170,7 +172,7 @@ class LayoutReader {
     const uint64_t next = found.value_or(records_end(at));
     if (next < at && previous_) {
       previous_->extents.back().size = next - previous_->extents.back().offset;
-      cut_.push_back(previous_->key);
+      cut_.insert(previous_->key);
     }
     damage_.add(fmt::format("no section begins at file offset {}{}", at,
                             found ? fmt::format("; the next one found is at {}", next) : ""),
@@ -180,20 +182,21 @@ class LayoutReader {
 
   // The first place from start on that holds a whole header.
   std::optional<uint64_t> find_header(uint64_t start) {
-    std::vector<std::byte> window(
-        static_cast<size_t>(std::min<uint64_t>(scan_bytes, end_ - std::min(start, end_))));
-    for (uint64_t at = start; at < end_ && end_ - at >= nrm2::header_size;) {
-      const size_t wanted = static_cast<size_t>(std::min<uint64_t>(window.size(), end_ - at));
-      const size_t got = source_.read(at, std::span(window).first(wanted));
+    size_t scan = budgets::first_scan;
+    for (uint64_t at = start; at < end_ && end_ - at >= nrm2::header_size;
+         scan = std::min(2 * scan, budgets::largest_scan)) {
+      const size_t wanted = static_cast<size_t>(std::min<uint64_t>(scan, end_ - at));
+      if (window_.size() < wanted) window_.resize(wanted);
+      const size_t got = source_.read(at, std::span(window_).first(wanted));
       if (got < nrm2::header_size) return std::nullopt;
-      const char* text = reinterpret_cast<const char*>(window.data());
+      const char* text = reinterpret_cast<const char*>(window_.data());
       std::string_view view(text, got);
       for (size_t hit = 0;
            (hit = view.find(std::string_view(nrm2::magic, 4), hit)) != std::string_view::npos &&
            hit + nrm2::header_size <= got;
            ++hit) {
         HeaderBytes header;
-        std::memcpy(header.data(), window.data() + hit, header.size());
+        std::memcpy(header.data(), window_.data() + hit, header.size());
         if (is_header(header)) return at + hit;
       }
       if (got < wanted || at + got >= end_) return std::nullopt;
@@ -234,12 +237,10 @@ class LayoutReader {
       layout.final_mte = type == nrm2::section_final_mte;
       layout.time_high = word_at(header, nrm2::offset::start_time + 4);
     }
-    extent.after_gap = std::find(cut_.begin(), cut_.end(), key) != cut_.end();
-    std::erase(cut_, key);
+    extent.after_gap = cut_.erase(key) != 0;
     layout.extents.push_back(extent);
     previous_ = &layout;
-    if (word_at(header, nrm2::offset::flags) & nrm2::flag_full &&
-        std::find(file_.full.begin(), file_.full.end(), key) == file_.full.end())
+    if (word_at(header, nrm2::offset::flags) & nrm2::flag_full && full_.insert(key).second)
       file_.full.push_back(key);
     note_lost(key, word_at(header, nrm2::offset::lost_count));
   }
@@ -247,12 +248,10 @@ class LayoutReader {
   // Each header tells the stream's count so far.
   void note_lost(StreamKey key, uint32_t lost) {
     if (lost == 0) return;
-    const auto same = std::find_if(file_.header_lost.begin(), file_.header_lost.end(),
-                                   [&](const auto& entry) { return entry.first == key; });
-    if (same == file_.header_lost.end())
-      file_.header_lost.emplace_back(key, lost);
-    else
-      same->second = std::max<uint64_t>(same->second, lost);
+    const auto [known, added] = lost_at_.try_emplace(key, file_.header_lost.size());
+    if (added) file_.header_lost.emplace_back(key, lost);
+    uint64_t& most = file_.header_lost[known->second].second;
+    most = std::max<uint64_t>(most, lost);
   }
 
   std::string read_text(const Extent& extent) {
@@ -278,7 +277,10 @@ class LayoutReader {
   uint64_t previous_data_ = nrm2::header_size;
   StreamLayout* previous_ = nullptr;  // stream of the section before, if it holds records
   std::vector<Extent> kernel_texts_;
-  std::vector<StreamKey> cut_;  // streams whose next section comes after a gap
+  std::set<StreamKey> cut_;  // streams whose next section comes after a gap
+  std::set<StreamKey> full_;
+  std::map<StreamKey, size_t> lost_at_;  // indices in header_lost
+  std::vector<std::byte> window_;        // in which headers are looked for
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "budgets.h"
 #include "labels.h"
 
 namespace post {
@@ -55,6 +56,7 @@ void Processes::ensure(Process& process, uint64_t time) {
 void Processes::begin_life(Process& process, uint32_t parent) {
   process.life = &lives_.emplace_back();
   process.life->pid = process.pid;
+  process.jit_dumps = 0;
   process.life->parent = parent;
   forget_runtime(process);
 }
@@ -142,7 +144,8 @@ bool Processes::apply_module(const pi::RecordView& record, uint64_t time) {
   Process& process = entry(module.pid);
   ensure(process, time);
   if (!symbolizer_.add_module(time, module)) return false;
-  if (is_jit_dump(std::string(module.name))) forget_runtime(process);
+  if (is_jit_dump(std::string(module.name)) && process.jit_dumps++ < budgets::jit_dumps_of_process)
+    forget_runtime(process);
   *process.maps_version = ++last_version_;
   return true;
 }

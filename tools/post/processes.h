@@ -45,6 +45,7 @@ struct Process {
   // Up to this time what its runtime told of its code and its threads has been taken in.
   uint64_t told_until = 0;
   bool asked = false;                        // for that
+  uint32_t jit_dumps = 0;                    // that it mapped
   std::vector<pi::ThreadStart> starts = {};  // of its threads, by time; what has not been taken in
 };
 

@@ -3,53 +3,8 @@
 // goes on.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "a2n_fixture.h"
-
-namespace {
-
-// Allocations that still succeed; negative: all.
-long remaining = -1;
-
-void* try_allocate(size_t size) noexcept {
-  if (remaining == 0) return nullptr;
-  if (remaining > 0) --remaining;
-  return std::malloc(size ? size : 1);
-}
-
-void* allocate(size_t size) {
-  if (void* memory = try_allocate(size)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(size_t size) {
-  return allocate(size);
-}
-void* operator new[](size_t size) {
-  return allocate(size);
-}
-void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  return try_allocate(size);
-}
-void* operator new[](size_t size, const std::nothrow_t&) noexcept {
-  return try_allocate(size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, size_t) noexcept {
-  std::free(memory);
-}
+#include "heap.h"
 
 namespace {
 
@@ -71,7 +26,7 @@ TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
   long allocations = 0;
   for (; !complete && allocations < 20'000; ++allocations) {
     A2nInit();
-    remaining = allocations;
+    test_support::set_allocations_left(allocations);
     complete = true;
     bool known_codes = true;
     const auto done = [&](int rc) {  // no assertion here: that would allocate
@@ -92,7 +47,7 @@ TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
     SYMDATA data{};
     done(A2nGetSymbol(3, bias + helper_, &data));
     done(A2nGetSymbol(3, 0xffffffff81000000, &data));
-    remaining = -1;
+    test_support::set_allocations_left(-1);
     ASSERT_TRUE(known_codes) << allocations;
     if (!complete) continue;
     EXPECT_EQ(A2nGetSymbol(3, bias + helper_, &data), A2N_SUCCESS);
@@ -109,9 +64,9 @@ TEST_F(Memory, ALookupThatFailedForMemorySucceedsLater) {
     A2nInit();
     map(file, bias);
     SYMDATA data{};
-    remaining = allocations;
+    test_support::set_allocations_left(allocations);
     const int first = A2nGetSymbol(pid, bias + helper_, &data);
-    remaining = -1;
+    test_support::set_allocations_left(-1);
     EXPECT_THAT(first, testing::AnyOf(A2N_SUCCESS, A2N_MEMORY_ERROR));
     EXPECT_EQ(A2nGetSymbol(pid, bias + helper_, &data), A2N_SUCCESS) << allocations;
     EXPECT_STREQ(data.sym_name, "local_helper") << allocations;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Puts together ELF files that no compiler makes.
+#ifndef TESTS_SUPPORT_ELF_BUILDER_H
+#define TESTS_SUPPORT_ELF_BUILDER_H
+
+#include <elf.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// A shared library of 64 bits with one executable segment, whose code begins at code_address.
+class ElfBuilder {
+ public:
+  static constexpr uint64_t code_address = 0x1000;
+  static constexpr uint64_t code_size = 0x1000;
+
+  ElfBuilder();
+
+  // Returns the section's index.
+  uint32_t section(const std::string& name, uint32_t type, std::string bytes, uint32_t link = 0,
+                   uint64_t flags = 0);
+  // The symbol table and its names; entries: st_name and st_value.
+  struct Entry {
+    uint32_t name;
+    uint64_t value;
+  };
+  void symbols(const std::vector<Entry>& entries, std::string names);
+  std::string bytes() const;
+
+  // A file with one symbol, "nnnn", and DWARF 4: count functions are inlined there, each on the
+  // same list of ranges.
+  static std::string inlined_on_one_list(uint32_t count, uint32_t ranges);
+
+  // The bytes of a value, the lowest first.
+  template <class T>
+  static std::string raw(const T& value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+
+ private:
+  std::string body_;  // from the file's beginning, the ELF header aside
+  std::string names_;
+  std::vector<Elf64_Shdr> headers_;
+};
+
+#endif  // TESTS_SUPPORT_ELF_BUILDER_H

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// What post's readers may use, by their input's size. docs/security.md has the same numbers in a
+// table. What is past its budget is refused by name: an error, or an entry in the log of damage.
+#ifndef POST_BUDGETS_H
+#define POST_BUDGETS_H
+
+#include <pi/budget.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace post::budgets {
+
+// Bytes that a trace may claim for those that are stored: a hole reads as zeros without end.
+constexpr pi::Budget trace_file{uint64_t{1} << 30, 32};
+// Bytes that are read at once in search of a header: first so many, then twice as many each time,
+// so that a search reads at most twice what it passes over and the first piece.
+constexpr size_t first_scan = 1 << 10;
+constexpr size_t largest_scan = 256 << 10;
+// How often the logs of a process's runtime are looked for again because it mapped one more
+// jitdump.
+constexpr uint32_t jit_dumps_of_process = 8;
+
+}  // namespace post::budgets
+
+#endif  // POST_BUDGETS_H
