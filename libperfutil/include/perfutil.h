@@ -11,6 +11,17 @@
  * are serialised inside. Only user hooks (TraceHook, PiTraceHook) are async-signal-safe, and run
  * side by side.
  *
+ * A child of fork() owns nothing of its parent's trace, also when it is forked while the trace is
+ * on. Its calls on that trace return PI_ERROR_FORKED wherever PU_ERROR_NOT_INITIALIZED is listed,
+ * IsTraceOn() and its like return 0, and neither its calls nor its end change the trace. It keeps
+ * the settings and may call TraceInit() for a trace of its own. User hooks, ITraceOn(),
+ * ITraceOff() and PTT (perfutil_ptt.h) work in it as in any other program; counters, CPI handles
+ * and AboveIdle begin anew.
+ *
+ * A thread is not cancelled (pthread_cancel) inside these functions: a cancellation waits until
+ * they return. TraceHook(), PiTraceHook(), ITraceOn(), ITraceOff() and PTT's readers must not be
+ * called with the cancellation type PTHREAD_CANCEL_ASYNCHRONOUS.
+ *
  * Every function that returns int returns PU_SUCCESS or one of the negative PU_* codes; each
  * lists the codes it can return. PiErrorText() tells what happened and what to do about it.
  */
@@ -47,6 +58,7 @@ extern "C" {
 #define PU_ERROR_EVENT_NOT_COUNTING -229
 #define PU_ERROR_EVENT_ALREADY_COUNTING -231
 #define PU_ERROR_INSUFFICIENT_RESOURCES -241
+#define PI_ERROR_FORKED -1001 /* our addition: the trace is the parent's, see above */
 
 /* The code's name and meaning, static storage, never null. */
 const char *RcToString(int rc);

@@ -30,8 +30,8 @@ struct ActiveEvent {
 };
 
 std::map<int, ActiveEvent>& active_events() {
-  static auto* const active = new std::map<int, ActiveEvent>;
-  return *active;
+  static OfProcess<std::map<int, ActiveEvent>> active;
+  return active.get();
 }
 
 std::map<std::string, std::string>& own_events() {

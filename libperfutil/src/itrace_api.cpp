@@ -27,6 +27,7 @@ static_assert(PI_ITRACE_RING == PITRACE_ITRACE_RING && PI_ITRACE_COUNT == PITRAC
 // For what only the owner of the trace may do.
 Status owned(Trace& trace) {
   if (trace.is_initialised()) return {};
+  if (trace.is_of_parent()) return trace.initialised();
   if (const auto device = device_of_program(); !device) return device.error();
   return Error{PU_ERROR_NOT_INITIALIZED,
                "This process has not initialised the trace; call TraceInit first, or use 'swtrace "

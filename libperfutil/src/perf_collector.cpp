@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/user_socket.h>
 
 #include "events.h"
 #include "hook_socket.h"

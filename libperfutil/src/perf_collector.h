@@ -15,6 +15,7 @@
 #include "perf_events.h"
 #include "perf_reader.h"
 #include "perf_scope.h"
+#include "process_fd.h"
 #include "ptrace_itrace.h"
 #include "user_buffer.h"
 
@@ -93,7 +94,7 @@ class PerfCollector final : public Collector {
   CollectorStatus status_;
   std::vector<std::string> notes_;
   uint32_t unreadable_processes_ = 0;
-  UniqueFd section_event_;              // tells a stream's reader that there is a section
+  ProcessFd section_event_;             // tells a stream's reader that there is a section
   std::map<uint32_t, HeldTicks> held_;  // by CPU; between reading them and putting them in order
   HookQueue hook_queue_;
   std::string hook_note_;  // why user hooks are not taken, or empty

@@ -11,15 +11,15 @@
 
 namespace pi::perfutil {
 
-std::mutex& call_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 Trace& the_trace() {
   // Ended by TraceTerminate() or by the process's end, which closes the device and the events;
   // destroying it among other statics would gain nothing.
-  static Trace* const trace = new Trace;
+  static Trace* trace = nullptr;
+  static uint32_t process = 0;
+  if (process != process_number()) {
+    trace = trace ? Trace::in_child_of(*trace).release() : new Trace;
+    process = process_number();
+  }
   return *trace;
 }
 

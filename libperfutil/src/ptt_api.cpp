@@ -29,8 +29,8 @@ struct Ptt {
 };
 
 Ptt& the_ptt() {
-  static auto* const ptt = new Ptt;
-  return *ptt;
+  static OfProcess<Ptt> ptt;
+  return ptt.get();
 }
 
 int read_nothing(uint64_t*) {
@@ -39,10 +39,9 @@ int read_nothing(uint64_t*) {
 
 std::atomic<pi_ptt_reader> the_reader{read_nothing};
 
-// The source's destructor would end what the parent began.
 void after_fork_in_child() {
+  const NoCancel off;
   the_reader = read_nothing;
-  (void)the_ptt().source.release();
   forget_module_thread();
   forget_perf_thread();
 }

@@ -14,6 +14,7 @@
 
 #include "events.h"
 #include "perf_events.h"
+#include "process_fd.h"
 #include "ptt_page.h"
 #include "ptt_source.h"
 
@@ -21,7 +22,7 @@ namespace pi::perfutil {
 namespace {
 
 struct ThreadEvent {
-  UniqueFd fd;  // none: the thread's clock
+  ProcessFd fd;  // none: the thread's clock
   UniqueMapping page;
 };
 
@@ -93,7 +94,7 @@ Result<ThreadEvent> open_thread_event(const PttMetric& metric) {
   ThreadEvent opened;
   const int fd = open_perf_event(thread_attr(metric.event), 0, -1);
   if (fd < 0) return refused_event(-fd, metric.name);
-  opened.fd = UniqueFd(fd);
+  opened.fd = ProcessFd(fd);
   const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   opened.page = UniqueMapping(::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0), bytes);
   return opened;

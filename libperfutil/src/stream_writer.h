@@ -13,12 +13,12 @@
 #include <vector>
 
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 
 #include "build_ids.h"
 #include "collector.h"
 #include "info_section.h"
 #include "kernel_code.h"
+#include "process_fd.h"
 #include "stream_file.h"
 
 namespace pi::perfutil {
@@ -98,7 +98,7 @@ class StreamWriter {
   std::string trouble_;
   std::string kernel_state_ = "missing";
   std::atomic<bool> unsynced_ = false;
-  UniqueFd stop_event_;
+  ProcessFd stop_event_;
   std::atomic<bool> stopping_ = false;
   std::thread reader_;
   std::thread syncer_;
