@@ -2,6 +2,7 @@
 // PTT without the module: each thread's own perf events, and its clock for cycles.
 #include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,7 +55,8 @@ bool read_event(const ThreadEvent& event, uint64_t& value) {
       return true;
     }
   }
-  return ::read(event.fd.get(), &value, sizeof value) == sizeof value;
+  // read() itself would be a point at which a thread can be cancelled.
+  return ::syscall(SYS_read, event.fd.get(), &value, sizeof value) == sizeof value;
 }
 
 int read_clock(uint64_t* values) {
