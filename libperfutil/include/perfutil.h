@@ -22,6 +22,13 @@
  * they return. TraceHook(), PiTraceHook(), ITraceOn(), ITraceOff() and PTT's readers must not be
  * called with the cancellation type PTHREAD_CANCEL_ASYNCHRONOUS.
  *
+ * Structures that begin with a size may grow at their end, and only there. The caller sets size to
+ * sizeof of the structure that it was compiled with; PU_ERROR_INVALID_PARAMETER when it has not.
+ * What a function fills: size becomes the number of bytes that the library has filled; these are
+ * fewer when the library is older than the caller, whose further bytes become 0. What a function
+ * reads: fields that the caller does not know count as 0; when the library is older,
+ * PU_ERROR_NOT_SUPPORTED unless all that it does not know is 0.
+ *
  * Every function that returns int returns PU_SUCCESS or one of the negative PU_* codes; each
  * lists the codes it can return. PiErrorText() tells what happened and what to do about it.
  */
@@ -320,7 +327,7 @@ struct pi_event {
 
 /* Our addition: the index-th event that is known by name, with what came of trying it; it is not
  * counted by that. The texts are static storage. The first call of a process lists and tries them all.
- * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small or there is no such index.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER (size is not set, there is no such index).
  */
 int PiEvent(unsigned int index, struct pi_event *event);
 
@@ -651,7 +658,7 @@ struct pi_itrace_status {
 	uint64_t gaps;
 };
 
-/* Our addition. PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small. */
+/* Our addition. PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set. */
 int PiITraceStatus(struct pi_itrace_status *status);
 
 /* ---- user hooks --------------------------------------------------------------------------- */
@@ -742,7 +749,7 @@ struct pi_trace_status {
 	const char *event; /* what a tick counts, "" for time; static storage */
 };
 
-/* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small,
+/* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set,
  * PU_ERROR_NOT_INITIALIZED before TraceInit(). */
 int PiTraceStatus(struct pi_trace_status *status);
 
