@@ -2,16 +2,17 @@
 // Names the build-id of every module that a trace's MTE records mention.
 #include "build_ids.h"
 
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 #include <pi/decode.h>
+#include <pi/files.h>
 #include <pi/unique_fd.h>
 
 #include "elf_note.h"
@@ -36,16 +37,15 @@ int64_t on_trace_clock(const timespec& time) {
 }
 
 // Whether the open file is the one that was mapped, and unchanged since.
-bool is_mapped_file(int fd, const ModuleMentions& mentions) {
-  struct stat facts {};
-  if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+bool is_mapped_file(const RegularFile& file, const ModuleMentions& mentions) {
+  const struct stat& facts = file.status;
   const auto first = static_cast<int64_t>(mentions.first_time);
   if (on_trace_clock(facts.st_mtim) > first) return false;
   if (mentions.inode != 0 && facts.st_ino == mentions.inode) return true;
   // Overlayfs shows another inode than the one that is mapped; elsewhere it is another file.
   struct statfs system {};
   if (mentions.inode != 0 &&
-      (::fstatfs(fd, &system) != 0 || system.f_type != OVERLAYFS_SUPER_MAGIC))
+      (::fstatfs(file.fd.get(), &system) != 0 || system.f_type != OVERLAYFS_SUPER_MAGIC))
     return false;
   // Without an inode to compare, a file moved there later shows only in its change time, which is
   // that of the kernel's last tick: as much as some of these behind the clock that we compare with.
@@ -68,9 +68,8 @@ UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mention
     places.push_back(path);
   }
   for (const auto& place : places) {
-    // O_NONBLOCK: a pipe of that name must not hold us up.
-    UniqueFd fd(::open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-    if (fd && is_mapped_file(fd.get(), mentions)) return fd;
+    auto file = open_regular(place);
+    if (file && is_mapped_file(*file, mentions)) return std::move(file->fd);
   }
   return UniqueFd();
 }
