@@ -245,7 +245,10 @@ void HookServer::drop_gone(HookBatch& batch) {
       continue;
     }
     entry->second.area.close();
-    if (recording_) entry->second.area.end(batch);
+    if (recording_) {
+      entry->second.area.end(batch);
+      batch.gone.push_back(entry->second.area.id());
+    }
     entry = clients_.erase(entry);
   }
 }

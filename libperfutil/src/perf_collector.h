@@ -76,8 +76,10 @@ class PerfCollector final : public Collector {
   UserBuffer& trace_buffer_of(uint32_t cpu);
   void read_rings(CpuEvents& events);
   void put_ticks(CpuEvents& events, uint64_t until);
-  void put_in_order(uint64_t horizon);
+  void put_in_order(uint64_t horizon, uint64_t ticks_until);
+  uint64_t read_all();
   void drain_all();
+  void drain_to_the_last_tick();
   void tell_sections();
   void close_cpu(CpuEvents& events);
   void follow_cpus();

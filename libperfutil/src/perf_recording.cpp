@@ -175,7 +175,7 @@ Status PerfCollector::off() {
   std::lock_guard lock(mutex_);
   settle_hooks();
   if (hooks_) hooks_->end(hook_queue_.incoming());
-  put_in_order(~0ull);
+  put_in_order(~0ull, ~0ull);
   for (auto& [cpu, events] : events_) close_cpu(events);
   events_.clear();
   status_.stop_time = trace_clock();
@@ -197,7 +197,7 @@ Status PerfCollector::suspend() {
 Status PerfCollector::resume() {
   std::lock_guard lock(mutex_);
   // What the rings hold came while nothing was wanted.
-  drain_all();
+  drain_to_the_last_tick();
   status_.suspended = false;
   buffers_.set_suspended(false);
   publish_hooks();
@@ -206,7 +206,7 @@ Status PerfCollector::resume() {
 
 Status PerfCollector::discard() {
   std::lock_guard lock(mutex_);
-  drain_all();
+  drain_to_the_last_tick();
   buffers_.reset(PITRACE_BUFFER_TRACE);
   return {};
 }
