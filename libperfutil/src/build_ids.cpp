@@ -100,6 +100,16 @@ void keep_place(ModuleMentions& mentions, const MappedPlace& place) {
   ++mentions.mapped;
 }
 
+template <class Find>
+std::string line_of(const WantedFile& file, Find find) {
+  const std::string& path = file.path;
+  // A line is one file; such a name could not be told from two.
+  if (path.find('\n') != std::string::npos || path == "[vsyscall]") return "";
+  const uint64_t inode = file.mentions.inode;
+  return inode != 0 ? fmt::format("{}@{} {}\n", find(), inode, path)
+                    : fmt::format("{} {}\n", find(), path);
+}
+
 }  // namespace
 
 std::string find_build_id(const std::string& path, const ModuleMentions& mentions,
@@ -112,6 +122,14 @@ std::string find_build_id(const std::string& path, const ModuleMentions& mention
   return *id;
 }
 
+std::string build_id_line(const WantedFile& file, const std::string& proc) {
+  return line_of(file, [&] { return build_id_of(file.path, file.mentions, proc); });
+}
+
+std::string unread_build_id_line(const WantedFile& file) {
+  return line_of(file, [] { return std::string(changed); });
+}
+
 void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
   uint32_t& high = time_high_[cpu];
   while (!records.empty()) {
@@ -122,7 +140,7 @@ void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
     ModuleEntry entry{};
     if (!decode_module(record, entry) || entry.stamp == PITRACE_STAMP_ANON) continue;
     const File file(entry.name, entry.inode);
-    if (told_.count(file) != 0) continue;
+    if (was_taken(file)) continue;
     const uint64_t time = static_cast<uint64_t>(high) << 32 | record.time_lo();
     const auto [place, is_new] = new_.try_emplace(file);
     ModuleMentions& mentions = place->second;
@@ -132,19 +150,16 @@ void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
   }
 }
 
-std::string BuildIdTable::take_lines() {
-  std::string text;
-  for (const auto& [file, mentions] : new_) {
-    const auto& [path, inode] = file;
-    told_.insert(file);
-    // A line is one file; such a name could not be told from two.
-    if (path.find('\n') != std::string::npos || path == "[vsyscall]") continue;
-    const std::string id = build_id_of(path, mentions, proc_);
-    text +=
-        inode != 0 ? fmt::format("{}@{} {}\n", id, inode, path) : fmt::format("{} {}\n", id, path);
+std::vector<WantedFile> BuildIdTable::take() {
+  std::vector<WantedFile> files;
+  files.reserve(new_.size());
+  for (auto& [file, mentions] : new_) {
+    files.push_back({file.first, std::move(mentions)});
+    taken_.insert(file);
+    if (taken_.size() >= generation_most_) older_ = std::exchange(taken_, {});
   }
   new_.clear();
-  return text;
+  return files;
 }
 
 }  // namespace pi::perfutil

@@ -21,14 +21,19 @@ class OfProcess {
  public:
   State& get() {
     if (process_ != process_number()) {
-      state_ = new State;
+      newest_ = new Node{newest_, {}};
       process_ = process_number();
     }
-    return *state_;
+    return newest_->state;
   }
 
  private:
-  State* state_ = nullptr;
+  struct Node {
+    Node* inherited;  // kept, so that it is no leak
+    State state;
+  };
+
+  Node* newest_ = nullptr;
   uint32_t process_ = 0;
 };
 

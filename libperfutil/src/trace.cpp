@@ -30,6 +30,7 @@ Status check_major(int major) {
 
 std::unique_ptr<Trace> Trace::in_child_of(const Trace& parent) {
   auto trace = std::make_unique<Trace>();
+  trace->inherited_ = &parent;
   trace->config_ = parent.config_;
   trace->initialised_by_ = parent.initialised_by_;
   return trace;

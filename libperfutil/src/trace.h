@@ -83,6 +83,7 @@ class Trace {
   Status itrace_installed();
 
   TraceConfig config_;
+  const Trace* inherited_ = nullptr;  // kept, so that it is no leak
   int initialised_by_ = 0;  // the process that did, this one or one that forked it; 0: none
   std::unique_ptr<Collector> collector_;
   std::optional<KernelCode> kernel_code_;  // of the interval, in normal mode
