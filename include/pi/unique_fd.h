@@ -12,31 +12,49 @@
 
 namespace pi {
 
-class UniqueFd {
+// Observes the descriptors that an owner takes and gives up; this one ignores them.
+struct UnwatchedFd {
+  static void taken(int) {}
+  // False: the descriptor is closed already, and the number may be another file's by now.
+  static bool left(int) { return true; }
+};
+
+template <class Watch>
+class BasicUniqueFd {
  public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
+  BasicUniqueFd() = default;
+  explicit BasicUniqueFd(int fd) : fd_(fd) {
+    if (fd_ >= 0) Watch::taken(fd_);
+  }
+  BasicUniqueFd(BasicUniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  template <class Other>
+  explicit BasicUniqueFd(BasicUniqueFd<Other>&& other) : BasicUniqueFd(other.release()) {}
+  BasicUniqueFd& operator=(BasicUniqueFd&& other) noexcept {
     if (this != &other) {
       reset();
       fd_ = std::exchange(other.fd_, -1);
     }
     return *this;
   }
-  ~UniqueFd() { reset(); }
+  ~BasicUniqueFd() { reset(); }
 
   explicit operator bool() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
+  int release() {
+    const int fd = std::exchange(fd_, -1);
+    if (fd >= 0) Watch::left(fd);
+    return fd;
+  }
   // Linux closes the descriptor whatever close() returns, so it is never called twice.
   void reset() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    if (const int fd = std::exchange(fd_, -1); fd >= 0 && Watch::left(fd)) ::close(fd);
   }
 
  private:
   int fd_ = -1;
 };
+
+using UniqueFd = BasicUniqueFd<UnwatchedFd>;
 
 class UniqueMapping {
  public:

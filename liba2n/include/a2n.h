@@ -12,7 +12,8 @@
  * and ends when the pid is forked anew; nothing ends it at the process's death, because ticks
  * follow that.
  *
- * Thread-safety: none; the caller serialises. The library keeps its state per process, never
+ * Thread-safety: none; the caller serialises. A thread is not cancelled (pthread_cancel) inside a
+ * call, but after it. The library keeps its state per process, never
  * exits, prints nothing; A2nGetNote() hands out what a report must say. Symbols are read when an
  * address first falls into a module.
  */

@@ -9,6 +9,7 @@
 
 #include "a2n.h"
 #include "library.h"
+#include "pi/no_cancel.h"
 #include "pi/result.h"
 
 namespace a2n {
@@ -23,9 +24,10 @@ void forget_library();
 // Which settings of the current library the environment fixed, Fixed.
 uint32_t fixed_settings();
 
-// Nothing is thrown into C.
+// Nothing is thrown into C, and no thread is cancelled in the middle.
 template <class Work>
 int guarded(Work work) noexcept {
+  const pi::NoCancel off;
   try {
     return work(current_library());
   } catch (const std::bad_alloc&) {

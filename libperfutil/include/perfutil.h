@@ -11,6 +11,24 @@
  * are serialised inside. Only user hooks (TraceHook, PiTraceHook) are async-signal-safe, and run
  * side by side.
  *
+ * A child of fork() owns nothing of its parent's trace, also when it is forked while the trace is
+ * on. Its calls on that trace return PI_ERROR_FORKED wherever PU_ERROR_NOT_INITIALIZED is listed,
+ * IsTraceOn() and its like return 0, and neither its calls nor its end change the trace. It keeps
+ * the settings and may call TraceInit() for a trace of its own. User hooks, ITraceOn(),
+ * ITraceOff() and PTT (perfutil_ptt.h) work in it as in any other program; counters, CPI handles
+ * and AboveIdle begin anew.
+ *
+ * A thread is not cancelled (pthread_cancel) inside these functions: a cancellation waits until
+ * they return. TraceHook(), PiTraceHook(), ITraceOn(), ITraceOff() and PTT's readers must not be
+ * called with the cancellation type PTHREAD_CANCEL_ASYNCHRONOUS.
+ *
+ * Structures that begin with a size may grow at their end, and only there. The caller sets size to
+ * sizeof of the structure that it was compiled with; PU_ERROR_INVALID_PARAMETER when it has not.
+ * What a function fills: size becomes the number of bytes that the library has filled; these are
+ * fewer when the library is older than the caller, whose further bytes become 0. What a function
+ * reads: fields that the caller does not know count as 0; when the library is older,
+ * PU_ERROR_NOT_SUPPORTED unless all that it does not know is 0.
+ *
  * Every function that returns int returns PU_SUCCESS or one of the negative PU_* codes; each
  * lists the codes it can return. PiErrorText() tells what happened and what to do about it.
  */
@@ -47,6 +65,7 @@ extern "C" {
 #define PU_ERROR_EVENT_NOT_COUNTING -229
 #define PU_ERROR_EVENT_ALREADY_COUNTING -231
 #define PU_ERROR_INSUFFICIENT_RESOURCES -241
+#define PI_ERROR_FORKED -1001 /* our addition: the trace is the parent's, see above */
 
 /* The code's name and meaning, static storage, never null. */
 const char *RcToString(int rc);
@@ -308,7 +327,7 @@ struct pi_event {
 
 /* Our addition: the index-th event that is known by name, with what came of trying it; it is not
  * counted by that. The texts are static storage. The first call of a process lists and tries them all.
- * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small or there is no such index.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER (size is not set, there is no such index).
  */
 int PiEvent(unsigned int index, struct pi_event *event);
 
@@ -639,7 +658,7 @@ struct pi_itrace_status {
 	uint64_t gaps;
 };
 
-/* Our addition. PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small. */
+/* Our addition. PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set. */
 int PiITraceStatus(struct pi_itrace_status *status);
 
 /* ---- user hooks --------------------------------------------------------------------------- */
@@ -730,7 +749,7 @@ struct pi_trace_status {
 	const char *event; /* what a tick counts, "" for time; static storage */
 };
 
-/* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small,
+/* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set,
  * PU_ERROR_NOT_INITIALIZED before TraceInit(). */
 int PiTraceStatus(struct pi_trace_status *status);
 

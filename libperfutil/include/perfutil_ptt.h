@@ -80,7 +80,8 @@ struct pi_ptt_options {
 
 /* Our addition: as PttInit(), by name: CYCLES, INSTR, page-faults, context-switches,
  * cpu-migrations, or any name that PiSetTprofEvent() takes. options may be null. Besides the errors
- * of PttInit(): PU_ERROR_DRIVER_NOT_LOADED (with PI_PTT_MODULE or PI_PTT_KEEP).
+ * of PttInit(): PU_ERROR_DRIVER_NOT_LOADED (with PI_PTT_MODULE or PI_PTT_KEEP),
+ * PU_ERROR_NOT_SUPPORTED (options that this library does not know).
  */
 int PiPttInit(int count, const char *const names[], int priv, const struct pi_ptt_options *options);
 
@@ -204,7 +205,7 @@ struct pi_ptt_state {
 	const char *cannot_separate; /* what is on the thread that should not be: static storage */
 };
 
-/* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is too small. */
+/* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set. */
 int PttGetState(struct pi_ptt_state *state);
 
 /* 1 when this process uses PTT, else 0. */

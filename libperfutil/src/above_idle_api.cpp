@@ -16,8 +16,8 @@ namespace {
 
 // With call_mutex() held. The device is closed by the process's end at the latest.
 std::unique_ptr<AboveIdleSource>& the_source() {
-  static auto* const source = new std::unique_ptr<AboveIdleSource>;
-  return *source;
+  static OfProcess<std::unique_ptr<AboveIdleSource>> source;
+  return source.get();
 }
 
 uint32_t cpu_limit() {

@@ -2,16 +2,17 @@
 // Names the build-id of every module that a trace's MTE records mention.
 #include "build_ids.h"
 
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 #include <pi/decode.h>
+#include <pi/files.h>
 #include <pi/unique_fd.h>
 
 #include "elf_note.h"
@@ -36,16 +37,15 @@ int64_t on_trace_clock(const timespec& time) {
 }
 
 // Whether the open file is the one that was mapped, and unchanged since.
-bool is_mapped_file(int fd, const ModuleMentions& mentions) {
-  struct stat facts {};
-  if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+bool is_mapped_file(const RegularFile& file, const ModuleMentions& mentions) {
+  const struct stat& facts = file.status;
   const auto first = static_cast<int64_t>(mentions.first_time);
   if (on_trace_clock(facts.st_mtim) > first) return false;
   if (mentions.inode != 0 && facts.st_ino == mentions.inode) return true;
   // Overlayfs shows another inode than the one that is mapped; elsewhere it is another file.
   struct statfs system {};
   if (mentions.inode != 0 &&
-      (::fstatfs(fd, &system) != 0 || system.f_type != OVERLAYFS_SUPER_MAGIC))
+      (::fstatfs(file.fd.get(), &system) != 0 || system.f_type != OVERLAYFS_SUPER_MAGIC))
     return false;
   // Without an inode to compare, a file moved there later shows only in its change time, which is
   // that of the kernel's last tick: as much as some of these behind the clock that we compare with.
@@ -68,9 +68,8 @@ UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mention
     places.push_back(path);
   }
   for (const auto& place : places) {
-    // O_NONBLOCK: a pipe of that name must not hold us up.
-    UniqueFd fd(::open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-    if (fd && is_mapped_file(fd.get(), mentions)) return fd;
+    auto file = open_regular(place);
+    if (file && is_mapped_file(*file, mentions)) return std::move(file->fd);
   }
   return UniqueFd();
 }
@@ -101,6 +100,16 @@ void keep_place(ModuleMentions& mentions, const MappedPlace& place) {
   ++mentions.mapped;
 }
 
+template <class Find>
+std::string line_of(const WantedFile& file, Find find) {
+  const std::string& path = file.path;
+  // A line is one file; such a name could not be told from two.
+  if (path.find('\n') != std::string::npos || path == "[vsyscall]") return "";
+  const uint64_t inode = file.mentions.inode;
+  return inode != 0 ? fmt::format("{}@{} {}\n", find(), inode, path)
+                    : fmt::format("{} {}\n", find(), path);
+}
+
 }  // namespace
 
 std::string find_build_id(const std::string& path, const ModuleMentions& mentions,
@@ -113,6 +122,14 @@ std::string find_build_id(const std::string& path, const ModuleMentions& mention
   return *id;
 }
 
+std::string build_id_line(const WantedFile& file, const std::string& proc) {
+  return line_of(file, [&] { return build_id_of(file.path, file.mentions, proc); });
+}
+
+std::string unread_build_id_line(const WantedFile& file) {
+  return line_of(file, [] { return std::string(changed); });
+}
+
 void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
   uint32_t& high = time_high_[cpu];
   while (!records.empty()) {
@@ -123,7 +140,7 @@ void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
     ModuleEntry entry{};
     if (!decode_module(record, entry) || entry.stamp == PITRACE_STAMP_ANON) continue;
     const File file(entry.name, entry.inode);
-    if (told_.count(file) != 0) continue;
+    if (was_taken(file)) continue;
     const uint64_t time = static_cast<uint64_t>(high) << 32 | record.time_lo();
     const auto [place, is_new] = new_.try_emplace(file);
     ModuleMentions& mentions = place->second;
@@ -133,19 +150,16 @@ void BuildIdTable::see(uint32_t cpu, std::span<const std::byte> records) {
   }
 }
 
-std::string BuildIdTable::take_lines() {
-  std::string text;
-  for (const auto& [file, mentions] : new_) {
-    const auto& [path, inode] = file;
-    told_.insert(file);
-    // A line is one file; such a name could not be told from two.
-    if (path.find('\n') != std::string::npos || path == "[vsyscall]") continue;
-    const std::string id = build_id_of(path, mentions, proc_);
-    text +=
-        inode != 0 ? fmt::format("{}@{} {}\n", id, inode, path) : fmt::format("{} {}\n", id, path);
+std::vector<WantedFile> BuildIdTable::take() {
+  std::vector<WantedFile> files;
+  files.reserve(new_.size());
+  for (auto& [file, mentions] : new_) {
+    files.push_back({file.first, std::move(mentions)});
+    taken_.insert(file);
+    if (taken_.size() >= generation_most_) older_ = std::exchange(taken_, {});
   }
   new_.clear();
-  return text;
+  return files;
 }
 
 }  // namespace pi::perfutil

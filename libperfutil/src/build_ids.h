@@ -3,6 +3,7 @@
 #ifndef PI_PERFUTIL_BUILD_IDS_H
 #define PI_PERFUTIL_BUILD_IDS_H
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
@@ -31,26 +32,40 @@ struct ModuleMentions {
 std::string find_build_id(const std::string& path, const ModuleMentions& mentions,
                           const std::string& proc);
 
-// The files that a trace's records mention, each looked up once: while the trace runs, the
-// processes that mapped it may still be there to lead to it. Files of one path with several inodes
+// A file whose build-id is wanted.
+struct WantedFile {
+  std::string path;
+  ModuleMentions mentions;
+};
+
+// The file's line: "BUILDID@INODE PATH", without "@INODE" where the inode is not known. Empty for
+// what no line can name.
+std::string build_id_line(const WantedFile& file, const std::string& proc);
+// The same when it could not be looked up.
+std::string unread_build_id_line(const WantedFile& file);
+
+// The files that a trace's records mention, each once. Files of one path with several inodes
 // (containers, updates) are several files.
 class BuildIdTable {
  public:
-  explicit BuildIdTable(std::string proc) : proc_(std::move(proc)) {}
+  // remembered: files that are known to have been taken, before the oldest of them are forgotten.
+  explicit BuildIdTable(size_t remembered = size_t{1} << 17) : generation_most_(remembered / 2) {}
 
   // Records of a CPU's MTE buffer; what a CPU's calls are given must be in order. Anonymous memory
   // is left out.
   void see(uint32_t cpu, std::span<const std::byte> records);
-  // A line for each file seen since the last call: "BUILDID@INODE PATH", without "@INODE" where the
-  // inode is not known.
-  std::string take_lines();
+  // Those seen since the last call.
+  std::vector<WantedFile> take();
 
  private:
   using File = std::pair<std::string, uint64_t>;  // path and inode
-  std::string proc_;
+  bool was_taken(const File& file) const { return taken_.contains(file) || older_.contains(file); }
+
+  size_t generation_most_;
   std::map<uint32_t, uint32_t> time_high_;  // by CPU
   std::map<File, ModuleMentions> new_;
-  std::set<File> told_;
+  // Two generations: when the newer one is full it becomes the older one, and that is forgotten.
+  std::set<File> taken_, older_;
 };
 
 }  // namespace pi::perfutil

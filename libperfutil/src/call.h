@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every C entry point does around its work: lock, error text, no exception gets out.
+// What every C entry point does around its work: lock, error text, no exception gets out, no
+// cancellation gets in.
 #ifndef PI_PERFUTIL_CALL_H
 #define PI_PERFUTIL_CALL_H
 
@@ -7,22 +8,24 @@
 #include <new>
 #include <string>
 
+#include <pi/no_cancel.h>
 #include <pi/result.h>
 
 #include "perfutil.h"
+#include "process.h"
 
 namespace pi::perfutil {
 
 class Trace;
 
-std::mutex& call_mutex();
-Trace& the_trace();              // with call_mutex() held
+Trace& the_trace();              // of this process; with call_mutex() held
 std::string& last_error_text();  // this thread's
 
 // Runs work with the lock held; its Status (or the exception it throws) becomes the return code
 // and the thread's error text.
 template <class Work>
 int call(Work work) {
+  const NoCancel off;
   try {
     last_error_text().clear();
     const std::lock_guard lock(call_mutex());

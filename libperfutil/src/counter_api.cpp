@@ -16,6 +16,7 @@
 #include "event_names.h"
 #include "events.h"
 #include "perfutil.h"
+#include "struct_size.h"
 #include "tried_events.h"
 
 namespace pi::perfutil {
@@ -30,8 +31,8 @@ struct ActiveEvent {
 };
 
 std::map<int, ActiveEvent>& active_events() {
-  static auto* const active = new std::map<int, ActiveEvent>;
-  return *active;
+  static OfProcess<std::map<int, ActiveEvent>> active;
+  return active.get();
 }
 
 std::map<std::string, std::string>& own_events() {
@@ -152,20 +153,17 @@ Status load(const char* file) {
 }
 
 Status fill(unsigned index, pi_event* out) {
-  if (out == nullptr) return null_pointer("event");
-  if (out->size < sizeof *out)
-    return Error{PU_ERROR_INVALID_PARAMETER,
-                 "The event structure's size is smaller than this library's."};
+  if (const auto size = size_of_caller(out, "pi_event"); !size) return size.error();
   const size_t own = tried_own_events().size();
   const size_t all = own + tried_events().size();
   if (index >= all)
     return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There are {} events.", all)};
   const auto& [event, reason] =
       index < own ? *tried_own_events()[index] : tried_events()[index - own];
-  *out = {sizeof *out,         event.id,           reason.empty(),
-          event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
-          reason.c_str()};
-  return {};
+  const pi_event filled{sizeof filled,       event.id,           reason.empty(),
+                        event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
+                        reason.c_str()};
+  return give_struct(filled, out, "pi_event");
 }
 
 const std::vector<perf_counter_event_info>& event_infos() {

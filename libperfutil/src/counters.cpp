@@ -75,7 +75,7 @@ int largest_group(const TickEvent& event) {
   constexpr size_t most = 64;
   CounterTarget self;
   self.pid = 0;
-  std::vector<UniqueFd> fds;
+  std::vector<ProcessFd> fds;
   while (fds.size() < most) {
     const int fd =
         open_counter(attr_of(event, self, fds.empty()), self, fds.empty() ? -1 : fds.front().get());
@@ -267,7 +267,7 @@ int try_counting(const TickEvent& event, const CounterPlaces& places) {
   CounterTarget target;
   target.cpu = static_cast<int>(cpus.front());
   const int fd = open_counter(attr_of(event, target, true), target, -1);
-  const UniqueFd owner(fd);
+  const ProcessFd owner(fd);
   return owner ? 0 : -fd;
 }
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 
 #include "events.h"
+#include "process_fd.h"
 #include "sampling.h"
 
 namespace pi::perfutil {
@@ -46,7 +46,7 @@ class CounterGroup {
  private:
   Status taken() const;
 
-  std::vector<UniqueFd> fds_;  // the first leads
+  std::vector<ProcessFd> fds_;  // the first leads
   std::vector<std::string> names_;
   bool together_ = false;  // one read() gives them all
 };

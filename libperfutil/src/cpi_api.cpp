@@ -27,8 +27,8 @@ struct Handle {
 
 // With call_mutex() held. By address, so that a handle that is none is refused.
 std::map<void*, std::unique_ptr<Handle>>& handles() {
-  static auto* const all = new std::map<void*, std::unique_ptr<Handle>>;
-  return *all;
+  static OfProcess<std::map<void*, std::unique_ptr<Handle>>> all;
+  return all.get();
 }
 
 Error null_pointer(const char* what) {

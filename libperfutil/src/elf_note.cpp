@@ -11,7 +11,8 @@
 #include <cstring>
 #include <vector>
 
-#include "hex.h"
+#include <pi/files.h>
+#include <pi/hex.h>
 
 namespace pi::perfutil {
 namespace {
@@ -23,14 +24,7 @@ constexpr size_t id_most = 64;            // bytes
 // Bytes [offset, offset + size) of the file; fewer where it ends before.
 std::vector<std::byte> read_range(int fd, uint64_t offset, size_t size) {
   std::vector<std::byte> bytes(size);
-  size_t have = 0;
-  while (have < size && offset + have <= INT64_MAX) {
-    const ssize_t got =
-        ::pread(fd, bytes.data() + have, size - have, static_cast<off_t>(offset + have));
-    if (got <= 0) break;
-    have += static_cast<size_t>(got);
-  }
-  bytes.resize(have);
+  bytes.resize(read_at(fd, offset, bytes).bytes);
   return bytes;
 }
 

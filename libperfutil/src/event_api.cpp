@@ -8,6 +8,7 @@
 #include "event_names.h"
 #include "events.h"
 #include "perfutil.h"
+#include "struct_size.h"
 #include "trace.h"
 #include "tried_events.h"
 
@@ -62,15 +63,14 @@ const SupportedEvents& supported_events() {
   return *supported;
 }
 
-Status fill(unsigned index, pi_event& out) {
+Result<pi_event> event_at(unsigned index) {
   const auto& all = tried_events();
   if (index >= all.size())
     return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There are {} events.", all.size())};
   const auto& [event, reason] = all[index];
-  out = {sizeof out,          event.id,           reason.empty(),
-         event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
-         reason.c_str()};
-  return {};
+  return pi_event{sizeof(pi_event),    event.id,           reason.empty(),
+                  event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
+                  reason.c_str()};
 }
 
 template <class List>
@@ -135,10 +135,10 @@ int GetPerfCounterEventsInfo(const struct perf_counter_event_info** list) {
 
 int PiEvent(unsigned int index, struct pi_event* event) {
   return call([=](Trace&) -> Status {
-    if (event == nullptr) return Error{PU_ERROR_NULL_POINTER, "The pointer to the event is null."};
-    if (event->size < sizeof *event)
-      return Error{PU_ERROR_INVALID_PARAMETER,
-                   "The event structure's size is smaller than this library's."};
-    return pi::perfutil::fill(index, *event);
+    if (const auto size = pi::perfutil::size_of_caller(event, "pi_event"); !size)
+      return size.error();
+    const auto found = pi::perfutil::event_at(index);
+    if (!found) return found.error();
+    return pi::perfutil::give_struct(*found, event, "pi_event");
   });
 }

@@ -2,16 +2,11 @@
 // Events that users define themselves, in a text file: docs/man/pitrace-events.5.
 #include "event_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <set>
 
 #include <fmt/format.h>
-#include <pi/unique_fd.h>
+#include <pi/files.h>
 
 #include "events.h"
 #include "perfutil.h"
@@ -102,23 +97,15 @@ Result<std::vector<EventDefinition>> parse_event_definitions(std::string_view te
 }
 
 Result<std::vector<EventDefinition>> read_event_file(const std::string& name) {
-  // Not waiting for the writer of a pipe, should it be one.
-  const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat facts {};
-  if (!fd || ::fstat(fd.get(), &facts) != 0) return file_error(name, errno_text(errno));
-  if (!S_ISREG(facts.st_mode)) return file_error(name, "it is not a regular file");
-  std::string text(event_file_bytes_most + 1, '\0');
-  size_t have = 0;
-  for (ssize_t got = 1; got != 0 && have < text.size();) {
-    got = ::read(fd.get(), text.data() + have, text.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_error(name, errno_text(errno));
-    have += static_cast<size_t>(got);
-  }
-  if (have > event_file_bytes_most)
+  const auto file = open_regular(name);
+  if (!file && file.error().code == not_regular)
+    return file_error(name, "it is not a regular file");
+  if (!file) return file_error(name, file.error().message);
+  const auto text = read_whole(file->fd.get(), event_file_bytes_most + 1);
+  if (!text) return file_error(name, text.error().message);
+  if (text->size() > event_file_bytes_most)
     return file_error(name, fmt::format("it is larger than {} bytes", event_file_bytes_most));
-  text.resize(have);
-  return parse_event_definitions(text, name);
+  return parse_event_definitions(*text, name);
 }
 
 }  // namespace pi::perfutil

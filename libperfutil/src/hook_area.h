@@ -30,6 +30,8 @@ struct HookBatch {
   std::vector<FoundHook> hooks;
   uint64_t lost = 0;     // hooks that found no room or were never finished
   uint32_t damaged = 0;  // rings given up
+  std::vector<uint64_t>
+      gone;  // areas of processes that have gone; nothing more comes of their rings
 
   std::span<const std::byte> record(const FoundHook& hook) const {
     return std::span(bytes).subspan(hook.place, hook.length);
@@ -54,6 +56,7 @@ class HookArea {
   void end(HookBatch& batch);
   // Tells the process that nobody looks any more.
   void close();
+  uint64_t id() const { return id_; }
 
  private:
   struct Ring {

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <ctime>
 
+#include <pi/no_cancel.h>
+
 #include "hook_attachment.h"
 #include "hook_threads.h"
 
@@ -64,6 +66,7 @@ uint64_t coarse_clock() {
 
 // In a child the parent's connection would hide the parent's end from the recorder.
 void after_fork_in_child() {
+  const NoCancel off;
   // Only where the kernel could not be asked to do it.
   if (own.generation != 0 || own.threads.used() != 0)
     std::memset(static_cast<void*>(&own), 0, sizeof own);
@@ -75,20 +78,26 @@ __attribute__((constructor)) void prepare() {
   ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
 }
 
-// What a program calls must not change its errno. Only around system calls: it costs a call itself.
-class KeepErrno {
+// Around system calls, and only there, because it costs some calls itself: the program's errno must
+// not change, and its thread must not be cancelled at one of them, while it holds busy or is
+// inside. Between system calls no thread is cancelled.
+class SystemCalls {
  public:
-  KeepErrno() : error_(errno) {}
-  ~KeepErrno() { errno = error_; }
+  SystemCalls() : error_(errno) {}
+  SystemCalls(const SystemCalls&) = delete;
+  SystemCalls& operator=(const SystemCalls&) = delete;
+  ~SystemCalls() { errno = error_; }
 
  private:
+  NoCancel no_cancel_;  // first: errno is restored before
   int error_;
 };
 
 // A signal handler that claims in the middle of this takes the entry over from us; then our claim
-// is no longer that of the entry and we ask again.
-HookThread* claim_entry() {
-  const KeepErrno keep;
+// is no longer that of the entry and we ask again. Not inlined, so that this_thread() saves no
+// registers.
+__attribute__((noinline, cold)) HookThread* claim_entry() {
+  const SystemCalls around;
   HookThread* const entry = own.threads.claim();
   if (!entry) return nullptr;
   own_claim = entry->owner.load(std::memory_order_relaxed);
@@ -187,7 +196,7 @@ bool is_open_after(uint32_t seen) {
 // The door was found shut (seen is 0), or what is behind it of no use, in generation seen. True
 // when it is worth looking again.
 bool renew(uint32_t seen) {
-  const KeepErrno keep;
+  const SystemCalls around;
   // Before busy: a thread that has put it off is then seen to be at it, or what it has found is.
   const uint64_t next_try = own.next_try.load(std::memory_order_acquire);
   uint32_t holder = own.busy.load(std::memory_order_acquire);
@@ -207,6 +216,7 @@ bool renew(uint32_t seen) {
 // dlclose(), after which nobody calls any more, and exit(), when others still may: then what they
 // use stays.
 __attribute__((destructor)) void give_back() {
+  const NoCancel off;
   uint32_t nobody = 0;
   if (!own.busy.compare_exchange_strong(nobody, own_tid(), std::memory_order_acq_rel)) return;
   (void)detach();
@@ -218,7 +228,7 @@ __attribute__((destructor)) void give_back() {
 // The first record of a thread in this attachment. False when there is no memory, and in a signal
 // handler that interrupts this.
 bool set_up_ring(HookThread& thread) {
-  const KeepErrno keep;
+  const SystemCalls around;
   if (pitrace_read(thread.setting_up)) return false;
   pitrace_write(thread.setting_up, 1);
   pitrace_barrier();
@@ -247,7 +257,7 @@ bool set_up_ring(HookThread& thread) {
 }
 
 void wake_recorder() {
-  const KeepErrno keep;
+  const SystemCalls around;
   if (!own.attachment.wake_recorder()) own.broken.store(1, std::memory_order_relaxed);
 }
 
@@ -277,7 +287,7 @@ int store_in_ring(HookThread* thread, const HookRecord& record, uint32_t size) {
 }
 
 int store_in_module(const HookRecord& record, uint32_t size) {
-  const KeepErrno keep;
+  const SystemCalls around;
   void* place = __builtin_alloca(size);
   record.encode(place, size, 0);
   if (::ioctl(own.attachment.fd.fd, PITRACE_IOC_HOOK, place) == 0) return PU_SUCCESS;

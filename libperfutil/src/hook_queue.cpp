@@ -13,6 +13,7 @@ void HookQueue::deliver(uint64_t horizon, const Put& put) {
   HookBatch waiting;
   waiting.lost = batch_.lost;
   waiting.damaged = batch_.damaged;
+  waiting.gone = std::move(batch_.gone);
   for (const FoundHook& hook : hooks) {
     const auto record = batch_.record(hook);
     if (hook.time > horizon) {
@@ -27,6 +28,19 @@ void HookQueue::deliver(uint64_t horizon, const Put& put) {
     last = {time, hook.cpu};
   }
   batch_ = std::move(waiting);
+  forget_gone();
+}
+
+// Not before the last of its hooks is stored: its order is still to be kept.
+void HookQueue::forget_gone() {
+  std::erase_if(batch_.gone, [this](uint64_t area) {
+    const auto is_of_area = [area](uint64_t ring) { return ring / hook_rings_most == area; };
+    if (std::any_of(batch_.hooks.begin(), batch_.hooks.end(),
+                    [&](const FoundHook& hook) { return is_of_area(hook.ring); }))
+      return false;
+    std::erase_if(last_, [&](const auto& entry) { return is_of_area(entry.first); });
+    return true;
+  });
 }
 
 void HookQueue::reset() {
@@ -43,9 +57,17 @@ void HeldTicks::release(uint64_t until,
                         const std::function<void(std::span<const std::byte>)>& put) {
   for (; next_ < ticks_.size() && ticks_[next_].time <= until; ++next_)
     put(std::span(bytes_).subspan(ticks_[next_].place, ticks_[next_].size));
-  if (next_ != ticks_.size()) return;
-  bytes_.clear();
-  ticks_.clear();
+  drop_released();
+}
+
+// Some are always left when ticks come without a pause. Moved when as many are gone as stay, so
+// that each is moved about once.
+void HeldTicks::drop_released() {
+  if (next_ == 0 || next_ * 2 < ticks_.size()) return;
+  const size_t gone = next_ == ticks_.size() ? bytes_.size() : ticks_[next_].place;
+  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<ptrdiff_t>(gone));
+  ticks_.erase(ticks_.begin(), ticks_.begin() + static_cast<ptrdiff_t>(next_));
+  for (Tick& tick : ticks_) tick.place -= gone;
   next_ = 0;
 }
 

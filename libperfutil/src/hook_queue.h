@@ -29,14 +29,19 @@ class HookQueue {
 
   void reset();
 
+  // Rings of which something is remembered.
+  size_t remembered() const { return last_.size(); }
+
  private:
   struct Stored {
     uint64_t time = 0;
     uint32_t cpu = 0;
   };
 
+  void forget_gone();
+
   HookBatch batch_;
-  std::unordered_map<uint64_t, Stored> last_;  // by ring
+  std::unordered_map<uint64_t, Stored> last_;  // by ring, of processes that are there
 };
 
 // Ticks of one CPU that were read and wait for hooks that are older.
@@ -46,7 +51,12 @@ class HeldTicks {
   // Hands out those that are not younger than until.
   void release(uint64_t until, const std::function<void(std::span<const std::byte>)>& put);
 
+  // Bytes in memory.
+  size_t held() const { return bytes_.size(); }
+
  private:
+  void drop_released();
+
   struct Tick {
     uint64_t time;
     size_t place, size;

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <pi/user_socket.h>
 
 #include "perfutil.h"
 #include "text.h"
@@ -26,8 +27,8 @@ namespace {
 constexpr size_t clients_most = 4096;
 
 // Shared memory whose size cannot be changed behind our back.
-Result<UniqueFd> make_memory(const char* name, size_t bytes) {
-  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+Result<ProcessFd> make_memory(const char* name, size_t bytes) {
+  ProcessFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
     return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
@@ -36,7 +37,10 @@ Result<UniqueFd> make_memory(const char* name, size_t bytes) {
 }
 
 UniqueMapping map_memory(int fd, size_t bytes) {
-  return {::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), bytes};
+  UniqueMapping memory(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), bytes);
+  // A child gets none of it: it could change what this process's clients see.
+  if (memory) ::madvise(memory.data(), bytes, MADV_DONTFORK);
+  return memory;
 }
 
 bool send_hello(int connection, uint32_t ring_bytes, std::array<int, 2> fds) {
@@ -82,13 +86,13 @@ Status HookServer::open() {
   if (!lock->fd)
     return Error{PU_ERROR_FACILITY_BUSY,
                  fmt::format("Process {} already takes user hooks at '{}'.", lock->holder, path_)};
-  lock_ = std::move(*lock);
+  lock_ = ProcessFd(std::move(lock->fd));
   auto listener = listen_at(path_);
   if (!listener) return listener.error();
-  listener_ = std::move(*listener);
+  listener_ = ProcessFd(std::move(*listener));
   if (const auto made = make_control(); !made) return made.error();
-  epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
-  stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  epoll_ = ProcessFd(::epoll_create1(EPOLL_CLOEXEC));
+  stop_ = ProcessFd(::eventfd(0, EFD_CLOEXEC));
   if (!epoll_ || !stop_)
     return Error{PU_ERROR_NOT_ENOUGH_MEMORY, "No file descriptors left for user hooks."};
   listen_to(stop_.get());
@@ -173,7 +177,7 @@ void HookServer::run() {
 }
 
 void HookServer::welcome() {
-  UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  ProcessFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
     ++refused_;
     // It stays where it is and would be reported at once again.
@@ -188,7 +192,7 @@ void HookServer::welcome() {
 }
 
 // False when there is no memory. One that does not wait for its hello is gone already.
-bool HookServer::admit(UniqueFd connection) {
+bool HookServer::admit(ProcessFd connection) {
   const int fd = connection.get();
   const size_t bytes = hook_area_bytes(ring_bytes_);
   auto memory = make_memory("pitrace-hook-rings", bytes);
@@ -241,7 +245,10 @@ void HookServer::drop_gone(HookBatch& batch) {
       continue;
     }
     entry->second.area.close();
-    if (recording_) entry->second.area.end(batch);
+    if (recording_) {
+      entry->second.area.end(batch);
+      batch.gone.push_back(entry->second.area.id());
+    }
     entry = clients_.erase(entry);
   }
 }

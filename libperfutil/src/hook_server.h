@@ -15,9 +15,10 @@
 #include <vector>
 
 #include <pi/result.h>
-#include <pi/user_socket.h>
+#include <pi/unique_fd.h>
 
 #include "hook_area.h"
+#include "process_fd.h"
 
 namespace pi::perfutil {
 
@@ -48,7 +49,7 @@ class HookServer {
 
  private:
   struct Client {
-    UniqueFd connection;
+    ProcessFd connection;
     HookArea area;
     bool gone = false;
   };
@@ -59,7 +60,7 @@ class HookServer {
   Status make_control();
   void run();
   void welcome();
-  bool admit(UniqueFd connection);
+  bool admit(ProcessFd connection);
   void listen_to(int fd);
   // With mutex_ held:
   void collect_locked(uint32_t cpus, HookBatch& batch);
@@ -69,8 +70,7 @@ class HookServer {
   const std::string path_;
   const uint32_t ring_bytes_;
   const std::function<void()> alert_;
-  SocketLock lock_;
-  UniqueFd listener_, stop_, epoll_, control_fd_;
+  ProcessFd lock_, listener_, stop_, epoll_, control_fd_;
   UniqueMapping control_;
   std::mutex mutex_;               // what stands below
   std::map<int, Client> clients_;  // by connection

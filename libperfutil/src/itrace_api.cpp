@@ -8,6 +8,7 @@
 #include "driver_itrace.h"
 #include "itrace_switch.h"
 #include "perfutil.h"
+#include "struct_size.h"
 #include "trace.h"
 
 namespace pi::perfutil {
@@ -27,6 +28,7 @@ static_assert(PI_ITRACE_RING == PITRACE_ITRACE_RING && PI_ITRACE_COUNT == PITRAC
 // For what only the owner of the trace may do.
 Status owned(Trace& trace) {
   if (trace.is_initialised()) return {};
+  if (trace.is_of_parent()) return trace.initialised();
   if (const auto device = device_of_program(); !device) return device.error();
   return Error{PU_ERROR_NOT_INITIALIZED,
                "This process has not initialised the trace; call TraceInit first, or use 'swtrace "
@@ -73,12 +75,10 @@ Result<pitrace_itrace_info> info(Trace& trace) {
   return DriverITrace(**device).info();
 }
 
-Status fill(Trace& trace, pi_itrace_status& out) {
+Result<pi_itrace_status> status_of(Trace& trace) {
   const auto now = info(trace);
   if (!now) return now.error();
-  const size_t size = out.size;
-  out = {};
-  out.size = size;
+  pi_itrace_status out{};
   out.installed = now->installed != 0;
   out.on = now->on != 0;
   out.flags = static_cast<int>(now->flags);
@@ -92,7 +92,7 @@ Status fill(Trace& trace, pi_itrace_status& out) {
   out.steps = now->steps;
   out.branches = now->branches;
   out.gaps = now->gaps;
-  return {};
+  return out;
 }
 
 }  // namespace
@@ -163,11 +163,11 @@ int ITraceSetSkipCount(int count) {
 
 int PiITraceStatus(struct pi_itrace_status* status) {
   return call([=](Trace& trace) -> Status {
-    if (status == nullptr) return Error{PU_ERROR_NULL_POINTER, "The status pointer is null."};
-    if (status->size < sizeof *status)
-      return Error{PU_ERROR_INVALID_PARAMETER,
-                   "The status structure's size is smaller than this library's."};
-    return pi::perfutil::fill(trace, *status);
+    if (const auto size = pi::perfutil::size_of_caller(status, "pi_itrace_status"); !size)
+      return size.error();
+    const auto now = pi::perfutil::status_of(trace);
+    if (!now) return now.error();
+    return pi::perfutil::give_struct(*now, status, "pi_itrace_status");
   });
 }
 

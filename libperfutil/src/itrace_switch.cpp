@@ -30,7 +30,6 @@ struct Door {
 };
 
 Door door;
-bool forked = false;  // this is the child of the process that owns, or opened, what the door shows
 std::unique_ptr<KernelDevice> own_device;
 
 // A child keeps a program's descriptor; the trace is its parent's.
@@ -39,16 +38,11 @@ void in_child() {
     door.fd.store(-1, std::memory_order_relaxed);
     door.whom.store(&self, std::memory_order_relaxed);
   }
-  forked = true;
 }
 
 void watch_forks() {
   static const int watched = ::pthread_atfork(nullptr, nullptr, in_child);
   (void)watched;
-}
-
-bool owns(Trace& trace) {
-  return trace.is_initialised() && !forked;
 }
 
 // The device is not there any more: the program has closed its descriptors, or put another file
@@ -66,7 +60,7 @@ void show_own_device() {
 // call; 0: there was none.
 Status the_long_way(Trace& trace, unsigned long request, long result) {
   const bool on = request == PITRACE_IOC_IT_ON;
-  if (owns(trace)) return on ? trace.itrace_on() : trace.itrace_off();
+  if (trace.is_initialised()) return on ? trace.itrace_on() : trace.itrace_off();
   if (result != 0 && !is_stale(result))
     return DriverITrace(*own_device).switched(static_cast<int>(-result), on);
   if (result != 0 && own_device) {
@@ -89,7 +83,6 @@ __attribute__((noinline, cold)) int take_the_long_way(unsigned long request, lon
 
 void itrace_is_owned(int fd) {
   watch_forks();
-  forked = false;
   own_device.reset();
   door.whom.store(&all, std::memory_order_relaxed);
   door.fd.store(fd, std::memory_order_release);
@@ -117,6 +110,7 @@ Result<Device*> device_of_program() {
     return refusal;
   }
   if (const auto info = read_device_info(*device); !info) return info.error();
+  device->keep_in_children();
   own_device = std::move(device);
   show_own_device();
   return own_device.get();

@@ -79,7 +79,7 @@ void KernelCode::touch(uint64_t address) {
 void KernelCode::open() {
   const std::string path = proc_ + "/kcore";
   const auto fail = [&](const std::string& why) { trouble_ = fmt::format("{} ({})", path, why); };
-  kcore_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  kcore_ = ProcessFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!kcore_) return fail(errno_text(errno));
   Elf64_Ehdr header{};
   if (!read_at(kcore_.get(), 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 
 #include "info_section.h"
+#include "process_fd.h"
 
 namespace pi::perfutil {
 
@@ -47,7 +47,7 @@ class KernelCode {
   static constexpr size_t recent_pages = 256;
   std::array<uint64_t, recent_pages> recent_{};  // by hash; most records are of these
   std::map<uint64_t, std::string> pages_;        // bytes by address; empty: could not be read
-  UniqueFd kcore_;
+  ProcessFd kcore_;
   std::vector<Segment> segments_;
   std::string trouble_;  // why nothing can be read
 };

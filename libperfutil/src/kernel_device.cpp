@@ -14,21 +14,21 @@
 namespace pi::perfutil {
 
 int KernelDevice::open() {
-  fd_ = UniqueFd(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));
+  fd_ = ProcessFd(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));
   return fd_ ? 0 : -errno;
 }
 
 int KernelDevice::control(unsigned long request, void* argument) {
   int result;
   do {
-    result = ::ioctl(fd_.get(), request, argument);
+    result = ::ioctl(fd(), request, argument);
   } while (result < 0 && errno == EINTR);
   return result < 0 ? -errno : 0;
 }
 
 UniqueMapping KernelDevice::map(uint32_t kind, uint32_t cpu, size_t bytes) {
   const auto offset = static_cast<off_t>(PITRACE_MMAP_OFFSET(kind, cpu));
-  return UniqueMapping(::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_.get(), offset), bytes);
+  return UniqueMapping(::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd(), offset), bytes);
 }
 
 bool kernel_device_exists() {

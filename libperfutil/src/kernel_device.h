@@ -4,6 +4,7 @@
 #define PI_PERFUTIL_KERNEL_DEVICE_H
 
 #include "device.h"
+#include "process_fd.h"
 
 namespace pi::perfutil {
 
@@ -11,13 +12,19 @@ class KernelDevice final : public Device {
  public:
   int open() override;
   int control(unsigned long request, void* argument) override;
-  int fd() const override { return fd_.get(); }
+  int fd() const override { return kept_ ? kept_.get() : fd_.get(); }
+  // A child of fork() keeps the open device, too.
+  void keep_in_children() { kept_ = UniqueFd(std::move(fd_)); }
   // The descriptor is not the device's any more: it is not closed.
-  void forget() { (void)fd_.release(); }
+  void forget() {
+    (void)fd_.release();
+    (void)kept_.release();
+  }
   UniqueMapping map(uint32_t kind, uint32_t cpu, size_t bytes) override;
 
  private:
-  UniqueFd fd_;
+  ProcessFd fd_;
+  UniqueFd kept_;  // in place of fd_
 };
 
 // Whether the device's node is there, permitted or not.

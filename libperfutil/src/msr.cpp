@@ -7,8 +7,10 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/unique_fd.h>
 
 #include "perfutil.h"
@@ -113,16 +115,6 @@ Error access_error(int error, bool writing, uint32_t cpu, uint32_t number,
                                   writing ? "written" : "read", errno_text(error))};
 }
 
-// Transfers the register's eight bytes; 0 or an error number.
-template <class Transfer>
-int transfer_whole(Transfer transfer) {
-  ssize_t done;
-  do {
-    done = transfer();
-  } while (done < 0 && errno == EINTR);
-  return done == sizeof(uint64_t) ? 0 : done < 0 ? errno : EIO;
-}
-
 struct OpenDevice {
   std::string name;
   UniqueFd fd;
@@ -141,8 +133,8 @@ Result<uint64_t> read_msr(uint32_t cpu, uint32_t number, const MsrPlaces& places
   const auto device = open_device(cpu, O_RDONLY, places);
   if (!device) return device.error();
   uint64_t value = 0;
-  const int error = transfer_whole(
-      [&] { return ::pread(device->fd.get(), &value, sizeof value, static_cast<off_t>(number)); });
+  const auto got = read_at(device->fd.get(), number, std::as_writable_bytes(std::span(&value, 1)));
+  const int error = got.error == 0 && got.bytes != sizeof value ? EIO : got.error;
   if (error != 0) return access_error(error, false, cpu, number, device->name, places);
   return value;
 }
@@ -150,8 +142,7 @@ Result<uint64_t> read_msr(uint32_t cpu, uint32_t number, const MsrPlaces& places
 Status write_msr(uint32_t cpu, uint32_t number, uint64_t value, const MsrPlaces& places) {
   const auto device = open_device(cpu, O_WRONLY, places);
   if (!device) return device.error();
-  const int error = transfer_whole(
-      [&] { return ::pwrite(device->fd.get(), &value, sizeof value, static_cast<off_t>(number)); });
+  const int error = write_all_at(device->fd.get(), number, std::as_bytes(std::span(&value, 1)));
   if (error != 0) return access_error(error, true, cpu, number, device->name, places);
   return {};
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A file that appears under its name in one step, mode 0600, never through a link.
+// A trace file that appears under its name in one step, mode 0600, never through a link.
 #include "output_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <vector>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 
 #include "perfutil.h"
 #include "text.h"
@@ -42,107 +42,47 @@ Status check_target(int directory, const std::string& target, const std::string&
 }  // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& name) {
-  const size_t slash = name.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : name.substr(0, slash + 1);
-  const std::string target = slash == std::string::npos ? name : name.substr(slash + 1);
-  if (target.empty() || target == "." || target == "..")
+  auto file = NewFile::create(name, ".pitrace-", 0600);
+  if (!file && file.error().code == EISDIR)
     return Error{PU_ERROR_FILE, fmt::format("'{}' is not the name of a file.", name)};
-  UniqueFd directory(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return file_error(name, errno);
-  if (const auto good = check_target(directory.get(), target, name); !good) return good.error();
-
-  constexpr int attempts = 100;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    // The target's own name is left out: it may be as long as names can be.
-    const std::string temporary = fmt::format(".pitrace-{}-{}.tmp", ::getpid(), attempt);
-    UniqueFd fd(::openat(directory.get(), temporary.c_str(),
-                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!fd && errno == EEXIST) continue;
-    if (!fd) return file_error(name, errno);
-    (void)::fchmod(fd.get(), 0600);  // whatever the umask took away
-    return OutputFile(std::move(directory), std::move(fd), target, temporary);
-  }
-  return Error{PU_ERROR_FILE,
-               fmt::format("'{}' cannot be written: too many left-over files '.pitrace-*.tmp' "
-                           "beside it; remove them.",
-                           name)};
-}
-
-OutputFile::~OutputFile() {
-  if (directory_ && !temporary_.empty()) ::unlinkat(directory_.get(), temporary_.c_str(), 0);
+  if (!file) return file_error(name, file.error().code);
+  if (const auto good = check_target(file->directory(), file->target(), name); !good)
+    return good.error();
+  return OutputFile(std::move(*file));
 }
 
 int OutputFile::append(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    // Linux writes at most 2 GB at a time.
-    const ssize_t done = ::write(fd_.get(), bytes.data(), std::min(bytes.size(), size_t{1} << 30));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return errno;
-    if (done == 0) return ENOSPC;
-    size_ += static_cast<uint64_t>(done);
-    bytes = bytes.subspan(static_cast<size_t>(done));
-  }
-  return 0;
+  const int error = write_all(fd(), bytes);
+  // Also after an error: what was written before it is in the file.
+  const off_t end = ::lseek(fd(), 0, SEEK_CUR);
+  if (end < 0) return errno;
+  size_ = static_cast<uint64_t>(end);
+  return error;
 }
 
 int OutputFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done =
-        ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return errno;
-    if (done == 0) return ENOSPC;
-    offset += static_cast<uint64_t>(done);
-    bytes = bytes.subspan(static_cast<size_t>(done));
-  }
-  return 0;
+  return write_all_at(fd(), offset, bytes);
 }
 
-int OutputFile::append_file(int fd) {
+int OutputFile::append_file(int from) {
   std::vector<std::byte> block(1 << 20);
-  off_t at = 0;
-  for (;;) {
-    const ssize_t got = ::pread(fd, block.data(), block.size(), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno;
-    if (got == 0) return 0;
-    if (const int error = append(std::span(block).first(static_cast<size_t>(got))); error != 0)
-      return error;
-    at += got;
+  for (uint64_t at = 0;;) {
+    const auto got = read_at(from, at, block);
+    if (got.error != 0) return got.error;
+    if (got.bytes == 0) return 0;
+    if (const int error = append(std::span(block).first(got.bytes)); error != 0) return error;
+    at += got.bytes;
   }
-}
-
-int OutputFile::publish(bool keep_old) {
-  if (temporary_.empty()) return 0;
-  const std::string old = target_ + ".old";
-  if (keep_old &&
-      ::renameat(directory_.get(), target_.c_str(), directory_.get(), old.c_str()) != 0 &&
-      errno != ENOENT)
-    return errno;
-  if (::renameat(directory_.get(), temporary_.c_str(), directory_.get(), target_.c_str()) != 0)
-    return errno;
-  temporary_.clear();
-  return 0;
 }
 
 int OutputFile::sync() const {
-  return ::fdatasync(fd_.get()) != 0 ? errno : 0;
+  return ::fdatasync(fd()) != 0 ? errno : 0;
 }
 
 int OutputFile::truncate(uint64_t size) {
-  if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) return errno;
-  if (::lseek(fd_.get(), static_cast<off_t>(size), SEEK_SET) < 0) return errno;
+  if (::ftruncate(fd(), static_cast<off_t>(size)) != 0) return errno;
+  if (::lseek(fd(), static_cast<off_t>(size), SEEK_SET) < 0) return errno;
   size_ = size;
-  return 0;
-}
-
-int OutputFile::commit() {
-  // Network file systems tell of a full disk only here.
-  if (::close(fd_.release()) != 0 && errno != EINTR) return errno;
-  if (temporary_.empty()) return 0;
-  if (::renameat(directory_.get(), temporary_.c_str(), directory_.get(), target_.c_str()) != 0)
-    return errno;
-  temporary_.clear();
   return 0;
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A file that appears under its name in one step, mode 0600, never through a link.
+// A trace file that appears under its name in one step, mode 0600, never through a link.
 #ifndef PI_PERFUTIL_OUTPUT_FILE_H
 #define PI_PERFUTIL_OUTPUT_FILE_H
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
+#include <pi/new_file.h>
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 
 namespace pi::perfutil {
 
@@ -18,9 +19,6 @@ class OutputFile {
  public:
   // PU_ERROR_FILE when name is a symbolic link or not a regular file, or its directory refuses.
   static Result<OutputFile> create(const std::string& name);
-  OutputFile(OutputFile&&) = default;
-  OutputFile& operator=(OutputFile&&) = delete;
-  ~OutputFile();
 
   // Appends; 0 or an error number. size() tells how many bytes are in the file then.
   int append(std::span<const std::byte> bytes);
@@ -30,26 +28,17 @@ class OutputFile {
   uint64_t size() const { return size_; }
   // Appends the whole of another file; 0 or an error number.
   int append_file(int fd);
-  // Gives the file its name now, while it goes on being written. keep_old: a file of that name
-  // becomes NAME.old. 0 or an error number.
-  int publish(bool keep_old);
+  // As those of NewFile.
+  int publish(bool keep_old) { return file_.publish(keep_old); }
+  int commit() { return file_.commit(); }
   // On the disk when it returns; 0 or an error number. May run beside everything else.
   int sync() const;
-  int fd() const { return fd_.get(); }
-  // Closes the file and gives it its name; 0 or an error number, the old file then stays.
-  int commit();
+  int fd() const { return file_.fd(); }
 
  private:
-  OutputFile(UniqueFd directory, UniqueFd fd, std::string target, std::string temporary)
-      : directory_(std::move(directory)),
-        fd_(std::move(fd)),
-        target_(std::move(target)),
-        temporary_(std::move(temporary)) {}
+  explicit OutputFile(NewFile file) : file_(std::move(file)) {}
 
-  UniqueFd directory_;
-  UniqueFd fd_;
-  std::string target_;     // within the directory
-  std::string temporary_;  // within the directory
+  NewFile file_;
   uint64_t size_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/user_socket.h>
 
 #include "events.h"
 #include "hook_socket.h"
@@ -95,7 +96,7 @@ Status PerfCollector::apply_enabled(const std::bitset<256>& enabled,
                                     std::unique_lock<std::mutex>& lock) {
   const auto changed = status_.enabled ^ enabled;
   // What the rings hold was recorded under the old setting.
-  if (status_.on) drain_all();
+  if (status_.on) drain_to_the_last_tick();
   status_.enabled = enabled;
   converter_.set_enabled(enabled);
   publish_hooks();
@@ -175,7 +176,7 @@ void PerfCollector::copy_trace(const std::function<void(BufferCopy)>& take) {
   std::vector<uint32_t> cpus;
   {
     std::lock_guard lock(mutex_);
-    if (status_.on) drain_all();
+    if (status_.on) drain_to_the_last_tick();
     cpus = buffers_.cpus();
   }
   for (const uint32_t cpu : cpus) {

@@ -15,6 +15,7 @@
 #include "perf_events.h"
 #include "perf_reader.h"
 #include "perf_scope.h"
+#include "process_fd.h"
 #include "ptrace_itrace.h"
 #include "user_buffer.h"
 
@@ -75,8 +76,10 @@ class PerfCollector final : public Collector {
   UserBuffer& trace_buffer_of(uint32_t cpu);
   void read_rings(CpuEvents& events);
   void put_ticks(CpuEvents& events, uint64_t until);
-  void put_in_order(uint64_t horizon);
+  void put_in_order(uint64_t horizon, uint64_t ticks_until);
+  uint64_t read_all();
   void drain_all();
+  void drain_to_the_last_tick();
   void tell_sections();
   void close_cpu(CpuEvents& events);
   void follow_cpus();
@@ -93,7 +96,7 @@ class PerfCollector final : public Collector {
   CollectorStatus status_;
   std::vector<std::string> notes_;
   uint32_t unreadable_processes_ = 0;
-  UniqueFd section_event_;              // tells a stream's reader that there is a section
+  ProcessFd section_event_;             // tells a stream's reader that there is a section
   std::map<uint32_t, HeldTicks> held_;  // by CPU; between reading them and putting them in order
   HookQueue hook_queue_;
   std::string hook_note_;  // why user hooks are not taken, or empty

@@ -45,16 +45,16 @@ UserBuffer& PerfCollector::trace_buffer_of(uint32_t cpu) {
   return buffers_.at(cpu, PITRACE_BUFFER_TRACE);
 }
 
-// All ticks that were read are older than horizon. A hook that is younger may not be the oldest
-// that there is; it waits for the next time.
-void PerfCollector::put_in_order(uint64_t horizon) {
+// Everything older than horizon was read. What is younger may not be the oldest that there is: a
+// hook waits for the next time, and a tick, unless it is not younger than ticks_until.
+void PerfCollector::put_in_order(uint64_t horizon, uint64_t ticks_until) {
   hook_queue_.deliver(
       horizon, [this](const FoundHook& hook, std::span<const std::byte> record, uint64_t& time) {
         if (const auto events = events_.find(hook.cpu); events != events_.end())
           put_ticks(events->second, hook.time);
         trace_buffer_of(hook.cpu).put_record(time, record);
       });
-  for (auto& [cpu, events] : events_) put_ticks(events, ~0ull);
+  for (auto& [cpu, events] : events_) put_ticks(events, ticks_until);
   HookBatch& batch = hook_queue_.incoming();
   trace_buffer_of(events_.empty() ? 0 : events_.begin()->first)
       .count_lost_by_source(std::exchange(batch.lost, 0));
@@ -86,13 +86,28 @@ void PerfCollector::take_flows(bool all) {
   if (buffers_.full()) itrace_.end();
 }
 
-void PerfCollector::drain_all() {
-  if (!status_.on) return;
-  for (auto& [cpu, events] : events_) read_rings(events);
+// The horizon comes first: a tick that is made while the rings are read may be missed, and must not
+// come after a hook that is younger.
+uint64_t PerfCollector::read_all() {
   const uint64_t horizon = trace_clock();
+  for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(false);
   if (hooks_) hooks_->collect(cpu_limit(), hook_queue_.incoming());
-  put_in_order(horizon);
+  return horizon;
+}
+
+void PerfCollector::drain_all() {
+  if (!status_.on) return;
+  const uint64_t horizon = read_all();
+  put_in_order(horizon, horizon);
+  tell_sections();
+}
+
+// Before something changes that ticks are stored by: none of those that were made waits.
+void PerfCollector::drain_to_the_last_tick() {
+  if (!status_.on) return;
+  const uint64_t horizon = read_all();
+  put_in_order(horizon, ~0ull);
   tell_sections();
 }
 
@@ -100,7 +115,7 @@ void PerfCollector::settle_hooks() {
   for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(true);
   if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
-  put_in_order(~0ull);
+  put_in_order(~0ull, ~0ull);
   tell_sections();
 }
 

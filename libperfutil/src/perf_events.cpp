@@ -68,7 +68,7 @@ Error open_error(int error, uint32_t cpu) {
 // Opens one event for each target.
 template <class MakeAttr>
 int open_group(uint32_t cpu, const std::vector<int>& targets, EventFeatures& features,
-               MakeAttr make_attr, std::vector<UniqueFd>& fds) {
+               MakeAttr make_attr, std::vector<ProcessFd>& fds) {
   for (const int target : targets) {
     int fd = open_perf_event(make_attr(), target, static_cast<int>(cpu));
     while (fd < 0 && ask_for_less(features, fd))
@@ -90,7 +90,7 @@ Error ring_error(int error) {
 }
 
 // Maps the first event's ring and has the others write into it too; empty and errno on failure.
-PerfRing map_shared_ring(const std::vector<UniqueFd>& fds, size_t bytes) {
+PerfRing map_shared_ring(const std::vector<ProcessFd>& fds, size_t bytes) {
   PerfRing ring = PerfRing::map(fds.front().get(), bytes);
   for (size_t i = 1; ring && i < fds.size(); ++i)
     if (::ioctl(fds[i].get(), PERF_EVENT_IOC_SET_OUTPUT, fds.front().get()) != 0) return {};
@@ -128,7 +128,7 @@ void ask_for_stacks(perf_event_attr& attr, const EventFeatures& features, const 
 }
 
 // As map_shared_ring() for events that come later.
-bool share_ring(const std::vector<UniqueFd>& fds, const UniqueFd& owner) {
+bool share_ring(const std::vector<ProcessFd>& fds, const ProcessFd& owner) {
   for (const auto& fd : fds)
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, owner.get()) != 0) return false;
   return true;
@@ -241,22 +241,22 @@ Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
         events.cpu, targets, features, [&] { return switch_stack_attr(features, inherit, plan); },
         events.switch_stack_fds);
   if (error != 0) return open_error(-error, events.cpu);
-  const UniqueFd& owner = events.tick_fds.front();
+  const ProcessFd& owner = events.tick_fds.front();
   if (share_ring(events.switch_fds, owner) && share_ring(events.switch_stack_fds, owner)) return {};
   return Error{PU_FAILURE, fmt::format("Dispatches of CPU {} cannot be put beside its ticks ({}).",
                                        events.cpu, errno_text(errno))};
 }
 
-uint64_t event_identifier(const UniqueFd& fd) {
+uint64_t event_identifier(const ProcessFd& fd) {
   uint64_t identifier = 0;
   return ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &identifier) == 0 ? identifier : 0;
 }
 
-void control_events(const std::vector<UniqueFd>& fds, unsigned long request) {
+void control_events(const std::vector<ProcessFd>& fds, unsigned long request) {
   for (const auto& fd : fds) ::ioctl(fd.get(), request, 0);
 }
 
-uint64_t read_lost(const std::vector<UniqueFd>& fds, const EventFeatures& features) {
+uint64_t read_lost(const std::vector<ProcessFd>& fds, const EventFeatures& features) {
   if (!features.lost_format) return 0;
   uint64_t sum = 0;
   for (const auto& fd : fds) {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 
 #include "perf_ring.h"
+#include "process_fd.h"
 #include "sampling.h"
 
 namespace pi::perfutil {
@@ -63,10 +63,10 @@ int open_perf_event(perf_event_attr attr, int pid, int cpu);
 // others write into it too. All are opened disabled.
 struct CpuEvents {
   uint32_t cpu = 0;
-  std::vector<UniqueFd> side_band_fds;
-  std::vector<UniqueFd> tick_fds;
-  std::vector<UniqueFd> switch_fds;  // these two write to the ring of ticks
-  std::vector<UniqueFd> switch_stack_fds;
+  std::vector<ProcessFd> side_band_fds;
+  std::vector<ProcessFd> tick_fds;
+  std::vector<ProcessFd> switch_fds;  // these two write to the ring of ticks
+  std::vector<ProcessFd> switch_stack_fds;
   PerfRing side_band;
   PerfRing ticks;
   uint64_t side_band_lost = 0;  // records the rings themselves told as lost
@@ -83,13 +83,13 @@ Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
                           const SamplePlan& plan, EventFeatures& features);
 
 // The number by which the event's samples name it; 0 when the kernel does not tell.
-uint64_t event_identifier(const UniqueFd& fd);
+uint64_t event_identifier(const ProcessFd& fd);
 
 // request: PERF_EVENT_IOC_ENABLE, _DISABLE.
-void control_events(const std::vector<UniqueFd>& fds, unsigned long request);
+void control_events(const std::vector<ProcessFd>& fds, unsigned long request);
 
 // Records lost so far as the kernel counts them, over all events; 0 where it cannot tell.
-uint64_t read_lost(const std::vector<UniqueFd>& fds, const EventFeatures& features);
+uint64_t read_lost(const std::vector<ProcessFd>& fds, const EventFeatures& features);
 
 }  // namespace pi::perfutil
 

@@ -14,8 +14,8 @@
 namespace pi::perfutil {
 
 Status PerfReader::prepare() {
-  epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
-  stop_event_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  epoll_ = ProcessFd(::epoll_create1(EPOLL_CLOEXEC));
+  stop_event_ = ProcessFd(::eventfd(0, EFD_CLOEXEC));
   if (!epoll_ || !stop_event_)
     return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
                  "No file descriptors left for the trace's reader; raise 'ulimit -n'."};

@@ -8,7 +8,8 @@
 #include <thread>
 
 #include <pi/result.h>
-#include <pi/unique_fd.h>
+
+#include "process_fd.h"
 
 namespace pi::perfutil {
 
@@ -33,8 +34,8 @@ class PerfReader {
   // Takes the rings of ended tasks off the list; false when asked to stop.
   bool wait();
 
-  UniqueFd epoll_;
-  UniqueFd stop_event_;
+  ProcessFd epoll_;
+  ProcessFd stop_event_;
   std::thread thread_;
 };
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "proc_snapshot.h"
+#include "process_fd.h"
 #include "startup_records.h"
 #include "system_facts.h"
 #include "text.h"
@@ -116,7 +117,7 @@ Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
 // What tells of switches costs something at each of them, also while it is stopped, so that it is
 // not even opened before somebody wants it.
 Status PerfCollector::run_samples(CpuEvents& events, bool paused) {
-  const auto run = [](const std::vector<UniqueFd>& fds, bool wanted) {
+  const auto run = [](const std::vector<ProcessFd>& fds, bool wanted) {
     control_events(fds, wanted ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
   };
   const bool dispatches = status_.enabled.test(PITRACE_MAJOR_DISPATCH) && !paused;
@@ -174,7 +175,7 @@ Status PerfCollector::off() {
   std::lock_guard lock(mutex_);
   settle_hooks();
   if (hooks_) hooks_->end(hook_queue_.incoming());
-  put_in_order(~0ull);
+  put_in_order(~0ull, ~0ull);
   for (auto& [cpu, events] : events_) close_cpu(events);
   events_.clear();
   status_.stop_time = trace_clock();
@@ -196,7 +197,7 @@ Status PerfCollector::suspend() {
 Status PerfCollector::resume() {
   std::lock_guard lock(mutex_);
   // What the rings hold came while nothing was wanted.
-  drain_all();
+  drain_to_the_last_tick();
   status_.suspended = false;
   buffers_.set_suspended(false);
   publish_hooks();
@@ -205,7 +206,7 @@ Status PerfCollector::resume() {
 
 Status PerfCollector::discard() {
   std::lock_guard lock(mutex_);
-  drain_all();
+  drain_to_the_last_tick();
   buffers_.reset(PITRACE_BUFFER_TRACE);
   return {};
 }
@@ -214,7 +215,7 @@ Status PerfCollector::discard() {
 void PerfCollector::close_cpu(CpuEvents& events) {
   read_rings(events);
   put_ticks(events, ~0ull);
-  using Groups = std::initializer_list<const std::vector<UniqueFd>*>;
+  using Groups = std::initializer_list<const std::vector<ProcessFd>*>;
   const auto rest = [this](Groups groups, uint64_t told) {
     uint64_t all = 0;
     for (const auto* fds : groups) all += read_lost(*fds, features_);

@@ -7,19 +7,20 @@
 #include "call.h"
 #include "itrace_switch.h"
 #include "kernel_device.h"
+#include "struct_size.h"
 #include "trace.h"
 
 namespace pi::perfutil {
 
-std::mutex& call_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 Trace& the_trace() {
   // Ended by TraceTerminate() or by the process's end, which closes the device and the events;
   // destroying it among other statics would gain nothing.
-  static Trace* const trace = new Trace;
+  static Trace* trace = nullptr;
+  static uint32_t process = 0;
+  if (process != process_number()) {
+    trace = trace ? Trace::in_child_of(*trace).release() : new Trace;
+    process = process_number();
+  }
   return *trace;
 }
 
@@ -45,12 +46,10 @@ void add(pi_trace_counts& sum, const Counts& counts) {
     sum.lost[reason] += counts.lost[reason];
 }
 
-Status fill_status(Trace& trace, pi_trace_status& out) {
+Result<pi_trace_status> status_of(Trace& trace) {
   const auto now = trace.status();
   if (!now) return now.error();
-  const size_t size = out.size;
-  out = {};
-  out.size = size;
+  pi_trace_status out{};
   out.source = trace.source();
   out.scope = now->scope;
   out.pid = now->pid;
@@ -74,7 +73,7 @@ Status fill_status(Trace& trace, pi_trace_status& out) {
     out.overwritten += stream.overwritten;
     add(stream.kind == PITRACE_BUFFER_TRACE ? out.trace : out.mte, stream.counts);
   }
-  return {};
+  return out;
 }
 
 // The trace's state for the yes-or-no questions; nothing on before TraceInit().
@@ -234,11 +233,11 @@ uint32_t TraceGetIntervalId(void) {
 
 int PiTraceStatus(struct pi_trace_status* status) {
   return call([=](Trace& trace) -> Status {
-    if (status == nullptr) return Error{PU_ERROR_NULL_POINTER, "The status pointer is null."};
-    if (status->size < sizeof *status)
-      return Error{PU_ERROR_INVALID_PARAMETER,
-                   "The status structure's size is smaller than this library's."};
-    return pi::perfutil::fill_status(trace, *status);
+    if (const auto size = pi::perfutil::size_of_caller(status, "pi_trace_status"); !size)
+      return size.error();
+    const auto now = pi::perfutil::status_of(trace);
+    if (!now) return now.error();
+    return pi::perfutil::give_struct(*now, status, "pi_trace_status");
   });
 }
 

@@ -9,10 +9,9 @@
 #include <mutex>
 #include <vector>
 
-#include <pi/unique_fd.h>
-
 #include "hook_area.h"
 #include "itrace.h"
+#include "process_fd.h"
 #include "ptrace_tracer.h"
 
 namespace pi::perfutil {
@@ -45,7 +44,7 @@ class PtraceITrace final : public ITrace {
   void put(uint64_t time, std::span<const std::byte> record);
 
   const bool waits_;
-  UniqueFd ready_;
+  ProcessFd ready_;
   std::mutex control_mutex_;  // guards what only the caller's side changes
   bool installed_ = false;
   pitrace_itrace setup_{};

@@ -18,6 +18,7 @@
 #include "ptt_device.h"
 #include "ptt_metrics.h"
 #include "ptt_source.h"
+#include "struct_size.h"
 
 namespace pi::perfutil {
 namespace {
@@ -29,8 +30,8 @@ struct Ptt {
 };
 
 Ptt& the_ptt() {
-  static auto* const ptt = new Ptt;
-  return *ptt;
+  static OfProcess<Ptt> ptt;
+  return ptt.get();
 }
 
 int read_nothing(uint64_t*) {
@@ -39,10 +40,9 @@ int read_nothing(uint64_t*) {
 
 std::atomic<pi_ptt_reader> the_reader{read_nothing};
 
-// The source's destructor would end what the parent began.
 void after_fork_in_child() {
+  const NoCancel off;
   the_reader = read_nothing;
-  (void)the_ptt().source.release();
   forget_module_thread();
   forget_perf_thread();
 }
@@ -172,16 +172,12 @@ Status calibrate(pitrace_ptt_residue* out) {
 }
 
 Status fill_state(pi_ptt_state* out) {
-  if (out == nullptr) return Error{PU_ERROR_NULL_POINTER, "The state is null."};
-  if (out->size < sizeof *out)
-    return Error{PU_ERROR_INVALID_PARAMETER, "The state's size is not set, or too small."};
-  const size_t size = out->size;
-  *out = {};
-  out->size = size;
-  out->cannot_separate = "";
-  if (the_ptt().source) fill_source(*out);
-  if (const auto info = ptt_info()) fill_module(*out, *info);
-  return {};
+  if (const auto size = size_of_caller(out, "pi_ptt_state"); !size) return size.error();
+  pi_ptt_state state{};
+  state.cannot_separate = "";
+  if (the_ptt().source) fill_source(state);
+  if (const auto info = ptt_info()) fill_module(state, *info);
+  return give_struct(state, out, "pi_ptt_state");
 }
 
 }  // namespace
@@ -204,14 +200,15 @@ int PiPttInit(int count, const char* const names[], int priv,
               const struct pi_ptt_options* options) {
   return call([=](Trace&) -> Status {
     if (names == nullptr) return Error{PU_ERROR_NULL_POINTER, "The list of metrics is null."};
-    if (options != nullptr && options->size < sizeof *options)
-      return Error{PU_ERROR_INVALID_PARAMETER, "The options' size is not set, or too small."};
+    Result<pi_ptt_options> wanted_options = pi_ptt_options{};
+    if (options != nullptr) wanted_options = take_struct(options, "pi_ptt_options");
+    if (!wanted_options) return wanted_options.error();
     std::vector<std::string> wanted;
     for (int i = 0; i < count; ++i) {
       if (names[i] == nullptr) return Error{PU_ERROR_NULL_POINTER, "A metric's name is null."};
       wanted.emplace_back(names[i]);
     }
-    return begin(ptt_metrics(wanted, priv), options != nullptr ? *options : pi_ptt_options{});
+    return begin(ptt_metrics(wanted, priv), *wanted_options);
   });
 }
 

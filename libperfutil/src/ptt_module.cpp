@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <pi/unique_fd.h>
 
+#include "process_fd.h"
 #include "ptt_device.h"
 #include "ptt_source.h"
 #include "text.h"
@@ -61,7 +62,7 @@ Error attach_error(int error) {
 // The device and its slots stay open until the process ends: threads may keep a pointer to theirs.
 // With call_mutex() held, but for attaching and detaching.
 struct Area {
-  UniqueFd fd;
+  ProcessFd fd;
   UniqueMapping slots;
 };
 
@@ -122,7 +123,7 @@ class ModulePtt final : public PttSource {
 
 Status open_area(Area& area) {
   if (area.slots) return {};
-  UniqueFd fd(::open(PITRACE_PTT_DEVICE_PATH, O_RDWR | O_CLOEXEC));
+  ProcessFd fd(::open(PITRACE_PTT_DEVICE_PATH, O_RDWR | O_CLOEXEC));
   if (!fd) return ptt_open_error(errno, PITRACE_PTT_DEVICE_PATH);
   UniqueMapping slots(::mmap(nullptr, PITRACE_PTT_AREA_BYTES, PROT_READ, MAP_SHARED, fd.get(), 0),
                       PITRACE_PTT_AREA_BYTES);

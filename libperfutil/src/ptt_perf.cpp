@@ -2,6 +2,7 @@
 // PTT without the module: each thread's own perf events, and its clock for cycles.
 #include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 #include "events.h"
 #include "perf_events.h"
+#include "process_fd.h"
 #include "ptt_page.h"
 #include "ptt_source.h"
 
@@ -21,7 +23,7 @@ namespace pi::perfutil {
 namespace {
 
 struct ThreadEvent {
-  UniqueFd fd;  // none: the thread's clock
+  ProcessFd fd;  // none: the thread's clock
   UniqueMapping page;
 };
 
@@ -53,7 +55,8 @@ bool read_event(const ThreadEvent& event, uint64_t& value) {
       return true;
     }
   }
-  return ::read(event.fd.get(), &value, sizeof value) == sizeof value;
+  // read() itself would be a point at which a thread can be cancelled.
+  return ::syscall(SYS_read, event.fd.get(), &value, sizeof value) == sizeof value;
 }
 
 int read_clock(uint64_t* values) {
@@ -93,7 +96,7 @@ Result<ThreadEvent> open_thread_event(const PttMetric& metric) {
   ThreadEvent opened;
   const int fd = open_perf_event(thread_attr(metric.event), 0, -1);
   if (fd < 0) return refused_event(-fd, metric.name);
-  opened.fd = UniqueFd(fd);
+  opened.fd = ProcessFd(fd);
   const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   opened.page = UniqueMapping(::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0), bytes);
   return opened;

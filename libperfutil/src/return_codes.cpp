@@ -60,6 +60,8 @@ const char* RcToString(int rc) {
       return "PU_ERROR_EVENT_ALREADY_COUNTING: the event is being counted already";
     case PU_ERROR_INSUFFICIENT_RESOURCES:
       return "PU_ERROR_INSUFFICIENT_RESOURCES: as many as are possible are in use";
+    case PI_ERROR_FORKED:
+      return "PI_ERROR_FORKED: the trace belongs to the process that forked this one";
     default:
       return "unknown return code";
   }

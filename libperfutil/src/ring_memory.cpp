@@ -133,6 +133,8 @@ Result<UniqueMapping> map_own_ring(uint64_t data_bytes) {
       ::mmap(mapping.data() + whole, data_bytes, readable, fixed, memory.get(),
              PITRACE_HEAD_BYTES) == MAP_FAILED)
     return no_memory(data_bytes);
+  // Shared memory: a child would write into the parent's trace.
+  ::madvise(mapping.data(), mapped, MADV_DONTFORK);
   return mapping;
 }
 

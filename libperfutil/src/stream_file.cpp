@@ -2,12 +2,12 @@
 // A trace file that grows while the trace runs: at any moment whole sections, readable as it is.
 #include "stream_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <functional>
 
+#include <pi/files.h>
 #include <pitrace/abi.h>
 
 #include "perfutil.h"
@@ -48,8 +48,47 @@ int StreamFile::append(const SectionFacts& section, Bytes data) {
 int StreamFile::add(const SectionFacts& section, Bytes data, uint64_t records) {
   const uint64_t begin = file_.size();
   if (const int error = append(section, data); error != 0) return error;
-  sections_.push_back({begin, section.type, section.cpu, records});
+  remember({begin, file_.size() - begin, section.type, section.cpu, records});
   if (holds_records(section.type)) records_[stream_of(section.cpu, section.type)] += records;
+  return 0;
+}
+
+void StreamFile::remember(const Section& section) {
+  newest_.push_back(section);
+  if (newest_.size() > newest_most) newest_.pop_front();
+}
+
+// As its header in the file has it.
+int StreamFile::section_at(uint64_t offset, Section& section) const {
+  HeaderBytes header{};
+  if (const int error = read(offset, header); error != 0) return error;
+  const auto number = [&](size_t place) {
+    uint32_t value;
+    std::memcpy(&value, header.data() + place, sizeof value);
+    return value;
+  };
+  section = {offset, nrm2::header_size + uint64_t{number(nrm2::offset::data_size)},
+             number(nrm2::offset::section_type), number(nrm2::offset::cpu), std::nullopt};
+  return section.bytes <= file_.size() - offset ? 0 : EIO;
+}
+
+// The newest sections anew, from the file, after those that were remembered were dropped.
+int StreamFile::find_newest() {
+  newest_.clear();
+  Section section;
+  for (uint64_t offset = 0; offset < file_.size(); offset += section.bytes) {
+    if (const int error = section_at(offset, section); error != 0) return error;
+    remember(section);
+  }
+  return 0;
+}
+
+int StreamFile::count_records(const Section& section, uint64_t& records) const {
+  records = section.records.value_or(0);
+  if (section.records) return 0;
+  std::vector<std::byte> data(section.bytes - nrm2::header_size);
+  if (const int error = read(section.offset + nrm2::header_size, data); error != 0) return error;
+  (void)whole_records(data, data.size(), records);
   return 0;
 }
 
@@ -87,29 +126,34 @@ int StreamFile::set_cpus(uint32_t cpus) {
 
 // What stands behind the section moves to its place before the file is cut, which needs no room.
 int StreamFile::drop_last_records() {
-  const auto found = std::find_if(sections_.rbegin(), sections_.rend(), [](const Section& section) {
-    return holds_records(section.type);
-  });
-  if (found == sections_.rend()) return ENOSPC;
+  const auto is_of_records = [](const Section& section) { return holds_records(section.type); };
+  auto found = std::find_if(newest_.rbegin(), newest_.rend(), is_of_records);
+  if (found == newest_.rend()) {
+    if (const int error = find_newest(); error != 0) return error;
+    found = std::find_if(newest_.rbegin(), newest_.rend(), is_of_records);
+  }
+  if (found == newest_.rend()) return ENOSPC;
   const Section dropped = *found;
-  const auto next = found.base();
-  const uint64_t end = next == sections_.end() ? file_.size() : next->offset;
-  const uint64_t bytes = end - dropped.offset;
+  uint64_t records = 0;
+  if (const int error = count_records(dropped, records); error != 0) return error;
+  const uint64_t end = dropped.offset + dropped.bytes;
   std::vector<std::byte> rest(file_.size() - end);
   if (const int error = read(end, rest); error != 0) return error;
   if (const int error = file_.overwrite(dropped.offset, rest); error != 0) return error;
-  for (auto section = next; section != sections_.end(); ++section) section->offset -= bytes;
+  for (auto section = found.base(); section != newest_.end(); ++section)
+    section->offset -= dropped.bytes;
   for (size_t place = 0; place < 4; place += 2)
-    if (kernel_places_[place] >= end) kernel_places_[place] -= bytes;
-  sections_.erase(next - 1);
-  records_[stream_of(dropped.cpu, dropped.type)] -= dropped.records;
+    if (kernel_places_[place] >= end) kernel_places_[place] -= dropped.bytes;
+  newest_.erase(found.base() - 1);
+  records_[stream_of(dropped.cpu, dropped.type)] -= records;
   if (const int error = file_.truncate(dropped.offset + rest.size()); error != 0) return error;
   return tell_kernel_places();
 }
 
 int StreamFile::read(uint64_t offset, std::span<std::byte> into) const {
-  const ssize_t got = ::pread(file_.fd(), into.data(), into.size(), static_cast<off_t>(offset));
-  return got == static_cast<ssize_t>(into.size()) ? 0 : EIO;
+  const auto got = read_at(file_.fd(), offset, into);
+  if (got.error != 0) return got.error;
+  return got.bytes == into.size() ? 0 : EIO;
 }
 
 int StreamFile::tell_kernel_places() {
@@ -119,31 +163,31 @@ int StreamFile::tell_kernel_places() {
 Result<StreamFile> StreamFile::without_trace() const {
   auto other = create(name_, facts_);
   if (!other) return other;
+  const auto failed = [this](int error) {
+    return Error{PU_ERROR_FILE, "'" + name_ + "' cannot be rewritten: " + errno_text(error) + "."};
+  };
   std::vector<std::byte> block;
-  for (size_t i = 0; i < sections_.size(); ++i) {
-    const Section& section = sections_[i];
+  Section section;
+  for (uint64_t offset = 0; offset < file_.size(); offset += section.bytes) {
+    if (const int error = section_at(offset, section); error != 0) return failed(error);
     if (section.type == nrm2::section_trace) continue;
-    const uint64_t end = i + 1 < sections_.size() ? sections_[i + 1].offset : file_.size();
-    block.resize(end - section.offset);
-    int error = read(section.offset, block);
+    block.resize(section.bytes);
+    int error = read(offset, block);
     Section moved = section;
     moved.offset = other->file_.size();
     for (size_t place = 0; place < 4; place += 2)
-      if (kernel_places_[place] == section.offset + nrm2::header_size)
+      if (kernel_places_[place] == offset + nrm2::header_size)
         other->kernel_places_[place] = moved.offset + nrm2::header_size;
     if (error == 0) error = other->file_.append(block);
-    if (error != 0)
-      return Error{PU_ERROR_FILE,
-                   "'" + name_ + "' cannot be rewritten: " + errno_text(error) + "."};
-    other->sections_.push_back(moved);
-    if (holds_records(moved.type))
-      other->records_[stream_of(moved.cpu, moved.type)] += moved.records;
+    if (error != 0) return failed(error);
+    other->remember(moved);
   }
+  for (const auto& [stream, records] : records_)
+    if (stream.second == PITRACE_BUFFER_MTE) other->records_[stream] = records;
   other->kernel_places_[1] = kernel_places_[1];
   other->kernel_places_[3] = kernel_places_[3];
   other->kernel_hash_ = kernel_hash_;
-  if (const int error = other->tell_kernel_places(); error != 0)
-    return Error{PU_ERROR_FILE, "'" + name_ + "' cannot be rewritten: " + errno_text(error) + "."};
+  if (const int error = other->tell_kernel_places(); error != 0) return failed(error);
   return other;
 }
 

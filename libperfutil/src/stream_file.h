@@ -6,7 +6,9 @@
 #include <fcntl.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -59,21 +61,28 @@ class StreamFile {
  private:
   StreamFile(OutputFile file, std::string name, const FileFacts& facts)
       : file_(std::move(file)), name_(std::move(name)), facts_(facts) {}
+  struct Section {
+    uint64_t offset = 0;  // of the header
+    uint64_t bytes = 0;   // with the header
+    uint32_t type = 0;
+    uint32_t cpu = 0;
+    std::optional<uint64_t> records;  // those that count; nothing: not known without a look
+  };
+  // A long trace has millions of sections; these are the newest, the others are in the file.
+  static constexpr size_t newest_most = 1024;
+
   int append(const SectionFacts& section, Bytes data);
   int read(uint64_t offset, std::span<std::byte> into) const;
   int tell_kernel_places();
-
-  struct Section {
-    uint64_t offset = 0;  // of the header
-    uint32_t type = 0;
-    uint32_t cpu = 0;
-    uint64_t records = 0;
-  };
+  void remember(const Section& section);
+  int section_at(uint64_t offset, Section& section) const;
+  int find_newest();
+  int count_records(const Section& section, uint64_t& records) const;
 
   OutputFile file_;
   std::string name_;
   FileFacts facts_;
-  std::vector<Section> sections_;
+  std::deque<Section> newest_;
   std::map<Stream, uint64_t> records_;
   size_t kernel_hash_ = 0;
   uint64_t kernel_places_[4] = {};  // as in the first header

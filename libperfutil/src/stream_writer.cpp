@@ -33,7 +33,9 @@ StreamWriter::StreamWriter(Collector& collector, std::unique_ptr<StreamFile> fil
     : collector_(collector),
       setup_(std::move(setup)),
       file_(std::move(file)),
-      build_ids_(setup_.proc_path),
+      build_id_reader_([proc = setup_.proc_path](const WantedFile& wanted) {
+        return build_id_line(wanted, proc);
+      }),
       stop_event_(::eventfd(0, EFD_CLOEXEC)) {}
 
 Result<std::unique_ptr<StreamWriter>> StreamWriter::create(Collector& collector, Setup setup) {
@@ -159,8 +161,14 @@ bool StreamWriter::take_view(BufferView view, bool partial) {
   return true;
 }
 
+// Those that were read until now: the rings must not wait for a file system.
 void StreamWriter::take_build_ids() {
-  untold_build_ids_ += build_ids_.take_lines();
+  build_id_reader_.want(build_ids_.take());
+  add_build_ids(build_id_reader_.take_lines());
+}
+
+void StreamWriter::add_build_ids(const std::string& lines) {
+  untold_build_ids_ += lines;
   if (untold_build_ids_.empty()) return;
   if (const int error = file_->add_text(nrm2::section_build_ids, untold_build_ids_); error != 0)
     return fail(error);
@@ -190,16 +198,20 @@ void StreamWriter::take_all() {
 }
 
 Status StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
+  const std::string lines = build_id_reader_.wait_for_lines(build_id_patience);
   const std::lock_guard lock(mutex_);
+  add_build_ids(lines + build_id_reader_.give_up());
   (void)add_kernel();
-  InfoText code_note;
-  const std::string code = code_or_note(kernel_code_, code_note);
+  InfoText late_notes;
+  if (const auto unread = build_id_reader_.trouble(); !unread.empty())
+    late_notes.add(nrm2::info::note, unread);
+  const std::string code = code_or_note(kernel_code_, late_notes);
   if (!code.empty()) (void)file_->add_text(nrm2::section_kernel_code, code);
   int error = 0;
   for (bool whole = trouble_.empty();; whole = false) {
     InfoText info = make_info(file_->records(), whole);
     info.add(nrm2::info::kallsyms, kernel_state_);
-    error = file_->add_text(nrm2::section_info, info.text() + code_note.text());
+    error = file_->add_text(nrm2::section_info, info.text() + late_notes.text());
     if (error == 0 || file_->drop_last_records() != 0) break;
   }
   if (error == 0) error = file_->set_cpus(cpus);
@@ -220,7 +232,9 @@ Status StreamWriter::discard_trace() {
 }
 
 Result<StreamWriter::Copy> StreamWriter::copy_to(const std::string& name) {
+  const std::string lines = build_id_reader_.wait_for_lines(build_id_patience);
   const std::lock_guard lock(mutex_);
+  add_build_ids(lines);
   if (kernel_state_ == "missing") (void)add_kernel();
   auto file = OutputFile::create(name);
   if (!file) return file.error();

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 
-#include "build_ids.h"
+#include "build_id_reader.h"
 #include "collector.h"
 #include "info_section.h"
 #include "kernel_code.h"
+#include "process_fd.h"
 #include "stream_file.h"
 
 namespace pi::perfutil {
@@ -84,6 +84,7 @@ class StreamWriter {
   void take(Take what);
   bool take_view(BufferView view, bool partial);
   void take_build_ids();
+  void add_build_ids(const std::string& lines);
   int add_kernel();
   int add_kernel_and_info();
   void fail(int error);
@@ -93,12 +94,13 @@ class StreamWriter {
   std::mutex mutex_;
   std::unique_ptr<StreamFile> file_;
   BuildIdTable build_ids_;
+  BuildIdReader build_id_reader_;
   KernelCode kernel_code_{setup_.proc_path};
   std::string untold_build_ids_;  // lines that are not in the file yet
   std::string trouble_;
   std::string kernel_state_ = "missing";
   std::atomic<bool> unsynced_ = false;
-  UniqueFd stop_event_;
+  ProcessFd stop_event_;
   std::atomic<bool> stopping_ = false;
   std::thread reader_;
   std::thread syncer_;

@@ -3,13 +3,11 @@
 #include "text.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <system_error>
 
+#include <pi/files.h>
 #include <pi/unique_fd.h>
 
 namespace pi::perfutil {
@@ -21,21 +19,9 @@ std::string errno_text(int error) {
 std::optional<std::string> read_text(const std::string& path, size_t limit) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd) return std::nullopt;
-  std::string text;
-  size_t have = 0;
-  for (;;) {
-    if (have == text.size()) {
-      if (have >= limit) break;
-      text.resize(std::min(limit, std::max<size_t>(4096, have * 2)));
-    }
-    const ssize_t got = ::read(fd.get(), text.data() + have, text.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) break;
-    have += static_cast<size_t>(got);
-  }
-  text.resize(have);
-  return text;
+  auto text = read_whole(fd.get(), limit);
+  if (!text) return std::nullopt;
+  return std::move(*text);
 }
 
 std::string read_line(const std::string& path) {

@@ -28,6 +28,14 @@ Status check_major(int major) {
 
 }  // namespace
 
+std::unique_ptr<Trace> Trace::in_child_of(const Trace& parent) {
+  auto trace = std::make_unique<Trace>();
+  trace->inherited_ = &parent;
+  trace->config_ = parent.config_;
+  trace->initialised_by_ = parent.initialised_by_;
+  return trace;
+}
+
 Status Trace::before_init() const {
   if (!collector_) return {};
   return Error{PU_ERROR_INCORRECT_STATE,
@@ -36,6 +44,12 @@ Status Trace::before_init() const {
 
 Status Trace::initialised() const {
   if (collector_) return {};
+  if (is_of_parent())
+    return Error{PI_ERROR_FORKED,
+                 fmt::format("The trace belongs to process {}, which initialised it before this "
+                             "process was forked. Control it from there, or call TraceInit for a "
+                             "trace of this process.",
+                             initialised_by_)};
   return Error{PU_ERROR_NOT_INITIALIZED,
                "The trace has not been initialised; call TraceInit (swtrace init) first."};
 }
@@ -111,6 +125,7 @@ Status Trace::init(uint32_t bytes, std::unique_ptr<Device> device) {
   auto selected = select_source(config, std::move(device));
   if (!selected) return selected.error();
   collector_ = std::move(selected->collector);
+  initialised_by_ = ::getpid();
   notes_.clear();
   if (!selected->note.empty()) notes_.push_back(selected->note);
   return {};
@@ -237,6 +252,7 @@ Status Trace::terminate() {
   if (stream_ && taken_ && config_.mode == COLLECTION_MODE_WRAP) ::unlink(stream_->name().c_str());
   stream_.reset();
   collector_.reset();
+  initialised_by_ = 0;
   notes_.clear();
   recorded_ = false;
   return ended;

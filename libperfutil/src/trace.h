@@ -21,6 +21,9 @@ namespace pi::perfutil {
 // Not thread-safe: perfutil.cpp holds a lock. Functions mirror perfutil.h, where their errors are.
 class Trace {
  public:
+  // What a child of fork() begins with: the settings. Its parent's trace is not its own.
+  static std::unique_ptr<Trace> in_child_of(const Trace& parent);
+
   Status set_source(int source);
   Status set_scope(int scope, int pid);
   Status set_mode(int mode);
@@ -42,6 +45,8 @@ class Trace {
   Status resume();
   Status discard();
   Status terminate();
+  // PU_ERROR_NOT_INITIALIZED, PI_ERROR_FORKED.
+  Status initialised() const;
   // ITrace of the trace's owner; errors as perfutil.h lists them.
   Status itrace_install(const pitrace_itrace& setup);
   Status itrace_remove();
@@ -51,6 +56,8 @@ class Trace {
   Status itrace_off();
   Result<pitrace_itrace_info> itrace_info();
   bool is_initialised() const { return collector_ != nullptr; }
+  // A process that forked this one had initialised it, and this one has not.
+  bool is_of_parent() const { return initialised_by_ != 0 && !collector_; }
   int itrace_fd() const { return collector_ ? collector_->itrace_fd() : -1; }
   // name empty: the trace's own.
   Status write(const std::string& name);
@@ -64,7 +71,6 @@ class Trace {
 
  private:
   Status before_init() const;
-  Status initialised() const;
   // The state of a trace that is on; PU_ERROR_INCORRECT_STATE when it is not.
   Result<CollectorStatus> while_on();
   Status begin_stream(const CollectorStatus& now);
@@ -77,6 +83,8 @@ class Trace {
   Status itrace_installed();
 
   TraceConfig config_;
+  const Trace* inherited_ = nullptr;  // kept, so that it is no leak
+  int initialised_by_ = 0;  // the process that did, this one or one that forked it; 0: none
   std::unique_ptr<Collector> collector_;
   std::optional<KernelCode> kernel_code_;  // of the interval, in normal mode
   std::unique_ptr<StreamWriter> stream_;   // not in normal mode; from the first on

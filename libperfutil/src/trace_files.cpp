@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The trace's files: the stream that is written while it runs, and what is written of buffers.
+#include <cstdint>
+
 #include <fmt/format.h>
 
-#include "build_ids.h"
+#include "build_id_reader.h"
 #include "kernel_code.h"
 #include "nrm2_writer.h"
 #include "system_facts.h"
@@ -17,6 +19,19 @@ Status finish_file(OutputFile& file, const std::string& name) {
   if (error == 0) return {};
   return Error{PU_ERROR_FILE,
                fmt::format("'{}' could not be completed: {}.", name, errno_text(error))};
+}
+
+std::string read_build_ids(const std::vector<BufferView>& buffers, const std::string& proc,
+                           InfoText& info) {
+  BuildIdTable table(SIZE_MAX);
+  for (const auto& view : buffers)
+    if (view.kind == PITRACE_BUFFER_MTE) table.see(view.cpu, view.records);
+  BuildIdReader reader([=](const WantedFile& file) { return build_id_line(file, proc); }, SIZE_MAX);
+  reader.want(table.take());
+  std::string lines = reader.wait_for_lines(build_id_patience);
+  lines += reader.give_up();
+  if (const auto unread = reader.trouble(); !unread.empty()) info.add(nrm2::info::note, unread);
+  return lines;
 }
 
 }  // namespace
@@ -111,10 +126,7 @@ Status Trace::write_buffers(const std::string& name, const CollectorStatus& now)
   content.interval_id = now.interval_id;
   content.full = now.full;
   content.info = describe_trace(*collector_, now, notes(), counts());
-  BuildIdTable build_ids(config_.proc_path);
-  for (const auto& view : content.buffers)
-    if (view.kind == PITRACE_BUFFER_MTE) build_ids.see(view.cpu, view.records);
-  content.build_ids = build_ids.take_lines();
+  content.build_ids = read_build_ids(content.buffers, config_.proc_path, content.info);
   see_kernel_code(content.buffers);
   content.kernel_code = code_or_note(*kernel_code_, content.info);
   content.kernel = read_kernel_texts(config_.proc_path);

@@ -51,3 +51,16 @@ END
     run ./use
     [ "$status" -eq 1 ]
 }
+
+@test "a program that was built with an earlier perfutil.h, whose structures were smaller, runs" {
+    ! readelf -d "$library" | grep -qE 'NEEDED.*lib(a|t|ub)san' ||
+        skip "needs a build without sanitizers"
+    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -Werror "$SOURCE_DIR/tests/support/earlier_caller.c" \
+        -o earlier "$library" -Wl,-rpath,"$BUILD_DIR/lib"
+    run ./earlier
+    echo "$output"
+    [ "$status" -ne 77 ] || skip "needs perf_event_open"
+    [ "$status" -eq 0 ]
+    [ "$output" = "event cpu-clock of software
+rate 100, buffers of 65536 bytes" ]
+}

@@ -243,6 +243,28 @@ sum() {
     swtrace init --source perf
 }
 
+@test "init starts a recorder and reports it whichever standard descriptors the caller has closed" {
+    needs_perf
+    local closed
+    for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- 2>&-' '<&- >&- 2>&-'; do
+        bash -c "swtrace init --source perf -s 64 $closed"
+        is_running "$(recorder)"
+        bash -c "swtrace free $closed"
+        run swtrace off
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"swtrace init"* ]]
+    done
+}
+
+@test "every program works with closed standard descriptors: wrong use still exits 255" {
+    local program
+    for program in arcf cpi genmap genmsi mpevt msr post ptt pttstats swtrace; do
+        echo "$program"
+        run bash -c "exec $program --no-such-option <&- >&- 2>&-"
+        [ "$status" -eq 255 ]
+    done
+}
+
 @test "a recorder killed with -9 at any moment leaves nothing in the way of the next" {
     needs_perf
     for i in 1 2 3 4 5 6 7 8; do

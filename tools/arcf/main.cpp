@@ -147,7 +147,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::set_tool("arcf");
+  cli::start_tool("arcf");
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // pitrace-attach: loads an agent into a running Java virtual machine, with its user's rights only.
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -82,15 +80,6 @@ std::string read_options(const cli::Values& values, Wanted& wanted) {
   return "";
 }
 
-// The standard descriptors are never anything else of ours.
-void have_standard_descriptors() {
-  int fd;
-  do {
-    fd = ::open("/dev/null", O_RDWR);
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) ::close(fd);
-}
-
 Status run(const Wanted& wanted) {
   const auto target = Target::open(wanted.pid);
   if (!target) return target.error();
@@ -116,7 +105,6 @@ int main(const std::vector<std::string>& arguments) {
 }  // namespace pi::attach
 
 int main(int argc, char** argv) {
-  pi::attach::have_standard_descriptors();
-  pi::cli::set_tool("pitrace-attach");
+  pi::cli::start_tool("pitrace-attach");
   return pi::attach::main({argv + 1, argv + argc});
 }

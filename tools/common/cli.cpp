@@ -2,6 +2,7 @@
 // Command lines of all tools: parsing by Boost.Program_options, help, messages.
 #include "cli.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -111,8 +112,12 @@ const std::string& Values::text(std::string_view option) const {
   return value.words.empty() ? none : value.words.front();
 }
 
-void set_tool(std::string name) {
+void start_tool(std::string name) {
   tool_name = std::move(name);
+  // open() takes the lowest number that is free.
+  constexpr int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int fd = 0; fd < 3; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", modes[fd]) != fd) std::_Exit(exit_failure);
 }
 void error(std::string_view text) {
   message("error: ", text);

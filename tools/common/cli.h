@@ -20,8 +20,12 @@ constexpr int exit_failure = 1;
 constexpr int exit_usage = 255;  // the original's -1: wrong options
 constexpr int exit_damaged = 3;  // a report was written, but its input is damaged or incomplete
 
-// Message lines: "TOOL: error: TEXT". set_tool() once at the start of main; not thread-safe.
-void set_tool(std::string name);
+// First in main, before any file is opened. name: for messages and --version. Descriptors 0 to 2
+// that the caller has closed are opened, so that no file gets their numbers and takes what is meant
+// for a terminal: reading 0 and writing to 1 fails, and what is written to 2 is dropped.
+void start_tool(std::string name);
+
+// Message lines: "TOOL: error: TEXT". Not thread-safe.
 void error(std::string_view text);
 void warning(std::string_view text);
 void hint(std::string_view text);

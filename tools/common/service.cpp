@@ -33,9 +33,11 @@ constexpr int invalid_parameter = -87;
 // Nothing of the caller's stays open: a shell that waits for the end of its pipes must not wait
 // for the service.
 void leave_caller_behind(int report_fd) {
+  // Out of the way first: a caller that closed 0 to 2 has the pipe there.
+  const int report = ::fcntl(report_fd, F_DUPFD, report_place + 1);
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd < report_place; ++fd) ::dup2(null, fd);
-  if (report_fd != report_place) ::dup2(report_fd, report_place);
+  ::dup2(report, report_place);
   ::syscall(SYS_close_range, report_place + 1, ~0u, 0);
   ::fcntl(report_place, F_SETFD, FD_CLOEXEC);
   ::umask(077);

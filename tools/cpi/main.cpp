@@ -187,7 +187,7 @@ int run(const Words& words) {
 }  // namespace pi::cpi
 
 int main(int count, char** words) {
-  pi::cli::set_tool("cpi");
+  pi::cli::start_tool("cpi");
   try {
     return pi::cpi::run({words + 1, words + count});
   } catch (const std::exception& problem) {

@@ -91,7 +91,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::set_tool("genmap");
+  cli::start_tool("genmap");
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::exception& problem) {

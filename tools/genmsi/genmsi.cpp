@@ -162,7 +162,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::set_tool("genmsi");
+  cli::start_tool("genmsi");
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

@@ -113,7 +113,7 @@ std::string name_of(const char* program) {
 
 int main(int count, char** words) {
   const std::string name = pi::mpevt::name_of(count > 0 ? words[0] : nullptr);
-  pi::cli::set_tool(name);
+  pi::cli::start_tool(name);
   try {
     return pi::mpevt::run(name, {words + std::min(count, 1), words + count});
   } catch (const std::exception& problem) {

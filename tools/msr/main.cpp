@@ -258,7 +258,7 @@ int main_of(const std::vector<std::string>& words) {
 }  // namespace pi::msr
 
 int main(int count, char** words) {
-  pi::cli::set_tool("msr");
+  pi::cli::start_tool("msr");
   try {
     return pi::msr::main_of({words + 1, words + count});
   } catch (const std::exception& problem) {

@@ -309,7 +309,7 @@ int run_post(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::set_tool("post");
+  cli::start_tool("post");
   try {
     return run_post({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

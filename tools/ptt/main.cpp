@@ -77,7 +77,7 @@ int run(const Words& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::set_tool("ptt");
+  cli::start_tool("ptt");
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::exception& problem) {

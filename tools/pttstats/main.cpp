@@ -60,7 +60,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::set_tool("pttstats");
+  cli::start_tool("pttstats");
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::exception& problem) {

@@ -55,7 +55,7 @@ int run(const Words& words) {
 }  // namespace pi::swtrace
 
 int main(int count, char** words) {
-  pi::cli::set_tool("swtrace");
+  pi::cli::start_tool("swtrace");
   try {
     return pi::swtrace::run({words + 1, words + count});
   } catch (const std::exception& problem) {

@@ -20,6 +20,7 @@ TEST(PerfutilApi, EveryCodeHasItsOwnName) {
   for (const int rc : {0,    -1,   -3,   -4,   -5,   -6,   -8,   -87,  -200, -201, -202,
                        -205, -208, -209, -210, -211, -213, -219, -222, -229, -231, -241})
     EXPECT_EQ(std::strncmp(RcToString(rc), "PU_", 3), 0) << rc;
+  EXPECT_EQ(std::strncmp(RcToString(PI_ERROR_FORKED), "PI_ERROR_FORKED: ", 17), 0);
   EXPECT_STREQ(RcToString(-99999), "unknown return code");
 }
 
@@ -152,8 +153,6 @@ TEST_F(PerfutilTrace, StatusTellsSourceSizesAndRate) {
   EXPECT_EQ(SetProfilerRate(-1), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(SetProfilerRate(1000), PU_SUCCESS);
   pi_trace_status status{};
-  status.size = sizeof status - 1;
-  EXPECT_EQ(PiTraceStatus(&status), PU_ERROR_INVALID_PARAMETER);
   status.size = sizeof status;
   ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
   EXPECT_EQ(status.source, PI_SOURCE_PERF);

@@ -178,11 +178,16 @@ TEST_F(BuildIds, EveryFileIsToldOnceAndOthersOfItsPathToo) {
   mte.put_module(mentions.first_time, module, "/line\nfeed");
   module.stamp = PITRACE_STAMP_ANON;
   mte.put_module(mentions.first_time, module, "//anon");
-  BuildIdTable table("/proc");
+  BuildIdTable table;
+  const auto lines = [&] {
+    std::string text;
+    for (const WantedFile& file : table.take()) text += build_id_line(file, "/proc");
+    return text;
+  };
   table.see(0, mte.unread().records);
   const std::string inode = std::to_string(mentions.inode);
-  EXPECT_EQ(table.take_lines(), "dead01@" + inode + " " + path + "\n");
-  EXPECT_EQ(table.take_lines(), "");
+  EXPECT_EQ(lines(), "dead01@" + inode + " " + path + "\n");
+  EXPECT_EQ(lines(), "");
 
   mte.reset();
   module.stamp = 0;
@@ -190,7 +195,37 @@ TEST_F(BuildIds, EveryFileIsToldOnceAndOthersOfItsPathToo) {
   ++module.inode;
   mte.put_module(mentions.first_time, module, path);
   table.see(0, mte.unread().records);
-  EXPECT_EQ(table.take_lines(), "?@" + std::to_string(mentions.inode + 1) + " " + path + "\n");
+  EXPECT_EQ(lines(), "?@" + std::to_string(mentions.inode + 1) + " " + path + "\n");
+}
+
+// What was opened for a path that a stranger has chosen: opening these waits, or has an effect.
+TEST_F(BuildIds, NothingButARegularFileIsOpenedNotEvenForAMoment) {
+  const std::string fifo = dir / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(find(fifo), "?");
+}
+
+// A table that remembers four files: the oldest two of more are taken anew when they are seen
+// again.
+TEST(BuildIdTable, RemembersSoManyFilesAndNotMore) {
+  BufferSet buffers(1 << 16, 1 << 16);
+  ASSERT_TRUE(buffers.add_cpu(0));
+  UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);
+  pitrace_module module{};
+  module.pid = 5;
+  BuildIdTable table(4);
+  const auto taken = [&](uint64_t inode) {
+    mte.reset();
+    module.inode = inode;
+    mte.put_module(1000, module, "/file");
+    table.see(0, mte.unread().records);
+    return table.take().size();
+  };
+  for (uint64_t inode = 1; inode <= 4; ++inode) EXPECT_EQ(taken(inode), 1u);
+  EXPECT_EQ(taken(4), 0u);
+  EXPECT_EQ(taken(3), 0u);
+  for (uint64_t inode = 5; inode <= 6; ++inode) EXPECT_EQ(taken(inode), 1u);
+  EXPECT_EQ(taken(1), 1u);
 }
 
 TEST(VdsoBuildId, IsHexadecimal) {

@@ -64,6 +64,32 @@ TEST_F(HookQueueTest, AThreadThatMovesToAnotherCpuIsNeverSeenOutOfOrder) {
   EXPECT_EQ(deliver(100), (List{{1, 51, 1}, {1, 51, 1}}));
 }
 
+TEST_F(HookQueueTest, NothingIsRememberedOfProcessesThatHaveGone) {
+  for (uint64_t area = 1; area <= 1000; ++area) {
+    add(area * hook_rings_most + 3, 10 * area);
+    add(area * hook_rings_most + 4, 10 * area + 5);
+    queue_.incoming().gone.push_back(area);
+    // The last hook waits for the next time: its ring is remembered until then.
+    deliver(10 * area + 2);
+    EXPECT_LE(queue_.remembered(), 3u);
+  }
+  deliver(~0ull);
+  EXPECT_EQ(queue_.remembered(), 0u);
+}
+
+TEST(HeldTicks, TakeNoMoreMemoryThanThoseThatWait) {
+  HeldTicks held;
+  const std::byte record[100] = {};
+  size_t seen = 0;
+  for (uint64_t time = 1; time <= 100000; ++time) {
+    held.hold(time, record);
+    // One waits always.
+    held.release(time - 1, [&](std::span<const std::byte>) { ++seen; });
+    ASSERT_LE(held.held(), 4 * sizeof record);
+  }
+  EXPECT_EQ(seen, 99999u);
+}
+
 TEST(HeldTicks, AreReleasedUpToATimeInOrder) {
   HeldTicks held;
   std::vector<int> seen;

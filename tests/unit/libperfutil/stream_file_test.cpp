@@ -11,6 +11,7 @@
 #include "nrm2_file.h"
 #include "temp_dir.h"
 #include "text.h"
+#include "user_buffer.h"
 
 namespace pi::perfutil {
 namespace {
@@ -88,6 +89,49 @@ TEST_F(StreamFileTest, TextsAloneAreKept) {
   const uint64_t before = file_->size();
   EXPECT_EQ(file_->drop_last_records(), ENOSPC);
   EXPECT_EQ(file_->size(), before);
+}
+
+// One record that counts.
+std::string record_bytes() {
+  BufferSet buffers(1 << 16, 1 << 16);
+  EXPECT_TRUE(buffers.add_cpu(0));
+  UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);
+  pitrace_module module{};
+  module.pid = 5;
+  mte.put_module(1000, module, "/file");
+  const auto records = mte.unread().records;
+  return {reinterpret_cast<const char*>(records.data()), records.size()};
+}
+
+TEST_F(StreamFileTest, MoreSectionsThanAreRememberedAreFoundInTheFile) {
+  const std::string data = record_bytes();
+  uint64_t counted = 0;
+  (void)whole_records(bytes_of(data), data.size(), counted);
+  ASSERT_GT(counted, 0u);
+  constexpr int all = 3000, kept = 10;
+  for (int i = 0; i < all; ++i) add_records(i % 2 == 0 ? type_mte : type_trace, 0, data, counted);
+  for (int i = 0; i < all - kept; ++i) ASSERT_EQ(file_->drop_last_records(), 0) << i;
+  EXPECT_EQ(file_->records(), (std::map<StreamFile::Stream, uint64_t>{
+                                  {{0, 0}, kept / 2 * counted}, {{0, 1}, kept / 2 * counted}}));
+  const auto file = published();
+  EXPECT_EQ(file.sections.size(), 1u + kept);
+  EXPECT_FALSE(file.has_rest);
+}
+
+TEST_F(StreamFileTest, AFileWithoutItsTraceKeepsNamesAndTextsHoweverMany) {
+  const std::string data = record_bytes();
+  for (int i = 0; i < 2000; ++i) add_records(i % 2 == 0 ? type_mte : type_trace, 0, data, 3);
+  ASSERT_EQ(file_->add_kernel({"ffffffff81000000 T _text\n", "complete", "demo 1 0 - Live 0\n"}),
+            0);
+  auto other = file_->without_trace();
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->records(), (std::map<StreamFile::Stream, uint64_t>{{{0, 1}, 3000}}));
+  ASSERT_EQ(other->publish(false), 0);
+  const auto file = parse_trace_file(slurp(name_));
+  EXPECT_EQ(file.sections.size(), 1u + 1000 + 2);
+  EXPECT_EQ(file.kallsyms, "ffffffff81000000 T _text\n");
+  EXPECT_EQ(file.modules, "demo 1 0 - Live 0\n");
+  EXPECT_FALSE(file.has_rest);
 }
 
 }  // namespace

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Bytes as lower-case hexadecimal digits: build-ids.
-#ifndef PI_PERFUTIL_HEX_H
-#define PI_PERFUTIL_HEX_H
+// Bytes as lower-case hexadecimal digits.
+#ifndef PI_HEX_H
+#define PI_HEX_H
 
 #include <cstddef>
 #include <span>
 #include <string>
 
-namespace pi::perfutil {
+namespace pi {
 
 inline std::string to_hex(std::span<const std::byte> bytes) {
   constexpr char digits[] = "0123456789abcdef";
   std::string text;
+  text.reserve(2 * bytes.size());
   for (const std::byte each : bytes) {
     text += digits[std::to_integer<unsigned>(each) >> 4];
     text += digits[std::to_integer<unsigned>(each) & 15];
@@ -19,6 +20,6 @@ inline std::string to_hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-}  // namespace pi::perfutil
+}  // namespace pi
 
-#endif  // PI_PERFUTIL_HEX_H
+#endif  // PI_HEX_H

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The thread that reads the build-ids of files that a trace mentions.
+#include "build_id_reader.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace pi::perfutil {
+
+struct BuildIdReader::Shared {
+  Shared(Read reader, size_t queue_most) : read(std::move(reader)), most(queue_most) {}
+
+  const Read read;
+  const size_t most;
+  std::mutex mutex;  // what is below
+  std::condition_variable changed;
+  std::deque<WantedFile> wanted;
+  std::optional<WantedFile> current;
+  std::string lines;
+  size_t left_out = 0;
+  bool stop = false;
+  bool ended = false;  // the thread
+};
+
+BuildIdReader::BuildIdReader(Read read, size_t most)
+    : shared_(std::make_shared<Shared>(std::move(read), most)) {}
+
+BuildIdReader::~BuildIdReader() {
+  constexpr std::chrono::seconds moment{1};
+  std::unique_lock lock(shared_->mutex);
+  shared_->stop = true;
+  shared_->wanted.clear();
+  shared_->changed.notify_all();
+  if (!thread_.joinable()) return;
+  const bool ended = shared_->changed.wait_for(lock, moment, [&] { return shared_->ended; });
+  lock.unlock();
+  ended ? thread_.join() : thread_.detach();
+}
+
+void BuildIdReader::run(const std::shared_ptr<Shared>& shared) {
+  std::unique_lock lock(shared->mutex);
+  for (;;) {
+    shared->changed.wait(lock, [&] { return shared->stop || !shared->wanted.empty(); });
+    if (shared->stop) break;
+    shared->current = std::move(shared->wanted.front());
+    shared->wanted.pop_front();
+    const WantedFile file = *shared->current;
+    lock.unlock();
+    std::string line;
+    try {
+      line = shared->read(file);
+    } catch (const std::exception&) {
+      line = unread_build_id_line(file);
+    }
+    lock.lock();
+    // Given up meanwhile: its line is written already.
+    if (shared->current) shared->lines += line;
+    shared->current.reset();
+    shared->changed.notify_all();
+  }
+  shared->ended = true;
+  shared->changed.notify_all();
+}
+
+bool BuildIdReader::start() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([shared = shared_] { run(shared); });
+  } catch (const std::system_error&) {
+    // Tried again with the next files.
+  }
+  return thread_.joinable();
+}
+
+void BuildIdReader::want(std::vector<WantedFile> files) {
+  if (files.empty()) return;
+  const std::lock_guard lock(shared_->mutex);
+  const bool runs = start();
+  for (auto& file : files)
+    if (runs && shared_->wanted.size() < shared_->most)
+      shared_->wanted.push_back(std::move(file));
+    else
+      ++shared_->left_out;
+  shared_->changed.notify_all();
+}
+
+std::string BuildIdReader::take_lines() {
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->lines, {});
+}
+
+std::string BuildIdReader::wait_for_lines(std::chrono::milliseconds limit) {
+  std::unique_lock lock(shared_->mutex);
+  shared_->changed.wait_for(lock, limit,
+                            [&] { return shared_->wanted.empty() && !shared_->current; });
+  return std::exchange(shared_->lines, {});
+}
+
+std::string BuildIdReader::give_up() {
+  const std::lock_guard lock(shared_->mutex);
+  std::string lines = std::exchange(shared_->lines, {});
+  const auto give_up_one = [&](const WantedFile& file) {
+    lines += unread_build_id_line(file);
+    ++shared_->left_out;
+  };
+  if (shared_->current) give_up_one(*shared_->current);
+  for (const WantedFile& file : shared_->wanted) give_up_one(file);
+  shared_->current.reset();
+  shared_->wanted.clear();
+  return lines;
+}
+
+std::string BuildIdReader::trouble() const {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->left_out == 0) return "";
+  return fmt::format(
+      "The build-ids of {} file(s) were not read in time: a file system does not answer, or too "
+      "many files were mapped at once. Their symbols are not checked against the traced files.",
+      shared_->left_out);
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Structures of the C API whose caller sets their size: programs that were built with an older or a
+// newer perfutil.h than this library. The rule is in perfutil.h.
+#ifndef PI_PERFUTIL_STRUCT_SIZE_H
+#define PI_PERFUTIL_STRUCT_SIZE_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <pi/result.h>
+
+#include "perfutil.h"
+
+namespace pi::perfutil {
+
+// Greater than any structure will be: a size that was never set is mostly greater.
+constexpr size_t struct_bytes_most = 64 << 10;
+
+// The size that the caller has set. name: of the structure. PU_ERROR_NULL_POINTER,
+// PU_ERROR_INVALID_PARAMETER.
+template <class Struct>
+Result<size_t> size_of_caller(const Struct* structure, const char* name) {
+  static_assert(std::is_trivially_copyable_v<Struct> && offsetof(Struct, size) == 0);
+  if (structure == nullptr)
+    return Error{PU_ERROR_NULL_POINTER, fmt::format("The pointer to struct {} is null.", name)};
+  if (structure->size > sizeof(size_t) && structure->size <= struct_bytes_most)
+    return structure->size;
+  return Error{PU_ERROR_INVALID_PARAMETER,
+               fmt::format("The size in struct {0} is {1}; set it to sizeof(struct {0}) first.",
+                           name, structure->size)};
+}
+
+// Fills the caller's structure as far as both know it, the rest of it with zeros. Its size becomes
+// that of the known part.
+template <class Struct>
+Status give_struct(Struct filled, Struct* out, const char* name) {
+  const auto size = size_of_caller(out, name);
+  if (!size) return size.error();
+  filled.size = std::min(*size, sizeof filled);
+  auto* const bytes = reinterpret_cast<std::byte*>(out);
+  std::memcpy(bytes, &filled, filled.size);
+  std::memset(bytes + filled.size, 0, *size - filled.size);
+  return {};
+}
+
+// What the caller asks for; what an old caller does not know is 0. PU_ERROR_NOT_SUPPORTED when it
+// asks for what this library does not know.
+template <class Struct>
+Result<Struct> take_struct(const Struct* in, const char* name) {
+  const auto size = size_of_caller(in, name);
+  if (!size) return size.error();
+  const auto* const bytes = reinterpret_cast<const std::byte*>(in);
+  Struct known{};
+  const size_t common = std::min(*size, sizeof known);
+  std::memcpy(&known, bytes, common);
+  known.size = common;
+  if (std::all_of(bytes + common, bytes + *size,
+                  [](std::byte each) { return each == std::byte{}; }))
+    return known;
+  return Error{PU_ERROR_NOT_SUPPORTED,
+               fmt::format("struct {} asks for something that this libperfutil does not know; "
+                           "install the one that the program was built with, or a newer one.",
+                           name)};
+}
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_STRUCT_SIZE_H

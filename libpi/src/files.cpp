@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Files, by descriptor: opened once and safely, read and written as a whole.
+#include <pi/files.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace pi {
+namespace {
+
+constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+// Linux transfers at most 2 GB at a time.
+constexpr size_t piece_most = size_t{1} << 30;
+
+Error failure(int error) {
+  return {error, std::generic_category().message(error)};
+}
+
+bool is_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Where there is no /proc the path is all that is left; what it leads to is compared.
+UniqueFd reopen_by_path(const std::string& path, int links, const struct stat& examined) {
+  UniqueFd fd(::open(path.c_str(), reading | links));
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0) return UniqueFd();
+  if (is_same(status, examined)) return fd;
+  errno = ESTALE;
+  return UniqueFd();
+}
+
+UniqueFd reopen(int found, const std::string& path, int links, const struct stat& examined) {
+  const std::string place = "/proc/self/fd/" + std::to_string(found);
+  UniqueFd fd(::open(place.c_str(), reading));
+  if (fd || errno != ENOENT) return fd;
+  return reopen_by_path(path, links, examined);
+}
+
+// transfer: read or write of a piece at a number of bytes done already.
+template <class Byte, class Transfer>
+Transferred transfer_all(std::span<Byte> bytes, Transfer transfer) {
+  Transferred all;
+  while (all.bytes < bytes.size()) {
+    const auto rest = bytes.subspan(all.bytes);
+    const ssize_t count = transfer(rest.data(), std::min(rest.size(), piece_most), all.bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) all.error = errno;
+    if (count <= 0) break;
+    all.bytes += static_cast<size_t>(count);
+  }
+  return all;
+}
+
+int all_or_error(const Transferred& transferred, size_t wanted) {
+  if (transferred.error != 0) return transferred.error;
+  return transferred.bytes == wanted ? 0 : ENOSPC;
+}
+
+}  // namespace
+
+FileIdentity identity_of(const struct stat& status) {
+  const auto ns = [](const timespec& time) {
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  return {status.st_dev, status.st_ino, status.st_size, ns(status.st_mtim), ns(status.st_ctim)};
+}
+
+Result<RegularFile> open_regular(const std::string& path, Links links) {
+  const int no_link = links == Links::refused ? O_NOFOLLOW : 0;
+  const UniqueFd found(::open(path.c_str(), O_PATH | O_CLOEXEC | no_link));
+  RegularFile file;
+  if (!found || ::fstat(found.get(), &file.status) != 0) return failure(errno);
+  if (!S_ISREG(file.status.st_mode)) return Error{not_regular, "not a regular file"};
+  file.fd = reopen(found.get(), path, no_link, file.status);
+  if (!file.fd) return failure(errno);
+  return file;
+}
+
+Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner) {
+  auto file = open_regular(path, Links::refused);
+  if (!file && file.error().code == not_regular)
+    return Error{EPERM, "not a regular file; not used"};
+  if (!file) return file;
+  const struct stat& status = file->status;
+  if (status.st_uid != 0 && status.st_uid != ::geteuid() && status.st_uid != owner)
+    return Error{EPERM, "it belongs to user " + std::to_string(status.st_uid) +
+                            ", who is neither the process's owner nor you; not used"};
+  // A group of the owner's number is the owner's own, by custom.
+  const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != status.st_uid;
+  if (by_group || (status.st_mode & S_IWOTH) != 0)
+    return Error{EPERM, "others than its owner may write to it; not used"};
+  return file;
+}
+
+Transferred read_at(int fd, uint64_t offset, std::span<std::byte> bytes) {
+  return transfer_all(bytes, [=](std::byte* to, size_t size, size_t done) -> ssize_t {
+    if (offset > INT64_MAX - done) return 0;
+    return ::pread(fd, to, size, static_cast<off_t>(offset + done));
+  });
+}
+
+Transferred read_on(int fd, std::span<std::byte> bytes) {
+  return transfer_all(bytes,
+                      [=](std::byte* to, size_t size, size_t) { return ::read(fd, to, size); });
+}
+
+Result<std::string> read_whole(int fd, size_t limit) {
+  constexpr size_t first = 4096;
+  std::string text;
+  size_t have = 0;
+  while (have == text.size() && have < limit) {
+    text.resize(std::min(limit, std::max(first, have * 2)));
+    const auto got = read_on(fd, std::as_writable_bytes(std::span(text)).subspan(have));
+    if (got.error != 0) return failure(got.error);
+    have += got.bytes;
+  }
+  text.resize(have);
+  return text;
+}
+
+int write_all(int fd, std::span<const std::byte> bytes) {
+  return all_or_error(transfer_all(bytes, [=](const std::byte* from, size_t size,
+                                              size_t) { return ::write(fd, from, size); }),
+                      bytes.size());
+}
+
+int write_all_at(int fd, uint64_t offset, std::span<const std::byte> bytes) {
+  return all_or_error(transfer_all(bytes,
+                                   [=](const std::byte* from, size_t size, size_t done) {
+                                     return ::pwrite(fd, from, size,
+                                                     static_cast<off_t>(offset + done));
+                                   }),
+                      bytes.size());
+}
+
+}  // namespace pi

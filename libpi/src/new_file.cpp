@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// A file that gets its name only when it is complete and on the disk.
+#include <pi/new_file.h>
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <system_error>
+
+namespace pi {
+namespace {
+
+Error failure(int error) {
+  return {error, std::generic_category().message(error)};
+}
+
+// Not to be guessed: in a directory that others may write to they could use the names up.
+std::string random_name(const char* prefix) {
+  uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
+    number = static_cast<uint64_t>(::getpid());
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
+  return std::string(prefix) + digits + ".tmp";
+}
+
+// Some file systems have no way to do it, and say so.
+int sync_file(int fd) {
+  if (::fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return 0;
+  return errno;
+}
+
+// The directory's descriptor is good for names only. One that may not be read cannot be brought to
+// the disk; the file system does it some seconds later.
+void sync_directory(int directory) {
+  const UniqueFd readable(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (readable) (void)::fsync(readable.get());
+}
+
+}  // namespace
+
+Result<NewFile> NewFile::create(const std::string& path, const char* prefix, mode_t mode) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  const std::string target = path.substr(folder.size());
+  if (target.empty() || target == "." || target == "..") return failure(EISDIR);
+  UniqueFd directory(
+      ::open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return failure(errno);
+  constexpr int attempts = 100;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const std::string name = random_name(prefix);
+    UniqueFd fd(::openat(directory.get(), name.c_str(),
+                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!fd && errno == EEXIST) continue;
+    if (!fd) return failure(errno);
+    NewFile file(std::move(directory), std::move(fd), folder, target, name);
+    if (::fchmod(file.fd(), mode) != 0) return failure(errno);
+    return file;
+  }
+  return failure(EEXIST);
+}
+
+NewFile::~NewFile() {
+  if (directory_ && !temporary_.empty()) ::unlinkat(directory_.get(), name_.c_str(), 0);
+}
+
+int NewFile::take_name() {
+  if (temporary_.empty()) return 0;
+  if (::renameat(directory_.get(), name_.c_str(), directory_.get(), target_.c_str()) != 0)
+    return errno;
+  temporary_.clear();
+  return 0;
+}
+
+int NewFile::publish(bool keep_old) {
+  if (temporary_.empty()) return 0;
+  const std::string old = target_ + ".old";
+  if (keep_old &&
+      ::renameat(directory_.get(), target_.c_str(), directory_.get(), old.c_str()) != 0 &&
+      errno != ENOENT)
+    return errno;
+  return take_name();
+}
+
+int NewFile::commit() {
+  if (const int error = sync_file(fd_.get()); error != 0) return error;
+  // Network file systems tell of a full disk only here.
+  if (::close(fd_.release()) != 0 && errno != EINTR) return errno;
+  if (const int error = take_name(); error != 0) return error;
+  sync_directory(directory_.get());
+  return 0;
+}
+
+}  // namespace pi

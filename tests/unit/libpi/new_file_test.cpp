@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Files that get their name when they are complete: in which order that comes to the disk.
+#include <pi/new_file.h>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <pi/files.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::vector<std::string> steps;
+int fsync_error = 0;
+
+}  // namespace
+
+// These come before the C library's.
+extern "C" int fsync(int fd) {
+  struct stat status {};
+  ::fstat(fd, &status);
+  steps.emplace_back(S_ISDIR(status.st_mode) ? "sync directory"
+                     : status.st_size == 0   ? "sync empty file"
+                                             : "sync file");
+  if (fsync_error == 0) return static_cast<int>(::syscall(SYS_fsync, fd));
+  errno = fsync_error;
+  return -1;
+}
+
+extern "C" int renameat(int from_directory, const char* from, int to_directory, const char* to) {
+  steps.emplace_back("rename");
+  return static_cast<int>(::syscall(SYS_renameat, from_directory, from, to_directory, to));
+}
+
+namespace {
+
+using namespace pi;
+
+class NewFileTest : public testing::Test {
+ protected:
+  NewFileTest() {
+    directory_ = testing::TempDir() + "new_file_XXXXXX";
+    EXPECT_NE(::mkdtemp(directory_.data()), nullptr);
+    steps.clear();
+    fsync_error = 0;
+  }
+  ~NewFileTest() override { std::filesystem::remove_all(directory_); }
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+  static std::string content(const std::string& name) {
+    std::stringstream text;
+    text << std::ifstream(name).rdbuf();
+    return text.str();
+  }
+  size_t files() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory_), {}));
+  }
+  std::string directory_;
+};
+
+TEST_F(NewFileTest, TheFileIsOnTheDiskBeforeItsNameLeadsToIt) {
+  auto file = NewFile::create(path("report"), ".new-", 0640);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_FALSE(std::filesystem::exists(path("report")));
+  ASSERT_EQ(write_all(file->fd(), text_bytes("text")), 0);
+  ASSERT_EQ(file->commit(), 0);
+  EXPECT_THAT(steps, testing::ElementsAre("sync file", "rename", "sync directory"));
+  EXPECT_EQ(content(path("report")), "text");
+  EXPECT_EQ(files(), 1u);
+  struct stat status {};
+  ASSERT_EQ(::stat(path("report").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640u);
+}
+
+TEST_F(NewFileTest, WhatDoesNotGetToTheDiskReplacesNothing) {
+  std::ofstream(path("report")) << "old";
+  {
+    auto file = NewFile::create(path("report"), ".new-", 0600);
+    ASSERT_TRUE(file);
+    fsync_error = EIO;
+    EXPECT_EQ(file->commit(), EIO);
+  }
+  EXPECT_EQ(content(path("report")), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(NewFileTest, AFileSystemThatCannotSyncIsNoError) {
+  auto file = NewFile::create(path("report"), ".new-", 0600);
+  ASSERT_TRUE(file);
+  fsync_error = EINVAL;
+  EXPECT_EQ(file->commit(), 0);
+  EXPECT_TRUE(std::filesystem::exists(path("report")));
+}
+
+TEST_F(NewFileTest, OneThatIsNotCommittedLeavesNothing) {
+  { ASSERT_TRUE(NewFile::create(path("report"), ".new-", 0600)); }
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(NewFileTest, ALinkInItsPlaceIsReplacedAndNotFollowed) {
+  std::ofstream(path("other")) << "other";
+  ASSERT_EQ(::symlink("other", path("report").c_str()), 0);
+  auto file = NewFile::create(path("report"), ".new-", 0600);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(file->commit(), 0);
+  EXPECT_EQ(content(path("other")), "other");
+  EXPECT_FALSE(std::filesystem::is_symlink(path("report")));
+}
+
+TEST_F(NewFileTest, AGrowingFileGetsItsNameAtOnceAndKeepsTheOldOne) {
+  std::ofstream(path("trace")) << "old";
+  auto file = NewFile::create(path("trace"), ".new-", 0600);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(file->publish(true), 0);
+  ASSERT_EQ(write_all(file->fd(), text_bytes("new")), 0);
+  EXPECT_EQ(content(path("trace")), "new");
+  EXPECT_EQ(content(path("trace.old")), "old");
+  ASSERT_EQ(file->commit(), 0);
+  EXPECT_EQ(content(path("trace")), "new");
+}
+
+TEST_F(NewFileTest, ADirectoryIsNoNameForAFile) {
+  for (const std::string& name : {directory_ + "/", directory_ + "/.", std::string("..")})
+    EXPECT_EQ(NewFile::create(name, ".new-", 0600).error().code, EISDIR) << name;
+  EXPECT_EQ(NewFile::create(path("missing/report"), ".new-", 0600).error().code, ENOENT);
+}
+
+}  // namespace
