@@ -31,6 +31,8 @@ struct pitrace_hook_set;
 
 int pitrace_dev_init(void);
 void pitrace_dev_exit(void);
+/* May the caller trace the whole system? */
+bool pitrace_may_trace(void);
 int pitrace_buffers_init(void);
 void pitrace_buffers_exit(void);
 int pitrace_tprof_init(void);
@@ -80,6 +82,10 @@ int pitrace_session_probe(struct pitrace_probe *probe);
 /* The last reference to an open file went away; ends the trace if it was the owner's. */
 void pitrace_session_release(struct file *file);
 bool pitrace_session_owned_by(struct file *file);
+/* Is it the process that owns the trace, or that reads its buffers now? Any context. */
+bool pitrace_session_owner_is(pid_t pid);
+/* The caller reads the buffers. */
+void pitrace_session_reads(void);
 
 /* ---- buffers.c: the pages behind the rings ---- */
 
@@ -201,7 +207,8 @@ int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *ini
 int pitrace_ptt_ioctl_term(void);
 int pitrace_ptt_ioctl_ints(u32 ints);
 int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue);
-int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged);
+/* sees: enum pitrace_ptt_sees; privileged: of the system's device, not of the threads' */
+int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees);
 long pitrace_ptt_ioctl_dump(void __user *user);
 /* The last reference to an open file went away. */
 void pitrace_ptt_release(struct file *file);
@@ -213,7 +220,10 @@ int pitrace_itrace_install(const struct pitrace_itrace *wanted);
 int pitrace_itrace_remove(void);
 int pitrace_itrace_on(u32 what);
 int pitrace_itrace_off(u32 what);
-int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids);
+/* lasting: processes that begin later, too */
+int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting);
+/* 0, -EACCES or -ESRCH: may the caller enable these processes? */
+int pitrace_itrace_may_enable(const struct pitrace_itrace_pids *pids, bool *lasting);
 int pitrace_itrace_disable(void);
 int pitrace_itrace_info(struct pitrace_itrace_info *info);
 /* The trace's buffers are open and empty; they are about to be closed. Under the session lock. */
@@ -221,6 +231,9 @@ void pitrace_itrace_trace_begins(void);
 void pitrace_itrace_trace_ends(void);
 /* What the trace's buffers held is forgotten. */
 void pitrace_itrace_trace_forgets(void);
+/* The reader has made space. */
+void pitrace_itrace_consumed(void);
+int pitrace_itrace_init(void);
 void pitrace_itrace_exit(void);
 
 /* ---- hook_mte.c: names of code and processes, as they come and go ---- */
