@@ -32,6 +32,19 @@ need_packages() {
   return 1
 }
 
+# use_built_tools DIR [TARGET...]: what another user has built.
+use_built_tools() {
+  local dir=$1 owner
+  shift
+  owner=$(stat -c %U "$dir")
+  [[ -x $dir/bin/post && -x $dir/bin/swtrace ]] ||
+    die "$dir belongs to $owner and is not built: let $owner run run.tprof once, or use a source tree of your own"
+  # A dry run writes nothing.
+  if ! ninja -n -C "$dir" "$@" 2>/dev/null | grep -q 'no work to do'; then
+    say "warning: the programs in $dir are older than the sources; $owner makes new ones by running run.tprof"
+  fi
+}
+
 # build_tools ROOT PRESET DIR [TARGET...]: configures once, builds what changed; quiet unless it takes long
 # or fails. The log is shown on failure. The presets release and dev share a place, so that check need not build again
 # what run.tprof has built: there dev adds the tests, and release takes what it finds.
@@ -40,6 +53,12 @@ build_tools() {
   shift 3
   local log=$dir/build.log status=0
   mkdir -p "$dir" || die "cannot create $dir; make the source tree writable or build elsewhere"
+  if [[ ! -w $dir || (-e $dir/.lock && ! -w $dir/.lock) ]]; then
+    use_built_tools "$dir" "$@"
+    return
+  fi
+  # Another user who could open it could hold it for ever.
+  [[ -e $dir/.lock ]] || (umask 077 && : >"$dir/.lock")
   exec {build_lock}>"$dir/.lock" || die "cannot write to $dir; make the source tree writable"
   flock "$build_lock"
   if [[ ! -f $dir/build.ninja ]] || { [[ $preset != release ]] && grep -q '^PITRACE_TESTS:BOOL=OFF' "$dir/CMakeCache.txt"; }; then

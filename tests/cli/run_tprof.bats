@@ -5,8 +5,14 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
+    # shellcheck source=tests/support/other_user.bash
+    source "$SOURCE_DIR/tests/support/other_user.bash"
     PATH="$BUILD_DIR/bin:$PATH"
     cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+    if [ -n "${public:-}" ]; then rm -rf "$public"; fi
 }
 
 @test "the help names every option, and the way it works when asked for" {
@@ -59,4 +65,28 @@ setup() {
     PATH=$PWD/fake:$PATH run -125 run.tprof --no-install -- true
     [[ "$output" == *"--no-install was given"*"apt-get install g++ cmake"* ]]
     [ ! -e fake/called ]
+}
+
+@test "a tree that root has built serves other users, who are told when it is older than the sources or not built" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
+    make_public "$SOURCE_DIR/CMakeLists.txt" "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/lib/libperfutil.so.0"
+    mkdir -p "$public"/build/bin
+    cp -R "$SOURCE_DIR/scripts" "$public"
+    for program in post swtrace; do cp -L "$BUILD_DIR/bin/$program" "$public/build/bin"; done
+    cp -L "$BUILD_DIR"/lib/lib{perfutil,a2n}.so.0 "$public"
+    echo 'build profiler: phony' >"$public/build/build.ninja"
+    (umask 077 && : >"$public/build/.lock")
+    run as_nobody "$public/scripts/run.tprof" --version
+    [ "$status" -eq 0 ]
+    [[ "$output" == "run.tprof "* ]]
+    # Sources that are newer than what is built.
+    printf 'rule make\n  command = false\nbuild profiler: make\n' >"$public/build/build.ninja"
+    run as_nobody "$public/scripts/run.tprof" --version
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning: the programs in "*" are older than the sources; root makes new ones"* ]]
+    rm "$public/build/bin/post"
+    run as_nobody "$public/scripts/run.tprof" --version
+    [ "$status" -eq 125 ]
+    [[ "$output" == *"belongs to root and is not built"* ]]
+    [[ "$output" != *"Permission denied"* ]]
 }
