@@ -11,7 +11,7 @@ setup() {
     out=$BATS_TEST_TMPDIR/out
 }
 
-# panicked KERNEL INIT-OPTION...: a trace of three seconds of work that the kernel's panic ends. What the guest
+# panicked KERNEL INIT-OPTION...: a trace of six seconds of work that the kernel's panic ends. What the guest
 # writes to $LAB_OUT is on the host at once.
 panicked() {
     local kernel=$1
@@ -22,7 +22,7 @@ panicked() {
         PATH=$build/bin:$PATH
         cd "$LAB_OUT" || exit
         swtrace init --source driver "$@" && swtrace enable tprof && swtrace setrate 1000 && swtrace on || exit
-        "$build/tests/shares" 3
+        "$build/tests/shares" 6
         # What came in the last second need not be there.
         sleep 1.5
         echo c >/proc/sysrq-trigger' panic "$BUILD_DIR" "$@"
