@@ -183,8 +183,7 @@ static long ptt_residue(struct file *file, union argument *argument)
 
 static long ptt_info(struct file *file, union argument *argument)
 {
-	/* DUMP shows everything. */
-	return pitrace_ptt_ioctl_info(&argument->ptt_info, true, 0);
+	return pitrace_ptt_ioctl_info(&argument->ptt_info, true);
 }
 
 /*
