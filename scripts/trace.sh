@@ -69,7 +69,12 @@ make_output_directory() {
 # The recorder is this run's own: one that the user keeps running elsewhere is not disturbed.
 swtrace() { PITRACE_SOCKET=${scratch:?}/recorder "${bin:?}/swtrace" "$@"; }
 
+# COMMAND's own failure counts more than ours.
+failed() { die "$1" "$((status ? status : 125))"; }
+
+keep_recorder=0 # 1: the recorder has a trace that is not in a file
 end_recorder() {
+  ((keep_recorder == 0)) || return 0
   swtrace free >/dev/null 2>&1 || true
   if ((loaded)); then
     rmmod pitrace 2>/dev/null || say "the module stays loaded: something else uses it"
@@ -77,11 +82,23 @@ end_recorder() {
   rm -rf "$scratch"
 }
 
+# write_trace REPORT: the words that make the report of a trace that is there.
 write_trace() {
-  swtrace off >"$scratch/log" 2>&1 || die "the trace could not be stopped: $(cat "$scratch/log")"
+  local report=$1 unload=''
+  swtrace off >"$scratch/log" 2>&1 || failed "the trace could not be stopped: $(cat "$scratch/log")"
   grep -i warning "$scratch/log" >&2 || true
-  swtrace get "$out/swtrace.nrm2" >"$scratch/log" 2>&1 ||
-    die "the trace could not be written: $(cat "$scratch/log")"
+  swtrace get "$out/swtrace.nrm2" >"$scratch/log" 2>&1 && return
+  keep_recorder=1
+  if ((loaded)); then unload=' && rmmod pitrace'; fi
+  say "error: the trace could not be written: $(cat "$scratch/log")"
+  cat >&2 <<END
+Its recorder keeps the whole trace in memory. When there is room, write it, end the recorder, and make the report:
+  export PITRACE_SOCKET=${scratch@Q}/recorder
+  ${bin@Q}/swtrace get ${out@Q}/swtrace.nrm2
+  ${bin@Q}/swtrace free && rm -r ${scratch@Q}$unload
+  $report
+END
+  exit "$((status ? status : 125))"
 }
 
 # trace_gated COMMAND [ARG]...: sets status. The command runs in the foreground, so that it has the terminal,

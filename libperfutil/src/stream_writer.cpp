@@ -107,6 +107,7 @@ void StreamWriter::sync_each_second() {
 }
 
 void StreamWriter::fail(int error) {
+  trouble_error_ = error;
   trouble_ = fmt::format(
       "Writing '{}' is held up: {}. What does not fit into the buffers until "
       "that is mended is lost.",
@@ -189,23 +190,29 @@ void StreamWriter::take_all() {
   take(Take::all);
 }
 
-Status StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
+Result<int> StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
   const std::lock_guard lock(mutex_);
   (void)add_kernel();
   InfoText code_note;
   const std::string code = code_or_note(kernel_code_, code_note);
   if (!code.empty()) (void)file_->add_text(nrm2::section_kernel_code, code);
-  int error = 0;
-  for (bool whole = trouble_.empty();; whole = false) {
-    InfoText info = make_info(file_->records(), whole);
+  int error = 0, missing = trouble_.empty() ? 0 : trouble_error_;
+  for (;;) {
+    InfoText info = make_info(file_->records(), missing == 0);
     info.add(nrm2::info::kallsyms, kernel_state_);
     error = file_->add_text(nrm2::section_info, info.text() + code_note.text());
     if (error == 0 || file_->drop_last_records() != 0) break;
+    missing = error;
   }
   if (error == 0) error = file_->set_cpus(cpus);
   if (error == 0) error = file_->sync();
   if (error != 0) return file_error(setup_.name, error);
-  return {};
+  return missing;
+}
+
+InFile StreamWriter::records() {
+  const std::lock_guard lock(mutex_);
+  return file_->records();
 }
 
 // The file first: what fails after that is told as records that are not in it.

@@ -79,7 +79,27 @@ Status Trace::end_stream() {
   const auto cpus = std::count_if(views.begin(), views.end(), [](const BufferView& view) {
     return view.kind == PITRACE_BUFFER_MTE;
   });
-  return stream_->finish(make_info, static_cast<uint32_t>(cpus));
+  const auto missing = stream_->finish(make_info, static_cast<uint32_t>(cpus));
+  if (!missing) return missing.error();
+  return *missing == 0 ? Status() : incomplete_file(views, *missing);
+}
+
+// A stream's file lacks its newest records, for which it had no room.
+Error Trace::incomplete_file(const std::vector<BufferView>& views, int error) {
+  InFile in_file = stream_->records();
+  uint64_t unwritten = 0, lost = 0;
+  for (const auto& view : views) {
+    // Those of wrap-around mode's rings are not for the file.
+    if (config_.mode == COLLECTION_MODE_WRAP && view.kind != PITRACE_BUFFER_MTE) continue;
+    unwritten += view.counts.written - in_file[{view.cpu, view.kind}];
+    lost += view.counts.lost[PITRACE_LOST_FULL];
+  }
+  return {
+      PU_ERROR_FILE,
+      fmt::format("'{}' is not complete: {}. The trace is off; the newest {} records are not in "
+                  "the file, and {} more were lost as the buffers were full. What is there can "
+                  "be read. Make room, or name another file (swtrace init -f), and record again.",
+                  stream_->name(), errno_text(error), unwritten, lost)};
 }
 
 Status Trace::write(const std::string& wanted) {

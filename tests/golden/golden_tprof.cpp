@@ -3,9 +3,9 @@
 //
 // Parts: options (post's, on one line); extra and budget (the files of -x and
 // --budget, behind the options); symbols (MODULE
-// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); jitted (PID
-// FROM UNTIL START SIZE NAME [INLINED OFFSET]) and threads (PID TIME TID NAME), what runtimes told;
-// trace (text_trace.h); then what is expected:
+// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); code (MODULE
+// START HH HH ..., machine code); jitted (PID FROM UNTIL START SIZE NAME [INLINED OFFSET]) and
+// threads (PID TIME TID NAME), what runtimes told; trace (text_trace.h); then what is expected:
 //   expect tprof   all of tprof.out          expect rows    the reports alone
 //   expect head    what precedes the summary box
 //   expect end     what follows the reports  expect show    post.show
@@ -72,6 +72,8 @@ int run_case(const std::vector<CasePart>& parts) {
       if (!parse_case_options(part.text, options)) return 1;
     } else if (part.name == "symbols") {
       add_symbols(part.text, symbolizer);
+    } else if (part.name == "code") {
+      add_code(part.text, symbolizer);
     } else if (part.name == "jitted") {
       add_jitted(part.text, symbolizer);
     } else if (part.name == "threads") {

@@ -142,9 +142,43 @@ check_points() {
   check_points <points
 }
 
-@test "stacks of the program are not called broken, though the C library keeps no frame pointers" {
-  [[ $PROOF_SOURCE == driver ]] || skip "perf does not tell a broken stack from a whole one"
+@test "stacks of the program are whole, though the C library keeps no frame pointers" {
   jq .tree.stacks tprof.json
   # Others on the machine may be built without frame pointers; the program has most of the user's ticks.
+  jq -e '.tree.stacks | .whole + .broken + .cut == .with' tprof.json
   jq -e '.tree.stacks.user_broken < 0.1 * .ticks' tprof.json
+  # The lines tell the same: the marks are in stacks that are not whole and nowhere else.
+  awk -v expected="$(jq '.tree.stacks | .broken + .cut' tprof.json)" '
+    $1 ~ /;\[(broken|cut)\](_\[k\])?(;|$)/ { marked += $NF }
+    END { print marked " of " expected; exit marked + 0 != expected }' tprof.folded
+  awk '$1 ~ /\[broken\](;|$)/ { broken += $NF } { all += $NF } END { exit broken > 0.05 * all }' stacks
+}
+
+# run_with_stacks PROGRAM: reports in the directory of its name, its stacks in PROGRAM/stacks.
+run_with_stacks() {
+  run.tprof --source="$PROOF_SOURCE" --no-java -g -c 1000 --lines=0 --post='-clip 0' -o "$1" -- "$BUILD_DIR/tests/$1" 1
+  jq -e '.tree.stacks | .whole + .broken + .cut == .with' "$1/tprof.json"
+  sed -n "s/^$1_[0-9a-f]*;//p" "$1/tprof.folded" >"$1/stacks"
+}
+
+# Ticks of lines that match, and of all.
+ticks_of() { awk -v pattern="$1" '$1 ~ pattern { some += $NF } { all += $NF } END { print some + 0, all + 0 }' "$2"; }
+
+@test "stacks of a thread and of a signal handler are whole" {
+  run_with_stacks starts
+  read -r marked all < <(ticks_of '\\[(broken|cut)\\]' starts/stacks)
+  echo "$marked of $all"
+  ((all >= 500 && marked * 20 < all))
+  read -r threads all < <(ticks_of 'start_thread;thread;in_thread|^[^;]*libc[^;]*;thread;in_thread' starts/stacks)
+  read -r handlers all < <(ticks_of ';main;thread;.*on_alarm;in_handler' starts/stacks)
+  echo "$threads in the thread, $handlers in the handler, of $all"
+  ((threads * 5 > all && handlers > 0))
+}
+
+@test "stacks of code without frame pointers are broken, and called so" {
+  run_with_stacks unframed
+  read -r marked all < <(ticks_of '(^|;)\\[broken\\]' unframed/stacks)
+  echo "$marked of $all"
+  ((all >= 500 && marked * 10 > all * 9))
+  grep -q '^ Broken user stacks : ' unframed/tprof.tree
 }

@@ -131,6 +131,14 @@ std::vector<std::string> find_differences(const Profile& a, const Profile& b) {
 
 }  // namespace
 
+std::string incomparable(const Profile& a, const Profile& b) {
+  if (a.tick == b.tick) return {};
+  return fmt::format(
+      "a tick of {} is one of {}, of {} one of {}: their shares are of different "
+      "things and cannot be compared. Compare traces with ticks of one kind.",
+      a.path, a.tick, b.path, b.tick);
+}
+
 Diff compare(const Profile& a, const Profile& b, double clip_percent) {
   Diff diff{a, b, clip_percent, 0, 0, find_differences(a, b), {}};
   if (a.tick_ns == b.tick_ns)

@@ -44,6 +44,9 @@ struct Diff {
   std::vector<DiffTable> tables;   // Process, Module, Symbol
 };
 
+// Why two profiles have nothing in common that could be compared; empty when they have.
+std::string incomparable(const Profile& a, const Profile& b);
+
 Diff compare(const Profile& a, const Profile& b, double clip_percent);
 
 }  // namespace post
