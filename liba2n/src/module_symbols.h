@@ -35,6 +35,7 @@ struct ModuleSymbols {
   // Where it comes from; not kept in MSI files, which tell it by their own means.
   std::string build_id;                           // of the file, "" without one
   std::vector<std::string> files;                 // paths of the files it was read from
+  std::vector<pi::FileIdentity> identities;       // of these files, when they were read
   std::shared_ptr<const std::string> image = {};  // the file itself, where it is nowhere on disk
 };
 
