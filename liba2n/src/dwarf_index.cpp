@@ -233,8 +233,9 @@ DebugSections find_sections(Elf* elf) {
         gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
     if (!text || header.sh_type == SHT_NOBITS) continue;
     const std::string_view name(text, strnlen(text, 32));
+    if (!name.starts_with('.')) continue;
     const std::string_view kind = name.substr(name.starts_with(".z") ? 2 : 1);
-    if (!name.starts_with('.') || !kind.starts_with("debug_")) continue;
+    if (!kind.starts_with("debug_")) continue;
     const uint64_t size = unpacked_size(section, header, name);
     found.size += std::min(size, UINT64_MAX - found.size);
     if (kind == "debug_line") {

@@ -145,6 +145,17 @@ bool write_elfs(const std::string& directory) {
          write_seed(directory, 1, ElfBuilder::inlined_on_one_list(3, 4));
 }
 
+// Many mappings, then one more and a fork, again and again.
+std::string processes() {
+  std::string events;
+  for (int i = 0; i < 400; ++i)
+    events += {'\4', '\1', static_cast<char>(i), static_cast<char>(4 + i % 3)};
+  for (int i = 0; i < 300; ++i)
+    events +=
+        {'\5', '\1', static_cast<char>(i * 7), '\5', '\x10', '\1', static_cast<char>(i), '\0'};
+  return events;
+}
+
 bool write_traces(const std::string& directory) {
   int number = 0;
   for (const std::string_view text : traces) {
@@ -170,6 +181,7 @@ int main(int argc, char** argv) {
   const std::string_view target = argv[1];
   bool good = true;
   if (target == "nrm2_reader_fuzz") good = write_traces(argv[2]);
+  if (target == "processes_fuzz") good = write_seed(argv[2], 0, processes());
   if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);
   if (target == "jit_files_fuzz")
     good = write_seed(argv[2], 0, "\4" + std::string(log)) &&

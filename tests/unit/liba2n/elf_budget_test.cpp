@@ -96,6 +96,15 @@ TEST_F(ElfBudget, InlinedFunctionsAreReadFromTheFilesThatTheTestsMake) {
   EXPECT_EQ(frames_at(pid, base + 1), 1u);
 }
 
+TEST_F(ElfBudget, SectionsWithoutNamesAreNoDebugInformation) {
+  ElfBuilder elf;
+  elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
+  for (const char* name : {"", ".", ".z", "debug_info"}) elf.section(name, SHT_PROGBITS, "x");
+  write(elf.bytes());
+  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_EQ(name_at(base + 2), "nnnn");
+}
+
 TEST_F(ElfBudget, TooManyInlinedFunctionsOnOneListOfRangesAreRefused) {
   write(ElfBuilder::inlined_on_one_list(60'000, 20'000));
   const HeapPeak peak;
