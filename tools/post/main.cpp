@@ -129,7 +129,7 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
     return cli::exit_failure;
   }
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options);
-  if (options.needs_calls() && summary.calls->stacks().with == 0) {
+  if (options.needs_calls() && summary.calls->stacks().with() == 0) {
     cli::error(fmt::format("{} holds no call stacks: who called what is not known.", run.path));
     cli::hint(
         "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g.");
