@@ -2,8 +2,9 @@
 // Layout of the nrm2 trace file, shared by its writer (libperfutil) and its reader (post).
 //
 // A file is a sequence of sections, each a 512-byte header and data_size bytes, then the texts of
-// /proc/kallsyms and /proc/modules, whose places the first header tells; in a file that was written
-// while the trace ran these are sections of their own. The first 256 bytes of
+// /proc/kallsyms and /proc/modules, whose offsets are in the first header; in a file that was
+// written while the trace ran these are sections of their own. Either text can be one zstd frame,
+// as that of kallsyms is in files that libperfutil writes. The first 256 bytes of
 // the header are the published layout, packed and misaligned by history: read and write it by
 // these offsets, never through a struct. docs/man/nrm2.5 is the full description.
 #ifndef PI_NRM2_H

@@ -162,7 +162,7 @@ sum() {
     [ "$(sum run.nrm2 'trace\.written')" -ge 1000 ]
     if [ "$(info_of run.nrm2 kallsyms)" = complete ]; then
         tail -c +"$(od -An -j80 -N8 -td8 run.nrm2 | awk '{print $1 + 1}')" run.nrm2 |
-            head -c "$(od -An -j88 -N8 -td8 run.nrm2 | tr -d ' ')" | cmp - /proc/kallsyms
+            head -c "$(od -An -j88 -N8 -td8 run.nrm2 | tr -d ' ')" | zstd -dc | cmp - /proc/kallsyms
     fi
     grep -aqE '^[0-9a-f]{16,}@[0-9]+ /.*/bash$' run.nrm2
 }
