@@ -59,7 +59,8 @@ enum section_type : uint32_t {
   // Our additions. Readers skip types they do not know.
   section_info = 0x100,         // text: "key=value" lines, keys in namespace info
   section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file that has none, "?" for
-                                // one that changed or vanished before it could be read; BUILDID may
+                                // one that changed or vanished before it could be read, "!" for one
+                                // that did not have that path where the recorder ran; BUILDID may
                                 // be followed by "@" and the inode that the file had
   section_kernel_text = 0x400,  // the kernel's symbols or modules, where the first header says so
   section_kernel_code = 0x800,  // machine code of the kernel as it ran, of the pages that ITrace's
