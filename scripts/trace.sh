@@ -69,7 +69,12 @@ make_output_directory() {
 # The recorder is this run's own: one that the user keeps running elsewhere is not disturbed.
 swtrace() { PITRACE_SOCKET=${scratch:?}/recorder "${bin:?}/swtrace" "$@"; }
 
+# COMMAND's own failure counts more than ours.
+failed() { die "$1" "$((status ? status : 125))"; }
+
+keep_recorder=0 # 1: the recorder has a trace that is not in a file
 end_recorder() {
+  ((keep_recorder == 0)) || return 0
   swtrace free >/dev/null 2>&1 || true
   if ((loaded)); then
     rmmod pitrace 2>/dev/null || say "the module stays loaded: something else uses it"
@@ -77,11 +82,35 @@ end_recorder() {
   rm -rf "$scratch"
 }
 
+# keep_trace WHAT REPORT [COMMAND]: ends this run and leaves the trace in its recorder. WHAT failed; REPORT is the
+# command that makes the report of a trace file; COMMAND of swtrace comes first.
+keep_trace() {
+  local unload=''
+  keep_recorder=1
+  if ((loaded)); then unload=' && rmmod pitrace'; fi
+  say "error: $1: $(cat "$scratch/log")"
+  cat >&2 <<END
+The recorder keeps the whole trace in memory. When there is room, write it, end the recorder, and make the report:
+  export PITRACE_SOCKET=${scratch@Q}/recorder${3:+
+  ${bin@Q}/swtrace $3}
+  ${bin@Q}/swtrace get ${out@Q}/swtrace.nrm2
+  ${bin@Q}/swtrace free && rm -r ${scratch@Q}$unload
+  $2
+END
+  exit "$((status ? status : 125))"
+}
+
+# write_trace REPORT: see keep_trace.
 write_trace() {
-  swtrace off >"$scratch/log" 2>&1 || die "the trace could not be stopped: $(cat "$scratch/log")"
+  if ! swtrace off >"$scratch/log" 2>&1; then
+    # Before 'get' there is a file only where it is written while the trace runs: what had room is in it.
+    [[ -s $out/swtrace.nrm2 ]] || keep_trace "the trace could not be stopped" "$1" off
+    say "error: $(cat "$scratch/log")"
+    if ((status == 0)); then status=125; fi
+    return 0
+  fi
   grep -i warning "$scratch/log" >&2 || true
-  swtrace get "$out/swtrace.nrm2" >"$scratch/log" 2>&1 ||
-    die "the trace could not be written: $(cat "$scratch/log")"
+  swtrace get "$out/swtrace.nrm2" >"$scratch/log" 2>&1 || keep_trace "the trace could not be written" "$1"
 }
 
 # trace_gated COMMAND [ARG]...: sets status. The command runs in the foreground, so that it has the terminal,

@@ -2,8 +2,9 @@
 // Layout of the nrm2 trace file, shared by its writer (libperfutil) and its reader (post).
 //
 // A file is a sequence of sections, each a 512-byte header and data_size bytes, then the texts of
-// /proc/kallsyms and /proc/modules, whose places the first header tells; in a file that was written
-// while the trace ran these are sections of their own. The first 256 bytes of
+// /proc/kallsyms and /proc/modules, whose offsets are in the first header; in a file that was
+// written while the trace ran these are sections of their own. Either text can be one zstd frame,
+// as that of kallsyms is in files that libperfutil writes. The first 256 bytes of
 // the header are the published layout, packed and misaligned by history: read and write it by
 // these offsets, never through a struct. docs/man/nrm2.5 is the full description.
 #ifndef PI_NRM2_H
@@ -58,7 +59,8 @@ enum section_type : uint32_t {
   // Our additions. Readers skip types they do not know.
   section_info = 0x100,         // text: "key=value" lines, keys in namespace info
   section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file that has none, "?" for
-                                // one that changed or vanished before it could be read; BUILDID may
+                                // one that changed or vanished before it could be read, "!" for one
+                                // that did not have that path where the recorder ran; BUILDID may
                                 // be followed by "@" and the inode that the file had
   section_kernel_text = 0x400,  // the kernel's symbols or modules, where the first header says so
   section_kernel_code = 0x800,  // machine code of the kernel as it ran, of the pages that ITrace's

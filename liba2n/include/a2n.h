@@ -139,8 +139,9 @@ int A2nSetKernelImageName(const char *name);
 int A2nSetKernelMapName(const char *name);
 
 /* Build-id of a file as it was when traced: lower-case hex; "" for a file that had none; "?" when
- * it is not known because the file changed or vanished. A file of that path with another build-id is
- * not used for symbols, nor is one marked "?"; a separate debug file with the traced build-id is used
+ * it is not known because the file changed or vanished, "!" because it had not this path where the
+ * recorder ran (chroot, container, private mount). A file of that path with another build-id is
+ * not used for symbols, nor is one marked "?" or "!"; a separate debug file with the traced build-id is used
  * whatever became of the file itself. "[vdso]" and "vmlinux" may be told too (our addition).
  * A2N_INVALID_ARGUMENT. */
 int A2nSetModuleBuildId(const char *path, const char *build_id);

@@ -30,6 +30,9 @@ constexpr pi::Budget function_code{1 * MiB, 2};
 // Pieces of code kept for reading instructions: what is past it is read again.
 constexpr pi::Budget code_pieces{1 * MiB, 2};
 
+// By compressed bytes: zstd makes the kernel's symbols five times smaller.
+constexpr pi::Budget kernel_text{16 * MiB, 16, 1 * GiB};
+
 // By compressed bytes: xz makes symbols four to eight times smaller.
 constexpr pi::Budget minidebuginfo{16 * MiB, 32, 512 * MiB};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a build-id is written: lower-case hex, "" for a file without one, "?" for one not known.
+// How a build-id is written: lower-case hex, "" for a file without one, "?" or "!" for one not
+// known.
 #ifndef A2N_BUILD_ID_H
 #define A2N_BUILD_ID_H
 
@@ -8,8 +9,13 @@
 
 namespace a2n {
 
+// The file changed, or did not have its path where the recorder ran.
+constexpr bool is_unknown(std::string_view build_id) {
+  return build_id == "?" || build_id == "!";
+}
+
 constexpr bool is_build_id(std::string_view text) {
-  if (text.empty() || text == "?") return true;
+  if (text.empty() || is_unknown(text)) return true;
   return text.size() % 2 == 0 && text.size() <= 128 &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -17,7 +23,7 @@ constexpr bool is_build_id(std::string_view text) {
 
 // Whether it is proof of which file is meant.
 constexpr bool identifies(std::string_view build_id) {
-  return !build_id.empty() && build_id != "?";
+  return !build_id.empty() && !is_unknown(build_id);
 }
 
 }  // namespace a2n

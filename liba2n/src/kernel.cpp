@@ -2,15 +2,34 @@
 // The kernel's half of the addresses: where its symbols are read from, and when.
 #include "kernel.h"
 
+#include <zstd.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "budgets.h"
 #include "safe_file.h"
 
 namespace a2n {
 namespace {
 
 constexpr uint64_t max_text = uint64_t{1} << 30;
+constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
+
+// The text of one zstd frame; or why there is none.
+pi::Result<std::string> unpacked(const std::string& frame) {
+  const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+    return pi::Error{-1, "they are damaged"};
+  const uint64_t limit = budgets::kernel_text.of(frame.size());
+  if (size > limit)
+    return pi::Error{-1, "they unpack to " + std::to_string(size) + " bytes, and " +
+                             std::to_string(limit) + " are the limit"};
+  std::string text(size, '\0');
+  const size_t got = ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size());
+  if (ZSTD_isError(got) != 0 || got != size) return pi::Error{-1, "they are damaged or cut off"};
+  return text;
+}
 
 }  // namespace
 
@@ -37,6 +56,13 @@ std::string Kernel::read(const TextLocation& location) {
   if (location.file.empty()) return "";
   const uint64_t limit = location.size == 0 ? max_text : std::min(location.size, max_text);
   auto text = read_text(location.file, location.offset, limit);
+  if (text && text->starts_with(zstd_magic)) {
+    auto plain = unpacked(*text);
+    if (plain) return std::move(*plain);
+    own_notes_.add(location.file +
+                   ": the kernel's symbols or modules are not read: " + plain.error().message);
+    return "";
+  }
   if (text) {
     // The file was cut off within the text: so was its last line, perhaps.
     if (text->size() < location.size) text->resize(text->rfind('\n') + 1);

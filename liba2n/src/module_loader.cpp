@@ -61,8 +61,13 @@ class Loader {
   void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
 
   std::optional<ElfFile> find_mapped() {
-    if (request_.build_id == "?" && request_.validate && !path_.starts_with("/memfd:")) {
-      refuse("it changed or vanished while it was traced; symbols not used");
+    if (request_.build_id && is_unknown(*request_.build_id) && request_.validate &&
+        !path_.starts_with("/memfd:")) {
+      refuse(request_.build_id == "!"
+                 ? "it was not in the recorder's view of the file system: its process saw other "
+                   "files (chroot, container, private mount), or it was deleted; symbols not used "
+                   "(without validation they are taken from the symbol search path)"
+                 : "it changed or vanished while it was traced; symbols not used");
       return std::nullopt;
     }
     // Without an id nothing proves that a file of that name is the deleted one.

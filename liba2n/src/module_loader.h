@@ -23,8 +23,8 @@ struct ModulePlace {
 
 struct ModuleRequest {
   std::string path;  // as mapped; may end in " (deleted)"
-  // As traced: lower-case hex, "" for a file that had none, "?" for one that changed; nothing when
-  // the trace does not tell.
+  // As traced: lower-case hex, "" for a file that had none, "?" for one that changed, "!" for one
+  // that had not this path where the recorder ran; nothing when the trace has none.
   std::optional<std::string> build_id;
   // Not 0: files of other inodes were mapped under that path too, so the path alone proves nothing.
   uint64_t inode = 0;

@@ -49,12 +49,12 @@ const SavedModule* SavedModules::find(const ModuleRequest& request, Notes& notes
   const std::string& id = other->build_id ? *other->build_id : std::string();
   const bool proven = request.inode == 0 && (!request.build_id || *request.build_id == id);
   if (proven) return other;
-  const std::string difference = request.path +
-                                 ": saved were the symbols of the file with build-id " +
-                                 (id.empty() ? "none" : id) + ", traced was " +
-                                 (!request.build_id || *request.build_id == "?" ? "an unknown one"
-                                  : request.build_id->empty()                   ? "a file with none"
-                                                              : *request.build_id);
+  const std::string difference =
+      request.path + ": saved were the symbols of the file with build-id " +
+      (id.empty() ? "none" : id) + ", traced was " +
+      (!request.build_id || is_unknown(*request.build_id) ? "an unknown one"
+       : request.build_id->empty()                        ? "a file with none"
+                                                          : *request.build_id);
   if (request.validate) {
     notes.add(difference + "; symbols not used");
     return nullptr;

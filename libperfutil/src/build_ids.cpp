@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <utility>
 
@@ -23,6 +24,7 @@ namespace pi::perfutil {
 namespace {
 
 constexpr char changed[] = "?";
+constexpr char out_of_view[] = "!";
 constexpr char none[] = "-";
 constexpr size_t first_places = 4, newest_places = 8;
 
@@ -51,6 +53,19 @@ bool is_mapped_file(const RegularFile& file, const ModuleMentions& mentions) {
   // that of the kernel's last tick: as much as some of these behind the clock that we compare with.
   constexpr int64_t ticks_ns = 50'000'000;
   return on_trace_clock(facts.st_ctim) + ticks_ns <= first;
+}
+
+// Why the file of this path is not the one that was mapped: a process in a chroot or with mounts of
+// its own maps files that have no path here, or another file has it. A file that has been here
+// since before has replaced none.
+const char* why_not_mapped(const std::string& path, const ModuleMentions& mentions) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0)
+    return errno == ENOENT || errno == ENOTDIR ? out_of_view : changed;
+  return mentions.inode != 0 && facts.st_ino != mentions.inode &&
+                 on_trace_clock(facts.st_ctim) <= static_cast<int64_t>(mentions.first_time)
+             ? out_of_view
+             : changed;
 }
 
 UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mentions,
@@ -116,7 +131,7 @@ std::string find_build_id(const std::string& path, const ModuleMentions& mention
                           const std::string& proc) {
   if (!path.starts_with("/")) return changed;
   const UniqueFd fd = open_mapped_file(path, mentions, proc);
-  if (!fd) return changed;
+  if (!fd) return path.ends_with(" (deleted)") ? changed : why_not_mapped(path, mentions);
   const auto id = build_id_of_file(fd.get());
   if (!id || id->empty()) return none;
   return *id;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <pi/module_advice.h>
 
 #include "events.h"
 #include "ring_memory.h"
@@ -80,13 +81,16 @@ Error device_open_error(int error) {
             "The pitrace module is loaded, but this kernel is locked down and lets nobody trace it "
             "(/sys/kernel/security/lockdown)."};
   if (error == EACCES)
-    return {PU_ERROR_ACCESS_DENIED,
-            "The pitrace module is loaded, but this user may not open /dev/pitrace. Join its group "
-            "with 'sudo usermod -aG pitrace $USER' and log in again, or run as root."};
+    return {
+        PU_ERROR_ACCESS_DENIED,
+        fmt::format("The pitrace module is loaded, but this user may not open /dev/pitrace. Join "
+                    "a group that may: '{}', and log in again; or run as root.",
+                    module_group_commands())};
   if (error == ENOENT || error == ENXIO || error == ENODEV)
     return {PU_ERROR_DRIVER_NOT_LOADED,
-            "The pitrace module is not loaded (there is no /dev/pitrace). Load it with 'sudo "
-            "modprobe pitrace', or use --source=perf; 'swtrace check' tells more."};
+            fmt::format("The pitrace module is not loaded (there is no /dev/pitrace). {} "
+                        "--source=perf does without it; 'swtrace check' tells more.",
+                        load_module_advice())};
   return {PU_ERROR_DRIVER_NOT_LOADED,
           fmt::format("/dev/pitrace cannot be opened ({}).", errno_text(error))};
 }

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
+#include <fmt/format.h>
+#include <pi/module_advice.h>
 
 #include "call.h"
 #include "driver_collector.h"
@@ -103,10 +105,11 @@ Result<Device*> device_of_program() {
   if (const int error = device->open(); error != 0) {
     Error refusal = device_open_error(-error);
     if (refusal.code == PU_ERROR_DRIVER_NOT_LOADED)
-      refusal.message =
+      refusal.message = fmt::format(
           "The pitrace module is not loaded (there is no /dev/pitrace), and without it a program "
-          "cannot have its own instructions followed. Load it with 'sudo modprobe pitrace', or let "
-          "'run.itrace COMMAND' follow the user code of the whole process.";
+          "cannot have its own instructions followed. {} 'run.itrace -- COMMAND' follows the user "
+          "code of the whole process without it.",
+          load_module_advice());
     return refusal;
   }
   if (const auto info = read_device_info(*device); !info) return info.error();

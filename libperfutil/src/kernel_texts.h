@@ -8,7 +8,7 @@
 namespace pi::perfutil {
 
 struct KernelTexts {
-  std::string kallsyms;        // empty when hidden or missing
+  std::string kallsyms;        // a zstd frame; empty when hidden or missing
   std::string kallsyms_state;  // "complete", "hidden" (all addresses are zero), "missing"
   std::string modules;         // empty when the kernel has none
 };

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <pi/files.h>
 #include <pi/unique_fd.h>
+#include <pi/module_advice.h>
 
 #include "perfutil.h"
 #include "text.h"
@@ -38,10 +39,12 @@ Error no_device(uint32_t cpu, const std::string& device, const MsrPlaces& places
                         "hides it. Run outside of it, or give it the device and CAP_SYS_RAWIO.",
                         device)};
   return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("There is no {}: load the kernel's msr module ('sudo modprobe msr'). Without "
-                      "such a module (CONFIG_X86_MSR) the kernel gives no access to these "
-                      "registers.",
-                      device)};
+          fmt::format(
+              "There is no {}: {}. Without its msr module (CONFIG_X86_MSR) the kernel gives "
+              "no access to these registers.",
+              device,
+              no_modules_because().empty() ? "load the kernel's msr module ('sudo modprobe msr')"
+                                           : no_modules_because())};
 }
 
 Error open_error(int error, uint32_t cpu, const std::string& device, const MsrPlaces& places) {

@@ -2,15 +2,18 @@
 // Finds out what perf_event_open lets us see: the system or one process, the kernel or not.
 #include "perf_scope.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/module_advice.h>
 
 #include "perf_events.h"
 #include "text.h"
@@ -37,10 +40,34 @@ bool is_denied(int error) {
   return error == EACCES || error == EPERM;
 }
 
-std::string own_program() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : "PROGRAM";
+// The program's own DT_RUNPATH; empty when it has none.
+std::string own_runpath() {
+  const link_map* program = _r_debug.r_map;
+  const char* strings = nullptr;
+  const ElfW(Dyn)* runpath = nullptr;
+  for (const ElfW(Dyn)* entry = program ? program->l_ld : nullptr; entry && entry->d_tag != DT_NULL;
+       ++entry) {
+    // The loader has made an address of it.
+    if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+    if (entry->d_tag == DT_RUNPATH || entry->d_tag == DT_RPATH) runpath = entry;
+  }
+  return runpath && strings ? strings + runpath->d_un.d_val : "";
+}
+
+// Whether the loader finds this library for the program when that has capabilities of its file's:
+// it then looks into absolute paths and the system's directories only.
+bool runs_with_file_capabilities() {
+  Dl_info facts{};
+  if (::dladdr(reinterpret_cast<void*>(&own_runpath), &facts) == 0 || !facts.dli_fname)
+    return false;
+  const std::string library = facts.dli_fname;
+  const std::string name = library.substr(library.rfind('/') + 1);
+  for (const char* system : {"/lib/", "/usr/lib/", "/lib64/", "/usr/lib64/"})
+    if (library.starts_with(system)) return true;
+  std::istringstream paths(own_runpath());
+  for (std::string path; std::getline(paths, path, ':');)
+    if (path.starts_with('/') && ::access((path + "/" + name).c_str(), R_OK) == 0) return true;
+  return false;
 }
 
 // process_could_help: the system was refused, one process was not tried.
@@ -50,21 +77,25 @@ Error denied(bool process_could_help) {
     return {PU_ERROR_ACCESS_DENIED,
             "perf_event_open is refused although the kernel's settings allow it: a container or "
             "sandbox forbids it (Docker: --cap-add PERFMON --security-opt seccomp=unconfined)."};
-  return {
-      PU_ERROR_ACCESS_DENIED,
-      fmt::format("The kernel does not let this user sample the {} (kernel.perf_event_paranoid "
-                  "is {}). Do one of: 'sudo sysctl kernel.perf_event_paranoid=-1'; 'sudo setcap "
-                  "cap_perfmon,cap_sys_ptrace,cap_syslog=ep {}'; load the pitrace module and "
-                  "join its group with 'sudo usermod -aG pitrace $USER'; run as root{}.",
-                  process_could_help ? "whole system" : "process", level, own_program(),
-                  process_could_help ? "; or name one process with --pid" : "")};
+  std::string ways = "'sudo sysctl kernel.perf_event_paranoid=-1'; ";
+  if (runs_with_file_capabilities())
+    ways += fmt::format("'sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog=ep {}'; ",
+                        own_program_path());
+  if (no_modules_because().empty())
+    ways += fmt::format("load the pitrace module for a group of yours: '{}', and log in again; ",
+                        module_group_commands());
+  return {PU_ERROR_ACCESS_DENIED,
+          fmt::format("The kernel does not let this user sample the {} (kernel.perf_event_paranoid "
+                      "is {}). Do one of: {}run as root{}.",
+                      process_could_help ? "whole system" : "process", level, ways,
+                      process_could_help ? "; or name one process with --pid" : "")};
 }
 
 Error unsupported(int error) {
   return {PU_ERROR_NOT_SUPPORTED,
           fmt::format("perf_event_open does not work here ({}); a container or sandbox may forbid "
-                      "the system call. Allow it, or load the pitrace module.",
-                      errno_text(error))};
+                      "the system call. Allow it, or use the pitrace module. {}",
+                      errno_text(error), load_module_advice())};
 }
 
 Result<PerfScope> process_scope(int pid, uint32_t cpu) {

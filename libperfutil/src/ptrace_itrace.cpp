@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <pi/decode.h>
+#include <pi/module_advice.h>
 
 #include "perfutil.h"
 
@@ -29,8 +30,8 @@ Error not_installed() {
 Error without_module(const char* what) {
   return {PU_ERROR_NOT_SUPPORTED,
           fmt::format("Without the pitrace module ITrace follows user code by ptrace, which "
-                      "cannot {}. Load the module with 'sudo modprobe pitrace'.",
-                      what)};
+                      "cannot {}. {}",
+                      what, load_module_advice())};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include <fmt/format.h>
+#include <pi/module_advice.h>
 
 #include "events.h"
 #include "kernel_device.h"
@@ -68,17 +69,15 @@ Error begin_error(Device& device, int error, const PttMetrics& metrics) {
 
 Error ptt_open_error(int error, const char* path) {
   if (error == EACCES || error == EPERM)
-    return {
-        PU_ERROR_ACCESS_DENIED,
-        fmt::format("The pitrace module is loaded, but this user may not open {}. Join its group "
-                    "with 'sudo usermod -aG pitrace $USER' and log in again, or run as root; or "
-                    "have the administrator begin PTT with 'ptt init'.",
-                    path)};
+    return {PU_ERROR_ACCESS_DENIED,
+            fmt::format("The pitrace module is loaded, but this user may not open {}. Join a "
+                        "group that may: '{}', and log in again; or run as root; or have the "
+                        "administrator begin PTT with 'ptt init'.",
+                        path, module_group_commands())};
   if (error == ENOENT || error == ENXIO || error == ENODEV)
     return {PU_ERROR_DRIVER_NOT_LOADED,
-            fmt::format("The pitrace module is not loaded (there is no {}). Load it with 'sudo "
-                        "modprobe pitrace'.",
-                        path)};
+            fmt::format("The pitrace module is not loaded (there is no {}). {}", path,
+                        load_module_advice())};
   return {PU_ERROR_DRIVER_NOT_LOADED,
           fmt::format("{} cannot be opened ({}).", path, errno_text(error))};
 }

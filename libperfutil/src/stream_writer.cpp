@@ -109,6 +109,7 @@ void StreamWriter::sync_each_second() {
 }
 
 void StreamWriter::fail(int error) {
+  trouble_error_ = error;
   trouble_ = fmt::format(
       "Writing '{}' is held up: {}. What does not fit into the buffers until "
       "that is mended is lost.",
@@ -197,27 +198,39 @@ void StreamWriter::take_all() {
   take(Take::all);
 }
 
-Status StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
+Result<StreamWriter::Unwritten> StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
   const std::string lines = build_id_reader_.wait_for_lines(build_id_patience);
   const std::lock_guard lock(mutex_);
   add_build_ids(lines + build_id_reader_.give_up());
-  (void)add_kernel();
+  Unwritten unwritten;
+  const auto missing = [&unwritten](int why) {
+    if (why != 0) unwritten.error = why;
+    return why != 0;
+  };
+  unwritten.kernel = missing(add_kernel());
   InfoText late_notes;
   if (const auto unread = build_id_reader_.trouble(); !unread.empty())
     late_notes.add(nrm2::info::note, unread);
   const std::string code = code_or_note(kernel_code_, late_notes);
-  if (!code.empty()) (void)file_->add_text(nrm2::section_kernel_code, code);
+  if (!code.empty()) unwritten.code = missing(file_->add_text(nrm2::section_kernel_code, code));
+  unwritten.records = missing(trouble_.empty() ? 0 : trouble_error_);
   int error = 0;
-  for (bool whole = trouble_.empty();; whole = false) {
-    InfoText info = make_info(file_->records(), whole);
+  for (;;) {
+    InfoText info = make_info(file_->records(), !unwritten.records);
     info.add(nrm2::info::kallsyms, kernel_state_);
     error = file_->add_text(nrm2::section_info, info.text() + late_notes.text());
     if (error == 0 || file_->drop_last_records() != 0) break;
+    unwritten.records = missing(error);
   }
   if (error == 0) error = file_->set_cpus(cpus);
   if (error == 0) error = file_->sync();
   if (error != 0) return file_error(setup_.name, error);
-  return {};
+  return unwritten;
+}
+
+InFile StreamWriter::records() {
+  const std::lock_guard lock(mutex_);
+  return file_->records();
 }
 
 // The file first: what fails after that is told as records that are not in it.

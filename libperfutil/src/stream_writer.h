@@ -56,9 +56,17 @@ class StreamWriter {
   // What the last section says of a file that holds these records; whole: nothing else was to be in
   // it. What became of the kernel's symbols is added.
   using MakeInfo = std::function<InfoText(const InFile&, bool whole)>;
+  // What has no room in the file.
+  struct Unwritten {
+    int error = 0;  // why: an error number; 0: everything is in the file
+    bool records = false;
+    bool kernel = false;  // its symbols and modules
+    bool code = false;    // the kernel's code that ITrace's records touch
+  };
   // The last section, and the kernel's texts again if they have changed. On a full disk the newest
-  // records give up their room for it. PU_ERROR_FILE.
-  Status finish(const MakeInfo& make_info, uint32_t cpus);
+  // records give up their room for it. PU_ERROR_FILE: the file has no last section, or is not on
+  // the disk.
+  Result<Unwritten> finish(const MakeInfo& make_info, uint32_t cpus);
   // Has the collector forget its trace records, and begins a file without those that were taken.
   // PU_ERROR_FILE, and what the collector returns.
   Status discard_trace();
@@ -72,6 +80,8 @@ class StreamWriter {
 
   // What keeps the file from being written; empty when nothing does.
   std::string trouble();
+  // Of each stream, how many records are in the file.
+  InFile records();
   const std::string& name() const { return setup_.name; }
   const FileFacts& facts() const { return setup_.facts; }
 
@@ -98,6 +108,7 @@ class StreamWriter {
   KernelCode kernel_code_{setup_.proc_path};
   std::string untold_build_ids_;  // lines that are not in the file yet
   std::string trouble_;
+  int trouble_error_ = 0;  // the error number, when there is trouble
   std::string kernel_state_ = "missing";
   std::atomic<bool> unsynced_ = false;
   ProcessFd stop_event_;

@@ -75,6 +75,8 @@ class Trace {
   Result<CollectorStatus> while_on();
   Status begin_stream(const CollectorStatus& now);
   Status end_stream();
+  Error incomplete_file(const std::vector<BufferView>& views,
+                        const StreamWriter::Unwritten& unwritten);
   Status write_buffers(const std::string& name, const CollectorStatus& now);
   void see_kernel_code(const std::vector<BufferView>& buffers);
   Status write_snapshot(const std::string& name, const CollectorStatus& now);

@@ -94,7 +94,36 @@ Status Trace::end_stream() {
   const auto cpus = std::count_if(views.begin(), views.end(), [](const BufferView& view) {
     return view.kind == PITRACE_BUFFER_MTE;
   });
-  return stream_->finish(make_info, static_cast<uint32_t>(cpus));
+  const auto unwritten = stream_->finish(make_info, static_cast<uint32_t>(cpus));
+  if (!unwritten) return unwritten.error();
+  return unwritten->error == 0 ? Status() : incomplete_file(views, *unwritten);
+}
+
+// A stream's file lacks what it had no room for.
+Error Trace::incomplete_file(const std::vector<BufferView>& views,
+                             const StreamWriter::Unwritten& unwritten) {
+  InFile in_file = stream_->records();
+  uint64_t records = 0, lost = 0;
+  for (const auto& view : views) {
+    // Those of wrap-around mode's rings are not for the file.
+    if (config_.mode == COLLECTION_MODE_WRAP && view.kind != PITRACE_BUFFER_MTE) continue;
+    records += view.counts.written - in_file[{view.cpu, view.kind}];
+    lost += view.counts.lost[PITRACE_LOST_FULL];
+  }
+  std::string lacks;
+  if (unwritten.records)
+    lacks += fmt::format(
+        " The newest {} records are not in the file, and {} more were lost as the buffers were "
+        "full.",
+        records, lost);
+  if (unwritten.kernel)
+    lacks += " The kernel's symbols are not in the file: kernel code has no names.";
+  if (unwritten.code)
+    lacks += " The kernel's code is not in the file: its instructions cannot be shown.";
+  return {PU_ERROR_FILE,
+          fmt::format("The trace is off, but '{}' is not complete: {}.{} What is there can be "
+                      "read. Make room, or name another file (swtrace init -f), and record again.",
+                      stream_->name(), errno_text(unwritten.error), lacks)};
 }
 
 Status Trace::write(const std::string& wanted) {

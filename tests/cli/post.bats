@@ -225,6 +225,39 @@ dispatch() {
     [ ! -e tprof.out ]
 }
 
+@test "-show of a trace without ticks writes its records, says that there is no report, and gives 0" {
+    # A record of a major that is not known.
+    { le 2 16 && le 2 0x60 && le 4 1 && le 4 5 && le 4 7; } >other
+    section 2 0 other >swtrace.nrm2
+    run post -show
+    [ "$status" -eq 0 ]
+    [[ $output == *"holds no ticks"* ]]
+    [ -s post.show ]
+    [ ! -e tprof.out ]
+    rm post.show
+    # A report that was asked for by name is missed.
+    run post -show -tree
+    [ "$status" -eq 1 ]
+    rm post.show
+    run post -show --json
+    [ "$status" -eq 1 ]
+}
+
+@test "--diff refuses ticks of different kinds, of traces and of reports alike" {
+    make_trace 5
+    post --json=time.json -clip 0
+    jq '.trace.tick = "event" | .trace.event = "page-faults"' time.json >faults.json
+    jq '.trace.tick = "event" | .trace.event = "cycles"' time.json >cycles.json
+    for pair in 'time.json faults.json' 'swtrace.nrm2 faults.json' 'faults.json time.json' 'cycles.json faults.json'; do
+        # shellcheck disable=SC2086
+        run post --diff $pair
+        [ "$status" -eq 1 ] || { echo "$pair"; false; }
+        [[ $output == *"post: error: the ticks of "*"page-faults"*"cannot be compared"* ]]
+    done
+    post --diff faults.json faults.json
+    post --diff swtrace.nrm2 time.json
+}
+
 @test "files that are no traces give 1 and a message" {
     for make in ': ' 'head -c 5000 /dev/zero' 'head -c 5000 /dev/urandom' 'cat /bin/true' 'echo NRM2'; do
         eval "$make" >swtrace.nrm2

@@ -162,7 +162,7 @@ sum() {
     [ "$(sum run.nrm2 'trace\.written')" -ge 1000 ]
     if [ "$(info_of run.nrm2 kallsyms)" = complete ]; then
         tail -c +"$(od -An -j80 -N8 -td8 run.nrm2 | awk '{print $1 + 1}')" run.nrm2 |
-            head -c "$(od -An -j88 -N8 -td8 run.nrm2 | tr -d ' ')" | cmp - /proc/kallsyms
+            head -c "$(od -An -j88 -N8 -td8 run.nrm2 | tr -d ' ')" | zstd -dc | cmp - /proc/kallsyms
     fi
     grep -aqE '^[0-9a-f]{16,}@[0-9]+ /.*/bash$' run.nrm2
 }
@@ -367,8 +367,20 @@ sum() {
     run nobody PITRACE_SOCKET="$public/home/recorder" -- init --source perf
     [ "$status" -eq 1 ]
     [[ "$output" == *"sysctl kernel.perf_event_paranoid"* ]]
-    [[ "$output" == *"setcap cap_perfmon"* ]]
-    [[ "$output" == *"usermod -aG pitrace"* ]]
+    # Where the loader finds the library without $ORIGIN, which it does not follow for files with capabilities.
+    if [[ $output == *"'sudo setcap "* ]]; then
+        eval "$(tr '\n' ' ' <<<"$output" | sed -n "s/.*'sudo \(setcap [^']*\)'.*/\1/p")"
+        nobody PITRACE_SOCKET="$public/home/recorder" -- init --source perf
+        nobody PITRACE_SOCKET="$public/home/recorder" -- free
+    else
+        [ ! -r "$BUILD_DIR/lib/libperfutil.so.0" ] || as_nobody test ! -r "$BUILD_DIR/lib/libperfutil.so.0"
+    fi
+    # The module only where a kernel can load one.
+    if [ -e /proc/modules ]; then
+        [[ "$output" == *"groupadd -f --system pitrace && sudo usermod -aG pitrace"* ]]
+    else
+        [[ "$output" != *pitrace\ module* ]]
+    fi
 }
 
 @test "an unprivileged user who names a process of his gets its trace, and is told what it lacks" {

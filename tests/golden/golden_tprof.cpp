@@ -3,9 +3,9 @@
 //
 // Parts: options (post's, on one line); extra and budget (the files of -x and
 // --budget, behind the options); symbols (MODULE
-// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); jitted (PID
-// FROM UNTIL START SIZE NAME [INLINED OFFSET]) and threads (PID TIME TID NAME), what runtimes told;
-// trace (text_trace.h); then what is expected:
+// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); code (MODULE
+// START HH HH ..., machine code); jitted (PID FROM UNTIL START SIZE NAME [INLINED OFFSET]) and
+// threads (PID TIME TID NAME), what runtimes told; trace (text_trace.h); then what is expected:
 //   expect tprof   all of tprof.out          expect rows    the reports alone
 //   expect head    what precedes the summary box
 //   expect end     what follows the reports  expect show    post.show
@@ -13,6 +13,7 @@
 //   expect tree    tprof.tree                expect folded  tprof.folded
 //   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
 //   expect micro   tprof.micro behind "TOTAL TICKS"
+//   expect stacks  what the head of tprof.tree says of how complete stacks are
 #include <cstdio>
 
 #include <extra_reports.h>
@@ -51,6 +52,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "show") return run.show;
   if (what == "tree") return run.tree;
   if (what == "folded") return run.folded;
+  if (what == "stacks") return between(run.tree, " ticks have one.\n", "\n TOTAL TICKS");
   if (what == "offcpu") return run.off_cpu;
   if (what == "micro") return between(run.micro, "TOTAL TICKS", "</pre>");
   if (what.starts_with("json ")) return (*pi::Json::parse(run.json))[what.substr(5)].dump(1) + "\n";
@@ -72,6 +74,8 @@ int run_case(const std::vector<CasePart>& parts) {
       if (!parse_case_options(part.text, options)) return 1;
     } else if (part.name == "symbols") {
       add_symbols(part.text, symbolizer);
+    } else if (part.name == "code") {
+      add_code(part.text, symbolizer);
     } else if (part.name == "jitted") {
       add_jitted(part.text, symbolizer);
     } else if (part.name == "threads") {

@@ -165,9 +165,64 @@ setup_file() {
   check_points <points
 }
 
-@test "stacks of the program are not called broken, though the C library keeps no frame pointers" {
-  [[ $PROOF_SOURCE == driver ]] || skip "perf does not tell a broken stack from a whole one"
+# run_programs DIRECTORY: the reports of one run of programs whose stacks end differently.
+run_programs() {
+  # shellcheck disable=SC2016
+  run.tprof --source="$PROOF_SOURCE" --no-java -g -c 1000 --lines=0 --post='-clip 0' -o "$1" -- \
+    sh -c 'cd "$1" && for name in starts framed unframed; do ./$name 1 & done; wait' sh "$BUILD_DIR/tests"
+}
+
+# lines_of PROGRAM: its stacks, but for those of the time before main().
+lines_of() { sed -n "s/^$1_[0-9a-f]*;//p" ends/tprof.folded | grep -v ';\[ld-linux[^;]*;'; }
+
+# ticks_of PATTERN: of the lines of the input that match, and of all.
+ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } END { print some + 0, all + 0 }'; }
+
+@test "stacks of the program are whole, though the C library keeps no frame pointers" {
   jq .tree.stacks tprof.json
-  # Others on the machine may be built without frame pointers; the program has most of the user's ticks.
-  jq -e '.tree.stacks.user_broken < 0.1 * .ticks' tprof.json
+  jq -e '.tree.stacks | .whole + .broken + .cut == .with' tprof.json
+  # The lines say the same: the marks are in stacks that are not whole and nowhere else.
+  awk -v expected="$(jq '.tree.stacks | .broken + .cut' tprof.json)" '
+    $1 ~ /;\[(broken|cut)\](_\[k\])?(;|$)/ { marked += $NF }
+    END { print marked " of " expected; exit marked + 0 != expected }' tprof.folded
+  awk '/\[(broken|cut)\]/ { print; marked += $NF } { all += $NF } END { exit marked > 0.01 * all }' stacks
+}
+
+@test "of one C++ program, stacks are whole with frame pointers, and without them broken and called so" {
+  local marked all
+  run_programs ends
+  jq -e '.tree.stacks | .whole + .broken + .cut == .with' ends/tprof.json
+  grep -q '^ Broken user stacks : ' ends/tprof.tree
+  # Not the C library's own functions, which have none in either.
+  read -r marked all < <(lines_of framed | grep total | ticks_of '\\[(broken|cut)\\]')
+  echo "framed: $marked of $all"
+  ((all >= 500 && marked == 0))
+  read -r marked all < <(lines_of unframed | grep total | ticks_of '^\\[broken\\];')
+  echo "unframed: $marked of $all"
+  ((all >= 500 && marked * 100 > all * 95))
+}
+
+@test "stacks of threads and of signal handlers are whole" {
+  local marked threads handlers all
+  read -r marked all < <(lines_of starts | grep in_ | ticks_of '\\[(broken|cut)\\]')
+  echo "$marked of $all"
+  ((all >= 500 && marked * 100 < all))
+  read -r threads all < <(lines_of starts | ticks_of '^(clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
+  read -r handlers all < <(lines_of starts | ticks_of ';main;thread;.*on_alarm;in_handler')
+  echo "$threads in the thread, $handlers in the handler, of $all"
+  ((threads * 5 > all && handlers > 0))
+}
+
+# Machines have the names of the C library's own functions only where its debug files are installed.
+@test "they are whole, too, where the C library's own functions have no names" {
+  local marked all
+  [ "$(id -u)" -eq 0 ] || skip "needs root to hide debug files"
+  mkdir -p unnamed
+  # shellcheck disable=SC2016
+  unshare -m sh -c 'if [ -d /usr/lib/debug ]; then mount -t tmpfs none /usr/lib/debug; fi; exec "$@"' sh \
+    post -r ends/swtrace.nrm2 -o unnamed -folded -clip 0
+  [ "$(grep -c start_thread unnamed/tprof.folded)" = 0 ]
+  read -r marked all < <(sed -n 's/^\(starts\|framed\)_[0-9a-f]*;//p' unnamed/tprof.folded | grep -E 'in_|total' | ticks_of '\\[(broken|cut)\\]')
+  echo "$marked of $all"
+  ((all >= 1000 && marked * 100 < all))
 }

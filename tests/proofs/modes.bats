@@ -153,8 +153,13 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
   timeout 3 "$programs/shares" 3 >/dev/null || true
   run swtrace off
+  [ "$status" -eq 1 ]
+  [[ $output == *"trace.nrm2' is not complete: No space left on device."* ]]
+  told=$(sed -n 's/.* The newest \([0-9]*\) records are not in the file.*/\1/p' <<<"$output")
   run post --json -clip 0 -r "$small_disk/trace.nrm2"
   [ "$status" -eq 3 ]
+  [ "$told" -gt 0 ]
+  [ "$told" = "$(losses unwritten)" ]
   [[ $output == *"the disk was full"* ]]
   check_accounts tprof.json
   # Nothing of it gets into the next file.
@@ -165,6 +170,39 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   swtrace free
   report -r "$small_disk/trace.nrm2"
   [ "$(losses unwritten)" = 0 ]
+}
+
+@test "run.tprof on a full disk keeps the trace, passes the command's status on, and its advice gets the report" {
+  make_small_disk
+  dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
+  for code in 7 0; do
+    run run.tprof --source="${PROOF_SOURCE:?}" -o "$small_disk" -b 1 --no-java -- sh -c "exit $code"
+    echo "$output"
+    [ "$status" -eq $((code ? code : 125)) ]
+    [[ $output == *"No space left on device"*"keeps the whole trace"* ]]
+    sed -n 's/^  //p' <<<"$output" >"advice-$code"
+    socket=$(sed -n "s/^export PITRACE_SOCKET='\(.*\)'\/recorder$/\1\/recorder/p" "advice-$code")
+    [ -S "$socket" ]
+    if [ "$code" -ne 0 ]; then PITRACE_SOCKET=$socket swtrace free && rm -r "${socket%/*}"; fi
+    rm -f "$small_disk"/swtrace.nrm2*
+  done
+  rm "$small_disk/ballast"
+  bash -e advice-0 >report
+  [ ! -e "${socket%/*}" ]
+  grep -q Process_Module_Symbol report
+  [ "$(jq .damage.places "$small_disk/tprof.json")" = 0 ]
+}
+
+@test "run.itrace -cont on a full disk reports what had room, and says what is missing" {
+  make_small_disk
+  dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
+  # The kernel's symbols need more.
+  truncate -s -512K "$small_disk/ballast"
+  run run.itrace --source="${PROOF_SOURCE:?}" -cont -user -t 1 -n 0 -o "$small_disk" --lines=0 -- "$programs/shares" 1
+  echo "$output"
+  [ "$status" -eq 125 ]
+  [[ $output == *"swtrace.nrm2' is not complete: No space left on device."*"kernel's symbols are not in the file"* ]]
+  [ -s "$small_disk/arc" ] || [[ $output == *"no report could be made"* ]]
 }
 
 @test "wrap-around: the newest records survive with their names, and snapshots do not disturb" {

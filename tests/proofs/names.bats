@@ -154,6 +154,35 @@ without_symbols() { # without_symbols MODULE
 }
 
 # bats test_tags=lab:long
+out_of_view() { # out_of_view MODULE
+  jq -e --arg file "$1" '.symbol_notes | any(startswith($file) and contains("its process saw other files"))' "$json"
+}
+
+# bats test_tags=lab:long
+@test "a file that only the process's own mount namespace had: no symbols, and the report says that it was not in view" {
+  mkdir "$BATS_TEST_TMPDIR/private"
+  profile -- unshare -m sh -c 'mount -t tmpfs private "$1" && cp "$2" "$1/libfirst.so" &&
+    exec "$3" plain "$4" "$1/libfirst.so"' - "$BATS_TEST_TMPDIR/private" "$programs/libfirst.so" "$programs/places" \
+    "$(milliseconds)"
+  without_symbols "$BATS_TEST_TMPDIR/private/libfirst.so"
+  out_of_view "$BATS_TEST_TMPDIR/private/libfirst.so"
+}
+
+# bats test_tags=lab:long
+@test "a file of a chroot, where another file has its path here: never named from that one" {
+  local root=$BATS_TEST_TMPDIR/root file
+  # Each file at its path, and one library of ours at the path of another.
+  mkdir -p "$root"
+  for file in "$programs/places" $(ldd "$programs/places" | grep -o '/[^ ]*'); do
+    mkdir -p "$root${file%/*}" && cp -L "$file" "$root$file"
+  done
+  cp "$programs/libfirst.so" "$BATS_TEST_TMPDIR/library.so"
+  mkdir -p "$root$BATS_TEST_TMPDIR" && cp "$programs/libreplacement.so" "$root$BATS_TEST_TMPDIR/library.so"
+  profile -- chroot "$root" "$programs/places" plain "$(milliseconds)" "$BATS_TEST_TMPDIR/library.so"
+  without_symbols "$BATS_TEST_TMPDIR/library.so"
+  out_of_view "$BATS_TEST_TMPDIR/library.so"
+}
+
 @test "code in a memfd, two of one name: named while the process lives" {
   linger "$programs/places" memfd "$(milliseconds)" "$programs/libfirst.so" "$programs/libreplacement.so"
   checked

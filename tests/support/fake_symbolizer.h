@@ -62,7 +62,12 @@ class FakeSymbolizer final : public post::Symbolizer {
   post::Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) override {
     ++lookups;
     if (const Jitted* code = jitted_at(time, pid, address))
-      return {post::Found::symbol, "JITCODE", code->name, code->start, code->start};
+      return {.found = post::Found::symbol,
+              .module = "JITCODE",
+              .symbol = code->name,
+              .start = code->start,
+              .module_start = code->start,
+              .code_id = static_cast<uint64_t>(code - jitted_.data() + 1)};
     if (address >> 63 != 0) return find("vmlinux", 0, address);
     for (const Mapping& mapping : space(pid)->mappings)
       if (address - mapping.address < mapping.size)

@@ -59,13 +59,14 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   const post::Resolver::Options frames{options.symbols.module_width, options.symbols.inlined};
   std::optional<post::CallTree> calls;
   if (options.needs_calls())
-    calls.emplace(
-        processes, symbolizer, names,
-        post::CallTree::Options{options.report.labels, options.report.calls_by_thread, frames, 64});
+    calls.emplace(processes, symbolizer, names,
+                  post::CallTree::Options{options.report.labels, options.report.calls_by_thread,
+                                          frames, stack_source(run.file.info), 64});
   std::optional<post::OffCpu> off_cpu;
   if (options.off_cpu)
-    off_cpu.emplace(processes, symbolizer, names,
-                    post::OffCpu::Options{options.report.labels, frames, 64});
+    off_cpu.emplace(
+        processes, symbolizer, names,
+        post::OffCpu::Options{options.report.labels, frames, stack_source(run.file.info), 64});
   std::optional<post::Micro> micro;
   if (options.micro) micro.emplace(processes, symbolizer, names, frames, 64);
   post::KernelCode kernel_code;

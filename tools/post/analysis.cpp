@@ -95,13 +95,14 @@ TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
              {options.report.labels, options.report.needs_offsets(), options.symbols.module_width,
               options.symbols.inlined}) {
   const Resolver::Options frames{options.symbols.module_width, options.symbols.inlined};
+  const StackSource stacks = stack_source(run.file.info);
   if (options.needs_calls())
     calls_.emplace(
         processes_, symbolizer_, names_,
-        CallTree::Options{options.report.labels, options.report.calls_by_thread, frames});
+        CallTree::Options{options.report.labels, options.report.calls_by_thread, frames, stacks});
   if (options.off_cpu)
     off_cpu_.emplace(processes_, symbolizer_, names_,
-                     OffCpu::Options{options.report.labels, frames});
+                     OffCpu::Options{options.report.labels, frames, stacks});
   if (options.micro) micro_.emplace(processes_, symbolizer_, names_, frames);
 }
 

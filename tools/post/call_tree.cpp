@@ -16,7 +16,7 @@ CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& na
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.places) {}
+      frames_(symbolizer, names, options.frames, options.source, options.places) {}
 
 uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
   const RootKey key{process.names_version, options_.by_thread ? tid : 0,
@@ -39,10 +39,11 @@ void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint
   const Process& process = processes_.at(tick.pid, time);
   const pi::StackView stack = pi::stack_of_tprof(record);
   uint32_t place = root_of(process, tick.tid, cpu);
-  if (stack.exists()) place = frames_.put(tree_, place, stack, !tick.user, process, time);
-  const auto leaf = frames_.put(tree_, place, process, tick.address, !tick.user, time);
-  stacks_.add(record, 4, stack, frames_.flags(stack, !tick.user, process, time, leaf.function));
-  place = leaf.place;
+  const FrameId function = frames_.at(process, tick.address, !tick.user, time);
+  const JudgedStack judged = frames_.judge(stack, !tick.user, process, time, function);
+  stacks_.add(record, 4, stack, judged);
+  if (stack.exists()) place = frames_.put(tree_, place, stack, judged, !tick.user, process, time);
+  place = frames_.put(tree_, place, process, tick.address, !tick.user, time).place;
   if (exclusive_.size() <= place) exclusive_.resize(tree_.size());
   ++exclusive_[place];
   ++ticks_;

@@ -23,6 +23,7 @@ class CallTree {
     LabelOptions labels = {};
     bool by_thread = false;  // a process's threads are told apart
     Resolver::Options frames = {};
+    StackSource source = {};
     size_t places = 1 << 16;  // of the cache of addresses; a power of two
   };
 

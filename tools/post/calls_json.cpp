@@ -12,9 +12,12 @@ namespace {
 using Json = pi::Json;
 
 Json stacks_json(const StackCounts& stacks) {
-  return {{"with", stacks.with},
+  return {{"with", stacks.with()},
           {"without", stacks.without},
           {"unreadable", stacks.unreadable},
+          {"whole", stacks.whole},
+          {"broken", stacks.broken},
+          {"cut", stacks.cut},
           {"kernel_broken", stacks.kernel_broken},
           {"user_broken", stacks.user_broken},
           {"kernel_cut", stacks.kernel_cut},

@@ -131,6 +131,14 @@ std::vector<std::string> find_differences(const Profile& a, const Profile& b) {
 
 }  // namespace
 
+std::string incomparable(const Profile& a, const Profile& b) {
+  if (a.tick == b.tick) return {};
+  return fmt::format(
+      "the ticks of {} come by {}, those of {} by {}: shares of different things cannot be "
+      "compared. Compare traces whose ticks come by the same.",
+      a.path, a.tick, b.path, b.tick);
+}
+
 Diff compare(const Profile& a, const Profile& b, double clip_percent) {
   Diff diff{a, b, clip_percent, 0, 0, find_differences(a, b), {}};
   if (a.tick_ns == b.tick_ns)

@@ -44,6 +44,9 @@ struct Diff {
   std::vector<DiffTable> tables;   // Process, Module, Symbol
 };
 
+// Why two profiles cannot be compared: their ticks count different things. Empty when they can.
+std::string incomparable(const Profile& a, const Profile& b);
+
 Diff compare(const Profile& a, const Profile& b, double clip_percent);
 
 }  // namespace post

@@ -129,13 +129,20 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
     return cli::exit_failure;
   }
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options);
-  if (options.needs_calls() && summary.calls->stacks().with == 0) {
+  if (options.needs_calls() && summary.calls->stacks().with() == 0) {
     cli::error(fmt::format("{} holds no call stacks: who called what is not known.", run.path));
     cli::hint(
         "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g.");
     return cli::exit_failure;
   }
   return {};
+}
+
+// A trace without ticks of which records were to be shown, and no report was asked for by name.
+bool only_shown(const TraceRun& run, const Options& options, const Summary& summary) {
+  return options.show && summary.ticks.ticks == 0 &&
+         run.totals.by_major[PITRACE_MAJOR_TPROF] == 0 && !options.off_cpu && !options.arc &&
+         !options.needs_calls() && !options.micro && !options.json && !options.budget_file;
 }
 
 // damaged and missing: see wholeness.h.
@@ -174,6 +181,10 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (const pi::Status status = tell(run, options, inner_facts(summary.lives, summary.names));
       !status)
     return fail(status.error());
+  if (only_shown(run, options, summary)) {
+    cli::warning(fmt::format("{} holds no ticks: post.show is written, and no report.", run.path));
+    return exit_status(run, options);
+  }
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (options.arc)
@@ -255,6 +266,8 @@ int make_diff(const Options& options) {
       cli::warning(fmt::format("{}: {}: {}", path, lead, text));
     profiles.push_back(std::move(*profile));
   }
+  if (std::string why = incomparable(profiles[0], profiles[1]); !why.empty())
+    return fail({-1, std::move(why)});
   const Diff diff = compare(profiles[0], profiles[1], options.report.clip_percent);
   if (options.json)
     if (const pi::Status status = write_file(options.output(*options.json), 0644,

@@ -41,7 +41,7 @@ OffCpu::OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names,
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.places) {}
+      frames_(symbolizer, names, options.frames, options.source, options.places) {}
 
 OffCpu::Cpu& OffCpu::cpu_of(uint32_t number) {
   if (cpus_.size() <= number) cpus_.resize(number + 1);
@@ -111,14 +111,16 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
   settle(thread, time);
   const pi::StackView stack = pi::stack_of_dispatch(record);
   const Process& process = processes_.at(thread.facts.pid, time);
-  stacks_.add(record, 2, stack, frames_.flags(stack, true, process, time));
+  const JudgedStack judged = frames_.judge(stack, true, process, time);
+  stacks_.add(record, 2, stack, judged);
   const LeaveReason reason = reason_of(state);
   if (reason == PITRACE_STATE_DEAD || (thread.exiting && !is_runnable(reason))) {
     thread.doing = Doing::ended;
     return;
   }
   uint32_t place = PathTree::root;
-  if (stack.exists()) place = frames_.put(stack_tree_, PathTree::root, stack, true, process, time);
+  if (stack.exists())
+    place = frames_.put(stack_tree_, PathTree::root, stack, judged, true, process, time);
   thread.doing = is_runnable(reason) ? Doing::runnable : Doing::blocked;
   thread.wait = wait_of(index, place, reason);
   ++waits_[thread.wait].times.count;

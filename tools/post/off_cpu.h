@@ -53,6 +53,7 @@ class OffCpu {
   struct Options {
     LabelOptions labels = {};
     Resolver::Options frames = {};
+    StackSource source = {};
     size_t places = 1 << 16;  // of the cache of addresses; a power of two
   };
 

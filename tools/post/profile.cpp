@@ -45,6 +45,7 @@ Profile make_profile(const Summary& summary, std::string path) {
   profile.no_module = summary.ticks.no_module;
   profile.no_symbol = summary.ticks.no_symbol;
   profile.processors = summary.file.cpus;
+  profile.tick = summary.event_based() ? event_name(summary) : "time";
   profile.source = summary.file.info.source;
   profile.scope = summary.file.info.scope;
   profile.kernel = summary.file.info.kernel;

@@ -28,6 +28,7 @@ struct Profile {
   uint64_t no_module = 0;  // ticks
   uint64_t no_symbol = 0;
   uint32_t processors = 0;
+  std::string tick;  // what it comes by: "time", or the event's name
   std::string source;
   std::string scope;
   std::string kernel;

@@ -131,6 +131,10 @@ Profile take_profile(const Json& json) {
   const uint64_t processors = number(trace, "processors");
   if (processors > UINT32_MAX) throw std::runtime_error("\"processors\" is out of range");
   profile.processors = static_cast<uint32_t>(processors);
+  // Members that earlier versions of post did not write.
+  const bool by_event = trace.contains("tick") && text(trace, "tick") == "event";
+  const std::string event = trace.contains("event") ? text(trace, "event") : "";
+  profile.tick = !by_event ? "time" : event.empty() ? "events" : event;
   profile.source = text(trace, "source");
   profile.scope = text(trace, "scope");
   profile.kernel = text(trace, "kernel");

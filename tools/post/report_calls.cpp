@@ -56,24 +56,35 @@ std::string share(uint64_t part, uint64_t whole) {
 }  // namespace
 
 std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* what) {
-  const uint64_t all = stacks.with + stacks.without;
+  const uint64_t all = stacks.with() + stacks.without;
   std::vector<LeadAndText> sentences = {
-      {"Stacks", fmt::format("{} {} have one.", share(stacks.with, all), what)}};
+      {"Stacks", fmt::format("{} {} have one.", share(stacks.with(), all), what)}};
   const auto add = [&](const char* lead, uint64_t count, const char* text) {
     if (count != 0) sentences.push_back({lead, share(count, all) + text});
   };
   add("Without a stack", stacks.without, " have none: no callers are known for them.");
   add("Unreadable stacks", stacks.unreadable,
       " of all are longer than the record that holds them, and not used.");
-  add("Broken kernel stacks", stacks.kernel_broken,
-      ": the kernel's unwinder did not come to the end; outer callers are missing.");
-  add("Broken user stacks", stacks.user_broken,
-      ": a frame pointer led nowhere, as in code that was compiled without frame pointers; outer "
-      "callers are missing or wrong.");
-  add("Cut kernel stacks", stacks.kernel_cut,
-      " were deeper than was asked for (swtrace stacks -depth); outer callers are missing.");
-  add("Cut user stacks", stacks.user_cut,
-      " were deeper than was asked for (swtrace stacks -depth); outer callers are missing.");
+  if (stacks.with() == 0) return sentences;
+  sentences.push_back(
+      {"Whole stacks", fmt::format("{} reach the start of their thread; {} broken, {} cut.",
+                                   share(stacks.whole, stacks.with()), stacks.broken, stacks.cut)});
+  const auto add_part = [&](const char* lead, uint64_t count, const char* text) {
+    if (count != 0) sentences.push_back({lead, share(count, stacks.with()) + text});
+  };
+  add_part(
+      "Broken kernel stacks", stacks.kernel_broken,
+      " do not reach where the kernel was entered; outer callers are missing, and [broken]_[k] "
+      "stands in their place.");
+  add_part("Broken user stacks", stacks.user_broken,
+           " do not reach the start of their thread, as in code that was compiled without frame "
+           "pointers; outer callers are missing, and [broken] stands in their place.");
+  add_part("Cut kernel stacks", stacks.kernel_cut,
+           " were deeper than was asked for (swtrace stacks -depth); outer callers are missing, "
+           "and [cut]_[k] stands in their place.");
+  add_part("Cut user stacks", stacks.user_cut,
+           " were deeper than was asked for (swtrace stacks -depth); outer callers are missing, "
+           "and [cut] stands in their place.");
   return sentences;
 }
 

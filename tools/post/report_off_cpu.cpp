@@ -98,7 +98,7 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
   add("Contradictions", off_cpu.contradicted(),
       " dispatches of a thread that ran elsewhere: its time since then is counted as unknown.");
   const StackCounts& stacks = off_cpu.stacks();
-  if (stacks.with == 0)
+  if (stacks.with() == 0)
     sentences.push_back({"Stacks", "none in this trace (swtrace stacks both records them)."});
   else
     for (LeadAndText& sentence : stack_sentences(stacks, "dispatches"))

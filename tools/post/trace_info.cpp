@@ -124,7 +124,7 @@ void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids) {
       if (!parse_number(id.substr(mark + 1), file.inode)) return;
       id = id.substr(0, mark);
     }
-    if (id != "-" && id != "?" && !is_build_id(id)) return;
+    if (id != "-" && id != "?" && id != "!" && !is_build_id(id)) return;
     if (id != "-") file.id = id;
     build_ids.push_back(std::move(file));
   });

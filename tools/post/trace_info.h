@@ -69,7 +69,7 @@ void parse_info(std::string_view text, TraceInfo& info);
 struct BuildId {
   std::string path;
   uint64_t inode = 0;  // of the file that was mapped; 0: not known
-  std::string id;      // lower-case hex, "" for a file without one, "?" for not known
+  std::string id;      // lower-case hex, "" for a file without one, "?" or "!" for not known
 };
 
 void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids);

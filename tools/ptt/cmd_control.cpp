@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <pi/module_advice.h>
 #include "json.h"
 
 #include "cli.h"
@@ -275,9 +276,8 @@ int cmd_info(const Words& words) {
   state.size = sizeof state;
   if (PttGetState(&state) != PU_SUCCESS) return failed();
   if (state.source == PI_PTT_SOURCE_NONE) {
-    cli::error(
-        "The pitrace module is not loaded. Load it with 'sudo modprobe pitrace'; without it "
-        "programs measure only themselves.");
+    cli::error("The pitrace module is not loaded; without it programs measure only themselves. " +
+               load_module_advice());
     return cli::exit_failure;
   }
   if (outcome.values.flag("json"))

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <pi/unique_fd.h>
+#include <pi/module_advice.h>
 
 #include "check.h"
 #include "perfutil.h"
@@ -60,7 +61,7 @@ void check_access(CheckReport& report) {
     report.fail("device", "driver",
                 fmt::format("the pitrace module is loaded, but /dev/pitrace does not open: {}",
                             std::generic_category().message(errno)),
-                "sudo usermod -aG pitrace $USER   (then log in again)");
+                module_group_commands() + "   (then log in again)");
     return;
   }
   report.driver_works = true;

@@ -40,8 +40,8 @@ void check_symbols(const CheckPlaces& places, CheckReport& report) {
           fmt::format("kernel addresses are hidden (kernel.kptr_restrict is {}): kernel code "
                       "will have no names",
                       restricted),
-          restricted == "0" ? "sudo sysctl kernel.perf_event_paranoid=1   (or run as root)"
-                            : "sudo sysctl kernel.kptr_restrict=0");
+          // The kernel shows them to all only where both permit it; -1 is what perf needs.
+          "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1   (or run as root)");
       break;
     case Symbols::missing:
       report.note("symbols",

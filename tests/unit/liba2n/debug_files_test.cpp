@@ -124,6 +124,13 @@ TEST_F(DebugFiles, AFileThatChangedWhileTracedIsNotUsed) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("changed or vanished")));
 }
 
+TEST_F(DebugFiles, AFileThatHadAnotherPathWhereTheRecorderRanIsNotUsed) {
+  A2nSetModuleBuildId(fixture("libfull.so").c_str(), "!");
+  map(fixture("libfull.so"), bias);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("its process saw other files")));
+}
+
 TEST_F(DebugFiles, ADeletedFileIsOnlyTakenFromTheSearchPathByItsBuildId) {
   const std::string deleted = "/nowhere/libgone.so (deleted)";
   A2nSetSymbolSearchPath(fixture("search").c_str());

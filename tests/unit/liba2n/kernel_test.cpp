@@ -2,6 +2,7 @@
 // Kernel addresses through the C API: kallsyms, modules, kernel images, withheld addresses.
 #include <gmock/gmock.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <chrono>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -76,6 +78,33 @@ TEST_F(KernelTest, CoreSymbolsReachToTheNextSymbolOfAnyKind) {
   EXPECT_EQ(ask(0xffffffff81000000).data.mod_addr, 0xffffffff81000000);
   EXPECT_EQ(ask(0xffffffff81000000).data.mod_length, 0x200u);
   EXPECT_THAT(notes(), IsEmpty());
+}
+
+std::string compressed(const std::string& text) {
+  std::string frame(ZSTD_compressBound(text.size()), '\0');
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), 3));
+  return frame;
+}
+
+TEST_F(KernelTest, TextsCanBeCompressed) {
+  use(compressed(kallsyms_text), modules_text);
+  expect(0xffffffff81000081, "vmlinux", "second", 0xffffffff81000080, 0x80);
+  expect(0xffffffffc020101f, "ext4", "ext4_read", 0xffffffffc0201000, 0x20);
+  EXPECT_THAT(notes(), IsEmpty());
+}
+
+TEST_F(KernelTest, CompressedTextsThatAreDamagedAreRefusedByName) {
+  std::string frame = compressed(kallsyms_text);
+  frame.resize(frame.size() - 10);
+  use(frame);
+  EXPECT_EQ(ask(0xffffffff81000081).symbol, "NoSymbols");
+  EXPECT_THAT(notes(), Contains(HasSubstr("symbols or modules are not read: they are damaged")));
+}
+
+TEST_F(KernelTest, CompressedTextsThatUnpackToFarMoreAreRefusedByName) {
+  use(compressed(std::string(64 << 20, '\n')));
+  EXPECT_EQ(ask(0xffffffff81000081).symbol, "NoSymbols");
+  EXPECT_THAT(notes(), Contains(HasSubstr("unpack to 67108864 bytes")));
 }
 
 TEST_F(KernelTest, AliasesAreChosenByBindingThenName) {

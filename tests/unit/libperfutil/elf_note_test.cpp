@@ -133,6 +133,12 @@ TEST_F(BuildIds, AFileMovedThereSinceIsAnotherFileAndOneOnlyLinkedIsNot) {
   EXPECT_EQ(find(path), "?");
 }
 
+// A process in a chroot or with mounts of its own mapped it: here the path is another file's.
+TEST_F(BuildIds, AFileThatHasItsPathSinceBeforeDidNotReplaceTheMappedOne) {
+  ++mentions.inode;
+  EXPECT_EQ(find(path), "!");
+}
+
 TEST_F(BuildIds, AFileChangedAfterItWasMappedIsNotUsed) {
   mentions.first_time =
       trace_clock() - 3'600'000'000'000 < trace_clock() ? trace_clock() - 3'600'000'000'000 : 1;
@@ -141,7 +147,8 @@ TEST_F(BuildIds, AFileChangedAfterItWasMappedIsNotUsed) {
 
 TEST_F(BuildIds, DeletedAndMissingFilesAreMarked) {
   EXPECT_EQ(find(path + " (deleted)"), "?");
-  EXPECT_EQ(find(dir / "missing"), "?");
+  EXPECT_EQ(find(dir / "missing"), "!");
+  EXPECT_EQ(find(path + "/below-a-file"), "!");
   EXPECT_EQ(find("relative"), "?");
 }
 
@@ -150,12 +157,12 @@ TEST_F(BuildIds, AFileThatIsGoneIsReadThroughAProcessThatStillHasItMapped) {
   ASSERT_EQ(::mkdir((dir / "7").c_str(), 0700), 0);
   ASSERT_EQ(::mkdir((dir / "7/map_files").c_str(), 0700), 0);
   ASSERT_EQ(::rename(path.c_str(), (dir / "7/map_files/1000-3000").c_str()), 0);
-  EXPECT_EQ(find_build_id(path, mentions, dir.path()), "?");
+  EXPECT_EQ(find_build_id(path, mentions, dir.path()), "!");
   mentions.places = {{7, 0x1000, 0x2000}, {7, 0x1000, 0x3000}};
   EXPECT_EQ(find_build_id(path, mentions, dir.path()), "dead01");
   EXPECT_EQ(find_build_id("/memfd:code (deleted)", mentions, dir.path()), "dead01");
   ++mentions.inode;
-  EXPECT_EQ(find_build_id(path, mentions, dir.path()), "?");
+  EXPECT_EQ(find_build_id(path, mentions, dir.path()), "!");
 }
 
 TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
@@ -195,14 +202,14 @@ TEST_F(BuildIds, EveryFileIsToldOnceAndOthersOfItsPathToo) {
   ++module.inode;
   mte.put_module(mentions.first_time, module, path);
   table.see(0, mte.unread().records);
-  EXPECT_EQ(lines(), "?@" + std::to_string(mentions.inode + 1) + " " + path + "\n");
+  EXPECT_EQ(lines(), "!@" + std::to_string(mentions.inode + 1) + " " + path + "\n");
 }
 
 // What was opened for a path that a stranger has chosen: opening these waits, or has an effect.
 TEST_F(BuildIds, NothingButARegularFileIsOpenedNotEvenForAMoment) {
   const std::string fifo = dir / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  EXPECT_EQ(find(fifo), "?");
+  EXPECT_EQ(find(fifo), "!");
 }
 
 // A table that remembers four files: the oldest two of more are taken anew when they are seen

@@ -59,7 +59,7 @@ TEST_F(Msr, ARegisterThatIsNotThereIsTold) {
 }
 
 TEST_F(Msr, AMissingModuleAMissingCpuAndAContainerAreToldApart) {
-  expect_refused(read_msr(0, 0x10, places_), PU_ERROR_NOT_SUPPORTED, "modprobe msr");
+  expect_refused(read_msr(0, 0x10, places_), PU_ERROR_NOT_SUPPORTED, "CONFIG_X86_MSR");
   root_.write("module/parameters/allow_writes", "default\n");
   expect_refused(read_msr(0, 0x10, places_), PU_ERROR_NOT_SUPPORTED, "container");
   make_device(0, 0x10, 1);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <pi/module_advice.h>
 
 #include "perfutil_ptt.h"
 
@@ -137,7 +138,7 @@ TEST_F(Ptt, WhatNeedsTheModuleSaysSo) {
   options.size = sizeof options;
   options.flags = PI_PTT_KEEP;
   EXPECT_EQ(PiPttInit(1, names, PI_PRIV_BOTH, &options), PU_ERROR_DRIVER_NOT_LOADED);
-  EXPECT_NE(std::strstr(PiErrorText(), "modprobe pitrace"), nullptr);
+  EXPECT_NE(std::strstr(PiErrorText(), pi::load_module_advice().c_str()), nullptr);
   ptt_stats* stats = nullptr;
   EXPECT_EQ(PttGetStatistics(&stats), PU_ERROR_DRIVER_NOT_LOADED);
   EXPECT_EQ(stats, nullptr);

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include "info_section.h"
 #include "kernel_texts.h"
@@ -39,6 +40,12 @@ TEST(Text, AFileIsReadWholeOrUpToTheLimit) {
   EXPECT_FALSE(read_text(dir / "missing"));
 }
 
+std::string unpacked(const std::string& frame) {
+  std::string text(ZSTD_getFrameContentSize(frame.data(), frame.size()), '\0');
+  EXPECT_EQ(ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()), text.size());
+  return text;
+}
+
 TEST(KernelTexts, SymbolsAreHiddenWhenEveryAddressIsZero) {
   EXPECT_TRUE(has_addresses("0000000000000000 A zero\nffffffff81000000 T _text\n"));
   EXPECT_FALSE(has_addresses("0000000000000000 A zero\n0000000000000000 T _text\n"));
@@ -51,7 +58,20 @@ TEST(KernelTexts, SymbolsAreHiddenWhenEveryAddressIsZero) {
   proc.write("kallsyms", "ffffffff81000000 T _text\n");
   const auto shown = read_kernel_texts(proc.path());
   EXPECT_EQ(shown.kallsyms_state, "complete");
-  EXPECT_EQ(shown.kallsyms, "ffffffff81000000 T _text\n");
+  EXPECT_EQ(unpacked(shown.kallsyms), "ffffffff81000000 T _text\n");
+}
+
+// They are most of a short trace.
+TEST(KernelTexts, SymbolsAreCompressed) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i)
+    text +=
+        "ffffffff81" + std::to_string(100'000 + i * 16) + " t symbol_" + std::to_string(i) + "\n";
+  const test::TempDir proc;
+  proc.write("kallsyms", text);
+  const auto kernel = read_kernel_texts(proc.path());
+  EXPECT_EQ(unpacked(kernel.kallsyms), text);
+  EXPECT_LT(kernel.kallsyms.size() * 3, text.size());
 }
 
 TEST(InfoText, ALineFeedInAValueCannotMakeASecondLine) {

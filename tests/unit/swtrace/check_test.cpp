@@ -116,7 +116,7 @@ TEST_F(Check, HiddenSymbolsNameTheSettingThatHidesThem) {
   root.write("proc/sys/kernel/kptr_restrict", "1\n");
   check_symbols(places, report);
   EXPECT_EQ(only().verdict, Verdict::note);
-  EXPECT_THAT(only().remedy, HasSubstr("kernel.kptr_restrict=0"));
+  EXPECT_THAT(only().remedy, HasSubstr("kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1"));
 }
 
 TEST_F(Check, VisibleSymbolsAreFoundBehindOnesAtZero) {

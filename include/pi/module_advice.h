@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What a message about the module advises on this machine: each command does what it is given for.
+#ifndef PI_MODULE_ADVICE_H
+#define PI_MODULE_ADVICE_H
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <string>
+
+namespace pi {
+
+inline std::string own_program_path() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : "";
+}
+
+// The script that loads the module, built or installed. sudo does not search the caller's PATH, so
+// that the one beside this program is named by its path.
+inline std::string tinstall_command() {
+  const std::string program = own_program_path();
+  const std::string beside = program.substr(0, program.rfind('/') + 1) + "tinstall";
+  return "sudo " + (::access(beside.c_str(), X_OK) == 0 ? beside : "tinstall");
+}
+
+// Why the kernel cannot load modules; empty when it can.
+inline std::string no_modules_because(const std::string& proc_path = "/proc") {
+  if (::access((proc_path + "/modules").c_str(), F_OK) != 0)
+    return "this kernel has no loadable modules (it was built without CONFIG_MODULES)";
+  std::string disabled;
+  std::getline(std::ifstream(proc_path + "/sys/kernel/modules_disabled"), disabled);
+  return disabled == "1" ? "loading modules was switched off (kernel.modules_disabled), until the "
+                           "system is started again"
+                         : "";
+}
+
+// A sentence: the command that loads it, or why it cannot be loaded.
+inline std::string load_module_advice() {
+  if (const std::string why = no_modules_because(); !why.empty())
+    return "It cannot be loaded: " + why + ".";
+  return "Load it with '" + tinstall_command() + "'.";
+}
+
+// Makes the group that may open the module's device, with this user in it, as a shell takes it; for
+// a module that is loaded and for one that is not.
+inline std::string module_group_commands() {
+  return "sudo groupadd -f --system pitrace && sudo usermod -aG pitrace $USER && " +
+         tinstall_command() + " --group pitrace";
+}
+
+}  // namespace pi
+
+#endif  // PI_MODULE_ADVICE_H

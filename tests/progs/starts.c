@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Stacks of a C program that end in different ways: in main(), in a thread's function, and a signal handler's beyond
+// what it interrupted. Usage: starts SECONDS; of CPU time, in each of two threads.
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "burn.h"
+#include "frames.h"
+
+static double seconds;
+
+__attribute__((noipa)) static void in_handler(void)
+{
+	HAS_FRAME();
+	BURN(10000000ul);
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+	in_handler();
+	NOT_LAST();
+}
+
+__attribute__((noipa)) static void in_thread(void)
+{
+	HAS_FRAME();
+	BURN(10000000ul);
+}
+
+__attribute__((noipa)) static void *thread(void *argument)
+{
+	struct timespec used;
+
+	do {
+		in_thread();
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	} while ((double)used.tv_sec + (double)used.tv_nsec * 1e-9 < seconds);
+	return argument;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t other;
+
+	seconds = argc > 1 ? atof(argv[1]) : 1;
+	signal(SIGALRM, on_alarm);
+	if (pthread_create(&other, NULL, thread, NULL) != 0)
+		return 1;
+	ualarm(50000, 50000);
+	thread(NULL);
+	ualarm(0, 0);
+	pthread_join(other, NULL);
+	return 0;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Whether an address on a user stack can be a return address, judged by the code around it.
+#ifndef POST_RETURN_SITES_H
+#define POST_RETURN_SITES_H
+
+#include <disassembler.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "processes.h"
+#include "symbolizer.h"
+
+namespace post {
+
+enum class ReturnSite : uint8_t {
+  invalid,       // no call ends there
+  valid,         // one does, or the code's bytes are not known
+  thread_start,  // ... in code that starts threads, known by its instructions
+};
+
+// What is known of the address without its code.
+struct ReturnPlace {
+  Found found = Found::no_module;
+  std::string_view module;
+  std::string_view symbol;  // a stand-in where there is none
+  bool narrow = false;      // code of a 32-bit module
+  bool jitted = false;
+};
+
+class ReturnSites {
+ public:
+  // symbolizer must outlive this. places: of the cache, a power of two.
+  ReturnSites(Symbolizer& symbolizer, size_t places);
+
+  ReturnSite at(const Process& process, const ReturnPlace& place, uint64_t address, uint64_t time);
+
+ private:
+  struct Known {
+    uint64_t address = 0;
+    uint32_t maps_version = 0;  // 0: none
+    ReturnSite site = ReturnSite::invalid;
+  };
+
+  ReturnSite judge(uint32_t pid, const ReturnPlace& place, uint64_t address, uint64_t time) const;
+  bool starts_thread(uint32_t pid, std::span<const std::byte> code, uint64_t address,
+                     uint64_t time) const;
+  bool calls_exit(uint32_t pid, std::span<const std::byte> code, uint64_t address,
+                  uint64_t time) const;
+
+  Symbolizer& symbolizer_;
+  std::vector<Known> known_;
+  const pi::Disassembler wide_;
+  const pi::Disassembler narrow_{false};
+};
+
+}  // namespace post
+
+#endif  // POST_RETURN_SITES_H

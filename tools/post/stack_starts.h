@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The functions at which call stacks end: where threads start, and where the kernel is entered.
+#ifndef POST_STACK_STARTS_H
+#define POST_STACK_STARTS_H
+
+#include <cstdint>
+#include <string_view>
+
+namespace post {
+
+enum class StartKind : uint8_t {
+  none,
+  // A thread begins in it: nothing calls it. Of the kernel: it is an entry, or begins a thread.
+  start,
+  // Its caller goes on in it and the new thread begins in it: a start only where a thread's
+  // function returns to it.
+  clone,
+};
+
+// Of user code. module: the path of its file. Names that programs may give functions of their own
+// (start_thread, clone) count in C libraries only; those that are reserved count in every module.
+StartKind user_start(std::string_view symbol, std::string_view module);
+
+// Of the x86 kernel.
+StartKind kernel_start(std::string_view symbol);
+
+// A C library's shared object, or a dynamic loader that is one, by its path.
+bool is_c_library(std::string_view module);
+
+}  // namespace post
+
+#endif  // POST_STACK_STARTS_H
