@@ -152,8 +152,9 @@ dispatch() {
     [ "$status" -eq 0 ]
     [ -z "$output" ]
     grep -q '^ TOTAL TICKS              2$' tprof.out
-    grep -q '^ FUN         2 100.00         0   0.00    NoSymbols:NoModule$' tprof.tree
-    [ "$(cat tprof.folded)" = "pid_0020;[unknown];[unknown] 2" ]
+    grep -q '^ FUN         2 100.00         0   0.00    \[broken\]$' tprof.tree
+    grep -q '^ Whole stacks : 0 of 2 (0.00 %)' tprof.tree
+    [ "$(cat tprof.folded)" = "pid_0020;[broken];[unknown] 2" ]
     grep -q '"tree":' tprof.json
 }
 

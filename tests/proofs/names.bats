@@ -171,14 +171,15 @@ out_of_view() { # out_of_view MODULE
 # bats test_tags=lab:long
 @test "a file of a chroot, where another file has its path here: never named from that one" {
   local root=$BATS_TEST_TMPDIR/root file
-  # Each file at its path, and one library of ours at the path of another.
-  mkdir -p "$root"
+  # Each file at its path, and a library at the path of another.
+  mkdir -p "$root/proc"
   for file in "$programs/places" $(ldd "$programs/places" | grep -o '/[^ ]*'); do
     mkdir -p "$root${file%/*}" && cp -L "$file" "$root$file"
   done
-  cp "$programs/libfirst.so" "$BATS_TEST_TMPDIR/library.so"
-  mkdir -p "$root$BATS_TEST_TMPDIR" && cp "$programs/libreplacement.so" "$root$BATS_TEST_TMPDIR/library.so"
-  profile -- chroot "$root" "$programs/places" plain "$(milliseconds)" "$BATS_TEST_TMPDIR/library.so"
+  cp "$programs/libreplacement.so" "$BATS_TEST_TMPDIR/library.so"
+  mkdir -p "$root$BATS_TEST_TMPDIR" && cp "$programs/libfirst.so" "$root$BATS_TEST_TMPDIR/library.so"
+  profile -- unshare -m sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' - \
+    "$root" "$programs/places" plain "$(milliseconds)" "$BATS_TEST_TMPDIR/library.so"
   without_symbols "$BATS_TEST_TMPDIR/library.so"
   out_of_view "$BATS_TEST_TMPDIR/library.so"
 }
