@@ -2,12 +2,12 @@
 // The checksum of .gnu_debuglink: CRC-32 as of IEEE 802.3.
 #include "crc32.h"
 
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
 #include <cstddef>
+#include <span>
 #include <vector>
+
+#include "pi/files.h"
 
 namespace a2n {
 namespace {
@@ -54,14 +54,12 @@ uint32_t crc32(uint32_t crc, std::span<const unsigned char> bytes) {
 std::optional<uint32_t> file_crc32(int fd) {
   std::vector<unsigned char> buffer(1 << 18);
   uint32_t crc = 0;
-  off_t at = 0;
-  for (;;) {
-    const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) return crc;
-    crc = crc32(crc, {buffer.data(), static_cast<size_t>(got)});
-    at += got;
+  for (uint64_t at = 0;;) {
+    const auto got = pi::read_at(fd, at, std::as_writable_bytes(std::span(buffer)));
+    if (got.error != 0) return std::nullopt;
+    if (got.bytes == 0) return crc;
+    crc = crc32(crc, std::span(buffer).first(got.bytes));
+    at += got.bytes;
   }
 }
 

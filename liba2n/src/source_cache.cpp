@@ -2,34 +2,18 @@
 // Indices of source lines on disk, by build-id.
 #include "source_cache.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
-#include <utility>
-
 #include "build_id.h"
-#include "pi/unique_fd.h"
+#include "pi/files.h"
+#include "pi/new_file.h"
 #include "safe_file.h"
 
 namespace a2n {
 namespace {
 
 constexpr uint64_t largest = uint64_t{4} << 30;
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(put));
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -53,12 +37,8 @@ void SourceCache::save(const std::string& build_id, const SourceIndex& index) co
   if (directory_.empty() || !identifies(build_id) || index.empty()) return;
   ::mkdir(directory_.c_str(), 0700);
   if (!is_ours()) return;
-  std::string temporary = directory_ + "/.lines-XXXXXX";
-  pi::UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd) return;
-  const bool good = write_all(fd.get(), index.save()) && ::close(fd.release()) == 0 &&
-                    ::rename(temporary.c_str(), path(build_id).c_str()) == 0;
-  if (!good) ::unlink(temporary.c_str());
+  auto file = pi::NewFile::create(path(build_id), ".lines-", 0600);
+  if (file && pi::write_all(file->fd(), pi::text_bytes(index.save())) == 0) (void)file->commit();
 }
 
 }  // namespace a2n
