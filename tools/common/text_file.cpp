@@ -2,24 +2,20 @@
 // Small text files that users write: limits, further reports.
 #include "text_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pi/budget.h>
-#include <pi/unique_fd.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <pi/files.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace pi {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\v\f";
 
-Error system_error(const char* what, const std::string& path) {
-  const int reason = errno;
-  return {reason, fmt::format("cannot {} {}: {}.", what, path, std::strerror(reason))};
+Error failure(const char* what, const std::string& path, const Error& error) {
+  return {error.code, fmt::format("cannot {} {}: {}.", what, path, error.message)};
 }
 
 std::string_view without_comment(std::string_view line) {
@@ -31,29 +27,19 @@ std::string_view without_comment(std::string_view line) {
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
-  // O_NONBLOCK: a FIFO of that name must not hold us up before it is refused.
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return system_error("open", path);
-  struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return system_error("examine", path);
-  if (!S_ISREG(status.st_mode)) return Error{EINVAL, path + " is not a regular file."};
+  const auto file = open_regular(path);
+  if (!file && file.error().code == not_regular)
+    return Error{EINVAL, path + " is not a regular file."};
+  if (!file) return failure("open", path, file.error());
   const Error too_long{
       EFBIG,
       fmt::format("{} is longer than {} bytes: that is no file of this kind.", path, max_bytes)};
-  const auto size = static_cast<uint64_t>(status.st_size);
+  const auto size = static_cast<uint64_t>(file->status.st_size);
   if (size > max_bytes) return too_long;
-  if (size > sparse_file.of(real_size(fd.get(), status)))
+  if (size > sparse_file.of(real_size(file->fd.get(), file->status)))
     return Error{EFBIG, fmt::format("{} has holes: that is no text file; it is not read.", path)};
-  std::string text(static_cast<size_t>(status.st_size), '\0');
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::read(fd.get(), text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("read", path);
-    if (count == 0) break;
-    done += static_cast<size_t>(count);
-  }
-  text.resize(done);
+  auto text = read_whole(file->fd.get(), size);
+  if (!text) return failure("read", path, text.error());
   return text;
 }
 
