@@ -247,6 +247,11 @@ typedef struct a2n_jit_process {
  * see A2nGetErrorText(); A2N_INVALID_ARGUMENT. */
 int A2nLoadJittedMethods(uint32_t pid, int form, const char *path, const A2N_JIT_PROCESS *process);
 
+/* Opens such a file for reading, with the checks of A2nLoadJittedMethods(): *fd, which the caller closes,
+ * can be given to A2nLoadJittedMethodsFrom() and then be used for more, whatever has the path by then.
+ * Return codes as there (our addition). */
+int A2nOpenJittedMethods(uint32_t pid, int form, const char *path, int *fd);
+
 /* The same of an open file, from its beginning, that the caller vouches for; name: what messages call
  * it. fd stays the caller's (our addition). */
 int A2nLoadJittedMethodsFrom(uint32_t pid, int form, int fd, const char *name,
@@ -359,6 +364,11 @@ int A2nLoadTraceSymbols(int fd);
 /* Path of the index-th file that symbols were read from, up to now, each once; null when there are no
  * more. Valid until A2nInit() (our addition). */
 const char *A2nGetSymbolFile(size_t index);
+
+/* Opens that very file for reading: *fd, which the caller closes. A2N_FILE_NOT_FOUND: it is gone, or was
+ * replaced or changed after its symbols had been read, see A2nGetErrorText(); A2N_INVALID_ARGUMENT
+ * (our addition). */
+int A2nOpenSymbolFile(size_t index, int *fd);
 
 /* ---- environment ------------------------------------------------------------------------------ */
 /* Read when the library is first used and after A2nInit(), in upper or lower case; the function then
