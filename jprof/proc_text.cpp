@@ -2,7 +2,6 @@
 // What /proc tells this process about itself.
 #include "proc_text.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <charconv>
@@ -10,14 +9,11 @@
 #include <utility>
 
 #include <pi/files.h>
-#include <pi/unique_fd.h>
 
 namespace pi::jprof {
 
 std::optional<std::string> read_proc(const char* path) {
-  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  auto text = read_whole(file.get(), SIZE_MAX);
+  auto text = read_system_file(path, SIZE_MAX);
   if (!text) return std::nullopt;
   return std::move(*text);
 }

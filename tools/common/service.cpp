@@ -20,6 +20,7 @@
 
 #include <fmt/format.h>
 #include <pi/files.h>
+#include <pi/uninterrupted.h>
 #include <pi/unique_fd.h>
 #include <pi/user_socket.h>
 
@@ -99,8 +100,7 @@ Farewell serve_all(const Service& service, int listener, int signals) {
   Farewell farewell;
   for (;;) {
     pollfd waiting[] = {{signals, POLLIN, 0}, {listener, POLLIN, 0}};
-    const int ready = ::poll(waiting, 2, -1);
-    if (ready < 0 && errno == EINTR) continue;
+    const int ready = uninterrupted([&] { return ::poll(waiting, 2, -1); });
     if (ready < 0 || waiting[0].revents != 0) return farewell;
     if (waiting[1].revents != 0 && serve(service, listener, farewell)) return farewell;
   }
@@ -158,8 +158,7 @@ Reply start_service(const Service& service) {
   if (child == 0) become_service(service, write_end.get());
   write_end.reset();
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  (void)uninterrupted([&] { return ::waitpid(child, &status, 0); });
   if (const auto text = read_whole(read_end.get(), reply_bytes_most))
     if (const auto reply = decode_reply(*text)) return *reply;
   return {failure,

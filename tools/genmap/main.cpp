@@ -3,7 +3,6 @@
 #include <cli.h>
 #include <pi/files.h>
 #include <pi/new_file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,9 +49,7 @@ std::string map_text(genmap::SymbolMap map, bool by_address) {
 
 // Under its name only when it is complete.
 int write_file(const std::string& path, const std::string& text) {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  auto file = pi::NewFile::create(path, ".genmap-", 0666 & ~mask);
+  auto file = pi::NewFile::create(path, ".genmap-", 0666, pi::Umask::applied);
   if (!file) return fail(fmt::format("cannot write {}: {}.", path, file.error().message));
   int reason = pi::write_all(file->fd(), pi::text_bytes(text));
   if (reason == 0) reason = file->commit();

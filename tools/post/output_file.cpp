@@ -41,12 +41,6 @@ extern "C" void on_signal(int number) {
   ::raise(number);  // the handler was reset, so this ends the program as soon as it returns
 }
 
-mode_t current_umask() {
-  const mode_t mask = ::umask(077);
-  ::umask(mask);
-  return mask;
-}
-
 }  // namespace
 
 void remove_unfinished_on_signals() {
@@ -62,7 +56,7 @@ void remove_unfinished_on_signals() {
 }
 
 pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, mode_t mode) {
-  auto file = pi::NewFile::create(path, ".post-", mode & ~current_umask());
+  auto file = pi::NewFile::create(path, ".post-", mode, pi::Umask::applied);
   if (!file)
     return pi::Error{file.error().code,
                      fmt::format("cannot write {}: {}. Choose another directory with -o.", path,
