@@ -370,8 +370,10 @@ pi::Result<pi::UniqueFd> Library::open_symbol_file(size_t index) {
 }
 
 pi::Result<pi::UniqueFd> Library::open_jitted(uint32_t pid, int form, const std::string& path) {
-  // What lies where anybody may put something is looked at more closely.
-  auto file = form == A2N_JIT_LOG ? open_regular(path) : open_trusted(path, jit_file_owner(pid));
+  // What lies where anybody may put something is looked at more closely. No log is taken through a
+  // link, which may have come to lead to another user's file.
+  auto file = form == A2N_JIT_LOG ? a2n::open_regular(path, pi::Links::refused)
+                                  : open_trusted(path, jit_file_owner(pid));
   if (!file) return file.error();
   return std::move(file->fd);
 }

@@ -27,8 +27,8 @@ pi::Result<RegularFile> sized(const std::string& path, pi::Result<pi::RegularFil
 
 }  // namespace
 
-pi::Result<RegularFile> open_regular(const std::string& path) {
-  return sized(path, pi::open_regular(path));
+pi::Result<RegularFile> open_regular(const std::string& path, pi::Links links) {
+  return sized(path, pi::open_regular(path, links));
 }
 
 pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner) {

@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 #include <pi/budget.h>
 #include <pi/files.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 
 namespace pi {
 namespace {
@@ -31,15 +34,21 @@ Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
   if (!file && file.error().code == not_regular)
     return Error{EINVAL, path + " is not a regular file."};
   if (!file) return failure("open", path, file.error());
-  const Error too_long{
-      EFBIG,
-      fmt::format("{} is longer than {} bytes: that is no file of this kind.", path, max_bytes)};
-  const auto size = static_cast<uint64_t>(file->status.st_size);
-  if (size > max_bytes) return too_long;
-  if (size > sparse_file.of(real_size(file->fd.get(), file->status)))
-    return Error{EFBIG, fmt::format("{} has holes: that is no text file; it is not read.", path)};
-  auto text = read_whole(file->fd.get(), size);
-  if (!text) return failure("read", path, text.error());
+  return read_text_file(file->fd.get(), path, max_bytes);
+}
+
+Result<std::string> read_text_file(int fd, const std::string& name, size_t max_bytes) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || ::lseek(fd, 0, SEEK_SET) != 0)
+    return failure("read", name, {errno, std::generic_category().message(errno)});
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (size > max_bytes)
+    return Error{EFBIG, fmt::format("{} is longer than {} bytes: that is no file of this kind.",
+                                    name, max_bytes)};
+  if (size > sparse_file.of(real_size(fd, status)))
+    return Error{EFBIG, fmt::format("{} has holes: that is no text file; it is not read.", name)};
+  auto text = read_whole(fd, size);
+  if (!text) return failure("read", name, text.error());
   return text;
 }
 

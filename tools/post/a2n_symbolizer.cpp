@@ -16,6 +16,7 @@
 
 #include "text.h"
 #include "text_file.h"
+#include "thread_log.h"
 #include "trace_archive.h"
 
 namespace post {
@@ -74,11 +75,11 @@ Found found_of(int rc) {
   }
 }
 
-std::optional<std::string> read_thread_log(int fd) {
+// Nothing where it is no such log: what is read goes into archives.
+std::optional<std::string> read_thread_log(int fd, const std::string& name) {
   constexpr size_t largest = size_t{1} << 28;
-  if (::lseek(fd, 0, SEEK_SET) != 0) return std::nullopt;
-  auto text = pi::read_whole(fd, largest + 1);
-  if (!text || text->size() > largest) return std::nullopt;
+  auto text = pi::read_text_file(fd, name, largest);
+  if (!text || !pi::is_thread_log(*text)) return std::nullopt;
   return std::move(*text);
 }
 
@@ -319,13 +320,14 @@ std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& proc
   if (strangers_.contains(process.pid)) return {};
   const LogKey key{LogKind::threads, process.pid};
   if (archived_) {
-    const auto text = read_thread_log(archived_log(key));
+    const auto text = read_thread_log(archived_log(key), archived_name(key));
     if (text) keep(key, pi::UniqueFd());
     return pi::parse_thread_log(text.value_or(""));
   }
   for (const std::string& path : jprof_logs(prefix_, pi::jit_log::jtnm_kind, process)) {
-    auto file = pi::open_regular(path);
-    const auto text = file ? read_thread_log(file->fd.get()) : std::nullopt;
+    // The link of a user who may write to the directory could lead to another user's file.
+    auto file = pi::open_regular(path, pi::Links::refused);
+    const auto text = file ? read_thread_log(file->fd.get(), path) : std::nullopt;
     if (!text) continue;
     keep(key, std::move(file->fd));
     return pi::parse_thread_log(*text);
