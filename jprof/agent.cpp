@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What the JVM finds in libjprof.so: reads the options and starts or ends the session.
-#include <fcntl.h>
 #include <jvmti.h>
-#include <sys/stat.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
 
-#include <pi/unique_fd.h>
+#include <pi/files.h>
 
 #include "messages.h"
 #include "options.h"
@@ -26,15 +23,12 @@ Result<std::string> read_config(const std::string& path) {
   const auto failure = [&path](const std::string& why) {
     return Error{wrong_options, "CONFIG=" + path + " cannot be read: " + why};
   };
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat facts {};
-  if (!file || ::fstat(file.get(), &facts) != 0) return failure(std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) return failure("it is no file");
-  std::string text(config_bytes_max + 1, '\0');
-  const ssize_t got = ::read(file.get(), text.data(), text.size());
-  if (got < 0) return failure(std::strerror(errno));
-  if (static_cast<size_t>(got) > config_bytes_max) return failure("it has more than 64 KB");
-  text.resize(static_cast<size_t>(got));
+  const auto file = open_regular(path);
+  if (!file && file.error().code == not_regular) return failure("it is no file");
+  if (!file) return failure(file.error().message);
+  auto text = read_whole(file->fd.get(), config_bytes_max + 1);
+  if (!text) return failure(text.error().message);
+  if (text->size() > config_bytes_max) return failure("it has more than 64 KB");
   return text;
 }
 

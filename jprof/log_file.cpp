@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include <pi/files.h>
+
 namespace pi::jprof {
 namespace {
 
@@ -87,8 +89,7 @@ void LogFile::remove_if_empty() const {
 }
 
 // What a full disk has left of a record would spoil the next one.
-int LogFile::take_back(off_t size) const {
-  const int error = errno;
+int LogFile::take_back(off_t size, int error) const {
   return ::ftruncate(fd_.get(), size) == 0 ? error : EIO;
 }
 
@@ -96,16 +97,8 @@ int LogFile::append(std::string_view text) {
   struct stat facts {};
   if (::fstat(fd_.get(), &facts) != 0) return errno;
   if (facts.st_nlink == 0) return ENOENT;
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(fd_.get(), text.data() + done, text.size() - done);
-    if (wrote > 0)
-      done += static_cast<size_t>(wrote);
-    else if (wrote == 0)
-      return errno = ENOSPC, take_back(facts.st_size);
-    else if (errno != EINTR)
-      return take_back(facts.st_size);
-  }
-  return 0;
+  const int error = write_all(fd_.get(), text_bytes(text));
+  return error == 0 ? 0 : take_back(facts.st_size, error);
 }
 
 }  // namespace pi::jprof

@@ -2,9 +2,10 @@
 // The lines of log-jita2n and log-jtnm (pi/jit_log.h): values in, text out.
 #include "log_text.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 
+#include <pi/hex.h>
 #include <pi/jit_log.h>
 
 #include "modified_utf8.h"
@@ -13,15 +14,6 @@ namespace pi::jprof {
 namespace {
 
 using namespace jit_log;
-
-constexpr char digits[] = "0123456789abcdef";
-
-// Two digits for every byte.
-constexpr auto byte_digits = [] {
-  std::array<std::array<char, 2>, 256> table{};
-  for (size_t byte = 0; byte < 256; ++byte) table[byte] = {digits[byte >> 4], digits[byte & 15]};
-  return table;
-}();
 
 void append_number(std::string& text, uint64_t value, int base) {
   char place[24];
@@ -39,7 +31,7 @@ void append_decimal(std::string& text, uint64_t value) {
 
 void append_word32(std::string& text, uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) {
-    const auto& pair = byte_digits[value >> shift & 0xff];
+    const auto& pair = hex_pair(static_cast<uint8_t>(value >> shift & 0xff));
     text.append(pair.data(), pair.size());
   }
 }
@@ -63,8 +55,7 @@ void append_bytes(std::string& text, std::span<const uint8_t> bytes) {
   for (size_t at = 0; at < bytes.size();) {
     const size_t stop = std::min(at + code_bytes_per_line, bytes.size());
     for (; at < stop; ++at) {
-      *place++ = byte_digits[bytes[at]][0];
-      *place++ = byte_digits[bytes[at]][1];
+      place = std::ranges::copy(hex_pair(bytes[at]), place).out;
     }
     *place++ = '\n';
   }

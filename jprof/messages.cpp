@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include <cerrno>
+#include <pi/files.h>
 
 namespace pi::jprof {
 
@@ -14,12 +14,7 @@ void say(std::string_view text) {
 
 // By one write(), so that it is not mixed with the JVM's own output; who does not listen misses it.
 void print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(STDERR_FILENO, text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return;
-    text.remove_prefix(static_cast<size_t>(wrote));
-  }
+  (void)write_all(STDERR_FILENO, text_bytes(text));
 }
 
 }  // namespace pi::jprof

@@ -2,24 +2,20 @@
 // What /proc tells this process about itself.
 #include "proc_text.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <charconv>
+#include <cstdint>
+#include <utility>
 
-#include <pi/unique_fd.h>
+#include <pi/files.h>
 
 namespace pi::jprof {
 
 std::optional<std::string> read_proc(const char* path) {
-  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
-  std::string text;
-  char part[4096];
-  ssize_t got;
-  while (file && (got = ::read(file.get(), part, sizeof part)) > 0)
-    text.append(part, static_cast<size_t>(got));
-  if (!file || got < 0) return std::nullopt;
-  return text;
+  auto text = read_system_file(path, SIZE_MAX);
+  if (!text) return std::nullopt;
+  return std::move(*text);
 }
 
 std::string_view next_line(std::string_view& text) {

@@ -71,6 +71,10 @@ Transferred read_on(int fd, std::span<std::byte> bytes);
 // have no size, too. The error's code is an error number.
 Result<std::string> read_whole(int fd, size_t limit);
 
+// The same of a file of /proc or /sys, or another one that only root can put at its path: this
+// opens whatever is there.
+Result<std::string> read_system_file(const std::string& path, size_t limit);
+
 // ---- writing ----
 
 // 0, or an error number; then part of it may be written.

@@ -13,13 +13,21 @@
 
 namespace pi {
 
+// What a new file's mode is: the one that was given, or, as for open(), without the bits of the
+// process's umask.
+enum class Umask { ignored, applied };
+
 // Until commit() or publish() the bytes are in a temporary file beside the target, which the
 // destructor removes. A link at the target's place is replaced, never followed.
 class NewFile {
  public:
-  // prefix: of the temporary file's name, a dot first. mode: is the file's, whatever the umask. The
-  // error's code is an error number, EISDIR for a path that names a directory.
-  static Result<NewFile> create(const std::string& path, const char* prefix, mode_t mode);
+  // prefix: of the temporary file's name, a dot first. The error's code is an error number, EISDIR
+  // for a path that names a directory.
+  static Result<NewFile> create(const std::string& path, const char* prefix, mode_t mode,
+                                Umask umask = Umask::ignored);
+  // The same for a name in a directory that is open; directory stays the caller's.
+  static Result<NewFile> create_in(int directory, const std::string& name, const char* prefix,
+                                   mode_t mode, Umask umask = Umask::ignored);
   NewFile(NewFile&&) = default;
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();
@@ -35,9 +43,9 @@ class NewFile {
   // becomes NAME.old. 0 or an error number.
   int publish(bool keep_old);
   // Brings the file to the disk, closes it and gives it its name, which is then on the disk, too:
-  // after a loss of power the name leads to the old file or the whole new one. 0 or an error
-  // number; the old file then stays.
-  int commit();
+  // after a loss of power the name leads to the old file or the whole new one. keep_old: as for
+  // publish(). 0 or an error number; the old file then stays.
+  int commit(bool keep_old = false);
 
  private:
   NewFile(UniqueFd directory, UniqueFd fd, std::string folder, std::string target, std::string name)
@@ -46,6 +54,9 @@ class NewFile {
         target_(std::move(target)),
         name_(std::move(name)),
         temporary_(folder + name_) {}
+  static Result<NewFile> make(UniqueFd directory, const std::string& folder,
+                              const std::string& target, const char* prefix, mode_t mode,
+                              Umask umask);
   int take_name();
 
   UniqueFd directory_;

@@ -243,10 +243,15 @@ typedef struct a2n_jit_process {
 
 /* Reads such a file of a process, which should have been told of (its birth must fit the file). process
  * may be null. A dump or map has to belong to the super-user, to who runs this program or, if that is
- * the super-user, to who runs the process, and be writable by nobody else. What is wrong with a file
- * that is used is a note (our addition). A2N_FILE_NOT_FOUND; A2N_JITTED_ERROR: nothing of it is used,
+ * the super-user, to who runs the process, and be writable by nobody else. A symbolic link as the path's
+ * last component is refused (A2N_JITTED_ERROR). What is wrong with a file that is used is a note (our addition). A2N_FILE_NOT_FOUND; A2N_JITTED_ERROR: nothing of it is used,
  * see A2nGetErrorText(); A2N_INVALID_ARGUMENT. */
 int A2nLoadJittedMethods(uint32_t pid, int form, const char *path, const A2N_JIT_PROCESS *process);
+
+/* Opens such a file for reading, with the checks of A2nLoadJittedMethods(): *fd, which the caller closes,
+ * can be given to A2nLoadJittedMethodsFrom() and then be used for more, whatever has the path by then.
+ * Return codes as there (our addition). */
+int A2nOpenJittedMethods(uint32_t pid, int form, const char *path, int *fd);
 
 /* The same of an open file, from its beginning, that the caller vouches for; name: what messages call
  * it. fd stays the caller's (our addition). */
@@ -303,9 +308,10 @@ typedef struct a2n_frame {
 	uint32_t line; /* 0 when it is not known */
 } A2N_FRAME;
 
-/* A directory of the caller's own, which nobody else may write to, for what was read out of debug
- * information, by build-id: reading it again is slow. It is made where it is missing. Null or "", the
- * default: nothing is kept (our addition). */
+/* A directory of the caller's own, which no other user may write to, for what was read out of debug
+ * information, since reading it again is slow. What is kept is used for the very file only that it was
+ * read from, and takes 1 GiB at most: what was used least recently is removed. The directory is made where
+ * it is missing. Null or "", the default: nothing is kept (our addition). */
 void A2nSetCacheDirectory(const char *path);
 
 /* The functions at an address, each inlined into the next, the last one being the symbol that
@@ -360,6 +366,11 @@ int A2nLoadTraceSymbols(int fd);
 /* Path of the index-th file that symbols were read from, up to now, each once; null when there are no
  * more. Valid until A2nInit() (our addition). */
 const char *A2nGetSymbolFile(size_t index);
+
+/* Opens that very file for reading: *fd, which the caller closes. A2N_FILE_NOT_FOUND: it is gone, or was
+ * replaced or changed after its symbols had been read, see A2nGetErrorText(); A2N_INVALID_ARGUMENT
+ * (our addition). */
+int A2nOpenSymbolFile(size_t index, int *fd);
 
 /* ---- environment ------------------------------------------------------------------------------ */
 /* Read when the library is first used and after A2nInit(), in upper or lower case; the function then

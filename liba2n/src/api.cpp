@@ -350,6 +350,16 @@ const char* A2nGetSymbolFile(size_t index) {
   return path;
 }
 
+int A2nOpenSymbolFile(size_t index, int* fd) {
+  return guarded([=](Library& lib) -> int {
+    if (!fd) return A2N_INVALID_ARGUMENT;
+    auto opened = lib.open_symbol_file(index);
+    if (!opened) return a2n::told(opened.error(), A2N_INVALID_ARGUMENT);
+    *fd = opened->release();
+    return A2N_SUCCESS;
+  });
+}
+
 const char* A2nGetNote(size_t index) {
   const char* note = nullptr;
   guarded([&](Library& lib) {

@@ -82,6 +82,17 @@ int A2nLoadJittedMethods(uint32_t pid, int form, const char* path, const A2N_JIT
   });
 }
 
+int A2nOpenJittedMethods(uint32_t pid, int form, const char* path, int* fd) {
+  return guarded([=](Library& lib) -> int {
+    if (!path || !*path || !fd || form < A2N_JIT_LOG || form > A2N_JIT_PERF_MAP)
+      return A2N_INVALID_ARGUMENT;
+    auto opened = lib.open_jitted(pid, form, path);
+    if (!opened) return a2n::told(opened.error(), A2N_JITTED_ERROR);
+    *fd = opened->release();
+    return A2N_SUCCESS;
+  });
+}
+
 int A2nLoadJittedMethodsFrom(uint32_t pid, int form, int fd, const char* name,
                              const A2N_JIT_PROCESS* process) {
   return guarded([=](Library& lib) {

@@ -4,19 +4,24 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <gelf.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "budgets.h"
+#include "debug_search.h"
 #include "line_tables.h"
+#include "pi/hex.h"
 
 namespace a2n {
 namespace {
@@ -254,9 +259,56 @@ std::string_view bytes_of(Elf_Scn* section) {
                              : std::string_view();
 }
 
+// The file that dwz moved common entries to. libdw would open whatever is at the path that the file
+// names; here only a regular file is opened.
+class Supplement {
+ public:
+  Supplement(Dwarf& dwarf, const ElfFile& file) {
+    const char* name = nullptr;
+    const void* id = nullptr;
+    const ssize_t length = dwelf_dwarf_gnu_debugaltlink(&dwarf, &name, &id);
+    if (length <= 0 || !name || !*name) return;
+    const std::string hex =
+        pi::to_hex(std::span(static_cast<const std::byte*>(id), static_cast<size_t>(length)));
+    std::vector<std::string> paths = build_id_files({}, hex);
+    paths.push_back(*name == '/' ? name : file.name().substr(0, file.name().rfind('/') + 1) + name);
+    for (const std::string& path : paths) {
+      auto opened = ElfFile::open(path);
+      // libdw opens these, even so.
+      if (!opened && (opened.error().code == EINVAL || opened.error().code == EFBIG))
+        error_ = opened.error().message;
+      if (opened && opened->layout().build_id != hex)
+        error_ = path + ": it has another build-id than the one that is named";
+      if (opened &&
+          find_sections(opened->elf()).size > budgets::debug_sections.of(opened->stored()))
+        error_ = path + ": its debug information unpacks to too much";
+      if (!error_.empty()) return;
+      if (!opened) continue;
+      file_.emplace(std::move(*opened));
+      dwarf_.reset(dwarf_begin_elf(file_->elf(), DWARF_C_READ, nullptr));
+      if (dwarf_) dwarf_setalt(&dwarf, dwarf_.get());
+      break;
+    }
+    missing_ = !dwarf_;
+  }
+
+  bool is_missing() const { return missing_; }
+  // Why what is there cannot be opened.
+  const std::string& error() const { return error_; }
+
+ private:
+  struct End {
+    void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+  };
+  bool missing_ = false;
+  std::string error_;
+  std::optional<ElfFile> file_;
+  std::unique_ptr<Dwarf, End> dwarf_;
+};
+
 }  // namespace
 
-pi::Result<SourceIndex> read_dwarf(const ElfFile& file) {
+pi::Result<DwarfLines> read_dwarf(const ElfFile& file) {
   const auto refuse = [&file](const std::string& why) {
     return pi::Error{EFBIG, file.name() + ": its debug information is not used: " + why};
   };
@@ -271,19 +323,27 @@ pi::Result<SourceIndex> read_dwarf(const ElfFile& file) {
   const std::unique_ptr<Dwarf, decltype(end)> dwarf(
       dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr), end);
   SourceIndexBuilder builder;
-  if (!dwarf) return builder.build();
+  if (!dwarf) return DwarfLines{builder.build()};
+  DwarfLines read;
+  Supplement supplement(*dwarf, file);
+  if (!supplement.error().empty()) return refuse(supplement.error());
+  read.complete = !supplement.is_missing();
   // libdw has unpacked them.
   Reader reader(
       builder,
       {bytes_of(sections.line), bytes_of(sections.line_strings), bytes_of(sections.strings)},
       file.stored(), sections.size);
   Dwarf_CU* unit = nullptr;
-  Dwarf_Die die, split;
+  Dwarf_Die die;
+  // libdw is not asked for split units: it opens whatever is at the path that the file names.
   while (!reader.excess() &&
-         dwarf_get_units(dwarf.get(), unit, &unit, nullptr, nullptr, &die, &split) == 0)
+         dwarf_get_units(dwarf.get(), unit, &unit, nullptr, nullptr, &die, nullptr) == 0) {
     if (const int tag = dwarf_tag(&die); tag == DW_TAG_compile_unit) reader.unit(die);
+    if (dwarf_tag(&die) == DW_TAG_skeleton_unit) read.complete = false;
+  }
   if (reader.excess()) return refuse(reader.what_exceeds());
-  return builder.build();
+  read.index = builder.build();
+  return read;
 }
 
 }  // namespace a2n

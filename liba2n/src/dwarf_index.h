@@ -9,9 +9,19 @@
 
 namespace a2n {
 
+// One more whenever read_dwarf() finds more in the same file, or something else: what an earlier
+// version kept on disk is not used then.
+constexpr unsigned dwarf_reader_version = 1;
+
+struct DwarfLines {
+  SourceIndex index;
+  // False: a file that parts of it were moved to is missing, or cannot be read.
+  bool complete = true;
+};
+
 // Reads all of it once. Empty where there is none; what makes no sense is left out. An error when
 // it takes more than its budget.
-pi::Result<SourceIndex> read_dwarf(const ElfFile& file);
+pi::Result<DwarfLines> read_dwarf(const ElfFile& file);
 
 }  // namespace a2n
 

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "budgets.h"
+#include "pi/hex.h"
 #include "safe_file.h"
 
 namespace a2n {
@@ -22,16 +24,6 @@ constexpr uint64_t max_note_bytes = 1 << 20;
 constexpr size_t max_name = 4096;
 constexpr size_t max_section_name = 256;
 
-std::string hex(const unsigned char* bytes, size_t size) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (size_t i = 0; i < size; ++i) {
-    text.push_back(digits[bytes[i] >> 4]);
-    text.push_back(digits[bytes[i] & 15]);
-  }
-  return text;
-}
-
 // The build-id in a run of notes, "" without one. left: bytes of notes that may still be read.
 std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t alignment,
                         uint64_t& left) {
@@ -40,7 +32,7 @@ std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t align
   const Elf_Type type = alignment == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
   Elf_Data* data = elf_getdata_rawchunk(elf, static_cast<int64_t>(offset), size, type);
   if (!data) return "";
-  const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
+  const std::span bytes(static_cast<const std::byte*>(data->d_buf), data->d_size);
   GElf_Nhdr note;
   size_t name = 0;
   size_t description = 0;
@@ -50,7 +42,8 @@ std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t align
         note.n_descsz > data->d_size - description || name + 4 > data->d_size) {
       continue;
     }
-    if (std::memcmp(bytes + name, "GNU", 4) == 0) return hex(bytes + description, note.n_descsz);
+    if (std::memcmp(bytes.data() + name, "GNU", 4) == 0)
+      return pi::to_hex(bytes.subspan(description, note.n_descsz));
   }
   return "";
 }
@@ -172,7 +165,7 @@ pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name) {
   if (!size) return size.error();
   file.size_ = *size;
   file.stored_ = pi::real_size(file.fd_.get(), status);
-  file.inode_ = status.st_ino;
+  file.identity_ = pi::identity_of(status);
   // Read, never mapped: a file that shrinks under us must not become a bus error.
   file.elf_.reset(elf_begin(file.fd_.get(), ELF_C_READ, nullptr));
   if (auto parsed = file.read(name); !parsed) return parsed.error();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pi/files.h"
 #include "pi/result.h"
 #include "pi/unique_fd.h"
 #include "symbol_table.h"
@@ -58,7 +59,9 @@ class ElfFile {
   const ElfLayout& layout() const { return layout_; }
   int fd() const { return fd_.get(); }
   const std::string& name() const { return name_; }  // as given when it was opened
-  uint64_t inode() const { return inode_; }
+  uint64_t inode() const { return identity_.inode; }
+  // Of the file when it was opened.
+  const pi::FileIdentity& identity() const { return identity_; }
   uint64_t size() const { return size_; }  // bytes, when it was opened
   // The same without holes: what budgets go by.
   uint64_t stored() const { return stored_; }
@@ -73,7 +76,7 @@ class ElfFile {
   std::string name_;
   pi::UniqueFd fd_;
   std::vector<char> bytes_;
-  uint64_t inode_ = 0;
+  pi::FileIdentity identity_;
   uint64_t size_ = 0;
   uint64_t stored_ = 0;
   ElfLayout layout_;

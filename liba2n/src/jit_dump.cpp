@@ -3,18 +3,19 @@
 #include "jit_dump.h"
 
 #include <elf.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "budgets.h"
+#include "pi/files.h"
 #include "safe_file.h"
 
 namespace a2n {
@@ -166,16 +167,10 @@ class Reader {
 // As many bytes as there are, at most size; false on an error.
 bool read_up_to(int fd, std::string& out, size_t size) {
   out.resize(size);
-  size_t have = 0;
-  while (have < size) {
-    const ssize_t got = ::read(fd, out.data() + have, size - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    if (got == 0) break;
-    have += static_cast<size_t>(got);
-  }
-  out.resize(have);
-  return true;
+  const auto got = pi::read_on(fd, std::as_writable_bytes(std::span(out)));
+  out.resize(got.bytes);
+  errno = got.error;
+  return got.error == 0;
 }
 
 // whole: bytes of the file.

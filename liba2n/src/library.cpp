@@ -15,6 +15,7 @@
 #include "jit_dump.h"
 #include "jit_log.h"
 #include "perf_map.h"
+#include "pi/files.h"
 #include "safe_file.h"
 
 namespace a2n {
@@ -115,11 +116,9 @@ int Library::lookup_jitted(const JitMethod& method, JitTrust trust, SYMDATA& dat
 
 pi::Status Library::load_jitted(uint32_t pid, int form, const std::string& path,
                                 const A2N_JIT_PROCESS& process) {
-  // What lies where anybody may put something is looked at more closely.
-  const auto file =
-      form == A2N_JIT_LOG ? open_regular(path) : open_trusted(path, jit_file_owner(pid));
-  if (!file) return file.error();
-  return load_jitted(pid, form, file->fd.get(), path, process);
+  const auto fd = open_jitted(pid, form, path);
+  if (!fd) return fd.error();
+  return load_jitted(pid, form, fd->get(), path, process);
 }
 
 pi::Status Library::load_jitted(uint32_t pid, int form, int fd, const std::string& name,
@@ -353,6 +352,30 @@ const char* Library::readable(const TablePart& part, const Symbol& symbol) {
     if (ordinal > 1) name += "#" + std::to_string(ordinal);
   }
   return known = interner_.add(name);
+}
+
+pi::Result<pi::UniqueFd> Library::open_symbol_file(size_t index) {
+  const char* const path = symbol_file(index);
+  if (!path) return pi::Error{EINVAL, "there are fewer files"};
+  auto file = pi::open_regular(path);
+  if (!file) return pi::Error{ENOENT, std::string(path) + ": " + file.error().message};
+  const auto identity = pi::identity_of(file->status);
+  for (const SavedModule& module : modules_.loaded())
+    for (size_t i = 0; i < module.content->identities.size(); ++i)
+      if (module.content->files[i] == path && module.content->identities[i] == identity)
+        return std::move(file->fd);
+  return pi::Error{ENOENT, std::string(path) +
+                               ": it was replaced or changed after its symbols "
+                               "had been read"};
+}
+
+pi::Result<pi::UniqueFd> Library::open_jitted(uint32_t pid, int form, const std::string& path) {
+  // What lies where anybody may put something is looked at more closely. No log is taken through a
+  // link, which may have come to lead to another user's file.
+  auto file = form == A2N_JIT_LOG ? a2n::open_regular(path, pi::Links::refused)
+                                  : open_trusted(path, jit_file_owner(pid));
+  if (!file) return file.error();
+  return std::move(file->fd);
 }
 
 const char* Library::symbol_file(size_t index) {

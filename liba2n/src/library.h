@@ -60,6 +60,8 @@ class Library {
   int add_module(uint32_t pid, uint64_t base, uint64_t length, const char* name, uint32_t stamp,
                  uint64_t offset, uint64_t inode);
   int lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data);
+  // The file at path, checked for load_jitted().
+  pi::Result<pi::UniqueFd> open_jitted(uint32_t pid, int form, const std::string& path);
   // What a process's runtime wrote; form is A2N_JIT_LOG, _DUMP or _PERF_MAP.
   pi::Status load_jitted(uint32_t pid, int form, const std::string& path,
                          const A2N_JIT_PROCESS& process);
@@ -82,6 +84,8 @@ class Library {
   void gather();
   // The index-th file that symbols were read from, or null.
   const char* symbol_file(size_t index);
+  // That very file, as it was read; ENOENT when another one has its path by now.
+  pi::Result<pi::UniqueFd> open_symbol_file(size_t index);
 
  private:
   struct Mapping {

@@ -2,10 +2,10 @@
 // The lines of a large file, a piece of it in memory at a time.
 #include "line_reader.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <span>
+
+#include "pi/files.h"
 
 namespace a2n {
 
@@ -22,14 +22,11 @@ bool LineReader::fill() {
   const size_t kept = text_.size();
   const size_t wanted = static_cast<size_t>(std::min<uint64_t>(piece, left_));
   text_.resize(kept + wanted);
-  ssize_t got;
-  do {
-    got = ::read(fd_, text_.data() + kept, wanted);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) error_ = errno;
-  text_.resize(kept + static_cast<size_t>(got > 0 ? got : 0));
-  left_ -= static_cast<uint64_t>(got > 0 ? got : 0);
-  return got > 0;
+  const auto got = pi::read_on(fd_, std::as_writable_bytes(std::span(text_)).subspan(kept));
+  error_ = got.error;
+  text_.resize(kept + got.bytes);
+  left_ -= got.bytes;
+  return got.bytes > 0;
 }
 
 bool LineReader::next(std::string_view& line) {

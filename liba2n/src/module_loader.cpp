@@ -5,8 +5,10 @@
 
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -135,6 +137,13 @@ class Loader {
           "not used");
       return std::nullopt;
     }
+    if (!from_search && request_.build_id && id.empty() && has_link(*elf)) {
+      refuse(
+          "it has no build-id, and its path leads through a symbolic link now, which that of a "
+          "mapped "
+          "file never does; symbols not used");
+      return std::nullopt;
+    }
     if (!from_search && request_.inode != 0 && elf->inode() != request_.inode) {
       refuse("the file was replaced while it was traced; symbols not used");
       return std::nullopt;
@@ -147,6 +156,15 @@ class Loader {
     if (request_.mapped_inode == 0 || elf.inode() == request_.mapped_inode) return false;
     struct statfs system {};
     return ::fstatfs(elf.fd(), &system) == 0 && system.f_type != OVERLAYFS_SUPER_MAGIC;
+  }
+
+  // The kernel names mapped files by paths without links. One that is there now could lead to
+  // another user's file.
+  bool has_link(const ElfFile& elf) const {
+    std::string path(PATH_MAX, '\0');
+    const std::string place = "/proc/self/fd/" + std::to_string(elf.fd());
+    const ssize_t length = ::readlink(place.c_str(), path.data(), path.size());
+    return length > 0 && path.substr(0, static_cast<size_t>(length)) != path_;
   }
 
   void accept_unproven(const std::string& file, const ElfFile& elf) {

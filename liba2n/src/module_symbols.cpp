@@ -120,7 +120,10 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
   module.sections = shape->layout().sections;
   module.build_id = shape->layout().build_id;
   for (const ElfFile* file : {mapped, debug})
-    if (file) module.files.push_back(file->name());
+    if (file) {
+      module.files.push_back(file->name());
+      module.identities.push_back(file->identity());
+    }
   SymbolTableBuilder builder;
   std::optional<ElfFile> mini;  // lives until the names are copied
   if (mapped) module.code_bytes = code_bytes(*mapped);

@@ -37,6 +37,7 @@ struct ModuleSymbols {
   std::vector<std::string> files;                 // paths of the files it was read from
   std::vector<std::string> refused;               // why some of their symbols are not here
   uint64_t code_bytes = 0;                        // of code in the file
+  std::vector<pi::FileIdentity> identities;       // of these files, when they were read
   std::shared_ptr<const std::string> image = {};  // the file itself, where it is nowhere on disk
 };
 

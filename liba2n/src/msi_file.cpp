@@ -13,6 +13,7 @@
 
 #include "crc32.h"
 #include "msi_codec.h"
+#include "pi/files.h"
 
 namespace a2n {
 namespace {
@@ -74,14 +75,7 @@ class Reader {
   bool fetch(uint64_t at, uint64_t size, std::string& out) {
     if (at > size_ || size > size_ - at) return false;
     out.resize(size);
-    for (uint64_t done = 0; done < size;) {
-      const ssize_t got =
-          ::pread(fd_, out.data() + done, size - done, static_cast<off_t>(at + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return false;
-      done += static_cast<uint64_t>(got);
-    }
-    return true;
+    return pi::read_at(fd_, at, std::as_writable_bytes(std::span(out))).bytes == size;
   }
 
   pi::Status check_header() {
@@ -226,12 +220,8 @@ pi::Status MsiWriter::block(uint32_t kind, uint64_t unpacked, const std::string&
 }
 
 pi::Status MsiWriter::write(const std::string& bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(fd_, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return error(errno, name_ + ": " + std::strerror(errno));
-    done += static_cast<size_t>(count);
-  }
+  if (const int reason = pi::write_all(fd_, pi::text_bytes(bytes)); reason != 0)
+    return error(reason, name_ + ": " + std::strerror(reason));
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "pi/budget.h"
+#include "pi/files.h"
 #include "pi/result.h"
 #include "pi/unique_fd.h"
 
@@ -20,7 +21,8 @@ struct RegularFile {
 
 // Opens for reading what is a regular file. The error's code is an errno; its message starts with
 // the path.
-pi::Result<RegularFile> open_regular(const std::string& path);
+pi::Result<RegularFile> open_regular(const std::string& path,
+                                     pi::Links links = pi::Links::followed);
 
 // The same for a file at a place where anybody may put one: no symbolic link in the last component,
 // and written by somebody who may say what a process does, the super-user, who runs this program,

@@ -2,19 +2,12 @@
 // The library's symbols to MSI files and back.
 #include "saving.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "a2n.h"
 #include "msi_file.h"
-#include "pi/unique_fd.h"
+#include "pi/new_file.h"
 
 namespace a2n {
 namespace {
@@ -38,25 +31,15 @@ pi::Status write_gathered(Library& library, int fd, const std::string& path) {
   return status ? writer.end() : status;
 }
 
-// As a file that is simply created would have it.
-mode_t usual_mode() {
-  const mode_t mask = ::umask(077);
-  ::umask(mask);
-  return 0666 & ~mask;
-}
-
 }  // namespace
 
 pi::Status create_msi_file(Library& library, const std::string& path) {
-  std::string temporary = path.substr(0, path.rfind('/') + 1) + ".a2n-XXXXXX";
-  pi::UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd) return pi::Error{errno, path + ": " + std::strerror(errno)};
-  pi::Status status = write_gathered(library, fd.get(), path);
-  if (status && (::fchmod(fd.get(), usual_mode()) != 0 || ::close(fd.release()) != 0 ||
-                 ::rename(temporary.c_str(), path.c_str()) != 0))
-    status = pi::Error{errno, path + ": " + std::strerror(errno)};
-  if (!status) ::unlink(temporary.c_str());
-  return status;
+  auto file = pi::NewFile::create(path, ".a2n-", 0666, pi::Umask::applied);
+  if (!file) return pi::Error{file.error().code, path + ": " + file.error().message};
+  if (auto status = write_gathered(library, file->fd(), path); !status) return status;
+  if (const int error = file->commit(); error != 0)
+    return pi::Error{error, path + ": " + std::strerror(error)};
+  return {};
 }
 
 pi::Status save_trace_symbols(Library& library, int fd) {

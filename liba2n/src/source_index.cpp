@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "last_at.h"
+
 namespace a2n {
 namespace {
 
@@ -49,14 +51,6 @@ bool take(std::string_view& bytes, uint64_t count, std::vector<T>& values) {
   if (count != 0) std::memcpy(values.data(), bytes.data(), count * sizeof(T));
   bytes.remove_prefix(count * sizeof(T));
   return true;
-}
-
-template <class T, class Address>
-const T* last_at(const std::vector<T>& sorted, uint64_t address, Address address_of) {
-  const auto after =
-      std::upper_bound(sorted.begin(), sorted.end(), address,
-                       [&](uint64_t value, const T& entry) { return value < entry.*address_of; });
-  return after == sorted.begin() ? nullptr : &*std::prev(after);
 }
 
 }  // namespace

@@ -16,17 +16,19 @@ const SourceIndex& Sources::of(const ModuleSymbols& module) {
   return known->second;
 }
 
-// From the files that the symbols came from, as long as they are the same.
+// From the files that the symbols came from, as long as they are the same. What is missing now may
+// be installed later, so that only what is complete is kept.
 SourceIndex Sources::read(const ModuleSymbols& module) {
-  if (auto cached = cache_.load(module.build_id)) return std::move(*cached);
   for (const std::string& path : module.files) {
     const auto file = ElfFile::open(path);
     if (!file || file->layout().build_id != module.build_id) continue;
-    auto index = read_dwarf(*file);
-    if (!index) notes_.add(index.error().message);
-    if (!index || index->empty()) continue;
-    cache_.save(module.build_id, *index);
-    return std::move(*index);
+    const SourceCacheKey key{module.build_id, file->identity()};
+    if (auto cached = cache_.load(key)) return std::move(*cached);
+    auto read = read_dwarf(*file);
+    if (!read) notes_.add(read.error().message);
+    if (!read || read->index.empty()) continue;
+    if (read->complete) cache_.save(key, read->index);
+    return std::move(read->index);
   }
   return {};
 }

@@ -9,20 +9,14 @@
 #include <tuple>
 #include <utility>
 
+#include "last_at.h"
+
 namespace a2n {
 namespace {
 
 constexpr size_t max_symbols = size_t{1} << 26;
 constexpr size_t max_names = (size_t{1} << 31) - 1;
 constexpr uint32_t no_name = UINT32_MAX;  // there was no room for it
-
-template <class T>
-const T* last_at(const std::vector<T>& sorted, uint64_t address, uint64_t T::*begin) {
-  auto after =
-      std::upper_bound(sorted.begin(), sorted.end(), address,
-                       [begin](uint64_t value, const T& entry) { return value < entry.*begin; });
-  return after == sorted.begin() ? nullptr : &*std::prev(after);
-}
 
 size_t leading_underscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());

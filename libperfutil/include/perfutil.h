@@ -12,11 +12,21 @@
  * side by side.
  *
  * A child of fork() owns nothing of its parent's trace, also when it is forked while the trace is
- * on. Its calls on that trace return PI_ERROR_FORKED wherever PU_ERROR_NOT_INITIALIZED is listed,
- * IsTraceOn() and its like return 0, and neither its calls nor its end change the trace. It keeps
- * the settings and may call TraceInit() for a trace of its own. User hooks, ITraceOn(),
- * ITraceOff() and PTT (perfutil_ptt.h) work in it as in any other program; counters, CPI handles
- * and AboveIdle begin anew.
+ * on. What it may call, and what it gets:
+ *
+ * - Calls that control the trace, TraceOn() and TraceOff() among them, return PI_ERROR_FORKED
+ *   wherever PU_ERROR_NOT_INITIALIZED is listed. IsTraceOn(), IsTraceActive() and
+ *   TraceGetIntervalId() return 0; PiCannotSee() and PiNote() return null. Neither its calls nor
+ *   its end change the trace.
+ * - TraceInit() begins a trace of the child's own, with the settings that its parent had made.
+ *   From then on all calls work on that one.
+ * - TraceHook() and PiTraceHook() write the child's own records into the trace that runs: its
+ *   parent's, while that is on.
+ * - ITraceOn(), ITraceOff() and PTT (perfutil_ptt.h) work in it as in any other program; it begins
+ *   without PTT.
+ * - Counters that its parent has begun are not counting in it, handles of CpiInit() are invalid,
+ *   and AboveIdle is not active. It may begin its own.
+ * - It is itself traced as the parent's scope says (TraceSetScope()), until it ends.
  *
  * A thread is not cancelled (pthread_cancel) inside these functions: a cancellation waits until
  * they return. TraceHook(), PiTraceHook(), ITraceOn(), ITraceOff() and PTT's readers must not be
@@ -247,7 +257,9 @@ int PiSetTprofEvent(const char *name, uint64_t count, int priv, int random);
  */
 int TraceSetStacks(int which, int depth);
 
-/* Starts recording: empties the buffers, writes start-up information and what runs now.
+/* Starts recording: empties the buffers, writes start-up information and what runs now. A child of
+ * fork() gets PI_ERROR_FORKED from this and from all calls up to TraceWriteBufferToFile(): the trace is
+ * its parent's.
  * In continuous and wrap-around mode also makes the trace's file.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when on, PU_ERROR_ACCESS_DENIED,
  * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE, PU_ERROR_FACILITY_BUSY and PU_ERROR_EVENT_NOT_SUPPORTED

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <pi/uninterrupted.h>
 #include <pi/user_socket.h>
 
 #include "hook_socket.h"
@@ -45,11 +46,9 @@ bool has_atomic_pairs() {
 }
 
 bool connect_to(int socket, const sockaddr_un& address) {
-  int result;
-  do {
-    result = ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  } while (result != 0 && errno == EINTR);
-  return result == 0;
+  return uninterrupted([&] {
+           return ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+         }) == 0;
 }
 
 // The hello and its two descriptors; false when something else came.
@@ -61,11 +60,8 @@ bool receive_hello(int socket, HookHello& hello, int (&fds)[2]) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  ssize_t got;
-  do {
-    // A time limit takes SA_RESTART's effect away.
-    got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
+  // A time limit takes SA_RESTART's effect away.
+  const ssize_t got = uninterrupted([&] { return ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC); });
   if (got != sizeof hello) return false;
   const cmsghdr* first = CMSG_FIRSTHDR(&message);
   if (!first || first->cmsg_level != SOL_SOCKET || first->cmsg_type != SCM_RIGHTS ||

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <pi/uninterrupted.h>
 #include <pi/user_socket.h>
 
 #include "perfutil.h"
@@ -65,8 +66,9 @@ bool send_hello(int connection, uint32_t ring_bytes, std::array<int, 2> fds) {
 bool hear(int connection) {
   char nothing[16];
   for (;;) {
-    const ssize_t got = ::recv(connection, nothing, sizeof nothing, MSG_DONTWAIT);
-    if (got > 0 || (got < 0 && errno == EINTR)) continue;
+    const ssize_t got =
+        uninterrupted([&] { return ::recv(connection, nothing, sizeof nothing, MSG_DONTWAIT); });
+    if (got > 0) continue;
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   }
 }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <pi/decode.h>
+#include <pi/files.h>
 #include <pi/nrm2.h>
 #include <pitrace/abi.h>
 
@@ -32,9 +33,9 @@ uint64_t wide(uint32_t low, uint32_t high) {
 }
 
 template <class T>
-bool read_at(int fd, uint64_t offset, T* into, size_t count) {
-  const auto bytes = static_cast<ssize_t>(sizeof(T) * count);
-  return ::pread(fd, into, sizeof(T) * count, static_cast<off_t>(offset)) == bytes;
+bool read_items(int fd, uint64_t offset, T* into, size_t count) {
+  const auto items = std::as_writable_bytes(std::span(into, count));
+  return read_at(fd, offset, items).bytes == items.size();
 }
 
 // Stretches of pages one behind the other, as the section has them.
@@ -82,11 +83,12 @@ void KernelCode::open() {
   kcore_ = ProcessFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!kcore_) return fail(errno_text(errno));
   Elf64_Ehdr header{};
-  if (!read_at(kcore_.get(), 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
+  if (!read_items(kcore_.get(), 0, &header, 1) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr))
     return fail("it tells no memory");
   std::vector<Elf64_Phdr> all(header.e_phnum);
-  if (!read_at(kcore_.get(), header.e_phoff, all.data(), all.size()))
+  if (!read_items(kcore_.get(), header.e_phoff, all.data(), all.size()))
     return fail("it tells no memory");
   for (const auto& each : all)
     if (each.p_type == PT_LOAD) segments_.push_back({each.p_vaddr, each.p_memsz, each.p_offset});
@@ -98,7 +100,7 @@ std::string KernelCode::read_page(uint64_t page) const {
   for (const auto& each : segments_) {
     if (page < each.start || page - each.start + page_bytes > each.size) continue;
     std::string bytes(page_bytes, '\0');
-    if (read_at(kcore_.get(), each.offset + (page - each.start), bytes.data(), bytes.size()))
+    if (read_items(kcore_.get(), each.offset + (page - each.start), bytes.data(), bytes.size()))
       return bytes;
   }
   return {};

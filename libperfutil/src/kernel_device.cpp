@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include <pi/uninterrupted.h>
 #include <pitrace/abi.h>
 
 namespace pi::perfutil {
@@ -19,10 +20,7 @@ int KernelDevice::open() {
 }
 
 int KernelDevice::control(unsigned long request, void* argument) {
-  int result;
-  do {
-    result = ::ioctl(fd(), request, argument);
-  } while (result < 0 && errno == EINTR);
+  const int result = uninterrupted([&] { return ::ioctl(fd(), request, argument); });
   return result < 0 ? -errno : 0;
 }
 

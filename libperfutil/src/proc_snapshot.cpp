@@ -4,16 +4,16 @@
 
 #include <dirent.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 
 #include "module_name.h"
 #include "proc_maps.h"
@@ -43,9 +43,11 @@ std::string process_path(const std::string& proc, uint32_t pid, std::string_view
 }
 
 bool is_32_bit(const std::string& executable) {
-  UniqueFd fd(::open(executable.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  const auto file = open_regular(executable);
   unsigned char ident[EI_NIDENT] = {};
-  return fd && ::pread(fd.get(), ident, sizeof ident, 0) == sizeof ident &&
+  return file &&
+         read_at(file->fd.get(), 0, std::as_writable_bytes(std::span(ident))).bytes ==
+             sizeof ident &&
          ident[EI_CLASS] == ELFCLASS32;
 }
 

@@ -2,13 +2,11 @@
 // Small text helpers: error numbers in words, whole small files, numbers out of text.
 #include "text.h"
 
-#include <fcntl.h>
-
+#include <cerrno>
 #include <charconv>
 #include <system_error>
 
 #include <pi/files.h>
-#include <pi/unique_fd.h>
 
 namespace pi::perfutil {
 
@@ -17,10 +15,11 @@ std::string errno_text(int error) {
 }
 
 std::optional<std::string> read_text(const std::string& path, size_t limit) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!fd) return std::nullopt;
-  auto text = read_whole(fd.get(), limit);
-  if (!text) return std::nullopt;
+  auto text = read_system_file(path, limit);
+  if (!text) {
+    errno = text.error().code;
+    return std::nullopt;
+  }
   return std::move(*text);
 }
 

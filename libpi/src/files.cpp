@@ -123,6 +123,12 @@ Result<std::string> read_whole(int fd, size_t limit) {
   return text;
 }
 
+Result<std::string> read_system_file(const std::string& path, size_t limit) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!fd) return failure(errno);
+  return read_whole(fd.get(), limit);
+}
+
 int write_all(int fd, std::span<const std::byte> bytes) {
   return all_or_error(transfer_all(bytes, [=](const std::byte* from, size_t size,
                                               size_t) { return ::write(fd, from, size); }),

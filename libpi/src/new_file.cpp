@@ -19,6 +19,8 @@ Error failure(int error) {
   return {error, std::generic_category().message(error)};
 }
 
+constexpr int place = O_PATH | O_DIRECTORY | O_CLOEXEC;
+
 // Not to be guessed: in a directory that others may write to they could use the names up.
 std::string random_name(const char* prefix) {
   uint64_t number = 0;
@@ -44,23 +46,35 @@ void sync_directory(int directory) {
 
 }  // namespace
 
-Result<NewFile> NewFile::create(const std::string& path, const char* prefix, mode_t mode) {
+Result<NewFile> NewFile::create(const std::string& path, const char* prefix, mode_t mode,
+                                Umask umask) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  const std::string target = path.substr(folder.size());
+  return make(UniqueFd(::open(folder.empty() ? "." : folder.c_str(), place)), folder,
+              path.substr(folder.size()), prefix, mode, umask);
+}
+
+Result<NewFile> NewFile::create_in(int directory, const std::string& name, const char* prefix,
+                                   mode_t mode, Umask umask) {
+  return make(UniqueFd(::openat(directory, ".", place)), "", name, prefix, mode, umask);
+}
+
+Result<NewFile> NewFile::make(UniqueFd directory, const std::string& folder,
+                              const std::string& target, const char* prefix, mode_t mode,
+                              Umask umask) {
+  const int error = errno;
   if (target.empty() || target == "." || target == "..") return failure(EISDIR);
-  UniqueFd directory(
-      ::open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return failure(errno);
+  if (!directory) return failure(error);
   constexpr int attempts = 100;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::string name = random_name(prefix);
     UniqueFd fd(::openat(directory.get(), name.c_str(),
-                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                         umask == Umask::applied ? mode : 0600));
     if (!fd && errno == EEXIST) continue;
     if (!fd) return failure(errno);
     NewFile file(std::move(directory), std::move(fd), folder, target, name);
-    if (::fchmod(file.fd(), mode) != 0) return failure(errno);
+    if (umask == Umask::ignored && ::fchmod(file.fd(), mode) != 0) return failure(errno);
     return file;
   }
   return failure(EEXIST);
@@ -88,11 +102,11 @@ int NewFile::publish(bool keep_old) {
   return take_name();
 }
 
-int NewFile::commit() {
+int NewFile::commit(bool keep_old) {
   if (const int error = sync_file(fd_.get()); error != 0) return error;
   // Network file systems tell of a full disk only here.
   if (::close(fd_.release()) != 0 && errno != EINTR) return errno;
-  if (const int error = take_name(); error != 0) return error;
+  if (const int error = publish(keep_old); error != 0) return error;
   sync_directory(directory_.get());
   return 0;
 }

@@ -52,6 +52,16 @@ END
     [ "$status" -eq 1 ]
 }
 
+@test "every structure whose size a caller sets is one that the program of an earlier layout has" {
+    local structures
+    structures=$(awk '/^struct [a-z_]+ \{/ { name = $2 } /^\tsize_t size;/ { print name }' "$header" "$ptt_header")
+    [ "$(wc -w <<<"$structures")" -ge 5 ]
+    for name in $structures; do
+        grep -q "^struct $name {" "$SOURCE_DIR/tests/support/earlier_perfutil.h"
+        grep -q "$name" "$SOURCE_DIR/tests/unit/libperfutil/struct_size_test.cpp"
+    done
+}
+
 @test "a program that was built with an earlier perfutil.h, whose structures were smaller, runs" {
     ! readelf -d "$library" | grep -qE 'NEEDED.*lib(a|t|ub)san' ||
         skip "needs a build without sanitizers"
@@ -62,5 +72,7 @@ END
     [ "$status" -ne 77 ] || skip "needs perf_event_open"
     [ "$status" -eq 0 ]
     [ "$output" = "event cpu-clock of software
-rate 100, buffers of 65536 bytes" ]
+PTT counts CYCLES
+rate 100, buffers of 65536 bytes
+ITrace installed: 0" ]
 }

@@ -425,3 +425,22 @@ sum() {
     [[ "$output" == *"No recorder runs"* ]]
     [ "$(stat -c '%a %u' "$public/home/pitrace")" = "700 65534" ]
 }
+
+@test "another user controls no recorder, even where its socket lets him connect" {
+    needs_perf
+    swtrace_for_nobody
+    mkdir "$public/open"
+    export PITRACE_SOCKET="$public/open/recorder"
+    swtrace init --source perf -s 64K
+    [ "$(stat -c %a "$PITRACE_SOCKET")" = 600 ]
+    swtrace on
+    chmod 755 "$public/open"
+    chmod 666 "$PITRACE_SOCKET"
+    for words in off suspend discard "get $public/home/stolen.nrm2" info free; do
+        # shellcheck disable=SC2086 # several words
+        run nobody PITRACE_SOCKET="$PITRACE_SOCKET" -- $words
+        [ "$status" -ne 0 ] || [ "$words" = info ]
+    done
+    [ ! -e "$public/home/stolen.nrm2" ]
+    [ "$(swtrace info --json | jq .trace.on)" = true ]
+}

@@ -31,7 +31,7 @@ void look_everywhere(const a2n::JitCode& code) {
 
 // A line of six bytes is a method of a hundred, its event, its rectangles (up to two entries a
 // level of their index) and, where dynamic code lies inside dynamic code, the pieces around it.
-constexpr fuzz::Allowed allowed{4 << 20, 1024, 500'000, 500};
+constexpr fuzz::Allowed allowed{1 << 20, 512, 500'000, 500};
 
 }  // namespace
 

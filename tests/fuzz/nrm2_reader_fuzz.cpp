@@ -63,7 +63,7 @@ class NullSink final : public post::Sink {
 
 // A record of twelve bytes becomes up to a row of each of nine reports; a stack of two ints a frame
 // becomes nodes of several trees.
-constexpr fuzz::Allowed allowed{8 << 20, 4096, 1'000'000, 1000};
+constexpr fuzz::Allowed allowed{4 << 20, 1024, 1'000'000, 1000};
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace {
 
 // An event of four bytes is at most a process with its first image (some 500 bytes), and a change
 // of a tree, which copies the nodes on its way: a logarithm.
-constexpr fuzz::Allowed allowed{1 << 20, 1024, 500'000, 200};
+constexpr fuzz::Allowed allowed{256 << 10, 512, 500'000, 200};
 
 void look(const a2n::ProcessTable& table, uint32_t pid, uint64_t address, uint64_t time) {
   const a2n::Space* space = table.find(pid, time);

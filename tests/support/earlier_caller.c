@@ -8,30 +8,63 @@
 /* Bytes of the program's own right behind what the library fills. */
 static const char own[8] = "its own";
 
-int main(void)
-{
-	struct {
-		struct pi_event event;
-		char behind[sizeof own];
-	} one = {.event.size = sizeof one.event};
-	struct {
-		struct pi_trace_status status;
-		char behind[sizeof own];
-	} two = {.status.size = sizeof two.status};
+#define WITH_OWN_BYTES(type, name)                         \
+	struct {                                           \
+		struct type it;                            \
+		char behind[sizeof own];                   \
+	} name = {.it.size = sizeof name.it, .behind = "its own"}
 
-	memcpy(one.behind, own, sizeof own);
-	memcpy(two.behind, own, sizeof own);
-	if (PiEvent(0, &one.event) != PU_SUCCESS)
-		return fprintf(stderr, "PiEvent: %s\n", PiErrorText()), 1;
-	printf("event %s of %s\n", one.event.name, one.event.group);
+static int failed(const char *call)
+{
+	fprintf(stderr, "%s: %s\n", call, PiErrorText());
+	return 1;
+}
+
+/* What needs no trace. */
+static int ask(void)
+{
+	static const char *const metric[] = {"CYCLES"};
+	const struct pi_ptt_options options = {.size = sizeof options};
+	WITH_OWN_BYTES(pi_event, event);
+	WITH_OWN_BYTES(pi_ptt_state, ptt);
+
+	if (PiEvent(0, &event.it) != PU_SUCCESS)
+		return failed("PiEvent");
+	printf("event %s of %s\n", event.it.name, event.it.group);
+	if (PiCounterEvent(0, &event.it) != PU_SUCCESS)
+		return failed("PiCounterEvent");
+	if (PiPttInit(1, metric, PI_PRIV_BOTH, &options) != PU_SUCCESS)
+		return failed("PiPttInit");
+	if (PttGetState(&ptt.it) != PU_SUCCESS)
+		return failed("PttGetState");
+	printf("PTT counts %s\n", ptt.it.name[0]);
+	if (memcmp(event.behind, own, sizeof own) != 0 || memcmp(ptt.behind, own, sizeof own) != 0)
+		return fprintf(stderr, "bytes behind a structure were overwritten\n"), 1;
+	return PttTerminate();
+}
+
+static int trace(void)
+{
+	WITH_OWN_BYTES(pi_trace_status, status);
+	WITH_OWN_BYTES(pi_itrace_status, itrace);
+
 	PiSetSource(PI_SOURCE_PERF);
 	if (TraceInit(1) != PU_SUCCESS)
-		return fprintf(stderr, "TraceInit: %s\n", PiErrorText()), 77;
-	if (PiTraceStatus(&two.status) != PU_SUCCESS)
-		return fprintf(stderr, "PiTraceStatus: %s\n", PiErrorText()), 1;
-	printf("rate %u, buffers of %llu bytes\n", two.status.rate,
-	       (unsigned long long)two.status.trace_bytes);
-	if (memcmp(one.behind, own, sizeof own) != 0 || memcmp(two.behind, own, sizeof own) != 0)
+		return failed("TraceInit"), 77;
+	if (PiTraceStatus(&status.it) != PU_SUCCESS)
+		return failed("PiTraceStatus");
+	printf("rate %u, buffers of %llu bytes\n", status.it.rate, (unsigned long long)status.it.trace_bytes);
+	if (PiITraceStatus(&itrace.it) != PU_SUCCESS)
+		return failed("PiITraceStatus");
+	printf("ITrace installed: %d\n", itrace.it.installed);
+	if (memcmp(status.behind, own, sizeof own) != 0 || memcmp(itrace.behind, own, sizeof own) != 0)
 		return fprintf(stderr, "bytes behind a structure were overwritten\n"), 1;
 	return TraceTerminate();
+}
+
+int main(void)
+{
+	const int rc = ask();
+
+	return rc != 0 ? rc : trace();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What earlier_caller.c needs of perfutil.h as it was when struct pi_trace_status ended with
- * throttled, and struct pi_event with meaning. */
+/* What earlier_caller.c needs of perfutil.h and perfutil_ptt.h as they were when struct
+ * pi_trace_status ended with throttled, struct pi_event with meaning, struct pi_itrace_status with
+ * steps, struct pi_ptt_options with threads and struct pi_ptt_state with unit. All structures whose
+ * size a caller sets are here. */
 #ifndef EARLIER_PERFUTIL_H
 #define EARLIER_PERFUTIL_H
 
@@ -53,5 +55,50 @@ struct pi_event {
 };
 
 int PiEvent(unsigned int index, struct pi_event* event);
+
+int PiCounterEvent(unsigned int index, struct pi_event* event);
+
+struct pi_itrace_status {
+  size_t size;
+  int installed;
+  int on;
+  int flags;
+  int how;
+  uint32_t threads;
+  uint32_t untraced;
+  uint32_t dirty;
+  uint64_t steps;
+};
+
+int PiITraceStatus(struct pi_itrace_status* status);
+
+struct pi_ptt_options {
+  size_t size;
+  unsigned int flags;
+  unsigned int threads;
+};
+
+#define PI_PRIV_BOTH 3
+#define MAX_PTT_METRICS 8
+
+int PiPttInit(int count, const char* const names[], int priv, const struct pi_ptt_options* options);
+int PttTerminate(void);
+
+struct pi_ptt_state {
+  size_t size;
+  int source;
+  int read;
+  unsigned int read_cycles;
+  int active;
+  int ints;
+  int keep;
+  int owner;
+  int metrics;
+  int metric[MAX_PTT_METRICS];
+  char name[MAX_PTT_METRICS][32];
+  char unit[MAX_PTT_METRICS][16];
+};
+
+int PttGetState(struct pi_ptt_state* state);
 
 #endif /* EARLIER_PERFUTIL_H */

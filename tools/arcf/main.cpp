@@ -2,6 +2,7 @@
 // arcf: reduces an arc, the report of an instruction trace, to call trees with instruction counts.
 #include <cli.h>
 #include <fcntl.h>
+#include <pi/files.h>
 #include <pi/unique_fd.h>
 #include <text.h>
 #include <unistd.h>
@@ -55,11 +56,11 @@ class Reader {
     std::string pending;
     std::string buffer(longest_line, '\0');
     for (;;) {
-      const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return false;
-      if (got == 0) break;
-      take(std::string_view(buffer).substr(0, static_cast<size_t>(got)), pending);
+      const auto got = pi::read_on(fd, std::as_writable_bytes(std::span(buffer)));
+      errno = got.error;
+      if (got.error != 0) return false;
+      if (got.bytes == 0) break;
+      take(std::string_view(buffer).substr(0, got.bytes), pending);
     }
     if (!pending.empty()) take_line(pending);
     return true;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "deadline.h"
+#include <pi/deadline.h>
 
 namespace pi::attach {
 

@@ -14,9 +14,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/uninterrupted.h>
 
 #include "below_root.h"
 
@@ -69,17 +71,12 @@ Error Hotspot::no_answer() const {
 }
 
 Status Hotspot::wait_for(int socket, short events, const Deadline& deadline) const {
-  while (!deadline.is_over()) {
-    pollfd waiting[] = {{target_.pidfd(), POLLIN, 0}, {socket, events, 0}};
-    const nfds_t count = socket >= 0 ? 2 : 1;
-    const int ready = ::poll(waiting, count, deadline.poll_ms());
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return Error{1, fmt::format("poll: {}", std::strerror(errno))};
-    if (waiting[1].revents != 0 && socket >= 0) return {};
-    if (waiting[0].revents != 0)
-      return Error{1, fmt::format("process {} has ended", target_.pid())};
-  }
-  return no_answer();
+  pollfd waiting[] = {{target_.pidfd(), POLLIN, 0}, {socket, events, 0}};
+  const int ready = poll_until(std::span(waiting).first(socket >= 0 ? 2 : 1), deadline);
+  if (ready < 0) return Error{1, fmt::format("poll: {}", std::strerror(errno))};
+  if (ready == 0) return no_answer();
+  if (waiting[1].revents != 0 && socket >= 0) return {};
+  return Error{1, fmt::format("process {} has ended", target_.pid())};
 }
 
 // By the kernel's word it is this process that listens, not one that has put a socket in its place.
@@ -113,10 +110,11 @@ Result<UniqueFd> Hotspot::connect_now(const Deadline& deadline) const {
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return Error{1, fmt::format("socket: {}", std::strerror(errno))};
-  while (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+  while (uninterrupted([&] {
+           return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+         }) != 0) {
     if (errno == ECONNREFUSED) return UniqueFd();
-    if (errno != EAGAIN && errno != EINTR)
-      return Error{1, fmt::format("/tmp/{}: {}", name, std::strerror(errno))};
+    if (errno != EAGAIN) return Error{1, fmt::format("/tmp/{}: {}", name, std::strerror(errno))};
     // Too many others wait to be accepted.
     if (deadline.is_over()) return no_answer();
     (void)wait_for(-1, 0, Deadline(std::chrono::milliseconds(20)));
@@ -165,12 +163,13 @@ Result<UniqueFd> Hotspot::connect(const Deadline& deadline) const {
 
 Status Hotspot::send(int socket, const std::string& request, const Deadline& deadline) const {
   for (size_t done = 0; done < request.size();) {
-    const ssize_t sent = ::send(socket, request.data() + done, request.size() - done, MSG_NOSIGNAL);
+    const ssize_t sent = uninterrupted(
+        [&] { return ::send(socket, request.data() + done, request.size() - done, MSG_NOSIGNAL); });
     if (sent >= 0) {
       done += static_cast<size_t>(sent);
     } else if (errno == EAGAIN) {
       if (auto ready = wait_for(socket, POLLOUT, deadline); !ready) return ready;
-    } else if (errno != EINTR) {
+    } else {
       return Error{
           1, fmt::format("cannot send to process {}: {}", target_.pid(), std::strerror(errno))};
     }
@@ -182,7 +181,7 @@ Result<std::string> Hotspot::receive(int socket, const Deadline& deadline) const
   std::string reply;
   char part[4096];
   while (!deadline.is_over()) {
-    const ssize_t got = ::recv(socket, part, sizeof part, 0);
+    const ssize_t got = uninterrupted([&] { return ::recv(socket, part, sizeof part, 0); });
     if (got == 0) return reply;
     if (got > 0) {
       reply.append(part, static_cast<size_t>(got));
@@ -191,7 +190,7 @@ Result<std::string> Hotspot::receive(int socket, const Deadline& deadline) const
                                     max_reply_bytes)};
     } else if (errno == EAGAIN) {
       if (auto ready = wait_for(socket, POLLIN, deadline); !ready) return ready.error();
-    } else if (errno != EINTR) {
+    } else {
       return Error{
           1, fmt::format("no answer from process {}: {}", target_.pid(), std::strerror(errno))};
     }

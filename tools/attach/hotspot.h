@@ -5,10 +5,10 @@
 
 #include <string>
 
+#include <pi/deadline.h>
 #include <pi/result.h>
 #include <pi/unique_fd.h>
 
-#include "deadline.h"
 #include "target.h"
 
 namespace pi::attach {

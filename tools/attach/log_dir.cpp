@@ -10,31 +10,21 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/jit_log.h>
+#include <pi/uninterrupted.h>
 
 namespace pi::attach {
 namespace {
 
 std::string random_name() {
   uint64_t number = 0;
-  while (::getrandom(&number, sizeof number, 0) < 0 && errno == EINTR) {
-  }
+  (void)uninterrupted([&] { return ::getrandom(&number, sizeof number, 0); });
   return fmt::format("pitrace.{:016x}", number);
 }
 
-Error failure(const std::string& what) {
-  return {1, fmt::format("{}: {}", what, std::strerror(errno))};
-}
-
-bool write_all(int fd, const char* bytes, size_t size) {
-  while (size > 0) {
-    const ssize_t wrote = ::write(fd, bytes, size);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes += wrote;
-    size -= static_cast<size_t>(wrote);
-  }
-  return true;
+Error failure(const std::string& what, int error = errno) {
+  return {1, fmt::format("{}: {}", what, std::strerror(error))};
 }
 
 }  // namespace
@@ -62,14 +52,14 @@ Status LogDir::copy_here(int file, const std::string& name) const {
   const UniqueFd copy(::openat(fd_.get(), name.c_str(),
                                O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0500));
   if (!copy) return failure(path() + "/" + name);
-  char part[64 << 10];
-  for (off_t at = 0;;) {
-    const ssize_t got = ::pread(file, part, sizeof part, at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failure("cannot read the agent");
-    if (got == 0) return {};
-    if (!write_all(copy.get(), part, static_cast<size_t>(got))) return failure(path() + "/" + name);
-    at += got;
+  std::byte part[64 << 10];
+  for (uint64_t at = 0;;) {
+    const auto got = read_at(file, at, part);
+    if (got.error != 0) return failure("cannot read the agent", got.error);
+    if (got.bytes == 0) return {};
+    if (const int error = write_all(copy.get(), std::span(part).first(got.bytes)); error != 0)
+      return failure(path() + "/" + name, error);
+    at += got.bytes;
   }
 }
 

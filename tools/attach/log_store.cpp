@@ -2,16 +2,13 @@
 // Writes fetched logs beside the trace. What comes in was written by a stranger.
 #include "log_store.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/jit_log.h>
 
 #include "log_dir.h"
@@ -62,13 +59,11 @@ bool is_log_of(std::string_view beginning, const LogOwner& owner) {
 Status LogStore::begin(int kind) {
   abandon();
   name_ = log_name(kind, owner_.pid);
-  unfinished_ = name_ + ".part";
   beginning_.clear();
   size_ = 0;
-  ::unlinkat(directory_, unfinished_.c_str(), 0);
-  file_ = UniqueFd(::openat(directory_, unfinished_.c_str(),
-                            O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (!file_) return Error{1, fmt::format("cannot write {}: {}", name_, std::strerror(errno))};
+  auto file = NewFile::create_in(directory_, name_, ".log-", 0644, Umask::applied);
+  if (!file) return Error{1, fmt::format("cannot write {}: {}", name_, file.error().message)};
+  file_.emplace(std::move(*file));
   return {};
 }
 
@@ -79,13 +74,8 @@ Status LogStore::add(std::string_view bytes) {
     return Error{1, fmt::format("{} has more than {} bytes", name_, max_log_bytes)};
   if (!is_text(bytes)) return Error{1, fmt::format("{} is not text", name_)};
   beginning_ += bytes.substr(0, beginning_bytes - std::min(beginning_bytes, beginning_.size()));
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(file_.get(), bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0)
-      return Error{1, fmt::format("cannot write {}: {}", name_, std::strerror(errno))};
-    bytes.remove_prefix(static_cast<size_t>(wrote));
-  }
+  if (const int error = write_all(file_->fd(), text_bytes(bytes)); error != 0)
+    return Error{1, fmt::format("cannot write {}: {}", name_, std::strerror(error))};
   return {};
 }
 
@@ -94,20 +84,15 @@ Status LogStore::finish() {
   if (!is_log_of(beginning_, owner_))
     return Error{1, fmt::format("{} is not a log of this process", name_)};
   // One of an earlier run is kept.
-  if (::renameat(directory_, name_.c_str(), directory_, (name_ + ".old").c_str()) != 0 &&
-      errno != ENOENT)
-    return Error{1, fmt::format("cannot rename {}: {}", name_, std::strerror(errno))};
-  if (::renameat(directory_, unfinished_.c_str(), directory_, name_.c_str()) != 0)
-    return Error{1, fmt::format("cannot write {}: {}", name_, std::strerror(errno))};
+  if (const int error = file_->commit(true); error != 0)
+    return Error{1, fmt::format("cannot write {}: {}", name_, std::strerror(error))};
   file_.reset();
   ++stored_;
   return {};
 }
 
 void LogStore::abandon() {
-  if (!file_) return;
   file_.reset();
-  ::unlinkat(directory_, unfinished_.c_str(), 0);
 }
 
 }  // namespace pi::attach

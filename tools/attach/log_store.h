@@ -6,11 +6,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include <pi/new_file.h>
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 
 namespace pi::attach {
 
@@ -34,7 +35,6 @@ bool is_log_of(std::string_view beginning, const LogOwner& owner);
 class LogStore {
  public:
   LogStore(int directory, LogOwner owner) : directory_(directory), owner_(owner) {}
-  ~LogStore() { abandon(); }
   LogStore(const LogStore&) = delete;
   LogStore& operator=(const LogStore&) = delete;
 
@@ -47,8 +47,8 @@ class LogStore {
  private:
   int directory_;
   LogOwner owner_;
-  UniqueFd file_;
-  std::string name_, unfinished_, beginning_;
+  std::optional<NewFile> file_;
+  std::string name_, beginning_;
   uint64_t size_ = 0;
   int stored_ = 0;
 };

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/uninterrupted.h>
 
 #include "attach_protocol.h"
 #include "channel.h"
@@ -114,13 +115,11 @@ void wait_for_end(const Child& child, int signals) {
   for (;;) {
     pollfd waiting[] = {
         {STDIN_FILENO, POLLIN, 0}, {signals, POLLIN, 0}, {child.channel(), POLLIN, 0}};
-    const int ready = ::poll(waiting, 3, -1);
-    if (ready < 0 && errno == EINTR) continue;
+    const int ready = uninterrupted([&] { return ::poll(waiting, 3, -1); });
     if (ready < 0 || waiting[1].revents != 0 || waiting[2].revents != 0) return;
     if (waiting[0].revents == 0) continue;
     char ignored[256];
-    const ssize_t got = ::read(STDIN_FILENO, ignored, sizeof ignored);
-    if (got == 0 || (got < 0 && errno != EINTR)) return;
+    if (uninterrupted([&] { return ::read(STDIN_FILENO, ignored, sizeof ignored); }) <= 0) return;
   }
 }
 

@@ -12,9 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
+#include <pi/files.h>
+#include <pi/uninterrupted.h>
 
 #include "attach_protocol.h"
 #include "below_root.h"
@@ -133,8 +136,7 @@ class Child {
 
   void wait_until_asked() const {
     pollfd waiting{channel_, POLLIN, 0};
-    while (::poll(&waiting, 1, -1) < 0 && errno == EINTR) {
-    }
+    (void)uninterrupted([&] { return ::poll(&waiting, 1, -1); });
   }
 
   void note(const std::string& text) const { send_packet(channel_, PacketKind::note, text); }
@@ -151,15 +153,15 @@ class Child {
     std::string part(max_payload_bytes, '\0');
     // As much as there is now: a JVM that JProf is still in goes on writing.
     for (uint64_t left = log->size; left > 0;) {
-      const ssize_t got = ::read(log->fd.get(), part.data(), std::min<uint64_t>(left, part.size()));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return refuse(fmt::format("{}: {}", name, std::strerror(errno)));
-      if (got == 0) break;
-      const auto bytes = std::string_view(part).substr(0, static_cast<size_t>(got));
+      const auto wanted = std::span(part).first(std::min<uint64_t>(left, part.size()));
+      const auto got = read_on(log->fd.get(), std::as_writable_bytes(wanted));
+      if (got.error != 0) return refuse(fmt::format("{}: {}", name, std::strerror(got.error)));
+      if (got.bytes == 0) break;
+      const auto bytes = std::string_view(part).substr(0, got.bytes);
       // The parent looks, too. Here it ends the work on a file of nothing but holes.
       if (!is_text(bytes)) return refuse(name + " is not text");
       if (!send_packet(channel_, PacketKind::log_bytes, bytes)) return;
-      left -= static_cast<uint64_t>(got);
+      left -= got.bytes;
     }
     send_packet(channel_, PacketKind::log_ends);
   }

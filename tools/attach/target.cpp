@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 
 namespace pi::attach {
 namespace {
@@ -58,12 +59,12 @@ bool each_line(int directory, const char* name, size_t limit,
   std::string pending;
   char part[16 << 10];
   for (size_t total = 0; total < limit;) {
-    const ssize_t got = ::read(file.get(), part, sizeof part);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    if (got == 0) return true;
-    total += static_cast<size_t>(got);
-    pending.append(part, static_cast<size_t>(got));
+    const auto got = read_on(file.get(), std::as_writable_bytes(std::span(part)));
+    errno = got.error;
+    if (got.error != 0) return false;
+    if (got.bytes == 0) return true;
+    total += got.bytes;
+    pending.append(part, got.bytes);
     size_t begin = 0;
     for (size_t end; (end = pending.find('\n', begin)) != pending.npos; begin = end + 1)
       if (!use(std::string_view(pending).substr(begin, end - begin))) return true;

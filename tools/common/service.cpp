@@ -19,6 +19,8 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <pi/files.h>
+#include <pi/uninterrupted.h>
 #include <pi/unique_fd.h>
 #include <pi/user_socket.h>
 
@@ -98,16 +100,14 @@ Farewell serve_all(const Service& service, int listener, int signals) {
   Farewell farewell;
   for (;;) {
     pollfd waiting[] = {{signals, POLLIN, 0}, {listener, POLLIN, 0}};
-    const int ready = ::poll(waiting, 2, -1);
-    if (ready < 0 && errno == EINTR) continue;
+    const int ready = uninterrupted([&] { return ::poll(waiting, 2, -1); });
     if (ready < 0 || waiting[0].revents != 0) return farewell;
     if (waiting[1].revents != 0 && serve(service, listener, farewell)) return farewell;
   }
 }
 
 void report(int fd, const Reply& reply) {
-  const std::string text = encode_reply(reply);
-  (void)!::write(fd, text.data(), text.size());
+  (void)write_all(fd, text_bytes(encode_reply(reply)));
   ::close(fd);
 }
 
@@ -144,17 +144,6 @@ int run_service(const Service& service, int report_fd) {
   std::_Exit(run_service(service, report_place));
 }
 
-std::string read_to_end(int fd) {
-  std::string text;
-  char part[4096];
-  for (;;) {
-    const ssize_t got = ::read(fd, part, sizeof part);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(part, static_cast<size_t>(got));
-  }
-}
-
 }  // namespace
 
 Reply start_service(const Service& service) {
@@ -169,10 +158,9 @@ Reply start_service(const Service& service) {
   if (child == 0) become_service(service, write_end.get());
   write_end.reset();
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  const auto reply = decode_reply(read_to_end(read_end.get()));
-  if (reply) return *reply;
+  (void)uninterrupted([&] { return ::waitpid(child, &status, 0); });
+  if (const auto text = read_whole(read_end.get(), reply_bytes_most))
+    if (const auto reply = decode_reply(*text)) return *reply;
   return {failure,
           fmt::format("The {} ended before it could tell why; it may have been killed, for "
                       "instance for lack of memory.",

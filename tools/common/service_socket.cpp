@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <pi/uninterrupted.h>
 #include <pi/user_socket.h>
 
 namespace pi::service {
@@ -48,19 +49,15 @@ Result<UniqueFd> connect_to(const std::string& path, const Names& names) {
 }
 
 bool send_packet(int fd, std::string_view packet) {
-  ssize_t sent;
-  do {
-    sent = ::send(fd, packet.data(), packet.size(), MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
+  const ssize_t sent =
+      uninterrupted([&] { return ::send(fd, packet.data(), packet.size(), MSG_NOSIGNAL); });
   return sent == static_cast<ssize_t>(packet.size());
 }
 
 bool receive_packet(int fd, size_t limit, std::string& packet) {
   packet.resize(limit);
-  ssize_t got;
-  do {
-    got = ::recv(fd, packet.data(), packet.size(), MSG_TRUNC);
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got =
+      uninterrupted([&] { return ::recv(fd, packet.data(), packet.size(), MSG_TRUNC); });
   // MSG_TRUNC tells the packet's real length, which may exceed the room.
   if (got <= 0 || static_cast<size_t>(got) > limit) return false;
   packet.resize(static_cast<size_t>(got));

@@ -2,24 +2,23 @@
 // Small text files that users write: limits, further reports.
 #include "text_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pi/budget.h>
-#include <pi/unique_fd.h>
+#include <pi/files.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 namespace pi {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\v\f";
 
-Error system_error(const char* what, const std::string& path) {
-  const int reason = errno;
-  return {reason, fmt::format("cannot {} {}: {}.", what, path, std::strerror(reason))};
+Error failure(const char* what, const std::string& path, const Error& error) {
+  return {error.code, fmt::format("cannot {} {}: {}.", what, path, error.message)};
 }
 
 std::string_view without_comment(std::string_view line) {
@@ -31,29 +30,25 @@ std::string_view without_comment(std::string_view line) {
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
-  // O_NONBLOCK: a FIFO of that name must not hold us up before it is refused.
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return system_error("open", path);
+  const auto file = open_regular(path);
+  if (!file && file.error().code == not_regular)
+    return Error{EINVAL, path + " is not a regular file."};
+  if (!file) return failure("open", path, file.error());
+  return read_text_file(file->fd.get(), path, max_bytes);
+}
+
+Result<std::string> read_text_file(int fd, const std::string& name, size_t max_bytes) {
   struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return system_error("examine", path);
-  if (!S_ISREG(status.st_mode)) return Error{EINVAL, path + " is not a regular file."};
-  const Error too_long{
-      EFBIG,
-      fmt::format("{} is longer than {} bytes: that is no file of this kind.", path, max_bytes)};
+  if (::fstat(fd, &status) != 0 || ::lseek(fd, 0, SEEK_SET) != 0)
+    return failure("read", name, {errno, std::generic_category().message(errno)});
   const auto size = static_cast<uint64_t>(status.st_size);
-  if (size > max_bytes) return too_long;
-  if (size > sparse_file.of(real_size(fd.get(), status)))
-    return Error{EFBIG, fmt::format("{} has holes: that is no text file; it is not read.", path)};
-  std::string text(static_cast<size_t>(status.st_size), '\0');
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::read(fd.get(), text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("read", path);
-    if (count == 0) break;
-    done += static_cast<size_t>(count);
-  }
-  text.resize(done);
+  if (size > max_bytes)
+    return Error{EFBIG, fmt::format("{} is longer than {} bytes: that is no file of this kind.",
+                                    name, max_bytes)};
+  if (size > sparse_file.of(real_size(fd, status)))
+    return Error{EFBIG, fmt::format("{} has holes: that is no text file; it is not read.", name)};
+  auto text = read_whole(fd, size);
+  if (!text) return failure("read", name, text.error());
   return text;
 }
 

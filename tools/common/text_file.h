@@ -14,6 +14,8 @@ namespace pi {
 
 // The bytes of a regular file of at most max_bytes.
 Result<std::string> read_text_file(const std::string& path, size_t max_bytes);
+// The same of an open file, from its beginning; name: what messages call it.
+Result<std::string> read_text_file(int fd, const std::string& name, size_t max_bytes);
 
 // Room for any file that a person would write.
 constexpr size_t written_by_hand = 1 << 20;

@@ -36,6 +36,13 @@ std::optional<ThreadStart> parse_line(std::string_view line) {
 
 }  // namespace
 
+bool is_thread_log(std::string_view text) {
+  static const std::string head =
+      std::string(format::addition) + std::string(format::head_word) + ' ';
+  return text.starts_with(head) || text.starts_with(format::interval) ||
+         text.starts_with(format::thread_word);
+}
+
 std::vector<ThreadStart> parse_thread_log(std::string_view text) {
   std::vector<ThreadStart> starts;
   for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))

@@ -17,6 +17,9 @@ struct ThreadStart {
   std::string name;
 };
 
+// Whether a text begins as these logs do: what a path leads to by now may be anything.
+bool is_thread_log(std::string_view text);
+
 // By time. Lines that make no sense are left out: every byte may be wrong. The last line, if it is
 // cut off, is none.
 std::vector<ThreadStart> parse_thread_log(std::string_view text);

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <pi/uninterrupted.h>
 
 namespace pi::cpi {
 namespace {
@@ -26,11 +27,7 @@ Result<Pipe> make_pipe() {
 }
 
 ssize_t read_some(int fd, void* place, size_t bytes) {
-  ssize_t got;
-  do {
-    got = ::read(fd, place, bytes);
-  } while (got < 0 && errno == EINTR);
-  return got;
+  return uninterrupted([&] { return ::read(fd, place, bytes); });
 }
 
 [[noreturn]] void become(std::vector<char*>& arguments, int go, int failure) {
@@ -86,8 +83,7 @@ Status Command::let_go() {
 
 int Command::wait() {
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
+  (void)uninterrupted([&] { return ::waitpid(pid_, &status, 0); });
   constexpr int killed = 128;
   return WIFSIGNALED(status) ? killed + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // genmap: writes the symbol map of an image, in the form of nm -a.
 #include <cli.h>
-#include <fcntl.h>
-#include <pi/unique_fd.h>
+#include <pi/files.h>
+#include <pi/new_file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,26 +47,13 @@ std::string map_text(genmap::SymbolMap map, bool by_address) {
   return text;
 }
 
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(static_cast<size_t>(count));
-  }
-  return true;
-}
-
 // Under its name only when it is complete.
 int write_file(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  pi::UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!fd) return fail(fmt::format("cannot write {}: {}.", temporary, std::strerror(errno)));
-  if (write_all(fd.get(), text) && ::close(fd.release()) == 0 &&
-      ::rename(temporary.c_str(), path.c_str()) == 0)
-    return cli::exit_good;
-  const int reason = errno;
-  ::unlink(temporary.c_str());
+  auto file = pi::NewFile::create(path, ".genmap-", 0666, pi::Umask::applied);
+  if (!file) return fail(fmt::format("cannot write {}: {}.", path, file.error().message));
+  int reason = pi::write_all(file->fd(), pi::text_bytes(text));
+  if (reason == 0) reason = file->commit();
+  if (reason == 0) return cli::exit_good;
   return fail(fmt::format("cannot write {}: {}.", path, std::strerror(reason)));
 }
 
@@ -84,8 +71,9 @@ int run(const std::vector<std::string>& arguments) {
   if (!map) return fail(map.error().message);
   const std::string text = map_text(*map, given.has("-n"));
   if (given.has("-o")) return write_file(given.text("-o"), text);
-  if (write_all(STDOUT_FILENO, text) || errno == EPIPE) return cli::exit_good;
-  return fail(fmt::format("cannot write to the standard output: {}.", std::strerror(errno)));
+  const int reason = pi::write_all(STDOUT_FILENO, pi::text_bytes(text));
+  if (reason == 0 || reason == EPIPE) return cli::exit_good;
+  return fail(fmt::format("cannot write to the standard output: {}.", std::strerror(reason)));
 }
 
 }  // namespace

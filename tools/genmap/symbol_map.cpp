@@ -2,11 +2,9 @@
 // An image's symbols as nm -a shows them.
 #include "symbol_map.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
-#include <pi/unique_fd.h>
-#include <sys/stat.h>
+#include <pi/files.h>
 
 #include <algorithm>
 #include <cctype>
@@ -109,14 +107,14 @@ void read_table(Elf* elf, const Table& table, bool defined_only, std::vector<Map
 }  // namespace
 
 pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool defined_only) {
-  const pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0)
-    return pi::Error{errno, fmt::format("cannot open {}: {}.", path, std::strerror(errno))};
-  if (!S_ISREG(status.st_mode))
+  const auto file = pi::open_regular(path);
+  if (!file && file.error().code == pi::not_regular)
     return pi::Error{EINVAL, fmt::format("{} is not a regular file.", path)};
+  if (!file)
+    return pi::Error{file.error().code,
+                     fmt::format("cannot open {}: {}.", path, file.error().message)};
   elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
+  const std::unique_ptr<Elf, EndElf> elf(elf_begin(file->fd.get(), ELF_C_READ, nullptr));
   GElf_Ehdr header;
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF || !gelf_getehdr(elf.get(), &header))
     return pi::Error{ENOEXEC, fmt::format("{} is no ELF file (a compressed kernel must be unpacked "

@@ -4,15 +4,20 @@
 
 #include <a2n.h>
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/jit_log.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "text.h"
 #include "text_file.h"
+#include "thread_log.h"
+#include "trace_archive.h"
 
 namespace post {
 namespace {
@@ -68,6 +73,14 @@ Found found_of(int rc) {
     default:
       return Found::no_module;
   }
+}
+
+// Nothing where it is no such log: what is read goes into archives.
+std::optional<std::string> read_thread_log(int fd, const std::string& name) {
+  constexpr size_t largest = size_t{1} << 28;
+  auto text = pi::read_text_file(fd, name, largest);
+  if (!text || !pi::is_thread_log(*text)) return std::nullopt;
+  return std::move(*text);
 }
 
 }  // namespace
@@ -230,21 +243,41 @@ size_t A2nSymbolizer::read_code(uint64_t time, uint32_t pid, uint64_t address,
   return length;
 }
 
-std::string A2nSymbolizer::archived_path(const LogKey& log) const {
+int A2nSymbolizer::archived_log(const LogKey& log) const {
   const auto found = archived_->find(log);
-  return found == archived_->end() ? "" : fmt::format("/proc/self/fd/{}", found->second.get());
+  return found == archived_->end() ? -1 : found->second.get();
+}
+
+std::map<LogKey, int> A2nSymbolizer::logs() const {
+  std::map<LogKey, int> logs;
+  for (const auto& [log, fd] : used_) logs[log] = archived_ ? archived_log(log) : fd.get();
+  return logs;
+}
+
+void A2nSymbolizer::keep(const LogKey& log, pi::UniqueFd fd) {
+  if (used_.size() >= most_archived_logs) fd.reset();
+  used_.insert_or_assign(log, std::move(fd));
 }
 
 int A2nSymbolizer::load_file(const ProcessIds& process, LogKind kind, const std::string& path) {
+  const LogKey log{kind, process.pid};
   const A2N_JIT_PROCESS inner{process.inner_pid, process.pid_namespace};
   const int form = kind == LogKind::code   ? A2N_JIT_LOG
                    : kind == LogKind::dump ? A2N_JIT_DUMP
                                            : A2N_JIT_PERF_MAP;
-  if (!archived_) return A2nLoadJittedMethods(process.pid, form, path.c_str(), &inner);
-  const auto log = archived_->find({kind, process.pid});
-  if (log == archived_->end()) return A2N_FILE_NOT_FOUND;
-  return A2nLoadJittedMethodsFrom(process.pid, form, log->second.get(),
-                                  archived_name(log->first).c_str(), &inner);
+  pi::UniqueFd file;  // not of those in archives, which are the archive's
+  int fd = archived_ ? archived_log(log) : -1;
+  if (archived_ && fd < 0) return A2N_FILE_NOT_FOUND;
+  if (!archived_) {
+    if (const int rc = A2nOpenJittedMethods(process.pid, form, path.c_str(), &fd);
+        rc != A2N_SUCCESS)
+      return rc;
+    file = pi::UniqueFd(fd);
+  }
+  const std::string name = archived_ ? archived_name(log) : path;
+  const int rc = A2nLoadJittedMethodsFrom(process.pid, form, fd, name.c_str(), &inner);
+  if (rc == A2N_SUCCESS) keep(log, std::move(file));
+  return rc;
 }
 
 bool A2nSymbolizer::load_code(const ProcessIds& process, LogKind kind,
@@ -254,7 +287,6 @@ bool A2nSymbolizer::load_code(const ProcessIds& process, LogKind kind,
     const int rc = load_file(process, kind, path);
     if (rc == A2N_FILE_NOT_FOUND) continue;
     if (rc == A2N_SUCCESS) {
-      used_[{kind, process.pid}] = archived_ ? archived_path({kind, process.pid}) : path;
       if (tell_logs_)
         log_messages_.push_back(fmt::format("process {}: {}", process.pid, printable(path)));
       return true;
@@ -285,16 +317,21 @@ uint64_t A2nSymbolizer::next_code_change(uint64_t time, uint32_t pid) {
 }
 
 std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& process) {
-  constexpr size_t largest = size_t{1} << 28;
   if (strangers_.contains(process.pid)) return {};
   const LogKey key{LogKind::threads, process.pid};
-  std::vector<std::string> paths = jprof_logs(prefix_, pi::jit_log::jtnm_kind, process);
-  if (archived_) paths = {archived_path(key)};
-  for (const std::string& path : paths)
-    if (const auto text = pi::read_text_file(path, largest)) {
-      used_[key] = path;
-      return pi::parse_thread_log(*text);
-    }
+  if (archived_) {
+    const auto text = read_thread_log(archived_log(key), archived_name(key));
+    if (text) keep(key, pi::UniqueFd());
+    return pi::parse_thread_log(text.value_or(""));
+  }
+  for (const std::string& path : jprof_logs(prefix_, pi::jit_log::jtnm_kind, process)) {
+    // The link of a user who may write to the directory could lead to another user's file.
+    auto file = pi::open_regular(path, pi::Links::refused);
+    const auto text = file ? read_thread_log(file->fd.get(), path) : std::nullopt;
+    if (!text) continue;
+    keep(key, std::move(file->fd));
+    return pi::parse_thread_log(*text);
+  }
   return {};
 }
 

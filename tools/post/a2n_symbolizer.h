@@ -57,8 +57,8 @@ class A2nSymbolizer final : public Symbolizer {
 
   // What became of each process's logs, with SymbolOptions::tell_logs.
   const std::vector<std::string>& log_messages() const { return log_messages_; }
-  // The logs that were used.
-  const std::map<LogKey, std::string>& logs() const { return used_; }
+  // The logs that were used, open; -1 for those that are more than an archive takes.
+  std::map<LogKey, int> logs() const;
 
  private:
   static pi::Status set_naming(const SymbolOptions& options);
@@ -70,8 +70,10 @@ class A2nSymbolizer final : public Symbolizer {
   bool load_code(const ProcessIds& process, LogKind kind, const std::vector<std::string>& paths,
                  bool& refused);
   int load_file(const ProcessIds& process, LogKind kind, const std::string& path);
-  // The path of a log that an archive had with it; "" where it has none.
-  std::string archived_path(const LogKey& log) const;
+  // A log that an archive had with it; -1 where it has none.
+  int archived_log(const LogKey& log) const;
+  // The log was used.
+  void keep(const LogKey& log, pi::UniqueFd fd);
 
   std::string damage_;
   std::string text_;    // a name with the final zero that liba2n needs
@@ -79,7 +81,9 @@ class A2nSymbolizer final : public Symbolizer {
   bool here_ = false;   // the trace was made on this machine
   bool tell_logs_ = false;
   std::map<uint32_t, std::string> jit_dumps_;  // by pid, the newest
-  std::map<LogKey, std::string> used_;
+  // Open, so that an archive gets what was read and not what has the path by then; but for those
+  // that are archived_ and those that no archive would take.
+  std::map<LogKey, pi::UniqueFd> used_;
   const std::map<LogKey, pi::UniqueFd>* archived_ = nullptr;
   std::set<uint32_t> expected_;             // pids of which there must be a log
   std::unordered_set<uint32_t> strangers_;  // whose log is another process's

@@ -159,6 +159,12 @@ std::vector<std::string> TickAnalysis::symbol_files() {
   return files;
 }
 
+pi::Result<pi::UniqueFd> TickAnalysis::open_symbol_file(size_t index) {
+  int fd = -1;
+  if (A2nOpenSymbolFile(index, &fd) == A2N_SUCCESS) return pi::UniqueFd(fd);
+  return pi::Error{-1, fmt::format("cannot pack {}.", A2nGetErrorText())};
+}
+
 Summary TickAnalysis::summary() {
   return {run_.file,
           run_.totals,

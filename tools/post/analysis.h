@@ -62,8 +62,10 @@ class TickAnalysis {
   static pi::Status save_symbols(int fd);
   // The files they came from.
   static std::vector<std::string> symbol_files();
-  // The logs of code made at run time that were used, by path.
-  const std::map<LogKey, std::string>& logs() const { return symbolizer_.logs(); }
+  // The index-th of them, unless it was replaced or changed since.
+  static pi::Result<pi::UniqueFd> open_symbol_file(size_t index);
+  // The logs of code made at run time that were used.
+  std::map<LogKey, int> logs() const { return symbolizer_.logs(); }
 
  private:
   pi::Status begin_arc();

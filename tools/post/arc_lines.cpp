@@ -2,6 +2,8 @@
 // The lines of an arc as text.
 #include "arc_lines.h"
 
+#include <pi/hex.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -11,8 +13,6 @@ namespace {
 constexpr size_t buffer_bytes = 1 << 20;
 // Beside its names a line needs less than this.
 constexpr size_t line_overhead = 160;
-
-constexpr char digits[] = "0123456789abcdef";
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void ArcLines::put_right(uint64_t value, unsigned width) {
   char text[20];
   unsigned size = 0;
   do {
-    text[sizeof text - ++size] = digits[value % base];
+    text[sizeof text - ++size] = pi::hex_digits[value % base];
     value /= base;
   } while (value != 0);
   for (unsigned i = size; i < width; ++i) put_char(' ');
@@ -52,7 +52,7 @@ void ArcLines::put(const ArcLine& line) {
   put_char(' ');
   put_char(line.user ? 'U' : 'K');
   put_char(' ');
-  put_char(digits[digit_of(line.type)]);
+  put_char(pi::hex_digits[digit_of(line.type)]);
   put_char(' ');
   put_right<10>(line.instructions, 5);
   put_char(' ');

@@ -3,6 +3,7 @@
 #include "block_decoder.h"
 
 #include <fmt/format.h>
+#include <pi/hex.h>
 
 #include <algorithm>
 
@@ -180,8 +181,7 @@ void BlockDecoder::put_lines(const CodePlace& place, uint64_t start, uint32_t in
     const size_t length = disassembler(place).decode(rest, start + at).length;
     out += fmt::format(" ss: {:#x} {} ", start + at, length);
     if (with_bytes) {
-      for (const std::byte byte : rest.first(length))
-        out += fmt::format("{:02x}", static_cast<unsigned>(byte));
+      out += pi::to_hex(rest.first(length));
       out += ' ';
     }
     out += disassembler(place).text(rest, start + at);

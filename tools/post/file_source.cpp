@@ -2,8 +2,8 @@
 // A regular file as a ByteSource.
 #include "file_source.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -13,20 +13,27 @@
 #include "budgets.h"
 
 namespace post {
+namespace {
+
+pi::Error irregular(const std::string& path) {
+  return {EINVAL, fmt::format("{} is not a regular file; name a trace file with -r.", path)};
+}
+
+}  // namespace
 
 pi::Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path) {
-  // O_NONBLOCK: a FIFO of that name must not hold us up before it is refused.
-  pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) {
-    const int reason = errno;
+  auto file = pi::open_regular(path);
+  if (!file && file.error().code == pi::not_regular) return irregular(path);
+  if (!file) {
+    const int reason = file.error().code;
     const char* hint = reason == ENOENT
                            ? " Record one with run.tprof or swtrace, or name it with -r."
                        : reason == EACCES ? " Trace files belong to the user who recorded them."
                                           : "";
     return pi::Error{reason, fmt::format("cannot open the trace file {}: {}.{}", path,
-                                         std::strerror(reason), hint)};
+                                         file.error().message, hint)};
   }
-  return from_fd(std::move(fd), path);
+  return from_fd(std::move(file->fd), path);
 }
 
 pi::Result<std::unique_ptr<FileSource>> FileSource::from_fd(pi::UniqueFd fd,
@@ -34,9 +41,7 @@ pi::Result<std::unique_ptr<FileSource>> FileSource::from_fd(pi::UniqueFd fd,
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0)
     return pi::Error{errno, fmt::format("cannot examine {}: {}.", path, std::strerror(errno))};
-  if (!S_ISREG(status.st_mode))
-    return pi::Error{EINVAL,
-                     fmt::format("{} is not a regular file; name a trace file with -r.", path)};
+  if (!S_ISREG(status.st_mode)) return irregular(path);
   const auto size = static_cast<uint64_t>(status.st_size);
   const uint64_t stored = pi::real_size(fd.get(), status);
   if (size > budgets::trace_file.of(stored))
@@ -47,16 +52,9 @@ pi::Result<std::unique_ptr<FileSource>> FileSource::from_fd(pi::UniqueFd fd,
 }
 
 size_t FileSource::read(uint64_t offset, std::span<std::byte> out) {
-  size_t done = 0;
-  while (done < out.size()) {
-    const ssize_t count =
-        ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) error_ = std::strerror(errno);
-    if (count <= 0) break;
-    done += static_cast<size_t>(count);
-  }
-  return done;
+  const auto got = pi::read_at(fd_.get(), offset, out);
+  if (got.error != 0) error_ = std::strerror(got.error);
+  return got.bytes;
 }
 
 }  // namespace post

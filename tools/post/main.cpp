@@ -215,7 +215,8 @@ int make_archive(TraceRun& run, const Options& options) {
   if (!symbols) return fail(symbols.error());
   if (const pi::Status status = TickAnalysis::save_symbols(symbols->get()); !status)
     return fail(status.error());
-  ArchiveSources sources{run.source->fd(), symbols->get(), {}, analysis.logs()};
+  ArchiveSources sources{
+      run.source->fd(), symbols->get(), {}, TickAnalysis::open_symbol_file, analysis.logs()};
   if (options.archive_files) sources.files = TickAnalysis::symbol_files();
   // Readable like the trace itself: it tells what everybody on the machine did.
   auto file = OutputFile::create(options.output(*options.archive), 0600);

@@ -3,8 +3,8 @@
 #ifndef POST_OUTPUT_FILE_H
 #define POST_OUTPUT_FILE_H
 
+#include <pi/new_file.h>
 #include <pi/result.h>
-#include <pi/unique_fd.h>
 #include <sys/types.h>
 
 #include <memory>
@@ -32,12 +32,10 @@ class OutputFile final : public Sink {
   pi::Status commit();
 
  private:
-  OutputFile(std::string path, std::string temporary, pi::UniqueFd fd);
-  pi::Error error(const char* what) const;
+  OutputFile(std::string path, pi::NewFile file);
 
   std::string path_;
-  std::string temporary_;
-  pi::UniqueFd fd_;
+  pi::NewFile file_;
   int write_error_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <disassembler.h>
 #include <fmt/format.h>
+#include <pi/hex.h>
 
 #include <algorithm>
 #include <span>
@@ -31,12 +32,6 @@ constexpr const char* legend_code = " C: offset(hex)  bytes of code\n";
 constexpr const char* legend_instructions =
     " I: ticks  offset(hex)  bytes of code  instruction\n"
     "    NotAligned: ticks fell on addresses inside the instruction\n";
-
-std::string hex(Bytes bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
-  return text;
-}
 
 class Writer {
  public:
@@ -91,7 +86,7 @@ class Writer {
   void put_bytes(Bytes bytes) {
     for (size_t at = 0; at < bytes.size(); at += bytes_a_line)
       put(fmt::format(" C: {:>6x} {}\n", at,
-                      hex(bytes.subspan(at, std::min(bytes_a_line, bytes.size() - at)))));
+                      pi::to_hex(bytes.subspan(at, std::min(bytes_a_line, bytes.size() - at)))));
   }
 
   void put_instructions(const Micro::Function& function, Bytes bytes) {
@@ -108,7 +103,7 @@ class Writer {
         aligned = aligned && tick->first == at;
       }
       put(fmt::format(" I: {:>6} {:>6x} {:<{}}  {}{}\n", ticks == 0 ? "-" : std::to_string(ticks),
-                      at, hex(rest.first(std::min(length, bytes_an_instruction))),
+                      at, pi::to_hex(rest.first(std::min(length, bytes_an_instruction))),
                       2 * bytes_an_instruction, disassembler.text(rest, address),
                       aligned ? "" : "  NotAligned"));
       at += length;

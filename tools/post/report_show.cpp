@@ -3,6 +3,8 @@
 // of lines a second.
 #include "report_show.h"
 
+#include <pi/hex.h>
+
 #include <bit>
 #include <cstring>
 
@@ -16,8 +18,6 @@ constexpr size_t line_overhead = 256;
 // Characters a byte of a record needs at most: \xNN in the line, and 9 for 4 in the raw line.
 constexpr size_t per_byte = 7;
 
-constexpr char digits[] = "0123456789ABCDEF";
-
 }  // namespace
 
 ShowReport::ShowReport(Sink& sink, bool raw)
@@ -30,11 +30,11 @@ ShowReport::ShowReport(Sink& sink, bool raw)
 
 void ShowReport::put_hex(uint32_t value) {
   int shift = value == 0 ? 0 : (31 - std::countl_zero(value)) & ~3;
-  for (; shift >= 0; shift -= 4) put(digits[value >> shift & 15]);
+  for (; shift >= 0; shift -= 4) put(pi::upper_hex_digits[value >> shift & 15]);
 }
 
 void ShowReport::put_hex8(uint32_t value) {
-  for (int shift = 28; shift >= 0; shift -= 4) put(digits[value >> shift & 15]);
+  for (int shift = 28; shift >= 0; shift -= 4) put(pi::upper_hex_digits[value >> shift & 15]);
 }
 
 template <unsigned base>
@@ -42,7 +42,7 @@ void ShowReport::put_right(uint64_t value, unsigned width) {
   char text[20];
   unsigned size = 0;
   do {
-    text[sizeof text - ++size] = digits[value % base];
+    text[sizeof text - ++size] = pi::upper_hex_digits[value % base];
     value /= base;
   } while (value != 0);
   for (unsigned i = size; i < width; ++i) put(' ');
@@ -60,8 +60,8 @@ void ShowReport::put_escaped(std::string_view text) {
     const unsigned char byte = static_cast<unsigned char>(c);
     put('\\');
     put('x');
-    put(digits[byte >> 4]);
-    put(digits[byte & 15]);
+    put(pi::upper_hex_digits[byte >> 4]);
+    put(pi::upper_hex_digits[byte & 15]);
   }
 }
 

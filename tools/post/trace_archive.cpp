@@ -7,6 +7,7 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -57,16 +59,6 @@ struct FreeEntry {
 std::string reason_of(archive* of) {
   const char* text = archive_error_string(of);
   return text ? text : "unknown reason";
-}
-
-bool write_all(int fd, const char* bytes, size_t size) {
-  for (size_t done = 0; done < size;) {
-    const ssize_t count = ::write(fd, bytes + done, size - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    done += static_cast<size_t>(count);
-  }
-  return true;
 }
 
 la_ssize_t read_from_zstd(archive*, void* reader, const void** bytes) {
@@ -170,11 +162,13 @@ class Unpacker {
       if (got < 0) return note_damage();
       done += static_cast<uint64_t>(got);
       if (done > size) return failed("has a member that is longer than it says");
-      if (!write_all(to, buffer.data(), static_cast<size_t>(got)))
-        return pi::Error{errno,
+      const int reason =
+          pi::write_all(to, std::as_bytes(std::span(buffer).first(static_cast<size_t>(got))));
+      if (reason != 0)
+        return pi::Error{reason,
                          fmt::format("cannot unpack {} into {}: {}. Choose another directory "
                                      "with -o.",
-                                     path_, directory_, std::strerror(errno))};
+                                     path_, directory_, std::strerror(reason))};
     }
   }
 
@@ -219,17 +213,18 @@ class Packer {
     if (time) status.st_mtime = *time;
     if (!begin(name, status)) return failed();
     std::vector<char> buffer(buffer_size);
-    for (off_t at = 0; at < status.st_size;) {
-      const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), at);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0)
-        return pi::Error{errno, fmt::format("cannot pack {}: {}.", name,
-                                            got == 0 ? "it became shorter while it was read"
-                                                     : std::strerror(errno))};
+    const auto whole = static_cast<uint64_t>(status.st_size);
+    for (uint64_t at = 0; at < whole;) {
       // What it grew by meanwhile is left out, as the header says.
-      const auto size = static_cast<size_t>(std::min<off_t>(got, status.st_size - at));
-      if (archive_write_data(writer_.get(), buffer.data(), size) < 0) return failed();
-      at += static_cast<off_t>(size);
+      const auto wanted = std::span(buffer).first(std::min<uint64_t>(buffer.size(), whole - at));
+      const auto got = pi::read_at(fd, at, std::as_writable_bytes(wanted));
+      if (got.error != 0 || got.bytes == 0)
+        return pi::Error{got.error,
+                         fmt::format("cannot pack {}: {}.", name,
+                                     got.error == 0 ? "it became shorter while it was read"
+                                                    : std::strerror(got.error))};
+      if (archive_write_data(writer_.get(), buffer.data(), got.bytes) < 0) return failed();
+      at += got.bytes;
     }
     return {};
   }
@@ -261,27 +256,18 @@ class Packer {
   std::unique_ptr<archive, FreeWriter> writer_;
 };
 
-// name: in the archive; "": that of the file, below files/.
-pi::Status pack_named(Packer& packer, const std::string& path, const std::string& name = {}) {
-  const pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0)
-    return pi::Error{errno, fmt::format("cannot pack {}: {}.", path, std::strerror(errno))};
-  if (!S_ISREG(status.st_mode))
-    return pi::Error{EINVAL, fmt::format("cannot pack {}: not a regular file any more.", path)};
-  if (!name.empty()) return packer.file(name, fd.get());
-  const auto plain = std::filesystem::absolute(path).lexically_normal();
-  return packer.file(files_folder + plain.string(), fd.get());
+// Where a file of this machine is kept.
+std::string name_of_file(const std::string& path) {
+  return files_folder + std::filesystem::absolute(path).lexically_normal().string();
 }
 
 }  // namespace
 
 bool is_archive(const std::string& path) {
-  const pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
+  const auto file = pi::open_regular(path);
   std::array<unsigned char, sizeof zstd_magic> begin{};
-  return fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-         ::pread(fd.get(), begin.data(), begin.size(), 0) == static_cast<ssize_t>(begin.size()) &&
+  const auto bytes = std::as_writable_bytes(std::span(begin));
+  return file && pi::read_at(file->fd.get(), 0, bytes).bytes == begin.size() &&
          std::memcmp(begin.data(), zstd_magic, begin.size()) == 0;
 }
 
@@ -299,9 +285,11 @@ pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory) {
 }
 
 pi::Result<ArchiveContent> unpack_archive(const std::string& path, const std::string& directory) {
-  pi::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!fd) return pi::Error{errno, fmt::format("cannot open {}: {}.", path, std::strerror(errno))};
-  return Unpacker(path, directory, std::move(fd)).run();
+  auto file = pi::open_regular(path);
+  if (!file)
+    return pi::Error{file.error().code,
+                     fmt::format("cannot open {}: {}.", path, file.error().message)};
+  return Unpacker(path, directory, std::move(file->fd)).run();
 }
 
 // The symbols come first: an archive that was cut off is then still of use.
@@ -316,11 +304,13 @@ pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
     return pi::Error{-1, fmt::format("there are logs of code made at run time of {} kinds and "
                                      "processes; an archive holds {}.",
                                      sources.logs.size(), most_archived_logs)};
-  for (const auto& [log, path] : sources.logs)
-    if (status) status = pack_named(packer, path, archived_name(log));
+  for (const auto& [log, fd] : sources.logs)
+    if (status) status = packer.file(archived_name(log), fd);
   if (status) status = packer.file(trace_name, sources.trace);
-  for (const std::string& path : sources.files)
-    if (status) status = pack_named(packer, path);
+  for (size_t i = 0; i < sources.files.size() && status; ++i) {
+    const auto file = sources.open_file(i);
+    status = file ? packer.file(name_of_file(sources.files[i]), file->get()) : file.error();
+  }
   return status ? packer.end() : status;
 }
 

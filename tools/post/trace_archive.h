@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,8 +45,10 @@ pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory);
 struct ArchiveSources {
   int trace;
   int symbols;
-  std::vector<std::string> files;      // paths; kept below "files/"
-  std::map<LogKey, std::string> logs;  // paths; kept below "logs/"
+  std::vector<std::string> files;  // paths; kept below "files/"
+  // The index-th of them. A path alone could lead elsewhere by now.
+  std::function<pi::Result<pi::UniqueFd>(size_t)> open_file;
+  std::map<LogKey, int> logs;  // kept below "logs/"
 };
 
 pi::Status pack_archive(const ArchiveSources& sources, Sink& sink);

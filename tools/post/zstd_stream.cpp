@@ -2,11 +2,11 @@
 // zstd frames with a checksum, as a stream.
 #include "zstd_stream.h"
 
-#include <unistd.h>
+#include <pi/files.h>
 
-#include <cerrno>
 #include <cstring>
 #include <new>
+#include <span>
 #include <utility>
 
 namespace post {
@@ -43,14 +43,11 @@ ZstdReader::ZstdReader(pi::UniqueFd fd)
 }
 
 bool ZstdReader::refill() {
-  ssize_t got = 0;
-  do {
-    got = ::read(fd_.get(), packed_.data(), packed_.size());
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) error_ = std::strerror(errno);
-  if (got == 0 && within_frame_) error_ = "it ends too early";
-  if (got <= 0) return false;
-  input_ = {packed_.data(), static_cast<size_t>(got), 0};
+  const auto got = pi::read_on(fd_.get(), std::as_writable_bytes(std::span(packed_)));
+  if (got.error != 0) error_ = std::strerror(got.error);
+  if (got.error == 0 && got.bytes == 0 && within_frame_) error_ = "it ends too early";
+  if (got.error != 0 || got.bytes == 0) return false;
+  input_ = {packed_.data(), got.bytes, 0};
   return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <pi/module_advice.h>
+#include <pi/uninterrupted.h>
 #include "json.h"
 
 #include "cli.h"
@@ -162,7 +163,7 @@ int run_command(const Words& command) {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  (void)uninterrupted([&] { return ::waitpid(child, &status, 0); });
   constexpr int signalled = 128;
   return WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status);
 }

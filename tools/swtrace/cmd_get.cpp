@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT
 // swtrace get: has the recorder write the trace file, and says how large its parts are.
-#include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstring>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/nrm2.h>
-#include <pi/unique_fd.h>
 
 #include "cli.h"
 #include "commands.h"
 #include "perfutil.h"
 
 namespace pi::swtrace {
-namespace {}  // namespace
 
 std::string absolute_path(const std::string& name) {
   std::array<char, PATH_MAX> directory{};
@@ -27,12 +24,9 @@ std::string absolute_path(const std::string& name) {
 }
 
 void print_file_sizes(const std::string& name) {
-  const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat facts {};
-  std::array<char, nrm2::header_size> header{};
-  if (!fd || ::fstat(fd.get(), &facts) != 0 ||
-      ::pread(fd.get(), header.data(), header.size(), 0) != static_cast<ssize_t>(header.size()))
-    return;
+  const auto file = open_regular(name);
+  std::array<std::byte, nrm2::header_size> header{};
+  if (!file || read_at(file->fd.get(), 0, header).bytes != header.size()) return;
   const auto number = [&](size_t offset) {
     uint64_t value;
     std::memcpy(&value, header.data() + offset, sizeof value);
@@ -40,7 +34,7 @@ void print_file_sizes(const std::string& name) {
   };
   const uint64_t kallsyms = number(nrm2::offset::kallsyms_size);
   const uint64_t modules = number(nrm2::offset::modules_size);
-  const auto total = static_cast<uint64_t>(facts.st_size);
+  const auto total = static_cast<uint64_t>(file->status.st_size);
   fmt::print("{}: {} bytes written: trace {}, kernel symbols {}, kernel modules {}\n", name, total,
              total - kallsyms - modules, kallsyms, modules);
 }

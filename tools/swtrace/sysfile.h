@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Reads the small files in which /proc and /sys tell one value.
+// Reads the small files of /proc and /sys that have one value each.
 #ifndef PI_SWTRACE_SYSFILE_H
 #define PI_SWTRACE_SYSFILE_H
 
-#include <fstream>
-#include <sstream>
 #include <string>
+
+#include <pi/files.h>
 
 namespace pi::swtrace {
 
-// The first line; "" when the file is missing or not permitted.
-inline std::string read_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+// "" when the file is missing or not permitted.
+inline std::string read_all(const std::string& path) {
+  constexpr size_t limit = size_t{64} << 20;
+  const auto text = read_system_file(path, limit);
+  return text ? *text : "";
 }
 
-inline std::string read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+// The first line.
+inline std::string read_line(const std::string& path) {
+  const std::string text = read_all(path);
+  return text.substr(0, text.find('\n'));
 }
 
 }  // namespace pi::swtrace

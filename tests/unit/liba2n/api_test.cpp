@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The C API's promises: return codes, arguments, exported names.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -51,6 +54,8 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nInit",
                                              "A2nLoadMsiFile",
                                              "A2nLoadTraceSymbols",
+                                             "A2nOpenJittedMethods",
+                                             "A2nOpenSymbolFile",
                                              "A2nRcToString",
                                              "A2nReadCodeAt",
                                              "A2nSaveTraceSymbols",
@@ -72,6 +77,54 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nSetSymbolValidationMode",
                                              "A2nSetTime",
                                              "A2nSetValidateKernelMode"}));
+}
+
+std::string first_bytes(int fd) {
+  char bytes[5] = "";
+  return ::pread(fd, bytes, 4, 0) == 4 ? bytes : "";
+}
+
+TEST_F(Api, ASymbolFileIsOpenedAgainOnlyIfItIsTheOneThatWasRead) {
+  const std::string file = temporary("program");
+  std::filesystem::copy(truth::fixture("pie"), file);
+  map(file, 0x10000);
+  (void)ask(0x10000 + truth::functions(file).front().value);
+  ASSERT_STREQ(A2nGetSymbolFile(0), file.c_str());
+  int fd = -1;
+  ASSERT_EQ(A2nOpenSymbolFile(0, &fd), A2N_SUCCESS);
+  EXPECT_EQ(first_bytes(fd), "\177ELF");
+  ::close(fd);
+  EXPECT_EQ(A2nOpenSymbolFile(0, nullptr), A2N_INVALID_ARGUMENT);
+  EXPECT_EQ(A2nOpenSymbolFile(1, &fd), A2N_INVALID_ARGUMENT);
+  // Its owner puts a link to another user's file in its place.
+  const std::string secret = temporary("secret");
+  std::filesystem::rename(file, temporary("aside"));
+  std::filesystem::copy(truth::fixture("pie"), secret);
+  std::filesystem::create_symlink(secret, file);
+  EXPECT_EQ(A2nOpenSymbolFile(0, &fd), A2N_FILE_NOT_FOUND);
+  EXPECT_NE(std::string(A2nGetErrorText()).find("replaced"), std::string::npos);
+  std::filesystem::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(A2nOpenSymbolFile(0, &fd), A2N_FILE_NOT_FOUND);
+}
+
+TEST_F(Api, AJittedFileIsOpenedWithTheChecksOfItsReading) {
+  const std::string map_file = temporary("perf-100.map");
+  std::ofstream(map_file) << "1000 20 a\n";
+  ASSERT_EQ(::chmod(map_file.c_str(), 0644), 0);
+  A2nCreateProcess(pid);
+  int fd = -1;
+  ASSERT_EQ(A2nOpenJittedMethods(pid, A2N_JIT_PERF_MAP, map_file.c_str(), &fd), A2N_SUCCESS);
+  std::filesystem::remove(map_file);
+  EXPECT_EQ(A2nLoadJittedMethodsFrom(pid, A2N_JIT_PERF_MAP, fd, "map", nullptr), A2N_SUCCESS);
+  ::close(fd);
+  EXPECT_EQ(name_at(0x1000), "a");
+  EXPECT_EQ(A2nOpenJittedMethods(pid, A2N_JIT_PERF_MAP, map_file.c_str(), &fd), A2N_FILE_NOT_FOUND);
+  std::ofstream(temporary("others")) << "1000 20 a\n";
+  ASSERT_EQ(::chmod(temporary("others").c_str(), 0666), 0);
+  EXPECT_EQ(A2nOpenJittedMethods(pid, A2N_JIT_PERF_MAP, temporary("others").c_str(), &fd),
+            A2N_JITTED_ERROR);
+  EXPECT_EQ(A2nOpenJittedMethods(pid, 99, map_file.c_str(), &fd), A2N_INVALID_ARGUMENT);
 }
 
 TEST_F(Api, EveryReturnCodeHasItsOwnWords) {

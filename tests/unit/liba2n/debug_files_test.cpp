@@ -246,6 +246,27 @@ TEST_F(DebugFiles, AFileWithoutABuildIdMustBeTheOneThatWasMapped) {
   }
 }
 
+// On overlayfs, where the inode proves nothing, a link could lead to a file of another user.
+TEST_F(DebugFiles, AFileWithoutABuildIdIsReachedThroughNoLink) {
+  const std::string file = temporary("libnoid.so"), moved = temporary("moved");
+  std::filesystem::create_directory(moved);
+  std::filesystem::copy(truth::fixture("libnoid.so"), moved + "/libnoid.so");
+  std::filesystem::create_symlink(moved + "/libnoid.so", file);
+  std::filesystem::create_directory_symlink(moved, temporary("folder"));
+  for (const std::string& path :
+       {file, temporary("folder") + "/libnoid.so", moved + "/libnoid.so"}) {
+    A2nInit();
+    A2nSetModuleBuildId(path.c_str(), "");
+    map(moved + "/libnoid.so", 0x10000, path);
+    const auto functions = truth::functions(moved + "/libnoid.so");
+    (void)ask(0x10000 + functions.front().value);
+    if (path.starts_with(moved))
+      EXPECT_THAT(notes(), IsEmpty());
+    else
+      EXPECT_THAT(notes(), ElementsAre(HasSubstr("through a symbolic link")));
+  }
+}
+
 TEST_F(DebugFiles, LabelsThatAreNoFilesHaveNoSymbolsAndNoNotes) {
   const char* names[] = {"//anon", "[heap]", "[stack]", "/SYSV00000000 (deleted)",
                          "anon_inode:[x]"};

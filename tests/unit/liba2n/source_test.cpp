@@ -2,14 +2,12 @@
 // Source lines and inlined functions: every byte of a file's code is asked, and binutils' addr2line
 // is the judge.
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
 
 #include "a2n_fixture.h"
 #include "dwarf_index.h"
-#include "source_cache.h"
 
 namespace {
 
@@ -109,40 +107,6 @@ TEST_F(Source, AFileWithoutDebugInformationHasItsSymbolAlone) {
   const uint64_t main = truth::value_of(truth::functions(file), "main");
   EXPECT_THAT(frames(bias + main), testing::ElementsAre("main ??:?"));
   EXPECT_THAT(frames(0x10), testing::IsEmpty());
-}
-
-TEST_F(Source, ComesFromTheCacheWhenItWasReadBefore) {
-  const std::string cache = temporary("cache");
-  const std::string file = temporary("program");
-  std::filesystem::copy(truth::fixture("inlined"), file);
-  A2nSetCacheDirectory(cache.c_str());
-  map(file, bias);
-  const uint64_t main = bias + truth::value_of(truth::functions(file), "main");
-  const auto first = frames(main);
-  ASSERT_GT(first.size(), 0u);
-  const std::string saved = cache + "/" + truth::build_id(file) + ".lines";
-  ASSERT_TRUE(std::filesystem::exists(saved));
-  // What another version of the cache says is believed, which shows that it is asked.
-  SourceIndexBuilder builder;
-  builder.add_row(0, builder.text("cached.c"), 77);
-  std::ofstream(saved, std::ios::binary) << builder.build().save();
-  A2nInit();
-  A2nSetCacheDirectory(cache.c_str());
-  map(file, bias);
-  EXPECT_THAT(frames(main), testing::ElementsAre("main cached.c:77"));
-  // A damaged one, and one that others may write to, are not.
-  const auto again = [&] {
-    A2nInit();
-    A2nSetCacheDirectory(cache.c_str());
-    map(file, bias);
-    return frames(main);
-  };
-  std::ofstream(saved, std::ios::binary | std::ios::app) << "x";
-  EXPECT_EQ(again(), first);
-  EXPECT_THAT(again(), first) << "it was made anew";
-  std::ofstream(saved, std::ios::binary) << SourceIndexBuilder().build().save();
-  ASSERT_EQ(::chmod(cache.c_str(), 0777), 0);
-  EXPECT_EQ(again(), first);
 }
 
 TEST_F(Source, BytesOfFunctionsAreThoseOfTheFile) {

@@ -65,9 +65,11 @@ int try_all_calls() {
                          TraceQueryMajor(16),
                          SetProfilerRate(100),
                          TraceSetStacks(PI_STACKS_OFF, 0),
+                         TraceSetTprofEvent(ALL_CPUS, 125, 1, PI_PRIV_BOTH),
                          PiSetTprofEvent("page-faults", 1, PI_PRIV_BOTH, 0),
                          TraceWriteBufferToFile("/dev/null"),
                          ITraceInit(0),
+                         PiITraceInit(0, 0, 0),
                          ITraceDisable(),
                          ITraceTerminate(),
                          TraceTerminate()};
@@ -222,6 +224,32 @@ TEST(ForkedChildOfACountingProcess, CountsNothingAndStopsNothing) {
   EXPECT_EQ(ReadPerfCounterEvent(event, counts, nullptr), PU_SUCCESS);
   FreeCtrValueArray(counts);
   EXPECT_EQ(TerminatePerfCounterEvent(event), PU_SUCCESS);
+}
+
+TEST(ForkedChildOfAProcessThatMeasures, HasNoHandleOfItsParentsAndMayBeginAnew) {
+  void* handle = nullptr;
+  if (CpiInit(0, &handle) != PU_SUCCESS) GTEST_SKIP() << "counts no cycles: " << PiErrorText();
+  EXPECT_EQ(in_child([=] {
+              if (CpiStart(handle) != PU_ERROR_INVALID_PARAMETER) return 1;
+              if (CpiTerminate(handle) != PU_ERROR_INVALID_PARAMETER) return 2;
+              void* own = nullptr;
+              return CpiInit(0, &own) == PU_SUCCESS ? 0 : 3;
+            }),
+            0);
+  EXPECT_EQ(CpiStart(handle), PU_SUCCESS) << PiErrorText();
+  EXPECT_EQ(CpiTerminate(handle), PU_SUCCESS);
+}
+
+TEST(ForkedChildOfAProcessWithAboveIdle, BeginsItsOwn) {
+  if (AiInit() != PU_SUCCESS) GTEST_SKIP() << "needs a source of idle time: " << PiErrorText();
+  EXPECT_EQ(in_child([] {
+              if (IsAiActive() != 0) return 1;
+              if (AiTerminate() != PU_ERROR_NOT_INITIALIZED) return 2;
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(IsAiActive(), 1);
+  EXPECT_EQ(AiTerminate(), PU_SUCCESS);
 }
 
 TEST(ForkedChildOfAProcessWithPtt, MayUseItAsItsOwn) {

@@ -127,6 +127,36 @@ TEST_F(NewFileTest, AGrowingFileGetsItsNameAtOnceAndKeepsTheOldOne) {
   EXPECT_EQ(content(path("trace")), "new");
 }
 
+TEST_F(NewFileTest, TheUmaskCountsWhereItIsAskedFor) {
+  const mode_t before = ::umask(027);
+  auto exact = NewFile::create(path("exact"), ".new-", 0666);
+  auto usual = NewFile::create(path("usual"), ".new-", 0666, Umask::applied);
+  ::umask(before);
+  ASSERT_TRUE(exact && usual);
+  struct stat status {};
+  ASSERT_EQ(::fstat(exact->fd(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0666u);
+  ASSERT_EQ(::fstat(usual->fd(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640u);
+}
+
+TEST_F(NewFileTest, OneInAnOpenDirectoryStaysThereWhateverHasTheDirectorysPath) {
+  const std::string made = path("made"), moved = path("moved");
+  ASSERT_EQ(::mkdir(made.c_str(), 0700), 0);
+  const UniqueFd directory(::open(made.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::filesystem::rename(made, moved);
+  std::filesystem::create_directory_symlink("/nowhere", made);
+  std::ofstream(moved + "/log") << "old";
+  auto file = NewFile::create_in(directory.get(), "log", ".new-", 0600);
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(write_all(file->fd(), text_bytes("new")), 0);
+  steps.clear();
+  ASSERT_EQ(file->commit(true), 0);
+  EXPECT_THAT(steps, testing::ElementsAre("sync file", "rename", "rename", "sync directory"));
+  EXPECT_EQ(content(moved + "/log"), "new");
+  EXPECT_EQ(content(moved + "/log.old"), "old");
+}
+
 TEST_F(NewFileTest, ADirectoryIsNoNameForAFile) {
   for (const std::string& name : {directory_ + "/", directory_ + "/.", std::string("..")})
     EXPECT_EQ(NewFile::create(name, ".new-", 0600).error().code, EISDIR) << name;

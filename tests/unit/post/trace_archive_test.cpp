@@ -6,6 +6,7 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <pi/files.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,7 +62,7 @@ class TraceArchive : public testing::Test {
     const pi::UniqueFd trace_file = file("trace", trace);
     const pi::UniqueFd symbols_file = file("symbols", symbols);
     StringSink sink;
-    EXPECT_TRUE(pack_archive({trace_file.get(), symbols_file.get(), {}, {}}, sink));
+    EXPECT_TRUE(pack_archive({trace_file.get(), symbols_file.get(), {}, {}, {}}, sink));
     return sink.bytes;
   }
   pi::Result<ArchiveContent> unpacked(const std::string& bytes) const {
@@ -137,8 +138,13 @@ TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
   write(path("library.so"), "code");
   std::filesystem::create_directory(path("x"));
   StringSink sink;
-  ASSERT_TRUE(
-      pack_archive({trace.get(), symbols.get(), {directory_ + "/x/../library.so"}, {}}, sink));
+  const auto open = [this](size_t) -> pi::Result<pi::UniqueFd> {
+    auto opened = pi::open_regular(path("library.so"));
+    if (!opened) return opened.error();
+    return std::move(opened->fd);
+  };
+  ASSERT_TRUE(pack_archive(
+      {trace.get(), symbols.get(), {directory_ + "/x/../library.so"}, open, {}}, sink));
   write(path("archive"), sink.bytes);
   archive* reader = archive_read_new();
   archive_read_support_filter_all(reader);
@@ -150,17 +156,26 @@ TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
   archive_read_free(reader);
   EXPECT_THAT(listed, testing::ElementsAre("README", "symbols.msi", "trace.nrm2",
                                            "files" + path("library.so")));
-  EXPECT_FALSE(pack_archive({trace.get(), symbols.get(), {path("nowhere")}, {}}, sink));
-  EXPECT_FALSE(pack_archive({trace.get(), symbols.get(), {directory_}, {}}, sink));
+  const auto refuse = [](size_t) -> pi::Result<pi::UniqueFd> {
+    return pi::Error{-1, "it was replaced"};
+  };
+  const pi::Status refused =
+      pack_archive({trace.get(), symbols.get(), {path("library.so")}, refuse, {}}, sink);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "it was replaced");
 }
 
 TEST_F(TraceArchive, LogsOfCodeMadeAtRunTimeComeAlong) {
   const pi::UniqueFd trace = file("trace", "t");
   const pi::UniqueFd symbols = file("symbols", "s");
-  write(path("log-jita2n_7"), "the log");
+  const pi::UniqueFd log = file("log-jita2n_7", "the log");
+  // What has the path by now is somebody else's.
+  write(path("secret"), "root's own");
+  std::filesystem::remove(path("log-jita2n_7"));
+  std::filesystem::create_symlink(path("secret"), path("log-jita2n_7"));
   StringSink sink;
-  ASSERT_TRUE(pack_archive(
-      {trace.get(), symbols.get(), {}, {{{LogKind::code, 7}, path("log-jita2n_7")}}}, sink));
+  ASSERT_TRUE(
+      pack_archive({trace.get(), symbols.get(), {}, {}, {{{LogKind::code, 7}, log.get()}}}, sink));
   const auto result = unpacked(sink.bytes);
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->logs.size(), 1u);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A moment after which nothing is waited for any more.
-#ifndef PI_ATTACH_DEADLINE_H
-#define PI_ATTACH_DEADLINE_H
+// A moment after which nothing is waited for any more, and poll() until then.
+#ifndef PI_DEADLINE_H
+#define PI_DEADLINE_H
+
+#include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <span>
 
-namespace pi::attach {
+namespace pi {
 
 class Deadline {
  public:
@@ -24,6 +28,16 @@ class Deadline {
   Clock::time_point end_;
 };
 
-}  // namespace pi::attach
+// How many of these descriptors have an event; 0: none until the deadline; -1: an error, in errno.
+// Signals do not end the wait.
+inline int poll_until(std::span<pollfd> waiting, const Deadline& deadline) {
+  while (!deadline.is_over()) {
+    const int ready = ::poll(waiting.data(), waiting.size(), deadline.poll_ms());
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return ready;
+  }
+  return 0;
+}
 
-#endif  // PI_ATTACH_DEADLINE_H
+}  // namespace pi
+
+#endif  // PI_DEADLINE_H

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# A user swaps files of his own, which a trace names, for links to files of others, for pipes and for devices, while
+# root analyses the trace.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  [ "$(id -u)" -eq 0 ] || skip "needs root, to be attacked by another user"
+  # shellcheck source=tests/support/other_user.bash
+  source "$SOURCE_DIR/tests/support/other_user.bash"
+  export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH"
+  make_public "$BUILD_DIR/tests/swap_files"
+  cd "$BATS_TEST_TMPDIR" || return
+  swappers=()
+  echo "the super-user's own text" >"$public/secret"
+  chmod 600 "$public/secret"
+  # A program, which the trace says process 100 ran.
+  cp "$(command -v genmap)" "$public/home/program"
+  read -r offset address < <(readelf -lW "$public/home/program" | awk '/ LOAD .* R E / { print $2, $3; exit }')
+  text_trace >run.nrm2 <<END
+cpus 1
+section mte 0
+10 existing 100 1
+10 name 100 program
+10 module 100 $address 0x100000 $offset $public/home/program
+10 new-thread 100 101
+section trace 0
+20 tick user 100 100 $((address + 0x40))
+30 tick user 100 101 $((address + 0x80))
+40 tick user 100 100 0x7f0000001010
+END
+  printf ' JitA2N\n BINARY DATA IN PRINTABLE HEX\n Linux x86_64\n Process_Number_ID=100\n%s' \
+    $'00000000 00000001 7f0000001000 100 0 a.method()V\n' >"$public/home/log-jita2n_100"
+  printf 'TNM: 0000000000000001 65 a_thread START\n' >"$public/home/log-jtnm_100"
+  chown -R 65534:65534 "$public/home"
+}
+
+teardown() {
+  ((${#swappers[@]} == 0)) || kill -9 "${swappers[@]}" 2>/dev/null || true
+  [[ -z ${public:-} ]] || rm -rf "$public"
+}
+
+# swap FILE OTHER...: as the other user, from now on. What he has seen is in FILE.seen.
+swap() {
+  mkfifo "ready-$1"
+  as_nobody swap_files "$@" > >(tee -p "$1.seen" >"ready-$1") 3>&- &
+  read -r _ swapper <"ready-$1"
+  swappers+=("$swapper")
+}
+
+pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --archive-files; }
+
+@test "what the files are for: they get into an archive" {
+  pack run.tar.zst
+  tar -tf run.tar.zst >list
+  grep -qx 'logs/jita2n_100' list
+  grep -qx 'logs/jtnm_100' list
+  grep -qx "files$public/home/program" list
+}
+
+@test "no link leads a file of root's into root's archive" {
+  local name n=0 packed=0
+  for name in program log-jita2n_100 log-jtnm_100; do
+    as_nobody ln -s "$public/secret" "link-$name"
+    swap "$name" "link-$name"
+  done
+  # Each run opens three files that are right half of the time.
+  for ((n = 0; n < 25; n++)); do
+    rm -f run.tar.zst
+    pack run.tar.zst >>said 2>&1 || true
+    [[ -e run.tar.zst ]] || continue
+    packed=$((packed + 1))
+    mkdir inside
+    tar -xf run.tar.zst -C inside
+    run -1 grep -rql "super-user's own" inside
+    rm -r inside
+  done
+  [[ $packed -gt 0 ]]
+}
+
+@test "no pipe, no socket and no device is opened in the place of a file" {
+  local name
+  as_nobody python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+  # What /dev/ptmx is: whoever opens it makes a terminal.
+  mknod "$public/home/device" c 5 2
+  chmod 666 "$public/home/device"
+  chown 65534:65534 "$public/home/device"
+  for name in program log-jita2n_100 log-jtnm_100; do
+    as_nobody mkfifo "$name-pipe"
+    as_nobody ln "socket" "$name-socket"
+    as_nobody ln "device" "$name-device"
+    swap "$name" "$name-pipe" "$name-socket" "$name-device"
+  done
+  for ((n = 0; n < 10; n++)); do
+    timeout 60 post -r run.nrm2 -jdir "$public/home/log" -inline >>said 2>&1 || [[ $? -ne 124 ]]
+    pack run.tar.zst >>said 2>&1 || [[ $? -ne 124 ]]
+  done
+  kill "${swappers[@]}"
+  for name in program log-jita2n_100 log-jtnm_100; do
+    for ((n = 0; n < 600; n++)); do
+      grep -q opened "$name.seen" && break
+      sleep 0.1
+    done
+    cat "$name.seen"
+    grep -qx "opened 0" "$name.seen"
+  done
+}

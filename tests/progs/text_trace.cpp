@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Makes a trace file of a text that people can read (tests/support/text_trace.h): standard input to
+// standard output.
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include "text_trace.h"
+
+int main() {
+  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+  const auto trace = test_support::trace_from_text(text);
+  if (!trace) {
+    std::fprintf(stderr, "text_trace: %s\n", trace.error().message.c_str());
+    return 1;
+  }
+  return std::fwrite(trace->data(), 1, trace->size(), stdout) == trace->size() ? 0 : 1;
+}
