@@ -51,6 +51,7 @@ class Loader {
     if (!mapped && !debug && !why_not_.empty()) notes_.add(why_not_);
     ModuleSymbols module = read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
     for (const std::string& refused : std::exchange(module.refused, {})) notes_.add(refused);
+    module.search = request_.search;
     return module;
   }
 

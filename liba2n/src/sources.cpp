@@ -22,11 +22,14 @@ SourceIndex Sources::read(const ModuleSymbols& module) {
   for (const std::string& path : module.files) {
     const auto file = ElfFile::open(path);
     if (!file || file->layout().build_id != module.build_id) continue;
-    auto index = read_dwarf(*file);
-    if (!index) notes_.add(index.error().message);
-    if (!index || index->empty()) continue;
-    cache_.save(module.build_id, *index);
-    return std::move(*index);
+    auto dwarf = read_dwarf(*file, {module.files, module.search});
+    if (!dwarf) notes_.add(dwarf.error().message);
+    if (!dwarf || (dwarf->index.empty() && dwarf->missing.empty())) continue;
+    for (const std::string& sentence : dwarf->missing)
+      notes_.add(module.files.front() + ": " + sentence);
+    // What is missing today may be there the next time.
+    if (dwarf->missing.empty()) cache_.save(module.build_id, dwarf->index);
+    return std::move(dwarf->index);
   }
   return {};
 }
