@@ -162,6 +162,22 @@ TEST_F(SplitDebug, WhatIsIncompleteIsNotKeptInTheCache) {
   EXPECT_EQ(frames(), whole()) << "what is complete comes from the cache";
 }
 
+TEST_F(SplitDebug, ALinkedDebugFileHasTheLinesOfAFileThatKeptItsSymbols) {
+  compile("");
+  truth::run("cd " + home_ +
+             " && objcopy --only-keep-debug code code.debug && strip --strip-debug code && "
+             "objcopy --add-gnu-debuglink=code.debug code");
+  EXPECT_EQ(frames(), whole());
+  EXPECT_THAT(notes(), IsEmpty());
+  // The same by its build-id.
+  const std::string id = truth::build_id(file());
+  search_ = temporary("debug");
+  const std::string directory = search_ + "/.build-id/" + id.substr(0, 2);
+  std::filesystem::create_directories(directory);
+  std::filesystem::rename(home_ + "/code.debug", directory + "/" + id.substr(2) + ".debug");
+  EXPECT_EQ(frames(), whole());
+}
+
 TEST_F(SplitDebug, RelativeDirectoriesBelongToThatOfTheCompilation) {
   std::filesystem::create_directory(home_ + "/parts");
   std::filesystem::rename(home_ + "/code.c", home_ + "/parts/code.c");
