@@ -43,22 +43,21 @@ section() {
     cat "$3"
 }
 
-# tick PID TIME: 28 bytes
-tick() {
-    le 2 28
-    le 2 0x10
-    le 4 0x23
-    le 4 "$2"
-    le 4 "$1"
-    le 4 "$1"
-    le 4 0
-    le 4 4096
+# some_ticks PID COUNT TIME: so many, 28 bytes each, the first at that time and each 1000 later
+some_ticks() {
+    # shellcheck disable=SC2059 # the bytes are escapes
+    printf "$(awk -v pid="$1" -v count="$2" -v time="$3" '
+        function le(number, i, text) {
+            for (i = 0; i < 4; i++) { text = text sprintf("\\x%02x", number % 256); number = int(number / 256) }
+            return text
+        }
+        BEGIN { for (i = 0; i < count; i++)
+            printf "\\x1c\\0\\x10\\0\\x23\\0\\0\\0%s%s%s\\0\\0\\0\\0\\0\\x10\\0\\0", le(time + 1000 * i), le(pid), le(pid) }')"
 }
 
 # make_trace COUNT: swtrace.nrm2 with so many ticks of process 32 on each of two CPUs
 make_trace() {
-    local i
-    for ((i = 0; i < $1; ++i)); do tick 32 $((i * 1000 + 1)); done >ticks
+    some_ticks 32 "$1" 1 >ticks
     { section 2 0 ticks; section 2 1 ticks; } >swtrace.nrm2
 }
 
@@ -258,7 +257,7 @@ dispatch() {
     make_trace 3
     cp swtrace.nrm2 whole
     size=$(stat -c %s whole)
-    for ((at = 0; at < size; at += 7)); do
+    for ((at = 0; at < size; at += 11)); do
         cp whole swtrace.nrm2
         byte=$(od -An -tu1 -j "$at" -N 1 whole)
         # shellcheck disable=SC2059
@@ -524,8 +523,7 @@ END
 @test "--diff compares traces and JSON, in every mixture alike" {
     make_trace 50
     mv swtrace.nrm2 a
-    for ((i = 0; i < 80; ++i)); do tick 32 $((i * 1000 + 1)); done >ticks
-    for ((i = 0; i < 40; ++i)); do tick 0 $((i * 1000 + 80001)); done >>ticks
+    { some_ticks 32 80 1; some_ticks 0 40 80001; } >ticks
     section 2 0 ticks >b
     for side in a b; do
         post -r "$side" -clip 0 --json="$side.json"

@@ -12,7 +12,7 @@ namespace {
 using namespace test_support;
 using Json = nlohmann::json;
 
-constexpr char trace_text[] = R"(
+constexpr char four_ticks[] = R"(
 cpus 2
 info source=perf
 info scope=process
@@ -39,7 +39,7 @@ Json run_json(const post::Options& options = {}) {
   FakeSymbolizer symbolizer;
   symbolizer.add_symbol("/bin/a", 0, 0x10, "main");
   symbolizer.add_note("a note");
-  const auto trace = trace_from_text(trace_text);
+  const auto trace = trace_from_text(four_ticks);
   EXPECT_TRUE(trace) << trace.error().message;
   return Json::parse(run_post(*trace, symbolizer, options).json);
 }
