@@ -36,7 +36,7 @@ struct pitrace_insn {
 	__u8 kind;
 	__u8 length; /* bytes; 0: not known, as of OTHER, CUT and what has a ModRM operand */
 	__u8 is64; /* 64-bit code */
-	__u8 reserved;
+	__u8 cut_target; /* a near branch with prefix 66 in 32-bit code goes to the low 16 bits */
 	__s32 displacement; /* of CONDITIONAL, JUMP and CALL: from the end of the instruction */
 };
 
@@ -176,8 +176,9 @@ static inline __s32 pitrace_displacement(const __u8 *bytes, __u32 size)
 
 /*
  * The instruction that begins at bytes, of which valid are there (15 always suffice). is64: 64-bit
- * code, else 32-bit. There, a prefix 66 before a near branch is taken as Intel's processors take it:
- * it does nothing. (AMD's cut the target to 16 bits; no program of 64 bits can use that.)
+ * code, else 32-bit. In 64-bit code a prefix 66 before a near branch is taken as Intel's processors
+ * take it: it does nothing. (AMD's cut the target to 16 bits; no program of 64 bits can use that.)
+ * In 32-bit code it cuts the target to 16 bits on all processors, but not that of xbegin.
  */
 static inline struct pitrace_insn pitrace_classify(const __u8 *bytes, __u32 valid, int is64)
 {
@@ -207,6 +208,7 @@ static inline struct pitrace_insn pitrace_classify(const __u8 *bytes, __u32 vali
 	}
 	/* Of a near branch prefix 66 narrows the displacement in 32-bit code, of xbegin in any. */
 	narrow = width && (!is64 || (byte == PITRACE_BYTE_XBEGIN && !(rex & 8)));
+	insn.cut_target = width && !is64 && byte != PITRACE_BYTE_XBEGIN;
 	if (byte & PITRACE_BYTE_ONLY32 && is64)
 		return insn;
 	if (byte == PITRACE_BYTE_ESCAPE) {
@@ -247,7 +249,9 @@ static inline __u64 pitrace_branch_target(struct pitrace_insn insn, __u64 from)
 {
 	__u64 target = from + insn.length + (__u64)(__s64)insn.displacement;
 
-	return insn.is64 ? target : (__u32)target;
+	if (insn.is64)
+		return target;
+	return insn.cut_target ? (__u16)target : (__u32)target;
 }
 
 /*

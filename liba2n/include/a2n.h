@@ -385,8 +385,12 @@ int A2nOpenSymbolFile(size_t index, int *fd);
  * once; null when there are no more. Valid until A2nInit(). */
 const char *A2nGetNote(size_t index);
 
-/* A2N_MESSAGES_WARNING or A2N_MESSAGES_INFO; A2N_MESSAGES_NONE when there is no such note. */
+/* A2N_MESSAGES_ERROR: a file that is used is damaged; A2N_MESSAGES_WARNING; A2N_MESSAGES_INFO;
+ * A2N_MESSAGES_NONE when there is no such note. */
 int A2nGetNoteLevel(size_t index);
+
+/* Bytes of the damaged file that could not be used; 0 for notes of other levels. */
+uint64_t A2nGetNoteBytes(size_t index);
 
 #ifdef __cplusplus
 }

@@ -369,6 +369,15 @@ const char* A2nGetNote(size_t index) {
   return note;
 }
 
+uint64_t A2nGetNoteBytes(size_t index) {
+  uint64_t bytes = 0;
+  guarded([&](Library& lib) {
+    bytes = lib.notes().bytes(index);
+    return A2N_SUCCESS;
+  });
+  return bytes;
+}
+
 int A2nGetNoteLevel(size_t index) {
   return guarded([index](Library& lib) { return lib.notes().level(index); });
 }

@@ -39,17 +39,13 @@ constexpr pi::Budget minidebuginfo{16 * MiB, 32, 512 * MiB};
 // Debug information. Unpacked sections, by bytes of the file: zlib and zstd make it two to six
 // times smaller.
 constexpr pi::Budget debug_sections{16 * MiB, 16};
-// Line programs, by bytes of the file: libdw takes a hundred bytes for a row of one byte. They are
-// a tenth of real files.
+// Line programs, by bytes of the file: one byte can make a row. They are a tenth of real files.
 constexpr pi::Budget line_programs{1 * MiB, 2};
-// File names of all line tables, each put together with its directory, by bytes of the file: an
-// entry of five bytes may be a path of hundreds, but tables of files are a small part.
-constexpr pi::Budget file_names{16 * MiB, 16};
 // Memory for lines, inlined functions, their ranges and names, by unpacked bytes. One byte of a
 // line program can make a row of 16 bytes; real debug information takes one to two bytes a byte.
 constexpr pi::Budget source_index{4 * MiB, 24};
-// Bytes of entries passed over, by unpacked bytes: an entry is passed once for each entry that it
-// is nested in and that does not say where it ends (clang's never do: four times in C++).
+// Bytes that units and entries share and that are read for each of them, by unpacked bytes: tables
+// of abbreviations, lists of ranges, names, line tables. Real files stay below one byte a byte.
 constexpr pi::Budget debug_entries{1 * MiB, 16};
 
 }  // namespace a2n::budgets

@@ -2,12 +2,14 @@
 // Compilers' names made readable: C++ (Itanium ABI) and Rust (both manglings).
 #include "demangle.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
-#include <memory>
-#include <new>
+
+// What __cxa_demangle() is made of, in the C++ library's static part (libsupc++): it hands out the
+// text piece by piece.
+extern "C" int __gcclibcxx_demangle_callback(const char* name,
+                                             void (*use)(const char* text, size_t size, void* data),
+                                             void* data);
 
 namespace a2n {
 namespace {
@@ -15,39 +17,71 @@ namespace {
 constexpr size_t max_length = 8192;
 // A back reference can repeat everything before it, so that n of them can unfold to a text of
 // about 1.4 to the n-th: what a hostile file would do to a profiler.
-constexpr size_t max_references = 40;
+constexpr size_t max_text = size_t{1} << 17;
 
-// "S_", "S1_" (but not "St" and its like), "T_", "T0_". In identifiers too, which errs on the safe
-// side.
-size_t count_references(std::string_view name) {
-  size_t count = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] != 'S' && name[i] != 'T') continue;
-    size_t end = i + 1;
-    while (end < name.size() &&
-           ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z'))) {
-      ++end;
-    }
-    if (end < name.size() && name[end] == '_') ++count;
-  }
-  return count;
+struct TooLong {};
+
+void take_piece(const char* text, size_t size, void* data) {
+  auto& out = *static_cast<std::string*>(data);
+  if (size > max_text - out.size()) throw TooLong();
+  out.append(text, size);
 }
 
 std::optional<std::string> demangle_cpp(const char* name) {
-  if (count_references(name) > max_references) return std::nullopt;
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
-  if (status == -1) throw std::bad_alloc();
-  if (status != 0 || !text) return std::nullopt;
-  return std::string(text.get());
+  std::string text;
+  try {
+    if (__gcclibcxx_demangle_callback(name, take_piece, &text) != 0) return std::nullopt;
+  } catch (TooLong) {
+    return std::nullopt;
+  }
+  return text;
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The length of ".cold" or ".constprop.0" or ".12"; 0 when it is none of them.
+size_t clone_length(std::string_view text) {
+  if (text.size() < 2 || text[0] != '.') return 0;
+  size_t end = 1;
+  if (is_letter(text[1])) {
+    while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+    if (end + 1 >= text.size() || text[end] != '.' || !is_digit(text[end + 1])) return end;
+    ++end;
+  }
+  const size_t number = end;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end > number ? end : 0;
 }
 
 }  // namespace
 
+std::string readable_suffix(std::string_view suffix) {
+  constexpr std::string_view by_llvm = ".llvm.";
+  std::string text;
+  while (!suffix.empty()) {
+    if (suffix.starts_with(by_llvm)) {
+      const size_t end = suffix.find_first_not_of("0123456789ABCDEFabcdef@", by_llvm.size());
+      suffix.remove_prefix(std::min(end, suffix.size()));
+      continue;
+    }
+    const size_t length = clone_length(suffix);
+    if (length == 0) return text.append(suffix);
+    text.append(" [clone ").append(suffix.substr(0, length)).push_back(']');
+    suffix.remove_prefix(length);
+  }
+  return text;
+}
+
 std::optional<std::string> demangle(const char* name) {
   if (name[0] != '_' || std::strlen(name) > max_length) return std::nullopt;
   if (name[1] == 'R') return demangle_rust_v0(name);
+  // Constructors and destructors of a file's global objects, by its first name.
+  if (std::strncmp(name, "_GLOBAL_", 8) == 0) return demangle_cpp(name);
   if (name[1] != 'Z') return std::nullopt;
   if (auto rust = demangle_rust_legacy(name)) return rust;
   return demangle_cpp(name);

@@ -1,129 +1,194 @@
 // SPDX-License-Identifier: MIT
-// Source lines and inlined functions out of a file's DWARF, by libdw.
+// Source lines and inlined functions out of a file's DWARF.
 #include "dwarf_index.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
-#include <span>
-#include <string>
+#include <set>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "budgets.h"
-#include "debug_search.h"
+#include "dwarf_units.h"
 #include "line_tables.h"
-#include "pi/hex.h"
 
 namespace a2n {
 namespace {
 
-constexpr uint32_t deepest = 256;  // entries inside each other
+constexpr int longest_chain = 16;  // entries that refer to each other
 
-class Reader {
+// Where code is, sorted and disjoint.
+class CodeRanges {
  public:
-  // stored: bytes of the file; unpacked: of all debug information.
-  Reader(SourceIndexBuilder& builder, const LineSections& sections, uint64_t stored,
-         uint64_t unpacked)
-      : builder_(builder),
-        sections_(sections),
-        name_bytes_(budgets::file_names.of(stored)),
-        memory_(budgets::source_index.of(unpacked)),
-        passes_(budgets::debug_entries.of(unpacked)) {}
-
-  // Whether it is past its budget; nothing is to be read then any more.
-  bool excess() const {
-    return builder_.used() > memory_ || passed_ > passes_ || named_ > name_bytes_;
-  }
-  // The same for a message.
-  std::string what_exceeds() const {
-    if (named_ > name_bytes_)
-      return "names of source files have more than " + std::to_string(name_bytes_) + " bytes";
-    return builder_.used() > memory_
-               ? "lines, inlined functions and their ranges take more than " +
-                     std::to_string(memory_) + " bytes"
-               : "more than " + std::to_string(passes_) + " bytes of nested entries are read";
-  }
-
-  void unit(Dwarf_Die& unit) {
-    files_ = nullptr;
-    file_texts_.clear();
-    farthest_ = 0;
-    if (can_have_files(unit)) {
-      size_t count = 0;
-      if (dwarf_getsrcfiles(&unit, &files_, &count) != 0) files_ = nullptr;
-      rows(unit);
+  explicit CodeRanges(std::vector<Range> ranges) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    for (const Range& range : ranges) {
+      if (ranges_.empty() || ranges_.back().end < range.begin)
+        ranges_.push_back(range);
+      else
+        ranges_.back().end = std::max(ranges_.back().end, range.end);
     }
-    children(unit, SourceIndexBuilder::none, 0, 0);
+  }
+  bool contains(uint64_t address) const {
+    const auto after =
+        std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                         [](uint64_t value, const Range& range) { return value < range.begin; });
+    return after != ranges_.begin() && std::prev(after)->contains(address);
   }
 
  private:
-  // libdw puts the names of all files of a table together at once, each with its directory: they
-  // are counted before that.
-  bool can_have_files(Dwarf_Die& unit) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word offset = 0;
-    if (!dwarf_attr(&unit, DW_AT_stmt_list, &attribute) ||
-        dwarf_formudata(&attribute, &offset) != 0)
-      return false;
-    const auto [known, added] = heads_.try_emplace(offset, false);
+  std::vector<Range> ranges_;
+};
+
+// The names of a line table's files, each put together when it is asked for first.
+class SourceFiles {
+ public:
+  SourceFiles(LineTable& table, SourceIndexBuilder& builder, DwarfUnits& units)
+      : table_(table), builder_(builder), units_(units) {}
+
+  LineTable& table() { return table_; }
+
+  uint32_t text_of(uint64_t number) {
+    const auto [known, added] = texts_.try_emplace(number, 0);
     if (!added) return known->second;
-    const char* const directory =
-        dwarf_attr(&unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : nullptr;
-    const auto bytes = file_name_bytes(sections_, offset, directory ? std::strlen(directory) : 0,
-                                       name_bytes_ - named_);
-    named_ += bytes.value_or(0);
-    return known->second = bytes && !excess();
+    const std::string name = table_.file(number);
+    units_.count(name.size());
+    return known->second = builder_.text(name);
   }
 
-  void rows(Dwarf_Die& unit) {
-    Dwarf_Lines* lines = nullptr;
-    size_t count = 0;
-    // Units may share a table.
-    if (dwarf_getsrclines(&unit, &lines, &count) != 0 || !tables_.insert(lines).second) return;
-    for (size_t i = 0; i < count && !excess(); ++i) {
-      Dwarf_Line* const line = dwarf_onesrcline(lines, i);
-      Dwarf_Addr address = 0;
-      int number = 0;
-      bool end = false;
-      if (dwarf_lineaddr(line, &address) != 0 || dwarf_lineno(line, &number) != 0 ||
-          dwarf_lineendsequence(line, &end) != 0)
-        continue;
-      const char* const file = dwarf_linesrc(line, nullptr, nullptr);
-      builder_.add_row(address, end || !file ? 0 : text_of(file),
-                       end || number < 0 ? 0 : static_cast<uint32_t>(number));
+ private:
+  LineTable& table_;
+  SourceIndexBuilder& builder_;
+  DwarfUnits& units_;
+  std::unordered_map<uint64_t, uint32_t> texts_;
+};
+
+class DwarfReader {
+ public:
+  DwarfReader(const ElfFile& file, const DwarfSections& sections, const DebugPlaces& places)
+      : sections_(sections), code_(file.layout().code()), split_(places) {
+    supplement_file_ = split_.supplement(sections);
+    if (supplement_file_) supplement_.emplace(supplement_file_->sections);
+    units_.emplace(sections, supplement_ ? &*supplement_ : nullptr);
+  }
+
+  void read() {
+    uint64_t at = 0;
+    while (!excess()) {
+      const auto unit = units_->unit(at, at);
+      if (!unit) break;
+      // Partial units have no code.
+      const bool code = unit->kind == DwarfUnitKind::code && unit->root.tag == DW_TAG_compile_unit;
+      if (code || unit->kind == DwarfUnitKind::skeleton) read(*unit);
     }
   }
 
-  // libdw hands out the same pointer for the same file of a unit.
-  uint32_t text_of(const char* text) {
-    const auto [known, added] = file_texts_.try_emplace(text, 0);
-    if (added) known->second = builder_.text(text);
-    return known->second;
+  // Why nothing of it is used, "" where that is not so.
+  std::string what_exceeds() const {
+    if (units_->excess() || (supplement_ && supplement_->excess()) || split_excess_)
+      return "what its entries share is read too often";
+    if (!excess()) return {};
+    return "lines, inlined functions and their ranges take more than " +
+           std::to_string(most_memory()) + " bytes";
   }
 
-  // parent and inlined: the innermost inlined function around, and how many there are.
-  void children(Dwarf_Die& die, uint32_t parent, uint32_t inlined, uint32_t depth) {
-    Dwarf_Die child;
-    if (depth > deepest || dwarf_child(&die, &child) != 0) return;
-    do {
-      if (excess()) return;
-      switch (dwarf_tag(&child)) {
+  DwarfIndex build() { return {builder_.build(), split_.missing()}; }
+
+ private:
+  // Around an entry: the innermost inlined function, how many there are, and whether the code is
+  // that of a function which the linker left out.
+  struct Level {
+    uint32_t parent = SourceIndexBuilder::none;
+    uint32_t inlined = 0;
+    bool discarded = false;
+  };
+
+  uint64_t most_memory() const {
+    return budgets::source_index.of(sections_.size + split_.unpacked());
+  }
+  bool excess() const {
+    return builder_.used() > most_memory() || units_->excess() ||
+           (supplement_ && supplement_->excess()) || split_excess_;
+  }
+
+  void read(const DwarfUnit& unit) {
+    const std::string_view directory = units_->text(unit, unit.root.get(DwarfAttribute::directory));
+    std::optional<LineTable> table;
+    if (const DwarfValue offset = unit.root.get(DwarfAttribute::line_table))
+      table = LineTable::read(sections_, offset.number, directory);
+    std::optional<SourceFiles> files;
+    if (table) {
+      units_->count(table->bytes());
+      files.emplace(*table, builder_, *units_);
+      // Units may share a table.
+      if (tables_.insert(unit.root.get(DwarfAttribute::line_table).number).second) rows(*files);
+    }
+    if (unit.kind == DwarfUnitKind::skeleton)
+      split_unit(unit, directory, files ? &*files : nullptr);
+    else
+      entries(*units_, unit, files ? &*files : nullptr);
+  }
+
+  void rows(SourceFiles& files) {
+    files.table().for_each_sequence([&](const std::vector<LineRow>& rows) {
+      // A function that the linker left out is at address 0, or where no code can be.
+      if (!code_.contains(rows.front().address)) return !excess();
+      for (const LineRow& row : rows) {
+        const bool end = &row == &rows.back();
+        builder_.add_row(row.address, end ? 0 : files.text_of(row.file), row.line);
+      }
+      return !excess();
+    });
+  }
+
+  // What is not in the file itself. Files are numbered as in the skeleton's table.
+  void split_unit(const DwarfUnit& skeleton, std::string_view directory, SourceFiles* files) {
+    const std::string_view name =
+        units_->text(skeleton, skeleton.root.get(DwarfAttribute::split_name));
+    auto sections = split_.find(skeleton.split_id, name, directory);
+    if (!sections) return;
+    if (skeleton.format.version < 5) sections->ranges = sections_.ranges;
+    DwarfUnits units(*sections);
+    uint64_t at = 0;
+    while (auto unit = units.unit(at, at)) {
+      if (unit->kind != DwarfUnitKind::split || unit->split_id != skeleton.split_id) continue;
+      unit->low_pc = skeleton.low_pc;
+      unit->ranges_base = skeleton.ranges_base;
+      unit->addresses = skeleton.addresses;
+      names_.clear();
+      entries(units, *unit, files);
+      names_.clear();
+      break;
+    }
+    split_excess_ = split_excess_ || units.excess();
+  }
+
+  // All entries one after the other, each once.
+  void entries(DwarfUnits& units, const DwarfUnit& unit, SourceFiles* files) {
+    if (!unit.root.children) return;
+    std::vector<Level> levels(1);
+    DwarfEntry entry;
+    for (uint64_t at = unit.root.next; !levels.empty() && !excess(); at = entry.next) {
+      if (units.excess() || !units.read(unit, at, entry)) return;
+      if (entry.tag == 0) {
+        levels.pop_back();
+        continue;
+      }
+      Level level = levels.back();
+      switch (entry.tag) {
         case DW_TAG_inlined_subroutine:
-          inlined_function(child, parent, inlined, depth);
+          level = inlined_function(units, unit, entry, level, files);
           break;
         case DW_TAG_subprogram:
-          // What has no code is what others refer to.
-          if (dwarf_hasattr(&child, DW_AT_low_pc) || dwarf_hasattr(&child, DW_AT_ranges))
-            children(child, SourceIndexBuilder::none, 0, depth + 1);
+          level = function(units, unit, entry);
           break;
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
@@ -133,217 +198,118 @@ class Reader {
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
-          children(child, parent, inlined, depth + 1);
           break;
         default:
-          break;
+          if (skip_children(unit, entry)) continue;
       }
-    } while (to_sibling(child));
+      if (entry.children) levels.push_back(level);
+    }
   }
 
-  // Entries that do not say where they end are passed over one by one. Never back.
-  bool to_sibling(Dwarf_Die& die) {
-    const Dwarf_Off from = dwarf_dieoffset(&die);
-    farthest_ = std::max(farthest_, from);
-    const bool found = dwarf_siblingof(&die, &die) == 0;
-    // At the end of a list all that is inside its last entry was passed.
-    const Dwarf_Off to = found ? dwarf_dieoffset(&die) : farthest_;
-    if (to > from) passed_ += to - from;
-    return found && to > from;
+  // There is no code inside; where the entry says where it ends, that is next.
+  static bool skip_children(const DwarfUnit& unit, DwarfEntry& entry) {
+    if (!entry.children) return true;
+    const DwarfValue sibling = entry.get(DwarfAttribute::sibling);
+    const uint64_t next = unit.begin + std::min(sibling.number, unit.end - unit.begin);
+    if (!sibling || sibling.form == DW_FORM_ref_addr || next < entry.next) return false;
+    entry.next = next;
+    return true;
   }
 
-  void inlined_function(Dwarf_Die& die, uint32_t parent, uint32_t inlined, uint32_t depth) {
-    const uint32_t node =
-        builder_.add_node(parent, name_of(die), call_file(die), number(die, DW_AT_call_line));
-    Dwarf_Addr base = 0, begin = 0, end = 0;
-    for (ptrdiff_t at = 0; !excess() && (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0;)
-      builder_.add_range(begin, end, node, inlined);
-    children(die, node, inlined + 1, depth + 1);
+  // What has no code itself may have functions with code inside: lambdas, methods of local classes.
+  Level function(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry) {
+    const DwarfValue begin = entry.get(DwarfAttribute::low_pc);
+    bool linked = true;
+    if (entry.get(DwarfAttribute::ranges)) {
+      units.for_each_range(unit, entry, [&](uint64_t range, uint64_t) {
+        linked = code_.contains(range);
+        return !linked;
+      });
+    } else if (begin) {
+      const auto address = units.address(unit, begin);
+      linked = address && code_.contains(*address);
+    }
+    return {SourceIndexBuilder::none, 0, !linked};
+  }
+
+  Level inlined_function(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry,
+                         const Level& around, SourceFiles* files) {
+    if (around.discarded) return around;
+    uint32_t node = SourceIndexBuilder::none;
+    units.for_each_range(unit, entry, [&](uint64_t begin, uint64_t end) {
+      if (code_.contains(begin)) {
+        if (node == SourceIndexBuilder::none)
+          node =
+              builder_.add_node(around.parent, name_of(units, unit, entry), call_file(entry, files),
+                                number(entry.get(DwarfAttribute::call_line)));
+        builder_.add_range(begin, end, node, around.inlined);
+      }
+      return !excess();
+    });
+    if (node == SourceIndexBuilder::none) return around;
+    return {node, around.inlined + 1, false};
   }
 
   // Of the function that was inlined; many places share it.
-  uint32_t name_of(Dwarf_Die& die) {
-    Dwarf_Attribute attribute;
-    Dwarf_Die origin;
-    if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) ||
-        !dwarf_formref_die(&attribute, &origin))
-      return builder_.text("??");
-    const auto [known, added] = names_.try_emplace(origin.addr, 0);
-    if (!added) return known->second;
-    const char* name = nullptr;
-    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name})
-      if (!name && dwarf_attr_integrate(&origin, kind, &attribute))
-        name = dwarf_formstring(&attribute);
-    return known->second = builder_.text(name && *name ? name : "??");
+  uint32_t name_of(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry) {
+    const auto place = units.reference(unit, entry.get(DwarfAttribute::origin));
+    if (!place) return builder_.text("??");
+    const auto [known, added] = names_.try_emplace(std::pair(place->units, place->offset), 0);
+    if (added) known->second = builder_.text(find_name(*place));
+    return known->second;
   }
 
-  uint32_t call_file(Dwarf_Die& die) {
-    const uint32_t file = number(die, DW_AT_call_file);
-    const char* const name = files_ ? dwarf_filesrc(files_, file, nullptr, nullptr) : nullptr;
-    return name ? text_of(name) : 0;
-  }
-
-  static uint32_t number(Dwarf_Die& die, unsigned kind) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value = 0;
-    if (!dwarf_attr(&die, kind, &attribute) || dwarf_formudata(&attribute, &value) != 0) return 0;
-    return value <= UINT32_MAX ? static_cast<uint32_t>(value) : 0;
-  }
-
-  SourceIndexBuilder& builder_;
-  const LineSections sections_;
-  const uint64_t name_bytes_;
-  uint64_t named_ = 0;                          // bytes of names of files
-  std::unordered_map<Dwarf_Word, bool> heads_;  // of line tables, by offset: whether they are good
-  const uint64_t memory_;
-  const uint64_t passes_;
-  uint64_t passed_ = 0;     // bytes of entries
-  Dwarf_Off farthest_ = 0;  // that an entry of the unit was found at
-  std::unordered_set<const Dwarf_Lines*> tables_;
-  Dwarf_Files* files_ = nullptr;
-  std::unordered_map<const char*, uint32_t> file_texts_;
-  std::unordered_map<const void*, uint32_t> names_;  // by the function's place in the file
-};
-
-// The bytes that a section has when it is unpacked.
-uint64_t unpacked_size(Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
-  if (name.starts_with(".zdebug_")) {
-    // "ZLIB" and the size, the highest byte first.
-    const Elf_Data* const data = elf_rawdata(section, nullptr);
-    if (!data || !data->d_buf || data->d_size < 12) return 0;
-    uint64_t size = 0;
-    std::memcpy(&size, static_cast<const char*>(data->d_buf) + 4, sizeof size);
-    return __builtin_bswap64(size);
-  }
-  if ((header.sh_flags & SHF_COMPRESSED) == 0) return header.sh_size;
-  GElf_Chdr packed;
-  return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
-}
-
-struct DebugSections {
-  uint64_t size = 0;   // of all, unpacked
-  uint64_t lines = 0;  // of .debug_line
-  Elf_Scn* line = nullptr;
-  Elf_Scn* line_strings = nullptr;
-  Elf_Scn* strings = nullptr;
-};
-
-DebugSections find_sections(Elf* elf) {
-  DebugSections found;
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return found;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    const char* const text =
-        gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
-    if (!text || header.sh_type == SHT_NOBITS) continue;
-    const std::string_view name(text, strnlen(text, 32));
-    if (!name.starts_with('.')) continue;
-    const std::string_view kind = name.substr(name.starts_with(".z") ? 2 : 1);
-    if (!kind.starts_with("debug_")) continue;
-    const uint64_t size = unpacked_size(section, header, name);
-    found.size += std::min(size, UINT64_MAX - found.size);
-    if (kind == "debug_line") {
-      found.line = section;
-      found.lines += std::min(size, UINT64_MAX - found.lines);
+  static std::string_view find_name(DwarfUnits::Place place) {
+    std::string_view name = "??";
+    bool named = false;
+    DwarfEntry entry;
+    for (int i = 0; i < longest_chain; ++i) {
+      const DwarfUnit* const unit = place.units->unit_around(place.offset);
+      if (!unit || !place.units->read(*unit, place.offset, entry)) break;
+      if (const DwarfValue value = entry.get(DwarfAttribute::linkage_name))
+        if (const auto text = place.units->text(*unit, value); !text.empty()) return text;
+      if (const DwarfValue value = entry.get(DwarfAttribute::name); value && !named)
+        if (const auto text = place.units->text(*unit, value); !text.empty())
+          name = text, named = true;
+      DwarfValue further = entry.get(DwarfAttribute::origin);
+      if (!further) further = entry.get(DwarfAttribute::specification);
+      const auto next = place.units->reference(*unit, further);
+      if (!next) break;
+      place = *next;
     }
-    if (kind == "debug_line_str") found.line_strings = section;
-    if (kind == "debug_str") found.strings = section;
-  }
-  return found;
-}
-
-std::string_view bytes_of(Elf_Scn* section) {
-  const Elf_Data* const data = section ? elf_getdata(section, nullptr) : nullptr;
-  return data && data->d_buf ? std::string_view(static_cast<const char*>(data->d_buf), data->d_size)
-                             : std::string_view();
-}
-
-// The file that dwz moved common entries to. libdw would open whatever is at the path that the file
-// names; here only a regular file is opened.
-class Supplement {
- public:
-  Supplement(Dwarf& dwarf, const ElfFile& file) {
-    const char* name = nullptr;
-    const void* id = nullptr;
-    const ssize_t length = dwelf_dwarf_gnu_debugaltlink(&dwarf, &name, &id);
-    if (length <= 0 || !name || !*name) return;
-    const std::string hex =
-        pi::to_hex(std::span(static_cast<const std::byte*>(id), static_cast<size_t>(length)));
-    std::vector<std::string> paths = build_id_files({}, hex);
-    paths.push_back(*name == '/' ? name : file.name().substr(0, file.name().rfind('/') + 1) + name);
-    for (const std::string& path : paths) {
-      auto opened = ElfFile::open(path);
-      // libdw opens these, even so.
-      if (!opened && (opened.error().code == EINVAL || opened.error().code == EFBIG))
-        error_ = opened.error().message;
-      if (opened && opened->layout().build_id != hex)
-        error_ = path + ": it has another build-id than the one that is named";
-      if (opened &&
-          find_sections(opened->elf()).size > budgets::debug_sections.of(opened->stored()))
-        error_ = path + ": its debug information unpacks to too much";
-      if (!error_.empty()) return;
-      if (!opened) continue;
-      file_.emplace(std::move(*opened));
-      dwarf_.reset(dwarf_begin_elf(file_->elf(), DWARF_C_READ, nullptr));
-      if (dwarf_) dwarf_setalt(&dwarf, dwarf_.get());
-      break;
-    }
-    missing_ = !dwarf_;
+    return name;
   }
 
-  bool is_missing() const { return missing_; }
-  // Why what is there cannot be opened.
-  const std::string& error() const { return error_; }
+  static uint32_t call_file(const DwarfEntry& entry, SourceFiles* files) {
+    const DwarfValue file = entry.get(DwarfAttribute::call_file);
+    return file && files ? files->text_of(file.number) : 0;
+  }
+  static uint32_t number(const DwarfValue& value) {
+    return value.number <= UINT32_MAX ? static_cast<uint32_t>(value.number) : 0;
+  }
 
- private:
-  struct End {
-    void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
-  };
-  bool missing_ = false;
-  std::string error_;
-  std::optional<ElfFile> file_;
-  std::unique_ptr<Dwarf, End> dwarf_;
+  const DwarfSections sections_;
+  const CodeRanges code_;
+  SourceIndexBuilder builder_;
+  SplitDebug split_;
+  std::unique_ptr<DebugPart> supplement_file_;
+  std::optional<DwarfUnits> supplement_;
+  std::optional<DwarfUnits> units_;
+  bool split_excess_ = false;
+  std::set<uint64_t> tables_;                                   // offsets of those that were read
+  std::map<std::pair<DwarfUnits*, uint64_t>, uint32_t> names_;  // by the function's entry
 };
 
 }  // namespace
 
-pi::Result<DwarfLines> read_dwarf(const ElfFile& file) {
-  const auto refuse = [&file](const std::string& why) {
+pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugPlaces& places) {
+  const auto sections = read_dwarf_sections(file, DwarfPart::whole);
+  if (!sections) return sections.error();
+  DwarfReader reader(file, *sections, places);
+  reader.read();
+  if (const std::string why = reader.what_exceeds(); !why.empty())
     return pi::Error{EFBIG, file.name() + ": its debug information is not used: " + why};
-  };
-  const DebugSections sections = find_sections(file.elf());
-  if (const uint64_t limit = budgets::debug_sections.of(file.stored()); sections.size > limit)
-    return refuse("unpacked it has " + std::to_string(sections.size) + " bytes, more than " +
-                  std::to_string(limit));
-  if (const uint64_t limit = budgets::line_programs.of(file.stored()); sections.lines > limit)
-    return refuse("unpacked its lines have " + std::to_string(sections.lines) +
-                  " bytes, more than " + std::to_string(limit));
-  const auto end = [](Dwarf* dwarf) { dwarf_end(dwarf); };
-  const std::unique_ptr<Dwarf, decltype(end)> dwarf(
-      dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr), end);
-  SourceIndexBuilder builder;
-  if (!dwarf) return DwarfLines{builder.build()};
-  DwarfLines read;
-  Supplement supplement(*dwarf, file);
-  if (!supplement.error().empty()) return refuse(supplement.error());
-  read.complete = !supplement.is_missing();
-  // libdw has unpacked them.
-  Reader reader(
-      builder,
-      {bytes_of(sections.line), bytes_of(sections.line_strings), bytes_of(sections.strings)},
-      file.stored(), sections.size);
-  Dwarf_CU* unit = nullptr;
-  Dwarf_Die die;
-  // libdw is not asked for split units: it opens whatever is at the path that the file names.
-  while (!reader.excess() &&
-         dwarf_get_units(dwarf.get(), unit, &unit, nullptr, nullptr, &die, nullptr) == 0) {
-    if (const int tag = dwarf_tag(&die); tag == DW_TAG_compile_unit) reader.unit(die);
-    if (dwarf_tag(&die) == DW_TAG_skeleton_unit) read.complete = false;
-  }
-  if (reader.excess()) return refuse(reader.what_exceeds());
-  read.index = builder.build();
-  return read;
+  return reader.build();
 }
 
 }  // namespace a2n

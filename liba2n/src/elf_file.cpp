@@ -87,6 +87,9 @@ void read_section(Elf* elf, Elf_Scn* section, std::string_view name, bool big_en
   GElf_Shdr header;
   if (!gelf_getshdr(section, &header)) return;
   layout.has_sections = true;
+  if (header.sh_type != SHT_NOBITS && (name == ".debug_info" || name == ".zdebug_info" ||
+                                       name == ".debug_line" || name == ".zdebug_line"))
+    layout.has_dwarf = true;
   if (header.sh_type == SHT_NOTE && layout.build_id.empty()) {
     layout.build_id =
         build_id_in(elf, header.sh_offset, header.sh_size, header.sh_addralign, notes_left);
@@ -136,25 +139,25 @@ std::vector<Range> ElfLayout::code() const {
   return ranges;
 }
 
-pi::Status ElfFile::read(const std::string& name) {
+pi::Status ElfFile::read(const std::string& name, ElfUse use) {
   name_ = name;
   GElf_Ehdr header;
   if (!elf_ || elf_kind(elf_.get()) != ELF_K_ELF || !gelf_getehdr(elf_.get(), &header)) {
     return pi::Error{ENOEXEC, name + ": not an ELF file"};
   }
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
+  if (use == ElfUse::program && header.e_type != ET_EXEC && header.e_type != ET_DYN) {
     return pi::Error{ENOEXEC, name + ": neither a program nor a shared library"};
   }
   layout_.type = header.e_type;
   layout_.is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
-  const bool big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
+  big_endian_ = header.e_ident[EI_DATA] == ELFDATA2MSB;
   uint64_t notes_left = budgets::notes.of(stored_);
   read_segments(elf_.get(), layout_, notes_left);
-  read_sections(elf_.get(), big_endian, layout_, notes_left);
+  read_sections(elf_.get(), big_endian_, layout_, notes_left);
   return {};
 }
 
-pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name) {
+pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name, ElfUse use) {
   elf_version(EV_CURRENT);
   ElfFile file;
   file.fd_ = std::move(fd);
@@ -166,16 +169,18 @@ pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name) {
   file.size_ = *size;
   file.stored_ = pi::real_size(file.fd_.get(), status);
   file.identity_ = pi::identity_of(status);
+  // Files of /proc and of tracefs have no size; reading those may have effects.
+  if (file.size_ == 0) return pi::Error{ENOEXEC, name + ": not an ELF file"};
   // Read, never mapped: a file that shrinks under us must not become a bus error.
   file.elf_.reset(elf_begin(file.fd_.get(), ELF_C_READ, nullptr));
-  if (auto parsed = file.read(name); !parsed) return parsed.error();
+  if (auto parsed = file.read(name, use); !parsed) return parsed.error();
   return file;
 }
 
-pi::Result<ElfFile> ElfFile::open(const std::string& path) {
+pi::Result<ElfFile> ElfFile::open(const std::string& path, ElfUse use) {
   auto opened = open_regular(path);
   if (!opened) return opened.error();
-  return from_fd(std::move(opened->fd), path);
+  return from_fd(std::move(opened->fd), path, use);
 }
 
 pi::Result<ElfFile> ElfFile::from_bytes(std::vector<char> bytes, const std::string& name) {
@@ -184,7 +189,7 @@ pi::Result<ElfFile> ElfFile::from_bytes(std::vector<char> bytes, const std::stri
   file.bytes_ = std::move(bytes);
   file.size_ = file.stored_ = file.bytes_.size();
   file.elf_.reset(elf_memory(file.bytes_.data(), file.bytes_.size()));
-  if (auto parsed = file.read(name); !parsed) return parsed.error();
+  if (auto parsed = file.read(name, ElfUse::program); !parsed) return parsed.error();
   return file;
 }
 

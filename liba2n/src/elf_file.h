@@ -38,6 +38,7 @@ struct ElfLayout {
   uint16_t type = 0;  // ET_*
   bool is_64 = true;
   bool has_sections = false;
+  bool has_dwarf = false;  // entries or lines
   std::vector<Segment> segments;
   std::vector<Section> sections;  // by begin
   std::string build_id;           // lower-case hex, "" without one
@@ -48,20 +49,27 @@ struct ElfLayout {
   std::vector<Range> code() const;
 };
 
+// What a file is read for: debug_part also accepts what only holds debug information of others, as
+// object files do.
+enum class ElfUse { program, debug_part };
+
 class ElfFile {
  public:
   // The error's code is an errno, ENOEXEC for what is no ELF program or library.
-  static pi::Result<ElfFile> open(const std::string& path);
-  static pi::Result<ElfFile> from_fd(pi::UniqueFd fd, const std::string& name);
+  static pi::Result<ElfFile> open(const std::string& path, ElfUse use = ElfUse::program);
+  static pi::Result<ElfFile> from_fd(pi::UniqueFd fd, const std::string& name,
+                                     ElfUse use = ElfUse::program);
   static pi::Result<ElfFile> from_bytes(std::vector<char> bytes, const std::string& name);
 
   Elf* elf() const { return elf_.get(); }
   const ElfLayout& layout() const { return layout_; }
   int fd() const { return fd_.get(); }
   const std::string& name() const { return name_; }  // as given when it was opened
+  uint64_t device() const { return identity_.device; }
   uint64_t inode() const { return identity_.inode; }
   // Of the file when it was opened.
   const pi::FileIdentity& identity() const { return identity_; }
+  bool big_endian() const { return big_endian_; }
   uint64_t size() const { return size_; }  // bytes, when it was opened
   // The same without holes: what budgets go by.
   uint64_t stored() const { return stored_; }
@@ -71,12 +79,13 @@ class ElfFile {
     void operator()(Elf* elf) const { elf_end(elf); }
   };
   ElfFile() = default;
-  pi::Status read(const std::string& name);
+  pi::Status read(const std::string& name, ElfUse use);
 
   std::string name_;
   pi::UniqueFd fd_;
   std::vector<char> bytes_;
   pi::FileIdentity identity_;
+  bool big_endian_ = false;
   uint64_t size_ = 0;
   uint64_t stored_ = 0;
   ElfLayout layout_;

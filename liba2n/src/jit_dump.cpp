@@ -214,28 +214,46 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
   JitCode read;
   Reader reader(with_code, interner, read);
   size_t senseless = 0;
+  uint64_t senseless_bytes = 0;
+  const auto cut_off = [&](uint64_t have, uint64_t wanted) {
+    notes.add(name + ": it is cut off in a record of " + std::to_string(wanted) + " bytes; " +
+              std::to_string(have) + " bytes are not used, and the code that is described from " +
+              "there on has no name");
+  };
   std::string bytes;
   // What is appended meanwhile is not read.
   uint64_t left = *whole - std::min<uint64_t>(*whole, header->size);
-  while (left >= 16 && read_up_to(fd, bytes, 16) && bytes.size() == 16) {
+  while (left != 0) {
+    // A runtime that was killed, or is writing, leaves a part of a record.
+    if (left < 16 || !read_up_to(fd, bytes, 16) || bytes.size() != 16) {
+      cut_off(left, 16);
+      break;
+    }
     Fields fields(bytes);
     const uint32_t kind = fields.take<uint32_t>();
     const uint32_t size = fields.take<uint32_t>();
     const uint64_t time = fields.take<uint64_t>();
     if (kind == code_close) break;
     if (size < 16 || size > largest_record) {
-      notes.add(name + ": a record's length makes no sense; what is behind it is not read");
+      notes.add_damage(name + ": a record's length makes no sense; from there on " +
+                           std::to_string(left) + " bytes are not read",
+                       left);
       break;
     }
-    // A runtime that was killed, or is writing, leaves a part of a record.
-    if (size > left) break;
-    left -= size;
     std::string body;
-    if (!read_up_to(fd, body, size - 16) || body.size() != size - 16) break;
-    if (!reader.record(kind, time, body)) ++senseless;
+    if (size > left || !read_up_to(fd, body, size - 16) || body.size() != size - 16) {
+      cut_off(left, size);
+      break;
+    }
+    left -= size;
+    if (reader.record(kind, time, body)) continue;
+    ++senseless;
+    senseless_bytes += size;
   }
   if (senseless != 0)
-    notes.add(name + ": " + std::to_string(senseless) + " records make no sense and are ignored");
+    notes.add_damage(name + ": " + std::to_string(senseless) + " records (" +
+                         std::to_string(senseless_bytes) + " bytes) make no sense and are ignored",
+                     senseless_bytes);
   if ((header->flags & flag_processor_clock) != 0) {
     read.ignore_times();
     notes.add(name +

@@ -66,6 +66,7 @@ class Reader {
   // Why the log is not one of the process, "" while it may be.
   const std::string& refusal() const { return refusal_; }
   size_t senseless() const { return senseless_; }
+  uint64_t senseless_bytes() const { return senseless_bytes_; }
   uint64_t lost() const { return lost_; }
   bool other_clock() const { return other_clock_; }
   bool is_log() const { return titled_; }
@@ -83,7 +84,9 @@ class Reader {
       good = original(text);
     else if (!code_line(text))
       good = record(text);
-    if (!good) ++senseless_;
+    if (good) return;
+    ++senseless_;
+    senseless_bytes_ += text.size() + 1;
   }
 
   void finish() { flush(); }
@@ -282,6 +285,7 @@ class Reader {
   bool other_clock_ = false;
   uint64_t lost_ = 0;
   size_t senseless_ = 0;
+  uint64_t senseless_bytes_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<BytecodeMethod>> methods_;
   std::optional<JitMethod> current_;  // what further lines may tell more of
   JitSource source_;                  // its frames so far
@@ -305,8 +309,16 @@ pi::Status read_jit_log(int fd, const std::string& name, const JitLogProcess& pr
     return pi::Error{lines.error(), name + ": " + std::strerror(lines.error())};
   if (!reader.refusal().empty()) return pi::Error{EINVAL, name + ": " + reader.refusal()};
   if (!reader.is_log()) return pi::Error{EINVAL, name + ": it is empty, or not a log-jita2n"};
-  if (const size_t bad = reader.senseless() + lines.skipped(); bad != 0)
-    notes.add(name + ": " + std::to_string(bad) + " lines make no sense and are ignored");
+  if (const size_t bad = reader.senseless() + lines.skipped(); bad != 0) {
+    const uint64_t bytes = reader.senseless_bytes() + lines.skipped_bytes();
+    notes.add_damage(name + ": " + std::to_string(bad) + " lines (" + std::to_string(bytes) +
+                         " bytes) make no sense and are ignored",
+                     bytes);
+  }
+  // As when the process was killed, or is writing.
+  if (const uint64_t bytes = lines.cut_bytes(); bytes != 0)
+    notes.add(name + ": the last line is cut off; " + std::to_string(bytes) +
+              " bytes of it are not used");
   if (reader.lost() != 0)
     notes.add(name + ": JProf could not write " + std::to_string(reader.lost()) +
               " events; from there on code that was there before has no name");

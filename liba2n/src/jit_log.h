@@ -22,8 +22,9 @@ struct JitLogProcess {
 };
 
 // Adds what the log that is open at fd holds; name: what messages call it. Every byte of it may be
-// wrong: lines that make no sense are left out, and a note tells how many. with_code: the bytes of
-// code, too. An error, and nothing is added, when this is no such log, or one of another process.
+// wrong: lines that make no sense are left out, and a note has their number and bytes. with_code:
+// the bytes of code, too. An error, and nothing is added, when this is no such log, or one of
+// another process.
 pi::Status read_jit_log(int fd, const std::string& name, const JitLogProcess& process,
                         bool with_code, Interner& interner, Notes& notes, JitCode& code);
 

@@ -17,6 +17,7 @@ bool LineReader::fill() {
   if (text_.size() > longest) {
     if (!too_long_) ++skipped_;
     too_long_ = true;
+    skipped_bytes_ += text_.size();
     text_.clear();
   }
   const size_t kept = text_.size();
@@ -42,6 +43,7 @@ bool LineReader::next(std::string_view& line) {
     if (too_long_ || line.size() > longest) {
       if (!too_long_) ++skipped_;
       too_long_ = false;
+      skipped_bytes_ += line.size() + 1;
       continue;
     }
     return true;

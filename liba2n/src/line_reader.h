@@ -21,8 +21,11 @@ class LineReader {
   // behind the last line end is no whole line.
   bool next(std::string_view& line);
 
-  size_t skipped() const { return skipped_; }  // lines too long
-  int error() const { return error_; }         // errno, 0: none
+  size_t skipped() const { return skipped_; }                // lines too long
+  uint64_t skipped_bytes() const { return skipped_bytes_; }  // of these lines
+  // At the end: bytes behind the last line end.
+  uint64_t cut_bytes() const { return text_.size() - at_; }
+  int error() const { return error_; }  // errno, 0: none
 
  private:
   bool fill();
@@ -32,6 +35,7 @@ class LineReader {
   std::string text_;
   size_t at_ = 0;
   size_t skipped_ = 0;
+  uint64_t skipped_bytes_ = 0;
   bool too_long_ = false;  // of what is read now the beginning was skipped
   int error_ = 0;
 };

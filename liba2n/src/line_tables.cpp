@@ -1,202 +1,208 @@
 // SPDX-License-Identifier: MIT
-// What the file names of a DWARF line table take when each is put together with its directory.
+// Line tables of DWARF 2 to 5.
 #include "line_tables.h"
 
 #include <dwarf.h>
 
 #include <algorithm>
-#include <cstring>
-#include <unordered_map>
 #include <utility>
-#include <vector>
+
+#include "dwarf_abbreviations.h"
 
 namespace a2n {
 namespace {
 
-// Numbers and strings, one after the other; good() turns false at the first that is not there.
-class Cursor {
- public:
-  explicit Cursor(std::string_view bytes) : bytes_(bytes) {}
-
-  bool good() const { return good_; }
-  uint64_t number(size_t size) {
-    uint64_t value = 0;
-    if (bytes_.size() < size) return fail();
-    std::memcpy(&value, bytes_.data(), size);
-    bytes_.remove_prefix(size);
-    return value;
-  }
-  uint64_t leb128() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; good_; shift += 7) {
-      const uint64_t byte = number(1);
-      if (shift < 64) value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) break;
-    }
-    return value;
-  }
-  std::string_view text() {
-    const size_t end = bytes_.find('\0');
-    if (end == bytes_.npos) return fail(), std::string_view();
-    const std::string_view value = bytes_.substr(0, end);
-    bytes_.remove_prefix(end + 1);
-    return value;
-  }
-  void skip(uint64_t size) {
-    if (size > bytes_.size()) fail();
-    if (good_) bytes_.remove_prefix(size);
-  }
-  std::string_view rest() const { return bytes_; }
-
- private:
-  uint64_t fail() {
-    good_ = false;
-    bytes_ = {};
-    return 0;
-  }
-
-  std::string_view bytes_;
-  bool good_ = true;
-};
-
-class Head {
- public:
-  Head(const LineSections& sections, Cursor cursor, uint64_t unit_directory, uint64_t limit)
-      : sections_(sections), in_(cursor), limit_(limit), directories_{unit_directory} {}
-
-  std::optional<uint64_t> name_bytes() {
-    uint64_t length = in_.number(4);
-    if (length == 0xffffffff) {
-      offset_size_ = 8;
-      length = in_.number(8);
-    }
-    if (length > in_.rest().size()) return std::nullopt;
-    in_ = Cursor(in_.rest().substr(0, length));
-    const uint64_t version = in_.number(2);
-    if (version < 2 || version > 5) return std::nullopt;
-    if (version == 5) in_.skip(2);
-    in_.skip(offset_size_);
-    in_.skip(version >= 4 ? 5 : 4);
-    const uint64_t opcodes = in_.number(1);
-    in_.skip(opcodes == 0 ? 0 : opcodes - 1);
-    if (version == 5)
-      read_new();
-    else
-      read_old();
-    if (!in_.good()) return std::nullopt;
-    return sum_;
-  }
-
- private:
-  bool goes_on() const { return in_.good() && sum_ <= limit_; }
-
-  void add(uint64_t name, uint64_t directory) {
-    const uint64_t known = directory < directories_.size() ? directories_[directory] : 0;
-    sum_ += name + known + directories_[0] + 3;
-  }
-
-  void read_old() {
-    while (goes_on()) {
-      const std::string_view directory = in_.text();
-      if (directory.empty()) break;
-      directories_.push_back(directory.size());
-    }
-    while (goes_on()) {
-      const std::string_view name = in_.text();
-      if (name.empty()) break;
-      const uint64_t directory = in_.leb128();
-      in_.leb128();  // time
-      in_.leb128();  // size
-      add(name.size(), directory);
-    }
-  }
-
-  void read_new() {
-    const uint64_t unit_directory = std::exchange(directories_, {}).front();
-    for_each_entry([this](uint64_t name, uint64_t) {
-      directories_.push_back(name);
-      sum_ += name;
-    });
-    if (directories_.empty()) directories_.push_back(0);
-    directories_[0] = std::max(directories_[0], unit_directory);
-    for_each_entry([this](uint64_t name, uint64_t directory) { add(name, directory); });
-  }
-
-  template <class Use>
-  void for_each_entry(Use use) {
-    std::vector<std::pair<uint64_t, uint64_t>> format(in_.number(1));
-    for (auto& [content, form] : format) {
-      content = in_.leb128();
-      form = in_.leb128();
-    }
-    const uint64_t count = in_.leb128();
-    // Entries without bytes would be as many as anybody likes to say.
-    if (format.empty() && count != 0) in_.skip(UINT64_MAX);
-    for (uint64_t i = 0; i < count && goes_on(); ++i) {
-      uint64_t name = 0, directory = 0;
-      for (const auto& [content, form] : format) {
-        const uint64_t value = take(form);
-        if (content == DW_LNCT_path) name = value;
-        if (content == DW_LNCT_directory_index) directory = value;
-      }
-      use(name, directory);
-    }
-  }
-
-  // A number's value, a string's length.
-  uint64_t take(uint64_t form) {
-    switch (form) {
-      case DW_FORM_string:
-        return in_.text().size();
-      case DW_FORM_line_strp:
-        return length_at(sections_.line_strings);
-      case DW_FORM_strp:
-        return length_at(sections_.strings);
-      case DW_FORM_udata:
-        return in_.leb128();
-      case DW_FORM_data1:
-        return in_.number(1);
-      case DW_FORM_data2:
-        return in_.number(2);
-      case DW_FORM_data4:
-        return in_.number(4);
-      case DW_FORM_data8:
-        return in_.number(8);
-      case DW_FORM_data16:
-        in_.skip(16);
-        return 0;
-      case DW_FORM_block:
-        in_.skip(in_.leb128());
-        return 0;
-      default:
-        in_.skip(UINT64_MAX);  // nothing behind it can be found
-        return 0;
-    }
-  }
-
-  uint64_t length_at(std::string_view strings) {
-    const uint64_t offset = in_.number(offset_size_);
-    if (offset >= strings.size()) return 0;
-    const auto [known, added] = lengths_.try_emplace(strings.data() + offset, 0);
-    if (added) known->second = std::min(strings.find('\0', offset), strings.size()) - offset;
-    return known->second;
-  }
-
-  const LineSections& sections_;
-  Cursor in_;
-  const uint64_t limit_;
-  std::vector<uint64_t> directories_;  // lengths; the first one is the unit's
-  std::unordered_map<const char*, uint64_t> lengths_;
-  size_t offset_size_ = 4;
-  uint64_t sum_ = 0;
-};
+void append_part(std::string_view part, std::string& path) {
+  if (part.empty()) return;
+  if (!path.empty() && !path.ends_with('/')) path.push_back('/');
+  path.append(part);
+}
 
 }  // namespace
 
-std::optional<uint64_t> file_name_bytes(const LineSections& sections, uint64_t offset,
-                                        uint64_t unit_directory, uint64_t limit) {
-  if (offset >= sections.lines.size()) return std::nullopt;
-  return Head(sections, Cursor(sections.lines.substr(offset)), unit_directory, limit).name_bytes();
+std::optional<LineTable> LineTable::read(const DwarfSections& sections, uint64_t offset,
+                                         std::string_view directory) {
+  LineTable table(sections, directory);
+  if (!table.read_head(offset)) return std::nullopt;
+  return table;
+}
+
+bool LineTable::read_head(uint64_t offset) {
+  DwarfBytes in(sections_.lines, offset);
+  const uint64_t length = in.length(offset_size_);
+  if (!in.good() || length > in.left()) return false;
+  const uint64_t end = in.at() + length;
+  bytes_ = end - offset;
+  in = DwarfBytes(sections_.lines.substr(0, end), in.at());
+  version_ = static_cast<uint16_t>(in.number(2));
+  if (version_ < 2 || version_ > 5) return false;
+  if (version_ == 5) in.skip(2);  // sizes of addresses and of segment numbers
+  const uint64_t head = in.number(offset_size_);
+  if (!in.good() || head > in.left()) return false;
+  program_ = DwarfBytes(sections_.lines.substr(0, end), in.at() + head);
+  smallest_instruction_ = static_cast<uint8_t>(in.number(1));
+  if (version_ >= 4) in.skip(1);  // operations of an instruction
+  in.skip(1);                     // whether rows are statements
+  line_base_ = static_cast<int8_t>(in.number(1));
+  line_range_ = static_cast<uint8_t>(in.number(1));
+  const uint64_t opcodes = in.number(1);
+  if (!in.good() || opcodes == 0 || line_range_ == 0) return false;
+  for (uint64_t i = 1; i < opcodes; ++i) operands_.push_back(static_cast<uint8_t>(in.number(1)));
+  if (version_ == 5) return read_new(in) && in.good();
+  read_old(in);
+  return in.good();
+}
+
+void LineTable::read_old(DwarfBytes& in) {
+  directories_.push_back({});  // the unit's own
+  for (std::string_view name; in.good() && !(name = in.text()).empty();)
+    directories_.push_back(name);
+  files_.push_back({});  // they are counted from 1
+  for (std::string_view name; in.good() && !(name = in.text()).empty();) {
+    files_.push_back({name, in.leb128()});
+    in.leb128();  // time
+    in.leb128();  // size
+  }
+}
+
+bool LineTable::read_new(DwarfBytes& in) {
+  return read_list(in, [this](const File& entry) { directories_.push_back(entry.name); }) &&
+         read_list(in, [this](const File& entry) { files_.push_back(entry); });
+}
+
+template <class Use>
+bool LineTable::read_list(DwarfBytes& in, Use use) {
+  std::vector<std::pair<uint64_t, uint64_t>> columns(in.number(1));
+  for (auto& [content, form] : columns) {
+    content = in.leb128();
+    form = in.leb128();
+  }
+  const uint64_t count = in.leb128();
+  const auto takes_bytes = [](const auto& column) {
+    return column.second != DW_FORM_flag_present && column.second != DW_FORM_implicit_const;
+  };
+  // Entries without bytes could be any number.
+  if (count != 0 && std::none_of(columns.begin(), columns.end(), takes_bytes)) return false;
+  const DwarfFormat format{version_, 8, offset_size_};
+  for (uint64_t i = 0; i < count && in.good(); ++i) {
+    File entry{};
+    for (const auto& [content, form] : columns) {
+      if (form == DW_FORM_string) {
+        const std::string_view text = in.text();
+        if (content == DW_LNCT_path) entry.name = text;
+      } else if (form == DW_FORM_udata) {
+        const uint64_t value = in.leb128();
+        if (content == DW_LNCT_directory_index) entry.directory = value;
+      } else if (form == DW_FORM_block) {
+        in.skip(in.leb128());
+      } else if (const auto size = dwarf_form_size(form, format); !size) {
+        return false;  // nothing behind it can be found
+      } else if (*size > 8) {
+        in.skip(*size);
+      } else {
+        const uint64_t value = in.number(*size);
+        if (content == DW_LNCT_directory_index) entry.directory = value;
+        if (content == DW_LNCT_path && form == DW_FORM_line_strp)
+          entry.name = dwarf_text(sections_.line_strings, value);
+        if (content == DW_LNCT_path && form == DW_FORM_strp)
+          entry.name = dwarf_text(sections_.strings, value);
+      }
+    }
+    use(entry);
+  }
+  return in.good();
+}
+
+std::string LineTable::file(uint64_t number) const {
+  if (number >= files_.size() || files_[number].name.empty()) return {};
+  const File& file = files_[number];
+  std::string path;
+  if (!file.name.starts_with('/')) {
+    const std::string_view directory =
+        file.directory < directories_.size() ? directories_[file.directory] : std::string_view();
+    if (!directory.starts_with('/')) append_part(unit_directory_, path);
+    append_part(directory, path);
+  }
+  append_part(file.name, path);
+  return path;
+}
+
+void LineTable::advance(State& state, uint64_t operations) const {
+  state.address += smallest_instruction_ * operations;
+}
+
+bool LineTable::extended(State& state) {
+  const uint64_t length = program_.leb128();
+  if (length == 0 || length > program_.left()) {
+    program_.fail();
+    return false;
+  }
+  const uint64_t behind = program_.at() + length;
+  const uint64_t opcode = program_.number(1);
+  if (opcode == DW_LNE_set_address && (length == 5 || length == 9))
+    state.address = program_.number(static_cast<size_t>(length - 1));
+  if (opcode == DW_LNE_define_file) {
+    File file{program_.text(), 0};
+    file.directory = program_.leb128();
+    files_.push_back(file);
+  }
+  if (program_.at() <= behind) program_.skip(behind - program_.at());
+  return opcode == DW_LNE_end_sequence;
+}
+
+void LineTable::standard(uint64_t opcode, State& state) {
+  switch (opcode) {
+    case DW_LNS_advance_pc:
+      advance(state, program_.leb128());
+      break;
+    case DW_LNS_advance_line:
+      state.line += static_cast<uint64_t>(program_.signed_leb128());
+      break;
+    case DW_LNS_set_file:
+      state.file = program_.leb128();
+      break;
+    case DW_LNS_const_add_pc:
+      advance(state, (255 - operands_.size() - 1) / line_range_);
+      break;
+    case DW_LNS_fixed_advance_pc:
+      state.address += program_.number(2);
+      break;
+    default:
+      for (uint8_t i = 0; i < operands_[opcode - 1]; ++i) program_.leb128();
+  }
+}
+
+void LineTable::for_each_sequence(const std::function<bool(const std::vector<LineRow>&)>& use) {
+  std::vector<LineRow> rows;
+  State state;
+  const auto add_row = [&](uint32_t line) {
+    const LineRow row{state.address, state.file, line};
+    if (!rows.empty() && rows.back().file == row.file && rows.back().line == line) return;
+    rows.push_back(row);
+  };
+  const auto line_of = [&] {
+    return state.line <= UINT32_MAX ? static_cast<uint32_t>(state.line) : 0;
+  };
+  while (program_.good() && program_.left() != 0) {
+    const uint64_t opcode = program_.number(1);
+    if (opcode > operands_.size()) {
+      const uint64_t special = opcode - operands_.size() - 1;
+      advance(state, special / line_range_);
+      state.line +=
+          static_cast<uint64_t>(int64_t{line_base_} + static_cast<int64_t>(special % line_range_));
+      add_row(line_of());
+    } else if (opcode == 0) {
+      if (!extended(state)) continue;
+      rows.push_back({state.address, 0, 0});
+      if (!use(rows)) return;
+      rows.clear();
+      state = {};
+    } else if (opcode == DW_LNS_copy) {
+      add_row(line_of());
+    } else {
+      standard(opcode, state);
+    }
+  }
 }
 
 }  // namespace a2n

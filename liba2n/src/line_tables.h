@@ -1,25 +1,79 @@
 // SPDX-License-Identifier: MIT
-// What the file names of a DWARF line table take when each is put together with its directory.
+// Line tables of DWARF 2 to 5: names of files, and the lines of sequences of code.
 #ifndef A2N_LINE_TABLES_H
 #define A2N_LINE_TABLES_H
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "dwarf_bytes.h"
+#include "dwarf_sections.h"
 
 namespace a2n {
 
-// Unpacked sections; empty where there is none.
-struct LineSections {
-  std::string_view lines;         // .debug_line
-  std::string_view line_strings;  // .debug_line_str
-  std::string_view strings;       // .debug_str
+// From an address on, a line of a file; line 0: none.
+struct LineRow {
+  uint64_t address;
+  uint64_t file;
+  uint32_t line;
 };
 
-// Bytes of all names of the table at an offset of .debug_line, each with its directory and the
-// unit's; counting ends behind limit. Nothing when the table's head makes no sense.
-std::optional<uint64_t> file_name_bytes(const LineSections& sections, uint64_t offset,
-                                        uint64_t unit_directory, uint64_t limit);
+class LineTable {
+ public:
+  // The table at an offset of .debug_line; nothing when its head makes no sense. directory: that of
+  // the unit.
+  static std::optional<LineTable> read(const DwarfSections& sections, uint64_t offset,
+                                       std::string_view directory);
+
+  // A file's name with its directories; empty where there is no such file.
+  std::string file(uint64_t number) const;
+
+  // Calls use for each sequence of code; its rows end with one of line 0, at the address behind the
+  // code. A row like the one before it is left out. Ends when use returns false.
+  void for_each_sequence(const std::function<bool(const std::vector<LineRow>&)>& use);
+
+  uint64_t bytes() const { return bytes_; }  // of the whole table
+
+ private:
+  struct File {
+    std::string_view name;
+    uint64_t directory;
+  };
+  struct State {
+    uint64_t address = 0;
+    uint64_t file = 1;
+    uint64_t line = 1;
+  };
+
+  LineTable(const DwarfSections& sections, std::string_view directory)
+      : sections_(sections), unit_directory_(directory), program_(std::string_view()) {}
+  bool read_head(uint64_t offset);
+  void read_old(DwarfBytes& in);
+  bool read_new(DwarfBytes& in);
+  template <class Use>
+  bool read_list(DwarfBytes& in, Use use);
+  void advance(State& state, uint64_t operations) const;
+  // Whether it ends the sequence.
+  bool extended(State& state);
+  void standard(uint64_t opcode, State& state);
+
+  DwarfSections sections_;
+  std::string_view unit_directory_;
+  DwarfBytes program_;
+  uint64_t bytes_ = 0;
+  uint16_t version_ = 0;
+  uint8_t offset_size_ = 4;
+  uint8_t smallest_instruction_ = 1;
+  int8_t line_base_ = 0;
+  uint8_t line_range_ = 1;
+  std::vector<uint8_t> operands_;  // of standard opcodes, from 1 on
+  std::vector<std::string_view> directories_;
+  std::vector<File> files_;  // DWARF 5: from 0 on, before: from 1 on
+};
 
 }  // namespace a2n
 

@@ -48,11 +48,12 @@ class Loader {
   ModuleSymbols load() {
     if (nowhere_) return {};
     const auto mapped = find_mapped();
-    const bool complete = mapped && has_symtab(*mapped);
+    const bool complete = mapped && has_symtab(*mapped) && mapped->layout().has_dwarf;
     const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
     if (!mapped && !debug && !why_not_.empty()) notes_.add(why_not_);
     ModuleSymbols module = read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
     for (const std::string& refused : std::exchange(module.refused, {})) notes_.add(refused);
+    module.search = request_.search;
     return module;
   }
 
@@ -179,6 +180,8 @@ class Loader {
   }
 
   static bool has_symtab(const ElfFile& file) { return has_symbols(file, SHT_SYMTAB); }
+  // Whether a debug file has something that the mapped file may lack.
+  static bool has_more(const ElfFile& file) { return file.layout().has_dwarf || has_symtab(file); }
 
   // By build-id, which is proof by itself, else by the name and checksum the file tells.
   std::optional<ElfFile> find_debug(const ElfFile* mapped) {
@@ -186,13 +189,13 @@ class Loader {
                                   : (traced_id_is_hex() ? *request_.build_id : std::string());
     for (const std::string& file : build_id_files(request_.search, id)) {
       auto elf = ElfFile::open(file);
-      if (elf && elf->layout().build_id == id && has_symtab(*elf)) return std::move(*elf);
+      if (elf && elf->layout().build_id == id && has_more(*elf)) return std::move(*elf);
     }
     if (!mapped) return std::nullopt;
     const ElfLayout& layout = mapped->layout();
     for (const std::string& file : debug_link_files(request_.search, path_, layout.debug_link)) {
       auto elf = ElfFile::open(file);
-      if (!elf || !has_symtab(*elf)) continue;
+      if (!elf || !has_more(*elf)) continue;
       if (elf->size() > max_linked_file) {
         notes_.add(file + ": too big to be checked (more than 8 GiB); symbols not used");
         continue;

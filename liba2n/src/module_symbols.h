@@ -35,6 +35,7 @@ struct ModuleSymbols {
   // Where it comes from; not kept in MSI files, which tell it by their own means.
   std::string build_id;                           // of the file, "" without one
   std::vector<std::string> files;                 // paths of the files it was read from
+  std::vector<std::string> search;                // directories that may have debug files
   std::vector<std::string> refused;               // why some of their symbols are not here
   uint64_t code_bytes = 0;                        // of code in the file
   std::vector<pi::FileIdentity> identities;       // of these files, when they were read

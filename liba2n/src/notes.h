@@ -4,6 +4,7 @@
 #define A2N_NOTES_H
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <unordered_set>
@@ -18,8 +19,14 @@ class Notes {
   // Later notes of a higher A2N_MESSAGES_ level are dropped.
   void set_most(int level) { most_ = level; }
 
+  // A part of a file that should be there, or makes no sense: its bytes.
+  void add_damage(std::string note, uint64_t bytes) {
+    add(std::move(note), A2N_MESSAGES_ERROR);
+    if (!notes_.empty() && notes_.back().level == A2N_MESSAGES_ERROR) notes_.back().bytes = bytes;
+  }
+
   void add(std::string note, int level = A2N_MESSAGES_WARNING) {
-    if (level <= most_ && seen_.insert(note).second) notes_.push_back({std::move(note), level});
+    if (level <= most_ && seen_.insert(note).second) notes_.push_back({std::move(note), level, 0});
   }
   const char* get(size_t index) const {
     return index < notes_.size() ? notes_[index].text.c_str() : nullptr;
@@ -27,12 +34,14 @@ class Notes {
   int level(size_t index) const {
     return index < notes_.size() ? notes_[index].level : A2N_MESSAGES_NONE;
   }
+  uint64_t bytes(size_t index) const { return index < notes_.size() ? notes_[index].bytes : 0; }
   size_t size() const { return notes_.size(); }
 
  private:
   struct Note {
     std::string text;
     int level;
+    uint64_t bytes;
   };
   int most_ = A2N_MESSAGES_WARNING;
   std::unordered_set<std::string> seen_;

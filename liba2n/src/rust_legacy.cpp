@@ -17,8 +17,9 @@ bool is_hash(std::string_view part) {
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// The length-prefixed parts between "_ZN" and "E"; what follows the E is a compiler's suffix.
-std::optional<std::vector<std::string_view>> split(std::string_view name) {
+// The length-prefixed parts between "_ZN" and "E"; name keeps what follows the E, a compiler's
+// suffix.
+std::optional<std::vector<std::string_view>> split(std::string_view& name) {
   if (!name.starts_with("_ZN")) return std::nullopt;
   name.remove_prefix(3);
   std::vector<std::string_view> parts;
@@ -32,6 +33,7 @@ std::optional<std::vector<std::string_view>> split(std::string_view name) {
     name.remove_prefix(length);
   }
   if (name.empty() || (name.size() > 1 && name[1] != '.')) return std::nullopt;
+  name.remove_prefix(1);
   return parts;
 }
 
@@ -85,7 +87,7 @@ std::optional<std::string> demangle_rust_legacy(std::string_view name) {
     if (i > 0) out += "::";
     append_part((*parts)[i], out);
   }
-  return out;
+  return out + readable_suffix(name);
 }
 
 }  // namespace a2n

@@ -323,7 +323,7 @@ std::optional<std::string> RustV0::run() {
   }
   const bool suffix = at_ < in_.size() && (in_[at_] == '.' || in_[at_] == '$');
   if (failed_ || (at_ != in_.size() && !suffix)) return std::nullopt;
-  return out_;
+  return out_ + readable_suffix(in_.substr(at_));
 }
 
 std::optional<std::string> demangle_rust_v0(std::string_view name) {

@@ -166,7 +166,9 @@ SourceIndex SourceIndexBuilder::build() {
   // The end of one sequence of rows gives way to the beginning of the next.
   std::stable_sort(index_.rows_.begin(), index_.rows_.end(),
                    [](const SourceRow& a, const SourceRow& b) {
-                     return std::pair(a.address, a.line != 0) < std::pair(b.address, b.line != 0);
+                     const bool a_ends = a.line == 0 && a.file == 0;
+                     const bool b_ends = b.line == 0 && b.file == 0;
+                     return std::pair(a.address, !a_ends) < std::pair(b.address, !b_ends);
                    });
   cut_into_pieces();
   index_.rows_.shrink_to_fit();

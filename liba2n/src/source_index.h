@@ -80,7 +80,7 @@ class SourceIndexBuilder {
   }
 
   uint32_t text(std::string_view text);
-  // file as given by text(); line 0 ends what is known.
+  // file as given by text(); line 0 of file 0 ends what is known, of another one it is not known.
   void add_row(uint64_t address, uint32_t file, uint32_t line);
   // parent: a node or none. The node's number.
   uint32_t add_node(uint32_t parent, uint32_t name, uint32_t call_file, uint32_t call_line);

@@ -24,11 +24,13 @@ SourceIndex Sources::read(const ModuleSymbols& module) {
     if (!file || file->layout().build_id != module.build_id) continue;
     const SourceCacheKey key{module.build_id, file->identity()};
     if (auto cached = cache_.load(key)) return std::move(*cached);
-    auto read = read_dwarf(*file);
-    if (!read) notes_.add(read.error().message);
-    if (!read || read->index.empty()) continue;
-    if (read->complete) cache_.save(key, read->index);
-    return std::move(read->index);
+    auto dwarf = read_dwarf(*file, {module.files, module.search});
+    if (!dwarf) notes_.add(dwarf.error().message);
+    if (!dwarf || (dwarf->index.empty() && dwarf->missing.empty())) continue;
+    for (const std::string& sentence : dwarf->missing)
+      notes_.add(module.files.front() + ": " + sentence);
+    if (dwarf->missing.empty()) cache_.save(key, dwarf->index);
+    return std::move(dwarf->index);
   }
   return {};
 }

@@ -348,8 +348,14 @@ std::vector<std::string> A2nSymbolizer::notes() {
   if (missing > most_missing)
     notes.push_back(fmt::format("and the logs of {} more processes", missing - most_missing));
   for (size_t i = 0; const char* note = A2nGetNote(i); ++i)
-    if (A2nGetNoteLevel(i) <= A2N_MESSAGES_WARNING) notes.push_back(printable(note));
+    if (A2nGetNoteLevel(i) == A2N_MESSAGES_WARNING) notes.push_back(printable(note));
   return notes;
+}
+
+void A2nSymbolizer::add_damage(DamageLog& damage) {
+  for (size_t i = 0; const char* note = A2nGetNote(i); ++i)
+    if (A2nGetNoteLevel(i) == A2N_MESSAGES_ERROR)
+      damage.add_of_another_file(printable(note), A2nGetNoteBytes(i));
 }
 
 std::vector<std::string> A2nSymbolizer::sources() {

@@ -14,6 +14,7 @@
 
 #include "nrm2_reader.h"
 #include "options.h"
+#include "damage_log.h"
 #include "symbolizer.h"
 
 namespace post {
@@ -35,6 +36,8 @@ class A2nSymbolizer final : public Symbolizer {
 
   // What is wrong with the saved symbols that are used; "" for nothing.
   const std::string& damage() const { return damage_; }
+  // Adds what is wrong with logs of names that were used.
+  static void add_damage(DamageLog& damage);
   // Where the symbols of each module came from, with SymbolOptions::tell_sources.
   static std::vector<std::string> sources();
 

@@ -124,6 +124,7 @@ pi::Status TickAnalysis::read() {
                                           off_cpu_ ? &*off_cpu_ : nullptr,
                                           micro_ ? &*micro_ : nullptr,
                                           arc_ ? &*arc_ : nullptr});
+  A2nSymbolizer::add_damage(run_.damage);
   for (const std::string& source : A2nSymbolizer::sources())
     fmt::print(stderr, "post: {}\n", source);
   for (const std::string& text : symbolizer_.log_messages()) fmt::print(stderr, "post: {}\n", text);

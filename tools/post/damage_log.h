@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What was wrong with a trace file: a message for each of the first places, counts for all.
+// What was wrong with a trace file, or with files that belong to it: a message for each of the
+// first places, counts for all.
 #ifndef POST_DAMAGE_LOG_H
 #define POST_DAMAGE_LOG_H
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace post {
@@ -16,16 +18,23 @@ class DamageLog {
 
   // bytes: how many of the file could not be used because of it.
   void add(std::string message, uint64_t bytes);
+  // The same of another file than the trace, which the message names.
+  void add_of_another_file(std::string message, uint64_t bytes) {
+    add(std::move(message), bytes);
+    in_other_files_ = true;
+  }
 
   bool any() const { return places_ != 0; }
   uint64_t places() const { return places_; }
   uint64_t bytes() const { return bytes_; }
+  bool in_other_files() const { return in_other_files_; }
   // The first ones, in the order found.
   const std::vector<std::string>& messages() const { return messages_; }
 
  private:
   uint64_t places_ = 0;
   uint64_t bytes_ = 0;
+  bool in_other_files_ = false;
   std::vector<std::string> messages_;
 };
 

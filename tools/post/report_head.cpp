@@ -64,9 +64,12 @@ std::string origin(const Summary& summary) {
   for (const auto& [lead, what] : loss_sentences(summary.file, summary.losses))
     text += sentence(lead, what);
   if (summary.damage.any())
-    text += sentence("Damaged", fmt::format("the trace file, in {} places ({} bytes not used); see "
-                                            "the end of this report.",
-                                            summary.damage.places(), summary.damage.bytes()));
+    text += sentence(
+        "Damaged",
+        fmt::format("the trace file{}, in {} places ({} bytes not used); see "
+                    "the end of this report.",
+                    summary.damage.in_other_files() ? " or a log of names that belongs to it" : "",
+                    summary.damage.places(), summary.damage.bytes()));
   return text;
 }
 

@@ -135,6 +135,25 @@ TEST(Branch, WrapsAddressesOf32BitCode) {
   EXPECT_EQ(pitrace_step_outcome(classify({0x90}, code32), 0xffffffff, 0), PITRACE_STEP_NEXT);
 }
 
+// 66 before a near branch of 32-bit code: the target is cut, whatever the size of the displacement.
+TEST(Branch, CutsTargetsOf32BitCodeWithPrefix66) {
+  const std::uint64_t from = 0x08049000;
+  const std::vector<std::vector<std::uint8_t>> branches = {
+      {0x66, 0xe9, 0x10, 0x00}, {0x66, 0xe8, 0x10, 0x00}, {0x66, 0xeb, 0x11},
+      {0x66, 0x74, 0x11},       {0x66, 0xe2, 0x11},       {0x66, 0x0f, 0x84, 0x0f, 0x00}};
+  for (const auto& bytes : branches) {
+    const pitrace_insn branch = classify(bytes, code32);
+    EXPECT_EQ(pitrace_branch_target(branch, from), 0x9014u) << int{bytes[1]};
+    EXPECT_EQ(pitrace_step_outcome(branch, from, 0x9014), PITRACE_STEP_TAKEN);
+    EXPECT_EQ(pitrace_step_outcome(branch, from, from + 0x14), PITRACE_STEP_DIVERTED);
+  }
+  // Not that of xbegin, of no branch without it, and of none of 64-bit code.
+  EXPECT_EQ(pitrace_branch_target(classify({0x66, 0xc7, 0xf8, 0x0f, 0x00}, code32), from),
+            from + 0x14);
+  EXPECT_EQ(pitrace_branch_target(classify({0xeb, 0x12}, code32), from), from + 0x14);
+  EXPECT_EQ(pitrace_branch_target(classify({0x66, 0xeb, 0x11}, code64), from), from + 0x14);
+}
+
 // What Zydis's decoding makes of an instruction, in our kinds.
 int kind_by_zydis(const ZydisDecodedInstruction& insn) {
   switch (insn.mnemonic) {
@@ -240,6 +259,12 @@ void compare_with_zydis(bool is64) {
     }
     if (ours.kind < PITRACE_INSN_CONDITIONAL || ours.kind > PITRACE_INSN_CALL) continue;
     ASSERT_EQ(ours.displacement, by_zydis.raw.imm[0].value.s) << "in round " << round;
+    constexpr std::uint64_t from = 0x12345678;
+    std::uint64_t target = from + by_zydis.length + static_cast<std::uint64_t>(ours.displacement);
+    if (!is64) target &= UINT32_MAX;
+    const bool cut = by_zydis.operand_width == 16 && by_zydis.mnemonic != ZYDIS_MNEMONIC_XBEGIN;
+    if (!is64 && cut) target &= UINT16_MAX;
+    ASSERT_EQ(pitrace_branch_target(ours, from), target) << "in round " << round;
     branches++;
   }
   EXPECT_GT(branches, 100000);

@@ -44,6 +44,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nGetErrorText",
                                              "A2nGetMsiFileInformation",
                                              "A2nGetNote",
+                                             "A2nGetNoteBytes",
                                              "A2nGetNoteLevel",
                                              "A2nGetProcessName",
                                              "A2nGetProcessNameAt",

@@ -16,12 +16,24 @@ TEST(Demangle, CppNamesBecomeReadable) {
             "std::vector<int, std::allocator<int> >::push_back(int&&)");
   EXPECT_EQ(demangle("_ZTV3Foo"), "vtable for Foo");
   EXPECT_EQ(demangle("_ZN3fooC2Ev.cold"), "foo::foo() [clone .cold]");
+  EXPECT_EQ(demangle("_GLOBAL__I_main"), "global constructors keyed to main");
+  EXPECT_EQ(demangle("_GLOBAL__D__ZN3foo3barE"), "global destructors keyed to foo::bar");
 }
 
 TEST(Demangle, OtherNamesStayAsTheyAre) {
-  for (const char* name : {"main", "_start", "_Z", "_ZN", "__libc_start_main", "", "_", "Z3foov"}) {
+  for (const char* name : {"main", "_start", "_Z", "_ZN", "__libc_start_main", "", "_", "Z3foov",
+                           "_GLOBAL_", "_GLOBAL_OFFSET_TABLE_", "_GLOBAL__sub_I_main"}) {
     EXPECT_EQ(demangle(name), std::nullopt) << name;
   }
+}
+
+TEST(Demangle, ManyReferencesThatUnfoldToLittleAreReadable) {
+  std::string name = "_Z1fRK5names", arguments = "names const&";
+  for (int i = 0; i < 200; ++i) {
+    name += i % 2 == 0 ? "S1_" : "S_";
+    arguments += i % 2 == 0 ? ", names const&" : ", names";
+  }
+  EXPECT_EQ(demangle(name.c_str()), "f(" + arguments + ")");
 }
 
 // f(pair<S,S>) nested: each level doubles what the former unfolds to.

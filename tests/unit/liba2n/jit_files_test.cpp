@@ -12,6 +12,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -105,7 +106,7 @@ TEST_F(JitFiles, NumbersOfMethodsHoldInTheirSectionOnly) {
             A2N_SUCCESS);
   EXPECT_THAT(frames(0x7f0000001000, 0x40), ElementsAre("demo/A.a()V -:0"));
   EXPECT_EQ(at(0x7f0000001000, 0x3f).module, "NoModule");
-  EXPECT_THAT(notes(), ElementsAre(HasSubstr("1 lines make no sense")));
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("1 lines (15 bytes) make no sense")));
 }
 
 TEST_F(JitFiles, KeepsCodeOnlyWhenItIsWanted) {
@@ -117,7 +118,9 @@ TEST_F(JitFiles, KeepsCodeOnlyWhenItIsWanted) {
   EXPECT_EQ(at(0x1000, 1).symbol, "a");
   EXPECT_EQ(at(0x2000, 1).symbol, "b");
   EXPECT_EQ(at(0x3000, 1).symbol, "c");
-  EXPECT_THAT(notes(), ElementsAre(HasSubstr("1 lines make no sense")));
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("1 lines (3 bytes) make no sense")));
+  EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_ERROR);
+  EXPECT_EQ(A2nGetNoteBytes(0), 3u);
 }
 
 TEST_F(JitFiles, BytesOfJittedCodeAreThoseOfTheLog) {
@@ -137,11 +140,12 @@ TEST_F(JitFiles, BytesOfJittedCodeAreThoseOfTheLog) {
   EXPECT_EQ(A2nGetCodeAt(pid, 0x2000, 1, &code, &start, &length), A2N_NO_SYMBOL_FOUND);
 }
 
-TEST_F(JitFiles, ACutOffLastLineIsNoDamage) {
+TEST_F(JitFiles, ACutOffLastLineIsSaidAndIsNoDamage) {
   ASSERT_EQ(load_log("00000000 00000001 1000 20 0 a\n00000000 00000001 2000 20 0 b"), A2N_SUCCESS);
   EXPECT_EQ(at(0x1000, 1).symbol, "a");
   EXPECT_EQ(at(0x2000, 1).module, "NoModule");
-  EXPECT_THAT(notes(), IsEmpty());
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("cut off; 29 bytes of it are not used")));
+  EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_WARNING);
 }
 
 TEST_F(JitFiles, ALogOfTheOriginalHasNoAdditions) {
@@ -339,12 +343,13 @@ TEST_F(JitFiles, ADumpEndsWhereItIsClosedOrCutOff) {
   ASSERT_EQ(load(A2N_JIT_DUMP, write("jit-100.dump", closed.bytes())), A2N_SUCCESS);
   EXPECT_EQ(at(0x1000, 60).symbol, "a");
   EXPECT_EQ(at(0x2000, 60).module, "NoModule");
+  EXPECT_THAT(notes(), IsEmpty());
   const std::string whole = Dump().load(10, 0x5000, "x", "1234").bytes();
   for (size_t size = 40; size < whole.size(); ++size) {
     ASSERT_EQ(load(A2N_JIT_DUMP, write("jit-100.dump", whole.substr(0, size))), A2N_SUCCESS);
     EXPECT_EQ(at(0x5000, 60).module, "NoModule");
   }
-  EXPECT_THAT(notes(), IsEmpty());
+  EXPECT_EQ(notes().size(), whole.size() - 41) << "there is one for each number of bytes";
 }
 
 TEST_F(JitFiles, RefusesDumpsThatAreNone) {
@@ -376,8 +381,34 @@ TEST_F(JitFiles, SurvivesRecordsThatLie) {
   dump.load(10, 0x1000, "a", "1234").record(0, 3, 20).load(30, 0x2000, "b", "1234");
   ASSERT_EQ(load(A2N_JIT_DUMP, write("jit-100.dump", dump.bytes())), A2N_SUCCESS);
   EXPECT_EQ(at(0x1000, 60).symbol, "a");
-  EXPECT_THAT(notes(), ElementsAre(HasSubstr("length makes no sense"),
-                                   HasSubstr("2 records make no sense")));
+  EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr("length makes no sense"), HasSubstr("78 bytes")),
+                                   HasSubstr("2 records (52 bytes) make no sense")));
+  EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_ERROR);
+  EXPECT_EQ(A2nGetNoteBytes(0), 78u);
+  EXPECT_EQ(A2nGetNoteLevel(1), A2N_MESSAGES_ERROR);
+  EXPECT_EQ(A2nGetNoteBytes(1), 52u);
+}
+
+// By a runtime that was killed, or a disk that was full.
+TEST_F(JitFiles, WhatIsCutOffIsSaidWithItsBytes) {
+  const std::string code(9000, '\x90');
+  const std::string whole =
+      Dump().load(10, 0x1000, "a", "1234").load(20, 0x2000, "b", code).bytes();
+  const std::string cut = write("jit-100.dump", whole.substr(0, whole.size() - 5000));
+  ASSERT_EQ(load(A2N_JIT_DUMP, cut), A2N_SUCCESS);
+  EXPECT_EQ(at(0x1000, 60).symbol, "a");
+  const size_t record = 16 + 40 + 2 + code.size();
+  EXPECT_THAT(notes(),
+              ElementsAre(AllOf(HasSubstr(cut + ": it is cut off in a record of " +
+                                          std::to_string(record) + " bytes"),
+                                HasSubstr(std::to_string(record - 5000) + " bytes are not used"))));
+  EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_WARNING);
+  A2nInit();
+  A2nCreateProcess(pid);
+  const std::string log = write("log-jita2n_100", " JitA2N\n00000000 0000000a 1000 100 0 a\n0000");
+  ASSERT_EQ(load(A2N_JIT_LOG, log), A2N_SUCCESS) << A2nGetErrorText();
+  EXPECT_THAT(notes(), ElementsAre(log + ": the last line is cut off; 4 bytes of it are not used"));
+  EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_WARNING);
 }
 
 TEST_F(JitFiles, AnOpenFileIsReadFromItsBeginningWhereverItComesFrom) {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// The sections of a file that hold its debug information, unpacked.
+#include "dwarf_sections.h"
+
+#include <gelf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "budgets.h"
+
+namespace a2n {
+namespace {
+
+struct DebugSection {
+  Elf_Scn* section;
+  std::string_view kind;  // ".zdebug_info.dwo" is "debug_info"
+  DwarfPart part;
+  bool old_packing;  // .zdebug_
+  bool packed;       // SHF_COMPRESSED
+  uint64_t size;     // unpacked
+};
+
+// The bytes that a section has when it is unpacked.
+uint64_t unpacked_size(Elf_Scn* section, const GElf_Shdr& header, bool old_packing) {
+  if (old_packing) {
+    // "ZLIB" and the size, the highest byte first.
+    const Elf_Data* const data = elf_rawdata(section, nullptr);
+    if (!data || !data->d_buf || data->d_size < 12) return 0;
+    uint64_t size = 0;
+    std::memcpy(&size, static_cast<const char*>(data->d_buf) + 4, sizeof size);
+    return __builtin_bswap64(size);
+  }
+  if ((header.sh_flags & SHF_COMPRESSED) == 0) return header.sh_size;
+  GElf_Chdr packed;
+  return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+}
+
+std::vector<DebugSection> find_debug_sections(Elf* elf) {
+  std::vector<DebugSection> found;
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return found;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    const char* const text =
+        gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
+    // Sections of a group are copies of those of another object file.
+    if (!text || header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_GROUP) != 0) continue;
+    std::string_view kind(text, strnlen(text, 40));
+    if (!kind.starts_with('.')) continue;
+    const bool old_packing = kind.starts_with(".z");
+    kind.remove_prefix(old_packing ? 2 : 1);
+    const bool split = kind.ends_with(".dwo");
+    if (split) kind.remove_suffix(4);
+    if (!kind.starts_with("debug_") && kind != "gnu_debugaltlink") continue;
+    found.push_back({section, kind, split ? DwarfPart::split : DwarfPart::whole, old_packing,
+                     (header.sh_flags & SHF_COMPRESSED) != 0,
+                     unpacked_size(section, header, old_packing)});
+  }
+  return found;
+}
+
+std::string_view unpack(const DebugSection& debug) {
+  // What cannot be unpacked is no debug information: its bytes would make no sense.
+  if (debug.old_packing && elf_compress_gnu(debug.section, 0, 0) < 0) return {};
+  if (debug.packed && elf_compress(debug.section, 0, 0) < 0) return {};
+  const Elf_Data* const data = elf_getdata(debug.section, nullptr);
+  return data && data->d_buf ? std::string_view(static_cast<const char*>(data->d_buf), data->d_size)
+                             : std::string_view();
+}
+
+std::string_view* place_of(std::string_view kind, DwarfSections& sections) {
+  struct Place {
+    std::string_view kind;
+    std::string_view DwarfSections::*section;
+  };
+  constexpr Place places[] = {
+      {"debug_info", &DwarfSections::info},
+      {"debug_abbrev", &DwarfSections::abbreviations},
+      {"debug_line", &DwarfSections::lines},
+      {"debug_line_str", &DwarfSections::line_strings},
+      {"debug_str", &DwarfSections::strings},
+      {"debug_str_offsets", &DwarfSections::string_offsets},
+      {"debug_addr", &DwarfSections::addresses},
+      {"debug_ranges", &DwarfSections::ranges},
+      {"debug_rnglists", &DwarfSections::range_lists},
+      {"debug_cu_index", &DwarfSections::unit_index},
+      {"gnu_debugaltlink", &DwarfSections::supplement},
+  };
+  for (const Place& place : places)
+    if (place.kind == kind) return &(sections.*place.section);
+  return nullptr;
+}
+
+uint64_t sum_of(const std::vector<DebugSection>& found, std::string_view kind) {
+  uint64_t sum = 0;
+  for (const DebugSection& debug : found)
+    if (kind.empty() || debug.kind == kind) sum += std::min(debug.size, UINT64_MAX - sum);
+  return sum;
+}
+
+}  // namespace
+
+pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart part) {
+  const auto refuse = [&file](const std::string& what, uint64_t size, uint64_t limit) {
+    return pi::Error{EFBIG, file.name() + ": its debug information is not used: unpacked " + what +
+                                " " + std::to_string(size) + " bytes, more than " +
+                                std::to_string(limit)};
+  };
+  DwarfSections sections;
+  if (file.big_endian()) return sections;
+  const auto found = find_debug_sections(file.elf());
+  sections.size = sum_of(found, "");
+  if (const uint64_t limit = budgets::debug_sections.of(file.stored()); sections.size > limit)
+    return refuse("it has", sections.size, limit);
+  const uint64_t lines = sum_of(found, "debug_line");
+  if (const uint64_t limit = budgets::line_programs.of(file.stored()); lines > limit)
+    return refuse("its lines have", lines, limit);
+  for (const DebugSection& debug : found) {
+    // The index of a package has no ".dwo" in its name.
+    const bool wanted = debug.part == part || debug.kind == "debug_cu_index";
+    std::string_view* const place = wanted ? place_of(debug.kind, sections) : nullptr;
+    if (place && place->empty()) *place = unpack(debug);
+  }
+  return sections;
+}
+
+}  // namespace a2n
