@@ -27,9 +27,9 @@ struct ModuleMentions {
   size_t mapped = 0;                // how often
 };
 
-// The build-id of the file that was mapped; "-" when it has none, "?" when the file of that path was
-// changed or replaced since, or cannot be read, "!" when the mapped file has not that path here.
-// proc: where processes' roots are found.
+// The build-id of the file that was mapped; "-" when it has none, "?" when the file of that path
+// was changed or replaced since, or cannot be read, "!" when the mapped file has not that path
+// here. proc: where processes' roots are found.
 std::string find_build_id(const std::string& path, const ModuleMentions& mentions,
                           const std::string& proc);
 
