@@ -16,7 +16,7 @@ module_param(group, int, 0644);
 MODULE_PARM_DESC(group, "id of the group whose members may trace the whole system; -1: none");
 
 /* The group is asked first: a refused capability is an entry in the audit log. */
-static bool may_trace(void)
+bool pitrace_may_trace(void)
 {
 	const int gid = READ_ONCE(group);
 	kgid_t kgid;
@@ -33,7 +33,7 @@ static int device_open(struct inode *inode, struct file *file)
 {
 	int error;
 
-	if (!may_trace())
+	if (!pitrace_may_trace())
 		return -EACCES;
 	/* A kernel locked down for confidentiality shows nobody what perf would show. */
 	error = security_locked_down(LOCKDOWN_PERF);
@@ -86,7 +86,7 @@ static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = PITRACE_DEVICE_NAME,
 	.fops = &device_operations,
-	.mode = 0666, /* may_trace() decides */
+	.mode = 0666, /* pitrace_may_trace() decides */
 };
 
 int pitrace_dev_init(void)

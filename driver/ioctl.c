@@ -183,7 +183,8 @@ static long ptt_residue(struct file *file, union argument *argument)
 
 static long ptt_info(struct file *file, union argument *argument)
 {
-	return pitrace_ptt_ioctl_info(&argument->ptt_info, true);
+	/* DUMP shows everything. */
+	return pitrace_ptt_ioctl_info(&argument->ptt_info, true, 0);
 }
 
 /*

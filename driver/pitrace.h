@@ -31,6 +31,8 @@ struct pitrace_hook_set;
 
 int pitrace_dev_init(void);
 void pitrace_dev_exit(void);
+/* May the caller trace the whole system? */
+bool pitrace_may_trace(void);
 int pitrace_buffers_init(void);
 void pitrace_buffers_exit(void);
 int pitrace_tprof_init(void);
@@ -201,7 +203,8 @@ int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *ini
 int pitrace_ptt_ioctl_term(void);
 int pitrace_ptt_ioctl_ints(u32 ints);
 int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue);
-int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged);
+/* sees: enum pitrace_ptt_sees; privileged: of the system's device, not of the threads' */
+int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees);
 long pitrace_ptt_ioctl_dump(void __user *user);
 /* The last reference to an open file went away. */
 void pitrace_ptt_release(struct file *file);

@@ -38,6 +38,7 @@ struct area {
 	struct list_head link;
 	struct mm_struct *mm; /* to compare with; its owner is the only user */
 	kuid_t user;
+	enum pitrace_ptt_sees sees; /* who opened it, as perf's events belong to who opened them */
 	u32 pages;
 	u32 hint; /* where to look for a slot that is free */
 	struct page *page[AREA_PAGES]; /* read by faults at any time */
@@ -132,7 +133,10 @@ static int attach(struct area *area, u64 *offset)
 	if (number < 0)
 		return number;
 	bound = bound_of(area, number);
-	error = pitrace_ptt_bind(bound);
+	if (bound->cred)
+		put_cred(bound->cred);
+	bound->cred = get_cred(current_real_cred());
+	error = pitrace_ptt_bind(bound, area->sees);
 	if (error) {
 		bound->taken = false;
 		return error;
@@ -170,6 +174,12 @@ static void forget(struct pitrace_ptt_bound *bound)
 	bound->taken = false;
 }
 
+static void forget_cred(struct pitrace_ptt_bound *bound)
+{
+	if (bound->cred)
+		put_cred(bound->cred);
+}
+
 void pitrace_ptt_areas_silence(void)
 {
 	struct area *area;
@@ -200,6 +210,7 @@ static int area_open(struct inode *inode, struct file *file)
 	area->mm = current->mm;
 	mmgrab(area->mm);
 	area->user = current_euid();
+	area->sees = pitrace_ptt_rights();
 	file->private_data = area;
 	mutex_lock(&pitrace_ptt_lock);
 	list_add(&area->link, &areas);
@@ -219,6 +230,7 @@ static int area_release(struct inode *inode, struct file *file)
 	mutex_unlock(&pitrace_ptt_lock);
 	if (area->pages)
 		synchronize_rcu();
+	for_each_bound(area, forget_cred);
 	for (i = 0; i < area->pages; i++) {
 		__free_page(area->page[i]);
 		kfree(area->bound[i]);
@@ -292,18 +304,18 @@ static long ioctl_attach(struct area *area, void __user *user)
 	return error ? error : answer(user, &offset, sizeof(offset));
 }
 
-static long ioctl_info(void __user *user)
+static long ioctl_info(struct area *area, void __user *user)
 {
 	struct pitrace_ptt_info info;
-	const long error = pitrace_ptt_ioctl_info(&info, false);
+	const long error = pitrace_ptt_ioctl_info(&info, false, area->sees);
 
 	return error ? error : answer(user, &info, sizeof(info));
 }
 
-static long ioctl_read(void __user *user)
+static long ioctl_read(struct area *area, void __user *user)
 {
 	struct pitrace_ptt_read read = {};
-	const long error = pitrace_ptt_read(&read);
+	const long error = pitrace_ptt_read(&read, area->sees);
 
 	return error ? error : answer(user, &read, sizeof(read));
 }
@@ -314,13 +326,13 @@ static long area_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	switch (cmd) {
 	case PITRACE_PTT_IOC_READ:
-		return ioctl_read(user);
+		return ioctl_read(file->private_data, user);
 	case PITRACE_PTT_IOC_ATTACH:
 		return ioctl_attach(file->private_data, user);
 	case PITRACE_PTT_IOC_DETACH:
 		return change_slot(file->private_data, cmd, NULL);
 	case PITRACE_PTT_IOC_INFO:
-		return ioctl_info(user);
+		return ioctl_info(file->private_data, user);
 	default:
 		return -ENOTTY;
 	}

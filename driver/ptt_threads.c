@@ -57,7 +57,7 @@ static u32 take_free(void)
 	}
 }
 
-struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task)
+struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoch)
 {
 	const u32 tid = task->pid;
 	struct pitrace_ptt_account *account;
@@ -76,15 +76,28 @@ struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task)
 	account->pid = task->tgid;
 	memcpy(account->name, task->comm, sizeof(account->name));
 	account->task = task;
+	account->epoch = epoch;
+	account->saved = PITRACE_PTT_NOT_SAVED;
 	/* has_ended() looks at it first. */
 	smp_store_release(&account->tid, tid);
 	WRITE_ONCE(pitrace_ptt_table.by_tid[tid], number);
 	return account;
 }
 
-void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task)
+void pitrace_ptt_end_slot(struct pitrace_ptt_account *account)
 {
 	struct pitrace_ptt_bound *bound = READ_ONCE(account->bound);
+
+	if (!bound)
+		return;
+	WRITE_ONCE(account->bound, NULL);
+	WRITE_ONCE(bound->slot->active, 0);
+	/* After that the slot may be another thread's. */
+	smp_store_release(&bound->taken, false);
+}
+
+void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task)
+{
 	const u32 number = account - pitrace_ptt_table.account;
 
 	if (account->task != task)
@@ -92,12 +105,7 @@ void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_stru
 	memcpy(account->name, task->comm, sizeof(account->name));
 	/* Unless its id is another thread's already. */
 	cmpxchg(&pitrace_ptt_table.by_tid[account->tid], number, 0);
-	if (bound) {
-		WRITE_ONCE(account->bound, NULL);
-		WRITE_ONCE(bound->slot->active, 0);
-		/* After that the slot may be another thread's. */
-		smp_store_release(&bound->taken, false);
-	}
+	pitrace_ptt_end_slot(account);
 	/* After that the account may be another thread's. */
 	smp_store_release(&account->task, NULL);
 	if (READ_ONCE(exhausted))
@@ -148,11 +156,14 @@ static void give_back(struct work_struct *unused)
 	mutex_unlock(&pitrace_ptt_lock);
 }
 
-const struct pitrace_ptt_account *pitrace_ptt_thread(u32 number)
+u32 pitrace_ptt_next_thread(u32 number)
 {
-	const struct pitrace_ptt_account *account = pitrace_ptt_table.account + number;
-
-	return account->tid ? account : NULL;
+	for (; (number = find_next_bit(in_use, room, number)) < room; number++) {
+		/* One that was taken and not yet filled has no tid. */
+		if (smp_load_acquire(&pitrace_ptt_table.account[number].tid))
+			return number;
+	}
+	return 0;
 }
 
 u32 pitrace_ptt_threads_room(void)

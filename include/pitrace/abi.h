@@ -20,7 +20,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 5
+#define PITRACE_ABI_MINOR 6
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
