@@ -69,7 +69,10 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 
 static __poll_t device_poll(struct file *file, poll_table *table)
 {
-	return pitrace_session_owned_by(file) ? pitrace_reader_poll(file, table) : EPOLLERR;
+	if (!pitrace_session_owned_by(file))
+		return EPOLLERR;
+	pitrace_session_reads();
+	return pitrace_reader_poll(file, table);
 }
 
 static const struct file_operations device_operations = {

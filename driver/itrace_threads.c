@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The threads that ITrace follows: a fixed number of slots, found by task without a lock. */
 
+#include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
@@ -8,7 +9,10 @@
 
 #include "itrace.h"
 
-#define BUCKET_BITS 10
+#define BUCKET_BITS 14
+
+/* How many slots are looked at with interrupts off. */
+#define SLOTS_AT_ONCE 256u
 
 /* Adding, removing and counting; never taken in a trap. */
 static DEFINE_RAW_SPINLOCK(lock);
@@ -35,6 +39,10 @@ int pitrace_it_threads_alloc(u32 wanted)
 
 void pitrace_it_threads_free(void)
 {
+	u32 i;
+
+	for (i = 0; i < room; i++)
+		put_cred(slots[i].cred);
 	room = 0;
 	kvfree(slots);
 	slots = NULL;
@@ -75,7 +83,7 @@ static struct pitrace_it_thread *free_slot(void)
 		if (is_free(thread))
 			return thread;
 	}
-	untraced++;
+	WRITE_ONCE(untraced, untraced + 1);
 	return NULL;
 }
 
@@ -92,7 +100,9 @@ struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
 	if (!*known && !(READ_ONCE(task->flags) & PF_EXITING))
 		thread = free_slot();
 	if (thread) {
+		put_cred(thread->cred);
 		memset(thread, 0, sizeof(*thread));
+		thread->cred = get_task_cred(task);
 		thread->pid = task->tgid;
 		thread->tid = task->pid;
 		set_up(thread, task);
@@ -122,26 +132,54 @@ void pitrace_it_remove(struct pitrace_it_thread *thread)
 	raw_spin_unlock_irqrestore(&lock, flags);
 }
 
-void pitrace_it_remove_all(void)
+/*
+ * Calls what() for each thread, with the lock held: its task has not exited then. A few slots at a time, for
+ * interrupts are off meanwhile.
+ */
+static void for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *data), void *data)
 {
 	unsigned long flags;
-	u32 i;
+	u32 i = 0, end;
 
-	raw_spin_lock_irqsave(&lock, flags);
-	for (i = 0; i < room; i++)
-		take_out(&slots[i]);
-	raw_spin_unlock_irqrestore(&lock, flags);
+	while (i < room) {
+		end = min(i + SLOTS_AT_ONCE, room);
+		raw_spin_lock_irqsave(&lock, flags);
+		for (; i < end; i++)
+			what(&slots[i], data);
+		raw_spin_unlock_irqrestore(&lock, flags);
+		cond_resched();
+	}
+}
+
+static void take_out_slot(struct pitrace_it_thread *thread, void *unused)
+{
+	take_out(thread);
+}
+
+void pitrace_it_remove_all(void)
+{
+	for_each_slot(take_out_slot, NULL);
+}
+
+static void end_slot(struct pitrace_it_thread *thread, void *unused)
+{
+	WRITE_ONCE(thread->over, true);
 }
 
 void pitrace_it_end_all(void)
 {
-	unsigned long flags;
-	u32 i;
+	for_each_slot(end_slot, NULL);
+}
 
-	raw_spin_lock_irqsave(&lock, flags);
-	for (i = 0; i < room; i++)
-		WRITE_ONCE(slots[i].over, true);
-	raw_spin_unlock_irqrestore(&lock, flags);
+static void clean_slot(struct pitrace_it_thread *thread, void *unused)
+{
+	if (thread->task && READ_ONCE(thread->in_user))
+		pitrace_it_clean_off_cpu(thread, thread->task);
+}
+
+void pitrace_it_clean_sleeping(void)
+{
+	for_each_slot(clean_slot, NULL);
 }
 
 /* A thread that was parked is clean: with ITrace stopped nobody sets the flag again. */
@@ -152,18 +190,25 @@ static bool is_dirty(const struct pitrace_it_thread *thread)
 	return thread->task && (READ_ONCE(thread->in_user) || READ_ONCE(thread->live));
 }
 
+struct counts {
+	u32 threads;
+	u32 dirty;
+};
+
+static void count_slot(struct pitrace_it_thread *thread, void *data)
+{
+	struct counts *counts = data;
+
+	counts->threads += thread->task && !READ_ONCE(thread->over);
+	counts->dirty += is_dirty(thread);
+}
+
 void pitrace_it_threads_count(u32 *threads, u32 *not_traced, u32 *dirty)
 {
-	unsigned long flags;
-	u32 i;
+	struct counts counts = {};
 
-	*threads = 0;
-	*dirty = 0;
-	raw_spin_lock_irqsave(&lock, flags);
-	for (i = 0; i < room; i++) {
-		*threads += slots[i].task && !READ_ONCE(slots[i].over);
-		*dirty += is_dirty(&slots[i]);
-	}
-	*not_traced = untraced;
-	raw_spin_unlock_irqrestore(&lock, flags);
+	for_each_slot(count_slot, &counts);
+	*threads = counts.threads;
+	*dirty = counts.dirty;
+	*not_traced = READ_ONCE(untraced);
 }

@@ -82,6 +82,10 @@ int pitrace_session_probe(struct pitrace_probe *probe);
 /* The last reference to an open file went away; ends the trace if it was the owner's. */
 void pitrace_session_release(struct file *file);
 bool pitrace_session_owned_by(struct file *file);
+/* Is it the process that owns the trace, or that reads its buffers now? Any context. */
+bool pitrace_session_owner_is(pid_t pid);
+/* The caller reads the buffers. */
+void pitrace_session_reads(void);
 
 /* ---- buffers.c: the pages behind the rings ---- */
 
@@ -216,7 +220,10 @@ int pitrace_itrace_install(const struct pitrace_itrace *wanted);
 int pitrace_itrace_remove(void);
 int pitrace_itrace_on(u32 what);
 int pitrace_itrace_off(u32 what);
-int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids);
+/* lasting: processes that begin later, too */
+int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting);
+/* 0, -EACCES or -ESRCH: may the caller enable these processes? */
+int pitrace_itrace_may_enable(const struct pitrace_itrace_pids *pids, bool *lasting);
 int pitrace_itrace_disable(void);
 int pitrace_itrace_info(struct pitrace_itrace_info *info);
 /* The trace's buffers are open and empty; they are about to be closed. Under the session lock. */
@@ -224,6 +231,9 @@ void pitrace_itrace_trace_begins(void);
 void pitrace_itrace_trace_ends(void);
 /* What the trace's buffers held is forgotten. */
 void pitrace_itrace_trace_forgets(void);
+/* The reader has made space. */
+void pitrace_itrace_consumed(void);
+int pitrace_itrace_init(void);
 void pitrace_itrace_exit(void);
 
 /* ---- hook_mte.c: names of code and processes, as they come and go ---- */

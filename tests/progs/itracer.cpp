@@ -37,7 +37,7 @@ constexpr const char* usage =
     "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
     "       itracer hold PID                     traces it until killed; prints ready when on\n"
     "       itracer sleepers N                   N processes that wait; prints ready; end with it\n"
-    "       itracer loop-for-ever | step PID N | misuse\n"
+    "       itracer loop-for-ever | step PID N | misuse | enable-all\n"
     "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
     "  -n do not decode the code  -s single steps also where branches can be trapped\n";
 
@@ -63,8 +63,9 @@ class Tracer {
     call(PITRACE_IOC_IT_INSTALL, &wanted, "install");
   }
 
-  void enable(pid_t pid) const {
-    pitrace_itrace_pids pids{uint32_t(pid), uint32_t(pid)};
+  void enable(pid_t pid) const { enable(uint32_t(pid), uint32_t(pid)); }
+  void enable(uint32_t first, uint32_t last) const {
+    pitrace_itrace_pids pids{first, last};
     call(PITRACE_IOC_IT_ENABLE, &pids, "enable");
   }
 
@@ -269,6 +270,12 @@ int crowd(const Options& options, uint64_t cycles) {
   return 0;
 }
 
+int enable_all(const Options& options) {
+  const Tracer tracer(options);
+  tracer.enable(1, INT32_MAX);
+  return 0;
+}
+
 int hold(const Options& options, pid_t pid) {
   const Tracer tracer(options);
   tracer.enable(pid);
@@ -298,6 +305,7 @@ int run_main(int argc, char** argv) {
   if (command == "loop-for-ever")
     for (volatile uint64_t i = 0;;) i = i + 1;
   if (command == "misuse") return misuse();
+  if (command == "enable-all") return enable_all(options);
   if (command == "step" && argv[1] != nullptr && argv[2] != nullptr)
     return step(std::atoi(argv[1]), std::atoi(argv[2]));
   if (command.empty()) {
