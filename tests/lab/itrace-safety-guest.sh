@@ -6,7 +6,8 @@
 # shellcheck disable=SC2016 # awk programs are full of dollars
 set -u
 
-build=$1
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
 tool=$build/tests/itracer
 PATH=$build/bin:$PATH
 module=/run/lab/ctl/pitrace.ko
@@ -16,13 +17,13 @@ mkdir -p "$work"
 cd "$work" || exit
 
 # shellcheck source=tests/lab/promises.bash
-source "$(dirname "${BASH_SOURCE[0]}")/promises.bash"
+source "$here/promises.bash"
 # shellcheck source=tests/lab/itracer.bash
-source "$(dirname "${BASH_SOURCE[0]}")/itracer.bash"
+source "$here/itracer.bash"
 
 # Waits without processes of their own, which may be followed themselves.
-mkfifo never
-exec {never}<>never
+mkfifo /run/itrace-never
+exec {never}<>/run/itrace-never
 nap() { read -r -t "$1" -u "$never"; }
 state_of() { # state_of PID: as in ps
     local words
