@@ -11,8 +11,16 @@
 #include <linux/mm.h>
 #include <linux/path.h>
 #include <linux/sched.h>
+#include <linux/sched/coredump.h>
 
 struct tracepoint;
+
+/* What the tracepoint sched_process_exit passes behind the task. */
+#ifdef PITRACE_HAS_EXIT_GROUP_DEAD
+#define PITRACE_EXIT_MORE , bool group_dead
+#else
+#define PITRACE_EXIT_MORE
+#endif
 
 static inline void pitrace_vm_flags_change(struct vm_area_struct *vma, unsigned long set,
 					   unsigned long clear)
@@ -57,6 +65,26 @@ static inline bool pitrace_task_is_kernel_only(const struct task_struct *task)
 	flags |= PF_USER_WORKER;
 #endif
 	return task->flags & flags;
+}
+
+/* May its user's debuggers look at it? */
+static inline bool pitrace_mm_is_dumpable(struct mm_struct *mm)
+{
+#ifdef PITRACE_HAS_MM_FLAGS_GET_DUMPABLE
+	return __mm_flags_get_dumpable(mm) == SUID_DUMP_USER;
+#else
+	return __get_dumpable(READ_ONCE(mm->flags)) == SUID_DUMP_USER;
+#endif
+}
+
+/* Does a CPU run it, or is about to? */
+static inline bool pitrace_task_has_cpu(const struct task_struct *task)
+{
+#ifdef CONFIG_SMP
+	return READ_ONCE(task->on_cpu);
+#else
+	return task == current;
+#endif
 }
 
 /* The tracepoint of that name, or NULL. Their variables are not exported, their list is. */

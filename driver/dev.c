@@ -16,7 +16,7 @@ module_param(group, int, 0644);
 MODULE_PARM_DESC(group, "id of the group whose members may trace the whole system; -1: none");
 
 /* The group is asked first: a refused capability is an entry in the audit log. */
-static bool may_trace(void)
+bool pitrace_may_trace(void)
 {
 	const int gid = READ_ONCE(group);
 	kgid_t kgid;
@@ -33,7 +33,7 @@ static int device_open(struct inode *inode, struct file *file)
 {
 	int error;
 
-	if (!may_trace())
+	if (!pitrace_may_trace())
 		return -EACCES;
 	/* A kernel locked down for confidentiality shows nobody what perf would show. */
 	error = security_locked_down(LOCKDOWN_PERF);
@@ -69,7 +69,10 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 
 static __poll_t device_poll(struct file *file, poll_table *table)
 {
-	return pitrace_session_owned_by(file) ? pitrace_reader_poll(file, table) : EPOLLERR;
+	if (!pitrace_session_owned_by(file))
+		return EPOLLERR;
+	pitrace_session_reads();
+	return pitrace_reader_poll(file, table);
 }
 
 static const struct file_operations device_operations = {
@@ -86,7 +89,7 @@ static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = PITRACE_DEVICE_NAME,
 	.fops = &device_operations,
-	.mode = 0666, /* may_trace() decides */
+	.mode = 0666, /* pitrace_may_trace() decides */
 };
 
 int pitrace_dev_init(void)

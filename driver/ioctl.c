@@ -131,9 +131,15 @@ static long itrace_enable(struct file *file, union argument *argument)
 	const struct pitrace_itrace_pids *pids = &argument->itrace_pids;
 	const u32 self = task_tgid_nr(current);
 
-	if (!pitrace_session_owned_by(file) && (pids->first != self || pids->last != self))
-		return -EPERM;
-	return pitrace_itrace_enable(pids);
+	bool lasting = false;
+	int error = 0;
+
+	if (pids->first != self || pids->last != self) {
+		if (!pitrace_session_owned_by(file))
+			return -EPERM;
+		error = pitrace_itrace_may_enable(pids, &lasting);
+	}
+	return error ? error : pitrace_itrace_enable(pids, pitrace_session_owned_by(file), lasting);
 }
 
 static long itrace_disable(struct file *file, union argument *argument)
@@ -183,7 +189,8 @@ static long ptt_residue(struct file *file, union argument *argument)
 
 static long ptt_info(struct file *file, union argument *argument)
 {
-	return pitrace_ptt_ioctl_info(&argument->ptt_info, true);
+	/* DUMP shows everything. */
+	return pitrace_ptt_ioctl_info(&argument->ptt_info, true, 0);
 }
 
 /*
@@ -193,9 +200,15 @@ static long ptt_info(struct file *file, union argument *argument)
  */
 static long consumed(struct file *file, union argument *argument)
 {
+	long error;
+
 	if (!pitrace_session_owned_by(file))
 		return -EPERM;
-	return pitrace_buffers_consumed(&argument->consumed);
+	pitrace_session_reads();
+	error = pitrace_buffers_consumed(&argument->consumed);
+	if (!error)
+		pitrace_itrace_consumed();
+	return error;
 }
 
 static const struct command {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ITrace as a whole: installing and removing, on and off, and which processes are meant. */
+/* ITrace as a whole: installing and removing, on and off. */
 
-#include <linux/delay.h>
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/threads.h>
 #include <linux/workqueue.h>
@@ -15,8 +18,10 @@
 #include "pitrace.h"
 #include "probes.h"
 
-/* How long who removes ITrace waits for threads that still carry a trap flag, in milliseconds. */
-#define PATIENCE 2000
+/* ITrace off and remove wait so long, in milliseconds, for threads with the trap flag set ... */
+#define TF_DRAIN_TIMEOUT_MS 2000
+/* ... which have so long to find out by themselves, and to record their end. */
+#define TF_DRAIN_TRAPS_MS 50
 
 struct pitrace_it_setup pitrace_it_setup;
 bool pitrace_it_runs;
@@ -28,26 +33,11 @@ static bool installed;
 static bool tracing; /* the session records */
 static bool draining; /* removed, but threads are not clean yet */
 static bool on_for_all;
+static bool shut_down; /* for good: the machine is going down */
 
-/* Read without the lock; entries are complete before their number tells of them. */
-static struct pitrace_itrace_pids ranges[PITRACE_ITRACE_RANGES];
-static u32 ranges_count;
-
-static bool is_enabled(u32 pid)
+bool pitrace_it_wants(u32 pid, bool begins)
 {
-	const u32 count = smp_load_acquire(&ranges_count);
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		if (pid >= READ_ONCE(ranges[i].first) && pid <= READ_ONCE(ranges[i].last))
-			return true;
-	}
-	return false;
-}
-
-bool pitrace_it_wants(u32 pid)
-{
-	return READ_ONCE(on_for_all) && is_enabled(pid);
+	return READ_ONCE(on_for_all) && pitrace_it_selects(pid, begins);
 }
 
 /* ---- ending ---- */
@@ -63,15 +53,20 @@ static u32 dirty(void)
 /* Nobody carries a trap flag. */
 static void take_down(void)
 {
+	unsigned int cpu;
+
 	pitrace_hooks_detach(pitrace_it_interrupt_hooks.hooks, pitrace_it_interrupt_hooks.count);
 	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	pitrace_it_remove_all();
-	if (pitrace_it_setup.branches)
-		pitrace_it_branches_stop();
-	pitrace_it_setup.branches = false;
+	pitrace_it_branches_stop();
+	/* The exception source looks at these in traps. */
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&pitrace_it_cpus, cpu)->running, NULL);
+	synchronize_rcu();
 	/* Work of threads has run, but may not have returned from this module. */
 	synchronize_rcu_tasks();
 	pitrace_it_threads_free();
+	pitrace_it_set_follower(NULL);
 }
 
 static void drain(struct work_struct *unused);
@@ -80,6 +75,10 @@ static DECLARE_DELAYED_WORK(drain_work, drain);
 static void drain(struct work_struct *unused)
 {
 	mutex_lock(&lock);
+	if (draining) {
+		pitrace_it_clean_sleeping();
+		on_each_cpu(pitrace_it_clean_here, NULL, true);
+	}
 	if (draining && dirty()) {
 		schedule_delayed_work(&drain_work, HZ / 20);
 	} else if (draining) {
@@ -91,36 +90,64 @@ static void drain(struct work_struct *unused)
 }
 
 /*
+ * A running thread stops at its next trap, one that sleeps in the kernel has no flag. Those that do not run, as they are
+ * stopped or wait for a processor, are cleaned where they are. What can remain are threads in the middle of an interrupt
+ * or of a fault in the kernel, which do not run just now. True: no trap flag is left. A killed caller does not wait.
+ */
+static bool wait_until_clean(void)
+{
+	const unsigned long begin = jiffies;
+
+	while (dirty()) {
+		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TRAPS_MS))) {
+			pitrace_it_clean_sleeping();
+			on_each_cpu(pitrace_it_clean_here, NULL, true);
+			if (!dirty())
+				break;
+		}
+		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS)) ||
+		    fatal_signal_pending(current))
+			return false;
+		schedule_timeout_killable(1);
+	}
+	return true;
+}
+
+/*
  * From here on nobody sets a trap flag: hooks and traps look and set with preemption off, so whoever saw that
  * ITrace runs is in a read-side section of RCU.
  */
 static void stop_running(void)
 {
 	WRITE_ONCE(pitrace_it_runs, false);
+	pitrace_it_release_held();
 	synchronize_rcu();
 }
 
-/*
- * Whoever runs finds out at his next trap, whoever sleeps in the kernel has no flag. What remains are
- * threads in the middle of an interrupt or a fault that do not run just now: the hooks stay until they
- * have, and the module with them.
- */
+/* While a trap flag is left the hooks stay, and the module with them. */
 static void remove_locked(void)
 {
-	u32 waited;
-
 	WRITE_ONCE(on_for_all, false);
 	stop_running();
 	installed = false;
-	for (waited = 0; dirty() && waited < PATIENCE; waited++)
-		msleep(1);
-	if (dirty()) {
+	if (!wait_until_clean()) {
 		draining = true;
 		__module_get(THIS_MODULE);
 		schedule_delayed_work(&drain_work, HZ / 20);
 		return;
 	}
 	take_down();
+}
+
+/* All threads stop at their next trap; then they are forgotten. */
+static void stop_all(void)
+{
+	WRITE_ONCE(on_for_all, false);
+	stop_running();
+	if (wait_until_clean())
+		pitrace_it_remove_all();
+	else
+		pitrace_it_end_all();
 }
 
 /* ---- starting ---- */
@@ -157,7 +184,6 @@ static void set_up(const struct pitrace_itrace *wanted)
 	pitrace_it_setup.kernel = !(wanted->flags & PITRACE_ITRACE_NO_KERNEL);
 	pitrace_it_setup.user = !(wanted->flags & PITRACE_ITRACE_NO_USER);
 	pitrace_it_setup.counted = wanted->flags & PITRACE_ITRACE_COUNT;
-	pitrace_it_setup.branches = false;
 	pitrace_it_setup.reserve = wanted->reserve;
 }
 
@@ -175,13 +201,17 @@ static int install_locked(const struct pitrace_itrace *wanted)
 
 	if (installed || draining)
 		return -EBUSY;
+	if (!pitrace_it_knows_returns())
+		return -EPROTONOSUPPORT;
 	error = pitrace_it_threads_alloc(wanted->threads ? wanted->threads :
 							   PITRACE_ITRACE_THREADS_DEFAULT);
 	if (error)
 		return error;
 	set_up(wanted);
+	pitrace_it_set_follower(get_current_cred());
+	pitrace_it_hold_reset();
 	reset_counts();
-	WRITE_ONCE(ranges_count, 0);
+	pitrace_it_pids_forget();
 	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	/* Kernels are built without one or the other of these. */
 	if (wanted->flags & PITRACE_ITRACE_INTERRUPTS)
@@ -193,9 +223,9 @@ static int install_locked(const struct pitrace_itrace *wanted)
 	}
 	/* Counts are those of steps. */
 	if (pitrace_it_setup.user && !(wanted->flags & (PITRACE_ITRACE_STEP | PITRACE_ITRACE_COUNT)))
-		pitrace_it_setup.branches = pitrace_it_branches_work();
+		pitrace_it_branches_start();
 	installed = true;
-	WRITE_ONCE(pitrace_it_runs, tracing);
+	WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
 	return 0;
 }
 
@@ -205,6 +235,8 @@ int pitrace_itrace_install(const struct pitrace_itrace *wanted)
 
 	if (!is_good(wanted))
 		return -EINVAL;
+	if (!(wanted->flags & PITRACE_ITRACE_NO_KERNEL) && !perfmon_capable())
+		return -EACCES;
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
 	error = install_locked(wanted);
@@ -232,15 +264,16 @@ static void set_up_thread(struct pitrace_it_thread *thread, struct task_struct *
 	thread->fresh = true;
 }
 
-/*
- * Who sleeps in a system call begins at its end, by a hook. The others get to user mode soon, or when they
- * are let go on.
- */
-static bool needs_work(struct task_struct *task)
+/* A stopped task gets no work: that would keep this module until the task goes on. */
+static void begin_following(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	const unsigned int state = READ_ONCE(task->__state);
 
-	return state == TASK_RUNNING || (state & (__TASK_STOPPED | __TASK_TRACED));
+	/* A thread that sleeps in a system call begins at its end, by a hook. */
+	if (task == current || state == TASK_RUNNING)
+		pitrace_it_attach(thread, task);
+	else if (state & (__TASK_STOPPED | __TASK_TRACED))
+		pitrace_it_attach_when_woken(thread);
 }
 
 static int add(struct task_struct *task)
@@ -251,31 +284,64 @@ static int add(struct task_struct *task)
 	thread = pitrace_it_add(task, &known, set_up_thread);
 	if (!thread)
 		return known ? -EALREADY : -ENOSPC;
-	if (task == current || needs_work(task))
-		pitrace_it_attach(thread, task);
+	begin_following(thread, task);
 	return 0;
 }
 
-static int on_for_all_locked(void)
+/* The number may be another process's since it was enabled, and the process may change while it is looked at. */
+static void add_if_allowed(struct task_struct *task)
+{
+	const struct cred *before = get_task_cred(task);
+	struct pitrace_it_thread *thread;
+
+	if (!pitrace_it_caller_may_follow(task_tgid_nr(task)) && !add(task)) {
+		preempt_disable();
+		thread = pitrace_it_find(task);
+		if (thread && thread->cred != before)
+			WRITE_ONCE(thread->over, true);
+		preempt_enable();
+	}
+	put_cred(before);
+}
+
+static int add_all(void)
 {
 	struct pitrace_tasks tasks;
 	unsigned int i;
 	int error;
 
-	if (on_for_all)
-		return -EALREADY;
 	error = pitrace_tasks_collect(&tasks);
 	if (error)
 		return error;
-	/* Those that come now are found by the fork hook. */
-	WRITE_ONCE(on_for_all, true);
 	for (i = 0; i < tasks.count; i++) {
 		struct task_struct *task = tasks.task[i];
 
-		if (!pitrace_task_is_kernel_only(task) && is_enabled(task_tgid_nr(task)))
-			add(task);
+		if (!pitrace_task_is_kernel_only(task) && pitrace_it_wants(task_tgid_nr(task), false))
+			add_if_allowed(task);
+		cond_resched();
 	}
 	pitrace_tasks_release(&tasks);
+	return 0;
+}
+
+/* Those that come meanwhile are found by the fork hook. */
+static int on_for_all_locked(void)
+{
+	int error;
+
+	if (on_for_all)
+		return -EALREADY;
+	WRITE_ONCE(on_for_all, true);
+	error = add_all();
+	if (error) {
+		stop_all();
+		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+		return error;
+	}
+	/* A program that streams its own trace follows the thread that asks for it. */
+	if (!pitrace_it_may_spread(task_tgid_nr(current)) &&
+	    pitrace_it_is_named(task_tgid_nr(current)))
+		add(current);
 	return 0;
 }
 
@@ -291,19 +357,27 @@ static int off_for_self(void)
 	return thread ? 0 : -EALREADY;
 }
 
-/* All threads stop at their next trap; then they are forgotten. */
-static void stop_all(void)
+/* Without the lock the slots may be freed meanwhile: threads stop at their next trap, and are not waited for. */
+bool pitrace_it_shut_down(bool for_good)
 {
-	u32 waited;
+	const unsigned long end = jiffies + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS);
+	bool locked = mutex_trylock(&lock);
 
-	WRITE_ONCE(on_for_all, false);
-	stop_running();
-	for (waited = 0; dirty() && waited < PATIENCE; waited++)
-		msleep(1);
-	if (dirty())
-		pitrace_it_end_all();
-	else
-		pitrace_it_remove_all();
+	if (for_good)
+		WRITE_ONCE(shut_down, true);
+	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&lock))
+		schedule_timeout_uninterruptible(1);
+	if (!locked) {
+		stop_running();
+	} else if (installed) {
+		stop_all();
+		if (!for_good)
+			WRITE_ONCE(pitrace_it_runs, tracing);
+	}
+	pitrace_it_clear_here();
+	if (locked)
+		mutex_unlock(&lock);
+	return locked;
 }
 
 int pitrace_itrace_on(u32 what)
@@ -312,12 +386,14 @@ int pitrace_itrace_on(u32 what)
 
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	if (!installed || !tracing)
+	if (READ_ONCE(shut_down))
+		error = -ESHUTDOWN;
+	else if (!installed || !tracing)
 		error = -EINVAL;
 	else if (what == PITRACE_ITRACE_ALL)
 		error = on_for_all_locked();
 	else
-		error = is_enabled(task_tgid_nr(current)) ? add(current) : -EINVAL;
+		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? add(current) : -EINVAL;
 	mutex_unlock(&lock);
 	return error;
 }
@@ -337,7 +413,7 @@ int pitrace_itrace_off(u32 what)
 		error = -EALREADY;
 	} else {
 		stop_all();
-		WRITE_ONCE(pitrace_it_runs, tracing);
+		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
 	}
 	mutex_unlock(&lock);
 	return error;
@@ -348,7 +424,7 @@ void pitrace_itrace_trace_begins(void)
 	mutex_lock(&lock);
 	pitrace_it_forget();
 	tracing = true;
-	WRITE_ONCE(pitrace_it_runs, installed);
+	WRITE_ONCE(pitrace_it_runs, installed && !READ_ONCE(shut_down));
 	mutex_unlock(&lock);
 }
 
@@ -366,30 +442,22 @@ void pitrace_itrace_trace_forgets(void)
 	pitrace_it_forget();
 }
 
-void pitrace_itrace_exit(void)
+void pitrace_it_stop_work(void)
 {
 	/* A drain that is not done holds the module. */
 	cancel_delayed_work_sync(&drain_work);
 }
 
-/* ---- which processes ---- */
-
-int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids)
+int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting)
 {
-	int error = 0;
+	int error = -EINVAL;
 
 	if (pids->first > pids->last)
 		return -EINVAL;
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	if (!installed) {
-		error = -EINVAL;
-	} else if (ranges_count == PITRACE_ITRACE_RANGES) {
-		error = -ENOSPC;
-	} else {
-		ranges[ranges_count] = *pids;
-		smp_store_release(&ranges_count, ranges_count + 1);
-	}
+	if (installed)
+		error = pitrace_it_pids_add(pids, owner, lasting);
 	mutex_unlock(&lock);
 	return error;
 }
@@ -398,7 +466,7 @@ int pitrace_itrace_disable(void)
 {
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	WRITE_ONCE(ranges_count, 0);
+	pitrace_it_pids_forget();
 	mutex_unlock(&lock);
 	return 0;
 }

@@ -25,9 +25,11 @@
 struct pitrace_it_thread {
 	struct hlist_node link;
 	struct task_struct *task; /* NULL: not in use. Compared only, no reference */
-	unsigned long gone; /* of RCU, since when it has not been in use; 0: never was */
+	struct list_head spare; /* while it is not in use */
+	unsigned long gone; /* of RCU: since when that is */
 	u64 ip; /* of the instruction that is next; its flow is known up to here */
 	u64 since; /* when a gap began, nanoseconds */
+	const struct cred *cred; /* a reference, to that with which it was allowed to be followed */
 	u32 pid;
 	u32 tid;
 	u32 count; /* instructions since the last record */
@@ -45,13 +47,16 @@ struct pitrace_it_thread {
 	bool settling; /* the flow goes on where it leaves the module */
 	bool arriving; /* the processor is being handed over to it */
 	bool own; /* the program has itself set the trap flag */
+	bool returning; /* by SYSRET, which traps when it is done */
 	bool branches; /* in user code, and it traps at branches only */
 	bool over; /* not followed any more; set by others, too */
+	bool unheld; /* a wait for space has ended by its bound: none until there is space again */
 	/* Read by others, to know when no trap flag is left. */
 	bool in_user; /* the trap flag is in the user's registers */
 	bool live; /* ... in the processor's, or in a frame of the kernel's stack */
 	bool parked; /* in neither, but to be set when it is dispatched */
 	bool attaching;
+	bool woken; /* stopped when it was added: begun when it is dispatched */
 	bool holding;
 	struct callback_head attach;
 	struct callback_head hold;
@@ -86,8 +91,52 @@ extern bool pitrace_it_runs;
 
 /* ---- itrace.c ---- */
 
-/* Is a process one of those to be traced, now that ITrace is on for all? Any context. */
-bool pitrace_it_wants(u32 pid);
+/* Is a process one of those to be traced, now that ITrace is on for all? Any context. begins: as one that is new. */
+bool pitrace_it_wants(u32 pid, bool begins);
+
+/*
+ * No thread is followed, and no trap flag set, when this returns; with for_good none will be any more. What is installed
+ * stays so. False: ITrace's lock was not to be had, and threads may be followed again unless it is for good.
+ */
+bool pitrace_it_shut_down(bool for_good);
+/* The module goes. A drain that is not done holds it. */
+void pitrace_it_stop_work(void);
+
+/* ---- itrace_pids.c: changed under ITrace's lock, read in any context ---- */
+
+/* 0, or -ENOSPC. owner: of the trace; lasting: processes that begin later, too. */
+int pitrace_it_pids_add(const struct pitrace_itrace_pids *pids, bool owner, bool lasting);
+void pitrace_it_pids_forget(void);
+/* In any range; in one of its own. */
+bool pitrace_it_is_enabled(u32 pid);
+bool pitrace_it_is_named(u32 pid);
+/* Is it one of those that ITrace being on for all means? begins: as one that is new. */
+bool pitrace_it_selects(u32 pid, bool begins);
+/*
+ * May a thread of that process be followed because another one is? Not in the process that owns the trace, unless it
+ * has named itself and does not stream: what it did to empty the buffers would fill them.
+ */
+bool pitrace_it_may_spread(u32 pid);
+
+/* ---- itrace_rights.c ---- */
+
+/* The caller, in a system call. Every process there is, and that will be: true where it has the capabilities. */
+bool pitrace_it_caller_may_follow_all(void);
+/* 0, -EACCES, or -ESRCH: there is no such process. May sleep. */
+int pitrace_it_caller_may_follow(u32 pid);
+/* With whose credentials ITrace was installed: a reference that is taken over, or NULL. */
+void pitrace_it_set_follower(const struct cred *cred);
+/* current is followed, and has other credentials than when that was allowed. True: it still is. */
+bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread);
+
+/* ---- itrace_hold.c: continuous mode ---- */
+
+/* In a trap in user mode, of current: it waits on its way out if its CPU's buffer has no space for more. */
+void pitrace_it_hold_if_full(struct pitrace_it_thread *thread);
+/* ITrace does not run any more: no thread waits. */
+void pitrace_it_release_held(void);
+/* ITrace is installed: what is known of an earlier reader does not count. */
+void pitrace_it_hold_reset(void);
 
 /* ---- itrace_threads.c: the threads, found by their task ---- */
 
@@ -111,6 +160,8 @@ void pitrace_it_threads_count(u32 *threads, u32 *untraced, u32 *dirty);
 /* All of them, for who has stopped ITrace; end: they find out by themselves. */
 void pitrace_it_remove_all(void);
 void pitrace_it_end_all(void);
+/* ITrace does not run any more: threads that have no processor lose the trap flag where they are. */
+void pitrace_it_clean_sleeping(void);
 
 /* ---- itrace_flow.c: the records of a flow ---- */
 
@@ -135,14 +186,32 @@ extern const struct pitrace_hook_set pitrace_it_interrupt_hooks;
 extern const struct pitrace_hook_set pitrace_it_hooks;
 /* For a task that runs now, or is stopped: it is begun when it gets to user mode. */
 void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task);
+/* For a task that is stopped, when it is dispatched: as pitrace_it_attach(). */
+void pitrace_it_attach_when_woken(struct pitrace_it_thread *thread);
+/*
+ * ITrace does not run any more. The user's registers of a task without a processor are in memory, and are loaded from
+ * there before its user code goes on; one that gets a processor meanwhile is left as it is. Its task has not exited.
+ */
+void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task);
+/* The same for what runs on this CPU, with interrupts off and in an interrupt. */
+void pitrace_it_clean_here(void *unused);
+/* The trap flag of this CPU, whatever it runs. */
+void pitrace_it_clear_here(void);
 /* Of current, in an ioctl: no trap flag is left. reason: PITRACE_STOP_*. */
 void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason);
 
+/* ---- itrace_return_x86.c ---- */
+
+/* Does the processor enter and leave the kernel by instructions that are known? */
+bool pitrace_it_knows_returns(void);
+
 /* ---- itrace_branch_x86.c: user code that traps at branches ---- */
 
-/* Does the processor, every CPU? Tried out; with ITrace's traps in place. */
-bool pitrace_it_branches_work(void);
-/* Nobody is traced any more: CPUs need not record branches. */
+/* Where every CPU can, by a trial, user code traps at branches from now on; with ITrace's traps in place. */
+void pitrace_it_branches_start(void);
+/* No thread is traced any more: CPUs need not record branches. Harmless where none does. */
 void pitrace_it_branches_stop(void);
+int pitrace_it_branches_init(void);
+void pitrace_it_branches_exit(void);
 
 #endif /* PITRACE_ITRACE_H */

@@ -4,7 +4,9 @@
 #include <linux/notifier.h>
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
+#include <asm/syscall.h>
 #include <asm/trapnr.h>
+#include <asm/unistd.h>
 #include <asm/trace/exceptions.h>
 #include <trace/events/sched.h>
 #include <trace/events/signal.h>
@@ -17,11 +19,31 @@
 /* SYSCALL, INT n */
 #define SYSTEM_CALL_BYTES 2
 
+/* Credentials have changed since a debugger's rights were asked for: is the thread still followed? */
+static __always_inline bool keeps_rights(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	if (likely(rcu_access_pointer(current->real_cred) == thread->cred) || thread->over ||
+	    pitrace_it_credentials_allow(thread))
+		return true;
+	clear_trap();
+	pitrace_it_end(thread, regs, PITRACE_STOP_RIGHTS);
+	return false;
+}
+
 /* The rest of the way through the kernel is stepped, be it recorded or not. */
 static __always_inline void go_on_in_kernel(struct pitrace_it_thread *thread, u8 gap)
 {
 	pitrace_it_lose(thread, gap);
 	arm(thread);
+}
+
+/* reboot(2) of the 32-bit table. */
+#define REBOOT_32 88
+
+/* It may start another kernel, with KEXEC_PRESERVE_CONTEXT without any notice: that one does not know the trap flag. */
+static bool may_leave_kernel(long number)
+{
+	return number == (in_ia32_syscall() ? REBOOT_32 : __NR_reboot);
 }
 
 static void on_sys_enter(void *data, struct pt_regs *regs, long number)
@@ -36,12 +58,24 @@ static void on_sys_enter(void *data, struct pt_regs *regs, long number)
 	if (thread && thread->branches)
 		pitrace_it_branches_leave(thread, regs, SYSTEM_CALL_BYTES);
 	if (thread && !thread->fresh && pitrace_it_leave_user(thread, regs)) {
-		if (pitrace_it_setup.kernel)
+		if (pitrace_it_setup.kernel && !may_leave_kernel(number))
 			go_on_in_kernel(thread, PITRACE_GAP_ENTRY);
 		else
 			pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
 	}
 	preempt_enable_notrace();
+}
+
+/*
+ * Called where no interrupt's frame can hold the flag: where the processor does not have it either, it was lost. A guest
+ * of a hypervisor does that, whose end loads the host's flags without it.
+ */
+static void find_lost_flag(struct pitrace_it_thread *thread)
+{
+	if (likely(!thread || !thread->live || trap_is_set()))
+		return;
+	WRITE_ONCE(thread->live, false);
+	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
 }
 
 static void on_sys_exit(void *data, struct pt_regs *regs, long result)
@@ -50,8 +84,9 @@ static void on_sys_exit(void *data, struct pt_regs *regs, long result)
 
 	preempt_disable_notrace();
 	thread = this_thread();
-	if (!thread || thread->live) {
-		/* It is followed, out of the kernel too. */
+	find_lost_flag(thread);
+	if (!thread || !keeps_rights(thread, regs) || thread->live) {
+		/* It is followed, out of the kernel too, or not at all. */
 	} else if (thread->fresh) {
 		if (goes_on(thread) && !has_debugger())
 			pitrace_it_begin_in_user(thread, regs);
@@ -77,6 +112,12 @@ static void on_page_fault(void *data, unsigned long address, struct pt_regs *reg
 		const bool user = user_mode(regs);
 
 		pitrace_it_cut(thread, user, X86_TRAP_PF, regs->ip);
+		/*
+		 * The return to the kernel's code sets it again if it is followed up to there; the handler may
+		 * sleep for as long as a user likes, and ITrace may be gone by then.
+		 */
+		if (!user)
+			regs->flags &= ~X86_EFLAGS_TF;
 		if (!user || pitrace_it_leave_user(thread, regs))
 			go_on_in_kernel(thread, PITRACE_GAP_EXCEPTION);
 	}
@@ -119,6 +160,9 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 			thread->parked = true;
 			WRITE_ONCE(thread->live, false);
 		}
+	} else if (!preempted && thread && goes_on(thread) && pitrace_it_setup.kernel) {
+		/* Faults that were not followed may have left the flag in their frame. */
+		find_lost_flag(thread);
 	}
 	/* It stops, and a debugger looks at its registers then. */
 	if (thread && !thread->over && has_debugger())
@@ -127,7 +171,12 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 	cpu->running = thread;
 	if (thread && unlikely(thread->branches))
 		pitrace_it_branches_arrive();
-	if (!thread || !thread->parked || !goes_on(thread))
+	if (!thread || !goes_on(thread))
+		return;
+	/* It was stopped, and was not begun since, on its way out of a system call. */
+	if (unlikely(thread->woken && thread->fresh && !next->ptrace))
+		pitrace_it_begin_in_user(thread, task_pt_regs(next));
+	if (!thread->parked)
 		return;
 	thread->parked = false;
 	thread->arriving = true;
@@ -156,9 +205,9 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 		return;
 	preempt_disable_notrace();
 	thread = this_thread();
-	follows = thread && goes_on(thread) &&
+	follows = thread && goes_on(thread) && pitrace_it_may_spread(child->tgid) &&
 		  (child->tgid == parent->tgid || (pitrace_it_setup.flags & PITRACE_ITRACE_CHILDREN));
-	if (READ_ONCE(pitrace_it_runs) && (follows || pitrace_it_wants(child->tgid))) {
+	if (READ_ONCE(pitrace_it_runs) && (follows || pitrace_it_wants(child->tgid, true))) {
 		thread = pitrace_it_add(child, &known, set_up_child);
 		if (thread && thread->fresh)
 			pitrace_it_begin_in_user(thread, task_pt_regs(child));
@@ -177,11 +226,12 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
 	if (thread) {
 		thread->tid = task->pid;
 		thread->pid = task->tgid;
+		keeps_rights(thread, task_pt_regs(task));
 	}
 	preempt_enable_notrace();
 }
 
-static void on_exit(void *data, struct task_struct *task)
+static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 {
 	struct pitrace_it_thread *thread;
 
@@ -224,6 +274,11 @@ static void attach(struct callback_head *work)
 		pitrace_it_begin_in_user(thread, task_pt_regs(current));
 	WRITE_ONCE(thread->attaching, false);
 	preempt_enable_notrace();
+}
+
+void pitrace_it_attach_when_woken(struct pitrace_it_thread *thread)
+{
+	WRITE_ONCE(thread->woken, true);
 }
 
 void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The threads that ITrace follows: a fixed number of slots, found by task without a lock. */
 
+#include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
@@ -8,15 +9,25 @@
 
 #include "itrace.h"
 
-#define BUCKET_BITS 10
+/* A quarter of PITRACE_ITRACE_THREADS_MAX: four threads in a bucket, where all slots are used. */
+#define BUCKET_BITS 14
+
+/* How many slots are looked at with interrupts off, and with the lock held. */
+#define SLOTS_AT_ONCE 256u
+
+/* How many slots whose work has not run yet are passed over to find a free one, with interrupts off. */
+#define SPARE_TRIES 8
 
 /* Adding, removing and counting; never taken in a trap. */
 static DEFINE_RAW_SPINLOCK(lock);
 static struct hlist_head buckets[1 << BUCKET_BITS];
 static struct pitrace_it_thread *slots;
 static u32 room;
-static u32 next; /* where to look for a free slot first */
+static u32 begun; /* slots that have ever been used: the first ones */
 static u32 untraced;
+
+/* Slots that were used, in the order in which they became free. */
+static LIST_HEAD(spare);
 
 int pitrace_it_threads_alloc(u32 wanted)
 {
@@ -27,15 +38,21 @@ int pitrace_it_threads_alloc(u32 wanted)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(buckets); i++)
 		INIT_HLIST_HEAD(&buckets[i]);
+	INIT_LIST_HEAD(&spare);
 	room = wanted;
-	next = 0;
+	begun = 0;
 	untraced = 0;
 	return 0;
 }
 
 void pitrace_it_threads_free(void)
 {
+	u32 i;
+
+	for (i = 0; i < begun; i++)
+		put_cred(slots[i].cred);
 	room = 0;
+	begun = 0;
 	kvfree(slots);
 	slots = NULL;
 }
@@ -56,27 +73,43 @@ struct pitrace_it_thread *pitrace_it_find(const struct task_struct *task)
 	return NULL;
 }
 
-/* Whoever came by it on his way through a list has gone on. */
-static bool is_free(const struct pitrace_it_thread *thread)
+static bool has_work(const struct pitrace_it_thread *thread)
 {
-	return !thread->task && !READ_ONCE(thread->attaching) && !READ_ONCE(thread->holding) &&
-	       (!thread->gone || poll_state_synchronize_rcu(thread->gone));
+	return READ_ONCE(thread->attaching) || READ_ONCE(thread->holding);
+}
+
+/*
+ * Under the lock. A slot is free when no walker of a list can see it any more: after a grace period, which ends for the
+ * first one in the list before it does for the others.
+ */
+static struct pitrace_it_thread *spare_slot(void)
+{
+	struct pitrace_it_thread *thread;
+	u32 tries;
+
+	for (tries = 0; tries < SPARE_TRIES && !list_empty(&spare); tries++) {
+		thread = list_first_entry(&spare, struct pitrace_it_thread, spare);
+		if (!poll_state_synchronize_rcu(thread->gone))
+			return NULL;
+		if (!has_work(thread)) {
+			list_del(&thread->spare);
+			return thread;
+		}
+		list_move_tail(&thread->spare, &spare);
+	}
+	return NULL;
 }
 
 /* Under the lock. */
 static struct pitrace_it_thread *free_slot(void)
 {
-	u32 tries;
+	struct pitrace_it_thread *thread = spare_slot();
 
-	for (tries = 0; tries < room; tries++) {
-		struct pitrace_it_thread *thread = &slots[next];
-
-		next = next + 1 < room ? next + 1 : 0;
-		if (is_free(thread))
-			return thread;
-	}
-	untraced++;
-	return NULL;
+	if (!thread && begun < room)
+		thread = &slots[begun++];
+	if (!thread)
+		WRITE_ONCE(untraced, untraced + 1);
+	return thread;
 }
 
 struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
@@ -92,7 +125,9 @@ struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
 	if (!*known && !(READ_ONCE(task->flags) & PF_EXITING))
 		thread = free_slot();
 	if (thread) {
+		put_cred(thread->cred);
 		memset(thread, 0, sizeof(*thread));
+		thread->cred = get_task_cred(task);
 		thread->pid = task->tgid;
 		thread->tid = task->pid;
 		set_up(thread, task);
@@ -111,6 +146,7 @@ static void take_out(struct pitrace_it_thread *thread)
 	hlist_del_rcu(&thread->link);
 	WRITE_ONCE(thread->task, NULL);
 	thread->gone = get_state_synchronize_rcu();
+	list_add_tail(&thread->spare, &spare);
 }
 
 void pitrace_it_remove(struct pitrace_it_thread *thread)
@@ -122,48 +158,82 @@ void pitrace_it_remove(struct pitrace_it_thread *thread)
 	raw_spin_unlock_irqrestore(&lock, flags);
 }
 
-void pitrace_it_remove_all(void)
+/*
+ * Calls what() for each thread, with the lock held: its task has not exited then. A few slots at a time, for
+ * interrupts are off meanwhile.
+ */
+static void for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *data), void *data)
 {
 	unsigned long flags;
-	u32 i;
+	u32 i = 0, end;
 
-	raw_spin_lock_irqsave(&lock, flags);
-	for (i = 0; i < room; i++)
-		take_out(&slots[i]);
-	raw_spin_unlock_irqrestore(&lock, flags);
+	while (i < READ_ONCE(begun)) {
+		raw_spin_lock_irqsave(&lock, flags);
+		for (end = min(i + SLOTS_AT_ONCE, begun); i < end; i++)
+			what(&slots[i], data);
+		raw_spin_unlock_irqrestore(&lock, flags);
+		cond_resched();
+	}
+}
+
+static void take_out_slot(struct pitrace_it_thread *thread, void *unused)
+{
+	take_out(thread);
+}
+
+void pitrace_it_remove_all(void)
+{
+	for_each_slot(take_out_slot, NULL);
+}
+
+static void end_slot(struct pitrace_it_thread *thread, void *unused)
+{
+	WRITE_ONCE(thread->over, true);
 }
 
 void pitrace_it_end_all(void)
 {
-	unsigned long flags;
-	u32 i;
+	for_each_slot(end_slot, NULL);
+}
 
-	raw_spin_lock_irqsave(&lock, flags);
-	for (i = 0; i < room; i++)
-		WRITE_ONCE(slots[i].over, true);
-	raw_spin_unlock_irqrestore(&lock, flags);
+static void clean_slot(struct pitrace_it_thread *thread, void *unused)
+{
+	if (thread->task && READ_ONCE(thread->in_user))
+		pitrace_it_clean_off_cpu(thread, thread->task);
+}
+
+void pitrace_it_clean_sleeping(void)
+{
+	for_each_slot(clean_slot, NULL);
 }
 
 /* A thread that was parked is clean: with ITrace stopped nobody sets the flag again. */
 static bool is_dirty(const struct pitrace_it_thread *thread)
 {
-	if (READ_ONCE(thread->attaching) || READ_ONCE(thread->holding))
+	if (has_work(thread))
 		return true;
 	return thread->task && (READ_ONCE(thread->in_user) || READ_ONCE(thread->live));
 }
 
+struct counts {
+	u32 threads;
+	u32 dirty;
+};
+
+static void count_slot(struct pitrace_it_thread *thread, void *data)
+{
+	struct counts *counts = data;
+
+	counts->threads += thread->task && !READ_ONCE(thread->over);
+	counts->dirty += is_dirty(thread);
+}
+
 void pitrace_it_threads_count(u32 *threads, u32 *not_traced, u32 *dirty)
 {
-	unsigned long flags;
-	u32 i;
+	struct counts counts = {};
 
-	*threads = 0;
-	*dirty = 0;
-	raw_spin_lock_irqsave(&lock, flags);
-	for (i = 0; i < room; i++) {
-		*threads += slots[i].task && !READ_ONCE(slots[i].over);
-		*dirty += is_dirty(&slots[i]);
-	}
-	*not_traced = untraced;
-	raw_spin_unlock_irqrestore(&lock, flags);
+	for_each_slot(count_slot, &counts);
+	*threads = counts.threads;
+	*dirty = counts.dirty;
+	*not_traced = READ_ONCE(untraced);
 }

@@ -3,11 +3,11 @@
 
 #include <linux/jiffies.h>
 #include <linux/kdebug.h>
+#include <linux/kgdb.h>
 #include <linux/kprobes.h>
 #include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
-#include <linux/sched/signal.h>
 #include <linux/uprobes.h>
 #include <asm/debugreg.h>
 #include <asm/segment.h>
@@ -15,7 +15,6 @@
 
 #include "itrace_x86.h"
 #include "pitrace.h"
-#include "record.h"
 
 /* Steps in a row with preemption or interrupts off; then it goes on unseen, as a gap. */
 #define BOUNDED_MAX 100000
@@ -27,65 +26,16 @@
 #define TICK_STEPS_MIN 200
 #define SLOW_TICKS_MAX 64
 
-/* What SYSRET takes from r11. */
-#define SYSRET_FLAGS 0x3c7fd7ul
+/*
+ * How many POPF in a row are done in one trap, with interrupts off. Those behind them trap one by one: the processor
+ * looks at the trap flag before it executes an instruction, so that one which clears it traps as well.
+ */
+#define POPF_AT_ONCE 4
 
 /* What POPF changes in user mode, but for the trap flag. */
 #define POPF_FLAGS                                                                              \
 	(X86_EFLAGS_CF | X86_EFLAGS_PF | X86_EFLAGS_AF | X86_EFLAGS_ZF | X86_EFLAGS_SF |        \
 	 X86_EFLAGS_DF | X86_EFLAGS_OF | X86_EFLAGS_NT | X86_EFLAGS_AC | X86_EFLAGS_ID)
-
-/* ---- returns, done in the trap before them ---- */
-
-/*
- * What regs are to be after a return to another ring or place. The trap's own return does the rest: it
- * loads them all at once, as the instruction would have.
- */
-static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *regs, u64 ip, u64 cs,
-			   u64 flags, u64 sp, u64 ss)
-{
-	const bool user = (cs & 3) == 3;
-
-	if (pitrace_it_setup.kernel) {
-		thread->count++;
-		pitrace_it_branch(thread, false, regs->ip, ip);
-	}
-	regs->ip = ip;
-	regs->cs = cs;
-	regs->sp = sp;
-	regs->ss = ss;
-	regs->flags = flags;
-	if (!user) {
-		regs->flags |= X86_EFLAGS_TF;
-		fetch(thread, ip, false, true);
-		return;
-	}
-	thread->own = flags & X86_EFLAGS_TF;
-	if (!pitrace_it_setup.user) {
-		WRITE_ONCE(thread->live, false);
-		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
-		return;
-	}
-	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->starts);
-	regs->flags |= X86_EFLAGS_TF;
-}
-
-/* Is the next instruction a return? Then it is done. */
-static noinline bool do_return(struct pitrace_it_thread *thread, struct pt_regs *regs, u8 kind)
-{
-	const u64 *frame = (const u64 *)regs->sp;
-	const bool wide = thread->code[0] == 0x48;
-
-	if (kind == PITRACE_INSN_SYSRET) {
-		leave(thread, regs, wide ? regs->cx : (u32)regs->cx, wide ? __USER_CS : __USER32_CS,
-		      (regs->r11 & SYSRET_FLAGS) | X86_EFLAGS_FIXED, regs->sp, __USER_DS);
-		return true;
-	}
-	if (kind != PITRACE_INSN_IRET || !wide)
-		return false;
-	leave(thread, regs, frame[0], frame[1], frame[2], frame[3], frame[4]);
-	return true;
-}
 
 /* ---- steps of the kernel ---- */
 
@@ -147,8 +97,11 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 	}
 	fetch(thread, ip, false, true);
 	if (unlikely(thread->insn.kind >= PITRACE_INSN_SYSRET) &&
-	    do_return(thread, regs, thread->insn.kind))
+	    pitrace_it_do_return(thread, regs, thread->insn.kind))
 		return regs->flags & X86_EFLAGS_TF;
+	if (unlikely(thread->code[0] == 0x0f && thread->code_length > 2) &&
+	    pitrace_it_ends_before_return(thread, regs))
+		return false;
 	if (likely(!is_unbearable(thread, regs)))
 		return true;
 	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
@@ -201,6 +154,7 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	const bool is64 = user_64bit_mode(regs);
 	const u64 ip = regs->ip;
 	struct pitrace_insn last;
+	u32 popfs = 0;
 	u64 from;
 
 	if (unlikely(thread->branches)) {
@@ -224,53 +178,16 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	if (unlikely(thread->over))
 		return false;
 	fetch(thread, ip, true, is64);
-	if (unlikely(thread->own)) {
-		/* A program that steps itself gets each trap, and loads its flags itself. */
-		if (last.kind == PITRACE_INSN_POPF)
-			thread->own = regs->flags & X86_EFLAGS_TF;
+	/* It has loaded its flags itself. */
+	if (unlikely(last.kind == PITRACE_INSN_POPF))
+		thread->own = regs->flags & X86_EFLAGS_TF;
+	/* A program that steps itself gets each trap. */
+	if (unlikely(thread->own))
 		return true;
-	}
-	while (unlikely(thread->insn.kind == PITRACE_INSN_POPF) && do_popf(thread, regs, is64))
+	while (unlikely(thread->insn.kind == PITRACE_INSN_POPF) && popfs++ < POPF_AT_ONCE &&
+	       !thread->own && do_popf(thread, regs, is64))
 		fetch(thread, regs->ip, true, is64);
 	return true;
-}
-
-/* ---- holding a thread back, on its way to user mode, until there is room ---- */
-
-/* Of this CPU, as far as the thread stays on it. */
-static bool has_room(void)
-{
-	struct pitrace_ring *ring = raw_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_TRACE]);
-	struct pitrace_buffer_head *head = READ_ONCE(ring->head);
-
-	if (!head || READ_ONCE(pitrace_gates[PITRACE_BUFFER_TRACE]) != PITRACE_GATE_OPEN)
-		return true;
-	/* The reader takes what there is at half of it, at the latest. */
-	return READ_ONCE(head->reserved) + min(pitrace_it_setup.reserve, ring->size / 2) <=
-	       READ_ONCE(head->consumed) + ring->size;
-}
-
-static void hold(struct callback_head *work)
-{
-	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, hold);
-
-	while (goes_on(thread) && !has_room() && !fatal_signal_pending(current)) {
-		preempt_disable();
-		pitrace_wake_reader();
-		preempt_enable();
-		schedule_timeout_killable(1);
-	}
-	WRITE_ONCE(thread->holding, false);
-}
-
-static noinline void hold_back(struct pitrace_it_thread *thread)
-{
-	if (thread->holding)
-		return;
-	WRITE_ONCE(thread->holding, true);
-	init_task_work(&thread->hold, hold);
-	if (task_work_add(current, &thread->hold, TWA_RESUME))
-		WRITE_ONCE(thread->holding, false);
 }
 
 /* ---- traps ---- */
@@ -282,13 +199,23 @@ static int handled(unsigned long *dr6)
 	return *dr6 ? NOTIFY_DONE : NOTIFY_STOP;
 }
 
+static bool is_kernel_debugged(void)
+{
+#ifdef CONFIG_KGDB
+	return READ_ONCE(kgdb_connected);
+#else
+	return false;
+#endif
+}
+
 /* In user mode it is somebody else's; nobody else steps the kernel. */
 static noinline int trap_of_nobody(struct pt_regs *regs, unsigned long *dr6)
 {
 	if (user_mode(regs))
 		return NOTIFY_DONE;
-	/* Of one thing else: the trial of the branch trap. */
-	pitrace_it_branches_tried(regs->ip);
+	/* Not the trial of the branch trap, but the kernel's debugger: it knows its own steps. */
+	if (!pitrace_it_branches_tried(regs->ip) && is_kernel_debugged())
+		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
 	return handled(dr6);
 }
@@ -302,6 +229,8 @@ static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *
 	if (!thread->over)
 		pitrace_it_stop(thread, reason);
 	WRITE_ONCE(thread->live, false);
+	if (user && unlikely(thread->returning) && !thread->own)
+		regs->r11 &= ~X86_EFLAGS_TF;
 	if (user)
 		user_flag_gone(thread);
 	/* What the program or its debugger has set is theirs. */
@@ -326,11 +255,16 @@ static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, uns
 		preempt_enable_notrace();
 		return NOTIFY_DONE;
 	}
+	if (unlikely(thread->returning) && regs->ip == thread->ip) {
+		pitrace_it_returned(thread, regs);
+		regs->flags |= X86_EFLAGS_TF;
+		return handled(dr6);
+	}
 	stays = user_step(thread, regs);
 	if (unlikely(!stays))
 		return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
-	if (unlikely(pitrace_it_setup.reserve && !has_room()))
-		hold_back(thread);
+	if (unlikely(pitrace_it_setup.reserve))
+		pitrace_it_hold_if_full(thread);
 	regs->flags |= X86_EFLAGS_TF;
 	/* Sent as a signal, as if it were the program's alone. */
 	return unlikely(own) ? NOTIFY_DONE : handled(dr6);
@@ -351,7 +285,8 @@ static int on_debug(struct pt_regs *regs, unsigned long *dr6)
 			return trap_of_nobody(regs, dr6);
 	}
 	this_cpu_inc(pitrace_it_cpus.steps);
-	if (unlikely(!goes_on(thread)))
+	/* An oops or a panic: what comes next may replace the kernel. */
+	if (unlikely(!goes_on(thread) || READ_ONCE(oops_in_progress)))
 		return last_trap(thread, regs, dr6, PITRACE_STOP_OFF);
 	if (user_mode(regs)) {
 		if (has_debugger())
@@ -400,10 +335,27 @@ static int on_die(struct notifier_block *block, unsigned long what, void *data)
 
 	if (likely(what == DIE_DEBUG))
 		return on_debug(die->regs, (unsigned long *)die->err);
+	if (what == DIE_OOPS || what == DIE_PANIC)
+		WRITE_ONCE(pitrace_it_runs, false);
 	if (what == DIE_INT3 && user_mode(die->regs))
 		on_int3(die->regs);
 	return NOTIFY_DONE;
 }
 NOKPROBE_SYMBOL(on_die);
+
+/* The exception source asks, which may be in the chain before ITrace. It must agree with on_debug(). */
+bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
+{
+	const struct pitrace_it_thread *thread = this_cpu_read(pitrace_it_cpus.running);
+	const bool arrives = thread && READ_ONCE(thread->task) && thread->arriving;
+
+	if (dr6 != DR_STEP)
+		return false;
+	if (!user_mode(regs))
+		return arrives || pitrace_it_find(current);
+	thread = pitrace_it_find(current);
+	return thread && thread->in_user && !thread->own && !has_debugger() &&
+	       !test_thread_flag(TIF_SINGLESTEP);
+}
 
 struct notifier_block pitrace_it_notifier = { .notifier_call = on_die, .priority = INT_MAX };

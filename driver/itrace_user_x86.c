@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The borders of a followed thread's user code: what its registers show, and where its flow begins, goes on and ends. */
 
+#include <linux/sched/task_stack.h>
 #include <asm/msr.h>
 #include <asm/segment.h>
 #include <asm/trapnr.h>
 
+#include "compat.h"
 #include "itrace_x86.h"
 #include "pitrace.h"
 
@@ -13,6 +15,46 @@ void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 	if (thread->in_user && !thread->own && !test_thread_flag(TIF_SINGLESTEP))
 		regs->flags &= ~X86_EFLAGS_TF;
 	user_flag_gone(thread);
+}
+
+/* Grows before a task loses its processor. */
+static unsigned long switches_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
+void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task)
+{
+	struct pt_regs *regs = task_pt_regs(task);
+	const unsigned long switches = switches_of(task);
+
+	/* Pairs with the scheduler, which counts a switch before it releases on_cpu. */
+	smp_rmb();
+	if (pitrace_task_has_cpu(task))
+		return;
+	if (!thread->own && !test_tsk_thread_flag(task, TIF_SINGLESTEP))
+		clear_bit(X86_EFLAGS_TF_BIT, &regs->flags);
+	/* Pairs with the scheduler's barrier between on_cpu and what the task does next. */
+	smp_mb();
+	if (pitrace_task_has_cpu(task))
+		return;
+	/* Nor has it had one meanwhile, and stored registers that have the flag. */
+	smp_rmb();
+	if (switches_of(task) == switches)
+		user_flag_gone(thread);
+}
+
+void pitrace_it_clean_here(void *unused)
+{
+	struct pitrace_it_thread *thread = this_thread();
+
+	if (thread && thread->in_user && !thread->live)
+		pitrace_it_clean_user(thread, task_pt_regs(current));
+}
+
+void pitrace_it_clear_here(void)
+{
+	clear_trap();
 }
 
 void pitrace_it_end(struct pitrace_it_thread *thread, struct pt_regs *user_regs, u32 reason)
@@ -29,8 +71,18 @@ void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, 
 	thread->settling = false;
 	if (begins)
 		pitrace_it_begin_block(thread, ip);
-	if (!pitrace_it_setup.branches || !pitrace_it_branches_begin(thread, ip, is64))
+	if (pitrace_it_setup.branches && pitrace_it_branches_begin(thread, ip, is64)) {
+		/* It needs not to be looked at. */
+	} else if (thread->woken) {
+		/* Another address space is loaded; what it executes is looked at when it has trapped. */
+		thread->ip = ip;
+		thread->code_length = 0;
+		thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_CUT, .is64 = is64 };
+	} else {
 		fetch(thread, ip, true, is64);
+	}
+	thread->woken = false;
+	thread->returning = false;
 	WRITE_ONCE(thread->in_user, true);
 }
 

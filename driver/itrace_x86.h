@@ -224,6 +224,15 @@ void pitrace_it_begin_in_user(struct pitrace_it_thread *thread, struct pt_regs *
  */
 bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *regs);
 
+/* ---- itrace_return_x86.c: of current, in a trap in the kernel ---- */
+
+/* The next instruction is of two bytes' opcode. True: the kernel is not stepped any further. */
+bool pitrace_it_ends_before_return(struct pitrace_it_thread *thread, struct pt_regs *regs);
+/* The next instruction is a return. True: it is done; the trap flag in regs tells whether to go on. */
+bool pitrace_it_do_return(struct pitrace_it_thread *thread, struct pt_regs *regs, u8 kind);
+/* The trap that SYSRET makes, in user code that has not executed an instruction yet. */
+void pitrace_it_returned(struct pitrace_it_thread *thread, struct pt_regs *regs);
+
 /* ---- itrace_trap_x86.c ---- */
 
 extern struct notifier_block pitrace_it_notifier;

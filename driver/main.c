@@ -37,14 +37,19 @@ static int __init pitrace_init(void)
 	error = pitrace_ptt_init();
 	if (error)
 		goto exit_ai;
+	error = pitrace_itrace_init();
+	if (error)
+		goto exit_ptt;
 	pitrace_sources_init();
 	pitrace_reader_init();
 	/* Last: from here on somebody can open the device. */
 	error = pitrace_dev_init();
 	if (error)
-		goto exit_ptt;
+		goto exit_itrace;
 	return 0;
 
+exit_itrace:
+	pitrace_itrace_exit();
 exit_ptt:
 	pitrace_ptt_exit();
 exit_ai:

@@ -26,11 +26,14 @@
 #include <pitrace/abi.h>
 
 struct pitrace_hook_set;
+struct pt_regs;
 
 /* ---- main.c: what the objects are loaded and unloaded with ---- */
 
 int pitrace_dev_init(void);
 void pitrace_dev_exit(void);
+/* May the caller trace the whole system? */
+bool pitrace_may_trace(void);
 int pitrace_buffers_init(void);
 void pitrace_buffers_exit(void);
 int pitrace_tprof_init(void);
@@ -80,6 +83,10 @@ int pitrace_session_probe(struct pitrace_probe *probe);
 /* The last reference to an open file went away; ends the trace if it was the owner's. */
 void pitrace_session_release(struct file *file);
 bool pitrace_session_owned_by(struct file *file);
+/* Is it the process that owns the trace, or that reads its buffers now? Any context. */
+bool pitrace_session_owner_is(pid_t pid);
+/* The caller reads the buffers. */
+void pitrace_session_reads(void);
 
 /* ---- buffers.c: the pages behind the rings ---- */
 
@@ -201,7 +208,8 @@ int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *ini
 int pitrace_ptt_ioctl_term(void);
 int pitrace_ptt_ioctl_ints(u32 ints);
 int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue);
-int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged);
+/* sees: enum pitrace_ptt_sees; privileged: of the system's device, not of the threads' */
+int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees);
 long pitrace_ptt_ioctl_dump(void __user *user);
 /* The last reference to an open file went away. */
 void pitrace_ptt_release(struct file *file);
@@ -213,7 +221,10 @@ int pitrace_itrace_install(const struct pitrace_itrace *wanted);
 int pitrace_itrace_remove(void);
 int pitrace_itrace_on(u32 what);
 int pitrace_itrace_off(u32 what);
-int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids);
+/* lasting: processes that begin later, too */
+int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting);
+/* 0, -EACCES or -ESRCH: may the caller enable these processes? */
+int pitrace_itrace_may_enable(const struct pitrace_itrace_pids *pids, bool *lasting);
 int pitrace_itrace_disable(void);
 int pitrace_itrace_info(struct pitrace_itrace_info *info);
 /* The trace's buffers are open and empty; they are about to be closed. Under the session lock. */
@@ -221,6 +232,11 @@ void pitrace_itrace_trace_begins(void);
 void pitrace_itrace_trace_ends(void);
 /* What the trace's buffers held is forgotten. */
 void pitrace_itrace_trace_forgets(void);
+/* The reader has made space. */
+void pitrace_itrace_consumed(void);
+/* In a debug trap, of which no die notifier has taken anything yet: is it but a step that ITrace has asked for? */
+bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6);
+int pitrace_itrace_init(void);
 void pitrace_itrace_exit(void);
 
 /* ---- hook_mte.c: names of code and processes, as they come and go ---- */
@@ -239,7 +255,7 @@ void pitrace_maps_stop(void);
 void pitrace_maps_mapped(unsigned long address);
 /* A recording path: [start, end) is about to be unmapped. The mmap_lock is held for writing. */
 void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned long end);
-/* Writes the executable mappings of an address space. May sleep; -ENOMEM, -EINTR. */
+/* Writes the executable mappings of an address space, whose mmap_lock is held. May sleep; -ENOMEM. */
 int pitrace_maps_describe(u32 pid, struct mm_struct *mm);
 /* Waits, a second at most, for the records that pitrace_maps_mapped() has promised. */
 void pitrace_maps_drain(void);
@@ -249,9 +265,13 @@ void pitrace_maps_drain(void);
 struct pitrace_tasks {
 	struct task_struct **task; /* one reference each */
 	unsigned int count;
+	unsigned int space;
 };
 
-/* All there are; a process's leader before its other threads. 0, -ENOMEM or -EINTR. */
+/*
+ * All that are there from the beginning to the end of it; a process's leader before its other threads. A thread that
+ * becomes a leader meanwhile may be there twice. 0, -ENOMEM or -EINTR.
+ */
 int pitrace_tasks_collect(struct pitrace_tasks *tasks);
 /* Makes pitrace_tasks_contain() possible; loses the order. */
 void pitrace_tasks_sort(struct pitrace_tasks *tasks);

@@ -296,7 +296,7 @@ int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue)
 	return error;
 }
 
-int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged)
+int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees)
 {
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
@@ -312,6 +312,8 @@ int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged)
 	info->metrics = pitrace_ptt_setup.metrics;
 	memcpy(info->metric, pitrace_ptt_setup.metric, sizeof(info->metric));
 	info->residue = pitrace_ptt_setup.residue;
+	if (!privileged)
+		info->withheld = ((1u << info->metrics) - 1) & ~pitrace_ptt_shown(sees);
 	if (instance.active) {
 		info->owner_pid = privileged ? instance.owner_pid : 0;
 		info->threads = pitrace_ptt_threads_room() - 1;

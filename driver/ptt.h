@@ -13,6 +13,7 @@
 #ifndef PITRACE_PTT_H
 #define PITRACE_PTT_H
 
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/percpu.h>
@@ -24,11 +25,24 @@
 
 #include "way_out.h"
 
-/* A slot that tells of a thread, and who has it. */
+/* A slot that shows a thread's account, or is in its area's list of free ones. */
 struct pitrace_ptt_bound {
 	struct pitrace_ptt_slot *slot;
 	struct pitrace_ptt_account *account; /* under the PTT lock */
-	bool taken; /* cleared by the thread's end */
+	struct llist_node link; /* while it is free */
+	struct llist_head *free; /* where it goes then; the area is there as long as hooks can find this */
+	u32 number; /* in its area */
+	u32 shown; /* metrics, a bit each */
+	bool in_part; /* of the values, or of the interrupts, something is not for the thread */
+	bool vectors; /* the interrupts are */
+	const struct cred *cred; /* a reference, of the thread when it got the slot; to compare with */
+};
+
+/* What a user may see of threads of its own, beside cycles. */
+enum pitrace_ptt_sees {
+	PITRACE_PTT_SEES_CYCLES,
+	PITRACE_PTT_SEES_USER, /* counters that leave out the kernel */
+	PITRACE_PTT_SEES_KERNEL,
 };
 
 /* Of a thread. Two cache lines; the first is all that an interrupt changes, but for its count. */
@@ -40,12 +54,14 @@ struct pitrace_ptt_account {
 	u64 dispatches;
 	u64 interrupts;
 	struct pitrace_ptt_bound *bound; /* or NULL; RCU */
-	u64 reserved;
+	u32 epoch; /* in which it was charged last (ptt_dump.c) */
+	u32 saved; /* where what it had before that is; PITRACE_PTT_NOT_SAVED: it is new */
 	char name[TASK_COMM_LEN]; /* when it was first met, then when it ended */
 } __aligned(64);
 
 struct pitrace_ptt_cpu_state {
 	bool open; /* this CPU charges */
+	u32 epoch; /* that of every account that it charges */
 	struct pitrace_ptt_account *thread; /* of who runs; never NULL while open */
 	struct pitrace_ptt_account *charged; /* thread, or interrupt */
 	u64 at[PITRACE_PTT_METRICS]; /* the counters at the last change */
@@ -114,26 +130,40 @@ void pitrace_ptt_look(struct pitrace_ptt_cpu_state *cpu);
 void pitrace_ptt_change_event(struct pitrace_ptt_cpu_state *cpu, u32 metric,
 			      struct perf_event *event);
 
+/* The slot of the thread that runs on this CPU, if any, gets what its account has. */
+void pitrace_ptt_publish(struct pitrace_ptt_cpu_state *cpu);
+
+/* ---- ptt_current.c ---- */
+
 /*
  * For current. bind: has the slot tell of it from now on. -ENXIO: this CPU does not charge; -ENOSPC: it has
- * no account; -EALREADY: another slot does; unbind: -EINVAL: none does.
+ * no account; -EALREADY: another slot does; -EACCES: no metric is for it; unbind: -EINVAL: none does.
  */
-int pitrace_ptt_bind(struct pitrace_ptt_bound *bound);
+int pitrace_ptt_bind(struct pitrace_ptt_bound *bound, enum pitrace_ptt_sees sees);
 int pitrace_ptt_unbind(void);
-int pitrace_ptt_read(struct pitrace_ptt_read *read);
+int pitrace_ptt_read(struct pitrace_ptt_read *read, enum pitrace_ptt_sees sees);
+
+/* ---- ptt_rights.c ---- */
+
+/* Of the caller. May sleep. */
+enum pitrace_ptt_sees pitrace_ptt_rights(void);
+/* Metrics of this instance, a bit each. */
+u32 pitrace_ptt_shown(enum pitrace_ptt_sees sees);
 
 /* ---- ptt_threads.c: accounts of threads ---- */
 
 /* Under the PTT lock, while no CPU charges. 0 or -ENOMEM. */
 int pitrace_ptt_threads_alloc(u32 threads, u32 pids);
 void pitrace_ptt_threads_free(void);
-/* Recording paths, with interrupts off. adopt: NULL: no account is free. end: the task is current. */
-struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task);
+/* Recording paths, with interrupts off. adopt: NULL: no account is free; epoch: this CPU's. end: the task is current. */
+struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoch);
 void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task);
-/* Under the PTT lock. Numbers of accounts are below room; of one that is free there is NULL. */
+/* The account goes on without the slot that it has, if any. On its CPU, with interrupts off. */
+void pitrace_ptt_end_slot(struct pitrace_ptt_account *account);
+/* Under the PTT lock. next: the number of the first account from there on that is in use; 0: none is. */
 u32 pitrace_ptt_threads_room(void);
 u32 pitrace_ptt_threads_used(void);
-const struct pitrace_ptt_account *pitrace_ptt_thread(u32 number);
+u32 pitrace_ptt_next_thread(u32 number);
 /* Adds what was forgotten to make room. */
 void pitrace_ptt_forgotten(struct pitrace_ptt_dump *dump);
 void pitrace_ptt_threads_exit(void);
@@ -150,16 +180,32 @@ bool pitrace_ptt_counters_lost(unsigned int cpu);
 /* From a hot-plug callback: whatever counts on that CPU does so no more. */
 void pitrace_ptt_counters_outdate(unsigned int cpu);
 
-/* ---- ptt_dump.c: all accounts at one moment ---- */
+/* ---- ptt_dump.c: all accounts at one cut ---- */
+
+/* Of the threads without an account, on one CPU. */
+struct pitrace_ptt_homeless {
+	u64 dispatches;
+	u64 interrupts;
+	u64 value[PITRACE_PTT_METRICS];
+};
 
 struct pitrace_ptt_snapshot {
 	refcount_t users;
 	struct pitrace_ptt_dump head;
 	struct pitrace_ptt_thread *thread;
 	struct pitrace_ptt_cpu *cpu;
+	struct pitrace_ptt_homeless *homeless;
 };
 
-/* Under the PTT lock, of the instance, whether CPUs still charge or not. NULL: no memory. */
+#define PITRACE_PTT_NOT_SAVED 0xfffffffeu
+
+/* Changed by dumps, under the PTT lock. */
+extern u32 pitrace_ptt_epoch;
+/* This CPU, which has ended its charge, is about to charge an account, and their epochs differ. Interrupts are off. */
+void pitrace_ptt_epochs_differ(struct pitrace_ptt_cpu_state *cpu,
+			       struct pitrace_ptt_account *account);
+
+/* Under the PTT lock, of the instance, whether CPUs still charge or not. NULL: no memory. May sleep. */
 struct pitrace_ptt_snapshot *pitrace_ptt_snapshot_take(void);
 void pitrace_ptt_snapshot_put(struct pitrace_ptt_snapshot *snapshot);
 

@@ -4,6 +4,7 @@
  * counts all the time, or was put out by another one that is pinned, which is told.
  */
 
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/percpu.h>
@@ -30,8 +31,11 @@ static void change_on(unsigned int cpu, u32 metric, struct perf_event *event)
 {
 	struct change change = { .metric = metric, .event = event };
 
+	/* It neither comes nor goes meanwhile. */
+	cpus_read_lock();
 	if (smp_call_function_single((int)cpu, change_here, &change, 1))
 		per_cpu(pitrace_ptt_cpus, cpu).event[metric] = event;
+	cpus_read_unlock();
 }
 
 static struct perf_event *create(const struct pitrace_ptt_metric *metric, unsigned int cpu)

@@ -1,34 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All of PTT's accounts at one moment. All CPUs stand still meanwhile, each with its counters read,
- * so that the sums are as exact as after the end. That takes as long as copying the accounts.
+ * All of PTT's accounts at one cut, while CPUs go on charging: a consistent cut as of Chandy and Lamport.
+ *
+ * Each dump begins a new epoch. A CPU enters it by a call on that CPU, or earlier, when it is about to charge an account
+ * that another CPU has charged in it. On entering it copies its own accounts. Before a CPU charges an account in an epoch
+ * for the first time, it copies the account as it was. So what is copied, and what has not been charged since, is the
+ * sum of all charges before the cut and of none after it, exactly. No CPU waits for another.
  */
 
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/stop_machine.h>
 #include <linux/string.h>
 
 #include "ptt.h"
 
-/* What a CPU charged when it stood still, and its counters. */
-struct standing {
-	struct pitrace_ptt_account *charged; /* NULL: nothing */
-	u64 at[PITRACE_PTT_METRICS];
+/* As many times threads may start faster than there is memory for them; then the dump fails. */
+#define TRIES_MAX 8
+
+/* How an account was when a CPU was about to charge it in the new epoch. */
+struct saved {
+	u64 value[PITRACE_PTT_METRICS];
+	u64 dispatches;
+	u64 interrupts;
 };
 
-struct copying {
+struct pitrace_ptt_cut {
 	struct pitrace_ptt_snapshot *snapshot;
-	struct standing *standing; /* by CPU */
-	u32 *number; /* of the account of each row */
-	u32 room; /* rows */
-	unsigned int copier; /* which CPU does it */
+	struct saved *saved;
+	u32 room; /* rows, and places in saved */
+	atomic_t used; /* places; beyond room: nothing was stored */
+	bool direct; /* no CPU charges: nothing is saved, all is copied from where it is */
 };
+
+/* For CPUs that enter the epoch, and that charge an account for the first time in it; RCU. */
+static struct pitrace_ptt_cut *the_cut;
+u32 pitrace_ptt_epoch;
 
 static void add(u64 to[], const u64 what[])
 {
@@ -38,10 +51,33 @@ static void add(u64 to[], const u64 what[])
 		to[i] += what[i];
 }
 
-static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu)
+/* ---- on a CPU that charges, with interrupts off ---- */
+
+/* at: what its CPU's counters had, if it was charged just then, else NULL. */
+static void save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_account *account, u32 epoch, const u64 *at)
+{
+	const u32 place = cut ? (u32)atomic_inc_return(&cut->used) - 1 : U32_MAX;
+	struct saved *saved;
+
+	if (cut && place < cut->room) {
+		saved = cut->saved + place;
+		memcpy(saved->value, account->value, sizeof(saved->value));
+		if (at)
+			add(saved->value, at);
+		saved->dispatches = account->dispatches;
+		saved->interrupts = account->interrupts;
+	}
+	account->saved = place;
+	/* Pairs with copy_account(): what was saved is seen before the epoch, and that before any later charge. */
+	smp_store_release(&account->epoch, epoch);
+	smp_wmb();
+}
+
+/* charging: its charge has not ended, so that what is charged is short of the counters. */
+static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu, bool charging)
 {
 	const struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
-	struct pitrace_ptt_dump *head = &snapshot->head;
+	struct pitrace_ptt_homeless *homeless = snapshot->homeless + cpu;
 	struct pitrace_ptt_cpu *row = snapshot->cpu + cpu;
 
 	row->cpu = cpu;
@@ -53,86 +89,138 @@ static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu)
 	memcpy(row->elapsed, state->elapsed, sizeof(row->elapsed));
 	memcpy(row->interrupt, state->interrupt.value, sizeof(row->interrupt));
 	memcpy(row->idle, state->idle.value, sizeof(row->idle));
-	head->homeless_dispatches += state->homeless.dispatches;
-	head->homeless_interrupts += state->homeless.interrupts;
-	add(head->homeless, state->homeless.value);
+	homeless->dispatches = state->homeless.dispatches;
+	homeless->interrupts = state->homeless.interrupts;
+	memcpy(homeless->value, state->homeless.value, sizeof(homeless->value));
+	if (state->open)
+		add(row->elapsed, state->at);
+	if (!charging)
+		return;
+	if (state->charged == &state->interrupt)
+		add(row->interrupt, state->at);
+	else if (state->charged == &state->idle)
+		add(row->idle, state->at);
+	else if (state->charged == &state->homeless)
+		add(homeless->value, state->at);
 }
 
-static void copy_row(struct pitrace_ptt_thread *row, const struct pitrace_ptt_account *account)
+static bool is_in_table(const struct pitrace_ptt_cpu_state *state,
+			const struct pitrace_ptt_account *account)
 {
-	row->pid = account->pid;
-	row->tid = account->tid;
-	row->flags = account->task ? 0 : PITRACE_PTT_ENDED;
-	row->dispatches = account->dispatches;
-	row->interrupts = account->interrupts;
-	memcpy(row->value, account->value, sizeof(row->value));
-	memcpy(row->name, account->name, sizeof(row->name));
+	return account != &state->interrupt && account != &state->idle && account != &state->homeless;
 }
 
-/* While nobody charges. More accounts than rows: only their number is told. */
-static void copy_all(struct copying *copying)
+/* This CPU's part of the cut lies here. */
+static void enter_epoch(struct pitrace_ptt_cpu_state *state, bool charging)
 {
-	struct pitrace_ptt_dump *head = &copying->snapshot->head;
-	const struct pitrace_ptt_account *account;
-	unsigned int cpu;
-	u32 i;
+	/* Pairs with make_cut(). */
+	const u32 epoch = smp_load_acquire(&pitrace_ptt_epoch);
+	struct pitrace_ptt_cut *cut = READ_ONCE(the_cut);
 
-	for_each_possible_cpu(cpu)
-		copy_cpu(copying->snapshot, cpu);
-	for (i = 1; i < pitrace_ptt_threads_room(); i++) {
-		account = pitrace_ptt_thread(i);
-		if (!account)
-			continue;
-		if (head->threads < copying->room) {
-			copying->number[head->threads] = i;
-			copy_row(copying->snapshot->thread + head->threads, account);
-		}
-		head->threads++;
-	}
-	pitrace_ptt_forgotten(head);
+	if (state->epoch == epoch)
+		return;
+	if (cut)
+		copy_cpu(cut->snapshot, smp_processor_id(), charging);
+	if (is_in_table(state, state->thread))
+		save(cut, state->thread, epoch,
+		     charging && state->charged == state->thread ? state->at : NULL);
+	state->idle.epoch = epoch;
+	state->homeless.epoch = epoch;
+	state->epoch = epoch;
 }
 
-/* On every CPU, at the same time, with interrupts off. */
-static int stand_still(void *data)
+void pitrace_ptt_epochs_differ(struct pitrace_ptt_cpu_state *state,
+			       struct pitrace_ptt_account *account)
+{
+	if (state->open)
+		enter_epoch(state, false);
+	if (account->epoch != state->epoch)
+		save(READ_ONCE(the_cut), account, state->epoch, NULL);
+}
+
+static void enter_epoch_here(void *unused)
 {
 	struct pitrace_ptt_cpu_state *state = this_cpu_ptr(&pitrace_ptt_cpus);
-	struct copying *copying = data;
-	struct standing *standing = copying->standing + smp_processor_id();
 
-	if (state->open) {
-		pitrace_ptt_look(state);
-		standing->charged = state->charged;
-		memcpy(standing->at, state->at, sizeof(standing->at));
-	}
-	if (smp_processor_id() == copying->copier)
-		copy_all(copying);
-	return 0;
+	if (!state->open)
+		return;
+	pitrace_ptt_look(state);
+	enter_epoch(state, true);
 }
 
-/* What was charged when it was copied is short of the counters. */
-static void complete_cpu(struct copying *copying, unsigned int cpu)
-{
-	const struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
-	const struct standing *standing = copying->standing + cpu;
-	struct pitrace_ptt_snapshot *snapshot = copying->snapshot;
-	u32 i, number;
+/* ---- under the lock ---- */
 
-	if (!standing->charged)
-		return;
-	add(snapshot->cpu[cpu].elapsed, standing->at);
-	if (standing->charged == &state->interrupt) {
-		add(snapshot->cpu[cpu].interrupt, standing->at);
-	} else if (standing->charged == &state->idle) {
-		add(snapshot->cpu[cpu].idle, standing->at);
-	} else if (standing->charged == &state->homeless) {
-		add(snapshot->head.homeless, standing->at);
-	} else {
-		number = standing->charged - pitrace_ptt_table.account;
-		for (i = 0; i < snapshot->head.threads; i++) {
-			if (copying->number[i] == number)
-				add(snapshot->thread[i].value, standing->at);
-		}
+/* False: its first charge came behind the cut. */
+static bool copy_account(struct pitrace_ptt_cut *cut, const struct pitrace_ptt_account *account,
+			 struct pitrace_ptt_thread *row)
+{
+	const struct saved *saved;
+
+	row->pid = account->pid;
+	row->tid = account->tid;
+	row->flags = READ_ONCE(account->task) ? 0 : PITRACE_PTT_ENDED;
+	row->dispatches = READ_ONCE(account->dispatches);
+	row->interrupts = READ_ONCE(account->interrupts);
+	memcpy(row->value, account->value, sizeof(row->value));
+	memcpy(row->name, account->name, sizeof(row->name));
+	/* Was it charged meanwhile? Then it was saved first. */
+	smp_rmb();
+	if (cut->direct || smp_load_acquire(&account->epoch) != pitrace_ptt_epoch)
+		return true;
+	if (account->saved == PITRACE_PTT_NOT_SAVED)
+		return false;
+	if (account->saved < cut->room) {
+		saved = cut->saved + account->saved;
+		row->dispatches = saved->dispatches;
+		row->interrupts = saved->interrupts;
+		memcpy(row->value, saved->value, sizeof(row->value));
 	}
+	return true;
+}
+
+/* False: there are more accounts than rows. */
+static bool copy_accounts(struct pitrace_ptt_cut *cut)
+{
+	struct pitrace_ptt_dump *head = &cut->snapshot->head;
+	const struct pitrace_ptt_account *account;
+	u32 number = 0;
+
+	while ((number = pitrace_ptt_next_thread(number + 1))) {
+		account = pitrace_ptt_table.account + number;
+		if (head->threads == cut->room)
+			return false;
+		head->threads += copy_account(cut, account, cut->snapshot->thread + head->threads);
+		cond_resched();
+	}
+	pitrace_ptt_forgotten(head);
+	return (u32)atomic_read(&cut->used) <= cut->room;
+}
+
+/* False: there was not enough memory for all threads. */
+static bool make_cut(struct pitrace_ptt_cut *cut)
+{
+	unsigned int cpu;
+	bool complete;
+
+	cpus_read_lock();
+	if (!cut->direct) {
+		WRITE_ONCE(the_cut, cut);
+		/* Who sees the epoch sees the cut. */
+		smp_store_release(&pitrace_ptt_epoch, pitrace_ptt_epoch + 1);
+		on_each_cpu(enter_epoch_here, NULL, true);
+	}
+	for_each_possible_cpu(cpu) {
+		if (!per_cpu_ptr(&pitrace_ptt_cpus, cpu)->open)
+			copy_cpu(cut->snapshot, cpu, false);
+	}
+	cpus_read_unlock();
+	complete = copy_accounts(cut);
+	if (!cut->direct) {
+		WRITE_ONCE(the_cut, NULL);
+		/* Interrupts that are off are read-side sections. */
+		synchronize_rcu();
+	}
+	return complete;
 }
 
 /* Threads may have been renamed since they were first met. */
@@ -150,81 +238,71 @@ static void name_thread(struct pitrace_ptt_thread *row)
 /* Leaves out CPUs of which nothing is known. */
 static void pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 {
+	struct pitrace_ptt_dump *head = &snapshot->head;
 	unsigned int cpu;
 	u32 count = 0;
 
 	for_each_possible_cpu(cpu) {
+		head->homeless_dispatches += snapshot->homeless[cpu].dispatches;
+		head->homeless_interrupts += snapshot->homeless[cpu].interrupts;
+		add(head->homeless, snapshot->homeless[cpu].value);
 		if (!snapshot->cpu[cpu].elapsed[0] && !snapshot->cpu[cpu].dispatches)
 			continue;
 		if (pitrace_ptt_counters_lost(cpu))
 			snapshot->cpu[cpu].flags |= PITRACE_PTT_CPU_COUNTERS_LOST;
 		snapshot->cpu[count++] = snapshot->cpu[cpu];
 	}
-	snapshot->head.cpus = count;
+	head->cpus = count;
 }
 
-static void finish(struct copying *copying)
+static void finish(struct pitrace_ptt_snapshot *snapshot)
 {
-	struct pitrace_ptt_snapshot *snapshot = copying->snapshot;
-	unsigned int cpu;
 	u32 i;
 
-	for_each_possible_cpu(cpu)
-		complete_cpu(copying, cpu);
 	pack_cpus(snapshot);
-	for (i = 0; i < snapshot->head.threads; i++)
+	for (i = 0; i < snapshot->head.threads; i++) {
 		name_thread(snapshot->thread + i);
+		cond_resched();
+	}
 }
 
-static bool allocate(struct copying *copying)
+static bool allocate(struct pitrace_ptt_cut *cut, u32 more)
 {
-	struct pitrace_ptt_snapshot *snapshot;
+	struct pitrace_ptt_snapshot *snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
 
-	/* For those that start meanwhile. */
-	copying->room = pitrace_ptt_threads_used() + 256;
-	copying->standing = kvcalloc(nr_cpu_ids, sizeof(*copying->standing), GFP_KERNEL);
-	copying->number = kvcalloc(copying->room, sizeof(*copying->number), GFP_KERNEL);
-	snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
-	copying->snapshot = snapshot;
+	memset(cut, 0, sizeof(*cut));
+	cut->snapshot = snapshot;
 	if (!snapshot)
 		return false;
+	cut->direct = !pitrace_ptt_is_active();
+	/* For those that start meanwhile. */
+	cut->room = pitrace_ptt_threads_used() + more;
+	cut->saved = kvcalloc(cut->room, sizeof(*cut->saved), GFP_KERNEL);
 	refcount_set(&snapshot->users, 1);
-	snapshot->thread = kvcalloc(copying->room, sizeof(*snapshot->thread), GFP_KERNEL);
+	snapshot->thread = kvcalloc(cut->room, sizeof(*snapshot->thread), GFP_KERNEL);
 	snapshot->cpu = kvcalloc(nr_cpu_ids, sizeof(*snapshot->cpu), GFP_KERNEL);
-	return copying->standing && copying->number && snapshot->thread && snapshot->cpu;
-}
-
-static void free_helpers(struct copying *copying)
-{
-	kvfree(copying->standing);
-	kvfree(copying->number);
+	snapshot->homeless = kvcalloc(nr_cpu_ids, sizeof(*snapshot->homeless), GFP_KERNEL);
+	return cut->saved && snapshot->thread && snapshot->cpu && snapshot->homeless;
 }
 
 struct pitrace_ptt_snapshot *pitrace_ptt_snapshot_take(void)
 {
-	struct copying copying;
+	struct pitrace_ptt_cut cut;
+	u32 tries;
+	bool good;
 
-	for (;;) {
-		memset(&copying, 0, sizeof(copying));
-		if (!allocate(&copying))
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		good = allocate(&cut, 256u << 2 * tries);
+		if (good && make_cut(&cut)) {
+			finish(cut.snapshot);
+			kvfree(cut.saved);
+			return cut.snapshot;
+		}
+		kvfree(cut.saved);
+		pitrace_ptt_snapshot_put(cut.snapshot);
+		if (!good)
 			break;
-		if (pitrace_ptt_is_active()) {
-			copying.copier = cpumask_any(cpu_online_mask);
-			stop_machine(stand_still, &copying, cpu_online_mask);
-		} else {
-			copy_all(&copying);
-		}
-		if (copying.snapshot->head.threads && copying.snapshot->head.threads <= copying.room) {
-			finish(&copying);
-			free_helpers(&copying);
-			return copying.snapshot;
-		}
-		/* Too many have started, or the CPU that was to copy went away. */
-		free_helpers(&copying);
-		pitrace_ptt_snapshot_put(copying.snapshot);
 	}
-	free_helpers(&copying);
-	pitrace_ptt_snapshot_put(copying.snapshot);
 	return NULL;
 }
 
@@ -234,5 +312,6 @@ void pitrace_ptt_snapshot_put(struct pitrace_ptt_snapshot *snapshot)
 		return;
 	kvfree(snapshot->thread);
 	kvfree(snapshot->cpu);
+	kvfree(snapshot->homeless);
 	kfree(snapshot);
 }

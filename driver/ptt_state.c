@@ -124,17 +124,40 @@ static __always_inline void charge_tool(struct pitrace_ptt_cpu_state *cpu, u64 r
 	}
 }
 
-/* The thread goes on: its reader, which is this CPU's, begins again. */
+static noinline void publish_part(const struct pitrace_ptt_cpu_state *cpu,
+				  const struct pitrace_ptt_bound *bound)
+{
+	const struct pitrace_ptt_account *account = cpu->thread;
+	struct pitrace_ptt_slot *slot = bound->slot;
+	u32 i;
+
+	for (i = 0; i < pitrace_ptt_setup.metrics; i++)
+		WRITE_ONCE(slot->value[i], bound->shown >> i & 1 ? account->value[i] : 0);
+	slot->dispatches = account->dispatches;
+	slot->interrupts = account->interrupts;
+	slot->last_vector = bound->vectors ? cpu->last_vector : 0;
+	slot->last_softs = bound->vectors ? cpu->last_softs : 0;
+	WRITE_ONCE(slot->changes, slot->changes + 1);
+}
+
+/*
+ * The thread goes on: its reader, which is this CPU's, begins again. Other threads of its address space could read the
+ * slot as well, and with other credentials it is not theirs to see: so it ends with them, which exec always replaces.
+ */
 static __always_inline void publish(const struct pitrace_ptt_cpu_state *cpu)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
-	const struct pitrace_ptt_account *account = cpu->thread;
+	struct pitrace_ptt_account *account = cpu->thread;
 	const struct pitrace_ptt_bound *bound = READ_ONCE(account->bound);
 	struct pitrace_ptt_slot *slot;
 	u32 i;
 
 	if (!bound)
 		return;
+	if (unlikely(rcu_access_pointer(account->task->real_cred) != bound->cred))
+		return pitrace_ptt_end_slot(account);
+	if (unlikely(bound->in_part))
+		return publish_part(cpu, bound);
 	slot = bound->slot;
 	for (i = 0; i < metrics; i++)
 		WRITE_ONCE(slot->value[i], account->value[i]);
@@ -152,16 +175,22 @@ static noinline struct pitrace_ptt_account *account_otherwise(struct pitrace_ptt
 
 	if (is_idle_task(task))
 		return &cpu->idle;
-	account = pitrace_ptt_adopt(task);
+	account = pitrace_ptt_adopt(task, cpu->epoch);
 	return account ? account : &cpu->homeless;
 }
 
+/* The charge has ended, and that account's is about to begin. */
 static __always_inline struct pitrace_ptt_account *account_of(struct pitrace_ptt_cpu_state *cpu,
 							      struct task_struct *task)
 {
 	struct pitrace_ptt_account *account = pitrace_ptt_find(task->pid, task);
 
-	return likely(account) ? account : account_otherwise(cpu, task);
+	if (unlikely(!account))
+		account = account_otherwise(cpu, task);
+	/* Before anything of it changes. */
+	if (unlikely(account->epoch != cpu->epoch))
+		pitrace_ptt_epochs_differ(cpu, account);
+	return account;
 }
 
 /* ---- hooks ---- */
@@ -272,9 +301,18 @@ static void on_soft_exit(void *data, unsigned int number)
 	local_irq_restore(flags);
 }
 
+static void end_slot_of(u32 tid, const struct task_struct *task)
+{
+	struct pitrace_ptt_account *account = pitrace_ptt_find(tid, task);
+
+	if (account)
+		pitrace_ptt_end_slot(account);
+}
+
 /*
- * A thread other than the leader that calls exec has the leader's id from now on, and, as any thread
- * with another id, another account. A dispatch in between has seen to that already.
+ * The program that begins is another one, maybe another user's: slots end. A thread other than the leader that calls exec
+ * has the leader's id from now on, and, as any thread with another id, another account. A dispatch in between has seen to
+ * that already.
  */
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
@@ -282,12 +320,12 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
 	struct pitrace_ptt_cpu_state *cpu;
 	unsigned long flags;
 
-	if (old_pid == task->pid)
-		return;
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
+	end_slot_of(old_pid, task);
+	end_slot_of(task->pid, task);
 	old = pitrace_ptt_find(old_pid, task);
-	if (cpu->open && old) {
+	if (cpu->open && old && old_pid != task->pid) {
 		end_charge(cpu);
 		pitrace_ptt_end(old, task);
 		cpu->thread = account_of(cpu, task);
@@ -374,6 +412,9 @@ void pitrace_ptt_open_cpu(void *unused)
 	pitrace_way_out_reset(&cpu->out);
 	memset(cpu->at, 0, sizeof(cpu->at));
 	look(cpu);
+	cpu->epoch = READ_ONCE(pitrace_ptt_epoch);
+	cpu->idle.epoch = cpu->epoch;
+	cpu->homeless.epoch = cpu->epoch;
 	cpu->thread = account_of(cpu, current);
 	begin_charge(cpu, interrupted ? &cpu->interrupt : cpu->thread);
 	for (i = 0; i < pitrace_ptt_setup.metrics; i++)
@@ -399,6 +440,11 @@ void pitrace_ptt_look(struct pitrace_ptt_cpu_state *cpu)
 	look(cpu);
 }
 
+void pitrace_ptt_publish(struct pitrace_ptt_cpu_state *cpu)
+{
+	publish(cpu);
+}
+
 void pitrace_ptt_change_event(struct pitrace_ptt_cpu_state *cpu, u32 metric,
 			      struct perf_event *event)
 {
@@ -411,85 +457,4 @@ void pitrace_ptt_change_event(struct pitrace_ptt_cpu_state *cpu, u32 metric,
 	cpu->charged->value[metric] += old - cpu->at[metric];
 	cpu->elapsed[metric] += old - cpu->at[metric];
 	publish(cpu);
-}
-
-/* ---- for current ---- */
-
-/* Under local_irq_save(). */
-static int account_of_current(struct pitrace_ptt_cpu_state *cpu,
-			      struct pitrace_ptt_account **account)
-{
-	if (!cpu->open)
-		return -ENXIO;
-	if (cpu->thread->task != current)
-		return -ENOSPC;
-	*account = cpu->thread;
-	return 0;
-}
-
-int pitrace_ptt_bind(struct pitrace_ptt_bound *bound)
-{
-	struct pitrace_ptt_cpu_state *cpu;
-	struct pitrace_ptt_account *account;
-	unsigned long flags;
-	int error;
-
-	local_irq_save(flags);
-	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	error = account_of_current(cpu, &account);
-	if (!error && account->bound)
-		error = -EALREADY;
-	if (!error) {
-		bound->account = account;
-		bound->slot->changes = 0;
-		bound->slot->active = 1;
-		account->bound = bound;
-		publish(cpu);
-	}
-	local_irq_restore(flags);
-	return error;
-}
-
-int pitrace_ptt_unbind(void)
-{
-	struct pitrace_ptt_account *account;
-	struct pitrace_ptt_bound *bound;
-	unsigned long flags;
-	int error;
-
-	local_irq_save(flags);
-	error = account_of_current(this_cpu_ptr(&pitrace_ptt_cpus), &account);
-	if (!error && !account->bound)
-		error = -EINVAL;
-	if (!error) {
-		bound = account->bound;
-		account->bound = NULL;
-		bound->slot->active = 0;
-		bound->account = NULL;
-		bound->taken = false;
-	}
-	local_irq_restore(flags);
-	return error;
-}
-
-int pitrace_ptt_read(struct pitrace_ptt_read *read)
-{
-	struct pitrace_ptt_cpu_state *cpu;
-	struct pitrace_ptt_account *account;
-	unsigned long flags;
-	int error;
-	u32 i;
-
-	local_irq_save(flags);
-	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	error = account_of_current(cpu, &account);
-	if (!error) {
-		look(cpu);
-		for (i = 0; i < pitrace_ptt_setup.metrics; i++)
-			read->value[i] = account->value[i] + cpu->at[i];
-		read->dispatches = account->dispatches;
-		read->interrupts = account->interrupts;
-	}
-	local_irq_restore(flags);
-	return error;
 }

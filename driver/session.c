@@ -12,10 +12,11 @@
 
 static DEFINE_MUTEX(lock);
 
-/* All under the lock; owner is also read without it (pitrace_session_owned_by()). */
+/* All under the lock; owner, owner_pid and reader_pid are also read without it. */
 static struct {
 	struct file *owner;
 	pid_t owner_pid;
+	pid_t reader_pid; /* a process that has inherited the owner's handle may read */
 	u32 state;
 	u32 mode;
 	u32 flags;
@@ -151,7 +152,8 @@ static void terminate(void)
 	pitrace_buffers_free();
 	pitrace_maps_drain();
 	session.state = PITRACE_TRACE_FREE;
-	session.owner_pid = 0;
+	WRITE_ONCE(session.owner_pid, 0);
+	WRITE_ONCE(session.reader_pid, 0);
 	WRITE_ONCE(session.owner, NULL);
 	publish();
 }
@@ -159,6 +161,19 @@ static void terminate(void)
 bool pitrace_session_owned_by(struct file *file)
 {
 	return READ_ONCE(session.owner) == file;
+}
+
+bool pitrace_session_owner_is(pid_t pid)
+{
+	return pid == READ_ONCE(session.owner_pid) || pid == READ_ONCE(session.reader_pid);
+}
+
+void pitrace_session_reads(void)
+{
+	const pid_t pid = task_tgid_nr(current);
+
+	if (READ_ONCE(session.reader_pid) != pid)
+		WRITE_ONCE(session.reader_pid, pid);
 }
 
 void pitrace_session_release(struct file *file)
@@ -221,7 +236,7 @@ static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, co
 	session.start_time = 0;
 	session.stop_time = 0;
 	session.state = PITRACE_TRACE_INIT;
-	session.owner_pid = task_tgid_nr(current);
+	WRITE_ONCE(session.owner_pid, task_tgid_nr(current));
 	WRITE_ONCE(session.owner, file);
 	publish();
 	return 0;

@@ -20,7 +20,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 5
+#define PITRACE_ABI_MINOR 6
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
@@ -200,6 +200,7 @@ struct pitrace_record {
 #define PITRACE_STOP_EXIT     2 /* the thread ended */
 #define PITRACE_STOP_FULL     3 /* not written by the module, which had no room for it */
 #define PITRACE_STOP_DEBUGGER 4 /* a debugger has taken the thread */
+#define PITRACE_STOP_RIGHTS   5 /* exec or other credentials: who traces may not debug the thread any more */
 
 /* PITRACE_MAJOR_SYSTEM */
 #define PITRACE_SYSTEM_INTERVAL 0xb2 /* trace interval id */
@@ -490,7 +491,7 @@ struct pitrace_ai {
 };
 
 /* ITrace. INSTALL: the owner; EBUSY while installed; EINVAL; ENOMEM; EOPNOTSUPP: this kernel lacks a
- * hook that is needed. REMOVE: the owner; EALREADY when not installed. Both, and the end of the trace, leave no
+ * hook that is needed; EPROTONOSUPPORT: the processor uses FRED; EACCES: kernel code is followed for those with CAP_PERFMON only. REMOVE: the owner; EALREADY when not installed. Both, and the end of the trace, leave no
  * thread with a trap flag.
  */
 struct pitrace_itrace {
@@ -511,13 +512,20 @@ struct pitrace_itrace {
 #define PITRACE_ITRACE_RESERVE_DEFAULT (4u << 20)
 
 /* Pids (processes) that can be traced: ENABLE adds a range, DISABLE forgets all. Any handle may
- * add its own process; the owner what it likes. EPERM; EINVAL; ENOSPC: more than PITRACE_ITRACE_RANGES.
+ * add its own process; the owner one process that it could open /proc/PID/mem of, as a debugger does, and with
+ * CAP_SYS_PTRACE and CAP_PERFMON any range, also of processes to come. The first process is in no range but that of
+ * itself alone, the owner is followed only if it names itself, and kernel threads are not. EPERM: only the owner may;
+ * EACCES: the owner may not debug it, or lacks the capabilities; ESRCH; EINVAL; ENOSPC: more than PITRACE_ITRACE_RANGES
+ * different ones.
+ * Following ends (PITRACE_STOP_RIGHTS) when a thread gets credentials, as by exec of a set-user-id program, with which
+ * the one that has installed ITrace could not debug it.
  */
 struct pitrace_itrace_pids {
 	__u32 first;
 	__u32 last;
 };
 #define PITRACE_ITRACE_RANGES 64
+#define PITRACE_ITRACE_RANGES_OTHERS 48 /* of these, for other handles than the owner's */
 
 /* ON and OFF: of the calling thread (anybody, if its process is enabled), or of all threads of the
  * enabled processes, those that come included (the owner). EINVAL: not installed, no trace on, or not enabled;

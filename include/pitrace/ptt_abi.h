@@ -52,7 +52,7 @@ struct pitrace_ptt_metric {
 #define PITRACE_PTT_FORCE 2
 
 #define PITRACE_PTT_THREADS_MIN	    1024
-#define PITRACE_PTT_THREADS_DEFAULT 32768
+#define PITRACE_PTT_THREADS_DEFAULT 131072
 #define PITRACE_PTT_THREADS_MAX	    1048576
 
 struct pitrace_ptt_init {
@@ -63,8 +63,9 @@ struct pitrace_ptt_init {
 	struct pitrace_ptt_metric metric[PITRACE_PTT_METRICS];
 };
 
-/* All accounts at one moment, at which all CPUs stand still. EINVAL: nothing has been counted since
- * the module was loaded; ENOSPC: there are more threads than room, threads then tells how many.
+/* All accounts at one cut: with every charge before it and none after it, while all CPUs go on. EINVAL: nothing has
+ * been counted since the module was loaded; ENOSPC: there are more threads than room, threads then tells how many;
+ * ENOMEM, also when threads start faster than memory for them is found.
  */
 struct pitrace_ptt_dump {
 	__u64 thread_rows; /* address of an array of struct pitrace_ptt_thread */
@@ -101,23 +102,29 @@ struct pitrace_ptt_info {
 	__u32 threads; /* room for accounts */
 	__u32 threads_used;
 	__u32 cpus; /* CPU numbers are below this */
-	__u32 reserved;
+	__u32 withheld; /* bit per metric that this handle is not given: its values are 0. 0 on /dev/pitrace */
 	struct pitrace_ptt_metric metric[PITRACE_PTT_METRICS];
 	struct pitrace_ptt_residue residue;
 };
 #define PITRACE_PTT_IOC_INFO _IOR(PITRACE_IOC_MAGIC, 0x53, struct pitrace_ptt_info)
 
 /* ---- /dev/pitrace-ptt: threads of the caller's own ---------------------------------------------
- * For the process that opened it. mmap() of PITRACE_PTT_AREA_BYTES at offset 0, read-only; a child has no
+ * For the process that opened it. mmap() of PITRACE_PTT_AREA_BYTES, or of less for fewer slots, at offset 0, read-only; a child has no
  * part in it. ATTACH has a slot of it tell of the calling thread, whose place it returns; closing the
- * handle, the thread's end, DETACH and TERM end that. READ tells what the thread has had until now,
- * also without a slot, in PITRACE_PTT_METRICS values.
+ * handle, the thread's end, exec, any change of its credentials, DETACH and TERM end that; its account goes on. READ
+ * tells what the thread has had until now, also without a slot, in PITRACE_PTT_METRICS values.
  *
- * ENXIO: PTT is not active, or not on this CPU; EPERM: another process has opened the handle; EALREADY:
+ * Cycles, dispatches and interrupts are for every user. Counters are for those who could have them from
+ * perf_event_open() when they opened the device: all for those who may open /dev/pitrace, or where
+ * /proc/sys/kernel/perf_event_paranoid is 1 or less; at 2 those with PITRACE_PTT_NO_KERNEL; at 3, where it cannot be
+ * read, and in a kernel locked down for confidentiality, none. INFO tells which are withheld. The vector of the last
+ * interrupt is 0 but for those who get all.
+ *
+ * EACCES: all metrics of this instance are withheld; ENXIO: PTT is not active, or not on this CPU; EPERM: another process has opened the handle; EALREADY:
  * the thread has a slot; EINVAL: DETACH without one; EDQUOT: this user has as many pages as it may (module
  * parameter ptt_pages); ENOSPC: no account or no slot is left; ENOMEM; EINTR.
  */
-#define PITRACE_PTT_AREA_BYTES (4ul << 20)
+#define PITRACE_PTT_AREA_BYTES (16ul << 20)
 
 struct pitrace_ptt_read {
 	__u64 dispatches;

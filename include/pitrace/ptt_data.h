@@ -22,7 +22,7 @@
 struct pitrace_ptt_slot {
 	__u64 changes; /* dispatches of the thread, and interrupts, hard and soft, that ended in it */
 	__u32 active; /* 0: nobody counts this thread any more, and value means nothing */
-	__u16 last_vector; /* of the last hard interrupt that ended in it, or PITRACE_PTT_DEVICE */
+	__u16 last_vector; /* of the last hard interrupt that ended in it, or PITRACE_PTT_DEVICE; 0: withheld */
 	__u16 last_softs; /* soft interrupts that have run on its way out */
 	__u64 dispatches; /* of the thread since PTT has counted it */
 	__u64 interrupts;

@@ -46,8 +46,23 @@ Status DriverITrace::outcome(int error, const char* what) {
     case EOPNOTSUPP:
       return Error{PU_ERROR_NOT_SUPPORTED,
                    text("This kernel lacks a hook that ITrace needs; 'swtrace info' names it.")};
-    case EPERM:
     case EACCES:
+      return Error{PU_ERROR_ACCESS_DENIED,
+                   text("ITrace follows what you may debug, as 'gdb -p' would: one process of your "
+                        "own user, named by its number, and its user code only (-user). Kernel "
+                        "code needs CAP_PERFMON; all processes, ranges and those of other users "
+                        "need CAP_SYS_PTRACE and CAP_PERFMON, or root. "
+                        "/proc/sys/kernel/yama/ptrace_scope restricts debuggers, too.")};
+    case EPROTONOSUPPORT:
+      return Error{PU_ERROR_NOT_SUPPORTED,
+                   text("This processor enters and leaves the kernel by FRED, which ITrace does "
+                        "not know yet. Start the kernel with fred=off.")};
+    case ESRCH:
+      return Error{PU_ERROR_INVALID_PARAMETER, text("There is no such process.")};
+    case ESHUTDOWN:
+      return Error{PU_ERROR_INCORRECT_STATE,
+                   text("The machine is about to restart, and ITrace has ended before it.")};
+    case EPERM:
       return Error{PU_ERROR_ACCESS_DENIED,
                    text("Only the owner of the trace may do that; a program may enable itself and "
                         "turn ITrace on and off for its own threads.")};

@@ -42,6 +42,13 @@ int read_by_call(uint64_t* values) {
   return PU_SUCCESS;
 }
 
+Error withheld_error() {
+  return {PU_ERROR_ACCESS_DENIED,
+          "The kernel's settings do not let this user count these events, not even of its own "
+          "threads. Let root set /proc/sys/kernel/perf_event_paranoid to 1 (to 2 for events that "
+          "leave out the kernel), run as root or with CAP_PERFMON, or ask for cycles alone."};
+}
+
 Error attach_error(int error) {
   switch (error) {
     case ENXIO:
@@ -51,6 +58,8 @@ Error attach_error(int error) {
       return {PU_ERROR_PTT_USER_TABLE_FULL,
               "PTT has no room for another thread of this user; the module's parameter ptt_pages "
               "and 'ptt init' with more threads give more."};
+    case EACCES:
+      return withheld_error();
     case ENOMEM:
       return {PU_ERROR_NOT_ENOUGH_MEMORY, "The kernel has no memory for another thread's slot."};
     default:
@@ -165,6 +174,9 @@ Result<std::unique_ptr<PttSource>> open_module_ptt(const PttMetrics& metrics,
     if (!begun) return begun.error();
     owner = std::move(*begun);
   }
+  // One that this process has begun itself shows it everything.
+  const uint32_t wanted = (1u << metrics.size()) - 1;
+  if (!owner && (info.withheld & wanted) != 0) return withheld_error();
   const bool cycles_only = metrics.size() == 1 && metrics.front().is_cycles();
   return std::unique_ptr<PttSource>(new ModulePtt(area, std::move(owner), cycles_only));
 }

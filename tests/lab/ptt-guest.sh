@@ -84,6 +84,11 @@ run crowd many 1 2000
 promise threads-without-an-account-are-told run homeless sums
 "$tool" term
 
+# Every thread is without an account: there is nothing to copy.
+"$tool" init keep pids=1
+promise a-dump-without-accounts-ends run none sums
+promise so-does-the-instance run none-term term
+
 # ---- users who may do nothing ----
 
 "$tool" init keep
@@ -97,8 +102,33 @@ echo 20 >/sys/module/pitrace/parameters/ptt_pages
 nobody /tmp/ptttool exhaust >"$work/exhaust" 2>&1
 sed 's/^/# /' "$work/exhaust"
 promise a-user-has-as-many-pages-as-allowed grep -qx 'pages 20 error Disk quota exceeded' "$work/exhaust"
-echo 2048 >/sys/module/pitrace/parameters/ptt_pages
+echo 4096 >/sys/module/pitrace/parameters/ptt_pages
+run slot-ends slot-ends
+sed 's/^/# /' "$work/slot-ends"
+promise slots-end-at-exec-and-with-credentials awk '
+    /^check/ { n++; if ($3 != "ok") bad++ } END { exit !(n == 7 && !bad) }' "$work/slot-ends"
 "$tool" term
+
+# ---- counters that perf would not let a user have; page faults, with the kernel's and without ----
+
+shown() { # shown NAME LEVEL CONDITION
+    echo "$2" >/proc/sys/kernel/perf_event_paranoid
+    nobody /tmp/ptttool shown >"$work/shown-$1" 2>&1
+    sed "s/^/# level $2: /" "$work/shown-$1"
+    promise "counters-shown-at-$1" has "shown-$1" "\$1 == \"shown\" && f(\"cycles\") == 1 && $3"
+}
+level=$(cat /proc/sys/kernel/perf_event_paranoid)
+"$tool" init keep 1:2
+shown level-3 3 'f("withheld") == 2 && f("read") == 0 && f("slot") == 0 && f("vector") == 0'
+shown level-2 2 'f("withheld") == 2 && f("read") == 0 && f("slot") == 0 && f("vector") == 0'
+shown level-1 1 'f("withheld") == 0 && f("read") >= 100 && f("slot") != 0 && f("vector") > 0'
+promise what-is-withheld-is-counted adds_up withheld
+"$tool" term
+"$tool" init keep 1:2 user
+shown level-3-user-only 3 'f("withheld") == 2 && f("read") == 0'
+shown level-2-user-only 2 'f("withheld") == 0 && f("read") >= 100 && f("vector") == 0'
+"$tool" term
+echo "$level" >/proc/sys/kernel/perf_event_paranoid
 
 # ---- counters ----
 

@@ -57,6 +57,18 @@ setup_file() {
     promised anybody-reads-his-own-threads-and-nothing-else a-user-has-as-many-pages-as-allowed
 }
 
+@test "slots end at exec and with credentials" {
+    promised slots-end-at-exec-and-with-credentials
+}
+
+@test "counters are shown as perf would show them" {
+    promised counters-shown-at-level-{3,2,1} counters-shown-at-level-{3,2}-user-only what-is-withheld-is-counted
+}
+
+@test "where no thread has an account a dump and the end come to theirs" {
+    promised a-dump-without-accounts-ends so-does-the-instance
+}
+
 @test "counters of a PMU are exact, wrapping or not, and given back" {
     promised counters-of-a-pmu-add-up counters-that-wrap-are-exact counters-are-given-back \
         a-counter-that-is-there-once-is-refused-twice

@@ -85,9 +85,13 @@ int misuse() {
   expect(other.get(), PITRACE_IOC_IT_ENABLE, &all, EPERM, "enable all by another");
   expect(owner.get(), PITRACE_IOC_IT_ENABLE, &none, EINVAL, "enable nothing");
   expect(other.get(), PITRACE_IOC_IT_ENABLE, &mine, 0, "enable oneself");
-  for (int i = 1; i < PITRACE_ITRACE_RANGES; ++i)
+  for (int i = 0; i < 2 * PITRACE_ITRACE_RANGES; ++i)
     expect(other.get(), PITRACE_IOC_IT_ENABLE, &mine, 0, "enable again");
-  expect(other.get(), PITRACE_IOC_IT_ENABLE, &mine, ENOSPC, "enable once more");
+  for (uint32_t i = 1; i < PITRACE_ITRACE_RANGES; ++i) {
+    pitrace_itrace_pids range{1000000 + i, 2000000};
+    expect(owner.get(), PITRACE_IOC_IT_ENABLE, &range, 0, "enable more");
+  }
+  expect(owner.get(), PITRACE_IOC_IT_ENABLE, &all, ENOSPC, "enable once more");
   expect(other.get(), PITRACE_IOC_IT_DISABLE, nullptr, EPERM, "disable by another");
   expect(owner.get(), PITRACE_IOC_IT_ON, &everybody, EINVAL, "on before the trace is");
   expect(owner.get(), PITRACE_IOC_ON, nullptr, 0, "trace on");

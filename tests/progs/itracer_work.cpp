@@ -22,6 +22,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <map>
 #include <thread>
@@ -36,6 +37,8 @@ void expect(bool good, const char* what) {
 }
 
 constexpr uint64_t trap_flag = 0x100;
+
+volatile sig_atomic_t signals;
 
 void none(uint64_t) {}
 
@@ -92,6 +95,42 @@ void popf(uint64_t n) {
     asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpopfq\n\tlea 128(%%rsp), %%rsp" : : : "cc");
 }
 
+// Nothing but n popf: interrupts come all the same, here those of a timer.
+void popfs(uint64_t n) {
+  constexpr uint8_t popfq = 0x9d, ret = 0xc3;
+  const size_t flags_bytes = n * 8 + 4096;
+  auto* code = static_cast<uint8_t*>(::mmap(nullptr, n + 1, PROT_READ | PROT_WRITE | PROT_EXEC,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
+  auto* stack = static_cast<uint8_t*>(::mmap(nullptr, flags_bytes, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
+  expect(code != MAP_FAILED && stack != MAP_FAILED, "mmap");
+  std::memset(code, popfq, n);
+  code[n] = ret;
+  uint64_t* const flags = reinterpret_cast<uint64_t*>(stack + 2048);
+  for (uint64_t i = 0; i < n; ++i) flags[i] = 0x202;
+  static uint8_t signal_stack[65536];
+  const stack_t other{signal_stack, 0, sizeof signal_stack};
+  ::sigaltstack(&other, nullptr);
+  struct sigaction action {};
+  action.sa_handler = [](int) { signals = signals + 1; };
+  action.sa_flags = SA_ONSTACK;
+  ::sigaction(SIGALRM, &action, nullptr);
+  const itimerval often{{0, 50000}, {0, 50000}}, never{};
+  const sig_atomic_t before = signals;
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  // The return address lies behind the flags.
+  asm volatile(
+      "mov %%rsp, %%rbx\n\tlea 1f(%%rip), %%rax\n\tmov %%rax, (%1, %2, 8)\n\tmov %1, %%rsp\n\t"
+      "jmp *%0\n1:\tmov %%rbx, %%rsp"
+      :
+      : "r"(code), "r"(flags), "r"(n)
+      : "rax", "rbx", "cc", "memory");
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  std::printf("signals %d\n", static_cast<int>(signals - before));
+  ::munmap(code, n + 1);
+  ::munmap(stack, flags_bytes);
+}
+
 // Flags as they were before, which had no trap flag.
 void cleared(uint64_t n) {
   while (n-- > 0) {
@@ -106,7 +145,6 @@ void cleared(uint64_t n) {
   }
 }
 
-volatile sig_atomic_t signals;
 volatile uint64_t frame_flags;
 
 void on_signal(int, siginfo_t*, void* context) {
@@ -351,6 +389,7 @@ std::function<void(uint64_t)> find_work(const std::string& name) {
                                                                 {"r11", r11},
                                                                 {"pushf", pushf},
                                                                 {"popf", popf},
+                                                                {"popfs", popfs},
                                                                 {"cleared", cleared},
                                                                 {"kill", kill_self},
                                                                 {"timer", timer},

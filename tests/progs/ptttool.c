@@ -14,7 +14,8 @@
 
 static const char usage[] =
     "Usage: ptttool COMMAND\n"
-    "  init [keep|force|TYPE:CONFIG[:CONFIG1[:CONFIG2]]]... [-- COMMAND]   cycles, and counters "
+    "  init [keep|force|pids=N|threads=N|TYPE:CONFIG[:CONFIG1[:CONFIG2]] [user]]... [-- COMMAND]   "
+    "cycles, and counters "
     "besides\n"
     "  term | ints 0|1                                 the instance\n"
     "  sums                                            do all accounts add up to what was "
@@ -28,6 +29,7 @@ static const char usage[] =
     "  many PROCESSES THREADS                          each reads its own\n"
     "  faults N | exec 0|1 | exits N | wait            other workloads\n"
     "  kernel SECONDS                                  beside what the kernel says\n"
+    "  slot-ends | shown                               what is shown to whom\n"
     "  misuse | exhaust | unprivileged | fuzz N SEED   errors only\n";
 
 void fail(const char* what) {
@@ -77,6 +79,10 @@ static int init(int argc, char** argv) {
       wanted.flags |= PITRACE_PTT_FORCE;
     else if (!strncmp(argv[i], "threads=", 8))
       wanted.threads = (uint32_t)atoi(argv[i] + 8);
+    else if (!strncmp(argv[i], "pids=", 5))
+      wanted.pids = (uint32_t)atoi(argv[i] + 5);
+    else if (!strcmp(argv[i], "user"))
+      wanted.metric[wanted.metrics - 1].flags = PITRACE_PTT_NO_KERNEL;
     else if (wanted.metrics < PITRACE_PTT_METRICS)
       read_metric(argv[i], &wanted.metric[wanted.metrics++]);
   }
@@ -106,6 +112,7 @@ int main(int argc, char** argv) {
   if (status < 0) status = crowd_main(argc - 1, argv + 1);
   if (status < 0) status = kernel_main(argc - 1, argv + 1);
   if (status < 0) status = misuse_main(argc - 1, argv + 1);
+  if (status < 0) status = rights_main(argc - 1, argv + 1);
   if (status < 0) {
     fputs(usage, stderr);
     status = 255;

@@ -39,5 +39,6 @@ int work_main(int argc, char** argv);
 int crowd_main(int argc, char** argv);
 int kernel_main(int argc, char** argv);
 int misuse_main(int argc, char** argv);
+int rights_main(int argc, char** argv);
 
 #endif

@@ -14,7 +14,7 @@
 namespace post {
 
 constexpr size_t gap_reasons = PITRACE_GAP_INTERRUPT + 1;  // number 0: one that is not known
-constexpr size_t stop_reasons = PITRACE_STOP_DEBUGGER + 1;
+constexpr size_t stop_reasons = PITRACE_STOP_RIGHTS + 1;
 
 // "entry"; "unknown" for number 0. Likewise "off".
 const char* gap_word(size_t reason);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How a followed thread leaves the kernel. The kernel's last instructions are SWAPGS, VERW where the processor needs its
+ * buffers cleared, and SYSRET or IRET. A trap between VERW and the return would fill the buffers again, so stepping ends
+ * at SWAPGS: what follows is read, not stepped, and the trap flag is put where the return loads it from. SYSRET traps
+ * before the first instruction of the user's, IRET behind it.
+ */
+
+#include <linux/kernel.h>
+#include <asm/cpufeature.h>
+#include <asm/segment.h>
+
+#include "itrace_x86.h"
+
+/* With FRED other instructions enter and leave it, and one return serves both rings. */
+bool pitrace_it_knows_returns(void)
+{
+#ifdef X86_FEATURE_FRED
+	return !cpu_feature_enabled(X86_FEATURE_FRED);
+#else
+	return true;
+#endif
+}
+
+/* Jumps and padding between SWAPGS and the return; more is not such a return. */
+#define TAIL_MAX 16
+
+/* What SYSRET takes from r11. */
+#define SYSRET_FLAGS 0x3c7fd7ul
+
+/* ss of a frame that IRET loads, and the bit of a segment of the process's own, for which another way is taken. */
+#define FRAME_SS     4
+#define OWN_SEGMENT  4
+
+static noinline bool is_padding(const u8 *code, u8 length)
+{
+	static const struct {
+		u8 length, bytes[4];
+	} nops[] = {
+		{ 1, { 0x90 } },	     { 2, { 0x66, 0x90 } },
+		{ 3, { 0x0f, 0x1f, 0x00 } }, { 4, { 0x0f, 0x1f, 0x40 } },
+		{ 5, { 0x0f, 0x1f, 0x44 } }, { 6, { 0x66, 0x0f, 0x1f, 0x44 } },
+		{ 7, { 0x0f, 0x1f, 0x80 } }, { 8, { 0x0f, 0x1f, 0x84 } },
+		{ 7, { 0x0f, 0x00, 0x2d } }, /* VERW of a constant */
+	};
+	u32 i, known;
+
+	for (i = 0; i < ARRAY_SIZE(nops); i++) {
+		known = nops[i].length == 6 ? 4 : min_t(u32, nops[i].length, 3);
+		if (nops[i].length == length && !memcmp(code, nops[i].bytes, known))
+			return true;
+	}
+	return false;
+}
+
+/* Of padding or VERW; 0: something else. */
+static u8 padding_length(const u8 *code)
+{
+	u8 length;
+
+	for (length = 8; length; length--) {
+		if (is_padding(code, length))
+			return length;
+	}
+	return 0;
+}
+
+/* testb $4, 0x20(%rsp); jne ...: not taken, but for a segment of the process's own. */
+static bool skips_own_segment(const u8 *code, const u64 *frame)
+{
+	static const u8 test[] = { 0xf6, 0x44, 0x24, 0x20, 0x04, 0x75 };
+
+	return !memcmp(code, test, sizeof(test)) && !(frame[FRAME_SS] & OWN_SEGMENT);
+}
+
+/* The kernel's last instructions, from SWAPGS on. */
+struct tail {
+	u64 at; /* of the return */
+	u32 count; /* instructions before it */
+	u32 jumps;
+	u64 from[TAIL_MAX], to[TAIL_MAX];
+	u32 counts[TAIL_MAX]; /* instructions of the block that a jump ends */
+	bool is_sysret;
+	bool wide;
+};
+
+static bool add_jump(struct tail *tail, u64 from, u64 to)
+{
+	if (tail->jumps == TAIL_MAX)
+		return false;
+	tail->from[tail->jumps] = from;
+	tail->to[tail->jumps] = to;
+	tail->counts[tail->jumps++] = tail->count + 1;
+	tail->count = 0;
+	return true;
+}
+
+static bool read_tail(struct tail *tail, u64 ip, const u64 *frame)
+{
+	struct pitrace_insn insn;
+	u32 steps;
+	u8 code[8];
+
+	for (steps = 0; steps < 2 * TAIL_MAX; steps++) {
+		const u8 length = fetch_kernel(ip, code) ? padding_length(code) : 0;
+
+		if (length) {
+			tail->count++;
+			ip += length;
+			continue;
+		}
+		if (skips_own_segment(code, frame)) {
+			tail->count += 2;
+			ip += 7;
+			continue;
+		}
+		insn = pitrace_classify(code, sizeof(code), true);
+		tail->at = ip;
+		tail->wide = code[0] == 0x48;
+		tail->is_sysret = insn.kind == PITRACE_INSN_SYSRET;
+		if (tail->is_sysret || (insn.kind == PITRACE_INSN_IRET && tail->wide))
+			return true;
+		if (insn.kind != PITRACE_INSN_JUMP ||
+		    !add_jump(tail, ip, ip + insn.length + insn.displacement))
+			return false;
+		ip = tail->to[tail->jumps - 1];
+	}
+	return false;
+}
+
+static void record_tail(struct pitrace_it_thread *thread, const struct tail *tail, u64 to)
+{
+	u32 i;
+
+	for (i = 0; i < tail->jumps; i++) {
+		thread->count += tail->counts[i];
+		pitrace_it_branch(thread, false, tail->from[i], tail->to[i]);
+	}
+	thread->count += tail->count + 1;
+	pitrace_it_branch(thread, false, tail->at, to);
+}
+
+/* SWAPGS is next. True: stepping ends here. */
+static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	u64 *frame = (u64 *)regs->sp;
+	struct tail tail;
+	u64 ip, flags;
+	bool is64;
+
+	tail.jumps = 0;
+	tail.count = 1;
+	/* Of SYSRET, on the user's stack, the frame is not looked at: its tail has no test. */
+	if (!read_tail(&tail, regs->ip + 3, frame))
+		return false;
+	if (!tail.is_sysret && (frame[1] & 3) != 3)
+		return false;
+	ip = !tail.is_sysret ? frame[0] : tail.wide ? regs->cx : (u32)regs->cx;
+	is64 = tail.is_sysret ? tail.wide : frame[1] == __USER_CS;
+	flags = tail.is_sysret ? regs->r11 : frame[2];
+	if (pitrace_it_setup.kernel)
+		record_tail(thread, &tail, ip);
+	if (thread->over)
+		return true;
+	thread->own = flags & X86_EFLAGS_TF;
+	if (!pitrace_it_setup.user) {
+		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		return true;
+	}
+	pitrace_it_enter_user(thread, ip, is64, thread->gap || thread->starts);
+	thread->returning = tail.is_sysret;
+	if (tail.is_sysret)
+		regs->r11 |= X86_EFLAGS_TF;
+	else
+		frame[2] |= X86_EFLAGS_TF;
+	return true;
+}
+
+bool pitrace_it_ends_before_return(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	if (thread->code[1] == 0x01 && thread->code[2] == 0xf8)
+		return end_at_swapgs(thread, regs);
+	if (thread->code[1] != 0x00 || (thread->code[2] & 0x38) != 0x28)
+		return false;
+	/* VERW somewhere else: on a way out that is not known, or to a guest. */
+	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+	return true;
+}
+
+void pitrace_it_returned(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	thread->returning = false;
+	if (!thread->own)
+		regs->r11 &= ~X86_EFLAGS_TF;
+	/* The trap has switched it off. */
+	if (thread->branches)
+		pitrace_it_branches_begin(thread, regs->ip, true);
+}
+
+/* ---- other returns, done in the trap before them ---- */
+
+/*
+ * What regs are to be after a return to another ring or place. The trap's own return does the rest: it
+ * loads them all at once, as the instruction would have.
+ */
+static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *regs, u64 ip, u64 cs,
+			   u64 flags, u64 sp, u64 ss)
+{
+	const bool user = (cs & 3) == 3;
+
+	if (pitrace_it_setup.kernel) {
+		thread->count++;
+		pitrace_it_branch(thread, false, regs->ip, ip);
+	}
+	regs->ip = ip;
+	regs->cs = cs;
+	regs->sp = sp;
+	regs->ss = ss;
+	regs->flags = flags;
+	if (!user) {
+		regs->flags |= X86_EFLAGS_TF;
+		fetch(thread, ip, false, true);
+		return;
+	}
+	thread->own = flags & X86_EFLAGS_TF;
+	if (!pitrace_it_setup.user) {
+		WRITE_ONCE(thread->live, false);
+		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		return;
+	}
+	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->starts);
+	regs->flags |= X86_EFLAGS_TF;
+}
+
+/* To the user only where the kernel has no VERW to be kept. */
+bool pitrace_it_do_return(struct pitrace_it_thread *thread, struct pt_regs *regs, u8 kind)
+{
+	const u64 *frame = (const u64 *)regs->sp;
+	const bool wide = thread->code[0] == 0x48;
+
+	if (kind == PITRACE_INSN_SYSRET) {
+		leave(thread, regs, wide ? regs->cx : (u32)regs->cx, wide ? __USER_CS : __USER32_CS,
+		      (regs->r11 & SYSRET_FLAGS) | X86_EFLAGS_FIXED, regs->sp, __USER_DS);
+		return true;
+	}
+	if (kind != PITRACE_INSN_IRET || !wide)
+		return false;
+	leave(thread, regs, frame[0], frame[1], frame[2], frame[3], frame[4]);
+	return true;
+}

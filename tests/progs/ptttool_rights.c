@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What PTT shows of a thread to others of its address space, and which counters to whom.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ptttool.h"
+
+static struct slots shared;
+static const volatile struct pitrace_ptt_slot* shared_slot;
+static const char* own_program;
+
+static int say(const char* name, bool good) {
+  printf("check %s %s\n", name, good ? "ok" : "FAILED");
+  return !good;
+}
+
+// Gets a slot in the parent's memory and becomes another program, which runs until it is killed.
+static int attach_and_exec(void* unused) {
+  (void)unused;
+  shared_slot = slot_attach(&shared);
+  if (shared_slot) execl(own_program, own_program, "loop", "4000000000", "1000000", (char*)NULL);
+  _exit(127);
+}
+
+// Waits, for a minute at most, until the slot is not active any more.
+static bool becomes_inactive(const volatile struct pitrace_ptt_slot* slot) {
+  for (int i = 0; i < 60000 && slot->active; i++) usleep(1000);
+  return !slot->active;
+}
+
+static double cpu_seconds_of(pid_t pid) {
+  clockid_t clock;
+  struct timespec time;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+// Waits, for a minute at most, until a process has had the processor for a while more.
+static bool runs_on(pid_t pid) {
+  const double before = cpu_seconds_of(pid);
+  for (int i = 0; i < 60000 && cpu_seconds_of(pid) < before + 0.1; i++) usleep(1000);
+  return cpu_seconds_of(pid) >= before + 0.1;
+}
+
+// A child with this address space, until it executes another program. The kernel lets this process go on when the child
+// has left the address space, which is before the new program and its credentials are complete.
+static int slot_ends_at_exec(void) {
+  static char stack[65536] __attribute__((aligned(16)));
+  shared = slots_open();
+  const pid_t child =
+      clone(attach_and_exec, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+  if (child < 0) fail("clone");
+  const bool had_slot = shared_slot != NULL;
+  const bool ended = had_slot && becomes_inactive(shared_slot);
+  const uint64_t value = had_slot ? shared_slot->value[0] : 0;
+  const uint64_t dispatches = had_slot ? shared_slot->dispatches : 0;
+  const bool ran = runs_on(child);
+  const bool stood_still =
+      had_slot && shared_slot->value[0] == value && shared_slot->dispatches == dispatches;
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  int failures = say("child-had-a-slot", had_slot);
+  failures += say("slot-ends-at-exec", ended);
+  failures += say("next-program-runs", ran);
+  return failures + say("slot-tells-nothing-of-the-next-program", stood_still);
+}
+
+static int slot_ends_with_credentials(void) {
+  struct slots slots = slots_open();
+  const volatile struct pitrace_ptt_slot* slot = slot_attach(&slots);
+  int failures = say("slot-before", slot && slot->active);
+  if (setgroups(0, NULL) != 0 || setresuid(65534, 65534, 65534) != 0) fail("setresuid");
+  failures += say("slot-ends-with-the-credentials", slot && becomes_inactive(slot));
+  failures += say("another-one-begins", slot_attach(&slots) != NULL);
+  return failures;
+}
+
+// "shown withheld MASK read V slot V vector V error TEXT": of a counter beside cycles, of page
+// faults.
+static int shown(void) {
+  enum { pages = 100 };
+  struct slots slots = slots_open();
+  struct pitrace_ptt_info info;
+  struct pitrace_ptt_read read = {.dispatches = 0};
+  if (ioctl(slots.fd, PITRACE_PTT_IOC_INFO, &info) != 0) fail("info");
+  const volatile struct pitrace_ptt_slot* slot = slot_attach(&slots);
+  const char* error = slot ? "none" : strerror(errno);
+  volatile char* memory =
+      mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < pages; i++) memory[i * 4096] = 1;
+  if (ioctl(slots.fd, PITRACE_PTT_IOC_READ, &read) != 0) error = strerror(errno);
+  // Until an interrupt has come that is not a wake-up.
+  for (int i = 0; slot && i < 2000 && !slot->last_vector; i++) known_loop(1000000);
+  printf("shown withheld %u read %llu slot %llu vector %u cycles %d error %s\n", info.withheld,
+         (unsigned long long)read.value[1], (unsigned long long)(slot ? slot->value[1] : 0),
+         slot ? slot->last_vector : 0, read.value[0] > 0, error);
+  return 0;
+}
+
+int rights_main(int argc, char** argv) {
+  const char* command = argc > 0 ? argv[0] : "";
+  own_program = "/proc/self/exe";
+  if (!strcmp(command, "slot-ends"))
+    return (slot_ends_at_exec() + slot_ends_with_credentials()) != 0;
+  if (!strcmp(command, "shown")) return shown();
+  return -1;
+}
