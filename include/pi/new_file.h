@@ -42,9 +42,12 @@ class NewFile {
   // Gives the file its name now, while it goes on being written. keep_old: a file of that name
   // becomes NAME.old. 0 or an error number.
   int publish(bool keep_old);
-  // Brings the file to the disk, closes it and gives it its name, which is then on the disk, too:
+  // Brings the file to the disk and closes it. 0 or an error number. commit() does it as well; this
+  // is for those who want to know what it was that failed.
+  int complete();
+  // Completes the file and gives it its name, which is then on the disk, too:
   // after a loss of power the name leads to the old file or the whole new one. keep_old: as for
-  // publish(). 0 or an error number; the old file then stays.
+  // publish(). 0 or an error number; the old file then stays, and the temporary one is removed.
   int commit(bool keep_old = false);
 
  private:
@@ -58,6 +61,7 @@ class NewFile {
                               const std::string& target, const char* prefix, mode_t mode,
                               Umask umask);
   int take_name();
+  int give_up(int error);
 
   UniqueFd directory_;
   UniqueFd fd_;

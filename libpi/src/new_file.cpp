@@ -81,7 +81,13 @@ Result<NewFile> NewFile::make(UniqueFd directory, const std::string& folder,
 }
 
 NewFile::~NewFile() {
+  (void)give_up(0);
+}
+
+int NewFile::give_up(int error) {
   if (directory_ && !temporary_.empty()) ::unlinkat(directory_.get(), name_.c_str(), 0);
+  temporary_.clear();
+  return error;
 }
 
 int NewFile::take_name() {
@@ -102,11 +108,16 @@ int NewFile::publish(bool keep_old) {
   return take_name();
 }
 
-int NewFile::commit(bool keep_old) {
+int NewFile::complete() {
+  if (!fd_) return 0;
   if (const int error = sync_file(fd_.get()); error != 0) return error;
   // Network file systems tell of a full disk only here.
-  if (::close(fd_.release()) != 0 && errno != EINTR) return errno;
-  if (const int error = publish(keep_old); error != 0) return error;
+  return ::close(fd_.release()) != 0 && errno != EINTR ? errno : 0;
+}
+
+int NewFile::commit(bool keep_old) {
+  if (const int error = complete(); error != 0) return give_up(error);
+  if (const int error = publish(keep_old); error != 0) return give_up(error);
   sync_directory(directory_.get());
   return 0;
 }

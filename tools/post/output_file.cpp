@@ -84,12 +84,17 @@ bool OutputFile::rewrite(uint64_t offset, std::string_view text) {
 }
 
 pi::Status OutputFile::commit() {
-  const int reason = write_error_ != 0 ? write_error_ : file_.commit();
+  const char* what = "write";
+  int reason = write_error_ != 0 ? write_error_ : file_.complete();
+  if (reason == 0) {
+    what = "replace";
+    reason = file_.commit();
+  }
   if (reason == 0) return {};
   const char* hint =
       reason == ENOSPC || reason == EDQUOT ? " Make room or choose another directory with -o." : "";
   return pi::Error{reason,
-                   fmt::format("cannot write {}: {}.{}", path_, std::strerror(reason), hint)};
+                   fmt::format("cannot {} {}: {}.{}", what, path_, std::strerror(reason), hint)};
 }
 
 }  // namespace post

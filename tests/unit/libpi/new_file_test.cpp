@@ -92,6 +92,15 @@ TEST_F(NewFileTest, WhatDoesNotGetToTheDiskReplacesNothing) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(NewFileTest, OneThatCannotGetItsNameIsRemovedAtOnce) {
+  ASSERT_EQ(::mkdir(path("report").c_str(), 0700), 0);
+  auto file = NewFile::create(path("report"), ".new-", 0600);
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->complete(), 0);
+  EXPECT_EQ(file->commit(), EISDIR);
+  EXPECT_EQ(files(), 1u);
+}
+
 TEST_F(NewFileTest, AFileSystemThatCannotSyncIsNoError) {
   auto file = NewFile::create(path("report"), ".new-", 0600);
   ASSERT_TRUE(file);
