@@ -175,7 +175,6 @@ pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name, E
   if (!size) return size.error();
   file.size_ = *size;
   file.stored_ = pi::real_size(file.fd_.get(), status);
-  file.device_ = status.st_dev;
   file.inode_ = status.st_ino;
   // Files of /proc and of tracefs have no size; reading those may have effects.
   if (file.size_ == 0) return pi::Error{ENOEXEC, name + ": not an ELF file"};

@@ -64,7 +64,6 @@ class ElfFile {
   const ElfLayout& layout() const { return layout_; }
   int fd() const { return fd_.get(); }
   const std::string& name() const { return name_; }  // as given when it was opened
-  uint64_t device() const { return device_; }
   uint64_t inode() const { return inode_; }
   bool big_endian() const { return big_endian_; }
   uint64_t size() const { return size_; }  // bytes, when it was opened
@@ -81,7 +80,6 @@ class ElfFile {
   std::string name_;
   pi::UniqueFd fd_;
   std::vector<char> bytes_;
-  uint64_t device_ = 0;
   uint64_t inode_ = 0;
   bool big_endian_ = false;
   uint64_t size_ = 0;
