@@ -65,7 +65,6 @@ class ElfFile {
   const ElfLayout& layout() const { return layout_; }
   int fd() const { return fd_.get(); }
   const std::string& name() const { return name_; }  // as given when it was opened
-  uint64_t device() const { return identity_.device; }
   uint64_t inode() const { return identity_.inode; }
   // Of the file when it was opened.
   const pi::FileIdentity& identity() const { return identity_; }
