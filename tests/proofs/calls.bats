@@ -221,7 +221,8 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   # shellcheck disable=SC2016
   unshare -m sh -c 'if [ -d /usr/lib/debug ]; then mount -t tmpfs none /usr/lib/debug; fi; exec "$@"' sh \
     post -r ends/swtrace.nrm2 -o unnamed -folded -clip 0
-  [ "$(grep -c start_thread unnamed/tprof.folded)" = 0 ]
+  # The kernel has a function of that name, too.
+  [ "$(grep -cE ';start_thread(;| )' unnamed/tprof.folded)" = 0 ]
   read -r marked all < <(sed -n 's/^\(starts\|framed\)_[0-9a-f]*;//p' unnamed/tprof.folded | grep -E 'in_|total' | ticks_of '\\[(broken|cut)\\]')
   echo "$marked of $all"
   ((all >= 1000 && marked * 100 < all))
