@@ -9,7 +9,7 @@
   local name promised
   promised=$(sed -n 's/^promise \([^ ]*\) .*/\1/p' tests/lab/install-guest.sh)
   [[ $(wc -w <<<"$promised") -gt 15 ]]
-  scripts/lab --kernel 6.12 -- env PITRACE_WERROR="${PITRACE_WERROR:-0}" tests/lab/install-guest.sh "$BUILD_DIR/bin" \
+  scripts/lab --kernel 6.12 --timeout 1200 -- env PITRACE_WERROR="${PITRACE_WERROR:-0}" tests/lab/install-guest.sh "$BUILD_DIR/bin" \
     >"$BATS_TEST_TMPDIR/said" 2>"$BATS_TEST_TMPDIR/console" || { cat "$BATS_TEST_TMPDIR"/{said,console} && false; }
   cat "$BATS_TEST_TMPDIR/said"
   for name in $promised finished; do grep -qx "ok $name" "$BATS_TEST_TMPDIR/said"; done

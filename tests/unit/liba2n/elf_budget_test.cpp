@@ -136,7 +136,7 @@ TEST_F(ElfBudget, DeeplyNestedEntriesAreReadOnce) {
   EXPECT_THAT(notes(), testing::IsEmpty());
 }
 
-// Units that each have the same long table of abbreviations.
+// Units that each have the same long table of abbreviations: read for each, it would take minutes.
 TEST_F(ElfBudget, TablesThatUnitsShareAreNotReadForEachOfThem) {
   using E = ElfBuilder;
   std::string abbreviations, info;
@@ -150,7 +150,7 @@ TEST_F(ElfBudget, TablesThatUnitsShareAreNotReadForEachOfThem) {
   write(elf.bytes());
   const auto begin = std::clock();
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
-  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 2);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 10);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
