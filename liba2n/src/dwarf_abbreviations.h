@@ -69,6 +69,9 @@ class DwarfAbbreviations {
   const Kind* find(uint64_t code) const;
   const Step* step(uint32_t index) const { return steps_.data() + index; }
   uint64_t bytes() const { return bytes_; }  // of the section, that were read
+  uint64_t memory() const {
+    return kinds_.capacity() * sizeof(Kind) + steps_.capacity() * sizeof(Step);
+  }
 
  private:
   std::vector<Kind> kinds_;  // by code

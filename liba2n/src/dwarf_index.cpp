@@ -88,6 +88,8 @@ class DwarfReader {
       // Partial units have no code.
       const bool code = unit->kind == DwarfUnitKind::code && unit->root.tag == DW_TAG_compile_unit;
       if (code || unit->kind == DwarfUnitKind::skeleton) read(*unit);
+      ++all_units_;
+      unknown_units_ += unit->kind == DwarfUnitKind::unknown;
     }
   }
 
@@ -100,7 +102,15 @@ class DwarfReader {
            std::to_string(most_memory()) + " bytes";
   }
 
-  DwarfIndex build() { return {builder_.build(), split_.missing()}; }
+  DwarfIndex build() {
+    DwarfIndex dwarf{builder_.build(), split_.missing()};
+    if (unknown_units_ != 0)
+      dwarf.missing.push_back("its debug information is damaged or of a later version in " +
+                              std::to_string(unknown_units_) + " of " + std::to_string(all_units_) +
+                              " units; lines and inlined functions of these are not shown, or not "
+                              "all of them");
+    return dwarf;
+  }
 
  private:
   // Around an entry: the innermost inlined function, how many there are, and whether the code is
@@ -124,6 +134,7 @@ class DwarfReader {
     std::optional<LineTable> table;
     if (const DwarfValue offset = unit.root.get(DwarfAttribute::line_table))
       table = LineTable::read(sections_, offset.number, directory);
+    const bool lines_known = table || !unit.root.get(DwarfAttribute::line_table);
     std::optional<SourceFiles> files;
     if (table) {
       units_->count(table->bytes());
@@ -131,10 +142,10 @@ class DwarfReader {
       // Units may share a table.
       if (tables_.insert(unit.root.get(DwarfAttribute::line_table).number).second) rows(*files);
     }
-    if (unit.kind == DwarfUnitKind::skeleton)
-      split_unit(unit, directory, files ? &*files : nullptr);
-    else
-      entries(*units_, unit, files ? &*files : nullptr);
+    const bool entries_known = unit.kind == DwarfUnitKind::skeleton
+                                   ? split_unit(unit, directory, files ? &*files : nullptr)
+                                   : entries(*units_, unit, files ? &*files : nullptr);
+    unknown_units_ += !lines_known || !entries_known;
   }
 
   void rows(SourceFiles& files) {
@@ -149,14 +160,16 @@ class DwarfReader {
     });
   }
 
-  // What is not in the file itself. Files are numbered as in the skeleton's table.
-  void split_unit(const DwarfUnit& skeleton, std::string_view directory, SourceFiles* files) {
+  // What is not in the file itself. Files are numbered as in the skeleton's table. False when what
+  // was found makes no sense.
+  bool split_unit(const DwarfUnit& skeleton, std::string_view directory, SourceFiles* files) {
     const std::string_view name =
         units_->text(skeleton, skeleton.root.get(DwarfAttribute::split_name));
     auto sections = split_.find(skeleton.split_id, name, directory);
-    if (!sections) return;
+    if (!sections) return true;
     if (skeleton.format.version < 5) sections->ranges = sections_.ranges;
     DwarfUnits units(*sections);
+    bool known = false;
     uint64_t at = 0;
     while (auto unit = units.unit(at, at)) {
       if (unit->kind != DwarfUnitKind::split || unit->split_id != skeleton.split_id) continue;
@@ -164,20 +177,22 @@ class DwarfReader {
       unit->ranges_base = skeleton.ranges_base;
       unit->addresses = skeleton.addresses;
       names_.clear();
-      entries(units, *unit, files);
+      known = entries(units, *unit, files);
       names_.clear();
       break;
     }
     split_excess_ = split_excess_ || units.excess();
+    return known;
   }
 
-  // All entries one after the other, each once.
-  void entries(DwarfUnits& units, const DwarfUnit& unit, SourceFiles* files) {
-    if (!unit.root.children) return;
+  // All entries one after the other, each once. False when one makes no sense.
+  bool entries(DwarfUnits& units, const DwarfUnit& unit, SourceFiles* files) {
+    if (!unit.root.children) return true;
     std::vector<Level> levels(1);
     DwarfEntry entry;
     for (uint64_t at = unit.root.next; !levels.empty() && !excess(); at = entry.next) {
-      if (units.excess() || !units.read(unit, at, entry)) return;
+      if (units.excess() || at >= unit.end) break;
+      if (!units.read(unit, at, entry)) return false;
       if (entry.tag == 0) {
         levels.pop_back();
         continue;
@@ -204,6 +219,7 @@ class DwarfReader {
       }
       if (entry.children) levels.push_back(level);
     }
+    return true;
   }
 
   // There is no code inside; where the entry says where it ends, that is next.
@@ -296,7 +312,9 @@ class DwarfReader {
   std::optional<DwarfUnits> supplement_;
   std::optional<DwarfUnits> units_;
   bool split_excess_ = false;
-  std::set<uint64_t> tables_;                                   // offsets of those that were read
+  size_t all_units_ = 0;
+  size_t unknown_units_ = 0;   // what of them is not understood, in part perhaps
+  std::set<uint64_t> tables_;  // offsets of those that were read
   std::map<std::pair<DwarfUnits*, uint64_t>, uint32_t> names_;  // by the function's entry
 };
 

@@ -63,10 +63,13 @@ std::vector<DebugSection> find_debug_sections(Elf* elf) {
   return found;
 }
 
-std::string_view unpack(const DebugSection& debug) {
-  // What cannot be unpacked is no debug information: its bytes would make no sense.
-  if (debug.old_packing && elf_compress_gnu(debug.section, 0, 0) < 0) return {};
-  if (debug.packed && elf_compress(debug.section, 0, 0) < 0) return {};
+// False for what is damaged, and for a way of packing that libelf does not know.
+bool unpack(const DebugSection& debug) {
+  return (!debug.old_packing || elf_compress_gnu(debug.section, 0, 0) >= 0) &&
+         (!debug.packed || elf_compress(debug.section, 0, 0) >= 0);
+}
+
+std::string_view bytes_of(const DebugSection& debug) {
   const Elf_Data* const data = elf_getdata(debug.section, nullptr);
   return data && data->d_buf ? std::string_view(static_cast<const char*>(data->d_buf), data->d_size)
                              : std::string_view();
@@ -123,7 +126,11 @@ pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart par
     // The index of a package has no ".dwo" in its name.
     const bool wanted = debug.part == part || debug.kind == "debug_cu_index";
     std::string_view* const place = wanted ? place_of(debug.kind, sections) : nullptr;
-    if (place && place->empty()) *place = unpack(debug);
+    if (!place || !place->empty()) continue;
+    if (!unpack(debug))
+      return pi::Error{ENOTSUP, file.name() + ": its debug information is not used: ." +
+                                    std::string(debug.kind) + " cannot be unpacked"};
+    *place = bytes_of(debug);
   }
   return sections;
 }

@@ -96,6 +96,7 @@ const DwarfAbbreviations& DwarfUnits::abbreviations(uint64_t offset, const Dwarf
         abbreviations_.try_emplace(key, DwarfAbbreviations(sections_.abbreviations, offset, format))
             .first;
     work_ += found->second.bytes();
+    table_memory_ += found->second.memory();
   }
   return found->second;
 }
@@ -109,6 +110,10 @@ std::optional<DwarfUnit> DwarfUnits::unit(uint64_t offset, uint64_t& next) {
   if (!in.good()) return std::nullopt;
   unit.end = in.at() + std::min(length, in.left());
   next = unit.end;
+  if (length == 0) {
+    unit.kind = DwarfUnitKind::other;
+    return unit;
+  }
   unit.format.version = static_cast<uint16_t>(in.number(2));
   uint64_t type = DW_UT_compile, abbreviations_at = 0;
   if (unit.format.version >= 5) {
@@ -135,12 +140,16 @@ std::optional<DwarfUnit> DwarfUnits::unit(uint64_t offset, uint64_t& next) {
     case DW_UT_split_compile:
       unit.kind = DwarfUnitKind::split;
       break;
+    case DW_UT_type:
+    case DW_UT_split_type:
+      unit.kind = DwarfUnitKind::other;
+      return unit;
     default:
       return unit;
   }
   unit.abbreviations = &abbreviations(abbreviations_at, unit.format);
   if (!read(unit, in.at(), unit.root)) {
-    unit.kind = DwarfUnitKind::other;
+    unit.kind = DwarfUnitKind::unknown;
     return unit;
   }
   read_root(unit);
@@ -185,7 +194,7 @@ const DwarfUnit* DwarfUnits::unit_around(uint64_t offset) {
   uint64_t next = 0;
   auto found = unit(*std::prev(after), next);
   work_ += sizeof(DwarfUnit);
-  if (!found || found->kind == DwarfUnitKind::other || offset >= found->end) return nullptr;
+  if (!found || !found->abbreviations || offset >= found->end) return nullptr;
   last_ = *found;
   return &*last_;
 }

@@ -40,13 +40,14 @@ struct DwarfEntry {
   std::array<DwarfValue, static_cast<size_t>(DwarfAttribute::count)> values;
 };
 
-enum class DwarfUnitKind : uint8_t { code, skeleton, split, other };
+// other: types, padding; unknown: what is damaged, or of a later version.
+enum class DwarfUnitKind : uint8_t { code, skeleton, split, other, unknown };
 
 struct DwarfUnit {
   uint64_t begin = 0;
   uint64_t end = 0;
   DwarfFormat format;
-  DwarfUnitKind kind = DwarfUnitKind::other;
+  DwarfUnitKind kind = DwarfUnitKind::unknown;
   uint64_t split_id = 0;  // of a skeleton and of its split unit
   const DwarfAbbreviations* abbreviations = nullptr;
   DwarfEntry root;
@@ -65,14 +66,14 @@ class DwarfUnits {
   explicit DwarfUnits(const DwarfSections& sections, DwarfUnits* supplement = nullptr)
       : sections_(sections),
         supplement_(supplement),
-        most_work_(budgets::debug_entries.of(sections.size)) {}
+        most_work_(budgets::debug_entries.of(sections.size)),
+        most_table_memory_(budgets::source_index.of(sections.size)) {}
   DwarfUnits(const DwarfUnits&) = delete;
   DwarfUnits& operator=(const DwarfUnits&) = delete;
 
   const DwarfSections& sections() const { return sections_; }
 
-  // The unit at an offset; nothing where no further one is. next: where the one behind it begins;
-  // it may be there when this one is not known: kind is other then.
+  // The unit at an offset; nothing where no further one is. next: where the one behind it begins.
   std::optional<DwarfUnit> unit(uint64_t offset, uint64_t& next);
 
   // The unit that an entry is in.
@@ -99,7 +100,7 @@ class DwarfUnits {
   // Bytes that many entries may share are counted each time they are read: tables, lists, names.
   void count(uint64_t bytes) { work_ += bytes; }
   // Whether they are past their budget; no unit is found then any more.
-  bool excess() const { return work_ > most_work_; }
+  bool excess() const { return work_ > most_work_ || table_memory_ > most_table_memory_; }
 
  private:
   const DwarfAbbreviations& abbreviations(uint64_t offset, const DwarfFormat& format);
@@ -112,7 +113,9 @@ class DwarfUnits {
   std::vector<uint64_t> begins_;  // of units, once an entry of another one is asked for
   std::optional<DwarfUnit> last_;
   const uint64_t most_work_;
+  const uint64_t most_table_memory_;
   uint64_t work_ = 0;
+  uint64_t table_memory_ = 0;  // of tables of abbreviations
 };
 
 // Where the list of ranges that a value names is, and what it is made of.

@@ -176,7 +176,8 @@ void LineTable::for_each_sequence(const std::function<bool(const std::vector<Lin
   std::vector<LineRow> rows;
   State state;
   const auto add_row = [&](uint32_t line) {
-    const LineRow row{state.address, state.file, line};
+    const auto file = static_cast<uint32_t>(std::min<uint64_t>(state.file, UINT32_MAX));
+    const LineRow row{state.address, file, line};
     if (!rows.empty() && rows.back().file == row.file && rows.back().line == line) return;
     rows.push_back(row);
   };

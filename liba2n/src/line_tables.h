@@ -18,7 +18,7 @@ namespace a2n {
 // From an address on, a line of a file; line 0: none.
 struct LineRow {
   uint64_t address;
-  uint64_t file;
+  uint32_t file;
   uint32_t line;
 };
 

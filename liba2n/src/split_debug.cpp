@@ -2,6 +2,7 @@
 // Finds the debug information of a file that is in other files.
 #include "split_debug.h"
 
+#include <limits.h>
 #include <pi/files.h>
 #include <pi/hex.h>
 
@@ -33,8 +34,9 @@ bool has_split_unit(const DwarfSections& sections, uint64_t id) {
 
 std::optional<DwarfSections> SplitDebug::find(uint64_t id, std::string_view name,
                                               std::string_view directory) {
-  // No compiler gives two units the same one.
-  if (!used_.insert(id).second) return std::nullopt;
+  ++asked_;
+  // Compilers give it to one unit, but an object file may be linked twice.
+  if (!used_.insert(id).second) return not_found(name, "another unit has the same id");
   open_packages();
   for (const auto& package : packages_)
     if (auto sections = unit_in_package(package->sections, id)) return sections;
@@ -42,9 +44,13 @@ std::optional<DwarfSections> SplitDebug::find(uint64_t id, std::string_view name
   why_.clear();
   for (const std::string& path : split_files(name, directory))
     if (take(path, id)) return current_->sections;
+  return not_found(name, why_);
+}
+
+std::nullopt_t SplitDebug::not_found(std::string_view name, const std::string& why) {
   if (missing_units_++ == 0) {
-    missing_file_ = name;
-    missing_why_ = why_;
+    missing_file_ = name.substr(0, PATH_MAX);
+    missing_why_ = why;
   }
   return std::nullopt;
 }
@@ -81,7 +87,8 @@ bool SplitDebug::take(const std::string& path, uint64_t id) {
 std::vector<std::string> SplitDebug::split_files(std::string_view name,
                                                  std::string_view directory) const {
   std::vector<std::string> files;
-  if (name.empty() || places_.beside.empty()) return files;
+  if (name.empty() || name.size() + directory.size() >= PATH_MAX || places_.beside.empty())
+    return files;
   const std::string file(name);
   const std::string last(name.substr(directory_with_slash(name).size()));
   const bool absolute = name.starts_with('/');
@@ -137,7 +144,7 @@ std::vector<std::string> SplitDebug::missing() const {
   if (missing_units_ != 0)
     sentences.push_back(
         "of its debug information " + std::to_string(missing_units_) + " of " +
-        std::to_string(used_.size()) + " .dwo files cannot be used, the first is " + missing_file_ +
+        std::to_string(asked_) + " .dwo files cannot be used, the first is " + missing_file_ +
         (missing_why_.empty() ? "" : " (" + missing_why_ + ")") +
         "; functions that were inlined there are not shown (they would be with the files of that "
         "build where they were made or in the symbol search path, or with a package of them, " +

@@ -50,6 +50,7 @@ class SplitDebug {
   std::vector<std::string> missing() const;
 
  private:
+  std::nullopt_t not_found(std::string_view name, const std::string& why);
   void open_packages();
   bool take(const std::string& path, uint64_t id);
   std::unique_ptr<DebugPart> open_part(const std::string& path, DwarfPart which);
@@ -62,6 +63,7 @@ class SplitDebug {
   std::set<std::pair<uint64_t, uint64_t>> opened_;  // devices and inodes
   std::unordered_set<uint64_t> used_;               // ids
   uint64_t unpacked_ = 0;
+  size_t asked_ = 0;
   size_t missing_units_ = 0;
   std::string missing_file_;  // the first one
   std::string missing_why_;

@@ -149,7 +149,9 @@ TEST_F(ElfBudget, TablesThatUnitsShareAreNotReadForEachOfThem) {
   elf.section(".debug_info", SHT_PROGBITS, info);
   write(elf.bytes());
   const auto begin = std::clock();
+  const HeapPeak peak;
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_LT(peak.bytes(), 64 * MiB);
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 2);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
@@ -198,6 +200,32 @@ TEST_F(ElfBudget, DebugInformationThatUnpacksToTooMuchIsRefused) {
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("unpacked"))));
   EXPECT_EQ(name_at(base + 2), "nnnn");
+}
+
+TEST_F(ElfBudget, DebugInformationThatCannotBeUnpackedIsSaid) {
+  using E = ElfBuilder;
+  E elf;
+  elf.symbols({{1, E::code_address}}, one_name(4));
+  Elf64_Chdr head{};
+  head.ch_type = 99;  // nobody's
+  head.ch_size = 100;
+  head.ch_addralign = 1;
+  elf.section(".debug_info", SHT_PROGBITS, E::raw(head) + std::string(64, 'x'), 0, SHF_COMPRESSED);
+  write(elf.bytes());
+  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("be unpacked"))));
+}
+
+TEST_F(ElfBudget, DebugInformationOfALaterVersionIsSaid) {
+  using E = ElfBuilder;
+  E elf;
+  elf.symbols({{1, E::code_address}}, one_name(4));
+  elf.section(".debug_info", SHT_PROGBITS,
+              E::raw(uint32_t{8}) + E::raw(uint16_t{6}) + std::string(6, 'x'));
+  write(elf.bytes());
+  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_THAT(notes(),
+              Contains(testing::AllOf(HasSubstr(path_), HasSubstr("later version in 1 of 1"))));
 }
 
 TEST_F(ElfBudget, ASparseFileIsRefused) {
