@@ -15,6 +15,13 @@
 
 struct tracepoint;
 
+/* What the tracepoint sched_process_exit passes behind the task. */
+#ifdef PITRACE_HAS_EXIT_GROUP_DEAD
+#define PITRACE_EXIT_MORE , bool group_dead
+#else
+#define PITRACE_EXIT_MORE
+#endif
+
 static inline void pitrace_vm_flags_change(struct vm_area_struct *vma, unsigned long set,
 					   unsigned long clear)
 {

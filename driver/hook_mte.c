@@ -9,7 +9,10 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
 
+#include "compat.h"
 #include "pitrace.h"
 #include "plat.h"
 #include "probes.h"
@@ -129,7 +132,7 @@ static bool claim_kill(struct task_struct *task)
  * The address space is gone already, ticks may still follow. A process ends with its last thread,
  * which need not be its leader; the leader's own end is no record.
  */
-static void on_exit(void *data, struct task_struct *task)
+static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 {
 	if (task->pid != task->tgid)
 		write_thread_end(task->tgid, task->pid);
@@ -208,6 +211,15 @@ static struct pitrace_hook hooks[] = {
 	  .type = PITRACE_HOOK_ENTRY,
 	  .on_entry = on_unmap },
 };
+
+/* Does this kernel pass what the probes take? */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_process_fork(on_fork);
+	check_trace_callback_type_task_rename(on_rename);
+	check_trace_callback_type_sched_process_exec(on_exec);
+	check_trace_callback_type_sched_process_exit(on_exit);
+}
 
 const struct pitrace_hook_set pitrace_mte_hooks = { hooks, ARRAY_SIZE(hooks) };
 

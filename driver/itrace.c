@@ -53,12 +53,16 @@ static u32 dirty(void)
 /* Nobody carries a trap flag. */
 static void take_down(void)
 {
+	unsigned int cpu;
+
 	pitrace_hooks_detach(pitrace_it_interrupt_hooks.hooks, pitrace_it_interrupt_hooks.count);
 	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	pitrace_it_remove_all();
-	if (pitrace_it_setup.branches)
-		pitrace_it_branches_stop();
-	pitrace_it_setup.branches = false;
+	pitrace_it_branches_stop();
+	/* The exception source looks at these in traps. */
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&pitrace_it_cpus, cpu)->running, NULL);
+	synchronize_rcu();
 	/* Work of threads has run, but may not have returned from this module. */
 	synchronize_rcu_tasks();
 	pitrace_it_threads_free();
@@ -135,6 +139,17 @@ static void remove_locked(void)
 	take_down();
 }
 
+/* All threads stop at their next trap; then they are forgotten. */
+static void stop_all(void)
+{
+	WRITE_ONCE(on_for_all, false);
+	stop_running();
+	if (wait_until_clean())
+		pitrace_it_remove_all();
+	else
+		pitrace_it_end_all();
+}
+
 /* ---- starting ---- */
 
 static bool lacks_hook(void)
@@ -169,7 +184,6 @@ static void set_up(const struct pitrace_itrace *wanted)
 	pitrace_it_setup.kernel = !(wanted->flags & PITRACE_ITRACE_NO_KERNEL);
 	pitrace_it_setup.user = !(wanted->flags & PITRACE_ITRACE_NO_USER);
 	pitrace_it_setup.counted = wanted->flags & PITRACE_ITRACE_COUNT;
-	pitrace_it_setup.branches = false;
 	pitrace_it_setup.reserve = wanted->reserve;
 }
 
@@ -195,6 +209,7 @@ static int install_locked(const struct pitrace_itrace *wanted)
 		return error;
 	set_up(wanted);
 	pitrace_it_set_follower(get_current_cred());
+	pitrace_it_hold_reset();
 	reset_counts();
 	pitrace_it_pids_forget();
 	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
@@ -208,7 +223,7 @@ static int install_locked(const struct pitrace_itrace *wanted)
 	}
 	/* Counts are those of steps. */
 	if (pitrace_it_setup.user && !(wanted->flags & (PITRACE_ITRACE_STEP | PITRACE_ITRACE_COUNT)))
-		pitrace_it_setup.branches = pitrace_it_branches_work();
+		pitrace_it_branches_start();
 	installed = true;
 	WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
 	return 0;
@@ -289,26 +304,40 @@ static void add_if_allowed(struct task_struct *task)
 	put_cred(before);
 }
 
-static int on_for_all_locked(void)
+static int add_all(void)
 {
 	struct pitrace_tasks tasks;
 	unsigned int i;
 	int error;
 
-	if (on_for_all)
-		return -EALREADY;
 	error = pitrace_tasks_collect(&tasks);
 	if (error)
 		return error;
-	/* Those that come now are found by the fork hook. */
-	WRITE_ONCE(on_for_all, true);
 	for (i = 0; i < tasks.count; i++) {
 		struct task_struct *task = tasks.task[i];
 
 		if (!pitrace_task_is_kernel_only(task) && pitrace_it_wants(task_tgid_nr(task), false))
 			add_if_allowed(task);
+		cond_resched();
 	}
 	pitrace_tasks_release(&tasks);
+	return 0;
+}
+
+/* Those that come meanwhile are found by the fork hook. */
+static int on_for_all_locked(void)
+{
+	int error;
+
+	if (on_for_all)
+		return -EALREADY;
+	WRITE_ONCE(on_for_all, true);
+	error = add_all();
+	if (error) {
+		stop_all();
+		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+		return error;
+	}
 	/* A program that streams its own trace follows the thread that asks for it. */
 	if (!pitrace_it_may_spread(task_tgid_nr(current)) &&
 	    pitrace_it_is_named(task_tgid_nr(current)))
@@ -328,19 +357,8 @@ static int off_for_self(void)
 	return thread ? 0 : -EALREADY;
 }
 
-/* All threads stop at their next trap; then they are forgotten. */
-static void stop_all(void)
-{
-	WRITE_ONCE(on_for_all, false);
-	stop_running();
-	if (wait_until_clean())
-		pitrace_it_remove_all();
-	else
-		pitrace_it_end_all();
-}
-
-/* A lock that is not to be had must not keep the machine from going down. */
-void pitrace_it_shut_down(bool for_good)
+/* Without the lock the slots may be freed meanwhile: threads stop at their next trap, and are not waited for. */
+bool pitrace_it_shut_down(bool for_good)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS);
 	bool locked = mutex_trylock(&lock);
@@ -349,14 +367,17 @@ void pitrace_it_shut_down(bool for_good)
 		WRITE_ONCE(shut_down, true);
 	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&lock))
 		schedule_timeout_uninterruptible(1);
-	if (installed) {
+	if (!locked) {
+		stop_running();
+	} else if (installed) {
 		stop_all();
-		if (!for_good && locked)
+		if (!for_good)
 			WRITE_ONCE(pitrace_it_runs, tracing);
 	}
 	pitrace_it_clear_here();
 	if (locked)
 		mutex_unlock(&lock);
+	return locked;
 }
 
 int pitrace_itrace_on(u32 what)

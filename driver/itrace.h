@@ -25,7 +25,8 @@
 struct pitrace_it_thread {
 	struct hlist_node link;
 	struct task_struct *task; /* NULL: not in use. Compared only, no reference */
-	unsigned long gone; /* of RCU, since when it has not been in use; 0: never was */
+	struct list_head spare; /* while it is not in use */
+	unsigned long gone; /* of RCU: since when that is */
 	u64 ip; /* of the instruction that is next; its flow is known up to here */
 	u64 since; /* when a gap began, nanoseconds */
 	const struct cred *cred; /* a reference, to that with which it was allowed to be followed */
@@ -95,9 +96,9 @@ bool pitrace_it_wants(u32 pid, bool begins);
 
 /*
  * No thread is followed, and no trap flag set, when this returns; with for_good none will be any more. What is installed
- * stays so.
+ * stays so. False: ITrace's lock was not to be had, and threads may be followed again unless it is for good.
  */
-void pitrace_it_shut_down(bool for_good);
+bool pitrace_it_shut_down(bool for_good);
 /* The module goes. A drain that is not done holds it. */
 void pitrace_it_stop_work(void);
 
@@ -134,6 +135,8 @@ bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread);
 void pitrace_it_hold_if_full(struct pitrace_it_thread *thread);
 /* ITrace does not run any more: no thread waits. */
 void pitrace_it_release_held(void);
+/* ITrace is installed: what is known of an earlier reader does not count. */
+void pitrace_it_hold_reset(void);
 
 /* ---- itrace_threads.c: the threads, found by their task ---- */
 
@@ -204,9 +207,11 @@ bool pitrace_it_knows_returns(void);
 
 /* ---- itrace_branch_x86.c: user code that traps at branches ---- */
 
-/* Does the processor, every CPU? Tried out; with ITrace's traps in place. */
-bool pitrace_it_branches_work(void);
-/* Nobody is traced any more: CPUs need not record branches. */
+/* Where every CPU can, by a trial, user code traps at branches from now on; with ITrace's traps in place. */
+void pitrace_it_branches_start(void);
+/* No thread is traced any more: CPUs need not record branches. Harmless where none does. */
 void pitrace_it_branches_stop(void);
+int pitrace_it_branches_init(void);
+void pitrace_it_branches_exit(void);
 
 #endif /* PITRACE_ITRACE_H */

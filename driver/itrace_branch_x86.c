@@ -8,7 +8,9 @@
  * (LBR) it does not, so that stays on. Every debug exception ends both.
  */
 
-#include <linux/atomic.h>
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/irqflags.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <linux/uprobes.h>
@@ -45,7 +47,8 @@ struct trial {
 };
 
 static DEFINE_PER_CPU(struct trial, trials);
-static atomic_t failures = ATOMIC_INIT(0);
+static bool used; /* since the start: CPUs may record branches */
+static enum cpuhp_state hotplug_state;
 
 /* A jump that is not taken, and one that is. False: it did not trap just there. */
 static noinline bool jump_traps(struct trial *trial)
@@ -89,17 +92,20 @@ static bool works_here(void)
 	return works;
 }
 
+/* With interrupts off. */
 static void try_here(void *unused)
 {
 	if (!works_here())
-		atomic_inc(&failures);
+		WRITE_ONCE(pitrace_it_setup.branches, false);
 }
 
-bool pitrace_it_branches_work(void)
+void pitrace_it_branches_start(void)
 {
-	atomic_set(&failures, 0);
+	cpus_read_lock();
+	WRITE_ONCE(pitrace_it_setup.branches, true);
 	on_each_cpu(try_here, NULL, true);
-	return !atomic_read(&failures);
+	used = pitrace_it_setup.branches;
+	cpus_read_unlock();
 }
 
 bool pitrace_it_branches_tried(u64 ip)
@@ -123,7 +129,44 @@ static void stop_recording_here(void *unused)
 
 void pitrace_it_branches_stop(void)
 {
-	on_each_cpu(stop_recording_here, NULL, true);
+	cpus_read_lock();
+	if (used)
+		on_each_cpu(stop_recording_here, NULL, true);
+	used = false;
+	WRITE_ONCE(pitrace_it_setup.branches, false);
+	cpus_read_unlock();
+}
+
+/*
+ * Before any thread of user space may run here. Where the trial fails all user code is stepped from now on, but for the
+ * block that a thread is in; should that come here first, each step of it is a gap.
+ */
+static int cpu_online_now(unsigned int cpu)
+{
+	unsigned long flags;
+
+	if (!READ_ONCE(pitrace_it_setup.branches))
+		return 0;
+	local_irq_save(flags);
+	try_here(NULL);
+	local_irq_restore(flags);
+	return 0;
+}
+
+int pitrace_it_branches_init(void)
+{
+	const int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:itrace",
+						    cpu_online_now, NULL);
+
+	if (state < 0)
+		return state;
+	hotplug_state = state;
+	return 0;
+}
+
+void pitrace_it_branches_exit(void)
+{
+	cpuhp_remove_state_nocalls(hotplug_state);
 }
 
 /* ---- threads ---- */

@@ -19,14 +19,14 @@ static int on_reboot(struct notifier_block *block, unsigned long action, void *d
 	return NOTIFY_DONE;
 }
 
-/* Tasks are not frozen yet. */
+/* Tasks are not frozen yet. The machine stays awake where threads may be followed in spite of it. */
 static int on_pm(struct notifier_block *block, unsigned long action, void *data)
 {
 	switch (action) {
 	case PM_HIBERNATION_PREPARE:
 	case PM_SUSPEND_PREPARE:
 	case PM_RESTORE_PREPARE:
-		pitrace_it_shut_down(false);
+		return pitrace_it_shut_down(false) ? NOTIFY_DONE : notifier_from_errno(-EBUSY);
 	}
 	return NOTIFY_DONE;
 }
@@ -45,10 +45,13 @@ static struct notifier_block panic_block = { .notifier_call = on_panic, .priorit
 
 int pitrace_itrace_init(void)
 {
-	int error = register_reboot_notifier(&reboot_block);
+	int error = pitrace_it_branches_init();
 
 	if (error)
 		return error;
+	error = register_reboot_notifier(&reboot_block);
+	if (error)
+		goto no_branches;
 	error = register_pm_notifier(&pm_block);
 	if (error)
 		goto no_reboot;
@@ -61,6 +64,8 @@ no_pm:
 	unregister_pm_notifier(&pm_block);
 no_reboot:
 	unregister_reboot_notifier(&reboot_block);
+no_branches:
+	pitrace_it_branches_exit();
 	return error;
 }
 
@@ -70,4 +75,5 @@ void pitrace_itrace_exit(void)
 	unregister_pm_notifier(&pm_block);
 	unregister_reboot_notifier(&reboot_block);
 	pitrace_it_stop_work();
+	pitrace_it_branches_exit();
 }

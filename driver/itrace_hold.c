@@ -109,6 +109,11 @@ void pitrace_it_release_held(void)
 	wake_up_all(&waiting);
 }
 
+void pitrace_it_hold_reset(void)
+{
+	WRITE_ONCE(reader_stalled, false);
+}
+
 void pitrace_itrace_consumed(void)
 {
 	atomic_inc(&consumptions);

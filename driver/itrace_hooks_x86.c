@@ -4,7 +4,9 @@
 #include <linux/notifier.h>
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
+#include <asm/syscall.h>
 #include <asm/trapnr.h>
+#include <asm/unistd.h>
 #include <asm/trace/exceptions.h>
 #include <trace/events/sched.h>
 #include <trace/events/signal.h>
@@ -35,6 +37,15 @@ static __always_inline void go_on_in_kernel(struct pitrace_it_thread *thread, u8
 	arm(thread);
 }
 
+/* reboot(2) of the 32-bit table. */
+#define REBOOT_32 88
+
+/* It may start another kernel, with KEXEC_PRESERVE_CONTEXT without any notice: that one does not know the trap flag. */
+static bool may_leave_kernel(long number)
+{
+	return number == (in_ia32_syscall() ? REBOOT_32 : __NR_reboot);
+}
+
 static void on_sys_enter(void *data, struct pt_regs *regs, long number)
 {
 	struct pitrace_it_thread *thread;
@@ -47,12 +58,24 @@ static void on_sys_enter(void *data, struct pt_regs *regs, long number)
 	if (thread && thread->branches)
 		pitrace_it_branches_leave(thread, regs, SYSTEM_CALL_BYTES);
 	if (thread && !thread->fresh && pitrace_it_leave_user(thread, regs)) {
-		if (pitrace_it_setup.kernel)
+		if (pitrace_it_setup.kernel && !may_leave_kernel(number))
 			go_on_in_kernel(thread, PITRACE_GAP_ENTRY);
 		else
 			pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
 	}
 	preempt_enable_notrace();
+}
+
+/*
+ * Called where no interrupt's frame can hold the flag: where the processor does not have it either, it was lost. A guest
+ * of a hypervisor does that, whose end loads the host's flags without it.
+ */
+static void find_lost_flag(struct pitrace_it_thread *thread)
+{
+	if (likely(!thread || !thread->live || trap_is_set()))
+		return;
+	WRITE_ONCE(thread->live, false);
+	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
 }
 
 static void on_sys_exit(void *data, struct pt_regs *regs, long result)
@@ -61,6 +84,7 @@ static void on_sys_exit(void *data, struct pt_regs *regs, long result)
 
 	preempt_disable_notrace();
 	thread = this_thread();
+	find_lost_flag(thread);
 	if (!thread || !keeps_rights(thread, regs) || thread->live) {
 		/* It is followed, out of the kernel too, or not at all. */
 	} else if (thread->fresh) {
@@ -136,6 +160,9 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 			thread->parked = true;
 			WRITE_ONCE(thread->live, false);
 		}
+	} else if (!preempted && thread && goes_on(thread) && pitrace_it_setup.kernel) {
+		/* Faults that were not followed may have left the flag in their frame. */
+		find_lost_flag(thread);
 	}
 	/* It stops, and a debugger looks at its registers then. */
 	if (thread && !thread->over && has_debugger())
@@ -204,7 +231,7 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
 	preempt_enable_notrace();
 }
 
-static void on_exit(void *data, struct task_struct *task)
+static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 {
 	struct pitrace_it_thread *thread;
 

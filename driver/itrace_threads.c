@@ -9,18 +9,25 @@
 
 #include "itrace.h"
 
+/* A quarter of PITRACE_ITRACE_THREADS_MAX: four threads in a bucket, where all slots are used. */
 #define BUCKET_BITS 14
 
-/* How many slots are looked at with interrupts off. */
+/* How many slots are looked at with interrupts off, and with the lock held. */
 #define SLOTS_AT_ONCE 256u
+
+/* How many slots whose work has not run yet are passed over to find a free one, with interrupts off. */
+#define SPARE_TRIES 8
 
 /* Adding, removing and counting; never taken in a trap. */
 static DEFINE_RAW_SPINLOCK(lock);
 static struct hlist_head buckets[1 << BUCKET_BITS];
 static struct pitrace_it_thread *slots;
 static u32 room;
-static u32 next; /* where to look for a free slot first */
+static u32 begun; /* slots that have ever been used: the first ones */
 static u32 untraced;
+
+/* Slots that were used, in the order in which they became free. */
+static LIST_HEAD(spare);
 
 int pitrace_it_threads_alloc(u32 wanted)
 {
@@ -31,8 +38,9 @@ int pitrace_it_threads_alloc(u32 wanted)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(buckets); i++)
 		INIT_HLIST_HEAD(&buckets[i]);
+	INIT_LIST_HEAD(&spare);
 	room = wanted;
-	next = 0;
+	begun = 0;
 	untraced = 0;
 	return 0;
 }
@@ -41,9 +49,10 @@ void pitrace_it_threads_free(void)
 {
 	u32 i;
 
-	for (i = 0; i < room; i++)
+	for (i = 0; i < begun; i++)
 		put_cred(slots[i].cred);
 	room = 0;
+	begun = 0;
 	kvfree(slots);
 	slots = NULL;
 }
@@ -64,27 +73,43 @@ struct pitrace_it_thread *pitrace_it_find(const struct task_struct *task)
 	return NULL;
 }
 
-/* Whoever came by it on his way through a list has gone on. */
-static bool is_free(const struct pitrace_it_thread *thread)
+static bool has_work(const struct pitrace_it_thread *thread)
 {
-	return !thread->task && !READ_ONCE(thread->attaching) && !READ_ONCE(thread->holding) &&
-	       (!thread->gone || poll_state_synchronize_rcu(thread->gone));
+	return READ_ONCE(thread->attaching) || READ_ONCE(thread->holding);
+}
+
+/*
+ * Under the lock. A slot is free when no walker of a list can see it any more: after a grace period, which ends for the
+ * first one in the list before it does for the others.
+ */
+static struct pitrace_it_thread *spare_slot(void)
+{
+	struct pitrace_it_thread *thread;
+	u32 tries;
+
+	for (tries = 0; tries < SPARE_TRIES && !list_empty(&spare); tries++) {
+		thread = list_first_entry(&spare, struct pitrace_it_thread, spare);
+		if (!poll_state_synchronize_rcu(thread->gone))
+			return NULL;
+		if (!has_work(thread)) {
+			list_del(&thread->spare);
+			return thread;
+		}
+		list_move_tail(&thread->spare, &spare);
+	}
+	return NULL;
 }
 
 /* Under the lock. */
 static struct pitrace_it_thread *free_slot(void)
 {
-	u32 tries;
+	struct pitrace_it_thread *thread = spare_slot();
 
-	for (tries = 0; tries < room; tries++) {
-		struct pitrace_it_thread *thread = &slots[next];
-
-		next = next + 1 < room ? next + 1 : 0;
-		if (is_free(thread))
-			return thread;
-	}
-	WRITE_ONCE(untraced, untraced + 1);
-	return NULL;
+	if (!thread && begun < room)
+		thread = &slots[begun++];
+	if (!thread)
+		WRITE_ONCE(untraced, untraced + 1);
+	return thread;
 }
 
 struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
@@ -121,6 +146,7 @@ static void take_out(struct pitrace_it_thread *thread)
 	hlist_del_rcu(&thread->link);
 	WRITE_ONCE(thread->task, NULL);
 	thread->gone = get_state_synchronize_rcu();
+	list_add_tail(&thread->spare, &spare);
 }
 
 void pitrace_it_remove(struct pitrace_it_thread *thread)
@@ -141,10 +167,9 @@ static void for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *d
 	unsigned long flags;
 	u32 i = 0, end;
 
-	while (i < room) {
-		end = min(i + SLOTS_AT_ONCE, room);
+	while (i < READ_ONCE(begun)) {
 		raw_spin_lock_irqsave(&lock, flags);
-		for (; i < end; i++)
+		for (end = min(i + SLOTS_AT_ONCE, begun); i < end; i++)
 			what(&slots[i], data);
 		raw_spin_unlock_irqrestore(&lock, flags);
 		cond_resched();
@@ -185,7 +210,7 @@ void pitrace_it_clean_sleeping(void)
 /* A thread that was parked is clean: with ITrace stopped nobody sets the flag again. */
 static bool is_dirty(const struct pitrace_it_thread *thread)
 {
-	if (READ_ONCE(thread->attaching) || READ_ONCE(thread->holding))
+	if (has_work(thread))
 		return true;
 	return thread->task && (READ_ONCE(thread->in_user) || READ_ONCE(thread->live));
 }

@@ -343,4 +343,19 @@ static int on_die(struct notifier_block *block, unsigned long what, void *data)
 }
 NOKPROBE_SYMBOL(on_die);
 
+/* The exception source asks, which may be in the chain before ITrace. It must agree with on_debug(). */
+bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
+{
+	const struct pitrace_it_thread *thread = this_cpu_read(pitrace_it_cpus.running);
+	const bool arrives = thread && READ_ONCE(thread->task) && thread->arriving;
+
+	if (dr6 != DR_STEP)
+		return false;
+	if (!user_mode(regs))
+		return arrives || pitrace_it_find(current);
+	thread = pitrace_it_find(current);
+	return thread && thread->in_user && !thread->own && !has_debugger() &&
+	       !test_thread_flag(TIF_SINGLESTEP);
+}
+
 struct notifier_block pitrace_it_notifier = { .notifier_call = on_die, .priority = INT_MAX };

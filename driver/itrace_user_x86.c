@@ -17,10 +17,19 @@ void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 	user_flag_gone(thread);
 }
 
+/* Grows before a task loses its processor. */
+static unsigned long switches_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
 void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	struct pt_regs *regs = task_pt_regs(task);
+	const unsigned long switches = switches_of(task);
 
+	/* Pairs with the scheduler, which counts a switch before it releases on_cpu. */
+	smp_rmb();
 	if (pitrace_task_has_cpu(task))
 		return;
 	if (!thread->own && !test_tsk_thread_flag(task, TIF_SINGLESTEP))
@@ -29,7 +38,10 @@ void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_stru
 	smp_mb();
 	if (pitrace_task_has_cpu(task))
 		return;
-	user_flag_gone(thread);
+	/* Nor has it had one meanwhile, and stored registers that have the flag. */
+	smp_rmb();
+	if (switches_of(task) == switches)
+		user_flag_gone(thread);
 }
 
 void pitrace_it_clean_here(void *unused)

@@ -26,6 +26,7 @@
 #include <pitrace/abi.h>
 
 struct pitrace_hook_set;
+struct pt_regs;
 
 /* ---- main.c: what the objects are loaded and unloaded with ---- */
 
@@ -233,6 +234,8 @@ void pitrace_itrace_trace_ends(void);
 void pitrace_itrace_trace_forgets(void);
 /* The reader has made space. */
 void pitrace_itrace_consumed(void);
+/* In a debug trap, of which no die notifier has taken anything yet: is it but a step that ITrace has asked for? */
+bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6);
 int pitrace_itrace_init(void);
 void pitrace_itrace_exit(void);
 

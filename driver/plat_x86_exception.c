@@ -62,8 +62,9 @@ static int on_die(struct notifier_block *block, unsigned long what, void *data)
 		write_trap(die->trapnr, die->err, die->regs);
 		break;
 	case DIE_DEBUG:
-		/* Comes as number 0, and with a pointer for an error code. */
-		write_trap(X86_TRAP_DB, 0, die->regs);
+		/* Comes as number 0, and with a pointer to the conditions for an error code. */
+		if (!pitrace_itrace_takes_step(die->regs, *(const unsigned long *)die->err))
+			write_trap(X86_TRAP_DB, 0, die->regs);
 		break;
 	}
 	return NOTIFY_DONE;

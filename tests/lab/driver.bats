@@ -103,26 +103,6 @@ setup_file() {
     promised killed-20-times-unloaded-and-loaded
 }
 
-@test "ITrace lets interrupts come in a row of popf" {
-    promised popf-in-a-row-is-followed popf-in-a-row-lets-interrupts-come
-}
-
-@test "ITrace: stopped processes do not keep the module" {
-    promised a-process-that-is-stopped-while-followed-does-not-keep-the-module nor-does-one-that-was-stopped-before \
-        it-goes-on-and-is-followed it-goes-on-afterwards
-}
-
-@test "continuous ITrace holds threads for a while, never the machine" {
-    promised a-thread-is-held-while-there-is-no-room it-is-held-for-as-long-as-is-said what-was-not-held-is-a-gap \
-        it-is-held-again the-machine-is-suspended-with-a-thread-held and-nothing-is-followed-afterwards \
-        a-thread-that-is-held-can-be-killed with-everything-followed-commands-run and-it-can-be-turned-off
-}
-
-@test "ITrace follows what its user may debug" {
-    promised a-member-of-the-group-follows-his-own-program but-not-its-kernel-code nor-processes-of-others nor-ranges \
-        a-set-user-id-program-is-not-followed but-it-runs-to-its-end
-}
-
 @test "random calls do no harm" {
     promised fuzzing-leaves-a-working-module buffers-are-freed-at-close unloading-after-fuzzing
 }

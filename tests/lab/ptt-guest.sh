@@ -102,11 +102,11 @@ echo 20 >/sys/module/pitrace/parameters/ptt_pages
 nobody /tmp/ptttool exhaust >"$work/exhaust" 2>&1
 sed 's/^/# /' "$work/exhaust"
 promise a-user-has-as-many-pages-as-allowed grep -qx 'pages 20 error Disk quota exceeded' "$work/exhaust"
-echo 2048 >/sys/module/pitrace/parameters/ptt_pages
+echo 4096 >/sys/module/pitrace/parameters/ptt_pages
 run slot-ends slot-ends
 sed 's/^/# /' "$work/slot-ends"
 promise slots-end-at-exec-and-with-credentials awk '
-    /^check/ { n++; if ($3 != "ok") bad++ } END { exit !(n == 6 && !bad) }' "$work/slot-ends"
+    /^check/ { n++; if ($3 != "ok") bad++ } END { exit !(n == 7 && !bad) }' "$work/slot-ends"
 "$tool" term
 
 # ---- counters that perf would not let a user have; page faults, with the kernel's and without ----

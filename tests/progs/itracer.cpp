@@ -33,19 +33,24 @@ namespace {
 constexpr const char* usage =
     "Usage: itracer [OPTION]... self WORK [N]    traces a piece of its own\n"
     "       itracer [OPTION]... run COMMAND...   traces a command from its first instruction\n"
-    "       itracer [OPTION]... count WORK [N]   ... and the time-stamp counter's difference without\n"
+    "       itracer [OPTION]... count WORK [N]   ... and the time-stamp counter's difference "
+    "without\n"
     "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
     "       itracer hold PID                     traces it until killed; prints ready when on\n"
     "       itracer sleepers N                   N processes that wait; prints ready; end with it\n"
     "       itracer loop-for-ever | step PID N | misuse | enable-all\n"
-    "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d print records\n"
-    "  -n do not decode the code  -s single steps also where branches can be trapped\n";
+    "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d "
+    "print records\n"
+    "  -n do not decode the code  -s single steps also where branches can be trapped\n"
+    "  -E record exceptions, too  -m N at most N threads at a time\n";
 
 struct Options {
   uint32_t flags = PITRACE_ITRACE_RING;
   uint64_t bytes = 64u << 20;
+  uint32_t threads = 0;
   bool dump = false;
   bool decode = true;
+  bool exceptions = false;
 };
 
 class Tracer {
@@ -57,9 +62,12 @@ class Tracer {
     alloc.trace_bytes = options.bytes;
     alloc.mte_bytes = 1 << 20;
     call(PITRACE_IOC_ALLOC, &alloc, "alloc");
+    uint32_t exceptions = PITRACE_MAJOR_EXCEPTION;
+    if (options.exceptions) call(PITRACE_IOC_ENABLE, &exceptions, "enable exceptions");
     call(PITRACE_IOC_ON, nullptr, "on");
     pitrace_itrace wanted{};
     wanted.flags = options.flags;
+    wanted.threads = options.threads;
     call(PITRACE_IOC_IT_INSTALL, &wanted, "install");
   }
 
@@ -80,20 +88,23 @@ class Tracer {
     return info;
   }
 
-  std::vector<Record> records() const {
+  std::vector<Record> records() {
+    exceptions_ = 0;
     pitrace_info info{};
     call(PITRACE_IOC_INFO, &info, "info");
     std::vector<Record> records;
     for (uint32_t cpu = 0; cpu < info.cpus_possible; ++cpu) add_cpu(cpu, info, records);
     return records;
   }
+  // Debug exceptions (vector 1) among the records that were read last.
+  uint64_t exceptions() const { return exceptions_; }
 
  private:
   void call(unsigned long command, void* argument, const char* what) const {
     if (::ioctl(fd_.get(), command, argument) != 0) fail(what);
   }
 
-  void add_cpu(uint32_t cpu, const pitrace_info& info, std::vector<Record>& records) const {
+  void add_cpu(uint32_t cpu, const pitrace_info& info, std::vector<Record>& records) {
     const size_t bytes = PITRACE_HEAD_BYTES + info.trace_bytes;
     const auto* place = static_cast<const std::byte*>(
         ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_.get(),
@@ -111,6 +122,7 @@ class Tracer {
       std::memcpy(record.ints.data(), data + at + sizeof raw, length - sizeof raw);
       if (raw.major == PITRACE_MAJOR_TIME) high = uint64_t{record.ints.at(0)} << 32;
       record.time = high | raw.time_lo;
+      if (raw.major == PITRACE_MAJOR_EXCEPTION && raw.minor == 1) ++exceptions_;
       if (raw.major >= PITRACE_MAJOR_BRANCH_KERNEL && raw.major <= PITRACE_MAJOR_ITRACE_STOP)
         records.push_back(std::move(record));
       at += length;
@@ -120,9 +132,10 @@ class Tracer {
 
   Options options_;
   pi::UniqueFd fd_;
+  uint64_t exceptions_ = 0;
 };
 
-int report(const Tracer& tracer, const Options& options, pid_t pid) {
+int report(Tracer& tracer, const Options& options, pid_t pid) {
   auto records = tracer.records();
   if (options.dump)
     for (const auto& record : records) {
@@ -137,10 +150,13 @@ int report(const Tracer& tracer, const Options& options, pid_t pid) {
   const auto info = tracer.info();
   std::cout << fmt::format("user {} {}\nkernel {} {}\n", totals.branches[1], totals.instructions[1],
                            totals.branches[0], totals.instructions[0]);
-  std::cout << fmt::format("threads {}\nstarts {}\ncuts {}\nsteps {}\ntrap {}\n", totals.threads.size(),
-                           totals.starts, totals.cuts, info.steps, info.branch_trap);
+  std::cout << fmt::format("threads {}\nstarts {}\ncuts {}\nsteps {}\ntrap {}\n",
+                           totals.threads.size(), totals.starts, totals.cuts, info.steps,
+                           info.branch_trap);
+  std::cout << fmt::format("untraced {}\nexceptions {}\n", info.untraced, tracer.exceptions());
   for (size_t reason = 1; reason < totals.gaps.size(); ++reason)
-    if (totals.gaps[reason] != 0) std::cout << fmt::format("gap {} {}\n", reason, totals.gaps[reason]);
+    if (totals.gaps[reason] != 0)
+      std::cout << fmt::format("gap {} {}\n", reason, totals.gaps[reason]);
   for (size_t reason = 1; reason < totals.stops.size(); ++reason)
     if (totals.stops[reason] != 0)
       std::cout << fmt::format("stop {} {}\n", reason, totals.stops[reason]);
@@ -157,7 +173,7 @@ int self(const Options& options, const std::string& work, uint64_t n) {
     return 2;
   }
   piece(n);  // everything is there already
-  const Tracer tracer(options);
+  Tracer tracer(options);
   tracer.enable(::getpid());
   tracer.on(PITRACE_ITRACE_SELF);
   const uint64_t before = __rdtsc();
@@ -174,7 +190,7 @@ int self(const Options& options, const std::string& work, uint64_t n) {
 // Instructions of user code, with what ITraceOn and ITraceOff themselves leave.
 uint64_t traced_instructions(const Options& options, const std::function<void(uint64_t)>& piece,
                              uint64_t n, uint64_t* cycles) {
-  const Tracer tracer(options);
+  Tracer tracer(options);
   tracer.enable(::getpid());
   tracer.on(PITRACE_ITRACE_SELF);
   const uint64_t before = __rdtsc();
@@ -223,7 +239,7 @@ void wait_until_asleep(pid_t pid) {
 }
 
 int run(const Options& options, char** command) {
-  const Tracer tracer(options);
+  Tracer tracer(options);
   int go[2];
   if (::pipe(go) != 0) fail("pipe");
   const pid_t child = ::fork();
@@ -240,8 +256,8 @@ int run(const Options& options, char** command) {
   ::waitpid(child, &status, 0);
   tracer.off(PITRACE_ITRACE_ALL);
   tracer.stop();
-  std::cout << fmt::format("status {}\n", WIFEXITED(status) ? WEXITSTATUS(status)
-                                                            : 128 + WTERMSIG(status));
+  std::cout << fmt::format("status {}\n",
+                           WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   const int result = report(tracer, options, 0);
   tracer.remove();
   return result;
@@ -288,17 +304,43 @@ int hold(const Options& options, pid_t pid) {
 int run_main(int argc, char** argv) {
   Options options;
   int option;
-  while ((option = ::getopt(argc, argv, "+iIkucdnst:")) != -1) switch (option) {
-      case 'i': options.flags |= PITRACE_ITRACE_COUNT; break;
-      case 'I': options.flags |= PITRACE_ITRACE_INTERRUPTS; break;
-      case 'k': options.flags |= PITRACE_ITRACE_NO_USER; break;
-      case 'u': options.flags |= PITRACE_ITRACE_NO_KERNEL; break;
-      case 'c': options.flags |= PITRACE_ITRACE_CHILDREN; break;
-      case 'd': options.dump = true; break;
-      case 'n': options.decode = false; break;
-      case 's': options.flags |= PITRACE_ITRACE_STEP; break;
-      case 't': options.bytes = std::strtoull(optarg, nullptr, 10) << 10; break;
-      default: std::cerr << usage; return 2;
+  while ((option = ::getopt(argc, argv, "+iIkucdnsEt:m:")) != -1) switch (option) {
+      case 'i':
+        options.flags |= PITRACE_ITRACE_COUNT;
+        break;
+      case 'I':
+        options.flags |= PITRACE_ITRACE_INTERRUPTS;
+        break;
+      case 'k':
+        options.flags |= PITRACE_ITRACE_NO_USER;
+        break;
+      case 'u':
+        options.flags |= PITRACE_ITRACE_NO_KERNEL;
+        break;
+      case 'c':
+        options.flags |= PITRACE_ITRACE_CHILDREN;
+        break;
+      case 'd':
+        options.dump = true;
+        break;
+      case 'n':
+        options.decode = false;
+        break;
+      case 's':
+        options.flags |= PITRACE_ITRACE_STEP;
+        break;
+      case 'E':
+        options.exceptions = true;
+        break;
+      case 'm':
+        options.threads = uint32_t(std::strtoul(optarg, nullptr, 10));
+        break;
+      case 't':
+        options.bytes = std::strtoull(optarg, nullptr, 10) << 10;
+        break;
+      default:
+        std::cerr << usage;
+        return 2;
     }
   argv += optind;
   const std::string_view command = argv[0] != nullptr ? argv[0] : "";
@@ -317,12 +359,10 @@ int run_main(int argc, char** argv) {
     return self(options, argv[1], argv[2] != nullptr ? std::strtoull(argv[2], nullptr, 10) : 1);
   if (argv[1] != nullptr && command == "crowd")
     return crowd(options, std::strtoull(argv[1], nullptr, 10));
-  if (argv[1] != nullptr && command == "hold")
-    return hold(options, std::atoi(argv[1]));
+  if (argv[1] != nullptr && command == "hold") return hold(options, std::atoi(argv[1]));
   if (argv[1] != nullptr && command == "count")
     return count(options, argv[1], argv[2] != nullptr ? std::strtoull(argv[2], nullptr, 10) : 1);
-  if (argv[1] != nullptr && command == "run")
-    return run(options, argv + 1);
+  if (argv[1] != nullptr && command == "run") return run(options, argv + 1);
   std::cerr << usage;
   return 2;
 }
@@ -330,4 +370,6 @@ int run_main(int argc, char** argv) {
 }  // namespace
 }  // namespace itracer
 
-int main(int argc, char** argv) { return itracer::run_main(argc, argv); }
+int main(int argc, char** argv) {
+  return itracer::run_main(argc, argv);
+}

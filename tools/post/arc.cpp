@@ -54,7 +54,8 @@ const char* gap_word(size_t reason) {
 }
 
 const char* stop_word(size_t reason) {
-  static constexpr const char* words[stop_reasons] = {"unknown", "off", "exit", "full", "debugger", "rights"};
+  static constexpr const char* words[stop_reasons] = {"unknown", "off",      "exit",
+                                                      "full",    "debugger", "rights"};
   return words[reason < stop_reasons ? reason : 0];
 }
 
