@@ -113,17 +113,23 @@ static void write_unmap(u32 pid, u64 address, u64 size)
 			   ARRAY_SIZE(ints));
 }
 
-/* A step per mapping in the range, executable or not: a small part of what unmapping it costs. */
+/* So many mappings are looked at with preemption off; then the rest of the range is recorded as one. */
+#define UNMAPPED_AT_ONCE 256
+
+/* All of the range goes, so that a record of a part in which nothing was executable does no harm. */
 void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	VMA_ITERATOR(iterator, mm, start);
 	struct vm_area_struct *vma;
+	unsigned int looked_at = 0;
 
 	if (!READ_ONCE(active))
 		return;
 	for_each_vma_range(iterator, vma, end) {
 		const unsigned long from = max(start, vma->vm_start);
 
+		if (looked_at++ == UNMAPPED_AT_ONCE)
+			return write_unmap(current->tgid, from, end - from);
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		if (with_anonymous || !vma_is_anonymous(vma))
@@ -133,6 +139,7 @@ void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned 
 
 /* ---- all mappings of an address space ---- */
 
+/* The mmap_lock is held. */
 int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
 {
 	VMA_ITERATOR(iterator, mm, 0);
@@ -142,15 +149,10 @@ int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
 	buffer = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (!buffer)
 		return -ENOMEM;
-	if (mmap_read_lock_killable(mm)) {
-		kfree(buffer);
-		return -EINTR;
-	}
 	for_each_vma(iterator, vma) {
 		if (vma->vm_flags & VM_EXEC)
 			write_mapping(pid, vma, buffer);
 	}
-	mmap_read_unlock(mm);
 	kfree(buffer);
 	return 0;
 }

@@ -255,7 +255,7 @@ void pitrace_maps_stop(void);
 void pitrace_maps_mapped(unsigned long address);
 /* A recording path: [start, end) is about to be unmapped. The mmap_lock is held for writing. */
 void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned long end);
-/* Writes the executable mappings of an address space. May sleep; -ENOMEM, -EINTR. */
+/* Writes the executable mappings of an address space, whose mmap_lock is held. May sleep; -ENOMEM. */
 int pitrace_maps_describe(u32 pid, struct mm_struct *mm);
 /* Waits, a second at most, for the records that pitrace_maps_mapped() has promised. */
 void pitrace_maps_drain(void);
@@ -265,9 +265,13 @@ void pitrace_maps_drain(void);
 struct pitrace_tasks {
 	struct task_struct **task; /* one reference each */
 	unsigned int count;
+	unsigned int space;
 };
 
-/* All there are; a process's leader before its other threads. 0, -ENOMEM or -EINTR. */
+/*
+ * All that are there from the beginning to the end of it; a process's leader before its other threads. A thread that
+ * becomes a leader meanwhile may be there twice. 0, -ENOMEM or -EINTR.
+ */
 int pitrace_tasks_collect(struct pitrace_tasks *tasks);
 /* Makes pitrace_tasks_contain() possible; loses the order. */
 void pitrace_tasks_sort(struct pitrace_tasks *tasks);

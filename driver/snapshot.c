@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a reader must know before the first event: the start-up group, and everything that runs. */
 
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include <linux/mmap_lock.h>
 #include <linux/rwsem.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -85,36 +88,75 @@ static struct mm_struct *get_process_mm(struct task_struct *leader)
 }
 
 /*
+ * A process's locks can be held for as long as a file system likes that one of its threads waits for, such as one of
+ * another user's own program. The session's lock is held here, so waiting for them has a bound, for each and for all
+ * together; a process that was not waited for any longer is one loss. In jiffies.
+ */
+#define WAIT_FOR_ONE (HZ / 4)
+#define WAIT_FOR_ALL (2 * HZ)
+
+/* 0, -EAGAIN (counted as a loss) or -EINTR. patience: what is left of WAIT_FOR_ALL. */
+static int wait_for_lock(struct rw_semaphore *lock, unsigned int *patience)
+{
+	unsigned int left = min_t(unsigned int, WAIT_FOR_ONE, *patience);
+
+	while (!down_read_trylock(lock)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!left) {
+			pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
+			return -EAGAIN;
+		}
+		schedule_timeout_killable(1);
+		left--;
+		--*patience;
+	}
+	return 0;
+}
+
+static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *patience)
+{
+	int error = wait_for_lock(&mm->mmap_lock, patience);
+
+	if (error)
+		return error;
+	error = pitrace_maps_describe(pid, mm);
+	mmap_read_unlock(mm);
+	return error;
+}
+
+/*
  * exec holds the exec_update_lock from the moment it replaces the address space until after its
  * CREATE record: the mappings written here belong either all to the image before that or all to
  * the one after.
  */
-static int describe_mappings(struct task_struct *leader)
+static int describe_mappings(struct task_struct *leader, unsigned int *patience)
 {
 	struct mm_struct *mm;
-	int error = 0;
+	int error;
 
 	if (leader->flags & PF_KTHREAD)
 		return 0;
-	if (down_read_killable(&leader->signal->exec_update_lock))
-		return -EINTR;
+	error = wait_for_lock(&leader->signal->exec_update_lock, patience);
+	if (error)
+		return error == -EAGAIN ? 0 : error;
 	mm = get_process_mm(leader);
 	if (mm) {
-		error = pitrace_maps_describe(leader->tgid, mm);
+		error = describe_locked(leader->tgid, mm, patience);
 		/* The last reference may be ours; tearing down must not wait under the lock. */
 		mmput_async(mm);
 	}
 	up_read(&leader->signal->exec_update_lock);
-	return error;
+	return error == -EAGAIN ? 0 : error;
 }
 
-static int describe_process(struct task_struct *leader)
+static int describe_process(struct task_struct *leader, unsigned int *patience)
 {
 	write_existing_parent(leader);
 	pitrace_mte_inner(leader);
 	write_task_name(PITRACE_MTE_NAME, leader,
 			pitrace_arch_task_is_32bit(leader) ? PITRACE_NAME_32 : PITRACE_NAME_64);
-	return describe_mappings(leader);
+	return describe_mappings(leader, patience);
 }
 
 static void describe_thread(struct task_struct *thread, enum pitrace_snapshot when)
@@ -129,7 +171,7 @@ static void describe_thread(struct task_struct *thread, enum pitrace_snapshot wh
 
 /* Those not in known. How many they were, or -EINTR, -ENOMEM. */
 static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_tasks *known,
-			enum pitrace_snapshot when)
+			enum pitrace_snapshot when, unsigned int *patience)
 {
 	unsigned int i;
 	int described = 0;
@@ -142,7 +184,7 @@ static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_
 			continue;
 		described++;
 		if (thread_group_leader(task))
-			error = describe_process(task);
+			error = describe_process(task, patience);
 		else
 			describe_thread(task, when);
 		cond_resched();
@@ -168,13 +210,14 @@ void pitrace_snapshot_kernel(void)
 int pitrace_snapshot_tasks(enum pitrace_snapshot when)
 {
 	struct pitrace_tasks known = {}, tasks;
+	unsigned int patience = WAIT_FOR_ALL;
 	int round, found = 1;
 
 	for (round = 0; round < ROUNDS && found > 0; round++) {
 		found = pitrace_tasks_collect(&tasks);
 		if (found)
 			break;
-		found = describe_new(&tasks, &known, when);
+		found = describe_new(&tasks, &known, when, &patience);
 		pitrace_tasks_sort(&tasks);
 		/* Whatever was known and still lives is in tasks too. */
 		pitrace_tasks_release(&known);

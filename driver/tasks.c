@@ -2,48 +2,118 @@
 /* Sets of tasks: all that exist at one time, and whether one is among them. */
 
 #include <linux/bsearch.h>
+#include <linux/idr.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/string.h>
 
 #include "pitrace.h"
 
-/* 0, or how many there are when there is no room for all. */
-static unsigned int fill(struct pitrace_tasks *tasks, unsigned int room)
+/* So many ids are looked at in one RCU section. */
+#define IDS_AT_ONCE 256
+
+/* 0 or -ENOMEM. */
+static int make_space(struct pitrace_tasks *tasks, unsigned int wanted)
 {
-	struct task_struct *process, *task;
-	unsigned int found = 0;
+	struct task_struct **task;
+	unsigned int space;
+
+	if (tasks->space >= wanted)
+		return 0;
+	space = max(wanted, tasks->space + tasks->space / 2);
+	task = kvmalloc_array(space, sizeof(*task), GFP_KERNEL);
+	if (!task)
+		return -ENOMEM;
+	if (tasks->count)
+		memcpy(task, tasks->task, tasks->count * sizeof(*task));
+	kvfree(tasks->task);
+	tasks->task = task;
+	tasks->space = space;
+	return 0;
+}
+
+/*
+ * Adds the tasks with the next ids from *id on, for which there is space: processes, by their leaders, or other threads.
+ * False: there are no more.
+ */
+static bool add_some(struct pitrace_tasks *tasks, int *id, bool leaders)
+{
+	struct task_struct *task;
+	struct pid *pid = NULL;
+	unsigned int i;
 
 	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		if (found++ < room)
+	for (i = 0; i < IDS_AT_ONCE; i++, (*id)++) {
+		pid = idr_get_next(&init_pid_ns.idr, id);
+		if (!pid)
+			break;
+		task = pid_task(pid, PIDTYPE_PID);
+		if (task && thread_group_leader(task) == leaders)
 			tasks->task[tasks->count++] = get_task_struct(task);
 	}
 	rcu_read_unlock();
-	return found > room ? found : 0;
+	return pid;
 }
 
-int pitrace_tasks_collect(struct pitrace_tasks *tasks)
+/* 0, -ENOMEM or -EINTR. */
+static int add_all(struct pitrace_tasks *tasks, bool leaders)
 {
-	unsigned int room = 1024;
+	int error, id = 1;
+	bool more;
 
-	for (;;) {
-		tasks->count = 0;
-		tasks->task = kvmalloc_array(room, sizeof(*tasks->task), GFP_KERNEL);
-		if (!tasks->task)
-			return -ENOMEM;
-		room = fill(tasks, room);
-		if (!room)
-			return 0;
-		pitrace_tasks_release(tasks);
+	do {
+		error = make_space(tasks, tasks->count + IDS_AT_ONCE);
+		if (error)
+			return error;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		/* For those that start meanwhile. */
-		room += room / 4;
-	}
+		more = add_some(tasks, &id, leaders);
+		cond_resched();
+	} while (more);
+	return 0;
+}
+
+static void reverse(struct task_struct **task, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count / 2; i++)
+		swap(task[i], task[count - 1 - i]);
+}
+
+/* The second part comes first; each keeps its order. */
+static void exchange(struct pitrace_tasks *tasks, unsigned int first)
+{
+	const unsigned int second = tasks->count - first;
+
+	reverse(tasks->task, tasks->count);
+	reverse(tasks->task, second);
+	reverse(tasks->task + second, first);
+}
+
+/* A thread that calls exec becomes a leader, and never the other way round: leaders are looked for last. */
+int pitrace_tasks_collect(struct pitrace_tasks *tasks)
+{
+	unsigned int others;
+	int error;
+
+	memset(tasks, 0, sizeof(*tasks));
+	error = add_all(tasks, false);
+	others = tasks->count;
+	if (!error)
+		error = add_all(tasks, true);
+	if (error)
+		pitrace_tasks_release(tasks);
+	else
+		exchange(tasks, others);
+	return error;
 }
 
 static int compare(const void *a, const void *b)
@@ -72,4 +142,5 @@ void pitrace_tasks_release(struct pitrace_tasks *tasks)
 		put_task_struct(tasks->task[--tasks->count]);
 	kvfree(tasks->task);
 	tasks->task = NULL;
+	tasks->space = 0;
 }
