@@ -13,6 +13,7 @@
 #ifndef PITRACE_PTT_H
 #define PITRACE_PTT_H
 
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/percpu.h>
@@ -24,14 +25,16 @@
 
 #include "way_out.h"
 
-/* A slot that tells of a thread, and who has it. */
+/* A slot that shows a thread's account, or is in its area's list of free ones. */
 struct pitrace_ptt_bound {
 	struct pitrace_ptt_slot *slot;
 	struct pitrace_ptt_account *account; /* under the PTT lock */
-	bool taken; /* cleared by the thread's end, and by that of its credentials */
+	struct llist_node link; /* while it is free */
+	struct llist_head *free; /* where it goes then; the area is there as long as hooks can find this */
+	u32 number; /* in its area */
+	u32 shown; /* metrics, a bit each */
 	bool in_part; /* of the values, or of the interrupts, something is not for the thread */
 	bool vectors; /* the interrupts are */
-	u32 shown; /* metrics, a bit each */
 	const struct cred *cred; /* a reference, of the thread when it got the slot; to compare with */
 };
 

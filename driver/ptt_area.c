@@ -11,15 +11,19 @@
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
+#include <linux/hashtable.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
+#include <linux/xarray.h>
 
 #include "compat.h"
 #include "pitrace.h"
@@ -29,120 +33,183 @@
 #define AREA_PAGES ((u32)(PITRACE_PTT_AREA_BYTES / PAGE_SIZE))
 
 /* The pages of all areas of one user, who may not trace the system. */
-static unsigned int ptt_pages = 2048;
+static unsigned int ptt_pages = 4096;
 module_param(ptt_pages, uint, 0644);
 MODULE_PARM_DESC(ptt_pages, "pages that PTT may use for the threads of one unprivileged user");
 
-/* All but mm and user under the PTT lock; pages are added only. */
+/* What the areas of one user have together; under the PTT lock. */
+struct owner {
+	struct hlist_node link;
+	kuid_t uid;
+	u32 areas;
+	u32 pages;
+};
+
+/* One page of slots. */
+struct chunk {
+	struct page *page;
+	struct pitrace_ptt_bound bound[];
+};
+
+/* All but mm, owner and free under the PTT lock; chunks are added only. */
 struct area {
 	struct list_head link;
 	struct mm_struct *mm; /* to compare with; its owner is the only user */
-	kuid_t user;
+	struct owner *owner;
 	enum pitrace_ptt_sees sees; /* who opened it, as perf's events belong to who opened them */
-	u32 pages;
-	u32 hint; /* where to look for a slot that is free */
-	struct page *page[AREA_PAGES]; /* read by faults at any time */
-	struct pitrace_ptt_bound *bound[AREA_PAGES]; /* PAGE_SLOTS each */
+	u32 chunks;
+	u32 most; /* chunks: as far as its mapping goes */
+	struct llist_head free; /* slots that are nobody's; hooks add to it, the PTT lock is held to take from it */
+	struct xarray chunk; /* by number; read by faults at any time */
 };
 
 static LIST_HEAD(areas);
+static DEFINE_HASHTABLE(owners, 8);
+
+/* ---- users, under the lock ---- */
+
+static struct owner *find_owner(kuid_t uid)
+{
+	struct owner *owner;
+
+	hash_for_each_possible(owners, owner, link, __kuid_val(uid)) {
+		if (uid_eq(owner->uid, uid))
+			return owner;
+	}
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct owner *get_owner(kuid_t uid)
+{
+	struct owner *owner = find_owner(uid);
+
+	if (!owner) {
+		owner = kzalloc(sizeof(*owner), GFP_KERNEL_ACCOUNT);
+		if (!owner)
+			return NULL;
+		owner->uid = uid;
+		hash_add(owners, &owner->link, __kuid_val(uid));
+	}
+	owner->areas++;
+	return owner;
+}
+
+static void put_owner(struct area *area)
+{
+	struct owner *owner = area->owner;
+
+	owner->pages -= area->chunks;
+	if (--owner->areas)
+		return;
+	hash_del(&owner->link);
+	kfree(owner);
+}
 
 /* ---- slots, under the lock ---- */
 
-static struct pitrace_ptt_bound *bound_of(struct area *area, u32 number)
+static void free_chunk(struct chunk *chunk)
 {
-	return area->bound[number / PAGE_SLOTS] + number % PAGE_SLOTS;
+	if (chunk->page)
+		__free_page(chunk->page);
+	kfree(chunk);
 }
 
-static unsigned int pages_of(kuid_t user)
+/* NULL: no memory. */
+static struct chunk *new_chunk(struct area *area)
 {
-	unsigned int pages = 0;
-	struct area *area;
-
-	list_for_each_entry(area, &areas, link) {
-		if (uid_eq(area->user, user))
-			pages += area->pages;
-	}
-	return pages;
-}
-
-static int add_page(struct area *area)
-{
-	struct pitrace_ptt_bound *bound;
 	struct pitrace_ptt_slot *slot;
-	struct page *page;
+	struct chunk *chunk;
 	u32 i;
 
-	if (area->pages == AREA_PAGES)
-		return -ENOSPC;
-	if (pages_of(area->user) >= READ_ONCE(ptt_pages) && !perfmon_capable())
-		return -EDQUOT;
-	bound = kcalloc(PAGE_SLOTS, sizeof(*bound), GFP_KERNEL_ACCOUNT);
-	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!bound || !page) {
-		kfree(bound);
-		if (page)
-			__free_page(page);
-		return -ENOMEM;
+	chunk = kzalloc(struct_size(chunk, bound, PAGE_SLOTS), GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return NULL;
+	chunk->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!chunk->page) {
+		kfree(chunk);
+		return NULL;
 	}
-	slot = page_address(page);
-	for (i = 0; i < PAGE_SLOTS; i++)
-		bound[i].slot = slot + i;
-	area->bound[area->pages] = bound;
-	smp_store_release(&area->page[area->pages], page);
-	area->pages++;
+	slot = page_address(chunk->page);
+	for (i = 0; i < PAGE_SLOTS; i++) {
+		chunk->bound[i].slot = slot + i;
+		chunk->bound[i].number = area->chunks * PAGE_SLOTS + i;
+		chunk->bound[i].free = &area->free;
+	}
+	return chunk;
+}
+
+static int add_chunk(struct area *area)
+{
+	struct chunk *chunk;
+	int error;
+	u32 i;
+
+	if (area->chunks >= READ_ONCE(area->most))
+		return -ENOSPC;
+	if (area->owner->pages >= READ_ONCE(ptt_pages) && !perfmon_capable())
+		return -EDQUOT;
+	chunk = new_chunk(area);
+	if (!chunk)
+		return -ENOMEM;
+	error = xa_err(xa_store(&area->chunk, area->chunks, chunk, GFP_KERNEL_ACCOUNT));
+	if (error) {
+		free_chunk(chunk);
+		return error;
+	}
+	area->chunks++;
+	area->owner->pages++;
+	/* The first one is taken first. */
+	for (i = PAGE_SLOTS; i--;)
+		llist_add(&chunk->bound[i].link, &area->free);
 	return 0;
 }
 
-static bool take(struct pitrace_ptt_bound *bound)
+/* NULL and an error: there is none. */
+static struct pitrace_ptt_bound *take_slot(struct area *area, int *error)
 {
-	if (smp_load_acquire(&bound->taken))
-		return false;
-	bound->taken = true;
-	return true;
-}
+	struct llist_node *node = llist_del_first(&area->free);
 
-/* The number of a slot, or an error. */
-static int take_slot(struct area *area)
-{
-	const u32 slots = area->pages * PAGE_SLOTS;
-	u32 i, number;
-	int error;
-
-	for (i = 0; i < slots; i++) {
-		number = (area->hint + i) % slots;
-		if (take(bound_of(area, number))) {
-			area->hint = number + 1;
-			return (int)number;
-		}
+	if (!node) {
+		*error = add_chunk(area);
+		if (*error)
+			return NULL;
+		node = llist_del_first(&area->free);
 	}
-	error = add_page(area);
-	if (error)
-		return error;
-	bound_of(area, slots)->taken = true;
-	area->hint = slots + 1;
-	return (int)slots;
+	return llist_entry(node, struct pitrace_ptt_bound, link);
 }
 
 static int attach(struct area *area, u64 *offset)
 {
 	struct pitrace_ptt_bound *bound;
-	int number, error;
+	int error;
 
-	number = take_slot(area);
-	if (number < 0)
-		return number;
-	bound = bound_of(area, number);
+	bound = take_slot(area, &error);
+	if (!bound)
+		return error;
 	if (bound->cred)
 		put_cred(bound->cred);
 	bound->cred = get_cred(current_real_cred());
 	error = pitrace_ptt_bind(bound, area->sees);
 	if (error) {
-		bound->taken = false;
+		llist_add(&bound->link, &area->free);
 		return error;
 	}
-	*offset = (u64)number * sizeof(struct pitrace_ptt_slot);
+	*offset = (u64)bound->number * sizeof(struct pitrace_ptt_slot);
 	return 0;
+}
+
+static void for_each_bound(struct area *area, void (*what)(struct pitrace_ptt_bound *))
+{
+	unsigned long number;
+	struct chunk *chunk;
+	u32 i;
+
+	xa_for_each(&area->chunk, number, chunk) {
+		for (i = 0; i < PAGE_SLOTS; i++)
+			what(&chunk->bound[i]);
+		cond_resched();
+	}
 }
 
 /* A thread that ends meanwhile does the same: whoever comes first. */
@@ -150,17 +217,9 @@ static void let_go(struct pitrace_ptt_bound *bound)
 {
 	struct pitrace_ptt_account *account = bound->account;
 
-	if (bound->taken && account)
+	if (account)
 		cmpxchg(&account->bound, bound, NULL);
 	bound->account = NULL;
-}
-
-static void for_each_bound(struct area *area, void (*what)(struct pitrace_ptt_bound *))
-{
-	u32 number;
-
-	for (number = 0; number < area->pages * PAGE_SLOTS; number++)
-		what(bound_of(area, number));
 }
 
 static void silence(struct pitrace_ptt_bound *bound)
@@ -168,10 +227,11 @@ static void silence(struct pitrace_ptt_bound *bound)
 	WRITE_ONCE(bound->slot->active, 0);
 }
 
+/* No hook runs: all of a list that has been made empty. */
 static void forget(struct pitrace_ptt_bound *bound)
 {
 	bound->account = NULL;
-	bound->taken = false;
+	llist_add(&bound->link, bound->free);
 }
 
 static void forget_cred(struct pitrace_ptt_bound *bound)
@@ -192,8 +252,10 @@ void pitrace_ptt_areas_forget(void)
 {
 	struct area *area;
 
-	list_for_each_entry(area, &areas, link)
+	list_for_each_entry(area, &areas, link) {
+		init_llist_head(&area->free);
 		for_each_bound(area, forget);
+	}
 }
 
 /* ---- the device ---- */
@@ -204,17 +266,25 @@ static int area_open(struct inode *inode, struct file *file)
 
 	if (!current->mm)
 		return -EPERM;
-	area = kvzalloc(sizeof(*area), GFP_KERNEL_ACCOUNT);
+	area = kzalloc(sizeof(*area), GFP_KERNEL_ACCOUNT);
 	if (!area)
 		return -ENOMEM;
+	area->sees = pitrace_ptt_rights();
+	area->most = AREA_PAGES;
+	init_llist_head(&area->free);
+	xa_init(&area->chunk);
+	mutex_lock(&pitrace_ptt_lock);
+	area->owner = get_owner(current_euid());
+	if (area->owner)
+		list_add(&area->link, &areas);
+	mutex_unlock(&pitrace_ptt_lock);
+	if (!area->owner) {
+		kfree(area);
+		return -ENOMEM;
+	}
 	area->mm = current->mm;
 	mmgrab(area->mm);
-	area->user = current_euid();
-	area->sees = pitrace_ptt_rights();
 	file->private_data = area;
-	mutex_lock(&pitrace_ptt_lock);
-	list_add(&area->link, &areas);
-	mutex_unlock(&pitrace_ptt_lock);
 	return nonseekable_open(inode, file);
 }
 
@@ -222,36 +292,34 @@ static int area_open(struct inode *inode, struct file *file)
 static int area_release(struct inode *inode, struct file *file)
 {
 	struct area *area = file->private_data;
-	u32 i;
+	unsigned long number;
+	struct chunk *chunk;
 
 	mutex_lock(&pitrace_ptt_lock);
 	for_each_bound(area, let_go);
 	list_del(&area->link);
+	put_owner(area);
 	mutex_unlock(&pitrace_ptt_lock);
-	if (area->pages)
+	if (area->chunks)
 		synchronize_rcu();
 	for_each_bound(area, forget_cred);
-	for (i = 0; i < area->pages; i++) {
-		__free_page(area->page[i]);
-		kfree(area->bound[i]);
-	}
+	xa_for_each(&area->chunk, number, chunk)
+		free_chunk(chunk);
+	xa_destroy(&area->chunk);
 	mmdrop(area->mm);
-	kvfree(area);
+	kfree(area);
 	return 0;
 }
 
 static vm_fault_t area_fault(struct vm_fault *fault)
 {
 	struct area *area = fault->vma->vm_private_data;
-	struct page *page;
+	struct chunk *chunk = xa_load(&area->chunk, fault->pgoff);
 
-	if (fault->pgoff >= AREA_PAGES)
+	if (!chunk)
 		return VM_FAULT_SIGBUS;
-	page = smp_load_acquire(&area->page[fault->pgoff]);
-	if (!page)
-		return VM_FAULT_SIGBUS;
-	get_page(page);
-	fault->page = page;
+	get_page(chunk->page);
+	fault->page = chunk->page;
 	return 0;
 }
 
@@ -261,15 +329,18 @@ static const struct vm_operations_struct area_mapping = { .fault = area_fault };
 static int area_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct area *area = file->private_data;
+	const unsigned long bytes = vma->vm_end - vma->vm_start;
 
 	if (vma->vm_mm != area->mm)
 		return -EPERM;
-	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != PITRACE_PTT_AREA_BYTES)
+	if (vma->vm_pgoff || bytes > PITRACE_PTT_AREA_BYTES)
 		return -EINVAL;
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
 	pitrace_vm_flags_change(vma, VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP,
 				VM_MAYWRITE | VM_MAYEXEC);
+	/* A slot behind the end of the mapping would be of no use. */
+	WRITE_ONCE(area->most, (u32)(bytes / PAGE_SIZE));
 	vma->vm_private_data = area;
 	vma->vm_ops = &area_mapping;
 	return 0;

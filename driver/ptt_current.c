@@ -50,7 +50,6 @@ int pitrace_ptt_bind(struct pitrace_ptt_bound *bound, enum pitrace_ptt_sees sees
 int pitrace_ptt_unbind(void)
 {
 	struct pitrace_ptt_account *account;
-	struct pitrace_ptt_bound *bound;
 	unsigned long flags;
 	int error;
 
@@ -59,11 +58,8 @@ int pitrace_ptt_unbind(void)
 	if (!error && !account->bound)
 		error = -EINVAL;
 	if (!error) {
-		bound = account->bound;
-		account->bound = NULL;
-		bound->slot->active = 0;
-		bound->account = NULL;
-		bound->taken = false;
+		account->bound->account = NULL;
+		pitrace_ptt_end_slot(account);
 	}
 	local_irq_restore(flags);
 	return error;

@@ -21,7 +21,11 @@ struct pitrace_ptt_table pitrace_ptt_table;
 static unsigned long *in_use; /* by number; 0 is never free */
 static u32 room;
 static u32 next_free; /* a guess */
-static bool exhausted; /* nobody looks for a free one until some are given back */
+static bool exhausted; /* no hook looks for a free one until some are given back */
+
+/* Accounts whose threads have ended: the newest, and by number the one before it; 0: none. */
+static u32 ended;
+static u32 *ended_before;
 
 /* Of accounts that were given back. */
 static struct pitrace_ptt_dump forgotten;
@@ -39,6 +43,7 @@ static DEFINE_IRQ_WORK(give_back_soon, start_give_back);
 
 /* ---- for hooks ---- */
 
+/* Interrupts are off: it looks at each word of the bitmap twice, at most, of which there are 16,385 at most. */
 static u32 take_free(void)
 {
 	u32 number = READ_ONCE(next_free);
@@ -78,22 +83,35 @@ struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoc
 	account->task = task;
 	account->epoch = epoch;
 	account->saved = PITRACE_PTT_NOT_SAVED;
-	/* has_ended() looks at it first. */
+	/* Dumps look at it first: pitrace_ptt_next_thread(). */
 	smp_store_release(&account->tid, tid);
 	WRITE_ONCE(pitrace_ptt_table.by_tid[tid], number);
 	return account;
 }
 
+/* Closing the handle does the same from another CPU: the one that finds the slot frees it. */
 void pitrace_ptt_end_slot(struct pitrace_ptt_account *account)
 {
-	struct pitrace_ptt_bound *bound = READ_ONCE(account->bound);
+	struct pitrace_ptt_bound *bound;
 
+	if (likely(!READ_ONCE(account->bound)))
+		return;
+	bound = xchg(&account->bound, NULL);
 	if (!bound)
 		return;
-	WRITE_ONCE(account->bound, NULL);
 	WRITE_ONCE(bound->slot->active, 0);
 	/* After that the slot may be another thread's. */
-	smp_store_release(&bound->taken, false);
+	llist_add(&bound->link, bound->free);
+}
+
+/* Again only where another CPU has done the same meanwhile. */
+static void add_to_ended(u32 number)
+{
+	u32 newest = READ_ONCE(ended);
+
+	do
+		ended_before[number] = newest;
+	while (!try_cmpxchg(&ended, &newest, number));
 }
 
 void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task)
@@ -106,8 +124,9 @@ void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_stru
 	/* Unless its id is another thread's already. */
 	cmpxchg(&pitrace_ptt_table.by_tid[account->tid], number, 0);
 	pitrace_ptt_end_slot(account);
+	WRITE_ONCE(account->task, NULL);
 	/* After that the account may be another thread's. */
-	smp_store_release(&account->task, NULL);
+	add_to_ended(number);
 	if (READ_ONCE(exhausted))
 		irq_work_queue(&give_back_soon);
 }
@@ -125,34 +144,26 @@ static void forget(const struct pitrace_ptt_account *account)
 		forgotten.forgotten[i] += account->value[i];
 }
 
-/* One that was taken and not yet filled has no tid. */
-static bool has_ended(const struct pitrace_ptt_account *account)
-{
-	return smp_load_acquire(&account->tid) && !smp_load_acquire(&account->task);
-}
-
 static void give_back(struct work_struct *unused)
 {
 	struct pitrace_ptt_account *account;
-	bool some = false;
-	u32 number;
+	u32 first = 0, number, next;
 
 	mutex_lock(&pitrace_ptt_lock);
-	if (pitrace_ptt_is_active()) {
-		for_each_set_bit(number, in_use, room) {
-			account = pitrace_ptt_table.account + number;
-			if (!has_ended(account))
-				continue;
-			forget(account);
-			account->tid = 0;
-			/* Before anybody takes it. */
-			smp_mb__before_atomic();
-			clear_bit(number, in_use);
-			some = true;
-		}
-		if (some)
-			WRITE_ONCE(exhausted, false);
+	if (pitrace_ptt_is_active())
+		first = xchg(&ended, 0);
+	for (number = first; number; number = next) {
+		account = pitrace_ptt_table.account + number;
+		next = ended_before[number];
+		forget(account);
+		account->tid = 0;
+		/* After that it is another thread's, which may end at once. */
+		smp_mb__before_atomic();
+		clear_bit(number, in_use);
+		cond_resched();
 	}
+	if (first)
+		WRITE_ONCE(exhausted, false);
 	mutex_unlock(&pitrace_ptt_lock);
 }
 
@@ -189,8 +200,9 @@ int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
 	room = threads + 1;
 	pitrace_ptt_table.account = vzalloc(array_size(room, sizeof(*pitrace_ptt_table.account)));
 	pitrace_ptt_table.by_tid = vzalloc(array_size(pids, sizeof(*pitrace_ptt_table.by_tid)));
+	ended_before = vzalloc(array_size(room, sizeof(*ended_before)));
 	in_use = bitmap_zalloc(room, GFP_KERNEL);
-	if (!pitrace_ptt_table.account || !pitrace_ptt_table.by_tid || !in_use) {
+	if (!pitrace_ptt_table.account || !pitrace_ptt_table.by_tid || !ended_before || !in_use) {
 		pitrace_ptt_threads_free();
 		return -ENOMEM;
 	}
@@ -198,6 +210,7 @@ int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
 	/* 0 stands for none; its task is that of nobody. */
 	set_bit(0, in_use);
 	next_free = 1;
+	ended = 0;
 	exhausted = false;
 	memset(&forgotten, 0, sizeof(forgotten));
 	return 0;
@@ -207,8 +220,10 @@ void pitrace_ptt_threads_free(void)
 {
 	vfree(pitrace_ptt_table.account);
 	vfree(pitrace_ptt_table.by_tid);
+	vfree(ended_before);
 	bitmap_free(in_use);
 	memset(&pitrace_ptt_table, 0, sizeof(pitrace_ptt_table));
+	ended_before = NULL;
 	in_use = NULL;
 	room = 0;
 }

@@ -52,7 +52,7 @@ struct pitrace_ptt_metric {
 #define PITRACE_PTT_FORCE 2
 
 #define PITRACE_PTT_THREADS_MIN	    1024
-#define PITRACE_PTT_THREADS_DEFAULT 32768
+#define PITRACE_PTT_THREADS_DEFAULT 131072
 #define PITRACE_PTT_THREADS_MAX	    1048576
 
 struct pitrace_ptt_init {
@@ -109,7 +109,7 @@ struct pitrace_ptt_info {
 #define PITRACE_PTT_IOC_INFO _IOR(PITRACE_IOC_MAGIC, 0x53, struct pitrace_ptt_info)
 
 /* ---- /dev/pitrace-ptt: threads of the caller's own ---------------------------------------------
- * For the process that opened it. mmap() of PITRACE_PTT_AREA_BYTES at offset 0, read-only; a child has no
+ * For the process that opened it. mmap() of PITRACE_PTT_AREA_BYTES, or of less for fewer slots, at offset 0, read-only; a child has no
  * part in it. ATTACH has a slot of it tell of the calling thread, whose place it returns; closing the
  * handle, the thread's end, exec, any change of its credentials, DETACH and TERM end that; its account goes on. READ
  * tells what the thread has had until now, also without a slot, in PITRACE_PTT_METRICS values.
@@ -124,7 +124,7 @@ struct pitrace_ptt_info {
  * the thread has a slot; EINVAL: DETACH without one; EDQUOT: this user has as many pages as it may (module
  * parameter ptt_pages); ENOSPC: no account or no slot is left; ENOMEM; EINTR.
  */
-#define PITRACE_PTT_AREA_BYTES (4ul << 20)
+#define PITRACE_PTT_AREA_BYTES (16ul << 20)
 
 struct pitrace_ptt_read {
 	__u64 dispatches;

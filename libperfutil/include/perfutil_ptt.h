@@ -75,7 +75,7 @@ int PttInit(int count, const int ids[], int priv);
 struct pi_ptt_options {
 	size_t size;          /* set to sizeof(struct pi_ptt_options) by the caller */
 	unsigned int flags;   /* PI_PTT_* */
-	unsigned int threads; /* how many there is room for at a time; 0: the default of 32,768 */
+	unsigned int threads; /* how many there is room for at a time; 0: the default of 131,072 */
 };
 
 /* Our addition: as PttInit(), by name: CYCLES, INSTR, page-faults, context-switches,

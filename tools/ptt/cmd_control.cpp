@@ -56,15 +56,15 @@ cli::OptionTable init_table() {
       "measure for two seconds what interrupts leave on the thread, and take it from all threads; "
       "and what dispatches leave, which varies and stays")(
       "threads", cli::text("N"),
-      "accounts for so many threads at a time: 1024 to 1048576, or default (32768), large "
-      "(131072), max");
+      "accounts for so many threads at a time: 1024 to 1048576, or default (131072), large "
+      "(524288), max");
   constexpr int words_most = 16;
   table.positional("words", words_most);
   return table;
 }
 
 std::optional<unsigned int> parse_threads(const std::string& text) {
-  constexpr unsigned int least = 1024, large = 131072, most = 1048576;
+  constexpr unsigned int least = 1024, large = 524288, most = 1048576;
   if (text == "default") return 0;
   if (text == "large") return large;
   if (text == "max") return most;
