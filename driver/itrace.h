@@ -36,6 +36,7 @@ struct pitrace_it_thread {
 	u32 missing; /* of those, how many the gap before ip lacks */
 	u32 bounded; /* steps in a row that nobody can preempt */
 	u32 slow_ticks; /* in a row, of the timer, in which few steps were made */
+	u32 late_ticks; /* in a row, of the timer, in which another thread was due */
 	u32 tick_steps; /* since the last of them */
 	unsigned long tick; /* its jiffies */
 	struct pitrace_insn insn; /* what stands at ip */

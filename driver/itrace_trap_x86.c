@@ -27,6 +27,12 @@
 #define SLOW_TICKS_MAX 64
 
 /*
+ * Kernels that do not preempt kernel code let it go on although another thread is due. Without steps it would be done in no
+ * time, as a walk over all code that can be patched is; stepped, it would keep the processor for minutes.
+ */
+#define LATE_TICKS_MAX 64
+
+/*
  * How many POPF in a row are done in one trap, with interrupts off. Those behind them trap one by one: the processor
  * looks at the trap flag before it executes an instruction, so that one which clears it traps as well.
  */
@@ -46,7 +52,8 @@ static noinline bool too_slow(struct pitrace_it_thread *thread, unsigned long no
 	thread->tick = now;
 	thread->tick_steps = 0;
 	thread->slow_ticks = slow ? thread->slow_ticks + 1 : 0;
-	return thread->slow_ticks >= SLOW_TICKS_MAX;
+	thread->late_ticks = need_resched() ? thread->late_ticks + 1 : 0;
+	return thread->slow_ticks >= SLOW_TICKS_MAX || thread->late_ticks >= LATE_TICKS_MAX;
 }
 
 /* Too long, with nobody able to preempt it, or too slow? The step is counted. */

@@ -160,6 +160,7 @@ static __always_inline void begin_stretch(struct pitrace_it_thread *thread)
 {
 	thread->bounded = 0;
 	thread->slow_ticks = 0;
+	thread->late_ticks = 0;
 }
 
 /* The kernel is followed from here on, as soon as the module is left. The last thing that a hook does. */

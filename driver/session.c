@@ -59,7 +59,6 @@ static void finish(void)
 	session.state = PITRACE_TRACE_INIT;
 	session.suspended = false;
 	publish();
-	pitrace_itrace_trace_ends();
 	session.stop_time = pitrace_clock();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 	pitrace_gate_close(PITRACE_BUFFER_MTE);
@@ -91,8 +90,10 @@ static int turn_on(void)
 	return error;
 }
 
+/* ITrace first: the caller may be followed, and what stops sources looks at much of the kernel's code. */
 static void turn_off(void)
 {
+	pitrace_itrace_trace_ends();
 	session.state = PITRACE_TRACE_INIT;
 	apply();
 	finish();
@@ -142,11 +143,12 @@ static int discard(void)
 /* As turn_off(), and everything is given back. For an owner who is gone as well. */
 static void terminate(void)
 {
+	pitrace_itrace_trace_ends();
+	pitrace_itrace_remove();
 	if (session.state == PITRACE_TRACE_ON) {
 		pitrace_sources_stop();
 		finish();
 	}
-	pitrace_itrace_remove();
 	pitrace_stacks_reset();
 	pitrace_tprof_event_reset();
 	pitrace_buffers_free();
@@ -318,13 +320,20 @@ static int set_majors(u32 major, bool on)
 
 static int change_majors(struct file *file, u32 major, bool on)
 {
+	DECLARE_BITMAP(before, PITRACE_MAJORS);
 	int error = lock_as_owner(file);
 
 	if (error)
 		return error;
+	bitmap_copy(before, session.enabled, PITRACE_MAJORS);
 	error = set_majors(major, on);
 	if (!error)
 		error = apply();
+	/* A source that could not start is not said to run, and those that were started with it stop. */
+	if (error) {
+		bitmap_copy(session.enabled, before, PITRACE_MAJORS);
+		apply();
+	}
 	publish();
 	mutex_unlock(&lock);
 	return error;

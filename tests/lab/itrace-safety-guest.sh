@@ -106,6 +106,12 @@ run children -u -c -m 32 self fork 100
 promise many-children-in-few-slots-are-followed has children '$1 == "untraced" && $2 == 0'
 sed 's/^/# children: /' children
 
+# ---- a followed thread that ends the trace, or attaches hooks: that walks over all code that can be patched ----
+
+promise a-followed-thread-ends-the-trace run ends-itself -t 4096 ends-itself
+promise which-takes-seconds awk '$1 ~ /^(off|close|attach)$/ { n++; slow += $2 > 30 } END { exit !(n == 3 && !slow) }' ends-itself
+sed 's/^/# /' ends-itself
+
 # ---- stopped processes ----
 
 "$tool" loop-for-ever &

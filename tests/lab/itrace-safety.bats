@@ -32,6 +32,10 @@ setup_file() {
         it-goes-on-and-is-followed it-goes-on-afterwards
 }
 
+@test "a followed thread may end the trace and attach hooks" {
+    promised a-followed-thread-ends-the-trace which-takes-seconds
+}
+
 @test "slots of threads that ended are used again" {
     promised many-children-in-few-slots-are-followed
 }

@@ -38,7 +38,7 @@ constexpr const char* usage =
     "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
     "       itracer hold PID                     traces it until killed; prints ready when on\n"
     "       itracer sleepers N                   N processes that wait; prints ready; end with it\n"
-    "       itracer loop-for-ever | step PID N | misuse | enable-all\n"
+    "       itracer loop-for-ever | step PID N | misuse | enable-all | ends-itself\n"
     "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d "
     "print records\n"
     "  -n do not decode the code  -s single steps also where branches can be trapped\n"
@@ -51,6 +51,7 @@ struct Options {
   bool dump = false;
   bool decode = true;
   bool exceptions = false;
+  bool names = false;
 };
 
 class Tracer {
@@ -62,8 +63,8 @@ class Tracer {
     alloc.trace_bytes = options.bytes;
     alloc.mte_bytes = 1 << 20;
     call(PITRACE_IOC_ALLOC, &alloc, "alloc");
-    uint32_t exceptions = PITRACE_MAJOR_EXCEPTION;
-    if (options.exceptions) call(PITRACE_IOC_ENABLE, &exceptions, "enable exceptions");
+    if (options.exceptions) enable_major(PITRACE_MAJOR_EXCEPTION);
+    if (options.names) enable_major(PITRACE_MAJOR_MTE);
     call(PITRACE_IOC_ON, nullptr, "on");
     pitrace_itrace wanted{};
     wanted.flags = options.flags;
@@ -77,6 +78,7 @@ class Tracer {
     call(PITRACE_IOC_IT_ENABLE, &pids, "enable");
   }
 
+  void enable_major(uint32_t major) const { call(PITRACE_IOC_ENABLE, &major, "enable a major"); }
   void on(uint32_t what) const { call(PITRACE_IOC_IT_ON, &what, "itrace on"); }
   void off(uint32_t what) const { call(PITRACE_IOC_IT_OFF, &what, "itrace off"); }
   void remove() const { call(PITRACE_IOC_IT_REMOVE, nullptr, "remove"); }
@@ -286,6 +288,45 @@ int crowd(const Options& options, uint64_t cycles) {
   return 0;
 }
 
+double seconds_now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
+}
+
+// A thread whose kernel code is followed ends the trace, with the hooks of names, by a call and by
+// closing the handle; and attaches hooks.
+int ends_itself(Options options) {
+  options.names = true;
+  double began, ended, attached;
+  {
+    const Tracer tracer(options);
+    tracer.enable(::getpid());
+    tracer.on(PITRACE_ITRACE_SELF);
+    began = seconds_now();
+    tracer.stop();
+    ended = seconds_now();
+  }
+  std::cout << fmt::format("off {:.1f}\n", ended - began) << std::flush;
+  {
+    const Tracer tracer(options);
+    tracer.enable(::getpid());
+    tracer.on(PITRACE_ITRACE_SELF);
+    began = seconds_now();
+  }
+  ended = seconds_now();
+  std::cout << fmt::format("close {:.1f}\n", ended - began) << std::flush;
+  options.names = false;
+  const Tracer tracer(options);
+  tracer.enable(::getpid());
+  tracer.on(PITRACE_ITRACE_SELF);
+  began = seconds_now();
+  tracer.enable_major(PITRACE_MAJOR_MTE);
+  attached = seconds_now();
+  std::cout << fmt::format("attach {:.1f}\n", attached - began);
+  return 0;
+}
+
 int enable_all(const Options& options) {
   const Tracer tracer(options);
   tracer.enable(1, INT32_MAX);
@@ -347,6 +388,7 @@ int run_main(int argc, char** argv) {
   if (command == "loop-for-ever")
     for (volatile uint64_t i = 0;;) i = i + 1;
   if (command == "misuse") return misuse();
+  if (command == "ends-itself") return ends_itself(options);
   if (command == "enable-all") return enable_all(options);
   if (command == "step" && argv[1] != nullptr && argv[2] != nullptr)
     return step(std::atoi(argv[1]), std::atoi(argv[2]));
