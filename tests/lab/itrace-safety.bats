@@ -50,3 +50,32 @@ setup_file() {
     promised a-member-of-the-group-follows-his-own-program but-not-its-kernel-code nor-processes-of-others nor-ranges \
         a-set-user-id-program-is-not-followed but-it-runs-to-its-end
 }
+
+# second_kernel FILE: an initial file system that says that its kernel runs, and turns the machine off.
+second_kernel() {
+    local folder=$BATS_TEST_TMPDIR/second
+    mkdir -p "$folder/bin" "$folder/dev"
+    cp "$(command -v busybox)" "$folder/bin/busybox"
+    printf '#!/bin/busybox sh\n/bin/busybox echo the second kernel runs\n/bin/busybox poweroff -f\n' >"$folder/init"
+    chmod 755 "$folder/init"
+    (cd "$folder" && find . | cpio -o -H newc --quiet) >"$1"
+}
+
+# bats test_tags=long
+@test "a followed thread starts another kernel" {
+    cd "$BATS_TEST_DIRNAME/../.." || return
+    # shellcheck source=scripts/lab.d/kernels.bash
+    source scripts/lab.d/kernels.bash
+    second_kernel "$BATS_TEST_TMPDIR/initrd"
+    local kernel release image
+    for kernel in "${kernels[@]}"; do
+        release=$(lab_resolve "$kernel")
+        image=$(lab_kernel "$release")/boot/vmlinuz-$release
+        # shellcheck disable=SC2016 # the guest's shell expands it
+        run scripts/lab --kernel "$kernel" --single-thread --out "$BATS_TEST_TMPDIR/kexec-$kernel" -- bash -c '
+            tests=$1/tests
+            "$tests/kexec" load "$2" "$3" "console=ttyS0 loglevel=5 panic=-1" || exit
+            "$tests/itracer" run "$tests/kexec" now' kexec "$BUILD_DIR" "$image" "$BATS_TEST_TMPDIR/initrd"
+        grep -q 'the second kernel runs' "$BATS_TEST_TMPDIR/kexec-$kernel/lab-console.log"
+    done
+}
