@@ -181,7 +181,7 @@ swtrace init --source driver -t cont >/dev/null
 swtrace it_install -cont -user -p all
 swtrace on
 swtrace it_on
-promise with-everything-followed-commands-run timeout 120 bash -c 'for i in 1 2 3; do /bin/true || exit; done'
+promise with-everything-followed-commands-run timeout 120 /bin/true
 promise and-it-can-be-turned-off timeout 120 swtrace it_off
 swtrace off >/dev/null
 swtrace free
