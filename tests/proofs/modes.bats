@@ -172,6 +172,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   [ "$(losses unwritten)" = 0 ]
 }
 
+# bats test_tags=lab:long
 @test "run.tprof on a full disk keeps the trace, passes the command's status on, and its advice gets the report" {
   make_small_disk
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
@@ -193,6 +194,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   [ "$(jq .damage.places "$small_disk/tprof.json")" = 0 ]
 }
 
+# bats test_tags=lab:long
 @test "run.itrace -cont on a full disk reports what had room, and says what is missing" {
   make_small_disk
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
