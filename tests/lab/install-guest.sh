@@ -91,11 +91,12 @@ load_as_advised() {
   follow_remedies as_root module && ddq -q
 }
 
-# The module of this kernel, below /lib/modules.
+# The module of this kernel, below /lib/modules; the index has it alone, that of all modules takes minutes here.
 install_module() {
   local folder
   folder=/lib/modules/$(uname -r)
-  mkdir -p "$folder/updates" && cp "$module" "$folder/updates/" && depmod && [[ -s $folder/modules.dep ]]
+  mkdir -p "$folder/updates" && cp "$module" "$folder/updates/" &&
+    depmod "$(uname -r)" "$folder/updates/pitrace.ko" && [[ -s $folder/modules.dep ]]
 }
 
 # The lab has loaded it.

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 # ddq, tinstall and tuninstall with a driver, and a trace of this machine analysed under another kernel.
 
-# In one kernel: that the module loads in each is seen in all other tests. The guest has what was built here, if it asks for the
+# In one kernel: that the module loads in each is seen in all other tests. Switching probes and perf events on and off
+# patches the kernel's code again and again, which only one thread of the host emulates surely. The guest has what was built here, if it asks for the
 # same: to compile it there takes minutes.
 @test "the driver is loaded, found and unloaded" {
   cd "$SOURCE_DIR"
   local name promised
   promised=$(sed -n 's/^promise \([^ ]*\) .*/\1/p' tests/lab/install-guest.sh)
   [[ $(wc -w <<<"$promised") -gt 15 ]]
-  scripts/lab --kernel 6.12 --timeout 1200 -- env PITRACE_WERROR="${PITRACE_WERROR:-0}" tests/lab/install-guest.sh "$BUILD_DIR/bin" \
+  scripts/lab --kernel 6.12 --single-thread --timeout 1200 -- env PITRACE_WERROR="${PITRACE_WERROR:-0}" tests/lab/install-guest.sh "$BUILD_DIR/bin" \
     >"$BATS_TEST_TMPDIR/said" 2>"$BATS_TEST_TMPDIR/console" || { cat "$BATS_TEST_TMPDIR"/{said,console} && false; }
   cat "$BATS_TEST_TMPDIR/said"
   for name in $promised finished; do grep -qx "ok $name" "$BATS_TEST_TMPDIR/said"; done
