@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Runs in the lab's guest: PTT of many threads and processes, their ends, misuse; prints "ok NAME" or "not ok NAME" for
 # each promise.
-# Usage: ptt-guest.sh BUILD-FOLDER FAKE-PMU-MODULE
+# Usage: ptt-guest.sh BUILD-FOLDER FAKE-PMU-MODULE THREADS-OF-A-PROCESS
 # shellcheck disable=SC2016 # awk programs are full of dollars
 set -u
 
 build=$1
 fake_pmu=$2
+threads=$3
 tool=$build/tests/ptttool
 PATH=$build/bin:$PATH
 cpu1=/sys/devices/system/cpu/cpu1/online
@@ -38,7 +39,7 @@ promise closing-the-handle-has-ended-it has ended '/already/'
 sysctl -q kernel.threads-max=50000
 "$tool" init keep
 promise unloading-while-active-is-refused bash -c '! rmmod pitrace 2>/dev/null'
-promise 20000-threads-of-4-processes-agree run many many 4 5000
+promise many-threads-of-4-processes-agree run many many 4 "$threads"
 sed 's/^/# /' "$work/many"
 promise all-accounts-add-up adds_up active
 promise threads-end-as-they-read run exits exits 500

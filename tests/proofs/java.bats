@@ -183,6 +183,7 @@ check_node() {
     END { printf "%d of %d\n", mine, all; exit !(mine > 100 && mine > 0.6 * all) }'
 }
 
+# bats test_tags=lab:long
 @test "Node.js is named by its perf-PID.map, and the report says how far that can be trusted" {
   type -P node >/dev/null || skip "there is no Node.js"
   cat >"$BATS_TEST_TMPDIR/work.js" <<'END'

@@ -81,6 +81,7 @@ same_as_log() {
   same_as_log "$inside" _1
 }
 
+# bats test_tags=lab:long
 @test "without a trace, and when one comes and goes, JProf does what it does" {
   java -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 100000 >out &
   pid=$!

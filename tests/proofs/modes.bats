@@ -67,6 +67,7 @@ losses() { jq ".losses.$1" tprof.json; }
 
 recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 
+# bats test_tags=lab:long
 @test "continuous: far more than the buffers hold is in the file, nothing is lost or without a name" {
   begin 1000 -t cont -s 64K -sm 256K -ss 16
   "$programs/churn" 300 200000 >/dev/null
@@ -264,40 +265,47 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   report
 }
 
-@test "suspended: no ticks, but names; discarded: neither older ticks nor their file" {
+# suspended MODE: neither ticks of the suspension nor, after discard, older ones; but names.
+suspended() {
   # An emulated processor has no time for as many a second.
-  local rate=4000 pause=0.7 seconds=2
+  local mode=$1 rate=4000 pause=0.7 seconds=2
   if [[ $PROOF_SOURCE == driver ]]; then rate=1000 pause=2 seconds=5; fi
-  for mode in norm cont wrap; do
-    begin "$rate" -t "$mode" -ss 8
-    "$programs/doubling" 1 >/dev/null
-    swtrace suspend
-    swtrace suspend
-    [ "$(swtrace info --json | jq .trace.active)" = false ]
-    before=$(swtrace info --json | jq .trace.trace.produced)
-    "$programs/churn" 50 200000 >/dev/null
-    "$programs/shares" "$seconds" >/dev/null &
-    sleep 0.5
-    [ "$(swtrace info --json | jq .trace.trace.produced)" = "$before" ]
-    swtrace discard
-    [ "$(swtrace info --json | jq .trace.trace.produced)" = 0 ]
-    swtrace resume
-    swtrace resume
-    sleep "$pause"
-    swtrace off
-    [[ $mode == cont ]] || swtrace get
-    swtrace free
-    wait
-    report
-    [ "$(process_ticks tprof.json doubling)" = 0 ]
-    [ "$(process_ticks tprof.json churn)" = 0 ]
-    # Its mapping was recorded while the trace was suspended.
-    [ "$(process_ticks tprof.json shares)" -gt 500 ]
-    [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
-    rm -f swtrace.nrm2*
-  done
+  begin "$rate" -t "$mode" -ss 8
+  "$programs/doubling" 1 >/dev/null
+  swtrace suspend
+  swtrace suspend
+  [ "$(swtrace info --json | jq .trace.active)" = false ]
+  before=$(swtrace info --json | jq .trace.trace.produced)
+  "$programs/churn" 50 200000 >/dev/null
+  "$programs/shares" "$seconds" >/dev/null &
+  sleep 0.5
+  [ "$(swtrace info --json | jq .trace.trace.produced)" = "$before" ]
+  swtrace discard
+  [ "$(swtrace info --json | jq .trace.trace.produced)" = 0 ]
+  swtrace resume
+  swtrace resume
+  sleep "$pause"
+  swtrace off
+  [[ $mode == cont ]] || swtrace get
+  swtrace free
+  wait
+  report
+  [ "$(process_ticks tprof.json doubling)" = 0 ]
+  [ "$(process_ticks tprof.json churn)" = 0 ]
+  # Its mapping was recorded while the trace was suspended.
+  [ "$(process_ticks tprof.json shares)" -gt 500 ]
+  [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
 }
 
+# bats test_tags=lab:long
+@test "suspended, normal mode: no ticks, but names; discarded: neither older ticks nor their file" { suspended norm; }
+
+@test "suspended, continuous mode: no ticks, but names; discarded: neither older ticks nor their file" { suspended cont; }
+
+# bats test_tags=lab:long
+@test "suspended, wrap-around mode: no ticks, but names; discarded: neither older ticks nor their file" { suspended wrap; }
+
+# bats test_tags=lab:long
 @test "misuse of the modes is refused with what to do" {
   run swtrace init --source "$PROOF_SOURCE" -t cont -s 64K -ss 64
   [ "$status" -eq 1 ]

@@ -82,6 +82,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   checked
 }
 
+# bats test_tags=lab:long
 @test "processes and threads that rename themselves and each other, and what inherits a name" {
   names rename
   checked
@@ -184,6 +185,7 @@ out_of_view() { # out_of_view MODULE
   out_of_view "$BATS_TEST_TMPDIR/library.so"
 }
 
+# bats test_tags=lab:long
 @test "code in a memfd, two of one name: named while the process lives" {
   linger "$programs/places" memfd "$(milliseconds)" "$programs/libfirst.so" "$programs/libreplacement.so"
   checked
@@ -201,6 +203,7 @@ out_of_view() { # out_of_view MODULE
   checked
 }
 
+# bats test_tags=lab:long
 @test "a file deleted after it was mapped, by a process that is gone: no symbols, and the report says so" {
   file=$(copy_library first)
   places deleted "$file"
@@ -213,6 +216,7 @@ out_of_view() { # out_of_view MODULE
   checked
 }
 
+# bats test_tags=lab:long
 @test "a file replaced after it was mapped, by a process that is gone: never named from the new one" {
   file=$(copy_library first)
   places replaced "$file" "$(copy_library replacement)"

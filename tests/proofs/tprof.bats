@@ -159,6 +159,7 @@ record_alone() {
   grep -q 'is not complete (--strict): [0-9]* records were lost' "$BATS_TEST_TMPDIR/err"
 }
 
+# bats test_tags=lab:long
 @test "the report says by what clock, and when the kernel changed it meanwhile" {
   local sources=/sys/devices/system/clocksource/clocksource0 kept
   kept=$(cat $sources/current_clocksource)
