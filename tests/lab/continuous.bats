@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Continuous mode for a while in the lab, at 1,000 ticks a second and with 50 processes a second started.
-# CONTINUOUS_SECONDS says for how long: 30 unless set; 600 is the promise. On a busy machine the emulated guest starts
+# CONTINUOUS_SECONDS says for how long: 15 unless set; 600 is the promise. On a busy machine the emulated guest starts
 # fewer processes; how many is told.
 # shellcheck disable=SC2016 # awk programs
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
-    export seconds=${CONTINUOUS_SECONDS:-30} out=$BATS_FILE_TMPDIR/out
-    scripts/lab --kernel "${CONTINUOUS_KERNEL:-6.12}" --timeout $((2 * seconds + 300)) --out "$out" -- \
+    export seconds=${CONTINUOUS_SECONDS:-15} out=$BATS_FILE_TMPDIR/out
+    scripts/lab --kernel "${LAB_KERNELS:-6.12}" --timeout $((2 * seconds + 300)) --out "$out" -- \
         tests/lab/continuous-guest.sh "$BUILD_DIR" "$seconds"
     cd "$out" || return 1
     "$BUILD_DIR/bin/post" --json -clip 0 >post.out 2>&1 || echo "post: exit status $?" >>post.out

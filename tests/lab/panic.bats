@@ -62,6 +62,7 @@ names_are_in() {
         | select(.name | test("^NoSymbols") | not)] | length > 3' tprof.json
 }
 
+# bats test_tags=long
 @test "wrap-around mode: the file of names tells what ran" {
     panicked 6.1 -t wrap
     names_are_in swtrace.nrm2.mte

@@ -10,5 +10,5 @@
   read -ra options <<<"${LAB_OPTIONS:-}"
   PITRACE_WERROR=1 "$SOURCE_DIR/scripts/lab" --kernel "${LAB_KERNELS:?}" --timeout 1200 "${options[@]}" -- \
     env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="${STAGE:?is where the programs are installed}" PROOF_SOURCE=driver \
-    bats -T --filter-tags "${LAB_TAGS:-!long,!lab:long}" "${files[@]}" > >(sed 's/^/# /' >&3)
+    LAB_TAGS="${LAB_TAGS-}" bats -T --filter-tags "${LAB_TAGS:-!long,!lab:long}" "${files[@]}" > >(sed 's/^/# /' >&3)
 }

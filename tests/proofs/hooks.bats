@@ -64,6 +64,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   in_trace 70 | diff expected -
 }
 
+# bats test_tags=lab:long
 @test "the spans of the C++ sample are in the trace, in order for each thread" {
   start -s 8
   "$BUILD_DIR/examples/example_hooks_cpp" >printed
@@ -105,6 +106,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   [ "$(in_trace 31 | wc -l)" -eq 0 ]
 }
 
+# bats test_tags=lab:long
 @test "a process that is killed while it writes leaves what it had written, and nothing else" {
   start -s 32
   for i in 1 2 3; do

@@ -292,8 +292,8 @@ suspended() {
   report
   [ "$(process_ticks tprof.json doubling)" = 0 ]
   [ "$(process_ticks tprof.json churn)" = 0 ]
-  # Its mapping was recorded while the trace was suspended.
-  [ "$(process_ticks tprof.json shares)" -gt 500 ]
+  # Its mapping was recorded while the trace was suspended. A slow machine gives it less time.
+  [ "$(process_ticks tprof.json shares)" -gt 100 ]
   [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
 }
 

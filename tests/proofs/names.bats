@@ -113,6 +113,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   checked
 }
 
+# bats test_tags=lab:long
 @test "a program of 32 bits" {
   local range
   range=$(nm -S "$programs/code32" | awk '/work_of_32_bits/ { printf "%s %x", $1, strtonum("0x" $1) + strtonum("0x" $2) }')

@@ -7,9 +7,11 @@ setup() { export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket; }
 
 recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 
-@test "kill -9 of the recorder at twenty moments leaves a module that unloads, loads and traces again" {
+@test "kill -9 of the recorder at many moments leaves a module that unloads, loads and traces again" {
   module=$SOURCE_DIR/build/kmod/$LAB_KERNEL/pitrace.ko
-  for i in $(seq 20); do
+  local times=8
+  if [[ ${LAB_TAGS-} ]]; then times=40; fi # the long run
+  for _ in $(seq "$times"); do
     swtrace init -s 1 -sm 2 --source driver
     pid=$(recorder_pid)
     # Whatever it is doing then: starting, snapshotting, ticking, stopping, writing.

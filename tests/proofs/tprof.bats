@@ -75,6 +75,7 @@ profile() { # profile OPTION... -- COMMAND...
     END { print forked, execed; exit !(forked > 500 && execed > 0.8 * forked && execed < 1.25 * forked) }'
 }
 
+# bats test_tags=lab:long
 @test "a library mapped where another was gets exactly the ticks of its own stay" {
   profile -c 5000 -- "$programs/reuse" "$programs/libfirst.so" "$programs/libsecond.so" 400 "$(work 8000000)" \
     >"$BATS_TEST_TMPDIR/truth"
