@@ -190,20 +190,11 @@ nothing_left() {
 promise unloading-leaves-nothing nothing_left
 insmod $module
 
-kill_at_random_moments() {
-    local holder
-    for _ in {1..20}; do
-        "$tool" hold >/dev/null &
-        holder=$!
-        sleep "0.$(printf %03d $((RANDOM % 250)))"
-        kill -9 $holder
-        wait $holder 2>/dev/null
-        rmmod pitrace || return 1
-        insmod $module || return 1
-    done
-    trace after-kills -s 0.2
-}
-promise killed-20-times-unloaded-and-loaded kill_at_random_moments
+# A trace, ITrace, PTT and hooks in turn.
+statefuzz=$(dirname "$tool")/statefuzz
+kill_at_random_moments() { "$statefuzz" cycles $module --calls 50 --seed $RANDOM >"$work/cycles" && trace after-kills -s 0.2; }
+promise killed-50-times-unloaded-and-loaded kill_at_random_moments
+sed 's/^/# /' "$work/cycles"
 
 # Only a kernel that checks itself can do this; any other skips it.
 if [[ -d $debug/failslab ]]; then
@@ -217,9 +208,9 @@ if [[ -d $debug/failslab ]]; then
     promise allocations-that-fail-do-no-harm trace after-failures -s 0.2
 fi
 
-"$tool" fuzz 2 $RANDOM >"$work/fuzz" &
-"$tool" fuzz 2 $RANDOM
-wait
+[[ ! -e /proc/sys/kernel/yama/ptrace_scope ]] || echo 0 >/proc/sys/kernel/yama/ptrace_scope
+promise calls-return-what-a-model-predicts bash -c '"$0" --calls 20000 --seed $RANDOM >"$1"' "$statefuzz" "$work/fuzz"
+sed 's/^/# /' "$work/fuzz"
 promise fuzzing-leaves-a-working-module trace after-fuzz -s 0.2
 promise buffers-are-freed-at-close sh -c '! grep -q new_area /proc/vmallocinfo'
 promise unloading-after-fuzzing rmmod pitrace

@@ -3,7 +3,8 @@
 # For the lab tests that boot a guest for each kernel and then look at what it said. The caller sets kernels.
 # shellcheck disable=SC2154
 
-# kernel_options KERNEL: the lab's options for it, a line each. The kernel "checking" is the one that checks itself.
+# kernel_options KERNEL: the lab's options for it, a line each. The kernel "checking" is the one that checks itself; the
+# caller may set its arguments, checking_options.
 kernel_options() {
     local folder
     if [ "$1" != checking ]; then
@@ -14,7 +15,7 @@ kernel_options() {
     # What is left out takes most of the time, a clock that is a device's, ACPI's interpreter and the
     # look through page tables of five levels most of the rest.
     printf '%s\n' --kernel "$folder/arch/x86/boot/bzImage" --headers "$folder" --mem 4G \
-        --append 'kmemleak=off no_debug_objects no5lvl tsc=reliable pci=noacpi'
+        --append "${checking_options:-kmemleak=off no_debug_objects no5lvl tsc=reliable pci=noacpi}"
 }
 
 # boot KERNEL LAB-OPTION... -- COMMAND...: leaves KERNEL, KERNEL.err and KERNEL.status in the file's folder.

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs in the lab's guest: follows all processes, through the kernel too, losslessly and under load, while a shell at a
+# terminal has to answer. Prints "ok NAME" or "not ok NAME" for each promise.
+# Usage: itrace-everything-guest.sh BUILD-FOLDER SECONDS LONGEST-ANSWER
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+seconds=$2
+longest=$3
+PATH=$build/bin:$PATH
+module=/run/lab/ctl/pitrace.ko
+work=$LAB_OUT/everything
+mkdir -p "$work"
+cd "$work" || exit
+
+# shellcheck source=tests/lab/promises.bash
+source "$here/promises.bash"
+
+load() { # what makes system calls, what computes, what begins and ends
+    dd if=/dev/zero of=/dev/null bs=64k 2>/dev/null &
+    loads+=($!)
+    bash -c 'while :; do :; done' &
+    loads+=($!)
+    bash -c 'while :; do /bin/true; done' &
+    loads+=($!)
+}
+answers_soon() { # answers_soon NAME
+    sed 's/^/# /' "$work/$1"
+    awk -v most="$longest" '$1 == "terminal" && $2 == "answers" && $3 > 0 { good = $9 <= most } END { exit !good }' "$work/$1"
+}
+
+loads=()
+swtrace init --source driver -t cont -s 8 >/dev/null || exit
+for what in -user ''; do
+    name=${what:+user}
+    name=${name:-all}
+    # shellcheck disable=SC2086 # no option, or one
+    swtrace it_install -cont $what -p all >/dev/null
+    swtrace on >/dev/null
+    load
+    swtrace it_on
+    "$build/tests/terminal" "$seconds" >"$work/$name" 2>&1
+    swtrace it_info --json >"$work/$name.info"
+    promise "a-terminal-answers-with-$name-code-followed" answers_soon "$name"
+    promise "something-is-followed-of-$name-code" test "$(jq .branches "$work/$name.info")" -gt 100000
+    promise "it-is-turned-off-with-$name-code-followed" timeout 300 swtrace it_off
+    kill "${loads[@]}"
+    wait "${loads[@]}" 2>/dev/null
+    loads=()
+    timeout 300 swtrace it_remove
+    timeout 300 swtrace off >"$work/$name.off"
+    sed 's/^/# /' "$work/$name.off"
+    rm -f "$work"/swtrace.nrm2*
+done
+promise the-trace-is-freed timeout 300 swtrace free
+for ((i = 0; i < 100; i++)); do
+    rmmod pitrace 2>/dev/null && break
+    sleep 0.1
+done
+promise the-module-unloads test ! -e /dev/pitrace
+promise and-loads-again insmod $module
+echo "ok finished"

@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# A million calls whose results a model predicts on each of Debian's kernels, with 10,000 cycles of start, SIGKILL, unload
+# and load, and a hundred thousand in the kernel that checks itself, where allocations fail as well. Fewer, or others:
+# STATEFUZZ_CALLS, STATEFUZZ_CYCLES, STATEFUZZ_CHECKING_CALLS, STATEFUZZ_SEED, STATEFUZZ_FROM. What a run prints last is to be added to
+# tests/long/statefuzz.md.
+
+# shellcheck source=tests/lab/guests.bash
+source "$BATS_TEST_DIRNAME/../lab/guests.bash"
+kernels=(6.1 6.12)
+
+setup_file() {
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
+    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    seed=${STATEFUZZ_SEED:-1} from=${STATEFUZZ_FROM:-0}
+    boot_all --single-thread --timeout 14000 -- tests/lab/statefuzz-guest.sh "$BUILD_DIR/tests/statefuzz" \
+        "${STATEFUZZ_CALLS:-1000000}" "${STATEFUZZ_CYCLES:-10000}" "$seed" "$from"
+    kernels=(checking)
+    checking_options='no_debug_objects no5lvl tsc=reliable pci=noacpi' \
+        boot_all --single-thread --timeout 14000 -- env FAILING=1 CALL_TIMEOUT=900 tests/lab/statefuzz-guest.sh \
+        "$BUILD_DIR/tests/statefuzz" "${STATEFUZZ_CHECKING_CALLS:-100000}" 200 "$seed" "$from"
+}
+
+say_runs() { cat "$BATS_FILE_TMPDIR"/{6.1,6.12,checking} 2>/dev/null | grep -E '^(run|cycles) ' >&3; }
+
+@test "each call returns what the model predicts, and all memory comes back" {
+    say_runs
+    promised calls-return-what-the-model-predicts calls-leave-no-objects addresses-are-hidden
+}
+
+@test "after start, SIGKILL, unload and load nothing is left" {
+    promised cycles-of-start-kill-unload-load the-module-unloads-after-the-cycles cycles-leave-nothing
+}
+
+@test "the module unloads, and leaves nothing" {
+    promised the-module-unloads-after-the-calls calls-leave-nothing finished
+    ended_well
+}
+
+@test "the same in the kernel that checks itself, with allocations that fail, and no memory is lost" {
+    kernels=(checking)
+    promised calls-return-what-the-model-predicts the-module-unloads-after-the-calls \
+        cycles-of-start-kill-unload-load kmemleak-finds-nothing finished
+    ended_well
+}
