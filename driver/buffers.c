@@ -366,16 +366,13 @@ static struct area *get_area(u64 offset)
 int pitrace_buffers_mmap(struct vm_area_struct *vma)
 {
 	struct area *area;
-	int error;
+	int error = pitrace_map_read_only(vma);
 
-	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
-		return -EACCES;
+	if (error)
+		return error;
 	area = get_area((u64)vma->vm_pgoff << PAGE_SHIFT);
 	if (!area)
 		return -ENXIO;
-	/* Never writable later either, never larger, not in a child, not in a core dump. */
-	pitrace_vm_flags_change(vma, VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP,
-				VM_MAYWRITE | VM_MAYEXEC);
 	/*
 	 * -ENXIO when the mapping is longer than the buffer. Takes a reference on every page, so
 	 * the mapping outlives the area; the module stays because the mapping holds the file.

@@ -22,9 +22,18 @@ struct tracepoint;
 #define PITRACE_EXIT_MORE
 #endif
 
-static inline void pitrace_vm_flags_change(struct vm_area_struct *vma, unsigned long set,
-					   unsigned long clear)
+/*
+ * For the mmap() of each device: -EACCES for a mapping that may be written or executed; else the mapping can never be
+ * made so, never grow, and never be in a child or a core dump. VM_IO, because madvise(MADV_DOFORK) undoes VM_DONTCOPY in
+ * a mapping without it.
+ */
+static inline int pitrace_map_read_only(struct vm_area_struct *vma)
 {
+	const unsigned long set = VM_IO | VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP;
+	const unsigned long clear = VM_MAYWRITE | VM_MAYEXEC;
+
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EACCES;
 #ifdef PITRACE_HAS_VM_FLAGS_CLEAR
 	vm_flags_set(vma, set);
 	vm_flags_clear(vma, clear);
@@ -32,6 +41,7 @@ static inline void pitrace_vm_flags_change(struct vm_area_struct *vma, unsigned 
 	vma->vm_flags |= set;
 	vma->vm_flags &= ~clear;
 #endif
+	return 0;
 }
 
 /* The path under which a mapped file was opened, where vm_file is what overlayfs has below it. */

@@ -330,15 +330,15 @@ static int area_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct area *area = file->private_data;
 	const unsigned long bytes = vma->vm_end - vma->vm_start;
+	int error;
 
 	if (vma->vm_mm != area->mm)
 		return -EPERM;
 	if (vma->vm_pgoff || bytes > PITRACE_PTT_AREA_BYTES)
 		return -EINVAL;
-	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
-		return -EACCES;
-	pitrace_vm_flags_change(vma, VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP,
-				VM_MAYWRITE | VM_MAYEXEC);
+	error = pitrace_map_read_only(vma);
+	if (error)
+		return error;
 	/* A slot behind the end of the mapping would be of no use. */
 	WRITE_ONCE(area->most, (u32)(bytes / PAGE_SIZE));
 	vma->vm_private_data = area;

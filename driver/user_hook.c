@@ -51,12 +51,10 @@ void pitrace_user_hook_publish(bool owned, u32 interval_id, const unsigned long 
 
 int pitrace_user_hook_mmap(struct vm_area_struct *vma)
 {
-	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
-		return -EACCES;
-	pitrace_vm_flags_change(vma, VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP,
-				VM_MAYWRITE | VM_MAYEXEC);
+	const int error = pitrace_map_read_only(vma);
+
 	/* -ENXIO when the mapping is longer than the page. */
-	return vm_map_pages_zero(vma, &page, 1);
+	return error ?: vm_map_pages_zero(vma, &page, 1);
 }
 
 /* The record is whole and nobody else's. */

@@ -391,7 +391,8 @@ struct pitrace_hook_page {
  * Errors besides: EINVAL for values out of range; ALLOC: EBUSY also for who owns buffers already,
  * ENOMEM (then largest is what would have fitted); ON: EALREADY when on, ENOMEM; OFF: EALREADY when
  * not on; RATE: EBUSY while on; SUSPEND: EALREADY when suspended, EINVAL when not on; RESUME: EALREADY
- * when not suspended, EINVAL when not on; DISCARD: EINVAL when not on,
+ * when not suspended, EINVAL when not on; ON, and ENABLE while on: EACCES when EVENT has chosen another event than time,
+ * which counts whole CPUs: where perf_event_paranoid is above 0, only for those with CAP_PERFMON; DISCARD: EINVAL when not on,
  * ENOSPC when recording has ended because a buffer was full; CONSUMED: EINVAL for a
  * position that is not between consumed and committed, ENXIO for a CPU without buffers; all: EINTR
  * when killed while waiting. ALLOC begins with no major enabled and the default rate.
@@ -459,7 +460,8 @@ struct pitrace_stacks {
 
 /* What a tick is from the next ON on: type 0xffffffff for time, else an event of the kernel's perf
  * counters, as in struct perf_event_attr. EINVAL; EBUSY while on; ENOENT, EOPNOTSUPP: this machine
- * does not count that; ENOSPC: others have all its counters. ON can fail with these as well.
+ * does not count that; ENOSPC: others have all its counters; EACCES, but for time: perf_event_paranoid is above 0 and the
+ * caller is without CAP_PERFMON. ON can fail with these as well.
  */
 struct pitrace_event {
 	__u32 type; /* PERF_TYPE_* or that of a PMU in /sys/bus/event_source/devices */

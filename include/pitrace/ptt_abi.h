@@ -44,7 +44,8 @@ struct pitrace_ptt_metric {
 /* ---- for those who may open /dev/pitrace -----------------------------------------------------
  * One instance in the system. INIT: EBUSY when there is one, but for FORCE; EINVAL; EOPNOTSUPP: this
  * kernel lacks the hooks; ENOMEM; ENOENT, EOPNOTSUPP and others of perf: this machine does not count
- * that; ENOSPC: others have its counters. Without KEEP closing the handle ends it; with KEEP only TERM
+ * that; ENOSPC: others have its counters; EACCES: there are counters, which count whole CPUs, perf_event_paranoid is above 0
+ * and the caller is without CAP_PERFMON. Without KEEP closing the handle ends it; with KEEP only TERM
  * does, and the module stays loaded until then. What was counted can be had by DUMP until the next
  * INIT. TERM: EALREADY when there is none.
  */

@@ -375,8 +375,6 @@ void Model::apply(const Call& call, int role, int thread, int error) {
       return;
     case Kind::advise:
       if (call.number[0] == MADV_DONTNEED && area.content != Content::slots) area.stale = true;
-      if (call.number[0] == MADV_DOFORK) area.inherits = true;
-      if (call.number[0] == MADV_DONTFORK) area.inherits = false;
       return;
     case Kind::send: {
       const auto to = static_cast<size_t>(call.number[0]);

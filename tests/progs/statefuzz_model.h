@@ -61,7 +61,6 @@ struct Area {
   uint64_t length = 0;
   bool accessible = true;
   bool stale = false;     // its pages were thrown away
-  bool inherits = false;  // advised so
 };
 
 struct Thread {

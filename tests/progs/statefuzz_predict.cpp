@@ -369,7 +369,8 @@ Expectation Model::predict(const Call& call, int role, int thread) const {
       const auto advice = static_cast<int>(call.number[0]);
       // The kernel dumps no special mappings, and drops no locked ones.
       if (advice == MADV_DODUMP) return EINVAL;
-      // Fork is not to get it; see predict of look().
+      // A child has no part in them.
+      if (advice == MADV_DOFORK) return EINVAL;
       if (advice == MADV_REMOVE || advice == MADV_FREE || advice == MADV_POPULATE_WRITE)
         return {EINVAL, EACCES, EFAULT, ENOSYS, EOPNOTSUPP};
       return 0;

@@ -238,7 +238,7 @@ void Model::describe_area(Call& call, int role) const {
   Wanted wanted{};
   wanted.content = area.file && area.accessible && !area.stale ? area.content : Content::nothing;
   // A child has no part in what its parent has mapped, but with its memory.
-  if (call.where == Where::forked && !area.inherits) wanted.content = Content::nothing;
+  if (call.where == Where::forked) wanted.content = Content::nothing;
   wanted.kind = area.kind;
   wanted.cpu = area.cpu;
   wanted.data_size = area.data_size;
