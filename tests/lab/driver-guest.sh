@@ -192,8 +192,8 @@ insmod $module
 
 # A trace, ITrace, PTT and hooks in turn.
 statefuzz=$(dirname "$tool")/statefuzz
-kill_at_random_moments() { "$statefuzz" cycles $module --calls 50 --seed $RANDOM >"$work/cycles" && trace after-kills -s 0.2; }
-promise killed-50-times-unloaded-and-loaded kill_at_random_moments
+kill_at_random_moments() { "$statefuzz" cycles $module --calls 30 --seed $RANDOM >"$work/cycles" && trace after-kills -s 0.2; }
+promise killed-unloaded-and-loaded kill_at_random_moments
 sed 's/^/# /' "$work/cycles"
 
 # Only a kernel that checks itself can do this; any other skips it.
@@ -209,7 +209,7 @@ if [[ -d $debug/failslab ]]; then
 fi
 
 [[ ! -e /proc/sys/kernel/yama/ptrace_scope ]] || echo 0 >/proc/sys/kernel/yama/ptrace_scope
-promise calls-return-what-a-model-predicts bash -c '"$0" --calls 20000 --seed $RANDOM >"$1"' "$statefuzz" "$work/fuzz"
+promise calls-return-what-a-model-predicts bash -c '"$0" --calls 10000 --seed $RANDOM >"$1"' "$statefuzz" "$work/fuzz"
 sed 's/^/# /' "$work/fuzz"
 promise fuzzing-leaves-a-working-module trace after-fuzz -s 0.2
 promise buffers-are-freed-at-close sh -c '! grep -q new_area /proc/vmallocinfo'

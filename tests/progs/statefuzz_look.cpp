@@ -125,7 +125,7 @@ void look_at_slots(const Wanted& wanted, const char* at, size_t length, Result& 
           wanted.active_most);
   // Pages behind those are not there.
   for (const size_t far : {pages + 1, pages + 17, static_cast<uint32_t>(length / page) - 1})
-    if (far * page < length && copy(bytes, at + far * page, 8) != 0)
+    if (far >= pages && far * page < length && copy(bytes, at + far * page, 8) != 0)
       wrong(result, "slots: a page %zu, of %u", far, pages);
 }
 
