@@ -25,14 +25,3 @@ wrong() {
   printf '%s: error: %s\nTry %s --help.\n' "$me" "$1" "$me" >&2
   exit 255
 }
-
-# print_version: of the tools this script came with.
-print_version() {
-  local post
-  for post in "$here/post" "$(dirname "$here")/build/bin/post"; do
-    [[ -x $post ]] || continue
-    "$post" --version | sed "s/^post/$me/"
-    return
-  done
-  printf '%s (pitrace), from a source tree that is not built\n' "$me"
-}

@@ -11,6 +11,17 @@ die() {
   exit "${2:-125}"
 }
 
+# print_version: of the tools this script came with.
+print_version() {
+  local post
+  for post in "${here:?}/post" "$(dirname "$here")/build/bin/post"; do
+    [[ -x $post ]] || continue
+    "$post" --version | sed "s/^post/$me/"
+    return
+  done
+  printf '%s (pitrace), from a source tree that is not built\n' "$me"
+}
+
 # progress TEXT: one line that the next replaces, on a terminal only.
 progress() {
   if [[ -t 2 ]]; then printf '\r\033[K%s: %s' "$me" "$*" >&2; fi
@@ -52,7 +63,7 @@ build_tools() {
   local root=$1 preset=$2 dir=$3
   shift 3
   local log=$dir/build.log status=0
-  mkdir -p "$dir" || die "cannot create $dir; make the source tree writable or build elsewhere"
+  mkdir -p "$dir" || die "cannot create $dir; make the source tree writable, or use a copy of your own"
   if [[ ! -w $dir || (-e $dir/.lock && ! -w $dir/.lock) ]]; then
     use_built_tools "$dir" "$@"
     return

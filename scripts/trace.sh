@@ -33,7 +33,7 @@ prepare_module() {
   fi
   [[ -z $why ]] && return
   module_object=''
-  [[ ${source:?} == driver ]] && die "the pitrace module is not available: $why"
+  [[ ${source:?} == driver ]] && die "the pitrace module is not available: $why; --source=perf does without it"
   return 0
 }
 
@@ -61,8 +61,8 @@ keep_old() {
 
 # make_output_directory: $out, from now on absolute.
 make_output_directory() {
-  mkdir -p "$out" || die "cannot create $out"
-  out=$(cd "$out" && pwd) || die "cannot enter $out"
+  mkdir -p "$out" || die "cannot create $out; choose another place with -o"
+  out=$(cd "$out" && pwd) || die "cannot enter $out; choose another place with -o"
   [[ -w $out ]] || die "cannot write to $out; choose another place with -o"
 }
 
@@ -77,7 +77,7 @@ end_recorder() {
   ((keep_recorder == 0)) || return 0
   swtrace free >/dev/null 2>&1 || true
   if ((loaded)); then
-    rmmod pitrace 2>/dev/null || say "the module stays loaded: something else uses it"
+    rmmod pitrace 2>/dev/null || say "the module stays loaded: something else uses it (ddq tells what); unload it later with tuninstall"
   fi
   rm -rf "$scratch"
 }

@@ -41,6 +41,15 @@ __attribute__((noipa)) void kernel_work(int zero)
 		(void)!getppid();
 }
 
+/* Evenly distributed, 0 to LESS_THAN - 1; the same in each run. */
+static int some(int less_than)
+{
+	static unsigned state = 1;
+
+	state = state * 1103515245u + 12345u;
+	return (int)(state >> 16) % less_than;
+}
+
 int main(int argc, char **argv)
 {
 	double end = now_seconds() + (argc > 1 ? atof(argv[1]) : 12);
@@ -48,11 +57,16 @@ int main(int argc, char **argv)
 
 	if (zero < 0)
 		return 1;
+	/* Rounds of different lengths: one sampler's period may not be a part of theirs. */
 	while (now_seconds() < end) {
-		user_work();
-		copy_work();
-		sort_work();
-		kernel_work(zero);
+		for (int times = some(3); times > 0; times--)
+			user_work();
+		for (int times = some(3); times > 0; times--)
+			copy_work();
+		for (int times = some(3); times > 0; times--)
+			sort_work();
+		for (int times = some(3); times > 0; times--)
+			kernel_work(zero);
 	}
 	return 0;
 }

@@ -48,7 +48,9 @@ CheckReport check_everything(const CheckPlaces& places) {
 
 std::string verdict_text(const CheckReport& report) {
   if (report.driver_works) return "run.tprof will use the pitrace module (driver).";
-  if (report.perf_system_works) return "run.tprof will use perf, for the whole system.";
+  if (report.perf_system_works)
+    return "run.tprof will use perf, for the whole system; as root in the source tree it loads the "
+           "module first, where it can.";
   if (report.perf_process_works)
     return "run.tprof will use perf, for the command it runs and its children only.";
   return "Neither source works here: mend one of the FAIL lines above.";
