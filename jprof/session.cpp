@@ -118,8 +118,15 @@ Status Session::open_messages() {
 
 Status Session::make_environment() {
   void* place = nullptr;
-  if (vm_->GetEnv(&place, JVMTI_VERSION_1_2) != JNI_OK)
-    return Error{no_events, "this JVM has no JVMTI of version 1.2 or later"};
+  jint got = vm_->GetEnv(&place, JVMTI_VERSION_1_2);
+  // HotSpot takes agents by its socket a moment before its JVMTI is live, and answers so until
+  // then.
+  for (int tries = 0; got == JNI_EDETACHED && tries < 500; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    got = vm_->GetEnv(&place, JVMTI_VERSION_1_2);
+  }
+  if (got == JNI_EDETACHED) return Error{no_events, "this JVM is starting or ending; try again"};
+  if (got != JNI_OK) return Error{no_events, "this JVM has no JVMTI of version 1.2 or later"};
   auto* jvmti = static_cast<jvmtiEnv*>(place);
   jvmtiCapabilities wanted{}, names{};
   wanted.can_generate_compiled_method_load_events = options_.jita2n;

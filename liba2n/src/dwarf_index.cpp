@@ -122,11 +122,13 @@ class DwarfReader {
   void read(const DwarfUnit& unit) {
     const std::string_view directory = units_->text(unit, unit.root.get(DwarfAttribute::directory));
     std::optional<LineTable> table;
-    if (const DwarfValue offset = unit.root.get(DwarfAttribute::line_table))
-      table = LineTable::read(sections_, offset.number, directory);
+    if (const DwarfValue offset = unit.root.get(DwarfAttribute::line_table)) {
+      uint64_t looked = 0;
+      table = LineTable::read(sections_, offset.number, directory, units_->left(), looked);
+      units_->count(looked);
+    }
     std::optional<SourceFiles> files;
     if (table) {
-      units_->count(table->bytes());
       files.emplace(*table, builder_, *units_);
       // Units may share a table.
       if (tables_.insert(unit.root.get(DwarfAttribute::line_table).number).second) rows(*files);
@@ -266,6 +268,7 @@ class DwarfReader {
     for (int i = 0; i < longest_chain; ++i) {
       const DwarfUnit* const unit = place.units->unit_around(place.offset);
       if (!unit || !place.units->read(*unit, place.offset, entry)) break;
+      place.units->count(entry.next - place.offset + 16);
       if (const DwarfValue value = entry.get(DwarfAttribute::linkage_name))
         if (const auto text = place.units->text(*unit, value); !text.empty()) return text;
       if (const DwarfValue value = entry.get(DwarfAttribute::name); value && !named)

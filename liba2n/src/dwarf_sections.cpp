@@ -22,31 +22,44 @@ struct DebugSection {
   bool old_packing;  // .zdebug_
   bool packed;       // SHF_COMPRESSED
   uint64_t size;     // unpacked
+  uint64_t stored;   // packed; else 0
 };
 
-// The bytes that a section has when it is unpacked.
-uint64_t unpacked_size(Elf_Scn* section, const GElf_Shdr& header, bool old_packing) {
+// The bytes that a section has when it is unpacked. Of a packed one only the head is read: libelf
+// keeps all that it reads of a section, and many may be at the same place of a file.
+uint64_t unpacked_size(Elf* elf, const GElf_Shdr& header, bool old_packing) {
+  const bool packed = (header.sh_flags & SHF_COMPRESSED) != 0;
+  if (!old_packing && !packed) return header.sh_size;
+  const bool wide = gelf_getclass(elf) == ELFCLASS64;
+  const size_t head = !old_packing && wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+  if (header.sh_size < head || header.sh_offset > INT64_MAX) return 0;
+  const Elf_Data* const data =
+      elf_getdata_rawchunk(elf, static_cast<int64_t>(header.sh_offset), head, ELF_T_BYTE);
+  if (!data || !data->d_buf) return 0;
   if (old_packing) {
     // "ZLIB" and the size, the highest byte first.
-    const Elf_Data* const data = elf_rawdata(section, nullptr);
-    if (!data || !data->d_buf || data->d_size < 12) return 0;
     uint64_t size = 0;
     std::memcpy(&size, static_cast<const char*>(data->d_buf) + 4, sizeof size);
     return __builtin_bswap64(size);
   }
-  if ((header.sh_flags & SHF_COMPRESSED) == 0) return header.sh_size;
-  GElf_Chdr packed;
-  return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+  if (wide) {
+    Elf64_Chdr fields;
+    std::memcpy(&fields, data->d_buf, sizeof fields);
+    return fields.ch_size;
+  }
+  Elf32_Chdr fields;
+  std::memcpy(&fields, data->d_buf, sizeof fields);
+  return fields.ch_size;
 }
 
 std::vector<DebugSection> find_debug_sections(Elf* elf) {
   std::vector<DebugSection> found;
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return found;
+  const auto names = section_name_table(elf);
+  if (!names) return found;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     const char* const text =
-        gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
+        gelf_getshdr(section, &header) ? elf_strptr(elf, *names, header.sh_name) : nullptr;
     // Sections of a group are copies of those of another object file.
     if (!text || header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_GROUP) != 0) continue;
     std::string_view kind(text, strnlen(text, 40));
@@ -56,9 +69,10 @@ std::vector<DebugSection> find_debug_sections(Elf* elf) {
     const bool split = kind.ends_with(".dwo");
     if (split) kind.remove_suffix(4);
     if (!kind.starts_with("debug_") && kind != "gnu_debugaltlink") continue;
+    const bool packed = (header.sh_flags & SHF_COMPRESSED) != 0;
     found.push_back({section, kind, split ? DwarfPart::split : DwarfPart::whole, old_packing,
-                     (header.sh_flags & SHF_COMPRESSED) != 0,
-                     unpacked_size(section, header, old_packing)});
+                     packed, unpacked_size(elf, header, old_packing),
+                     old_packing || packed ? header.sh_size : 0});
   }
   return found;
 }
@@ -95,19 +109,26 @@ std::string_view* place_of(std::string_view kind, DwarfSections& sections) {
   return nullptr;
 }
 
-uint64_t sum_of(const std::vector<DebugSection>& found, std::string_view kind) {
+uint64_t sum_of(const std::vector<DebugSection>& found, std::string_view kind,
+                uint64_t DebugSection::*bytes = &DebugSection::size) {
   uint64_t sum = 0;
   for (const DebugSection& debug : found)
-    if (kind.empty() || debug.kind == kind) sum += std::min(debug.size, UINT64_MAX - sum);
+    if (kind.empty() || debug.kind == kind) sum += std::min(debug.*bytes, UINT64_MAX - sum);
   return sum;
+}
+
+// Without what follows the last NUL: no text ends there, and each search for its end would read all
+// of it.
+std::string_view whole_texts(std::string_view texts) {
+  return texts.substr(0, texts.rfind('\0') + 1);
 }
 
 }  // namespace
 
 pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart part) {
   const auto refuse = [&file](const std::string& what, uint64_t size, uint64_t limit) {
-    return pi::Error{EFBIG, file.name() + ": its debug information is not used: unpacked " + what +
-                                " " + std::to_string(size) + " bytes, more than " +
+    return pi::Error{EFBIG, file.name() + ": its debug information is not used: " + what + " " +
+                                std::to_string(size) + " bytes, more than " +
                                 std::to_string(limit)};
   };
   DwarfSections sections;
@@ -115,16 +136,22 @@ pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart par
   const auto found = find_debug_sections(file.elf());
   sections.size = sum_of(found, "");
   if (const uint64_t limit = budgets::debug_sections.of(file.stored()); sections.size > limit)
-    return refuse("it has", sections.size, limit);
+    return refuse("unpacked it has", sections.size, limit);
+  // Sections may be at the same place of the file, and each is read by itself.
+  const uint64_t stored = sum_of(found, "", &DebugSection::stored);
+  if (const uint64_t limit = budgets::debug_sections.of(file.stored()); stored > limit)
+    return refuse("packed it has", stored, limit);
   const uint64_t lines = sum_of(found, "debug_line");
   if (const uint64_t limit = budgets::line_programs.of(file.stored()); lines > limit)
-    return refuse("its lines have", lines, limit);
+    return refuse("unpacked its lines have", lines, limit);
   for (const DebugSection& debug : found) {
     // The index of a package has no ".dwo" in its name.
     const bool wanted = debug.part == part || debug.kind == "debug_cu_index";
     std::string_view* const place = wanted ? place_of(debug.kind, sections) : nullptr;
     if (place && place->empty()) *place = unpack(debug);
   }
+  sections.strings = whole_texts(sections.strings);
+  sections.line_strings = whole_texts(sections.line_strings);
   return sections;
 }
 

@@ -88,16 +88,21 @@ uint64_t number_of(const DwarfEntry& entry, DwarfAttribute attribute, uint64_t o
 
 }  // namespace
 
-const DwarfAbbreviations& DwarfUnits::abbreviations(uint64_t offset, const DwarfFormat& format) {
+std::shared_ptr<const DwarfAbbreviations> DwarfUnits::abbreviations(uint64_t offset,
+                                                                    const DwarfFormat& format) {
   const std::tuple key(offset, format);
-  auto found = abbreviations_.find(key);
-  if (found == abbreviations_.end()) {
-    found =
-        abbreviations_.try_emplace(key, DwarfAbbreviations(sections_.abbreviations, offset, format))
-            .first;
-    work_ += found->second.bytes();
+  if (const auto found = abbreviations_.find(key); found != abbreviations_.end())
+    return found->second;
+  auto table = std::make_shared<const DwarfAbbreviations>(sections_.abbreviations, offset, format);
+  work_ += table->bytes();
+  // Tables of hostile files overlap: all of them could be many times the section.
+  if (kept_ > sections_.abbreviations.size()) {
+    abbreviations_.clear();
+    kept_ = 0;
   }
-  return found->second;
+  kept_ += table->bytes();
+  abbreviations_.emplace(key, table);
+  return table;
 }
 
 std::optional<DwarfUnit> DwarfUnits::unit(uint64_t offset, uint64_t& next) {
@@ -138,7 +143,7 @@ std::optional<DwarfUnit> DwarfUnits::unit(uint64_t offset, uint64_t& next) {
     default:
       return unit;
   }
-  unit.abbreviations = &abbreviations(abbreviations_at, unit.format);
+  unit.abbreviations = abbreviations(abbreviations_at, unit.format);
   if (!read(unit, in.at(), unit.root)) {
     unit.kind = DwarfUnitKind::other;
     return unit;
@@ -184,13 +189,14 @@ const DwarfUnit* DwarfUnits::unit_around(uint64_t offset) {
   if (after == begins_.begin()) return nullptr;
   uint64_t next = 0;
   auto found = unit(*std::prev(after), next);
-  work_ += sizeof(DwarfUnit);
+  work_ +=
+      sizeof(DwarfUnit) + (found ? found->root.next - std::min(found->begin, found->root.next) : 0);
   if (!found || found->kind == DwarfUnitKind::other || offset >= found->end) return nullptr;
   last_ = *found;
   return &*last_;
 }
 
-bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) const {
+bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) {
   if (offset < unit.begin || offset >= unit.end) return false;
   DwarfBytes in(sections_.info.substr(0, unit.end), offset);
   entry.offset = offset;
@@ -207,6 +213,7 @@ bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry)
   for (uint32_t i = kind->first_step; i < kind->end_step; ++i) {
     const DwarfAbbreviations::Step& step = *unit.abbreviations->step(i);
     in.skip(step.skip);
+    if (!in.good()) return false;
     if (step.form == 0) continue;
     const DwarfValue value = read_value(in, step.form, step.constant, unit.format);
     if (step.attribute == DwarfAttribute::count) continue;
@@ -215,6 +222,9 @@ bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry)
     entry.known |= 1u << index;
   }
   entry.next = in.at();
+  // Attributes without bytes: any number of them could be in each of many entries.
+  const uint64_t steps = kind->end_step - kind->first_step, bytes = entry.next - offset;
+  if (steps > bytes) work_ += steps - bytes;
   return in.good();
 }
 

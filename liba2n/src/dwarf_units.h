@@ -3,9 +3,11 @@
 #ifndef A2N_DWARF_UNITS_H
 #define A2N_DWARF_UNITS_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -48,7 +50,7 @@ struct DwarfUnit {
   DwarfFormat format;
   DwarfUnitKind kind = DwarfUnitKind::other;
   uint64_t split_id = 0;  // of a skeleton and of its split unit
-  const DwarfAbbreviations* abbreviations = nullptr;
+  std::shared_ptr<const DwarfAbbreviations> abbreviations;
   DwarfEntry root;
   // What values of its entries are relative to. A split unit has some of its skeleton.
   uint64_t low_pc = 0;
@@ -79,7 +81,7 @@ class DwarfUnits {
   const DwarfUnit* unit_around(uint64_t offset);
 
   // False where no entry is.
-  bool read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) const;
+  bool read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry);
 
   // Empty where there is none.
   std::string_view text(const DwarfUnit& unit, const DwarfValue& value);
@@ -100,15 +102,20 @@ class DwarfUnits {
   void count(uint64_t bytes) { work_ += bytes; }
   // Whether they are past their budget; no unit is found then any more.
   bool excess() const { return work_ > most_work_; }
+  uint64_t left() const { return most_work_ - std::min(work_, most_work_); }
 
  private:
-  const DwarfAbbreviations& abbreviations(uint64_t offset, const DwarfFormat& format);
+  std::shared_ptr<const DwarfAbbreviations> abbreviations(uint64_t offset,
+                                                          const DwarfFormat& format);
   void read_root(DwarfUnit& unit);
   std::string_view find_text(const DwarfUnit& unit, const DwarfValue& value) const;
 
   const DwarfSections sections_;
   DwarfUnits* const supplement_;
-  std::map<std::tuple<uint64_t, DwarfFormat>, DwarfAbbreviations> abbreviations_;
+  // Those that were read last: of as many bytes as the section has.
+  std::map<std::tuple<uint64_t, DwarfFormat>, std::shared_ptr<const DwarfAbbreviations>>
+      abbreviations_;
+  uint64_t kept_ = 0;             // their bytes
   std::vector<uint64_t> begins_;  // of units, once an entry of another one is asked for
   std::optional<DwarfUnit> last_;
   const uint64_t most_work_;

@@ -94,7 +94,9 @@ void read_section(Elf* elf, Elf_Scn* section, std::string_view name, bool big_en
     layout.build_id =
         build_id_in(elf, header.sh_offset, header.sh_size, header.sh_addralign, notes_left);
   }
-  if (name == ".gnu_debuglink" && header.sh_type != SHT_NOBITS) {
+  // Only what can be one is read: libelf keeps it.
+  if (name == ".gnu_debuglink" && header.sh_type != SHT_NOBITS && header.sh_size <= max_name &&
+      layout.debug_link.empty()) {
     read_debug_link(section, big_endian, layout);
   }
   const bool thread_local_zeros = (header.sh_flags & SHF_TLS) && header.sh_type == SHT_NOBITS;
@@ -109,12 +111,12 @@ void read_section(Elf* elf, Elf_Scn* section, std::string_view name, bool big_en
 }
 
 void read_sections(Elf* elf, bool big_endian, ElfLayout& layout, uint64_t& notes_left) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return;
+  const auto names = section_name_table(elf);
+  if (!names) return;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header)) break;
-    const char* name = elf_strptr(elf, names, header.sh_name);
+    const char* name = elf_strptr(elf, *names, header.sh_name);
     const size_t length = name ? strnlen(name, max_section_name) : 0;
     read_section(elf, section, {name ? name : "", length}, big_endian, layout, notes_left);
   }
@@ -124,6 +126,16 @@ void read_sections(Elf* elf, bool big_endian, ElfLayout& layout, uint64_t& notes
 }
 
 }  // namespace
+
+std::optional<size_t> section_name_table(Elf* elf) {
+  size_t names = 0;
+  GElf_Shdr header;
+  if (elf_getshdrstrndx(elf, &names) != 0) return std::nullopt;
+  Elf_Scn* const section = elf_getscn(elf, names);
+  if (!section || !gelf_getshdr(section, &header) || (header.sh_flags & SHF_COMPRESSED) != 0)
+    return std::nullopt;
+  return names;
+}
 
 std::vector<Range> ElfLayout::code() const {
   std::vector<Range> ranges;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,10 @@ struct ElfLayout {
   // Where code is: the executable sections, without sections the executable segments.
   std::vector<Range> code() const;
 };
+
+// The index of the section with the names of sections; nothing where it is compressed, which
+// elf_strptr() would unpack whatever size it claims.
+std::optional<size_t> section_name_table(Elf* elf);
 
 // What a file is read for: debug_part also accepts what only holds debug information of others, as
 // object files do.

@@ -35,11 +35,13 @@ Elf_Data* section_data(Elf_Scn* section, uint32_t type, GElf_Shdr& header) {
 std::optional<Tables> section_tables(Elf* elf, uint32_t section_type) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
-    Elf_Data* symbols = section_data(section, section_type, header);
-    if (!symbols) continue;
+    if (!gelf_getshdr(section, &header) || header.sh_type != section_type) continue;
+    // There is one in a file. Of a file with many, each of which libelf would keep, it is the
+    // first.
     GElf_Shdr names_header;
     Elf_Data* names = section_data(elf_getscn(elf, header.sh_link), SHT_STRTAB, names_header);
-    if (!names) continue;
+    Elf_Data* symbols = names ? section_data(section, section_type, header) : nullptr;
+    if (!symbols) return std::nullopt;
     return Tables{symbols, {static_cast<const char*>(names->d_buf), names->d_size}};
   }
   return std::nullopt;

@@ -21,13 +21,16 @@ void append_part(std::string_view part, std::string& path) {
 }  // namespace
 
 std::optional<LineTable> LineTable::read(const DwarfSections& sections, uint64_t offset,
-                                         std::string_view directory) {
+                                         std::string_view directory, uint64_t most,
+                                         uint64_t& looked) {
   LineTable table(sections, directory);
-  if (!table.read_head(offset)) return std::nullopt;
+  const bool good = table.read_head(offset, most);
+  looked = table.bytes_ + table.searched_;
+  if (!good) return std::nullopt;
   return table;
 }
 
-bool LineTable::read_head(uint64_t offset) {
+bool LineTable::read_head(uint64_t offset, uint64_t most) {
   DwarfBytes in(sections_.lines, offset);
   const uint64_t length = in.length(offset_size_);
   if (!in.good() || length > in.left()) return false;
@@ -48,7 +51,7 @@ bool LineTable::read_head(uint64_t offset) {
   const uint64_t opcodes = in.number(1);
   if (!in.good() || opcodes == 0 || line_range_ == 0) return false;
   for (uint64_t i = 1; i < opcodes; ++i) operands_.push_back(static_cast<uint8_t>(in.number(1)));
-  if (version_ == 5) return read_new(in) && in.good();
+  if (version_ == 5) return read_new(in, most) && in.good();
   read_old(in);
   return in.good();
 }
@@ -65,26 +68,27 @@ void LineTable::read_old(DwarfBytes& in) {
   }
 }
 
-bool LineTable::read_new(DwarfBytes& in) {
-  return read_list(in, [this](const File& entry) { directories_.push_back(entry.name); }) &&
-         read_list(in, [this](const File& entry) { files_.push_back(entry); });
+bool LineTable::read_new(DwarfBytes& in, uint64_t most) {
+  return read_list(in, most, [this](const File& entry) { directories_.push_back(entry.name); }) &&
+         read_list(in, most, [this](const File& entry) { files_.push_back(entry); });
 }
 
 template <class Use>
-bool LineTable::read_list(DwarfBytes& in, Use use) {
+bool LineTable::read_list(DwarfBytes& in, uint64_t most, Use use) {
   std::vector<std::pair<uint64_t, uint64_t>> columns(in.number(1));
   for (auto& [content, form] : columns) {
     content = in.leb128();
     form = in.leb128();
   }
   const uint64_t count = in.leb128();
-  const auto takes_bytes = [](const auto& column) {
-    return column.second != DW_FORM_flag_present && column.second != DW_FORM_implicit_const;
-  };
-  // Entries without bytes could be any number.
-  if (count != 0 && std::none_of(columns.begin(), columns.end(), takes_bytes)) return false;
+  // What takes no bytes tells nothing of a file, and there could be any number of it.
+  std::erase_if(columns, [](const auto& column) {
+    return column.second == DW_FORM_flag_present || column.second == DW_FORM_implicit_const;
+  });
+  if (count != 0 && columns.empty()) return false;
   const DwarfFormat format{version_, 8, offset_size_};
   for (uint64_t i = 0; i < count && in.good(); ++i) {
+    if (searched_ > most) return false;
     File entry{};
     for (const auto& [content, form] : columns) {
       if (form == DW_FORM_string) {
@@ -102,10 +106,10 @@ bool LineTable::read_list(DwarfBytes& in, Use use) {
       } else {
         const uint64_t value = in.number(*size);
         if (content == DW_LNCT_directory_index) entry.directory = value;
-        if (content == DW_LNCT_path && form == DW_FORM_line_strp)
-          entry.name = dwarf_text(sections_.line_strings, value);
-        if (content == DW_LNCT_path && form == DW_FORM_strp)
-          entry.name = dwarf_text(sections_.strings, value);
+        if (content != DW_LNCT_path) continue;
+        if (form == DW_FORM_line_strp) entry.name = dwarf_text(sections_.line_strings, value);
+        if (form == DW_FORM_strp) entry.name = dwarf_text(sections_.strings, value);
+        searched_ += entry.name.size();
       }
     }
     use(entry);

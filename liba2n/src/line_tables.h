@@ -25,9 +25,10 @@ struct LineRow {
 class LineTable {
  public:
   // The table at an offset of .debug_line; nothing when its head makes no sense. directory: that of
-  // the unit.
+  // the unit. looked: the bytes that were looked at, also when nothing is returned; not more than
+  // most plus the length of one name.
   static std::optional<LineTable> read(const DwarfSections& sections, uint64_t offset,
-                                       std::string_view directory);
+                                       std::string_view directory, uint64_t most, uint64_t& looked);
 
   // A file's name with its directories; empty where there is no such file.
   std::string file(uint64_t number) const;
@@ -35,8 +36,6 @@ class LineTable {
   // Calls use for each sequence of code; its rows end with one of line 0, at the address behind the
   // code. A row like the one before it is left out. Ends when use returns false.
   void for_each_sequence(const std::function<bool(const std::vector<LineRow>&)>& use);
-
-  uint64_t bytes() const { return bytes_; }  // of the whole table
 
  private:
   struct File {
@@ -51,11 +50,11 @@ class LineTable {
 
   LineTable(const DwarfSections& sections, std::string_view directory)
       : sections_(sections), unit_directory_(directory), program_(std::string_view()) {}
-  bool read_head(uint64_t offset);
+  bool read_head(uint64_t offset, uint64_t most);
   void read_old(DwarfBytes& in);
-  bool read_new(DwarfBytes& in);
+  bool read_new(DwarfBytes& in, uint64_t most);
   template <class Use>
-  bool read_list(DwarfBytes& in, Use use);
+  bool read_list(DwarfBytes& in, uint64_t most, Use use);
   void advance(State& state, uint64_t operations) const;
   // Whether it ends the sequence.
   bool extended(State& state);
@@ -64,7 +63,8 @@ class LineTable {
   DwarfSections sections_;
   std::string_view unit_directory_;
   DwarfBytes program_;
-  uint64_t bytes_ = 0;
+  uint64_t bytes_ = 0;     // of the whole table
+  uint64_t searched_ = 0;  // of names that are elsewhere
   uint16_t version_ = 0;
   uint8_t offset_size_ = 4;
   uint8_t smallest_instruction_ = 1;

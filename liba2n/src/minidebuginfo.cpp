@@ -51,12 +51,12 @@ class Decoder {
 };
 
 Elf_Data* compressed_data(Elf* elf) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return nullptr;
+  const auto names = section_name_table(elf);
+  if (!names) return nullptr;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
+    const char* name = elf_strptr(elf, *names, header.sh_name);
     if (!name || std::strcmp(name, ".gnu_debugdata") != 0) continue;
     if (header.sh_size > max_compressed) return nullptr;
     Elf_Data* data = elf_rawdata(section, nullptr);

@@ -19,9 +19,10 @@ const SourceIndex& Sources::of(const ModuleSymbols& module) {
 // From the files that the symbols came from, as long as they are the same. What is missing now may
 // be installed later, so that only what is complete is kept.
 SourceIndex Sources::read(const ModuleSymbols& module) {
-  for (const std::string& path : module.files) {
-    const auto file = ElfFile::open(path);
-    if (!file || file->layout().build_id != module.build_id) continue;
+  for (size_t i = 0; i < module.files.size(); ++i) {
+    // The very file: a name may lead elsewhere by now.
+    const auto file = ElfFile::open(module.files[i]);
+    if (!file || !(file->identity() == module.identities[i])) continue;
     const SourceCacheKey key{module.build_id, file->identity()};
     if (auto cached = cache_.load(key)) return std::move(*cached);
     auto dwarf = read_dwarf(*file, {module.files, module.search});

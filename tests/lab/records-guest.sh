@@ -44,13 +44,13 @@ same_switches() {
     BEGIN { state["R"] = 0; state["R+"] = 256; state["S"] = 1; state["D"] = 2; state["T"] = 3
             state["t"] = 3; state["P"] = 5; state["I"] = 6 }
     FNR == NR {
-        match($0, /\[[0-9]+\]/); cpu = substr($0, RSTART + 1, RLENGTH - 2) + 0
-        match($0, /[0-9]+\.[0-9]+: sched_switch/); when[cpu, n[cpu]] = substr($0, RSTART) + 0
-        match($0, /next_pid=[0-9]+/); next_tid[cpu, n[cpu]] = substr($0, RSTART + 9) + 0
-        match($0, /prev_state=[^ ]+/); previous[cpu, n[cpu]++] = substr($0, RSTART + 11, RLENGTH - 11)
+        match($0, /\[[0-9]+\]/); cpu = substr($0, RSTART + 1, RLENGTH - 2) + 0; at = n[cpu]++
+        match($0, /[0-9]+\.[0-9]+: sched_switch/); when[cpu, at] = substr($0, RSTART) + 0
+        match($0, /next_pid=[0-9]+/); next_tid[cpu, at] = substr($0, RSTART + 9) + 0
+        match($0, /prev_state=[^ ]+/); previous[cpu, at] = substr($0, RSTART + 11, RLENGTH - 11)
         next }
     $1 != "record" || $4 !~ /^12\// || $4 ~ /\/8000000/ { next }
-    { cpu = $3; line[cpu, m[cpu]] = $0; time[cpu, m[cpu]] = $2 / 1e9; tid[cpu, m[cpu]] = $5; given[cpu, m[cpu]++] = $6 }
+    { cpu = $3; at = m[cpu]++; line[cpu, at] = $0; time[cpu, at] = $2 / 1e9; tid[cpu, at] = $5; given[cpu, at] = $6 }
     # The nearest in time with which twenty agree: the host can hold a processor up between the two clock readings.
     function begins(cpu, i, j, apart, best, found) {
         found = -1
