@@ -196,7 +196,7 @@ const DwarfUnit* DwarfUnits::unit_around(uint64_t offset) {
   return &*last_;
 }
 
-bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) {
+bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) const {
   if (offset < unit.begin || offset >= unit.end) return false;
   DwarfBytes in(sections_.info.substr(0, unit.end), offset);
   entry.offset = offset;
@@ -222,9 +222,6 @@ bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry)
     entry.known |= 1u << index;
   }
   entry.next = in.at();
-  // Attributes without bytes: any number of them could be in each of many entries.
-  const uint64_t steps = kind->end_step - kind->first_step, bytes = entry.next - offset;
-  if (steps > bytes) work_ += steps - bytes;
   return in.good();
 }
 

@@ -81,7 +81,7 @@ class DwarfUnits {
   const DwarfUnit* unit_around(uint64_t offset);
 
   // False where no entry is.
-  bool read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry);
+  bool read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) const;
 
   // Empty where there is none.
   std::string_view text(const DwarfUnit& unit, const DwarfValue& value);

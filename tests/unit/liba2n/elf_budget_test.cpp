@@ -2,7 +2,9 @@
 // Small ELF files that unfold to gigabytes: they are refused by name, and others keep their
 // symbols.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -237,6 +239,143 @@ TEST_F(ElfBudget, NotesThatOverlapAreNotAllRead) {
   const auto begin = std::clock();
   EXPECT_EQ(name_at(base + 2), "nnnn");
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5);
+}
+
+// ---- DWARF that makes much of few bytes ----
+
+// A unit of DWARF 4 whose entry has a kind of abbreviations at an offset, and these bytes.
+std::string unit_of(uint32_t abbreviations, const std::string& entry) {
+  using E = ElfBuilder;
+  return E::raw(static_cast<uint32_t>(7 + entry.size())) + E::raw(uint16_t{4}) +
+         E::raw(abbreviations) + '\x08' + entry;
+}
+
+// Many units, all of these bytes.
+std::string units_of(int count, const std::string& unit) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += unit;
+  return all;
+}
+
+// The processor seconds of a question about lines of a file with these sections and a symbol.
+class ElfBudgetOfDwarf : public ElfBudget {
+ protected:
+  double seconds(const std::vector<std::pair<const char*, std::string>>& sections) {
+    ElfBuilder elf;
+    elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
+    for (const auto& [name, bytes] : sections) elf.section(name, SHT_PROGBITS, bytes);
+    write(elf.bytes());
+    const auto begin = std::clock();
+    EXPECT_EQ(frames_at(pid, base + 2), 1u);
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  }
+  static constexpr double few = 10;  // each would take minutes otherwise
+};
+
+TEST_F(ElfBudgetOfDwarf, TextsWithoutAnEndAreNotSearchedForEachUnit) {
+  const std::string abbreviations = "\x01\x11\0\x1b\x0e\0\0\0"s;  // the directory, in .debug_str
+  EXPECT_LT(seconds({{".debug_abbrev", abbreviations},
+                     {".debug_info", units_of(100'000, unit_of(0, "\x01\0\0\0\0"s))},
+                     {".debug_str", std::string(16 * MiB, 'a')}}),
+            few);
+}
+
+TEST_F(ElfBudgetOfDwarf, HeadsOfLineTablesThatAreRefusedAreCounted) {
+  std::string files;
+  while (files.size() < MiB) files += "a\0\1\1\1"s;  // and no end
+  const std::string head = "\1\1\1\xfb\x0e\x01"s + '\0' + files;
+  const std::string lines = ElfBuilder::raw(static_cast<uint32_t>(6 + head.size())) +
+                            ElfBuilder::raw(uint16_t{4}) + ElfBuilder::raw(uint32_t{6}) + head;
+  const std::string abbreviations = "\x01\x11\0\x10\x17\0\0\0"s;  // the line table
+  EXPECT_LT(seconds({{".debug_abbrev", abbreviations},
+                     {".debug_info", units_of(100'000, unit_of(0, "\x01\0\0\0\0"s))},
+                     {".debug_line", lines}}),
+            few);
+  EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
+}
+
+TEST_F(ElfBudgetOfDwarf, AttributesBehindTheEndOfAUnitAreNotRead) {
+  std::string abbreviations = "\x01\x11\0"s;
+  for (int i = 0; i < 500'000; ++i) abbreviations += "\x0f\x0f"s;  // an unknown one, DW_FORM_udata
+  EXPECT_LT(seconds({{".debug_abbrev", abbreviations + "\0\0\0"s},
+                     {".debug_info", units_of(100'000, unit_of(0, "\x01"s))}}),
+            few);
+}
+
+TEST_F(ElfBudgetOfDwarf, AttributesWithoutBytesCostNothing) {
+  std::string abbreviations = "\x01\x11\1\0\0\x02\x34\0"s;
+  for (int i = 0; i < 500'000; ++i) abbreviations += "\x03\x19"s;  // a name, DW_FORM_flag_present
+  EXPECT_LT(seconds({{".debug_abbrev", abbreviations + "\0\0\0"s},
+                     {".debug_info", unit_of(0, '\x01' + std::string(100'000, '\x02') + '\0')}}),
+            few);
+}
+
+TEST_F(ElfBudgetOfDwarf, TablesOfAbbreviationsThatOverlapAreNotAllKept) {
+  std::string info;
+  for (uint32_t i = 0; i < 40; ++i) info += unit_of(i, "\x01"s);
+  const HeapPeak peak;
+  EXPECT_LT(seconds({{".debug_abbrev", std::string(MiB, '\x0f')}, {".debug_info", info}}), few);
+  EXPECT_LT(peak.bytes(), 96 * MiB);
+}
+
+// ---- sections at one place of the file, each of which libelf would keep ----
+
+class SectionsAtOnePlace : public ElfBudget {
+ protected:
+  // The most memory that a process of its own needs for a question about the file, in bytes.
+  static uint64_t memory_of_question() {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      frames_at(pid, base + 2);
+      ::_exit(0);
+    }
+    rusage used{};
+    int status = -1;
+    EXPECT_EQ(::wait4(child, &status, 0, &used), child);
+    EXPECT_EQ(status, 0);
+    return static_cast<uint64_t>(used.ru_maxrss) * 1024;
+  }
+
+  // A file with 300 sections of a name and type, all of them the same 8 MiB.
+  void write_with(const char* name, uint32_t type, bool symbols = true) {
+    ElfBuilder elf;
+    if (symbols) elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
+    elf.section(name, type, std::string(8 * MiB, '\0'));
+    std::string bytes = elf.bytes();
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    std::vector<Elf64_Shdr> sections(header.e_shnum);
+    std::memcpy(sections.data(), bytes.data() + header.e_shoff,
+                sections.size() * sizeof(Elf64_Shdr));
+    for (const Elf64_Shdr& section : std::vector(sections))
+      if (section.sh_size == 8 * MiB) sections.insert(sections.end(), 300, section);
+    header.e_shoff = bytes.size();
+    header.e_shnum = static_cast<uint16_t>(sections.size());
+    std::memcpy(bytes.data(), &header, sizeof header);
+    bytes.append(reinterpret_cast<const char*>(sections.data()),
+                 sections.size() * sizeof(Elf64_Shdr));
+    write(bytes);
+  }
+};
+
+TEST_F(SectionsAtOnePlace, AreNotReadToKnowWhatTheyUnpackTo) {
+  write_with(".zdebug_loc", SHT_PROGBITS);
+  EXPECT_LT(memory_of_question(), 512 * MiB);
+  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("packed it has"))));
+  EXPECT_EQ(name_at(base + 2), "nnnn");
+}
+
+TEST_F(SectionsAtOnePlace, AreNotReadWhereTheyAreTooLargeForALink) {
+  write_with(".gnu_debuglink", SHT_PROGBITS);
+  EXPECT_LT(memory_of_question(), 512 * MiB);
+  EXPECT_EQ(name_at(base + 2), "nnnn");
+}
+
+TEST_F(SectionsAtOnePlace, AreNotReadForASymbolTableWithoutNames) {
+  write_with(".symtab", SHT_SYMTAB, false);
+  EXPECT_LT(memory_of_question(), 512 * MiB);
+  expect_others_are_named();
 }
 
 }  // namespace
