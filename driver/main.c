@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Loading and unloading: the order in which the parts come up, and its exact reverse. */
 
+/*
+ * Locks, outermost first. Nothing on a recording path takes any of them.
+ *	AboveIdle lock	its users, held over its starting and stopping; never with the session lock
+ *	PTT lock	ptt/ptt.h; never with either of them
+ *	session lock	state, owner, majors; held over starting and stopping
+ *	counters lock	event ticks' perf counters, of which making one takes the kernel's perf locks
+ *			and cpus_read_lock; hot-plug callbacks therefore leave it to a work item
+ *	canary lock	core/probes.c: the probe that tells whether function probes live
+ *	exec_update_lock, mmap_lock of a traced process (sources/snapshot.c, maps.c)
+ *	CPU hot-plug	cpus_read_lock: set of buffers, tick timers; hot-plug callbacks hold it
+ *			for writing and therefore never take the session lock
+ *	areas lock	pointers to the buffers; innermost, as mmap() takes it under mmap_lock
+ */
+
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/stringify.h>
 
-#include "pitrace.h"
-#include "plat.h"
+#include "core/buffers.h"
+#include "core/plat.h"
+#include "core/reader.h"
+#include "device/device.h"
+#include "itrace/itrace_calls.h"
+#include "ptt/ptt_calls.h"
+#include "sources/sources.h"
 
 static int __init pitrace_init(void)
 {

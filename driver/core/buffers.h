@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The pages behind the rings. */
+#ifndef PITRACE_CORE_BUFFERS_H
+#define PITRACE_CORE_BUFFERS_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+#include <pitrace/abi.h>
+
+int pitrace_buffers_init(void);
+void pitrace_buffers_exit(void);
+/*
+ * Bytes are multiples of the page size; section: of buffers that stream. 0, -ENOMEM or -EINTR (then
+ * nothing is allocated).
+ */
+int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 mode, u64 section);
+/* Bytes a CPU, both buffers together, that could be had now. */
+u64 pitrace_buffers_largest(void);
+/* No writer may be active or come. Pages that are still mapped live until they are unmapped. */
+void pitrace_buffers_free(void);
+/* The gate of that kind is closed. */
+void pitrace_buffers_reset(u32 kind);
+u32 pitrace_buffers_cpus_failed(void);
+int pitrace_buffers_mmap(struct vm_area_struct *vma);
+bool pitrace_buffers_hold_a_section(void);
+/* -EINVAL, -ENXIO when the CPU has no buffers */
+int pitrace_buffers_consumed(const struct pitrace_consumed *consumed);
+
+#endif /* PITRACE_CORE_BUFFERS_H */

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ITrace as a whole: installing and removing, on and off. */
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/threads.h>
+#include <linux/workqueue.h>
+
+#include "core/compat.h"
+#include "core/probes.h"
+#include "core/tasks.h"
+#include "itrace.h"
+#include "itrace_calls.h"
+
+/* ITrace off and remove wait so long, in milliseconds, for threads with the trap flag set ... */
+#define TF_DRAIN_TIMEOUT_MS 2000
+/* ... which have so long to find out by themselves, and to record their end. */
+#define TF_DRAIN_TRAPS_MS 50
+
+struct pitrace_it_setup pitrace_it_setup;
+bool pitrace_it_runs;
+
+/* Inside the session lock. */
+static DEFINE_MUTEX(lock);
+
+static bool installed;
+static bool tracing; /* the session records */
+static bool draining; /* removed, but threads are not clean yet */
+static bool on_for_all;
+static bool shut_down; /* for good: the machine is going down */
+
+bool pitrace_it_wants(u32 pid, bool begins)
+{
+	return READ_ONCE(on_for_all) && pitrace_it_selects(pid, begins);
+}
+
+/* ---- ending ---- */
+
+static u32 dirty(void)
+{
+	u32 threads, untraced, count;
+
+	pitrace_it_threads_count(&threads, &untraced, &count);
+	return count;
+}
+
+/* Nobody carries a trap flag. */
+static void take_down(void)
+{
+	unsigned int cpu;
+
+	pitrace_hooks_detach(pitrace_it_interrupt_hooks.hooks, pitrace_it_interrupt_hooks.count);
+	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
+	pitrace_it_remove_all();
+	pitrace_it_branches_stop();
+	/* The exception source looks at these in traps. */
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&pitrace_it_cpus, cpu)->running, NULL);
+	synchronize_rcu();
+	/* Work of threads has run, but may not have returned from this module. */
+	synchronize_rcu_tasks();
+	pitrace_it_threads_free();
+	pitrace_it_set_follower(NULL);
+}
+
+static void drain(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(drain_work, drain);
+
+static void drain(struct work_struct *unused)
+{
+	mutex_lock(&lock);
+	if (draining) {
+		pitrace_it_clean_sleeping();
+		on_each_cpu(pitrace_it_clean_here, NULL, true);
+	}
+	if (draining && dirty()) {
+		schedule_delayed_work(&drain_work, HZ / 20);
+	} else if (draining) {
+		take_down();
+		draining = false;
+		module_put(THIS_MODULE);
+	}
+	mutex_unlock(&lock);
+}
+
+/*
+ * A running thread stops at its next trap, one that sleeps in the kernel has no flag. Those that do not run, as they are
+ * stopped or wait for a processor, are cleaned where they are. What can remain are threads in the middle of an interrupt
+ * or of a fault in the kernel, which do not run just now. True: no trap flag is left. A killed caller does not wait.
+ */
+static bool wait_until_clean(void)
+{
+	const unsigned long begin = jiffies;
+
+	while (dirty()) {
+		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TRAPS_MS))) {
+			pitrace_it_clean_sleeping();
+			on_each_cpu(pitrace_it_clean_here, NULL, true);
+			if (!dirty())
+				break;
+		}
+		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS)) ||
+		    fatal_signal_pending(current))
+			return false;
+		schedule_timeout_killable(1);
+	}
+	return true;
+}
+
+/*
+ * From here on nobody sets a trap flag: hooks and traps look and set with preemption off, so whoever saw that
+ * ITrace runs is in a read-side section of RCU.
+ */
+static void stop_running(void)
+{
+	WRITE_ONCE(pitrace_it_runs, false);
+	pitrace_it_release_held();
+	synchronize_rcu();
+}
+
+/* While a trap flag is left the hooks stay, and the module with them. */
+static void remove_locked(void)
+{
+	WRITE_ONCE(on_for_all, false);
+	stop_running();
+	installed = false;
+	if (!wait_until_clean()) {
+		draining = true;
+		__module_get(THIS_MODULE);
+		schedule_delayed_work(&drain_work, HZ / 20);
+		return;
+	}
+	take_down();
+}
+
+/* All threads stop at their next trap; then they are forgotten. */
+static void stop_all(void)
+{
+	WRITE_ONCE(on_for_all, false);
+	stop_running();
+	if (wait_until_clean())
+		pitrace_it_remove_all();
+	else
+		pitrace_it_end_all();
+}
+
+/* ---- starting ---- */
+
+static bool lacks_hook(void)
+{
+	u32 i;
+
+	for (i = 0; i < pitrace_it_hooks.count; i++) {
+		if (!pitrace_it_hooks.hooks[i].in_place)
+			return true;
+	}
+	return false;
+}
+
+static bool is_good(const struct pitrace_itrace *wanted)
+{
+	const u32 known = PITRACE_ITRACE_RING | PITRACE_ITRACE_COUNT | PITRACE_ITRACE_STEP |
+			  PITRACE_ITRACE_INTERRUPTS | PITRACE_ITRACE_NO_KERNEL |
+			  PITRACE_ITRACE_NO_USER | PITRACE_ITRACE_CHILDREN |
+			  PITRACE_ITRACE_CONTINUOUS;
+	const u32 neither = PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_NO_USER;
+
+	if ((wanted->flags & ~known) || (wanted->flags & neither) == neither)
+		return false;
+	if (wanted->threads > PITRACE_ITRACE_THREADS_MAX)
+		return false;
+	return wanted->flags & PITRACE_ITRACE_CONTINUOUS ? wanted->reserve > 0 : !wanted->reserve;
+}
+
+static void set_up(const struct pitrace_itrace *wanted)
+{
+	pitrace_it_setup.flags = wanted->flags | PITRACE_ITRACE_RING;
+	pitrace_it_setup.kernel = !(wanted->flags & PITRACE_ITRACE_NO_KERNEL);
+	pitrace_it_setup.user = !(wanted->flags & PITRACE_ITRACE_NO_USER);
+	pitrace_it_setup.counted = wanted->flags & PITRACE_ITRACE_COUNT;
+	pitrace_it_setup.reserve = wanted->reserve;
+}
+
+static void reset_counts(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&pitrace_it_cpus, cpu), 0, sizeof(struct pitrace_it_cpu));
+}
+
+static int install_locked(const struct pitrace_itrace *wanted)
+{
+	int error;
+
+	if (installed || draining)
+		return -EBUSY;
+	if (!pitrace_it_knows_returns())
+		return -EPROTONOSUPPORT;
+	error = pitrace_it_threads_alloc(wanted->threads ? wanted->threads :
+							   PITRACE_ITRACE_THREADS_DEFAULT);
+	if (error)
+		return error;
+	set_up(wanted);
+	pitrace_it_set_follower(get_current_cred());
+	pitrace_it_hold_reset();
+	reset_counts();
+	pitrace_it_pids_forget();
+	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
+	/* Kernels are built without one or the other of these. */
+	if (wanted->flags & PITRACE_ITRACE_INTERRUPTS)
+		pitrace_hooks_attach(pitrace_it_interrupt_hooks.hooks,
+				     pitrace_it_interrupt_hooks.count);
+	if (lacks_hook()) {
+		take_down();
+		return -EOPNOTSUPP;
+	}
+	/* Counts are those of steps. */
+	if (pitrace_it_setup.user && !(wanted->flags & (PITRACE_ITRACE_STEP | PITRACE_ITRACE_COUNT)))
+		pitrace_it_branches_start();
+	installed = true;
+	WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+	return 0;
+}
+
+int pitrace_itrace_install(const struct pitrace_itrace *wanted)
+{
+	int error;
+
+	if (!is_good(wanted))
+		return -EINVAL;
+	if (!(wanted->flags & PITRACE_ITRACE_NO_KERNEL) && !perfmon_capable())
+		return -EACCES;
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	error = install_locked(wanted);
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_itrace_remove(void)
+{
+	int error = -EALREADY;
+
+	mutex_lock(&lock);
+	if (installed) {
+		remove_locked();
+		error = 0;
+	}
+	mutex_unlock(&lock);
+	return error;
+}
+
+/* ---- on and off ---- */
+
+static void set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
+{
+	thread->fresh = true;
+}
+
+/* A stopped task gets no work: that would keep this module until the task goes on. */
+static void begin_following(struct pitrace_it_thread *thread, struct task_struct *task)
+{
+	const unsigned int state = READ_ONCE(task->__state);
+
+	/* A thread that sleeps in a system call begins at its end, by a hook. */
+	if (task == current || state == TASK_RUNNING)
+		pitrace_it_attach(thread, task);
+	else if (state & (__TASK_STOPPED | __TASK_TRACED))
+		pitrace_it_attach_when_woken(thread);
+}
+
+static int add(struct task_struct *task)
+{
+	struct pitrace_it_thread *thread;
+	bool known;
+
+	thread = pitrace_it_add(task, &known, set_up_thread);
+	if (!thread)
+		return known ? -EALREADY : -ENOSPC;
+	begin_following(thread, task);
+	return 0;
+}
+
+/* The number may be another process's since it was enabled, and the process may change while it is looked at. */
+static void add_if_allowed(struct task_struct *task)
+{
+	const struct cred *before = get_task_cred(task);
+	struct pitrace_it_thread *thread;
+
+	if (!pitrace_it_caller_may_follow(task_tgid_nr(task)) && !add(task)) {
+		preempt_disable();
+		thread = pitrace_it_find(task);
+		if (thread && thread->cred != before)
+			WRITE_ONCE(thread->over, true);
+		preempt_enable();
+	}
+	put_cred(before);
+}
+
+static int add_all(void)
+{
+	struct pitrace_tasks tasks;
+	unsigned int i;
+	int error;
+
+	error = pitrace_tasks_collect(&tasks);
+	if (error)
+		return error;
+	for (i = 0; i < tasks.count; i++) {
+		struct task_struct *task = tasks.task[i];
+
+		if (!pitrace_task_is_kernel_only(task) && pitrace_it_wants(task_tgid_nr(task), false))
+			add_if_allowed(task);
+		cond_resched();
+	}
+	pitrace_tasks_release(&tasks);
+	return 0;
+}
+
+/* Those that come meanwhile are found by the fork hook. */
+static int on_for_all_locked(void)
+{
+	int error;
+
+	if (on_for_all)
+		return -EALREADY;
+	WRITE_ONCE(on_for_all, true);
+	error = add_all();
+	if (error) {
+		stop_all();
+		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+		return error;
+	}
+	/* A program that streams its own trace follows the thread that asks for it. */
+	if (!pitrace_it_may_spread(task_tgid_nr(current)) &&
+	    pitrace_it_is_named(task_tgid_nr(current)))
+		add(current);
+	return 0;
+}
+
+static int off_for_self(void)
+{
+	struct pitrace_it_thread *thread;
+
+	preempt_disable();
+	thread = pitrace_it_find(current);
+	if (thread)
+		pitrace_it_end_self(thread, PITRACE_STOP_OFF);
+	preempt_enable();
+	return thread ? 0 : -EALREADY;
+}
+
+/* Without the lock the slots may be freed meanwhile: threads stop at their next trap, and are not waited for. */
+bool pitrace_it_shut_down(bool for_good)
+{
+	const unsigned long end = jiffies + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS);
+	bool locked = mutex_trylock(&lock);
+
+	if (for_good)
+		WRITE_ONCE(shut_down, true);
+	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&lock))
+		schedule_timeout_uninterruptible(1);
+	if (!locked) {
+		stop_running();
+	} else if (installed) {
+		stop_all();
+		if (!for_good)
+			WRITE_ONCE(pitrace_it_runs, tracing);
+	}
+	pitrace_it_clear_here();
+	if (locked)
+		mutex_unlock(&lock);
+	return locked;
+}
+
+int pitrace_itrace_on(u32 what)
+{
+	int error;
+
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	if (READ_ONCE(shut_down))
+		error = -ESHUTDOWN;
+	else if (!installed || !tracing)
+		error = -EINVAL;
+	else if (what == PITRACE_ITRACE_ALL)
+		error = on_for_all_locked();
+	else
+		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? add(current) : -EINVAL;
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_itrace_off(u32 what)
+{
+	int error = 0;
+
+	/* First of all, so that little of this is in the trace. */
+	if (what == PITRACE_ITRACE_SELF)
+		return off_for_self();
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	if (!installed) {
+		error = -EINVAL;
+	} else if (!on_for_all) {
+		error = -EALREADY;
+	} else {
+		stop_all();
+		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+	}
+	mutex_unlock(&lock);
+	return error;
+}
+
+void pitrace_itrace_trace_begins(void)
+{
+	mutex_lock(&lock);
+	pitrace_it_forget();
+	tracing = true;
+	WRITE_ONCE(pitrace_it_runs, installed && !READ_ONCE(shut_down));
+	mutex_unlock(&lock);
+}
+
+void pitrace_itrace_trace_ends(void)
+{
+	mutex_lock(&lock);
+	tracing = false;
+	if (installed)
+		stop_all();
+	mutex_unlock(&lock);
+}
+
+void pitrace_itrace_trace_forgets(void)
+{
+	pitrace_it_forget();
+}
+
+void pitrace_it_stop_work(void)
+{
+	/* A drain that is not done holds the module. */
+	cancel_delayed_work_sync(&drain_work);
+}
+
+int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting)
+{
+	int error = -EINVAL;
+
+	if (pids->first > pids->last)
+		return -EINVAL;
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	if (installed)
+		error = pitrace_it_pids_add(pids, owner, lasting);
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_itrace_disable(void)
+{
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	pitrace_it_pids_forget();
+	mutex_unlock(&lock);
+	return 0;
+}
+
+int pitrace_itrace_info(struct pitrace_itrace_info *info)
+{
+	unsigned int cpu;
+
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
+	memset(info, 0, sizeof(*info));
+	info->installed = installed;
+	info->flags = pitrace_it_setup.flags;
+	info->on = on_for_all;
+	info->branch_trap = pitrace_it_setup.branches;
+	pitrace_it_threads_count(&info->threads, &info->untraced, &info->dirty);
+	for_each_possible_cpu(cpu) {
+		const struct pitrace_it_cpu *counts = per_cpu_ptr(&pitrace_it_cpus, cpu);
+
+		info->steps += READ_ONCE(counts->steps);
+		info->branches += READ_ONCE(counts->branches);
+		info->gaps += READ_ONCE(counts->gaps);
+	}
+	mutex_unlock(&lock);
+	return 0;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The records of a thread's flow: who it is, where it begins, branches, gaps, its end. */
+
+#include <linux/cpumask.h>
+#include <linux/smp.h>
+
+#include "core/record.h"
+#include "itrace.h"
+
+DEFINE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
+
+/*
+ * Nobody continues: in normal mode the trace has ended for all. With a reader there will be room again, and
+ * the flow has a hole until then.
+ */
+static noinline void no_room(struct pitrace_it_thread *thread)
+{
+	if (READ_ONCE(pitrace_gates[PITRACE_BUFFER_TRACE]) == PITRACE_GATE_FULL) {
+		WRITE_ONCE(thread->over, true);
+		return;
+	}
+	if (!thread->gap)
+		thread->since = pitrace_clock();
+	thread->gap = PITRACE_GAP_ROOM;
+	thread->missing += thread->count;
+	thread->count = 0;
+}
+
+static noinline bool write_slowly(u32 major, u32 minor, const u32 *ints, u32 count)
+{
+	void *place;
+	u64 time;
+
+	place = pitrace_begin(PITRACE_BUFFER_TRACE, pitrace_size_ints(count), &time);
+	if (!place)
+		return false;
+	pitrace_encode_ints(place, (u32)time, major, minor, ints, count);
+	pitrace_end(PITRACE_BUFFER_TRACE);
+	return true;
+}
+
+static noinline bool announce(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread)
+{
+	const u32 ints[] = { 0, thread->pid };
+
+	if (!write_slowly(PITRACE_MAJOR_ITRACE_THREAD, thread->tid, ints, ARRAY_SIZE(ints)))
+		return false;
+	cpu->announced = thread;
+	cpu->announced_tid = thread->tid;
+	return true;
+}
+
+static __always_inline bool is_announced(struct pitrace_it_cpu *cpu,
+					 struct pitrace_it_thread *thread)
+{
+	if (likely(cpu->announced == thread && cpu->announced_tid == thread->tid))
+		return true;
+	return announce(cpu, thread);
+}
+
+void pitrace_it_forget(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		per_cpu(pitrace_it_cpus, cpu).announced = NULL;
+		per_cpu(pitrace_it_cpus, cpu).branches_since_on = 0;
+	}
+}
+
+void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap)
+{
+	if (!thread->gap)
+		thread->since = pitrace_clock();
+	thread->gap = gap;
+}
+
+/* False: there was no room, and the flow has not begun. */
+static noinline bool begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread, u64 ip)
+{
+	u32 ints[PITRACE_ITRACE_START_INTS];
+
+	if (!is_announced(cpu, thread))
+		return false;
+	if (thread->starts) {
+		pitrace_put_itrace_start(ints, thread->pid, thread->tid, pitrace_it_setup.flags, ip);
+		if (!write_slowly(PITRACE_MAJOR_ITRACE_START, 0, ints, PITRACE_ITRACE_START_INTS))
+			return false;
+		thread->starts = false;
+	} else {
+		const u64 gone = pitrace_clock() - thread->since;
+
+		pitrace_put_gap(ints, thread->count, thread->missing,
+				(u32)min_t(u64, gone, U32_MAX), ip);
+		if (!write_slowly(PITRACE_MAJOR_ITRACE_GAP, thread->gap, ints, PITRACE_GAP_INTS))
+			return false;
+		cpu->gaps++;
+	}
+	thread->gap = 0;
+	thread->missing = 0;
+	thread->count = 0;
+	return true;
+}
+
+void pitrace_it_begin_block(struct pitrace_it_thread *thread, u64 ip)
+{
+	if (!begin(this_cpu_ptr(&pitrace_it_cpus), thread, ip))
+		no_room(thread);
+}
+
+void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u64 to)
+{
+	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
+	const bool counted = pitrace_it_setup.counted;
+	void *place;
+	u64 time;
+
+	/* A hole ends at a branch's target: the block before it is part of the hole. */
+	if (unlikely(thread->gap)) {
+		thread->missing += thread->count;
+		thread->count = 0;
+		pitrace_it_begin_block(thread, to);
+		return;
+	}
+	if (unlikely(!is_announced(cpu, thread)))
+		return no_room(thread);
+	place = pitrace_begin(PITRACE_BUFFER_TRACE, pitrace_size_branch(counted), &time);
+	if (unlikely(!place))
+		return no_room(thread);
+	pitrace_encode_branch(place, (u32)time, user, from, to, counted, thread->count);
+	pitrace_end(PITRACE_BUFFER_TRACE);
+	cpu->branches++;
+	/* Said again now and then, for who reads only a part of the stream. */
+	if (unlikely(!(++cpu->branches_since_on % 256)))
+		cpu->announced = NULL;
+	thread->count = 0;
+}
+
+void pitrace_it_cut(struct pitrace_it_thread *thread, bool user, u32 vector, u64 from)
+{
+	u32 ints[PITRACE_CUT_INTS];
+
+	if (thread->gap || thread->starts)
+		return;
+	pitrace_put_cut(ints, thread->count, from);
+	if (!is_announced(this_cpu_ptr(&pitrace_it_cpus), thread) ||
+	    !write_slowly(user ? PITRACE_MAJOR_CUT_USER : PITRACE_MAJOR_CUT_KERNEL, vector, ints,
+			  PITRACE_CUT_INTS))
+		return no_room(thread);
+	thread->count = 0;
+}
+
+void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason)
+{
+	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
+	u32 ints[PITRACE_ITRACE_STOP_INTS];
+
+	WRITE_ONCE(thread->over, true);
+	/* It has never begun. */
+	if (thread->starts)
+		return;
+	/* What it did last was not followed. */
+	if (thread->gap && !begin(cpu, thread, thread->ip))
+		return;
+	pitrace_put_itrace_stop(ints, raw_smp_processor_id(), cpu->branches_since_on, thread->tid,
+				thread->count, thread->ip);
+	if (is_announced(cpu, thread))
+		write_slowly(PITRACE_MAJOR_ITRACE_STOP, reason, ints, PITRACE_ITRACE_STOP_INTS);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ITrace's hooks: where the kernel is entered, left, or does with a thread what the trap flag must not meet. */
+
+#include <linux/notifier.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include <asm/syscall.h>
+#include <asm/trapnr.h>
+#include <asm/unistd.h>
+#include <asm/trace/exceptions.h>
+#include <trace/events/sched.h>
+#include <trace/events/signal.h>
+#include <trace/events/syscalls.h>
+
+#include "core/probes.h"
+#include "itrace_x86.h"
+
+/* SYSCALL, INT n */
+#define SYSTEM_CALL_BYTES 2
+
+/* Credentials have changed since a debugger's rights were asked for: is the thread still followed? */
+static __always_inline bool keeps_rights(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	if (likely(rcu_access_pointer(current->real_cred) == thread->cred) || thread->over ||
+	    pitrace_it_credentials_allow(thread))
+		return true;
+	clear_trap();
+	pitrace_it_end(thread, regs, PITRACE_STOP_RIGHTS);
+	return false;
+}
+
+/* The rest of the way through the kernel is stepped, be it recorded or not. */
+static __always_inline void go_on_in_kernel(struct pitrace_it_thread *thread, u8 gap)
+{
+	pitrace_it_lose(thread, gap);
+	arm(thread);
+}
+
+/* reboot(2) of the 32-bit table. */
+#define REBOOT_32 88
+
+/* It may start another kernel, with KEXEC_PRESERVE_CONTEXT without any notice: that one does not know the trap flag. */
+static bool may_leave_kernel(long number)
+{
+	return number == (in_ia32_syscall() ? REBOOT_32 : __NR_reboot);
+}
+
+static void on_sys_enter(void *data, struct pt_regs *regs, long number)
+{
+	struct pitrace_it_thread *thread;
+
+	preempt_disable_notrace();
+	thread = this_thread();
+	/* Whatever took the flag away in the kernel, it comes from user mode now. */
+	if (thread)
+		WRITE_ONCE(thread->live, false);
+	if (thread && thread->branches)
+		pitrace_it_branches_leave(thread, regs, SYSTEM_CALL_BYTES);
+	if (thread && !thread->fresh && pitrace_it_leave_user(thread, regs)) {
+		if (pitrace_it_setup.kernel && !may_leave_kernel(number))
+			go_on_in_kernel(thread, PITRACE_GAP_ENTRY);
+		else
+			pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+	}
+	preempt_enable_notrace();
+}
+
+/*
+ * Called where no interrupt's frame can hold the flag: where the processor does not have it either, it was lost. A guest
+ * of a hypervisor does that, whose end loads the host's flags without it.
+ */
+static void find_lost_flag(struct pitrace_it_thread *thread)
+{
+	if (likely(!thread || !thread->live || trap_is_set()))
+		return;
+	WRITE_ONCE(thread->live, false);
+	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+}
+
+static void on_sys_exit(void *data, struct pt_regs *regs, long result)
+{
+	struct pitrace_it_thread *thread;
+
+	preempt_disable_notrace();
+	thread = this_thread();
+	find_lost_flag(thread);
+	if (!thread || !keeps_rights(thread, regs) || thread->live) {
+		/* It is followed, out of the kernel too, or not at all. */
+	} else if (thread->fresh) {
+		if (goes_on(thread) && !has_debugger())
+			pitrace_it_begin_in_user(thread, regs);
+	} else if (pitrace_it_leave_user(thread, regs)) {
+		if (pitrace_it_setup.kernel)
+			go_on_in_kernel(thread, PITRACE_GAP_LIMIT);
+		else
+			pitrace_it_resume_in_user(thread, regs);
+	}
+	preempt_enable_notrace();
+}
+
+static void on_page_fault(void *data, unsigned long address, struct pt_regs *regs,
+			  unsigned long error_code)
+{
+	struct pitrace_it_thread *thread;
+
+	preempt_disable_notrace();
+	thread = this_thread();
+	/* Those of the traps themselves have not the flag. */
+	if (thread && goes_on(thread) && pitrace_it_setup.kernel && (regs->flags & X86_EFLAGS_TF) &&
+	    (user_mode(regs) ? thread->in_user : thread->live)) {
+		const bool user = user_mode(regs);
+
+		pitrace_it_cut(thread, user, X86_TRAP_PF, regs->ip);
+		/*
+		 * The return to the kernel's code sets it again if it is followed up to there; the handler may
+		 * sleep for as long as a user likes, and ITrace may be gone by then.
+		 */
+		if (!user)
+			regs->flags &= ~X86_EFLAGS_TF;
+		if (!user || pitrace_it_leave_user(thread, regs))
+			go_on_in_kernel(thread, PITRACE_GAP_EXCEPTION);
+	}
+	preempt_enable_notrace();
+}
+
+/* Before a handler's frame is made of the user's registers, and before a signal ends the process. */
+static void on_signal(void *data, int number, struct kernel_siginfo *info,
+		      struct k_sigaction *action)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+	struct pitrace_it_thread *thread;
+
+	preempt_disable_notrace();
+	thread = this_thread();
+	/* Only this is known of the block that an interrupt or exception has cut. */
+	if (thread && thread->branches) {
+		pitrace_it_branches_leave(thread, regs, 0);
+		if (goes_on(thread) && !has_debugger())
+			pitrace_it_cut(thread, true, PITRACE_CUT_SIGNAL | (u32)number, regs->ip);
+	}
+	/* Also of one that has been told to end, and has not found out. */
+	if (thread && !thread->fresh && !thread->live &&
+	    pitrace_it_leave_user(thread, regs))
+		go_on_in_kernel(thread, PITRACE_GAP_SIGNAL);
+	preempt_enable_notrace();
+}
+
+/* previous is current still. */
+static void on_switch(void *data, bool preempted, struct task_struct *previous,
+		      struct task_struct *next, unsigned int previous_state)
+{
+	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
+	struct pitrace_it_thread *thread = this_thread();
+
+	if (trap_is_set()) {
+		clear_trap();
+		if (thread && thread->live) {
+			pitrace_it_lose(thread, PITRACE_GAP_SWITCH);
+			thread->parked = true;
+			WRITE_ONCE(thread->live, false);
+		}
+	} else if (!preempted && thread && goes_on(thread) && pitrace_it_setup.kernel) {
+		/* Faults that were not followed may have left the flag in their frame. */
+		find_lost_flag(thread);
+	}
+	/* It stops, and a debugger looks at its registers then. */
+	if (thread && !thread->over && has_debugger())
+		pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_DEBUGGER);
+	thread = pitrace_it_find(next);
+	cpu->running = thread;
+	if (thread && unlikely(thread->branches))
+		pitrace_it_branches_arrive();
+	if (!thread || !goes_on(thread))
+		return;
+	/* It was stopped, and was not begun since, on its way out of a system call. */
+	if (unlikely(thread->woken && thread->fresh && !next->ptrace))
+		pitrace_it_begin_in_user(thread, task_pt_regs(next));
+	if (!thread->parked)
+		return;
+	thread->parked = false;
+	thread->arriving = true;
+	thread->settling = false;
+	begin_stretch(thread);
+	WRITE_ONCE(thread->live, true);
+	set_trap();
+}
+
+static void set_up_child(struct pitrace_it_thread *thread, struct task_struct *task)
+{
+	thread->starts = true;
+	if (pitrace_it_setup.kernel)
+		thread->parked = true; /* it is as if it had been dispatched before */
+	else
+		thread->fresh = true;
+}
+
+/* The child has not run yet. */
+static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct pitrace_it_thread *thread;
+	bool follows, known;
+
+	if (pitrace_task_is_kernel_only(child))
+		return;
+	preempt_disable_notrace();
+	thread = this_thread();
+	follows = thread && goes_on(thread) && pitrace_it_may_spread(child->tgid) &&
+		  (child->tgid == parent->tgid || (pitrace_it_setup.flags & PITRACE_ITRACE_CHILDREN));
+	if (READ_ONCE(pitrace_it_runs) && (follows || pitrace_it_wants(child->tgid, true))) {
+		thread = pitrace_it_add(child, &known, set_up_child);
+		if (thread && thread->fresh)
+			pitrace_it_begin_in_user(thread, task_pt_regs(child));
+	}
+	preempt_enable_notrace();
+}
+
+/* Of several threads the one that calls exec survives, with the first one's id. */
+static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
+		    struct linux_binprm *program)
+{
+	struct pitrace_it_thread *thread;
+
+	preempt_disable_notrace();
+	thread = this_thread();
+	if (thread) {
+		thread->tid = task->pid;
+		thread->pid = task->tgid;
+		keeps_rights(thread, task_pt_regs(task));
+	}
+	preempt_enable_notrace();
+}
+
+static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
+{
+	struct pitrace_it_thread *thread;
+
+	preempt_disable_notrace();
+	thread = this_thread();
+	if (thread) {
+		clear_trap();
+		if (!thread->over)
+			pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_EXIT);
+		this_cpu_write(pitrace_it_cpus.running, NULL);
+		pitrace_it_remove(thread);
+	}
+	preempt_enable_notrace();
+}
+
+/* Traps first, and last to go. */
+static struct pitrace_hook hooks[] = {
+	{ .name = "step_notifier", .type = PITRACE_HOOK_DIE, .on_die = &pitrace_it_notifier },
+	PITRACE_TRACEPOINT("sched_process_exit", on_exit),
+	PITRACE_TRACEPOINT("sched_switch", on_switch),
+	PITRACE_TRACEPOINT("signal_deliver", on_signal),
+	PITRACE_TRACEPOINT("sched_process_exec", on_exec),
+	PITRACE_TRACEPOINT("page_fault_user", on_page_fault),
+	PITRACE_TRACEPOINT("page_fault_kernel", on_page_fault),
+	PITRACE_TRACEPOINT("sys_enter", on_sys_enter),
+	PITRACE_TRACEPOINT("sys_exit", on_sys_exit),
+	PITRACE_TRACEPOINT("sched_process_fork", on_fork),
+};
+
+const struct pitrace_hook_set pitrace_it_hooks = { hooks, ARRAY_SIZE(hooks) };
+
+/* ---- threads that run already, and the caller's own ---- */
+
+static void attach(struct callback_head *work)
+{
+	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, attach);
+
+	preempt_disable_notrace();
+	if (READ_ONCE(thread->task) == current && thread->fresh && goes_on(thread) && !has_debugger())
+		pitrace_it_begin_in_user(thread, task_pt_regs(current));
+	WRITE_ONCE(thread->attaching, false);
+	preempt_enable_notrace();
+}
+
+void pitrace_it_attach_when_woken(struct pitrace_it_thread *thread)
+{
+	WRITE_ONCE(thread->woken, true);
+}
+
+void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task)
+{
+	WRITE_ONCE(thread->attaching, true);
+	init_task_work(&thread->attach, attach);
+	if (task_work_add(task, &thread->attach, TWA_RESUME))
+		WRITE_ONCE(thread->attaching, false);
+}
+
+void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason)
+{
+	preempt_disable_notrace();
+	clear_trap();
+	if (!thread->over)
+		pitrace_it_end(thread, task_pt_regs(current), reason);
+	this_cpu_write(pitrace_it_cpus.running, NULL);
+	pitrace_it_remove(thread);
+	preempt_enable_notrace();
+}
+
+/* Does this kernel pass what the probes take? */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_process_exit(on_exit);
+	check_trace_callback_type_sched_switch(on_switch);
+	check_trace_callback_type_signal_deliver(on_signal);
+	check_trace_callback_type_sched_process_exec(on_exec);
+	check_trace_callback_type_page_fault_user(on_page_fault);
+	check_trace_callback_type_page_fault_kernel(on_page_fault);
+	check_trace_callback_type_sys_enter(on_sys_enter);
+	check_trace_callback_type_sys_exit(on_sys_exit);
+	check_trace_callback_type_sched_process_fork(on_fork);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts of followed code (-intr): where each came, and how long its handler took. The handlers are not
+ * stepped: a timer's would take longer than the time to its next tick.
+ */
+
+#include <linux/interrupt.h>
+#include <asm/irq_regs.h>
+#include <asm/processor-flags.h>
+#include <trace/events/irq.h>
+#include <asm/trace/irq_vectors.h>
+
+#include "core/plat.h"
+#include "core/probes.h"
+#include "itrace.h"
+
+/* The interrupted code's registers, if it is code that is being followed; else NULL. */
+static struct pt_regs *followed(struct pitrace_it_thread *thread)
+{
+	struct pt_regs *regs = get_irq_regs();
+
+	/* Inside another interrupt, or inside a hook of ours, the flag is not set. */
+	if (!regs || !thread || READ_ONCE(thread->task) != current || !(regs->flags & X86_EFLAGS_TF))
+		return NULL;
+	if (!READ_ONCE(pitrace_it_runs) || thread->over || thread->gap || thread->starts)
+		return NULL;
+	if (user_mode(regs) ? !thread->in_user :
+			      !thread->live || thread->settling || thread->arriving)
+		return NULL;
+	/* Its flow is known up to here; in the middle of a block, if it traps at branches. */
+	if (thread->branches && user_mode(regs))
+		thread->ip = regs->ip;
+	return regs->ip == thread->ip ? regs : NULL;
+}
+
+/* Interrupts are off in all of these. */
+static void enter(u32 vector)
+{
+	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
+	struct pitrace_it_thread *thread = cpu->running;
+	struct pt_regs *regs = followed(thread);
+
+	if (cpu->interrupted || !regs)
+		return;
+	pitrace_it_cut(thread, user_mode(regs), vector, regs->ip);
+	if (thread->gap || thread->over)
+		return;
+	pitrace_it_lose(thread, PITRACE_GAP_INTERRUPT);
+	cpu->interrupted = thread;
+}
+
+static void leave(void)
+{
+	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
+	struct pitrace_it_thread *thread = cpu->interrupted;
+
+	if (!thread)
+		return;
+	cpu->interrupted = NULL;
+	pitrace_it_begin_block(thread, thread->ip);
+}
+
+static void on_device_entry(void *data, int irq, struct irqaction *action)
+{
+	enter(PITRACE_CUT_DEVICE | ((u32)irq & PITRACE_CUT_NUMBER));
+}
+
+static void on_device_exit(void *data, int irq, struct irqaction *action, int result)
+{
+	leave();
+}
+
+static void on_vector_entry(void *data, int vector)
+{
+	enter((u32)vector & 0xff);
+}
+
+static void on_vector_exit(void *data, int vector)
+{
+	leave();
+}
+
+static struct pitrace_hook hooks[] = {
+	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
+	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
+	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
+};
+
+const struct pitrace_hook_set pitrace_it_interrupt_hooks = { hooks, ARRAY_SIZE(hooks) };
+
+/* Does this kernel pass what the probes take? */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_irq_handler_entry(on_device_entry);
+	check_trace_callback_type_irq_handler_exit(on_device_exit);
+	check_trace_callback_type_local_timer_entry(on_vector_entry);
+	check_trace_callback_type_local_timer_exit(on_vector_exit);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which processes a caller may follow: what the kernel lets it debug. The kernel's own check is behind opening
+ * /proc/PID/mem. Where nothing can be opened, when a followed thread changes its credentials, a check as strict decides.
+ */
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/namei.h>
+#include <linux/pid_namespace.h>
+#include <linux/proc_fs.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
+#include <linux/workqueue.h>
+
+#include "core/compat.h"
+#include "itrace.h"
+#include "itrace_calls.h"
+
+/* Of the process that has installed ITrace, a reference; under its lock, or while it is installed. */
+static const struct cred *follower;
+
+struct looking {
+	struct work_struct work;
+	struct path path;
+	int error;
+};
+
+/* In a thread of the kernel's: /proc is looked up where the caller can put nothing else in its place. */
+static void look_up(struct work_struct *work)
+{
+	struct looking *looking = container_of(work, struct looking, work);
+	struct super_block *sb;
+
+	looking->error = kern_path("/proc", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &looking->path);
+	if (looking->error)
+		return;
+	sb = looking->path.dentry->d_sb;
+	if (sb->s_magic == PROC_SUPER_MAGIC && proc_pid_ns(sb) == &init_pid_ns)
+		return;
+	path_put(&looking->path);
+	looking->error = -EACCES;
+}
+
+static int find_proc(struct path *path)
+{
+	struct looking looking;
+
+	INIT_WORK_ONSTACK(&looking.work, look_up);
+	queue_work(system_unbound_wq, &looking.work);
+	flush_work(&looking.work);
+	destroy_work_on_stack(&looking.work);
+	*path = looking.path;
+	return looking.error;
+}
+
+bool pitrace_it_caller_may_follow_all(void)
+{
+	return capable(CAP_SYS_PTRACE) && perfmon_capable();
+}
+
+int pitrace_it_caller_may_follow(u32 pid)
+{
+	struct path proc;
+	struct file *file;
+	char name[24];
+	int error;
+
+	if (pitrace_it_caller_may_follow_all())
+		return 0;
+	error = find_proc(&proc);
+	if (error)
+		return -EACCES;
+	snprintf(name, sizeof(name), "%u/mem", pid);
+	file = file_open_root(&proc, name, O_RDONLY, 0);
+	path_put(&proc);
+	if (IS_ERR(file))
+		return PTR_ERR(file) == -ENOENT ? -ESRCH : -EACCES;
+	fput(file);
+	return 0;
+}
+
+int pitrace_itrace_may_enable(const struct pitrace_itrace_pids *pids, bool *lasting)
+{
+	*lasting = pitrace_it_caller_may_follow_all();
+	if (*lasting)
+		return 0;
+	return pids->first == pids->last ? pitrace_it_caller_may_follow(pids->first) : -EACCES;
+}
+
+/* ---- in hooks: what was allowed once, and has changed ---- */
+
+void pitrace_it_set_follower(const struct cred *cred)
+{
+	const struct cred *old = follower;
+
+	follower = cred;
+	if (old)
+		put_cred(old);
+}
+
+static bool is_same_user(const struct cred *by, const struct cred *of)
+{
+	return uid_eq(by->uid, of->uid) && uid_eq(by->uid, of->euid) && uid_eq(by->uid, of->suid) &&
+	       gid_eq(by->gid, of->gid) && gid_eq(by->gid, of->egid) && gid_eq(by->gid, of->sgid);
+}
+
+/* No more than what a debugger of the same user gets. */
+static bool may_follow_current(const struct cred *by)
+{
+	const struct cred *of = current_real_cred();
+
+	if (by->user_ns == &init_user_ns && cap_raised(by->cap_effective, CAP_SYS_PTRACE))
+		return true;
+	return is_same_user(by, of) && by->user_ns == of->user_ns &&
+	       cap_issubset(of->cap_permitted, by->cap_permitted) && current->mm &&
+	       pitrace_mm_is_dumpable(current->mm);
+}
+
+bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread)
+{
+	const struct cred *old = thread->cred;
+
+	if (!follower || !may_follow_current(follower))
+		return false;
+	thread->cred = get_cred(current_real_cred());
+	put_cred(old);
+	return true;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The borders of a followed thread's user code: what its registers show, and where its flow begins, goes on and ends. */
+
+#include <linux/sched/task_stack.h>
+#include <asm/msr.h>
+#include <asm/segment.h>
+#include <asm/trapnr.h>
+
+#include "core/compat.h"
+#include "itrace_x86.h"
+
+void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	if (thread->in_user && !thread->own && !test_thread_flag(TIF_SINGLESTEP))
+		regs->flags &= ~X86_EFLAGS_TF;
+	user_flag_gone(thread);
+}
+
+/* Grows before a task loses its processor. */
+static unsigned long switches_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
+void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task)
+{
+	struct pt_regs *regs = task_pt_regs(task);
+	const unsigned long switches = switches_of(task);
+
+	/* Pairs with the scheduler, which counts a switch before it releases on_cpu. */
+	smp_rmb();
+	if (pitrace_task_has_cpu(task))
+		return;
+	if (!thread->own && !test_tsk_thread_flag(task, TIF_SINGLESTEP))
+		clear_bit(X86_EFLAGS_TF_BIT, &regs->flags);
+	/* Pairs with the scheduler's barrier between on_cpu and what the task does next. */
+	smp_mb();
+	if (pitrace_task_has_cpu(task))
+		return;
+	/* Nor has it had one meanwhile, and stored registers that have the flag. */
+	smp_rmb();
+	if (switches_of(task) == switches)
+		user_flag_gone(thread);
+}
+
+void pitrace_it_clean_here(void *unused)
+{
+	struct pitrace_it_thread *thread = this_thread();
+
+	if (thread && thread->in_user && !thread->live)
+		pitrace_it_clean_user(thread, task_pt_regs(current));
+}
+
+void pitrace_it_clear_here(void)
+{
+	clear_trap();
+}
+
+void pitrace_it_end(struct pitrace_it_thread *thread, struct pt_regs *user_regs, u32 reason)
+{
+	pitrace_it_clean_user(thread, user_regs);
+	WRITE_ONCE(thread->live, false);
+	WRITE_ONCE(thread->parked, false);
+	pitrace_it_stop(thread, reason);
+}
+
+void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, bool begins)
+{
+	WRITE_ONCE(thread->live, false);
+	thread->settling = false;
+	if (begins)
+		pitrace_it_begin_block(thread, ip);
+	if (pitrace_it_setup.branches && pitrace_it_branches_begin(thread, ip, is64)) {
+		/* It needs not to be looked at. */
+	} else if (thread->woken) {
+		/* Another address space is loaded; what it executes is looked at when it has trapped. */
+		thread->ip = ip;
+		thread->code_length = 0;
+		thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_CUT, .is64 = is64 };
+	} else {
+		fetch(thread, ip, true, is64);
+	}
+	thread->woken = false;
+	thread->returning = false;
+	WRITE_ONCE(thread->in_user, true);
+}
+
+void pitrace_it_resume_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	thread->own = regs->flags & X86_EFLAGS_TF;
+	if (!pitrace_it_setup.user) {
+		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		return;
+	}
+	pitrace_it_enter_user(thread, regs->ip, user_64bit_mode(regs), thread->gap || thread->starts);
+	regs->flags |= X86_EFLAGS_TF;
+}
+
+void pitrace_it_begin_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	thread->fresh = false;
+	thread->starts = true;
+	pitrace_it_resume_in_user(thread, regs);
+}
+
+/* The number in a CUT of a way into the kernel that is no exception. */
+static u32 vector_of(const struct pitrace_it_thread *thread, const struct pitrace_insn *insn)
+{
+	if (insn->kind == PITRACE_INSN_SYSENTER)
+		return 0x80; /* the 32-bit system call, another way */
+	return insn->length > 1 ? thread->code[insn->length - 1] : X86_TRAP_BP;
+}
+
+bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
+{
+	struct pitrace_insn insn;
+
+	if (!goes_on(thread) || has_debugger()) {
+		if (!thread->over)
+			pitrace_it_end(thread, regs,
+				       has_debugger() ? PITRACE_STOP_DEBUGGER : PITRACE_STOP_OFF);
+		else
+			pitrace_it_clean_user(thread, regs);
+		return false;
+	}
+	if (!thread->in_user)
+		return true;
+	insn = thread->insn;
+	if (insn.kind == PITRACE_INSN_SYSCALL && regs->ip == thread->ip + insn.length) {
+		u64 entry;
+
+		rdmsrl(MSR_LSTAR, entry);
+		thread->count += !thread->branches;
+		pitrace_it_branch(thread, true, thread->ip, entry);
+		/* SYSCALL has put the flags there. */
+		if (!thread->own)
+			regs->r11 &= ~X86_EFLAGS_TF;
+		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
+	} else if (insn.kind == PITRACE_INSN_SYSENTER ||
+		   (insn.kind == PITRACE_INSN_INT && regs->ip == thread->ip + insn.length)) {
+		/* Where it went is not known, but where from. */
+		thread->count += !thread->branches;
+		pitrace_it_cut(thread, true, vector_of(thread, &insn), thread->ip);
+		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
+	}
+	pitrace_it_clean_user(thread, regs);
+	return true;
+}

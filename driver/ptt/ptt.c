@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* PTT's instance: starting and stopping, CPUs that come and go, the ioctls. */
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/irqflags.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include <linux/threads.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+
+#include "ptt.h"
+#include "ptt_calls.h"
+
+DEFINE_MUTEX(pitrace_ptt_lock);
+
+/* Under the lock. */
+static struct {
+	bool active;
+	u32 number;
+	struct file *owner; /* NULL: it lasts until TERM */
+	pid_t owner_pid;
+	struct pitrace_ptt_snapshot *last; /* what the instance that has ended left */
+	bool ints; /* of the next one */
+} instance = { .ints = true };
+
+/* Changed under cpus_read_lock(), and read by the hot-plug callbacks, which exclude that. */
+static bool charging;
+
+static enum cpuhp_state hotplug_state;
+
+bool pitrace_ptt_is_active(void)
+{
+	return instance.active;
+}
+
+/* ---- starting and stopping, under the lock ---- */
+
+static void reset_cpu(unsigned int cpu)
+{
+	struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
+
+	memset(state, 0, sizeof(*state));
+	state->thread = &state->homeless;
+	state->charged = &state->homeless;
+}
+
+static void open_all(void)
+{
+	cpus_read_lock();
+	charging = true;
+	on_each_cpu(pitrace_ptt_open_cpu, NULL, 1);
+	cpus_read_unlock();
+}
+
+static void close_all(void)
+{
+	cpus_read_lock();
+	charging = false;
+	on_each_cpu(pitrace_ptt_close_cpu, NULL, 1);
+	cpus_read_unlock();
+}
+
+static void adjust(struct work_struct *unused)
+{
+	mutex_lock(&pitrace_ptt_lock);
+	if (instance.active)
+		pitrace_ptt_counters_adjust();
+	mutex_unlock(&pitrace_ptt_lock);
+}
+
+static DECLARE_WORK(adjust_work, adjust);
+
+static int start(const struct pitrace_ptt_init *init)
+{
+	unsigned int cpu;
+	int error;
+
+	for_each_possible_cpu(cpu)
+		reset_cpu(cpu);
+	error = pitrace_ptt_threads_alloc(init->threads, init->pids);
+	if (error)
+		return error;
+	error = pitrace_ptt_counters_start();
+	if (error)
+		goto free_threads;
+	error = pitrace_ptt_hooks_attach();
+	if (error)
+		goto stop_counters;
+	open_all();
+	/* For CPUs that came after the counters were made. */
+	schedule_work(&adjust_work);
+	return 0;
+
+stop_counters:
+	pitrace_ptt_counters_stop();
+free_threads:
+	pitrace_ptt_threads_free();
+	return error;
+}
+
+/* Readers of slots look at them last: silenced first, they never take a charge that has ended for theirs. */
+static void stop(void)
+{
+	pitrace_ptt_areas_silence();
+	close_all();
+	pitrace_ptt_hooks_detach();
+	pitrace_ptt_areas_forget();
+	instance.active = false;
+	instance.last = pitrace_ptt_snapshot_take();
+	pitrace_ptt_counters_stop();
+	pitrace_ptt_threads_free();
+	if (!instance.owner)
+		module_put(THIS_MODULE);
+	instance.owner = NULL;
+}
+
+/* ---- CPUs that come and go: the time in between is in no account ---- */
+
+/* Before any thread of user space may run here. Its counters come later, if they do. */
+static int cpu_online_now(unsigned int cpu)
+{
+	unsigned long flags;
+
+	pitrace_ptt_counters_outdate(cpu);
+	if (!charging)
+		return 0;
+	local_irq_save(flags);
+	pitrace_ptt_open_cpu(NULL);
+	local_irq_restore(flags);
+	schedule_work(&adjust_work);
+	return 0;
+}
+
+static int cpu_offline_soon(unsigned int cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	pitrace_ptt_close_cpu(NULL);
+	local_irq_restore(flags);
+	pitrace_ptt_counters_outdate(cpu);
+	if (charging)
+		schedule_work(&adjust_work);
+	return 0;
+}
+
+int pitrace_ptt_init(void)
+{
+	int error, state;
+
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ptt", cpu_online_now,
+					  cpu_offline_soon);
+	if (state < 0)
+		return state;
+	hotplug_state = state;
+	error = pitrace_ptt_area_init();
+	if (error)
+		cpuhp_remove_state_nocalls(hotplug_state);
+	return error;
+}
+
+/* Nobody has the devices open, and an instance that lasts holds the module. */
+void pitrace_ptt_exit(void)
+{
+	pitrace_ptt_area_exit();
+	cpuhp_remove_state_nocalls(hotplug_state);
+	cancel_work_sync(&adjust_work);
+	pitrace_ptt_threads_exit();
+	pitrace_ptt_snapshot_put(instance.last);
+}
+
+/* ---- ioctls ---- */
+
+static bool metric_is_good(const struct pitrace_ptt_metric *metric)
+{
+	const u32 both = PITRACE_PTT_NO_KERNEL | PITRACE_PTT_NO_USER;
+
+	if (strnlen(metric->name, sizeof(metric->name)) == sizeof(metric->name))
+		return false;
+	if (metric->kind == PITRACE_PTT_CYCLES)
+		return !metric->flags;
+	return metric->kind == PITRACE_PTT_COUNTER && !(metric->flags & ~both) &&
+	       metric->flags != both;
+}
+
+static bool is_good(const struct pitrace_ptt_init *init)
+{
+	u32 cycles = 0;
+	u32 i;
+
+	if (!init->metrics || init->metrics > PITRACE_PTT_METRICS ||
+	    (init->flags & ~(PITRACE_PTT_KEEP | PITRACE_PTT_FORCE)) ||
+	    init->threads < PITRACE_PTT_THREADS_MIN || init->threads > PITRACE_PTT_THREADS_MAX ||
+	    !init->pids || init->pids > PID_MAX_LIMIT)
+		return false;
+	for (i = 0; i < init->metrics; i++) {
+		if (!metric_is_good(&init->metric[i]))
+			return false;
+		cycles += init->metric[i].kind == PITRACE_PTT_CYCLES;
+	}
+	return cycles <= 1;
+}
+
+static void set_up(const struct pitrace_ptt_init *init)
+{
+	u32 i;
+
+	memset(&pitrace_ptt_setup, 0, sizeof(pitrace_ptt_setup));
+	pitrace_ptt_setup.metrics = init->metrics;
+	pitrace_ptt_setup.ints = instance.ints;
+	pitrace_ptt_setup.cycles = PITRACE_PTT_METRICS;
+	memcpy(pitrace_ptt_setup.metric, init->metric, init->metrics * sizeof(*init->metric));
+	for (i = 0; i < init->metrics; i++) {
+		if (init->metric[i].kind == PITRACE_PTT_CYCLES)
+			pitrace_ptt_setup.cycles = i;
+	}
+}
+
+static int replace(struct file *file, const struct pitrace_ptt_init *init)
+{
+	int error;
+
+	if (instance.active && !(init->flags & PITRACE_PTT_FORCE))
+		return -EBUSY;
+	if (instance.active)
+		stop();
+	pitrace_ptt_snapshot_put(instance.last);
+	instance.last = NULL;
+	set_up(init);
+	error = start(init);
+	if (error)
+		return error;
+	instance.active = true;
+	instance.number++;
+	instance.owner_pid = task_tgid_nr(current);
+	instance.owner = file;
+	if (init->flags & PITRACE_PTT_KEEP) {
+		__module_get(THIS_MODULE);
+		instance.owner = NULL;
+	}
+	return 0;
+}
+
+int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *init)
+{
+	int error;
+
+	if (!is_good(init))
+		return -EINVAL;
+	if (mutex_lock_killable(&pitrace_ptt_lock))
+		return -EINTR;
+	error = replace(file, init);
+	mutex_unlock(&pitrace_ptt_lock);
+	return error;
+}
+
+int pitrace_ptt_ioctl_term(void)
+{
+	int error = 0;
+
+	if (mutex_lock_killable(&pitrace_ptt_lock))
+		return -EINTR;
+	if (instance.active)
+		stop();
+	else
+		error = -EALREADY;
+	mutex_unlock(&pitrace_ptt_lock);
+	return error;
+}
+
+int pitrace_ptt_ioctl_ints(u32 ints)
+{
+	if (ints > 1)
+		return -EINVAL;
+	if (mutex_lock_killable(&pitrace_ptt_lock))
+		return -EINTR;
+	instance.ints = ints;
+	mutex_unlock(&pitrace_ptt_lock);
+	return 0;
+}
+
+int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue)
+{
+	int error = 0;
+
+	if (mutex_lock_killable(&pitrace_ptt_lock))
+		return -EINTR;
+	if (instance.active && pitrace_ptt_setup.ints &&
+	    pitrace_ptt_setup.cycles < PITRACE_PTT_METRICS)
+		pitrace_ptt_setup.residue = *residue;
+	else
+		error = -EINVAL;
+	mutex_unlock(&pitrace_ptt_lock);
+	return error;
+}
+
+int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees)
+{
+	if (mutex_lock_killable(&pitrace_ptt_lock))
+		return -EINTR;
+	memset(info, 0, sizeof(*info));
+	info->abi_major = PITRACE_ABI_MAJOR;
+	info->abi_minor = PITRACE_ABI_MINOR;
+	info->active = instance.active;
+	info->instance = instance.number;
+	info->ints = instance.active ? pitrace_ptt_setup.ints : instance.ints;
+	info->keep = instance.active && !instance.owner;
+	info->cpus = nr_cpu_ids;
+	/* What was counted can still be read after the end. */
+	info->metrics = pitrace_ptt_setup.metrics;
+	memcpy(info->metric, pitrace_ptt_setup.metric, sizeof(info->metric));
+	info->residue = pitrace_ptt_setup.residue;
+	if (!privileged)
+		info->withheld = ((1u << info->metrics) - 1) & ~pitrace_ptt_shown(sees);
+	if (instance.active) {
+		info->owner_pid = privileged ? instance.owner_pid : 0;
+		info->threads = pitrace_ptt_threads_room() - 1;
+		info->threads_used = pitrace_ptt_threads_used();
+	}
+	mutex_unlock(&pitrace_ptt_lock);
+	return 0;
+}
+
+/* NULL: an error. */
+static struct pitrace_ptt_snapshot *get_snapshot(int *error)
+{
+	struct pitrace_ptt_snapshot *snapshot;
+
+	if (mutex_lock_killable(&pitrace_ptt_lock)) {
+		*error = -EINTR;
+		return NULL;
+	}
+	if (instance.active) {
+		snapshot = pitrace_ptt_snapshot_take();
+		*error = -ENOMEM;
+	} else {
+		snapshot = instance.last;
+		*error = -EINVAL;
+		if (snapshot)
+			refcount_inc(&snapshot->users);
+	}
+	mutex_unlock(&pitrace_ptt_lock);
+	return snapshot;
+}
+
+static int copy_rows(const struct pitrace_ptt_snapshot *snapshot,
+		     const struct pitrace_ptt_dump *wanted)
+{
+	const struct pitrace_ptt_dump *head = &snapshot->head;
+
+	if (wanted->threads < head->threads || wanted->cpus < head->cpus)
+		return -ENOSPC;
+	if (copy_to_user(u64_to_user_ptr(wanted->thread_rows), snapshot->thread,
+			 array_size(head->threads, sizeof(*snapshot->thread))) ||
+	    copy_to_user(u64_to_user_ptr(wanted->cpu_rows), snapshot->cpu,
+			 array_size(head->cpus, sizeof(*snapshot->cpu))))
+		return -EFAULT;
+	return 0;
+}
+
+/* What goes back tells how many rows there are, also when they found no room. */
+long pitrace_ptt_ioctl_dump(void __user *user)
+{
+	struct pitrace_ptt_snapshot *snapshot;
+	struct pitrace_ptt_dump wanted, head;
+	int error;
+
+	if (copy_from_user(&wanted, user, sizeof(wanted)))
+		return -EFAULT;
+	snapshot = get_snapshot(&error);
+	if (!snapshot)
+		return error;
+	error = copy_rows(snapshot, &wanted);
+	head = snapshot->head;
+	head.thread_rows = wanted.thread_rows;
+	head.cpu_rows = wanted.cpu_rows;
+	if (error != -EFAULT && copy_to_user(user, &head, sizeof(head)))
+		error = -EFAULT;
+	pitrace_ptt_snapshot_put(snapshot);
+	return error;
+}
+
+void pitrace_ptt_release(struct file *file)
+{
+	mutex_lock(&pitrace_ptt_lock);
+	if (instance.active && instance.owner == file)
+		stop();
+	mutex_unlock(&pitrace_ptt_lock);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Task switches: dispatches that tell both threads and where their stacks in user mode are. */
+
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <trace/events/sched.h>
+
+#include "core/probes.h"
+#include "core/record.h"
+#include "sources.h"
+
+/* Saved when the thread entered the kernel, where it is now. */
+static __always_inline u64 user_stack_of(struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD)
+		return 0;
+	return user_stack_pointer(task_pt_regs(task));
+}
+
+/* Under the scheduler's locks, as those of hook_dispatch.c. */
+static void on_switch(void *data, bool preempted, struct task_struct *previous,
+		      struct task_struct *next, unsigned int previous_state)
+{
+	const u64 from = user_stack_of(previous);
+	const u64 to = user_stack_of(next);
+	const u32 ints[] = { previous->tgid, previous->pid, (u32)(from >> 32), (u32)from,
+			     next->tgid, next->pid, (u32)(to >> 32), (u32)to };
+
+	pitrace_write_ints_here(PITRACE_BUFFER_TRACE, PITRACE_MAJOR_SWITCH, PITRACE_SWITCH_BOTH,
+				ints, ARRAY_SIZE(ints));
+}
+
+static struct pitrace_hook hooks[] = {
+	{ .name = "sched_switch", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_switch },
+};
+
+const struct pitrace_hook_set pitrace_switch_hooks = { hooks, ARRAY_SIZE(hooks) };
+
+/* Does this kernel pass what the probe takes? */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_switch(on_switch);
+}

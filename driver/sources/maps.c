@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records of executable mappings: of all that an address space has, and of a new one.
+ *
+ * The probe that sees a new mapping runs with preemption off, where a path must not be looked up:
+ * d_path() may wait for a rename, and on PREEMPT_RT waiting means sleeping. So the probe only notes
+ * the address, and the thread writes the record itself on its way back to user mode, before it can
+ * run anything there. It looks at the mapping again under the mmap_lock: what is recorded is what
+ * is there at that time, and records of one address space are in the order of its changes.
+ */
+
+#include <linux/bitmap.h>
+#include <linux/dcache.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/vmalloc.h>
+#include <linux/wait.h>
+
+#include "core/compat.h"
+#include "core/record.h"
+#include "sources.h"
+
+/* One new mapping whose record is not written yet. */
+struct note {
+	struct callback_head work;
+	unsigned long address;
+};
+
+/*
+ * Notes cannot be allocated where they are needed. Threads hold a handful each, during one mmap or
+ * exec: this many serve several hundred at once, and one too few is a counted loss.
+ */
+#define NOTES 4096
+
+static struct note *notes;
+static DECLARE_BITMAP(notes_taken, NOTES);
+static atomic_t notes_pending;
+static DECLARE_WAIT_QUEUE_HEAD(notes_done);
+
+static bool active;
+static bool with_anonymous;
+
+/* ---- one mapping ---- */
+
+/* Mappings of the kernel's own: "[vdso]", "[uprobes]"; NULL for ordinary anonymous memory. */
+static const char *special_name(struct vm_area_struct *vma)
+{
+	if (!vma->vm_ops || !vma->vm_ops->name)
+		return NULL;
+	return vma->vm_ops->name(vma);
+}
+
+static const char *name_without_file(struct vm_area_struct *vma, u32 *stamp)
+{
+	const char *name = special_name(vma);
+
+	if (!name) {
+		*stamp = PITRACE_STAMP_ANON;
+		return with_anonymous ? "//anon" : NULL;
+	}
+	if (!strcmp(name, "[vdso]"))
+		*stamp = PITRACE_STAMP_VDSO;
+	return name;
+}
+
+/* As current's root directory sees it; a file that was deleted has " (deleted)" behind its name. */
+static const char *name_of_file(const struct path *path, char *buffer)
+{
+	const char *name = d_path(path, buffer, PATH_MAX);
+
+	if (!IS_ERR(name) && strlen(name) <= PITRACE_MAX_STRING)
+		return name;
+	/* A name cut short would be another file's. */
+	pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_TOO_LONG);
+	return NULL;
+}
+
+/* The mmap_lock is held. buffer: PATH_MAX bytes. */
+static void write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
+{
+	struct pitrace_module module = {
+		.pid = pid,
+		.address = vma->vm_start,
+		.size = vma->vm_end - vma->vm_start,
+	};
+	const char *name;
+
+	if (vma->vm_file) {
+		const struct path *path = pitrace_file_path(vma->vm_file);
+
+		name = name_of_file(path, buffer);
+		module.offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+		module.inode = d_inode(path->dentry)->i_ino;
+	} else {
+		name = name_without_file(vma, &module.stamp);
+	}
+	if (name)
+		pitrace_write_module(&module, name, strlen(name));
+}
+
+/* ---- mappings that go ---- */
+
+static void write_unmap(u32 pid, u64 address, u64 size)
+{
+	const u32 ints[] = { pid, address >> 32, (u32)address, size >> 32, (u32)size };
+
+	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, PITRACE_MTE_UNMAP, ints,
+			   ARRAY_SIZE(ints));
+}
+
+/* So many mappings are looked at with preemption off; then the rest of the range is recorded as one. */
+#define UNMAPPED_AT_ONCE 256
+
+/* All of the range goes, so that a record of a part in which nothing was executable does no harm. */
+void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	VMA_ITERATOR(iterator, mm, start);
+	struct vm_area_struct *vma;
+	unsigned int looked_at = 0;
+
+	if (!READ_ONCE(active))
+		return;
+	for_each_vma_range(iterator, vma, end) {
+		const unsigned long from = max(start, vma->vm_start);
+
+		if (looked_at++ == UNMAPPED_AT_ONCE)
+			return write_unmap(current->tgid, from, end - from);
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		if (with_anonymous || !vma_is_anonymous(vma))
+			write_unmap(current->tgid, from, min(end, vma->vm_end) - from);
+	}
+}
+
+/* ---- all mappings of an address space ---- */
+
+/* The mmap_lock is held. */
+int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
+{
+	VMA_ITERATOR(iterator, mm, 0);
+	struct vm_area_struct *vma;
+	char *buffer;
+
+	buffer = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (!buffer)
+		return -ENOMEM;
+	for_each_vma(iterator, vma) {
+		if (vma->vm_flags & VM_EXEC)
+			write_mapping(pid, vma, buffer);
+	}
+	kfree(buffer);
+	return 0;
+}
+
+/* ---- new mappings ---- */
+
+static struct note *take_note(void)
+{
+	unsigned long slot;
+
+	do {
+		slot = find_first_zero_bit(notes_taken, NOTES);
+		if (slot == NOTES)
+			return NULL;
+	} while (test_and_set_bit(slot, notes_taken));
+	return &notes[slot];
+}
+
+static void put_note(struct note *note)
+{
+	/* All reading of the note is done before another thread can take it. */
+	clear_bit_unlock(note - notes, notes_taken);
+}
+
+static void write_mapping_at(struct mm_struct *mm, unsigned long address)
+{
+	struct vm_area_struct *vma;
+	char *buffer;
+
+	buffer = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (!buffer) {
+		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
+		return;
+	}
+	/* Not taken only by a thread that is about to die and will run nothing there. */
+	if (!mmap_read_lock_killable(mm)) {
+		/* By now it may be part of a larger one, or gone. */
+		vma = find_vma(mm, address);
+		if (vma && vma->vm_start <= address && (vma->vm_flags & VM_EXEC))
+			write_mapping(current->tgid, vma, buffer);
+		mmap_read_unlock(mm);
+	}
+	kfree(buffer);
+}
+
+/* Each note holds the module until its thread has come by, however long that takes. */
+static void write_note(struct callback_head *work)
+{
+	struct note *note = container_of(work, struct note, work);
+	const unsigned long address = note->address;
+
+	put_note(note);
+	/* An exiting thread has no address space any more. */
+	if (READ_ONCE(active) && current->mm)
+		write_mapping_at(current->mm, address);
+
+	/* pitrace_maps_drain() waits for the end of this section, pitrace_maps_exit() for ours. */
+	rcu_read_lock();
+	if (atomic_dec_and_test(&notes_pending))
+		wake_up(&notes_done);
+	module_put(THIS_MODULE);
+	rcu_read_unlock();
+}
+
+void pitrace_maps_mapped(unsigned long address)
+{
+	struct note *note;
+
+	/* Kernel threads that borrow an address space do not return to user mode. */
+	if (!READ_ONCE(active) || (current->flags & PF_KTHREAD))
+		return;
+	note = take_note();
+	if (!note) {
+		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
+		return;
+	}
+	note->address = address;
+	init_task_work(&note->work, write_note);
+	/* The trace is on, so its owner's open file holds the module already. */
+	__module_get(THIS_MODULE);
+	atomic_inc(&notes_pending);
+	/* Refused only to a thread that will not return to user mode. */
+	if (task_work_add(current, &note->work, TWA_RESUME)) {
+		atomic_dec(&notes_pending);
+		module_put(THIS_MODULE);
+		put_note(note);
+	}
+}
+
+void pitrace_maps_start(bool anon)
+{
+	with_anonymous = anon;
+	WRITE_ONCE(active, true);
+}
+
+void pitrace_maps_stop(void)
+{
+	WRITE_ONCE(active, false);
+}
+
+/*
+ * So that the module can be unloaded as soon as its device is closed. A thread that a debugger
+ * keeps stopped in its mmap call is not waited for: its note keeps the module for so long.
+ */
+void pitrace_maps_drain(void)
+{
+	wait_event_timeout(notes_done, !atomic_read(&notes_pending), HZ);
+	synchronize_rcu();
+}
+
+int pitrace_maps_init(void)
+{
+	notes = vzalloc(array_size(NOTES, sizeof(*notes)));
+	return notes ? 0 : -ENOMEM;
+}
+
+void pitrace_maps_exit(void)
+{
+	/* A thread may still be in the last instructions of write_note(), without a reference. */
+	synchronize_rcu_tasks();
+	vfree(notes);
+}

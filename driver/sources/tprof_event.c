@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ticks of an event: one of the kernel's perf counters on every CPU, each of whose overflows records
+ * what it met.
+ *
+ * The kernel stops a counter that overflows too often until its next timer tick. That is counted as one
+ * record lost by its source each time, as nobody knows how many. What processors lose or shift (skid,
+ * an overflow while one is being handled) cannot be seen from here.
+ */
+
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/random.h>
+#include <linux/workqueue.h>
+
+#include "sources.h"
+#include "tick.h"
+
+struct counter {
+	struct perf_event *event; /* NULL: there is none */
+	u32 random; /* never 0 */
+	bool outdated; /* the CPU has gone or come since: whatever event there is counts no more */
+};
+
+static DEFINE_PER_CPU(struct counter, counters);
+
+/* Over all counters, and over counting. */
+static DEFINE_MUTEX(counters_lock);
+static bool counting;
+
+/* Under the session lock, and changed while nothing counts. */
+static struct pitrace_event wanted = { .type = PITRACE_EVENT_TIME };
+
+/* The kernel's mark on a counter that it has stopped (MAX_INTERRUPTS, in none of its headers). */
+#define THROTTLED (~0ull)
+
+/* The kernel's timers of its clock events run no faster, nanoseconds. */
+#define CLOCK_PERIOD_MIN 10000
+
+/* Uniform from 0.75 to 1.25 periods. */
+static u64 draw_period(struct counter *counter)
+{
+	return wanted.period - wanted.period / 4 +
+	       mul_u64_u32_shr(wanted.period / 2, pitrace_draw(&counter->random), 32);
+}
+
+/* In whatever context the event has, NMIs included, and with preemption off. */
+static void on_overflow(struct perf_event *event, struct perf_sample_data *data,
+			struct pt_regs *regs)
+{
+	pitrace_record_tick(regs);
+	if (wanted.flags & PITRACE_EVENT_RANDOM)
+		event->hw.sample_period = draw_period(this_cpu_ptr(&counters));
+	if (unlikely(event->hw.interrupts == THROTTLED))
+		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
+}
+
+/*
+ * It counts at once. Pinned: it either counts all the time or not at all, and the kernel says so by
+ * its state.
+ */
+static struct perf_event *create(const struct pitrace_event *like, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = like->type,
+		.size = sizeof(attr),
+		.config = like->config,
+		.config1 = like->config1,
+		.config2 = like->config2,
+		.sample_period = like->period,
+		.pinned = 1,
+		.exclude_kernel = !!(like->flags & PITRACE_EVENT_NO_KERNEL),
+		.exclude_user = !!(like->flags & PITRACE_EVENT_NO_USER),
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, (int)cpu, NULL, on_overflow, NULL);
+	if (!IS_ERR(event) && READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR) {
+		perf_event_release_kernel(event);
+		return ERR_PTR(-ENOSPC);
+	}
+	return event;
+}
+
+/* ---- the counters of all CPUs, under their lock ---- */
+
+static void release(struct counter *counter)
+{
+	if (!counter->event)
+		return;
+	/* It was put out by one that is pinned as well. */
+	if (READ_ONCE(counter->event->state) == PERF_EVENT_STATE_ERROR)
+		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
+	perf_event_release_kernel(counter->event);
+	counter->event = NULL;
+}
+
+/* 0 too when the CPU is not there; if it comes, cpu_changed() says so. */
+static int start_on(unsigned int cpu)
+{
+	struct counter *counter = per_cpu_ptr(&counters, cpu);
+	struct perf_event *event;
+
+	WRITE_ONCE(counter->outdated, false);
+	counter->random = get_random_u32() | 1;
+	event = create(&wanted, cpu);
+	if (!IS_ERR(event))
+		counter->event = event;
+	else if (PTR_ERR(event) != -ENODEV)
+		return (int)PTR_ERR(event);
+	return 0;
+}
+
+static void stop_all(void)
+{
+	unsigned int cpu;
+
+	counting = false;
+	for_each_possible_cpu(cpu)
+		release(per_cpu_ptr(&counters, cpu));
+	/* Software events are handled with preemption off, and may be at it still. */
+	synchronize_rcu();
+}
+
+static int start_all(void)
+{
+	unsigned int cpu;
+	int error = 0;
+
+	counting = true;
+	for_each_online_cpu(cpu) {
+		error = start_on(cpu);
+		if (error)
+			break;
+	}
+	if (error)
+		stop_all();
+	return error;
+}
+
+/* After CPUs came or went. What counts on one that went has been taken off it by the kernel. */
+static void adjust(struct work_struct *unused)
+{
+	struct counter *counter;
+	unsigned int cpu;
+
+	mutex_lock(&counters_lock);
+	for_each_possible_cpu(cpu) {
+		counter = per_cpu_ptr(&counters, cpu);
+		if (!counting)
+			break;
+		if (READ_ONCE(counter->outdated))
+			release(counter);
+		if (!counter->event && cpu_online(cpu) && start_on(cpu))
+			pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
+	}
+	mutex_unlock(&counters_lock);
+}
+
+static DECLARE_WORK(adjust_work, adjust);
+
+/* Making a counter takes locks that a hot-plug callback must not wait for. */
+void pitrace_tprof_event_cpu_changed(unsigned int cpu)
+{
+	WRITE_ONCE(per_cpu(counters, cpu).outdated, true);
+	if (READ_ONCE(counting))
+		schedule_work(&adjust_work);
+}
+
+/* ---- for the session ---- */
+
+int pitrace_tprof_event_start(void)
+{
+	int error;
+
+	mutex_lock(&counters_lock);
+	error = start_all();
+	mutex_unlock(&counters_lock);
+	return error;
+}
+
+void pitrace_tprof_event_stop(void)
+{
+	mutex_lock(&counters_lock);
+	if (counting)
+		stop_all();
+	mutex_unlock(&counters_lock);
+}
+
+static bool is_clock(const struct pitrace_event *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+						     event->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static bool is_good(const struct pitrace_event *event)
+{
+	const u32 excluding = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;
+	u64 shortest = event->period;
+
+	if (event->flags & ~(excluding | PITRACE_EVENT_RANDOM))
+		return false;
+	if ((event->flags & excluding) == excluding)
+		return false;
+	if (event->flags & PITRACE_EVENT_RANDOM)
+		shortest -= shortest / 4;
+	/* The kernel adds to periods, as signed numbers. */
+	return event->period && !(event->period >> 62) &&
+	       (!is_clock(event) || shortest >= CLOCK_PERIOD_MIN);
+}
+
+/* Whether it can be counted is found out by doing so; nothing is recorded while the trace is off. */
+int pitrace_tprof_event_set(const struct pitrace_event *event)
+{
+	struct perf_event *trial;
+
+	if (event->type == PITRACE_EVENT_TIME) {
+		pitrace_tprof_event_reset();
+		return 0;
+	}
+	if (!is_good(event))
+		return -EINVAL;
+	trial = create(event, raw_smp_processor_id());
+	if (IS_ERR(trial))
+		return (int)PTR_ERR(trial);
+	perf_event_release_kernel(trial);
+	synchronize_rcu();
+	wanted = *event;
+	return 0;
+}
+
+void pitrace_tprof_event_reset(void)
+{
+	wanted = (struct pitrace_event){ .type = PITRACE_EVENT_TIME };
+}
+
+u64 pitrace_tprof_event_period(void)
+{
+	return wanted.type == PITRACE_EVENT_TIME ? 0 : wanted.period;
+}
+
+void pitrace_tprof_event_exit(void)
+{
+	cancel_work_sync(&adjust_work);
+}

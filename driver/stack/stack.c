@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which stacks records carry, and the memory in which they are gathered. */
+
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/tracepoint.h>
+
+#include "core/compat.h"
+#include "stack.h"
+
+u32 pitrace_stacks_wanted __read_mostly;
+
+/* Each of these can interrupt those before it, and none of them itself. */
+enum level {
+	LEVEL_TASK,
+	LEVEL_SOFT_INTERRUPT,
+	LEVEL_INTERRUPT,
+	LEVEL_NMI,
+	LEVELS,
+};
+
+struct gathering {
+	struct pitrace_frames of[LEVELS];
+};
+
+/* Changed while no source runs. Not part of the module's own per-CPU memory, which is scarce. */
+static struct gathering __percpu *gathering;
+static u32 depth;
+static unsigned long iterator; /* of sched_switch: calls its probes when there are several */
+
+/* More than the function has, less than there is between it and any code that dispatches. */
+#define ITERATOR_BYTES 256
+
+bool pitrace_stack_is_own(unsigned long address)
+{
+	return within_module(address, THIS_MODULE) || address - iterator < ITERATOR_BYTES;
+}
+
+static enum level level_here(void)
+{
+	if (in_nmi())
+		return LEVEL_NMI;
+	if (in_hardirq())
+		return LEVEL_INTERRUPT;
+	return in_serving_softirq() ? LEVEL_SOFT_INTERRUPT : LEVEL_TASK;
+}
+
+bool pitrace_stack_is_gathered(void)
+{
+	return READ_ONCE(pitrace_stacks_wanted) && this_cpu_ptr(gathering)->of[level_here()].taken;
+}
+
+/* Kernel threads have no user mode; some that serve a process borrow or share its memory. */
+static u32 user_frames(struct pt_regs *regs, u64 *frames, u32 *flags)
+{
+	struct pt_regs *user = regs && user_mode(regs) ? regs : task_pt_regs(current);
+	u32 count = 0;
+
+	if (!current->mm || pitrace_task_is_kernel_only(current) || !user_mode(user))
+		return 0;
+	/* The record has no address in user mode yet: where it entered the kernel comes first. */
+	if (user != regs)
+		frames[count++] = instruction_pointer(user);
+	return count + pitrace_arch_user_frames(user, frames + count, depth - count, flags);
+}
+
+/*
+ * Something that happens while frames are gathered can itself be recorded with a stack (an event that is
+ * a tracepoint). It gets an empty one that says so.
+ */
+u32 pitrace_stack_take(struct pitrace_stack *stack, struct pt_regs *regs)
+{
+	struct pitrace_frames *frames = &this_cpu_ptr(gathering)->of[level_here()];
+	const u32 wanted = READ_ONCE(pitrace_stacks_wanted);
+
+	*stack = (struct pitrace_stack){};
+	if (unlikely(frames->taken)) {
+		stack->flags = PITRACE_STACK_KERNEL_BROKEN | PITRACE_STACK_USER_BROKEN;
+		return pitrace_stack_ints(0, 0);
+	}
+	frames->taken = true;
+	barrier();
+	stack->frames = frames;
+	if ((wanted & PITRACE_STACKS_KERNEL) && !(regs && user_mode(regs)))
+		stack->kernel_frames = pitrace_arch_kernel_frames(regs, frames->kernel, depth,
+								  &stack->flags);
+	if (wanted & PITRACE_STACKS_USER)
+		stack->user_frames = user_frames(regs, frames->user, &stack->flags);
+	return pitrace_stack_ints(stack->kernel_frames, stack->user_frames);
+}
+
+void pitrace_stack_give(u32 *data, struct pitrace_stack *stack)
+{
+	struct pitrace_frames *frames = stack->frames;
+
+	if (data)
+		pitrace_put_stack(data, stack->flags, frames ? frames->kernel : NULL,
+				  stack->kernel_frames, frames ? frames->user : NULL,
+				  stack->user_frames);
+	barrier();
+	if (frames)
+		frames->taken = false;
+}
+
+int pitrace_stacks_set(const struct pitrace_stacks *stacks)
+{
+	struct tracepoint *dispatch;
+
+	if ((stacks->which & ~(PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER)) || !stacks->depth ||
+	    stacks->depth > PITRACE_STACK_DEPTH_MAX)
+		return -EINVAL;
+	if (!stacks->which) {
+		pitrace_stacks_reset();
+		return 0;
+	}
+	if (!gathering)
+		gathering = alloc_percpu(struct gathering);
+	if (!gathering)
+		return -ENOMEM;
+	dispatch = pitrace_find_tracepoint("sched_switch");
+	iterator = dispatch ? (unsigned long)dispatch->iterator : 0;
+	depth = stacks->depth;
+	WRITE_ONCE(pitrace_stacks_wanted, stacks->which);
+	return 0;
+}
+
+void pitrace_stacks_reset(void)
+{
+	WRITE_ONCE(pitrace_stacks_wanted, 0);
+	free_percpu(gathering);
+	gathering = NULL;
+}
