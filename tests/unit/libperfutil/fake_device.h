@@ -14,7 +14,7 @@
 
 #include <pitrace/abi.h>
 
-#include "device.h"
+#include "system/device.h"
 
 namespace pi::test {
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// C entry points of AboveIdle.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "call.h"
+#include "counters/above_idle.h"
+#include "perfutil.h"
+#include "system/kernel_device.h"
+
+namespace pi::perfutil {
+namespace {
+
+// With call_mutex() held. The device is closed by the process's end at the latest.
+std::unique_ptr<AboveIdleSource>& the_source() {
+  static OfProcess<std::unique_ptr<AboveIdleSource>> source;
+  return source.get();
+}
+
+uint32_t cpu_limit() {
+  return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+}
+
+Error not_active() {
+  return {PU_ERROR_NOT_INITIALIZED, "AboveIdle is not active; call AiInit first."};
+}
+
+Status init() {
+  if (the_source())
+    return Error{PU_ERROR_INCORRECT_STATE, "AboveIdle is active already; call AiTerminate first."};
+  auto source = open_above_idle(std::make_unique<KernelDevice>(), cpu_limit());
+  if (!source) return source.error();
+  the_source() = std::move(*source);
+  return {};
+}
+
+Status get(ai_counters* counters) {
+  if (counters == nullptr) return Error{PU_ERROR_NULL_POINTER, "The array of counters is null."};
+  if (!the_source()) return not_active();
+  const auto now = the_source()->read();
+  if (!now) return now.error();
+  const uint32_t cpus = cpu_limit();
+  std::fill_n(counters, cpus, ai_counters{});
+  for (const auto& [cpu, values] : *now)
+    if (cpu < cpus) counters[cpu] = values;
+  return {};
+}
+
+}  // namespace
+}  // namespace pi::perfutil
+
+using pi::Error;
+using pi::Status;
+using pi::perfutil::call;
+using pi::perfutil::the_source;
+using pi::perfutil::Trace;
+
+int IsAiSupported(void) {
+  return 1;
+}
+
+int IsAiActive(void) {
+  return PiAiSource() != 0;
+}
+
+int PiAiSource(void) {
+  int kind = 0;
+  (void)call([&](Trace&) -> Status {
+    if (the_source()) kind = the_source()->kind();
+    return {};
+  });
+  return kind;
+}
+
+int AiInit(void) {
+  return call([](Trace&) { return pi::perfutil::init(); });
+}
+
+int AiTerminate(void) {
+  return call([](Trace&) -> Status {
+    if (!the_source()) return pi::perfutil::not_active();
+    the_source().reset();
+    return {};
+  });
+}
+
+struct ai_counters* AiAllocCounters(int* size) {
+  const size_t cpus = pi::perfutil::cpu_limit();
+  auto* counters = static_cast<ai_counters*>(std::calloc(cpus, sizeof(ai_counters)));
+  if (size != nullptr) *size = counters ? static_cast<int>(cpus * sizeof(ai_counters)) : 0;
+  return counters;
+}
+
+void AiFreeCounters(struct ai_counters* counters) {
+  std::free(counters);
+}
+
+int AiZeroCounters(struct ai_counters* counters) {
+  return call([=](Trace&) -> Status {
+    if (counters == nullptr) return Error{PU_ERROR_NULL_POINTER, "The array of counters is null."};
+    std::fill_n(counters, pi::perfutil::cpu_limit(), ai_counters{});
+    return {};
+  });
+}
+
+int AiGetCounters(struct ai_counters* counters) {
+  return call([=](Trace&) { return pi::perfutil::get(counters); });
+}

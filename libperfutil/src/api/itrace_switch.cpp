@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// ITraceOn() and ITraceOff(): as few instructions as can be lie between the system call and the
+// caller's code.
+#include "itrace_switch.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <fmt/format.h>
+#include <pi/module_advice.h>
+
+#include "call.h"
+#include "driver/driver_collector.h"
+#include "driver/driver_itrace.h"
+#include "system/ioctl_x86.h"
+#include "system/kernel_device.h"
+#include "trace/trace.h"
+
+namespace pi::perfutil {
+namespace {
+
+const uint32_t self = PITRACE_ITRACE_SELF;
+const uint32_t all = PITRACE_ITRACE_ALL;
+
+// Changed with call_mutex() held, read without. Nobody can turn ITrace on for a thread while it is
+// being changed by another and expect anything of it.
+struct Door {
+  std::atomic<int> fd = -1;
+  std::atomic<const uint32_t*> whom = &self;
+};
+
+Door door;
+std::unique_ptr<KernelDevice> own_device;
+
+// A child keeps a program's descriptor; the trace is its parent's.
+void in_child() {
+  if (door.whom.load(std::memory_order_relaxed) == &all) {
+    door.fd.store(-1, std::memory_order_relaxed);
+    door.whom.store(&self, std::memory_order_relaxed);
+  }
+}
+
+void watch_forks() {
+  static const int watched = ::pthread_atfork(nullptr, nullptr, in_child);
+  (void)watched;
+}
+
+// The device is not there any more: the program has closed its descriptors, or put another file
+// in the place.
+bool is_stale(long result) {
+  return result == -EBADF || result == -ENOTTY;
+}
+
+void show_own_device() {
+  door.whom.store(&self, std::memory_order_relaxed);
+  door.fd.store(own_device->fd(), std::memory_order_release);
+}
+
+// What the door does not know, and what the system call has refused. result: that of the system
+// call; 0: there was none.
+Status the_long_way(Trace& trace, unsigned long request, long result) {
+  const bool on = request == PITRACE_IOC_IT_ON;
+  if (trace.is_initialised()) return on ? trace.itrace_on() : trace.itrace_off();
+  if (result != 0 && !is_stale(result))
+    return DriverITrace(*own_device).switched(static_cast<int>(-result), on);
+  if (result != 0 && own_device) {
+    own_device->forget();
+    own_device.reset();
+    itrace_is_not_owned();
+  }
+  const auto device = device_of_program();
+  if (!device) return device.error();
+  uint32_t whom = PITRACE_ITRACE_SELF;
+  return DriverITrace(**device).switched(-(*device)->control(request, &whom), on);
+}
+
+// Apart from the functions below, so that these save no registers.
+__attribute__((noinline, cold)) int take_the_long_way(unsigned long request, long result) {
+  return call([=](Trace& trace) { return the_long_way(trace, request, result); });
+}
+
+}  // namespace
+
+void itrace_is_owned(int fd) {
+  watch_forks();
+  own_device.reset();
+  door.whom.store(&all, std::memory_order_relaxed);
+  door.fd.store(fd, std::memory_order_release);
+}
+
+void itrace_is_not_owned() {
+  door.fd.store(-1, std::memory_order_relaxed);
+  door.whom.store(&self, std::memory_order_relaxed);
+}
+
+Result<Device*> device_of_program() {
+  if (own_device) {
+    show_own_device();
+    return own_device.get();
+  }
+  watch_forks();
+  auto device = std::make_unique<KernelDevice>();
+  if (const int error = device->open(); error != 0) {
+    Error refusal = device_open_error(-error);
+    if (refusal.code == PU_ERROR_DRIVER_NOT_LOADED)
+      refusal.message = fmt::format(
+          "The pitrace module is not loaded (there is no /dev/pitrace), and without it a program "
+          "cannot have its own instructions followed. {} 'run.itrace -- COMMAND' follows the user "
+          "code of the whole process without it.",
+          load_module_advice());
+    return refusal;
+  }
+  if (const auto info = read_device_info(*device); !info) return info.error();
+  device->keep_in_children();
+  own_device = std::move(device);
+  show_own_device();
+  return own_device.get();
+}
+
+}  // namespace pi::perfutil
+
+using pi::perfutil::door;
+using pi::perfutil::inline_ioctl;
+using pi::perfutil::last_error_text;
+using pi::perfutil::take_the_long_way;
+
+// Everything that success needs comes before the system call.
+int ITraceOn(void) {
+  last_error_text().clear();
+  const int fd = door.fd.load(std::memory_order_acquire);
+  const uint32_t* const whom = door.whom.load(std::memory_order_relaxed);
+  if (fd < 0) return take_the_long_way(PITRACE_IOC_IT_ON, 0);
+  const long result = inline_ioctl(fd, PITRACE_IOC_IT_ON, whom);
+  if (__builtin_expect(result != 0, 0)) return take_the_long_way(PITRACE_IOC_IT_ON, result);
+  return PU_SUCCESS;
+}
+
+// And here behind it.
+int ITraceOff(void) {
+  const int fd = door.fd.load(std::memory_order_acquire);
+  if (fd < 0) return take_the_long_way(PITRACE_IOC_IT_OFF, 0);
+  const long result =
+      inline_ioctl(fd, PITRACE_IOC_IT_OFF, door.whom.load(std::memory_order_relaxed));
+  if (result != 0) return take_the_long_way(PITRACE_IOC_IT_OFF, result);
+  last_error_text().clear();
+  return PU_SUCCESS;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// C entry points that tell about the library, the module and the machine.
+#include <unistd.h>
+
+#include "call.h"
+#include "driver/driver_collector.h"
+#include "perf/perf_scope.h"
+#include "perfutil.h"
+#include "system/kernel_device.h"
+#include "system/system_facts.h"
+#include "system/text.h"
+#include "trace/trace.h"
+
+using pi::Status;
+using pi::perfutil::call;
+using pi::perfutil::Trace;
+
+uint32_t GetDLLVersionEx(void) {
+  return uint32_t{PI_VERSION_MAJOR} << 24 | uint32_t{PI_VERSION_MINOR} << 16 | PI_VERSION_REVISION;
+}
+
+uint32_t GetDDVersionEx(void) {
+  uint32_t version = 0;
+  (void)call([&](Trace&) -> Status {
+    pi::perfutil::KernelDevice device;
+    pitrace_info info{};
+    if (device.open() == 0 && device.control(PITRACE_IOC_INFO, &info) == 0)
+      version = info.abi_major << 24 | info.abi_minor << 16;
+    return {};
+  });
+  return version;
+}
+
+int IsDeviceDriverInstalled(void) {
+  return pi::perfutil::kernel_device_exists();
+}
+
+int IsTprofSupported(void) {
+  if (GetDDVersionEx() != 0) return 1;
+  bool supported = false;
+  (void)call([&](Trace&) -> Status {
+    pi::perfutil::TraceConfig config;
+    config.pid = ::getpid();  // one process, where the system is not permitted
+    supported = static_cast<bool>(pi::perfutil::decide_perf_scope(config));
+    return {};
+  });
+  return supported;
+}
+
+uint64_t ReadCycles(void) {
+  return pi::perfutil::trace_clock();
+}
+
+uint64_t GetProcessorSpeed(void) {
+  uint64_t hz = 0;
+  (void)call([&](Trace&) -> Status {
+    hz = pi::perfutil::processor_hz();
+    return {};
+  });
+  return hz;
+}
+
+int PiGetActiveProcessorCount(void) {
+  return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+int GetActiveProcessorList(int* list, int n) {
+  int count = 0;
+  const int rc = call([&](Trace&) -> Status {
+    if (list == nullptr && n > 0)
+      return pi::Error{PU_ERROR_NULL_POINTER, "The pointer to the list is null."};
+    const auto cpus =
+        pi::perfutil::parse_cpu_list(pi::perfutil::read_line("/sys/devices/system/cpu/online"));
+    for (const uint32_t cpu : cpus)
+      if (count++ < n) list[count - 1] = static_cast<int>(cpu);
+    return {};
+  });
+  return rc == PU_SUCCESS ? count : rc;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// ITrace by the module: ioctls, and what their refusals mean.
+#include "driver_itrace.h"
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "perfutil.h"
+#include "system/text.h"
+
+namespace pi::perfutil {
+namespace {
+
+constexpr char not_installed[] =
+    "ITrace is not installed; call ITraceInit (swtrace it_install) first.";
+
+}  // namespace
+
+// INCORRECT_STATE has many reasons, and the module tells but one error number.
+Error DriverITrace::not_possible_now(const char* what) {
+  const auto now = info();
+  pitrace_info trace{};
+  if (now && now->installed == 0) return {PU_ERROR_INCORRECT_STATE, not_installed};
+  if (device_.control(PITRACE_IOC_INFO, &trace) == 0 && trace.state != PITRACE_TRACE_ON)
+    return {PU_ERROR_INCORRECT_STATE,
+            "The trace is not on; ITrace needs one that is: TraceOn (swtrace on)."};
+  return {PU_ERROR_INCORRECT_STATE,
+          fmt::format("The pitrace module cannot {} now: no process, or not this one, has been "
+                      "enabled; call ITraceEnableCurrent or another of the ITraceEnable functions "
+                      "(swtrace it_install -p) first.",
+                      what)};
+}
+
+Status DriverITrace::outcome(int error, const char* what) {
+  const auto text = [&](const char* more) {
+    return fmt::format("The pitrace module refused to {} ({}). {}", what, errno_text(error), more);
+  };
+  switch (error) {
+    case 0:
+      return {};
+    case ENOTTY:
+      return Error{PU_ERROR_NOT_SUPPORTED,
+                   "The loaded pitrace module is older than this library and knows no ITrace. "
+                   "Build and load the one that belongs to it: scripts/build-module."};
+    case EOPNOTSUPP:
+      return Error{PU_ERROR_NOT_SUPPORTED,
+                   text("This kernel lacks a hook that ITrace needs; 'swtrace info' names it.")};
+    case EACCES:
+      return Error{PU_ERROR_ACCESS_DENIED,
+                   text("ITrace follows what you may debug, as 'gdb -p' would: one process of your "
+                        "own user, named by its number, and its user code only (-user). Kernel "
+                        "code needs CAP_PERFMON; all processes, ranges and those of other users "
+                        "need CAP_SYS_PTRACE and CAP_PERFMON, or root. "
+                        "/proc/sys/kernel/yama/ptrace_scope restricts debuggers, too.")};
+    case EPROTONOSUPPORT:
+      return Error{PU_ERROR_NOT_SUPPORTED,
+                   text("This processor enters and leaves the kernel by FRED, which ITrace does "
+                        "not know yet. Start the kernel with fred=off.")};
+    case ESRCH:
+      return Error{PU_ERROR_INVALID_PARAMETER, text("There is no such process.")};
+    case ESHUTDOWN:
+      return Error{PU_ERROR_INCORRECT_STATE,
+                   text("The machine is about to restart, and ITrace has ended before it.")};
+    case EPERM:
+      return Error{PU_ERROR_ACCESS_DENIED,
+                   text("Only the owner of the trace may do that; a program may enable itself and "
+                        "turn ITrace on and off for its own threads.")};
+    case ENOMEM:
+      return Error{PU_ERROR_NOT_ENOUGH_MEMORY, text("Ask for fewer threads or a smaller reserve.")};
+    case EBUSY:
+      return Error{PU_ERROR_INCORRECT_STATE,
+                   "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
+    default:
+      return Error{PU_FAILURE, text("'dmesg' may tell more.")};
+  }
+}
+
+Status DriverITrace::install(const pitrace_itrace& setup) {
+  pitrace_itrace request = setup;
+  const int error = -device_.control(PITRACE_IOC_IT_INSTALL, &request);
+  if (error == EINVAL)
+    return Error{PU_ERROR_INVALID_PARAMETER,
+                 "The pitrace module refuses this choice of flags, number of threads and size of "
+                 "the reserve for ITrace."};
+  return outcome(error, "install ITrace");
+}
+
+Status DriverITrace::remove() {
+  const int error = -device_.control(PITRACE_IOC_IT_REMOVE, nullptr);
+  if (error == EALREADY) return Error{PU_ERROR_INCORRECT_STATE, not_installed};
+  return outcome(error, "remove ITrace");
+}
+
+Status DriverITrace::enable(uint32_t first, uint32_t last) {
+  pitrace_itrace_pids pids{first, last};
+  const int error = -device_.control(PITRACE_IOC_IT_ENABLE, &pids);
+  if (error == EINVAL) {
+    const auto now = info();
+    if (now && now->installed == 0) return Error{PU_ERROR_INCORRECT_STATE, not_installed};
+    return Error{PU_ERROR_INVALID_PARAMETER,
+                 fmt::format("{} to {} is no range of processes.", first, last)};
+  }
+  if (error == ENOSPC)
+    return Error{PU_ERROR_INSUFFICIENT_RESOURCES,
+                 fmt::format("No more than {} ranges of processes can be enabled; forget them with "
+                             "ITraceDisable, or enable a wider range.",
+                             PITRACE_ITRACE_RANGES)};
+  return outcome(error, "enable processes for ITrace");
+}
+
+Status DriverITrace::disable() {
+  return outcome(-device_.control(PITRACE_IOC_IT_DISABLE, nullptr),
+                 "forget the processes enabled for ITrace");
+}
+
+Status DriverITrace::switched(int error, bool on) {
+  const char* what = on ? "turn ITrace on" : "turn ITrace off";
+  switch (error) {
+    case EINVAL:
+      return not_possible_now(what);
+    case EALREADY:
+      return Error{PU_ERROR_INCORRECT_STATE, on ? "ITrace is on already." : "ITrace is not on."};
+    case ENOSPC:
+      return Error{PU_ERROR_INSUFFICIENT_RESOURCES,
+                   "As many threads are followed as there is room for; install ITrace for more "
+                   "(PiITraceInit, swtrace it_install -threads)."};
+    default:
+      return outcome(error, what);
+  }
+}
+
+Status DriverITrace::on() {
+  uint32_t whom = PITRACE_ITRACE_ALL;
+  return switched(-device_.control(PITRACE_IOC_IT_ON, &whom), true);
+}
+
+Status DriverITrace::off() {
+  uint32_t whom = PITRACE_ITRACE_ALL;
+  return switched(-device_.control(PITRACE_IOC_IT_OFF, &whom), false);
+}
+
+Result<pitrace_itrace_info> DriverITrace::info() {
+  pitrace_itrace_info now{};
+  const int error = -device_.control(PITRACE_IOC_IT_INFO, &now);
+  if (const auto told = outcome(error, "tell the state of ITrace"); !told) return told.error();
+  return now;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Opens perf events: what is asked of the kernel for ticks and for names of code and processes.
+#ifndef PI_PERFUTIL_PERF_EVENTS_H
+#define PI_PERFUTIL_PERF_EVENTS_H
+
+#include <linux/perf_event.h>
+
+#include <cstdint>
+#include <vector>
+
+#include <pi/result.h>
+
+#include "perf_ring.h"
+#include "source/sampling.h"
+#include "system/process_fd.h"
+
+namespace pi::perfutil {
+
+// What this kernel, and our permissions, turned out to allow; lowered by open_cpu_events() as it
+// meets refusals.
+struct EventFeatures {
+  bool kernel = true;       // samples of kernel code
+  bool lost_format = true;  // exact count of lost records by read() (6.0)
+  bool namespaces = true;   // of new tasks; needs CAP_PERFMON whoever else may trace
+  size_t ring_bytes = 512 << 10;
+};
+
+constexpr size_t ring_bytes_min = 32 << 10;
+
+// What the rings are to hold.
+struct SamplePlan {
+  TickEvent tick;  // its period in nanoseconds, if it is time
+  StackChoice stacks;
+  uint32_t stack_most = 0;  // frames that the kernel takes of a chain, both sides together
+};
+
+// Fields at the end of every record that is not a sample, and what samples carry. The identifier
+// tells which event it was: samples of ticks and of switches share a ring.
+constexpr uint64_t side_band_sample_type =
+    PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+constexpr uint64_t tick_sample_type = PERF_SAMPLE_IP | side_band_sample_type;
+
+// Period of the clock event for a rate. Slightly short of the nominal one: at exactly 1,000 a
+// second the samples would stay in phase with the scheduler's tick for ever.
+uint64_t tick_period_ns(uint32_t rate);
+
+perf_event_attr side_band_attr(const EventFeatures& features, bool inherit);
+perf_event_attr tick_attr(const EventFeatures& features, bool inherit, const SamplePlan& plan);
+// Which thread leaves and which comes.
+perf_event_attr switch_attr(const EventFeatures& features, bool inherit);
+// The stack of a thread that leaves, as a sample; needs the permission to see the kernel.
+perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
+                                  const SamplePlan& plan);
+
+// Frames to ask of the kernel so that both sides can have the wanted depth, within what
+// kernel.perf_event_max_stack allows.
+uint32_t stack_frames_most(const StackChoice& stacks);
+
+// The system call; a file descriptor or a negative error number.
+int open_perf_event(perf_event_attr attr, int pid, int cpu);
+
+// The events of one CPU: each vector holds one event a target; the first one owns the ring, the
+// others write into it too. All are opened disabled.
+struct CpuEvents {
+  uint32_t cpu = 0;
+  std::vector<ProcessFd> side_band_fds;
+  std::vector<ProcessFd> tick_fds;
+  std::vector<ProcessFd> switch_fds;  // these two write to the ring of ticks
+  std::vector<ProcessFd> switch_stack_fds;
+  PerfRing side_band;
+  PerfRing ticks;
+  uint64_t side_band_lost = 0;  // records the rings themselves told as lost
+  uint64_t ticks_lost = 0;
+};
+
+// targets (not empty): thread ids whose events (and their children's) are wanted, or just -1 for
+// everything on the CPU. Threads that have vanished are left out. The error's code is a PU_* code.
+Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
+                                  const SamplePlan& plan, EventFeatures& features);
+
+// Adds what tells of switches, disabled, and with stacks where the plan has them.
+Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
+                          const SamplePlan& plan, EventFeatures& features);
+
+// The number by which the event's samples name it; 0 when the kernel does not tell.
+uint64_t event_identifier(const ProcessFd& fd);
+
+// request: PERF_EVENT_IOC_ENABLE, _DISABLE.
+void control_events(const std::vector<ProcessFd>& fds, unsigned long request);
+
+// Records lost so far as the kernel counts them, over all events; 0 where it cannot tell.
+uint64_t read_lost(const std::vector<ProcessFd>& fds, const EventFeatures& features);
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_PERF_EVENTS_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The kernel's symbols and modules, as text to be appended to a trace.
+#include "kernel_texts.h"
+
+#include <zstd.h>
+
+#include <utility>
+
+#include "system/text.h"
+
+namespace pi::perfutil {
+namespace {
+
+// The text itself when it cannot be compressed.
+std::string compressed(std::string text) {
+  constexpr int level = 3;  // a fifth of the size, in some 20 ms
+  std::string frame(ZSTD_compressBound(text.size()), '\0');
+  const size_t size = ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), level);
+  if (ZSTD_isError(size)) return text;
+  frame.resize(size);
+  frame.shrink_to_fit();
+  return frame;
+}
+
+}  // namespace
+
+bool has_addresses(std::string_view kallsyms) {
+  while (!kallsyms.empty()) {
+    std::string_view line = next_word(kallsyms, '\n');
+    if (next_word(line, ' ').find_first_not_of('0') != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+KernelTexts read_kernel_texts(const std::string& proc) {
+  constexpr size_t limit = 256u << 20;
+  KernelTexts texts;
+  texts.kallsyms = read_text(proc + "/kallsyms", limit).value_or("");
+  texts.modules = read_text(proc + "/modules", limit).value_or("");
+  texts.kallsyms_state = "complete";
+  if (texts.kallsyms.empty()) {
+    texts.kallsyms_state = "missing";
+  } else if (!has_addresses(texts.kallsyms)) {
+    texts.kallsyms_state = "hidden";
+    texts.kallsyms.clear();
+  } else {
+    texts.kallsyms = compressed(std::move(texts.kallsyms));
+  }
+  return texts;
+}
+
+}  // namespace pi::perfutil

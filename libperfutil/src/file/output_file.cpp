@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// A trace file that appears under its name in one step, mode 0600, never through a link.
+#include "output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include <fmt/format.h>
+#include <pi/files.h>
+
+#include "perfutil.h"
+#include "system/text.h"
+
+namespace pi::perfutil {
+namespace {
+
+Error file_error(const std::string& name, int error) {
+  return {PU_ERROR_FILE, fmt::format("'{}' cannot be written: {}.", name, errno_text(error))};
+}
+
+// The error that forbids to replace what has that name now; nothing when it may be.
+Status check_target(int directory, const std::string& target, const std::string& name) {
+  struct stat facts {};
+  if (::fstatat(directory, target.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return {};
+    return file_error(name, errno);
+  }
+  if (S_ISREG(facts.st_mode)) return {};
+  return Error{PU_ERROR_FILE,
+               fmt::format("'{}' is {}; a trace is only written to a regular file. Name another "
+                           "one or remove it.",
+                           name,
+                           S_ISLNK(facts.st_mode)   ? "a symbolic link"
+                           : S_ISDIR(facts.st_mode) ? "a directory"
+                                                    : "not a regular file")};
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::create(const std::string& name) {
+  auto file = NewFile::create(name, ".pitrace-", 0600);
+  if (!file && file.error().code == EISDIR)
+    return Error{PU_ERROR_FILE, fmt::format("'{}' is not the name of a file.", name)};
+  if (!file) return file_error(name, file.error().code);
+  if (const auto good = check_target(file->directory(), file->target(), name); !good)
+    return good.error();
+  return OutputFile(std::move(*file));
+}
+
+int OutputFile::append(std::span<const std::byte> bytes) {
+  const int error = write_all(fd(), bytes);
+  // Also after an error: what was written before it is in the file.
+  const off_t end = ::lseek(fd(), 0, SEEK_CUR);
+  if (end < 0) return errno;
+  size_ = static_cast<uint64_t>(end);
+  return error;
+}
+
+int OutputFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
+  return write_all_at(fd(), offset, bytes);
+}
+
+int OutputFile::append_file(int from) {
+  std::vector<std::byte> block(1 << 20);
+  for (uint64_t at = 0;;) {
+    const auto got = read_at(from, at, block);
+    if (got.error != 0) return got.error;
+    if (got.bytes == 0) return 0;
+    if (const int error = append(std::span(block).first(got.bytes)); error != 0) return error;
+    at += got.bytes;
+  }
+}
+
+int OutputFile::sync() const {
+  return ::fdatasync(fd()) != 0 ? errno : 0;
+}
+
+int OutputFile::truncate(uint64_t size) {
+  if (::ftruncate(fd(), static_cast<off_t>(size)) != 0) return errno;
+  if (::lseek(fd(), static_cast<off_t>(size), SEEK_SET) < 0) return errno;
+  size_ = size;
+  return 0;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The source that needs no module: perf events of every CPU and a look into /proc.
+#ifndef PI_PERFUTIL_PERF_COLLECTOR_H
+#define PI_PERFUTIL_PERF_COLLECTOR_H
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "events/perf_events.h"
+#include "hooks/hook_queue.h"
+#include "hooks/hook_server.h"
+#include "itrace/ptrace_itrace.h"
+#include "perf_convert.h"
+#include "perf_reader.h"
+#include "perf_scope.h"
+#include "source/collector.h"
+#include "source/config.h"
+#include "source/user_buffer.h"
+#include "system/process_fd.h"
+
+namespace pi::perfutil {
+
+// The reader's thread runs between on() and off(); mutex_ guards what it shares with callers.
+class PerfCollector final : public Collector {
+ public:
+  // Errors as TraceInit() lists them.
+  static Result<std::unique_ptr<Collector>> create(const TraceConfig& config);
+  ~PerfCollector() override;
+
+  int source() const override { return PI_SOURCE_PERF; }
+  Status enable(uint32_t major) override;
+  Status disable(uint32_t major) override;
+  Status set_rate(uint32_t rate) override;
+  Status set_event(const TickEvent& event) override;
+  Status set_stacks(const StackChoice& stacks) override;
+  Status on() override;
+  Status off() override;
+  Result<CollectorStatus> status() override;
+  Status suspend() override;
+  Status resume() override;
+  Status discard() override;
+  std::vector<BufferView> buffers() override;
+  void copy_trace(const std::function<void(BufferCopy)>& take) override;
+  int ready_fd() override { return section_event_.get(); }
+  std::vector<BufferView> unread() override;
+  void consumed(const BufferView& view, size_t bytes) override;
+  std::vector<std::string> cannot_see() override;
+  std::vector<std::string> notes() override;
+  ITrace& itrace() override { return itrace_; }
+
+ private:
+  PerfCollector(const TraceConfig& config, const PerfScope& scope);
+
+  Status open_everything();
+  Status open_cpu(uint32_t cpu);
+  std::vector<int> targets() const;
+  std::vector<uint32_t> online_cpus() const;
+  Status begin_recording(std::unique_lock<std::mutex>& lock);
+  SamplePlan plan() const;
+  Error process_gone() const;
+  // Starts and stops what goes into the ring of ticks, as the majors have it; nothing when paused.
+  Status run_samples(CpuEvents& events, bool paused);
+  Status run_samples(bool paused);
+  // Gives the lock up between processes: a stream's reader makes room meanwhile.
+  void put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lock);
+  Status apply_enabled(const std::bitset<256>& enabled, std::unique_lock<std::mutex>& lock);
+  void serve_hooks();
+  // With mutex_ held:
+  void publish_hooks();
+  // What was stepped by ptrace, as much as finds room.
+  void take_flows(bool all);
+  // Takes all that processes have begun to write. Nothing may be published.
+  void settle_hooks();
+  static uint32_t cpu_limit();
+  UserBuffer& trace_buffer_of(uint32_t cpu);
+  void read_rings(CpuEvents& events);
+  void put_ticks(CpuEvents& events, uint64_t until);
+  void put_in_order(uint64_t horizon, uint64_t ticks_until);
+  uint64_t read_all();
+  void drain_all();
+  void drain_to_the_last_tick();
+  void tell_sections();
+  void close_cpu(CpuEvents& events);
+  void follow_cpus();
+  // In the reader's thread: runs work with mutex_ held; an error becomes a note.
+  void guarded(void (PerfCollector::*work)());
+
+  const TraceConfig config_;
+  const PerfScope scope_;
+  std::mutex mutex_;
+  EventFeatures features_;
+  BufferSet buffers_;
+  PerfConverter converter_;
+  std::map<uint32_t, CpuEvents> events_;  // by CPU; empty while off
+  CollectorStatus status_;
+  std::vector<std::string> notes_;
+  uint32_t unreadable_processes_ = 0;
+  ProcessFd section_event_;             // tells a stream's reader that there is a section
+  std::map<uint32_t, HeldTicks> held_;  // by CPU; between reading them and putting them in order
+  HookQueue hook_queue_;
+  std::string hook_note_;  // why user hooks are not taken, or empty
+  PerfReader reader_;
+  PtraceITrace itrace_;
+  bool flows_ = false;                 // of ITrace are in the trace
+  std::unique_ptr<HookServer> hooks_;  // last: its thread calls us
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_PERF_COLLECTOR_H

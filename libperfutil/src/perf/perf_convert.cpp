@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// Turns perf's records into trace records.
+#include "perf_convert.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <utility>
+
+#include "proc/module_name.h"
+
+namespace pi::perfutil {
+namespace {
+
+constexpr size_t header_bytes = sizeof(perf_event_header);
+
+// The fields that sample_id_all puts at the end of a record: pid and tid, time, cpu, identifier.
+struct SampleId {
+  uint32_t pid, tid;
+  uint64_t time;
+  uint32_t cpu, reserved;
+  uint64_t identifier;
+};
+
+// A field of the record, which the caller knows to reach that far.
+template <class T>
+T field(std::span<const std::byte> record, size_t offset) {
+  T value;
+  std::memcpy(&value, record.data() + offset, sizeof value);
+  return value;
+}
+
+perf_event_header header_of(std::span<const std::byte> record) {
+  return field<perf_event_header>(record, 0);
+}
+
+SampleId sample_id_of(std::span<const std::byte> record) {
+  return field<SampleId>(record, record.size() - sizeof(SampleId));
+}
+
+uint64_t time_of(std::span<const std::byte> record) {
+  return sample_id_of(record).time;
+}
+
+// Room for fixed bytes after the header and the sample id behind them.
+bool has_room(std::span<const std::byte> record, size_t fixed) {
+  return record.size() >= header_bytes + fixed + sizeof(SampleId);
+}
+
+// The text between offset and the sample id, up to its first zero.
+std::string_view text_at(std::span<const std::byte> record, size_t offset) {
+  const auto* text = reinterpret_cast<const char*>(record.data()) + offset;
+  return {text, ::strnlen(text, record.size() - sizeof(SampleId) - offset)};
+}
+
+namespace tick {  // a sample of tick_sample_type; with stacks the number of entries and these
+                  // follow
+constexpr size_t identifier = header_bytes, ip = identifier + 8, pid = ip + 8, tid = pid + 4,
+                 time = tid + 4, size = time + 16, chain = size;
+}
+namespace change {  // PERF_RECORD_SWITCH_CPU_WIDE; PERF_RECORD_SWITCH has nothing of its own
+constexpr size_t other_pid = header_bytes, other_tid = other_pid + 4, fixed = 8;
+}
+namespace map {  // PERF_RECORD_MMAP2
+constexpr size_t pid = header_bytes, address = pid + 8, length = address + 8,
+                 page_offset = length + 8, inode = page_offset + 16, protection = inode + 16,
+                 name = protection + 8;
+}  // namespace map
+namespace task {  // PERF_RECORD_FORK, _EXIT; PERF_RECORD_COMM starts with pid and tid
+constexpr size_t pid = header_bytes, parent = pid + 4, tid = parent + 4, parent_tid = tid + 4,
+                 fixed = 24;
+constexpr size_t comm_tid = pid + 4, comm_name = comm_tid + 4;
+}  // namespace task
+namespace spaces {  // PERF_RECORD_NAMESPACES: pid, tid, number, then device and inode of each
+constexpr size_t pid = header_bytes, tid = pid + 4, number = tid + 4, links = number + 8,
+                 link_bytes = 16;
+}
+
+// In a program of 32 bits everything lies below this, in one of 64 bits the kernel's own code
+// above.
+constexpr uint64_t end_of_32_bits = uint64_t{1} << 32;
+
+}  // namespace
+
+void PerfConverter::reset() {
+  lost_in_last_ = 0;
+  throttled_ = 0;
+  fresh_images_.clear();
+  leaving_.clear();
+  switch_stacks_.clear();
+}
+
+void PerfConverter::count_lost(std::span<const std::byte> record, UserBuffer& buffer,
+                               size_t offset) {
+  if (record.size() < offset + 8) return;
+  lost_in_last_ = field<uint64_t>(record, offset);
+  buffer.count_lost_by_source(lost_in_last_);
+}
+
+void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& trace) {
+  lost_in_last_ = 0;
+  switch (header_of(record).type) {
+    case PERF_RECORD_SAMPLE:
+      if (!sample(record, trace)) trace.count_lost_by_source(1);
+      break;
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+      if (!change(record, trace)) trace.count_lost_by_source(1);
+      break;
+    case PERF_RECORD_LOST:  // id, lost
+      count_lost(record, trace, header_bytes + 8);
+      break;
+    case PERF_RECORD_LOST_SAMPLES:  // lost
+      count_lost(record, trace, header_bytes);
+      break;
+    case PERF_RECORD_THROTTLE:
+      ++throttled_;
+      break;
+    default:
+      break;
+  }
+}
+
+uint64_t PerfConverter::tick_time(std::span<const std::byte> record) {
+  const uint32_t type = header_of(record).type;
+  if (type == PERF_RECORD_SAMPLE)
+    return record.size() >= tick::size ? field<uint64_t>(record, tick::time) : 0;
+  const bool is_change = type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
+  return is_change && has_room(record, 0) ? time_of(record) : 0;
+}
+
+void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuffer& mte) {
+  lost_in_last_ = 0;
+  const uint32_t type = header_of(record).type;
+  if (type == PERF_RECORD_LOST) return count_lost(record, mte, header_bytes + 8);
+  if (type == PERF_RECORD_LOST_SAMPLES) return count_lost(record, mte, header_bytes);
+  if (!enabled_.test(PITRACE_MAJOR_MTE)) return;
+  bool whole = true;
+  if (type == PERF_RECORD_MMAP2) whole = mmap2(record, mte);
+  if (type == PERF_RECORD_COMM) whole = comm(record, mte);
+  if (type == PERF_RECORD_FORK) whole = fork(record, mte);
+  if (type == PERF_RECORD_EXIT) whole = exit(record, mte);
+  if (type == PERF_RECORD_NAMESPACES) whole = namespaces(record, mte);
+  if (!whole) mte.count_lost_by_source(1);
+}
+
+bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace) {
+  if (record.size() < tick::size) return false;
+  const auto chain = PerfStack::entries_of(record.subspan(tick::chain), stacks_.which != 0);
+  if (!chain) return false;
+  const auto tid = field<uint32_t>(record, tick::tid);
+  if (switch_stacks_.count(field<uint64_t>(record, tick::identifier)) != 0) {
+    Leaving& leaving = leaving_[&trace];
+    leaving.known = true;
+    leaving.tid = tid;
+    leaving.stack.read(*chain, stacks_, stack_most_, PerfStack::Leaf::kept);
+    return true;
+  }
+  if (!enabled_.test(PITRACE_MAJOR_TPROF)) return true;
+  const auto mode = header_of(record).misc & PERF_RECORD_MISC_CPUMODE_MASK;
+  const bool user = mode == PERF_RECORD_MISC_USER;
+  stack_.read(*chain, stacks_, stack_most_,
+              user ? PerfStack::Leaf::in_user : PerfStack::Leaf::in_kernel);
+  trace.put_tprof(field<uint64_t>(record, tick::time), user, field<uint32_t>(record, tick::pid),
+                  tid, field<uint64_t>(record, tick::ip), stack_.stack());
+  return true;
+}
+
+// Every switch is told twice: by who leaves, and by who comes. Of a whole CPU both tell both
+// threads, and the first whether the one that leaves could go on; the second counts where the first
+// is missing (seen on 6.18: where the idle task leaves). Of one process each tells of its own
+// thread alone: what runs otherwise stands as the idle task.
+bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace) {
+  const auto header = header_of(record);
+  const bool whole_cpu = header.type == PERF_RECORD_SWITCH_CPU_WIDE;
+  const bool leaves = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+  if (!has_room(record, whole_cpu ? change::fixed : 0)) return false;
+  if (!enabled_.test(PITRACE_MAJOR_DISPATCH)) return true;
+  const SampleId id = sample_id_of(record);
+  Leaving& leaving = leaving_[&trace];
+  const auto other = whole_cpu ? field<uint32_t>(record, change::other_tid) : 0;
+  if (!leaves) {
+    const bool told = whole_cpu && leaving.runs == id.tid;
+    // Of one process: a thread that ended there, which no record tells.
+    const bool left_thread =
+        whole_cpu ? other != 0 : leaving.runs != 0 && leaving.runs != Leaving::unknown;
+    leaving.known = false;
+    leaving.runs = id.tid;
+    if (!told)
+      trace.put_dispatch(id.time, id.pid, id.tid,
+                         left_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE);
+    return true;
+  }
+  uint32_t state = PITRACE_STATE_BLOCKED;
+  if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
+    state = PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED;
+  if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task always gives way
+  const bool has_stack = std::exchange(leaving.known, false) && leaving.tid == id.tid;
+  leaving.runs = other;
+  trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, change::other_pid) : 0, other,
+                     state, has_stack ? leaving.stack.stack() : Stack{});
+  return true;
+}
+
+bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, map::name - header_bytes)) return false;
+  if ((field<uint32_t>(record, map::protection) & PROT_EXEC) == 0) return true;
+  const ModuleName module = classify_module(text_at(record, map::name));
+  if (module.stamp == PITRACE_STAMP_VDSO) tell_word_size(record, mte);
+  if (module.stamp == PITRACE_STAMP_ANON && !anonymous_) return true;
+
+  pitrace_module entry{};
+  entry.pid = field<uint32_t>(record, map::pid);
+  entry.stamp = module.stamp;
+  entry.address = field<uint64_t>(record, map::address);
+  entry.size = field<uint64_t>(record, map::length);
+  entry.offset = module.stamp == 0 ? field<uint64_t>(record, map::page_offset) : 0;
+  // Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: we do not ask for build-ids, see perf_events.cpp.
+  entry.inode = field<uint64_t>(record, map::inode);
+  mte.put_module(time_of(record), entry, module.name);
+  return true;
+}
+
+// An exec's record has the name but not how wide the program's words are; that the vdso tells,
+// which the kernel maps at the end of the exec.
+void PerfConverter::tell_word_size(std::span<const std::byte> record, UserBuffer& mte) {
+  const auto pid = field<uint32_t>(record, map::pid);
+  const auto fresh = fresh_images_.find(pid);
+  if (fresh == fresh_images_.end()) return;
+  if (field<uint64_t>(record, map::address) < end_of_32_bits)
+    mte.put_name(time_of(record), PITRACE_MTE_NAME, {pid, PITRACE_NAME_32}, fresh->second);
+  fresh_images_.erase(fresh);
+}
+
+bool PerfConverter::comm(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, task::comm_name - header_bytes)) return false;
+  const auto pid = field<uint32_t>(record, task::pid);
+  const auto tid = field<uint32_t>(record, task::comm_tid);
+  const uint64_t time = time_of(record);
+  const std::string_view name = text_at(record, task::comm_name);
+  if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC) {
+    mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE, {pid});
+    fresh_images_.insert_or_assign(pid, std::string(name));
+  }
+  if (pid == tid)
+    mte.put_name(time, PITRACE_MTE_NAME, {pid, PITRACE_NAME_64}, name);
+  else
+    mte.put_name(time, PITRACE_MTE_THREAD_NAME, {pid, tid}, name);
+  return true;
+}
+
+bool PerfConverter::fork(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, task::fixed)) return false;
+  const auto pid = field<uint32_t>(record, task::pid);
+  const auto parent = field<uint32_t>(record, task::parent);
+  if (pid != parent)
+    mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_PARENT,
+                 {pid, parent, PITRACE_PARENT_FORK, field<uint32_t>(record, task::parent_tid)});
+  else
+    mte.put_ints(
+        time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE_THREAD,
+        {pid, field<uint32_t>(record, task::tid), field<uint32_t>(record, task::parent_tid)});
+  return true;
+}
+
+// Follows a fork's record. The inner ids must be asked for while the task lives; of one that is
+// gone already only the namespace is known.
+bool PerfConverter::namespaces(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, spaces::links - header_bytes)) return false;
+  const auto number = field<uint64_t>(record, spaces::number);
+  if (number <= PID_NS_INDEX) return true;
+  if (!has_room(record, spaces::links + (PID_NS_INDEX + 1) * spaces::link_bytes - header_bytes))
+    return false;
+  const auto space = field<uint64_t>(record, spaces::links + PID_NS_INDEX * spaces::link_bytes + 8);
+  if (space == inner_ids_.own_namespace()) return true;
+  const auto pid = field<uint32_t>(record, spaces::pid);
+  const auto tid = field<uint32_t>(record, spaces::tid);
+  const auto inside = inner_ids_.find(pid, tid).value_or(InnerIds{});
+  mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_INNER,
+               {pid, tid, inside.pid, inside.tid, static_cast<uint32_t>(space)});
+  return true;
+}
+
+bool PerfConverter::exit(std::span<const std::byte> record, UserBuffer& mte) {
+  if (!has_room(record, task::fixed)) return false;
+  const auto pid = field<uint32_t>(record, task::pid);
+  const auto tid = field<uint32_t>(record, task::tid);
+  mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL_THREAD, {pid, tid});
+  if (pid == tid) fresh_images_.erase(pid);
+  if (pid == tid) mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL, {pid});
+  return true;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// perf events as a source: from the kernel's rings and the memory of hooks into the trace's
+// buffers, in the order of time.
+#include "perf_collector.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "system/system_facts.h"
+
+namespace pi::perfutil {
+
+// The ticks are read, but wait for put_in_order().
+void PerfCollector::read_rings(CpuEvents& events) {
+  UserBuffer& mte = buffers_.at(events.cpu, PITRACE_BUFFER_MTE);
+  HeldTicks& held = held_[events.cpu];
+  bool sane = events.side_band.drain([&](std::span<const std::byte> record) {
+    converter_.convert_side_band(record, mte);
+    events.side_band_lost += converter_.lost_in_last();
+  });
+  sane &= events.ticks.drain([&](std::span<const std::byte> record) {
+    held.hold(PerfConverter::tick_time(record), record);
+  });
+  if (!sane)
+    notes_.push_back(
+        fmt::format("A perf ring of CPU {} was damaged; records of it are missing.", events.cpu));
+}
+
+void PerfCollector::put_ticks(CpuEvents& events, uint64_t until) {
+  UserBuffer& trace = buffers_.at(events.cpu, PITRACE_BUFFER_TRACE);
+  held_[events.cpu].release(until, [&](std::span<const std::byte> record) {
+    converter_.convert_tick(record, trace);
+    events.ticks_lost += converter_.lost_in_last();
+  });
+}
+
+// A CPU that has just come online has no buffers yet.
+UserBuffer& PerfCollector::trace_buffer_of(uint32_t cpu) {
+  if (!buffers_.has(cpu) && !buffers_.add_cpu(cpu)) cpu = buffers_.cpus().front();
+  return buffers_.at(cpu, PITRACE_BUFFER_TRACE);
+}
+
+// Everything older than horizon was read. What is younger may not be the oldest that there is: a
+// hook waits for the next time, and a tick, unless it is not younger than ticks_until.
+void PerfCollector::put_in_order(uint64_t horizon, uint64_t ticks_until) {
+  hook_queue_.deliver(
+      horizon, [this](const FoundHook& hook, std::span<const std::byte> record, uint64_t& time) {
+        if (const auto events = events_.find(hook.cpu); events != events_.end())
+          put_ticks(events->second, hook.time);
+        trace_buffer_of(hook.cpu).put_record(time, record);
+      });
+  for (auto& [cpu, events] : events_) put_ticks(events, ticks_until);
+  HookBatch& batch = hook_queue_.incoming();
+  trace_buffer_of(events_.empty() ? 0 : events_.begin()->first)
+      .count_lost_by_source(std::exchange(batch.lost, 0));
+  if (std::exchange(batch.damaged, 0) != 0)
+    notes_.push_back(
+        "A process has damaged the memory that it writes user hooks to; the rest of one thread's "
+        "hooks is missing.");
+}
+
+uint32_t PerfCollector::cpu_limit() {
+  return static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF));
+}
+
+// All flows are the first CPU's. In a buffer that streams they wait until there is room.
+void PerfCollector::take_flows(bool all) {
+  if (events_.empty()) return;
+  const uint32_t cpu = events_.begin()->first;
+  const auto held = buffers_.at(cpu, PITRACE_BUFFER_TRACE).unread().records.size();
+  // Times, ticks and hooks need some of it.
+  const uint64_t usable = status_.trace_bytes / 4 * 3;
+  const bool waits = config_.mode == PITRACE_MODE_CONTINUOUS && !all;
+  const size_t before = hook_queue_.incoming().hooks.size();
+  itrace_.take(status_.enabled, cpu,
+               !waits          ? ~0ull
+               : usable > held ? usable - held
+                               : 0,
+               hook_queue_.incoming());
+  flows_ |= hook_queue_.incoming().hooks.size() != before;
+  if (buffers_.full()) itrace_.end();
+}
+
+// The horizon comes first: a tick that is made while the rings are read may be missed, and must not
+// come after a hook that is younger.
+uint64_t PerfCollector::read_all() {
+  const uint64_t horizon = trace_clock();
+  for (auto& [cpu, events] : events_) read_rings(events);
+  take_flows(false);
+  if (hooks_) hooks_->collect(cpu_limit(), hook_queue_.incoming());
+  return horizon;
+}
+
+void PerfCollector::drain_all() {
+  if (!status_.on) return;
+  const uint64_t horizon = read_all();
+  put_in_order(horizon, horizon);
+  tell_sections();
+}
+
+// Before something changes that ticks are stored by: none of those that were made waits.
+void PerfCollector::drain_to_the_last_tick() {
+  if (!status_.on) return;
+  const uint64_t horizon = read_all();
+  put_in_order(horizon, ~0ull);
+  tell_sections();
+}
+
+void PerfCollector::settle_hooks() {
+  for (auto& [cpu, events] : events_) read_rings(events);
+  take_flows(true);
+  if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
+  put_in_order(~0ull, ~0ull);
+  tell_sections();
+}
+
+void PerfCollector::tell_sections() {
+  if (buffers_.take_section_ready()) ::eventfd_write(section_event_.get(), 1);
+}
+
+void PerfCollector::guarded(void (PerfCollector::*work)()) {
+  std::lock_guard lock(mutex_);
+  try {
+    (this->*work)();
+  } catch (const std::bad_alloc&) {
+    // Nothing that needs memory may be done here; what was not read stays in the rings, and what
+    // they drop is counted by the kernel.
+  }
+}
+
+}  // namespace pi::perfutil

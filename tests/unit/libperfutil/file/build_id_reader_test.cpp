@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Build-ids of files on a file system that does not answer: nothing but their reader waits.
+#include "file/build_id_reader.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <future>
+
+namespace pi::perfutil {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+WantedFile file(const std::string& path, uint64_t inode = 0) {
+  WantedFile wanted{path, {}};
+  wanted.mentions.inode = inode;
+  return wanted;
+}
+
+// A file system that does not answer before it is told to, or is gone.
+struct Disk {
+  std::promise<void> called, answer;
+  std::shared_future<void> answered = answer.get_future().share();
+  BuildIdReader::Read read() {
+    return [this, first = std::make_shared<std::atomic<bool>>(true),
+            waiting = answered](const WantedFile& wanted) {
+      if (first->exchange(false)) called.set_value();
+      if (wanted.path == "/hangs") waiting.wait();
+      return "id " + wanted.path + "\n";
+    };
+  }
+};
+
+TEST(BuildIdReader, ReadsInOrder) {
+  BuildIdReader reader([](const WantedFile& wanted) { return wanted.path + "\n"; });
+  EXPECT_EQ(reader.wait_for_lines(minutes(1)), "");
+  reader.want({file("/a"), file("/b")});
+  reader.want({file("/c")});
+  EXPECT_EQ(reader.wait_for_lines(minutes(1)), "/a\n/b\n/c\n");
+  EXPECT_EQ(reader.take_lines(), "");
+  EXPECT_EQ(reader.give_up(), "");
+  EXPECT_EQ(reader.trouble(), "");
+}
+
+TEST(BuildIdReader, WhatHangsHoldsNobodyUpAndIsToldAsUnread) {
+  Disk disk;
+  {
+    BuildIdReader reader(disk.read());
+    reader.want({file("/hangs", 7), file("/later")});
+    disk.called.get_future().wait();
+    EXPECT_EQ(reader.take_lines(), "");
+    EXPECT_EQ(reader.wait_for_lines(milliseconds(1)), "");
+    EXPECT_EQ(reader.give_up(), "?@7 /hangs\n? /later\n");
+    EXPECT_THAT(reader.trouble(), testing::HasSubstr("2 file(s)"));
+    disk.answer.set_value();
+    // Its line is written already.
+    EXPECT_EQ(reader.wait_for_lines(minutes(1)), "");
+    reader.want({file("/next")});
+    EXPECT_EQ(reader.wait_for_lines(minutes(1)), "id /next\n");
+  }
+}
+
+TEST(BuildIdReader, IsDestroyedAlthoughAFileHangs) {
+  Disk disk;
+  {
+    BuildIdReader reader(disk.read());
+    reader.want({file("/hangs")});
+    disk.called.get_future().wait();
+  }
+  disk.answer.set_value();
+}
+
+TEST(BuildIdReader, OfMoreFilesThanMayWaitTheRestIsLeftOutAndTold) {
+  Disk disk;
+  BuildIdReader reader(disk.read(), 2);
+  reader.want({file("/hangs")});
+  disk.called.get_future().wait();
+  reader.want({file("/1"), file("/2"), file("/3"), file("/4")});
+  EXPECT_THAT(reader.trouble(), testing::HasSubstr("2 file(s)"));
+  disk.answer.set_value();
+  EXPECT_EQ(reader.wait_for_lines(minutes(1)), "id /hangs\nid /1\nid /2\n");
+}
+
+}  // namespace
+}  // namespace pi::perfutil

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What interrupts leave on a thread, out of what a thread has seen of them.
+#include "ptt/ptt_calibrate.h"
+
+#include <gtest/gtest.h>
+
+namespace pi::perfutil {
+namespace {
+
+TEST(PttCalibrate, OfEachVectorTheLeastCounts) {
+  ResidueMeter meter;
+  for (const uint64_t left : {310, 300, 305}) meter.add(0xec, 0, left);
+  meter.add(PITRACE_PTT_DEVICE, 0, 594);
+  const auto residue = meter.result();
+  EXPECT_EQ(residue.hard[0xec], 300);
+  EXPECT_EQ(residue.hard[PITRACE_PTT_DEVICE], 594);
+  EXPECT_EQ(residue.hard[0xed], 0);
+  EXPECT_EQ(residue.first_soft, 0);
+  EXPECT_EQ(meter.interrupts(), 4u);
+}
+
+TEST(PttCalibrate, SoftInterruptsAreWhatTheyAdd) {
+  ResidueMeter meter;
+  meter.add(0xec, 0, 200);
+  meter.add(0xec, 1, 290);
+  meter.add(0xec, 2, 320);
+  meter.add(PITRACE_PTT_DEVICE, 1, 690);
+  const auto residue = meter.result();
+  EXPECT_EQ(residue.hard[0xec], 200);
+  EXPECT_EQ(residue.first_soft, 90);
+  EXPECT_EQ(residue.next_soft, 30);
+  EXPECT_EQ(residue.hard[PITRACE_PTT_DEVICE], 600);
+}
+
+// Then it cannot be told apart, and belongs to the interrupt.
+TEST(PttCalibrate, AVectorThatAlwaysHasASoftInterruptHasItAlone) {
+  ResidueMeter meter;
+  meter.add(0xec, 1, 300);
+  EXPECT_EQ(meter.result().hard[0xec], 300);
+  EXPECT_EQ(meter.result().first_soft, 0);
+}
+
+TEST(PttCalibrate, WhatIsTooLargeIsClippedAndVectorsThatAreNoneAreLeftOut) {
+  ResidueMeter meter;
+  meter.add(1, 0, 100'000);
+  meter.add(5000, 0, 1);
+  EXPECT_EQ(meter.result().hard[1], 65535);
+}
+
+}  // namespace
+}  // namespace pi::perfutil
