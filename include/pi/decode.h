@@ -36,7 +36,7 @@ class RecordView {
   std::span<const std::byte> bytes() const { return {data_, length_}; }
 
   // Ints the record holds; 0 for a record of strings whose count does not fit its length.
-  uint32_t int_count() const {
+  [[gnu::always_inline]] uint32_t int_count() const {
     const auto room = static_cast<uint32_t>((length_ - sizeof(pitrace_record)) / 4);
     if (type() != PITRACE_TYPE_STRINGS) return room;
     if (room == 0) return 0;

@@ -55,6 +55,11 @@ Result<RegularFile> open_regular(const std::string& path, Links links = Links::f
 // super-user, to who runs this program, or to owner; nobody else may write to it. Else EPERM.
 Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner);
 
+// Whether an open file, with that st_ino, is the one whose mapping the kernel reports with inode.
+// On overlayfs the upper bits of st_ino may be the number of a layer (mount option xino): there the
+// lower 32 bits are compared.
+bool has_mapped_inode(int fd, uint64_t st_ino, uint64_t inode);
+
 // ---- reading ----
 
 struct Transferred {

@@ -3,6 +3,8 @@
 #include <pi/files.h>
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,6 +97,13 @@ Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> o
   if (by_group || (status.st_mode & S_IWOTH) != 0)
     return Error{EPERM, "others than its owner may write to it; not used"};
   return file;
+}
+
+bool has_mapped_inode(int fd, uint64_t st_ino, uint64_t inode) {
+  if (st_ino == inode) return true;
+  struct statfs system {};
+  return static_cast<uint32_t>(st_ino) == static_cast<uint32_t>(inode) &&
+         ::fstatfs(fd, &system) == 0 && system.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
 Transferred read_at(int fd, uint64_t offset, std::span<std::byte> bytes) {

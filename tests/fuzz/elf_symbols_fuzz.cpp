@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "amplification.h"
-#include "budgets.h"
-#include "demangle.h"
-#include "dwarf_index.h"
-#include "elf_file.h"
-#include "module_symbols.h"
+#include "base/budgets.h"
+#include "demangle/demangle.h"
+#include "dwarf/dwarf_index.h"
+#include "elf/elf_file.h"
+#include "elf/module_symbols.h"
 
 namespace {
 

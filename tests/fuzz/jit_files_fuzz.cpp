@@ -9,10 +9,10 @@
 #include <cstdlib>
 
 #include "amplification.h"
-#include "jit_code.h"
-#include "jit_dump.h"
-#include "jit_log.h"
-#include "perf_map.h"
+#include "jit/jit_code.h"
+#include "jit/jit_dump.h"
+#include "jit/jit_log.h"
+#include "jit/perf_map.h"
 
 namespace {
 

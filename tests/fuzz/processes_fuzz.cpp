@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "amplification.h"
-#include "process_table.h"
+#include "process/process_table.h"
 
 namespace {
 

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+// Source lines and inlined functions out of a file's DWARF.
+#include "dwarf_index.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/budgets.h"
+#include "dwarf_units.h"
+#include "dwarf_work.h"
+#include "line_tables.h"
+
+namespace a2n {
+namespace {
+
+constexpr int longest_chain = 16;  // entries that refer to each other
+
+// Where code is, sorted and disjoint.
+class CodeRanges {
+ public:
+  explicit CodeRanges(std::vector<Range> ranges) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    for (const Range& range : ranges) {
+      if (ranges_.empty() || ranges_.back().end < range.begin)
+        ranges_.push_back(range);
+      else
+        ranges_.back().end = std::max(ranges_.back().end, range.end);
+    }
+  }
+  bool contains(uint64_t address) const {
+    const auto after =
+        std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                         [](uint64_t value, const Range& range) { return value < range.begin; });
+    return after != ranges_.begin() && std::prev(after)->contains(address);
+  }
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+// The names of a line table's files, each put together when it is asked for first.
+class SourceFiles {
+ public:
+  SourceFiles(LineTable& table, SourceIndexBuilder& builder, DwarfUnits& units)
+      : table_(table), builder_(builder), units_(units) {}
+
+  LineTable& table() { return table_; }
+
+  uint32_t text_of(uint64_t number) {
+    if (!table_.has_file(number)) return 0;
+    const auto [known, added] = texts_.try_emplace(number, 0);
+    if (!added) return known->second;
+    const std::string name = table_.file(number);
+    units_.work().count(name.size());
+    return known->second = builder_.text(name);
+  }
+
+ private:
+  LineTable& table_;
+  SourceIndexBuilder& builder_;
+  DwarfUnits& units_;
+  std::unordered_map<uint64_t, uint32_t> texts_;
+};
+
+class DwarfReader {
+ public:
+  DwarfReader(const ElfFile& file, const DwarfSections& sections, const DebugPlaces& places)
+      : sections_(sections), code_(file.layout().code()), split_(places, work_) {
+    work_.allow(sections.size);
+    supplement_file_ = split_.supplement(sections);
+    if (supplement_file_) supplement_.emplace(supplement_file_->sections, work_);
+    units_.emplace(sections, work_, supplement_ ? &*supplement_ : nullptr);
+  }
+
+  void read() {
+    uint64_t at = 0;
+    while (!excess()) {
+      const auto unit = units_->unit(at, at);
+      if (!unit) break;
+      // Partial units have no code.
+      const bool code = unit->kind == DwarfUnitKind::code && unit->root.tag == DW_TAG_compile_unit;
+      if (code || unit->kind == DwarfUnitKind::skeleton) read(*unit);
+    }
+    if (excess()) return;
+    split_.read(skeletons_, sections_.ranges,
+                [this](const Skeleton& skeleton, const SplitUnit* split) {
+                  split_unit(skeleton, split);
+                  return !excess();
+                });
+  }
+
+  // Why nothing of it is used, "" where that is not so.
+  std::string what_exceeds() const {
+    if (work_.excess()) return "what its entries share is read too often";
+    if (!excess()) return {};
+    return "lines, inlined functions and their ranges take more than " +
+           std::to_string(most_memory()) + " bytes";
+  }
+
+  DwarfIndex build() { return {builder_.build(), split_.missing()}; }
+
+ private:
+  // Around an entry: the innermost inlined function, how many there are, and whether the code is
+  // that of a function which the linker left out.
+  struct Level {
+    uint32_t parent = SourceIndexBuilder::none;
+    uint32_t inlined = 0;
+    bool discarded = false;
+  };
+
+  uint64_t most_memory() const { return budgets::source_index.of(work_.size()); }
+  uint64_t memory() const {
+    constexpr uint64_t node = 64;  // of a map, with what the allocator adds
+    return builder_.used() + node * (names_.size() + tables_.size() + skeletons_.size()) +
+           (skeletons_.capacity() + skeletons_.size()) * sizeof(Skeleton);
+  }
+  bool excess() const { return too_long_ || memory() > most_memory() || work_.excess(); }
+
+  std::optional<LineTable> line_table(const DwarfUnit& unit, std::string_view directory) {
+    const DwarfValue offset = unit.root.get(DwarfAttribute::line_table);
+    if (!offset) return std::nullopt;
+    uint64_t looked = 0;
+    auto table = LineTable::read(sections_, {offset.number, directory, unit.format.address_size},
+                                 work_.left(), looked);
+    work_.count(looked);
+    return table;
+  }
+
+  void read(const DwarfUnit& unit) {
+    const std::string_view directory = units_->text(unit, unit.root.get(DwarfAttribute::directory));
+    auto table = line_table(unit, directory);
+    std::optional<SourceFiles> files;
+    if (table) {
+      files.emplace(*table, builder_, *units_);
+      // Units may share a table.
+      if (tables_.insert(unit.root.get(DwarfAttribute::line_table).number).second) rows(*files);
+    }
+    if (unit.kind == DwarfUnitKind::code) {
+      entries(*units_, unit, files ? &*files : nullptr);
+      return;
+    }
+    const DwarfValue name = unit.root.get(DwarfAttribute::split_name);
+    skeletons_.push_back(
+        {unit.split_id, unit.begin, units_->text(unit, name), directory, unit.root.children});
+  }
+
+  void rows(SourceFiles& files) {
+    const uint64_t left = most_memory() - std::min(memory(), most_memory());
+    // Where rows grow, there are three times as many for a moment.
+    const uint64_t most_rows = left / (3 * (sizeof(LineRow) + sizeof(SourceRow)));
+    const auto use = [&](const std::vector<LineRow>& rows) {
+      // A function that the linker left out is at address 0, or where no code can be.
+      if (!code_.contains(rows.front().address)) return !excess();
+      for (const LineRow& row : rows) {
+        const bool end = &row == &rows.back();
+        builder_.add_row(row.address, end ? 0 : files.text_of(row.file), row.line);
+      }
+      return !excess();
+    };
+    too_long_ = !files.table().for_each_sequence(most_rows, use);
+  }
+
+  // What is not in the file itself; else what the skeleton says of inlined functions. Files are
+  // numbered as in the skeleton's table.
+  void split_unit(const Skeleton& skeleton, const SplitUnit* split) {
+    uint64_t next = 0;
+    const auto unit = units_->unit(skeleton.offset, next);
+    if (!unit) return;
+    if (!split && !unit->root.children) return;
+    auto table = line_table(*unit, skeleton.directory);
+    std::optional<SourceFiles> files;
+    if (table) files.emplace(*table, builder_, *units_);
+    if (split) {
+      split->unit.low_pc = unit->low_pc;
+      split->unit.ranges_base = unit->ranges_base;
+      split->unit.addresses = unit->addresses;
+    }
+    names_.clear();  // other units may be where those of before were
+    entries(split ? split->units : *units_, split ? split->unit : *unit, files ? &*files : nullptr);
+    names_.clear();
+  }
+
+  // All entries one after the other, each once.
+  void entries(DwarfUnits& units, const DwarfUnit& unit, SourceFiles* files) {
+    if (!unit.root.children) return;
+    std::vector<Level> levels(1);
+    DwarfEntry entry;
+    for (uint64_t at = unit.root.next; !levels.empty() && !excess(); at = entry.next) {
+      if (!units.read(unit, at, entry)) return;
+      if (entry.tag == 0) {
+        levels.pop_back();
+        continue;
+      }
+      Level level = levels.back();
+      switch (entry.tag) {
+        case DW_TAG_inlined_subroutine:
+          level = inlined_function(units, unit, entry, level, files);
+          break;
+        case DW_TAG_subprogram:
+          level = function(units, unit, entry);
+          break;
+        case DW_TAG_lexical_block:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+          break;
+        default:
+          if (skip_children(unit, entry)) continue;
+      }
+      if (entry.children) levels.push_back(level);
+    }
+  }
+
+  // There is no code inside; where the entry says where it ends, that is next.
+  static bool skip_children(const DwarfUnit& unit, DwarfEntry& entry) {
+    if (!entry.children) return true;
+    const DwarfValue sibling = entry.get(DwarfAttribute::sibling);
+    const uint64_t next = unit.begin + std::min(sibling.number, unit.end - unit.begin);
+    if (!sibling || sibling.form == DW_FORM_ref_addr || next < entry.next) return false;
+    entry.next = next;
+    return true;
+  }
+
+  // What has no code itself may have functions with code inside: lambdas, methods of local classes.
+  Level function(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry) {
+    const DwarfValue begin = entry.get(DwarfAttribute::low_pc);
+    bool linked = true;
+    if (entry.get(DwarfAttribute::ranges)) {
+      units.for_each_range(unit, entry, [&](uint64_t range, uint64_t) {
+        linked = code_.contains(range);
+        return !linked;
+      });
+    } else if (begin) {
+      const auto address = units.address(unit, begin);
+      linked = address && code_.contains(*address);
+    }
+    return {SourceIndexBuilder::none, 0, !linked};
+  }
+
+  Level inlined_function(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry,
+                         const Level& around, SourceFiles* files) {
+    if (around.discarded) return around;
+    uint32_t node = SourceIndexBuilder::none;
+    units.for_each_range(unit, entry, [&](uint64_t begin, uint64_t end) {
+      if (code_.contains(begin)) {
+        if (node == SourceIndexBuilder::none)
+          node =
+              builder_.add_node(around.parent, name_of(units, unit, entry), call_file(entry, files),
+                                number(entry.get(DwarfAttribute::call_line)));
+        builder_.add_range(begin, end, node, around.inlined);
+      }
+      return !excess();
+    });
+    if (node == SourceIndexBuilder::none) return around;
+    return {node, around.inlined + 1, false};
+  }
+
+  // Of the function that was inlined; many places share it.
+  uint32_t name_of(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry) {
+    const auto place = units.reference(unit, entry.get(DwarfAttribute::origin));
+    if (!place) return builder_.text("??");
+    const auto [known, added] = names_.try_emplace(std::pair(place->units, place->offset), 0);
+    if (added) known->second = builder_.text(find_name(*place));
+    return known->second;
+  }
+
+  static std::string_view find_name(DwarfUnits::Place place) {
+    std::string_view name = "??";
+    bool named = false;
+    DwarfEntry entry;
+    for (int i = 0; i < longest_chain; ++i) {
+      const DwarfUnit* const unit = place.units->unit_around(place.offset);
+      if (!unit || !place.units->read(*unit, place.offset, entry)) break;
+      place.units->work().count(entry.next - place.offset + 16);
+      if (const DwarfValue value = entry.get(DwarfAttribute::linkage_name))
+        if (const auto text = place.units->text(*unit, value); !text.empty()) return text;
+      if (const DwarfValue value = entry.get(DwarfAttribute::name); value && !named)
+        if (const auto text = place.units->text(*unit, value); !text.empty())
+          name = text, named = true;
+      DwarfValue further = entry.get(DwarfAttribute::origin);
+      if (!further) further = entry.get(DwarfAttribute::specification);
+      const auto next = place.units->reference(*unit, further);
+      if (!next) break;
+      place = *next;
+    }
+    return name;
+  }
+
+  static uint32_t call_file(const DwarfEntry& entry, SourceFiles* files) {
+    const DwarfValue file = entry.get(DwarfAttribute::call_file);
+    return file && files ? files->text_of(file.number) : 0;
+  }
+  static uint32_t number(const DwarfValue& value) {
+    return value.number <= UINT32_MAX ? static_cast<uint32_t>(value.number) : 0;
+  }
+
+  const DwarfSections sections_;
+  const CodeRanges code_;
+  DwarfWork work_;
+  SourceIndexBuilder builder_;
+  SplitDebug split_;
+  std::unique_ptr<DebugPart> supplement_file_;
+  std::optional<DwarfUnits> supplement_;
+  std::optional<DwarfUnits> units_;
+  bool too_long_ = false;                                       // a sequence of lines
+  std::vector<Skeleton> skeletons_;                             // read after all other units
+  std::set<uint64_t> tables_;                                   // offsets of those that were read
+  std::map<std::pair<DwarfUnits*, uint64_t>, uint32_t> names_;  // by the function's entry
+};
+
+}  // namespace
+
+pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugPlaces& places) {
+  const auto sections = read_dwarf_sections(file, DwarfPart::whole);
+  if (!sections) return sections.error();
+  DwarfReader reader(file, *sections, places);
+  reader.read();
+  if (const std::string why = reader.what_exceeds(); !why.empty())
+    return pi::Error{EFBIG, file.name() + ": its debug information is not used: " + why};
+  return reader.build();
+}
+
+}  // namespace a2n

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Bytes of code out of a mapped file.
+#include "code_bytes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/budgets.h"
+#include "base/safe_file.h"
+#include "elf_file.h"
+
+namespace a2n {
+namespace {
+
+constexpr uint64_t longest = uint64_t{1} << 24;  // bytes of a function
+constexpr uint64_t piece_bytes = 64 << 10;
+
+std::string read_image(const ModuleSymbols& module, uint64_t offset, uint64_t size) {
+  const std::string& image = *module.image;
+  return offset < image.size() ? image.substr(offset, size) : std::string();
+}
+
+}  // namespace
+
+std::string read_code(const ModuleSymbols& module, uint64_t vaddr, uint64_t length) {
+  // A debug file has no code.
+  if (!module.exact_offsets || (module.files.empty() && !module.image)) return {};
+  const std::string path = module.image ? "" : module.files.front();
+  if (!module.image) {
+    const auto file = ElfFile::open(path);
+    if (!file || file->layout().build_id != module.build_id) return {};
+  }
+  for (const Segment& segment : module.segments) {
+    if (!segment.executable || vaddr < segment.vaddr) continue;
+    const uint64_t at = vaddr - segment.vaddr;
+    if (at >= segment.file_size || at > UINT64_MAX - segment.offset) continue;
+    const uint64_t size = std::min({length, segment.file_size - at, longest});
+    if (module.image) return read_image(module, segment.offset + at, size);
+    const auto bytes = read_text(path, segment.offset + at, size);
+    return bytes ? *bytes : std::string();
+  }
+  return {};
+}
+
+// Segments that overlap are kept each for itself, so there is a limit.
+const std::string& CodePieces::piece(const ModuleSymbols& module, Module& kept, uint64_t start) {
+  if (const auto known = kept.pieces.find(start); known != kept.pieces.end()) return known->second;
+  std::string bytes = read_code(module, start, (start / piece_bytes + 1) * piece_bytes - start);
+  const uint64_t limit =
+      budgets::code_pieces.of(module.image ? module.image->size() : module.code_bytes);
+  const uint64_t size = bytes.size() + sizeof(Pieces::value_type);
+  if (kept.bytes + size > limit) kept = {};
+  kept.bytes += size;
+  return kept.pieces.emplace(start, std::move(bytes)).first->second;
+}
+
+size_t CodePieces::read(const ModuleSymbols& module, uint64_t vaddr, char* out, size_t room) {
+  size_t copied = 0;
+  while (copied < room) {
+    const uint64_t at = vaddr + copied;
+    // Pieces begin with a segment's first byte or at multiples of their size.
+    uint64_t start = at / piece_bytes * piece_bytes;
+    for (const Segment& segment : module.segments)
+      if (segment.vaddr <= at && segment.vaddr > start) start = segment.vaddr;
+    const std::string& bytes = piece(module, modules_[&module], start);
+    if (at - start >= bytes.size()) break;
+    const size_t count = std::min<size_t>(room - copied, bytes.size() - (at - start));
+    bytes.copy(out + copied, count, at - start);
+    copied += count;
+  }
+  return copied;
+}
+
+}  // namespace a2n

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// An ELF file opened for reading and what its headers say. Every byte of it is hostile.
+#ifndef A2N_ELF_FILE_H
+#define A2N_ELF_FILE_H
+
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pi/files.h"
+#include "pi/result.h"
+#include "pi/unique_fd.h"
+#include "symbols/symbol_table.h"
+
+namespace a2n {
+
+// A PT_LOAD program header.
+struct Segment {
+  uint64_t offset;
+  uint64_t vaddr;
+  uint64_t file_size;
+  uint64_t memory_size;
+  bool executable;
+};
+
+// An allocated section.
+struct Section {
+  Range range;
+  std::string name;
+  bool executable;
+  bool plt;
+};
+
+struct ElfLayout {
+  uint16_t type = 0;  // ET_*
+  bool is_64 = true;
+  bool has_sections = false;
+  bool has_dwarf = false;  // entries or lines
+  std::vector<Segment> segments;
+  std::vector<Section> sections;  // by begin
+  std::string build_id;           // lower-case hex, "" without one
+  std::string debug_link;         // file name, "" without one
+  uint32_t debug_link_crc = 0;
+
+  // Where code is: the executable sections, without sections the executable segments.
+  std::vector<Range> code() const;
+};
+
+// The index of the section with the names of sections; nothing where it is compressed, which
+// elf_strptr() would unpack whatever size it claims.
+std::optional<size_t> section_name_table(Elf* elf);
+
+// What a file is read for: debug_part also accepts what only holds debug information of others, as
+// object files do.
+enum class ElfUse { program, debug_part };
+
+class ElfFile {
+ public:
+  // The error's code is an errno, ENOEXEC for what is no ELF program or library.
+  static pi::Result<ElfFile> open(const std::string& path, ElfUse use = ElfUse::program);
+  static pi::Result<ElfFile> from_fd(pi::UniqueFd fd, const std::string& name,
+                                     ElfUse use = ElfUse::program);
+  static pi::Result<ElfFile> from_bytes(std::vector<char> bytes, const std::string& name);
+
+  Elf* elf() const { return elf_.get(); }
+  const ElfLayout& layout() const { return layout_; }
+  int fd() const { return fd_.get(); }
+  const std::string& name() const { return name_; }  // as given when it was opened
+  uint64_t inode() const { return identity_.inode; }
+  // Of the file when it was opened.
+  const pi::FileIdentity& identity() const { return identity_; }
+  bool big_endian() const { return big_endian_; }
+  uint64_t size() const { return size_; }  // bytes, when it was opened
+  // The same without holes: what budgets go by.
+  uint64_t stored() const { return stored_; }
+
+ private:
+  struct End {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+  ElfFile() = default;
+  pi::Status read(const std::string& name, ElfUse use);
+
+  std::string name_;
+  pi::UniqueFd fd_;
+  std::vector<char> bytes_;
+  pi::FileIdentity identity_;
+  bool big_endian_ = false;
+  uint64_t size_ = 0;
+  uint64_t stored_ = 0;
+  ElfLayout layout_;
+  std::unique_ptr<Elf, End> elf_;  // last: it refers to the others
+};
+
+}  // namespace a2n
+
+#endif  // A2N_ELF_FILE_H

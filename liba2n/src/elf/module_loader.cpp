@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// Finds the file of a traced module and its separate debug file, and refuses what is not the one
+// traced.
+#include "module_loader.h"
+
+#include <pi/files.h>
+#include <unistd.h>
+
+#include <cinttypes>
+#include <climits>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "base/crc32.h"
+#include "build_id.h"
+#include "debug_search.h"
+#include "elf_symbols.h"
+
+namespace a2n {
+namespace {
+
+constexpr std::string_view deleted_mark = " (deleted)";
+constexpr uint64_t max_linked_file = uint64_t{8} << 30;  // its checksum has to be computed
+
+std::string describe(const std::string& build_id) {
+  return build_id.empty() ? std::string("none") : build_id;
+}
+
+std::string hex(uint64_t value) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%" PRIx64, value);
+  return text;
+}
+
+class Loader {
+ public:
+  Loader(const ModuleRequest& request, Notes& notes) : request_(request), notes_(notes) {
+    path_ = request.path;
+    deleted_ = path_.ends_with(deleted_mark);
+    if (deleted_) path_.resize(path_.size() - deleted_mark.size());
+    // The kernel's own files in memory; nothing on disk to look for.
+    const std::string& path = path_;
+    nowhere_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
+  }
+
+  ModuleSymbols load() {
+    if (nowhere_) return {};
+    const auto mapped = find_mapped();
+    const bool complete = mapped && has_symtab(*mapped) && mapped->layout().has_dwarf;
+    const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
+    if (!mapped && !debug && !why_not_.empty()) notes_.add(why_not_);
+    ModuleSymbols module = read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
+    for (const std::string& refused : std::exchange(module.refused, {})) notes_.add(refused);
+    module.search = request_.search;
+    return module;
+  }
+
+ private:
+  bool traced_id_is_hex() const { return request_.build_id && identifies(*request_.build_id); }
+
+  // Why the file itself is not used; its own path's reason is the one to tell.
+  void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
+
+  std::optional<ElfFile> find_mapped() {
+    if (request_.build_id && is_unknown(*request_.build_id) && request_.validate &&
+        !path_.starts_with("/memfd:")) {
+      refuse(request_.build_id == "!"
+                 ? "it was not in the recorder's view of the file system: its process saw other "
+                   "files (chroot, container, private mount), or it was deleted; symbols not used "
+                   "(without validation they are taken from the symbol search path)"
+                 : "it changed or vanished while it was traced; symbols not used");
+      return std::nullopt;
+    }
+    // Without an id nothing proves that a file of that name is the deleted one.
+    if (!deleted_ || traced_id_is_hex() || !request_.validate) {
+      for (const std::string& file : module_files(request_.search, path_)) {
+        if (auto elf = open_if_traced(file, true)) return elf;
+      }
+    }
+    if (deleted_ && request_.validate) {
+      refuse(
+          path_.starts_with("/memfd:")
+              ? "a file in memory, which no living process has any more; symbols not used"
+              : "the file was deleted when it was traced; symbols not used (they would be from a "
+                "copy with the traced build-id in the symbol search path)");
+      return find_at_processes();
+    }
+    if (!path_.starts_with('/')) return std::nullopt;
+    if (auto elf = open_if_traced(path_, false)) return elf;
+    return find_at_processes();
+  }
+
+  // What a process that mapped the file still has, proven by its build-id. why_not_ stays as it is:
+  // it is about the path.
+  std::optional<ElfFile> find_at_processes() {
+    if (!traced_id_is_hex()) return std::nullopt;
+    for (const ModulePlace& place : request_.places) {
+      const std::string process = "/proc/" + std::to_string(place.pid);
+      std::vector<std::string> files{process + "/map_files/" + hex(place.begin) + "-" +
+                                     hex(place.end)};
+      if (!deleted_) files.push_back(process + "/root" + path_);
+      for (const std::string& file : files) {
+        auto elf = ElfFile::open(file);
+        if (elf && elf->layout().build_id == *request_.build_id) return std::move(*elf);
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<ElfFile> open_if_traced(const std::string& file, bool from_search) {
+    if (file.starts_with("/dev/") && !file.starts_with("/dev/shm/")) return std::nullopt;
+    auto elf = ElfFile::open(file);
+    if (!elf) {
+      if (!from_search) {
+        why_not_ = elf.error().message +
+                   "; no symbols for it (name a directory that has the traced "
+                   "file in the symbol search path)";
+      }
+      return std::nullopt;
+    }
+    const std::string& id = elf->layout().build_id;
+    if (!request_.validate) {
+      accept_unproven(file, *elf);
+      return std::move(*elf);
+    }
+    if (request_.build_id && id != *request_.build_id) {
+      if (!from_search || why_not_.empty()) {
+        why_not_ = file + ": its build-id is now " + describe(id) + ", traced was " +
+                   describe(*request_.build_id) + "; symbols not used";
+      }
+      return std::nullopt;
+    }
+    if (!from_search && request_.build_id && id.empty() && is_another_inode(*elf)) {
+      refuse(
+          "it has no build-id, and the file of that path is not the one that was mapped; symbols "
+          "not used");
+      return std::nullopt;
+    }
+    if (!from_search && request_.build_id && id.empty() && has_link(*elf)) {
+      refuse(
+          "it has no build-id, and its path leads through a symbolic link now, which that of a "
+          "mapped "
+          "file never does; symbols not used");
+      return std::nullopt;
+    }
+    if (!from_search && request_.inode != 0 && elf->inode() != request_.inode) {
+      refuse("the file was replaced while it was traced; symbols not used");
+      return std::nullopt;
+    }
+    return std::move(*elf);
+  }
+
+  bool is_another_inode(const ElfFile& elf) const {
+    return request_.mapped_inode != 0 &&
+           !pi::has_mapped_inode(elf.fd(), elf.inode(), request_.mapped_inode);
+  }
+
+  // The kernel names mapped files by paths without links. One that is there now could lead to
+  // another user's file.
+  bool has_link(const ElfFile& elf) const {
+    std::string path(PATH_MAX, '\0');
+    const std::string place = "/proc/self/fd/" + std::to_string(elf.fd());
+    const ssize_t length = ::readlink(place.c_str(), path.data(), path.size());
+    return length > 0 && path.substr(0, static_cast<size_t>(length)) != path_;
+  }
+
+  void accept_unproven(const std::string& file, const ElfFile& elf) {
+    const std::string& id = elf.layout().build_id;
+    const bool replaced = request_.inode != 0 && elf.inode() != request_.inode;
+    if (!replaced && !deleted_ && (!request_.build_id || id == *request_.build_id)) return;
+    notes_.add(file +
+               ": used without validation, though it is not shown to be the traced file "
+               "(build-id now " +
+               describe(id) + ", traced " + describe(request_.build_id.value_or("unknown")) +
+               "); its names may be wrong");
+  }
+
+  static bool has_symtab(const ElfFile& file) { return has_symbols(file, SHT_SYMTAB); }
+  // Whether a debug file has something that the mapped file may lack.
+  static bool has_more(const ElfFile& file) { return file.layout().has_dwarf || has_symtab(file); }
+
+  // By build-id, which is proof by itself, else by the name and checksum the file tells.
+  std::optional<ElfFile> find_debug(const ElfFile* mapped) {
+    const std::string id = mapped ? mapped->layout().build_id
+                                  : (traced_id_is_hex() ? *request_.build_id : std::string());
+    for (const std::string& file : build_id_files(request_.search, id)) {
+      auto elf = ElfFile::open(file);
+      if (elf && elf->layout().build_id == id && has_more(*elf)) return std::move(*elf);
+    }
+    if (!mapped) return std::nullopt;
+    const ElfLayout& layout = mapped->layout();
+    for (const std::string& file : debug_link_files(request_.search, path_, layout.debug_link)) {
+      auto elf = ElfFile::open(file);
+      if (!elf || !has_more(*elf)) continue;
+      if (elf->size() > max_linked_file) {
+        notes_.add(file + ": too big to be checked (more than 8 GiB); symbols not used");
+        continue;
+      }
+      if (file_crc32(elf->fd()) == layout.debug_link_crc) return std::move(*elf);
+      notes_.add(file + ": its checksum is not the one " + request_.path +
+                 " names; symbols not used");
+    }
+    return std::nullopt;
+  }
+
+  const ModuleRequest& request_;
+  Notes& notes_;
+  std::string path_;  // without " (deleted)"
+  bool deleted_ = false;
+  bool nowhere_ = false;
+  std::string why_not_;
+};
+
+}  // namespace
+
+ModuleSymbols load_module(const ModuleRequest& request, Notes& notes) {
+  return Loader(request, notes).load();
+}
+
+}  // namespace a2n

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The library's whole state: settings, processes, mappings, modules, the kernel; and the lookup.
+#ifndef A2N_LIBRARY_H
+#define A2N_LIBRARY_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "a2n.h"
+#include "base/interner.h"
+#include "base/notes.h"
+#include "elf/code_bytes.h"
+#include "jit/jit_table.h"
+#include "kernel.h"
+#include "modules.h"
+#include "process/process_table.h"
+#include "sources.h"
+#include "symbols/duplicate_names.h"
+#include "symbols/symbol_ranges.h"
+
+namespace a2n {
+
+struct Settings {
+  int no_symbol_action = A2N_NSF_SECTION;
+  bool demangle = false;
+  bool any_symbol = false;         // where no symbol covers an address, the one before it
+  bool rename_duplicates = false;  // "name#2" for the second symbol of a name
+  bool range_and_symbol = false;   // "range.symbol" instead of "range"
+  bool gather_code = false;        // bytes of code made at run time are kept
+  std::string dynamic_name;        // of all dynamic code; empty: each its own
+};
+
+class Library {
+ public:
+  Library() : modules_(interner_, notes_), kernel_(notes_), sources_(notes_) {}
+
+  Settings& settings() { return settings_; }
+  ProcessTable& processes() { return processes_; }
+  Modules& modules() { return modules_; }
+  Kernel& kernel() { return kernel_; }
+  SymbolRanges& ranges() { return ranges_; }
+  JitTable& jit() { return jit_; }
+  Sources& sources() { return sources_; }
+  Notes& notes() { return notes_; }
+  bool msi_loaded() const { return msi_loaded_; }
+  void set_msi_loaded() { msi_loaded_ = true; }
+  const char* intern(const char* text) { return interner_.add(text); }
+
+  uint64_t time() const { return time_; }
+  void set_time(uint64_t time) { time_ = time; }
+
+  // offset 0 may also mean that it is not known. Returns an A2N_ code.
+  int add_module(uint32_t pid, uint64_t base, uint64_t length, const char* name, uint32_t stamp,
+                 uint64_t offset, uint64_t inode);
+  int lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data);
+  // The file at path, checked for load_jitted().
+  pi::Result<pi::UniqueFd> open_jitted(uint32_t pid, int form, const std::string& path);
+  // What a process's runtime wrote; form is A2N_JIT_LOG, _DUMP or _PERF_MAP.
+  pi::Status load_jitted(uint32_t pid, int form, const std::string& path,
+                         const A2N_JIT_PROCESS& process);
+  pi::Status load_jitted(uint32_t pid, int form, int fd, const std::string& name,
+                         const A2N_JIT_PROCESS& process);
+  // The functions that an address belongs to, the innermost first; none where there is no symbol.
+  std::vector<SourceFrame> frames(uint32_t pid, uint64_t address, uint64_t time);
+
+  // The bytes of the symbol at an address; none where they are not known.
+  struct Code {
+    std::string_view bytes;
+    uint64_t start = 0;
+  };
+  Code code(uint32_t pid, uint64_t address, uint64_t time);
+
+  // Copies bytes of code from an address on; how many, 0: none are known.
+  size_t read_code(uint32_t pid, uint64_t address, uint64_t time, char* out, size_t room);
+
+  // Reads the symbols of every module that was added.
+  void gather();
+  // The index-th file that symbols were read from, or null.
+  const char* symbol_file(size_t index);
+  // That very file, as it was read; ENOENT when another one has its path by now.
+  pi::Result<pi::UniqueFd> open_symbol_file(size_t index);
+
+ private:
+  struct Mapping {
+    uint64_t base;
+    uint64_t length;
+    uint64_t offset;
+    uint64_t time;  // from which on
+    Module* module;
+    bool resolved;             // the two below are valid
+    const LoadedModule* file;  // null without one
+    std::optional<uint64_t> bias;
+  };
+
+  std::optional<Piece> piece_at(const Space* space, uint64_t address, uint64_t time) const;
+  void resolve(Mapping& mapping);
+  // The code made at run time there, unless a file was mapped later.
+  const JitMethod* jitted(const Space* space, const std::optional<Piece>& piece, uint64_t address,
+                          uint64_t time, JitTrust trust);
+  int lookup_jitted(const JitMethod& method, JitTrust trust, SYMDATA& data);
+  int lookup_user(const Piece& piece, uint64_t address, SYMDATA& data);
+  int lookup_kernel(uint64_t address, SYMDATA& data);
+  int lookup_vsyscall(const char* module, const char* symbol, const Piece& page, SYMDATA& data);
+  int symbol_found(const TablePart& part, const Symbol& symbol, uint64_t address, uint64_t bias,
+                   SYMDATA& data);
+  int no_symbol(int rc, SYMDATA& data);
+  int no_section_symbol(int rc, const Section* section, uint64_t bias, SYMDATA& data);
+  int no_module(SYMDATA& data);
+  const char* readable(const TablePart& part, const Symbol& symbol);
+  std::vector<SourceFrame> mapped_frames(const Piece& piece, uint64_t address, const char* symbol);
+  const char* readable(const char* name);
+  std::string function_code(const Mapping& mapping, uint64_t vaddr, uint64_t length);
+
+  Settings settings_;
+  Notes notes_;
+  Interner interner_;
+  ProcessTable processes_;
+  Modules modules_;
+  Kernel kernel_;
+  SymbolRanges ranges_;
+  DuplicateNames duplicates_;
+  JitTable jit_;
+  Sources sources_;
+  std::vector<Mapping> mappings_;  // the tags of pieces are indices
+  // Names handed out; a loaded table never moves.
+  std::unordered_map<const Symbol*, const char*> names_;
+  std::unordered_map<const Section*, const char*> section_names_;
+  std::unordered_map<const char*, const char*> readable_;  // of functions that were inlined
+  // Bytes of mapped symbols handed out, by module and virtual address.
+  std::map<std::pair<const ModuleSymbols*, uint64_t>, std::string> code_;
+  std::unordered_map<const ModuleSymbols*, uint64_t> code_sizes_;  // of all of a module's
+  CodePieces pieces_;
+  std::vector<const char*> files_;  // that symbols were read from, when last asked
+  uint64_t time_ = 0;
+  bool msi_loaded_ = false;
+};
+
+}  // namespace a2n
+
+#endif  // A2N_LIBRARY_H

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Source lines of modules.
+#include "sources.h"
+
+#include <string>
+#include <utility>
+
+#include "dwarf/dwarf_index.h"
+#include "elf/elf_file.h"
+
+namespace a2n {
+
+const SourceIndex& Sources::of(const ModuleSymbols& module) {
+  const auto [known, added] = indices_.try_emplace(&module);
+  if (added) known->second = read(module);
+  return known->second;
+}
+
+// From the files that the symbols came from, as long as they are the same. What is missing now may
+// be installed later, so that only what is complete is kept.
+SourceIndex Sources::read(const ModuleSymbols& module) {
+  for (size_t i = 0; i < module.files.size(); ++i) {
+    // The very file: a name may lead elsewhere by now.
+    const auto file = ElfFile::open(module.files[i]);
+    if (!file || !(file->identity() == module.identities[i])) continue;
+    const SourceCacheKey key{module.build_id, file->identity()};
+    if (auto cached = cache_.load(key)) return std::move(*cached);
+    auto dwarf = read_dwarf(*file, {module.files, module.search});
+    if (!dwarf) notes_.add(dwarf.error().message);
+    if (!dwarf || (dwarf->index.empty() && dwarf->missing.empty())) continue;
+    for (const std::string& sentence : dwarf->missing)
+      notes_.add(module.files.front() + ": " + sentence);
+    if (dwarf->missing.empty()) cache_.save(key, dwarf->index);
+    return std::move(dwarf->index);
+  }
+  return {};
+}
+
+}  // namespace a2n

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Source lines of modules: each module's DWARF is read when it is first asked for.
+#ifndef A2N_SOURCES_H
+#define A2N_SOURCES_H
+
+#include <unordered_map>
+
+#include "base/notes.h"
+#include "dwarf/source_index.h"
+#include "elf/module_symbols.h"
+#include "saved/source_cache.h"
+
+namespace a2n {
+
+class Sources {
+ public:
+  explicit Sources(Notes& notes) : notes_(notes) {}
+
+  SourceCache& cache() { return cache_; }
+
+  // What is known of a module, which must stay; empty where it has no DWARF.
+  const SourceIndex& of(const ModuleSymbols& module);
+
+ private:
+  SourceIndex read(const ModuleSymbols& module);
+
+  Notes& notes_;
+  SourceCache cache_;
+  std::unordered_map<const ModuleSymbols*, SourceIndex> indices_;
+};
+
+}  // namespace a2n
+
+#endif  // A2N_SOURCES_H

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Debug information that is compressed with zstd is read; what cannot be unpacked is said by name.
+#include <gmock/gmock.h>
+#include <zstd.h>
+
+#include "built_file.h"
+#include "dwarf_builder.h"
+#include "heap.h"
+
+namespace {
+
+using namespace dwarf_builder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using namespace std::string_literals;
+
+constexpr uint32_t zstd = 2;  // ELFCOMPRESS_ZSTD; elf.h may be too old for it
+constexpr uint64_t MiB = 1 << 20;
+
+std::string head_of(uint32_t type, uint64_t size) {
+  Elf64_Chdr head{};
+  head.ch_type = type;
+  head.ch_size = size;
+  head.ch_addralign = 1;
+  return raw(head);
+}
+
+std::string frame_of(const std::string& bytes) {
+  std::string frame(ZSTD_compressBound(bytes.size()), '\0');
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), 3));
+  return frame;
+}
+
+class PackedSections : public BuiltFile {
+ protected:
+  // A file with one line; its .debug_line is packed.
+  void write_with(const std::string& packed_lines) {
+    write_and_map(
+        with_sections({{".debug_abbrev", abbreviation(1, 0x11, false, {{0x10, 0x17}}) + '\0'},
+                       {".debug_info", unit4("\x01\0\0\0\0"s)},
+                       {".debug_line", packed_lines, SHF_COMPRESSED}}));
+  }
+  static std::string lines() { return lines4(sequence(code, "\x03\x04\x01\x02\x10"s)); }
+
+  void expect_said(const char* what) {
+    EXPECT_THAT(frames_at(0), ElementsAre("nnnn 0"));
+    EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(path_), HasSubstr(what))));
+  }
+};
+
+TEST_F(PackedSections, OfZstdAreRead) {
+  write_with(head_of(zstd, lines().size()) + frame_of(lines()));
+  EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
+  EXPECT_THAT(notes(), IsEmpty());
+}
+
+TEST_F(PackedSections, OfZstdInMoreThanOneFrameAreRead) {
+  write_with(head_of(zstd, lines().size()) + frame_of(lines().substr(0, 20)) +
+             frame_of(lines().substr(20)));
+  EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
+}
+
+TEST_F(PackedSections, OfZstdWhoseSizeIsWrongAreSaid) {
+  for (const int wrong : {-1, 1}) {
+    A2nInit();
+    write_with(head_of(zstd, lines().size() + wrong) + frame_of(lines()));
+    expect_said(".debug_line cannot be unpacked");
+  }
+}
+
+TEST_F(PackedSections, OfZstdThatAreDamagedAreSaid) {
+  write_with(head_of(zstd, lines().size()) + "no zstd");
+  expect_said(".debug_line cannot be unpacked");
+}
+
+TEST_F(PackedSections, OfZstdThatUnpackToTooMuchAreRefusedBeforeTheyAreUnpacked) {
+  write_with(head_of(zstd, uint64_t{1} << 40) + frame_of(lines()));
+  const test_support::HeapPeak peak;
+  expect_said("unpacked it has");
+  EXPECT_LT(peak.bytes(), 2 * MiB);
+}
+
+TEST_F(PackedSections, OfZlibThatAreDamagedAreSaid) {
+  write_with(head_of(ELFCOMPRESS_ZLIB, lines().size()) + "no zlib");
+  expect_said(".debug_line cannot be unpacked");
+}
+
+TEST_F(PackedSections, OfAKindThatNobodyKnowsAreSaid) {
+  write_with(head_of(99, lines().size()) + lines());
+  expect_said(".debug_line cannot be unpacked");
+}
+
+}  // namespace

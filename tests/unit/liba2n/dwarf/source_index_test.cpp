@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What a list of lines says that it takes is what it takes.
+#include "dwarf/source_index.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "heap.h"
+
+namespace {
+
+using a2n::SourceIndexBuilder;
+using test_support::HeapPeak;
+
+class SourceIndexMemory : public testing::Test {
+ protected:
+  // The builder says at least what it really takes, and not much more.
+  static void expect_counted(const std::function<void(SourceIndexBuilder&, uint32_t)>& add) {
+    const HeapPeak peak;
+    SourceIndexBuilder builder;
+    // Just past a power of two, where vectors have grown.
+    for (uint32_t i = 0; i < (1u << 18) + 10; ++i) add(builder, i);
+    const uint64_t said = builder.used();
+    const auto index = builder.build();
+    // malloc rounds each large block up to whole pages.
+    constexpr uint64_t rounding = uint64_t{64} << 10;
+    EXPECT_GE(said + rounding, peak.bytes());
+    EXPECT_LE(said, 2 * peak.bytes());
+    EXPECT_TRUE(!index.save().empty());
+  }
+};
+
+TEST_F(SourceIndexMemory, OfRowsIsCounted) {
+  expect_counted([](SourceIndexBuilder& builder, uint32_t i) { builder.add_row(i, 0, i + 1); });
+}
+
+TEST_F(SourceIndexMemory, OfTextsIsCounted) {
+  expect_counted([](SourceIndexBuilder& builder, uint32_t i) { builder.text(std::to_string(i)); });
+  expect_counted([](SourceIndexBuilder& builder, uint32_t i) {
+    builder.text("a name that is longer than a small one " + std::to_string(i));
+  });
+}
+
+TEST_F(SourceIndexMemory, OfInlinedFunctionsIsCounted) {
+  // Each inside the one before it: two pieces each.
+  expect_counted([](SourceIndexBuilder& builder, uint32_t i) {
+    const uint32_t node = builder.add_node(SourceIndexBuilder::none, 0, 0, 0);
+    builder.add_range(i, (1u << 20) - i, node, i);
+  });
+  expect_counted([](SourceIndexBuilder& builder, uint32_t i) {
+    builder.add_range(2 * i, 2 * i + 1, builder.add_node(SourceIndexBuilder::none, 0, 0, 0), 0);
+  });
+}
+
+}  // namespace

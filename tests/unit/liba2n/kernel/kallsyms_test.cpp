@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The texts of /proc/kallsyms and /proc/modules.
+#include "kernel/kallsyms.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace {
+
+using a2n::parse_kallsyms;
+using a2n::parse_modules;
+
+TEST(Kallsyms, LinesAreTakenApart) {
+  const auto lines = parse_kallsyms(
+      "ffffffff81000000 T _stext\n"
+      "ffffffffc0201000 t ext4_init\t[ext4]\n");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].address, 0xffffffff81000000u);
+  EXPECT_EQ(lines[0].type, 'T');
+  EXPECT_EQ(lines[0].name, "_stext");
+  EXPECT_EQ(lines[0].module, "");
+  EXPECT_EQ(lines[1].type, 't');
+  EXPECT_EQ(lines[1].name, "ext4_init");
+  EXPECT_EQ(lines[1].module, "ext4");
+}
+
+TEST(Kallsyms, DamagedLinesAreLeftOut) {
+  const auto lines = parse_kallsyms(
+      "\n"
+      "zzzz T bad_address\n"
+      "ffffffff81000000\n"
+      "ffffffff81000000 T\n"
+      "fffffffff81000000 T too_many_digits\n"
+      "ffffffff81000000 TT two_letters\n"
+      "ffffffff81000010 T good");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].name, "good");
+}
+
+TEST(Kallsyms, ModulesAreTakenApart) {
+  const auto lines = parse_modules(
+      "ext4 1101824 1 - Live 0xffffffffc0201000\n"
+      "jbd2 167936 1 ext4, Live 0xffffffffc01d0000 (OE)\n"
+      "broken x 1 - Live 0xffffffffc0000000\n"
+      "short 1\n");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].name, "ext4");
+  EXPECT_EQ(lines[0].size, 1101824u);
+  EXPECT_EQ(lines[1].address, 0xffffffffc01d0000u);
+}
+
+TEST(Kallsyms, AnyBytesAreSurvived) {
+  std::string bytes = "ffffffff81000000 T some_name\t[module]\n";
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    for (const char c : {'\0', '\n', ' ', '[', ']', '\xff'}) {
+      std::string changed = bytes;
+      changed[at] = c;
+      EXPECT_LE(parse_kallsyms(changed).size(), 2u);
+      EXPECT_LE(parse_modules(changed).size(), 2u);
+    }
+    EXPECT_LE(parse_kallsyms(bytes.substr(0, at)).size(), 1u);
+  }
+}
+
+}  // namespace
