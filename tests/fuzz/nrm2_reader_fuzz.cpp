@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 // libFuzzer target: any bytes as a trace file, through the reader, the merge, the decoder, the
 // state of processes, the tick counter and the reports. Touches no file.
-#include <byte_source.h>
+#include <analysis/call_tree.h>
+#include <analysis/micro.h>
+#include <analysis/off_cpu.h>
+#include <analysis/tick_counter.h>
+#include <arc/arc.h>
 #include <pipeline.h>
-#include <report_arc.h>
-#include <report_calls.h>
-#include <report_json.h>
-#include <report_micro.h>
-#include <report_off_cpu.h>
-#include <report_tprof.h>
+#include <read/byte_source.h>
+#include <read/kernel_code.h>
+#include <report/report_arc.h>
+#include <report/report_calls.h>
+#include <report/report_json.h>
+#include <report/report_micro.h>
+#include <report/report_off_cpu.h>
+#include <report/report_show.h>
+#include <report/report_tprof.h>
 
 #include "amplification.h"
 
@@ -90,9 +97,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                         true,          size % 7 == 0, true};
   form.places = 64;
   post::Arc arc(processes, symbolizer, names, kernel_code, sink, form);
+  collect_fallback_names(source, *file, processes);
+  post::Subscriptions subscriptions;
+  ticks.subscribe(subscriptions);
+  processes.subscribe(subscriptions);
+  show.subscribe(subscriptions);
+  calls.subscribe(subscriptions);
+  off_cpu.subscribe(subscriptions);
+  micro.subscribe(subscriptions);
+  arc.subscribe(subscriptions);
   const post::RecordTotals records =
-      run_pipeline(source, *file, damage,
-                   {&processes, &ticks, &show, {}, &calls, &off_cpu, &micro, &arc}, nullptr);
+      run_pipeline(source, *file, damage, {}, subscriptions, nullptr);
   show.finish();
   // Every record takes at least a header's bytes of the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
@@ -114,7 +129,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (uint32_t i = 0; i < off_cpu.threads(); ++i) {
     // No thread has more time than there was.
     const post::ThreadTimes& times = off_cpu.thread(i).times;
-    const uint64_t all = off_cpu.end() - off_cpu.begin();
+    const uint64_t all = off_cpu.end_time() - off_cpu.begin_time();
     if (times.running > all || times.runnable > all || times.blocked > all) __builtin_trap();
     if (times.running + times.runnable + times.blocked + times.unknown > all) __builtin_trap();
   }

@@ -5,8 +5,8 @@
 // that is printed; expect json. A line "many COUNT STEP LINE" in a trace stands for COUNT records
 // LINE, whose times are STEP apart. The diff of the two tprof.json must be the same as that of the
 // traces.
-#include <profile_json.h>
-#include <report_diff.h>
+#include <compare/profile_json.h>
+#include <compare/report_diff.h>
 
 #include <cstdio>
 

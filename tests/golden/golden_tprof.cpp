@@ -16,7 +16,7 @@
 //   expect stacks  what the head of tprof.tree says of how complete stacks are
 #include <cstdio>
 
-#include <extra_reports.h>
+#include <options/extra_reports.h>
 #include <json.h>
 
 #include "golden.h"

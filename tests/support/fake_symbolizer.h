@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_FAKE_SYMBOLIZER_H
 #define TESTS_SUPPORT_FAKE_SYMBOLIZER_H
 
-#include <symbolizer.h>
+#include <state/symbolizer.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_POST_CASE_H
 #define TESTS_SUPPORT_POST_CASE_H
 
-#include <options.h>
+#include <options/options.h>
 
 #include <sstream>
 #include <string>

@@ -3,17 +3,24 @@
 #ifndef TESTS_SUPPORT_POST_RUN_H
 #define TESTS_SUPPORT_POST_RUN_H
 
-#include <budget.h>
-#include <byte_source.h>
-#include <options.h>
+#include <analysis/call_tree.h>
+#include <analysis/micro.h>
+#include <analysis/off_cpu.h>
+#include <analysis/tick_counter.h>
+#include <arc/arc.h>
+#include <compare/budget.h>
+#include <compare/profile.h>
+#include <options/options.h>
 #include <pipeline.h>
-#include <profile.h>
-#include <report_arc.h>
-#include <report_calls.h>
-#include <report_json.h>
-#include <report_micro.h>
-#include <report_off_cpu.h>
-#include <report_tprof.h>
+#include <read/byte_source.h>
+#include <read/kernel_code.h>
+#include <report/report_arc.h>
+#include <report/report_calls.h>
+#include <report/report_json.h>
+#include <report/report_micro.h>
+#include <report/report_off_cpu.h>
+#include <report/report_show.h>
+#include <report/report_tprof.h>
 
 #include <optional>
 #include <string>
@@ -81,11 +88,17 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   }
   post::StringSink show_sink;
   post::ShowReport show(show_sink, options.show_raw);
-  run.records = run_pipeline(
-      source, run.file, run.damage,
-      {&processes, &ticks, &show, options.report.selection, calls ? &*calls : nullptr,
-       off_cpu ? &*off_cpu : nullptr, micro ? &*micro : nullptr, arc ? &*arc : nullptr},
-      nullptr);
+  collect_fallback_names(source, run.file, processes);
+  post::Subscriptions subscriptions;
+  ticks.subscribe(subscriptions);
+  processes.subscribe(subscriptions);
+  show.subscribe(subscriptions);
+  if (calls) calls->subscribe(subscriptions);
+  if (off_cpu) off_cpu->subscribe(subscriptions);
+  if (micro) micro->subscribe(subscriptions);
+  if (arc) arc->subscribe(subscriptions);
+  run.records =
+      run_pipeline(source, run.file, run.damage, options.report.selection, subscriptions, nullptr);
   show.finish();
   run.show = show_sink.text;
   run.ticks = ticks.totals();

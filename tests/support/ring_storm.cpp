@@ -23,7 +23,7 @@
 #include <pi/decode.h>
 #include <pitrace/ring.h>
 
-#include "ring_memory.h"
+#include "source/ring_memory.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #ifndef ARCF_CALL_FLOW_H
 #define ARCF_CALL_FLOW_H
 
-#include <path_tree.h>
-#include <string_table.h>
+#include <text/path_tree.h>
+#include <text/string_table.h>
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <pi/files.h>
 #include <pi/unique_fd.h>
-#include <text.h>
+#include <text/text.h>
 #include <unistd.h>
 
 #include <cerrno>

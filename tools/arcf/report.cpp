@@ -3,8 +3,8 @@
 #include "report.h"
 
 #include <fmt/format.h>
-#include <frames.h>
-#include <text.h>
+#include <state/frames.h>
+#include <text/text.h>
 
 #include <algorithm>
 #include <map>

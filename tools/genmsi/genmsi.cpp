@@ -3,10 +3,10 @@
 #include <a2n.h>
 #include <a2n_symbolizer.h>
 #include <cli.h>
-#include <file_source.h>
-#include <merge.h>
-#include <processes.h>
-#include <text.h>
+#include <read/file_source.h>
+#include <read/merge.h>
+#include <state/processes.h>
+#include <text/text.h>
 
 #include <cstdlib>
 #include <exception>

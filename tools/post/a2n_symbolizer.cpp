@@ -14,10 +14,10 @@
 #include <optional>
 #include <utility>
 
-#include "text.h"
+#include "read/trace_archive.h"
+#include "text/text.h"
 #include "text_file.h"
 #include "thread_log.h"
-#include "trace_archive.h"
 
 namespace post {
 namespace {

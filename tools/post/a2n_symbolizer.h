@@ -12,10 +12,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "nrm2_reader.h"
-#include "options.h"
-#include "damage_log.h"
-#include "symbolizer.h"
+#include "options/options.h"
+#include "read/nrm2_reader.h"
+#include "state/symbolizer.h"
+#include "text/damage_log.h"
 
 namespace post {
 

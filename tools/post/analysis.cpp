@@ -9,8 +9,9 @@
 
 #include <optional>
 
-#include "report_arc.h"
-#include "trace_archive.h"
+#include "read/trace_archive.h"
+#include "report/report_arc.h"
+#include "report/report_show.h"
 
 namespace post {
 namespace {
@@ -65,19 +66,18 @@ pi::Status open_trace(TraceRun& run) {
   return {};
 }
 
-pi::Status read_records(TraceRun& run, const Options& options, Consumers consumers) {
+pi::Status read_records(TraceRun& run, const Options& options, Subscriptions subscriptions) {
   std::unique_ptr<OutputFile> show_file;
   std::optional<ShowReport> show;
   if (options.show) {
     auto created = OutputFile::create(options.output("post.show"), 0600);
     if (!created) return created.error();
     show_file = std::move(*created);
-    consumers.show = &show.emplace(*show_file, options.show_raw);
+    show.emplace(*show_file, options.show_raw).subscribe(subscriptions);
   }
-  consumers.selection = options.report.selection;
   ProgressLine line;
-  run.totals = run_pipeline(*run.source, run.file, run.damage, consumers,
-                            [&](uint64_t records, double share) {
+  run.totals = run_pipeline(*run.source, run.file, run.damage, options.report.selection,
+                            subscriptions, [&](uint64_t records, double share) {
                               line.show(records, share);
                               return !show || show->good();
                             });
@@ -115,15 +115,15 @@ pi::Status TickAnalysis::read() {
   if (run_.saved_symbols) symbolizer_.use_logs(run_.logs);
   if (!symbolizer_.damage().empty()) run_.damage.add(symbolizer_.damage(), 0);
   if (const pi::Status begun = begin_arc(); !begun) return begun;
-  const pi::Status status = read_records(run_, options_,
-                                         {&processes_,
-                                          &ticks_,
-                                          nullptr,
-                                          {},
-                                          calls_ ? &*calls_ : nullptr,
-                                          off_cpu_ ? &*off_cpu_ : nullptr,
-                                          micro_ ? &*micro_ : nullptr,
-                                          arc_ ? &*arc_ : nullptr});
+  collect_fallback_names(*run_.source, run_.file, processes_);
+  Subscriptions subscriptions;
+  ticks_.subscribe(subscriptions);
+  processes_.subscribe(subscriptions);
+  if (calls_) calls_->subscribe(subscriptions);
+  if (off_cpu_) off_cpu_->subscribe(subscriptions);
+  if (micro_) micro_->subscribe(subscriptions);
+  if (arc_) arc_->subscribe(subscriptions);
+  const pi::Status status = read_records(run_, options_, std::move(subscriptions));
   A2nSymbolizer::add_damage(run_.damage);
   for (const std::string& source : A2nSymbolizer::sources())
     fmt::print(stderr, "post: {}\n", source);

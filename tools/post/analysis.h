@@ -12,11 +12,17 @@
 #include <vector>
 
 #include "a2n_symbolizer.h"
-#include "file_source.h"
-#include "options.h"
-#include "output_file.h"
+#include "analysis/call_tree.h"
+#include "analysis/micro.h"
+#include "analysis/off_cpu.h"
+#include "analysis/tick_counter.h"
+#include "arc/arc.h"
+#include "options/options.h"
 #include "pipeline.h"
-#include "summary.h"
+#include "read/file_source.h"
+#include "read/kernel_code.h"
+#include "report/summary.h"
+#include "text/output_file.h"
 
 namespace post {
 
@@ -37,7 +43,7 @@ struct TraceRun {
 pi::Status open_trace(TraceRun& run);
 
 // Reads all records, and writes post.show where the options want it. Shows progress on a terminal.
-pi::Status read_records(TraceRun& run, const Options& options, Consumers consumers);
+pi::Status read_records(TraceRun& run, const Options& options, Subscriptions subscriptions);
 
 // Counts the ticks of one trace. liba2n's state is one for the program: one analysis at a time.
 class TickAnalysis {

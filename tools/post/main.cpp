@@ -11,20 +11,20 @@
 #include <span>
 
 #include "analysis.h"
-#include "budget.h"
-#include "extra_reports.h"
-#include "messages.h"
-#include "output_file.h"
-#include "profile_json.h"
-#include "report_calls.h"
-#include "report_diff.h"
-#include "report_json.h"
-#include "report_micro.h"
-#include "report_off_cpu.h"
-#include "report_tprof.h"
+#include "compare/budget.h"
+#include "compare/profile_json.h"
+#include "compare/report_diff.h"
+#include "options/extra_reports.h"
+#include "read/trace_archive.h"
+#include "report/messages.h"
+#include "report/report_calls.h"
+#include "report/report_json.h"
+#include "report/report_micro.h"
+#include "report/report_off_cpu.h"
+#include "report/report_tprof.h"
+#include "report/wholeness.h"
+#include "text/output_file.h"
 #include "text_file.h"
-#include "trace_archive.h"
-#include "wholeness.h"
 
 namespace {
 

@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Pulls a trace's records by time and hands each to whom it concerns.
+// Reads a trace's records by time and hands each to those that subscribed to its major.
 #include "pipeline.h"
 
 #include <fmt/format.h>
 
-#include "losses.h"
-#include "merge.h"
+#include "read/losses.h"
+#include "read/merge.h"
 
 namespace post {
 namespace {
 
 constexpr uint64_t progress_records = 1 << 20;
-
-// A process can have ticks before the record that names it; that record's name is then used.
-// Damage is not logged here, since every stream is read again.
-void collect_fallback_names(ByteSource& source, const TraceFile& file, Processes& processes) {
-  DamageLog ignored;
-  Merge merge(source, file, ignored, Merge::Select::mte);
-  pi::NameEntry name;
-  while (merge.next()) {
-    const pi::RecordView& record = merge.current().record();
-    if (record.major() == PITRACE_MAJOR_MTE && record.minor() == PITRACE_MTE_NAME &&
-        pi::decode_name(record, name))
-      processes.add_fallback_name(name.pid, name.name);
-  }
-}
 
 void take_startup(const pi::RecordView& record, RecordTotals& totals) {
   if (record.minor() == PITRACE_SYSTEM_CLOCK && record.int_count() >= 1)
@@ -53,38 +39,28 @@ void log_bad_stack(const Stream& stream, DamageLog& damage) {
              0);
 }
 
-// Hands on a tick, and its stack.
-void take_tick(const Stream& stream, const Consumers& consumers, DamageLog& damage, bool wanted) {
+bool check_tick(const Stream& stream, pi::TprofTick& tick, DamageLog& damage) {
   const pi::RecordView& record = stream.record();
-  pi::TprofTick tick;
-  if (!pi::decode_tprof(record, tick)) [[unlikely]] {
-    log_bad(stream, damage);
-    return;
-  }
+  if (!pi::decode_tprof(record, tick)) [[unlikely]]
+    return false;
   if (record.int_count() > 4 && !pi::stack_of_tprof(record).exists()) [[unlikely]]
     log_bad_stack(stream, damage);
-  if (!wanted) return;
-  if (consumers.ticks) consumers.ticks->add(tick, stream.cpu(), stream.time());
-  if (consumers.calls) consumers.calls->add(tick, record, stream.cpu(), stream.time());
-  if (consumers.micro) consumers.micro->add(tick, stream.time());
+  return true;
 }
 
-// Whether a dispatch is one, whoever wants it.
-void check_dispatch(const Stream& stream, DamageLog& damage) {
+bool check_dispatch(const Stream& stream, DamageLog& damage) {
   const pi::RecordView& record = stream.record();
   pi::Dispatch dispatch;
   pi::Wakeup wakeup;
   pi::Migration migration;
-  if (pi::decode_dispatch(record, dispatch)) {
-    if (record.int_count() > 2 && !pi::stack_of_dispatch(record).exists())
-      log_bad_stack(stream, damage);
-  } else if (!pi::decode_wakeup(record, wakeup) && !pi::decode_migration(record, migration)) {
-    log_bad(stream, damage);
-  }
+  if (!pi::decode_dispatch(record, dispatch))
+    return pi::decode_wakeup(record, wakeup) || pi::decode_migration(record, migration);
+  if (record.int_count() > 2 && !pi::stack_of_dispatch(record).exists())
+    log_bad_stack(stream, damage);
+  return true;
 }
 
-// Of a record of ITrace.
-bool makes_sense(const pi::RecordView& record) {
+bool check_itrace(const pi::RecordView& record) {
   pi::ItraceBranch branch;
   pi::ItraceCut cut;
   pi::ItraceGap gap;
@@ -96,10 +72,32 @@ bool makes_sense(const pi::RecordView& record) {
          pi::decode_itrace_start(record, start) || pi::decode_itrace_stop(record, stop);
 }
 
-// Whether a record of ITrace is one, whoever wants it.
-void take_itrace(const Stream& stream, const Consumers& consumers, DamageLog& damage, bool wanted) {
-  if (consumers.arc ? consumers.arc->add(stream, wanted) : makes_sense(stream.record())) return;
-  log_bad(stream, damage);
+// Whether the record can be decoded, for majors whose records can be checked without any state.
+// tick: the record, when it is one.
+bool check_record(const Stream& stream, pi::TprofTick& tick, DamageLog& damage) {
+  const pi::RecordView& record = stream.record();
+  if (record.major() == PITRACE_MAJOR_TPROF) return check_tick(stream, tick, damage);
+  if (record.major() == PITRACE_MAJOR_DISPATCH) return check_dispatch(stream, damage);
+  return !pi::is_itrace(record) || check_itrace(record);
+}
+
+// Hands the record to its subscribers.
+void hand_on(const Arrival& arrival, bool valid, const Subscriptions& subscriptions,
+             DamageLog& damage) {
+  if (valid)
+    for (Subscriber* subscriber : subscriptions.of_major(arrival.record().major()))
+      valid = subscriber->take(arrival) && valid;
+  for (Subscriber* subscriber : subscriptions.of_every_major())
+    valid = subscriber->take(arrival) && valid;
+  if (!valid) [[unlikely]]
+    log_bad(arrival.stream, damage);
+}
+
+void finish(const Merge& merge, const Subscriptions& subscriptions) {
+  for (Subscriber* subscriber : subscriptions.all()) {
+    for (const auto& stream : merge.streams()) subscriber->end_stream(*stream);
+    subscriber->end_trace();
+  }
 }
 
 // What the writer counted must be in the file.
@@ -115,30 +113,26 @@ void check_counts(const TraceFile& file, const Merge& merge, DamageLog& damage) 
 
 }  // namespace
 
-std::span<const RecordKind> event_kinds() {
-  static constexpr RecordKind kinds[] = {{PITRACE_MAJOR_DISPATCH, "dispatch", "dispatch"},
-                                         {PITRACE_MAJOR_SWITCH, "switch", "switch"},
-                                         {PITRACE_MAJOR_INTERRUPT, "interrupt", "interrupt"},
-                                         {PITRACE_MAJOR_SYSCALL, "system call", "system_call"},
-                                         {PITRACE_MAJOR_EXCEPTION, "exception", "exception"}};
-  return kinds;
-}
-
-uint64_t RecordTotals::others() const {
-  uint64_t named = by_major[PITRACE_MAJOR_TPROF] + by_major[PITRACE_MAJOR_MTE] +
-                   by_major[PITRACE_MAJOR_SYSTEM] + times();
-  for (const RecordKind& kind : event_kinds()) named += by_major[kind.major];
-  return records - named;
+void collect_fallback_names(ByteSource& source, const TraceFile& file, Processes& processes) {
+  DamageLog ignored;  // every stream is read again
+  Merge merge(source, file, ignored, Merge::Select::mte);
+  pi::NameEntry name;
+  while (merge.next()) {
+    const pi::RecordView& record = merge.current().record();
+    if (record.major() == PITRACE_MAJOR_MTE && record.minor() == PITRACE_MTE_NAME &&
+        pi::decode_name(record, name))
+      processes.add_fallback_name(name.pid, name.name);
+  }
 }
 
 RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& damage,
-                          const Consumers& consumers, const Progress& progress) {
-  if (consumers.processes) collect_fallback_names(source, file, *consumers.processes);
+                          const Selection& selection, const Subscriptions& subscriptions,
+                          const Progress& progress) {
   RecordTotals totals;
   Merge merge(source, file, damage, Merge::Select::all);
   uint64_t bytes = 0;
   for (const StreamLayout& layout : file.streams) bytes += layout.size();
-  const Selection& selection = consumers.selection;
+  pi::TprofTick tick;
   while (merge.next()) {
     const Stream& stream = merge.current();
     const pi::RecordView& record = stream.record();
@@ -147,36 +141,22 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
       totals.stopped = true;
       break;
     }
-    ++totals.by_major[record.major()];
-    if (consumers.show && number >= selection.records.first) consumers.show->add(stream);
+    const uint64_t of_major = ++totals.by_major[record.major()];
+    const bool valid = check_record(stream, tick, damage);
+    Arrival arrival{stream, nullptr, number >= selection.records.first, true};
     if (record.major() == PITRACE_MAJOR_TPROF) {
-      take_tick(stream, consumers, damage,
-                selection.takes_tick(number, totals.by_major[PITRACE_MAJOR_TPROF], record.minor()));
-    } else if (pi::is_itrace(record)) {
-      take_itrace(stream, consumers, damage, number >= selection.records.first);
-    } else if (record.major() == PITRACE_MAJOR_MTE) {
-      if (consumers.ticks) consumers.ticks->settle();
-      if (consumers.processes && !consumers.processes->apply(record, stream.time()))
-        log_bad(stream, damage);
-      if (consumers.off_cpu) consumers.off_cpu->add_mte(record, stream.time());
+      arrival.tick = valid ? &tick : nullptr;
+      arrival.tick_selected = selection.takes_tick(number, of_major, record.minor());
     } else if (record.major() == PITRACE_MAJOR_SYSTEM) {
       take_startup(record, totals);
-    } else if (record.major() == PITRACE_MAJOR_DISPATCH) {
-      check_dispatch(stream, damage);
     }
-    if (consumers.off_cpu && !stream.key().mte && number >= selection.records.first)
-      consumers.off_cpu->add(stream);
+    hand_on(arrival, valid, subscriptions, damage);
     if (++totals.records % progress_records == 0 && progress &&
         !progress(totals.records,
                   static_cast<double>(merge.bytes_read()) / static_cast<double>(bytes)))
       return totals;
   }
-  if (consumers.ticks) consumers.ticks->finish();
-  if (consumers.arc) consumers.arc->finish();
-  if (consumers.off_cpu) {
-    for (const auto& stream : merge.streams()) consumers.off_cpu->finish(*stream);
-    consumers.off_cpu->finish();
-  }
+  finish(merge, subscriptions);
   if (!totals.stopped) check_counts(file, merge, damage);
   for (const auto& stream : merge.streams()) totals.counted += stream->counted();
   for (const auto& stream : merge.streams())

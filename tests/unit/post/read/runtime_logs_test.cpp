@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Where runtimes leave their logs, and what JProf's log of threads says.
+#include <gmock/gmock.h>
+
+#include "read/runtime_logs.h"
+#include "thread_log.h"
+
+namespace {
+
+using namespace post;
+using testing::ElementsAre;
+
+TEST(RuntimeLogs, LieBesideTheTraceUnlessADirectoryIsNamed) {
+  EXPECT_EQ(log_prefix("", "swtrace.nrm2"), "log");
+  EXPECT_EQ(log_prefix("", "/runs/one/swtrace.nrm2"), "/runs/one/log");
+  EXPECT_EQ(log_prefix("java", "runs/swtrace.nrm2"), "runs/java");
+  EXPECT_EQ(log_prefix("logs/java", "/runs/swtrace.nrm2"), "logs/java");
+}
+
+TEST(RuntimeLogs, HaveTheIdThatTheProcessSees) {
+  EXPECT_THAT(jprof_logs("log", "jita2n", {100, 0, 0}), ElementsAre("log-jita2n_100"));
+  EXPECT_THAT(jprof_logs("log", "jita2n", {100, 7, 1}),
+              ElementsAre("log-jita2n_7", "log-jita2n_100"));
+  EXPECT_THAT(perf_maps({100, 0, 0}),
+              ElementsAre("/proc/100/root/tmp/perf-100.map", "/tmp/perf-100.map"));
+  // The same path outside would be another process's.
+  EXPECT_THAT(perf_maps({100, 7, 1}), ElementsAre("/proc/100/root/tmp/perf-7.map"));
+  EXPECT_THAT(jit_dumps("/tmp/jit-7.dump", {100, 7, 1}),
+              ElementsAre("/proc/100/root/tmp/jit-7.dump"));
+}
+
+TEST(RuntimeLogs, AJitdumpFileIsKnownByItsName) {
+  for (const char* name : {"/tmp/jit-1.dump", "jit-4711.dump"}) EXPECT_TRUE(is_jit_dump(name));
+  for (const char* name : {"/tmp/jit-.dump", "/tmp/jit-1.dump2", "/tmp/my-jit-1.dump",
+                           "jit-1a.dump", "/jit-1.dump/x", ""})
+    EXPECT_FALSE(is_jit_dump(name)) << name;
+}
+
+TEST(RuntimeLogs, AreCalledInArchivesByKindAndProcess) {
+  EXPECT_EQ(archived_name({LogKind::code, 4711}), "logs/jita2n_4711");
+  for (const LogKind kind : {LogKind::code, LogKind::threads, LogKind::dump, LogKind::map})
+    EXPECT_EQ(log_of_name(archived_name({kind, 7})), (LogKey{kind, 7}));
+  for (const char* name : {"logs/", "logs/jita2n", "logs/jita2n_", "logs/jita2n_x", "logs/a_1",
+                           "jita2n_1", "logs/jita2n_4294967296", "logs/../jita2n_1"})
+    EXPECT_FALSE(log_of_name(name)) << name;
+}
+
+TEST(ThreadLog, TellsWhatThreadsAreCalledFromWhenOn) {
+  const auto starts = pi::parse_thread_log(
+      " JTnm\n# head version=1 pid=5\n"
+      "TNM: 0000000000000200 1a Reference_Handler START\n"
+      "TNM: 0000000000000100 19 main START\n"
+      "TNM: 0000000000000300 19 main END\n"
+      "TNM: 0000000000000300 1b START START\n"
+      "TNM: 0000000000000300 1b cut STA");
+  ASSERT_EQ(starts.size(), 3u);
+  EXPECT_EQ(starts[0].time, 0x100u);
+  EXPECT_EQ(starts[0].tid, 0x19u);
+  EXPECT_EQ(starts[0].name, "main");
+  EXPECT_EQ(starts[1].name, "Reference_Handler");
+  EXPECT_EQ(starts[2].name, "START");
+}
+
+TEST(ThreadLog, LeavesOutWhatMakesNoSense) {
+  for (const char* text : {"TNM: x 19 main START\n", "TNM: 1 x main START\n", "TNM: 1 19 START\n",
+                           "TNM: 1 19  START\n", "TNM: START\n", "TNM:  START\n", "\n",
+                           "TNM: 1 100000000 main START\n", "TNM: 1\n"})
+    EXPECT_TRUE(pi::parse_thread_log(text).empty()) << text;
+}
+
+}  // namespace

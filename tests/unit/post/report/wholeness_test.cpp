@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What --strict minds: every kind of loss, and not to know.
+#include <gtest/gtest.h>
+
+#include "read/byte_source.h"
+#include "report/wholeness.h"
+#include "text_trace.h"
+
+namespace {
+
+std::string missing(const std::string& text) {
+  const auto bytes = test_support::trace_from_text(text);
+  EXPECT_TRUE(bytes) << bytes.error().message;
+  post::MemorySource source(*bytes);
+  post::DamageLog damage;
+  const auto file = read_layout(source, damage);
+  EXPECT_TRUE(file);
+  EXPECT_FALSE(is_damaged(*file, damage));
+  return what_is_missing(*file, sum_losses(*file));
+}
+
+constexpr char counted[] =
+    "info count.0.trace.produced=5\ninfo count.0.trace.written=5\nsection trace 0\n";
+
+TEST(Wholeness, ACountedTraceWithoutLossIsWhole) {
+  EXPECT_EQ(missing(counted), "");
+}
+
+// A clock held back takes no record away.
+TEST(Wholeness, AThrottledClockIsNoLoss) {
+  EXPECT_EQ(missing(std::string("info throttled=7\n") + counted), "");
+}
+
+// What wrap-around mode is for.
+TEST(Wholeness, OverwrittenRecordsAreNoLoss) {
+  EXPECT_EQ(missing("info count.0.trace.produced=5\ninfo count.0.trace.written=5\n"
+                    "info count.0.trace.overwritten=3\nsection trace 0\n"),
+            "");
+}
+
+TEST(Wholeness, ARecordingWithoutItsEndIsDamaged) {
+  for (const char* ended : {"disk full", "running", "off", "buffer full"}) {
+    const auto bytes =
+        test_support::trace_from_text(std::string("info ended=") + ended + "\nsection trace 0\n");
+    ASSERT_TRUE(bytes);
+    post::MemorySource source(*bytes);
+    post::DamageLog damage;
+    const auto file = read_layout(source, damage);
+    ASSERT_TRUE(file);
+    const std::string text = ended;
+    EXPECT_EQ(is_damaged(*file, damage), text == "disk full" || text == "running") << ended;
+  }
+}
+
+TEST(Wholeness, EveryReasonOfALossCounts) {
+  for (const char* reason : {"full", "stopped", "too_long", "source"})
+    EXPECT_EQ(missing(std::string("info count.1.trace.produced=4\ninfo count.1.trace.") + reason +
+                      "=4\n" + counted),
+              "4 records were lost")
+        << reason;
+}
+
+TEST(Wholeness, MissedHooksCount) {
+  EXPECT_EQ(missing(std::string("info missed.task_rename=2\n") + counted),
+            "2 hits of hooks were missed");
+}
+
+TEST(Wholeness, ABufferThatBecameFullCounts) {
+  EXPECT_EQ(missing("info count.0.trace.produced=0\ninfo count.0.trace.written=0\n"
+                    "section trace 0 flags=1\n"),
+            "recording ended early in a full buffer");
+}
+
+TEST(Wholeness, NotToKnowCounts) {
+  EXPECT_NE(missing("section trace 0\n").find("does not tell"), std::string::npos);
+}
+
+}  // namespace

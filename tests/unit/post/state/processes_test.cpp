@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// What the symbolizer is told, and when versions change.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "record_builder.h"
+#include "state/processes.h"
+
+namespace {
+
+using namespace test_support;
+using testing::ElementsAre;
+
+// Writes down what it is told.
+class Protocol final : public post::Symbolizer {
+ public:
+  void create(uint64_t time, uint32_t pid) override { add(time, "create", pid, 0); }
+  void fork(uint64_t time, uint32_t a, uint32_t b) override { add(time, "fork", a, b); }
+  void clone(uint64_t time, uint32_t a, uint32_t b) override { add(time, "clone", a, b); }
+  void exec(uint64_t time, uint32_t pid) override { add(time, "exec", pid, 0); }
+  void set_name(uint64_t time, uint32_t pid, std::string_view name) override {
+    add(time, "name " + std::string(name), pid, 0);
+  }
+  bool add_module(uint64_t time, const pi::ModuleEntry& module) override {
+    add(time, "module " + std::string(module.name), module.pid, 0);
+    return true;
+  }
+  post::Lookup lookup(uint64_t, uint32_t, uint64_t) override { return {}; }
+  void look_for_logs(const post::ProcessIds& process) override {
+    asked.push_back(std::to_string(process.pid) + " " + std::to_string(process.inner_pid));
+  }
+  uint64_t next_code_change(uint64_t time, uint32_t) override { return time / 100 * 100 + 100; }
+  std::vector<pi::ThreadStart> thread_starts(const post::ProcessIds& process) override {
+    return process.pid == 10 ? starts : std::vector<pi::ThreadStart>();
+  }
+  std::vector<std::string> notes() override { return {}; }
+
+  std::vector<std::string> calls;
+  std::vector<std::string> asked;  // for logs: pid and inner pid
+  std::vector<pi::ThreadStart> starts;
+
+ private:
+  void add(uint64_t time, std::string what, uint32_t a, uint32_t b) {
+    calls.push_back(std::to_string(time) + " " + what + " " + std::to_string(a) + " " +
+                    std::to_string(b));
+  }
+};
+
+class ProcessesTest : public testing::Test {
+ protected:
+  void apply(const RecordBuilder& records) {
+    Bytes bytes = records.bytes();
+    for (std::span<const std::byte> rest = bytes; !rest.empty();) {
+      const pi::RecordView record(rest);
+      ASSERT_TRUE(record.valid());
+      EXPECT_TRUE(processes_.apply(record, record.time_lo()));
+      rest = rest.subspan(record.length());
+    }
+  }
+  std::string name_of(uint32_t pid) {
+    return names_.text(processes_.process_name(processes_.find(pid)));
+  }
+  std::string thread_of(uint32_t pid, uint32_t tid) {
+    return names_.text(processes_.thread_name(processes_.find(pid), tid));
+  }
+
+  Protocol protocol_;
+  post::StringTable names_;
+  post::Processes processes_{protocol_, names_};
+};
+
+TEST_F(ProcessesTest, TellsTheSymbolizerInOrderAndCreatesWhatIsNew) {
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .name(2, 10, "sh")
+            .module(3, {10, 0, 0x1000, 0x1000, 0, 0}, "/bin/sh")
+            .fork(4, 11, 10)
+            .exec(5, 11)
+            .name(6, 11, "ls")
+            .clone(7, 12, 11)
+            .kill(8, 11)
+            .existing(9, 10, 1));
+  EXPECT_THAT(protocol_.calls,
+              ElementsAre("1 create 10 0", "2 name sh 10 0", "3 module /bin/sh 10 0",
+                          "4 fork 10 11", "5 exec 11 0", "6 name ls 11 0", "7 clone 11 12"));
+  EXPECT_EQ(name_of(10), "sh");
+  EXPECT_EQ(name_of(11), "ls");
+  EXPECT_EQ(name_of(12), "ls");
+}
+
+TEST_F(ProcessesTest, ForkOfAnUnknownParentIsTakenIn) {
+  apply(RecordBuilder(false).fork(4, 11, 10));
+  EXPECT_THAT(protocol_.calls, ElementsAre("4 create 10 0", "4 fork 10 11"));
+  EXPECT_EQ(name_of(11), "");
+}
+
+TEST_F(ProcessesTest, VersionsChangeWithWhatTheyStandFor) {
+  apply(RecordBuilder(false).name(1, 10, "a").clone(2, 11, 10));
+  const post::Process& process = processes_.find(10);
+  const post::Process& clone = processes_.find(11);
+  EXPECT_EQ(*process.maps_version, *clone.maps_version);
+  const uint32_t maps = *process.maps_version;
+  const uint32_t names = process.names_version;
+  apply(RecordBuilder(false).module(3, {11, 0, 0x1000, 0x1000, 0, 0}, "/lib/x"));
+  EXPECT_NE(*process.maps_version, maps);
+  EXPECT_EQ(*process.maps_version, *clone.maps_version);
+  EXPECT_EQ(process.names_version, names);
+  apply(RecordBuilder(false).thread_name(4, 10, 12, "worker"));
+  EXPECT_NE(process.names_version, names);
+  const uint32_t shared = *process.maps_version;
+  apply(RecordBuilder(false).exec(5, 11));
+  EXPECT_EQ(*process.maps_version, shared);
+  EXPECT_NE(*clone.maps_version, shared);
+}
+
+TEST_F(ProcessesTest, NewerNameOfTheMainThreadWins) {
+  apply(RecordBuilder(false).name(1, 10, "app").thread_name(2, 10, 10, "main"));
+  EXPECT_EQ(thread_of(10, 10), "main");
+  EXPECT_EQ(name_of(10), "app");
+  apply(RecordBuilder(false).name(3, 10, "renamed"));
+  EXPECT_EQ(thread_of(10, 10), "renamed");
+}
+
+TEST_F(ProcessesTest, ExecEndsTheMainThreadsName) {
+  apply(RecordBuilder(false).name(1, 10, "app").thread_name(2, 10, 10, "main").exec(3, 10));
+  EXPECT_EQ(thread_of(10, 10), "app");
+}
+
+TEST_F(ProcessesTest, FallbackNamesServeUntilATrueOneComes) {
+  processes_.add_fallback_name(10, "late");
+  processes_.add_fallback_name(10, "later");
+  EXPECT_EQ(name_of(10), "late");
+  EXPECT_EQ(thread_of(10, 10), "late");
+  apply(RecordBuilder(false).name(1, 10, "true"));
+  EXPECT_EQ(name_of(10), "true");
+}
+
+TEST_F(ProcessesTest, AThreadKeepsTheNameItsCreatorHad) {
+  apply(RecordBuilder(false)
+            .name(1, 10, "app")
+            .thread_name(2, 10, 11, "maker")
+            .mte(3, PITRACE_MTE_CREATE_THREAD, {10, 12, 11})
+            .mte(4, PITRACE_MTE_CREATE_THREAD, {10, 13, 10})
+            .name(5, 10, "renamed"));
+  EXPECT_EQ(thread_of(10, 12), "maker");
+  EXPECT_EQ(thread_of(10, 13), "app");
+  EXPECT_EQ(thread_of(10, 10), "renamed");
+  // Used again, and nobody saw by whom.
+  apply(RecordBuilder(false).new_thread(6, 10, 12));
+  EXPECT_EQ(thread_of(10, 12), "renamed");
+}
+
+TEST_F(ProcessesTest, AChildIsCalledAsTheThreadThatForkedIt) {
+  apply(RecordBuilder(false)
+            .name(1, 10, "app")
+            .thread_name(2, 10, 11, "forker")
+            .mte(3, PITRACE_MTE_PARENT, {20, 10, PITRACE_PARENT_FORK, 11})
+            .mte(4, PITRACE_MTE_PARENT, {21, 10, PITRACE_PARENT_FORK, 10}));
+  EXPECT_EQ(name_of(20), "forker");
+  EXPECT_EQ(name_of(21), "app");
+}
+
+TEST_F(ProcessesTest, LivesTellParentsAlsoOfOrphansAndReusedIds) {
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .name(2, 10, "sh")
+            .fork(3, 11, 10)
+            .fork(4, 12, 11)
+            .kill(5, 11)
+            .existing(6, 12, 1)  // the end's snapshot: whom it was left to
+            .fork(7, 11, 12));
+  std::vector<std::pair<uint32_t, uint32_t>> links;
+  for (const post::Life& life : processes_.lives()) links.emplace_back(life.pid, life.parent);
+  EXPECT_EQ(links,
+            (std::vector<std::pair<uint32_t, uint32_t>>{{10, 1}, {11, 10}, {12, 11}, {11, 12}}));
+}
+
+TEST_F(ProcessesTest, LivesTellIdsInsideAndWordSize) {
+  apply(RecordBuilder(false)
+            .fork(1, 11, 10)
+            .mte(2, PITRACE_MTE_INNER, {11, 11, 1, 1, 77})
+            .mte(3, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
+            .mte(4, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
+            .string(5, PITRACE_MTE_NAME, {11, PITRACE_NAME_32}, "narrow"));
+  const post::Life& life = *processes_.find(11).life;
+  EXPECT_EQ(life.inner_pid, 1u);
+  EXPECT_EQ(life.pid_namespace, 77u);
+  EXPECT_EQ(life.inner_threads, (std::map<uint32_t, uint32_t>{{12, 2}}));
+  EXPECT_EQ(life.bits, 32u);
+}
+
+TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {
+  const post::Process& first = processes_.find(1);
+  for (uint32_t pid = 2; pid < 50'000; ++pid) processes_.find(pid);
+  EXPECT_EQ(&processes_.find(1), &first);
+  EXPECT_EQ(processes_.find(1025).pid, 1025u);  // shares a slot of the recent ones with 1
+  EXPECT_EQ(processes_.find(1).pid, 1u);
+}
+
+TEST_F(ProcessesTest, LogsAreLookedForAtTheFirstTickAndWhenAProcessBecomesAnother) {
+  apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java"));
+  EXPECT_THAT(protocol_.asked, ElementsAre());
+  processes_.at(10, 5);
+  processes_.at(10, 6);
+  EXPECT_THAT(protocol_.asked, ElementsAre("10 0"));
+  // The ids inside may become known later.
+  apply(RecordBuilder(false).mte(7, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711}));
+  processes_.at(10, 8);
+  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3"));
+  apply(RecordBuilder(false).module(9, {10, 0, 0x1000, 0x1000, 0, 0}, "/tmp/jit-3.dump"));
+  processes_.at(10, 10);
+  apply(RecordBuilder(false).fork(11, 10, 1));
+  processes_.at(10, 12);
+  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3", "10 3", "10 0"));
+}
+
+TEST_F(ProcessesTest, NamesOfCodeHoldUntilTheNextChange) {
+  apply(RecordBuilder(false).existing(1, 10, 1));
+  int changes = 0;
+  processes_.set_before_change([&] { ++changes; });
+  const uint32_t first = *processes_.at(10, 20).maps_version;
+  EXPECT_EQ(*processes_.at(10, 99).maps_version, first);
+  EXPECT_NE(*processes_.at(10, 100).maps_version, first);
+  EXPECT_EQ(changes, 2);
+}
+
+TEST_F(ProcessesTest, ThreadsHaveTheNamesThatTheRuntimeGivesThem) {
+  protocol_.starts = {{50, 11, "main"}, {80, 12, "Finalizer"}, {5'000'000'000, 13, "much later"}};
+  apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java").new_thread(2, 10, 11));
+  processes_.at(10, 40);
+  EXPECT_EQ(thread_of(10, 11), "java");
+  processes_.at(10, 50);
+  EXPECT_EQ(thread_of(10, 11), "main");
+  // The kernel's name is a part of it at best.
+  apply(RecordBuilder(false).thread_name(60, 10, 11, "mai"));
+  EXPECT_EQ(thread_of(10, 11), "main");
+  // A thread's ticks may come before the runtime tells of it, but not by seconds.
+  apply(RecordBuilder(false).new_thread(70, 10, 12).new_thread(70, 10, 13));
+  EXPECT_EQ(thread_of(10, 12), "Finalizer");
+  EXPECT_EQ(thread_of(10, 13), "java");
+  // What has the id of a thread that is gone is another one.
+  apply(RecordBuilder(false).new_thread(90, 10, 11).thread_name(90, 10, 11, "other"));
+  EXPECT_EQ(thread_of(10, 11), "other");
+}
+
+TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByTheIdsInside) {
+  protocol_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .mte(2, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711})
+            .mte(2, PITRACE_MTE_INNER, {10, 12, 3, 7, 4711}));
+  processes_.at(10, 60);
+  EXPECT_EQ(thread_of(10, 10), "main");
+  EXPECT_EQ(thread_of(10, 12), "Finalizer");
+}
+
+}  // namespace

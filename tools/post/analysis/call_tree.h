@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Ticks by the calls that led to them.
+#ifndef POST_CALL_TREE_H
+#define POST_CALL_TREE_H
+
+#include <pi/decode.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "read/subscriber.h"
+#include "state/frames.h"
+#include "state/processes.h"
+#include "text/labels.h"
+#include "text/path_tree.h"
+
+namespace post {
+
+class CallTree final : public Subscriber {
+ public:
+  struct Options {
+    LabelOptions labels = {};
+    bool by_thread = false;  // a process's threads are told apart
+    Resolver::Options frames = {};
+    StackSource source = {};
+    size_t places = 1 << 16;  // of the cache of addresses; a power of two
+  };
+
+  // All three must outlive this.
+  CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
+
+  // record: that of the tick.
+  void add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time);
+
+  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF}); }
+  bool take(const Arrival& arrival) override {
+    if (arrival.tick_selected)
+      add(*arrival.tick, arrival.record(), arrival.stream.cpu(), arrival.time());
+    return true;
+  }
+
+  struct Node {
+    enum class Kind : uint8_t { process, thread, function } kind = Kind::process;
+    uint32_t parent = 0;     // 0: it is a process
+    uint32_t id = 0;         // NameId, of a function FrameId
+    uint64_t exclusive = 0;  // ticks in it
+    uint64_t inclusive = 0;  // and in what it contains
+  };
+
+  // By place, a node before what it contains; number 0 is all. To be called after the last tick.
+  std::vector<Node> nodes() const;
+  std::string name(const Node& node) const;
+
+  const Frames& frames() const { return frames_; }
+  const StringTable& names() const { return names_; }
+  const StackCounts& stacks() const { return stacks_; }
+  uint64_t ticks() const { return ticks_; }
+  bool by_thread() const { return options_.by_thread; }
+
+ private:
+  uint32_t root_of(const Process& process, uint32_t tid, uint32_t cpu);
+
+  Processes& processes_;
+  StringTable& names_;
+  const Options options_;
+  Frames frames_;
+  // Processes by name, below them threads where they are told apart, below these functions.
+  PathTree tree_;
+  std::vector<uint64_t> exclusive_;  // by place
+  // Where the functions of a thread begin, by the version of its process's names, tid and cpu.
+  struct RootKey {
+    uint32_t names_version = 0;
+    uint32_t tid = 0;
+    uint32_t cpu = 0;
+    bool operator==(const RootKey&) const = default;
+  };
+  struct RootHash {
+    size_t operator()(const RootKey& key) const {
+      return (key.names_version ^ static_cast<uint64_t>(key.tid) << 20 ^
+              static_cast<uint64_t>(key.cpu) << 48) *
+             0x9e3779b97f4a7c15ull;
+    }
+  };
+  std::unordered_map<RootKey, uint32_t, RootHash> roots_;
+  StackCounts stacks_;
+  uint64_t ticks_ = 0;
+};
+
+}  // namespace post
+
+#endif  // POST_CALL_TREE_H

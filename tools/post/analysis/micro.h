@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Ticks by function and place in its code.
+#ifndef POST_MICRO_H
+#define POST_MICRO_H
+
+#include <pi/decode.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "read/subscriber.h"
+#include "state/processes.h"
+#include "state/resolver.h"
+#include "state/symbolizer.h"
+#include "text/string_table.h"
+
+namespace post {
+
+// A line of source, and what was inlined there.
+struct SourceLine {
+  std::string file;      // empty: not known
+  uint32_t line = 0;     // 0: not known
+  std::string function;  // that was inlined; empty: the symbol's own
+};
+
+class Micro final : public Subscriber {
+ public:
+  // One function, or one of several that were made at run time under one name.
+  struct Function {
+    NameId module = no_name;
+    NameId symbol = no_name;
+    Found found = Found::no_module;
+    bool narrow = false;
+    uint32_t pid = 0;  // of its first tick, likewise the next
+    uint64_t time = 0;
+    uint64_t start = 0;
+    uint64_t ticks = 0;
+    std::map<uint64_t, uint64_t> by_offset;
+  };
+
+  // All three must outlive this. places: of the cache, a power of two.
+  Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
+        size_t places = 1 << 16);
+
+  void add(const pi::TprofTick& tick, uint64_t time);
+  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF}); }
+  bool take(const Arrival& arrival) override {
+    if (arrival.tick_selected) add(*arrival.tick, arrival.time());
+    return true;
+  }
+
+  // Modules by ticks, below each its functions by ticks; equal ones by name, then start.
+  struct Module {
+    NameId name = no_name;
+    uint64_t ticks = 0;
+    std::vector<const Function*> functions;
+  };
+  std::vector<Module> modules() const;
+
+  Code code(const Function& function) const {
+    return symbolizer_.code(function.time, function.pid, function.start);
+  }
+  SourceLine line(const Function& function, uint64_t offset) const;
+  uint64_t ticks() const { return ticks_; }
+
+ private:
+  struct Key {
+    NameId module;
+    NameId symbol;
+    uint64_t in_module;
+    uint64_t code_id;
+    uint32_t pid;  // of code made at run time, and where nothing is known
+    auto operator<=>(const Key&) const = default;
+  };
+
+  Processes& processes_;
+  Symbolizer& symbolizer_;
+  StringTable& names_;
+  Resolver resolver_;
+  std::map<Key, Function> functions_;
+  uint64_t ticks_ = 0;
+};
+
+}  // namespace post
+
+#endif  // POST_MICRO_H

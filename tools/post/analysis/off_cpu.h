@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// What threads did by the time: ran, wanted to, or waited, where, and who woke them.
+#ifndef POST_OFF_CPU_H
+#define POST_OFF_CPU_H
+
+#include <pi/decode.h>
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "read/stream.h"
+#include "read/subscriber.h"
+#include "state/frames.h"
+#include "state/processes.h"
+#include "text/labels.h"
+#include "text/path_tree.h"
+
+namespace post {
+
+// Why a thread left its processor: PITRACE_STATE_*, or it was preempted.
+using LeaveReason = uint32_t;
+constexpr LeaveReason preempted = PITRACE_STATE_BLOCKED + 1;
+constexpr uint32_t leave_reasons = preempted + 1;
+
+// Sums over a thread's time from the trace's first record to its last, nanoseconds.
+struct ThreadTimes {
+  uint64_t running = 0;
+  uint64_t runnable = 0;
+  uint64_t blocked = 0;
+  uint64_t unknown = 0;  // before the thread's first event, and what losses hide
+  // Of runnable and blocked: in intervals of which the trace saw the beginning only.
+  uint64_t cut = 0;
+  uint64_t dispatches = 0;
+  uint64_t migrations = 0;
+  uint64_t wakeups = 0;
+
+  void add(const ThreadTimes& other);
+};
+
+// Intervals without processor that began alike.
+struct WaitTimes {
+  uint64_t count = 0;
+  uint64_t blocked = 0;   // until the wake-up
+  uint64_t runnable = 0;  // from there to the dispatch
+  uint64_t cut = 0;       // of both, as above
+
+  void add(const WaitTimes& other);
+};
+
+class OffCpu final : public Subscriber {
+ public:
+  struct Options {
+    LabelOptions labels = {};
+    Resolver::Options frames = {};
+    StackSource source = {};
+    size_t places = 1 << 16;  // of the cache of addresses; a power of two
+  };
+
+  // All three must outlive this.
+  OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
+
+  // Every record of a trace buffer, in the order of time.
+  void add(const Stream& stream);
+  // Every MTE record, after it was applied to the processes: threads that begin and end.
+  void add_mte(const pi::RecordView& record, uint64_t time);
+  // Behind the last record: each stream, which tells what was lost at its end; then the end.
+  void finish(const Stream& stream);
+  void finish();
+
+  void subscribe(Subscriptions& to) { to.add_to_every_major(*this); }
+  bool take(const Arrival& arrival) override {
+    if (arrival.record().major() == PITRACE_MAJOR_MTE) add_mte(arrival.record(), arrival.time());
+    if (!arrival.stream.key().mte && arrival.in_range) add(arrival.stream);
+    return true;
+  }
+  void end_stream(const Stream& stream) override { finish(stream); }
+  void end_trace() override { finish(); }
+
+  static constexpr uint32_t nobody = 0xffffffff;        // not known
+  static constexpr uint32_t idle = 0xfffffffe;          // the idle task
+  static constexpr uint32_t by_interrupt = 0xfffffffd;  // no thread woke it
+  static constexpr uint32_t first_special = by_interrupt;
+
+  // One life of a thread id.
+  struct Thread {
+    uint32_t tid = 0;
+    uint32_t pid = 0;
+    bool has_pid = false;  // a record tells it
+    NameId process_label = no_name;
+    NameId thread_label = no_name;
+    ThreadTimes times;
+  };
+  size_t threads() const { return threads_.size(); }
+  const Thread& thread(uint32_t index) const { return threads_[index].facts; }
+
+  // Who woke: a thread by its number, idle or by_interrupt; who had woken that one, and so on.
+  // Ends with nobody.
+  static constexpr size_t chain_most = 4;
+  using Chain = std::array<uint32_t, chain_most>;
+
+  struct Wait {
+    uint32_t thread = 0;
+    LeaveReason reason = 0;
+    uint32_t stack = PathTree::root;  // place of the innermost frame
+    WaitTimes times;
+  };
+  struct Woken {
+    uint32_t wait = 0;
+    Chain chain{};
+    uint64_t count = 0;
+    uint64_t blocked = 0;
+  };
+  const std::vector<Wait>& waits() const { return waits_; }
+  std::vector<Woken> woken() const;
+  // The frames from the innermost.
+  std::vector<FrameId> stack(uint32_t place) const;
+
+  const Frames& frames() const { return frames_; }
+  const StackCounts& stacks() const { return stacks_; }
+  uint64_t begin_time() const { return begin_; }
+  uint64_t end_time() const { return end_; }
+  uint64_t dispatches() const { return dispatches_; }
+  uint64_t wakeups() const { return wakeups_; }
+  uint64_t gaps() const { return gaps_; }                  // places where records are missing
+  uint64_t contradicted() const { return contradicted_; }  // dispatches of who ran elsewhere
+  uint64_t unwoken() const { return unwoken_; }  // times blocked that ended without a wake-up
+
+ private:
+  enum class Doing : uint8_t { unknown, running, runnable, blocked, ended };
+  static constexpr uint32_t no_wait = 0xffffffff;
+
+  struct State {
+    Thread facts;
+    Doing doing = Doing::unknown;
+    bool exiting = false;
+    uint32_t cpu = 0;  // where it runs
+    uint32_t wait = no_wait;
+    uint32_t chain = PathTree::root;  // of its last wake-up
+    uint32_t early = PathTree::root;  // of a wake-up while it ran
+    uint32_t names_version = 0;
+    uint64_t since = 0;  // it does this
+  };
+
+  struct Cpu {
+    uint32_t running = nobody;
+    uint64_t breaks = 0;     // that its stream had so far
+    uint64_t last_time = 0;  // of its records
+  };
+
+  Cpu& cpu_of(uint32_t number);
+  void check_gap(Cpu& cpu, const Stream& stream, bool new_gap);
+  void take(const Stream& stream);
+  void dispatch(const Stream& stream, const pi::Dispatch& dispatch);
+  void leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time);
+  void enter(uint32_t index, uint32_t cpu, uint64_t time);
+  void wake(const pi::Wakeup& wakeup, uint64_t time);
+  bool settle(State& state, uint64_t time, bool cut = false);
+  uint32_t find(uint32_t tid, uint64_t time);
+  uint32_t find(uint32_t tid, uint32_t pid, uint64_t time);
+  uint32_t begin_thread(uint32_t tid, uint64_t since);
+  void set_pid(State& state, uint32_t pid);
+  void relabel(State& state);
+  uint32_t wait_of(uint32_t thread, uint32_t stack, LeaveReason reason);
+  uint32_t chain_of(uint32_t waker);
+  Chain chain_at(uint32_t place) const;
+
+  Processes& processes_;
+  StringTable& names_;
+  const Options options_;
+  Frames frames_;
+  std::vector<Cpu> cpus_;
+  std::vector<State> threads_;
+  std::unordered_map<uint32_t, uint32_t> by_tid_;
+  PathTree stack_tree_;
+  PathTree wait_tree_;  // thread, stack, reason
+  std::vector<Wait> waits_;
+  std::vector<uint32_t> wait_at_;  // by place of wait_tree_: 1 more than the number
+  PathTree chain_tree_;
+  struct WokenSum {
+    uint32_t wait = no_wait;
+    uint64_t count = 0;
+    uint64_t blocked = 0;
+  };
+  PathTree woken_tree_;          // wait, chain
+  std::vector<WokenSum> woken_;  // by place of woken_tree_
+  StackCounts stacks_;
+  bool begun_ = false;
+  uint64_t begin_ = 0;
+  uint64_t end_ = 0;
+  uint64_t last_gap_ = 0;  // when the last one was over
+  uint64_t dispatches_ = 0;
+  uint64_t wakeups_ = 0;
+  uint64_t gaps_ = 0;
+  uint64_t contradicted_ = 0;
+  uint64_t unwoken_ = 0;
+};
+
+}  // namespace post
+
+#endif  // POST_OFF_CPU_H

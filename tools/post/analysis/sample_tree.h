@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// How many ticks fell on which process, thread, module, symbol (and offset).
+#ifndef POST_SAMPLE_TREE_H
+#define POST_SAMPLE_TREE_H
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "state/symbolizer.h"
+#include "text/string_table.h"
+
+namespace post {
+
+enum class Level : uint8_t { process, thread, module, symbol, offset };
+constexpr size_t levels = 5;
+
+// One value a level; names are numbers of a StringTable, the offset is the number of bytes.
+using Path = std::array<uint64_t, levels>;
+
+struct Leaf {
+  Path path{};
+  Found found = Found::no_module;
+  uint64_t ticks = 0;
+};
+
+// All distinct paths. The place of a path never changes; memory grows with their number only.
+class SampleTree {
+ public:
+  SampleTree();
+
+  // The number of a path, added when it is new. The same names found in another way are another.
+  uint32_t place(const Path& path, Found found);
+  void add_ticks(uint32_t place, uint64_t ticks) { leaves_[place].ticks += ticks; }
+
+  const std::vector<Leaf>& leaves() const { return leaves_; }
+
+ private:
+  size_t slot_of(const Path& path, Found found) const;
+  void grow();
+
+  std::vector<Leaf> leaves_;
+  std::vector<uint32_t> slots_;  // open addressing; place + 1, or 0
+};
+
+}  // namespace post
+
+#endif  // POST_SAMPLE_TREE_H

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The report arc: what was executed, a line a block.
+#ifndef POST_ARC_H
+#define POST_ARC_H
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "arc_lines.h"
+#include "arc_options.h"
+#include "arc_totals.h"
+#include "block_decoder.h"
+#include "flow.h"
+#include "read/subscriber.h"
+#include "state/processes.h"
+#include "text/string_table.h"
+
+namespace post {
+
+class Arc final : public Subscriber, private FlowSink {
+ public:
+  // All must outlive this.
+  Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, const KernelCode& kernel,
+      Sink& sink, const ArcOptions& options);
+
+  // Takes a record that pi::is_itrace(); false when it makes no sense. wanted: it is to be shown.
+  bool add(const Stream& stream, bool wanted) {
+    wanted_ = wanted;
+    time_ = stream.time();
+    if (wanted) {
+      if (totals_.first_time == 0) totals_.first_time = time_;
+      totals_.last_time = time_;
+    }
+    return flow_.add(stream);
+  }
+  void subscribe(Subscriptions& to) {
+    to.add(*this, {PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
+                   PITRACE_MAJOR_CUT_USER, PITRACE_MAJOR_ITRACE_GAP, PITRACE_MAJOR_ITRACE_THREAD,
+                   PITRACE_MAJOR_ITRACE_START, PITRACE_MAJOR_ITRACE_STOP});
+  }
+  bool take(const Arrival& arrival) override { return add(arrival.stream, arrival.in_range); }
+  void end_trace() override { finish(); }
+  // What stands above the lines; before any.
+  void put_head(std::string_view text) { lines_.put_text(text); }
+  // Writes what is left; false when something could not be written.
+  bool finish();
+  bool good() const { return lines_.good(); }
+
+  // After finish().
+  const ArcTotals& totals() const { return totals_; }
+
+ private:
+  // What a line is folded into.
+  enum class Fold : uint8_t { none, keep, ret };
+
+  // A block as its code and symbols are; the same for all that execute it. In a cache.
+  struct Info {
+    uint64_t start = 0;
+    uint64_t end = 0;  // or, of a block that a gap ends, the count
+    uint64_t offset = 0;
+    uint64_t target = 0;
+    uint32_t version = 0;  // of what is mapped; 0: no entry
+    NameId name = no_name;
+    uint32_t instructions = 0;
+    uint32_t line = 0;
+    BlockEnd how = BlockEnd::branch;
+    LineType type = LineType::undefined;
+    Fold fold = Fold::none;
+    bool connected = false;
+    bool code = false;  // is known
+    bool repeats = false;
+    bool narrow = false;
+    bool fixed = false;  // target is the only one
+  };
+
+  // A line that what follows on its CPU may be added to.
+  struct Open {
+    bool any = false;
+    bool user = false;
+    bool imperfect = false;
+    LineType type = LineType::undefined;
+    Fold fold = Fold::none;
+    NameId name = no_name;
+    uint32_t line = 0;
+    uint64_t offset = 0;
+    uint64_t instructions = 0;
+    uint64_t to = 0;
+    FlowThread* thread = nullptr;
+    std::string text;  // -ss: the instructions
+  };
+  struct Cpu {
+    Open block;  // one line before thunks are folded
+    Open stay;   // ... with -c and -ck
+  };
+  struct Label {
+    uint32_t pid = 0;
+    uint32_t tid = 0;
+    uint32_t version = 0;
+    std::string text;
+  };
+
+  void thread(uint32_t cpu, FlowThread& thread) override;
+  void block(const FlowBlock& block) override;
+  void cut(uint32_t cpu, FlowThread& thread, const pi::ItraceCut& cut) override;
+  void gap(uint32_t cpu, FlowThread& thread, const pi::ItraceGap& gap, bool user) override;
+  void start(FlowThread& thread, const pi::ItraceStart& start) override;
+  void stop(FlowThread& thread, const pi::ItraceStop& stop) override;
+  void loss(uint32_t cpu) override;
+
+  const Info& info_of(const FlowBlock& block, uint64_t start, const Process& process);
+  Info make_info(const FlowBlock& block, uint64_t start, uint32_t version, const Process& process);
+  void name_block(Info& info, uint64_t address, const Process& process);
+  bool is_near(uint64_t start, uint64_t end, const Process& process);
+  void count_block(const FlowBlock& block, const Info& info, Open& line);
+  void put_instructions(const FlowBlock& block, const Info& info, const Process& process,
+                        Open& line);
+  bool fold(const FlowBlock& block, Open& line, Open& before);
+  void add_stay(uint32_t cpu, Open& line);
+  bool belongs(const Open& stay, const Open& line) const;
+  void write(uint32_t cpu, Open& line);
+  void close_block(uint32_t cpu);
+  void close(uint32_t cpu);
+  void close_thread(const FlowThread& thread);
+  Cpu& cpu_of(uint32_t cpu);
+  ArcThreadTotals& totals_of(const FlowThread& thread);
+  std::string_view label_of(const FlowThread& thread);
+  const Process& process_of(const FlowThread& thread) { return processes_.at(thread.pid, time_); }
+
+  Processes& processes_;
+  Symbolizer& symbolizer_;
+  StringTable& names_;
+  const ArcOptions options_;
+  BlockDecoder decoder_;
+  ArcLines lines_;
+  Flow flow_{*this};
+  std::vector<Info> places_;
+  std::deque<Cpu> cpus_;       // by number
+  std::vector<Label> labels_;  // by thread's number
+  ArcTotals totals_;
+  uint64_t time_ = 0;
+  bool wanted_ = true;
+};
+
+}  // namespace post
+
+#endif  // POST_ARC_H

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// post's command line.
+#include "options.h"
+
+#include <cli.h>
+
+#include <algorithm>
+
+#include "declined.h"
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+namespace cli = pi::cli;
+
+// What --json means without a file; which name that is depends on what is written.
+const std::string usual_json = "\n";
+// What --archive means without a file: the trace's name, with another ending.
+const std::string usual_archive = "\n";
+
+using Words = std::vector<std::string>;
+
+cli::OptionTable option_table() {
+  cli::OptionTable table(
+      {"post [OPTION]...\n       post --diff A B [OPTION]...",
+       "Reads a trace file and writes the reports on it: tprof.out, and on request post.show and "
+       "tprof.json; or tells what differs between two traces.",
+       {"post", "post -r run1.nrm2 -o run1 -demangle --json", "post -clip 1 -pnm -rsel 00100001",
+        "post -tree -folded", "post -offcpu", "post -showx", "post --budget limits.txt --strict",
+        "post --diff old.nrm2 new.nrm2", "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
+       "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
+       "is damaged or incomplete, reports are on what is good; 4 a limit of the budget is "
+       "exceeded; 255 wrong usage."});
+  using cli::text, cli::words, cli::optional_text;
+  table.group("Files")(",r", text("FILE", "swtrace.nrm2"), "the trace file")(
+      ",o", text("DIR", "."), "the directory for what is written")(
+      "json", optional_text("FILE", usual_json, "tprof.json"),
+      "write the tprof reports as JSON, too (to tprof.json, of --diff to tprof.diff.json)")(
+      "show", "write every record as a line to post.show, too")(
+      "showx", "write post.show only, do no symbol work")(
+      "showxx", "as -showx, with each record's raw words")(
+      "archive", optional_text("FILE", usual_archive, "TRACE.tar.zst"),
+      "instead of reports write an archive for other machines: the trace with the symbols it "
+      "needs")("archive-files", "put the files that the symbols came from into the archive, too");
+  table.group("Reports")("clip", text("PERCENT", "0.1"),
+                         "leave out what has less than PERCENT of all ticks")(
+      "tree", "write who called what to tprof.tree, too (of ticks with call stacks)")(
+      "folded", "write the call stacks to tprof.folded, too, one a line, for flame graphs")(
+      "threads", "divide processes by threads in these two")(
+      "offcpu", "write where threads waited, and who woke them, to tprof.offcpu (of dispatches)")(
+      "rsel", text("VEC8"), "eight digits 0 or 1: which of the eight reports are wanted")(
+      "off", "add the report Module_Symbol_Offset, and write ticks by instruction to tprof.micro")(
+      "disasm", "write tprof.micro with the instructions as text")(
+      ",x", text("FILE"),
+      "add the reports that FILE describes, one a line, as digits: 1 process, "
+      "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
+      "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
+      "tmod", "add _64 to the names of 64-bit modules")("compat", "leave out the line on the mode");
+  table.group("Instruction traces")(
+      "arc",
+      "write what was executed, a line a block of instructions, to arc (of ITrace's records)")(
+      ",c", "one line for each stay in a function")("ck", "one line for each stay in the kernel")(
+      "cp", "add <plt> to the line before it")("ss", "precede each line with its instructions")(
+      "ssi", "as -ss, with their bytes")("dcnt", "count instructions by disassembly")(
+      ",m", "write the arc only, not the reports on ticks");
+  table.group("Which records")(",p", text("STOP"), "read no more than STOP records")(
+      "pp", words("START STOP"), "only ticks among the records START to STOP")(
+      "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
+                                                                   "only ticks of metric N");
+  table.group("Symbols")(",k", text("KERNEL"),
+                         "take the kernel's symbols from this uncompressed image")(
+      "kas", "take the kernel's symbols from the running kernel")(
+      "kmap", text("MAP"), "take the kernel's symbols from this map (nm -a, genmap, System.map)")(
+      "lmrg", text("FILE"), "take the modules' symbols from what genmsi saved in FILE")(
+      "nv", "use files although they are not shown to be the traced ones")(
+      "anysym", "where no symbol covers an address, take the one before it")(
+      "a2nrdup", "tell symbols of one name apart: name#2 is the second one of a module")(
+      "a2nrng", words("MOD START STOP NAME"), "report the symbols START to STOP of MOD as NAME")(
+      "a2nrfn", text("FILE"), "the same for lines \"MOD START STOP [NAME]\" of FILE")(
+      "a2ndbg", "tell where the symbols of each module came from")(
+      "nsf", "NoSymbolFound or NoSymbols instead of the section's name")(
+      "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
+      "demangle", "make C++ and Rust names readable")(
+      "inline", "name the inlined function that a tick fell into, not the one it is part of");
+  table.group("Code made at run time")(
+      "jdir", text("PREFIX"),
+      "JProf's logs are PREFIX-jita2n_PID and PREFIX-jtnm_PID (log, beside the trace)")(
+      "jita2nmsg", "tell which file the names of each process came from")(
+      "a2nmmi", text("NAME"), "report all generated code that is no method as NAME");
+  table.group("Judging")("diff", words("A B"),
+                         "what got slower from A to B, by process, module and symbol, to the "
+                         "standard output; traces, or tprof.json of post -clip 0")(
+      "budget", text("FILE"), "exit with 4 when a limit in FILE is exceeded")(
+      "strict", "exit with 3 when anything was lost");
+  table.group("Messages")("verbose", "tell what is done")(
+      "verbmsg", "write that and all warnings to post.msg");
+  return table;
+}
+
+int wrong(const std::string& text) {
+  cli::error(text);
+  cli::hint("post --help lists the options.");
+  return cli::exit_usage;
+}
+
+bool parse_selection(const std::string& text, std::array<bool, report_count>& selected) {
+  if (text.size() != report_count || text.find_first_not_of("01") != std::string::npos ||
+      text.find('1') == std::string::npos)
+    return false;
+  for (size_t i = 0; i < report_count; ++i) selected[i] = text[i] == '1';
+  return true;
+}
+
+bool parse_range(const Words& words, NumberRange& range) {
+  return words.size() == 2 && parse_number(words[0], range.first) &&
+         parse_number(words[1], range.last) && range.last != 0 && range.first <= range.last;
+}
+
+// Which records; what is wrong, or nothing.
+std::string take_selection(const cli::Values& given, Selection& selection) {
+  if (given.has("-p") && given.has("pp")) return "-p and -pp do not go together.";
+  if (given.has("-p") &&
+      (!parse_number(given.text("-p"), selection.records.last) || selection.records.last == 0))
+    return "-p takes the number of the last record, from 1, not '" + given.text("-p") + "'.";
+  if (given.has("pp") && !parse_range(given.words("pp"), selection.records))
+    return "-pp takes the numbers of the first and the last record.";
+  if (given.has("twin") && !parse_range(given.words("twin"), selection.ticks))
+    return "-twin takes the numbers of the first and the last tick.";
+  if (given.has("tpsel")) {
+    uint64_t metric = 0;
+    if (!parse_number(given.text("tpsel"), metric) || metric > 0xff)
+      return "-tpsel takes the number of a metric, 0 to 255, not '" + given.text("tpsel") + "'.";
+    selection.metric = static_cast<uint8_t>(metric);
+  }
+  return {};
+}
+
+// The ranges of -a2nrng; false when they are not groups of four.
+bool take_ranges(const Words& words, std::vector<SymbolRangeOption>& ranges) {
+  if (words.empty() || words.size() % 4 != 0) return false;
+  for (size_t i = 0; i < words.size(); i += 4)
+    ranges.push_back({words[i], words[i + 1], words[i + 2], words[i + 3]});
+  return true;
+}
+
+// "dir/run1.nrm2" -> "dir/run1.tar.zst"
+std::string archive_name(std::string trace) {
+  if (trace.ends_with(".nrm2")) trace.resize(trace.size() - 5);
+  return trace.substr(trace.rfind('/') + 1) + ".tar.zst";
+}
+
+// Options that contradict each other; the sentence for the first such pair, or nothing.
+std::string find_conflict(const cli::Values& given) {
+  const auto has = [&](const char* name) { return given.given(name); };
+  if (given.has("diff"))
+    for (const char* other : {"-r",      "show", "showx",  "showxx",  "rsel",   "off",    "disasm",
+                              "-x",      "pnm",  "tnm",    "cpu",     "tmod",   "compat", "budget",
+                              "verbmsg", "tree", "folded", "threads", "offcpu", "arc"})
+      if (has(other))
+        return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
+  if (given.has("archive"))
+    for (const char* other : {"json", "show", "showx", "showxx", "-x", "budget", "diff", "tree",
+                              "folded", "offcpu", "disasm", "arc"})
+      if (has(other))
+        return fmt::format("--archive writes no reports and does not go with -{}.",
+                           other + (other[0] == '-' ? 1 : 0));
+  if (given.has("archive-files") && !given.has("archive"))
+    return "--archive-files goes with --archive.";
+  if (given.has("lmrg") && given.has("sympath"))
+    return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
+  if (given.has("threads") && !given.has("tree") && !given.has("folded"))
+    return "-threads goes with -tree or -folded.";
+  for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
+    if (has(form) && !has("arc"))
+      return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
+  if (given.has("showx") || given.has("showxx"))
+    for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc"})
+      if (has(other))
+        return fmt::format("-{} needs the reports, which -showx and -showxx leave out.",
+                           other[0] == '-' ? other + 1 : fmt::format("-{}", other));
+  return {};
+}
+
+Options take_options(const cli::Values& given) {
+  const auto has = [&](const char* name) { return given.has(name); };
+  const auto text = [&](const char* name) { return has(name) ? given.text(name) : std::string(); };
+  Options options;
+  options.trace_file = text("-r");
+  options.directory = text("-o");
+  options.show = has("show") || has("showx") || has("showxx");
+  options.show_raw = has("showxx");
+  options.tprof = !has("showx") && !has("showxx");
+  if (has("json")) options.json = text("json");
+  if (options.json == usual_json) options.json = has("diff") ? "tprof.diff.json" : "tprof.json";
+  options.tree = has("tree");
+  options.folded = has("folded");
+  options.off_cpu = has("offcpu");
+  options.report.calls_by_thread = has("threads");
+  options.verbose = has("verbose");
+  options.message_file = has("verbmsg");
+  options.strict = has("strict");
+  if (has("-x")) options.extra_reports_file = text("-x");
+  if (has("budget")) options.budget_file = text("budget");
+  options.report.offsets = has("off");
+  options.report.disassembly = has("disasm");
+  options.micro = has("off") || has("disasm");
+  options.arc = has("arc");
+  options.arc_form = {has("-c"),  has("ck"),   has("cp"),  has("ss") || has("ssi"),
+                      has("ssi"), has("dcnt"), has("tmod")};
+  if (has("-m")) options.tprof_out = false;
+  options.symbols.code = options.micro || options.arc;
+  options.report.mode_line = !has("compat");
+  options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
+  options.symbols.kernel_image = text("-k");
+  options.symbols.running_kernel = has("kas");
+  options.symbols.plain_no_symbol = has("nsf");
+  options.symbols.search_path = text("sympath");
+  options.symbols.demangle = has("demangle");
+  options.symbols.module_width = has("tmod");
+  options.symbols.kernel_map = text("kmap");
+  options.symbols.saved_symbols = text("lmrg");
+  options.symbols.validate = !has("nv");
+  options.symbols.any_symbol = has("anysym");
+  options.symbols.tell_sources = has("a2ndbg");
+  options.symbols.rename_duplicates = has("a2nrdup");
+  options.symbols.range_file = text("a2nrfn");
+  options.symbols.log_prefix = text("jdir");
+  options.symbols.tell_logs = has("jita2nmsg");
+  options.symbols.dynamic_code_name = text("a2nmmi");
+  options.symbols.inlined = has("inline");
+  options.archive_files = has("archive-files");
+  if (has("archive")) options.archive = text("archive");
+  if (options.archive == usual_archive) options.archive = archive_name(options.trace_file);
+  return options;
+}
+
+}  // namespace
+
+bool ReportOptions::needs_offsets() const {
+  return offsets || std::ranges::any_of(extra, [](const ReportKind& kind) {
+           return std::ranges::find(kind.levels, Level::offset) != kind.levels.end();
+         });
+}
+
+std::string Options::output(const std::string& name) const {
+  return name.starts_with('/') || directory == "." ? name : directory + "/" + name;
+}
+
+std::variant<Options, int> parse_options(const std::vector<std::string>& arguments) {
+  for (const std::string& word : arguments) {
+    if (word == "--") break;
+    if (const Declined* option = find_declined(word))
+      return wrong(fmt::format("-{} is not supported: {}; {}.", option->name, option->reason,
+                               option->instead));
+  }
+  const cli::OptionTable::Outcome outcome = option_table().parse(arguments);
+  if (outcome.exit) return *outcome.exit;
+  const cli::Values& given = outcome.values;
+  if (const std::string conflict = find_conflict(given); !conflict.empty()) return wrong(conflict);
+  Options options = take_options(given);
+  const std::string& clip = given.text("clip");
+  const std::optional<double> percent = percent_from(clip);
+  if (!percent) return wrong("-clip takes a percentage from 0 to 100, not '" + clip + "'.");
+  options.report.clip_percent = *percent;
+  if (given.has("rsel") && !parse_selection(given.text("rsel"), options.report.selected))
+    return wrong("-rsel takes eight digits, 0 or 1 and at least one 1, not '" + given.text("rsel") +
+                 "'.");
+  if (const std::string problem = take_selection(given, options.report.selection); !problem.empty())
+    return wrong(problem);
+  if (given.has("diff")) {
+    const Words& files = given.words("diff");
+    if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");
+    options.compared = {files[0], files[1]};
+  }
+  if (given.has("a2nrng") && !take_ranges(given.words("a2nrng"), options.symbols.ranges))
+    return wrong("-a2nrng takes four words: the module, its first and last symbol, a name.");
+  if (options.archive && options.archive->empty())
+    return wrong("--archive= takes the name of a file.");
+  if (options.directory.empty()) return wrong("-o takes the name of a directory.");
+  if (options.json && options.json->empty()) return wrong("--json= takes the name of a file.");
+  return options;
+}
+
+}  // namespace post

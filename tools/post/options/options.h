@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// post's command line.
+#ifndef POST_OPTIONS_H
+#define POST_OPTIONS_H
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "analysis/report_kind.h"
+#include "arc/arc_options.h"
+#include "read/selection.h"
+#include "text/labels.h"
+
+namespace post {
+
+constexpr size_t report_count = 8;
+
+struct ReportOptions {
+  double clip_percent = 0.1;
+  LabelOptions labels = {};
+  std::array<bool, report_count> selected = {true, true, true, true, true, true, true, true};
+  bool offsets = false;                // -off
+  std::vector<ReportKind> extra = {};  // of the file that -x names
+  bool mode_line = true;               // not with -compat
+  bool calls_by_thread = false;        // -threads
+  bool disassembly = false;            // -disasm: in tprof.micro
+  Selection selection = {};
+
+  // Whether a report needs to know where in a symbol a tick fell.
+  bool needs_offsets() const;
+};
+
+struct SymbolRangeOption {
+  std::string module;
+  std::string first;
+  std::string last;
+  std::string name;
+};
+
+struct SymbolOptions {
+  std::string kernel_image;      // -k; empty: none
+  bool running_kernel = false;   // -kas
+  bool plain_no_symbol = false;  // -nsf
+  std::string search_path;       // -sympath; empty: none
+  bool demangle = false;
+  bool module_width = false;              // -tmod
+  std::string kernel_map;                 // -kmap; empty: none
+  std::string saved_symbols;              // -lmrg; empty: none
+  bool validate = true;                   // not with -nv
+  bool any_symbol = false;                // -anysym
+  bool tell_sources = false;              // -a2ndbg
+  bool rename_duplicates = false;         // -a2nrdup
+  std::vector<SymbolRangeOption> ranges;  // -a2nrng
+  std::string range_file;                 // -a2nrfn; empty: none
+  std::string log_prefix;                 // -jdir; empty: beside the trace
+  bool tell_logs = false;                 // -jita2nmsg
+  std::string dynamic_code_name;          // -a2nmmi; empty: each piece by its own
+  bool inlined = false;                   // -inline
+  bool code = false;                      // bytes of code are wanted: -off, -disasm
+
+  // Whether it is said where symbols come from, which an archive decides by itself.
+  bool sources_given() const {
+    return running_kernel || !validate || !kernel_image.empty() || !search_path.empty() ||
+           !kernel_map.empty() || !saved_symbols.empty();
+  }
+};
+
+struct Options {
+  std::string trace_file = "swtrace.nrm2";
+  std::string directory = ".";
+  bool tprof = true;      // reports, and not -showx
+  bool tprof_out = true;  // not with -m
+  bool show = false;
+  bool show_raw = false;
+  std::optional<std::string> json;  // path of the JSON file
+  bool tree = false;                // tprof.tree
+  bool folded = false;              // tprof.folded
+  bool off_cpu = false;             // tprof.offcpu
+  bool micro = false;               // tprof.micro: -off, -disasm
+  bool arc = false;                 // the file arc
+  ArcOptions arc_form;
+  bool verbose = false;
+  bool message_file = false;  // -verbmsg
+  bool strict = false;
+  std::optional<std::string> extra_reports_file;  // -x
+  std::optional<std::string> budget_file;
+  std::optional<std::pair<std::string, std::string>> compared;  // the files of --diff
+  std::optional<std::string> archive;  // path of the archive to write; no reports then
+  bool archive_files = false;
+  ReportOptions report;
+  SymbolOptions symbols;
+
+  // Whether a report needs the calls that led to ticks.
+  bool needs_calls() const { return tree || folded; }
+
+  // The path of an output file: in the directory unless it is absolute.
+  std::string output(const std::string& name) const;
+};
+
+// The options, or the exit status when help was given or the usage was wrong.
+std::variant<Options, int> parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace post
+
+#endif  // POST_OPTIONS_H

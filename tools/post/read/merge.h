@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// All streams of a trace as one, by time. At equal times the stream that comes first in the
+// layout is first: MTE before trace, lower CPU first.
+#ifndef POST_MERGE_H
+#define POST_MERGE_H
+
+#include <memory>
+#include <vector>
+
+#include "stream.h"
+
+namespace post {
+
+class Merge {
+ public:
+  enum class Select { all, mte };
+
+  // All three must outlive the merge.
+  Merge(ByteSource& source, const TraceFile& file, DamageLog& damage, Select select);
+
+  // Moves to the next record of all; false at the end. Stays with one stream as long as its
+  // records are the earliest, without looking at the others. Called for each record of a trace.
+  [[gnu::always_inline]] bool next() {
+    if (current_.stream == nullptr || !current_.stream->next()) [[unlikely]]
+      return next_stream();
+    current_.time = current_.stream->time();
+    if (!heap_.empty() && before(heap_.front(), current_)) replace_top();
+    return true;
+  }
+
+  // The stream that holds the record.
+  const Stream& current() const { return *current_.stream; }
+
+  const std::vector<std::unique_ptr<Stream>>& streams() const { return streams_; }
+  uint64_t bytes_read() const;
+
+ private:
+  struct Entry {
+    uint64_t time = 0;
+    size_t rank = 0;
+    Stream* stream = nullptr;
+  };
+
+  static bool before(const Entry& a, const Entry& b) {
+    return a.time != b.time ? a.time < b.time : a.rank < b.rank;
+  }
+
+  bool next_stream();
+  void replace_top();
+  void sift_down(size_t hole, Entry entry);
+
+  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<Entry> heap_;  // all but the current one, the earliest at the front
+  Entry current_;            // no stream: before the first record and after the last
+};
+
+}  // namespace post
+
+#endif  // POST_MERGE_H

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The layout of an nrm2 file: its sections put together to streams, its texts, where its symbols
+// are. Records are not looked at; stream.h does that.
+#ifndef POST_NRM2_READER_H
+#define POST_NRM2_READER_H
+
+#include <pi/result.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "byte_source.h"
+#include "text/damage_log.h"
+#include "trace_info.h"
+
+namespace post {
+
+// Bytes of one section. after_gap: bytes of the stream before it are missing, so that a record
+// that began before cannot end here.
+struct Extent {
+  uint64_t offset = 0;  // in the file
+  uint64_t size = 0;
+  bool after_gap = false;
+};
+
+// One buffer of one CPU: its sections in file order.
+struct StreamLayout {
+  StreamKey key;
+  bool final_mte = false;  // written when the trace was turned off
+  uint32_t time_high = 0;  // until a record says otherwise
+  std::vector<Extent> extents;
+
+  uint64_t size() const;
+};
+
+struct FileRange {
+  uint64_t offset = 0;  // 0: there is none
+  uint64_t size = 0;
+};
+
+struct TraceFile {
+  // MTE before trace, lower CPU first: the order in which records of equal time are delivered.
+  std::vector<StreamLayout> streams;
+  TraceInfo info;
+  std::vector<BuildId> build_ids;
+  std::vector<Extent> kernel_code;  // see KernelCode
+  FileRange kallsyms;
+  FileRange modules;
+  uint32_t cpus = 0;
+  std::vector<StreamKey> full;                              // buffers that became full
+  std::vector<std::pair<StreamKey, uint64_t>> header_lost;  // records lost, where headers tell it
+};
+
+// An error when this is no nrm2 file that can be read here; damage further on goes to the log and
+// what is good is returned.
+pi::Result<TraceFile> read_layout(ByteSource& source, DamageLog& damage);
+
+}  // namespace post
+
+#endif  // POST_NRM2_READER_H

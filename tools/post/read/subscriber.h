@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The interface between the pipeline, which reads a trace's records by time, and what takes them.
+#ifndef POST_SUBSCRIBER_H
+#define POST_SUBSCRIBER_H
+
+#include <pi/decode.h>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "stream.h"
+
+namespace post {
+
+// The current record of a stream, and what the pipeline knows about it.
+struct Arrival {
+  const Stream& stream;
+  const pi::TprofTick* tick = nullptr;  // the decoded record, when it is a tick that can be decoded
+  // Whether the user has selected the record: by its number, and a tick also by its number among
+  // ticks and by its metric.
+  bool in_range = true;
+  bool tick_selected = true;
+
+  const pi::RecordView& record() const { return stream.record(); }
+  uint64_t time() const { return stream.time(); }
+};
+
+class Subscriber {
+ public:
+  virtual ~Subscriber() = default;
+
+  // Takes one record. False: its contents make no sense; the pipeline logs it as damaged.
+  virtual bool take(const Arrival& arrival) = 0;
+  // After the last record: once for each stream, then once.
+  virtual void end_stream(const Stream& /*stream*/) {}
+  virtual void end_trace() {}
+};
+
+// Which subscriber takes which records. Within a major, subscribers are called in the order in
+// which they subscribed: one that must see a process as it was before a change subscribes before
+// Processes.
+class Subscriptions {
+ public:
+  // Only records that can be decoded are handed on.
+  void add(Subscriber& subscriber, std::initializer_list<uint32_t> majors) {
+    all_.push_back(&subscriber);
+    for (const uint32_t major : majors) of_major_[major].push_back(&subscriber);
+  }
+  // Every record, also one that cannot be decoded.
+  void add_to_every_major(Subscriber& subscriber) {
+    all_.push_back(&subscriber);
+    of_every_major_.push_back(&subscriber);
+  }
+
+  const std::vector<Subscriber*>& of_major(uint32_t major) const { return of_major_[major]; }
+  // Called after the subscribers of the record's major.
+  const std::vector<Subscriber*>& of_every_major() const { return of_every_major_; }
+  const std::vector<Subscriber*>& all() const { return all_; }
+
+ private:
+  std::array<std::vector<Subscriber*>, PITRACE_MAJOR_MAX + 2> of_major_;
+  std::vector<Subscriber*> of_every_major_;
+  std::vector<Subscriber*> all_;
+};
+
+}  // namespace post
+
+#endif  // POST_SUBSCRIBER_H

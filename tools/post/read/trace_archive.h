@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Archives of one trace: a zstd-compressed tar file with the trace, the symbols that its analysis
+// needs and, on request, the files they came from. Any tar program can list and unpack it.
+#ifndef POST_TRACE_ARCHIVE_H
+#define POST_TRACE_ARCHIVE_H
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime_logs.h"
+#include "text/sink.h"
+
+namespace post {
+
+constexpr size_t most_archived_logs = 256;
+
+// Whether the file at path begins as archives do. False for what cannot be read.
+bool is_archive(const std::string& path);
+
+// The members that post reads, in unnamed files: they are gone when they are closed.
+struct ArchiveContent {
+  pi::UniqueFd trace;
+  pi::UniqueFd symbols;
+  std::map<LogKey, pi::UniqueFd> logs;  // of code made at run time
+  std::string damage;                   // why it could be read only in part; "" when it is whole
+};
+
+// Unpacks the trace and its symbols; other members are only checked. No name out of the archive is
+// used for a file: directory holds the unnamed ones. Links, special files and members of more than
+// 1 TiB (trace) or 4 GiB (symbols, a log), more than 256 logs, or more than there is room for, are
+// refused. An archive that is cut off gives what there was of its trace, if that had begun.
+pi::Result<ArchiveContent> unpack_archive(const std::string& path, const std::string& directory);
+
+// An unnamed file in directory, for reading and writing.
+pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory);
+
+// Neither owned nor moved; read from its beginning to size.
+struct ArchiveSources {
+  int trace;
+  int symbols;
+  std::vector<std::string> files;  // paths; kept below "files/"
+  // The index-th of them. A path alone could lead elsewhere by now.
+  std::function<pi::Result<pi::UniqueFd>(size_t)> open_file;
+  std::map<LogKey, int> logs;  // kept below "logs/"
+};
+
+pi::Status pack_archive(const ArchiveSources& sources, Sink& sink);
+
+}  // namespace post
+
+#endif  // POST_TRACE_ARCHIVE_H

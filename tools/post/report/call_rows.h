@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The rows of the reports on calls, sorted and clipped.
+#ifndef POST_CALL_ROWS_H
+#define POST_CALL_ROWS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/call_tree.h"
+
+namespace post {
+
+// A row before the rows it contains; siblings by inclusive ticks, then name. Rows with fewer
+// inclusive ticks than clip are left out.
+struct CallRow {
+  uint32_t depth = 0;
+  CallTree::Node::Kind kind = CallTree::Node::Kind::process;
+  std::string name;
+  uint64_t inclusive = 0;
+  uint64_t exclusive = 0;
+};
+
+std::vector<CallRow> make_call_rows(const CallTree& tree, uint64_t clip);
+
+struct CallEdge {
+  std::string name;  // of the caller or the callee
+  uint64_t ticks = 0;
+};
+
+// One function in all processes. A tick with several calls of it under way counts once in
+// inclusive, and once for each different caller and callee.
+struct FunctionRow {
+  std::string name;
+  uint64_t inclusive = 0;
+  uint64_t exclusive = 0;
+  uint64_t outermost = 0;         // ticks of stacks that begin with it
+  std::vector<CallEdge> callers;  // by ticks, then name
+  std::vector<CallEdge> callees;
+};
+
+// By inclusive ticks, then name.
+std::vector<FunctionRow> make_function_rows(const CallTree& tree, uint64_t clip);
+
+const char* kind_word(CallTree::Node::Kind kind);   // "function"
+const char* kind_label(CallTree::Node::Kind kind);  // "FUN"
+
+// A line a distinct stack: "app_0020;main;work 12", sorted.
+std::vector<std::string> make_folded_lines(const CallTree& tree);
+
+}  // namespace post
+
+#endif  // POST_CALL_ROWS_H

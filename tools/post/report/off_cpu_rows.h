@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The rows of the off-CPU report, sorted and clipped.
+#ifndef POST_OFF_CPU_ROWS_H
+#define POST_OFF_CPU_ROWS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/off_cpu.h"
+
+namespace post {
+
+// Times blocked that ended with a wake-up by the same.
+struct WakerRow {
+  std::vector<std::string> chain;  // who woke, who had woken that one, and so on
+  uint64_t count = 0;
+  uint64_t blocked = 0;
+};
+
+struct WaitRow {
+  LeaveReason reason = 0;
+  std::vector<std::string> frames;  // from the innermost
+  WaitTimes times;
+  std::vector<WakerRow> wakers;  // by time blocked, then names
+};
+
+// A thread, or all of equal names.
+struct ThreadRow {
+  std::string process;
+  std::string thread;
+  ThreadTimes times;
+  std::vector<WaitRow> waits;  // by time, then frames
+
+  uint64_t off() const { return times.runnable + times.blocked; }
+};
+
+// By time without processor, then names. Left out are threads and waits with less than clip
+// nanoseconds in all, and of what is left wakers of less.
+std::vector<ThreadRow> make_thread_rows(const OffCpu& off_cpu, const StringTable& names,
+                                        uint64_t clip);
+
+const char* reason_word(LeaveReason reason);  // "sleeping"
+
+}  // namespace post
+
+#endif  // POST_OFF_CPU_ROWS_H

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What stands above and below the lines of an arc.
+#ifndef POST_REPORT_ARC_H
+#define POST_REPORT_ARC_H
+
+#include <string>
+
+#include "arc/arc.h"
+#include "arc/arc_totals.h"
+#include "summary.h"
+
+namespace post {
+
+// The head has the same length whatever the totals are: it is written twice, first to have its
+// place, and again when they are known.
+std::string arc_head(const TraceFile& file, const ArcOptions& options, const ArcTotals& totals);
+
+std::string arc_end(const Summary& summary, const ArcTotals& totals);
+
+}  // namespace post
+
+#endif  // POST_REPORT_ARC_H

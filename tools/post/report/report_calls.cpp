@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// tprof.tree and tprof.folded: ticks by the calls that led to them.
+#include "report_calls.h"
+
+#include <fmt/format.h>
+
+#include "call_rows.h"
+#include "report_head.h"
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+std::string title(const char* name) {
+  return fmt::format("\n{}    )) {}\n{}", banner, name, banner);
+}
+
+std::string tree_rows(const Summary& summary) {
+  const uint64_t all = summary.calls->ticks();
+  std::string text = title("Call_Tree") + "\n LAB      INCL    %%%      EXCL    %%%   NAMES\n\n";
+  uint32_t depth = 0;
+  for (const CallRow& row : make_call_rows(*summary.calls, clip_ticks(summary))) {
+    if (row.depth < depth) text += '\n';
+    depth = row.depth;
+    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}\n", kind_label(row.kind),
+                        row.inclusive, percent(row.inclusive, all), row.exclusive,
+                        percent(row.exclusive, all), std::string(row.depth, ' '), row.name);
+  }
+  return text;
+}
+
+std::string function_rows(const Summary& summary) {
+  const uint64_t all = summary.calls->ticks();
+  std::string text =
+      title("Callers_Function_Callees") + "\n LAB      INCL    %%%      EXCL    %%%   NAMES\n";
+  const auto edge = [&](const char* label, uint64_t ticks, const std::string& name) {
+    return fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:>6}    {}\n", label, ticks, percent(ticks, all),
+                       "", "", name);
+  };
+  for (const FunctionRow& row : make_function_rows(*summary.calls, clip_ticks(summary))) {
+    text += '\n';
+    if (row.outermost != 0) text += edge("FROM", row.outermost, "(the beginning of the stack)");
+    for (const CallEdge& caller : row.callers) text += edge("FROM", caller.ticks, caller.name);
+    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}\n", "FUN", row.inclusive,
+                        percent(row.inclusive, all), row.exclusive, percent(row.exclusive, all),
+                        row.name);
+    for (const CallEdge& callee : row.callees) text += edge("TO", callee.ticks, callee.name);
+  }
+  return text;
+}
+
+std::string share(uint64_t part, uint64_t whole) {
+  return fmt::format("{} of {} ({:.2f} %)", part, whole, percent(part, whole));
+}
+
+}  // namespace
+
+std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* what) {
+  const uint64_t all = stacks.with() + stacks.without;
+  std::vector<LeadAndText> sentences = {
+      {"Stacks", fmt::format("{} {} have one.", share(stacks.with(), all), what)}};
+  const auto add = [&](const char* lead, uint64_t count, const char* text) {
+    if (count != 0) sentences.push_back({lead, share(count, all) + text});
+  };
+  add("Without a stack", stacks.without, " have none: no callers are known for them.");
+  add("Unreadable stacks", stacks.unreadable,
+      " of all are longer than the record that holds them, and not used.");
+  if (stacks.with() == 0) return sentences;
+  sentences.push_back(
+      {"Whole stacks", fmt::format("{} reach the start of their thread; {} broken, {} cut.",
+                                   share(stacks.whole, stacks.with()), stacks.broken, stacks.cut)});
+  const auto add_part = [&](const char* lead, uint64_t count, const char* text) {
+    if (count != 0) sentences.push_back({lead, share(count, stacks.with()) + text});
+  };
+  add_part(
+      "Broken kernel stacks", stacks.kernel_broken,
+      " do not reach where the kernel was entered; outer callers are missing, and [broken]_[k] "
+      "stands in their place.");
+  add_part("Broken user stacks", stacks.user_broken,
+           " do not reach the start of their thread, as in code that was compiled without frame "
+           "pointers; outer callers are missing, and [broken] stands in their place.");
+  add_part("Cut kernel stacks", stacks.kernel_cut,
+           " were deeper than was asked for (swtrace stacks -depth); outer callers are missing, "
+           "and [cut]_[k] stands in their place.");
+  add_part("Cut user stacks", stacks.user_cut,
+           " were deeper than was asked for (swtrace stacks -depth); outer callers are missing, "
+           "and [cut] stands in their place.");
+  return sentences;
+}
+
+bool write_tree(const Summary& summary, Sink& sink) {
+  std::string text = report_head(summary, "Tprof Call Tree");
+  for (const auto& [lead, what] : stack_sentences(summary.calls->stacks(), "ticks"))
+    text += sentence(lead, what);
+  text += '\n' + tick_totals(summary);
+  const bool good = sink.write(text);
+  return sink.write(tree_rows(summary)) && sink.write(function_rows(summary)) &&
+         sink.write(fmt::format("\n{}    End of Reports\n{}\n", banner, banner) +
+                    report_end(summary)) &&
+         good;
+}
+
+bool write_folded(const Summary& summary, Sink& sink) {
+  bool good = true;
+  for (const std::string& line : make_folded_lines(*summary.calls)) good = sink.write(line) && good;
+  return good;
+}
+
+}  // namespace post

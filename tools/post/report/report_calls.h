@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// tprof.tree and tprof.folded: ticks by the calls that led to them.
+#ifndef POST_REPORT_CALLS_H
+#define POST_REPORT_CALLS_H
+
+#include <string>
+#include <vector>
+
+#include "read/losses.h"
+#include "summary.h"
+#include "text/sink.h"
+
+namespace post {
+
+// Sentences on how complete the stacks of what ("ticks") are.
+std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* what);
+
+// False when something could not be written. Of a summary with calls.
+bool write_tree(const Summary& summary, Sink& sink);
+bool write_folded(const Summary& summary, Sink& sink);
+
+}  // namespace post
+
+#endif  // POST_REPORT_CALLS_H

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What stands above all text reports.
+#include "report_head.h"
+
+#include <fmt/format.h>
+
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+std::string or_unknown(uint64_t value) {
+  return value == 0 ? "unknown" : std::to_string(value);
+}
+
+std::string label(std::string_view name, std::string_view value) {
+  return fmt::format("{:>20}  {}\n", name, value);
+}
+
+std::string platform_text(const TraceInfo& info) {
+  if (!info.platform.empty()) return info.platform;
+  if (info.kernel.empty() && info.machine.empty()) return "unknown";
+  return fmt::format("Linux {} {}", info.kernel, info.machine);
+}
+
+std::string facts(const Summary& summary, uint64_t time) {
+  const uint64_t milliseconds = time / 1'000'000 + (time % 1'000'000 >= 500'000);
+  return label("Processors", or_unknown(summary.file.cpus)) +
+         label("ProcessorSpeed", or_unknown(processor_speed(summary))) +
+         label("TraceCycles", std::to_string(time)) +
+         label("TraceTime", fmt::format("{}.{:03}(sec)", milliseconds / 1000, milliseconds % 1000));
+}
+
+std::string mode_line(const Summary& summary) {
+  if (summary.event_based())
+    return fmt::format(" Event-based mode, ticks every {} {}\n",
+                       or_unknown(events_per_tick(summary)), event_name(summary));
+  const uint64_t distance = tick_distance(summary);
+  if (distance == 0) return " Time-based mode\n";
+  return fmt::format(" Time-based mode, ticks every {} microseconds (~{} ticks/sec)\n",
+                     (distance + 500) / 1000, (1'000'000'000 + distance / 2) / distance);
+}
+
+std::string source_text(const TraceInfo& info) {
+  if (info.source == "driver") return "driver (the pitrace module)";
+  if (info.source == "perf") return "perf (perf_event_open, without the pitrace module)";
+  return info.source.empty() ? "unknown" : info.source;
+}
+
+std::string scope_text(const TraceInfo& info) {
+  if (info.scope == "system") return "the whole system";
+  if (info.scope == "process") return fmt::format("process {} and its children only", info.pid);
+  return info.scope.empty() ? "unknown" : info.scope;
+}
+
+std::string origin(const Summary& summary) {
+  const TraceInfo& info = summary.file.info;
+  std::string text = sentence("Source", source_text(info)) + sentence("Scope", scope_text(info));
+  if (!info.clock.empty()) text += sentence("Clock", info.clock);
+  for (const std::string& what : info.cannot_see) text += sentence("Cannot see", what);
+  for (const std::string& note : info.notes) text += sentence("Note", note);
+  for (const std::string& what : selection_texts(summary.options.selection))
+    text += sentence("Only", what);
+  for (const auto& [lead, what] : loss_sentences(summary.file, summary.losses))
+    text += sentence(lead, what);
+  if (summary.damage.any())
+    text += sentence(
+        "Damaged",
+        fmt::format("the trace file{}, in {} places ({} bytes not used); see "
+                    "the end of this report.",
+                    summary.damage.in_other_files() ? " or a log of names that belongs to it" : "",
+                    summary.damage.places(), summary.damage.bytes()));
+  return text;
+}
+
+std::string title_lines(const Summary& summary, const std::string& title, uint64_t time) {
+  return fmt::format("<pre>\n {}\n\n", title) +
+         sentence("Platform", platform_text(summary.file.info)) + '\n' + facts(summary, time) +
+         '\n';
+}
+
+}  // namespace
+
+std::string report_head(const Summary& summary, const std::string& title) {
+  const uint64_t time = summary.ticks.last_time - summary.ticks.first_time;
+  std::string text = title_lines(summary, title, time);
+  if (summary.options.mode_line) text += mode_line(summary) + '\n';
+  return text + origin(summary);
+}
+
+std::string report_head(const Summary& summary, const std::string& title, uint64_t time) {
+  return title_lines(summary, title, time) + origin(summary);
+}
+
+std::string report_end(const Summary& summary) {
+  std::string text;
+  for (const std::string& message : summary.damage.messages()) text += sentence("Damaged", message);
+  const uint64_t more = summary.damage.places() - summary.damage.messages().size();
+  if (more != 0) text += sentence("Damaged", fmt::format("and {} more places", more));
+  for (const std::string& note : summary.symbol_notes) text += sentence("Symbols", note);
+  return text + "</pre>\n";
+}
+
+std::string clip_text(const Summary& summary) {
+  const double clip = summary.options.clip_percent;
+  const std::string tenths = fmt::format("{:.1f}", clip);
+  return std::stod(tenths) == clip ? tenths : fmt::format("{}", clip);
+}
+
+std::string tick_totals(const Summary& summary) {
+  return fmt::format(" TOTAL TICKS {:>14}\n (Clipping Level : {} % {} Ticks)\n",
+                     summary.ticks.ticks, clip_text(summary), clip_ticks(summary));
+}
+
+}  // namespace post

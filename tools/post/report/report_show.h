@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// post.show: every record as one line of text.
+#ifndef POST_REPORT_SHOW_H
+#define POST_REPORT_SHOW_H
+
+#include <memory>
+
+#include "read/stream.h"
+#include "read/subscriber.h"
+#include "text/sink.h"
+
+namespace post {
+
+class ShowReport final : public Subscriber {
+ public:
+  // raw: a line with the record's words in hex precedes each. The sink must outlive this.
+  ShowReport(Sink& sink, bool raw);
+
+  // Writes the line of the stream's record.
+  void add(const Stream& stream);
+  void subscribe(Subscriptions& to) { to.add_to_every_major(*this); }
+  bool take(const Arrival& arrival) override {
+    if (arrival.in_range) add(arrival.stream);
+    return true;
+  }
+  // Hands everything to the sink; false when something could not be written.
+  bool finish();
+  bool good() const { return good_; }
+
+ private:
+  void put(char c) { *at_++ = c; }
+  void put_hex(uint32_t value);
+  void put_hex8(uint32_t value);
+  template <unsigned base>
+  void put_right(uint64_t value, unsigned width);
+  void put_raw(const pi::RecordView& record);
+  void put_strings(const pi::RecordView& record);
+  void put_escaped(std::string_view text);
+  void flush();
+
+  Sink& sink_;
+  const bool raw_;
+  bool good_ = true;
+  std::unique_ptr<char[]> buffer_;
+  char* at_;
+};
+
+}  // namespace post
+
+#endif  // POST_REPORT_SHOW_H

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The frames of call stacks: from return addresses to functions.
+#include "frames.h"
+
+#include "stack_starts.h"
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+bool is_kernel_address(uint64_t address) {
+  return address >> 63 != 0;
+}
+
+// The end that a stack's flags say.
+StackEnd end_of(bool broken, bool cut, StackEnd otherwise) {
+  return broken ? StackEnd::broken : cut ? StackEnd::cut : otherwise;
+}
+
+}  // namespace
+
+StackSource stack_source(const TraceInfo& info) {
+  return {info.stacks != "user", info.stacks != "kernel", info.source == "driver"};
+}
+
+StackEnd JudgedStack::both() const {
+  for (const StackEnd end : {StackEnd::broken, StackEnd::cut})
+    if (kernel == end || user == end) return end;
+  return StackEnd::whole;
+}
+
+void StackCounts::add(const pi::RecordView& record, uint32_t first, const pi::StackView& stack,
+                      const JudgedStack& judged) {
+  if (!stack.exists()) {
+    ++without;
+    if (record.int_count() > first) ++unreadable;
+    return;
+  }
+  const StackEnd both = judged.both();
+  ++(both == StackEnd::broken ? broken : both == StackEnd::cut ? cut : whole);
+  if (judged.kernel == StackEnd::broken) ++kernel_broken;
+  if (judged.user == StackEnd::broken) ++user_broken;
+  if (judged.kernel == StackEnd::cut) ++kernel_cut;
+  if (judged.user == StackEnd::cut) ++user_cut;
+}
+
+Frames::Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
+               StackSource source, size_t places)
+    : names_(names),
+      main_(names.intern("main")),
+      source_(source),
+      resolver_(symbolizer, names, options, places),
+      sites_(symbolizer, places) {}
+
+FrameId Frames::intern(const Frame& frame) {
+  const uint32_t kind =
+      static_cast<uint32_t>(frame.found) << 2 | (frame.marker ? 2 : 0) | (frame.kernel ? 1 : 0);
+  const uint32_t place =
+      known_.child(known_.child(known_.child(PathTree::root, frame.module), frame.symbol), kind);
+  if (known_ids_.size() <= place) known_ids_.resize(place + 1);
+  if (known_ids_[place] == 0) {
+    frames_.push_back(frame);
+    const std::string& symbol = names_.text(frame.symbol);
+    if (frame.found == Found::symbol && !frame.marker)
+      frames_.back().start =
+          frame.kernel ? kernel_start(symbol) : user_start(symbol, names_.text(frame.module));
+    known_ids_[place] = static_cast<FrameId>(frames_.size());  // one more, so that 0 is none
+  }
+  return known_ids_[place] - 1;
+}
+
+Frames::Put Frames::put(PathTree& tree, uint32_t below, const Process& process, uint64_t address,
+                        bool kernel, uint64_t time) {
+  const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
+  const FrameId function = intern({place.module, place.symbol, place.found, kernel});
+  below = tree.child(below, function);
+  for (const NameId inlined : resolver_.inlined(place))
+    below = tree.child(below, intern({place.module, inlined, place.found, kernel}));
+  return {below, function};
+}
+
+FrameId Frames::at(const Process& process, uint64_t address, bool kernel, uint64_t time) {
+  const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
+  return intern({place.module, place.symbol, place.found, kernel});
+}
+
+// The call stands before the address to which it returns, which can be another function's.
+uint64_t Frames::address_of(const pi::StackView& stack, uint32_t i, bool in_kernel) {
+  const bool exact = in_kernel && i == stack.kernel_frames();
+  return stack.frame(i) - (exact ? 0 : 1);
+}
+
+bool Frames::is_main(FrameId id) const {
+  return frames_[id].found == Found::symbol && !frames_[id].kernel && frames_[id].symbol == main_;
+}
+
+// The module asks the kernel's unwinder whether it came to its end. perf does not: its call chain
+// ends alike where the kernel was entered and where the unwinder could not go on, so that only the
+// name of the outermost function shows which it was. One without a name is not known to be an
+// entry.
+void Frames::judge_kernel(JudgedStack& judged, const pi::StackView& stack, const Process& process,
+                          uint64_t time, std::optional<FrameId> leaf) {
+  const bool broken = (stack.flags() & PITRACE_STACK_KERNEL_BROKEN) != 0;
+  const bool cut = (stack.flags() & PITRACE_STACK_KERNEL_CUT) != 0;
+  std::optional<FrameId> outermost = leaf;
+  while (judged.kernel_frames < stack.kernel_frames() &&
+         is_kernel_address(stack.frame(judged.kernel_frames)))
+    outermost = at(process, stack.frame(judged.kernel_frames++) - 1, true, time);
+  if (!outermost && !broken && !cut) return;
+  const bool entered = outermost && frames_[*outermost].start == StartKind::start;
+  const bool invalid = judged.kernel_frames != stack.kernel_frames();
+  judged.kernel = end_of(broken || invalid, cut,
+                         entered || source_.kernel_end_known ? StackEnd::whole : StackEnd::broken);
+}
+
+// From the innermost frame on, up to where the thread starts or to what is no return address. Code
+// that starts threads keeps no frame pointers: beyond it only other such code counts.
+void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in_kernel,
+                        const Process& process, uint64_t time, std::optional<FrameId> leaf) {
+  const uint32_t first = stack.kernel_frames();
+  const bool has_leaf = leaf && !in_kernel;
+  // Of the frame before; "main" alone is no start, as what calls it shows where the program begins.
+  bool is_start = has_leaf && frames_[*leaf].start == StartKind::start;
+  bool after_main = has_leaf && is_main(*leaf);
+  bool invalid = false;
+  for (uint32_t i = first; i < first + stack.user_frames(); ++i) {
+    const uint64_t address = address_of(stack, i, in_kernel);
+    const FrameId id = at(process, address, false, time);
+    const Frame& frame = frames_[id];
+    bool starts = frame.start == StartKind::start;
+    if (!in_kernel || i != first) {
+      const std::string& module = names_.text(frame.module);
+      const Place& place = resolver_.find(process, *process.maps_version, address, true, time);
+      const ReturnSite site = sites_.at(
+          process,
+          {frame.found, module, names_.text(frame.symbol), place.narrow, place.code_id != 0},
+          stack.frame(i), time);
+      invalid = site == ReturnSite::invalid;
+      if (invalid) break;
+      // What main() returns to is where the program begins, also where it has no name.
+      starts = starts || frame.start == StartKind::clone || site == ReturnSite::thread_start ||
+               (after_main && frame.found == Found::no_symbol && is_c_library(module));
+    }
+    if (is_start && !starts) break;
+    is_start = starts;
+    after_main = is_main(id);
+    ++judged.user_frames;
+  }
+  if (is_start) {
+    judged.user = StackEnd::whole;
+    return;
+  }
+  const bool broken = (stack.flags() & PITRACE_STACK_USER_BROKEN) != 0;
+  const bool cut = (stack.flags() & PITRACE_STACK_USER_CUT) != 0;
+  // A thread of the kernel's has none.
+  if (stack.user_frames() == 0 && in_kernel && !broken && !cut) return;
+  judged.user = end_of(invalid || broken, cut, StackEnd::broken);
+}
+
+JudgedStack Frames::judge(const pi::StackView& stack, bool in_kernel, const Process& process,
+                          uint64_t time, std::optional<FrameId> leaf) {
+  JudgedStack judged;
+  if (!stack.exists()) return judged;
+  if (source_.kernel && in_kernel) judge_kernel(judged, stack, process, time, leaf);
+  if (source_.user) judge_user(judged, stack, in_kernel, process, time, leaf);
+  return judged;
+}
+
+uint32_t Frames::put_marker(PathTree& tree, uint32_t below, StackEnd end, bool kernel) {
+  if (end != StackEnd::broken && end != StackEnd::cut) return below;
+  const NameId text = names_.intern(end == StackEnd::cut ? "[cut]" : "[broken]");
+  return tree.child(below, intern({no_name, text, Found::symbol, kernel, true}));
+}
+
+uint32_t Frames::put(PathTree& tree, uint32_t below, const pi::StackView& stack,
+                     const JudgedStack& judged, bool in_kernel, const Process& process,
+                     uint64_t time) {
+  const uint32_t first = stack.kernel_frames();
+  below = put_marker(tree, below, judged.user, false);
+  for (uint32_t i = first + judged.user_frames; i-- > first;)
+    below = put(tree, below, process, address_of(stack, i, in_kernel), false, time).place;
+  below = put_marker(tree, below, judged.kernel, true);
+  for (uint32_t i = judged.kernel_frames; i-- > 0;)
+    below = put(tree, below, process, address_of(stack, i, in_kernel), true, time).place;
+  return below;
+}
+
+std::string Frames::name(FrameId id) const {
+  const Frame& frame = frames_[id];
+  if (frame.marker) return names_.text(frame.symbol) + (frame.kernel ? "_[k]" : "");
+  return names_.text(frame.symbol) + ":" + names_.text(frame.module);
+}
+
+std::string Frames::folded_name(FrameId id) const {
+  const Frame& frame = frames_[id];
+  const std::string& module = names_.text(frame.module);
+  std::string name = "[unknown]";
+  if (frame.found == Found::symbol)
+    name = folded_text(names_.text(frame.symbol));
+  else if (frame.found == Found::no_symbol)
+    name = "[" + folded_text(module.substr(module.rfind('/') + 1)) + "]";
+  return name + (frame.kernel ? "_[k]" : "");
+}
+
+std::string folded_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == ';')
+      out += "\\x3b";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace post

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// The frames of call stacks: from return addresses to functions.
+#ifndef POST_FRAMES_H
+#define POST_FRAMES_H
+
+#include <pi/decode.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "read/trace_info.h"
+#include "resolver.h"
+#include "return_sites.h"
+#include "stack_starts.h"
+#include "text/path_tree.h"
+
+namespace post {
+
+// A function of one module, or what an address is shown as where none is known.
+struct Frame {
+  NameId module = no_name;
+  NameId symbol = no_name;
+  Found found = Found::no_module;
+  bool kernel = false;
+  bool marker = false;  // no function: stands for the callers that a stack lacks
+  StartKind start = StartKind::none;
+};
+
+using FrameId = uint32_t;
+
+// Which parts of stacks a trace has, and what is known of their ends.
+struct StackSource {
+  bool kernel = true;  // recorded
+  bool user = true;
+  bool kernel_end_known = false;  // flags say whether the kernel's unwinder came to its end
+};
+StackSource stack_source(const TraceInfo& info);
+
+// How a part of a stack ends: at the start of its thread (of the kernel's: where it was entered),
+// too early, or at the depth that was asked for.
+enum class StackEnd : uint8_t { absent, whole, broken, cut };
+
+// How far a stack can be trusted, and how its parts end.
+struct JudgedStack {
+  uint32_t kernel_frames = 0;  // the innermost so many
+  uint32_t user_frames = 0;
+  StackEnd kernel = StackEnd::absent;
+  StackEnd user = StackEnd::absent;
+
+  StackEnd both() const;  // whole when no part is broken or cut
+};
+
+// How complete stacks were.
+struct StackCounts {
+  // Records with a stack: each is one of the three.
+  uint64_t whole = 0;
+  uint64_t broken = 0;
+  uint64_t cut = 0;
+  uint64_t with() const { return whole + broken + cut; }
+  uint64_t without = 0;     // records that carry none
+  uint64_t unreadable = 0;  // of these: the stack's length is not that of its record
+  // Parts of stacks: a stack can have one of the kernel and one of the user.
+  uint64_t kernel_broken = 0;
+  uint64_t user_broken = 0;
+  uint64_t kernel_cut = 0;
+  uint64_t user_cut = 0;
+
+  // first: the int of the record at which a stack begins.
+  void add(const pi::RecordView& record, uint32_t first, const pi::StackView& stack,
+           const JudgedStack& judged);
+};
+
+// Frames as small numbers, and the place of a stack in a tree of them.
+class Frames {
+ public:
+  // Both must outlive this. places: of the cache, a power of two.
+  Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options, StackSource source,
+         size_t places);
+
+  // The function at an address, whatever is inlined there.
+  FrameId at(const Process& process, uint64_t address, bool kernel, uint64_t time);
+
+  // Puts the function at an address, and what is inlined there, below a place of the tree; gives
+  // the place of the innermost, and the function itself.
+  struct Put {
+    uint32_t place;
+    FrameId function;
+  };
+  Put put(PathTree& tree, uint32_t below, const Process& process, uint64_t address, bool kernel,
+          uint64_t time);
+
+  // Where a stack ends. in_kernel: its thread was in the kernel, so that the first of the user's
+  // frames is where it left the program, no return address. leaf: the innermost frame, where that
+  // is not in the stack.
+  JudgedStack judge(const pi::StackView& stack, bool in_kernel, const Process& process,
+                    uint64_t time, std::optional<FrameId> leaf = {});
+
+  // Puts a stack below a place of the tree, the outermost frame first; gives the place of the
+  // innermost. "[broken]" or "[cut]" stands where callers are missing.
+  uint32_t put(PathTree& tree, uint32_t below, const pi::StackView& stack,
+               const JudgedStack& judged, bool in_kernel, const Process& process, uint64_t time);
+
+  const Frame& frame(FrameId id) const { return frames_[id]; }
+  size_t size() const { return frames_.size(); }
+
+  // "main:/bin/app"; "NoSymbols:/bin/app"; "[broken]", of the kernel's part "[broken]_[k]".
+  std::string name(FrameId id) const;
+  // As flame graphs have it: "main", "[app]" without a symbol, "[unknown]" without a module; of the
+  // kernel with _[k] behind it. Without what the folded form gives a meaning.
+  std::string folded_name(FrameId id) const;
+
+ private:
+  FrameId intern(const Frame& frame);
+  // Where the call of the stack's frame number i stands.
+  static uint64_t address_of(const pi::StackView& stack, uint32_t i, bool in_kernel);
+  void judge_kernel(JudgedStack& judged, const pi::StackView& stack, const Process& process,
+                    uint64_t time, std::optional<FrameId> leaf);
+  void judge_user(JudgedStack& judged, const pi::StackView& stack, bool in_kernel,
+                  const Process& process, uint64_t time, std::optional<FrameId> leaf);
+  bool is_main(FrameId id) const;
+  uint32_t put_marker(PathTree& tree, uint32_t below, StackEnd end, bool kernel);
+
+  StringTable& names_;
+  const NameId main_;
+  const StackSource source_;
+  Resolver resolver_;
+  ReturnSites sites_;
+  std::vector<Frame> frames_;
+  PathTree known_;                  // module, symbol, how it was found
+  std::vector<FrameId> known_ids_;  // by place of known_
+};
+
+// The text without line ends and semicolons, which folded stacks are made of.
+std::string folded_text(std::string_view text);
+
+}  // namespace post
+
+#endif  // POST_FRAMES_H

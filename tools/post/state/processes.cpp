@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Processes, threads and their names by time.
+#include "processes.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "read/budgets.h"
+#include "text/labels.h"
+
+namespace post {
+
+Processes::Processes(Symbolizer& symbolizer, StringTable& names)
+    : symbolizer_(symbolizer), names_(names) {}
+
+void Processes::add_fallback_name(uint32_t pid, std::string_view name) {
+  fallback_names_.try_emplace(pid, names_.intern(name));
+}
+
+Process& Processes::entry(uint32_t pid) {
+  const auto [place, added] = processes_.try_emplace(pid);
+  if (added) {
+    place->second.pid = pid;
+    place->second.names_version = ++last_version_;
+    place->second.maps_version = std::make_shared<uint32_t>(++last_version_);
+  }
+  return place->second;
+}
+
+const Process& Processes::find_slowly(uint32_t pid) {
+  const Process& process = entry(pid);
+  recent_[pid % recent_.size()] = &process;
+  return process;
+}
+
+NameId Processes::process_name(const Process& process) const {
+  if (process.name != no_name) return process.name;
+  const auto fallback = fallback_names_.find(process.pid);
+  return fallback == fallback_names_.end() ? no_name : fallback->second;
+}
+
+NameId Processes::thread_name(const Process& process, uint32_t tid) const {
+  if (process.pid == idle_pid || process.pid == exited_pid) return no_name;
+  const auto own = threads_.find(tid);
+  if (own != threads_.end() && own->second.pid == process.pid) return own->second.name;
+  return process_name(process);
+}
+
+void Processes::ensure(Process& process, uint64_t time) {
+  if (process.known) return;
+  process.known = true;
+  begin_life(process, 0);
+  symbolizer_.create(time, process.pid);
+}
+
+void Processes::begin_life(Process& process, uint32_t parent) {
+  process.life = &lives_.emplace_back();
+  process.life->pid = process.pid;
+  process.jit_dumps = 0;
+  process.life->parent = parent;
+  forget_runtime(process);
+}
+
+// It is asked again before the next tick.
+void Processes::forget_runtime(Process& process) {
+  process.told_until = 0;
+  process.asked = false;
+  process.starts.clear();
+}
+
+// What the runtime told since: names of code and of threads that hold from now on.
+void Processes::take_in(uint32_t pid, uint64_t time) {
+  if (before_change_) before_change_();
+  Process& process = entry(pid);
+  if (!process.asked) ask_runtime(process);
+  size_t taken = 0;
+  for (; taken < process.starts.size() && process.starts[taken].time <= time; ++taken)
+    name_thread(process, process.starts[taken]);
+  process.starts.erase(process.starts.begin(),
+                       process.starts.begin() + static_cast<ptrdiff_t>(taken));
+  const uint64_t code = symbolizer_.next_code_change(time, pid);
+  process.told_until = process.starts.empty() ? code : std::min(code, process.starts.front().time);
+  *process.maps_version = ++last_version_;
+}
+
+void Processes::ask_runtime(Process& process) {
+  process.asked = true;
+  if (process.pid == idle_pid || process.pid == exited_pid || !process.life) return;
+  const Life& life = *process.life;
+  const ProcessIds ids{process.pid, life.inner_pid, life.pid_namespace};
+  symbolizer_.look_for_logs(ids);
+  process.starts = symbolizer_.thread_starts(ids);
+  if (life.inner_pid == 0) return;
+  std::map<uint32_t, uint32_t> outer{{life.inner_pid, process.pid}};
+  for (const auto& [tid, inner] : life.inner_threads) outer.emplace(inner, tid);
+  for (pi::ThreadStart& start : process.starts) {
+    const auto known = outer.find(start.tid);
+    start.tid = known == outer.end() ? 0 : known->second;
+  }
+}
+
+void Processes::name_thread(Process& process, const pi::ThreadStart& start) {
+  if (start.tid == 0) return;
+  threads_[start.tid] = {process.pid, names_.intern(start.name), true};
+  process.names_version = ++last_version_;
+}
+
+void Processes::rename(Process& process, NameId name) {
+  process.name = name;
+  process.life->name = name;
+  process.names_version = ++last_version_;
+  // The main thread's name and the process's are one and the same; this is the newer one.
+  threads_.erase(process.pid);
+}
+
+bool Processes::apply(const pi::RecordView& record, uint64_t time) {
+  switch (record.minor()) {
+    case PITRACE_MTE_MODULE:
+      return apply_module(record, time);
+    case PITRACE_MTE_NAME:
+    case PITRACE_MTE_THREAD_NAME:
+      return apply_name(record, time);
+    case PITRACE_MTE_PARENT:
+    case PITRACE_MTE_CREATE:
+    case PITRACE_MTE_CREATE_THREAD:
+      return apply_link(record, time);
+    case PITRACE_MTE_INNER:
+      return apply_inner(record, time);
+    case PITRACE_MTE_JITTED:
+      if (record.int_count() < PITRACE_JITTED_INTS) return false;
+      symbolizer_.expect_log(record.int_at(PITRACE_JITTED_PID));
+      return true;
+    default:
+      // Ends of processes and threads change nothing: ticks may follow them. What is unmapped has
+      // its name until something else is mapped there: not every source tells. Others are not ours.
+      return true;
+  }
+}
+
+bool Processes::apply_module(const pi::RecordView& record, uint64_t time) {
+  pi::ModuleEntry module;
+  if (!pi::decode_module(record, module)) return false;
+  if (module.pid == idle_pid && module.size == 0) return true;  // announces the kernel
+  Process& process = entry(module.pid);
+  ensure(process, time);
+  if (!symbolizer_.add_module(time, module)) return false;
+  if (is_jit_dump(std::string(module.name)) && process.jit_dumps++ < budgets::jit_dumps_of_process)
+    forget_runtime(process);
+  *process.maps_version = ++last_version_;
+  return true;
+}
+
+bool Processes::apply_name(const pi::RecordView& record, uint64_t time) {
+  pi::NameEntry name;
+  if (!pi::decode_name(record, name)) return false;
+  Process& process = entry(name.pid);
+  ensure(process, time);
+  const NameId id = names_.intern(name.name);
+  if (record.minor() == PITRACE_MTE_NAME) {
+    symbolizer_.set_name(time, name.pid, name.name);
+    rename(process, id);
+    process.life->bits = name.is_32_bit ? 32 : 64;
+  } else {
+    Thread& thread = threads_[name.tid];
+    if (thread.by_runtime && thread.pid == name.pid) return true;
+    thread = {name.pid, id, false};
+    process.names_version = ++last_version_;
+  }
+  return true;
+}
+
+bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
+  pi::LinkEntry link;
+  if (!pi::decode_link(record, link)) return false;
+  if (record.minor() == PITRACE_MTE_PARENT)
+    return record.int_count() >= 2 && apply_parent(link, time);
+  Process& process = entry(link.pid);
+  if (record.minor() == PITRACE_MTE_CREATE) {
+    begin_image(process, time);
+    return true;
+  }
+  ensure(process, time);
+  begin_thread(process, link.other, link.creator, time);
+  return record.int_count() >= 2;
+}
+
+// A new thread has the name of its creator, and keeps it when that is renamed. Where the creator is
+// not known, or a thread id is used again, it has none of its own until a record tells.
+void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time) {
+  const NameId before = thread_name(process, tid);
+  const NameId name = creator == 0 ? no_name : thread_name(process, creator);
+  if (name == no_name)
+    threads_.erase(tid);
+  else
+    threads_[tid] = {process.pid, name, false};
+  // The runtime tells of it when it runs already, but soon.
+  constexpr uint64_t soon = 1'000'000'000;
+  for (const pi::ThreadStart& start : process.starts)
+    if (start.tid == tid && start.time - time < soon) {
+      name_thread(process, start);
+      return;
+    }
+  if (thread_name(process, tid) != before) process.names_version = ++last_version_;
+}
+
+bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
+  pi::InnerEntry inner;
+  if (!pi::decode_inner(record, inner)) return false;
+  Process& process = entry(inner.pid);
+  ensure(process, time);
+  Life& life = *process.life;
+  // Its logs are called by the id that it sees.
+  if (inner.inner_pid != life.inner_pid) forget_runtime(process);
+  life.pid_namespace = inner.pid_namespace;
+  life.inner_pid = inner.inner_pid;
+  if (inner.tid != inner.pid && inner.inner_tid != 0)
+    life.inner_threads.insert_or_assign(inner.tid, inner.inner_tid);
+  return true;
+}
+
+void Processes::begin_image(Process& process, uint64_t time) {
+  ensure(process, time);
+  symbolizer_.exec(time, process.pid);
+  rename(process, process.name);
+  process.maps_version = std::make_shared<uint32_t>(++last_version_);
+}
+
+bool Processes::apply_parent(const pi::LinkEntry& link, uint64_t time) {
+  if (link.pid == link.other) return false;
+  Process& child = entry(link.pid);
+  if (link.flags == PITRACE_PARENT_EXISTING) {
+    ensure(child, time);
+    // Of one whose fork was recorded, the parent may be gone and this be who it was left to.
+    if (child.life->parent == 0) child.life->parent = link.other;
+    return true;
+  }
+  Process& parent = entry(link.other);
+  ensure(parent, time);
+  const uint32_t bits = parent.life->bits;
+  child.known = true;
+  begin_life(child, link.other);
+  child.life->bits = bits;
+  // The child is called as the thread that forked it.
+  rename(child, link.creator == 0 ? process_name(parent) : thread_name(parent, link.creator));
+  if (link.flags == PITRACE_PARENT_CLONE) {
+    symbolizer_.clone(time, link.other, link.pid);
+    child.maps_version = parent.maps_version;
+  } else {
+    symbolizer_.fork(time, link.other, link.pid);
+    child.maps_version = std::make_shared<uint32_t>(++last_version_);
+  }
+  return true;
+}
+
+}  // namespace post

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Processes, threads and their names as of the time of the record last applied; tells the
+// symbolizer what happens to address spaces.
+#ifndef POST_PROCESSES_H
+#define POST_PROCESSES_H
+
+#include <pi/decode.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "read/subscriber.h"
+#include "symbolizer.h"
+#include "text/string_table.h"
+
+namespace post {
+
+// One process, from its start or from when the trace first tells of it. 0: not known.
+struct Life {
+  uint32_t pid = 0;
+  uint32_t parent = 0;     // who forked it; of one that ran before the trace, its parent then
+  NameId name = no_name;   // its last
+  uint32_t bits = 0;       // 32 or 64
+  uint32_t inner_pid = 0;  // its id in a pid namespace of its own
+  uint32_t pid_namespace = 0;
+  std::map<uint32_t, uint32_t> inner_threads;  // tid to tid inside
+};
+
+// What one process id means at the moment.
+struct Process {
+  uint32_t pid = 0;
+  NameId name = no_name;
+  bool known = false;  // a record has told of it
+  // Numbers that were never used before, for every change: of the names of the process and its
+  // threads, and of what is mapped. A clone shares the latter with its cloner.
+  uint32_t names_version = 0;
+  std::shared_ptr<uint32_t> maps_version;
+  Life* life = nullptr;
+  // Up to this time what its runtime told of its code and its threads has been taken in.
+  uint64_t told_until = 0;
+  bool asked = false;                        // for that
+  uint32_t jit_dumps = 0;                    // that it mapped
+  std::vector<pi::ThreadStart> starts = {};  // of its threads, by time; what has not been taken in
+};
+
+class Processes final : public Subscriber {
+ public:
+  // Both must outlive this.
+  Processes(Symbolizer& symbolizer, StringTable& names);
+
+  // A name for a process that is used until the trace tells one. The first one stays.
+  void add_fallback_name(uint32_t pid, std::string_view name);
+
+  // Takes in an MTE record; false when it cannot be understood.
+  bool apply(const pi::RecordView& record, uint64_t time);
+  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_MTE}); }
+  bool take(const Arrival& arrival) override { return apply(arrival.record(), arrival.time()); }
+
+  // Never fails: a process the trace has told nothing of has no name. The place stays valid.
+  const Process& find(uint32_t pid) {
+    const Process* recent = recent_[pid % recent_.size()];
+    return recent && recent->pid == pid ? *recent : find_slowly(pid);
+  }
+
+  // To be called before names change by what runtimes told, which at() takes in.
+  void set_before_change(std::function<void()> call) { before_change_ = std::move(call); }
+
+  // The same, with the names that hold at time, which must not run back.
+  const Process& at(uint32_t pid, uint64_t time) {
+    const Process& process = find(pid);
+    if (time >= process.told_until) [[unlikely]]
+      take_in(pid, time);
+    return process;
+  }
+
+  NameId process_name(const Process& process) const;
+  // Of a thread without a name of its own: its process's.
+  NameId thread_name(const Process& process, uint32_t tid) const;
+
+  // All that the trace tells of, by their start.
+  const std::deque<Life>& lives() const { return lives_; }
+
+ private:
+  struct Thread {
+    uint32_t pid = 0;
+    NameId name = no_name;
+    bool by_runtime = false;  // the name is the runtime's, which knows it whole
+  };
+
+  bool apply_module(const pi::RecordView& record, uint64_t time);
+  bool apply_name(const pi::RecordView& record, uint64_t time);
+  bool apply_parent(const pi::LinkEntry& link, uint64_t time);
+  bool apply_link(const pi::RecordView& record, uint64_t time);
+  bool apply_inner(const pi::RecordView& record, uint64_t time);
+  void begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time);
+  void take_in(uint32_t pid, uint64_t time);
+  void ask_runtime(Process& process);
+  static void forget_runtime(Process& process);
+  void name_thread(Process& process, const pi::ThreadStart& start);
+  void begin_life(Process& process, uint32_t parent);
+  void begin_image(Process& process, uint64_t time);
+  void ensure(Process& process, uint64_t time);
+  void rename(Process& process, NameId name);
+  Process& entry(uint32_t pid);
+  const Process& find_slowly(uint32_t pid);
+
+  Symbolizer& symbolizer_;
+  StringTable& names_;
+  std::unordered_map<uint32_t, Process> processes_;  // never erased from: places stay
+  std::unordered_map<uint32_t, Thread> threads_;     // those with a name of their own
+  std::unordered_map<uint32_t, NameId> fallback_names_;
+  std::deque<Life> lives_;  // places stay
+  std::array<const Process*, 1024> recent_{};
+  std::function<void()> before_change_;
+  uint32_t last_version_ = 0;
+};
+
+}  // namespace post
+
+#endif  // POST_PROCESSES_H

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Addresses to names.
+#include "resolver.h"
+
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are counted up from 1
+
+}  // namespace
+
+Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t places)
+    : symbolizer_(symbolizer), names_(names), options_(options), places_(places) {}
+
+uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t time) {
+  const auto frames = symbolizer_.frames(time, process.pid, address);
+  if (frames.size() < 2) return 0;
+  std::vector<NameId> chain;
+  for (size_t i = frames.size() - 1; i-- > 0;)
+    chain.push_back(names_.intern(printable(frames[i].name) + " (inlined)"));
+  const auto [known, added] =
+      known_chains_.try_emplace(std::move(chain), static_cast<uint32_t>(chains_.size()));
+  if (added) chains_.push_back(known->first);
+  return known->second;
+}
+
+const Place& Resolver::find(const Process& process, uint32_t maps_version, uint64_t address,
+                            bool user, uint64_t time) {
+  // Which names an address of the kernel has does not depend on the process.
+  const bool kernel = !user && address >> 63 != 0;
+  const uint32_t version = kernel ? kernel_version : maps_version;
+  const uint64_t hash = (address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull;
+  Place& place = places_[hash >> 32 & (places_.size() - 1)];
+  if (place.maps_version == version && place.address == address) return place;
+  const Lookup lookup = symbolizer_.lookup(time, process.pid, address);
+  // A start behind the address could only come from a damaged file: then the address itself counts.
+  const uint64_t start = lookup.start <= address ? lookup.start : 0;
+  place = {address,
+           start,
+           version,
+           names_.intern(printable(lookup.module) +
+                         (options_.module_width && lookup.module_64 ? "_64" : "")),
+           names_.intern(printable(lookup.symbol)),
+           lookup.found,
+           0,
+           start - lookup.module_start,
+           lookup.code_id,
+           lookup.module_32};
+  if (options_.inlined && place.found == Found::symbol)
+    place.inlined = chain_at(process, address, time);
+  return place;
+}
+
+}  // namespace post

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Addresses to names, with a bounded cache before the symbolizer.
+#ifndef POST_RESOLVER_H
+#define POST_RESOLVER_H
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "processes.h"
+#include "symbolizer.h"
+#include "text/string_table.h"
+
+namespace post {
+
+// What an address stands for. The kernel's are the same for all, under a version of their own.
+struct Place {
+  uint64_t address = 0;
+  uint64_t start = 0;         // that offsets count from
+  uint32_t maps_version = 0;  // 0: none
+  NameId module = no_name;
+  NameId symbol = no_name;
+  Found found = Found::no_module;
+  uint32_t inlined = 0;    // Resolver::inlined()
+  uint64_t in_module = 0;  // the start, counted from the module's
+  uint64_t code_id = 0;    // of code made at run time, see Lookup
+  bool narrow = false;     // code of a 32-bit module
+};
+
+class Resolver {
+ public:
+  struct Options {
+    bool module_width = false;  // names of 64-bit modules end in _64
+    bool inlined = false;       // what was inlined is looked for
+  };
+
+  // Both must outlive this. places: of the cache, a power of two.
+  Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t places);
+
+  // maps_version: of the process when the address was taken. The place stays until the next call.
+  const Place& find(const Process& process, uint32_t maps_version, uint64_t address, bool user,
+                    uint64_t time);
+
+  // The functions inlined at a place, the outermost first; their names say that they are.
+  const std::vector<NameId>& inlined(const Place& place) const { return chains_[place.inlined]; }
+  // The last of them, or the symbol.
+  NameId innermost(const Place& place) const {
+    return place.inlined == 0 ? place.symbol : chains_[place.inlined].back();
+  }
+
+ private:
+  uint32_t chain_at(const Process& process, uint64_t address, uint64_t time);
+
+  Symbolizer& symbolizer_;
+  StringTable& names_;
+  const Options options_;
+  std::vector<Place> places_;
+  std::vector<std::vector<NameId>> chains_{{}};  // number 0: nothing inlined
+  std::map<std::vector<NameId>, uint32_t> known_chains_;
+};
+
+}  // namespace post
+
+#endif  // POST_RESOLVER_H
