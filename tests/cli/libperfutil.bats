@@ -58,7 +58,7 @@ END
     [ "$(wc -w <<<"$structures")" -ge 5 ]
     for name in $structures; do
         grep -q "^struct $name {" "$SOURCE_DIR/tests/support/earlier_perfutil.h"
-        grep -q "$name" "$SOURCE_DIR/tests/unit/libperfutil/struct_size_test.cpp"
+        grep -q "$name" "$SOURCE_DIR/tests/unit/libperfutil/api/struct_size_test.cpp"
     done
 }
 

@@ -20,7 +20,7 @@ elsewhere() {
 @test "only libpi makes temporary files that get another file's name" {
   local found
   # JProf's logs and the archive's unnamed files are no such files.
-  found=$(elsewhere '\b(mkstemp|mkostemp|rename|renameat|renameat2)\(' | grep -vE '^(jprof/log_file|tools/post/(trace_archive|processes))\.(cpp|h):' || true)
+  found=$(elsewhere '\b(mkstemp|mkostemp|rename|renameat|renameat2)\(' | grep -vE '^(jprof/log_file|tools/post/(read/trace_archive|state/processes))\.(cpp|h):' || true)
   echo "$found"
   [[ -z $found ]]
 }
@@ -42,5 +42,5 @@ elsewhere() {
 
 @test "the checksum of debug links is liblzma's" {
   [[ $(grep -rlE 'edb88320|EDB88320' libperfutil liba2n tools jprof include | wc -l) == 0 ]]
-  grep -q lzma_crc32 liba2n/src/crc32.cpp
+  grep -q lzma_crc32 liba2n/src/base/crc32.cpp
 }

@@ -394,6 +394,9 @@ sum() {
     }
     sleep 0.2
     user init --pid "$busy"
+    # The recorder has that user's ids, every one of them, and no more capabilities than that user.
+    [ "$(awk '/^[UG]id:/ { $1 = ""; print }' "/proc/$(user info --json | jq .trace.recorder)/status" | sort -u)" = " 65534 65534 65534 65534" ]
+    [ "$(awk '/^Cap(Prm|Eff):/ { print $2 }' "/proc/$(user info --json | jq .trace.recorder)/status" | sort -u)" = 0000000000000000 ]
     user enable tprof
     user setrate 1000
     user on

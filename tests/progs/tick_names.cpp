@@ -2,11 +2,11 @@
 // Prints every tick of a process with the name that post gives it: TIME ADDRESS MODULE SYMBOL, the
 // address in hexadecimal. Usage: tick_names TRACE PID [POST-OPTION]...
 #include <a2n_symbolizer.h>
-#include <file_source.h>
-#include <merge.h>
-#include <options.h>
-#include <processes.h>
-#include <resolver.h>
+#include <options/options.h>
+#include <read/file_source.h>
+#include <read/merge.h>
+#include <state/processes.h>
+#include <state/resolver.h>
 
 #include <cstdio>
 #include <cstdlib>

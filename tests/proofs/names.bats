@@ -155,7 +155,6 @@ without_symbols() { # without_symbols MODULE
   checked
 }
 
-# bats test_tags=lab:long
 out_of_view() { # out_of_view MODULE
   jq -e --arg file "$1" '.symbol_notes | any(startswith($file) and contains("its process saw other files"))' "$json"
 }
@@ -170,7 +169,6 @@ out_of_view() { # out_of_view MODULE
   out_of_view "$BATS_TEST_TMPDIR/private/libfirst.so"
 }
 
-# bats test_tags=lab:long
 @test "a file of a chroot, where another file has its path here: never named from that one" {
   local root=$BATS_TEST_TMPDIR/root file
   # Each file at its path, and a library at the path of another.
