@@ -90,11 +90,14 @@ Json tree_json(const Summary& summary) {
 
 Json off_cpu_json(const Summary& summary) {
   const OffCpu& off_cpu = *summary.off_cpu;
-  Json json = {
-      {"time_ns", off_cpu.end_time() - off_cpu.begin_time()}, {"clip_ns", clip_time(summary)},
-      {"dispatches", off_cpu.dispatches()},         {"wakeups", off_cpu.wakeups()},
-      {"wakeups_missing", off_cpu.unwoken()},       {"gaps", off_cpu.gaps()},
-      {"contradictions", off_cpu.contradicted()},   {"stacks", stacks_json(off_cpu.stacks())}};
+  Json json = {{"time_ns", off_cpu.end_time() - off_cpu.begin_time()},
+               {"clip_ns", clip_time(summary)},
+               {"dispatches", off_cpu.dispatches()},
+               {"wakeups", off_cpu.wakeups()},
+               {"wakeups_missing", off_cpu.unwoken()},
+               {"gaps", off_cpu.gaps()},
+               {"contradictions", off_cpu.contradicted()},
+               {"stacks", stacks_json(off_cpu.stacks())}};
   json["threads"] = Json::array();
   for (const ThreadRow& row : make_thread_rows(off_cpu, summary.names, clip_time(summary)))
     json["threads"].push_back(thread_json(row));

@@ -107,13 +107,15 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
 }
 
 uint64_t clip_time(const Summary& summary) {
-  const double time = static_cast<double>(summary.off_cpu->end_time() - summary.off_cpu->begin_time());
+  const double time =
+      static_cast<double>(summary.off_cpu->end_time() - summary.off_cpu->begin_time());
   return static_cast<uint64_t>(std::floor(time * summary.options.clip_percent / 100 + 1e-6));
 }
 
 bool write_off_cpu(const Summary& summary, Sink& sink) {
   const OffCpu& off_cpu = *summary.off_cpu;
-  std::string text = report_head(summary, "Tprof Off-CPU Report", off_cpu.end_time() - off_cpu.begin_time());
+  std::string text =
+      report_head(summary, "Tprof Off-CPU Report", off_cpu.end_time() - off_cpu.begin_time());
   for (const auto& [lead, what] : off_cpu_sentences(off_cpu)) text += sentence(lead, what);
   const uint64_t clip = clip_time(summary);
   text += fmt::format("\n TOTAL DISPATCHES {:>9}\n (Clipping Level : {} % {} milliseconds)\n",
