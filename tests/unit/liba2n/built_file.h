@@ -3,13 +3,13 @@
 #ifndef BUILT_FILE_H
 #define BUILT_FILE_H
 
-#include <ctime>
 #include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "a2n_fixture.h"
+#include "effort.h"
 #include "elf_builder.h"
 
 class BuiltFile : public A2nTest {
@@ -52,11 +52,11 @@ class BuiltFile : public A2nTest {
     return text;
   }
 
-  // The processor seconds of the first question about lines.
-  static double seconds_of_question() {
-    const auto begin = std::clock();
+  // The effort of the first question about lines.
+  static double effort_of_question() {
+    const test_support::Effort effort;
     frames_at(0);
-    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return effort.spent();
   }
 
   static constexpr uint64_t base = 0x7f1234500000;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include <chrono>
 #include <fstream>
 
 #include "a2n_fixture.h"
+#include "effort.h"
 
 namespace {
 
@@ -258,7 +258,7 @@ TEST_F(KernelTest, TheRunningKernelsOwnSymbolsAreFound) {
   EXPECT_EQ(answer.data.sym_addr, expected);
 }
 
-TEST_F(KernelTest, TenMegabytesOfSymbolsAreReadInAFractionOfASecond) {
+TEST_F(KernelTest, TenMegabytesOfSymbolsAreReadInLinearTime) {
   std::string text;
   for (uint64_t i = 0; text.size() < 10'000'000; ++i) {
     char line[80];
@@ -267,12 +267,10 @@ TEST_F(KernelTest, TenMegabytesOfSymbolsAreReadInAFractionOfASecond) {
     text += line;
   }
   use(text);
-  const auto begin = std::chrono::steady_clock::now();
+  const test_support::Effort effort;
   expect(0xffffffff81000000 + 64 * 1000 + 5, "vmlinux", "a_function_of_common_length_1000",
          0xffffffff81000000 + 64 * 1000, 64);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  RecordProperty("seconds", std::to_string(took.count()));
-  EXPECT_LT(took.count(), 10.0);  // generous: sanitizers and loaded machines
+  EXPECT_LT(effort.spent(), 100);
 }
 
 }  // namespace
