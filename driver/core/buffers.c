@@ -334,7 +334,7 @@ u32 pitrace_buffers_cpus_failed(void)
  * A CPU is about to come online; nothing runs on it yet. The buffers of one that was here before
  * are still there, with what it wrote. A CPU without buffers must come up all the same.
  */
-static int cpu_comes(unsigned int cpu)
+static int prepare_cpu(unsigned int cpu)
 {
 	if (!data_bytes[PITRACE_BUFFER_TRACE] || ring_of(PITRACE_BUFFER_TRACE, cpu)->head)
 		return 0;
@@ -385,7 +385,7 @@ int pitrace_buffers_mmap(struct vm_area_struct *vma)
 int pitrace_buffers_init(void)
 {
 	const int state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "pitrace:buffers",
-						    cpu_comes, NULL);
+						    prepare_cpu, NULL);
 
 	if (state < 0)
 		return state;

@@ -165,22 +165,22 @@ static struct pitrace_hook canary_hook = {
 static DEFINE_MUTEX(canary_lock);
 static unsigned int canary_users; /* sets of hooks with function probes that are attached */
 
-static bool canary_sings(void)
+static bool canary_fires(void)
 {
-	bool sings = false;
+	bool fires = false;
 	int before;
 
 	mutex_lock(&canary_lock);
 	if (canary_hook.registered) {
 		before = atomic_read(&canary_hits);
 		canary();
-		sings = atomic_read(&canary_hits) != before;
+		fires = atomic_read(&canary_hits) != before;
 	}
 	mutex_unlock(&canary_lock);
-	return sings;
+	return fires;
 }
 
-static void keep_canary(void)
+static void get_canary(void)
 {
 	mutex_lock(&canary_lock);
 	if (!canary_users++)
@@ -188,7 +188,7 @@ static void keep_canary(void)
 	mutex_unlock(&canary_lock);
 }
 
-static void release_canary(void)
+static void put_canary(void)
 {
 	mutex_lock(&canary_lock);
 	if (!--canary_users && canary_hook.registered) {
@@ -213,7 +213,7 @@ static bool has_functions(const struct pitrace_hook *hooks, unsigned int count)
 
 void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
 {
-	const bool works = has_functions(hooks, count) && canary_sings();
+	const bool works = has_functions(hooks, count) && canary_fires();
 	struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++) {
@@ -222,7 +222,7 @@ void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
 		hook->missed = missed_by(hook);
 		/* Once dead, records of this trace are missing: that stays said. */
 		if (is_function(hook) && (!works || kprobe_disabled(&hook->function->kp)))
-			hook->in_place = false;
+			hook->attached = false;
 	}
 }
 
@@ -232,11 +232,11 @@ void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count)
 
 	for (hook = hooks; hook < hooks + count; hook++) {
 		hook->registered = !register_hook(hook);
-		hook->in_place = hook->registered;
+		hook->attached = hook->registered;
 		hook->missed = 0;
 	}
 	if (has_functions(hooks, count))
-		keep_canary();
+		get_canary();
 	pitrace_hooks_refresh(hooks, count);
 }
 
@@ -244,7 +244,7 @@ void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count)
 {
 	pitrace_hooks_refresh(hooks, count);
 	if (has_functions(hooks, count))
-		release_canary();
+		put_canary();
 	while (count--) {
 		if (hooks[count].registered)
 			unregister_hook(&hooks[count]);
@@ -253,10 +253,10 @@ void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count)
 	tracepoint_synchronize_unregister();
 }
 
-void pitrace_hooks_look(struct pitrace_hook *hooks, unsigned int count)
+void pitrace_hooks_resolve(struct pitrace_hook *hooks, unsigned int count)
 {
 	struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++)
-		hook->in_place = exists(hook);
+		hook->attached = exists(hook);
 }

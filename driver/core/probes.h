@@ -30,7 +30,7 @@ struct pitrace_hook {
 	struct tracepoint *tracepoint;
 	struct kretprobe *function; /* of an entry hook only its kp is in use */
 	bool registered;
-	bool in_place; /* what PITRACE_IOC_PROBE tells */
+	bool attached; /* what PITRACE_IOC_PROBE tells */
 	u64 missed; /* since it was attached last */
 };
 
@@ -49,15 +49,15 @@ struct pitrace_hook_set {
 };
 
 /* Finds out which of the hooks this kernel has, without changing any of its code. */
-void pitrace_hooks_look(struct pitrace_hook *hooks, unsigned int count);
-/* Attaches, in order, those that can be; a hook that cannot is not an error, in_place tells. */
+void pitrace_hooks_resolve(struct pitrace_hook *hooks, unsigned int count);
+/* Attaches, in order, those that can be; a hook that cannot is not an error, attached tells. */
 void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count);
 /*
  * In the reverse order. On return no probe runs any more. May sleep; harmless when nothing is
  * attached.
  */
 void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count);
-/* Brings in_place and missed up to date. */
+/* Brings attached and missed up to date. */
 void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count);
 
 #endif /* PITRACE_PROBES_H */

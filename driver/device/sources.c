@@ -15,7 +15,7 @@ struct source {
 	const struct pitrace_hook_set *hooks; /* NULL: none */
 	int (*start)(u32 flags, u32 rate); /* NULL: to attach the hooks is all */
 	void (*stop)(void); /* NULL: to detach the hooks is all */
-	void (*last_words)(void); /* NULL, or what comes before an orderly stop */
+	void (*final_records)(void); /* NULL, or what comes before an orderly stop */
 	bool runs;
 };
 
@@ -43,7 +43,7 @@ static int start_mte(u32 flags, u32 rate)
  * What is alive, once more. Cut short (no memory, killed): said by one loss, as nobody knows how
  * many.
  */
-static void last_words_of_mte(void)
+static void final_records_of_mte(void)
 {
 	if (pitrace_snapshot_tasks(PITRACE_SNAPSHOT_END))
 		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
@@ -65,7 +65,7 @@ static struct source sources[] = {
 	  .hooks = &pitrace_mte_hooks,
 	  .start = start_mte,
 	  .stop = stop_mte,
-	  .last_words = last_words_of_mte },
+	  .final_records = final_records_of_mte },
 	{ .major = PITRACE_MAJOR_DISPATCH, .hooks = &pitrace_dispatch_hooks },
 	{ .major = PITRACE_MAJOR_SWITCH, .hooks = &pitrace_switch_hooks },
 	{ .major = PITRACE_MAJOR_INTERRUPT,
@@ -105,8 +105,8 @@ int pitrace_sources_apply(const unsigned long *wanted, u32 flags, u32 rate)
 	while (i--) {
 		if (!sources[i].runs || test_bit(sources[i].major, wanted))
 			continue;
-		if (sources[i].last_words)
-			sources[i].last_words();
+		if (sources[i].final_records)
+			sources[i].final_records();
 		stop_source(&sources[i]);
 	}
 	for (i = 0; i < ARRAY_SIZE(sources) && !error; i++) {
@@ -132,7 +132,7 @@ void pitrace_sources_init(void)
 
 	for (source = sources; source < sources + ARRAY_SIZE(sources); source++) {
 		if (source->hooks)
-			pitrace_hooks_look(source->hooks->hooks, source->hooks->count);
+			pitrace_hooks_resolve(source->hooks->hooks, source->hooks->count);
 	}
 }
 
@@ -142,7 +142,7 @@ static void describe_hook(const struct pitrace_hook_set *set, u32 index,
 	const struct pitrace_hook *hook = &set->hooks[array_index_nospec(index, set->count)];
 
 	pitrace_hooks_refresh(set->hooks, set->count);
-	probe->attached = hook->in_place;
+	probe->attached = hook->attached;
 	probe->missed = hook->missed;
 	strscpy_pad(probe->name, hook->name, sizeof(probe->name));
 }

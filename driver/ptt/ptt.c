@@ -42,8 +42,8 @@ static void reset_cpu(unsigned int cpu)
 	struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
 
 	memset(state, 0, sizeof(*state));
-	state->thread = &state->homeless;
-	state->charged = &state->homeless;
+	state->thread = &state->without_account;
+	state->charged = &state->without_account;
 }
 
 static void open_all(void)
@@ -103,10 +103,10 @@ free_threads:
 /* Readers of slots look at them last: silenced first, they never take a charge that has ended for theirs. */
 static void stop(void)
 {
-	pitrace_ptt_areas_silence();
+	pitrace_ptt_areas_deactivate();
 	close_all();
 	pitrace_ptt_hooks_detach();
-	pitrace_ptt_areas_forget();
+	pitrace_ptt_areas_release_slots();
 	instance.active = false;
 	instance.last = pitrace_ptt_snapshot_take();
 	pitrace_ptt_counters_stop();
@@ -123,7 +123,7 @@ static int cpu_online_now(unsigned int cpu)
 {
 	unsigned long flags;
 
-	pitrace_ptt_counters_outdate(cpu);
+	pitrace_ptt_counters_invalidate(cpu);
 	if (!charging)
 		return 0;
 	local_irq_save(flags);
@@ -140,7 +140,7 @@ static int cpu_offline_soon(unsigned int cpu)
 	local_irq_save(flags);
 	pitrace_ptt_close_cpu(NULL);
 	local_irq_restore(flags);
-	pitrace_ptt_counters_outdate(cpu);
+	pitrace_ptt_counters_invalidate(cpu);
 	if (charging)
 		schedule_work(&adjust_work);
 	return 0;

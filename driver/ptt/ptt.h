@@ -23,7 +23,7 @@
 
 #include <pitrace/ptt_abi.h>
 
-#include "core/way_out.h"
+#include "core/irq_exit.h"
 
 /* A slot that shows a thread's account, or is in its area's list of free ones. */
 struct pitrace_ptt_bound {
@@ -66,18 +66,18 @@ struct pitrace_ptt_cpu_state {
 	struct pitrace_ptt_account *charged; /* thread, or interrupt */
 	u64 at[PITRACE_PTT_METRICS]; /* the counters at the last change */
 	u64 tool;
-	struct pitrace_way_out out;
+	struct pitrace_irq_exit irq_exit;
 	u16 last_vector; /* of the last hard interrupt that ended */
 	u16 last_softs; /* on its way out */
 	struct perf_event *event[PITRACE_PTT_METRICS]; /* NULL: counts nothing */
 	u64 dispatches;
 	struct pitrace_ptt_account interrupt;
 	struct pitrace_ptt_account idle;
-	struct pitrace_ptt_account homeless; /* of threads that found no account */
+	struct pitrace_ptt_account without_account; /* of threads that found no account */
 	u64 elapsed[PITRACE_PTT_METRICS]; /* charged from open to close, as accounts are */
 	/* What is not for the hooks. */
 	bool counters_lost;
-	bool counters_outdated;
+	bool counters_stale;
 } ____cacheline_aligned;
 
 DECLARE_PER_CPU(struct pitrace_ptt_cpu_state, pitrace_ptt_cpus);
@@ -125,7 +125,7 @@ void pitrace_ptt_hooks_detach(void);
 void pitrace_ptt_open_cpu(void *unused);
 void pitrace_ptt_close_cpu(void *unused);
 /* Brings cpu->at up to date, so that what is charged, and it, are what it has had until now. */
-void pitrace_ptt_look(struct pitrace_ptt_cpu_state *cpu);
+void pitrace_ptt_update_counters(struct pitrace_ptt_cpu_state *cpu);
 /* Another event, or NULL, for one metric; nobody is charged for the difference. */
 void pitrace_ptt_change_event(struct pitrace_ptt_cpu_state *cpu, u32 metric,
 			      struct perf_event *event);
@@ -156,7 +156,7 @@ u32 pitrace_ptt_shown(enum pitrace_ptt_sees sees);
 int pitrace_ptt_threads_alloc(u32 threads, u32 pids);
 void pitrace_ptt_threads_free(void);
 /* Recording paths, with interrupts off. adopt: NULL: no account is free; epoch: this CPU's. end: the task is current. */
-struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoch);
+struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, u32 epoch);
 void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task);
 /* The account goes on without the slot that it has, if any. On its CPU, with interrupts off. */
 void pitrace_ptt_end_slot(struct pitrace_ptt_account *account);
@@ -178,12 +178,12 @@ void pitrace_ptt_counters_adjust(void);
 /* Was one of this CPU's taken away, or not to be had? */
 bool pitrace_ptt_counters_lost(unsigned int cpu);
 /* From a hot-plug callback: whatever counts on that CPU does so no more. */
-void pitrace_ptt_counters_outdate(unsigned int cpu);
+void pitrace_ptt_counters_invalidate(unsigned int cpu);
 
 /* ---- ptt_dump.c: all accounts at one cut ---- */
 
 /* Of the threads without an account, on one CPU. */
-struct pitrace_ptt_homeless {
+struct pitrace_ptt_without_account {
 	u64 dispatches;
 	u64 interrupts;
 	u64 value[PITRACE_PTT_METRICS];
@@ -194,7 +194,7 @@ struct pitrace_ptt_snapshot {
 	struct pitrace_ptt_dump head;
 	struct pitrace_ptt_thread *thread;
 	struct pitrace_ptt_cpu *cpu;
-	struct pitrace_ptt_homeless *homeless;
+	struct pitrace_ptt_without_account *without_account;
 };
 
 #define PITRACE_PTT_NOT_SAVED 0xfffffffeu
@@ -216,9 +216,9 @@ bool pitrace_ptt_is_active(void);
 /* ---- ptt_area.c: slots, and the device whose users have them ---- */
 
 /* All under the PTT lock. Slots say that they tell of nobody; hooks may write to them still. */
-void pitrace_ptt_areas_silence(void);
+void pitrace_ptt_areas_deactivate(void);
 /* No hook runs any more. */
-void pitrace_ptt_areas_forget(void);
+void pitrace_ptt_areas_release_slots(void);
 int pitrace_ptt_area_init(void);
 void pitrace_ptt_area_exit(void);
 

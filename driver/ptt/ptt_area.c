@@ -213,7 +213,7 @@ static void for_each_bound(struct area *area, void (*what)(struct pitrace_ptt_bo
 }
 
 /* A thread that ends meanwhile does the same: whoever comes first. */
-static void let_go(struct pitrace_ptt_bound *bound)
+static void unbind(struct pitrace_ptt_bound *bound)
 {
 	struct pitrace_ptt_account *account = bound->account;
 
@@ -222,7 +222,7 @@ static void let_go(struct pitrace_ptt_bound *bound)
 	bound->account = NULL;
 }
 
-static void silence(struct pitrace_ptt_bound *bound)
+static void deactivate(struct pitrace_ptt_bound *bound)
 {
 	WRITE_ONCE(bound->slot->active, 0);
 }
@@ -240,15 +240,15 @@ static void forget_cred(struct pitrace_ptt_bound *bound)
 		put_cred(bound->cred);
 }
 
-void pitrace_ptt_areas_silence(void)
+void pitrace_ptt_areas_deactivate(void)
 {
 	struct area *area;
 
 	list_for_each_entry(area, &areas, link)
-		for_each_bound(area, silence);
+		for_each_bound(area, deactivate);
 }
 
-void pitrace_ptt_areas_forget(void)
+void pitrace_ptt_areas_release_slots(void)
 {
 	struct area *area;
 
@@ -296,7 +296,7 @@ static int area_release(struct inode *inode, struct file *file)
 	struct chunk *chunk;
 
 	mutex_lock(&pitrace_ptt_lock);
-	for_each_bound(area, let_go);
+	for_each_bound(area, unbind);
 	list_del(&area->link);
 	put_owner(area);
 	mutex_unlock(&pitrace_ptt_lock);

@@ -99,7 +99,7 @@ int pitrace_ptt_counters_start(void)
 	int error;
 
 	for_each_possible_cpu(cpu) {
-		per_cpu(pitrace_ptt_cpus, cpu).counters_outdated = false;
+		per_cpu(pitrace_ptt_cpus, cpu).counters_stale = false;
 		per_cpu(pitrace_ptt_cpus, cpu).counters_lost = false;
 	}
 	for_each_online_cpu(cpu) {
@@ -127,18 +127,18 @@ void pitrace_ptt_counters_adjust(void)
 
 	for_each_possible_cpu(cpu) {
 		state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
-		if (!READ_ONCE(state->counters_outdated))
+		if (!READ_ONCE(state->counters_stale))
 			continue;
-		WRITE_ONCE(state->counters_outdated, false);
+		WRITE_ONCE(state->counters_stale, false);
 		release_on(cpu);
 		if (cpu_online(cpu) && start_on(cpu))
 			state->counters_lost = true;
 	}
 }
 
-void pitrace_ptt_counters_outdate(unsigned int cpu)
+void pitrace_ptt_counters_invalidate(unsigned int cpu)
 {
-	WRITE_ONCE(per_cpu(pitrace_ptt_cpus, cpu).counters_outdated, true);
+	WRITE_ONCE(per_cpu(pitrace_ptt_cpus, cpu).counters_stale, true);
 }
 
 bool pitrace_ptt_counters_lost(unsigned int cpu)

@@ -80,7 +80,7 @@ int pitrace_ptt_read(struct pitrace_ptt_read *read, enum pitrace_ptt_sees sees)
 	if (!error && !shown)
 		error = -EACCES;
 	if (!error) {
-		pitrace_ptt_look(cpu);
+		pitrace_ptt_update_counters(cpu);
 		for (i = 0; i < pitrace_ptt_setup.metrics; i++)
 			read->value[i] = shown >> i & 1 ? account->value[i] + cpu->at[i] : 0;
 		read->dispatches = account->dispatches;

@@ -77,7 +77,7 @@ static void save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_account *accoun
 static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu, bool charging)
 {
 	const struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
-	struct pitrace_ptt_homeless *homeless = snapshot->homeless + cpu;
+	struct pitrace_ptt_without_account *without_account = snapshot->without_account + cpu;
 	struct pitrace_ptt_cpu *row = snapshot->cpu + cpu;
 
 	row->cpu = cpu;
@@ -89,9 +89,10 @@ static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu, bo
 	memcpy(row->elapsed, state->elapsed, sizeof(row->elapsed));
 	memcpy(row->interrupt, state->interrupt.value, sizeof(row->interrupt));
 	memcpy(row->idle, state->idle.value, sizeof(row->idle));
-	homeless->dispatches = state->homeless.dispatches;
-	homeless->interrupts = state->homeless.interrupts;
-	memcpy(homeless->value, state->homeless.value, sizeof(homeless->value));
+	without_account->dispatches = state->without_account.dispatches;
+	without_account->interrupts = state->without_account.interrupts;
+	memcpy(without_account->value, state->without_account.value,
+	       sizeof(without_account->value));
 	if (state->open)
 		add(row->elapsed, state->at);
 	if (!charging)
@@ -100,14 +101,15 @@ static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu, bo
 		add(row->interrupt, state->at);
 	else if (state->charged == &state->idle)
 		add(row->idle, state->at);
-	else if (state->charged == &state->homeless)
-		add(homeless->value, state->at);
+	else if (state->charged == &state->without_account)
+		add(without_account->value, state->at);
 }
 
 static bool is_in_table(const struct pitrace_ptt_cpu_state *state,
 			const struct pitrace_ptt_account *account)
 {
-	return account != &state->interrupt && account != &state->idle && account != &state->homeless;
+	return account != &state->interrupt && account != &state->idle &&
+	       account != &state->without_account;
 }
 
 /* This CPU's part of the cut lies here. */
@@ -125,7 +127,7 @@ static void enter_epoch(struct pitrace_ptt_cpu_state *state, bool charging)
 		save(cut, state->thread, epoch,
 		     charging && state->charged == state->thread ? state->at : NULL);
 	state->idle.epoch = epoch;
-	state->homeless.epoch = epoch;
+	state->without_account.epoch = epoch;
 	state->epoch = epoch;
 }
 
@@ -144,7 +146,7 @@ static void enter_epoch_here(void *unused)
 
 	if (!state->open)
 		return;
-	pitrace_ptt_look(state);
+	pitrace_ptt_update_counters(state);
 	enter_epoch(state, true);
 }
 
@@ -243,9 +245,9 @@ static void pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 	u32 count = 0;
 
 	for_each_possible_cpu(cpu) {
-		head->homeless_dispatches += snapshot->homeless[cpu].dispatches;
-		head->homeless_interrupts += snapshot->homeless[cpu].interrupts;
-		add(head->homeless, snapshot->homeless[cpu].value);
+		head->homeless_dispatches += snapshot->without_account[cpu].dispatches;
+		head->homeless_interrupts += snapshot->without_account[cpu].interrupts;
+		add(head->homeless, snapshot->without_account[cpu].value);
 		if (!snapshot->cpu[cpu].elapsed[0] && !snapshot->cpu[cpu].dispatches)
 			continue;
 		if (pitrace_ptt_counters_lost(cpu))
@@ -281,8 +283,9 @@ static bool allocate(struct pitrace_ptt_cut *cut, u32 more)
 	refcount_set(&snapshot->users, 1);
 	snapshot->thread = kvcalloc(cut->room, sizeof(*snapshot->thread), GFP_KERNEL);
 	snapshot->cpu = kvcalloc(nr_cpu_ids, sizeof(*snapshot->cpu), GFP_KERNEL);
-	snapshot->homeless = kvcalloc(nr_cpu_ids, sizeof(*snapshot->homeless), GFP_KERNEL);
-	return cut->saved && snapshot->thread && snapshot->cpu && snapshot->homeless;
+	snapshot->without_account =
+		kvcalloc(nr_cpu_ids, sizeof(*snapshot->without_account), GFP_KERNEL);
+	return cut->saved && snapshot->thread && snapshot->cpu && snapshot->without_account;
 }
 
 struct pitrace_ptt_snapshot *pitrace_ptt_snapshot_take(void)
@@ -312,6 +315,6 @@ void pitrace_ptt_snapshot_put(struct pitrace_ptt_snapshot *snapshot)
 		return;
 	kvfree(snapshot->thread);
 	kvfree(snapshot->cpu);
-	kvfree(snapshot->homeless);
+	kvfree(snapshot->without_account);
 	kfree(snapshot);
 }

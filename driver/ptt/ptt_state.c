@@ -53,7 +53,7 @@ static __always_inline u64 count_now(struct pitrace_ptt_cpu_state *cpu, u32 metr
 	return now;
 }
 
-static __always_inline void look(struct pitrace_ptt_cpu_state *cpu)
+static __always_inline void update_counters(struct pitrace_ptt_cpu_state *cpu)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
 	const u32 cycles = pitrace_ptt_setup.cycles;
@@ -168,15 +168,15 @@ static __always_inline void publish(const struct pitrace_ptt_cpu_state *cpu)
 	WRITE_ONCE(slot->changes, slot->changes + 1);
 }
 
-static noinline struct pitrace_ptt_account *account_otherwise(struct pitrace_ptt_cpu_state *cpu,
-							      struct task_struct *task)
+static noinline struct pitrace_ptt_account *account_idle_or_new(struct pitrace_ptt_cpu_state *cpu,
+								struct task_struct *task)
 {
 	struct pitrace_ptt_account *account;
 
 	if (is_idle_task(task))
 		return &cpu->idle;
-	account = pitrace_ptt_adopt(task, cpu->epoch);
-	return account ? account : &cpu->homeless;
+	account = pitrace_ptt_account_alloc(task, cpu->epoch);
+	return account ? account : &cpu->without_account;
 }
 
 /* The charge has ended, and that account's is about to begin. */
@@ -186,7 +186,7 @@ static __always_inline struct pitrace_ptt_account *account_of(struct pitrace_ptt
 	struct pitrace_ptt_account *account = pitrace_ptt_find(task->pid, task);
 
 	if (unlikely(!account))
-		account = account_otherwise(cpu, task);
+		account = account_idle_or_new(cpu, task);
 	/* Before anything of it changes. */
 	if (unlikely(account->epoch != cpu->epoch))
 		pitrace_ptt_epochs_differ(cpu, account);
@@ -206,7 +206,7 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 	end_charge(cpu);
 	if (unlikely((previous_state & TASK_DEAD) && !preempted))
 		pitrace_ptt_end(cpu->thread, previous);
-	pitrace_way_out_dispatched(&cpu->out);
+	pitrace_irq_exit_switched(&cpu->irq_exit);
 	account = account_of(cpu, next);
 	account->dispatches++;
 	cpu->dispatches++;
@@ -249,7 +249,7 @@ static __always_inline void leave_interrupt(unsigned int vector)
 {
 	struct pitrace_ptt_cpu_state *cpu = this_cpu_ptr(&pitrace_ptt_cpus);
 
-	if (unlikely(!cpu->open) || !pitrace_way_out_leave(&cpu->out))
+	if (unlikely(!cpu->open) || !pitrace_irq_exit_hardirq_done(&cpu->irq_exit))
 		return;
 	cpu->last_vector = vector;
 	cpu->last_softs = 0;
@@ -276,26 +276,26 @@ static void on_device_exit(void *data, int irq, struct irqaction *action, int re
 	leave_interrupt(PITRACE_PTT_DEVICE);
 }
 
-static void on_soft_entry(void *data, unsigned int number)
+static void on_softirq_entry(void *data, unsigned int number)
 {
 	struct pitrace_ptt_cpu_state *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	if (likely(cpu->open) && pitrace_way_out_enter_soft(&cpu->out))
+	if (likely(cpu->open) && pitrace_irq_exit_softirq_begins(&cpu->irq_exit))
 		charge_interrupt(cpu);
 	local_irq_restore(flags);
 }
 
-static void on_soft_exit(void *data, unsigned int number)
+static void on_softirq_exit(void *data, unsigned int number)
 {
 	struct pitrace_ptt_cpu_state *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	if (likely(cpu->open) && pitrace_way_out_leave_soft(&cpu->out, number))
+	if (likely(cpu->open) && pitrace_irq_exit_softirq_done(&cpu->irq_exit, number))
 		charge_thread(cpu, cpu->last_softs++ ? pitrace_ptt_setup.residue.next_soft :
 						       pitrace_ptt_setup.residue.first_soft);
 	local_irq_restore(flags);
@@ -344,16 +344,16 @@ static struct pitrace_hook interrupt_hooks[] = {
 	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
 	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
 	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
-	PITRACE_TRACEPOINT("softirq_entry", on_soft_entry),
-	PITRACE_TRACEPOINT("softirq_exit", on_soft_exit),
+		PITRACE_TRACEPOINT("softirq_entry", on_softirq_entry),
+	PITRACE_TRACEPOINT("softirq_exit", on_softirq_exit),
 };
 
-#define INTERRUPT_HOOKS_NEEDED 2
-#define INTERRUPT_HOOKS_SOFT   2
+#define INTERRUPT_HOOKS_NEEDED  2
+#define INTERRUPT_HOOKS_SOFTIRQ 2
 
 /* On PREEMPT_RT no soft interrupt runs on the way out, but all in threads. */
 static const unsigned int interrupt_hook_count =
-	ARRAY_SIZE(interrupt_hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? INTERRUPT_HOOKS_SOFT : 0);
+	ARRAY_SIZE(interrupt_hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? INTERRUPT_HOOKS_SOFTIRQ : 0);
 
 /* Does this kernel pass what the probes take? */
 static void __maybe_unused check_types(void)
@@ -363,14 +363,14 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_irq_handler_entry(on_device_entry);
 	check_trace_callback_type_irq_handler_exit(on_device_exit);
 	PITRACE_ARCH_CHECK_VECTORS(on_vector_entry, on_vector_exit);
-	check_trace_callback_type_softirq_entry(on_soft_entry);
-	check_trace_callback_type_softirq_exit(on_soft_exit);
+	check_trace_callback_type_softirq_entry(on_softirq_entry);
+	check_trace_callback_type_softirq_exit(on_softirq_exit);
 }
 
-static bool are_in_place(const struct pitrace_hook *hooks, unsigned int count)
+static bool are_attached(const struct pitrace_hook *hooks, unsigned int count)
 {
 	while (count--) {
-		if (!hooks[count].in_place)
+		if (!hooks[count].attached)
 			return false;
 	}
 	return true;
@@ -381,10 +381,10 @@ int pitrace_ptt_hooks_attach(void)
 	bool good;
 
 	pitrace_hooks_attach(thread_hooks, ARRAY_SIZE(thread_hooks));
-	good = are_in_place(thread_hooks, ARRAY_SIZE(thread_hooks));
+	good = are_attached(thread_hooks, ARRAY_SIZE(thread_hooks));
 	if (pitrace_ptt_setup.ints) {
 		pitrace_hooks_attach(interrupt_hooks, interrupt_hook_count);
-		good &= are_in_place(interrupt_hooks, INTERRUPT_HOOKS_NEEDED);
+		good &= are_attached(interrupt_hooks, INTERRUPT_HOOKS_NEEDED);
 	}
 	if (good)
 		return 0;
@@ -408,12 +408,12 @@ void pitrace_ptt_open_cpu(void *unused)
 
 	if (cpu->open)
 		return;
-	pitrace_way_out_reset(&cpu->out);
+	pitrace_irq_exit_reset(&cpu->irq_exit);
 	memset(cpu->at, 0, sizeof(cpu->at));
-	look(cpu);
+	update_counters(cpu);
 	cpu->epoch = READ_ONCE(pitrace_ptt_epoch);
 	cpu->idle.epoch = cpu->epoch;
-	cpu->homeless.epoch = cpu->epoch;
+	cpu->without_account.epoch = cpu->epoch;
 	cpu->thread = account_of(cpu, current);
 	begin_charge(cpu, interrupted ? &cpu->interrupt : cpu->thread);
 	for (i = 0; i < pitrace_ptt_setup.metrics; i++)
@@ -434,9 +434,9 @@ void pitrace_ptt_close_cpu(void *unused)
 	cpu->open = false;
 }
 
-void pitrace_ptt_look(struct pitrace_ptt_cpu_state *cpu)
+void pitrace_ptt_update_counters(struct pitrace_ptt_cpu_state *cpu)
 {
-	look(cpu);
+	update_counters(cpu);
 }
 
 void pitrace_ptt_publish(struct pitrace_ptt_cpu_state *cpu)

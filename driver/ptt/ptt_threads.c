@@ -30,16 +30,16 @@ static u32 *ended_before;
 /* Of accounts that were given back. */
 static struct pitrace_ptt_dump forgotten;
 
-static void give_back(struct work_struct *unused);
-static DECLARE_WORK(give_back_work, give_back);
+static void reclaim_accounts(struct work_struct *unused);
+static DECLARE_WORK(reclaim_work, reclaim_accounts);
 
-static void start_give_back(struct irq_work *unused)
+static void start_reclaim(struct irq_work *unused)
 {
-	schedule_work(&give_back_work);
+	schedule_work(&reclaim_work);
 }
 
 /* Hooks run under the scheduler's locks: an interrupt starts the work. */
-static DEFINE_IRQ_WORK(give_back_soon, start_give_back);
+static DEFINE_IRQ_WORK(reclaim_soon, start_reclaim);
 
 /* ---- for hooks ---- */
 
@@ -62,7 +62,7 @@ static u32 take_free(void)
 	}
 }
 
-struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoch)
+struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, u32 epoch)
 {
 	const u32 tid = task->pid;
 	struct pitrace_ptt_account *account;
@@ -73,7 +73,7 @@ struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoc
 	number = take_free();
 	if (!number) {
 		WRITE_ONCE(exhausted, true);
-		irq_work_queue(&give_back_soon);
+		irq_work_queue(&reclaim_soon);
 		return NULL;
 	}
 	account = pitrace_ptt_table.account + number;
@@ -128,7 +128,7 @@ void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_stru
 	/* After that the account may be another thread's. */
 	add_to_ended(number);
 	if (READ_ONCE(exhausted))
-		irq_work_queue(&give_back_soon);
+		irq_work_queue(&reclaim_soon);
 }
 
 /* ---- under the lock ---- */
@@ -144,7 +144,7 @@ static void forget(const struct pitrace_ptt_account *account)
 		forgotten.forgotten[i] += account->value[i];
 }
 
-static void give_back(struct work_struct *unused)
+static void reclaim_accounts(struct work_struct *unused)
 {
 	struct pitrace_ptt_account *account;
 	u32 first = 0, number, next;
@@ -230,6 +230,6 @@ void pitrace_ptt_threads_free(void)
 
 void pitrace_ptt_threads_exit(void)
 {
-	irq_work_sync(&give_back_soon);
-	cancel_work_sync(&give_back_work);
+	irq_work_sync(&reclaim_soon);
+	cancel_work_sync(&reclaim_work);
 }

@@ -3,7 +3,7 @@
  * AboveIdle: how long each CPU was idle, busy and in interrupts.
  *
  * A CPU's account is changed on that CPU only, with interrupts off. Whose time soft interrupts are is
- * told in way_out.h.
+ * told in irq_exit.h.
  */
 
 #include <linux/cpu.h>
@@ -25,7 +25,7 @@
 
 #include "core/irq_vectors.h"
 #include "core/probes.h"
-#include "core/way_out.h"
+#include "core/irq_exit.h"
 #include "sources.h"
 
 enum state {
@@ -38,7 +38,7 @@ enum state {
 struct account {
 	seqcount_t sequence;
 	bool open; /* counted, and its CPU online */
-	struct pitrace_way_out out;
+	struct pitrace_irq_exit irq_exit;
 	enum state state;
 	u64 since; /* the last change */
 	u64 spent[STATES]; /* nanoseconds until then */
@@ -97,7 +97,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *previous,
 
 	if (unlikely(!account->open))
 		return;
-	pitrace_way_out_dispatched(&account->out);
+	pitrace_irq_exit_switched(&account->irq_exit);
 	begin_change(account);
 	account->dispatches++;
 	end_change(account, state_of(next));
@@ -118,7 +118,7 @@ static __always_inline void leave_interrupt(void)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
-	if (likely(account->open) && pitrace_way_out_leave(&account->out))
+	if (likely(account->open) && pitrace_irq_exit_hardirq_done(&account->irq_exit))
 		change(account, state_of(current));
 }
 
@@ -142,24 +142,24 @@ static void on_device_exit(void *data, int irq, struct irqaction *action, int re
 	leave_interrupt();
 }
 
-static void on_soft_entry(void *data, unsigned int number)
+static void on_softirq_entry(void *data, unsigned int number)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (account->open && pitrace_way_out_enter_soft(&account->out))
+	if (account->open && pitrace_irq_exit_softirq_begins(&account->irq_exit))
 		change(account, STATE_INTERRUPT);
 	local_irq_restore(flags);
 }
 
-static void on_soft_exit(void *data, unsigned int number)
+static void on_softirq_exit(void *data, unsigned int number)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (account->open && pitrace_way_out_leave_soft(&account->out, number))
+	if (account->open && pitrace_irq_exit_softirq_done(&account->irq_exit, number))
 		change(account, state_of(current));
 	local_irq_restore(flags);
 }
@@ -170,16 +170,16 @@ static struct pitrace_hook hooks[] = {
 	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
 	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
 	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
-	PITRACE_TRACEPOINT("softirq_entry", on_soft_entry),
-	PITRACE_TRACEPOINT("softirq_exit", on_soft_exit),
+		PITRACE_TRACEPOINT("softirq_entry", on_softirq_entry),
+	PITRACE_TRACEPOINT("softirq_exit", on_softirq_exit),
 };
 
-#define HOOKS_NEEDED 5
-#define HOOKS_SOFT   2
+#define HOOKS_NEEDED  5
+#define HOOKS_SOFTIRQ 2
 
 /* On PREEMPT_RT no soft interrupt runs on the way out, but all in threads. */
 static const unsigned int hook_count =
-	ARRAY_SIZE(hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? HOOKS_SOFT : 0);
+	ARRAY_SIZE(hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? HOOKS_SOFTIRQ : 0);
 
 /* Does this kernel pass what the probes take? */
 static void __maybe_unused check_types(void)
@@ -188,8 +188,8 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_irq_handler_entry(on_device_entry);
 	check_trace_callback_type_irq_handler_exit(on_device_exit);
 	PITRACE_ARCH_CHECK_VECTORS(on_vector_entry, on_vector_exit);
-	check_trace_callback_type_softirq_entry(on_soft_entry);
-	check_trace_callback_type_softirq_exit(on_soft_exit);
+	check_trace_callback_type_softirq_entry(on_softirq_entry);
+	check_trace_callback_type_softirq_exit(on_softirq_exit);
 }
 
 /* ---- starting and stopping, under the lock ---- */
@@ -203,19 +203,19 @@ static void open_account(void *unused)
 	memset(account->spent, 0, sizeof(account->spent));
 	account->dispatches = 0;
 	account->interrupts = 0;
-	pitrace_way_out_reset(&account->out);
+	pitrace_irq_exit_reset(&account->irq_exit);
 	account->since = pitrace_clock();
 	account->state = in_hardirq() ? STATE_INTERRUPT : state_of(current);
 	raw_write_seqcount_end(&account->sequence);
 	account->open = true;
 }
 
-static bool hooks_are_in_place(void)
+static bool hooks_are_attached(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < HOOKS_NEEDED; i++) {
-		if (!hooks[i].in_place)
+		if (!hooks[i].attached)
 			return false;
 	}
 	return true;
@@ -224,7 +224,7 @@ static bool hooks_are_in_place(void)
 static int start(void)
 {
 	pitrace_hooks_attach(hooks, hook_count);
-	if (!hooks_are_in_place()) {
+	if (!hooks_are_attached()) {
 		pitrace_hooks_detach(hooks, hook_count);
 		return -EOPNOTSUPP;
 	}
@@ -247,7 +247,7 @@ static void stop(void)
 	cpus_read_unlock();
 }
 
-static void give_back(struct file *file)
+static void drop_user(struct file *file)
 {
 	file->private_data = NULL;
 	if (!--users)
@@ -324,7 +324,7 @@ int pitrace_ai_off(struct file *file)
 	if (mutex_lock_killable(&ai_lock))
 		return -EINTR;
 	if (file->private_data)
-		give_back(file);
+		drop_user(file);
 	else
 		error = -EINVAL;
 	mutex_unlock(&ai_lock);
@@ -335,7 +335,7 @@ void pitrace_ai_release(struct file *file)
 {
 	mutex_lock(&ai_lock);
 	if (file->private_data)
-		give_back(file);
+		drop_user(file);
 	mutex_unlock(&ai_lock);
 }
 

@@ -32,8 +32,8 @@ struct nest {
 	} open[DEEPEST];
 };
 
-static DEFINE_PER_CPU(struct nest, hard_nest);
-static DEFINE_PER_CPU(struct nest, soft_nest);
+static DEFINE_PER_CPU(struct nest, hardirq_nest);
+static DEFINE_PER_CPU(struct nest, softirq_nest);
 
 static __always_inline void write(u32 minor, u32 number, u32 count)
 {
@@ -71,36 +71,38 @@ static __always_inline void leave(struct nest *nest, u32 minor, u32 number)
 
 static void on_device_entry(void *data, int irq, struct irqaction *action)
 {
-	enter(this_cpu_ptr(&hard_nest), PITRACE_INTERRUPT_ENTRY, irq);
+	enter(this_cpu_ptr(&hardirq_nest), PITRACE_INTERRUPT_ENTRY, irq);
 }
 
 static void on_device_exit(void *data, int irq, struct irqaction *action, int result)
 {
-	leave(this_cpu_ptr(&hard_nest), PITRACE_INTERRUPT_EXIT, irq);
+	leave(this_cpu_ptr(&hardirq_nest), PITRACE_INTERRUPT_EXIT, irq);
 }
 
 static void on_vector_entry(void *data, int vector)
 {
-	enter(this_cpu_ptr(&hard_nest), PITRACE_INTERRUPT_ENTRY, PITRACE_INTERRUPT_VECTOR | vector);
+	enter(this_cpu_ptr(&hardirq_nest), PITRACE_INTERRUPT_ENTRY,
+	      PITRACE_INTERRUPT_VECTOR | vector);
 }
 
 static void on_vector_exit(void *data, int vector)
 {
-	leave(this_cpu_ptr(&hard_nest), PITRACE_INTERRUPT_EXIT, PITRACE_INTERRUPT_VECTOR | vector);
+	leave(this_cpu_ptr(&hardirq_nest), PITRACE_INTERRUPT_EXIT,
+	      PITRACE_INTERRUPT_VECTOR | vector);
 }
 
 /* PREEMPT_RT runs soft interrupts in threads, which stay on their CPU meanwhile. */
-static void on_soft_entry(void *data, unsigned int number)
+static void on_softirq_entry(void *data, unsigned int number)
 {
 	preempt_disable_notrace();
-	enter(this_cpu_ptr(&soft_nest), PITRACE_INTERRUPT_SOFT_ENTRY, number);
+	enter(this_cpu_ptr(&softirq_nest), PITRACE_INTERRUPT_SOFT_ENTRY, number);
 	preempt_enable_notrace();
 }
 
-static void on_soft_exit(void *data, unsigned int number)
+static void on_softirq_exit(void *data, unsigned int number)
 {
 	preempt_disable_notrace();
-	leave(this_cpu_ptr(&soft_nest), PITRACE_INTERRUPT_SOFT_EXIT, number);
+	leave(this_cpu_ptr(&softirq_nest), PITRACE_INTERRUPT_SOFT_EXIT, number);
 	preempt_enable_notrace();
 }
 
@@ -116,10 +118,11 @@ static void on_soft_exit(void *data, unsigned int number)
 /* Attached in this order and detached in the reverse one: whatever is entered has an exit. */
 static struct pitrace_hook hooks[] = {
 	{ .name = "irq_handler_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_device_exit },
-	{ .name = "softirq_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_soft_exit },
-	PITRACE_ARCH_VECTORS(VECTOR_EXIT)
-	{ .name = "irq_handler_entry", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_device_entry },
-	{ .name = "softirq_entry", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_soft_entry },
+	{ .name = "softirq_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_softirq_exit },
+	PITRACE_ARCH_VECTORS(VECTOR_EXIT){ .name = "irq_handler_entry",
+					   .type = PITRACE_HOOK_TRACEPOINT,
+					   .probe = on_device_entry },
+	{ .name = "softirq_entry", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_softirq_entry },
 	PITRACE_ARCH_VECTORS(VECTOR_ENTRY)
 };
 
@@ -130,8 +133,8 @@ void pitrace_interrupt_reset(void)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		per_cpu(hard_nest, cpu).entered = 0;
-		per_cpu(soft_nest, cpu).entered = 0;
+		per_cpu(hardirq_nest, cpu).entered = 0;
+		per_cpu(softirq_nest, cpu).entered = 0;
 	}
 }
 
@@ -141,8 +144,8 @@ int pitrace_interrupt_start(void)
 
 	/* Exits were missed while the hooks were not in place. */
 	for_each_possible_cpu(cpu) {
-		per_cpu(hard_nest, cpu).depth = 0;
-		per_cpu(soft_nest, cpu).depth = 0;
+		per_cpu(hardirq_nest, cpu).depth = 0;
+		per_cpu(softirq_nest, cpu).depth = 0;
 	}
 	pitrace_hooks_attach(hooks, ARRAY_SIZE(hooks));
 	return 0;
@@ -153,6 +156,6 @@ static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_irq_handler_entry(on_device_entry);
 	check_trace_callback_type_irq_handler_exit(on_device_exit);
-	check_trace_callback_type_softirq_entry(on_soft_entry);
-	check_trace_callback_type_softirq_exit(on_soft_exit);
+	check_trace_callback_type_softirq_entry(on_softirq_entry);
+	check_trace_callback_type_softirq_exit(on_softirq_exit);
 }

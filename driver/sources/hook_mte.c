@@ -51,7 +51,7 @@ static void write_child(struct task_struct *parent, struct task_struct *child)
 	write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
 }
 
-void pitrace_mte_inner(struct task_struct *task)
+void pitrace_mte_namespace_ids(struct task_struct *task)
 {
 	u32 ints[PITRACE_INNER_INTS] = { task->tgid, task->pid };
 	struct pid_namespace *ns;
@@ -84,7 +84,7 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 		write_thread(parent, child);
 	else
 		write_child(parent, child);
-	pitrace_mte_inner(child);
+	pitrace_mte_namespace_ids(child);
 }
 
 /*

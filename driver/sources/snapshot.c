@@ -96,10 +96,10 @@ static struct mm_struct *get_process_mm(struct task_struct *leader)
 #define WAIT_FOR_ONE (HZ / 4)
 #define WAIT_FOR_ALL (2 * HZ)
 
-/* 0, -EAGAIN (counted as a loss) or -EINTR. patience: what is left of WAIT_FOR_ALL. */
-static int wait_for_lock(struct rw_semaphore *lock, unsigned int *patience)
+/* 0, -EAGAIN (counted as a loss) or -EINTR. budget: what is left of WAIT_FOR_ALL. */
+static int wait_for_lock(struct rw_semaphore *lock, unsigned int *budget)
 {
-	unsigned int left = min_t(unsigned int, WAIT_FOR_ONE, *patience);
+	unsigned int left = min_t(unsigned int, WAIT_FOR_ONE, *budget);
 
 	while (!down_read_trylock(lock)) {
 		if (fatal_signal_pending(current))
@@ -110,14 +110,14 @@ static int wait_for_lock(struct rw_semaphore *lock, unsigned int *patience)
 		}
 		schedule_timeout_killable(1);
 		left--;
-		--*patience;
+		--*budget;
 	}
 	return 0;
 }
 
-static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *patience)
+static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *budget)
 {
-	int error = wait_for_lock(&mm->mmap_lock, patience);
+	int error = wait_for_lock(&mm->mmap_lock, budget);
 
 	if (error)
 		return error;
@@ -131,19 +131,19 @@ static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *patience
  * CREATE record: the mappings written here belong either all to the image before that or all to
  * the one after.
  */
-static int describe_mappings(struct task_struct *leader, unsigned int *patience)
+static int describe_mappings(struct task_struct *leader, unsigned int *budget)
 {
 	struct mm_struct *mm;
 	int error;
 
 	if (leader->flags & PF_KTHREAD)
 		return 0;
-	error = wait_for_lock(&leader->signal->exec_update_lock, patience);
+	error = wait_for_lock(&leader->signal->exec_update_lock, budget);
 	if (error)
 		return error == -EAGAIN ? 0 : error;
 	mm = get_process_mm(leader);
 	if (mm) {
-		error = describe_locked(leader->tgid, mm, patience);
+		error = describe_locked(leader->tgid, mm, budget);
 		/* The last reference may be ours; tearing down must not wait under the lock. */
 		mmput_async(mm);
 	}
@@ -151,13 +151,13 @@ static int describe_mappings(struct task_struct *leader, unsigned int *patience)
 	return error == -EAGAIN ? 0 : error;
 }
 
-static int describe_process(struct task_struct *leader, unsigned int *patience)
+static int describe_process(struct task_struct *leader, unsigned int *budget)
 {
 	write_existing_parent(leader);
-	pitrace_mte_inner(leader);
+	pitrace_mte_namespace_ids(leader);
 	write_task_name(PITRACE_MTE_NAME, leader,
 			pitrace_arch_task_is_32bit(leader) ? PITRACE_NAME_32 : PITRACE_NAME_64);
-	return describe_mappings(leader, patience);
+	return describe_mappings(leader, budget);
 }
 
 static void describe_thread(struct task_struct *thread, enum pitrace_snapshot when)
@@ -166,13 +166,13 @@ static void describe_thread(struct task_struct *thread, enum pitrace_snapshot wh
 
 	if (when == PITRACE_SNAPSHOT_START)
 		write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
-	pitrace_mte_inner(thread);
+	pitrace_mte_namespace_ids(thread);
 	write_task_name(PITRACE_MTE_THREAD_NAME, thread, thread->pid);
 }
 
 /* Those not in known. How many they were, or -EINTR, -ENOMEM. */
 static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_tasks *known,
-			enum pitrace_snapshot when, unsigned int *patience)
+			enum pitrace_snapshot when, unsigned int *budget)
 {
 	unsigned int i;
 	int described = 0;
@@ -185,7 +185,7 @@ static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_
 			continue;
 		described++;
 		if (thread_group_leader(task))
-			error = describe_process(task, patience);
+			error = describe_process(task, budget);
 		else
 			describe_thread(task, when);
 		cond_resched();
@@ -211,14 +211,14 @@ void pitrace_snapshot_kernel(void)
 int pitrace_snapshot_tasks(enum pitrace_snapshot when)
 {
 	struct pitrace_tasks known = {}, tasks;
-	unsigned int patience = WAIT_FOR_ALL;
+	unsigned int budget = WAIT_FOR_ALL;
 	int round, found = 1;
 
 	for (round = 0; round < ROUNDS && found > 0; round++) {
 		found = pitrace_tasks_collect(&tasks);
 		if (found)
 			break;
-		found = describe_new(&tasks, &known, when, &patience);
+		found = describe_new(&tasks, &known, when, &budget);
 		pitrace_tasks_sort(&tasks);
 		/* Whatever was known and still lives is in tasks too. */
 		pitrace_tasks_release(&known);

@@ -86,7 +86,7 @@ void pitrace_ai_release(struct file *file);
 void pitrace_mte_start(void);
 void pitrace_mte_stop(void);
 /* Writes the ids inside of a task in another pid namespace. A recording path. */
-void pitrace_mte_inner(struct task_struct *task);
+void pitrace_mte_namespace_ids(struct task_struct *task);
 
 /* ---- maps.c: executable mappings ---- */
 

@@ -24,7 +24,7 @@
 struct counter {
 	struct perf_event *event; /* NULL: there is none */
 	u32 random; /* never 0 */
-	bool outdated; /* the CPU has gone or come since: whatever event there is counts no more */
+	bool stale; /* the CPU has gone or come since: whatever event there is counts no more */
 };
 
 static DEFINE_PER_CPU(struct counter, counters);
@@ -106,7 +106,7 @@ static int start_on(unsigned int cpu)
 	struct counter *counter = per_cpu_ptr(&counters, cpu);
 	struct perf_event *event;
 
-	WRITE_ONCE(counter->outdated, false);
+	WRITE_ONCE(counter->stale, false);
 	counter->random = get_random_u32() | 1;
 	event = create(&wanted, cpu);
 	if (!IS_ERR(event))
@@ -154,7 +154,7 @@ static void adjust(struct work_struct *unused)
 		counter = per_cpu_ptr(&counters, cpu);
 		if (!counting)
 			break;
-		if (READ_ONCE(counter->outdated))
+		if (READ_ONCE(counter->stale))
 			release(counter);
 		if (!counter->event && cpu_online(cpu) && start_on(cpu))
 			pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
@@ -167,7 +167,7 @@ static DECLARE_WORK(adjust_work, adjust);
 /* Making a counter takes locks that a hot-plug callback must not wait for. */
 void pitrace_tprof_event_cpu_changed(unsigned int cpu)
 {
-	WRITE_ONCE(per_cpu(counters, cpu).outdated, true);
+	WRITE_ONCE(per_cpu(counters, cpu).stale, true);
 	if (READ_ONCE(counting))
 		schedule_work(&adjust_work);
 }

@@ -11,8 +11,8 @@
  * Nothing is kept by counting entries and exits; it is asked of the kernel at each of them, so that no hook
  * that a kernel lacks can put it out of step. All on the CPU itself and with interrupts off.
  */
-#ifndef PITRACE_WAY_OUT_H
-#define PITRACE_WAY_OUT_H
+#ifndef PITRACE_IRQ_EXIT_H
+#define PITRACE_IRQ_EXIT_H
 
 #include <linux/bits.h>
 #include <linux/interrupt.h>
@@ -20,32 +20,32 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-struct pitrace_way_out {
-	bool in_soft; /* in a soft interrupt that runs on the way out */
+struct pitrace_irq_exit {
+	bool in_softirq; /* in a soft interrupt that runs on the way out */
 	u32 pending; /* soft interrupts that have still to run on the way out */
 	u32 preempt_count; /* of what was interrupted */
 };
 
-static __always_inline void pitrace_way_out_reset(struct pitrace_way_out *out)
+static __always_inline void pitrace_irq_exit_reset(struct pitrace_irq_exit *state)
 {
-	out->in_soft = false;
-	out->pending = 0;
+	state->in_softirq = false;
+	state->pending = 0;
 }
 
-static __always_inline void pitrace_way_out_dispatched(struct pitrace_way_out *out)
+static __always_inline void pitrace_irq_exit_switched(struct pitrace_irq_exit *state)
 {
-	out->pending = 0;
+	state->pending = 0;
 }
 
 /* At the exit of a hard interrupt: does what it has interrupted go on, be it to its way out? */
-static __always_inline bool pitrace_way_out_leave(struct pitrace_way_out *out)
+static __always_inline bool pitrace_irq_exit_hardirq_done(struct pitrace_irq_exit *state)
 {
-	if (hardirq_count() > HARDIRQ_OFFSET || out->in_soft)
+	if (hardirq_count() > HARDIRQ_OFFSET || state->in_softirq)
 		return false;
 	if (!in_serving_softirq()) {
 		/* Where soft interrupts are held off, they wait for the end of that. */
-		out->pending = softirq_count() ? 0 : local_softirq_pending();
-		out->preempt_count = preempt_count() & PREEMPT_MASK;
+		state->pending = softirq_count() ? 0 : local_softirq_pending();
+		state->preempt_count = preempt_count() & PREEMPT_MASK;
 	}
 	return true;
 }
@@ -58,25 +58,26 @@ static inline bool pitrace_is_ksoftirqd(const struct task_struct *task)
 }
 
 /* At the entry of a soft interrupt: does it run on the way out of a hard one? */
-static __always_inline bool pitrace_way_out_enter_soft(struct pitrace_way_out *out)
+static __always_inline bool pitrace_irq_exit_softirq_begins(struct pitrace_irq_exit *state)
 {
-	out->in_soft = is_idle_task(current) ||
-		       (out->pending && out->preempt_count == (preempt_count() & PREEMPT_MASK) &&
-			!pitrace_is_ksoftirqd(current));
-	return out->in_soft;
+	state->in_softirq =
+		is_idle_task(current) ||
+		(state->pending && state->preempt_count == (preempt_count() & PREEMPT_MASK) &&
+		 !pitrace_is_ksoftirqd(current));
+	return state->in_softirq;
 }
 
 /* At its exit: did it? */
-static __always_inline bool pitrace_way_out_leave_soft(struct pitrace_way_out *out,
-						       unsigned int number)
+static __always_inline bool pitrace_irq_exit_softirq_done(struct pitrace_irq_exit *state,
+							  unsigned int number)
 {
-	if (!out->in_soft)
+	if (!state->in_softirq)
 		return false;
-	out->in_soft = false;
-	out->pending &= ~BIT(number);
+	state->in_softirq = false;
+	state->pending &= ~BIT(number);
 	/* Raised meanwhile: they run before the way out ends. */
-	out->pending |= local_softirq_pending();
+	state->pending |= local_softirq_pending();
 	return true;
 }
 
-#endif /* PITRACE_WAY_OUT_H */
+#endif /* PITRACE_IRQ_EXIT_H */
