@@ -34,7 +34,7 @@ struct pitrace_ring {
 	const __u64 *floor; /* nothing at or above this position may be overwritten */
 	__u64 lap; /* the position of data[0] in this lap, or in one before */
 	__u64 lost; /* records lost since the reset */
-	__u64 told; /* of these, how many a record of the stream tells */
+	__u64 lost_reported; /* of these, already reported by a LOST record */
 	__u32 nest; /* writers active, one inside the other */
 	__u32 mark_shift;
 } __aligned(64); /* a cache line: nothing else moves with it */
@@ -109,7 +109,7 @@ static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *rin
 {
 	struct pitrace_pair *state = pitrace_ring_state(ring);
 	struct pitrace_pair seen, wanted;
-	bool new_high, tell;
+	bool new_high, report_lost;
 	__u64 lost, floor;
 	__u32 whole;
 	__u8 *place;
@@ -123,11 +123,11 @@ static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *rin
 		*time = wanted.second;
 		new_high = !seen.first || (wanted.second ^ seen.second) >> 32;
 		lost = pitrace_read(ring->lost);
-		tell = lost != pitrace_read(ring->told);
+		report_lost = lost != pitrace_read(ring->lost_reported);
 		whole = size;
 		if (new_high)
 			whole += PITRACE_TIME_SIZE;
-		if (tell)
+		if (report_lost)
 			whole += PITRACE_LOST_SIZE;
 		/* The reader has read what lies below before it says so. */
 		floor = pitrace_load_acquire(ring->floor);
@@ -143,10 +143,10 @@ static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *rin
 		pitrace_encode_time(place, wanted.second);
 		place += PITRACE_TIME_SIZE;
 	}
-	if (tell) {
+	if (report_lost) {
 		pitrace_encode_lost(place, (__u32)wanted.second, lost);
-		/* An interrupt may have told more; then the difference is told once more. */
-		pitrace_write(ring->told, lost);
+		/* An interrupt may have reported more; then the difference is reported again. */
+		pitrace_write(ring->lost_reported, lost);
 		place += PITRACE_LOST_SIZE;
 	}
 	pitrace_count(&ring->head->written);
@@ -212,7 +212,7 @@ static inline void pitrace_ring_reset(struct pitrace_ring *ring, __u64 section, 
 	ring->floor = overwrite ? &head->committed : &head->consumed;
 	ring->lap = 0;
 	ring->lost = 0;
-	ring->told = 0;
+	ring->lost_reported = 0;
 	ring->nest = 0;
 	/* One mark less than there are: the oldest block is partly overwritten. */
 	ring->mark_shift = 12;
