@@ -12,7 +12,7 @@
 
 static DECLARE_WAIT_QUEUE_HEAD(readers);
 
-static void wake(struct irq_work *work)
+static void reader_wake(struct irq_work *work)
 {
 	wake_up_interruptible(&readers);
 }
@@ -38,7 +38,7 @@ void pitrace_reader_init(void)
 
 	/* Not "hard": on PREEMPT_RT a wait queue sleeps, and is woken from the kernel's thread. */
 	for_each_possible_cpu(cpu)
-		init_irq_work(per_cpu_ptr(&works, cpu), wake);
+		init_irq_work(per_cpu_ptr(&works, cpu), reader_wake);
 }
 
 void pitrace_reader_exit(void)

@@ -23,7 +23,7 @@ void pitrace_gate_open(u32 kind)
 	 * (maps.c) left from the trace before, which looks at the gate at any time.
 	 */
 	smp_store_release(&pitrace_gates[kind], PITRACE_GATE_OPEN);
-	/* Either stop_all() sees the gate open, or we see that the other buffer has become full. */
+	/* Either record_stop_all() sees the gate open, or we see that the other buffer has become full. */
 	smp_mb();
 	if (READ_ONCE(was_full))
 		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
@@ -50,7 +50,7 @@ bool pitrace_gate_was_full(void)
 	return READ_ONCE(was_full);
 }
 
-static void stop_all(void)
+static void record_stop_all(void)
 {
 	u32 kind;
 
@@ -72,7 +72,7 @@ void *pitrace_refuse(u32 kind, u32 reason)
 	if (reason != PITRACE_LOST_FULL)
 		pitrace_ring_enter(ring);
 	else if (READ_ONCE(stops_when_full))
-		stop_all();
+		record_stop_all();
 	pitrace_ring_lose(ring, reason);
 	pitrace_end(kind);
 	return NULL;

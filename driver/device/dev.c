@@ -16,7 +16,7 @@
 #include "ptt/ptt_calls.h"
 #include "sources/sources.h"
 
-static int device_open(struct inode *inode, struct file *file)
+static int dev_open(struct inode *inode, struct file *file)
 {
 	int error;
 
@@ -31,7 +31,7 @@ static int device_open(struct inode *inode, struct file *file)
 }
 
 /* Mappings of the buffers hold the file: this comes after the last close() and munmap(). */
-static int device_release(struct inode *inode, struct file *file)
+static int dev_release(struct inode *inode, struct file *file)
 {
 	pitrace_session_release(file);
 	pitrace_ai_release(file);
@@ -44,7 +44,7 @@ static int device_release(struct inode *inode, struct file *file)
  * session lock. Hence no session lock here: ownership ends only with this file, or by its own
  * PITRACE_IOC_TERMINATE, which the buffers sort out.
  */
-static int device_mmap(struct file *file, struct vm_area_struct *vma)
+static int dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	/* For everybody, and as long as the module is there. */
 	if (vma->vm_pgoff == PITRACE_MMAP_HOOK_PAGE >> PAGE_SHIFT)
@@ -54,7 +54,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return pitrace_buffers_mmap(vma);
 }
 
-static __poll_t device_poll(struct file *file, poll_table *table)
+static __poll_t dev_poll(struct file *file, poll_table *table)
 {
 	if (!pitrace_session_owned_by(file))
 		return EPOLLERR;
@@ -64,10 +64,10 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 
 static const struct file_operations device_operations = {
 	.owner = THIS_MODULE,
-	.open = device_open,
-	.release = device_release,
-	.mmap = device_mmap,
-	.poll = device_poll,
+	.open = dev_open,
+	.release = dev_release,
+	.mmap = dev_mmap,
+	.poll = dev_poll,
 	.unlocked_ioctl = pitrace_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

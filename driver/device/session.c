@@ -34,7 +34,7 @@ static struct {
 } session;
 
 /* Brings the page that programs look at up to date. */
-static void publish(void)
+static void session_publish(void)
 {
 	const bool on = session.state == PITRACE_TRACE_ON;
 
@@ -43,7 +43,7 @@ static void publish(void)
 }
 
 /* Starts and stops sources as the state, the majors and the suspension want. Only starting can fail. */
-static int apply(void)
+static int session_apply(void)
 {
 	DECLARE_BITMAP(wanted, PITRACE_MAJORS);
 
@@ -57,17 +57,17 @@ static int apply(void)
 
 /* ---- state: FREE -alloc-> INIT -on-> ON -off-> INIT -terminate-> FREE ---- */
 
-static void finish(void)
+static void session_finish(void)
 {
 	session.state = PITRACE_TRACE_INIT;
 	session.suspended = false;
-	publish();
+	session_publish();
 	session.stop_time = pitrace_clock();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 	pitrace_gate_close(PITRACE_BUFFER_MTE);
 }
 
-static int turn_on(void)
+static int session_turn_on(void)
 {
 	int error;
 
@@ -82,32 +82,32 @@ static int turn_on(void)
 	pitrace_gate_open(PITRACE_BUFFER_TRACE);
 	pitrace_gate_open(PITRACE_BUFFER_MTE);
 	pitrace_snapshot_system(session.rate, session.interval_id);
-	error = apply();
+	error = session_apply();
 	if (error) {
 		pitrace_sources_stop();
-		finish();
+		session_finish();
 	} else {
-		publish();
+		session_publish();
 		pitrace_itrace_trace_begins();
 	}
 	return error;
 }
 
 /* ITrace first: the caller may be followed, and what stops sources looks at much of the kernel's code. */
-static void turn_off(void)
+static void session_turn_off(void)
 {
 	pitrace_itrace_trace_ends();
 	session.state = PITRACE_TRACE_INIT;
-	apply();
-	finish();
+	session_apply();
+	session_finish();
 }
 
 /* What is being written at this moment is finished; what is there stays. */
-static void suspend(void)
+static void session_suspend(void)
 {
 	session.suspended = true;
-	publish();
-	apply();
+	session_publish();
+	session_apply();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 }
 
@@ -115,42 +115,42 @@ static void suspend(void)
  * Recording that has ended by itself is not taken up again, but what it does not take is counted, as
  * before the suspension. So is, as one loss, that an event's counters were meanwhile taken.
  */
-static void resume(void)
+static void session_resume(void)
 {
 	session.suspended = false;
 	pitrace_gate_open(PITRACE_BUFFER_TRACE);
-	if (apply())
+	if (session_apply())
 		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
-	publish();
+	session_publish();
 }
 
 /*
  * Forgets the trace records, not the names, which those to come may need. Recording that has ended
  * by itself has lost names as well, so there is nothing to go on with.
  */
-static int discard(void)
+static int session_discard(void)
 {
 	const bool suspended = session.suspended;
 
 	if (pitrace_gate_was_full())
 		return -ENOSPC;
 	if (!suspended)
-		suspend();
+		session_suspend();
 	pitrace_buffers_reset(PITRACE_BUFFER_TRACE);
 	pitrace_itrace_trace_forgets();
 	if (!suspended)
-		resume();
+		session_resume();
 	return 0;
 }
 
-/* As turn_off(), and everything is given back. For an owner who is gone as well. */
-static void terminate(void)
+/* As session_turn_off(), and everything is given back. For an owner who is gone as well. */
+static void session_terminate(void)
 {
 	pitrace_itrace_trace_ends();
 	pitrace_itrace_remove();
 	if (session.state == PITRACE_TRACE_ON) {
 		pitrace_sources_stop();
-		finish();
+		session_finish();
 	}
 	pitrace_stacks_reset();
 	pitrace_tprof_event_reset();
@@ -159,7 +159,7 @@ static void terminate(void)
 	session.state = PITRACE_TRACE_FREE;
 	pitrace_owner_set(0);
 	WRITE_ONCE(session.owner, NULL);
-	publish();
+	session_publish();
 }
 
 bool pitrace_session_owned_by(struct file *file)
@@ -171,14 +171,14 @@ void pitrace_session_release(struct file *file)
 {
 	mutex_lock(&lock);
 	if (session.owner == file)
-		terminate();
+		session_terminate();
 	mutex_unlock(&lock);
 }
 
 /* ---- ioctls ---- */
 
 /* Takes the lock if the file is the owner's. */
-static int lock_as_owner(struct file *file)
+static int session_lock_as_owner(struct file *file)
 {
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
@@ -189,7 +189,7 @@ static int lock_as_owner(struct file *file)
 }
 
 /* A buffer fits the file format's 32-bit sizes, and mmap offsets of CPUs do not overlap. */
-static bool round_to_pages(u64 bytes, u64 *rounded)
+static bool session_round_to_pages(u64 bytes, u64 *rounded)
 {
 	const u64 limit = (1ull << 32) - PITRACE_HEAD_BYTES;
 
@@ -200,7 +200,8 @@ static bool round_to_pages(u64 bytes, u64 *rounded)
 }
 
 /* Of buffers that stream; the reader gets half of a buffer at the latest. */
-static bool good_section(const struct pitrace_alloc *alloc, const u64 bytes[PITRACE_BUFFERS])
+static bool session_good_section(const struct pitrace_alloc *alloc,
+				 const u64 bytes[PITRACE_BUFFERS])
 {
 	if (alloc->mode == PITRACE_MODE_NORMAL)
 		return !alloc->section_bytes;
@@ -208,7 +209,8 @@ static bool good_section(const struct pitrace_alloc *alloc, const u64 bytes[PITR
 	       alloc->section_bytes <= bytes[PITRACE_BUFFER_MTE] / 2;
 }
 
-static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, const u64 *bytes)
+static int session_alloc_locked(struct file *file, const struct pitrace_alloc *alloc,
+				const u64 *bytes)
 {
 	int error;
 
@@ -229,7 +231,7 @@ static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, co
 	session.state = PITRACE_TRACE_INIT;
 	pitrace_owner_set(task_tgid_nr(current));
 	WRITE_ONCE(session.owner, file);
-	publish();
+	session_publish();
 	return 0;
 }
 
@@ -240,36 +242,36 @@ int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc)
 
 	if (alloc->mode > PITRACE_MODE_CONTINUOUS || (alloc->flags & ~PITRACE_ALLOC_ANON))
 		return -EINVAL;
-	if (!round_to_pages(alloc->trace_bytes, &bytes[PITRACE_BUFFER_TRACE]) ||
-	    !round_to_pages(alloc->mte_bytes, &bytes[PITRACE_BUFFER_MTE]) ||
-	    !good_section(alloc, bytes))
+	if (!session_round_to_pages(alloc->trace_bytes, &bytes[PITRACE_BUFFER_TRACE]) ||
+	    !session_round_to_pages(alloc->mte_bytes, &bytes[PITRACE_BUFFER_MTE]) ||
+	    !session_good_section(alloc, bytes))
 		return -EINVAL;
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	error = alloc_locked(file, alloc, bytes);
+	error = session_alloc_locked(file, alloc, bytes);
 	mutex_unlock(&lock);
 	return error;
 }
 
 int pitrace_session_on(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
-	error = session.state == PITRACE_TRACE_ON ? -EALREADY : turn_on();
+	error = session.state == PITRACE_TRACE_ON ? -EALREADY : session_turn_on();
 	mutex_unlock(&lock);
 	return error;
 }
 
 int pitrace_session_off(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
 	if (session.state == PITRACE_TRACE_ON)
-		turn_off();
+		session_turn_off();
 	else
 		error = -EALREADY;
 	mutex_unlock(&lock);
@@ -278,16 +280,16 @@ int pitrace_session_off(struct file *file)
 
 int pitrace_session_terminate(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
-	terminate();
+	session_terminate();
 	mutex_unlock(&lock);
 	return 0;
 }
 
-static int set_majors(u32 major, bool on)
+static int session_set_majors(u32 major, bool on)
 {
 	switch (major) {
 	case PITRACE_MAJOR_ALL:
@@ -307,35 +309,35 @@ static int set_majors(u32 major, bool on)
 	}
 }
 
-static int change_majors(struct file *file, u32 major, bool on)
+static int session_change_majors(struct file *file, u32 major, bool on)
 {
 	DECLARE_BITMAP(before, PITRACE_MAJORS);
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
 	bitmap_copy(before, session.enabled, PITRACE_MAJORS);
-	error = set_majors(major, on);
+	error = session_set_majors(major, on);
 	if (!error)
-		error = apply();
+		error = session_apply();
 	/* A source that could not start is not said to run, and those that were started with it stop. */
 	if (error) {
 		bitmap_copy(session.enabled, before, PITRACE_MAJORS);
-		apply();
+		session_apply();
 	}
-	publish();
+	session_publish();
 	mutex_unlock(&lock);
 	return error;
 }
 
 int pitrace_session_enable(struct file *file, u32 major)
 {
-	return change_majors(file, major, true);
+	return session_change_majors(file, major, true);
 }
 
 int pitrace_session_disable(struct file *file, u32 major)
 {
-	return change_majors(file, major, false);
+	return session_change_majors(file, major, false);
 }
 
 int pitrace_session_rate(struct file *file, u32 rate)
@@ -344,7 +346,7 @@ int pitrace_session_rate(struct file *file, u32 rate)
 
 	if (rate < PITRACE_RATE_MIN || rate > PITRACE_RATE_MAX)
 		return -EINVAL;
-	error = lock_as_owner(file);
+	error = session_lock_as_owner(file);
 	if (error)
 		return error;
 	if (session.state == PITRACE_TRACE_ON)
@@ -356,9 +358,9 @@ int pitrace_session_rate(struct file *file, u32 rate)
 }
 
 /* Takes the lock if the file is the owner's and the trace is not on. */
-static int lock_to_set(struct file *file)
+static int session_lock_to_set(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error || session.state != PITRACE_TRACE_ON)
 		return error;
@@ -368,7 +370,7 @@ static int lock_to_set(struct file *file)
 
 int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stacks)
 {
-	int error = lock_to_set(file);
+	int error = session_lock_to_set(file);
 
 	if (error)
 		return error;
@@ -379,7 +381,7 @@ int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stack
 
 int pitrace_session_event(struct file *file, const struct pitrace_event *event)
 {
-	int error = lock_to_set(file);
+	int error = session_lock_to_set(file);
 
 	if (error)
 		return error;
@@ -390,7 +392,7 @@ int pitrace_session_event(struct file *file, const struct pitrace_event *event)
 
 int pitrace_session_itrace_install(struct file *file, const struct pitrace_itrace *wanted)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
@@ -403,9 +405,9 @@ int pitrace_session_itrace_install(struct file *file, const struct pitrace_itrac
 }
 
 /* Of a trace that is on. */
-static int change_recording(struct file *file, bool suspended, void (*change)(void))
+static int session_change_recording(struct file *file, bool suspended, void (*change)(void))
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
@@ -421,21 +423,21 @@ static int change_recording(struct file *file, bool suspended, void (*change)(vo
 
 int pitrace_session_suspend(struct file *file)
 {
-	return change_recording(file, true, suspend);
+	return session_change_recording(file, true, session_suspend);
 }
 
 int pitrace_session_resume(struct file *file)
 {
-	return change_recording(file, false, resume);
+	return session_change_recording(file, false, session_resume);
 }
 
 int pitrace_session_discard(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
-	error = session.state == PITRACE_TRACE_ON ? discard() : -EINVAL;
+	error = session.state == PITRACE_TRACE_ON ? session_discard() : -EINVAL;
 	mutex_unlock(&lock);
 	return error;
 }

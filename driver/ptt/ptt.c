@@ -37,7 +37,7 @@ bool pitrace_ptt_is_active(void)
 
 /* ---- starting and stopping, under the lock ---- */
 
-static void reset_cpu(unsigned int cpu)
+static void ptt_reset_cpu(unsigned int cpu)
 {
 	struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
 
@@ -46,7 +46,7 @@ static void reset_cpu(unsigned int cpu)
 	state->charged = &state->without_account;
 }
 
-static void open_all(void)
+static void ptt_open_all(void)
 {
 	cpus_read_lock();
 	charging = true;
@@ -54,7 +54,7 @@ static void open_all(void)
 	cpus_read_unlock();
 }
 
-static void close_all(void)
+static void ptt_close_all(void)
 {
 	cpus_read_lock();
 	charging = false;
@@ -62,7 +62,7 @@ static void close_all(void)
 	cpus_read_unlock();
 }
 
-static void adjust(struct work_struct *unused)
+static void ptt_adjust(struct work_struct *unused)
 {
 	mutex_lock(&pitrace_ptt_lock);
 	if (instance.active)
@@ -70,15 +70,15 @@ static void adjust(struct work_struct *unused)
 	mutex_unlock(&pitrace_ptt_lock);
 }
 
-static DECLARE_WORK(adjust_work, adjust);
+static DECLARE_WORK(adjust_work, ptt_adjust);
 
-static int start(const struct pitrace_ptt_init *init)
+static int ptt_start(const struct pitrace_ptt_init *init)
 {
 	unsigned int cpu;
 	int error;
 
 	for_each_possible_cpu(cpu)
-		reset_cpu(cpu);
+		ptt_reset_cpu(cpu);
 	error = pitrace_ptt_threads_alloc(init->threads, init->pids);
 	if (error)
 		return error;
@@ -88,7 +88,7 @@ static int start(const struct pitrace_ptt_init *init)
 	error = pitrace_ptt_hooks_attach();
 	if (error)
 		goto stop_counters;
-	open_all();
+	ptt_open_all();
 	/* For CPUs that came after the counters were made. */
 	schedule_work(&adjust_work);
 	return 0;
@@ -101,10 +101,10 @@ free_threads:
 }
 
 /* Readers of slots look at them last: silenced first, they never take a charge that has ended for theirs. */
-static void stop(void)
+static void ptt_stop(void)
 {
 	pitrace_ptt_areas_deactivate();
-	close_all();
+	ptt_close_all();
 	pitrace_ptt_hooks_detach();
 	pitrace_ptt_areas_release_slots();
 	instance.active = false;
@@ -119,7 +119,7 @@ static void stop(void)
 /* ---- CPUs that come and go: the time in between is in no account ---- */
 
 /* Before any thread of user space may run here. Its counters come later, if they do. */
-static int cpu_online_now(unsigned int cpu)
+static int ptt_cpu_online_now(unsigned int cpu)
 {
 	unsigned long flags;
 
@@ -133,7 +133,7 @@ static int cpu_online_now(unsigned int cpu)
 	return 0;
 }
 
-static int cpu_offline_soon(unsigned int cpu)
+static int ptt_cpu_offline_soon(unsigned int cpu)
 {
 	unsigned long flags;
 
@@ -150,8 +150,8 @@ int pitrace_ptt_init(void)
 {
 	int error, state;
 
-	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ptt", cpu_online_now,
-					  cpu_offline_soon);
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ptt", ptt_cpu_online_now,
+					  ptt_cpu_offline_soon);
 	if (state < 0)
 		return state;
 	hotplug_state = state;
@@ -173,7 +173,7 @@ void pitrace_ptt_exit(void)
 
 /* ---- ioctls ---- */
 
-static bool metric_is_good(const struct pitrace_ptt_metric *metric)
+static bool ptt_metric_is_good(const struct pitrace_ptt_metric *metric)
 {
 	const u32 both = PITRACE_PTT_NO_KERNEL | PITRACE_PTT_NO_USER;
 
@@ -185,7 +185,7 @@ static bool metric_is_good(const struct pitrace_ptt_metric *metric)
 	       metric->flags != both;
 }
 
-static bool is_good(const struct pitrace_ptt_init *init)
+static bool ptt_is_good(const struct pitrace_ptt_init *init)
 {
 	u32 cycles = 0;
 	u32 i;
@@ -196,14 +196,14 @@ static bool is_good(const struct pitrace_ptt_init *init)
 	    !init->pids || init->pids > PID_MAX_LIMIT)
 		return false;
 	for (i = 0; i < init->metrics; i++) {
-		if (!metric_is_good(&init->metric[i]))
+		if (!ptt_metric_is_good(&init->metric[i]))
 			return false;
 		cycles += init->metric[i].kind == PITRACE_PTT_CYCLES;
 	}
 	return cycles <= 1;
 }
 
-static void set_up(const struct pitrace_ptt_init *init)
+static void ptt_set_up(const struct pitrace_ptt_init *init)
 {
 	u32 i;
 
@@ -218,18 +218,18 @@ static void set_up(const struct pitrace_ptt_init *init)
 	}
 }
 
-static int replace(struct file *file, const struct pitrace_ptt_init *init)
+static int ptt_replace(struct file *file, const struct pitrace_ptt_init *init)
 {
 	int error;
 
 	if (instance.active && !(init->flags & PITRACE_PTT_FORCE))
 		return -EBUSY;
 	if (instance.active)
-		stop();
+		ptt_stop();
 	pitrace_ptt_snapshot_put(instance.last);
 	instance.last = NULL;
-	set_up(init);
-	error = start(init);
+	ptt_set_up(init);
+	error = ptt_start(init);
 	if (error)
 		return error;
 	instance.active = true;
@@ -247,11 +247,11 @@ int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *ini
 {
 	int error;
 
-	if (!is_good(init))
+	if (!ptt_is_good(init))
 		return -EINVAL;
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	error = replace(file, init);
+	error = ptt_replace(file, init);
 	mutex_unlock(&pitrace_ptt_lock);
 	return error;
 }
@@ -263,7 +263,7 @@ int pitrace_ptt_ioctl_term(void)
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
 	if (instance.active)
-		stop();
+		ptt_stop();
 	else
 		error = -EALREADY;
 	mutex_unlock(&pitrace_ptt_lock);
@@ -324,7 +324,7 @@ int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int s
 }
 
 /* NULL: an error. */
-static struct pitrace_ptt_snapshot *get_snapshot(int *error)
+static struct pitrace_ptt_snapshot *ptt_get_snapshot(int *error)
 {
 	struct pitrace_ptt_snapshot *snapshot;
 
@@ -345,8 +345,8 @@ static struct pitrace_ptt_snapshot *get_snapshot(int *error)
 	return snapshot;
 }
 
-static int copy_rows(const struct pitrace_ptt_snapshot *snapshot,
-		     const struct pitrace_ptt_dump *wanted)
+static int ptt_copy_rows(const struct pitrace_ptt_snapshot *snapshot,
+			 const struct pitrace_ptt_dump *wanted)
 {
 	const struct pitrace_ptt_dump *head = &snapshot->head;
 
@@ -369,10 +369,10 @@ long pitrace_ptt_ioctl_dump(void __user *user)
 
 	if (copy_from_user(&wanted, user, sizeof(wanted)))
 		return -EFAULT;
-	snapshot = get_snapshot(&error);
+	snapshot = ptt_get_snapshot(&error);
 	if (!snapshot)
 		return error;
-	error = copy_rows(snapshot, &wanted);
+	error = ptt_copy_rows(snapshot, &wanted);
 	head = snapshot->head;
 	head.thread_rows = wanted.thread_rows;
 	head.cpu_rows = wanted.cpu_rows;
@@ -386,6 +386,6 @@ void pitrace_ptt_release(struct file *file)
 {
 	mutex_lock(&pitrace_ptt_lock);
 	if (instance.active && instance.owner == file)
-		stop();
+		ptt_stop();
 	mutex_unlock(&pitrace_ptt_lock);
 }

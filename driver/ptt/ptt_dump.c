@@ -43,7 +43,7 @@ struct pitrace_ptt_cut {
 static struct pitrace_ptt_cut *the_cut;
 u32 pitrace_ptt_epoch;
 
-static void add(u64 to[], const u64 what[])
+static void ptt_dump_add(u64 to[], const u64 what[])
 {
 	u32 i;
 
@@ -54,7 +54,8 @@ static void add(u64 to[], const u64 what[])
 /* ---- on a CPU that charges, with interrupts off ---- */
 
 /* at: what its CPU's counters had, if it was charged just then, else NULL. */
-static void save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_account *account, u32 epoch, const u64 *at)
+static void ptt_dump_save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_account *account,
+			  u32 epoch, const u64 *at)
 {
 	const u32 place = cut ? (u32)atomic_inc_return(&cut->used) - 1 : U32_MAX;
 	struct saved *saved;
@@ -63,18 +64,19 @@ static void save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_account *accoun
 		saved = cut->saved + place;
 		memcpy(saved->value, account->value, sizeof(saved->value));
 		if (at)
-			add(saved->value, at);
+			ptt_dump_add(saved->value, at);
 		saved->dispatches = account->dispatches;
 		saved->interrupts = account->interrupts;
 	}
 	account->saved = place;
-	/* Pairs with copy_account(): what was saved is seen before the epoch, and that before any later charge. */
+	/* Pairs with ptt_dump_copy_account(): what was saved is seen before the epoch, and that before any later charge. */
 	smp_store_release(&account->epoch, epoch);
 	smp_wmb();
 }
 
 /* charging: its charge has not ended, so that what is charged is short of the counters. */
-static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu, bool charging)
+static void ptt_dump_copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu,
+			      bool charging)
 {
 	const struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
 	struct pitrace_ptt_without_account *without_account = snapshot->without_account + cpu;
@@ -94,38 +96,38 @@ static void copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu, bo
 	memcpy(without_account->value, state->without_account.value,
 	       sizeof(without_account->value));
 	if (state->open)
-		add(row->elapsed, state->at);
+		ptt_dump_add(row->elapsed, state->at);
 	if (!charging)
 		return;
 	if (state->charged == &state->interrupt)
-		add(row->interrupt, state->at);
+		ptt_dump_add(row->interrupt, state->at);
 	else if (state->charged == &state->idle)
-		add(row->idle, state->at);
+		ptt_dump_add(row->idle, state->at);
 	else if (state->charged == &state->without_account)
-		add(without_account->value, state->at);
+		ptt_dump_add(without_account->value, state->at);
 }
 
-static bool is_in_table(const struct pitrace_ptt_cpu_state *state,
-			const struct pitrace_ptt_account *account)
+static bool ptt_dump_is_in_table(const struct pitrace_ptt_cpu_state *state,
+				 const struct pitrace_ptt_account *account)
 {
 	return account != &state->interrupt && account != &state->idle &&
 	       account != &state->without_account;
 }
 
 /* This CPU's part of the cut lies here. */
-static void enter_epoch(struct pitrace_ptt_cpu_state *state, bool charging)
+static void ptt_dump_enter_epoch(struct pitrace_ptt_cpu_state *state, bool charging)
 {
-	/* Pairs with make_cut(). */
+	/* Pairs with ptt_dump_make_cut(). */
 	const u32 epoch = smp_load_acquire(&pitrace_ptt_epoch);
 	struct pitrace_ptt_cut *cut = READ_ONCE(the_cut);
 
 	if (state->epoch == epoch)
 		return;
 	if (cut)
-		copy_cpu(cut->snapshot, smp_processor_id(), charging);
-	if (is_in_table(state, state->thread))
-		save(cut, state->thread, epoch,
-		     charging && state->charged == state->thread ? state->at : NULL);
+		ptt_dump_copy_cpu(cut->snapshot, smp_processor_id(), charging);
+	if (ptt_dump_is_in_table(state, state->thread))
+		ptt_dump_save(cut, state->thread, epoch,
+			      charging && state->charged == state->thread ? state->at : NULL);
 	state->idle.epoch = epoch;
 	state->without_account.epoch = epoch;
 	state->epoch = epoch;
@@ -135,26 +137,27 @@ void pitrace_ptt_epochs_differ(struct pitrace_ptt_cpu_state *state,
 			       struct pitrace_ptt_account *account)
 {
 	if (state->open)
-		enter_epoch(state, false);
+		ptt_dump_enter_epoch(state, false);
 	if (account->epoch != state->epoch)
-		save(READ_ONCE(the_cut), account, state->epoch, NULL);
+		ptt_dump_save(READ_ONCE(the_cut), account, state->epoch, NULL);
 }
 
-static void enter_epoch_here(void *unused)
+static void ptt_dump_enter_epoch_here(void *unused)
 {
 	struct pitrace_ptt_cpu_state *state = this_cpu_ptr(&pitrace_ptt_cpus);
 
 	if (!state->open)
 		return;
 	pitrace_ptt_update_counters(state);
-	enter_epoch(state, true);
+	ptt_dump_enter_epoch(state, true);
 }
 
 /* ---- under the lock ---- */
 
 /* False: its first charge came behind the cut. */
-static bool copy_account(struct pitrace_ptt_cut *cut, const struct pitrace_ptt_account *account,
-			 struct pitrace_ptt_thread *row)
+static bool ptt_dump_copy_account(struct pitrace_ptt_cut *cut,
+				  const struct pitrace_ptt_account *account,
+				  struct pitrace_ptt_thread *row)
 {
 	const struct saved *saved;
 
@@ -181,7 +184,7 @@ static bool copy_account(struct pitrace_ptt_cut *cut, const struct pitrace_ptt_a
 }
 
 /* False: there are more accounts than rows. */
-static bool copy_accounts(struct pitrace_ptt_cut *cut)
+static bool ptt_dump_copy_accounts(struct pitrace_ptt_cut *cut)
 {
 	struct pitrace_ptt_dump *head = &cut->snapshot->head;
 	const struct pitrace_ptt_account *account;
@@ -191,7 +194,8 @@ static bool copy_accounts(struct pitrace_ptt_cut *cut)
 		account = pitrace_ptt_table.account + number;
 		if (head->threads == cut->room)
 			return false;
-		head->threads += copy_account(cut, account, cut->snapshot->thread + head->threads);
+		head->threads +=
+			ptt_dump_copy_account(cut, account, cut->snapshot->thread + head->threads);
 		cond_resched();
 	}
 	pitrace_ptt_forgotten(head);
@@ -199,7 +203,7 @@ static bool copy_accounts(struct pitrace_ptt_cut *cut)
 }
 
 /* False: there was not enough memory for all threads. */
-static bool make_cut(struct pitrace_ptt_cut *cut)
+static bool ptt_dump_make_cut(struct pitrace_ptt_cut *cut)
 {
 	unsigned int cpu;
 	bool complete;
@@ -209,14 +213,14 @@ static bool make_cut(struct pitrace_ptt_cut *cut)
 		WRITE_ONCE(the_cut, cut);
 		/* Who sees the epoch sees the cut. */
 		smp_store_release(&pitrace_ptt_epoch, pitrace_ptt_epoch + 1);
-		on_each_cpu(enter_epoch_here, NULL, true);
+		on_each_cpu(ptt_dump_enter_epoch_here, NULL, true);
 	}
 	for_each_possible_cpu(cpu) {
 		if (!per_cpu_ptr(&pitrace_ptt_cpus, cpu)->open)
-			copy_cpu(cut->snapshot, cpu, false);
+			ptt_dump_copy_cpu(cut->snapshot, cpu, false);
 	}
 	cpus_read_unlock();
-	complete = copy_accounts(cut);
+	complete = ptt_dump_copy_accounts(cut);
 	if (!cut->direct) {
 		WRITE_ONCE(the_cut, NULL);
 		/* Interrupts that are off are read-side sections. */
@@ -226,7 +230,7 @@ static bool make_cut(struct pitrace_ptt_cut *cut)
 }
 
 /* Threads may have been renamed since they were first met. */
-static void name_thread(struct pitrace_ptt_thread *row)
+static void ptt_dump_name_thread(struct pitrace_ptt_thread *row)
 {
 	struct task_struct *task;
 
@@ -238,7 +242,7 @@ static void name_thread(struct pitrace_ptt_thread *row)
 }
 
 /* Leaves out CPUs of which nothing is known. */
-static void pack_cpus(struct pitrace_ptt_snapshot *snapshot)
+static void ptt_dump_pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 {
 	struct pitrace_ptt_dump *head = &snapshot->head;
 	unsigned int cpu;
@@ -247,7 +251,7 @@ static void pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 	for_each_possible_cpu(cpu) {
 		head->homeless_dispatches += snapshot->without_account[cpu].dispatches;
 		head->homeless_interrupts += snapshot->without_account[cpu].interrupts;
-		add(head->homeless, snapshot->without_account[cpu].value);
+		ptt_dump_add(head->homeless, snapshot->without_account[cpu].value);
 		if (!snapshot->cpu[cpu].elapsed[0] && !snapshot->cpu[cpu].dispatches)
 			continue;
 		if (pitrace_ptt_counters_lost(cpu))
@@ -257,18 +261,18 @@ static void pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 	head->cpus = count;
 }
 
-static void finish(struct pitrace_ptt_snapshot *snapshot)
+static void ptt_dump_finish(struct pitrace_ptt_snapshot *snapshot)
 {
 	u32 i;
 
-	pack_cpus(snapshot);
+	ptt_dump_pack_cpus(snapshot);
 	for (i = 0; i < snapshot->head.threads; i++) {
-		name_thread(snapshot->thread + i);
+		ptt_dump_name_thread(snapshot->thread + i);
 		cond_resched();
 	}
 }
 
-static bool allocate(struct pitrace_ptt_cut *cut, u32 more)
+static bool ptt_dump_allocate(struct pitrace_ptt_cut *cut, u32 more)
 {
 	struct pitrace_ptt_snapshot *snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
 
@@ -295,9 +299,9 @@ struct pitrace_ptt_snapshot *pitrace_ptt_snapshot_take(void)
 	bool good;
 
 	for (tries = 0; tries < TRIES_MAX; tries++) {
-		good = allocate(&cut, 256u << 2 * tries);
-		if (good && make_cut(&cut)) {
-			finish(cut.snapshot);
+		good = ptt_dump_allocate(&cut, 256u << 2 * tries);
+		if (good && ptt_dump_make_cut(&cut)) {
+			ptt_dump_finish(cut.snapshot);
 			kvfree(cut.saved);
 			return cut.snapshot;
 		}

@@ -25,7 +25,7 @@ struct reading {
 	int level;
 };
 
-static bool parse(struct file *file, int *level)
+static bool ptt_rights_parse(struct file *file, int *level)
 {
 	char text[16] = {};
 	loff_t position = 0;
@@ -38,7 +38,7 @@ static bool parse(struct file *file, int *level)
 }
 
 /* In a thread of the kernel's: the name is looked up where the caller can put nothing else in its place. */
-static void read_level(struct work_struct *work)
+static void ptt_rights_read_level(struct work_struct *work)
 {
 	struct reading *reading = container_of(work, struct reading, work);
 	struct file *file = filp_open(LEVEL_FILE, O_RDONLY, 0);
@@ -46,16 +46,16 @@ static void read_level(struct work_struct *work)
 	reading->level = LEVEL_STRICTEST;
 	if (IS_ERR(file))
 		return;
-	if (!parse(file, &reading->level))
+	if (!ptt_rights_parse(file, &reading->level))
 		reading->level = LEVEL_STRICTEST;
 	filp_close(file, NULL);
 }
 
-static int paranoid_level(void)
+static int ptt_rights_paranoid_level(void)
 {
 	struct reading reading;
 
-	INIT_WORK_ONSTACK(&reading.work, read_level);
+	INIT_WORK_ONSTACK(&reading.work, ptt_rights_read_level);
 	queue_work(system_unbound_wq, &reading.work);
 	flush_work(&reading.work);
 	destroy_work_on_stack(&reading.work);
@@ -64,7 +64,7 @@ static int paranoid_level(void)
 
 enum pitrace_ptt_sees pitrace_ptt_rights(void)
 {
-	const int level = paranoid_level();
+	const int level = ptt_rights_paranoid_level();
 
 	if (security_locked_down(LOCKDOWN_PERF))
 		return PITRACE_PTT_SEES_CYCLES;
@@ -74,7 +74,7 @@ enum pitrace_ptt_sees pitrace_ptt_rights(void)
 	return level == 2 ? PITRACE_PTT_SEES_USER : PITRACE_PTT_SEES_CYCLES;
 }
 
-static bool is_shown(enum pitrace_ptt_sees sees, const struct pitrace_ptt_metric *metric)
+static bool ptt_rights_is_shown(enum pitrace_ptt_sees sees, const struct pitrace_ptt_metric *metric)
 {
 	return metric->kind == PITRACE_PTT_CYCLES || sees == PITRACE_PTT_SEES_KERNEL ||
 	       (sees == PITRACE_PTT_SEES_USER && (metric->flags & PITRACE_PTT_NO_KERNEL));
@@ -86,7 +86,7 @@ u32 pitrace_ptt_shown(enum pitrace_ptt_sees sees)
 	u32 i;
 
 	for (i = 0; i < pitrace_ptt_setup.metrics; i++) {
-		if (is_shown(sees, &pitrace_ptt_setup.metric[i]))
+		if (ptt_rights_is_shown(sees, &pitrace_ptt_setup.metric[i]))
 			shown |= 1u << i;
 	}
 	return shown;

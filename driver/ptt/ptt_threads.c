@@ -30,21 +30,21 @@ static u32 *ended_before;
 /* Of accounts that were given back. */
 static struct pitrace_ptt_dump forgotten;
 
-static void reclaim_accounts(struct work_struct *unused);
-static DECLARE_WORK(reclaim_work, reclaim_accounts);
+static void ptt_threads_reclaim_accounts(struct work_struct *unused);
+static DECLARE_WORK(reclaim_work, ptt_threads_reclaim_accounts);
 
-static void start_reclaim(struct irq_work *unused)
+static void ptt_threads_start_reclaim(struct irq_work *unused)
 {
 	schedule_work(&reclaim_work);
 }
 
 /* Hooks run under the scheduler's locks: an interrupt starts the work. */
-static DEFINE_IRQ_WORK(reclaim_soon, start_reclaim);
+static DEFINE_IRQ_WORK(reclaim_soon, ptt_threads_start_reclaim);
 
 /* ---- for hooks ---- */
 
 /* Interrupts are off: it looks at each word of the bitmap twice, at most, of which there are 16,385 at most. */
-static u32 take_free(void)
+static u32 ptt_threads_take_free(void)
 {
 	u32 number = READ_ONCE(next_free);
 	u32 rounds = 0;
@@ -70,7 +70,7 @@ struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, 
 
 	if (tid >= pitrace_ptt_table.tids || READ_ONCE(exhausted))
 		return NULL;
-	number = take_free();
+	number = ptt_threads_take_free();
 	if (!number) {
 		WRITE_ONCE(exhausted, true);
 		irq_work_queue(&reclaim_soon);
@@ -105,7 +105,7 @@ void pitrace_ptt_end_slot(struct pitrace_ptt_account *account)
 }
 
 /* Again only where another CPU has done the same meanwhile. */
-static void add_to_ended(u32 number)
+static void ptt_threads_add_to_ended(u32 number)
 {
 	u32 newest = READ_ONCE(ended);
 
@@ -126,14 +126,14 @@ void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_stru
 	pitrace_ptt_end_slot(account);
 	WRITE_ONCE(account->task, NULL);
 	/* After that the account may be another thread's. */
-	add_to_ended(number);
+	ptt_threads_add_to_ended(number);
 	if (READ_ONCE(exhausted))
 		irq_work_queue(&reclaim_soon);
 }
 
 /* ---- under the lock ---- */
 
-static void forget(const struct pitrace_ptt_account *account)
+static void ptt_threads_forget(const struct pitrace_ptt_account *account)
 {
 	u32 i;
 
@@ -144,7 +144,7 @@ static void forget(const struct pitrace_ptt_account *account)
 		forgotten.forgotten[i] += account->value[i];
 }
 
-static void reclaim_accounts(struct work_struct *unused)
+static void ptt_threads_reclaim_accounts(struct work_struct *unused)
 {
 	struct pitrace_ptt_account *account;
 	u32 first = 0, number, next;
@@ -155,7 +155,7 @@ static void reclaim_accounts(struct work_struct *unused)
 	for (number = first; number; number = next) {
 		account = pitrace_ptt_table.account + number;
 		next = ended_before[number];
-		forget(account);
+		ptt_threads_forget(account);
 		account->tid = 0;
 		/* After that it is another thread's, which may end at once. */
 		smp_mb__before_atomic();

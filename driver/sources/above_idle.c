@@ -59,12 +59,12 @@ static enum cpuhp_state hotplug_state;
 
 /* ---- one account, on its CPU and with interrupts off ---- */
 
-static __always_inline enum state state_of(const struct task_struct *task)
+static __always_inline enum state above_idle_state_of(const struct task_struct *task)
 {
 	return is_idle_task(task) ? STATE_IDLE : STATE_BUSY;
 }
 
-static __always_inline void begin_change(struct account *account)
+static __always_inline void above_idle_begin_change(struct account *account)
 {
 	const u64 now = pitrace_clock();
 
@@ -76,102 +76,106 @@ static __always_inline void begin_change(struct account *account)
 	}
 }
 
-static __always_inline void end_change(struct account *account, enum state state)
+static __always_inline void above_idle_end_change(struct account *account, enum state state)
 {
 	account->state = state;
 	raw_write_seqcount_end(&account->sequence);
 }
 
-static __always_inline void change(struct account *account, enum state state)
+static __always_inline void above_idle_change(struct account *account, enum state state)
 {
-	begin_change(account);
-	end_change(account, state);
+	above_idle_begin_change(account);
+	above_idle_end_change(account, state);
 }
 
 /* ---- hooks ---- */
 
-static void on_switch(void *data, bool preempt, struct task_struct *previous,
-		      struct task_struct *next, unsigned int previous_state)
+static void above_idle_on_switch(void *data, bool preempt, struct task_struct *previous,
+				 struct task_struct *next, unsigned int previous_state)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
 	if (unlikely(!account->open))
 		return;
 	pitrace_irq_exit_switched(&account->irq_exit);
-	begin_change(account);
+	above_idle_begin_change(account);
 	account->dispatches++;
-	end_change(account, state_of(next));
+	above_idle_end_change(account, above_idle_state_of(next));
 }
 
-static __always_inline void enter_interrupt(void)
+static __always_inline void above_idle_enter_interrupt(void)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
 	if (unlikely(!account->open))
 		return;
-	begin_change(account);
+	above_idle_begin_change(account);
 	account->interrupts++;
-	end_change(account, STATE_INTERRUPT);
+	above_idle_end_change(account, STATE_INTERRUPT);
 }
 
-static __always_inline void leave_interrupt(void)
+static __always_inline void above_idle_leave_interrupt(void)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
 	if (likely(account->open) && pitrace_irq_exit_hardirq_done(&account->irq_exit))
-		change(account, state_of(current));
+		above_idle_change(account, above_idle_state_of(current));
 }
 
-static void on_vector_entry(void *data, int vector)
+static void above_idle_on_vector_entry(void *data, int vector)
 {
-	enter_interrupt();
+	above_idle_enter_interrupt();
 }
 
-static void on_vector_exit(void *data, int vector)
+static void above_idle_on_vector_exit(void *data, int vector)
 {
-	leave_interrupt();
+	above_idle_leave_interrupt();
 }
 
-static void on_device_entry(void *data, int irq, struct irqaction *action)
+static void above_idle_on_device_entry(void *data, int irq, struct irqaction *action)
 {
-	enter_interrupt();
+	above_idle_enter_interrupt();
 }
 
-static void on_device_exit(void *data, int irq, struct irqaction *action, int result)
+static void above_idle_on_device_exit(void *data, int irq, struct irqaction *action, int result)
 {
-	leave_interrupt();
+	above_idle_leave_interrupt();
 }
 
-static void on_softirq_entry(void *data, unsigned int number)
+static void above_idle_on_softirq_entry(void *data, unsigned int number)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 	unsigned long flags;
 
 	local_irq_save(flags);
 	if (account->open && pitrace_irq_exit_softirq_begins(&account->irq_exit))
-		change(account, STATE_INTERRUPT);
+		above_idle_change(account, STATE_INTERRUPT);
 	local_irq_restore(flags);
 }
 
-static void on_softirq_exit(void *data, unsigned int number)
+static void above_idle_on_softirq_exit(void *data, unsigned int number)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 	unsigned long flags;
 
 	local_irq_save(flags);
 	if (account->open && pitrace_irq_exit_softirq_done(&account->irq_exit, number))
-		change(account, state_of(current));
+		above_idle_change(account, above_idle_state_of(current));
 	local_irq_restore(flags);
 }
 
+#define VECTOR_HOOKS(vector)                                              \
+	PITRACE_TRACEPOINT(#vector "_entry", above_idle_on_vector_entry), \
+	PITRACE_TRACEPOINT(#vector "_exit", above_idle_on_vector_exit),
+
 /* Soft interrupts last, and the first ones are what is not done without. */
 static struct pitrace_hook hooks[] = {
-	PITRACE_TRACEPOINT("sched_switch", on_switch),
-	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
-	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
-	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
-		PITRACE_TRACEPOINT("softirq_entry", on_softirq_entry),
-	PITRACE_TRACEPOINT("softirq_exit", on_softirq_exit),
+	PITRACE_TRACEPOINT("sched_switch", above_idle_on_switch),
+	PITRACE_TRACEPOINT("irq_handler_entry", above_idle_on_device_entry),
+	PITRACE_TRACEPOINT("irq_handler_exit", above_idle_on_device_exit),
+	PITRACE_ARCH_VECTORS(VECTOR_HOOKS)
+	PITRACE_TRACEPOINT("softirq_entry", above_idle_on_softirq_entry),
+	PITRACE_TRACEPOINT("softirq_exit", above_idle_on_softirq_exit),
 };
 
 #define HOOKS_NEEDED  5
@@ -182,20 +186,20 @@ static const unsigned int hook_count =
 	ARRAY_SIZE(hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? HOOKS_SOFTIRQ : 0);
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused above_idle_check_types(void)
 {
-	check_trace_callback_type_sched_switch(on_switch);
-	check_trace_callback_type_irq_handler_entry(on_device_entry);
-	check_trace_callback_type_irq_handler_exit(on_device_exit);
-	PITRACE_ARCH_CHECK_VECTORS(on_vector_entry, on_vector_exit);
-	check_trace_callback_type_softirq_entry(on_softirq_entry);
-	check_trace_callback_type_softirq_exit(on_softirq_exit);
+	check_trace_callback_type_sched_switch(above_idle_on_switch);
+	check_trace_callback_type_irq_handler_entry(above_idle_on_device_entry);
+	check_trace_callback_type_irq_handler_exit(above_idle_on_device_exit);
+	PITRACE_ARCH_CHECK_VECTORS(above_idle_on_vector_entry, above_idle_on_vector_exit);
+	check_trace_callback_type_softirq_entry(above_idle_on_softirq_entry);
+	check_trace_callback_type_softirq_exit(above_idle_on_softirq_exit);
 }
 
 /* ---- starting and stopping, under the lock ---- */
 
 /* On the CPU itself, with interrupts off. */
-static void open_account(void *unused)
+static void above_idle_open_account(void *unused)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
@@ -205,12 +209,12 @@ static void open_account(void *unused)
 	account->interrupts = 0;
 	pitrace_irq_exit_reset(&account->irq_exit);
 	account->since = pitrace_clock();
-	account->state = in_hardirq() ? STATE_INTERRUPT : state_of(current);
+	account->state = in_hardirq() ? STATE_INTERRUPT : above_idle_state_of(current);
 	raw_write_seqcount_end(&account->sequence);
 	account->open = true;
 }
 
-static bool hooks_are_attached(void)
+static bool above_idle_hooks_are_attached(void)
 {
 	unsigned int i;
 
@@ -221,21 +225,21 @@ static bool hooks_are_attached(void)
 	return true;
 }
 
-static int start(void)
+static int above_idle_start(void)
 {
 	pitrace_hooks_attach(hooks, hook_count);
-	if (!hooks_are_attached()) {
+	if (!above_idle_hooks_are_attached()) {
 		pitrace_hooks_detach(hooks, hook_count);
 		return -EOPNOTSUPP;
 	}
 	cpus_read_lock();
 	counting = true;
-	on_each_cpu(open_account, NULL, 1);
+	on_each_cpu(above_idle_open_account, NULL, 1);
 	cpus_read_unlock();
 	return 0;
 }
 
-static void stop(void)
+static void above_idle_stop(void)
 {
 	unsigned int cpu;
 
@@ -247,27 +251,27 @@ static void stop(void)
 	cpus_read_unlock();
 }
 
-static void drop_user(struct file *file)
+static void above_idle_drop_user(struct file *file)
 {
 	file->private_data = NULL;
 	if (!--users)
-		stop();
+		above_idle_stop();
 }
 
 /* ---- CPUs that come and go: the time in between is in no account ---- */
 
-static int cpu_online_now(unsigned int cpu)
+static int above_idle_cpu_online_now(unsigned int cpu)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	if (counting)
-		open_account(NULL);
+		above_idle_open_account(NULL);
 	local_irq_restore(flags);
 	return 0;
 }
 
-static int cpu_offline_soon(unsigned int cpu)
+static int above_idle_cpu_offline_soon(unsigned int cpu)
 {
 	unsigned long flags;
 
@@ -284,8 +288,8 @@ int pitrace_ai_init(void)
 
 	for_each_possible_cpu(cpu)
 		seqcount_init(&per_cpu(accounts, cpu).sequence);
-	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ai", cpu_online_now,
-					  cpu_offline_soon);
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ai",
+					  above_idle_cpu_online_now, above_idle_cpu_offline_soon);
 	if (state < 0)
 		return state;
 	hotplug_state = state;
@@ -308,7 +312,7 @@ int pitrace_ai_on(struct file *file)
 	if (file->private_data)
 		error = -EALREADY;
 	else if (!users)
-		error = start();
+		error = above_idle_start();
 	if (!error) {
 		file->private_data = &users;
 		users++;
@@ -324,7 +328,7 @@ int pitrace_ai_off(struct file *file)
 	if (mutex_lock_killable(&ai_lock))
 		return -EINTR;
 	if (file->private_data)
-		drop_user(file);
+		above_idle_drop_user(file);
 	else
 		error = -EINVAL;
 	mutex_unlock(&ai_lock);
@@ -335,12 +339,12 @@ void pitrace_ai_release(struct file *file)
 {
 	mutex_lock(&ai_lock);
 	if (file->private_data)
-		drop_user(file);
+		above_idle_drop_user(file);
 	mutex_unlock(&ai_lock);
 }
 
 /* With what the CPU does at this moment. It is not disturbed: one that sleeps goes on sleeping. */
-static void read_account(const struct account *account, struct pitrace_ai *ai)
+static void above_idle_read_account(const struct account *account, struct pitrace_ai *ai)
 {
 	u64 spent[STATES];
 	unsigned int sequence;
@@ -372,6 +376,6 @@ int pitrace_ai_read(struct file *file, struct pitrace_ai *ai)
 	account = per_cpu_ptr(&accounts, array_index_nospec(ai->cpu, nr_cpu_ids));
 	if (!READ_ONCE(account->open))
 		return -ENXIO;
-	read_account(account, ai);
+	above_idle_read_account(account, ai);
 	return 0;
 }

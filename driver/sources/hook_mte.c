@@ -18,37 +18,37 @@
 #include "core/record.h"
 #include "sources.h"
 
-static void write_mte(u32 minor, const u32 *ints, u32 count)
+static void hook_mte_write_mte(u32 minor, const u32 *ints, u32 count)
 {
 	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, count);
 }
 
-static void write_thread_end(u32 pid, u32 tid)
+static void hook_mte_write_thread_end(u32 pid, u32 tid)
 {
 	const u32 ints[] = { pid, tid };
 
-	write_mte(PITRACE_MTE_KILL_THREAD, ints, ARRAY_SIZE(ints));
+	hook_mte_write_mte(PITRACE_MTE_KILL_THREAD, ints, ARRAY_SIZE(ints));
 }
 
-static void write_process(u32 minor, u32 pid)
+static void hook_mte_write_process(u32 minor, u32 pid)
 {
-	write_mte(minor, &pid, 1);
+	hook_mte_write_mte(minor, &pid, 1);
 }
 
-static void write_thread(struct task_struct *creator, struct task_struct *thread)
+static void hook_mte_write_thread(struct task_struct *creator, struct task_struct *thread)
 {
 	const u32 ints[] = { thread->tgid, thread->pid, creator->pid };
 
-	write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
+	hook_mte_write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
 }
 
-static void write_child(struct task_struct *parent, struct task_struct *child)
+static void hook_mte_write_child(struct task_struct *parent, struct task_struct *child)
 {
 	const bool shares = child->mm && child->mm == parent->mm;
 	const u32 ints[] = { child->tgid, parent->tgid,
 			     shares ? PITRACE_PARENT_CLONE : PITRACE_PARENT_FORK, parent->pid };
 
-	write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
+	hook_mte_write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
 }
 
 void pitrace_mte_namespace_ids(struct task_struct *task)
@@ -63,12 +63,12 @@ void pitrace_mte_namespace_ids(struct task_struct *task)
 		ints[PITRACE_INNER_PID_INSIDE] = task_tgid_nr_ns(task, ns);
 		ints[PITRACE_INNER_TID_INSIDE] = task_pid_nr_ns(task, ns);
 		ints[PITRACE_INNER_NAMESPACE] = ns->ns.inum;
-		write_mte(PITRACE_MTE_INNER, ints, ARRAY_SIZE(ints));
+		hook_mte_write_mte(PITRACE_MTE_INNER, ints, ARRAY_SIZE(ints));
 	}
 	rcu_read_unlock();
 }
 
-static void write_name(u32 minor, u32 pid, u32 second, const char *comm)
+static void hook_mte_write_name(u32 minor, u32 pid, u32 second, const char *comm)
 {
 	const u32 ints[] = { pid, second };
 
@@ -78,41 +78,42 @@ static void write_name(u32 minor, u32 pid, u32 second, const char *comm)
 }
 
 /* The child is complete and visible, but has not run. */
-static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+static void hook_mte_on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	if (child->tgid == parent->tgid)
-		write_thread(parent, child);
+		hook_mte_write_thread(parent, child);
 	else
-		write_child(parent, child);
+		hook_mte_write_child(parent, child);
 	pitrace_mte_namespace_ids(child);
 }
 
 /*
  * In exec the rename comes when the old mappings are gone and before the new ones: here the new
  * image begins. Other threads of the process may rename one that waits in exec, hence current.
- * Its 32- or 64-bitness is not known before on_exec().
+ * Its 32- or 64-bitness is not known before hook_mte_on_exec().
  */
-static void on_rename(void *data, struct task_struct *task, const char *comm)
+static void hook_mte_on_rename(void *data, struct task_struct *task, const char *comm)
 {
 	if (task == current && task->in_execve) {
-		write_process(PITRACE_MTE_CREATE, task->tgid);
-		write_name(PITRACE_MTE_NAME, task->tgid, PITRACE_NAME_64, comm);
+		hook_mte_write_process(PITRACE_MTE_CREATE, task->tgid);
+		hook_mte_write_name(PITRACE_MTE_NAME, task->tgid, PITRACE_NAME_64, comm);
 	} else if (thread_group_leader(task)) {
-		write_name(PITRACE_MTE_NAME, task->tgid,
-			   pitrace_arch_task_is_32bit(task) ? PITRACE_NAME_32 : PITRACE_NAME_64,
-			   comm);
+		hook_mte_write_name(
+			PITRACE_MTE_NAME, task->tgid,
+			pitrace_arch_task_is_32bit(task) ? PITRACE_NAME_32 : PITRACE_NAME_64, comm);
 	} else {
-		write_name(PITRACE_MTE_THREAD_NAME, task->tgid, task->pid, comm);
+		hook_mte_write_name(PITRACE_MTE_THREAD_NAME, task->tgid, task->pid, comm);
 	}
 }
 
 /* A thread other than the leader that calls exec takes over the leader's id; its own is free. */
-static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
+static void hook_mte_on_exec(void *data, struct task_struct *task, pid_t old_pid,
+			     struct linux_binprm *bprm)
 {
 	if (pitrace_arch_task_is_32bit(task))
-		write_name(PITRACE_MTE_NAME, task->tgid, PITRACE_NAME_32, task->comm);
+		hook_mte_write_name(PITRACE_MTE_NAME, task->tgid, PITRACE_NAME_32, task->comm);
 	if (old_pid != task->pid)
-		write_thread_end(task->tgid, old_pid);
+		hook_mte_write_thread_end(task->tgid, old_pid);
 }
 
 /*
@@ -120,7 +121,7 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
  * to get here claims the process. Start time and id identify a process; a slot that somebody else
  * took in between (the same moment, the same slot) costs a second KILL record, which is harmless.
  */
-static bool claim_kill(struct task_struct *task)
+static bool hook_mte_claim_kill(struct task_struct *task)
 {
 	static atomic64_t claimed[64];
 	const u64 id = task->group_leader->start_time ^ (u64)task->tgid << 40;
@@ -132,19 +133,19 @@ static bool claim_kill(struct task_struct *task)
  * The address space is gone already, ticks may still follow. A process ends with its last thread,
  * which need not be its leader; the leader's own end is no record.
  */
-static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
+static void hook_mte_on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 {
 	if (task->pid != task->tgid)
-		write_thread_end(task->tgid, task->pid);
-	if (!atomic_read(&task->signal->live) && claim_kill(task))
-		write_process(PITRACE_MTE_KILL, task->tgid);
+		hook_mte_write_thread_end(task->tgid, task->pid);
+	if (!atomic_read(&task->signal->live) && hook_mte_claim_kill(task))
+		hook_mte_write_process(PITRACE_MTE_KILL, task->tgid);
 }
 
 /*
  * perf_event_mmap() is called with the mmap_lock held for writing, for mmap, mprotect, brk, stacks
  * and the vdso. An address space that exec is still building is not current's.
  */
-static int on_mmap(struct kprobe *kprobe, struct pt_regs *regs)
+static int hook_mte_on_mmap(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	const struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
 
@@ -152,10 +153,10 @@ static int on_mmap(struct kprobe *kprobe, struct pt_regs *regs)
 		pitrace_maps_mapped(vma->vm_start);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_mmap);
+NOKPROBE_SYMBOL(hook_mte_on_mmap);
 
 /* copy_vma() makes the mapping that mremap moves to; it returns NULL when it cannot. */
-static int on_mremap(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int hook_mte_on_mremap(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	const struct vm_area_struct *vma = (void *)regs_return_value(regs);
 
@@ -163,14 +164,14 @@ static int on_mremap(struct kretprobe_instance *instance, struct pt_regs *regs)
 		pitrace_maps_mapped(vma->vm_start);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_mremap);
+NOKPROBE_SYMBOL(hook_mte_on_mremap);
 
 /*
  * mremap asks here for the mapping it is to change, with the mmap_lock held for writing. Growing it
  * where it is comes by no other probe. What it is then, or whether it has moved, is looked at on
  * the way back to user mode.
  */
-static int on_resize(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int hook_mte_on_resize(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	const struct vm_area_struct *vma = (void *)regs_return_value(regs);
 
@@ -178,14 +179,14 @@ static int on_resize(struct kretprobe_instance *instance, struct pt_regs *regs)
 		pitrace_maps_mapped(vma->vm_start);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_resize);
+NOKPROBE_SYMBOL(hook_mte_on_resize);
 
 /*
  * do_mas_align_munmap(mas, vma, mm, start, end, ...), whose first argument and name changed later,
  * with the mmap_lock held for writing: munmap and what mremap and brk take away. The mappings in the
  * range are not cut to it yet.
  */
-static int on_unmap(struct kprobe *kprobe, struct pt_regs *regs)
+static int hook_mte_on_unmap(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 2);
 	const unsigned long start = regs_get_kernel_argument(regs, 3);
@@ -196,29 +197,29 @@ static int on_unmap(struct kprobe *kprobe, struct pt_regs *regs)
 		pitrace_maps_unmapping(mm, start, end);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_unmap);
+NOKPROBE_SYMBOL(hook_mte_on_unmap);
 
 static struct pitrace_hook hooks[] = {
-	{ .name = "sched_process_fork", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_fork },
-	{ .name = "task_rename", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_rename },
-	{ .name = "sched_process_exec", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_exec },
-	{ .name = "sched_process_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_exit },
-	{ .name = "perf_event_mmap", .type = PITRACE_HOOK_ENTRY, .on_entry = on_mmap },
-	{ .name = "copy_vma", .type = PITRACE_HOOK_RETURN, .on_return = on_mremap },
-	{ .name = "vma_to_resize", .type = PITRACE_HOOK_RETURN, .on_return = on_resize },
+	{ .name = "sched_process_fork", .type = PITRACE_HOOK_TRACEPOINT, .probe = hook_mte_on_fork },
+	{ .name = "task_rename", .type = PITRACE_HOOK_TRACEPOINT, .probe = hook_mte_on_rename },
+	{ .name = "sched_process_exec", .type = PITRACE_HOOK_TRACEPOINT, .probe = hook_mte_on_exec },
+	{ .name = "sched_process_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = hook_mte_on_exit },
+	{ .name = "perf_event_mmap", .type = PITRACE_HOOK_ENTRY, .on_entry = hook_mte_on_mmap },
+	{ .name = "copy_vma", .type = PITRACE_HOOK_RETURN, .on_return = hook_mte_on_mremap },
+	{ .name = "vma_to_resize", .type = PITRACE_HOOK_RETURN, .on_return = hook_mte_on_resize },
 	{ .name = "do_mas_align_munmap",
 	  .other_name = "do_vmi_align_munmap",
 	  .type = PITRACE_HOOK_ENTRY,
-	  .on_entry = on_unmap },
+	  .on_entry = hook_mte_on_unmap },
 };
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused hook_mte_check_types(void)
 {
-	check_trace_callback_type_sched_process_fork(on_fork);
-	check_trace_callback_type_task_rename(on_rename);
-	check_trace_callback_type_sched_process_exec(on_exec);
-	check_trace_callback_type_sched_process_exit(on_exit);
+	check_trace_callback_type_sched_process_fork(hook_mte_on_fork);
+	check_trace_callback_type_task_rename(hook_mte_on_rename);
+	check_trace_callback_type_sched_process_exec(hook_mte_on_exec);
+	check_trace_callback_type_sched_process_exit(hook_mte_on_exit);
 }
 
 const struct pitrace_hook_set pitrace_mte_hooks = { hooks, ARRAY_SIZE(hooks) };

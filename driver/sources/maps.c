@@ -48,16 +48,16 @@ static bool with_anonymous;
 /* ---- one mapping ---- */
 
 /* Mappings of the kernel's own: "[vdso]", "[uprobes]"; NULL for ordinary anonymous memory. */
-static const char *special_name(struct vm_area_struct *vma)
+static const char *maps_special_name(struct vm_area_struct *vma)
 {
 	if (!vma->vm_ops || !vma->vm_ops->name)
 		return NULL;
 	return vma->vm_ops->name(vma);
 }
 
-static const char *name_without_file(struct vm_area_struct *vma, u32 *stamp)
+static const char *maps_name_without_file(struct vm_area_struct *vma, u32 *stamp)
 {
-	const char *name = special_name(vma);
+	const char *name = maps_special_name(vma);
 
 	if (!name) {
 		*stamp = PITRACE_STAMP_ANON;
@@ -69,7 +69,7 @@ static const char *name_without_file(struct vm_area_struct *vma, u32 *stamp)
 }
 
 /* As current's root directory sees it; a file that was deleted has " (deleted)" behind its name. */
-static const char *name_of_file(const struct path *path, char *buffer)
+static const char *maps_name_of_file(const struct path *path, char *buffer)
 {
 	const char *name = d_path(path, buffer, PATH_MAX);
 
@@ -81,7 +81,7 @@ static const char *name_of_file(const struct path *path, char *buffer)
 }
 
 /* The mmap_lock is held. buffer: PATH_MAX bytes. */
-static void write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
+static void maps_write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
 {
 	struct pitrace_module module = {
 		.pid = pid,
@@ -93,11 +93,11 @@ static void write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
 	if (vma->vm_file) {
 		const struct path *path = pitrace_file_path(vma->vm_file);
 
-		name = name_of_file(path, buffer);
+		name = maps_name_of_file(path, buffer);
 		module.offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 		module.inode = d_inode(path->dentry)->i_ino;
 	} else {
-		name = name_without_file(vma, &module.stamp);
+		name = maps_name_without_file(vma, &module.stamp);
 	}
 	if (name)
 		pitrace_write_module(&module, name, strlen(name));
@@ -105,7 +105,7 @@ static void write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
 
 /* ---- mappings that go ---- */
 
-static void write_unmap(u32 pid, u64 address, u64 size)
+static void maps_write_unmap(u32 pid, u64 address, u64 size)
 {
 	const u32 ints[] = { pid, address >> 32, (u32)address, size >> 32, (u32)size };
 
@@ -129,11 +129,11 @@ void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned 
 		const unsigned long from = max(start, vma->vm_start);
 
 		if (looked_at++ == UNMAPPED_AT_ONCE)
-			return write_unmap(current->tgid, from, end - from);
+			return maps_write_unmap(current->tgid, from, end - from);
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		if (with_anonymous || !vma_is_anonymous(vma))
-			write_unmap(current->tgid, from, min(end, vma->vm_end) - from);
+			maps_write_unmap(current->tgid, from, min(end, vma->vm_end) - from);
 	}
 }
 
@@ -151,7 +151,7 @@ int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
 		return -ENOMEM;
 	for_each_vma(iterator, vma) {
 		if (vma->vm_flags & VM_EXEC)
-			write_mapping(pid, vma, buffer);
+			maps_write_mapping(pid, vma, buffer);
 	}
 	kfree(buffer);
 	return 0;
@@ -159,7 +159,7 @@ int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
 
 /* ---- new mappings ---- */
 
-static struct note *take_note(void)
+static struct note *maps_take_note(void)
 {
 	unsigned long slot;
 
@@ -171,13 +171,13 @@ static struct note *take_note(void)
 	return &notes[slot];
 }
 
-static void put_note(struct note *note)
+static void maps_put_note(struct note *note)
 {
 	/* All reading of the note is done before another thread can take it. */
 	clear_bit_unlock(note - notes, notes_taken);
 }
 
-static void write_mapping_at(struct mm_struct *mm, unsigned long address)
+static void maps_write_mapping_at(struct mm_struct *mm, unsigned long address)
 {
 	struct vm_area_struct *vma;
 	char *buffer;
@@ -192,22 +192,22 @@ static void write_mapping_at(struct mm_struct *mm, unsigned long address)
 		/* By now it may be part of a larger one, or gone. */
 		vma = find_vma(mm, address);
 		if (vma && vma->vm_start <= address && (vma->vm_flags & VM_EXEC))
-			write_mapping(current->tgid, vma, buffer);
+			maps_write_mapping(current->tgid, vma, buffer);
 		mmap_read_unlock(mm);
 	}
 	kfree(buffer);
 }
 
 /* Each note holds the module until its thread has come by, however long that takes. */
-static void write_note(struct callback_head *work)
+static void maps_write_note(struct callback_head *work)
 {
 	struct note *note = container_of(work, struct note, work);
 	const unsigned long address = note->address;
 
-	put_note(note);
+	maps_put_note(note);
 	/* An exiting thread has no address space any more. */
 	if (READ_ONCE(active) && current->mm)
-		write_mapping_at(current->mm, address);
+		maps_write_mapping_at(current->mm, address);
 
 	/* pitrace_maps_drain() waits for the end of this section, pitrace_maps_exit() for ours. */
 	rcu_read_lock();
@@ -224,13 +224,13 @@ void pitrace_maps_mapped(unsigned long address)
 	/* Kernel threads that borrow an address space do not return to user mode. */
 	if (!READ_ONCE(active) || (current->flags & PF_KTHREAD))
 		return;
-	note = take_note();
+	note = maps_take_note();
 	if (!note) {
 		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
 		return;
 	}
 	note->address = address;
-	init_task_work(&note->work, write_note);
+	init_task_work(&note->work, maps_write_note);
 	/* The trace is on, so its owner's open file holds the module already. */
 	__module_get(THIS_MODULE);
 	atomic_inc(&notes_pending);
@@ -238,7 +238,7 @@ void pitrace_maps_mapped(unsigned long address)
 	if (task_work_add(current, &note->work, TWA_RESUME)) {
 		atomic_dec(&notes_pending);
 		module_put(THIS_MODULE);
-		put_note(note);
+		maps_put_note(note);
 	}
 }
 
@@ -271,7 +271,7 @@ int pitrace_maps_init(void)
 
 void pitrace_maps_exit(void)
 {
-	/* A thread may still be in the last instructions of write_note(), without a reference. */
+	/* A thread may still be in the last instructions of maps_write_note(), without a reference. */
 	synchronize_rcu_tasks();
 	vfree(notes);
 }

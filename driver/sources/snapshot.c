@@ -18,7 +18,7 @@
 
 /* ---- the start-up group ---- */
 
-static void write_system(u32 minor, const u32 *ints, u32 count)
+static void snapshot_write_system(u32 minor, const u32 *ints, u32 count)
 {
 	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_SYSTEM, minor, ints, count);
 }
@@ -33,23 +33,23 @@ void pitrace_snapshot_system(u32 rate, u32 interval_id)
 	const u32 time_based[] = { 0, rate, 0 };
 	const u32 event_based[] = { 1, (u32)(period >> 32), (u32)period };
 
-	write_system(PITRACE_SYSTEM_CLOCK, clock, ARRAY_SIZE(clock));
-	write_system(PITRACE_SYSTEM_TIMEBASE, &timebase, 1);
-	write_system(PITRACE_SYSTEM_OS, &os, 1);
-	write_system(PITRACE_SYSTEM_TPROF, period ? event_based : time_based,
-		     ARRAY_SIZE(time_based));
-	write_system(PITRACE_SYSTEM_INTERVAL, &interval_id, 1);
-	write_system(PITRACE_SYSTEM_END, NULL, 0);
+	snapshot_write_system(PITRACE_SYSTEM_CLOCK, clock, ARRAY_SIZE(clock));
+	snapshot_write_system(PITRACE_SYSTEM_TIMEBASE, &timebase, 1);
+	snapshot_write_system(PITRACE_SYSTEM_OS, &os, 1);
+	snapshot_write_system(PITRACE_SYSTEM_TPROF, period ? event_based : time_based,
+			      ARRAY_SIZE(time_based));
+	snapshot_write_system(PITRACE_SYSTEM_INTERVAL, &interval_id, 1);
+	snapshot_write_system(PITRACE_SYSTEM_END, NULL, 0);
 }
 
 /* ---- everything that runs ---- */
 
-static void write_mte(u32 minor, const u32 *ints, u32 count)
+static void snapshot_write_mte(u32 minor, const u32 *ints, u32 count)
 {
 	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, count);
 }
 
-static void write_task_name(u32 minor, struct task_struct *task, u32 second)
+static void snapshot_write_task_name(u32 minor, struct task_struct *task, u32 second)
 {
 	const u32 ints[] = { task->tgid, second };
 	char name[TASK_COMM_LEN];
@@ -60,18 +60,18 @@ static void write_task_name(u32 minor, struct task_struct *task, u32 second)
 			     strlen(name));
 }
 
-static void write_existing_parent(struct task_struct *leader)
+static void snapshot_write_existing_parent(struct task_struct *leader)
 {
 	u32 ints[] = { leader->tgid, 0, PITRACE_PARENT_EXISTING };
 
 	rcu_read_lock();
 	ints[1] = task_tgid_nr(rcu_dereference(leader->real_parent));
 	rcu_read_unlock();
-	write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
+	snapshot_write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
 }
 
 /* The leader may have exited while other threads of its process run on. */
-static struct mm_struct *get_process_mm(struct task_struct *leader)
+static struct mm_struct *snapshot_get_process_mm(struct task_struct *leader)
 {
 	struct mm_struct *mm = get_task_mm(leader);
 	struct task_struct *thread;
@@ -97,7 +97,7 @@ static struct mm_struct *get_process_mm(struct task_struct *leader)
 #define WAIT_FOR_ALL (2 * HZ)
 
 /* 0, -EAGAIN (counted as a loss) or -EINTR. budget: what is left of WAIT_FOR_ALL. */
-static int wait_for_lock(struct rw_semaphore *lock, unsigned int *budget)
+static int snapshot_wait_for_lock(struct rw_semaphore *lock, unsigned int *budget)
 {
 	unsigned int left = min_t(unsigned int, WAIT_FOR_ONE, *budget);
 
@@ -115,9 +115,9 @@ static int wait_for_lock(struct rw_semaphore *lock, unsigned int *budget)
 	return 0;
 }
 
-static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *budget)
+static int snapshot_describe_locked(u32 pid, struct mm_struct *mm, unsigned int *budget)
 {
-	int error = wait_for_lock(&mm->mmap_lock, budget);
+	int error = snapshot_wait_for_lock(&mm->mmap_lock, budget);
 
 	if (error)
 		return error;
@@ -131,19 +131,19 @@ static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *budget)
  * CREATE record: the mappings written here belong either all to the image before that or all to
  * the one after.
  */
-static int describe_mappings(struct task_struct *leader, unsigned int *budget)
+static int snapshot_describe_mappings(struct task_struct *leader, unsigned int *budget)
 {
 	struct mm_struct *mm;
 	int error;
 
 	if (leader->flags & PF_KTHREAD)
 		return 0;
-	error = wait_for_lock(&leader->signal->exec_update_lock, budget);
+	error = snapshot_wait_for_lock(&leader->signal->exec_update_lock, budget);
 	if (error)
 		return error == -EAGAIN ? 0 : error;
-	mm = get_process_mm(leader);
+	mm = snapshot_get_process_mm(leader);
 	if (mm) {
-		error = describe_locked(leader->tgid, mm, budget);
+		error = snapshot_describe_locked(leader->tgid, mm, budget);
 		/* The last reference may be ours; tearing down must not wait under the lock. */
 		mmput_async(mm);
 	}
@@ -151,28 +151,30 @@ static int describe_mappings(struct task_struct *leader, unsigned int *budget)
 	return error == -EAGAIN ? 0 : error;
 }
 
-static int describe_process(struct task_struct *leader, unsigned int *budget)
+static int snapshot_describe_process(struct task_struct *leader, unsigned int *budget)
 {
-	write_existing_parent(leader);
+	snapshot_write_existing_parent(leader);
 	pitrace_mte_namespace_ids(leader);
-	write_task_name(PITRACE_MTE_NAME, leader,
-			pitrace_arch_task_is_32bit(leader) ? PITRACE_NAME_32 : PITRACE_NAME_64);
-	return describe_mappings(leader, budget);
+	snapshot_write_task_name(PITRACE_MTE_NAME, leader,
+				 pitrace_arch_task_is_32bit(leader) ? PITRACE_NAME_32 :
+								      PITRACE_NAME_64);
+	return snapshot_describe_mappings(leader, budget);
 }
 
-static void describe_thread(struct task_struct *thread, enum pitrace_snapshot when)
+static void snapshot_describe_thread(struct task_struct *thread, enum pitrace_snapshot when)
 {
 	const u32 ints[] = { thread->tgid, thread->pid };
 
 	if (when == PITRACE_SNAPSHOT_START)
-		write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
+		snapshot_write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
 	pitrace_mte_namespace_ids(thread);
-	write_task_name(PITRACE_MTE_THREAD_NAME, thread, thread->pid);
+	snapshot_write_task_name(PITRACE_MTE_THREAD_NAME, thread, thread->pid);
 }
 
 /* Those not in known. How many they were, or -EINTR, -ENOMEM. */
-static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_tasks *known,
-			enum pitrace_snapshot when, unsigned int *budget)
+static int snapshot_describe_new(const struct pitrace_tasks *tasks,
+				 const struct pitrace_tasks *known, enum pitrace_snapshot when,
+				 unsigned int *budget)
 {
 	unsigned int i;
 	int described = 0;
@@ -185,9 +187,9 @@ static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_
 			continue;
 		described++;
 		if (thread_group_leader(task))
-			error = describe_process(task, budget);
+			error = snapshot_describe_process(task, budget);
 		else
-			describe_thread(task, when);
+			snapshot_describe_thread(task, when);
 		cond_resched();
 	}
 	return error ?: described;
@@ -218,7 +220,7 @@ int pitrace_snapshot_tasks(enum pitrace_snapshot when)
 		found = pitrace_tasks_collect(&tasks);
 		if (found)
 			break;
-		found = describe_new(&tasks, &known, when, &budget);
+		found = snapshot_describe_new(&tasks, &known, when, &budget);
 		pitrace_tasks_sort(&tasks);
 		/* Whatever was known and still lives is in tasks too. */
 		pitrace_tasks_release(&known);

@@ -37,7 +37,7 @@ extern const struct pitrace_hook_set pitrace_dispatch_hooks; /* hook_dispatch.c 
 extern const struct pitrace_hook_set pitrace_switch_hooks; /* hook_switch.c */
 extern const struct pitrace_hook_set pitrace_interrupt_hooks; /* hook_interrupt.c */
 extern const struct pitrace_hook_set pitrace_syscall_hooks; /* hook_syscall.c */
-extern const struct pitrace_hook_set pitrace_exception_hooks; /* plat_x86_exception.c */
+extern const struct pitrace_hook_set pitrace_exception_hooks; /* exception_x86.c */
 
 /* ---- hook_interrupt.c ---- */
 

@@ -58,7 +58,7 @@ int pitrace_user_hook_mmap(struct vm_area_struct *vma)
 }
 
 /* The record is whole and nobody else's. */
-static int store(const struct pitrace_record *record, u32 length)
+static int user_hook_store(const struct pitrace_record *record, u32 length)
 {
 	struct pitrace_record *place;
 	int error = 0;
@@ -78,7 +78,7 @@ static int store(const struct pitrace_record *record, u32 length)
 }
 
 /* Copies what the header, which is here already, says that follows it, and checks the whole. */
-static int fetch(struct pitrace_record *record, const void __user *user, u32 length)
+static int user_hook_fetch(struct pitrace_record *record, const void __user *user, u32 length)
 {
 	const u32 header = sizeof(*record);
 	int error;
@@ -91,7 +91,8 @@ static int fetch(struct pitrace_record *record, const void __user *user, u32 len
 	return error;
 }
 
-static int store_long(const struct pitrace_record *header, const void __user *user, u32 length)
+static int user_hook_store_long(const struct pitrace_record *header, const void __user *user,
+				u32 length)
 {
 	struct pitrace_record *record = kmalloc(length, GFP_KERNEL | __GFP_NOWARN);
 	int error;
@@ -99,9 +100,9 @@ static int store_long(const struct pitrace_record *header, const void __user *us
 	if (!record)
 		return -ENOMEM;
 	*record = *header;
-	error = fetch(record, user, length);
+	error = user_hook_fetch(record, user, length);
 	if (!error)
-		error = store(record, length);
+		error = user_hook_store(record, length);
 	kfree(record);
 	return error;
 }
@@ -133,7 +134,7 @@ int pitrace_user_hook(const void __user *user)
 	if (!READ_ONCE(published->enabled[major]))
 		return 0;
 	if (length > sizeof(record))
-		return store_long(&record.header, user, length);
-	error = fetch(&record.header, user, length);
-	return error ? error : store(&record.header, length);
+		return user_hook_store_long(&record.header, user, length);
+	error = user_hook_fetch(&record.header, user, length);
+	return error ? error : user_hook_store(&record.header, length);
 }

@@ -25,34 +25,34 @@
 
 static_assert(X86_TRAP_PF == PITRACE_EXCEPTION_PAGE_FAULT);
 
-static __always_inline void write(u32 vector, const u32 *ints, u32 count)
+static __always_inline void exception_write(u32 vector, const u32 *ints, u32 count)
 {
 	preempt_disable_notrace();
 	pitrace_write_ints_here(PITRACE_BUFFER_TRACE, PITRACE_MAJOR_EXCEPTION, vector, ints, count);
 	preempt_enable_notrace();
 }
 
-static void on_page_fault(void *data, unsigned long address, struct pt_regs *regs,
-			  unsigned long error_code)
+static void exception_on_page_fault(void *data, unsigned long address, struct pt_regs *regs,
+				    unsigned long error_code)
 {
 	const u64 at = instruction_pointer(regs);
-	const u32 ints[] = { current->pid, (u32)error_code,	   (u32)(at >> 32), (u32)at,
-			     (u32)((u64)address >> 32), (u32)address };
+	const u32 ints[] = { current->pid, (u32)error_code,	      (u32)(at >> 32),
+			     (u32)at,	   (u32)((u64)address >> 32), (u32)address };
 
 	if (!pitrace_stack_is_gathered())
-		write(X86_TRAP_PF, ints, ARRAY_SIZE(ints));
+		exception_write(X86_TRAP_PF, ints, ARRAY_SIZE(ints));
 }
 
-static void write_trap(u32 vector, u32 error_code, struct pt_regs *regs)
+static void exception_write_trap(u32 vector, u32 error_code, struct pt_regs *regs)
 {
 	const u64 at = instruction_pointer(regs);
 	const u32 ints[] = { current->pid, error_code, (u32)(at >> 32), (u32)at };
 
-	write(vector, ints, ARRAY_SIZE(ints));
+	exception_write(vector, ints, ARRAY_SIZE(ints));
 }
 
 /* Everything else that is told here (an oops, a panic, NMIs nobody wants) is not an exception. */
-static int on_die(struct notifier_block *block, unsigned long what, void *data)
+static int exception_on_die(struct notifier_block *block, unsigned long what, void *data)
 {
 	const struct die_args *die = data;
 
@@ -60,32 +60,36 @@ static int on_die(struct notifier_block *block, unsigned long what, void *data)
 	case DIE_TRAP:
 	case DIE_GPF:
 	case DIE_INT3:
-		write_trap(die->trapnr, die->err, die->regs);
+		exception_write_trap(die->trapnr, die->err, die->regs);
 		break;
 	case DIE_DEBUG:
 		/* Comes as number 0, and with a pointer to the conditions for an error code. */
 		if (!pitrace_itrace_takes_step(die->regs, *(const unsigned long *)die->err))
-			write_trap(X86_TRAP_DB, 0, die->regs);
+			exception_write_trap(X86_TRAP_DB, 0, die->regs);
 		break;
 	}
 	return NOTIFY_DONE;
 }
-NOKPROBE_SYMBOL(on_die);
+NOKPROBE_SYMBOL(exception_on_die);
 
 /* Before anybody who may keep an exception to himself. */
-static struct notifier_block notifier = { .notifier_call = on_die, .priority = INT_MAX };
+static struct notifier_block notifier = { .notifier_call = exception_on_die, .priority = INT_MAX };
 
 static struct pitrace_hook hooks[] = {
-	{ .name = "page_fault_user", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_page_fault },
-	{ .name = "page_fault_kernel", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_page_fault },
+	{ .name = "page_fault_user",
+	  .type = PITRACE_HOOK_TRACEPOINT,
+	  .probe = exception_on_page_fault },
+	{ .name = "page_fault_kernel",
+	  .type = PITRACE_HOOK_TRACEPOINT,
+	  .probe = exception_on_page_fault },
 	{ .name = "die_notifier", .type = PITRACE_HOOK_DIE, .on_die = &notifier },
 };
 
 const struct pitrace_hook_set pitrace_exception_hooks = { hooks, ARRAY_SIZE(hooks) };
 
 /* Does this kernel pass what the probe takes? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused exception_check_types(void)
 {
-	check_trace_callback_type_page_fault_user(on_page_fault);
-	check_trace_callback_type_page_fault_kernel(on_page_fault);
+	check_trace_callback_type_page_fault_user(exception_on_page_fault);
+	check_trace_callback_type_page_fault_kernel(exception_on_page_fault);
 }
