@@ -14,6 +14,7 @@
 
 #include "buffers.h"
 #include "compat.h"
+#include "reader.h"
 #include "record.h"
 
 static_assert(PAGE_SIZE == PITRACE_HEAD_BYTES);
@@ -281,7 +282,7 @@ static bool buffers_holds_a_section(u32 kind, unsigned int cpu)
 			       section_bytes;
 }
 
-bool pitrace_buffers_hold_a_section(void)
+static bool buffers_hold_a_section(void)
 {
 	unsigned int cpu;
 	bool found = false;
@@ -299,6 +300,12 @@ bool pitrace_buffers_hold_a_section(void)
 	}
 	mutex_unlock(&areas_lock);
 	return found;
+}
+
+__poll_t pitrace_buffers_poll(struct file *file, poll_table *table)
+{
+	pitrace_reader_poll_wait(file, table);
+	return buffers_hold_a_section() ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 int pitrace_buffers_consumed(const struct pitrace_consumed *consumed)

@@ -4,6 +4,7 @@
 #define PITRACE_CORE_BUFFERS_H
 
 #include <linux/mm_types.h>
+#include <linux/poll.h>
 #include <linux/types.h>
 
 #include <pitrace/abi.h>
@@ -23,7 +24,8 @@ void pitrace_buffers_free(void);
 void pitrace_buffers_reset(u32 kind);
 u32 pitrace_buffers_cpus_failed(void);
 int pitrace_buffers_mmap(struct vm_area_struct *vma);
-bool pitrace_buffers_hold_a_section(void);
+/* Readable: a streaming buffer contains a whole section. */
+__poll_t pitrace_buffers_poll(struct file *file, poll_table *table);
 /* -EINVAL, -ENXIO when the CPU has no buffers */
 int pitrace_buffers_consumed(const struct pitrace_consumed *consumed);
 

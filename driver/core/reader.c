@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Wakes the process that reads buffers which stream, when one of them holds a section. */
+/* The queue of processes that read streaming buffers, and how a recording path wakes them. */
 
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/wait.h>
 
-#include "buffers.h"
 #include "reader.h"
-#include "record.h"
 
 static DECLARE_WAIT_QUEUE_HEAD(readers);
 
@@ -26,10 +24,9 @@ void pitrace_wake_reader(void)
 	irq_work_queue(this_cpu_ptr(&works));
 }
 
-__poll_t pitrace_reader_poll(struct file *file, poll_table *table)
+void pitrace_reader_poll_wait(struct file *file, poll_table *table)
 {
 	poll_wait(file, &readers, table);
-	return pitrace_buffers_hold_a_section() ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 void pitrace_reader_init(void)

@@ -10,6 +10,8 @@
 
 #include <pitrace/ring.h>
 
+#include "reader.h"
+
 DECLARE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
 
 enum pitrace_gate {
@@ -34,8 +36,6 @@ bool pitrace_gate_was_full(void);
 
 /* The rarely taken half of pitrace_begin(): counts the record as lost; returns NULL. */
 void *pitrace_refuse(u32 kind, u32 reason);
-/* The rarely taken half of pitrace_end(). */
-void pitrace_wake_reader(void);
 
 /*
  * A place for one record of size bytes in this CPU's ring, to be filled and followed by

@@ -11,7 +11,6 @@
 
 #include "core/buffers.h"
 #include "core/owner.h"
-#include "core/reader.h"
 #include "device.h"
 #include "ptt/ptt_calls.h"
 #include "sources/sources.h"
@@ -59,7 +58,7 @@ static __poll_t dev_poll(struct file *file, poll_table *table)
 	if (!pitrace_session_owned_by(file))
 		return EPOLLERR;
 	pitrace_owner_reads(task_tgid_nr(current));
-	return pitrace_reader_poll(file, table);
+	return pitrace_buffers_poll(file, table);
 }
 
 static const struct file_operations device_operations = {

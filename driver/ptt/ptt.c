@@ -13,27 +13,10 @@
 #include "ptt.h"
 #include "ptt_calls.h"
 
-DEFINE_MUTEX(pitrace_ptt_lock);
-
-/* Under the lock. */
-static struct {
-	bool active;
-	u32 number;
-	struct file *owner; /* NULL: it lasts until TERM */
-	pid_t owner_pid;
-	struct pitrace_ptt_snapshot *last; /* what the instance that has ended left */
-	bool ints; /* of the next one */
-} instance = { .ints = true };
-
 /* Changed under cpus_read_lock(), and read by the hot-plug callbacks, which exclude that. */
 static bool charging;
 
 static enum cpuhp_state hotplug_state;
-
-bool pitrace_ptt_is_active(void)
-{
-	return instance.active;
-}
 
 /* ---- starting and stopping, under the lock ---- */
 
@@ -65,7 +48,7 @@ static void ptt_close_all(void)
 static void ptt_adjust(struct work_struct *unused)
 {
 	mutex_lock(&pitrace_ptt_lock);
-	if (instance.active)
+	if (pitrace_ptt_instance.active)
 		pitrace_ptt_counters_adjust();
 	mutex_unlock(&pitrace_ptt_lock);
 }
@@ -107,13 +90,13 @@ static void ptt_stop(void)
 	ptt_close_all();
 	pitrace_ptt_hooks_detach();
 	pitrace_ptt_areas_release_slots();
-	instance.active = false;
-	instance.last = pitrace_ptt_snapshot_take();
+	pitrace_ptt_instance.active = false;
+	pitrace_ptt_instance.last = pitrace_ptt_snapshot_take();
 	pitrace_ptt_counters_stop();
 	pitrace_ptt_threads_free();
-	if (!instance.owner)
+	if (!pitrace_ptt_instance.owner)
 		module_put(THIS_MODULE);
-	instance.owner = NULL;
+	pitrace_ptt_instance.owner = NULL;
 }
 
 /* ---- CPUs that come and go: the time in between is in no account ---- */
@@ -168,7 +151,7 @@ void pitrace_ptt_exit(void)
 	cpuhp_remove_state_nocalls(hotplug_state);
 	cancel_work_sync(&adjust_work);
 	pitrace_ptt_threads_exit();
-	pitrace_ptt_snapshot_put(instance.last);
+	pitrace_ptt_snapshot_put(pitrace_ptt_instance.last);
 }
 
 /* ---- ioctls ---- */
@@ -209,7 +192,7 @@ static void ptt_set_up(const struct pitrace_ptt_init *init)
 
 	memset(&pitrace_ptt_setup, 0, sizeof(pitrace_ptt_setup));
 	pitrace_ptt_setup.metrics = init->metrics;
-	pitrace_ptt_setup.ints = instance.ints;
+	pitrace_ptt_setup.ints = pitrace_ptt_instance.ints;
 	pitrace_ptt_setup.cycles = PITRACE_PTT_METRICS;
 	memcpy(pitrace_ptt_setup.metric, init->metric, init->metrics * sizeof(*init->metric));
 	for (i = 0; i < init->metrics; i++) {
@@ -222,23 +205,23 @@ static int ptt_replace(struct file *file, const struct pitrace_ptt_init *init)
 {
 	int error;
 
-	if (instance.active && !(init->flags & PITRACE_PTT_FORCE))
+	if (pitrace_ptt_instance.active && !(init->flags & PITRACE_PTT_FORCE))
 		return -EBUSY;
-	if (instance.active)
+	if (pitrace_ptt_instance.active)
 		ptt_stop();
-	pitrace_ptt_snapshot_put(instance.last);
-	instance.last = NULL;
+	pitrace_ptt_snapshot_put(pitrace_ptt_instance.last);
+	pitrace_ptt_instance.last = NULL;
 	ptt_set_up(init);
 	error = ptt_start(init);
 	if (error)
 		return error;
-	instance.active = true;
-	instance.number++;
-	instance.owner_pid = task_tgid_nr(current);
-	instance.owner = file;
+	pitrace_ptt_instance.active = true;
+	pitrace_ptt_instance.number++;
+	pitrace_ptt_instance.owner_pid = task_tgid_nr(current);
+	pitrace_ptt_instance.owner = file;
 	if (init->flags & PITRACE_PTT_KEEP) {
 		__module_get(THIS_MODULE);
-		instance.owner = NULL;
+		pitrace_ptt_instance.owner = NULL;
 	}
 	return 0;
 }
@@ -262,7 +245,7 @@ int pitrace_ptt_ioctl_term(void)
 
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	if (instance.active)
+	if (pitrace_ptt_instance.active)
 		ptt_stop();
 	else
 		error = -EALREADY;
@@ -276,7 +259,7 @@ int pitrace_ptt_ioctl_ints(u32 ints)
 		return -EINVAL;
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	instance.ints = ints;
+	pitrace_ptt_instance.ints = ints;
 	mutex_unlock(&pitrace_ptt_lock);
 	return 0;
 }
@@ -287,40 +270,13 @@ int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue)
 
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	if (instance.active && pitrace_ptt_setup.ints &&
+	if (pitrace_ptt_instance.active && pitrace_ptt_setup.ints &&
 	    pitrace_ptt_setup.cycles < PITRACE_PTT_METRICS)
 		pitrace_ptt_setup.residue = *residue;
 	else
 		error = -EINVAL;
 	mutex_unlock(&pitrace_ptt_lock);
 	return error;
-}
-
-int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees)
-{
-	if (mutex_lock_killable(&pitrace_ptt_lock))
-		return -EINTR;
-	memset(info, 0, sizeof(*info));
-	info->abi_major = PITRACE_ABI_MAJOR;
-	info->abi_minor = PITRACE_ABI_MINOR;
-	info->active = instance.active;
-	info->instance = instance.number;
-	info->ints = instance.active ? pitrace_ptt_setup.ints : instance.ints;
-	info->keep = instance.active && !instance.owner;
-	info->cpus = nr_cpu_ids;
-	/* What was counted can still be read after the end. */
-	info->metrics = pitrace_ptt_setup.metrics;
-	memcpy(info->metric, pitrace_ptt_setup.metric, sizeof(info->metric));
-	info->residue = pitrace_ptt_setup.residue;
-	if (!privileged)
-		info->withheld = ((1u << info->metrics) - 1) & ~pitrace_ptt_shown(sees);
-	if (instance.active) {
-		info->owner_pid = privileged ? instance.owner_pid : 0;
-		info->threads = pitrace_ptt_threads_room() - 1;
-		info->threads_used = pitrace_ptt_threads_used();
-	}
-	mutex_unlock(&pitrace_ptt_lock);
-	return 0;
 }
 
 /* NULL: an error. */
@@ -332,11 +288,11 @@ static struct pitrace_ptt_snapshot *ptt_get_snapshot(int *error)
 		*error = -EINTR;
 		return NULL;
 	}
-	if (instance.active) {
+	if (pitrace_ptt_instance.active) {
 		snapshot = pitrace_ptt_snapshot_take();
 		*error = -ENOMEM;
 	} else {
-		snapshot = instance.last;
+		snapshot = pitrace_ptt_instance.last;
 		*error = -EINVAL;
 		if (snapshot)
 			refcount_inc(&snapshot->users);
@@ -385,7 +341,7 @@ long pitrace_ptt_ioctl_dump(void __user *user)
 void pitrace_ptt_release(struct file *file)
 {
 	mutex_lock(&pitrace_ptt_lock);
-	if (instance.active && instance.owner == file)
+	if (pitrace_ptt_instance.active && pitrace_ptt_instance.owner == file)
 		ptt_stop();
 	mutex_unlock(&pitrace_ptt_lock);
 }

@@ -80,9 +80,23 @@ struct pitrace_ptt_cpu_state {
 	bool counters_stale;
 } ____cacheline_aligned;
 
-DECLARE_PER_CPU(struct pitrace_ptt_cpu_state, pitrace_ptt_cpus);
+/* ---- ptt_instance.c: what all other files use; it uses none of them ---- */
 
-/* Of the instance. Changed under the PTT lock while no CPU charges. */
+extern struct mutex pitrace_ptt_lock;
+
+/* Under the PTT lock. */
+struct pitrace_ptt_instance {
+	bool active;
+	u32 number;
+	struct file *owner; /* NULL: it lasts until TERM */
+	pid_t owner_pid;
+	struct pitrace_ptt_snapshot *last; /* final counts of the instance that has ended, or NULL */
+	bool ints; /* whether the next instance separates interrupts */
+};
+
+extern struct pitrace_ptt_instance pitrace_ptt_instance;
+
+/* Setup of the instance; changed under the PTT lock while no CPU charges. */
 struct pitrace_ptt_setup {
 	u32 metrics;
 	u32 cycles; /* which metric; PITRACE_PTT_METRICS: none */
@@ -92,6 +106,10 @@ struct pitrace_ptt_setup {
 };
 
 extern struct pitrace_ptt_setup pitrace_ptt_setup;
+
+DECLARE_PER_CPU(struct pitrace_ptt_cpu_state, pitrace_ptt_cpus);
+
+/* ---- ptt_threads.c: accounts of threads ---- */
 
 /* Accounts by number; by_tid has the number of a thread's account, 0: none, so that one is never used. */
 struct pitrace_ptt_table {
@@ -114,7 +132,70 @@ static __always_inline struct pitrace_ptt_account *pitrace_ptt_find(u32 tid,
 	return likely(account->task == task) ? account : NULL;
 }
 
-extern struct mutex pitrace_ptt_lock;
+/* Under the PTT lock, while no CPU charges. 0 or -ENOMEM. */
+int pitrace_ptt_threads_alloc(u32 threads, u32 pids);
+void pitrace_ptt_threads_free(void);
+/* Recording paths, with interrupts off. adopt: NULL: no account is free; epoch: this CPU's. end: the task is current. */
+struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, u32 epoch);
+void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task);
+/* The account goes on without the slot that it has, if any. On its CPU, with interrupts off. */
+void pitrace_ptt_end_slot(struct pitrace_ptt_account *account);
+/* Under the PTT lock. next: the number of the first account from there on that is in use; 0: none is. */
+u32 pitrace_ptt_threads_room(void);
+u32 pitrace_ptt_threads_used(void);
+u32 pitrace_ptt_next_thread(u32 number);
+/* Adds what was forgotten to make room. */
+void pitrace_ptt_forgotten(struct pitrace_ptt_dump *dump);
+void pitrace_ptt_threads_exit(void);
+
+/* ---- ptt_epoch.c: CPUs save accounts for a dump ---- */
+
+/* Sums of the threads without an account, for one CPU. */
+struct pitrace_ptt_without_account {
+	u64 dispatches;
+	u64 interrupts;
+	u64 value[PITRACE_PTT_METRICS];
+};
+
+struct pitrace_ptt_snapshot {
+	refcount_t users;
+	struct pitrace_ptt_dump head;
+	struct pitrace_ptt_thread *thread;
+	struct pitrace_ptt_cpu *cpu;
+	struct pitrace_ptt_without_account *without_account;
+};
+
+/* Copy of an account, made when a CPU was about to charge it in the new epoch. */
+struct pitrace_ptt_saved {
+	u64 value[PITRACE_PTT_METRICS];
+	u64 dispatches;
+	u64 interrupts;
+};
+
+struct pitrace_ptt_cut {
+	struct pitrace_ptt_snapshot *snapshot;
+	struct pitrace_ptt_saved *saved;
+	u32 room; /* rows of the snapshot, and entries of saved */
+	atomic_t used; /* entries; those beyond room were not stored */
+	bool direct; /* no CPU charges: nothing is saved, accounts are copied directly */
+};
+
+#define PITRACE_PTT_NOT_SAVED 0xfffffffeu
+
+/* Changed by dumps, under the PTT lock. */
+extern u32 pitrace_ptt_epoch;
+/* Recording path: this CPU, which has ended its charge, will charge an account of another epoch. Interrupts are off. */
+void pitrace_ptt_epochs_differ(struct pitrace_ptt_cpu_state *cpu,
+			       struct pitrace_ptt_account *account);
+/* On the CPU itself with interrupts off, after pitrace_ptt_update_counters(). */
+void pitrace_ptt_enter_epoch(struct pitrace_ptt_cpu_state *state);
+/* For a dump, under the PTT lock. end: may sleep; on return no CPU uses the cut. */
+void pitrace_ptt_epoch_begin(struct pitrace_ptt_cut *cut);
+void pitrace_ptt_epoch_end(void);
+/* charging: the CPU's charge has not ended, so the account that it charges lacks the counters' values (state->at). */
+void pitrace_ptt_copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu, bool charging);
+/* Adds PITRACE_PTT_METRICS values. */
+void pitrace_ptt_add(u64 to[], const u64 what[]);
 
 /* ---- ptt_state.c: the state machine ---- */
 
@@ -150,24 +231,6 @@ enum pitrace_ptt_sees pitrace_ptt_rights(void);
 /* Metrics of this instance, a bit each. */
 u32 pitrace_ptt_shown(enum pitrace_ptt_sees sees);
 
-/* ---- ptt_threads.c: accounts of threads ---- */
-
-/* Under the PTT lock, while no CPU charges. 0 or -ENOMEM. */
-int pitrace_ptt_threads_alloc(u32 threads, u32 pids);
-void pitrace_ptt_threads_free(void);
-/* Recording paths, with interrupts off. adopt: NULL: no account is free; epoch: this CPU's. end: the task is current. */
-struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, u32 epoch);
-void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task);
-/* The account goes on without the slot that it has, if any. On its CPU, with interrupts off. */
-void pitrace_ptt_end_slot(struct pitrace_ptt_account *account);
-/* Under the PTT lock. next: the number of the first account from there on that is in use; 0: none is. */
-u32 pitrace_ptt_threads_room(void);
-u32 pitrace_ptt_threads_used(void);
-u32 pitrace_ptt_next_thread(u32 number);
-/* Adds what was forgotten to make room. */
-void pitrace_ptt_forgotten(struct pitrace_ptt_dump *dump);
-void pitrace_ptt_threads_exit(void);
-
 /* ---- ptt_counters.c: perf counters, one a metric and CPU ---- */
 
 /* All under the PTT lock, and may sleep. start: 0, or what the kernel says of a metric. */
@@ -182,36 +245,9 @@ void pitrace_ptt_counters_invalidate(unsigned int cpu);
 
 /* ---- ptt_dump.c: all accounts at one cut ---- */
 
-/* Of the threads without an account, on one CPU. */
-struct pitrace_ptt_without_account {
-	u64 dispatches;
-	u64 interrupts;
-	u64 value[PITRACE_PTT_METRICS];
-};
-
-struct pitrace_ptt_snapshot {
-	refcount_t users;
-	struct pitrace_ptt_dump head;
-	struct pitrace_ptt_thread *thread;
-	struct pitrace_ptt_cpu *cpu;
-	struct pitrace_ptt_without_account *without_account;
-};
-
-#define PITRACE_PTT_NOT_SAVED 0xfffffffeu
-
-/* Changed by dumps, under the PTT lock. */
-extern u32 pitrace_ptt_epoch;
-/* This CPU, which has ended its charge, is about to charge an account, and their epochs differ. Interrupts are off. */
-void pitrace_ptt_epochs_differ(struct pitrace_ptt_cpu_state *cpu,
-			       struct pitrace_ptt_account *account);
-
 /* Under the PTT lock, of the instance, whether CPUs still charge or not. NULL: no memory. May sleep. */
 struct pitrace_ptt_snapshot *pitrace_ptt_snapshot_take(void);
 void pitrace_ptt_snapshot_put(struct pitrace_ptt_snapshot *snapshot);
-
-/* ---- ptt.c: the instance ---- */
-
-bool pitrace_ptt_is_active(void);
 
 /* ---- ptt_area.c: slots, and the device whose users have them ---- */
 

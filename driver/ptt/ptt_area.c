@@ -354,7 +354,7 @@ static long ptt_area_change_slot(struct area *area, unsigned int cmd, u64 *offse
 		return -EPERM;
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	if (!pitrace_ptt_is_active())
+	if (!pitrace_ptt_instance.active)
 		error = -ENXIO;
 	else
 		error = cmd == PITRACE_PTT_IOC_ATTACH ? ptt_area_attach(area, offset) :

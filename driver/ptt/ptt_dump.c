@@ -24,124 +24,6 @@
 /* As many times threads may start faster than there is memory for them; then the dump fails. */
 #define TRIES_MAX 8
 
-/* How an account was when a CPU was about to charge it in the new epoch. */
-struct saved {
-	u64 value[PITRACE_PTT_METRICS];
-	u64 dispatches;
-	u64 interrupts;
-};
-
-struct pitrace_ptt_cut {
-	struct pitrace_ptt_snapshot *snapshot;
-	struct saved *saved;
-	u32 room; /* rows, and places in saved */
-	atomic_t used; /* places; beyond room: nothing was stored */
-	bool direct; /* no CPU charges: nothing is saved, all is copied from where it is */
-};
-
-/* For CPUs that enter the epoch, and that charge an account for the first time in it; RCU. */
-static struct pitrace_ptt_cut *the_cut;
-u32 pitrace_ptt_epoch;
-
-static void ptt_dump_add(u64 to[], const u64 what[])
-{
-	u32 i;
-
-	for (i = 0; i < PITRACE_PTT_METRICS; i++)
-		to[i] += what[i];
-}
-
-/* ---- on a CPU that charges, with interrupts off ---- */
-
-/* at: what its CPU's counters had, if it was charged just then, else NULL. */
-static void ptt_dump_save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_account *account,
-			  u32 epoch, const u64 *at)
-{
-	const u32 place = cut ? (u32)atomic_inc_return(&cut->used) - 1 : U32_MAX;
-	struct saved *saved;
-
-	if (cut && place < cut->room) {
-		saved = cut->saved + place;
-		memcpy(saved->value, account->value, sizeof(saved->value));
-		if (at)
-			ptt_dump_add(saved->value, at);
-		saved->dispatches = account->dispatches;
-		saved->interrupts = account->interrupts;
-	}
-	account->saved = place;
-	/* Pairs with ptt_dump_copy_account(): what was saved is seen before the epoch, and that before any later charge. */
-	smp_store_release(&account->epoch, epoch);
-	smp_wmb();
-}
-
-/* charging: its charge has not ended, so that what is charged is short of the counters. */
-static void ptt_dump_copy_cpu(struct pitrace_ptt_snapshot *snapshot, unsigned int cpu,
-			      bool charging)
-{
-	const struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
-	struct pitrace_ptt_without_account *without_account = snapshot->without_account + cpu;
-	struct pitrace_ptt_cpu *row = snapshot->cpu + cpu;
-
-	row->cpu = cpu;
-	row->dispatches = state->dispatches;
-	row->interrupts = state->interrupt.interrupts;
-	row->idle_dispatches = state->idle.dispatches;
-	row->idle_interrupts = state->idle.interrupts;
-	row->tool = state->tool;
-	memcpy(row->elapsed, state->elapsed, sizeof(row->elapsed));
-	memcpy(row->interrupt, state->interrupt.value, sizeof(row->interrupt));
-	memcpy(row->idle, state->idle.value, sizeof(row->idle));
-	without_account->dispatches = state->without_account.dispatches;
-	without_account->interrupts = state->without_account.interrupts;
-	memcpy(without_account->value, state->without_account.value,
-	       sizeof(without_account->value));
-	if (state->open)
-		ptt_dump_add(row->elapsed, state->at);
-	if (!charging)
-		return;
-	if (state->charged == &state->interrupt)
-		ptt_dump_add(row->interrupt, state->at);
-	else if (state->charged == &state->idle)
-		ptt_dump_add(row->idle, state->at);
-	else if (state->charged == &state->without_account)
-		ptt_dump_add(without_account->value, state->at);
-}
-
-static bool ptt_dump_is_in_table(const struct pitrace_ptt_cpu_state *state,
-				 const struct pitrace_ptt_account *account)
-{
-	return account != &state->interrupt && account != &state->idle &&
-	       account != &state->without_account;
-}
-
-/* This CPU's part of the cut lies here. */
-static void ptt_dump_enter_epoch(struct pitrace_ptt_cpu_state *state, bool charging)
-{
-	/* Pairs with ptt_dump_make_cut(). */
-	const u32 epoch = smp_load_acquire(&pitrace_ptt_epoch);
-	struct pitrace_ptt_cut *cut = READ_ONCE(the_cut);
-
-	if (state->epoch == epoch)
-		return;
-	if (cut)
-		ptt_dump_copy_cpu(cut->snapshot, smp_processor_id(), charging);
-	if (ptt_dump_is_in_table(state, state->thread))
-		ptt_dump_save(cut, state->thread, epoch,
-			      charging && state->charged == state->thread ? state->at : NULL);
-	state->idle.epoch = epoch;
-	state->without_account.epoch = epoch;
-	state->epoch = epoch;
-}
-
-void pitrace_ptt_epochs_differ(struct pitrace_ptt_cpu_state *state,
-			       struct pitrace_ptt_account *account)
-{
-	if (state->open)
-		ptt_dump_enter_epoch(state, false);
-	if (account->epoch != state->epoch)
-		ptt_dump_save(READ_ONCE(the_cut), account, state->epoch, NULL);
-}
-
 static void ptt_dump_enter_epoch_here(void *unused)
 {
 	struct pitrace_ptt_cpu_state *state = this_cpu_ptr(&pitrace_ptt_cpus);
@@ -149,7 +31,7 @@ static void ptt_dump_enter_epoch_here(void *unused)
 	if (!state->open)
 		return;
 	pitrace_ptt_update_counters(state);
-	ptt_dump_enter_epoch(state, true);
+	pitrace_ptt_enter_epoch(state);
 }
 
 /* ---- under the lock ---- */
@@ -159,7 +41,7 @@ static bool ptt_dump_copy_account(struct pitrace_ptt_cut *cut,
 				  const struct pitrace_ptt_account *account,
 				  struct pitrace_ptt_thread *row)
 {
-	const struct saved *saved;
+	const struct pitrace_ptt_saved *saved;
 
 	row->pid = account->pid;
 	row->tid = account->tid;
@@ -210,22 +92,17 @@ static bool ptt_dump_make_cut(struct pitrace_ptt_cut *cut)
 
 	cpus_read_lock();
 	if (!cut->direct) {
-		WRITE_ONCE(the_cut, cut);
-		/* Who sees the epoch sees the cut. */
-		smp_store_release(&pitrace_ptt_epoch, pitrace_ptt_epoch + 1);
+		pitrace_ptt_epoch_begin(cut);
 		on_each_cpu(ptt_dump_enter_epoch_here, NULL, true);
 	}
 	for_each_possible_cpu(cpu) {
 		if (!per_cpu_ptr(&pitrace_ptt_cpus, cpu)->open)
-			ptt_dump_copy_cpu(cut->snapshot, cpu, false);
+			pitrace_ptt_copy_cpu(cut->snapshot, cpu, false);
 	}
 	cpus_read_unlock();
 	complete = ptt_dump_copy_accounts(cut);
-	if (!cut->direct) {
-		WRITE_ONCE(the_cut, NULL);
-		/* Interrupts that are off are read-side sections. */
-		synchronize_rcu();
-	}
+	if (!cut->direct)
+		pitrace_ptt_epoch_end();
 	return complete;
 }
 
@@ -251,7 +128,7 @@ static void ptt_dump_pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 	for_each_possible_cpu(cpu) {
 		head->homeless_dispatches += snapshot->without_account[cpu].dispatches;
 		head->homeless_interrupts += snapshot->without_account[cpu].interrupts;
-		ptt_dump_add(head->homeless, snapshot->without_account[cpu].value);
+		pitrace_ptt_add(head->homeless, snapshot->without_account[cpu].value);
 		if (!snapshot->cpu[cpu].elapsed[0] && !snapshot->cpu[cpu].dispatches)
 			continue;
 		if (pitrace_ptt_counters_lost(cpu))
@@ -280,7 +157,7 @@ static bool ptt_dump_allocate(struct pitrace_ptt_cut *cut, u32 more)
 	cut->snapshot = snapshot;
 	if (!snapshot)
 		return false;
-	cut->direct = !pitrace_ptt_is_active();
+	cut->direct = !pitrace_ptt_instance.active;
 	/* For those that start meanwhile. */
 	cut->room = pitrace_ptt_threads_used() + more;
 	cut->saved = kvcalloc(cut->room, sizeof(*cut->saved), GFP_KERNEL);

@@ -15,9 +15,6 @@
 #include "core/probes.h"
 #include "ptt.h"
 
-DEFINE_PER_CPU(struct pitrace_ptt_cpu_state, pitrace_ptt_cpus);
-struct pitrace_ptt_setup pitrace_ptt_setup;
-
 /* ---- one CPU's charge, on that CPU and with interrupts off ---- */
 
 /* An event that is not on this CPU any more has what it had. */

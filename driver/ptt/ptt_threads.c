@@ -150,7 +150,7 @@ static void ptt_threads_reclaim_accounts(struct work_struct *unused)
 	u32 first = 0, number, next;
 
 	mutex_lock(&pitrace_ptt_lock);
-	if (pitrace_ptt_is_active())
+	if (pitrace_ptt_instance.active)
 		first = xchg(&ended, 0);
 	for (number = first; number; number = next) {
 		account = pitrace_ptt_table.account + number;
