@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The per-CPU trace and MTE buffers: pages, read-only mappings, the reader, CPUs that come and go. */
+/* The per-CPU trace and MTE buffers: pages, read-only mappings, the reader, CPU hotplug. */
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -20,8 +20,8 @@
 static_assert(PAGE_SIZE == PITRACE_HEAD_BYTES);
 
 /*
- * The pages of one buffer: head, data, and the data's once more, which is how they are mapped here
- * and by user space. The ring holds one reference, each mmap() call another.
+ * The pages of one buffer: head, data, and the data's pages a second time, as they are mapped here
+ * and by user space. The ring holds one reference, each mmap() call another during the call.
  */
 struct area {
 	struct kref references;
@@ -31,7 +31,7 @@ struct area {
 };
 
 static DEFINE_PER_CPU(struct area *, areas[PITRACE_BUFFERS]);
-static DEFINE_MUTEX(areas_lock); /* the pointers, against mmap() */
+static DEFINE_MUTEX(areas_lock); /* protects the pointers against mmap() */
 
 /* Changed under cpus_read_lock(), read by the hot-plug callback under cpus_write_lock(). */
 static u64 data_bytes[PITRACE_BUFFERS]; /* 0: there are no buffers */
@@ -63,12 +63,12 @@ static void buffers_release_area(struct kref *references)
 	struct area *area = container_of(references, struct area, references);
 
 	vunmap(area->base);
-	/* Pages that are mapped by user space have a reference of their own each. */
+	/* Pages that user space still maps have their own references. */
 	buffers_free_pages_of(area);
 	kfree(area);
 }
 
-/* The head's page, and those of the data twice. */
+/* The page of the head, and those of the data twice. */
 static unsigned long buffers_mapped_pages(unsigned long count)
 {
 	return 2 * count - 1;
@@ -76,7 +76,7 @@ static unsigned long buffers_mapped_pages(unsigned long count)
 
 static int buffers_fill_with_pages(struct area *area, unsigned long count, int node)
 {
-	/* Fails rather than wakes the OOM killer, and reports it to who asked, not to the log. */
+	/* Fail instead of invoking the OOM killer; the caller reports it, not the kernel log. */
 	const gfp_t flags = GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN;
 
 	area->pages = kvcalloc(buffers_mapped_pages(count), sizeof(*area->pages),
@@ -122,7 +122,7 @@ free_pages:
 	return ERR_PTR(error);
 }
 
-/* Does a reader consume what is in a buffer of that kind while it is recorded? */
+/* Does a reader consume a buffer of that kind during recording? */
 static bool buffers_streams(u32 kind)
 {
 	return mode == PITRACE_MODE_CONTINUOUS ||
@@ -135,7 +135,7 @@ static void buffers_reset_ring(struct pitrace_ring *ring, u32 kind)
 			   mode == PITRACE_MODE_WRAP && kind == PITRACE_BUFFER_TRACE);
 }
 
-/* The CPU is offline, or the gate is closed: nobody writes while the ring is set up. */
+/* The CPU is offline, or the gate is closed: there are no writers while the ring is set up. */
 static void buffers_attach_area(struct area *area, u32 kind, unsigned int cpu)
 {
 	struct pitrace_ring *ring = buffers_ring_of(kind, cpu);
@@ -203,7 +203,7 @@ static void buffers_remove_all(void)
 	memset(data_bytes, 0, sizeof(data_bytes));
 }
 
-/* Bytes a CPU. An eighth of what is available stays so: running into the limit would hurt others. */
+/* Bytes per CPU. An eighth of the available memory is left to others, as an exhausted machine would suffer. */
 static u64 buffers_largest(void)
 {
 	const u64 available = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
@@ -259,7 +259,7 @@ void pitrace_buffers_reset(u32 kind)
 	unsigned int cpu;
 
 	cpus_read_lock();
-	/* Against the reader, who must not have consumed what is no longer there. */
+	/* Excludes pitrace_buffers_consumed(), which must not advance a ring that is being reset. */
 	mutex_lock(&areas_lock);
 	for_each_possible_cpu(cpu) {
 		struct pitrace_ring *ring = buffers_ring_of(kind, cpu);
@@ -271,7 +271,7 @@ void pitrace_buffers_reset(u32 kind)
 	cpus_read_unlock();
 }
 
-/* ---- the reader of buffers that stream ---- */
+/* ---- the reader of streaming buffers ---- */
 
 static bool buffers_holds_a_section(u32 kind, unsigned int cpu)
 {
@@ -338,8 +338,8 @@ u32 pitrace_buffers_cpus_failed(void)
 }
 
 /*
- * A CPU is about to come online; nothing runs on it yet. The buffers of one that was here before
- * are still there, with what it wrote. A CPU without buffers must come up all the same.
+ * A CPU is about to come online; nothing runs on it yet. If it was online before, it still has its
+ * buffers, with their records. A CPU must come online even if its buffers cannot be allocated.
  */
 static int buffers_prepare_cpu(unsigned int cpu)
 {

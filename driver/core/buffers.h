@@ -12,13 +12,13 @@
 int pitrace_buffers_init(void);
 void pitrace_buffers_exit(void);
 /*
- * Bytes are multiples of the page size; section: of buffers that stream. 0, -ENOMEM or -EINTR (then
- * nothing is allocated).
+ * Bytes are multiples of the page size; section: bytes, of streaming buffers. 0, -ENOMEM or -EINTR
+ * (then nothing is allocated).
  */
 int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 mode, u64 section);
-/* Bytes a CPU, both buffers together, that could be had now. */
+/* Bytes per CPU, both buffers together, that could be allocated now. */
 u64 pitrace_buffers_largest(void);
-/* No writer may be active or come. Pages that are still mapped live until they are unmapped. */
+/* The gates are closed. Pages that are still mapped live until they are unmapped. */
 void pitrace_buffers_free(void);
 /* The gate of that kind is closed. */
 void pitrace_buffers_reset(u32 kind);

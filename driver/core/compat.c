@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The half of compat.h that is more than a line. */
+/* The functions of compat.h that are not inline. */
 
 #include <linux/string.h>
 #include <linux/tracepoint.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose time it is at the end of a hard interrupt, and in a soft one.
+ * Decides which account is charged after a hard IRQ and during a softirq.
  *
- * Soft interrupts belong to the interrupt on whose way out they run, and to the task that calls for
- * them (ksoftirqd, the end of a section that held them off) otherwise. Which it is no hook tells. They
- * are taken to run on the way out when they were pending at the end of the interrupt, which had not
- * interrupted one of them, and preemption is as far off as it was then: a section that ends has it
- * off once more. In the idle task nobody else calls for them.
+ * A softirq that runs in irq_exit() is charged to the hard IRQ; one that runs in ksoftirqd, or at the
+ * end of a section with softirqs disabled, to the task. No hook reports which of them it is. A softirq
+ * is assumed to run in irq_exit() if it was pending at the end of the hard IRQ, if that had not
+ * interrupted a softirq, and if the preemption count is the same as then: at the end of a section with
+ * softirqs disabled it is higher by one. In the idle task softirqs run only in irq_exit().
  *
- * Nothing is kept by counting entries and exits; it is asked of the kernel at each of them, so that no hook
- * that a kernel lacks can put it out of step. All on the CPU itself and with interrupts off.
+ * Entries and exits are not counted; each function reads the kernel's own state, so that a hook which a
+ * kernel lacks cannot make the state wrong. All functions run on the CPU itself with interrupts off.
  */
 #ifndef PITRACE_IRQ_EXIT_H
 #define PITRACE_IRQ_EXIT_H
@@ -21,9 +21,9 @@
 #include <linux/string.h>
 
 struct pitrace_irq_exit {
-	bool in_softirq; /* in a soft interrupt that runs on the way out */
-	u32 pending; /* soft interrupts that have still to run on the way out */
-	u32 preempt_count; /* of what was interrupted */
+	bool in_softirq; /* in a softirq that runs in irq_exit() */
+	u32 pending; /* softirqs that have still to run in irq_exit() */
+	u32 preempt_count; /* of the interrupted context */
 };
 
 static __always_inline void pitrace_irq_exit_reset(struct pitrace_irq_exit *state)
@@ -37,13 +37,13 @@ static __always_inline void pitrace_irq_exit_switched(struct pitrace_irq_exit *s
 	state->pending = 0;
 }
 
-/* At the exit of a hard interrupt: does what it has interrupted go on, be it to its way out? */
+/* At the exit of a hard IRQ handler: is the interrupt's time over, except for softirqs in irq_exit()? */
 static __always_inline bool pitrace_irq_exit_hardirq_done(struct pitrace_irq_exit *state)
 {
 	if (hardirq_count() > HARDIRQ_OFFSET || state->in_softirq)
 		return false;
 	if (!in_serving_softirq()) {
-		/* Where soft interrupts are held off, they wait for the end of that. */
+		/* If softirqs are disabled, they run at the end of that section, not in irq_exit(). */
 		state->pending = softirq_count() ? 0 : local_softirq_pending();
 		state->preempt_count = preempt_count() & PREEMPT_MASK;
 	}
@@ -57,7 +57,7 @@ static inline bool pitrace_is_ksoftirqd(const struct task_struct *task)
 	return (task->flags & PF_KTHREAD) && !strncmp(task->comm, name, sizeof(name) - 1);
 }
 
-/* At the entry of a soft interrupt: does it run on the way out of a hard one? */
+/* At the entry of a softirq: does it run in irq_exit()? */
 static __always_inline bool pitrace_irq_exit_softirq_begins(struct pitrace_irq_exit *state)
 {
 	state->in_softirq =
@@ -67,7 +67,7 @@ static __always_inline bool pitrace_irq_exit_softirq_begins(struct pitrace_irq_e
 	return state->in_softirq;
 }
 
-/* At its exit: did it? */
+/* At the exit of a softirq: did it run in irq_exit()? */
 static __always_inline bool pitrace_irq_exit_softirq_done(struct pitrace_irq_exit *state,
 							  unsigned int number)
 {
@@ -75,7 +75,7 @@ static __always_inline bool pitrace_irq_exit_softirq_done(struct pitrace_irq_exi
 		return false;
 	state->in_softirq = false;
 	state->pending &= ~BIT(number);
-	/* Raised meanwhile: they run before the way out ends. */
+	/* Those raised meanwhile run before irq_exit() ends. */
 	state->pending |= local_softirq_pending();
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the driver asks of x86-64 itself: about the processor and about a task. */
+/* x86-64: properties of the processor and of a task. */
 #ifndef PITRACE_PLAT_X86_H
 #define PITRACE_PLAT_X86_H
 
@@ -30,7 +30,7 @@ static inline bool pitrace_arch_task_is_32bit(struct task_struct *task)
 	return test_tsk_thread_flag(task, TIF_ADDR32);
 }
 
-/* Of the system call that current is in: is its number one of the 32-bit table? */
+/* Is the number of current's system call from the 32-bit table? */
 static inline bool pitrace_arch_syscall_is_32bit(void)
 {
 	return in_ia32_syscall();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attaching and detaching hooks, and telling whether they work and what they missed.
+ * Attaches and detaches probes, and checks whether they work and how many hits they missed.
  *
- * Function probes can be registered and yet be dead: debugfs kprobes/enabled and the sysctl
- * ftrace_enabled switch all of them off, and no interface tells a module. So one function of our
- * own is probed too, and called: when its probe does not fire, the others do not either.
+ * Registered function probes may not work: debugfs kprobes/enabled and the sysctl ftrace_enabled turn
+ * all of them off, and no interface reports this to a module. So one function of this module, the
+ * canary, is probed too, and called: if its probe does not fire, the others do not either.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -70,9 +70,9 @@ static int probes_register_function(struct pitrace_hook *hook, u32 flags)
 }
 
 /*
- * To take a probe out of the code the kernel may have to allocate, and says by a cleared address
- * that it could not: then the structure is still in its list, inert. It must stay in memory for
- * ever, which is why it is not part of this module.
+ * To remove a probe from the code the kernel may have to allocate memory. If that fails, it clears
+ * the address, and the inactive structure remains in its list. The structure must then never be
+ * freed, which is why it is allocated and not part of this module.
  */
 static void probes_unregister_function(struct pitrace_hook *hook)
 {
@@ -132,7 +132,7 @@ static bool probes_exists(struct pitrace_hook *hook)
 	return true;
 }
 
-/* The kernel counts hits that found a probe running already, or all return slots taken. */
+/* The kernel counts hits while a probe was running already, or while all return slots were in use. */
 static u64 probes_missed_by(const struct pitrace_hook *hook)
 {
 	if (!probes_is_function(hook))
@@ -140,13 +140,13 @@ static u64 probes_missed_by(const struct pitrace_hook *hook)
 	return (u64)hook->function->kp.nmissed + hook->function->nmissed;
 }
 
-/* ---- is there life in function probes? ---- */
+/* ---- do function probes work? ---- */
 
 static atomic_t canary_hits;
 
 static noinline void probes_canary(void)
 {
-	/* Neither inlined, cloned nor optimised away. */
+	/* Prevents inlining, cloning and removal. */
 	asm volatile("" ::: "memory");
 }
 
@@ -163,7 +163,7 @@ static struct pitrace_hook canary_hook = {
 };
 
 static DEFINE_MUTEX(canary_lock);
-static unsigned int canary_users; /* sets of hooks with function probes that are attached */
+static unsigned int canary_users; /* attached sets of hooks that contain function probes */
 
 static bool probes_canary_fires(void)
 {
@@ -220,7 +220,7 @@ void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
 		if (!hook->registered)
 			continue;
 		hook->missed = probes_missed_by(hook);
-		/* Once dead, records of this trace are missing: that stays said. */
+		/* Not set again if it works later: records of this trace are missing. */
 		if (probes_is_function(hook) && (!works || kprobe_disabled(&hook->function->kp)))
 			hook->attached = false;
 	}

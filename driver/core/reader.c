@@ -18,7 +18,7 @@ static void reader_wake(struct irq_work *work)
 /* Without an initial value: in a module's per-CPU data the kernel does not relocate pointers. */
 static DEFINE_PER_CPU(struct irq_work, works);
 
-/* A recording path, in NMIs too: the waking itself is left to an interrupt of this CPU's own. */
+/* A recording path, also in NMIs, so it must not wake directly: an interrupt on this CPU does. */
 void pitrace_wake_reader(void)
 {
 	irq_work_queue(this_cpu_ptr(&works));
@@ -33,7 +33,7 @@ void pitrace_reader_init(void)
 {
 	unsigned int cpu;
 
-	/* Not "hard": on PREEMPT_RT a wait queue sleeps, and is woken from the kernel's thread. */
+	/* Not "hard": on PREEMPT_RT wake_up() may sleep, so it must run in the irq_work thread. */
 	for_each_possible_cpu(cpu)
 		init_irq_work(per_cpu_ptr(&works, cpu), reader_wake);
 }

@@ -10,7 +10,7 @@ void pitrace_reader_poll_wait(struct file *file, poll_table *table);
 /* The rarely taken half of pitrace_end(). Any context. */
 void pitrace_wake_reader(void);
 void pitrace_reader_init(void);
-/* Nobody can open the device any more. Waits for what is under way. */
+/* The device can no longer be opened. Waits for pending irq_work. */
 void pitrace_reader_exit(void);
 
 #endif /* PITRACE_CORE_READER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sets of tasks: all that exist at one time, and whether one is among them. */
+/* Sets of tasks: collects all existing tasks, and looks up one. */
 
 #include <linux/bsearch.h>
 #include <linux/idr.h>
@@ -16,7 +16,7 @@
 
 #include "tasks.h"
 
-/* So many ids are looked at in one RCU section. */
+/* Ids examined in one RCU read-side section. */
 #define IDS_AT_ONCE 256
 
 /* 0 or -ENOMEM. */
@@ -40,8 +40,8 @@ static int tasks_make_space(struct pitrace_tasks *tasks, unsigned int wanted)
 }
 
 /*
- * Adds the tasks with the next ids from *id on, for which there is space: processes, by their leaders, or other threads.
- * False: there are no more.
+ * Adds the tasks with the next IDS_AT_ONCE ids from *id on, for which there is space: thread group leaders, or other
+ * threads. False: there are no more ids.
  */
 static bool tasks_add_some(struct pitrace_tasks *tasks, int *id, bool leaders)
 {
@@ -88,7 +88,7 @@ static void tasks_reverse(struct task_struct **task, unsigned int count)
 		swap(task[i], task[count - 1 - i]);
 }
 
-/* The second part comes first; each keeps its order. */
+/* Moves the second part before the first; each keeps its order. */
 static void tasks_exchange(struct pitrace_tasks *tasks, unsigned int first)
 {
 	const unsigned int second = tasks->count - first;
@@ -98,7 +98,7 @@ static void tasks_exchange(struct pitrace_tasks *tasks, unsigned int first)
 	tasks_reverse(tasks->task + second, first);
 }
 
-/* A thread that calls exec becomes a leader, and never the other way round: leaders are looked for last. */
+/* exec can make a thread a leader, but a leader never becomes another thread: so leaders are collected last. */
 int pitrace_tasks_collect(struct pitrace_tasks *tasks)
 {
 	unsigned int others;
@@ -129,7 +129,7 @@ void pitrace_tasks_sort(struct pitrace_tasks *tasks)
 	sort(tasks->task, tasks->count, sizeof(*tasks->task), tasks_compare, NULL);
 }
 
-/* The reference keeps a task's address from being another's. */
+/* Each task has a reference, so its address cannot be reused for another task. */
 bool pitrace_tasks_contain(const struct pitrace_tasks *tasks, const struct task_struct *task)
 {
 	return tasks->count &&
