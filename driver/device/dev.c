@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The device node: who may open it, and what its file operations lead to. */
+/* The device node: permission to open it, and its file operations. */
 
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -21,7 +21,7 @@ static int dev_open(struct inode *inode, struct file *file)
 
 	if (!pitrace_may_trace())
 		return -EACCES;
-	/* A kernel locked down for confidentiality shows nobody what perf would show. */
+	/* A kernel locked down for confidentiality permits no access to data that perf would provide. */
 	error = security_locked_down(LOCKDOWN_PERF);
 	if (error)
 		return error;
@@ -29,7 +29,7 @@ static int dev_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-/* Mappings of the buffers hold the file: this comes after the last close() and munmap(). */
+/* Mappings of the buffers hold the file, so this runs after the last close() and munmap(). */
 static int dev_release(struct inode *inode, struct file *file)
 {
 	pitrace_session_release(file);
@@ -39,13 +39,13 @@ static int dev_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Runs under mmap_lock, which the session's snapshots take of other processes while they hold the
- * session lock. Hence no session lock here: ownership ends only with this file, or by its own
- * PITRACE_IOC_TERMINATE, which the buffers sort out.
+ * Runs under mmap_lock. The session's snapshots take the mmap_lock of other processes while they hold
+ * the session lock, so this must not take the session lock. Ownership ends only with this file, or by
+ * its own PITRACE_IOC_TERMINATE, against which the buffers have their own lock.
  */
 static int dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	/* For everybody, and as long as the module is there. */
+	/* For every open file, with or without a trace. */
 	if (vma->vm_pgoff == PITRACE_MMAP_HOOK_PAGE >> PAGE_SHIFT)
 		return pitrace_user_hook_mmap(vma);
 	if (!pitrace_session_owned_by(file))

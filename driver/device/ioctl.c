@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of ioctls: command to handler; arguments are copied in and out here only. */
+/* The table of ioctls, from command to handler; only this file copies arguments from and to user space. */
 
 #include <linux/fs.h>
 #include <linux/string.h>
@@ -106,7 +106,7 @@ static long ioctl_itrace_install(struct file *file, union argument *argument)
 	return pitrace_session_itrace_install(file, &argument->itrace);
 }
 
-/* Those below need not the session's lock: ITrace has its own, and ends with the trace. */
+/* The functions below do not take the session lock: ITrace has its own, and ends with the trace. */
 static long ioctl_itrace_remove(struct file *file, union argument *argument)
 {
 	return pitrace_session_owned_by(file) ? pitrace_itrace_remove() : -EPERM;
@@ -201,9 +201,9 @@ static long ioctl_ptt_info(struct file *file, union argument *argument)
 }
 
 /*
- * Without the session lock, which starting the trace holds while the reader empties the first
- * buffers. Ownership ends only with this file, or by its own PITRACE_IOC_TERMINATE, which the
- * buffers sort out.
+ * Without the session lock, which is held while the trace starts; at that time the reader must already
+ * empty buffers. Ownership ends only with this file, or by its own PITRACE_IOC_TERMINATE, against
+ * which the buffers have their own lock.
  */
 static long ioctl_consumed(struct file *file, union argument *argument)
 {
@@ -219,7 +219,7 @@ static long ioctl_consumed(struct file *file, union argument *argument)
 }
 
 static const struct command {
-	unsigned int number; /* its bits tell size and direction of the argument */
+	unsigned int number; /* its bits contain size and direction of the argument */
 	long (*handle)(struct file *file, union argument *argument);
 } commands[] = {
 	{ PITRACE_IOC_ON, ioctl_on },
@@ -254,7 +254,7 @@ static const struct command {
 	{ PITRACE_PTT_IOC_INFO, ioctl_ptt_info },
 };
 
-/* By itself: the kernel clears what its callers have on the stack, for hooks as well. */
+/* noinline: the kernel initialises stack variables to 0, and user hooks should not pay for that. */
 static noinline long ioctl_run_command(struct file *file, unsigned int cmd, void __user *user)
 {
 	const struct command *command = commands;
@@ -265,7 +265,7 @@ static noinline long ioctl_run_command(struct file *file, unsigned int cmd, void
 		if (++command == commands + ARRAY_SIZE(commands))
 			return -ENOTTY;
 	}
-	/* Nothing of the kernel's stack can go out with an answer. */
+	/* No contents of the kernel's stack may be copied to user space. */
 	memset(&argument, 0, sizeof(argument));
 	if ((_IOC_DIR(cmd) & _IOC_WRITE) && copy_from_user(&argument, user, _IOC_SIZE(cmd)))
 		return -EFAULT;
@@ -279,10 +279,10 @@ long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
 
-	/* Called thousands of times a second, with an argument of any length: apart from the rest. */
+	/* Not in the table: called thousands of times per second, with an argument of any length. */
 	if (cmd == PITRACE_IOC_HOOK)
 		return pitrace_user_hook(user);
-	/* Answers also where it fails. */
+	/* Not in the table: copies its result also when it fails. */
 	if (cmd == PITRACE_PTT_IOC_DUMP)
 		return pitrace_ptt_ioctl_dump(user);
 	return ioctl_run_command(file, cmd, user);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace as a whole: who owns it, its state, and its majors. */
+/* The session: the trace's owner, state, and majors. */
 
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -17,7 +17,7 @@
 
 static DEFINE_MUTEX(lock);
 
-/* All under the lock; owner is also read without it. */
+/* All under the lock, except that owner is also read without it. */
 static struct {
 	struct file *owner;
 	u32 state;
@@ -30,10 +30,10 @@ static struct {
 	u64 start_time;
 	u64 stop_time;
 	DECLARE_BITMAP(enabled, PITRACE_MAJORS);
-	bool suspended; /* while on: no trace records; names go on, or ticks afterwards had none */
+	bool suspended; /* while on: only MTE records are written, so that later samples can be named */
 } session;
 
-/* Brings the page that programs look at up to date. */
+/* Updates the page that programs with user hooks read. */
 static void session_publish(void)
 {
 	const bool on = session.state == PITRACE_TRACE_ON;
@@ -42,7 +42,7 @@ static void session_publish(void)
 				  on && !session.suspended ? session.enabled : NULL);
 }
 
-/* Starts and stops sources as the state, the majors and the suspension want. Only starting can fail. */
+/* Starts and stops sources according to state, majors and suspension. Only a start can fail. */
 static int session_apply(void)
 {
 	DECLARE_BITMAP(wanted, PITRACE_MAJORS);
@@ -93,7 +93,7 @@ static int session_turn_on(void)
 	return error;
 }
 
-/* ITrace first: the caller may be followed, and what stops sources looks at much of the kernel's code. */
+/* ITrace first: if the caller is followed, it would be stepped through the long code that stops sources. */
 static void session_turn_off(void)
 {
 	pitrace_itrace_trace_ends();
@@ -102,7 +102,7 @@ static void session_turn_off(void)
 	session_finish();
 }
 
-/* What is being written at this moment is finished; what is there stays. */
+/* Records that are being written are completed; the buffers keep their records. */
 static void session_suspend(void)
 {
 	session.suspended = true;
@@ -112,8 +112,9 @@ static void session_suspend(void)
 }
 
 /*
- * Recording that has ended by itself is not taken up again, but what it does not take is counted, as
- * before the suspension. So is, as one loss, that an event's counters were meanwhile taken.
+ * If recording has ended because a buffer became full, it does not restart, but records are counted as
+ * lost, as before the suspension. If sources cannot start (an event's counters are now in use), one
+ * lost record is counted.
  */
 static void session_resume(void)
 {
@@ -125,8 +126,8 @@ static void session_resume(void)
 }
 
 /*
- * Forgets the trace records, not the names, which those to come may need. Recording that has ended
- * by itself has lost names as well, so there is nothing to go on with.
+ * Discards the trace records, but not the MTE records, which later records may need. Recording that has
+ * ended because a buffer became full has lost MTE records as well, so it cannot continue.
  */
 static int session_discard(void)
 {
@@ -143,7 +144,7 @@ static int session_discard(void)
 	return 0;
 }
 
-/* As session_turn_off(), and everything is given back. For an owner who is gone as well. */
+/* As session_turn_off(), and releases everything. Also called when the owner's file is released. */
 static void session_terminate(void)
 {
 	pitrace_itrace_trace_ends();
@@ -188,7 +189,7 @@ static int session_lock_as_owner(struct file *file)
 	return -EPERM;
 }
 
-/* A buffer fits the file format's 32-bit sizes, and mmap offsets of CPUs do not overlap. */
+/* A buffer must fit the file format's 32-bit sizes, and mmap offsets of CPUs must not overlap. */
 static bool session_round_to_pages(u64 bytes, u64 *rounded)
 {
 	const u64 limit = (1ull << 32) - PITRACE_HEAD_BYTES;
@@ -199,7 +200,7 @@ static bool session_round_to_pages(u64 bytes, u64 *rounded)
 	return *rounded < limit;
 }
 
-/* Of buffers that stream; the reader gets half of a buffer at the latest. */
+/* For streaming buffers: the reader is woken at the latest when a buffer is half full. */
 static bool session_good_section(const struct pitrace_alloc *alloc,
 				 const u64 bytes[PITRACE_BUFFERS])
 {
@@ -320,7 +321,7 @@ static int session_change_majors(struct file *file, u32 major, bool on)
 	error = session_set_majors(major, on);
 	if (!error)
 		error = session_apply();
-	/* A source that could not start is not said to run, and those that were started with it stop. */
+	/* If a source cannot start, its major is not enabled, and sources started with it are stopped. */
 	if (error) {
 		bitmap_copy(session.enabled, before, PITRACE_MAJORS);
 		session_apply();
@@ -404,7 +405,7 @@ int pitrace_session_itrace_install(struct file *file, const struct pitrace_itrac
 	return error;
 }
 
-/* Of a trace that is on. */
+/* For a trace that is on. */
 static int session_change_recording(struct file *file, bool suspended, void (*change)(void))
 {
 	int error = session_lock_as_owner(file);
@@ -453,7 +454,7 @@ int pitrace_session_info(struct pitrace_info *info)
 	info->state = session.state;
 	info->mode = session.mode;
 	info->owner_pid = pitrace_owner();
-	/* Of the last ON of this owner, not of one before. */
+	/* Only for an ON of this owner, not of an earlier one. */
 	info->full = session.start_time && pitrace_gate_was_full();
 	info->rate = session.rate;
 	info->interval_id = session.interval_id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What writes records: each source runs while the trace wants its major, and costs nothing else. */
+/* The table of sources: each runs only while its major is recorded, and costs nothing otherwise. */
 
 #include <linux/bitops.h>
 #include <linux/nospec.h>
@@ -13,9 +13,9 @@
 struct source {
 	u32 major;
 	const struct pitrace_hook_set *hooks; /* NULL: none */
-	int (*start)(u32 flags, u32 rate); /* NULL: to attach the hooks is all */
-	void (*stop)(void); /* NULL: to detach the hooks is all */
-	void (*final_records)(void); /* NULL, or what comes before an orderly stop */
+	int (*start)(u32 flags, u32 rate); /* NULL: only attach the hooks */
+	void (*stop)(void); /* NULL: only detach the hooks */
+	void (*final_records)(void); /* NULL, or writes records before an orderly stop */
 	bool runs;
 };
 
@@ -25,7 +25,7 @@ static void sources_stop_mte(void)
 	pitrace_maps_stop();
 }
 
-/* Hooks first, then what exists: what comes between the two is recorded twice, never missed. */
+/* Hooks first, then existing tasks: events in between are recorded twice, never missed. */
 static int sources_start_mte(u32 flags, u32 rate)
 {
 	int error;
@@ -40,8 +40,8 @@ static int sources_start_mte(u32 flags, u32 rate)
 }
 
 /*
- * What is alive, once more. Cut short (no memory, killed): said by one loss, as nobody knows how
- * many.
+ * Records live tasks again. On failure (no memory, killed) counts one lost record, as the real number
+ * is unknown.
  */
 static void sources_final_records_of_mte(void)
 {
@@ -59,7 +59,7 @@ static int sources_start_tprof(u32 flags, u32 rate)
 	return pitrace_tprof_start(rate);
 }
 
-/* Started in this order and stopped in the reverse one: names before all that they explain. */
+/* Started in this order and stopped in the reverse one: MTE first, as its records name the others'. */
 static struct source sources[] = {
 	{ .major = PITRACE_MAJOR_MTE,
 	  .hooks = &pitrace_mte_hooks,

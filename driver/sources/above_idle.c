@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AboveIdle: how long each CPU was idle, busy and in interrupts.
+ * AboveIdle, CPU use: how long each CPU was idle, busy and in interrupts.
  *
- * A CPU's account is changed on that CPU only, with interrupts off. Whose time soft interrupts are is
- * told in irq_exit.h.
+ * A CPU's account is changed on that CPU only, with interrupts off. irq_exit.h defines which softirqs
+ * count as interrupts.
  */
 
 #include <linux/cpu.h>
@@ -37,18 +37,18 @@ enum state {
 
 struct account {
 	seqcount_t sequence;
-	bool open; /* counted, and its CPU online */
+	bool open; /* AboveIdle is on, and the CPU online */
 	struct pitrace_irq_exit irq_exit;
 	enum state state;
-	u64 since; /* the last change */
-	u64 spent[STATES]; /* nanoseconds until then */
+	u64 since; /* time of the last change */
+	u64 spent[STATES]; /* nanoseconds, until since */
 	u64 dispatches;
 	u64 interrupts;
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct account, accounts);
 
-/* Over users, and over starting and stopping. */
+/* Protects users; held while starting and stopping. */
 static DEFINE_MUTEX(ai_lock);
 static unsigned int users;
 
@@ -69,7 +69,7 @@ static __always_inline void above_idle_begin_change(struct account *account)
 	const u64 now = pitrace_clock();
 
 	raw_write_seqcount_begin(&account->sequence);
-	/* The clock may be set back by a few nanoseconds where it is read without its lock. */
+	/* pitrace_clock() reads without a lock, and may go back by a few nanoseconds. */
 	if (likely(now > account->since)) {
 		account->spent[account->state] += now - account->since;
 		account->since = now;
@@ -168,7 +168,7 @@ static void above_idle_on_softirq_exit(void *data, unsigned int number)
 	PITRACE_TRACEPOINT(#vector "_entry", above_idle_on_vector_entry), \
 	PITRACE_TRACEPOINT(#vector "_exit", above_idle_on_vector_exit),
 
-/* Soft interrupts last, and the first ones are what is not done without. */
+/* The first HOOKS_NEEDED hooks are required; softirq hooks last. */
 static struct pitrace_hook hooks[] = {
 	PITRACE_TRACEPOINT("sched_switch", above_idle_on_switch),
 	PITRACE_TRACEPOINT("irq_handler_entry", above_idle_on_device_entry),
@@ -181,7 +181,7 @@ static struct pitrace_hook hooks[] = {
 #define HOOKS_NEEDED  5
 #define HOOKS_SOFTIRQ 2
 
-/* On PREEMPT_RT no soft interrupt runs on the way out, but all in threads. */
+/* On PREEMPT_RT softirqs run in threads, none in irq_exit(). */
 static const unsigned int hook_count =
 	ARRAY_SIZE(hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? HOOKS_SOFTIRQ : 0);
 
@@ -258,7 +258,7 @@ static void above_idle_drop_user(struct file *file)
 		above_idle_stop();
 }
 
-/* ---- CPUs that come and go: the time in between is in no account ---- */
+/* ---- CPU hotplug: offline time is not accounted ---- */
 
 static int above_idle_cpu_online_now(unsigned int cpu)
 {
@@ -301,7 +301,7 @@ void pitrace_ai_exit(void)
 	cpuhp_remove_state_nocalls(hotplug_state);
 }
 
-/* ---- ioctls; an open file that uses it is marked by its private_data ---- */
+/* ---- ioctls; private_data marks an open file that uses AboveIdle ---- */
 
 int pitrace_ai_on(struct file *file)
 {
@@ -343,7 +343,7 @@ void pitrace_ai_release(struct file *file)
 	mutex_unlock(&ai_lock);
 }
 
-/* With what the CPU does at this moment. It is not disturbed: one that sleeps goes on sleeping. */
+/* Includes the CPU's current state until now. Does not interrupt the CPU: one that sleeps continues to sleep. */
 static void above_idle_read_account(const struct account *account, struct pitrace_ai *ai)
 {
 	u64 spent[STATES];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of x86: page faults by their tracepoints, others as far as the kernel tells its die
- * notifiers of them (which it does not is listed in docs/records.md).
+ * Exceptions of x86: page faults by their tracepoints, others if the kernel calls its die notifiers
+ * for them (docs/records.md lists those for which it does not).
  *
- * Recording raises none itself: buffers and the module's own data are mapped in every address space
- * before the trace begins. Only stacks of the user are read from memory that may be missing; those page
- * faults are not the program's.
+ * Recording itself raises no exception: buffers and the module's data are mapped in every address space
+ * before the trace begins. Only user stacks are read from memory that may not be present; these page
+ * faults are not recorded, as they are not the program's.
  */
 
 #include <linux/kdebug.h>
@@ -51,7 +51,7 @@ static void exception_write_trap(u32 vector, u32 error_code, struct pt_regs *reg
 	exception_write(vector, ints, ARRAY_SIZE(ints));
 }
 
-/* Everything else that is told here (an oops, a panic, NMIs nobody wants) is not an exception. */
+/* All other notifications (an oops, a panic, unknown NMIs) are not exceptions. */
 static int exception_on_die(struct notifier_block *block, unsigned long what, void *data)
 {
 	const struct die_args *die = data;
@@ -63,7 +63,7 @@ static int exception_on_die(struct notifier_block *block, unsigned long what, vo
 		exception_write_trap(die->trapnr, die->err, die->regs);
 		break;
 	case DIE_DEBUG:
-		/* Comes as number 0, and with a pointer to the conditions for an error code. */
+		/* Has trap number 0, and a pointer to DR6 as error code. */
 		if (!pitrace_itrace_takes_step(die->regs, *(const unsigned long *)die->err))
 			exception_write_trap(X86_TRAP_DB, 0, die->regs);
 		break;
@@ -72,7 +72,7 @@ static int exception_on_die(struct notifier_block *block, unsigned long what, vo
 }
 NOKPROBE_SYMBOL(exception_on_die);
 
-/* Before anybody who may keep an exception to himself. */
+/* Highest priority: other notifiers may return NOTIFY_STOP. */
 static struct notifier_block notifier = { .notifier_call = exception_on_die, .priority = INT_MAX };
 
 static struct pitrace_hook hooks[] = {

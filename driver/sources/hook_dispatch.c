@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Dispatches, and what leads to them: wake-ups and migrations. */
+/* Dispatches (context switches), wake-ups and migrations. */
 
 #include <linux/mm_types.h>
 #include <linux/preempt.h>
@@ -12,8 +12,8 @@
 #include "stack/stack.h"
 
 /*
- * As the kernel's own trace tells it: whoever is preempted wants to go on, whatever it was about
- * to become; a thread that waits for a lock of PREEMPT_RT or is frozen waits for no signal.
+ * As in the kernel's own trace event: a preempted thread is runnable, whatever state it has set; a
+ * thread that waits for a lock of PREEMPT_RT or is frozen is uninterruptible.
  */
 static __always_inline u32 hook_dispatch_state_of(bool preempted, unsigned int state)
 {
@@ -37,14 +37,14 @@ static __always_inline u32 hook_dispatch_state_of(bool preempted, unsigned int s
 }
 
 /*
- * All of these run under the scheduler's locks, with interrupts off: nothing on the way from here to
- * the ring may wake anybody. Waking the reader is left to an interrupt (reader.c).
+ * All of these run under the scheduler's locks, with interrupts off: no function called from here may
+ * wake a task. An interrupt wakes the reader (reader.c).
  */
 static void hook_dispatch_on_switch(void *data, bool preempted, struct task_struct *previous,
 				    struct task_struct *next, unsigned int previous_state)
 {
 	struct pitrace_stack stack;
-	/* previous is current still. */
+	/* previous is still current. */
 	const u32 ints = pitrace_stack_collect(&stack, NULL);
 	u32 *behind = NULL;
 	void *place;
@@ -61,9 +61,9 @@ static void hook_dispatch_on_switch(void *data, bool preempted, struct task_stru
 }
 
 /*
- * sched_waking comes before the thread is put into any queue, and so before its dispatch; on this
- * CPU, where who wakes it can be told. With soft interrupts merely disabled nobody is interrupted:
- * in_task() is true then, where in_interrupt() would be as well.
+ * sched_waking fires before the thread is queued, so before its dispatch, and on this CPU, where the
+ * waker is current. A task that has only disabled softirqs is not an interrupt: in_task() is true then,
+ * but in_interrupt() would be true as well.
  */
 static void hook_dispatch_on_wakeup(void *data, struct task_struct *task)
 {
@@ -74,7 +74,7 @@ static void hook_dispatch_on_wakeup(void *data, struct task_struct *task)
 				PITRACE_DISPATCH_WAKEUP, ints, ARRAY_SIZE(ints));
 }
 
-/* Some callers move a thread to where it is. */
+/* Some callers pass the CPU on which the thread is already. */
 static void hook_dispatch_on_migrate(void *data, struct task_struct *task, int cpu)
 {
 	const u32 ints[] = { task->pid, cpu };
@@ -84,7 +84,7 @@ static void hook_dispatch_on_migrate(void *data, struct task_struct *task, int c
 					PITRACE_DISPATCH_MIGRATE, ints, ARRAY_SIZE(ints));
 }
 
-/* Wake-ups first: of a dispatch that is recorded its wake-up is known. */
+/* Wake-ups first, so that each recorded dispatch has its wake-up recorded. */
 static struct pitrace_hook hooks[] = {
 	{ .name = "sched_waking",
 	  .type = PITRACE_HOOK_TRACEPOINT,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: of devices, of the processor's own vectors (timer, inter-processor ...), and soft ones.
+ * Interrupts: of devices, of the processor's own vectors (timer, inter-processor ...), and softirqs.
  *
- * The kernel calls the handlers of a line that devices share one after the other, with a hook around
- * each: such a line makes one pair of records a handler.
+ * The kernel calls the handlers of a shared IRQ line one after the other, with tracepoints around each:
+ * such a line makes one pair of records per handler.
  */
 
 #include <linux/interrupt.h>
@@ -16,12 +16,12 @@
 #include "core/record.h"
 #include "sources.h"
 
-/* Deeper than interrupts ever nest; what would go beyond has no exit. */
+/* Deeper than interrupts ever nest; a deeper one would have no exit record. */
 #define DEEPEST 8
 
 /*
- * What a CPU has entered and not left yet. Two of them a CPU, as a hard interrupt may come while the
- * one of the soft interrupts is being changed; hard ones come with interrupts off.
+ * Interrupts that a CPU has entered and not left yet. Two per CPU, as a hard IRQ may arrive while that
+ * of the softirqs is being changed; hooks of hard IRQs run with interrupts off.
  */
 struct nest {
 	u32 entered; /* since ON */
@@ -54,7 +54,7 @@ static __always_inline void hook_interrupt_enter(struct nest *nest, u32 minor, u
 	hook_interrupt_write(minor, number, nest->entered);
 }
 
-/* The exit of one that was entered before its hook was in place is no record. */
+/* No record for the exit of an interrupt that was entered before its hook was attached. */
 static __always_inline void hook_interrupt_leave(struct nest *nest, u32 minor, u32 number)
 {
 	u32 at = nest->depth;
@@ -91,7 +91,7 @@ static void hook_interrupt_on_vector_exit(void *data, int vector)
 			     PITRACE_INTERRUPT_VECTOR | vector);
 }
 
-/* PREEMPT_RT runs soft interrupts in threads, which stay on their CPU meanwhile. */
+/* PREEMPT_RT runs softirqs in threads, which do not migrate meanwhile. */
 static void hook_interrupt_on_softirq_entry(void *data, unsigned int number)
 {
 	preempt_disable_notrace();
@@ -115,7 +115,7 @@ static void hook_interrupt_on_softirq_exit(void *data, unsigned int number)
 	  .type = PITRACE_HOOK_TRACEPOINT, \
 	  .probe = hook_interrupt_on_vector_exit },
 
-/* Attached in this order and detached in the reverse one: whatever is entered has an exit. */
+/* Attached in this order and detached in the reverse one, so that each entry has an exit. */
 static struct pitrace_hook hooks[] = { { .name = "irq_handler_exit",
 					 .type = PITRACE_HOOK_TRACEPOINT,
 					 .probe = hook_interrupt_on_device_exit },
@@ -147,7 +147,7 @@ int pitrace_interrupt_start(void)
 {
 	unsigned int cpu;
 
-	/* Exits were missed while the hooks were not in place. */
+	/* Exits were missed while the hooks were not attached. */
 	for_each_possible_cpu(cpu) {
 		per_cpu(hardirq_nest, cpu).depth = 0;
 		per_cpu(softirq_nest, cpu).depth = 0;

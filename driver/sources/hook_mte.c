@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hooks where processes and executable mappings come and go; their records name what ticks hit. */
+/* Hooks on fork, exec, exit, rename and executable mappings; their records are needed to name the code of ticks. */
 
 #include <linux/bitops.h>
 #include <linux/err.h>
@@ -56,7 +56,7 @@ void pitrace_mte_namespace_ids(struct task_struct *task)
 	u32 ints[PITRACE_INNER_INTS] = { task->tgid, task->pid };
 	struct pid_namespace *ns;
 
-	/* Its pid keeps the namespace; RCU keeps the pid of a task that exits just now. */
+	/* The pid holds the namespace; RCU keeps the pid valid if the task exits at this moment. */
 	rcu_read_lock();
 	ns = task_active_pid_ns(task);
 	if (ns && ns != &init_pid_ns) {
@@ -72,7 +72,7 @@ static void hook_mte_write_name(u32 minor, u32 pid, u32 second, const char *comm
 {
 	const u32 ints[] = { pid, second };
 
-	/* What the kernel keeps of a name, however long the one is that it was given. */
+	/* As the kernel stores it: a longer name is cut. */
 	pitrace_write_string(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, 2, comm,
 			     strnlen(comm, TASK_COMM_LEN - 1));
 }
@@ -88,9 +88,9 @@ static void hook_mte_on_fork(void *data, struct task_struct *parent, struct task
 }
 
 /*
- * In exec the rename comes when the old mappings are gone and before the new ones: here the new
- * image begins. Other threads of the process may rename one that waits in exec, hence current.
- * Its 32- or 64-bitness is not known before hook_mte_on_exec().
+ * In exec the rename happens after the old mappings are gone and before the new ones exist: here the
+ * new image begins. Checks for current, as other threads of the process may rename one that waits in
+ * exec. Whether the image is 32-bit or 64-bit is not known before hook_mte_on_exec().
  */
 static void hook_mte_on_rename(void *data, struct task_struct *task, const char *comm)
 {
@@ -106,7 +106,7 @@ static void hook_mte_on_rename(void *data, struct task_struct *task, const char 
 	}
 }
 
-/* A thread other than the leader that calls exec takes over the leader's id; its own is free. */
+/* If a thread other than the leader calls exec, it gets the leader's id, and its old id is free. */
 static void hook_mte_on_exec(void *data, struct task_struct *task, pid_t old_pid,
 			     struct linux_binprm *bprm)
 {
@@ -117,9 +117,9 @@ static void hook_mte_on_exec(void *data, struct task_struct *task, pid_t old_pid
 }
 
 /*
- * Two threads that exit at the same time can both find that nobody else lives. The first of them
- * to get here claims the process. Start time and id identify a process; a slot that somebody else
- * took in between (the same moment, the same slot) costs a second KILL record, which is harmless.
+ * Two threads that exit at the same time can both find that no other thread is alive. The first of
+ * them that gets here claims the process. Start time and id identify a process; if another process
+ * uses the same slot in between, a second KILL record is written, which is harmless.
  */
 static bool hook_mte_claim_kill(struct task_struct *task)
 {
@@ -130,8 +130,8 @@ static bool hook_mte_claim_kill(struct task_struct *task)
 }
 
 /*
- * The address space is gone already, ticks may still follow. A process ends with its last thread,
- * which need not be its leader; the leader's own end is no record.
+ * The address space is gone already, but ticks may still follow. A process ends with its last thread,
+ * which need not be its leader; the end of the leader thread is not recorded.
  */
 static void hook_mte_on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 {
@@ -143,7 +143,7 @@ static void hook_mte_on_exit(void *data, struct task_struct *task PITRACE_EXIT_M
 
 /*
  * perf_event_mmap() is called with the mmap_lock held for writing, for mmap, mprotect, brk, stacks
- * and the vdso. An address space that exec is still building is not current's.
+ * and the vdso. An address space that exec is still building is not yet current->mm.
  */
 static int hook_mte_on_mmap(struct kprobe *kprobe, struct pt_regs *regs)
 {
@@ -167,9 +167,9 @@ static int hook_mte_on_mremap(struct kretprobe_instance *instance, struct pt_reg
 NOKPROBE_SYMBOL(hook_mte_on_mremap);
 
 /*
- * mremap asks here for the mapping it is to change, with the mmap_lock held for writing. Growing it
- * where it is comes by no other probe. What it is then, or whether it has moved, is looked at on
- * the way back to user mode.
+ * mremap looks up here the mapping that it will change, with the mmap_lock held for writing. No other
+ * probe sees a mapping that grows in place. Its new size, or whether it has moved, is determined on
+ * return to user mode.
  */
 static int hook_mte_on_resize(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
@@ -183,8 +183,8 @@ NOKPROBE_SYMBOL(hook_mte_on_resize);
 
 /*
  * do_mas_align_munmap(mas, vma, mm, start, end, ...), whose first argument and name changed later,
- * with the mmap_lock held for writing: munmap and what mremap and brk take away. The mappings in the
- * range are not cut to it yet.
+ * with the mmap_lock held for writing: munmap, and memory that mremap and brk unmap. The mappings are
+ * not split at the ends of the range yet.
  */
 static int hook_mte_on_unmap(struct kprobe *kprobe, struct pt_regs *regs)
 {
@@ -192,7 +192,7 @@ static int hook_mte_on_unmap(struct kprobe *kprobe, struct pt_regs *regs)
 	const unsigned long start = regs_get_kernel_argument(regs, 3);
 	const unsigned long end = regs_get_kernel_argument(regs, 4);
 
-	/* exec and exit tear down otherwise, and not current's. */
+	/* exec and exit unmap by other functions, and not current->mm. */
 	if (mm && mm == current->mm)
 		pitrace_maps_unmapping(mm, start, end);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Task switches: dispatches that tell both threads and where their stacks in user mode are. */
+/* Context switches, with both threads and their user stack pointers. */
 
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -10,7 +10,7 @@
 #include "core/record.h"
 #include "sources.h"
 
-/* Saved when the thread entered the kernel, where it is now. */
+/* As saved when the thread entered the kernel; both threads are in the kernel here. */
 static __always_inline u64 hook_switch_user_stack_of(struct task_struct *task)
 {
 	if (task->flags & PF_KTHREAD)

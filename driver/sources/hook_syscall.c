@@ -12,8 +12,8 @@
 #include "sources.h"
 
 /*
- * A number below 0 is none: a tracer forbade the call, or it is sigreturn's exit, which has the
- * registers of what the signal interrupted.
+ * A number below 0 is not a system call: a tracer refused the call, or it is sigreturn's exit, which
+ * has the registers of the code that the signal interrupted.
  */
 static __always_inline u32 hook_syscall_minor_of(int number, u32 exit)
 {
@@ -24,7 +24,7 @@ static __always_inline u32 hook_syscall_minor_of(int number, u32 exit)
 	return exit | table | ((u32)number & PITRACE_SYSCALL_NONE);
 }
 
-/* Kernels that let probes of these two sleep leave preemption on. */
+/* Preemption is on in kernels whose probes of these two tracepoints may sleep. */
 static __always_inline void hook_syscall_write(u32 minor, const u32 *ints, u32 count)
 {
 	preempt_disable_notrace();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a reader must know before the first event: the start-up group, and everything that runs. */
+/* Records that a reader needs before the first event: the start-up group, and all existing tasks. */
 
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -42,7 +42,7 @@ void pitrace_snapshot_system(u32 rate, u32 interval_id)
 	snapshot_write_system(PITRACE_SYSTEM_END, NULL, 0);
 }
 
-/* ---- everything that runs ---- */
+/* ---- existing tasks ---- */
 
 static void snapshot_write_mte(u32 minor, const u32 *ints, u32 count)
 {
@@ -54,7 +54,7 @@ static void snapshot_write_task_name(u32 minor, struct task_struct *task, u32 se
 	const u32 ints[] = { task->tgid, second };
 	char name[TASK_COMM_LEN];
 
-	/* Without its lock: a name that changes right now gets a record of its own as well. */
+	/* Without its lock: a name that changes at this moment also gets its own record. */
 	strscpy(name, task->comm, sizeof(name));
 	pitrace_write_string(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, 2, name,
 			     strlen(name));
@@ -70,7 +70,7 @@ static void snapshot_write_existing_parent(struct task_struct *leader)
 	snapshot_write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
 }
 
-/* The leader may have exited while other threads of its process run on. */
+/* The leader may have exited while other threads of its process continue. */
 static struct mm_struct *snapshot_get_process_mm(struct task_struct *leader)
 {
 	struct mm_struct *mm = get_task_mm(leader);
@@ -89,14 +89,14 @@ static struct mm_struct *snapshot_get_process_mm(struct task_struct *leader)
 }
 
 /*
- * A process's locks can be held for as long as a file system likes that one of its threads waits for, such as one of
- * another user's own program. The session's lock is held here, so waiting for them has a bound, for each and for all
- * together; a process that was not waited for any longer is one loss. In jiffies.
+ * A thread may hold its process's locks for any time, while it waits for a file system, which may be a program of another
+ * user. As the session lock is held here, the time to wait for them is limited, per process and in total; for a process
+ * whose locks were not available in time, one lost record is counted. In jiffies.
  */
 #define WAIT_FOR_ONE (HZ / 4)
 #define WAIT_FOR_ALL (2 * HZ)
 
-/* 0, -EAGAIN (counted as a loss) or -EINTR. budget: what is left of WAIT_FOR_ALL. */
+/* 0, -EAGAIN (a lost record is counted) or -EINTR. budget: remaining part of WAIT_FOR_ALL. */
 static int snapshot_wait_for_lock(struct rw_semaphore *lock, unsigned int *budget)
 {
 	unsigned int left = min_t(unsigned int, WAIT_FOR_ONE, *budget);
@@ -144,7 +144,7 @@ static int snapshot_describe_mappings(struct task_struct *leader, unsigned int *
 	mm = snapshot_get_process_mm(leader);
 	if (mm) {
 		error = snapshot_describe_locked(leader->tgid, mm, budget);
-		/* The last reference may be ours; tearing down must not wait under the lock. */
+		/* This may be the last reference; the teardown must not wait under the lock. */
 		mmput_async(mm);
 	}
 	up_read(&leader->signal->exec_update_lock);
@@ -171,7 +171,7 @@ static void snapshot_describe_thread(struct task_struct *thread, enum pitrace_sn
 	snapshot_write_task_name(PITRACE_MTE_THREAD_NAME, thread, thread->pid);
 }
 
-/* Those not in known. How many they were, or -EINTR, -ENOMEM. */
+/* Describes the tasks that are not in known. Returns their number, or -EINTR, -ENOMEM. */
 static int snapshot_describe_new(const struct pitrace_tasks *tasks,
 				 const struct pitrace_tasks *known, enum pitrace_snapshot when,
 				 unsigned int *budget)
@@ -203,10 +203,10 @@ void pitrace_snapshot_kernel(void)
 }
 
 /*
- * A child whose fork was recorded before its parent was described here has copied mappings that a
- * reader does not know yet. It is found in the next round, and described in full. A round finds
- * only children of what the round before had still to describe, so they run out; a machine that
- * forks faster than it can be described is left with its fork records.
+ * If a child's fork was recorded before its parent was described here, it has copies of mappings that
+ * a reader does not know yet. The next round finds it and describes it completely. A round finds only
+ * children of tasks that the previous round described, so the rounds end; if tasks fork faster than
+ * they can be described, only their fork records remain.
  */
 #define ROUNDS 8
 
@@ -222,7 +222,7 @@ int pitrace_snapshot_tasks(enum pitrace_snapshot when)
 			break;
 		found = snapshot_describe_new(&tasks, &known, when, &budget);
 		pitrace_tasks_sort(&tasks);
-		/* Whatever was known and still lives is in tasks too. */
+		/* Known tasks that are still alive are in tasks too. */
 		pitrace_tasks_release(&known);
 		known = tasks;
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ticks: a timer on every CPU, idle and tickless ones included, that records what it interrupted.
+ * Ticks (samples): a timer on every CPU, idle and tickless ones included, records the interrupted code.
  *
- * Each period is drawn anew from 0.5 to 1.5 of the nominal one. A fixed period would stay in phase
- * with whatever else the machine does periodically, and see always or never what that causes.
+ * Each period is random, 0.5 to 1.5 times the nominal one. A fixed period would stay in phase with
+ * other periodic activity of the machine, and sample it always or never.
  */
 
 #include <linux/cpu.h>
@@ -26,8 +26,8 @@ struct ticker {
 static DEFINE_PER_CPU(struct ticker, tickers);
 
 /*
- * Nominal, in nanoseconds; 0: no ticks are wanted. Changed under cpus_read_lock() while no timer
- * runs, and read by the hot-plug callbacks, which exclude that.
+ * Nominal, in nanoseconds; 0: ticks are off. Changed under cpus_read_lock() while no timer runs, and
+ * read by the hotplug callbacks, which exclude that.
  */
 static u32 period;
 
@@ -49,7 +49,7 @@ static enum hrtimer_restart tprof_tick(struct hrtimer *timer)
 	const u64 step = tprof_draw_period(ticker);
 	u64 next = ktime_to_ns(hrtimer_get_expires(timer)) + step;
 
-	/* Late by more than a period (a stopped virtual machine): go on from now, no burst. */
+	/* Late by more than a period (a stopped virtual machine): continue from now, without a burst. */
 	if (unlikely(next <= now))
 		next = now + step;
 	hrtimer_set_expires(timer, ns_to_ktime(next));
@@ -97,7 +97,7 @@ static int tprof_cpu_online_now(unsigned int cpu)
 	return 0;
 }
 
-/* On the CPU that goes, while its timers still run there. */
+/* On the CPU that goes offline, while its timers still run there. */
 static int tprof_cpu_offline_soon(unsigned int cpu)
 {
 	hrtimer_cancel(&per_cpu(tickers, cpu).timer);

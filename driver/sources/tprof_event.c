@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ticks of an event: one of the kernel's perf counters on every CPU, each of whose overflows records
- * what it met.
+ * Ticks (samples) of an event: one of the kernel's perf counters on every CPU; each overflow records
+ * the interrupted code.
  *
- * The kernel stops a counter that overflows too often until its next timer tick. That is counted as one
- * record lost by its source each time, as nobody knows how many. What processors lose or shift (skid,
- * an overflow while one is being handled) cannot be seen from here.
+ * The kernel stops a counter that overflows too often until its next timer tick. Each time one record
+ * is counted as lost by its source, as the real number is unknown. Overflows that the processor loses
+ * or shifts (skid, an overflow while another is handled) cannot be detected here.
  */
 
 #include <linux/cpu.h>
@@ -24,22 +24,22 @@
 struct counter {
 	struct perf_event *event; /* NULL: there is none */
 	u32 random; /* never 0 */
-	bool stale; /* the CPU has gone or come since: whatever event there is counts no more */
+	bool stale; /* the CPU went offline or came online: the event does not count any more */
 };
 
 static DEFINE_PER_CPU(struct counter, counters);
 
-/* Over all counters, and over counting. */
+/* Protects all counters, and counting. */
 static DEFINE_MUTEX(counters_lock);
 static bool counting;
 
-/* Under the session lock, and changed while nothing counts. */
+/* Under the session lock; changed while no counter runs. */
 static struct pitrace_event wanted = { .type = PITRACE_EVENT_TIME };
 
-/* The kernel's mark on a counter that it has stopped (MAX_INTERRUPTS, in none of its headers). */
+/* Value of hw.interrupts of a throttled counter (the kernel's MAX_INTERRUPTS, which no header defines). */
 #define THROTTLED (~0ull)
 
-/* The kernel's timers of its clock events run no faster, nanoseconds. */
+/* Minimum period of the kernel's clock events, in nanoseconds. */
 #define CLOCK_PERIOD_MIN 10000
 
 /* Uniform from 0.75 to 1.25 periods. */
@@ -49,7 +49,7 @@ static u64 tprof_event_draw_period(struct counter *counter)
 	       mul_u64_u32_shr(wanted.period / 2, pitrace_draw(&counter->random), 32);
 }
 
-/* In whatever context the event has, NMIs included, and with preemption off. */
+/* In any context, NMIs included, with preemption off. */
 static void tprof_event_on_overflow(struct perf_event *event, struct perf_sample_data *data,
 				    struct pt_regs *regs)
 {
@@ -61,8 +61,8 @@ static void tprof_event_on_overflow(struct perf_event *event, struct perf_sample
 }
 
 /*
- * It counts at once. Pinned: it either counts all the time or not at all, and the kernel says so by
- * its state.
+ * It counts at once. Pinned: it either counts all the time or not at all; then its state is
+ * PERF_EVENT_STATE_ERROR.
  */
 static struct perf_event *tprof_event_create(const struct pitrace_event *like, unsigned int cpu)
 {
@@ -94,14 +94,14 @@ static void tprof_event_release(struct counter *counter)
 {
 	if (!counter->event)
 		return;
-	/* It was put out by one that is pinned as well. */
+	/* Another pinned counter displaced it. */
 	if (READ_ONCE(counter->event->state) == PERF_EVENT_STATE_ERROR)
 		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
 	perf_event_release_kernel(counter->event);
 	counter->event = NULL;
 }
 
-/* 0 too when the CPU is not there; if it comes, cpu_changed() says so. */
+/* 0 also when the CPU is offline; if it comes online, pitrace_tprof_event_cpu_changed() is called. */
 static int tprof_event_start_on(unsigned int cpu)
 {
 	struct counter *counter = per_cpu_ptr(&counters, cpu);
@@ -124,7 +124,7 @@ static void tprof_event_stop_all(void)
 	counting = false;
 	for_each_possible_cpu(cpu)
 		tprof_event_release(per_cpu_ptr(&counters, cpu));
-	/* Software events are handled with preemption off, and may be at it still. */
+	/* Handlers of software events, which run with preemption off, may still be running. */
 	synchronize_rcu();
 }
 
@@ -144,7 +144,7 @@ static int tprof_event_start_all(void)
 	return error;
 }
 
-/* After CPUs came or went. What counts on one that went has been taken off it by the kernel. */
+/* After CPU hotplug. The kernel has removed the counters of a CPU that went offline. */
 static void tprof_event_adjust(struct work_struct *unused)
 {
 	struct counter *counter;
@@ -165,7 +165,7 @@ static void tprof_event_adjust(struct work_struct *unused)
 
 static DECLARE_WORK(adjust_work, tprof_event_adjust);
 
-/* Making a counter takes locks that a hot-plug callback must not wait for. */
+/* To create a counter takes locks for which a hotplug callback must not wait. */
 void pitrace_tprof_event_cpu_changed(unsigned int cpu)
 {
 	WRITE_ONCE(per_cpu(counters, cpu).stale, true);
@@ -210,12 +210,12 @@ static bool tprof_event_is_good(const struct pitrace_event *event)
 		return false;
 	if (event->flags & PITRACE_EVENT_RANDOM)
 		shortest -= shortest / 4;
-	/* The kernel adds to periods, as signed numbers. */
+	/* The kernel adds to periods, in signed arithmetic. */
 	return event->period && !(event->period >> 62) &&
 	       (!tprof_event_is_clock(event) || shortest >= CLOCK_PERIOD_MIN);
 }
 
-/* Whether it can be counted is found out by doing so; nothing is recorded while the trace is off. */
+/* Creates a counter to find out whether the event can be counted; while the trace is off it records nothing. */
 int pitrace_tprof_event_set(const struct pitrace_event *event)
 {
 	struct perf_event *trial;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records that programs write themselves, and the page that tells them which are wanted. */
+/* User hooks: records that programs write themselves, and the page that shows which majors are enabled. */
 
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -16,11 +16,11 @@
 
 static_assert(PAGE_SIZE == PITRACE_HOOK_PAGE_BYTES);
 
-/* Most are shorter and need no memory but the stack. */
+/* Most records are shorter, and fit on the stack. */
 #define SHORT_BYTES 256
 
 static struct page *page;
-static struct pitrace_hook_page *published; /* what page holds */
+static struct pitrace_hook_page *published; /* contents of page */
 
 int pitrace_user_hook_init(void)
 {
@@ -31,7 +31,7 @@ int pitrace_user_hook_init(void)
 	return 0;
 }
 
-/* A mapping of the page holds the module, so there is none any more. */
+/* A mapping of the page holds the module, so there is no mapping any more. */
 void pitrace_user_hook_exit(void)
 {
 	__free_page(page);
@@ -57,7 +57,7 @@ int pitrace_user_hook_mmap(struct vm_area_struct *vma)
 	return error ?: vm_map_pages_zero(vma, &page, 1);
 }
 
-/* The record is whole and nobody else's. */
+/* The record is complete, and no other thread can change it. */
 static int user_hook_store(const struct pitrace_record *record, u32 length)
 {
 	struct pitrace_record *place;
@@ -77,7 +77,7 @@ static int user_hook_store(const struct pitrace_record *record, u32 length)
 	return error;
 }
 
-/* Copies what the header, which is here already, says that follows it, and checks the whole. */
+/* Copies the rest of the record, whose header is here already, and checks it. */
 static int user_hook_fetch(struct pitrace_record *record, const void __user *user, u32 length)
 {
 	const u32 header = sizeof(*record);
@@ -108,8 +108,8 @@ static int user_hook_store_long(const struct pitrace_record *header, const void 
 }
 
 /*
- * All that touches user memory, and may fault or sleep, is done before a place is reserved. The
- * page is asked for the major although the program should have done so: it may not have.
+ * User memory is read, which may fault or sleep, before space is reserved in the ring. The page is
+ * checked for the major although programs should have checked it, as they may not have.
  */
 int pitrace_user_hook(const void __user *user)
 {
