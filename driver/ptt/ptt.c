@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PTT's instance: starting and stopping, CPUs that come and go, the ioctls. */
+/* Starts and stops PTT, handles CPU hotplug, and implements the ioctls. */
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -13,7 +13,7 @@
 #include "ptt.h"
 #include "ptt_calls.h"
 
-/* Changed under cpus_read_lock(), and read by the hot-plug callbacks, which exclude that. */
+/* Changed under cpus_read_lock(), and read by the hotplug callbacks, which exclude that. */
 static bool charging;
 
 static enum cpuhp_state hotplug_state;
@@ -72,7 +72,7 @@ static int ptt_start(const struct pitrace_ptt_init *init)
 	if (error)
 		goto stop_counters;
 	ptt_open_all();
-	/* For CPUs that came after the counters were made. */
+	/* For CPUs that came online after the counters were created. */
 	schedule_work(&adjust_work);
 	return 0;
 
@@ -83,7 +83,7 @@ free_threads:
 	return error;
 }
 
-/* Readers of slots look at them last: silenced first, they never take a charge that has ended for theirs. */
+/* Slots become inactive first: readers check that last, so they never use counts of a charge that has ended. */
 static void ptt_stop(void)
 {
 	pitrace_ptt_areas_deactivate();
@@ -99,9 +99,9 @@ static void ptt_stop(void)
 	pitrace_ptt_instance.owner = NULL;
 }
 
-/* ---- CPUs that come and go: the time in between is in no account ---- */
+/* ---- CPU hotplug: offline time is not accounted ---- */
 
-/* Before any thread of user space may run here. Its counters come later, if they do. */
+/* Before any user-space thread can run here. Its counters are created later, if that succeeds. */
 static int ptt_cpu_online_now(unsigned int cpu)
 {
 	unsigned long flags;
@@ -144,7 +144,7 @@ int pitrace_ptt_init(void)
 	return error;
 }
 
-/* Nobody has the devices open, and an instance that lasts holds the module. */
+/* The devices are not open, and an instance with KEEP holds the module: there is no instance. */
 void pitrace_ptt_exit(void)
 {
 	pitrace_ptt_area_exit();
@@ -316,7 +316,7 @@ static int ptt_copy_rows(const struct pitrace_ptt_snapshot *snapshot,
 	return 0;
 }
 
-/* What goes back tells how many rows there are, also when they found no room. */
+/* The result contains the number of rows, also when the arrays are too small for them. */
 long pitrace_ptt_ioctl_dump(void __user *user)
 {
 	struct pitrace_ptt_snapshot *snapshot;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slots of threads, and their device: any user may open it, for the threads of the process that does.
+ * Slots of threads, and their device: any user may open it, for the threads of the opening process.
  *
- * Who opens the device has an area, whose pages come as threads are attached. It is mapped read-only, and
- * only by that process; a page that is not there yet is a fault like behind the end of a file. Hooks write
- * to slots under RCU, which interrupts that are off are.
+ * Each open file has an area, whose pages are allocated as threads are attached. It can be mapped only
+ * read-only, and only by that process; access to a page that is not allocated yet raises SIGBUS, as
+ * behind the end of a file. Hooks write to slots with interrupts off, which is an RCU read-side section.
  */
 
 #include <linux/capability.h>
@@ -32,12 +32,12 @@
 #define PAGE_SLOTS ((u32)(PAGE_SIZE / sizeof(struct pitrace_ptt_slot)))
 #define AREA_PAGES ((u32)(PITRACE_PTT_AREA_BYTES / PAGE_SIZE))
 
-/* The pages of all areas of one user, who may not trace the system. */
+/* Maximum pages, in all areas together, of one user without CAP_PERFMON. */
 static unsigned int ptt_pages = 4096;
 module_param(ptt_pages, uint, 0644);
 MODULE_PARM_DESC(ptt_pages, "pages that PTT may use for the threads of one unprivileged user");
 
-/* What the areas of one user have together; under the PTT lock. */
+/* Totals of the areas of one user; under the PTT lock. */
 struct owner {
 	struct hlist_node link;
 	kuid_t uid;
@@ -54,13 +54,13 @@ struct chunk {
 /* All but mm, owner and free under the PTT lock; chunks are added only. */
 struct area {
 	struct list_head link;
-	struct mm_struct *mm; /* to compare with; its owner is the only user */
+	struct mm_struct *mm; /* only compared: the process that may use the area */
 	struct owner *owner;
-	enum pitrace_ptt_sees sees; /* who opened it, as perf's events belong to who opened them */
+	enum pitrace_ptt_sees sees; /* rights at open(), as for a perf event */
 	u32 chunks;
-	u32 most; /* chunks: as far as its mapping goes */
-	struct llist_head free; /* slots that are nobody's; hooks add to it, the PTT lock is held to take from it */
-	struct xarray chunk; /* by number; read by faults at any time */
+	u32 most; /* chunks: limit by the length of its mapping */
+	struct llist_head free; /* free slots; hooks add to it, the PTT lock is held to take from it */
+	struct xarray chunk; /* by number; page faults read it at any time */
 };
 
 static LIST_HEAD(areas);
@@ -212,7 +212,7 @@ static void ptt_area_for_each_bound(struct area *area, void (*what)(struct pitra
 	}
 }
 
-/* A thread that ends meanwhile does the same: whoever comes first. */
+/* A thread that ends meanwhile does the same; the first of the two unbinds it. */
 static void ptt_area_unbind(struct pitrace_ptt_bound *bound)
 {
 	struct pitrace_ptt_account *account = bound->account;
@@ -227,7 +227,7 @@ static void ptt_area_deactivate(struct pitrace_ptt_bound *bound)
 	WRITE_ONCE(bound->slot->active, 0);
 }
 
-/* No hook runs: all of a list that has been made empty. */
+/* No hook runs, and the list was emptied before: so each slot is added to it once. */
 static void ptt_area_release_slot(struct pitrace_ptt_bound *bound)
 {
 	bound->account = NULL;
@@ -288,7 +288,7 @@ static int ptt_area_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-/* Mappings hold the file: nobody can see the pages any more, but for hooks. */
+/* Mappings hold the file, so only hooks can still access the pages. */
 static int ptt_area_release(struct inode *inode, struct file *file)
 {
 	struct area *area = file->private_data;
@@ -325,7 +325,7 @@ static vm_fault_t ptt_area_fault(struct vm_fault *fault)
 
 static const struct vm_operations_struct area_mapping = { .fault = ptt_area_fault };
 
-/* Under mmap_lock: takes no lock of ours. */
+/* Under mmap_lock: must not take a lock of the module. */
 static int ptt_area_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct area *area = file->private_data;
@@ -339,7 +339,7 @@ static int ptt_area_mmap(struct file *file, struct vm_area_struct *vma)
 	error = pitrace_map_read_only(vma);
 	if (error)
 		return error;
-	/* A slot behind the end of the mapping would be of no use. */
+	/* A slot behind the end of the mapping could not be read. */
 	WRITE_ONCE(area->most, (u32)(bytes / PAGE_SIZE));
 	vma->vm_private_data = area;
 	vma->vm_ops = &area_mapping;

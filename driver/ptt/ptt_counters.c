@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of PTT's metrics: the kernel's perf counters, one a metric and CPU. Pinned: each
- * counts all the time, or was put out by another one that is pinned, which is told.
+ * The counters of PTT's metrics: the kernel's perf counters, one per metric and CPU. Pinned: each
+ * counts all the time, or was displaced by another pinned one, which DUMP reports.
  */
 
 #include <linux/cpu.h>
@@ -26,12 +26,12 @@ static void ptt_counters_change_here(void *data)
 	pitrace_ptt_change_event(this_cpu_ptr(&pitrace_ptt_cpus), change->metric, change->event);
 }
 
-/* On a CPU that does not run nobody looks at its events. */
+/* On a CPU that is offline no hook reads the events. */
 static void ptt_counters_change_on(unsigned int cpu, u32 metric, struct perf_event *event)
 {
 	struct change change = { .metric = metric, .event = event };
 
-	/* It neither comes nor goes meanwhile. */
+	/* Prevents hotplug of the CPU meanwhile. */
 	cpus_read_lock();
 	if (smp_call_function_single((int)cpu, ptt_counters_change_here, &change, 1))
 		per_cpu(pitrace_ptt_cpus, cpu).event[metric] = event;
@@ -76,7 +76,7 @@ static void ptt_counters_release_on(unsigned int cpu)
 	}
 }
 
-/* 0 too when the CPU is not there; if it comes, it is looked at again. */
+/* 0 also when the CPU is offline; if it comes online, its counters are adjusted again. */
 static int ptt_counters_start_on(unsigned int cpu)
 {
 	struct perf_event *event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What PTT does for the calling thread: gives it a slot, takes that away, and reads its account. */
+/* PTT's calls for the current thread: binds and unbinds a slot, and reads its account. */
 
 #include <linux/irqflags.h>
 #include <linux/percpu.h>

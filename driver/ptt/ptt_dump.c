@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All of PTT's accounts at one cut, while CPUs go on charging: a consistent cut as of Chandy and Lamport.
+ * Dumps all of PTT's accounts at one consistent cut (Chandy and Lamport), while CPUs continue to charge.
  *
- * Each dump begins a new epoch. A CPU enters it by a call on that CPU, or earlier, when it is about to charge an account
- * that another CPU has charged in it. On entering it copies its own accounts. Before a CPU charges an account in an epoch
- * for the first time, it copies the account as it was. So what is copied, and what has not been charged since, is the
- * sum of all charges before the cut and of none after it, exactly. No CPU waits for another.
+ * Each dump begins a new epoch. A CPU enters it by a call on that CPU, or earlier, when it will charge an account that
+ * another CPU has already charged in the new epoch. When it enters, it copies its own accounts. Before a CPU charges an
+ * account for the first time in an epoch, it copies the account. So the copies, together with the accounts that have not
+ * been charged since, contain exactly the charges before the cut, and none after it. No CPU waits for another.
  */
 
 #include <linux/cpu.h>
@@ -21,7 +21,7 @@
 
 #include "ptt.h"
 
-/* As many times threads may start faster than there is memory for them; then the dump fails. */
+/* A dump is repeated if threads started faster than rows were allocated; after so many tries it fails. */
 #define TRIES_MAX 8
 
 static void ptt_dump_enter_epoch_here(void *unused)
@@ -36,7 +36,7 @@ static void ptt_dump_enter_epoch_here(void *unused)
 
 /* ---- under the lock ---- */
 
-/* False: its first charge came behind the cut. */
+/* False: its first charge was after the cut. */
 static bool ptt_dump_copy_account(struct pitrace_ptt_cut *cut,
 				  const struct pitrace_ptt_account *account,
 				  struct pitrace_ptt_thread *row)
@@ -50,7 +50,7 @@ static bool ptt_dump_copy_account(struct pitrace_ptt_cut *cut,
 	row->interrupts = READ_ONCE(account->interrupts);
 	memcpy(row->value, account->value, sizeof(row->value));
 	memcpy(row->name, account->name, sizeof(row->name));
-	/* Was it charged meanwhile? Then it was saved first. */
+	/* If it was charged meanwhile, it was saved before. */
 	smp_rmb();
 	if (cut->direct || smp_load_acquire(&account->epoch) != pitrace_ptt_epoch)
 		return true;
@@ -106,7 +106,7 @@ static bool ptt_dump_make_cut(struct pitrace_ptt_cut *cut)
 	return complete;
 }
 
-/* Threads may have been renamed since they were first met. */
+/* Threads may have been renamed since their first dispatch. */
 static void ptt_dump_name_thread(struct pitrace_ptt_thread *row)
 {
 	struct task_struct *task;
@@ -118,7 +118,7 @@ static void ptt_dump_name_thread(struct pitrace_ptt_thread *row)
 	rcu_read_unlock();
 }
 
-/* Leaves out CPUs of which nothing is known. */
+/* Removes the rows of CPUs without counts. */
 static void ptt_dump_pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 {
 	struct pitrace_ptt_dump *head = &snapshot->head;
@@ -158,7 +158,7 @@ static bool ptt_dump_allocate(struct pitrace_ptt_cut *cut, u32 more)
 	if (!snapshot)
 		return false;
 	cut->direct = !pitrace_ptt_instance.active;
-	/* For those that start meanwhile. */
+	/* more: for threads that start meanwhile. */
 	cut->room = pitrace_ptt_threads_used() + more;
 	cut->saved = kvcalloc(cut->room, sizeof(*cut->saved), GFP_KERNEL);
 	refcount_set(&snapshot->users, 1);

@@ -10,7 +10,7 @@
 
 #include "ptt.h"
 
-/* For CPUs that enter the epoch, and that charge an account for the first time in it; RCU. */
+/* For CPUs that enter the epoch, or charge an account for the first time in it; protected by RCU. */
 static struct pitrace_ptt_cut *current_cut;
 u32 pitrace_ptt_epoch;
 
@@ -24,7 +24,7 @@ void pitrace_ptt_add(u64 to[], const u64 what[])
 
 /* ---- on a CPU that charges, with interrupts off ---- */
 
-/* at: what its CPU's counters had, if it was charged just then, else NULL. */
+/* at: the CPU's counters, if the charge of this account has not ended, else NULL. */
 static void ptt_epoch_save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_account *account,
 			   u32 epoch, const u64 *at)
 {
@@ -40,7 +40,7 @@ static void ptt_epoch_save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_accou
 		saved->interrupts = account->interrupts;
 	}
 	account->saved = place;
-	/* Pairs with ptt_dump_copy_account(): what was saved is seen before the epoch, and that before any later charge. */
+	/* Pairs with ptt_dump_copy_account(): orders the saved copy before the epoch, and that before any later charge. */
 	smp_store_release(&account->epoch, epoch);
 	smp_wmb();
 }
@@ -83,7 +83,7 @@ static bool ptt_epoch_is_in_table(const struct pitrace_ptt_cpu_state *state,
 	       account != &state->without_account;
 }
 
-/* This CPU's part of the cut lies here. */
+/* This is where the cut passes through the time of this CPU. */
 static void ptt_epoch_enter(struct pitrace_ptt_cpu_state *state, bool charging)
 {
 	/* Pairs with pitrace_ptt_epoch_begin(). */

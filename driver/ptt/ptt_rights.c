@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which of PTT's metrics a thread may have of itself: what perf_event_open() would let its user count. Cycles and
- * dispatches are for every user, as rdtsc and /proc are.
+ * Decides which of PTT's metrics a thread may read about itself: those that perf_event_open() would let its user count.
+ * Every user gets cycles and dispatches, as every user may execute rdtsc and read /proc.
  */
 
 #include <linux/err.h>
@@ -19,7 +19,7 @@
 #define LEVEL_FILE	"/proc/sys/kernel/perf_event_paranoid"
 #define LEVEL_STRICTEST 3
 
-/* Not every kernel exports the level, or what it decides of a caller: it is read from a file. */
+/* Not every kernel exports the level, or the function that checks it: so it is read from the file. */
 struct reading {
 	struct work_struct work;
 	int level;
@@ -37,7 +37,7 @@ static bool ptt_rights_parse(struct file *file, int *level)
 	return !kstrtoint(strim(text), 10, level);
 }
 
-/* In a thread of the kernel's: the name is looked up where the caller can put nothing else in its place. */
+/* In a kernel thread, so that the caller's mounts and root directory cannot redirect the path. */
 static void ptt_rights_read_level(struct work_struct *work)
 {
 	struct reading *reading = container_of(work, struct reading, work);
@@ -68,7 +68,7 @@ enum pitrace_ptt_sees pitrace_ptt_rights(void)
 
 	if (security_locked_down(LOCKDOWN_PERF))
 		return PITRACE_PTT_SEES_CYCLES;
-	/* The capability is asked for last: a refusal is an entry in the audit log. */
+	/* The capability is checked last: audit logs a refusal. */
 	if (level <= 1 || pitrace_may_trace())
 		return PITRACE_PTT_SEES_KERNEL;
 	return level == 2 ? PITRACE_PTT_SEES_USER : PITRACE_PTT_SEES_CYCLES;

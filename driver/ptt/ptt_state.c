@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The state machine of PTT: dispatches, interrupt entries and exits move a CPU's charge. */
+/* The state machine of PTT: dispatches, interrupt entries and exits change the account that a CPU charges. */
 
 #include <linux/binfmts.h>
 #include <linux/interrupt.h>
@@ -17,7 +17,7 @@
 
 /* ---- one CPU's charge, on that CPU and with interrupts off ---- */
 
-/* An event that is not on this CPU any more has what it had. */
+/* An event that is no longer on this CPU keeps its last count. */
 static __always_inline u64 ptt_state_event_count(struct perf_event *event)
 {
 	if (unlikely(!event))
@@ -27,7 +27,7 @@ static __always_inline u64 ptt_state_event_count(struct perf_event *event)
 	return local64_read(&event->count);
 }
 
-/* The time-stamp counter begins anew when the machine has slept: that time nobody had. */
+/* The TSC restarts after suspend: compensate, so that account + counter stays continuous. */
 static noinline void ptt_state_cycles_went_back(struct pitrace_ptt_cpu_state *cpu, u64 now)
 {
 	const u32 metric = pitrace_ptt_setup.cycles;
@@ -37,7 +37,7 @@ static noinline void ptt_state_cycles_went_back(struct pitrace_ptt_cpu_state *cp
 	cpu->elapsed[metric] += lost;
 }
 
-/* cycles: which metric they are. */
+/* cycles: index of the metric that counts them. */
 static __always_inline u64 ptt_state_count_now(struct pitrace_ptt_cpu_state *cpu, u32 metric,
 					       u32 cycles)
 {
@@ -61,7 +61,7 @@ static __always_inline void ptt_state_update_counters(struct pitrace_ptt_cpu_sta
 		cpu->at[i] = ptt_state_count_now(cpu, i, cycles);
 }
 
-/* Looks, too. */
+/* Also updates cpu->at. */
 static __always_inline void ptt_state_end_charge(struct pitrace_ptt_cpu_state *cpu)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
@@ -86,7 +86,7 @@ static __always_inline void ptt_state_begin_charge(struct pitrace_ptt_cpu_state 
 	cpu->charged = account;
 }
 
-/* Ends the one charge and begins the other, at once. */
+/* Ends one charge and begins the other with the same counter values. */
 static __always_inline void ptt_state_move_charge(struct pitrace_ptt_cpu_state *cpu,
 						  struct pitrace_ptt_account *to)
 {
@@ -106,8 +106,8 @@ static __always_inline void ptt_state_move_charge(struct pitrace_ptt_cpu_state *
 }
 
 /*
- * What the hook itself took so far is nobody's but its own, and what an interrupt leaves on the thread is
- * the interrupts'. The last thing that looks at a counter.
+ * Charges the hook's own cycles so far to cpu->tool, and the residue that an interrupt leaves on the thread
+ * to the interrupts. Must be the last to read a counter.
  */
 static __always_inline void ptt_state_charge_tool(struct pitrace_ptt_cpu_state *cpu, u64 residue)
 {
@@ -139,8 +139,9 @@ static noinline void ptt_state_publish_part(const struct pitrace_ptt_cpu_state *
 }
 
 /*
- * The thread goes on: its reader, which is this CPU's, begins again. Other threads of its address space could read the
- * slot as well, and with other credentials it is not theirs to see: so it ends with them, which exec always replaces.
+ * The thread continues: its reader, which runs on this CPU, starts again when changes has changed. Other threads of its
+ * address space can read the slot too, and must not once the thread has other credentials: so a change of credentials,
+ * which includes exec, unbinds the slot.
  */
 static __always_inline void ptt_state_publish(const struct pitrace_ptt_cpu_state *cpu)
 {
@@ -177,7 +178,7 @@ ptt_state_account_idle_or_new(struct pitrace_ptt_cpu_state *cpu, struct task_str
 	return account ? account : &cpu->without_account;
 }
 
-/* The charge has ended, and that account's is about to begin. */
+/* Returns the account to charge next; the previous charge has ended. */
 static __always_inline struct pitrace_ptt_account *
 ptt_state_account_of(struct pitrace_ptt_cpu_state *cpu, struct task_struct *task)
 {
@@ -185,7 +186,7 @@ ptt_state_account_of(struct pitrace_ptt_cpu_state *cpu, struct task_struct *task
 
 	if (unlikely(!account))
 		account = ptt_state_account_idle_or_new(cpu, task);
-	/* Before anything of it changes. */
+	/* Before the account is changed. */
 	if (unlikely(account->epoch != cpu->epoch))
 		pitrace_ptt_epochs_differ(cpu, account);
 	return account;
@@ -214,7 +215,7 @@ static void ptt_state_on_switch(void *data, bool preempted, struct task_struct *
 	ptt_state_publish(cpu);
 }
 
-/* One that interrupts another changes nothing. */
+/* A nested interrupt changes nothing. */
 static __always_inline void ptt_state_charge_interrupt(struct pitrace_ptt_cpu_state *cpu)
 {
 	if (cpu->charged == &cpu->interrupt)
@@ -309,9 +310,8 @@ static void ptt_state_end_slot_of(u32 tid, const struct task_struct *task)
 }
 
 /*
- * The program that begins is another one, maybe another user's: slots end. A thread other than the leader that calls exec
- * has the leader's id from now on, and, as any thread with another id, another account. A dispatch in between has seen to
- * that already.
+ * The new program may run as another user: unbind slots. If a thread other than the leader calls exec, it gets the
+ * leader's id, and, as any thread with another id, another account. A dispatch in between may have done that already.
  */
 static void ptt_state_on_exec(void *data, struct task_struct *task, pid_t old_pid,
 			      struct linux_binprm *bprm)
@@ -343,7 +343,7 @@ static struct pitrace_hook thread_hooks[] = {
 	PITRACE_TRACEPOINT(#vector "_entry", ptt_state_on_vector_entry), \
 	PITRACE_TRACEPOINT(#vector "_exit", ptt_state_on_vector_exit),
 
-/* Soft interrupts last, and the first two are what is not done without. */
+/* The first INTERRUPT_HOOKS_NEEDED hooks are required; softirq hooks last. */
 static struct pitrace_hook interrupt_hooks[] = {
 	PITRACE_TRACEPOINT("irq_handler_entry", ptt_state_on_device_entry),
 	PITRACE_TRACEPOINT("irq_handler_exit", ptt_state_on_device_exit),
@@ -355,7 +355,7 @@ static struct pitrace_hook interrupt_hooks[] = {
 #define INTERRUPT_HOOKS_NEEDED  2
 #define INTERRUPT_HOOKS_SOFTIRQ 2
 
-/* On PREEMPT_RT no soft interrupt runs on the way out, but all in threads. */
+/* On PREEMPT_RT softirqs run in threads, none in irq_exit(). */
 static const unsigned int interrupt_hook_count =
 	ARRAY_SIZE(interrupt_hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? INTERRUPT_HOOKS_SOFTIRQ : 0);
 
@@ -402,7 +402,7 @@ void pitrace_ptt_hooks_detach(void)
 	pitrace_hooks_detach(thread_hooks, ARRAY_SIZE(thread_hooks));
 }
 
-/* ---- beginning and ending ---- */
+/* ---- starting and stopping ---- */
 
 void pitrace_ptt_open_cpu(void *unused)
 {
