@@ -19,20 +19,20 @@ int main(int argc, char** argv) {
     return 255;
   }
   const test_support::StormResult result = test_support::continuous_storm(plan);
-  const bool exact = result.read + result.lost == result.attempted && result.lost == result.told &&
-                     result.lost == result.counted_lost &&
+  const bool exact = result.read + result.lost == result.attempted &&
+                     result.lost == result.lost_reported && result.lost == result.counted_lost &&
                      result.attempted == result.counted_produced;
   fmt::print("{} writers, rings of {} KB, {:.1f} s, {:.1f} million records/s\n", plan.writers,
              plan.ring_bytes >> 10, result.seconds,
              1e-6 * static_cast<double>(result.attempted) / result.seconds);
   fmt::print("records {}, inside another {}, inside two others {}\n", result.attempted,
              result.nested, result.nested_twice);
-  fmt::print("read whole {}, lost and told {}, changes of the time's high half {}, laps {}\n",
+  fmt::print("read whole {}, lost and reported {}, changes of the time's high half {}, laps {}\n",
              result.read, result.lost, result.time_records, result.laps);
   if (result.problems != 0)
     fmt::print("{} problems, the first: {}\n", result.problems, result.first_problem);
   else if (!exact)
-    fmt::print("the numbers do not add up: told {}, counted as lost {}, as produced {}\n",
-               result.told, result.counted_lost, result.counted_produced);
+    fmt::print("the numbers do not add up: reported {}, counted as lost {}, as produced {}\n",
+               result.lost_reported, result.counted_lost, result.counted_produced);
   return result.problems != 0 || !exact;
 }

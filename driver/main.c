@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading and unloading: the order in which the parts come up, and its exact reverse. */
+/* Loading and unloading: initialises the parts in order, and exits them in exactly the reverse order. */
 
 /*
  * Locks, outermost first. Nothing on a recording path takes any of them.
- *	AboveIdle lock	its users, held over its starting and stopping; never with the session lock
+ *	AboveIdle lock	its users; held while it starts and stops; never with the session lock
  *	PTT lock	ptt/ptt.h; never with either of them
- *	session lock	state, owner, majors; held over starting and stopping
- *	counters lock	event ticks' perf counters, of which making one takes the kernel's perf locks
- *			and cpus_read_lock; hot-plug callbacks therefore leave it to a work item
- *	canary lock	core/probes.c: the probe that tells whether function probes live
+ *	session lock	state, owner, majors; held while sources start and stop
+ *	counters lock	perf counters of event ticks; to create one takes the kernel's perf locks and
+ *			cpus_read_lock, so hotplug callbacks leave it to a work item
+ *	canary lock	core/probes.c: the probe that shows whether function probes work
  *	exec_update_lock, mmap_lock of a traced process (sources/snapshot.c, maps.c)
- *	CPU hot-plug	cpus_read_lock: set of buffers, tick timers; hot-plug callbacks hold it
+ *	CPU hotplug	cpus_read_lock: set of buffers, tick timers; hotplug callbacks hold it
  *			for writing and therefore never take the session lock
  *	areas lock	pointers to the buffers; innermost, as mmap() takes it under mmap_lock
  */
@@ -61,7 +61,7 @@ static int __init pitrace_init(void)
 		goto exit_ptt;
 	pitrace_sources_init();
 	pitrace_reader_init();
-	/* Last: from here on somebody can open the device. */
+	/* Last: from here on the device can be opened. */
 	error = pitrace_dev_init();
 	if (error)
 		goto exit_itrace;
@@ -86,7 +86,7 @@ failed:
 	return error;
 }
 
-/* An open device holds the module, so no trace exists any more. */
+/* An open device holds a reference to the module, so there is no trace any more. */
 static void __exit pitrace_exit(void)
 {
 	pitrace_dev_exit();

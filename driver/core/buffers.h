@@ -4,6 +4,7 @@
 #define PITRACE_CORE_BUFFERS_H
 
 #include <linux/mm_types.h>
+#include <linux/poll.h>
 #include <linux/types.h>
 
 #include <pitrace/abi.h>
@@ -11,19 +12,20 @@
 int pitrace_buffers_init(void);
 void pitrace_buffers_exit(void);
 /*
- * Bytes are multiples of the page size; section: of buffers that stream. 0, -ENOMEM or -EINTR (then
- * nothing is allocated).
+ * Bytes are multiples of the page size; section: bytes, of streaming buffers. 0, -ENOMEM or -EINTR
+ * (then nothing is allocated).
  */
 int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 mode, u64 section);
-/* Bytes a CPU, both buffers together, that could be had now. */
+/* Bytes per CPU, both buffers together, that could be allocated now. */
 u64 pitrace_buffers_largest(void);
-/* No writer may be active or come. Pages that are still mapped live until they are unmapped. */
+/* The gates are closed. Pages that are still mapped live until they are unmapped. */
 void pitrace_buffers_free(void);
 /* The gate of that kind is closed. */
 void pitrace_buffers_reset(u32 kind);
 u32 pitrace_buffers_cpus_failed(void);
 int pitrace_buffers_mmap(struct vm_area_struct *vma);
-bool pitrace_buffers_hold_a_section(void);
+/* Readable: a streaming buffer contains a whole section. */
+__poll_t pitrace_buffers_poll(struct file *file, poll_table *table);
 /* -EINVAL, -ENXIO when the CPU has no buffers */
 int pitrace_buffers_consumed(const struct pitrace_consumed *consumed);
 

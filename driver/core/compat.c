@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The half of compat.h that is more than a line. */
+/* The functions of compat.h that are not inline. */
 
 #include <linux/string.h>
 #include <linux/tracepoint.h>
@@ -11,7 +11,7 @@ struct search {
 	struct tracepoint *found;
 };
 
-static void compare_name(struct tracepoint *tracepoint, void *data)
+static void compat_compare_name(struct tracepoint *tracepoint, void *data)
 {
 	struct search *search = data;
 
@@ -23,6 +23,6 @@ struct tracepoint *pitrace_find_tracepoint(const char *name)
 {
 	struct search search = { .name = name };
 
-	for_each_kernel_tracepoint(compare_name, &search);
+	for_each_kernel_tracepoint(compat_compare_name, &search);
 	return search.found;
 }

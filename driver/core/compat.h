@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every difference between kernels, as functions that all kernels have. PITRACE_HAS_* come from
- * driver/Kbuild, which asks the kernel's headers.
+ * All differences between kernels, behind functions that are the same for every kernel. driver/Kbuild
+ * defines PITRACE_HAS_* from the kernel's headers.
  */
 #ifndef PITRACE_COMPAT_H
 #define PITRACE_COMPAT_H
@@ -15,7 +15,7 @@
 
 struct tracepoint;
 
-/* What the tracepoint sched_process_exit passes behind the task. */
+/* The arguments of the tracepoint sched_process_exit after the task. */
 #ifdef PITRACE_HAS_EXIT_GROUP_DEAD
 #define PITRACE_EXIT_MORE , bool group_dead
 #else
@@ -23,8 +23,8 @@ struct tracepoint;
 #endif
 
 /*
- * For the mmap() of each device: -EACCES for a mapping that may be written or executed; else the mapping can never be
- * made so, never grow, and never be in a child or a core dump. VM_IO, because madvise(MADV_DOFORK) undoes VM_DONTCOPY in
+ * For the mmap() of each device: -EACCES for a writable or executable mapping; otherwise the mapping can never become
+ * so, never grow, and never be in a child or a core dump. VM_IO, because madvise(MADV_DOFORK) removes VM_DONTCOPY from
  * a mapping without it.
  */
 static inline int pitrace_map_read_only(struct vm_area_struct *vma)
@@ -44,7 +44,7 @@ static inline int pitrace_map_read_only(struct vm_area_struct *vma)
 	return 0;
 }
 
-/* The path under which a mapped file was opened, where vm_file is what overlayfs has below it. */
+/* The path by which a mapped file was opened, even if vm_file is the file below overlayfs. */
 static inline const struct path *pitrace_file_path(const struct file *file)
 {
 #ifdef PITRACE_HAS_FILE_USER_PATH
@@ -77,7 +77,7 @@ static inline bool pitrace_task_is_kernel_only(const struct task_struct *task)
 	return task->flags & flags;
 }
 
-/* May its user's debuggers look at it? */
+/* May debuggers of the same user read it? */
 static inline bool pitrace_mm_is_dumpable(struct mm_struct *mm)
 {
 #ifdef PITRACE_HAS_MM_FLAGS_GET_DUMPABLE
@@ -87,7 +87,7 @@ static inline bool pitrace_mm_is_dumpable(struct mm_struct *mm)
 #endif
 }
 
-/* Does a CPU run it, or is about to? */
+/* Is it running, or about to run? */
 static inline bool pitrace_task_has_cpu(const struct task_struct *task)
 {
 #ifdef CONFIG_SMP

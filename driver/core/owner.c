@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may trace, and which process owns the trace. */
+/* The permission to trace, and the process that owns the trace. */
 
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -13,7 +13,7 @@ static int group = -1;
 module_param(group, int, 0644);
 MODULE_PARM_DESC(group, "id of the group whose members may trace the whole system; -1: none");
 
-/* The group is asked first: a refused capability is an entry in the audit log. */
+/* Checks the group first: a refused capability is logged by audit. */
 bool pitrace_may_trace(void)
 {
 	const int gid = READ_ONCE(group);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the driver asks of the architecture; one file for each. */
+/* What the driver needs from the architecture; one file for each. */
 #ifndef PITRACE_PLAT_H
 #define PITRACE_PLAT_H
 

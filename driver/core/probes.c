@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attaching and detaching hooks, and telling whether they work and what they missed.
+ * Attaches and detaches probes, and checks whether they work and how many hits they missed.
  *
- * Function probes can be registered and yet be dead: debugfs kprobes/enabled and the sysctl
- * ftrace_enabled switch all of them off, and no interface tells a module. So one function of our
- * own is probed too, and called: when its probe does not fire, the others do not either.
+ * Registered function probes may not work: debugfs kprobes/enabled and the sysctl ftrace_enabled turn
+ * all of them off, and no interface reports this to a module. So one function of this module, the
+ * canary, is probed too, and called: if its probe does not fire, the others do not either.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -22,7 +22,7 @@
 
 /* ---- one hook ---- */
 
-static int register_tracepoint(struct pitrace_hook *hook)
+static int probes_register_tracepoint(struct pitrace_hook *hook)
 {
 	hook->tracepoint = pitrace_find_tracepoint(hook->name);
 	if (!hook->tracepoint)
@@ -30,7 +30,7 @@ static int register_tracepoint(struct pitrace_hook *hook)
 	return tracepoint_probe_register(hook->tracepoint, hook->probe, NULL);
 }
 
-static int register_function_named(struct pitrace_hook *hook, u32 flags)
+static int probes_register_function_named(struct pitrace_hook *hook, u32 flags)
 {
 	struct kretprobe *function;
 	int error;
@@ -56,25 +56,25 @@ static int register_function_named(struct pitrace_hook *hook, u32 flags)
 }
 
 /* flags: 0, or KPROBE_FLAG_DISABLED to register without changing any code. */
-static int register_function(struct pitrace_hook *hook, u32 flags)
+static int probes_register_function(struct pitrace_hook *hook, u32 flags)
 {
-	int error = register_function_named(hook, flags);
+	int error = probes_register_function_named(hook, flags);
 
 	if (!error || !hook->other_name)
 		return error;
 	swap(hook->name, hook->other_name);
-	if (!register_function_named(hook, flags))
+	if (!probes_register_function_named(hook, flags))
 		return 0;
 	swap(hook->name, hook->other_name);
 	return error;
 }
 
 /*
- * To take a probe out of the code the kernel may have to allocate, and says by a cleared address
- * that it could not: then the structure is still in its list, inert. It must stay in memory for
- * ever, which is why it is not part of this module.
+ * To remove a probe from the code the kernel may have to allocate memory. If that fails, it clears
+ * the address, and the inactive structure remains in its list. The structure must then never be
+ * freed, which is why it is allocated and not part of this module.
  */
-static void unregister_function(struct pitrace_hook *hook)
+static void probes_unregister_function(struct pitrace_hook *hook)
 {
 	struct kretprobe *function = hook->function;
 
@@ -89,24 +89,24 @@ static void unregister_function(struct pitrace_hook *hook)
 	hook->function = NULL;
 }
 
-static bool is_function(const struct pitrace_hook *hook)
+static bool probes_is_function(const struct pitrace_hook *hook)
 {
 	return hook->type == PITRACE_HOOK_ENTRY || hook->type == PITRACE_HOOK_RETURN;
 }
 
-static int register_hook(struct pitrace_hook *hook)
+static int probes_register_hook(struct pitrace_hook *hook)
 {
 	switch (hook->type) {
 	case PITRACE_HOOK_TRACEPOINT:
-		return register_tracepoint(hook);
+		return probes_register_tracepoint(hook);
 	case PITRACE_HOOK_DIE:
 		return register_die_notifier(hook->on_die);
 	default:
-		return register_function(hook, 0);
+		return probes_register_function(hook, 0);
 	}
 }
 
-static void unregister_hook(struct pitrace_hook *hook)
+static void probes_unregister_hook(struct pitrace_hook *hook)
 {
 	switch (hook->type) {
 	case PITRACE_HOOK_TRACEPOINT:
@@ -116,41 +116,41 @@ static void unregister_hook(struct pitrace_hook *hook)
 		unregister_die_notifier(hook->on_die);
 		break;
 	default:
-		unregister_function(hook);
+		probes_unregister_function(hook);
 	}
 }
 
-static bool exists(struct pitrace_hook *hook)
+static bool probes_exists(struct pitrace_hook *hook)
 {
 	if (hook->type == PITRACE_HOOK_TRACEPOINT)
 		return pitrace_find_tracepoint(hook->name);
 	if (hook->type == PITRACE_HOOK_DIE)
 		return true;
-	if (register_function(hook, KPROBE_FLAG_DISABLED))
+	if (probes_register_function(hook, KPROBE_FLAG_DISABLED))
 		return false;
-	unregister_function(hook);
+	probes_unregister_function(hook);
 	return true;
 }
 
-/* The kernel counts hits that found a probe running already, or all return slots taken. */
-static u64 missed_by(const struct pitrace_hook *hook)
+/* The kernel counts hits while a probe was running already, or while all return slots were in use. */
+static u64 probes_missed_by(const struct pitrace_hook *hook)
 {
-	if (!is_function(hook))
+	if (!probes_is_function(hook))
 		return 0;
 	return (u64)hook->function->kp.nmissed + hook->function->nmissed;
 }
 
-/* ---- is there life in function probes? ---- */
+/* ---- do function probes work? ---- */
 
 static atomic_t canary_hits;
 
-static noinline void canary(void)
+static noinline void probes_canary(void)
 {
-	/* Neither inlined, cloned nor optimised away. */
+	/* Prevents inlining, cloning and removal. */
 	asm volatile("" ::: "memory");
 }
 
-static int on_canary(struct kprobe *kprobe, struct pt_regs *regs)
+static int probes_on_canary(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	atomic_inc(&canary_hits);
 	return 0;
@@ -158,41 +158,41 @@ static int on_canary(struct kprobe *kprobe, struct pt_regs *regs)
 
 static struct pitrace_hook canary_hook = {
 	.type = PITRACE_HOOK_ENTRY,
-	.address = canary,
-	.on_entry = on_canary,
+	.address = probes_canary,
+	.on_entry = probes_on_canary,
 };
 
 static DEFINE_MUTEX(canary_lock);
-static unsigned int canary_users; /* sets of hooks with function probes that are attached */
+static unsigned int canary_users; /* attached sets of hooks that contain function probes */
 
-static bool canary_sings(void)
+static bool probes_canary_fires(void)
 {
-	bool sings = false;
+	bool fires = false;
 	int before;
 
 	mutex_lock(&canary_lock);
 	if (canary_hook.registered) {
 		before = atomic_read(&canary_hits);
-		canary();
-		sings = atomic_read(&canary_hits) != before;
+		probes_canary();
+		fires = atomic_read(&canary_hits) != before;
 	}
 	mutex_unlock(&canary_lock);
-	return sings;
+	return fires;
 }
 
-static void keep_canary(void)
+static void probes_get_canary(void)
 {
 	mutex_lock(&canary_lock);
 	if (!canary_users++)
-		canary_hook.registered = !register_hook(&canary_hook);
+		canary_hook.registered = !probes_register_hook(&canary_hook);
 	mutex_unlock(&canary_lock);
 }
 
-static void release_canary(void)
+static void probes_put_canary(void)
 {
 	mutex_lock(&canary_lock);
 	if (!--canary_users && canary_hook.registered) {
-		unregister_hook(&canary_hook);
+		probes_unregister_hook(&canary_hook);
 		canary_hook.registered = false;
 	}
 	mutex_unlock(&canary_lock);
@@ -200,12 +200,12 @@ static void release_canary(void)
 
 /* ---- all hooks ---- */
 
-static bool has_functions(const struct pitrace_hook *hooks, unsigned int count)
+static bool probes_has_functions(const struct pitrace_hook *hooks, unsigned int count)
 {
 	const struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++) {
-		if (hook->registered && is_function(hook))
+		if (hook->registered && probes_is_function(hook))
 			return true;
 	}
 	return false;
@@ -213,16 +213,16 @@ static bool has_functions(const struct pitrace_hook *hooks, unsigned int count)
 
 void pitrace_hooks_refresh(struct pitrace_hook *hooks, unsigned int count)
 {
-	const bool works = has_functions(hooks, count) && canary_sings();
+	const bool works = probes_has_functions(hooks, count) && probes_canary_fires();
 	struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++) {
 		if (!hook->registered)
 			continue;
-		hook->missed = missed_by(hook);
-		/* Once dead, records of this trace are missing: that stays said. */
-		if (is_function(hook) && (!works || kprobe_disabled(&hook->function->kp)))
-			hook->in_place = false;
+		hook->missed = probes_missed_by(hook);
+		/* Not set again if it works later: records of this trace are missing. */
+		if (probes_is_function(hook) && (!works || kprobe_disabled(&hook->function->kp)))
+			hook->attached = false;
 	}
 }
 
@@ -231,32 +231,32 @@ void pitrace_hooks_attach(struct pitrace_hook *hooks, unsigned int count)
 	struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++) {
-		hook->registered = !register_hook(hook);
-		hook->in_place = hook->registered;
+		hook->registered = !probes_register_hook(hook);
+		hook->attached = hook->registered;
 		hook->missed = 0;
 	}
-	if (has_functions(hooks, count))
-		keep_canary();
+	if (probes_has_functions(hooks, count))
+		probes_get_canary();
 	pitrace_hooks_refresh(hooks, count);
 }
 
 void pitrace_hooks_detach(struct pitrace_hook *hooks, unsigned int count)
 {
 	pitrace_hooks_refresh(hooks, count);
-	if (has_functions(hooks, count))
-		release_canary();
+	if (probes_has_functions(hooks, count))
+		probes_put_canary();
 	while (count--) {
 		if (hooks[count].registered)
-			unregister_hook(&hooks[count]);
+			probes_unregister_hook(&hooks[count]);
 		hooks[count].registered = false;
 	}
 	tracepoint_synchronize_unregister();
 }
 
-void pitrace_hooks_look(struct pitrace_hook *hooks, unsigned int count)
+void pitrace_hooks_resolve(struct pitrace_hook *hooks, unsigned int count)
 {
 	struct pitrace_hook *hook;
 
 	for (hook = hooks; hook < hooks + count; hook++)
-		hook->in_place = exists(hook);
+		hook->attached = probes_exists(hook);
 }

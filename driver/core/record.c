@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The gate before the rings, and writers of whole records. */
+/* The gates, which admit records to the rings, and functions that write whole records. */
 
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -19,11 +19,11 @@ void pitrace_gate_open(u32 kind)
 		return;
 	}
 	/*
-	 * After the reset of the rings, for the one writer that is not started after this: a note
-	 * (maps.c) left from the trace before, which looks at the gate at any time.
+	 * Release: orders the reset of the rings before it, for the only writer that is not started
+	 * after this: a note (maps.c) of the previous trace may check the gate at any time.
 	 */
 	smp_store_release(&pitrace_gates[kind], PITRACE_GATE_OPEN);
-	/* Either stop_all() sees the gate open, or we see that the other buffer has become full. */
+	/* Either record_stop_all() sees the open gate, or we see that the other buffer is full. */
 	smp_mb();
 	if (READ_ONCE(was_full))
 		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
@@ -33,8 +33,8 @@ void pitrace_gate_close(u32 kind)
 {
 	WRITE_ONCE(pitrace_gates[kind], PITRACE_GATE_CLOSED);
 	/*
-	 * Writers look at the gate and write with preemption off, so whoever saw it open is in a
-	 * read-side section of RCU, interrupts and NMIs included.
+	 * Writers check the gate and write with preemption off, interrupts and NMIs included, so
+	 * those that saw it open are in an RCU read-side section.
 	 */
 	synchronize_rcu();
 }
@@ -50,20 +50,20 @@ bool pitrace_gate_was_full(void)
 	return READ_ONCE(was_full);
 }
 
-static void stop_all(void)
+static void record_stop_all(void)
 {
 	u32 kind;
 
 	WRITE_ONCE(was_full, true);
 	smp_mb(); /* pairs with the one in pitrace_gate_open() */
-	/* Not plain stores: they could undo pitrace_gate_close(). */
+	/* cmpxchg(), as a plain store could undo pitrace_gate_close(). */
 	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
 		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
 }
 
 /*
- * Loses a record that has entered the ring (full), or not yet (all else). The ring is entered for
- * the counters' sake in every case: produced must equal written + lost whenever none is active.
+ * Counts a lost record. It has entered the ring if the reason is FULL; otherwise this enters the ring
+ * for it, as produced must equal written + lost whenever no writer is active.
  */
 void *pitrace_refuse(u32 kind, u32 reason)
 {
@@ -72,7 +72,7 @@ void *pitrace_refuse(u32 kind, u32 reason)
 	if (reason != PITRACE_LOST_FULL)
 		pitrace_ring_enter(ring);
 	else if (READ_ONCE(stops_when_full))
-		stop_all();
+		record_stop_all();
 	pitrace_ring_lose(ring, reason);
 	pitrace_end(kind);
 	return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From a source to this CPU's ring: whether records are wanted, what becomes of one that does not
- * fit, and, for all but the tick, one call that writes a whole record.
+ * From a source to this CPU's ring: the gate, which decides whether records are stored, the handling
+ * of records that do not fit, and functions that write a whole record.
  */
 #ifndef PITRACE_RECORD_H
 #define PITRACE_RECORD_H
@@ -10,37 +10,38 @@
 
 #include <pitrace/ring.h>
 
+#include "reader.h"
+
 DECLARE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
 
 enum pitrace_gate {
 	PITRACE_GATE_CLOSED, /* no buffers, or not recording: a record is not even counted */
 	PITRACE_GATE_OPEN,
-	PITRACE_GATE_FULL, /* a record did not fit: all that follow, on any CPU, are lost */
+	PITRACE_GATE_FULL, /* a record did not fit: all further ones, on any CPU, are lost */
 };
 
 extern int pitrace_gates[PITRACE_BUFFERS];
 
 /*
- * Records of that kind may come from now on; the rings have been reset, or hold what came before a
- * suspension. When recording has ended because a buffer became full, they are counted as lost. close: on return no writer is active, and none will be until the gate is opened again;
- * may sleep.
+ * open: records of that kind are stored from now on; the rings have been reset, or contain the records
+ * before a suspension. If recording has ended because a buffer became full, records are counted as
+ * lost. close: on return no writer is active, and none will be until the gate is opened again; may
+ * sleep.
  */
 void pitrace_gate_open(u32 kind);
 void pitrace_gate_close(u32 kind);
-/* Whether a buffer that is full ends recording on all CPUs (normal mode). Forgets was_full. */
+/* Whether a full buffer ends recording on all CPUs (normal mode). Resets was_full. */
 void pitrace_gate_stops_when_full(bool stops);
-/* Did a buffer become full, so that recording ended? Stays true when the gates are closed. */
+/* Has a full buffer ended recording? Remains true after the gates are closed. */
 bool pitrace_gate_was_full(void);
 
 /* The rarely taken half of pitrace_begin(): counts the record as lost; returns NULL. */
 void *pitrace_refuse(u32 kind, u32 reason);
-/* The rarely taken half of pitrace_end(). */
-void pitrace_wake_reader(void);
 
 /*
- * A place for one record of size bytes in this CPU's ring, to be filled and followed by
- * pitrace_end(), or NULL: then the loss is counted and there is nothing to end. The caller has
- * preemption off, from before pitrace_begin() to after pitrace_end(); the gate relies on that.
+ * Reserves space for one record of size bytes in this CPU's ring; the caller fills it and calls
+ * pitrace_end(). NULL: the loss is counted, and pitrace_end() must not be called. Preemption is off
+ * from before pitrace_begin() to after pitrace_end(); the gate relies on that.
  */
 static __always_inline void *pitrace_begin(u32 kind, u32 size, u64 *time)
 {
@@ -70,7 +71,7 @@ static __always_inline void pitrace_end(u32 kind)
 		pitrace_wake_reader();
 }
 
-/* As pitrace_write_ints(), for who has preemption off and is called often; count is a constant. */
+/* As pitrace_write_ints(), for frequent callers with preemption off; count is a constant. */
 static __always_inline void pitrace_write_ints_here(u32 kind, u32 major, u32 minor, const u32 *ints,
 						    u32 count)
 {
@@ -84,7 +85,7 @@ static __always_inline void pitrace_write_ints_here(u32 kind, u32 major, u32 min
 	pitrace_end(kind);
 }
 
-/* Whether a record that pitrace_begin() had no place for was counted. Preemption is off. */
+/* After pitrace_begin() has returned NULL: was the record counted as lost? Preemption is off. */
 static __always_inline bool pitrace_is_recording(u32 kind)
 {
 	return READ_ONCE(pitrace_gates[kind]) != PITRACE_GATE_CLOSED &&
@@ -96,7 +97,7 @@ void pitrace_write_ints(u32 kind, u32 major, u32 minor, const u32 *ints, u32 cou
 void pitrace_write_string(u32 kind, u32 major, u32 minor, const u32 *ints, u32 count,
 			  const char *string, u32 length);
 void pitrace_write_module(const struct pitrace_module *module, const char *name, u32 length);
-/* A record that its source could not deliver: only counted. */
+/* Only counts a record that its source could not deliver. */
 void pitrace_write_lost(u32 kind, u32 reason);
 
 #endif /* PITRACE_RECORD_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sets of tasks: all that exist at one time, and whether one is among them. */
+/* Sets of tasks: collects all existing tasks, and looks up one. */
 
 #include <linux/bsearch.h>
 #include <linux/idr.h>
@@ -16,11 +16,11 @@
 
 #include "tasks.h"
 
-/* So many ids are looked at in one RCU section. */
+/* Ids examined in one RCU read-side section. */
 #define IDS_AT_ONCE 256
 
 /* 0 or -ENOMEM. */
-static int make_space(struct pitrace_tasks *tasks, unsigned int wanted)
+static int tasks_make_space(struct pitrace_tasks *tasks, unsigned int wanted)
 {
 	struct task_struct **task;
 	unsigned int space;
@@ -40,10 +40,10 @@ static int make_space(struct pitrace_tasks *tasks, unsigned int wanted)
 }
 
 /*
- * Adds the tasks with the next ids from *id on, for which there is space: processes, by their leaders, or other threads.
- * False: there are no more.
+ * Adds the tasks with the next IDS_AT_ONCE ids from *id on, for which there is space: thread group leaders, or other
+ * threads. False: there are no more ids.
  */
-static bool add_some(struct pitrace_tasks *tasks, int *id, bool leaders)
+static bool tasks_add_some(struct pitrace_tasks *tasks, int *id, bool leaders)
 {
 	struct task_struct *task;
 	struct pid *pid = NULL;
@@ -63,24 +63,24 @@ static bool add_some(struct pitrace_tasks *tasks, int *id, bool leaders)
 }
 
 /* 0, -ENOMEM or -EINTR. */
-static int add_all(struct pitrace_tasks *tasks, bool leaders)
+static int tasks_add_all(struct pitrace_tasks *tasks, bool leaders)
 {
 	int error, id = 1;
 	bool more;
 
 	do {
-		error = make_space(tasks, tasks->count + IDS_AT_ONCE);
+		error = tasks_make_space(tasks, tasks->count + IDS_AT_ONCE);
 		if (error)
 			return error;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		more = add_some(tasks, &id, leaders);
+		more = tasks_add_some(tasks, &id, leaders);
 		cond_resched();
 	} while (more);
 	return 0;
 }
 
-static void reverse(struct task_struct **task, unsigned int count)
+static void tasks_reverse(struct task_struct **task, unsigned int count)
 {
 	unsigned int i;
 
@@ -88,35 +88,35 @@ static void reverse(struct task_struct **task, unsigned int count)
 		swap(task[i], task[count - 1 - i]);
 }
 
-/* The second part comes first; each keeps its order. */
-static void exchange(struct pitrace_tasks *tasks, unsigned int first)
+/* Moves the second part before the first; each keeps its order. */
+static void tasks_exchange(struct pitrace_tasks *tasks, unsigned int first)
 {
 	const unsigned int second = tasks->count - first;
 
-	reverse(tasks->task, tasks->count);
-	reverse(tasks->task, second);
-	reverse(tasks->task + second, first);
+	tasks_reverse(tasks->task, tasks->count);
+	tasks_reverse(tasks->task, second);
+	tasks_reverse(tasks->task + second, first);
 }
 
-/* A thread that calls exec becomes a leader, and never the other way round: leaders are looked for last. */
+/* exec can make a thread a leader, but a leader never becomes another thread: so leaders are collected last. */
 int pitrace_tasks_collect(struct pitrace_tasks *tasks)
 {
 	unsigned int others;
 	int error;
 
 	memset(tasks, 0, sizeof(*tasks));
-	error = add_all(tasks, false);
+	error = tasks_add_all(tasks, false);
 	others = tasks->count;
 	if (!error)
-		error = add_all(tasks, true);
+		error = tasks_add_all(tasks, true);
 	if (error)
 		pitrace_tasks_release(tasks);
 	else
-		exchange(tasks, others);
+		tasks_exchange(tasks, others);
 	return error;
 }
 
-static int compare(const void *a, const void *b)
+static int tasks_compare(const void *a, const void *b)
 {
 	const struct task_struct *first = *(struct task_struct *const *)a;
 	const struct task_struct *second = *(struct task_struct *const *)b;
@@ -126,14 +126,14 @@ static int compare(const void *a, const void *b)
 
 void pitrace_tasks_sort(struct pitrace_tasks *tasks)
 {
-	sort(tasks->task, tasks->count, sizeof(*tasks->task), compare, NULL);
+	sort(tasks->task, tasks->count, sizeof(*tasks->task), tasks_compare, NULL);
 }
 
-/* The reference keeps a task's address from being another's. */
+/* Each task has a reference, so its address cannot be reused for another task. */
 bool pitrace_tasks_contain(const struct pitrace_tasks *tasks, const struct task_struct *task)
 {
 	return tasks->count &&
-	       bsearch(&task, tasks->task, tasks->count, sizeof(*tasks->task), compare);
+	       bsearch(&task, tasks->task, tasks->count, sizeof(*tasks->task), tasks_compare);
 }
 
 void pitrace_tasks_release(struct pitrace_tasks *tasks)

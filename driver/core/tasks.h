@@ -13,11 +13,11 @@ struct pitrace_tasks {
 };
 
 /*
- * All that are there from the beginning to the end of it; a process's leader before its other threads. A thread that
- * becomes a leader meanwhile may be there twice. 0, -ENOMEM or -EINTR.
+ * Collects at least all tasks that exist during the whole call, leaders before other threads. A thread that becomes a
+ * leader meanwhile may be collected twice. 0, -ENOMEM or -EINTR.
  */
 int pitrace_tasks_collect(struct pitrace_tasks *tasks);
-/* Makes pitrace_tasks_contain() possible; loses the order. */
+/* Required before pitrace_tasks_contain(); changes the order. */
 void pitrace_tasks_sort(struct pitrace_tasks *tasks);
 bool pitrace_tasks_contain(const struct pitrace_tasks *tasks, const struct task_struct *task);
 void pitrace_tasks_release(struct pitrace_tasks *tasks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The device node: who may open it, and what its file operations lead to. */
+/* The device node: permission to open it, and its file operations. */
 
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -11,18 +11,17 @@
 
 #include "core/buffers.h"
 #include "core/owner.h"
-#include "core/reader.h"
 #include "device.h"
 #include "ptt/ptt_calls.h"
 #include "sources/sources.h"
 
-static int device_open(struct inode *inode, struct file *file)
+static int dev_open(struct inode *inode, struct file *file)
 {
 	int error;
 
 	if (!pitrace_may_trace())
 		return -EACCES;
-	/* A kernel locked down for confidentiality shows nobody what perf would show. */
+	/* A kernel locked down for confidentiality permits no access to data that perf would provide. */
 	error = security_locked_down(LOCKDOWN_PERF);
 	if (error)
 		return error;
@@ -30,8 +29,8 @@ static int device_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-/* Mappings of the buffers hold the file: this comes after the last close() and munmap(). */
-static int device_release(struct inode *inode, struct file *file)
+/* Mappings of the buffers hold the file, so this runs after the last close() and munmap(). */
+static int dev_release(struct inode *inode, struct file *file)
 {
 	pitrace_session_release(file);
 	pitrace_ai_release(file);
@@ -40,13 +39,13 @@ static int device_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Runs under mmap_lock, which the session's snapshots take of other processes while they hold the
- * session lock. Hence no session lock here: ownership ends only with this file, or by its own
- * PITRACE_IOC_TERMINATE, which the buffers sort out.
+ * Runs under mmap_lock. The session's snapshots take the mmap_lock of other processes while they hold
+ * the session lock, so this must not take the session lock. Ownership ends only with this file, or by
+ * its own PITRACE_IOC_TERMINATE, against which the buffers have their own lock.
  */
-static int device_mmap(struct file *file, struct vm_area_struct *vma)
+static int dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	/* For everybody, and as long as the module is there. */
+	/* For every open file, with or without a trace. */
 	if (vma->vm_pgoff == PITRACE_MMAP_HOOK_PAGE >> PAGE_SHIFT)
 		return pitrace_user_hook_mmap(vma);
 	if (!pitrace_session_owned_by(file))
@@ -54,20 +53,20 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return pitrace_buffers_mmap(vma);
 }
 
-static __poll_t device_poll(struct file *file, poll_table *table)
+static __poll_t dev_poll(struct file *file, poll_table *table)
 {
 	if (!pitrace_session_owned_by(file))
 		return EPOLLERR;
 	pitrace_owner_reads(task_tgid_nr(current));
-	return pitrace_reader_poll(file, table);
+	return pitrace_buffers_poll(file, table);
 }
 
 static const struct file_operations device_operations = {
 	.owner = THIS_MODULE,
-	.open = device_open,
-	.release = device_release,
-	.mmap = device_mmap,
-	.poll = device_poll,
+	.open = dev_open,
+	.release = dev_release,
+	.mmap = dev_mmap,
+	.poll = dev_poll,
 	.unlocked_ioctl = pitrace_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of ioctls: command to handler; arguments are copied in and out here only. */
+/* The table of ioctls, from command to handler; only this file copies arguments from and to user space. */
 
 #include <linux/fs.h>
 #include <linux/string.h>
@@ -31,107 +31,109 @@ union argument {
 	__u32 number;
 };
 
-static long on(struct file *file, union argument *argument)
+static long ioctl_on(struct file *file, union argument *argument)
 {
 	return pitrace_session_on(file);
 }
 
-static long off(struct file *file, union argument *argument)
+static long ioctl_off(struct file *file, union argument *argument)
 {
 	return pitrace_session_off(file);
 }
 
-static long terminate(struct file *file, union argument *argument)
+static long ioctl_terminate(struct file *file, union argument *argument)
 {
 	return pitrace_session_terminate(file);
 }
 
-static long info(struct file *file, union argument *argument)
+static long ioctl_info(struct file *file, union argument *argument)
 {
 	return pitrace_session_info(&argument->info);
 }
 
-static long alloc(struct file *file, union argument *argument)
+static long ioctl_alloc(struct file *file, union argument *argument)
 {
 	return pitrace_session_alloc(file, &argument->alloc);
 }
 
-static long enable(struct file *file, union argument *argument)
+static long ioctl_enable(struct file *file, union argument *argument)
 {
 	return pitrace_session_enable(file, argument->number);
 }
 
-static long disable(struct file *file, union argument *argument)
+static long ioctl_disable(struct file *file, union argument *argument)
 {
 	return pitrace_session_disable(file, argument->number);
 }
 
-static long rate(struct file *file, union argument *argument)
+static long ioctl_rate(struct file *file, union argument *argument)
 {
 	return pitrace_session_rate(file, argument->number);
 }
 
-static long probe(struct file *file, union argument *argument)
+static long ioctl_probe(struct file *file, union argument *argument)
 {
 	return pitrace_session_probe(&argument->probe);
 }
 
-static long suspend(struct file *file, union argument *argument)
+static long ioctl_suspend(struct file *file, union argument *argument)
 {
 	return pitrace_session_suspend(file);
 }
 
-static long resume(struct file *file, union argument *argument)
+static long ioctl_resume(struct file *file, union argument *argument)
 {
 	return pitrace_session_resume(file);
 }
 
-static long discard(struct file *file, union argument *argument)
+static long ioctl_discard(struct file *file, union argument *argument)
 {
 	return pitrace_session_discard(file);
 }
 
-static long stacks(struct file *file, union argument *argument)
+static long ioctl_stacks(struct file *file, union argument *argument)
 {
 	return pitrace_session_stacks(file, &argument->stacks);
 }
 
-static long event(struct file *file, union argument *argument)
+static long ioctl_event(struct file *file, union argument *argument)
 {
 	return pitrace_session_event(file, &argument->event);
 }
 
-static long itrace_install(struct file *file, union argument *argument)
+static long ioctl_itrace_install(struct file *file, union argument *argument)
 {
 	return pitrace_session_itrace_install(file, &argument->itrace);
 }
 
-/* Those below need not the session's lock: ITrace has its own, and ends with the trace. */
-static long itrace_remove(struct file *file, union argument *argument)
+/* The functions below do not take the session lock: ITrace has its own, and ends with the trace. */
+static long ioctl_itrace_remove(struct file *file, union argument *argument)
 {
 	return pitrace_session_owned_by(file) ? pitrace_itrace_remove() : -EPERM;
 }
 
-static bool may_switch(struct file *file, u32 what)
+static bool ioctl_may_switch(struct file *file, u32 what)
 {
 	return what == PITRACE_ITRACE_SELF || pitrace_session_owned_by(file);
 }
 
-static long itrace_on(struct file *file, union argument *argument)
+static long ioctl_itrace_on(struct file *file, union argument *argument)
 {
 	if (argument->number > PITRACE_ITRACE_SELF)
 		return -EINVAL;
-	return may_switch(file, argument->number) ? pitrace_itrace_on(argument->number) : -EPERM;
+	return ioctl_may_switch(file, argument->number) ? pitrace_itrace_on(argument->number) :
+							  -EPERM;
 }
 
-static long itrace_off(struct file *file, union argument *argument)
+static long ioctl_itrace_off(struct file *file, union argument *argument)
 {
 	if (argument->number > PITRACE_ITRACE_SELF)
 		return -EINVAL;
-	return may_switch(file, argument->number) ? pitrace_itrace_off(argument->number) : -EPERM;
+	return ioctl_may_switch(file, argument->number) ? pitrace_itrace_off(argument->number) :
+							  -EPERM;
 }
 
-static long itrace_enable(struct file *file, union argument *argument)
+static long ioctl_itrace_enable(struct file *file, union argument *argument)
 {
 	const struct pitrace_itrace_pids *pids = &argument->itrace_pids;
 	const u32 self = task_tgid_nr(current);
@@ -147,63 +149,63 @@ static long itrace_enable(struct file *file, union argument *argument)
 	return error ? error : pitrace_itrace_enable(pids, pitrace_session_owned_by(file), lasting);
 }
 
-static long itrace_disable(struct file *file, union argument *argument)
+static long ioctl_itrace_disable(struct file *file, union argument *argument)
 {
 	return pitrace_session_owned_by(file) ? pitrace_itrace_disable() : -EPERM;
 }
 
-static long itrace_info(struct file *file, union argument *argument)
+static long ioctl_itrace_info(struct file *file, union argument *argument)
 {
 	return pitrace_itrace_info(&argument->itrace_info);
 }
 
-static long ai_on(struct file *file, union argument *argument)
+static long ioctl_ai_on(struct file *file, union argument *argument)
 {
 	return pitrace_ai_on(file);
 }
 
-static long ai_off(struct file *file, union argument *argument)
+static long ioctl_ai_off(struct file *file, union argument *argument)
 {
 	return pitrace_ai_off(file);
 }
 
-static long ai_read(struct file *file, union argument *argument)
+static long ioctl_ai_read(struct file *file, union argument *argument)
 {
 	return pitrace_ai_read(file, &argument->ai);
 }
 
-static long ptt_init(struct file *file, union argument *argument)
+static long ioctl_ptt_init(struct file *file, union argument *argument)
 {
 	return pitrace_ptt_ioctl_init(file, &argument->ptt_init);
 }
 
-static long ptt_term(struct file *file, union argument *argument)
+static long ioctl_ptt_term(struct file *file, union argument *argument)
 {
 	return pitrace_ptt_ioctl_term();
 }
 
-static long ptt_ints(struct file *file, union argument *argument)
+static long ioctl_ptt_ints(struct file *file, union argument *argument)
 {
 	return pitrace_ptt_ioctl_ints(argument->number);
 }
 
-static long ptt_residue(struct file *file, union argument *argument)
+static long ioctl_ptt_residue(struct file *file, union argument *argument)
 {
 	return pitrace_ptt_ioctl_residue(&argument->ptt_residue);
 }
 
-static long ptt_info(struct file *file, union argument *argument)
+static long ioctl_ptt_info(struct file *file, union argument *argument)
 {
 	/* DUMP shows everything. */
 	return pitrace_ptt_ioctl_info(&argument->ptt_info, true, 0);
 }
 
 /*
- * Without the session lock, which starting the trace holds while the reader empties the first
- * buffers. Ownership ends only with this file, or by its own PITRACE_IOC_TERMINATE, which the
- * buffers sort out.
+ * Without the session lock, which is held while the trace starts; at that time the reader must already
+ * empty buffers. Ownership ends only with this file, or by its own PITRACE_IOC_TERMINATE, against
+ * which the buffers have their own lock.
  */
-static long consumed(struct file *file, union argument *argument)
+static long ioctl_consumed(struct file *file, union argument *argument)
 {
 	long error;
 
@@ -217,43 +219,43 @@ static long consumed(struct file *file, union argument *argument)
 }
 
 static const struct command {
-	unsigned int number; /* its bits tell size and direction of the argument */
+	unsigned int number; /* its bits contain size and direction of the argument */
 	long (*handle)(struct file *file, union argument *argument);
 } commands[] = {
-	{ PITRACE_IOC_ON, on },
-	{ PITRACE_IOC_OFF, off },
-	{ PITRACE_IOC_TERMINATE, terminate },
-	{ PITRACE_IOC_INFO, info },
-	{ PITRACE_IOC_ALLOC, alloc },
-	{ PITRACE_IOC_ENABLE, enable },
-	{ PITRACE_IOC_DISABLE, disable },
-	{ PITRACE_IOC_RATE, rate },
-	{ PITRACE_IOC_SUSPEND, suspend },
-	{ PITRACE_IOC_RESUME, resume },
-	{ PITRACE_IOC_DISCARD, discard },
-	{ PITRACE_IOC_CONSUMED, consumed },
-	{ PITRACE_IOC_PROBE, probe },
-	{ PITRACE_IOC_STACKS, stacks },
-	{ PITRACE_IOC_EVENT, event },
-	{ PITRACE_IOC_IT_INSTALL, itrace_install },
-	{ PITRACE_IOC_IT_REMOVE, itrace_remove },
-	{ PITRACE_IOC_IT_ON, itrace_on },
-	{ PITRACE_IOC_IT_OFF, itrace_off },
-	{ PITRACE_IOC_IT_ENABLE, itrace_enable },
-	{ PITRACE_IOC_IT_DISABLE, itrace_disable },
-	{ PITRACE_IOC_IT_INFO, itrace_info },
-	{ PITRACE_IOC_AI_ON, ai_on },
-	{ PITRACE_IOC_AI_OFF, ai_off },
-	{ PITRACE_IOC_AI_READ, ai_read },
-	{ PITRACE_PTT_IOC_INIT, ptt_init },
-	{ PITRACE_PTT_IOC_TERM, ptt_term },
-	{ PITRACE_PTT_IOC_INTS, ptt_ints },
-	{ PITRACE_PTT_IOC_RESIDUE, ptt_residue },
-	{ PITRACE_PTT_IOC_INFO, ptt_info },
+	{ PITRACE_IOC_ON, ioctl_on },
+	{ PITRACE_IOC_OFF, ioctl_off },
+	{ PITRACE_IOC_TERMINATE, ioctl_terminate },
+	{ PITRACE_IOC_INFO, ioctl_info },
+	{ PITRACE_IOC_ALLOC, ioctl_alloc },
+	{ PITRACE_IOC_ENABLE, ioctl_enable },
+	{ PITRACE_IOC_DISABLE, ioctl_disable },
+	{ PITRACE_IOC_RATE, ioctl_rate },
+	{ PITRACE_IOC_SUSPEND, ioctl_suspend },
+	{ PITRACE_IOC_RESUME, ioctl_resume },
+	{ PITRACE_IOC_DISCARD, ioctl_discard },
+	{ PITRACE_IOC_CONSUMED, ioctl_consumed },
+	{ PITRACE_IOC_PROBE, ioctl_probe },
+	{ PITRACE_IOC_STACKS, ioctl_stacks },
+	{ PITRACE_IOC_EVENT, ioctl_event },
+	{ PITRACE_IOC_IT_INSTALL, ioctl_itrace_install },
+	{ PITRACE_IOC_IT_REMOVE, ioctl_itrace_remove },
+	{ PITRACE_IOC_IT_ON, ioctl_itrace_on },
+	{ PITRACE_IOC_IT_OFF, ioctl_itrace_off },
+	{ PITRACE_IOC_IT_ENABLE, ioctl_itrace_enable },
+	{ PITRACE_IOC_IT_DISABLE, ioctl_itrace_disable },
+	{ PITRACE_IOC_IT_INFO, ioctl_itrace_info },
+	{ PITRACE_IOC_AI_ON, ioctl_ai_on },
+	{ PITRACE_IOC_AI_OFF, ioctl_ai_off },
+	{ PITRACE_IOC_AI_READ, ioctl_ai_read },
+	{ PITRACE_PTT_IOC_INIT, ioctl_ptt_init },
+	{ PITRACE_PTT_IOC_TERM, ioctl_ptt_term },
+	{ PITRACE_PTT_IOC_INTS, ioctl_ptt_ints },
+	{ PITRACE_PTT_IOC_RESIDUE, ioctl_ptt_residue },
+	{ PITRACE_PTT_IOC_INFO, ioctl_ptt_info },
 };
 
-/* By itself: the kernel clears what its callers have on the stack, for hooks as well. */
-static noinline long run_command(struct file *file, unsigned int cmd, void __user *user)
+/* noinline: the kernel initialises stack variables to 0, and user hooks should not pay for that. */
+static noinline long ioctl_run_command(struct file *file, unsigned int cmd, void __user *user)
 {
 	const struct command *command = commands;
 	union argument argument;
@@ -263,7 +265,7 @@ static noinline long run_command(struct file *file, unsigned int cmd, void __use
 		if (++command == commands + ARRAY_SIZE(commands))
 			return -ENOTTY;
 	}
-	/* Nothing of the kernel's stack can go out with an answer. */
+	/* No contents of the kernel's stack may be copied to user space. */
 	memset(&argument, 0, sizeof(argument));
 	if ((_IOC_DIR(cmd) & _IOC_WRITE) && copy_from_user(&argument, user, _IOC_SIZE(cmd)))
 		return -EFAULT;
@@ -277,11 +279,11 @@ long pitrace_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
 
-	/* Called thousands of times a second, with an argument of any length: apart from the rest. */
+	/* Not in the table: called thousands of times per second, with an argument of any length. */
 	if (cmd == PITRACE_IOC_HOOK)
 		return pitrace_user_hook(user);
-	/* Answers also where it fails. */
+	/* Not in the table: copies its result also when it fails. */
 	if (cmd == PITRACE_PTT_IOC_DUMP)
 		return pitrace_ptt_ioctl_dump(user);
-	return run_command(file, cmd, user);
+	return ioctl_run_command(file, cmd, user);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace as a whole: who owns it, its state, and its majors. */
+/* The session: the trace's owner, state, and majors. */
 
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -17,7 +17,7 @@
 
 static DEFINE_MUTEX(lock);
 
-/* All under the lock; owner is also read without it. */
+/* All under the lock, except that owner is also read without it. */
 static struct {
 	struct file *owner;
 	u32 state;
@@ -30,11 +30,11 @@ static struct {
 	u64 start_time;
 	u64 stop_time;
 	DECLARE_BITMAP(enabled, PITRACE_MAJORS);
-	bool suspended; /* while on: no trace records; names go on, or ticks afterwards had none */
+	bool suspended; /* while on: only MTE records are written, so that later samples can be named */
 } session;
 
-/* Brings the page that programs look at up to date. */
-static void publish(void)
+/* Updates the page that programs with user hooks read. */
+static void session_publish(void)
 {
 	const bool on = session.state == PITRACE_TRACE_ON;
 
@@ -42,8 +42,8 @@ static void publish(void)
 				  on && !session.suspended ? session.enabled : NULL);
 }
 
-/* Starts and stops sources as the state, the majors and the suspension want. Only starting can fail. */
-static int apply(void)
+/* Starts and stops sources according to state, majors and suspension. Only a start can fail. */
+static int session_apply(void)
 {
 	DECLARE_BITMAP(wanted, PITRACE_MAJORS);
 
@@ -57,17 +57,17 @@ static int apply(void)
 
 /* ---- state: FREE -alloc-> INIT -on-> ON -off-> INIT -terminate-> FREE ---- */
 
-static void finish(void)
+static void session_finish(void)
 {
 	session.state = PITRACE_TRACE_INIT;
 	session.suspended = false;
-	publish();
+	session_publish();
 	session.stop_time = pitrace_clock();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 	pitrace_gate_close(PITRACE_BUFFER_MTE);
 }
 
-static int turn_on(void)
+static int session_turn_on(void)
 {
 	int error;
 
@@ -82,75 +82,76 @@ static int turn_on(void)
 	pitrace_gate_open(PITRACE_BUFFER_TRACE);
 	pitrace_gate_open(PITRACE_BUFFER_MTE);
 	pitrace_snapshot_system(session.rate, session.interval_id);
-	error = apply();
+	error = session_apply();
 	if (error) {
 		pitrace_sources_stop();
-		finish();
+		session_finish();
 	} else {
-		publish();
+		session_publish();
 		pitrace_itrace_trace_begins();
 	}
 	return error;
 }
 
-/* ITrace first: the caller may be followed, and what stops sources looks at much of the kernel's code. */
-static void turn_off(void)
+/* ITrace first: if the caller is followed, it would be stepped through the long code that stops sources. */
+static void session_turn_off(void)
 {
 	pitrace_itrace_trace_ends();
 	session.state = PITRACE_TRACE_INIT;
-	apply();
-	finish();
+	session_apply();
+	session_finish();
 }
 
-/* What is being written at this moment is finished; what is there stays. */
-static void suspend(void)
+/* Records that are being written are completed; the buffers keep their records. */
+static void session_suspend(void)
 {
 	session.suspended = true;
-	publish();
-	apply();
+	session_publish();
+	session_apply();
 	pitrace_gate_close(PITRACE_BUFFER_TRACE);
 }
 
 /*
- * Recording that has ended by itself is not taken up again, but what it does not take is counted, as
- * before the suspension. So is, as one loss, that an event's counters were meanwhile taken.
+ * If recording has ended because a buffer became full, it does not restart, but records are counted as
+ * lost, as before the suspension. If sources cannot start (an event's counters are now in use), one
+ * lost record is counted.
  */
-static void resume(void)
+static void session_resume(void)
 {
 	session.suspended = false;
 	pitrace_gate_open(PITRACE_BUFFER_TRACE);
-	if (apply())
+	if (session_apply())
 		pitrace_write_lost(PITRACE_BUFFER_TRACE, PITRACE_LOST_SOURCE);
-	publish();
+	session_publish();
 }
 
 /*
- * Forgets the trace records, not the names, which those to come may need. Recording that has ended
- * by itself has lost names as well, so there is nothing to go on with.
+ * Discards the trace records, but not the MTE records, which later records may need. Recording that has
+ * ended because a buffer became full has lost MTE records as well, so it cannot continue.
  */
-static int discard(void)
+static int session_discard(void)
 {
 	const bool suspended = session.suspended;
 
 	if (pitrace_gate_was_full())
 		return -ENOSPC;
 	if (!suspended)
-		suspend();
+		session_suspend();
 	pitrace_buffers_reset(PITRACE_BUFFER_TRACE);
 	pitrace_itrace_trace_forgets();
 	if (!suspended)
-		resume();
+		session_resume();
 	return 0;
 }
 
-/* As turn_off(), and everything is given back. For an owner who is gone as well. */
-static void terminate(void)
+/* As session_turn_off(), and releases everything. Also called when the owner's file is released. */
+static void session_terminate(void)
 {
 	pitrace_itrace_trace_ends();
 	pitrace_itrace_remove();
 	if (session.state == PITRACE_TRACE_ON) {
 		pitrace_sources_stop();
-		finish();
+		session_finish();
 	}
 	pitrace_stacks_reset();
 	pitrace_tprof_event_reset();
@@ -159,7 +160,7 @@ static void terminate(void)
 	session.state = PITRACE_TRACE_FREE;
 	pitrace_owner_set(0);
 	WRITE_ONCE(session.owner, NULL);
-	publish();
+	session_publish();
 }
 
 bool pitrace_session_owned_by(struct file *file)
@@ -171,14 +172,14 @@ void pitrace_session_release(struct file *file)
 {
 	mutex_lock(&lock);
 	if (session.owner == file)
-		terminate();
+		session_terminate();
 	mutex_unlock(&lock);
 }
 
 /* ---- ioctls ---- */
 
 /* Takes the lock if the file is the owner's. */
-static int lock_as_owner(struct file *file)
+static int session_lock_as_owner(struct file *file)
 {
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
@@ -188,8 +189,8 @@ static int lock_as_owner(struct file *file)
 	return -EPERM;
 }
 
-/* A buffer fits the file format's 32-bit sizes, and mmap offsets of CPUs do not overlap. */
-static bool round_to_pages(u64 bytes, u64 *rounded)
+/* A buffer must fit the file format's 32-bit sizes, and mmap offsets of CPUs must not overlap. */
+static bool session_round_to_pages(u64 bytes, u64 *rounded)
 {
 	const u64 limit = (1ull << 32) - PITRACE_HEAD_BYTES;
 
@@ -199,8 +200,9 @@ static bool round_to_pages(u64 bytes, u64 *rounded)
 	return *rounded < limit;
 }
 
-/* Of buffers that stream; the reader gets half of a buffer at the latest. */
-static bool good_section(const struct pitrace_alloc *alloc, const u64 bytes[PITRACE_BUFFERS])
+/* For streaming buffers: the reader is woken at the latest when a buffer is half full. */
+static bool session_good_section(const struct pitrace_alloc *alloc,
+				 const u64 bytes[PITRACE_BUFFERS])
 {
 	if (alloc->mode == PITRACE_MODE_NORMAL)
 		return !alloc->section_bytes;
@@ -208,7 +210,8 @@ static bool good_section(const struct pitrace_alloc *alloc, const u64 bytes[PITR
 	       alloc->section_bytes <= bytes[PITRACE_BUFFER_MTE] / 2;
 }
 
-static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, const u64 *bytes)
+static int session_alloc_locked(struct file *file, const struct pitrace_alloc *alloc,
+				const u64 *bytes)
 {
 	int error;
 
@@ -229,7 +232,7 @@ static int alloc_locked(struct file *file, const struct pitrace_alloc *alloc, co
 	session.state = PITRACE_TRACE_INIT;
 	pitrace_owner_set(task_tgid_nr(current));
 	WRITE_ONCE(session.owner, file);
-	publish();
+	session_publish();
 	return 0;
 }
 
@@ -240,36 +243,36 @@ int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc)
 
 	if (alloc->mode > PITRACE_MODE_CONTINUOUS || (alloc->flags & ~PITRACE_ALLOC_ANON))
 		return -EINVAL;
-	if (!round_to_pages(alloc->trace_bytes, &bytes[PITRACE_BUFFER_TRACE]) ||
-	    !round_to_pages(alloc->mte_bytes, &bytes[PITRACE_BUFFER_MTE]) ||
-	    !good_section(alloc, bytes))
+	if (!session_round_to_pages(alloc->trace_bytes, &bytes[PITRACE_BUFFER_TRACE]) ||
+	    !session_round_to_pages(alloc->mte_bytes, &bytes[PITRACE_BUFFER_MTE]) ||
+	    !session_good_section(alloc, bytes))
 		return -EINVAL;
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	error = alloc_locked(file, alloc, bytes);
+	error = session_alloc_locked(file, alloc, bytes);
 	mutex_unlock(&lock);
 	return error;
 }
 
 int pitrace_session_on(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
-	error = session.state == PITRACE_TRACE_ON ? -EALREADY : turn_on();
+	error = session.state == PITRACE_TRACE_ON ? -EALREADY : session_turn_on();
 	mutex_unlock(&lock);
 	return error;
 }
 
 int pitrace_session_off(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
 	if (session.state == PITRACE_TRACE_ON)
-		turn_off();
+		session_turn_off();
 	else
 		error = -EALREADY;
 	mutex_unlock(&lock);
@@ -278,16 +281,16 @@ int pitrace_session_off(struct file *file)
 
 int pitrace_session_terminate(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
-	terminate();
+	session_terminate();
 	mutex_unlock(&lock);
 	return 0;
 }
 
-static int set_majors(u32 major, bool on)
+static int session_set_majors(u32 major, bool on)
 {
 	switch (major) {
 	case PITRACE_MAJOR_ALL:
@@ -307,35 +310,35 @@ static int set_majors(u32 major, bool on)
 	}
 }
 
-static int change_majors(struct file *file, u32 major, bool on)
+static int session_change_majors(struct file *file, u32 major, bool on)
 {
 	DECLARE_BITMAP(before, PITRACE_MAJORS);
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
 	bitmap_copy(before, session.enabled, PITRACE_MAJORS);
-	error = set_majors(major, on);
+	error = session_set_majors(major, on);
 	if (!error)
-		error = apply();
-	/* A source that could not start is not said to run, and those that were started with it stop. */
+		error = session_apply();
+	/* If a source cannot start, its major is not enabled, and sources started with it are stopped. */
 	if (error) {
 		bitmap_copy(session.enabled, before, PITRACE_MAJORS);
-		apply();
+		session_apply();
 	}
-	publish();
+	session_publish();
 	mutex_unlock(&lock);
 	return error;
 }
 
 int pitrace_session_enable(struct file *file, u32 major)
 {
-	return change_majors(file, major, true);
+	return session_change_majors(file, major, true);
 }
 
 int pitrace_session_disable(struct file *file, u32 major)
 {
-	return change_majors(file, major, false);
+	return session_change_majors(file, major, false);
 }
 
 int pitrace_session_rate(struct file *file, u32 rate)
@@ -344,7 +347,7 @@ int pitrace_session_rate(struct file *file, u32 rate)
 
 	if (rate < PITRACE_RATE_MIN || rate > PITRACE_RATE_MAX)
 		return -EINVAL;
-	error = lock_as_owner(file);
+	error = session_lock_as_owner(file);
 	if (error)
 		return error;
 	if (session.state == PITRACE_TRACE_ON)
@@ -356,9 +359,9 @@ int pitrace_session_rate(struct file *file, u32 rate)
 }
 
 /* Takes the lock if the file is the owner's and the trace is not on. */
-static int lock_to_set(struct file *file)
+static int session_lock_to_set(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error || session.state != PITRACE_TRACE_ON)
 		return error;
@@ -368,7 +371,7 @@ static int lock_to_set(struct file *file)
 
 int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stacks)
 {
-	int error = lock_to_set(file);
+	int error = session_lock_to_set(file);
 
 	if (error)
 		return error;
@@ -379,7 +382,7 @@ int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stack
 
 int pitrace_session_event(struct file *file, const struct pitrace_event *event)
 {
-	int error = lock_to_set(file);
+	int error = session_lock_to_set(file);
 
 	if (error)
 		return error;
@@ -390,7 +393,7 @@ int pitrace_session_event(struct file *file, const struct pitrace_event *event)
 
 int pitrace_session_itrace_install(struct file *file, const struct pitrace_itrace *wanted)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
@@ -402,10 +405,10 @@ int pitrace_session_itrace_install(struct file *file, const struct pitrace_itrac
 	return error;
 }
 
-/* Of a trace that is on. */
-static int change_recording(struct file *file, bool suspended, void (*change)(void))
+/* For a trace that is on. */
+static int session_change_recording(struct file *file, bool suspended, void (*change)(void))
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
@@ -421,21 +424,21 @@ static int change_recording(struct file *file, bool suspended, void (*change)(vo
 
 int pitrace_session_suspend(struct file *file)
 {
-	return change_recording(file, true, suspend);
+	return session_change_recording(file, true, session_suspend);
 }
 
 int pitrace_session_resume(struct file *file)
 {
-	return change_recording(file, false, resume);
+	return session_change_recording(file, false, session_resume);
 }
 
 int pitrace_session_discard(struct file *file)
 {
-	int error = lock_as_owner(file);
+	int error = session_lock_as_owner(file);
 
 	if (error)
 		return error;
-	error = session.state == PITRACE_TRACE_ON ? discard() : -EINVAL;
+	error = session.state == PITRACE_TRACE_ON ? session_discard() : -EINVAL;
 	mutex_unlock(&lock);
 	return error;
 }
@@ -451,7 +454,7 @@ int pitrace_session_info(struct pitrace_info *info)
 	info->state = session.state;
 	info->mode = session.mode;
 	info->owner_pid = pitrace_owner();
-	/* Of the last ON of this owner, not of one before. */
+	/* Only for an ON of this owner, not of an earlier one. */
 	info->full = session.start_time && pitrace_gate_was_full();
 	info->rate = session.rate;
 	info->interval_id = session.interval_id;

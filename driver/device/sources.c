@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What writes records: each source runs while the trace wants its major, and costs nothing else. */
+/* The table of sources: each runs only while its major is recorded, and costs nothing otherwise. */
 
 #include <linux/bitops.h>
 #include <linux/nospec.h>
@@ -13,20 +13,20 @@
 struct source {
 	u32 major;
 	const struct pitrace_hook_set *hooks; /* NULL: none */
-	int (*start)(u32 flags, u32 rate); /* NULL: to attach the hooks is all */
-	void (*stop)(void); /* NULL: to detach the hooks is all */
-	void (*last_words)(void); /* NULL, or what comes before an orderly stop */
+	int (*start)(u32 flags, u32 rate); /* NULL: only attach the hooks */
+	void (*stop)(void); /* NULL: only detach the hooks */
+	void (*final_records)(void); /* NULL, or writes records before an orderly stop */
 	bool runs;
 };
 
-static void stop_mte(void)
+static void sources_stop_mte(void)
 {
 	pitrace_mte_stop();
 	pitrace_maps_stop();
 }
 
-/* Hooks first, then what exists: what comes between the two is recorded twice, never missed. */
-static int start_mte(u32 flags, u32 rate)
+/* Hooks first, then existing tasks: events in between are recorded twice, never missed. */
+static int sources_start_mte(u32 flags, u32 rate)
 {
 	int error;
 
@@ -35,48 +35,48 @@ static int start_mte(u32 flags, u32 rate)
 	pitrace_snapshot_kernel();
 	error = pitrace_snapshot_tasks(PITRACE_SNAPSHOT_START);
 	if (error)
-		stop_mte();
+		sources_stop_mte();
 	return error;
 }
 
 /*
- * What is alive, once more. Cut short (no memory, killed): said by one loss, as nobody knows how
- * many.
+ * Records live tasks again. On failure (no memory, killed) counts one lost record, as the real number
+ * is unknown.
  */
-static void last_words_of_mte(void)
+static void sources_final_records_of_mte(void)
 {
 	if (pitrace_snapshot_tasks(PITRACE_SNAPSHOT_END))
 		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
 }
 
-static int start_interrupt(u32 flags, u32 rate)
+static int sources_start_interrupt(u32 flags, u32 rate)
 {
 	return pitrace_interrupt_start();
 }
 
-static int start_tprof(u32 flags, u32 rate)
+static int sources_start_tprof(u32 flags, u32 rate)
 {
 	return pitrace_tprof_start(rate);
 }
 
-/* Started in this order and stopped in the reverse one: names before all that they explain. */
+/* Started in this order and stopped in the reverse one: MTE first, as its records name the others'. */
 static struct source sources[] = {
 	{ .major = PITRACE_MAJOR_MTE,
 	  .hooks = &pitrace_mte_hooks,
-	  .start = start_mte,
-	  .stop = stop_mte,
-	  .last_words = last_words_of_mte },
+	  .start = sources_start_mte,
+	  .stop = sources_stop_mte,
+	  .final_records = sources_final_records_of_mte },
 	{ .major = PITRACE_MAJOR_DISPATCH, .hooks = &pitrace_dispatch_hooks },
 	{ .major = PITRACE_MAJOR_SWITCH, .hooks = &pitrace_switch_hooks },
 	{ .major = PITRACE_MAJOR_INTERRUPT,
 	  .hooks = &pitrace_interrupt_hooks,
-	  .start = start_interrupt },
+	  .start = sources_start_interrupt },
 	{ .major = PITRACE_MAJOR_SYSCALL, .hooks = &pitrace_syscall_hooks },
 	{ .major = PITRACE_MAJOR_EXCEPTION, .hooks = &pitrace_exception_hooks },
-	{ .major = PITRACE_MAJOR_TPROF, .start = start_tprof, .stop = pitrace_tprof_stop },
+	{ .major = PITRACE_MAJOR_TPROF, .start = sources_start_tprof, .stop = pitrace_tprof_stop },
 };
 
-static int start_source(struct source *source, u32 flags, u32 rate)
+static int sources_start_one(struct source *source, u32 flags, u32 rate)
 {
 	int error = 0;
 
@@ -88,7 +88,7 @@ static int start_source(struct source *source, u32 flags, u32 rate)
 	return error;
 }
 
-static void stop_source(struct source *source)
+static void sources_stop_one(struct source *source)
 {
 	if (source->stop)
 		source->stop();
@@ -105,13 +105,13 @@ int pitrace_sources_apply(const unsigned long *wanted, u32 flags, u32 rate)
 	while (i--) {
 		if (!sources[i].runs || test_bit(sources[i].major, wanted))
 			continue;
-		if (sources[i].last_words)
-			sources[i].last_words();
-		stop_source(&sources[i]);
+		if (sources[i].final_records)
+			sources[i].final_records();
+		sources_stop_one(&sources[i]);
 	}
 	for (i = 0; i < ARRAY_SIZE(sources) && !error; i++) {
 		if (!sources[i].runs && test_bit(sources[i].major, wanted))
-			error = start_source(&sources[i], flags, rate);
+			error = sources_start_one(&sources[i], flags, rate);
 	}
 	return error;
 }
@@ -122,7 +122,7 @@ void pitrace_sources_stop(void)
 
 	while (i--) {
 		if (sources[i].runs)
-			stop_source(&sources[i]);
+			sources_stop_one(&sources[i]);
 	}
 }
 
@@ -132,17 +132,17 @@ void pitrace_sources_init(void)
 
 	for (source = sources; source < sources + ARRAY_SIZE(sources); source++) {
 		if (source->hooks)
-			pitrace_hooks_look(source->hooks->hooks, source->hooks->count);
+			pitrace_hooks_resolve(source->hooks->hooks, source->hooks->count);
 	}
 }
 
-static void describe_hook(const struct pitrace_hook_set *set, u32 index,
-			  struct pitrace_probe *probe)
+static void sources_describe_hook(const struct pitrace_hook_set *set, u32 index,
+				  struct pitrace_probe *probe)
 {
 	const struct pitrace_hook *hook = &set->hooks[array_index_nospec(index, set->count)];
 
 	pitrace_hooks_refresh(set->hooks, set->count);
-	probe->attached = hook->in_place;
+	probe->attached = hook->attached;
 	probe->missed = hook->missed;
 	strscpy_pad(probe->name, hook->name, sizeof(probe->name));
 }
@@ -158,7 +158,7 @@ int pitrace_sources_probe(struct pitrace_probe *probe)
 		if (!set)
 			continue;
 		if (index < set->count) {
-			describe_hook(set, index, probe);
+			sources_describe_hook(set, index, probe);
 			return 0;
 		}
 		index -= set->count;

@@ -158,7 +158,7 @@ static bool lacks_hook(void)
 	u32 i;
 
 	for (i = 0; i < pitrace_it_hooks.count; i++) {
-		if (!pitrace_it_hooks.hooks[i].in_place)
+		if (!pitrace_it_hooks.hooks[i].attached)
 			return true;
 	}
 	return false;

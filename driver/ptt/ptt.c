@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PTT's instance: starting and stopping, CPUs that come and go, the ioctls. */
+/* Starts and stops PTT, handles CPU hotplug, and implements the ioctls. */
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -13,40 +13,23 @@
 #include "ptt.h"
 #include "ptt_calls.h"
 
-DEFINE_MUTEX(pitrace_ptt_lock);
-
-/* Under the lock. */
-static struct {
-	bool active;
-	u32 number;
-	struct file *owner; /* NULL: it lasts until TERM */
-	pid_t owner_pid;
-	struct pitrace_ptt_snapshot *last; /* what the instance that has ended left */
-	bool ints; /* of the next one */
-} instance = { .ints = true };
-
-/* Changed under cpus_read_lock(), and read by the hot-plug callbacks, which exclude that. */
+/* Changed under cpus_read_lock(), and read by the hotplug callbacks, which exclude that. */
 static bool charging;
 
 static enum cpuhp_state hotplug_state;
 
-bool pitrace_ptt_is_active(void)
-{
-	return instance.active;
-}
-
 /* ---- starting and stopping, under the lock ---- */
 
-static void reset_cpu(unsigned int cpu)
+static void ptt_reset_cpu(unsigned int cpu)
 {
 	struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
 
 	memset(state, 0, sizeof(*state));
-	state->thread = &state->homeless;
-	state->charged = &state->homeless;
+	state->thread = &state->without_account;
+	state->charged = &state->without_account;
 }
 
-static void open_all(void)
+static void ptt_open_all(void)
 {
 	cpus_read_lock();
 	charging = true;
@@ -54,7 +37,7 @@ static void open_all(void)
 	cpus_read_unlock();
 }
 
-static void close_all(void)
+static void ptt_close_all(void)
 {
 	cpus_read_lock();
 	charging = false;
@@ -62,23 +45,23 @@ static void close_all(void)
 	cpus_read_unlock();
 }
 
-static void adjust(struct work_struct *unused)
+static void ptt_adjust(struct work_struct *unused)
 {
 	mutex_lock(&pitrace_ptt_lock);
-	if (instance.active)
+	if (pitrace_ptt_instance.active)
 		pitrace_ptt_counters_adjust();
 	mutex_unlock(&pitrace_ptt_lock);
 }
 
-static DECLARE_WORK(adjust_work, adjust);
+static DECLARE_WORK(adjust_work, ptt_adjust);
 
-static int start(const struct pitrace_ptt_init *init)
+static int ptt_start(const struct pitrace_ptt_init *init)
 {
 	unsigned int cpu;
 	int error;
 
 	for_each_possible_cpu(cpu)
-		reset_cpu(cpu);
+		ptt_reset_cpu(cpu);
 	error = pitrace_ptt_threads_alloc(init->threads, init->pids);
 	if (error)
 		return error;
@@ -88,8 +71,8 @@ static int start(const struct pitrace_ptt_init *init)
 	error = pitrace_ptt_hooks_attach();
 	if (error)
 		goto stop_counters;
-	open_all();
-	/* For CPUs that came after the counters were made. */
+	ptt_open_all();
+	/* For CPUs that came online after the counters were created. */
 	schedule_work(&adjust_work);
 	return 0;
 
@@ -100,30 +83,30 @@ free_threads:
 	return error;
 }
 
-/* Readers of slots look at them last: silenced first, they never take a charge that has ended for theirs. */
-static void stop(void)
+/* Slots become inactive first: readers check that last, so they never use counts of a charge that has ended. */
+static void ptt_stop(void)
 {
-	pitrace_ptt_areas_silence();
-	close_all();
+	pitrace_ptt_areas_deactivate();
+	ptt_close_all();
 	pitrace_ptt_hooks_detach();
-	pitrace_ptt_areas_forget();
-	instance.active = false;
-	instance.last = pitrace_ptt_snapshot_take();
+	pitrace_ptt_areas_release_slots();
+	pitrace_ptt_instance.active = false;
+	pitrace_ptt_instance.last = pitrace_ptt_snapshot_take();
 	pitrace_ptt_counters_stop();
 	pitrace_ptt_threads_free();
-	if (!instance.owner)
+	if (!pitrace_ptt_instance.owner)
 		module_put(THIS_MODULE);
-	instance.owner = NULL;
+	pitrace_ptt_instance.owner = NULL;
 }
 
-/* ---- CPUs that come and go: the time in between is in no account ---- */
+/* ---- CPU hotplug: offline time is not accounted ---- */
 
-/* Before any thread of user space may run here. Its counters come later, if they do. */
-static int cpu_online_now(unsigned int cpu)
+/* Before any user-space thread can run here. Its counters are created later, if that succeeds. */
+static int ptt_cpu_online_now(unsigned int cpu)
 {
 	unsigned long flags;
 
-	pitrace_ptt_counters_outdate(cpu);
+	pitrace_ptt_counters_invalidate(cpu);
 	if (!charging)
 		return 0;
 	local_irq_save(flags);
@@ -133,14 +116,14 @@ static int cpu_online_now(unsigned int cpu)
 	return 0;
 }
 
-static int cpu_offline_soon(unsigned int cpu)
+static int ptt_cpu_offline_soon(unsigned int cpu)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	pitrace_ptt_close_cpu(NULL);
 	local_irq_restore(flags);
-	pitrace_ptt_counters_outdate(cpu);
+	pitrace_ptt_counters_invalidate(cpu);
 	if (charging)
 		schedule_work(&adjust_work);
 	return 0;
@@ -150,8 +133,8 @@ int pitrace_ptt_init(void)
 {
 	int error, state;
 
-	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ptt", cpu_online_now,
-					  cpu_offline_soon);
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ptt", ptt_cpu_online_now,
+					  ptt_cpu_offline_soon);
 	if (state < 0)
 		return state;
 	hotplug_state = state;
@@ -161,19 +144,19 @@ int pitrace_ptt_init(void)
 	return error;
 }
 
-/* Nobody has the devices open, and an instance that lasts holds the module. */
+/* The devices are not open, and an instance with KEEP holds the module: there is no instance. */
 void pitrace_ptt_exit(void)
 {
 	pitrace_ptt_area_exit();
 	cpuhp_remove_state_nocalls(hotplug_state);
 	cancel_work_sync(&adjust_work);
 	pitrace_ptt_threads_exit();
-	pitrace_ptt_snapshot_put(instance.last);
+	pitrace_ptt_snapshot_put(pitrace_ptt_instance.last);
 }
 
 /* ---- ioctls ---- */
 
-static bool metric_is_good(const struct pitrace_ptt_metric *metric)
+static bool ptt_metric_is_good(const struct pitrace_ptt_metric *metric)
 {
 	const u32 both = PITRACE_PTT_NO_KERNEL | PITRACE_PTT_NO_USER;
 
@@ -185,7 +168,7 @@ static bool metric_is_good(const struct pitrace_ptt_metric *metric)
 	       metric->flags != both;
 }
 
-static bool is_good(const struct pitrace_ptt_init *init)
+static bool ptt_is_good(const struct pitrace_ptt_init *init)
 {
 	u32 cycles = 0;
 	u32 i;
@@ -196,20 +179,20 @@ static bool is_good(const struct pitrace_ptt_init *init)
 	    !init->pids || init->pids > PID_MAX_LIMIT)
 		return false;
 	for (i = 0; i < init->metrics; i++) {
-		if (!metric_is_good(&init->metric[i]))
+		if (!ptt_metric_is_good(&init->metric[i]))
 			return false;
 		cycles += init->metric[i].kind == PITRACE_PTT_CYCLES;
 	}
 	return cycles <= 1;
 }
 
-static void set_up(const struct pitrace_ptt_init *init)
+static void ptt_set_up(const struct pitrace_ptt_init *init)
 {
 	u32 i;
 
 	memset(&pitrace_ptt_setup, 0, sizeof(pitrace_ptt_setup));
 	pitrace_ptt_setup.metrics = init->metrics;
-	pitrace_ptt_setup.ints = instance.ints;
+	pitrace_ptt_setup.ints = pitrace_ptt_instance.ints;
 	pitrace_ptt_setup.cycles = PITRACE_PTT_METRICS;
 	memcpy(pitrace_ptt_setup.metric, init->metric, init->metrics * sizeof(*init->metric));
 	for (i = 0; i < init->metrics; i++) {
@@ -218,27 +201,27 @@ static void set_up(const struct pitrace_ptt_init *init)
 	}
 }
 
-static int replace(struct file *file, const struct pitrace_ptt_init *init)
+static int ptt_replace(struct file *file, const struct pitrace_ptt_init *init)
 {
 	int error;
 
-	if (instance.active && !(init->flags & PITRACE_PTT_FORCE))
+	if (pitrace_ptt_instance.active && !(init->flags & PITRACE_PTT_FORCE))
 		return -EBUSY;
-	if (instance.active)
-		stop();
-	pitrace_ptt_snapshot_put(instance.last);
-	instance.last = NULL;
-	set_up(init);
-	error = start(init);
+	if (pitrace_ptt_instance.active)
+		ptt_stop();
+	pitrace_ptt_snapshot_put(pitrace_ptt_instance.last);
+	pitrace_ptt_instance.last = NULL;
+	ptt_set_up(init);
+	error = ptt_start(init);
 	if (error)
 		return error;
-	instance.active = true;
-	instance.number++;
-	instance.owner_pid = task_tgid_nr(current);
-	instance.owner = file;
+	pitrace_ptt_instance.active = true;
+	pitrace_ptt_instance.number++;
+	pitrace_ptt_instance.owner_pid = task_tgid_nr(current);
+	pitrace_ptt_instance.owner = file;
 	if (init->flags & PITRACE_PTT_KEEP) {
 		__module_get(THIS_MODULE);
-		instance.owner = NULL;
+		pitrace_ptt_instance.owner = NULL;
 	}
 	return 0;
 }
@@ -247,11 +230,11 @@ int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *ini
 {
 	int error;
 
-	if (!is_good(init))
+	if (!ptt_is_good(init))
 		return -EINVAL;
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	error = replace(file, init);
+	error = ptt_replace(file, init);
 	mutex_unlock(&pitrace_ptt_lock);
 	return error;
 }
@@ -262,8 +245,8 @@ int pitrace_ptt_ioctl_term(void)
 
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	if (instance.active)
-		stop();
+	if (pitrace_ptt_instance.active)
+		ptt_stop();
 	else
 		error = -EALREADY;
 	mutex_unlock(&pitrace_ptt_lock);
@@ -276,7 +259,7 @@ int pitrace_ptt_ioctl_ints(u32 ints)
 		return -EINVAL;
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	instance.ints = ints;
+	pitrace_ptt_instance.ints = ints;
 	mutex_unlock(&pitrace_ptt_lock);
 	return 0;
 }
@@ -287,7 +270,7 @@ int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue)
 
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	if (instance.active && pitrace_ptt_setup.ints &&
+	if (pitrace_ptt_instance.active && pitrace_ptt_setup.ints &&
 	    pitrace_ptt_setup.cycles < PITRACE_PTT_METRICS)
 		pitrace_ptt_setup.residue = *residue;
 	else
@@ -296,35 +279,8 @@ int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue)
 	return error;
 }
 
-int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees)
-{
-	if (mutex_lock_killable(&pitrace_ptt_lock))
-		return -EINTR;
-	memset(info, 0, sizeof(*info));
-	info->abi_major = PITRACE_ABI_MAJOR;
-	info->abi_minor = PITRACE_ABI_MINOR;
-	info->active = instance.active;
-	info->instance = instance.number;
-	info->ints = instance.active ? pitrace_ptt_setup.ints : instance.ints;
-	info->keep = instance.active && !instance.owner;
-	info->cpus = nr_cpu_ids;
-	/* What was counted can still be read after the end. */
-	info->metrics = pitrace_ptt_setup.metrics;
-	memcpy(info->metric, pitrace_ptt_setup.metric, sizeof(info->metric));
-	info->residue = pitrace_ptt_setup.residue;
-	if (!privileged)
-		info->withheld = ((1u << info->metrics) - 1) & ~pitrace_ptt_shown(sees);
-	if (instance.active) {
-		info->owner_pid = privileged ? instance.owner_pid : 0;
-		info->threads = pitrace_ptt_threads_room() - 1;
-		info->threads_used = pitrace_ptt_threads_used();
-	}
-	mutex_unlock(&pitrace_ptt_lock);
-	return 0;
-}
-
 /* NULL: an error. */
-static struct pitrace_ptt_snapshot *get_snapshot(int *error)
+static struct pitrace_ptt_snapshot *ptt_get_snapshot(int *error)
 {
 	struct pitrace_ptt_snapshot *snapshot;
 
@@ -332,11 +288,11 @@ static struct pitrace_ptt_snapshot *get_snapshot(int *error)
 		*error = -EINTR;
 		return NULL;
 	}
-	if (instance.active) {
+	if (pitrace_ptt_instance.active) {
 		snapshot = pitrace_ptt_snapshot_take();
 		*error = -ENOMEM;
 	} else {
-		snapshot = instance.last;
+		snapshot = pitrace_ptt_instance.last;
 		*error = -EINVAL;
 		if (snapshot)
 			refcount_inc(&snapshot->users);
@@ -345,8 +301,8 @@ static struct pitrace_ptt_snapshot *get_snapshot(int *error)
 	return snapshot;
 }
 
-static int copy_rows(const struct pitrace_ptt_snapshot *snapshot,
-		     const struct pitrace_ptt_dump *wanted)
+static int ptt_copy_rows(const struct pitrace_ptt_snapshot *snapshot,
+			 const struct pitrace_ptt_dump *wanted)
 {
 	const struct pitrace_ptt_dump *head = &snapshot->head;
 
@@ -360,7 +316,7 @@ static int copy_rows(const struct pitrace_ptt_snapshot *snapshot,
 	return 0;
 }
 
-/* What goes back tells how many rows there are, also when they found no room. */
+/* The result contains the number of rows, also when the arrays are too small for them. */
 long pitrace_ptt_ioctl_dump(void __user *user)
 {
 	struct pitrace_ptt_snapshot *snapshot;
@@ -369,10 +325,10 @@ long pitrace_ptt_ioctl_dump(void __user *user)
 
 	if (copy_from_user(&wanted, user, sizeof(wanted)))
 		return -EFAULT;
-	snapshot = get_snapshot(&error);
+	snapshot = ptt_get_snapshot(&error);
 	if (!snapshot)
 		return error;
-	error = copy_rows(snapshot, &wanted);
+	error = ptt_copy_rows(snapshot, &wanted);
 	head = snapshot->head;
 	head.thread_rows = wanted.thread_rows;
 	head.cpu_rows = wanted.cpu_rows;
@@ -385,7 +341,7 @@ long pitrace_ptt_ioctl_dump(void __user *user)
 void pitrace_ptt_release(struct file *file)
 {
 	mutex_lock(&pitrace_ptt_lock);
-	if (instance.active && instance.owner == file)
-		stop();
+	if (pitrace_ptt_instance.active && pitrace_ptt_instance.owner == file)
+		ptt_stop();
 	mutex_unlock(&pitrace_ptt_lock);
 }

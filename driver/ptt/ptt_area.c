@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slots of threads, and their device: any user may open it, for the threads of the process that does.
+ * Slots of threads, and their device: any user may open it, for the threads of the opening process.
  *
- * Who opens the device has an area, whose pages come as threads are attached. It is mapped read-only, and
- * only by that process; a page that is not there yet is a fault like behind the end of a file. Hooks write
- * to slots under RCU, which interrupts that are off are.
+ * Each open file has an area, whose pages are allocated as threads are attached. It can be mapped only
+ * read-only, and only by that process; access to a page that is not allocated yet raises SIGBUS, as
+ * behind the end of a file. Hooks write to slots with interrupts off, which is an RCU read-side section.
  */
 
 #include <linux/capability.h>
@@ -32,12 +32,12 @@
 #define PAGE_SLOTS ((u32)(PAGE_SIZE / sizeof(struct pitrace_ptt_slot)))
 #define AREA_PAGES ((u32)(PITRACE_PTT_AREA_BYTES / PAGE_SIZE))
 
-/* The pages of all areas of one user, who may not trace the system. */
+/* Maximum pages, in all areas together, of one user without CAP_PERFMON. */
 static unsigned int ptt_pages = 4096;
 module_param(ptt_pages, uint, 0644);
 MODULE_PARM_DESC(ptt_pages, "pages that PTT may use for the threads of one unprivileged user");
 
-/* What the areas of one user have together; under the PTT lock. */
+/* Totals of the areas of one user; under the PTT lock. */
 struct owner {
 	struct hlist_node link;
 	kuid_t uid;
@@ -54,13 +54,13 @@ struct chunk {
 /* All but mm, owner and free under the PTT lock; chunks are added only. */
 struct area {
 	struct list_head link;
-	struct mm_struct *mm; /* to compare with; its owner is the only user */
+	struct mm_struct *mm; /* only compared: the process that may use the area */
 	struct owner *owner;
-	enum pitrace_ptt_sees sees; /* who opened it, as perf's events belong to who opened them */
+	enum pitrace_ptt_sees sees; /* rights at open(), as for a perf event */
 	u32 chunks;
-	u32 most; /* chunks: as far as its mapping goes */
-	struct llist_head free; /* slots that are nobody's; hooks add to it, the PTT lock is held to take from it */
-	struct xarray chunk; /* by number; read by faults at any time */
+	u32 most; /* chunks: limit by the length of its mapping */
+	struct llist_head free; /* free slots; hooks add to it, the PTT lock is held to take from it */
+	struct xarray chunk; /* by number; page faults read it at any time */
 };
 
 static LIST_HEAD(areas);
@@ -68,7 +68,7 @@ static DEFINE_HASHTABLE(owners, 8);
 
 /* ---- users, under the lock ---- */
 
-static struct owner *find_owner(kuid_t uid)
+static struct owner *ptt_area_find_owner(kuid_t uid)
 {
 	struct owner *owner;
 
@@ -80,9 +80,9 @@ static struct owner *find_owner(kuid_t uid)
 }
 
 /* NULL: no memory. */
-static struct owner *get_owner(kuid_t uid)
+static struct owner *ptt_area_get_owner(kuid_t uid)
 {
-	struct owner *owner = find_owner(uid);
+	struct owner *owner = ptt_area_find_owner(uid);
 
 	if (!owner) {
 		owner = kzalloc(sizeof(*owner), GFP_KERNEL_ACCOUNT);
@@ -95,7 +95,7 @@ static struct owner *get_owner(kuid_t uid)
 	return owner;
 }
 
-static void put_owner(struct area *area)
+static void ptt_area_put_owner(struct area *area)
 {
 	struct owner *owner = area->owner;
 
@@ -108,7 +108,7 @@ static void put_owner(struct area *area)
 
 /* ---- slots, under the lock ---- */
 
-static void free_chunk(struct chunk *chunk)
+static void ptt_area_free_chunk(struct chunk *chunk)
 {
 	if (chunk->page)
 		__free_page(chunk->page);
@@ -116,7 +116,7 @@ static void free_chunk(struct chunk *chunk)
 }
 
 /* NULL: no memory. */
-static struct chunk *new_chunk(struct area *area)
+static struct chunk *ptt_area_new_chunk(struct area *area)
 {
 	struct pitrace_ptt_slot *slot;
 	struct chunk *chunk;
@@ -139,7 +139,7 @@ static struct chunk *new_chunk(struct area *area)
 	return chunk;
 }
 
-static int add_chunk(struct area *area)
+static int ptt_area_add_chunk(struct area *area)
 {
 	struct chunk *chunk;
 	int error;
@@ -149,12 +149,12 @@ static int add_chunk(struct area *area)
 		return -ENOSPC;
 	if (area->owner->pages >= READ_ONCE(ptt_pages) && !perfmon_capable())
 		return -EDQUOT;
-	chunk = new_chunk(area);
+	chunk = ptt_area_new_chunk(area);
 	if (!chunk)
 		return -ENOMEM;
 	error = xa_err(xa_store(&area->chunk, area->chunks, chunk, GFP_KERNEL_ACCOUNT));
 	if (error) {
-		free_chunk(chunk);
+		ptt_area_free_chunk(chunk);
 		return error;
 	}
 	area->chunks++;
@@ -166,12 +166,12 @@ static int add_chunk(struct area *area)
 }
 
 /* NULL and an error: there is none. */
-static struct pitrace_ptt_bound *take_slot(struct area *area, int *error)
+static struct pitrace_ptt_bound *ptt_area_take_slot(struct area *area, int *error)
 {
 	struct llist_node *node = llist_del_first(&area->free);
 
 	if (!node) {
-		*error = add_chunk(area);
+		*error = ptt_area_add_chunk(area);
 		if (*error)
 			return NULL;
 		node = llist_del_first(&area->free);
@@ -179,12 +179,12 @@ static struct pitrace_ptt_bound *take_slot(struct area *area, int *error)
 	return llist_entry(node, struct pitrace_ptt_bound, link);
 }
 
-static int attach(struct area *area, u64 *offset)
+static int ptt_area_attach(struct area *area, u64 *offset)
 {
 	struct pitrace_ptt_bound *bound;
 	int error;
 
-	bound = take_slot(area, &error);
+	bound = ptt_area_take_slot(area, &error);
 	if (!bound)
 		return error;
 	if (bound->cred)
@@ -199,7 +199,7 @@ static int attach(struct area *area, u64 *offset)
 	return 0;
 }
 
-static void for_each_bound(struct area *area, void (*what)(struct pitrace_ptt_bound *))
+static void ptt_area_for_each_bound(struct area *area, void (*what)(struct pitrace_ptt_bound *))
 {
 	unsigned long number;
 	struct chunk *chunk;
@@ -212,8 +212,8 @@ static void for_each_bound(struct area *area, void (*what)(struct pitrace_ptt_bo
 	}
 }
 
-/* A thread that ends meanwhile does the same: whoever comes first. */
-static void let_go(struct pitrace_ptt_bound *bound)
+/* A thread that ends meanwhile does the same; the first of the two unbinds it. */
+static void ptt_area_unbind(struct pitrace_ptt_bound *bound)
 {
 	struct pitrace_ptt_account *account = bound->account;
 
@@ -222,45 +222,45 @@ static void let_go(struct pitrace_ptt_bound *bound)
 	bound->account = NULL;
 }
 
-static void silence(struct pitrace_ptt_bound *bound)
+static void ptt_area_deactivate(struct pitrace_ptt_bound *bound)
 {
 	WRITE_ONCE(bound->slot->active, 0);
 }
 
-/* No hook runs: all of a list that has been made empty. */
-static void forget(struct pitrace_ptt_bound *bound)
+/* No hook runs, and the list was emptied before: so each slot is added to it once. */
+static void ptt_area_release_slot(struct pitrace_ptt_bound *bound)
 {
 	bound->account = NULL;
 	llist_add(&bound->link, bound->free);
 }
 
-static void forget_cred(struct pitrace_ptt_bound *bound)
+static void ptt_area_put_cred(struct pitrace_ptt_bound *bound)
 {
 	if (bound->cred)
 		put_cred(bound->cred);
 }
 
-void pitrace_ptt_areas_silence(void)
+void pitrace_ptt_areas_deactivate(void)
 {
 	struct area *area;
 
 	list_for_each_entry(area, &areas, link)
-		for_each_bound(area, silence);
+		ptt_area_for_each_bound(area, ptt_area_deactivate);
 }
 
-void pitrace_ptt_areas_forget(void)
+void pitrace_ptt_areas_release_slots(void)
 {
 	struct area *area;
 
 	list_for_each_entry(area, &areas, link) {
 		init_llist_head(&area->free);
-		for_each_bound(area, forget);
+		ptt_area_for_each_bound(area, ptt_area_release_slot);
 	}
 }
 
 /* ---- the device ---- */
 
-static int area_open(struct inode *inode, struct file *file)
+static int ptt_area_open(struct inode *inode, struct file *file)
 {
 	struct area *area;
 
@@ -274,7 +274,7 @@ static int area_open(struct inode *inode, struct file *file)
 	init_llist_head(&area->free);
 	xa_init(&area->chunk);
 	mutex_lock(&pitrace_ptt_lock);
-	area->owner = get_owner(current_euid());
+	area->owner = ptt_area_get_owner(current_euid());
 	if (area->owner)
 		list_add(&area->link, &areas);
 	mutex_unlock(&pitrace_ptt_lock);
@@ -288,30 +288,30 @@ static int area_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-/* Mappings hold the file: nobody can see the pages any more, but for hooks. */
-static int area_release(struct inode *inode, struct file *file)
+/* Mappings hold the file, so only hooks can still access the pages. */
+static int ptt_area_release(struct inode *inode, struct file *file)
 {
 	struct area *area = file->private_data;
 	unsigned long number;
 	struct chunk *chunk;
 
 	mutex_lock(&pitrace_ptt_lock);
-	for_each_bound(area, let_go);
+	ptt_area_for_each_bound(area, ptt_area_unbind);
 	list_del(&area->link);
-	put_owner(area);
+	ptt_area_put_owner(area);
 	mutex_unlock(&pitrace_ptt_lock);
 	if (area->chunks)
 		synchronize_rcu();
-	for_each_bound(area, forget_cred);
+	ptt_area_for_each_bound(area, ptt_area_put_cred);
 	xa_for_each(&area->chunk, number, chunk)
-		free_chunk(chunk);
+		ptt_area_free_chunk(chunk);
 	xa_destroy(&area->chunk);
 	mmdrop(area->mm);
 	kfree(area);
 	return 0;
 }
 
-static vm_fault_t area_fault(struct vm_fault *fault)
+static vm_fault_t ptt_area_fault(struct vm_fault *fault)
 {
 	struct area *area = fault->vma->vm_private_data;
 	struct chunk *chunk = xa_load(&area->chunk, fault->pgoff);
@@ -323,10 +323,10 @@ static vm_fault_t area_fault(struct vm_fault *fault)
 	return 0;
 }
 
-static const struct vm_operations_struct area_mapping = { .fault = area_fault };
+static const struct vm_operations_struct area_mapping = { .fault = ptt_area_fault };
 
-/* Under mmap_lock: takes no lock of ours. */
-static int area_mmap(struct file *file, struct vm_area_struct *vma)
+/* Under mmap_lock: must not take a lock of the module. */
+static int ptt_area_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct area *area = file->private_data;
 	const unsigned long bytes = vma->vm_end - vma->vm_start;
@@ -339,14 +339,14 @@ static int area_mmap(struct file *file, struct vm_area_struct *vma)
 	error = pitrace_map_read_only(vma);
 	if (error)
 		return error;
-	/* A slot behind the end of the mapping would be of no use. */
+	/* A slot behind the end of the mapping could not be read. */
 	WRITE_ONCE(area->most, (u32)(bytes / PAGE_SIZE));
 	vma->vm_private_data = area;
 	vma->vm_ops = &area_mapping;
 	return 0;
 }
 
-static long change_slot(struct area *area, unsigned int cmd, u64 *offset)
+static long ptt_area_change_slot(struct area *area, unsigned int cmd, u64 *offset)
 {
 	long error;
 
@@ -354,56 +354,57 @@ static long change_slot(struct area *area, unsigned int cmd, u64 *offset)
 		return -EPERM;
 	if (mutex_lock_killable(&pitrace_ptt_lock))
 		return -EINTR;
-	if (!pitrace_ptt_is_active())
+	if (!pitrace_ptt_instance.active)
 		error = -ENXIO;
 	else
-		error = cmd == PITRACE_PTT_IOC_ATTACH ? attach(area, offset) : pitrace_ptt_unbind();
+		error = cmd == PITRACE_PTT_IOC_ATTACH ? ptt_area_attach(area, offset) :
+							pitrace_ptt_unbind();
 	mutex_unlock(&pitrace_ptt_lock);
 	return error;
 }
 
-static long answer(void __user *user, const void *what, size_t bytes)
+static long ptt_area_answer(void __user *user, const void *what, size_t bytes)
 {
 	return copy_to_user(user, what, bytes) ? -EFAULT : 0;
 }
 
-static long ioctl_attach(struct area *area, void __user *user)
+static long ptt_area_ioctl_attach(struct area *area, void __user *user)
 {
 	u64 offset = 0;
-	const long error = change_slot(area, PITRACE_PTT_IOC_ATTACH, &offset);
+	const long error = ptt_area_change_slot(area, PITRACE_PTT_IOC_ATTACH, &offset);
 
-	return error ? error : answer(user, &offset, sizeof(offset));
+	return error ? error : ptt_area_answer(user, &offset, sizeof(offset));
 }
 
-static long ioctl_info(struct area *area, void __user *user)
+static long ptt_area_ioctl_info(struct area *area, void __user *user)
 {
 	struct pitrace_ptt_info info;
 	const long error = pitrace_ptt_ioctl_info(&info, false, area->sees);
 
-	return error ? error : answer(user, &info, sizeof(info));
+	return error ? error : ptt_area_answer(user, &info, sizeof(info));
 }
 
-static long ioctl_read(struct area *area, void __user *user)
+static long ptt_area_ioctl_read(struct area *area, void __user *user)
 {
 	struct pitrace_ptt_read read = {};
 	const long error = pitrace_ptt_read(&read, area->sees);
 
-	return error ? error : answer(user, &read, sizeof(read));
+	return error ? error : ptt_area_answer(user, &read, sizeof(read));
 }
 
-static long area_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static long ptt_area_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
 
 	switch (cmd) {
 	case PITRACE_PTT_IOC_READ:
-		return ioctl_read(file->private_data, user);
+		return ptt_area_ioctl_read(file->private_data, user);
 	case PITRACE_PTT_IOC_ATTACH:
-		return ioctl_attach(file->private_data, user);
+		return ptt_area_ioctl_attach(file->private_data, user);
 	case PITRACE_PTT_IOC_DETACH:
-		return change_slot(file->private_data, cmd, NULL);
+		return ptt_area_change_slot(file->private_data, cmd, NULL);
 	case PITRACE_PTT_IOC_INFO:
-		return ioctl_info(file->private_data, user);
+		return ptt_area_ioctl_info(file->private_data, user);
 	default:
 		return -ENOTTY;
 	}
@@ -411,10 +412,10 @@ static long area_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static const struct file_operations area_operations = {
 	.owner = THIS_MODULE,
-	.open = area_open,
-	.release = area_release,
-	.mmap = area_mmap,
-	.unlocked_ioctl = area_ioctl,
+	.open = ptt_area_open,
+	.release = ptt_area_release,
+	.mmap = ptt_area_mmap,
+	.unlocked_ioctl = ptt_area_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the device asks of PTT; what its own files share is in ptt.h. */
+/* PTT's functions for the device; ptt.h has the declarations that its own files share. */
 #ifndef PITRACE_PTT_PTT_CALLS_H
 #define PITRACE_PTT_PTT_CALLS_H
 
@@ -12,15 +12,15 @@ struct pitrace_ptt_residue;
 
 int pitrace_ptt_init(void);
 void pitrace_ptt_exit(void);
-/* The errors are told in ptt_abi.h. */
+/* The errors are documented in ptt_abi.h. */
 int pitrace_ptt_ioctl_init(struct file *file, const struct pitrace_ptt_init *init);
 int pitrace_ptt_ioctl_term(void);
 int pitrace_ptt_ioctl_ints(u32 ints);
 int pitrace_ptt_ioctl_residue(const struct pitrace_ptt_residue *residue);
-/* sees: enum pitrace_ptt_sees; privileged: of the system's device, not of the threads' */
+/* sees: enum pitrace_ptt_sees; privileged: called on /dev/pitrace, not on /dev/pitrace-ptt */
 int pitrace_ptt_ioctl_info(struct pitrace_ptt_info *info, bool privileged, int sees);
 long pitrace_ptt_ioctl_dump(void __user *user);
-/* The last reference to an open file went away. */
+/* The last reference to an open file was released. */
 void pitrace_ptt_release(struct file *file);
 
 #endif /* PITRACE_PTT_PTT_CALLS_H */

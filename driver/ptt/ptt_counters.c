@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of PTT's metrics: the kernel's perf counters, one a metric and CPU. Pinned: each
- * counts all the time, or was put out by another one that is pinned, which is told.
+ * The counters of PTT's metrics: the kernel's perf counters, one per metric and CPU. Pinned: each
+ * counts all the time, or was displaced by another pinned one, which DUMP reports.
  */
 
 #include <linux/cpu.h>
@@ -19,26 +19,27 @@ struct change {
 };
 
 /* On the CPU itself, with interrupts off. */
-static void change_here(void *data)
+static void ptt_counters_change_here(void *data)
 {
 	const struct change *change = data;
 
 	pitrace_ptt_change_event(this_cpu_ptr(&pitrace_ptt_cpus), change->metric, change->event);
 }
 
-/* On a CPU that does not run nobody looks at its events. */
-static void change_on(unsigned int cpu, u32 metric, struct perf_event *event)
+/* On a CPU that is offline no hook reads the events. */
+static void ptt_counters_change_on(unsigned int cpu, u32 metric, struct perf_event *event)
 {
 	struct change change = { .metric = metric, .event = event };
 
-	/* It neither comes nor goes meanwhile. */
+	/* Prevents hotplug of the CPU meanwhile. */
 	cpus_read_lock();
-	if (smp_call_function_single((int)cpu, change_here, &change, 1))
+	if (smp_call_function_single((int)cpu, ptt_counters_change_here, &change, 1))
 		per_cpu(pitrace_ptt_cpus, cpu).event[metric] = event;
 	cpus_read_unlock();
 }
 
-static struct perf_event *create(const struct pitrace_ptt_metric *metric, unsigned int cpu)
+static struct perf_event *ptt_counters_create(const struct pitrace_ptt_metric *metric,
+					      unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = metric->type,
@@ -60,7 +61,7 @@ static struct perf_event *create(const struct pitrace_ptt_metric *metric, unsign
 	return event;
 }
 
-static void release_on(unsigned int cpu)
+static void ptt_counters_release_on(unsigned int cpu)
 {
 	struct pitrace_ptt_cpu_state *state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
 	struct perf_event *event;
@@ -70,13 +71,13 @@ static void release_on(unsigned int cpu)
 		event = state->event[i];
 		if (!event)
 			continue;
-		change_on(cpu, i, NULL);
+		ptt_counters_change_on(cpu, i, NULL);
 		perf_event_release_kernel(event);
 	}
 }
 
-/* 0 too when the CPU is not there; if it comes, it is looked at again. */
-static int start_on(unsigned int cpu)
+/* 0 also when the CPU is offline; if it comes online, its counters are adjusted again. */
+static int ptt_counters_start_on(unsigned int cpu)
 {
 	struct perf_event *event;
 	u32 i;
@@ -84,9 +85,9 @@ static int start_on(unsigned int cpu)
 	for (i = 0; i < pitrace_ptt_setup.metrics; i++) {
 		if (pitrace_ptt_setup.metric[i].kind != PITRACE_PTT_COUNTER)
 			continue;
-		event = create(&pitrace_ptt_setup.metric[i], cpu);
+		event = ptt_counters_create(&pitrace_ptt_setup.metric[i], cpu);
 		if (!IS_ERR(event))
-			change_on(cpu, i, event);
+			ptt_counters_change_on(cpu, i, event);
 		else if (PTR_ERR(event) != -ENODEV)
 			return (int)PTR_ERR(event);
 	}
@@ -99,11 +100,11 @@ int pitrace_ptt_counters_start(void)
 	int error;
 
 	for_each_possible_cpu(cpu) {
-		per_cpu(pitrace_ptt_cpus, cpu).counters_outdated = false;
+		per_cpu(pitrace_ptt_cpus, cpu).counters_stale = false;
 		per_cpu(pitrace_ptt_cpus, cpu).counters_lost = false;
 	}
 	for_each_online_cpu(cpu) {
-		error = start_on(cpu);
+		error = ptt_counters_start_on(cpu);
 		if (error) {
 			pitrace_ptt_counters_stop();
 			return error;
@@ -117,7 +118,7 @@ void pitrace_ptt_counters_stop(void)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		release_on(cpu);
+		ptt_counters_release_on(cpu);
 }
 
 void pitrace_ptt_counters_adjust(void)
@@ -127,18 +128,18 @@ void pitrace_ptt_counters_adjust(void)
 
 	for_each_possible_cpu(cpu) {
 		state = per_cpu_ptr(&pitrace_ptt_cpus, cpu);
-		if (!READ_ONCE(state->counters_outdated))
+		if (!READ_ONCE(state->counters_stale))
 			continue;
-		WRITE_ONCE(state->counters_outdated, false);
-		release_on(cpu);
-		if (cpu_online(cpu) && start_on(cpu))
+		WRITE_ONCE(state->counters_stale, false);
+		ptt_counters_release_on(cpu);
+		if (cpu_online(cpu) && ptt_counters_start_on(cpu))
 			state->counters_lost = true;
 	}
 }
 
-void pitrace_ptt_counters_outdate(unsigned int cpu)
+void pitrace_ptt_counters_invalidate(unsigned int cpu)
 {
-	WRITE_ONCE(per_cpu(pitrace_ptt_cpus, cpu).counters_outdated, true);
+	WRITE_ONCE(per_cpu(pitrace_ptt_cpus, cpu).counters_stale, true);
 }
 
 bool pitrace_ptt_counters_lost(unsigned int cpu)

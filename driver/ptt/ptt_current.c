@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What PTT does for the calling thread: gives it a slot, takes that away, and reads its account. */
+/* PTT's calls for the current thread: binds and unbinds a slot, and reads its account. */
 
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
@@ -8,8 +8,8 @@
 #include "ptt.h"
 
 /* Under local_irq_save(). */
-static int account_of_current(struct pitrace_ptt_cpu_state *cpu,
-			      struct pitrace_ptt_account **account)
+static int ptt_current_account_of_current(struct pitrace_ptt_cpu_state *cpu,
+					  struct pitrace_ptt_account **account)
 {
 	if (!cpu->open)
 		return -ENXIO;
@@ -28,7 +28,7 @@ int pitrace_ptt_bind(struct pitrace_ptt_bound *bound, enum pitrace_ptt_sees sees
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	error = account_of_current(cpu, &account);
+	error = ptt_current_account_of_current(cpu, &account);
 	if (!error && account->bound)
 		error = -EALREADY;
 	bound->shown = pitrace_ptt_shown(sees);
@@ -54,7 +54,7 @@ int pitrace_ptt_unbind(void)
 	int error;
 
 	local_irq_save(flags);
-	error = account_of_current(this_cpu_ptr(&pitrace_ptt_cpus), &account);
+	error = ptt_current_account_of_current(this_cpu_ptr(&pitrace_ptt_cpus), &account);
 	if (!error && !account->bound)
 		error = -EINVAL;
 	if (!error) {
@@ -76,11 +76,11 @@ int pitrace_ptt_read(struct pitrace_ptt_read *read, enum pitrace_ptt_sees sees)
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	error = account_of_current(cpu, &account);
+	error = ptt_current_account_of_current(cpu, &account);
 	if (!error && !shown)
 		error = -EACCES;
 	if (!error) {
-		pitrace_ptt_look(cpu);
+		pitrace_ptt_update_counters(cpu);
 		for (i = 0; i < pitrace_ptt_setup.metrics; i++)
 			read->value[i] = shown >> i & 1 ? account->value[i] + cpu->at[i] : 0;
 		read->dispatches = account->dispatches;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The state machine of PTT: dispatches, interrupt entries and exits move a CPU's charge. */
+/* The state machine of PTT: dispatches, interrupt entries and exits change the account that a CPU charges. */
 
 #include <linux/binfmts.h>
 #include <linux/interrupt.h>
@@ -7,21 +7,18 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <asm/trace/irq_vectors.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
 
+#include "core/irq_vectors.h"
 #include "core/plat.h"
 #include "core/probes.h"
 #include "ptt.h"
 
-DEFINE_PER_CPU(struct pitrace_ptt_cpu_state, pitrace_ptt_cpus);
-struct pitrace_ptt_setup pitrace_ptt_setup;
-
 /* ---- one CPU's charge, on that CPU and with interrupts off ---- */
 
-/* An event that is not on this CPU any more has what it had. */
-static __always_inline u64 event_count(struct perf_event *event)
+/* An event that is no longer on this CPU keeps its last count. */
+static __always_inline u64 ptt_state_event_count(struct perf_event *event)
 {
 	if (unlikely(!event))
 		return 0;
@@ -30,8 +27,8 @@ static __always_inline u64 event_count(struct perf_event *event)
 	return local64_read(&event->count);
 }
 
-/* The time-stamp counter begins anew when the machine has slept: that time nobody had. */
-static noinline void cycles_went_back(struct pitrace_ptt_cpu_state *cpu, u64 now)
+/* The TSC restarts after suspend: compensate, so that account + counter stays continuous. */
+static noinline void ptt_state_cycles_went_back(struct pitrace_ptt_cpu_state *cpu, u64 now)
 {
 	const u32 metric = pitrace_ptt_setup.cycles;
 	const u64 lost = cpu->at[metric] - now;
@@ -40,31 +37,32 @@ static noinline void cycles_went_back(struct pitrace_ptt_cpu_state *cpu, u64 now
 	cpu->elapsed[metric] += lost;
 }
 
-/* cycles: which metric they are. */
-static __always_inline u64 count_now(struct pitrace_ptt_cpu_state *cpu, u32 metric, u32 cycles)
+/* cycles: index of the metric that counts them. */
+static __always_inline u64 ptt_state_count_now(struct pitrace_ptt_cpu_state *cpu, u32 metric,
+					       u32 cycles)
 {
 	u64 now;
 
 	if (metric != cycles)
-		return event_count(cpu->event[metric]);
-	now = rdtsc();
+		return ptt_state_event_count(cpu->event[metric]);
+	now = pitrace_arch_cycles();
 	if (unlikely(now < cpu->at[metric]))
-		cycles_went_back(cpu, now);
+		ptt_state_cycles_went_back(cpu, now);
 	return now;
 }
 
-static __always_inline void look(struct pitrace_ptt_cpu_state *cpu)
+static __always_inline void ptt_state_update_counters(struct pitrace_ptt_cpu_state *cpu)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
 	const u32 cycles = pitrace_ptt_setup.cycles;
 	u32 i;
 
 	for (i = 0; i < metrics; i++)
-		cpu->at[i] = count_now(cpu, i, cycles);
+		cpu->at[i] = ptt_state_count_now(cpu, i, cycles);
 }
 
-/* Looks, too. */
-static __always_inline void end_charge(struct pitrace_ptt_cpu_state *cpu)
+/* Also updates cpu->at. */
+static __always_inline void ptt_state_end_charge(struct pitrace_ptt_cpu_state *cpu)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
 	const u32 cycles = pitrace_ptt_setup.cycles;
@@ -72,13 +70,13 @@ static __always_inline void end_charge(struct pitrace_ptt_cpu_state *cpu)
 	u32 i;
 
 	for (i = 0; i < metrics; i++) {
-		cpu->at[i] = count_now(cpu, i, cycles);
+		cpu->at[i] = ptt_state_count_now(cpu, i, cycles);
 		account->value[i] += cpu->at[i];
 	}
 }
 
-static __always_inline void begin_charge(struct pitrace_ptt_cpu_state *cpu,
-					 struct pitrace_ptt_account *account)
+static __always_inline void ptt_state_begin_charge(struct pitrace_ptt_cpu_state *cpu,
+						   struct pitrace_ptt_account *account)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
 	u32 i;
@@ -88,9 +86,9 @@ static __always_inline void begin_charge(struct pitrace_ptt_cpu_state *cpu,
 	cpu->charged = account;
 }
 
-/* Ends the one charge and begins the other, at once. */
-static __always_inline void move_charge(struct pitrace_ptt_cpu_state *cpu,
-					struct pitrace_ptt_account *to)
+/* Ends one charge and begins the other with the same counter values. */
+static __always_inline void ptt_state_move_charge(struct pitrace_ptt_cpu_state *cpu,
+						  struct pitrace_ptt_account *to)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
 	const u32 cycles = pitrace_ptt_setup.cycles;
@@ -99,7 +97,7 @@ static __always_inline void move_charge(struct pitrace_ptt_cpu_state *cpu,
 	u64 now;
 
 	for (i = 0; i < metrics; i++) {
-		now = count_now(cpu, i, cycles);
+		now = ptt_state_count_now(cpu, i, cycles);
 		from->value[i] += now;
 		to->value[i] -= now;
 		cpu->at[i] = now;
@@ -108,24 +106,24 @@ static __always_inline void move_charge(struct pitrace_ptt_cpu_state *cpu,
 }
 
 /*
- * What the hook itself took so far is nobody's but its own, and what an interrupt leaves on the thread is
- * the interrupts'. The last thing that looks at a counter.
+ * Charges the hook's own cycles so far to cpu->tool, and the residue that an interrupt leaves on the thread
+ * to the interrupts. Must be the last to read a counter.
  */
-static __always_inline void charge_tool(struct pitrace_ptt_cpu_state *cpu, u64 residue)
+static __always_inline void ptt_state_charge_tool(struct pitrace_ptt_cpu_state *cpu, u64 residue)
 {
 	const u32 cycles = pitrace_ptt_setup.cycles;
 	u64 spent;
 
 	if (cycles < PITRACE_PTT_METRICS) {
-		spent = rdtsc() - cpu->at[cycles];
+		spent = pitrace_arch_cycles() - cpu->at[cycles];
 		cpu->tool += spent;
 		cpu->charged->value[cycles] -= spent + residue;
 		cpu->interrupt.value[cycles] += residue;
 	}
 }
 
-static noinline void publish_part(const struct pitrace_ptt_cpu_state *cpu,
-				  const struct pitrace_ptt_bound *bound)
+static noinline void ptt_state_publish_part(const struct pitrace_ptt_cpu_state *cpu,
+					    const struct pitrace_ptt_bound *bound)
 {
 	const struct pitrace_ptt_account *account = cpu->thread;
 	struct pitrace_ptt_slot *slot = bound->slot;
@@ -141,10 +139,11 @@ static noinline void publish_part(const struct pitrace_ptt_cpu_state *cpu,
 }
 
 /*
- * The thread goes on: its reader, which is this CPU's, begins again. Other threads of its address space could read the
- * slot as well, and with other credentials it is not theirs to see: so it ends with them, which exec always replaces.
+ * The thread continues: its reader, which runs on this CPU, starts again when changes has changed. Other threads of its
+ * address space can read the slot too, and must not once the thread has other credentials: so a change of credentials,
+ * which includes exec, unbinds the slot.
  */
-static __always_inline void publish(const struct pitrace_ptt_cpu_state *cpu)
+static __always_inline void ptt_state_publish(const struct pitrace_ptt_cpu_state *cpu)
 {
 	const u32 metrics = pitrace_ptt_setup.metrics;
 	struct pitrace_ptt_account *account = cpu->thread;
@@ -157,7 +156,7 @@ static __always_inline void publish(const struct pitrace_ptt_cpu_state *cpu)
 	if (unlikely(rcu_access_pointer(account->task->real_cred) != bound->cred))
 		return pitrace_ptt_end_slot(account);
 	if (unlikely(bound->in_part))
-		return publish_part(cpu, bound);
+		return ptt_state_publish_part(cpu, bound);
 	slot = bound->slot;
 	for (i = 0; i < metrics; i++)
 		WRITE_ONCE(slot->value[i], account->value[i]);
@@ -168,26 +167,26 @@ static __always_inline void publish(const struct pitrace_ptt_cpu_state *cpu)
 	WRITE_ONCE(slot->changes, slot->changes + 1);
 }
 
-static noinline struct pitrace_ptt_account *account_otherwise(struct pitrace_ptt_cpu_state *cpu,
-							      struct task_struct *task)
+static noinline struct pitrace_ptt_account *
+ptt_state_account_idle_or_new(struct pitrace_ptt_cpu_state *cpu, struct task_struct *task)
 {
 	struct pitrace_ptt_account *account;
 
 	if (is_idle_task(task))
 		return &cpu->idle;
-	account = pitrace_ptt_adopt(task, cpu->epoch);
-	return account ? account : &cpu->homeless;
+	account = pitrace_ptt_account_alloc(task, cpu->epoch);
+	return account ? account : &cpu->without_account;
 }
 
-/* The charge has ended, and that account's is about to begin. */
-static __always_inline struct pitrace_ptt_account *account_of(struct pitrace_ptt_cpu_state *cpu,
-							      struct task_struct *task)
+/* Returns the account to charge next; the previous charge has ended. */
+static __always_inline struct pitrace_ptt_account *
+ptt_state_account_of(struct pitrace_ptt_cpu_state *cpu, struct task_struct *task)
 {
 	struct pitrace_ptt_account *account = pitrace_ptt_find(task->pid, task);
 
 	if (unlikely(!account))
-		account = account_otherwise(cpu, task);
-	/* Before anything of it changes. */
+		account = ptt_state_account_idle_or_new(cpu, task);
+	/* Before the account is changed. */
 	if (unlikely(account->epoch != cpu->epoch))
 		pitrace_ptt_epochs_differ(cpu, account);
 	return account;
@@ -195,46 +194,46 @@ static __always_inline struct pitrace_ptt_account *account_of(struct pitrace_ptt
 
 /* ---- hooks ---- */
 
-static void on_switch(void *data, bool preempted, struct task_struct *previous,
-		      struct task_struct *next, unsigned int previous_state)
+static void ptt_state_on_switch(void *data, bool preempted, struct task_struct *previous,
+				struct task_struct *next, unsigned int previous_state)
 {
 	struct pitrace_ptt_cpu_state *cpu = this_cpu_ptr(&pitrace_ptt_cpus);
 	struct pitrace_ptt_account *account;
 
 	if (unlikely(!cpu->open))
 		return;
-	end_charge(cpu);
+	ptt_state_end_charge(cpu);
 	if (unlikely((previous_state & TASK_DEAD) && !preempted))
 		pitrace_ptt_end(cpu->thread, previous);
-	pitrace_way_out_dispatched(&cpu->out);
-	account = account_of(cpu, next);
+	pitrace_irq_exit_switched(&cpu->irq_exit);
+	account = ptt_state_account_of(cpu, next);
 	account->dispatches++;
 	cpu->dispatches++;
 	cpu->thread = account;
-	begin_charge(cpu, account);
-	charge_tool(cpu, 0);
-	publish(cpu);
+	ptt_state_begin_charge(cpu, account);
+	ptt_state_charge_tool(cpu, 0);
+	ptt_state_publish(cpu);
 }
 
-/* One that interrupts another changes nothing. */
-static __always_inline void charge_interrupt(struct pitrace_ptt_cpu_state *cpu)
+/* A nested interrupt changes nothing. */
+static __always_inline void ptt_state_charge_interrupt(struct pitrace_ptt_cpu_state *cpu)
 {
 	if (cpu->charged == &cpu->interrupt)
 		return;
-	move_charge(cpu, &cpu->interrupt);
-	charge_tool(cpu, 0);
+	ptt_state_move_charge(cpu, &cpu->interrupt);
+	ptt_state_charge_tool(cpu, 0);
 }
 
-static __always_inline void charge_thread(struct pitrace_ptt_cpu_state *cpu, u64 residue)
+static __always_inline void ptt_state_charge_thread(struct pitrace_ptt_cpu_state *cpu, u64 residue)
 {
 	if (cpu->charged != &cpu->interrupt)
 		return;
-	move_charge(cpu, cpu->thread);
-	charge_tool(cpu, residue);
-	publish(cpu);
+	ptt_state_move_charge(cpu, cpu->thread);
+	ptt_state_charge_tool(cpu, residue);
+	ptt_state_publish(cpu);
 }
 
-static __always_inline void enter_interrupt(void)
+static __always_inline void ptt_state_enter_interrupt(void)
 {
 	struct pitrace_ptt_cpu_state *cpu = this_cpu_ptr(&pitrace_ptt_cpus);
 
@@ -242,66 +241,67 @@ static __always_inline void enter_interrupt(void)
 		return;
 	cpu->interrupt.interrupts++;
 	cpu->thread->interrupts++;
-	charge_interrupt(cpu);
+	ptt_state_charge_interrupt(cpu);
 }
 
-static __always_inline void leave_interrupt(unsigned int vector)
+static __always_inline void ptt_state_leave_interrupt(unsigned int vector)
 {
 	struct pitrace_ptt_cpu_state *cpu = this_cpu_ptr(&pitrace_ptt_cpus);
 
-	if (unlikely(!cpu->open) || !pitrace_way_out_leave(&cpu->out))
+	if (unlikely(!cpu->open) || !pitrace_irq_exit_hardirq_done(&cpu->irq_exit))
 		return;
 	cpu->last_vector = vector;
 	cpu->last_softs = 0;
-	charge_thread(cpu, pitrace_ptt_setup.residue.hard[vector]);
+	ptt_state_charge_thread(cpu, pitrace_ptt_setup.residue.hard[vector]);
 }
 
-static void on_vector_entry(void *data, int vector)
+static void ptt_state_on_vector_entry(void *data, int vector)
 {
-	enter_interrupt();
+	ptt_state_enter_interrupt();
 }
 
-static void on_vector_exit(void *data, int vector)
+static void ptt_state_on_vector_exit(void *data, int vector)
 {
-	leave_interrupt(vector & 0xff);
+	ptt_state_leave_interrupt(vector & 0xff);
 }
 
-static void on_device_entry(void *data, int irq, struct irqaction *action)
+static void ptt_state_on_device_entry(void *data, int irq, struct irqaction *action)
 {
-	enter_interrupt();
+	ptt_state_enter_interrupt();
 }
 
-static void on_device_exit(void *data, int irq, struct irqaction *action, int result)
+static void ptt_state_on_device_exit(void *data, int irq, struct irqaction *action, int result)
 {
-	leave_interrupt(PITRACE_PTT_DEVICE);
+	ptt_state_leave_interrupt(PITRACE_PTT_DEVICE);
 }
 
-static void on_soft_entry(void *data, unsigned int number)
-{
-	struct pitrace_ptt_cpu_state *cpu;
-	unsigned long flags;
-
-	local_irq_save(flags);
-	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	if (likely(cpu->open) && pitrace_way_out_enter_soft(&cpu->out))
-		charge_interrupt(cpu);
-	local_irq_restore(flags);
-}
-
-static void on_soft_exit(void *data, unsigned int number)
+static void ptt_state_on_softirq_entry(void *data, unsigned int number)
 {
 	struct pitrace_ptt_cpu_state *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	if (likely(cpu->open) && pitrace_way_out_leave_soft(&cpu->out, number))
-		charge_thread(cpu, cpu->last_softs++ ? pitrace_ptt_setup.residue.next_soft :
-						       pitrace_ptt_setup.residue.first_soft);
+	if (likely(cpu->open) && pitrace_irq_exit_softirq_begins(&cpu->irq_exit))
+		ptt_state_charge_interrupt(cpu);
 	local_irq_restore(flags);
 }
 
-static void end_slot_of(u32 tid, const struct task_struct *task)
+static void ptt_state_on_softirq_exit(void *data, unsigned int number)
+{
+	struct pitrace_ptt_cpu_state *cpu;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
+	if (likely(cpu->open) && pitrace_irq_exit_softirq_done(&cpu->irq_exit, number))
+		ptt_state_charge_thread(cpu, cpu->last_softs++ ?
+						     pitrace_ptt_setup.residue.next_soft :
+						     pitrace_ptt_setup.residue.first_soft);
+	local_irq_restore(flags);
+}
+
+static void ptt_state_end_slot_of(u32 tid, const struct task_struct *task)
 {
 	struct pitrace_ptt_account *account = pitrace_ptt_find(tid, task);
 
@@ -310,11 +310,11 @@ static void end_slot_of(u32 tid, const struct task_struct *task)
 }
 
 /*
- * The program that begins is another one, maybe another user's: slots end. A thread other than the leader that calls exec
- * has the leader's id from now on, and, as any thread with another id, another account. A dispatch in between has seen to
- * that already.
+ * The new program may run as another user: unbind slots. If a thread other than the leader calls exec, it gets the
+ * leader's id, and, as any thread with another id, another account. A dispatch in between may have done that already.
  */
-static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
+static void ptt_state_on_exec(void *data, struct task_struct *task, pid_t old_pid,
+			      struct linux_binprm *bprm)
 {
 	struct pitrace_ptt_account *old;
 	struct pitrace_ptt_cpu_state *cpu;
@@ -322,56 +322,59 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	end_slot_of(old_pid, task);
-	end_slot_of(task->pid, task);
+	ptt_state_end_slot_of(old_pid, task);
+	ptt_state_end_slot_of(task->pid, task);
 	old = pitrace_ptt_find(old_pid, task);
 	if (cpu->open && old && old_pid != task->pid) {
-		end_charge(cpu);
+		ptt_state_end_charge(cpu);
 		pitrace_ptt_end(old, task);
-		cpu->thread = account_of(cpu, task);
-		begin_charge(cpu, cpu->thread);
+		cpu->thread = ptt_state_account_of(cpu, task);
+		ptt_state_begin_charge(cpu, cpu->thread);
 	}
 	local_irq_restore(flags);
 }
 
 static struct pitrace_hook thread_hooks[] = {
-	PITRACE_TRACEPOINT("sched_process_exec", on_exec),
-	PITRACE_TRACEPOINT("sched_switch", on_switch),
+	PITRACE_TRACEPOINT("sched_process_exec", ptt_state_on_exec),
+	PITRACE_TRACEPOINT("sched_switch", ptt_state_on_switch),
 };
 
-/* Soft interrupts last, and the first two are what is not done without. */
+#define VECTOR_HOOKS(vector)                                             \
+	PITRACE_TRACEPOINT(#vector "_entry", ptt_state_on_vector_entry), \
+	PITRACE_TRACEPOINT(#vector "_exit", ptt_state_on_vector_exit),
+
+/* The first INTERRUPT_HOOKS_NEEDED hooks are required; softirq hooks last. */
 static struct pitrace_hook interrupt_hooks[] = {
-	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
-	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
-	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
-	PITRACE_TRACEPOINT("softirq_entry", on_soft_entry),
-	PITRACE_TRACEPOINT("softirq_exit", on_soft_exit),
+	PITRACE_TRACEPOINT("irq_handler_entry", ptt_state_on_device_entry),
+	PITRACE_TRACEPOINT("irq_handler_exit", ptt_state_on_device_exit),
+	PITRACE_ARCH_VECTORS(VECTOR_HOOKS)
+	PITRACE_TRACEPOINT("softirq_entry", ptt_state_on_softirq_entry),
+	PITRACE_TRACEPOINT("softirq_exit", ptt_state_on_softirq_exit),
 };
 
-#define INTERRUPT_HOOKS_NEEDED 2
-#define INTERRUPT_HOOKS_SOFT   2
+#define INTERRUPT_HOOKS_NEEDED  2
+#define INTERRUPT_HOOKS_SOFTIRQ 2
 
-/* On PREEMPT_RT no soft interrupt runs on the way out, but all in threads. */
+/* On PREEMPT_RT softirqs run in threads, none in irq_exit(). */
 static const unsigned int interrupt_hook_count =
-	ARRAY_SIZE(interrupt_hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? INTERRUPT_HOOKS_SOFT : 0);
+	ARRAY_SIZE(interrupt_hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? INTERRUPT_HOOKS_SOFTIRQ : 0);
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused ptt_state_check_types(void)
 {
-	check_trace_callback_type_sched_switch(on_switch);
-	check_trace_callback_type_sched_process_exec(on_exec);
-	check_trace_callback_type_irq_handler_entry(on_device_entry);
-	check_trace_callback_type_irq_handler_exit(on_device_exit);
-	check_trace_callback_type_local_timer_entry(on_vector_entry);
-	check_trace_callback_type_local_timer_exit(on_vector_exit);
-	check_trace_callback_type_softirq_entry(on_soft_entry);
-	check_trace_callback_type_softirq_exit(on_soft_exit);
+	check_trace_callback_type_sched_switch(ptt_state_on_switch);
+	check_trace_callback_type_sched_process_exec(ptt_state_on_exec);
+	check_trace_callback_type_irq_handler_entry(ptt_state_on_device_entry);
+	check_trace_callback_type_irq_handler_exit(ptt_state_on_device_exit);
+	PITRACE_ARCH_CHECK_VECTORS(ptt_state_on_vector_entry, ptt_state_on_vector_exit);
+	check_trace_callback_type_softirq_entry(ptt_state_on_softirq_entry);
+	check_trace_callback_type_softirq_exit(ptt_state_on_softirq_exit);
 }
 
-static bool are_in_place(const struct pitrace_hook *hooks, unsigned int count)
+static bool ptt_state_are_attached(const struct pitrace_hook *hooks, unsigned int count)
 {
 	while (count--) {
-		if (!hooks[count].in_place)
+		if (!hooks[count].attached)
 			return false;
 	}
 	return true;
@@ -382,10 +385,10 @@ int pitrace_ptt_hooks_attach(void)
 	bool good;
 
 	pitrace_hooks_attach(thread_hooks, ARRAY_SIZE(thread_hooks));
-	good = are_in_place(thread_hooks, ARRAY_SIZE(thread_hooks));
+	good = ptt_state_are_attached(thread_hooks, ARRAY_SIZE(thread_hooks));
 	if (pitrace_ptt_setup.ints) {
 		pitrace_hooks_attach(interrupt_hooks, interrupt_hook_count);
-		good &= are_in_place(interrupt_hooks, INTERRUPT_HOOKS_NEEDED);
+		good &= ptt_state_are_attached(interrupt_hooks, INTERRUPT_HOOKS_NEEDED);
 	}
 	if (good)
 		return 0;
@@ -399,7 +402,7 @@ void pitrace_ptt_hooks_detach(void)
 	pitrace_hooks_detach(thread_hooks, ARRAY_SIZE(thread_hooks));
 }
 
-/* ---- beginning and ending ---- */
+/* ---- starting and stopping ---- */
 
 void pitrace_ptt_open_cpu(void *unused)
 {
@@ -409,14 +412,14 @@ void pitrace_ptt_open_cpu(void *unused)
 
 	if (cpu->open)
 		return;
-	pitrace_way_out_reset(&cpu->out);
+	pitrace_irq_exit_reset(&cpu->irq_exit);
 	memset(cpu->at, 0, sizeof(cpu->at));
-	look(cpu);
+	ptt_state_update_counters(cpu);
 	cpu->epoch = READ_ONCE(pitrace_ptt_epoch);
 	cpu->idle.epoch = cpu->epoch;
-	cpu->homeless.epoch = cpu->epoch;
-	cpu->thread = account_of(cpu, current);
-	begin_charge(cpu, interrupted ? &cpu->interrupt : cpu->thread);
+	cpu->without_account.epoch = cpu->epoch;
+	cpu->thread = ptt_state_account_of(cpu, current);
+	ptt_state_begin_charge(cpu, interrupted ? &cpu->interrupt : cpu->thread);
 	for (i = 0; i < pitrace_ptt_setup.metrics; i++)
 		cpu->elapsed[i] -= cpu->at[i];
 	cpu->open = true;
@@ -429,32 +432,32 @@ void pitrace_ptt_close_cpu(void *unused)
 
 	if (!cpu->open)
 		return;
-	end_charge(cpu);
+	ptt_state_end_charge(cpu);
 	for (i = 0; i < pitrace_ptt_setup.metrics; i++)
 		cpu->elapsed[i] += cpu->at[i];
 	cpu->open = false;
 }
 
-void pitrace_ptt_look(struct pitrace_ptt_cpu_state *cpu)
+void pitrace_ptt_update_counters(struct pitrace_ptt_cpu_state *cpu)
 {
-	look(cpu);
+	ptt_state_update_counters(cpu);
 }
 
 void pitrace_ptt_publish(struct pitrace_ptt_cpu_state *cpu)
 {
-	publish(cpu);
+	ptt_state_publish(cpu);
 }
 
 void pitrace_ptt_change_event(struct pitrace_ptt_cpu_state *cpu, u32 metric,
 			      struct perf_event *event)
 {
-	const u64 old = event_count(cpu->event[metric]);
+	const u64 old = ptt_state_event_count(cpu->event[metric]);
 
 	cpu->event[metric] = event;
 	if (!cpu->open)
 		return;
-	cpu->at[metric] = event_count(event);
+	cpu->at[metric] = ptt_state_event_count(event);
 	cpu->charged->value[metric] += old - cpu->at[metric];
 	cpu->elapsed[metric] += old - cpu->at[metric];
-	publish(cpu);
+	ptt_state_publish(cpu);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTT's accounts of threads. A thread gets one at its first dispatch and keeps it, ended, until there is no
- * other for a new thread; what it had is then added to what was forgotten.
+ * PTT's accounts of threads. A thread gets one at its first dispatch. The account remains after the thread's
+ * end, until new threads need accounts and none is free; then its counts are added to the sums of forgotten threads.
  *
- * Hooks take accounts from a bitmap, without a lock. Giving them back is left to a work item.
+ * Hooks take accounts from a bitmap, without a lock. A work item frees them.
  */
 
 #include <linux/bitmap.h>
@@ -20,31 +20,31 @@ struct pitrace_ptt_table pitrace_ptt_table;
 
 static unsigned long *in_use; /* by number; 0 is never free */
 static u32 room;
-static u32 next_free; /* a guess */
-static bool exhausted; /* no hook looks for a free one until some are given back */
+static u32 next_free; /* a hint */
+static bool exhausted; /* hooks do not search for a free one until some are freed */
 
-/* Accounts whose threads have ended: the newest, and by number the one before it; 0: none. */
+/* List of accounts whose threads have ended: the newest, and for each its predecessor, by number; 0: none. */
 static u32 ended;
 static u32 *ended_before;
 
-/* Of accounts that were given back. */
+/* Sums of the accounts that were freed. */
 static struct pitrace_ptt_dump forgotten;
 
-static void give_back(struct work_struct *unused);
-static DECLARE_WORK(give_back_work, give_back);
+static void ptt_threads_reclaim_accounts(struct work_struct *unused);
+static DECLARE_WORK(reclaim_work, ptt_threads_reclaim_accounts);
 
-static void start_give_back(struct irq_work *unused)
+static void ptt_threads_start_reclaim(struct irq_work *unused)
 {
-	schedule_work(&give_back_work);
+	schedule_work(&reclaim_work);
 }
 
-/* Hooks run under the scheduler's locks: an interrupt starts the work. */
-static DEFINE_IRQ_WORK(give_back_soon, start_give_back);
+/* Hooks run under the scheduler's locks, so an interrupt queues the work. */
+static DEFINE_IRQ_WORK(reclaim_soon, ptt_threads_start_reclaim);
 
 /* ---- for hooks ---- */
 
-/* Interrupts are off: it looks at each word of the bitmap twice, at most, of which there are 16,385 at most. */
-static u32 take_free(void)
+/* Interrupts are off: reads each word of the bitmap at most twice; there are at most 16,385. */
+static u32 ptt_threads_take_free(void)
 {
 	u32 number = READ_ONCE(next_free);
 	u32 rounds = 0;
@@ -62,7 +62,7 @@ static u32 take_free(void)
 	}
 }
 
-struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoch)
+struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, u32 epoch)
 {
 	const u32 tid = task->pid;
 	struct pitrace_ptt_account *account;
@@ -70,10 +70,10 @@ struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoc
 
 	if (tid >= pitrace_ptt_table.tids || READ_ONCE(exhausted))
 		return NULL;
-	number = take_free();
+	number = ptt_threads_take_free();
 	if (!number) {
 		WRITE_ONCE(exhausted, true);
-		irq_work_queue(&give_back_soon);
+		irq_work_queue(&reclaim_soon);
 		return NULL;
 	}
 	account = pitrace_ptt_table.account + number;
@@ -83,13 +83,13 @@ struct pitrace_ptt_account *pitrace_ptt_adopt(struct task_struct *task, u32 epoc
 	account->task = task;
 	account->epoch = epoch;
 	account->saved = PITRACE_PTT_NOT_SAVED;
-	/* Dumps look at it first: pitrace_ptt_next_thread(). */
+	/* Pairs with pitrace_ptt_next_thread(): a dump that sees the tid sees the rest. */
 	smp_store_release(&account->tid, tid);
 	WRITE_ONCE(pitrace_ptt_table.by_tid[tid], number);
 	return account;
 }
 
-/* Closing the handle does the same from another CPU: the one that finds the slot frees it. */
+/* Closing the handle does the same from another CPU: only the one that gets the slot by xchg() frees it. */
 void pitrace_ptt_end_slot(struct pitrace_ptt_account *account)
 {
 	struct pitrace_ptt_bound *bound;
@@ -100,12 +100,12 @@ void pitrace_ptt_end_slot(struct pitrace_ptt_account *account)
 	if (!bound)
 		return;
 	WRITE_ONCE(bound->slot->active, 0);
-	/* After that the slot may be another thread's. */
+	/* After that the slot may belong to another thread. */
 	llist_add(&bound->link, bound->free);
 }
 
-/* Again only where another CPU has done the same meanwhile. */
-static void add_to_ended(u32 number)
+/* Repeats only if another CPU has added an account meanwhile. */
+static void ptt_threads_add_to_ended(u32 number)
 {
 	u32 newest = READ_ONCE(ended);
 
@@ -121,19 +121,19 @@ void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_stru
 	if (account->task != task)
 		return;
 	memcpy(account->name, task->comm, sizeof(account->name));
-	/* Unless its id is another thread's already. */
+	/* Unless another thread has the id already. */
 	cmpxchg(&pitrace_ptt_table.by_tid[account->tid], number, 0);
 	pitrace_ptt_end_slot(account);
 	WRITE_ONCE(account->task, NULL);
-	/* After that the account may be another thread's. */
-	add_to_ended(number);
+	/* After that the account may belong to another thread. */
+	ptt_threads_add_to_ended(number);
 	if (READ_ONCE(exhausted))
-		irq_work_queue(&give_back_soon);
+		irq_work_queue(&reclaim_soon);
 }
 
 /* ---- under the lock ---- */
 
-static void forget(const struct pitrace_ptt_account *account)
+static void ptt_threads_forget(const struct pitrace_ptt_account *account)
 {
 	u32 i;
 
@@ -144,20 +144,20 @@ static void forget(const struct pitrace_ptt_account *account)
 		forgotten.forgotten[i] += account->value[i];
 }
 
-static void give_back(struct work_struct *unused)
+static void ptt_threads_reclaim_accounts(struct work_struct *unused)
 {
 	struct pitrace_ptt_account *account;
 	u32 first = 0, number, next;
 
 	mutex_lock(&pitrace_ptt_lock);
-	if (pitrace_ptt_is_active())
+	if (pitrace_ptt_instance.active)
 		first = xchg(&ended, 0);
 	for (number = first; number; number = next) {
 		account = pitrace_ptt_table.account + number;
 		next = ended_before[number];
-		forget(account);
+		ptt_threads_forget(account);
 		account->tid = 0;
-		/* After that it is another thread's, which may end at once. */
+		/* After that another thread may get it, and may end at once. */
 		smp_mb__before_atomic();
 		clear_bit(number, in_use);
 		cond_resched();
@@ -170,7 +170,7 @@ static void give_back(struct work_struct *unused)
 u32 pitrace_ptt_next_thread(u32 number)
 {
 	for (; (number = find_next_bit(in_use, room, number)) < room; number++) {
-		/* One that was taken and not yet filled has no tid. */
+		/* An account that was taken but is not yet initialised has no tid. */
 		if (smp_load_acquire(&pitrace_ptt_table.account[number].tid))
 			return number;
 	}
@@ -207,7 +207,7 @@ int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
 		return -ENOMEM;
 	}
 	pitrace_ptt_table.tids = pids;
-	/* 0 stands for none; its task is that of nobody. */
+	/* 0 means none; its task is NULL, which equals no task. */
 	set_bit(0, in_use);
 	next_free = 1;
 	ended = 0;
@@ -230,6 +230,6 @@ void pitrace_ptt_threads_free(void)
 
 void pitrace_ptt_threads_exit(void)
 {
-	irq_work_sync(&give_back_soon);
-	cancel_work_sync(&give_back_work);
+	irq_work_sync(&reclaim_soon);
+	cancel_work_sync(&reclaim_work);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AboveIdle: how long each CPU was idle, busy and in interrupts.
+ * AboveIdle, CPU use: how long each CPU was idle, busy and in interrupts.
  *
- * A CPU's account is changed on that CPU only, with interrupts off. Whose time soft interrupts are is
- * told in way_out.h.
+ * A CPU's account is changed on that CPU only, with interrupts off. irq_exit.h defines which softirqs
+ * count as interrupts.
  */
 
 #include <linux/cpu.h>
@@ -18,15 +18,14 @@
 #include <linux/seqlock.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <asm/trace/irq_vectors.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
 
 #include <pitrace/ring_ops.h>
 
-#include "core/plat.h"
+#include "core/irq_vectors.h"
 #include "core/probes.h"
-#include "core/way_out.h"
+#include "core/irq_exit.h"
 #include "sources.h"
 
 enum state {
@@ -38,18 +37,18 @@ enum state {
 
 struct account {
 	seqcount_t sequence;
-	bool open; /* counted, and its CPU online */
-	struct pitrace_way_out out;
+	bool open; /* AboveIdle is on, and the CPU online */
+	struct pitrace_irq_exit irq_exit;
 	enum state state;
-	u64 since; /* the last change */
-	u64 spent[STATES]; /* nanoseconds until then */
+	u64 since; /* time of the last change */
+	u64 spent[STATES]; /* nanoseconds, until since */
 	u64 dispatches;
 	u64 interrupts;
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct account, accounts);
 
-/* Over users, and over starting and stopping. */
+/* Protects users; held while starting and stopping. */
 static DEFINE_MUTEX(ai_lock);
 static unsigned int users;
 
@@ -60,144 +59,147 @@ static enum cpuhp_state hotplug_state;
 
 /* ---- one account, on its CPU and with interrupts off ---- */
 
-static __always_inline enum state state_of(const struct task_struct *task)
+static __always_inline enum state above_idle_state_of(const struct task_struct *task)
 {
 	return is_idle_task(task) ? STATE_IDLE : STATE_BUSY;
 }
 
-static __always_inline void begin_change(struct account *account)
+static __always_inline void above_idle_begin_change(struct account *account)
 {
 	const u64 now = pitrace_clock();
 
 	raw_write_seqcount_begin(&account->sequence);
-	/* The clock may be set back by a few nanoseconds where it is read without its lock. */
+	/* pitrace_clock() reads without a lock, and may go back by a few nanoseconds. */
 	if (likely(now > account->since)) {
 		account->spent[account->state] += now - account->since;
 		account->since = now;
 	}
 }
 
-static __always_inline void end_change(struct account *account, enum state state)
+static __always_inline void above_idle_end_change(struct account *account, enum state state)
 {
 	account->state = state;
 	raw_write_seqcount_end(&account->sequence);
 }
 
-static __always_inline void change(struct account *account, enum state state)
+static __always_inline void above_idle_change(struct account *account, enum state state)
 {
-	begin_change(account);
-	end_change(account, state);
+	above_idle_begin_change(account);
+	above_idle_end_change(account, state);
 }
 
 /* ---- hooks ---- */
 
-static void on_switch(void *data, bool preempt, struct task_struct *previous,
-		      struct task_struct *next, unsigned int previous_state)
+static void above_idle_on_switch(void *data, bool preempt, struct task_struct *previous,
+				 struct task_struct *next, unsigned int previous_state)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
 	if (unlikely(!account->open))
 		return;
-	pitrace_way_out_dispatched(&account->out);
-	begin_change(account);
+	pitrace_irq_exit_switched(&account->irq_exit);
+	above_idle_begin_change(account);
 	account->dispatches++;
-	end_change(account, state_of(next));
+	above_idle_end_change(account, above_idle_state_of(next));
 }
 
-static __always_inline void enter_interrupt(void)
+static __always_inline void above_idle_enter_interrupt(void)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
 	if (unlikely(!account->open))
 		return;
-	begin_change(account);
+	above_idle_begin_change(account);
 	account->interrupts++;
-	end_change(account, STATE_INTERRUPT);
+	above_idle_end_change(account, STATE_INTERRUPT);
 }
 
-static __always_inline void leave_interrupt(void)
+static __always_inline void above_idle_leave_interrupt(void)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
-	if (likely(account->open) && pitrace_way_out_leave(&account->out))
-		change(account, state_of(current));
+	if (likely(account->open) && pitrace_irq_exit_hardirq_done(&account->irq_exit))
+		above_idle_change(account, above_idle_state_of(current));
 }
 
-static void on_vector_entry(void *data, int vector)
+static void above_idle_on_vector_entry(void *data, int vector)
 {
-	enter_interrupt();
+	above_idle_enter_interrupt();
 }
 
-static void on_vector_exit(void *data, int vector)
+static void above_idle_on_vector_exit(void *data, int vector)
 {
-	leave_interrupt();
+	above_idle_leave_interrupt();
 }
 
-static void on_device_entry(void *data, int irq, struct irqaction *action)
+static void above_idle_on_device_entry(void *data, int irq, struct irqaction *action)
 {
-	enter_interrupt();
+	above_idle_enter_interrupt();
 }
 
-static void on_device_exit(void *data, int irq, struct irqaction *action, int result)
+static void above_idle_on_device_exit(void *data, int irq, struct irqaction *action, int result)
 {
-	leave_interrupt();
+	above_idle_leave_interrupt();
 }
 
-static void on_soft_entry(void *data, unsigned int number)
-{
-	struct account *account = this_cpu_ptr(&accounts);
-	unsigned long flags;
-
-	local_irq_save(flags);
-	if (account->open && pitrace_way_out_enter_soft(&account->out))
-		change(account, STATE_INTERRUPT);
-	local_irq_restore(flags);
-}
-
-static void on_soft_exit(void *data, unsigned int number)
+static void above_idle_on_softirq_entry(void *data, unsigned int number)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (account->open && pitrace_way_out_leave_soft(&account->out, number))
-		change(account, state_of(current));
+	if (account->open && pitrace_irq_exit_softirq_begins(&account->irq_exit))
+		above_idle_change(account, STATE_INTERRUPT);
 	local_irq_restore(flags);
 }
 
-/* Soft interrupts last, and the first ones are what is not done without. */
+static void above_idle_on_softirq_exit(void *data, unsigned int number)
+{
+	struct account *account = this_cpu_ptr(&accounts);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (account->open && pitrace_irq_exit_softirq_done(&account->irq_exit, number))
+		above_idle_change(account, above_idle_state_of(current));
+	local_irq_restore(flags);
+}
+
+#define VECTOR_HOOKS(vector)                                              \
+	PITRACE_TRACEPOINT(#vector "_entry", above_idle_on_vector_entry), \
+	PITRACE_TRACEPOINT(#vector "_exit", above_idle_on_vector_exit),
+
+/* The first HOOKS_NEEDED hooks are required; softirq hooks last. */
 static struct pitrace_hook hooks[] = {
-	PITRACE_TRACEPOINT("sched_switch", on_switch),
-	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
-	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
-	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
-	PITRACE_TRACEPOINT("softirq_entry", on_soft_entry),
-	PITRACE_TRACEPOINT("softirq_exit", on_soft_exit),
+	PITRACE_TRACEPOINT("sched_switch", above_idle_on_switch),
+	PITRACE_TRACEPOINT("irq_handler_entry", above_idle_on_device_entry),
+	PITRACE_TRACEPOINT("irq_handler_exit", above_idle_on_device_exit),
+	PITRACE_ARCH_VECTORS(VECTOR_HOOKS)
+	PITRACE_TRACEPOINT("softirq_entry", above_idle_on_softirq_entry),
+	PITRACE_TRACEPOINT("softirq_exit", above_idle_on_softirq_exit),
 };
 
-#define HOOKS_NEEDED 5
-#define HOOKS_SOFT   2
+#define HOOKS_NEEDED  5
+#define HOOKS_SOFTIRQ 2
 
-/* On PREEMPT_RT no soft interrupt runs on the way out, but all in threads. */
+/* On PREEMPT_RT softirqs run in threads, none in irq_exit(). */
 static const unsigned int hook_count =
-	ARRAY_SIZE(hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? HOOKS_SOFT : 0);
+	ARRAY_SIZE(hooks) - (IS_ENABLED(CONFIG_PREEMPT_RT) ? HOOKS_SOFTIRQ : 0);
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused above_idle_check_types(void)
 {
-	check_trace_callback_type_sched_switch(on_switch);
-	check_trace_callback_type_irq_handler_entry(on_device_entry);
-	check_trace_callback_type_irq_handler_exit(on_device_exit);
-	check_trace_callback_type_local_timer_entry(on_vector_entry);
-	check_trace_callback_type_local_timer_exit(on_vector_exit);
-	check_trace_callback_type_softirq_entry(on_soft_entry);
-	check_trace_callback_type_softirq_exit(on_soft_exit);
+	check_trace_callback_type_sched_switch(above_idle_on_switch);
+	check_trace_callback_type_irq_handler_entry(above_idle_on_device_entry);
+	check_trace_callback_type_irq_handler_exit(above_idle_on_device_exit);
+	PITRACE_ARCH_CHECK_VECTORS(above_idle_on_vector_entry, above_idle_on_vector_exit);
+	check_trace_callback_type_softirq_entry(above_idle_on_softirq_entry);
+	check_trace_callback_type_softirq_exit(above_idle_on_softirq_exit);
 }
 
 /* ---- starting and stopping, under the lock ---- */
 
 /* On the CPU itself, with interrupts off. */
-static void open_account(void *unused)
+static void above_idle_open_account(void *unused)
 {
 	struct account *account = this_cpu_ptr(&accounts);
 
@@ -205,39 +207,39 @@ static void open_account(void *unused)
 	memset(account->spent, 0, sizeof(account->spent));
 	account->dispatches = 0;
 	account->interrupts = 0;
-	pitrace_way_out_reset(&account->out);
+	pitrace_irq_exit_reset(&account->irq_exit);
 	account->since = pitrace_clock();
-	account->state = in_hardirq() ? STATE_INTERRUPT : state_of(current);
+	account->state = in_hardirq() ? STATE_INTERRUPT : above_idle_state_of(current);
 	raw_write_seqcount_end(&account->sequence);
 	account->open = true;
 }
 
-static bool hooks_are_in_place(void)
+static bool above_idle_hooks_are_attached(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < HOOKS_NEEDED; i++) {
-		if (!hooks[i].in_place)
+		if (!hooks[i].attached)
 			return false;
 	}
 	return true;
 }
 
-static int start(void)
+static int above_idle_start(void)
 {
 	pitrace_hooks_attach(hooks, hook_count);
-	if (!hooks_are_in_place()) {
+	if (!above_idle_hooks_are_attached()) {
 		pitrace_hooks_detach(hooks, hook_count);
 		return -EOPNOTSUPP;
 	}
 	cpus_read_lock();
 	counting = true;
-	on_each_cpu(open_account, NULL, 1);
+	on_each_cpu(above_idle_open_account, NULL, 1);
 	cpus_read_unlock();
 	return 0;
 }
 
-static void stop(void)
+static void above_idle_stop(void)
 {
 	unsigned int cpu;
 
@@ -249,27 +251,27 @@ static void stop(void)
 	cpus_read_unlock();
 }
 
-static void give_back(struct file *file)
+static void above_idle_drop_user(struct file *file)
 {
 	file->private_data = NULL;
 	if (!--users)
-		stop();
+		above_idle_stop();
 }
 
-/* ---- CPUs that come and go: the time in between is in no account ---- */
+/* ---- CPU hotplug: offline time is not accounted ---- */
 
-static int cpu_online_now(unsigned int cpu)
+static int above_idle_cpu_online_now(unsigned int cpu)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	if (counting)
-		open_account(NULL);
+		above_idle_open_account(NULL);
 	local_irq_restore(flags);
 	return 0;
 }
 
-static int cpu_offline_soon(unsigned int cpu)
+static int above_idle_cpu_offline_soon(unsigned int cpu)
 {
 	unsigned long flags;
 
@@ -286,8 +288,8 @@ int pitrace_ai_init(void)
 
 	for_each_possible_cpu(cpu)
 		seqcount_init(&per_cpu(accounts, cpu).sequence);
-	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ai", cpu_online_now,
-					  cpu_offline_soon);
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:ai",
+					  above_idle_cpu_online_now, above_idle_cpu_offline_soon);
 	if (state < 0)
 		return state;
 	hotplug_state = state;
@@ -299,7 +301,7 @@ void pitrace_ai_exit(void)
 	cpuhp_remove_state_nocalls(hotplug_state);
 }
 
-/* ---- ioctls; an open file that uses it is marked by its private_data ---- */
+/* ---- ioctls; private_data marks an open file that uses AboveIdle ---- */
 
 int pitrace_ai_on(struct file *file)
 {
@@ -310,7 +312,7 @@ int pitrace_ai_on(struct file *file)
 	if (file->private_data)
 		error = -EALREADY;
 	else if (!users)
-		error = start();
+		error = above_idle_start();
 	if (!error) {
 		file->private_data = &users;
 		users++;
@@ -326,7 +328,7 @@ int pitrace_ai_off(struct file *file)
 	if (mutex_lock_killable(&ai_lock))
 		return -EINTR;
 	if (file->private_data)
-		give_back(file);
+		above_idle_drop_user(file);
 	else
 		error = -EINVAL;
 	mutex_unlock(&ai_lock);
@@ -337,12 +339,12 @@ void pitrace_ai_release(struct file *file)
 {
 	mutex_lock(&ai_lock);
 	if (file->private_data)
-		give_back(file);
+		above_idle_drop_user(file);
 	mutex_unlock(&ai_lock);
 }
 
-/* With what the CPU does at this moment. It is not disturbed: one that sleeps goes on sleeping. */
-static void read_account(const struct account *account, struct pitrace_ai *ai)
+/* Includes the CPU's current state until now. Does not interrupt the CPU: one that sleeps continues to sleep. */
+static void above_idle_read_account(const struct account *account, struct pitrace_ai *ai)
 {
 	u64 spent[STATES];
 	unsigned int sequence;
@@ -374,6 +376,6 @@ int pitrace_ai_read(struct file *file, struct pitrace_ai *ai)
 	account = per_cpu_ptr(&accounts, array_index_nospec(ai->cpu, nr_cpu_ids));
 	if (!READ_ONCE(account->open))
 		return -ENXIO;
-	read_account(account, ai);
+	above_idle_read_account(account, ai);
 	return 0;
 }

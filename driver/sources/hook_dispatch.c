@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Dispatches, and what leads to them: wake-ups and migrations. */
+/* Dispatches (context switches), wake-ups and migrations. */
 
 #include <linux/mm_types.h>
 #include <linux/preempt.h>
@@ -12,10 +12,10 @@
 #include "stack/stack.h"
 
 /*
- * As the kernel's own trace tells it: whoever is preempted wants to go on, whatever it was about
- * to become; a thread that waits for a lock of PREEMPT_RT or is frozen waits for no signal.
+ * As in the kernel's own trace event: a preempted thread is runnable, whatever state it has set; a
+ * thread that waits for a lock of PREEMPT_RT or is frozen is uninterruptible.
  */
-static __always_inline u32 state_of(bool preempted, unsigned int state)
+static __always_inline u32 hook_dispatch_state_of(bool preempted, unsigned int state)
 {
 	if (preempted)
 		return PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED;
@@ -37,14 +37,14 @@ static __always_inline u32 state_of(bool preempted, unsigned int state)
 }
 
 /*
- * All of these run under the scheduler's locks, with interrupts off: nothing on the way from here to
- * the ring may wake anybody. Waking the reader is left to an interrupt (reader.c).
+ * All of these run under the scheduler's locks, with interrupts off: no function called from here may
+ * wake a task. An interrupt wakes the reader (reader.c).
  */
-static void on_switch(void *data, bool preempted, struct task_struct *previous,
-		      struct task_struct *next, unsigned int previous_state)
+static void hook_dispatch_on_switch(void *data, bool preempted, struct task_struct *previous,
+				    struct task_struct *next, unsigned int previous_state)
 {
 	struct pitrace_stack stack;
-	/* previous is current still. */
+	/* previous is still current. */
 	const u32 ints = pitrace_stack_collect(&stack, NULL);
 	u32 *behind = NULL;
 	void *place;
@@ -53,18 +53,19 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_DISPATCH_SIZE + 4 * ints, &time);
 	if (likely(place))
 		behind = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
-						 state_of(preempted, previous_state), ints);
+						 hook_dispatch_state_of(preempted, previous_state),
+						 ints);
 	pitrace_stack_finish(behind, &stack, ints);
 	if (likely(place))
 		pitrace_end(PITRACE_BUFFER_TRACE);
 }
 
 /*
- * sched_waking comes before the thread is put into any queue, and so before its dispatch; on this
- * CPU, where who wakes it can be told. With soft interrupts merely disabled nobody is interrupted:
- * in_task() is true then, where in_interrupt() would be as well.
+ * sched_waking fires before the thread is queued, so before its dispatch, and on this CPU, where the
+ * waker is current. A task that has only disabled softirqs is not an interrupt: in_task() is true then,
+ * but in_interrupt() would be true as well.
  */
-static void on_wakeup(void *data, struct task_struct *task)
+static void hook_dispatch_on_wakeup(void *data, struct task_struct *task)
 {
 	const u32 interrupt = in_task() ? 0 : PITRACE_WAKEUP_INTERRUPT;
 	const u32 ints[] = { task->pid, current->pid, task_cpu(task) | interrupt };
@@ -73,8 +74,8 @@ static void on_wakeup(void *data, struct task_struct *task)
 				PITRACE_DISPATCH_WAKEUP, ints, ARRAY_SIZE(ints));
 }
 
-/* Some callers move a thread to where it is. */
-static void on_migrate(void *data, struct task_struct *task, int cpu)
+/* Some callers pass the CPU on which the thread is already. */
+static void hook_dispatch_on_migrate(void *data, struct task_struct *task, int cpu)
 {
 	const u32 ints[] = { task->pid, cpu };
 
@@ -83,21 +84,29 @@ static void on_migrate(void *data, struct task_struct *task, int cpu)
 					PITRACE_DISPATCH_MIGRATE, ints, ARRAY_SIZE(ints));
 }
 
-/* Wake-ups first: of a dispatch that is recorded its wake-up is known. */
+/* Wake-ups first, so that each recorded dispatch has its wake-up recorded. */
 static struct pitrace_hook hooks[] = {
-	{ .name = "sched_waking", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_wakeup },
-	{ .name = "sched_wakeup_new", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_wakeup },
-	{ .name = "sched_migrate_task", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_migrate },
-	{ .name = "sched_switch", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_switch },
+	{ .name = "sched_waking",
+	  .type = PITRACE_HOOK_TRACEPOINT,
+	  .probe = hook_dispatch_on_wakeup },
+	{ .name = "sched_wakeup_new",
+	  .type = PITRACE_HOOK_TRACEPOINT,
+	  .probe = hook_dispatch_on_wakeup },
+	{ .name = "sched_migrate_task",
+	  .type = PITRACE_HOOK_TRACEPOINT,
+	  .probe = hook_dispatch_on_migrate },
+	{ .name = "sched_switch",
+	  .type = PITRACE_HOOK_TRACEPOINT,
+	  .probe = hook_dispatch_on_switch },
 };
 
 const struct pitrace_hook_set pitrace_dispatch_hooks = { hooks, ARRAY_SIZE(hooks) };
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused hook_dispatch_check_types(void)
 {
-	check_trace_callback_type_sched_waking(on_wakeup);
-	check_trace_callback_type_sched_wakeup_new(on_wakeup);
-	check_trace_callback_type_sched_migrate_task(on_migrate);
-	check_trace_callback_type_sched_switch(on_switch);
+	check_trace_callback_type_sched_waking(hook_dispatch_on_wakeup);
+	check_trace_callback_type_sched_wakeup_new(hook_dispatch_on_wakeup);
+	check_trace_callback_type_sched_migrate_task(hook_dispatch_on_migrate);
+	check_trace_callback_type_sched_switch(hook_dispatch_on_switch);
 }

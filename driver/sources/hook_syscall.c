@@ -12,10 +12,10 @@
 #include "sources.h"
 
 /*
- * A number below 0 is none: a tracer forbade the call, or it is sigreturn's exit, which has the
- * registers of what the signal interrupted.
+ * A number below 0 is not a system call: a tracer refused the call, or it is sigreturn's exit, which
+ * has the registers of the code that the signal interrupted.
  */
-static __always_inline u32 minor_of(int number, u32 exit)
+static __always_inline u32 hook_syscall_minor_of(int number, u32 exit)
 {
 	const u32 table = pitrace_arch_syscall_is_32bit() ? PITRACE_SYSCALL_32 : 0;
 
@@ -24,39 +24,40 @@ static __always_inline u32 minor_of(int number, u32 exit)
 	return exit | table | ((u32)number & PITRACE_SYSCALL_NONE);
 }
 
-/* Kernels that let probes of these two sleep leave preemption on. */
-static __always_inline void write(u32 minor, const u32 *ints, u32 count)
+/* Preemption is on in kernels whose probes of these two tracepoints may sleep. */
+static __always_inline void hook_syscall_write(u32 minor, const u32 *ints, u32 count)
 {
 	preempt_disable_notrace();
 	pitrace_write_ints_here(PITRACE_BUFFER_TRACE, PITRACE_MAJOR_SYSCALL, minor, ints, count);
 	preempt_enable_notrace();
 }
 
-static void on_enter(void *data, struct pt_regs *regs, long number)
+static void hook_syscall_on_enter(void *data, struct pt_regs *regs, long number)
 {
 	const u32 ints[] = { current->pid };
 
-	write(minor_of((int)number, 0), ints, ARRAY_SIZE(ints));
+	hook_syscall_write(hook_syscall_minor_of((int)number, 0), ints, ARRAY_SIZE(ints));
 }
 
-static void on_exit(void *data, struct pt_regs *regs, long result)
+static void hook_syscall_on_exit(void *data, struct pt_regs *regs, long result)
 {
 	const u32 ints[] = { current->pid, (u32)result };
 
-	write(minor_of(syscall_get_nr(current, regs), PITRACE_SYSCALL_EXIT), ints,
-	      ARRAY_SIZE(ints));
+	hook_syscall_write(hook_syscall_minor_of(syscall_get_nr(current, regs),
+						 PITRACE_SYSCALL_EXIT),
+			   ints, ARRAY_SIZE(ints));
 }
 
 static struct pitrace_hook hooks[] = {
-	{ .name = "sys_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_exit },
-	{ .name = "sys_enter", .type = PITRACE_HOOK_TRACEPOINT, .probe = on_enter },
+	{ .name = "sys_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = hook_syscall_on_exit },
+	{ .name = "sys_enter", .type = PITRACE_HOOK_TRACEPOINT, .probe = hook_syscall_on_enter },
 };
 
 const struct pitrace_hook_set pitrace_syscall_hooks = { hooks, ARRAY_SIZE(hooks) };
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused hook_syscall_check_types(void)
 {
-	check_trace_callback_type_sys_enter(on_enter);
-	check_trace_callback_type_sys_exit(on_exit);
+	check_trace_callback_type_sys_enter(hook_syscall_on_enter);
+	check_trace_callback_type_sys_exit(hook_syscall_on_exit);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of executable mappings: of all that an address space has, and of a new one.
+ * Records of executable mappings: of all mappings of an address space, and of a new one.
  *
  * The probe that sees a new mapping runs with preemption off, where a path must not be looked up:
  * d_path() may wait for a rename, and on PREEMPT_RT waiting means sleeping. So the probe only notes
- * the address, and the thread writes the record itself on its way back to user mode, before it can
- * run anything there. It looks at the mapping again under the mmap_lock: what is recorded is what
- * is there at that time, and records of one address space are in the order of its changes.
+ * the address, and the thread itself writes the record on its return to user mode, before it can
+ * run any code there. It looks up the mapping again under the mmap_lock: the record describes the
+ * mapping of that time, and records of one address space are in the order of its changes.
  */
 
 #include <linux/bitmap.h>
@@ -32,8 +32,8 @@ struct note {
 };
 
 /*
- * Notes cannot be allocated where they are needed. Threads hold a handful each, during one mmap or
- * exec: this many serve several hundred at once, and one too few is a counted loss.
+ * Notes cannot be allocated where they are needed. A thread holds a few of them, during one mmap or
+ * exec: this number serves several hundred threads at once. If none is free, a lost record is counted.
  */
 #define NOTES 4096
 
@@ -48,16 +48,16 @@ static bool with_anonymous;
 /* ---- one mapping ---- */
 
 /* Mappings of the kernel's own: "[vdso]", "[uprobes]"; NULL for ordinary anonymous memory. */
-static const char *special_name(struct vm_area_struct *vma)
+static const char *maps_special_name(struct vm_area_struct *vma)
 {
 	if (!vma->vm_ops || !vma->vm_ops->name)
 		return NULL;
 	return vma->vm_ops->name(vma);
 }
 
-static const char *name_without_file(struct vm_area_struct *vma, u32 *stamp)
+static const char *maps_name_without_file(struct vm_area_struct *vma, u32 *stamp)
 {
-	const char *name = special_name(vma);
+	const char *name = maps_special_name(vma);
 
 	if (!name) {
 		*stamp = PITRACE_STAMP_ANON;
@@ -68,20 +68,20 @@ static const char *name_without_file(struct vm_area_struct *vma, u32 *stamp)
 	return name;
 }
 
-/* As current's root directory sees it; a file that was deleted has " (deleted)" behind its name. */
-static const char *name_of_file(const struct path *path, char *buffer)
+/* Relative to current's root directory; a deleted file has " (deleted)" after its name. */
+static const char *maps_name_of_file(const struct path *path, char *buffer)
 {
 	const char *name = d_path(path, buffer, PATH_MAX);
 
 	if (!IS_ERR(name) && strlen(name) <= PITRACE_MAX_STRING)
 		return name;
-	/* A name cut short would be another file's. */
+	/* A truncated name could be that of another file. */
 	pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_TOO_LONG);
 	return NULL;
 }
 
 /* The mmap_lock is held. buffer: PATH_MAX bytes. */
-static void write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
+static void maps_write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
 {
 	struct pitrace_module module = {
 		.pid = pid,
@@ -93,19 +93,19 @@ static void write_mapping(u32 pid, struct vm_area_struct *vma, char *buffer)
 	if (vma->vm_file) {
 		const struct path *path = pitrace_file_path(vma->vm_file);
 
-		name = name_of_file(path, buffer);
+		name = maps_name_of_file(path, buffer);
 		module.offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 		module.inode = d_inode(path->dentry)->i_ino;
 	} else {
-		name = name_without_file(vma, &module.stamp);
+		name = maps_name_without_file(vma, &module.stamp);
 	}
 	if (name)
 		pitrace_write_module(&module, name, strlen(name));
 }
 
-/* ---- mappings that go ---- */
+/* ---- unmapping ---- */
 
-static void write_unmap(u32 pid, u64 address, u64 size)
+static void maps_write_unmap(u32 pid, u64 address, u64 size)
 {
 	const u32 ints[] = { pid, address >> 32, (u32)address, size >> 32, (u32)size };
 
@@ -113,10 +113,10 @@ static void write_unmap(u32 pid, u64 address, u64 size)
 			   ARRAY_SIZE(ints));
 }
 
-/* So many mappings are looked at with preemption off; then the rest of the range is recorded as one. */
+/* At most so many mappings are examined, as preemption is off; the rest of the range is one record. */
 #define UNMAPPED_AT_ONCE 256
 
-/* All of the range goes, so that a record of a part in which nothing was executable does no harm. */
+/* The whole range is unmapped, so a record that includes non-executable parts is harmless. */
 void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	VMA_ITERATOR(iterator, mm, start);
@@ -129,11 +129,11 @@ void pitrace_maps_unmapping(struct mm_struct *mm, unsigned long start, unsigned 
 		const unsigned long from = max(start, vma->vm_start);
 
 		if (looked_at++ == UNMAPPED_AT_ONCE)
-			return write_unmap(current->tgid, from, end - from);
+			return maps_write_unmap(current->tgid, from, end - from);
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		if (with_anonymous || !vma_is_anonymous(vma))
-			write_unmap(current->tgid, from, min(end, vma->vm_end) - from);
+			maps_write_unmap(current->tgid, from, min(end, vma->vm_end) - from);
 	}
 }
 
@@ -151,7 +151,7 @@ int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
 		return -ENOMEM;
 	for_each_vma(iterator, vma) {
 		if (vma->vm_flags & VM_EXEC)
-			write_mapping(pid, vma, buffer);
+			maps_write_mapping(pid, vma, buffer);
 	}
 	kfree(buffer);
 	return 0;
@@ -159,7 +159,7 @@ int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
 
 /* ---- new mappings ---- */
 
-static struct note *take_note(void)
+static struct note *maps_take_note(void)
 {
 	unsigned long slot;
 
@@ -171,13 +171,13 @@ static struct note *take_note(void)
 	return &notes[slot];
 }
 
-static void put_note(struct note *note)
+static void maps_put_note(struct note *note)
 {
-	/* All reading of the note is done before another thread can take it. */
+	/* Release: the note has been read before another thread can take it. */
 	clear_bit_unlock(note - notes, notes_taken);
 }
 
-static void write_mapping_at(struct mm_struct *mm, unsigned long address)
+static void maps_write_mapping_at(struct mm_struct *mm, unsigned long address)
 {
 	struct vm_area_struct *vma;
 	char *buffer;
@@ -187,27 +187,27 @@ static void write_mapping_at(struct mm_struct *mm, unsigned long address)
 		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
 		return;
 	}
-	/* Not taken only by a thread that is about to die and will run nothing there. */
+	/* Fails only for a thread that is being killed, which will not run code there. */
 	if (!mmap_read_lock_killable(mm)) {
-		/* By now it may be part of a larger one, or gone. */
+		/* It may have been merged into a larger mapping, or unmapped. */
 		vma = find_vma(mm, address);
 		if (vma && vma->vm_start <= address && (vma->vm_flags & VM_EXEC))
-			write_mapping(current->tgid, vma, buffer);
+			maps_write_mapping(current->tgid, vma, buffer);
 		mmap_read_unlock(mm);
 	}
 	kfree(buffer);
 }
 
-/* Each note holds the module until its thread has come by, however long that takes. */
-static void write_note(struct callback_head *work)
+/* Each note holds a reference to the module until its thread gets here, however long that takes. */
+static void maps_write_note(struct callback_head *work)
 {
 	struct note *note = container_of(work, struct note, work);
 	const unsigned long address = note->address;
 
-	put_note(note);
+	maps_put_note(note);
 	/* An exiting thread has no address space any more. */
 	if (READ_ONCE(active) && current->mm)
-		write_mapping_at(current->mm, address);
+		maps_write_mapping_at(current->mm, address);
 
 	/* pitrace_maps_drain() waits for the end of this section, pitrace_maps_exit() for ours. */
 	rcu_read_lock();
@@ -221,24 +221,24 @@ void pitrace_maps_mapped(unsigned long address)
 {
 	struct note *note;
 
-	/* Kernel threads that borrow an address space do not return to user mode. */
+	/* Kernel threads that use an address space temporarily do not return to user mode. */
 	if (!READ_ONCE(active) || (current->flags & PF_KTHREAD))
 		return;
-	note = take_note();
+	note = maps_take_note();
 	if (!note) {
 		pitrace_write_lost(PITRACE_BUFFER_MTE, PITRACE_LOST_SOURCE);
 		return;
 	}
 	note->address = address;
-	init_task_work(&note->work, write_note);
-	/* The trace is on, so its owner's open file holds the module already. */
+	init_task_work(&note->work, maps_write_note);
+	/* The trace is on, so its owner's open file holds a reference already. */
 	__module_get(THIS_MODULE);
 	atomic_inc(&notes_pending);
-	/* Refused only to a thread that will not return to user mode. */
+	/* Fails only for a thread that will not return to user mode. */
 	if (task_work_add(current, &note->work, TWA_RESUME)) {
 		atomic_dec(&notes_pending);
 		module_put(THIS_MODULE);
-		put_note(note);
+		maps_put_note(note);
 	}
 }
 
@@ -254,8 +254,8 @@ void pitrace_maps_stop(void)
 }
 
 /*
- * So that the module can be unloaded as soon as its device is closed. A thread that a debugger
- * keeps stopped in its mmap call is not waited for: its note keeps the module for so long.
+ * Lets the module be unloaded as soon as its device is closed. Does not wait for a thread that a
+ * debugger keeps stopped in mmap: its note holds the module until it continues.
  */
 void pitrace_maps_drain(void)
 {
@@ -271,7 +271,7 @@ int pitrace_maps_init(void)
 
 void pitrace_maps_exit(void)
 {
-	/* A thread may still be in the last instructions of write_note(), without a reference. */
+	/* A thread may still be in the last instructions of maps_write_note(), without a reference. */
 	synchronize_rcu_tasks();
 	vfree(notes);
 }

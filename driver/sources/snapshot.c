@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a reader must know before the first event: the start-up group, and everything that runs. */
+/* Records that a reader needs before the first event: the start-up group, and all existing tasks. */
 
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -18,7 +18,7 @@
 
 /* ---- the start-up group ---- */
 
-static void write_system(u32 minor, const u32 *ints, u32 count)
+static void snapshot_write_system(u32 minor, const u32 *ints, u32 count)
 {
 	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_SYSTEM, minor, ints, count);
 }
@@ -33,45 +33,45 @@ void pitrace_snapshot_system(u32 rate, u32 interval_id)
 	const u32 time_based[] = { 0, rate, 0 };
 	const u32 event_based[] = { 1, (u32)(period >> 32), (u32)period };
 
-	write_system(PITRACE_SYSTEM_CLOCK, clock, ARRAY_SIZE(clock));
-	write_system(PITRACE_SYSTEM_TIMEBASE, &timebase, 1);
-	write_system(PITRACE_SYSTEM_OS, &os, 1);
-	write_system(PITRACE_SYSTEM_TPROF, period ? event_based : time_based,
-		     ARRAY_SIZE(time_based));
-	write_system(PITRACE_SYSTEM_INTERVAL, &interval_id, 1);
-	write_system(PITRACE_SYSTEM_END, NULL, 0);
+	snapshot_write_system(PITRACE_SYSTEM_CLOCK, clock, ARRAY_SIZE(clock));
+	snapshot_write_system(PITRACE_SYSTEM_TIMEBASE, &timebase, 1);
+	snapshot_write_system(PITRACE_SYSTEM_OS, &os, 1);
+	snapshot_write_system(PITRACE_SYSTEM_TPROF, period ? event_based : time_based,
+			      ARRAY_SIZE(time_based));
+	snapshot_write_system(PITRACE_SYSTEM_INTERVAL, &interval_id, 1);
+	snapshot_write_system(PITRACE_SYSTEM_END, NULL, 0);
 }
 
-/* ---- everything that runs ---- */
+/* ---- existing tasks ---- */
 
-static void write_mte(u32 minor, const u32 *ints, u32 count)
+static void snapshot_write_mte(u32 minor, const u32 *ints, u32 count)
 {
 	pitrace_write_ints(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, count);
 }
 
-static void write_task_name(u32 minor, struct task_struct *task, u32 second)
+static void snapshot_write_task_name(u32 minor, struct task_struct *task, u32 second)
 {
 	const u32 ints[] = { task->tgid, second };
 	char name[TASK_COMM_LEN];
 
-	/* Without its lock: a name that changes right now gets a record of its own as well. */
+	/* Without its lock: a name that changes at this moment also gets its own record. */
 	strscpy(name, task->comm, sizeof(name));
 	pitrace_write_string(PITRACE_BUFFER_MTE, PITRACE_MAJOR_MTE, minor, ints, 2, name,
 			     strlen(name));
 }
 
-static void write_existing_parent(struct task_struct *leader)
+static void snapshot_write_existing_parent(struct task_struct *leader)
 {
 	u32 ints[] = { leader->tgid, 0, PITRACE_PARENT_EXISTING };
 
 	rcu_read_lock();
 	ints[1] = task_tgid_nr(rcu_dereference(leader->real_parent));
 	rcu_read_unlock();
-	write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
+	snapshot_write_mte(PITRACE_MTE_PARENT, ints, ARRAY_SIZE(ints));
 }
 
-/* The leader may have exited while other threads of its process run on. */
-static struct mm_struct *get_process_mm(struct task_struct *leader)
+/* The leader may have exited while other threads of its process continue. */
+static struct mm_struct *snapshot_get_process_mm(struct task_struct *leader)
 {
 	struct mm_struct *mm = get_task_mm(leader);
 	struct task_struct *thread;
@@ -89,17 +89,17 @@ static struct mm_struct *get_process_mm(struct task_struct *leader)
 }
 
 /*
- * A process's locks can be held for as long as a file system likes that one of its threads waits for, such as one of
- * another user's own program. The session's lock is held here, so waiting for them has a bound, for each and for all
- * together; a process that was not waited for any longer is one loss. In jiffies.
+ * A thread may hold its process's locks for any time, while it waits for a file system, which may be a program of another
+ * user. As the session lock is held here, the time to wait for them is limited, per process and in total; for a process
+ * whose locks were not available in time, one lost record is counted. In jiffies.
  */
 #define WAIT_FOR_ONE (HZ / 4)
 #define WAIT_FOR_ALL (2 * HZ)
 
-/* 0, -EAGAIN (counted as a loss) or -EINTR. patience: what is left of WAIT_FOR_ALL. */
-static int wait_for_lock(struct rw_semaphore *lock, unsigned int *patience)
+/* 0, -EAGAIN (a lost record is counted) or -EINTR. budget: remaining part of WAIT_FOR_ALL. */
+static int snapshot_wait_for_lock(struct rw_semaphore *lock, unsigned int *budget)
 {
-	unsigned int left = min_t(unsigned int, WAIT_FOR_ONE, *patience);
+	unsigned int left = min_t(unsigned int, WAIT_FOR_ONE, *budget);
 
 	while (!down_read_trylock(lock)) {
 		if (fatal_signal_pending(current))
@@ -110,14 +110,14 @@ static int wait_for_lock(struct rw_semaphore *lock, unsigned int *patience)
 		}
 		schedule_timeout_killable(1);
 		left--;
-		--*patience;
+		--*budget;
 	}
 	return 0;
 }
 
-static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *patience)
+static int snapshot_describe_locked(u32 pid, struct mm_struct *mm, unsigned int *budget)
 {
-	int error = wait_for_lock(&mm->mmap_lock, patience);
+	int error = snapshot_wait_for_lock(&mm->mmap_lock, budget);
 
 	if (error)
 		return error;
@@ -131,48 +131,50 @@ static int describe_locked(u32 pid, struct mm_struct *mm, unsigned int *patience
  * CREATE record: the mappings written here belong either all to the image before that or all to
  * the one after.
  */
-static int describe_mappings(struct task_struct *leader, unsigned int *patience)
+static int snapshot_describe_mappings(struct task_struct *leader, unsigned int *budget)
 {
 	struct mm_struct *mm;
 	int error;
 
 	if (leader->flags & PF_KTHREAD)
 		return 0;
-	error = wait_for_lock(&leader->signal->exec_update_lock, patience);
+	error = snapshot_wait_for_lock(&leader->signal->exec_update_lock, budget);
 	if (error)
 		return error == -EAGAIN ? 0 : error;
-	mm = get_process_mm(leader);
+	mm = snapshot_get_process_mm(leader);
 	if (mm) {
-		error = describe_locked(leader->tgid, mm, patience);
-		/* The last reference may be ours; tearing down must not wait under the lock. */
+		error = snapshot_describe_locked(leader->tgid, mm, budget);
+		/* This may be the last reference; the teardown must not wait under the lock. */
 		mmput_async(mm);
 	}
 	up_read(&leader->signal->exec_update_lock);
 	return error == -EAGAIN ? 0 : error;
 }
 
-static int describe_process(struct task_struct *leader, unsigned int *patience)
+static int snapshot_describe_process(struct task_struct *leader, unsigned int *budget)
 {
-	write_existing_parent(leader);
-	pitrace_mte_inner(leader);
-	write_task_name(PITRACE_MTE_NAME, leader,
-			pitrace_arch_task_is_32bit(leader) ? PITRACE_NAME_32 : PITRACE_NAME_64);
-	return describe_mappings(leader, patience);
+	snapshot_write_existing_parent(leader);
+	pitrace_mte_namespace_ids(leader);
+	snapshot_write_task_name(PITRACE_MTE_NAME, leader,
+				 pitrace_arch_task_is_32bit(leader) ? PITRACE_NAME_32 :
+								      PITRACE_NAME_64);
+	return snapshot_describe_mappings(leader, budget);
 }
 
-static void describe_thread(struct task_struct *thread, enum pitrace_snapshot when)
+static void snapshot_describe_thread(struct task_struct *thread, enum pitrace_snapshot when)
 {
 	const u32 ints[] = { thread->tgid, thread->pid };
 
 	if (when == PITRACE_SNAPSHOT_START)
-		write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
-	pitrace_mte_inner(thread);
-	write_task_name(PITRACE_MTE_THREAD_NAME, thread, thread->pid);
+		snapshot_write_mte(PITRACE_MTE_CREATE_THREAD, ints, ARRAY_SIZE(ints));
+	pitrace_mte_namespace_ids(thread);
+	snapshot_write_task_name(PITRACE_MTE_THREAD_NAME, thread, thread->pid);
 }
 
-/* Those not in known. How many they were, or -EINTR, -ENOMEM. */
-static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_tasks *known,
-			enum pitrace_snapshot when, unsigned int *patience)
+/* Describes the tasks that are not in known. Returns their number, or -EINTR, -ENOMEM. */
+static int snapshot_describe_new(const struct pitrace_tasks *tasks,
+				 const struct pitrace_tasks *known, enum pitrace_snapshot when,
+				 unsigned int *budget)
 {
 	unsigned int i;
 	int described = 0;
@@ -185,9 +187,9 @@ static int describe_new(const struct pitrace_tasks *tasks, const struct pitrace_
 			continue;
 		described++;
 		if (thread_group_leader(task))
-			error = describe_process(task, patience);
+			error = snapshot_describe_process(task, budget);
 		else
-			describe_thread(task, when);
+			snapshot_describe_thread(task, when);
 		cond_resched();
 	}
 	return error ?: described;
@@ -201,26 +203,26 @@ void pitrace_snapshot_kernel(void)
 }
 
 /*
- * A child whose fork was recorded before its parent was described here has copied mappings that a
- * reader does not know yet. It is found in the next round, and described in full. A round finds
- * only children of what the round before had still to describe, so they run out; a machine that
- * forks faster than it can be described is left with its fork records.
+ * If a child's fork was recorded before its parent was described here, it has copies of mappings that
+ * a reader does not know yet. The next round finds it and describes it completely. A round finds only
+ * children of tasks that the previous round described, so the rounds end; if tasks fork faster than
+ * they can be described, only their fork records remain.
  */
 #define ROUNDS 8
 
 int pitrace_snapshot_tasks(enum pitrace_snapshot when)
 {
 	struct pitrace_tasks known = {}, tasks;
-	unsigned int patience = WAIT_FOR_ALL;
+	unsigned int budget = WAIT_FOR_ALL;
 	int round, found = 1;
 
 	for (round = 0; round < ROUNDS && found > 0; round++) {
 		found = pitrace_tasks_collect(&tasks);
 		if (found)
 			break;
-		found = describe_new(&tasks, &known, when, &patience);
+		found = snapshot_describe_new(&tasks, &known, when, &budget);
 		pitrace_tasks_sort(&tasks);
-		/* Whatever was known and still lives is in tasks too. */
+		/* Known tasks that are still alive are in tasks too. */
 		pitrace_tasks_release(&known);
 		known = tasks;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The record of a tick, of a timer or of a counter. */
+/* The record of a tick (sample), of the timer or of a counter. */
 #ifndef PITRACE_TICK_H
 #define PITRACE_TICK_H
 
@@ -11,7 +11,7 @@
 
 /*
  * In any context, NMIs included, with preemption off. Returns the time of the tick. Without the
- * registers of what was interrupted there is nothing to tell; the tick counts as lost by its source.
+ * interrupted registers there is nothing to record; the tick is counted as lost by its source.
  */
 static __always_inline u64 pitrace_record_tick(struct pt_regs *regs)
 {

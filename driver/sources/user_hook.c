@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records that programs write themselves, and the page that tells them which are wanted. */
+/* User hooks: records that programs write themselves, and the page that shows which majors are enabled. */
 
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -16,11 +16,11 @@
 
 static_assert(PAGE_SIZE == PITRACE_HOOK_PAGE_BYTES);
 
-/* Most are shorter and need no memory but the stack. */
+/* Most records are shorter, and fit on the stack. */
 #define SHORT_BYTES 256
 
 static struct page *page;
-static struct pitrace_hook_page *published; /* what page holds */
+static struct pitrace_hook_page *published; /* contents of page */
 
 int pitrace_user_hook_init(void)
 {
@@ -31,7 +31,7 @@ int pitrace_user_hook_init(void)
 	return 0;
 }
 
-/* A mapping of the page holds the module, so there is none any more. */
+/* A mapping of the page holds the module, so there is no mapping any more. */
 void pitrace_user_hook_exit(void)
 {
 	__free_page(page);
@@ -57,8 +57,8 @@ int pitrace_user_hook_mmap(struct vm_area_struct *vma)
 	return error ?: vm_map_pages_zero(vma, &page, 1);
 }
 
-/* The record is whole and nobody else's. */
-static int store(const struct pitrace_record *record, u32 length)
+/* The record is complete, and no other thread can change it. */
+static int user_hook_store(const struct pitrace_record *record, u32 length)
 {
 	struct pitrace_record *place;
 	int error = 0;
@@ -77,8 +77,8 @@ static int store(const struct pitrace_record *record, u32 length)
 	return error;
 }
 
-/* Copies what the header, which is here already, says that follows it, and checks the whole. */
-static int fetch(struct pitrace_record *record, const void __user *user, u32 length)
+/* Copies the rest of the record, whose header is here already, and checks it. */
+static int user_hook_fetch(struct pitrace_record *record, const void __user *user, u32 length)
 {
 	const u32 header = sizeof(*record);
 	int error;
@@ -91,7 +91,8 @@ static int fetch(struct pitrace_record *record, const void __user *user, u32 len
 	return error;
 }
 
-static int store_long(const struct pitrace_record *header, const void __user *user, u32 length)
+static int user_hook_store_long(const struct pitrace_record *header, const void __user *user,
+				u32 length)
 {
 	struct pitrace_record *record = kmalloc(length, GFP_KERNEL | __GFP_NOWARN);
 	int error;
@@ -99,16 +100,16 @@ static int store_long(const struct pitrace_record *header, const void __user *us
 	if (!record)
 		return -ENOMEM;
 	*record = *header;
-	error = fetch(record, user, length);
+	error = user_hook_fetch(record, user, length);
 	if (!error)
-		error = store(record, length);
+		error = user_hook_store(record, length);
 	kfree(record);
 	return error;
 }
 
 /*
- * All that touches user memory, and may fault or sleep, is done before a place is reserved. The
- * page is asked for the major although the program should have done so: it may not have.
+ * User memory is read, which may fault or sleep, before space is reserved in the ring. The page is
+ * checked for the major although programs should have checked it, as they may not have.
  */
 int pitrace_user_hook(const void __user *user)
 {
@@ -133,7 +134,7 @@ int pitrace_user_hook(const void __user *user)
 	if (!READ_ONCE(published->enabled[major]))
 		return 0;
 	if (length > sizeof(record))
-		return store_long(&record.header, user, length);
-	error = fetch(&record.header, user, length);
-	return error ? error : store(&record.header, length);
+		return user_hook_store_long(&record.header, user, length);
+	error = user_hook_fetch(&record.header, user, length);
+	return error ? error : user_hook_store(&record.header, length);
 }

@@ -6,8 +6,11 @@
  * fixed width and naturally aligned, holes are named reserved and must be zero.
  *
  * Definitions come from "Performance Inspector Tools with Instruction Tracing and Per-Thread /
- * Function Profiling" (Linux Symposium 2008), section 2 and Figure 1, and from the numbers the
- * original tools published; what is our own addition says so.
+ * Function Profiling" (Linux Symposium 2008), section 2 and Figure 1, and from the numbers that
+ * Performance Inspector published. Additions of this project are marked "our addition".
+ *
+ * Performance Inspector's words: a tick is a sample, a dispatch a context switch; a major is an
+ * event class, a minor an event id; MTE records are process and mapping metadata.
  */
 #ifndef PITRACE_ABI_H
 #define PITRACE_ABI_H
@@ -52,27 +55,27 @@ struct pitrace_record {
 
 /* ---- majors --------------------------------------------------------------------------------
  * 1 to 254 can be enabled and disabled one by one. The time and the start-up group are written
- * whatever is enabled: without them the others cannot be read.
+ * whatever is enabled: the other records cannot be read without them.
  */
 #define PITRACE_MAJOR_ALL	0x00 /* in enable and disable: every major */
 #define PITRACE_MAJOR_EXCEPTION 0x03
 #define PITRACE_MAJOR_INTERRUPT 0x04
 #define PITRACE_MAJOR_SYSCALL	0x05
 #define PITRACE_MAJOR_TIME	0x08 /* the high half of the time changed */
-#define PITRACE_MAJOR_TPROF	0x10 /* a tick */
+#define PITRACE_MAJOR_TPROF	0x10 /* a tick (sample) */
 #define PITRACE_MAJOR_SYSTEM	0x11 /* start-up information */
-#define PITRACE_MAJOR_DISPATCH	0x12 /* which thread runs; wake-ups and migrations */
-#define PITRACE_MAJOR_SWITCH	0x13 /* a dispatch that tells both threads and their stacks */
+#define PITRACE_MAJOR_DISPATCH	0x12 /* context switches, wake-ups and migrations */
+#define PITRACE_MAJOR_SWITCH	0x13 /* a context switch, with both threads and their user stack pointers */
 #define PITRACE_MAJOR_MTE	0x19 /* module table entry: names of code and processes */
 #define PITRACE_MAJOR_BRANCH_KERNEL 0x20 /* ITrace: a taken branch of kernel code */
 #define PITRACE_MAJOR_BRANCH_USER 0x21 /* ITrace: of user code */
 #define PITRACE_MAJOR_CUT_KERNEL  0x28 /* ITrace: an exception or interrupt cuts a flow */
 #define PITRACE_MAJOR_CUT_USER	  0x29
-#define PITRACE_MAJOR_ITRACE_GAP  0x2b /* ITrace, our addition: what was not followed */
-#define PITRACE_MAJOR_ITRACE_THREAD 0x2c /* ITrace: whose records follow in this stream */
+#define PITRACE_MAJOR_ITRACE_GAP  0x2b /* ITrace, our addition: instructions that were not followed */
+#define PITRACE_MAJOR_ITRACE_THREAD 0x2c /* ITrace: the thread of the following records in this stream */
 #define PITRACE_MAJOR_ITRACE_START 0x2e
 #define PITRACE_MAJOR_ITRACE_STOP 0x2f
-#define PITRACE_MAJOR_TIME_FAKE	0xa8 /* as TIME, put before what is left of a ring (wrap-around) */
+#define PITRACE_MAJOR_TIME_FAKE	0xa8 /* as TIME, put before the remaining records of a ring (wrap-around) */
 #define PITRACE_MAJOR_MAX	0xfe
 #define PITRACE_MAJOR_TPROF_SET 0xff /* in enable and disable: TPROF and MTE */
 
@@ -80,63 +83,64 @@ struct pitrace_record {
 #define PITRACE_TIME_HIGH 0x01
 
 /* PITRACE_MAJOR_TPROF: minor is PITRACE_TPROF_BASE + privilege level; ints pid, tid, address
- * high, address low, and, our addition, the stack behind the address (PITRACE_STACK_*) where it was
- * asked for. pid is the process (thread group), both in the initial pid namespace.
+ * high, address low, and, our addition, the stack (PITRACE_STACK_*) where it was requested. pid is the
+ * process (thread group), both in the initial pid namespace.
  */
 #define PITRACE_TPROF_BASE	0x20
 #define PITRACE_TPROF_KERNEL	0x20
 #define PITRACE_TPROF_USER	0x23
 #define PITRACE_TPROF_LEVEL_MASK 0x0f
 
-/* Stacks, our addition: at the end of a TPROF or DISPATCH record, or not there at all. One int,
- * then two ints a frame, high half first: the kernel's frames, then the user's, each from the
- * innermost. Of a record that has an address the stack begins behind that: with its caller. Where
- * the address is the kernel's, the first user frame is where the thread entered the kernel.
+/* Stacks, our addition: optional, at the end of a TPROF or DISPATCH record. One int, then two ints
+ * per frame, high half first: the kernel's frames, then the user's, both innermost first. In a
+ * record with an address the stack begins with the caller of that address. If the address is in
+ * the kernel, the first user frame is where the thread entered the kernel.
  *
  * Frames are return addresses: they point behind the call.
  */
 #define PITRACE_STACK_KERNEL_FRAMES(word) ((word) & 0xff)
 #define PITRACE_STACK_USER_FRAMES(word) ((word) >> 8 & 0xff)
-#define PITRACE_STACK_KERNEL_BROKEN 0x00010000 /* the kernel's unwinder did not come to the end */
-#define PITRACE_STACK_USER_BROKEN   0x00020000 /* a frame pointer that leads nowhere */
-#define PITRACE_STACK_KERNEL_CUT    0x00040000 /* deeper than was asked for */
+#define PITRACE_STACK_KERNEL_BROKEN 0x00010000 /* the kernel's unwinder did not reach the end */
+#define PITRACE_STACK_USER_BROKEN   0x00020000 /* invalid frame pointer */
+#define PITRACE_STACK_KERNEL_CUT    0x00040000 /* deeper than requested */
 #define PITRACE_STACK_USER_CUT	    0x00080000
 #define PITRACE_STACK_DEPTH_MAX	    127	       /* frames, of the kernel and of the user each */
 #define PITRACE_STACK_DEPTH_DEFAULT 64
 
-/* PITRACE_MAJOR_DISPATCH: minor is the pid (process) of the thread that runs from now on; ints its
- * tid, and PITRACE_STATE_* of the thread before it; then, our addition, the stack of that one. Pid
- * and tid are 0 for the idle task. Minors from bit 31 on are our additions:
+/* PITRACE_MAJOR_DISPATCH, a context switch: minor is the pid (process) of the next thread; ints are
+ * the next thread's tid and the PITRACE_STATE_* of the previous one; then, our addition, the stack
+ * of the previous thread. Pid and tid are 0 for the idle task. Minors from bit 31 on are our
+ * additions:
  *
- * WAKEUP: tid of who is woken, tid of who runs here and so wakes it (whatever an interrupt wakes is
- * woken by who was interrupted), the CPU on which it is, with PITRACE_WAKEUP_INTERRUPT. Before the
- * dispatch that it causes; a MIGRATE between the two tells another CPU.
- * MIGRATE: tid, the CPU to which it goes.
+ * WAKEUP: wakee tid, waker tid (the current thread; for a wake-up by an interrupt the interrupted
+ * one), CPU of the wakee, with PITRACE_WAKEUP_INTERRUPT. It precedes the dispatch that it causes;
+ * a MIGRATE between the two changes the CPU.
+ * MIGRATE: tid, destination CPU.
  */
 #define PITRACE_DISPATCH_WAKEUP	 0x80000001u
 #define PITRACE_DISPATCH_MIGRATE 0x80000002u
 #define PITRACE_WAKEUP_INTERRUPT 0x80000000u /* in the CPU: woken by an interrupt */
 
-#define PITRACE_STATE_RUNNABLE	      0 /* it wants to go on */
-#define PITRACE_STATE_SLEEPING	      1 /* and a signal wakes it */
+#define PITRACE_STATE_RUNNABLE	      0 /* waits for a CPU */
+#define PITRACE_STATE_SLEEPING	      1 /* a signal wakes it */
 #define PITRACE_STATE_UNINTERRUPTIBLE 2
 #define PITRACE_STATE_STOPPED	      3 /* by a signal or a tracer */
 #define PITRACE_STATE_DEAD	      4
 #define PITRACE_STATE_PARKED	      5
 #define PITRACE_STATE_IDLE	      6 /* a kernel thread without work */
 #define PITRACE_STATE_OTHER	      7
-#define PITRACE_STATE_BLOCKED	      8 /* one of the above but the first: perf does not tell which */
-#define PITRACE_STATE_PREEMPTED	      0x100 /* with RUNNABLE: not of its own accord */
+#define PITRACE_STATE_BLOCKED	      8 /* one of the above except RUNNABLE: perf does not report which */
+#define PITRACE_STATE_PREEMPTED	      0x100 /* with RUNNABLE: switched out involuntarily */
 
-/* PITRACE_MAJOR_SWITCH: minor 1; ints pid, tid, stack high, stack low of the thread that ran, then
- * of the one that will; stack is the user's stack pointer, 0 for a thread of the kernel.
+/* PITRACE_MAJOR_SWITCH: minor 1; ints pid, tid, stack high, stack low of the previous thread, then
+ * of the next; stack is the user-mode stack pointer, 0 for a kernel thread.
  */
 #define PITRACE_SWITCH_BOTH 1
 
-/* PITRACE_MAJOR_INTERRUPT: ints the number (with bit 31 at the exit), and how many of its minor this
- * CPU has entered since ON; an exit has the count of its entry. The number is the kernel's IRQ, or
- * PITRACE_INTERRUPT_VECTOR and the vector of one of the processor's own (timer, inter-processor
- * ...); of a soft interrupt, our addition, the number in /proc/softirqs' order.
+/* PITRACE_MAJOR_INTERRUPT: ints are the number (with bit 31 at the exit), and how many interrupts of
+ * this minor the CPU has entered since ON; an exit has the count of its entry. The number is the
+ * kernel's IRQ number, or PITRACE_INTERRUPT_VECTOR plus the vector for one of the processor's own
+ * (timer, inter-processor ...); for a softirq, our addition, its index in /proc/softirqs.
  */
 #define PITRACE_INTERRUPT_ENTRY	     0x00000001u
 #define PITRACE_INTERRUPT_EXIT	     0x80000000u
@@ -145,62 +149,63 @@ struct pitrace_record {
 #define PITRACE_INTERRUPT_VECTOR     0x00010000u
 #define PITRACE_INTERRUPT_NUMBER_EXIT 0x80000000u
 
-/* PITRACE_MAJOR_SYSCALL: minor is the number, with PITRACE_SYSCALL_32 for one of the 32-bit table;
- * int tid. At the exit with PITRACE_SYSCALL_EXIT, and a second int: the low half of the result.
+/* PITRACE_MAJOR_SYSCALL: minor is the number, with PITRACE_SYSCALL_32 if it is from the 32-bit
+ * table; int tid. An exit has PITRACE_SYSCALL_EXIT, and a second int: the low half of the result.
  */
 #define PITRACE_SYSCALL_32   0x40000000u
 #define PITRACE_SYSCALL_EXIT 0x80000000u
 #define PITRACE_SYSCALL_NONE 0x3fffffffu /* as a number: sigreturn's exit; forbidden by a tracer */
 
 /* PITRACE_MAJOR_EXCEPTION: minor is the vector; ints tid, error code, address of the instruction,
- * high and low, and for a page fault the address that was wanted, high and low.
+ * high and low, and for a page fault the accessed address, high and low.
  */
 #define PITRACE_EXCEPTION_PAGE_FAULT 14
 
-/* ---- ITrace: the instructions of threads, as the branches that they took ----------------------
- * A flow is what one thread executes. It begins with a START or a GAP, which tell its address; each
- * BRANCH ends a block that began there or where the BRANCH before it went. Counts are of instructions
- * that were executed since the last of these records of the thread, the branch itself included; an
- * iteration of a REP is one. They are there where ITrace was installed with PITRACE_ITRACE_COUNT, else 0 or missing.
+/* ---- ITrace, the branch trace: the instructions of threads, as the branches that they took -----
+ * A flow is the sequence of instructions of one thread. It begins with a START or a GAP, which contain
+ * its address; each BRANCH ends a block that began there or at the target of the BRANCH before it.
+ * A count is the number of instructions executed since the thread's previous record of these kinds, the
+ * branch itself included; each iteration of a REP counts. Without PITRACE_ITRACE_COUNT counts are 0 or
+ * missing.
  *
- * Records of one CPU are those of the thread that the THREAD record before them names; a thread
- * may go on on another CPU, and the time orders its records. Records before a stream's first THREAD
- * belong to nobody known.
+ * Records of one CPU belong to the thread that the THREAD record before them names; a thread
+ * may continue on another CPU, and the time orders its records. The thread of records before a
+ * stream's first THREAD is unknown.
  *
  * BRANCH: minor is the low half of the branch's own address; ints its high half, the target's low and
- * high half, and the count where there are any (paper, 2.1). The major tells the ring of the branch: a
- * system call is a branch of user code to the kernel's entry, a return from the kernel one of kernel code.
- * CUT: minor the vector, with bit 31 when what it cut goes on, or PITRACE_CUT_*; ints the count, and the low and high
- * half of the address of the instruction that is not executed. The flow goes on with a GAP.
- * GAP: minor PITRACE_GAP_*; ints the count before it, how many instructions are missing (0: not
- * known), nanoseconds, and the low and high half of the address at which the flow goes on.
+ * high half, and the count if there are counts (Symposium paper, 2.1). The major is the privilege level
+ * at the branch: a system call is a branch of user code, a return from the kernel one of kernel code.
+ * CUT: minor is the vector, with bit 31 when the cut flow resumes, or PITRACE_CUT_*; ints the count, and the low and
+ * high half of the address of the instruction that is not executed. The flow continues with a GAP.
+ * GAP: minor PITRACE_GAP_*; ints the count before it, the number of missing instructions (0:
+ * unknown), nanoseconds, and the low and high half of the address at which the flow continues.
  * THREAD: minor the tid; ints 0 and, our addition, the pid (process).
- * START: ints pid, tid, twice (as the original: of who runs and of who is traced), PITRACE_ITRACE_* flags of the
- * installation, and, our addition, the low and high half of the flow's first address.
- * STOP: minor PITRACE_STOP_*; ints the CPU, how many BRANCH records it has written since ON, and, our
- * addition, tid, count, and the low and high half of the address of the instruction that was next.
+ * START: ints pid, tid, twice (as in Performance Inspector: running and traced thread), PITRACE_ITRACE_* flags of
+ * the installation, and, our addition, the low and high half of the flow's first address.
+ * STOP: minor PITRACE_STOP_*; ints the CPU, the number of its BRANCH records since ON, and, our
+ * addition, tid, count, and the low and high half of the address of the next instruction.
  */
 #define PITRACE_CUT_RESUMED 0x80000000u
-#define PITRACE_CUT_DEVICE  0x40000000u /* the rest is no vector, but a device's interrupt line */
-#define PITRACE_CUT_SIGNAL  0x20000000u /* ... but the signal that was found behind what cut it */
+#define PITRACE_CUT_DEVICE  0x40000000u /* the rest is a device's IRQ number, not a vector */
+#define PITRACE_CUT_SIGNAL  0x20000000u /* ... or the signal whose delivery cut the flow */
 #define PITRACE_CUT_NUMBER  0x1fffffffu
 
-#define PITRACE_GAP_ENTRY     1 /* the way into the kernel, until it can be followed */
-#define PITRACE_GAP_UNTRACED  2 /* kernel or user code that was not asked for */
-#define PITRACE_GAP_EXCEPTION 3 /* the way into an exception's handler */
-#define PITRACE_GAP_SIGNAL    4 /* the way to a signal's delivery */
-#define PITRACE_GAP_SWITCH    5 /* another thread had the processor */
+#define PITRACE_GAP_ENTRY     1 /* kernel entry code, until it can be followed */
+#define PITRACE_GAP_UNTRACED  2 /* kernel or user code that was not requested */
+#define PITRACE_GAP_EXCEPTION 3 /* entry code of an exception handler */
+#define PITRACE_GAP_SIGNAL    4 /* kernel code that delivers a signal */
+#define PITRACE_GAP_SWITCH    5 /* another thread ran */
 #define PITRACE_GAP_LIMIT     6 /* too long with preemption or interrupts off, or too slow, to be stepped */
 #define PITRACE_GAP_ROOM      7 /* the buffer was full (continuous mode) */
 #define PITRACE_GAP_DIVERTED  8 /* the kernel sent the thread elsewhere; flags loaded without the trap flag */
-#define PITRACE_GAP_PROBE     9 /* an instruction that a breakpoint of the kernel stands for */
+#define PITRACE_GAP_PROBE     9 /* an instruction that a breakpoint of the kernel replaces */
 #define PITRACE_GAP_INTERRUPT 10 /* an interrupt's handler */
 
-#define PITRACE_STOP_OFF      1 /* ITraceOff, or off for all */
+#define PITRACE_STOP_OFF      1 /* ITraceOff(), or off for all */
 #define PITRACE_STOP_EXIT     2 /* the thread ended */
-#define PITRACE_STOP_FULL     3 /* not written by the module, which had no room for it */
+#define PITRACE_STOP_FULL     3 /* the buffer is full; the module does not write it, as it does not fit */
 #define PITRACE_STOP_DEBUGGER 4 /* a debugger has taken the thread */
-#define PITRACE_STOP_RIGHTS   5 /* exec or other credentials: who traces may not debug the thread any more */
+#define PITRACE_STOP_RIGHTS   5 /* exec or new credentials: the tracing user may no longer debug the thread */
 
 /* PITRACE_MAJOR_SYSTEM */
 #define PITRACE_SYSTEM_INTERVAL 0xb2 /* trace interval id */
@@ -212,8 +217,8 @@ struct pitrace_record {
 				      * a tick high, low */
 #define PITRACE_SYSTEM_OS	0xbe /* PITRACE_OS_LINUX */
 #define PITRACE_OS_LINUX	0x2000
-/* Our addition: records of this stream lost so far, as two ints, high and low. Stands before the
- * first record that came after a loss: the loss lies between it and the record before it.
+/* Our addition: records of this stream lost so far, as two ints, high and low. Written before the
+ * first record after a loss: the loss happened between that record and the one before it.
  */
 #define PITRACE_SYSTEM_LOST	0xc1
 
@@ -224,8 +229,8 @@ struct pitrace_record {
 #define PITRACE_MTE_JITTED	0x41 /* a user hook: see PITRACE_JITTED_* */
 #define PITRACE_MTE_JAVA_THREAD 0x42 /* a user hook: see PITRACE_JAVA_THREAD_* */
 #define PITRACE_MTE_PARENT	0x63 /* pid, parent pid, PITRACE_PARENT_*[, tid that forked] */
-#define PITRACE_MTE_CREATE	0x64 /* pid: a new image begins (exec); what was mapped is gone */
-#define PITRACE_MTE_KILL	0x65 /* pid: exits; ticks may follow, reuse of the pid ends it */
+#define PITRACE_MTE_CREATE	0x64 /* pid: exec, a new image; earlier mappings are gone */
+#define PITRACE_MTE_KILL	0x65 /* pid: exits; ticks may follow, until the pid is reused */
 #define PITRACE_MTE_CREATE_THREAD 0x66 /* pid, tid[, tid of its creator] */
 #define PITRACE_MTE_KILL_THREAD 0x67 /* pid, tid */
 #define PITRACE_MTE_INNER	0x68 /* our addition: see PITRACE_INNER_* */
@@ -238,28 +243,28 @@ struct pitrace_record {
 #define PITRACE_PARENT_CLONE	0x100 /* the child shares the parent's address space */
 #define PITRACE_PARENT_EXISTING 0x200 /* our addition: ran before the trace; only names the parent */
 
-/* The last int of PARENT and CREATE_THREAD is our addition: the thread whose name the new process
- * or thread begins with. It is missing where nobody saw the beginning.
+/* The last int of PARENT and CREATE_THREAD is our addition: the thread from which the new process
+ * or thread inherits its name. It is missing if the start was not observed.
  *
- * UNMAP is for reports only: nothing is named by it, it is not written by every source or kernel,
- * nor for what ends otherwise (exit, exec, a mapping put over another, which is a MODULE record).
+ * UNMAP is for reports only: symbols are not resolved by it. Not every source or kernel writes it,
+ * and no source for mappings that end otherwise (exit, exec, a mapping over another, a MODULE record).
  */
 
-/* PITRACE_MTE_INNER: a task of a pid namespace other than the one that all other records count in:
- * the ids it has there. Written at its start, after its PARENT or CREATE_THREAD, and when the trace
- * starts. Inner ids are 0 where they could not be found out.
+/* PITRACE_MTE_INNER: the ids (NStgid, NSpid) of a task in its own pid namespace, if that is not the
+ * one whose ids all other records contain. Written at the task's start, after its PARENT or
+ * CREATE_THREAD, and when the trace starts. The ids are 0 if they are unknown.
  */
 #define PITRACE_INNER_PID	0
 #define PITRACE_INNER_TID	1
 #define PITRACE_INNER_PID_INSIDE 2
 #define PITRACE_INNER_TID_INSIDE 3
-#define PITRACE_INNER_NAMESPACE 4 /* inode number, as in /proc/PID/ns/pid; 0: not known */
+#define PITRACE_INNER_NAMESPACE 4 /* inode number, as in /proc/PID/ns/pid; 0: unknown */
 #define PITRACE_INNER_INTS	5
 
 /* PITRACE_MTE_JITTED, PITRACE_MTE_JAVA_THREAD / name: JProf, in the traced process, has written a
- * record with this time into its log of generated code or of threads. They stand among the trace
- * records and name nothing: the logs do. The pid is filled in by who stores the record, so that it
- * is the caller's; the tid is what the caller's own pid namespace knows it by.
+ * record with this time into its log of JIT-compiled code or of threads. They are trace records
+ * without names: the logs contain those. The module or recorder that stores the record fills in the
+ * caller's pid; the tid is that of the caller's pid namespace.
  */
 #define PITRACE_JITTED_INTERVAL 0
 #define PITRACE_JITTED_PID	1
@@ -278,8 +283,8 @@ struct pitrace_record {
 #define PITRACE_JAVA_THREAD_START    0
 #define PITRACE_JAVA_THREAD_END	     1
 
-/* PITRACE_MTE_MODULE: the ints by position. The last five are our addition; the offset into the
- * file is what a segment is found by, the inode tells whether the file is still the one mapped.
+/* PITRACE_MTE_MODULE: the ints by position. The last five are our addition: a reader finds the
+ * segment by the offset into the file, and checks by the inode that the file is still the mapped one.
  */
 #define PITRACE_MODULE_PID	0
 #define PITRACE_MODULE_SIZE	1
@@ -303,21 +308,21 @@ struct pitrace_record {
 #define PITRACE_KERNEL_NAME "vmlinux" /* module of pid 0, address and size 0 */
 
 /* ---- buffers -------------------------------------------------------------------------------
- * Per CPU one buffer for MTE records and one for all others. Each is mapped read-only: one page
+ * Each CPU has one buffer for MTE records and one for all others. Each is mapped read-only: one page
  * of struct pitrace_buffer_head, then data_size bytes of records, then the same bytes once more,
- * so that what wraps around can be read in one piece.
+ * so that a record that wraps around can be read in one piece.
  *
- * A position counts all bytes of a stream since ON; its place is position modulo data_size. The
- * bytes below committed are whole records and do not change until they are overwritten: in normal
- * mode never; in a buffer that streams (both in continuous mode, the MTE buffer in wrap-around
- * mode) when the reader has said that it consumed them; in the trace buffer of wrap-around mode as
- * soon as reserved is more than data_size ahead of them.
+ * A position counts all bytes of a stream since ON; its offset in the data is position modulo
+ * data_size. The bytes below committed are whole records and do not change until they are
+ * overwritten: in normal mode never; in a streaming buffer (both in continuous mode, the MTE buffer
+ * in wrap-around mode) after the reader has reported them as consumed; in the trace buffer of
+ * wrap-around mode (overwrite) as soon as reserved is more than data_size ahead of them.
  *
- * A reader of the latter copies what it wants, then reads reserved, and drops what lies below
- * reserved - data_size. marks tell where a record begins: marks[n % PITRACE_MARKS] is the first
- * beginning at or behind position n << mark_shift, with the time of the record before it.
+ * A reader of the latter copies the data, then reads reserved, and drops everything below
+ * reserved - data_size. marks locate records: marks[n % PITRACE_MARKS] is the first record start
+ * at or behind position n << mark_shift, with the time of the record before it.
  *
- * produced = written + the sum of lost[], at every moment at which no writer is active.
+ * produced = written + the sum of lost[], whenever no writer is active.
  * PITRACE_MAJOR_TIME and PITRACE_SYSTEM_LOST records are not counted.
  */
 #define PITRACE_BUFFER_TRACE 0
@@ -325,7 +330,7 @@ struct pitrace_record {
 #define PITRACE_BUFFERS	     2
 
 #define PITRACE_LOST_FULL     0 /* did not fit; in normal mode ends recording on every CPU */
-#define PITRACE_LOST_STOPPED  1 /* came after a buffer, on any CPU, had become full */
+#define PITRACE_LOST_STOPPED  1 /* produced after a buffer, on any CPU, had become full */
 #define PITRACE_LOST_TOO_LONG 2 /* larger than PITRACE_MAX_RECORD */
 #define PITRACE_LOST_SOURCE   3 /* the source could not deliver it (perf's lost records, no memory) */
 #define PITRACE_LOST_REASONS  4
@@ -338,7 +343,7 @@ struct pitrace_mark {
 #define PITRACE_MARKS 128
 
 struct pitrace_buffer_head {
-	/* What the writers change; a cache line and a half. */
+	/* Changed by the writers; a cache line and a half. */
 	__u64 data_size; /* bytes */
 	__u64 committed; /* position, load with acquire ordering */
 	__u64 produced;	 /* records */
@@ -347,12 +352,12 @@ struct pitrace_buffer_head {
 	__u64 last_time; /* of the newest committed record, nanoseconds */
 	__u32 cpu;
 	__u32 kind;	 /* PITRACE_BUFFER_* */
-	__u64 reserved;	 /* position behind the newest record that has a place; aligned to 16 */
+	__u64 reserved;	 /* position behind the newest reserved record; aligned to 16 */
 	__u64 reserved_time; /* of that record; changes together with reserved */
 	__u64 pad_writers[4];
-	/* What the reader changes, by PITRACE_IOC_CONSUMED. */
+	/* Changed by the reader, through PITRACE_IOC_CONSUMED. */
 	__u64 consumed; /* position */
-	__u64 wake_at;	/* the reader is woken when committed gets here */
+	__u64 wake_at;	/* wake the reader when committed reaches this */
 	__u64 pad_reader[6];
 	__u32 mark_shift;
 	__u32 pad_marks[15];
@@ -365,13 +370,13 @@ struct pitrace_buffer_head {
 #define PITRACE_MMAP_OFFSET(kind, cpu) (((__u64)(kind) + 1) << 48 | (__u64)(cpu) << 32)
 
 /* ---- user hooks -----------------------------------------------------------------------------
- * Records that programs write themselves, from any process that may open the device, and, without
- * the module, any that may talk to the recorder. One page tells them, mapped read-only at
- * PITRACE_MMAP_HOOK_PAGE by the module and handed out by the recorder, so that a hook that nobody
- * wants costs two loads. What a hook may hold is told in user_hook.h.
+ * User events: records that programs write themselves, from any process that may open the device,
+ * and, without the module, any that may connect to the recorder. They read one page, mapped read-only
+ * at PITRACE_MMAP_HOOK_PAGE by the module and passed on by the recorder, so that a hook that is not
+ * enabled costs two loads. user_hook.h defines the permitted contents of a hook.
  */
 struct pitrace_hook_page {
-	__u32 owner; /* in its low 30 bits: 0: there is no trace; changes at any time */
+	__u32 owner; /* low 30 bits are 0: there is no trace; changes at any time */
 	__u32 reserved[14];
 	__u32 interval_id; /* while the trace is on, else 0 */
 	__u8 enabled[256]; /* by major: 1 while records of it are stored */
@@ -383,26 +388,26 @@ struct pitrace_hook_page {
 
 /* ---- control -------------------------------------------------------------------------------
  * The handle on which PITRACE_IOC_ALLOC succeeds owns the trace until it is closed or
- * PITRACE_IOC_TERMINATE is called; closing ends the trace and frees the buffers. Others get
- * EBUSY from ALLOC and EPERM from what only the owner may do; INFO, PROBE and HOOK are open to all
- * who may open the device (CAP_PERFMON, or the group given as module parameter). A mapping keeps
+ * PITRACE_IOC_TERMINATE is called; closing ends the trace and frees the buffers. Other handles get
+ * EBUSY from ALLOC and EPERM from calls of the owner; INFO, PROBE and HOOK work on every handle.
+ * The device can be opened with CAP_PERFMON, or by the group given as module parameter. A mapping keeps
  * the handle open; it stays readable after TERMINATE.
  *
- * Errors besides: EINVAL for values out of range; ALLOC: EBUSY also for who owns buffers already,
- * ENOMEM (then largest is what would have fitted); ON: EALREADY when on, ENOMEM; OFF: EALREADY when
+ * Other errors: EINVAL for values out of range; ALLOC: EBUSY also if the handle owns buffers already,
+ * ENOMEM (then largest is the possible size); ON: EALREADY when on, ENOMEM; OFF: EALREADY when
  * not on; RATE: EBUSY while on; SUSPEND: EALREADY when suspended, EINVAL when not on; RESUME: EALREADY
  * when not suspended, EINVAL when not on; ON, and ENABLE while on: EACCES when EVENT has chosen another event than time,
- * which counts whole CPUs: where perf_event_paranoid is above 0, only for those with CAP_PERFMON; DISCARD: EINVAL when not on,
+ * which counts whole CPUs: if perf_event_paranoid is above 0, it requires CAP_PERFMON; DISCARD: EINVAL when not on,
  * ENOSPC when recording has ended because a buffer was full; CONSUMED: EINVAL for a
  * position that is not between consumed and committed, ENXIO for a CPU without buffers; all: EINTR
  * when killed while waiting. ALLOC begins with no major enabled and the default rate.
  *
- * poll() on the owner's handle reports POLLIN while a buffer that streams holds a section of
- * section_bytes that is not consumed.
+ * poll() on the owner's handle reports POLLIN while a streaming buffer contains a section (sub-buffer)
+ * of section_bytes that is not consumed.
  */
-#define PITRACE_MODE_NORMAL	0 /* linear buffers; recording stops when one is full */
-#define PITRACE_MODE_WRAP	1 /* the newest trace records survive; MTE buffers stream */
-#define PITRACE_MODE_CONTINUOUS 2 /* all buffers stream; what finds no room is lost */
+#define PITRACE_MODE_NORMAL	0 /* stop when full: linear buffers; one full buffer ends recording */
+#define PITRACE_MODE_WRAP	1 /* overwrite: keep the newest trace records; MTE buffers stream */
+#define PITRACE_MODE_CONTINUOUS 2 /* streaming: all buffers; records that do not fit are lost */
 
 #define PITRACE_TRACE_FREE 0 /* no buffers */
 #define PITRACE_TRACE_INIT 1 /* buffers, not recording */
@@ -413,7 +418,7 @@ struct pitrace_alloc {
 	__u64 mte_bytes;
 	__u32 mode; /* PITRACE_MODE_* */
 	__u32 flags; /* PITRACE_ALLOC_* */
-	__u64 section_bytes; /* of a buffer that streams; at most half of each buffer; else 0 */
+	__u64 section_bytes; /* of a streaming buffer; at most half of each buffer; else 0 */
 };
 #define PITRACE_ALLOC_ANON 1 /* record anonymous executable mappings too */
 
@@ -426,7 +431,7 @@ struct pitrace_info {
 	__u32 abi_minor;
 	__u32 state; /* PITRACE_TRACE_* */
 	__u32 mode;
-	__s32 owner_pid; /* 0: nobody; in the initial pid namespace */
+	__s32 owner_pid; /* 0: no owner; in the initial pid namespace */
 	__u32 full; /* 1: a buffer became full and recording stopped by itself */
 	__u32 rate; /* ticks a second */
 	__u32 interval_id; /* counts the ONs since the module was loaded */
@@ -438,19 +443,19 @@ struct pitrace_info {
 	__u32 cpus_failed; /* came online while no buffer could be allocated: not traced */
 	__u8 enabled[32]; /* bit (major & 7) of byte (major >> 3) */
 	__u64 section_bytes;
-	__u64 largest; /* bytes a CPU, both buffers together, that an ALLOC of now could have */
-	__u32 suspended; /* 1: on, but trace records are not taken */
+	__u64 largest; /* bytes per CPU, both buffers together, that ALLOC could allocate now */
+	__u32 suspended; /* 1: on, but trace records are not stored */
 	__u32 reserved;
 };
 
-/* The reader has taken a stream's records up to a position. */
+/* The reader has read a stream's records up to a position. */
 struct pitrace_consumed {
 	__u32 kind; /* PITRACE_BUFFER_* */
 	__u32 cpu;
 	__u64 position;
 };
 
-/* Which stacks ticks and dispatches carry from the next ON on. EINVAL; ENOMEM; EBUSY while on. */
+/* Which stacks ticks and dispatches contain from the next ON on. EINVAL; ENOMEM; EBUSY while on. */
 struct pitrace_stacks {
 	__u32 which; /* PITRACE_STACKS_*, or 0 */
 	__u32 depth; /* 1 to PITRACE_STACK_DEPTH_MAX */
@@ -460,8 +465,8 @@ struct pitrace_stacks {
 
 /* What a tick is from the next ON on: type 0xffffffff for time, else an event of the kernel's perf
  * counters, as in struct perf_event_attr. EINVAL; EBUSY while on; ENOENT, EOPNOTSUPP: this machine
- * does not count that; ENOSPC: others have all its counters; EACCES, but for time: perf_event_paranoid is above 0 and the
- * caller is without CAP_PERFMON. ON can fail with these as well.
+ * cannot count the event; ENOSPC: all its counters are in use; EACCES, except for time: perf_event_paranoid is above
+ * 0 and the caller lacks CAP_PERFMON. ON can fail with these as well.
  */
 struct pitrace_event {
 	__u32 type; /* PERF_TYPE_* or that of a PMU in /sys/bus/event_source/devices */
@@ -476,10 +481,10 @@ struct pitrace_event {
 #define PITRACE_EVENT_NO_USER	2
 #define PITRACE_EVENT_RANDOM	4 /* draw each period from 0.75 to 1.25 of the given one */
 
-/* AboveIdle: where the time of one CPU went since AI_ON, in nanoseconds of the trace clock.
- * now = idle + busy + interrupt. Any handle may have it on, beside any trace; it counts until the
- * last one that does is closed or says AI_OFF. EALREADY for AI_ON twice, EINVAL for the others
- * without it, ENXIO for a CPU that is not online, EOPNOTSUPP: this kernel lacks the hooks.
+/* AboveIdle, CPU use: the time of one CPU since AI_ON, in nanoseconds of the trace clock.
+ * now = idle + busy + interrupt. Any handle may turn it on, with or without a trace; it counts until
+ * the last of these handles is closed or calls AI_OFF. EALREADY: second AI_ON; EINVAL: AI_READ or
+ * AI_OFF without AI_ON; ENXIO: the CPU is not online; EOPNOTSUPP: this kernel lacks the hooks.
  */
 struct pitrace_ai {
 	__u32 cpu; /* in */
@@ -487,40 +492,40 @@ struct pitrace_ai {
 	__u64 now;
 	__u64 idle; /* the idle task, outside interrupts */
 	__u64 busy; /* every other task, outside interrupts */
-	__u64 interrupt; /* hard ones, and the soft ones that run on their way out */
+	__u64 interrupt; /* hard IRQs, and softirqs that run in irq_exit() */
 	__u64 dispatches;
 	__u64 interrupts;
 };
 
-/* ITrace. INSTALL: the owner; EBUSY while installed; EINVAL; ENOMEM; EOPNOTSUPP: this kernel lacks a
- * hook that is needed; EPROTONOSUPPORT: the processor uses FRED; EACCES: kernel code is followed for those with CAP_PERFMON only. REMOVE: the owner; EALREADY when not installed. Both, and the end of the trace, leave no
- * thread with a trap flag.
+/* ITrace. INSTALL: owner only; EBUSY while installed; EINVAL; ENOMEM; EOPNOTSUPP: this kernel lacks a
+ * required hook; EPROTONOSUPPORT: the processor uses FRED; EACCES: to follow kernel code requires CAP_PERFMON.
+ * REMOVE: owner only; EALREADY when not installed. After both, and after the end of the trace, no
+ * thread has a trap flag.
  */
 struct pitrace_itrace {
 	__u32 flags; /* PITRACE_ITRACE_* */
-	__u32 threads; /* how many can be traced at a time; 0: the default */
-	__u64 reserve; /* with CONTINUOUS: bytes a CPU that the kernel's part of a flow has */
+	__u32 threads; /* maximum traced at a time; 0: the default */
+	__u64 reserve; /* with CONTINUOUS: bytes per CPU reserved for the kernel's part of a flow */
 };
 #define PITRACE_ITRACE_RING	  0x01 /* always */
-#define PITRACE_ITRACE_COUNT	  0x02 /* records tell numbers of instructions */
-#define PITRACE_ITRACE_STEP	  0x04 /* single steps also where branches can be trapped; so does COUNT */
+#define PITRACE_ITRACE_COUNT	  0x02 /* records contain instruction counts */
+#define PITRACE_ITRACE_STEP	  0x04 /* single-step also where branches can be trapped; COUNT implies it */
 #define PITRACE_ITRACE_INTERRUPTS 0x10 /* a CUT and a GAP for each interrupt */
 #define PITRACE_ITRACE_NO_KERNEL  0x100 /* our additions, from here on */
 #define PITRACE_ITRACE_NO_USER	  0x200
-#define PITRACE_ITRACE_CHILDREN	  0x400 /* processes that a traced thread forks */
-#define PITRACE_ITRACE_CONTINUOUS 0x800 /* hold threads back until there is room */
+#define PITRACE_ITRACE_CHILDREN	  0x400 /* follow processes that a traced thread forks */
+#define PITRACE_ITRACE_CONTINUOUS 0x800 /* threads wait until the buffer has space */
 #define PITRACE_ITRACE_THREADS_DEFAULT 4096
 #define PITRACE_ITRACE_THREADS_MAX     65536
 #define PITRACE_ITRACE_RESERVE_DEFAULT (4u << 20)
 
-/* Pids (processes) that can be traced: ENABLE adds a range, DISABLE forgets all. Any handle may
- * add its own process; the owner one process that it could open /proc/PID/mem of, as a debugger does, and with
- * CAP_SYS_PTRACE and CAP_PERFMON any range, also of processes to come. The first process is in no range but that of
- * itself alone, the owner is followed only if it names itself, and kernel threads are not. EPERM: only the owner may;
- * EACCES: the owner may not debug it, or lacks the capabilities; ESRCH; EINVAL; ENOSPC: more than PITRACE_ITRACE_RANGES
- * different ones.
+/* Pids (processes) that can be traced: ENABLE adds a range, DISABLE removes all. Any handle may
+ * add its own process; the owner may add one process whose /proc/PID/mem it could open, as a debugger does, and with
+ * CAP_SYS_PTRACE and CAP_PERFMON any range, future processes included. Pid 1 is followed only if the range is pid 1
+ * alone, the owner only if it names itself, kernel threads never. EPERM: owner only; EACCES: the owner may not debug
+ * the process, or lacks the capabilities; ESRCH; EINVAL; ENOSPC: more than PITRACE_ITRACE_RANGES different ranges.
  * Following ends (PITRACE_STOP_RIGHTS) when a thread gets credentials, as by exec of a set-user-id program, with which
- * the one that has installed ITrace could not debug it.
+ * the process that installed ITrace could not debug it.
  */
 struct pitrace_itrace_pids {
 	__u32 first;
@@ -529,9 +534,9 @@ struct pitrace_itrace_pids {
 #define PITRACE_ITRACE_RANGES 64
 #define PITRACE_ITRACE_RANGES_OTHERS 48 /* of these, for other handles than the owner's */
 
-/* ON and OFF: of the calling thread (anybody, if its process is enabled), or of all threads of the
- * enabled processes, those that come included (the owner). EINVAL: not installed, no trace on, or not enabled;
- * EALREADY; ENOSPC: as many threads as can be are traced.
+/* ON and OFF: for the calling thread (any handle, if its process is enabled), or for all threads of the
+ * enabled processes, future ones included (owner only). EINVAL: not installed, no trace on, or not enabled;
+ * EALREADY; ENOSPC: the maximum number of threads is traced already.
  */
 #define PITRACE_ITRACE_ALL  0
 #define PITRACE_ITRACE_SELF 1
@@ -542,19 +547,19 @@ struct pitrace_itrace_info {
 	__u32 on; /* for all */
 	__u32 branch_trap; /* 1: user code traps at branches; 0: every instruction is stepped */
 	__u32 threads; /* traced now */
-	__u32 untraced; /* threads for which there was no room */
-	__u32 dirty; /* threads that may still carry a trap flag, while REMOVE waits for them */
+	__u32 untraced; /* threads not traced, as the maximum was reached */
+	__u32 dirty; /* threads that may still have TF (the trap flag) set, while REMOVE waits for them */
 	__u32 reserved;
 	__u64 steps; /* traps since INSTALL */
 	__u64 branches;
 	__u64 gaps;
 };
 
-/* One hook of the module; ask for index 0, 1, ... until ENOENT. */
+/* One probe of the module; index 0, 1, ... until ENOENT. */
 struct pitrace_probe {
 	__u32 index; /* in */
-	__u32 attached; /* 1: in place, 0: this kernel lacks it (name says which) */
-	__u64 missed; /* hits that the kernel reports as missed since ON */
+	__u32 attached; /* 1: attached; 0: this kernel lacks the tracepoint or function called name */
+	__u64 missed; /* hits since ON that the kernel reports as missed */
 	char name[48];
 };
 
@@ -569,12 +574,12 @@ struct pitrace_probe {
 #define PITRACE_IOC_RATE      _IOW(PITRACE_IOC_MAGIC, 0x18, __u32) /* ticks a second */
 #define PITRACE_IOC_SUSPEND   _IO(PITRACE_IOC_MAGIC, 0x1b)
 #define PITRACE_IOC_RESUME    _IO(PITRACE_IOC_MAGIC, 0x1c)
-#define PITRACE_IOC_DISCARD   _IO(PITRACE_IOC_MAGIC, 0x1d) /* what the trace buffers hold */
+#define PITRACE_IOC_DISCARD   _IO(PITRACE_IOC_MAGIC, 0x1d) /* the contents of the trace buffers */
 #define PITRACE_IOC_CONSUMED  _IOW(PITRACE_IOC_MAGIC, 0x1f, struct pitrace_consumed)
-/* HOOK: one record as pitrace_encode_hook() makes it, whose time is ignored: it gets that of the
- * moment at which it is stored, in the trace buffer of the CPU that runs. 0 also when its major is
- * not enabled; ENXIO: there is no trace; ENOBUFS: lost, and counted; EMSGSIZE: longer than
- * PITRACE_MAX_RECORD; EINVAL: not what pitrace_check_hook() accepts; ENOMEM.
+/* HOOK: one record as pitrace_encode_hook() makes it. Its time is ignored: it gets the time at which
+ * it is stored in the trace buffer of the current CPU. 0 also when its major is not enabled;
+ * ENXIO: there is no trace; ENOBUFS: the record is dropped and counted; EMSGSIZE: longer than
+ * PITRACE_MAX_RECORD; EINVAL: pitrace_check_hook() refuses it; ENOMEM.
  */
 #define PITRACE_IOC_HOOK      _IOW(PITRACE_IOC_MAGIC, 0x19, struct pitrace_record)
 #define PITRACE_IOC_STACKS    _IOW(PITRACE_IOC_MAGIC, 0x20, struct pitrace_stacks)

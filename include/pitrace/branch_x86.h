@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
 /*
- * What an x86 instruction does to the flow, from its bytes; and what a single step over it did.
+ * Decodes what an x86 instruction does to the control flow, and what a single step over it did.
  *
  * Compiles as kernel C, C11 and C++. Pure, and made for the step handler of a kernel: one table
- * look-up for what is no branch, a loop only over prefixes.
+ * look-up for an instruction that is no branch, a loop only over prefixes.
  */
 #ifndef PITRACE_BRANCH_X86_H
 #define PITRACE_BRANCH_X86_H
@@ -12,9 +12,9 @@
 
 #define PITRACE_INSN_MAX 15 /* bytes; the processor refuses longer ones */
 
-/* The kinds. What is from CONDITIONAL to CALL has a displacement. */
-#define PITRACE_INSN_OTHER	   0x00 /* no branch; also what is not an instruction */
-#define PITRACE_INSN_CUT	   0x01 /* more bytes are needed to tell */
+/* The kinds. Those from CONDITIONAL to CALL have a displacement. */
+#define PITRACE_INSN_OTHER	   0x00 /* no branch; also invalid instructions */
+#define PITRACE_INSN_CUT	   0x01 /* more bytes are needed */
 #define PITRACE_INSN_PUSHF	   0x02
 #define PITRACE_INSN_POPF	   0x03
 #define PITRACE_INSN_SHADOW	   0x04 /* mov or pop to ss, sti, and on an emulator pause: no trap, maybe,
@@ -34,7 +34,7 @@
 
 struct pitrace_insn {
 	__u8 kind;
-	__u8 length; /* bytes; 0: not known, as of OTHER, CUT and what has a ModRM operand */
+	__u8 length; /* bytes; 0: unknown, as for OTHER, CUT and those with a ModRM operand */
 	__u8 is64; /* 64-bit code */
 	__u8 cut_target; /* a near branch with prefix 66 in 32-bit code goes to the low 16 bits */
 	__s32 displacement; /* of CONDITIONAL, JUMP and CALL: from the end of the instruction */
@@ -133,7 +133,7 @@ static inline __u8 pitrace_modrm_kind(__u8 opcode, __u8 modrm)
 	return reg == 4 || reg == 5 ? PITRACE_INSN_JUMP_INDIRECT : PITRACE_INSN_OTHER;
 }
 
-/* Bytes behind the opcode of an instruction without ModRM; *known is cleared where they vary. */
+/* Bytes behind the opcode of an instruction without ModRM; *known is cleared if their number varies. */
 static inline __u32 pitrace_operand_bytes(__u8 opcode, __u8 byte, int narrow)
 {
 	if (byte & PITRACE_BYTE_REL8)
@@ -175,10 +175,10 @@ static inline __s32 pitrace_displacement(const __u8 *bytes, __u32 size)
 	} while (0)
 
 /*
- * The instruction that begins at bytes, of which valid are there (15 always suffice). is64: 64-bit
- * code, else 32-bit. In 64-bit code a prefix 66 before a near branch is taken as Intel's processors
- * take it: it does nothing. (AMD's cut the target to 16 bits; no program of 64 bits can use that.)
- * In 32-bit code it cuts the target to 16 bits on all processors, but not that of xbegin.
+ * The instruction that begins at bytes, of which valid are available (15 always suffice). is64:
+ * 64-bit code, else 32-bit. In 64-bit code a prefix 66 before a near branch is decoded as by Intel's
+ * processors, which ignore it. (AMD's truncate the target to 16 bits; no 64-bit program can use that.)
+ * In 32-bit code it truncates the target to 16 bits on all processors, except that of xbegin.
  */
 static inline struct pitrace_insn pitrace_classify(const __u8 *bytes, __u32 valid, int is64)
 {
@@ -239,10 +239,10 @@ static inline struct pitrace_insn pitrace_classify(const __u8 *bytes, __u32 vali
 #undef PITRACE_NEXT_BYTE
 
 /* What a single step did. */
-#define PITRACE_STEP_NEXT     0 /* went on behind the instruction */
+#define PITRACE_STEP_NEXT     0 /* continued behind the instruction */
 #define PITRACE_STEP_AGAIN    1 /* an iteration of a REP: the instruction is not done */
 #define PITRACE_STEP_TAKEN    2 /* a branch that was taken */
-#define PITRACE_STEP_DIVERTED 3 /* is elsewhere, and not by this instruction */
+#define PITRACE_STEP_DIVERTED 3 /* is elsewhere, but not because of this instruction */
 
 /* Where a CONDITIONAL, JUMP or CALL at address from goes. */
 static inline __u64 pitrace_branch_target(struct pitrace_insn insn, __u64 from)
@@ -255,9 +255,9 @@ static inline __u64 pitrace_branch_target(struct pitrace_insn insn, __u64 from)
 }
 
 /*
- * Executing insn at address from led to address to. A conditional branch to the next instruction is
- * none, an unconditional one is. Whether a change of ring was one that its instruction makes is the
- * caller's to know: of those, wherever it led, TAKEN.
+ * Executing insn at address from led to address to. A conditional branch to the next instruction
+ * counts as not taken, an unconditional one as taken. Instructions that change the privilege level are
+ * TAKEN wherever they led: the caller checks whether the instruction caused the change.
  */
 static inline int pitrace_step_outcome(struct pitrace_insn insn, __u64 from, __u64 to)
 {

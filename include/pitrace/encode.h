@@ -3,8 +3,8 @@
  * The only encoders of trace records: values in, record bytes out. Used by the module, by
  * libperfutil's perf collector and by tests; the matching decoder is include/pi/decode.h.
  *
- * Every function fills a place of pitrace_size_*() bytes that the caller has reserved; none of
- * them allocates, fails or reads anything but its arguments. time_lo is the low half of the
+ * Every function fills pitrace_size_*() bytes that the caller has reserved; none of them
+ * allocates, fails or reads anything but its arguments. time_lo is the low half of the
  * record's time.
  */
 #ifndef PITRACE_ENCODE_H
@@ -87,7 +87,7 @@ static inline void pitrace_encode_lost(void *place, __u32 time_lo, __u64 records
 
 #define PITRACE_TPROF_SIZE 28
 
-/* extra: ints of a stack, which the caller puts at the place that is returned. */
+/* extra: ints of a stack, which the caller writes to the returned address. */
 static inline __u32 *pitrace_encode_tprof(void *place, __u32 time_lo, int user, __u32 pid,
 					  __u32 tid, __u64 address, __u32 extra)
 {
@@ -127,8 +127,8 @@ static inline void pitrace_put_stack(__u32 *data, __u32 flags, const __u64 *kern
 
 #define PITRACE_DISPATCH_SIZE 20
 
-/* pid, tid: who runs from now on; state: of who ran. extra: ints of a stack, which the caller puts
- * at the place that is returned.
+/* pid, tid: next thread; state: of the previous thread. extra: ints of a stack, which the caller
+ * writes to the returned address.
  */
 static inline __u32 *pitrace_encode_dispatch(void *place, __u32 time_lo, __u32 pid, __u32 tid,
 					     __u32 state, __u32 extra)
@@ -149,7 +149,7 @@ static inline void pitrace_encode_ints(void *place, __u32 time_lo, __u32 major, 
 	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(count), major,
 					 minor, time_lo);
 
-	/* Copying nothing from nowhere is undefined all the same. */
+	/* memcpy() from NULL is undefined even for 0 bytes. */
 	if (count)
 		memcpy(data, ints, 4 * count);
 }
@@ -174,8 +174,8 @@ struct pitrace_string {
 };
 
 /*
- * The size of a user hook. The counts are at most PITRACE_MAX_INTS and PITRACE_MAX_STRINGS; a
- * string may be so long that the sum says "too long", but none so long that it overflows.
+ * The size of a user hook. The counts are at most PITRACE_MAX_INTS and PITRACE_MAX_STRINGS; the sum
+ * may exceed PITRACE_MAX_RECORD, but no string is so long that it overflows.
  */
 static inline __u64 pitrace_size_hook(__u32 ints, const struct pitrace_string *strings,
 				      __u32 string_count)

@@ -4,13 +4,13 @@
  *
  * Writers of a ring run on its CPU with preemption off. Interrupts and NMIs may write in the middle
  * of a writer, so writers nest, strictly last in, first out: when the outermost one leaves, all
- * places that were reserved meanwhile are filled. Only it publishes. (In user space a thread is the
- * CPU and its signal handlers are the interrupts.)
+ * space that was reserved meanwhile is filled. Only it publishes. (In user space a thread takes the
+ * role of the CPU, its signal handlers that of the interrupts.)
  *
  * A writer calls, in this order:
  *	pitrace_ring_enter()
  *	pitrace_ring_reserve() or pitrace_ring_lose()
- *	(fills the place)
+ *	(fills the reserved space)
  *	pitrace_ring_leave()
  *
  * Positions, marks and what a reader may rely on: pitrace/abi.h, "buffers".
@@ -29,18 +29,18 @@
 /* The writer's own state, in memory that a reader does not see. */
 struct pitrace_ring {
 	struct pitrace_buffer_head *head; /* mapped; NULL: there is no buffer */
-	__u8 *data; /* the records, and right behind them the same memory once more */
+	__u8 *data; /* the records, followed by a second mapping of the same memory */
 	__u64 size; /* bytes of data */
 	const __u64 *floor; /* nothing at or above this position may be overwritten */
-	__u64 lap; /* the position of data[0] in this lap, or in one before */
+	__u64 lap; /* the position of data[0] in this lap, or in an earlier one */
 	__u64 lost; /* records lost since the reset */
-	__u64 told; /* of these, how many a record of the stream tells */
+	__u64 lost_reported; /* of these, already reported by a LOST record */
 	__u32 nest; /* writers active, one inside the other */
 	__u32 mark_shift;
 } __aligned(64); /* a cache line: nothing else moves with it */
 
 /*
- * Position and time of the newest record move together: a record that lies behind another is never
+ * Position and time of the newest record change together: a record at a higher position is never
  * older.
  */
 static __always_inline struct pitrace_pair *pitrace_ring_state(struct pitrace_ring *ring)
@@ -50,7 +50,7 @@ static __always_inline struct pitrace_pair *pitrace_ring_state(struct pitrace_ri
 
 static __always_inline void pitrace_ring_enter(struct pitrace_ring *ring)
 {
-	/* An interrupt between load and store leaves nest as it found it. */
+	/* An interrupt between load and store restores nest. */
 	pitrace_write(ring->nest, pitrace_read(ring->nest) + 1);
 	/* Compiler only: nest is visible to our own interrupts before anything is reserved. */
 	pitrace_barrier();
@@ -59,8 +59,8 @@ static __always_inline void pitrace_ring_enter(struct pitrace_ring *ring)
 
 /*
  * Position modulo size, without a division. An interrupt between a writer's reservation and this may
- * have moved lap on, but never by more than one, as nothing that is not committed is overwritten; or
- * we interrupt a writer that has not moved it yet.
+ * have advanced lap, but never by more than one, as uncommitted data is never overwritten; or we
+ * interrupt a writer that has not advanced it yet.
  */
 static __always_inline __u8 *pitrace_ring_place(struct pitrace_ring *ring, __u64 position)
 {
@@ -77,7 +77,7 @@ static __always_inline __u8 *pitrace_ring_place(struct pitrace_ring *ring, __u64
 	return ring->data + (position - lap);
 }
 
-/* A record that ends in another block of the ring than it begins in says where the next begins. */
+/* A record that crosses a block boundary of the ring marks where the next record begins. */
 static inline void pitrace_ring_mark(struct pitrace_ring *ring, __u64 begin, __u64 end, __u64 time)
 {
 	__u64 block;
@@ -91,25 +91,25 @@ static inline void pitrace_ring_mark(struct pitrace_ring *ring, __u64 begin, __u
 }
 
 /*
- * A place for size bytes and the time of its record, or NULL when it does not fit. The clock is
- * read inside the loop: an interrupt that reserves between our reading and our cmpxchg16b makes
- * that fail, and we read again. When the high half of the time has changed since the record
- * before, or none is before, the same reservation holds the record that says so; and when records
- * were lost since the record before, one that tells how many.
+ * Returns space for size bytes and the time of the record, or NULL when it does not fit. The clock
+ * is read inside the loop: an interrupt that reserves between the reading and the cmpxchg16b makes
+ * that fail, and the clock is read again. If the high half of the time has changed since the previous
+ * record, or there is none, the same reservation contains a TIME record; if records were lost since
+ * the previous record, also a LOST record.
  *
  * The two loads of the state may be torn by an interrupt; then the cmpxchg16b fails. The check for
- * room may act on a torn state only where there is next to none, and then says "full" at most
+ * free space may use a torn state only when the ring is almost full, and then returns NULL at most
  * PITRACE_LEAD_MAX bytes early.
  *
- * With own_time the time is the caller's, passed in *time, and only made no earlier than the record's
- * before; then writers must not nest.
+ * With own_time the caller passes the time in *time; it is raised to that of the previous record if
+ * it is earlier. Then writers must not nest.
  */
 static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *ring, __u32 size,
 							__u64 *time, bool own_time)
 {
 	struct pitrace_pair *state = pitrace_ring_state(ring);
 	struct pitrace_pair seen, wanted;
-	bool new_high, tell;
+	bool new_high, report_lost;
 	__u64 lost, floor;
 	__u32 whole;
 	__u8 *place;
@@ -123,13 +123,13 @@ static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *rin
 		*time = wanted.second;
 		new_high = !seen.first || (wanted.second ^ seen.second) >> 32;
 		lost = pitrace_read(ring->lost);
-		tell = lost != pitrace_read(ring->told);
+		report_lost = lost != pitrace_read(ring->lost_reported);
 		whole = size;
 		if (new_high)
 			whole += PITRACE_TIME_SIZE;
-		if (tell)
+		if (report_lost)
 			whole += PITRACE_LOST_SIZE;
-		/* The reader has read what lies below before it says so. */
+		/* The reader has read everything below floor before it advances it. */
 		floor = pitrace_load_acquire(ring->floor);
 		if (seen.first + whole - floor > ring->size)
 			return NULL;
@@ -143,10 +143,10 @@ static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *rin
 		pitrace_encode_time(place, wanted.second);
 		place += PITRACE_TIME_SIZE;
 	}
-	if (tell) {
+	if (report_lost) {
 		pitrace_encode_lost(place, (__u32)wanted.second, lost);
-		/* An interrupt may have told more; then the difference is told once more. */
-		pitrace_write(ring->told, lost);
+		/* An interrupt may have reported more; then the difference is reported again. */
+		pitrace_write(ring->lost_reported, lost);
 		place += PITRACE_LOST_SIZE;
 	}
 	pitrace_count(&ring->head->written);
@@ -165,13 +165,13 @@ static __always_inline void pitrace_ring_lose(struct pitrace_ring *ring, __u32 r
 	pitrace_count(&ring->lost);
 }
 
-/* True when the reader has to be woken, which is then up to the caller, and said only once. */
+/* True, only once, when the caller must wake the reader. */
 static __always_inline bool pitrace_ring_leave(struct pitrace_ring *ring)
 {
 	struct pitrace_buffer_head *head = ring->head;
 	__u64 position;
 
-	/* The place is filled before nest says so to whoever we are nested in. */
+	/* The record is complete before nest changes for the writer that we interrupted. */
 	pitrace_barrier();
 	if (pitrace_read(ring->nest) > 1) {
 		pitrace_write(ring->nest, pitrace_read(ring->nest) - 1);
@@ -185,8 +185,8 @@ static __always_inline bool pitrace_ring_leave(struct pitrace_ring *ring)
 		pitrace_write(ring->nest, 0);
 		pitrace_barrier();
 		/*
-		 * An interrupt that wrote before nest became 0 left publishing to us: go again. One
-		 * that wrote after it published by itself; publishing that once more harms nothing.
+		 * An interrupt that wrote before nest became 0 did not publish: repeat. One that
+		 * wrote after that has published; to publish it again is harmless.
 		 */
 		if (pitrace_read(head->reserved) == position)
 			break;
@@ -200,8 +200,8 @@ static __always_inline bool pitrace_ring_leave(struct pitrace_ring *ring)
 }
 
 /*
- * Empties the ring. No writer may be active, and no reader. section: wake the reader whenever so many
- * bytes are not consumed; 0: nobody consumes. overwrite: the newest records survive, otherwise those
+ * Empties the ring. No writer and no reader may be active. section: wake the reader whenever so many
+ * bytes are not consumed; 0: there is no reader. overwrite: keep the newest records, otherwise those
  * that are not consumed.
  */
 static inline void pitrace_ring_reset(struct pitrace_ring *ring, __u64 section, bool overwrite)
@@ -212,9 +212,9 @@ static inline void pitrace_ring_reset(struct pitrace_ring *ring, __u64 section, 
 	ring->floor = overwrite ? &head->committed : &head->consumed;
 	ring->lap = 0;
 	ring->lost = 0;
-	ring->told = 0;
+	ring->lost_reported = 0;
 	ring->nest = 0;
-	/* One mark less than there are: the oldest block is partly overwritten. */
+	/* At most PITRACE_MARKS - 1 blocks: the oldest block is partly overwritten. */
 	ring->mark_shift = 12;
 	while (ring->size >> ring->mark_shift >= PITRACE_MARKS - 1)
 		ring->mark_shift++;
@@ -236,8 +236,8 @@ static inline void pitrace_ring_reset(struct pitrace_ring *ring, __u64 section, 
 }
 
 /*
- * The reader has taken everything below position, which must lie between consumed and committed:
- * else false, and nothing changes. Calls must not overlap.
+ * The reader has read everything below position, which must be between consumed and committed:
+ * otherwise returns false and changes nothing. Calls must not overlap.
  */
 static inline bool pitrace_ring_consume(struct pitrace_buffer_head *head, __u64 position,
 					__u64 section)
@@ -247,8 +247,8 @@ static inline bool pitrace_ring_consume(struct pitrace_buffer_head *head, __u64 
 		return false;
 	pitrace_store_release(&head->consumed, position);
 	/*
-	 * A writer that commits just now may miss it. It does not miss it for the record after, and
-	 * a reader looks at committed before it sleeps.
+	 * A writer that commits at this moment may still use the old wake_at. The next writer uses
+	 * the new one, and a reader checks committed before it sleeps.
 	 */
 	pitrace_write(head->wake_at, position + section);
 	return true;

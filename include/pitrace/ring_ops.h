@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
 /*
- * The few primitives that ring.h is written in: a kernel flavour, and one for user space.
+ * The few primitives that ring.h uses: a version for the kernel, and one for user space.
  *
  * User space that includes ring.h defines pitrace_clock() itself.
  */
@@ -21,7 +21,7 @@ static __always_inline __u64 pitrace_clock(void)
 
 #define pitrace_read(word)	   READ_ONCE(word)
 #define pitrace_write(word, value) WRITE_ONCE(word, value)
-/* Of the compiler: enough among a CPU and its own interrupts. */
+/* Compiler barrier: sufficient between a CPU and its own interrupts. */
 #define pitrace_barrier() barrier()
 /* For readers on other CPUs, and in user space. */
 #define pitrace_store_release(at, value) smp_store_release(at, value)

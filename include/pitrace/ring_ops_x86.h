@@ -25,9 +25,9 @@ struct pitrace_pair {
 } __aligned(16);
 
 /*
- * Replaces *pair by wanted if it equals *seen; otherwise false, and *seen is what stands there.
- * One instruction without LOCK: atomic against interrupts and NMIs of this CPU, which are the only
- * others that write a CPU's own pair, and several times cheaper than with it.
+ * Replaces *pair by wanted if it equals *seen; otherwise returns false, and *seen is its current value.
+ * One instruction without LOCK: atomic against interrupts and NMIs of this CPU, the only other
+ * writers of a CPU's own pair, and several times cheaper than with LOCK.
  */
 static __always_inline bool pitrace_pair_replace(struct pitrace_pair *pair,
 						 struct pitrace_pair *seen,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
 /*
- * What a record may hold that a program wrote itself: the one rule, for the module, which gets the
- * record from user memory, for the recorder, which finds it in memory shared with the program, and
- * for libperfutil, which refuses at once what they would refuse.
+ * Validates records that programs write themselves (user hooks). The same rule is used by the module,
+ * which copies the record from user memory, by the recorder, which reads it from memory shared with
+ * the program, and by libperfutil, which refuses at once what they would refuse.
  */
 #ifndef PITRACE_USER_HOOK_H
 #define PITRACE_USER_HOOK_H
@@ -20,16 +20,16 @@
 #endif
 
 /*
- * May a program write records of this major? The original let it write any. Not here the majors
- * by which a reader finds out when and where a record was made, for one false record of those
- * would falsify others': the time (its high half, the metrics that belong to it, and the form of
- * wrapped files), start-up information, names of code and processes, ticks, which are counted, and
- * what the kernel did: dispatches, interrupts, system calls, exceptions.
+ * May a program write records of this major? Performance Inspector allowed every major. Here the
+ * majors are refused that a reader needs to interpret other records, as one false record would falsify
+ * those: the time (its high half, its metrics, and the form used in wrapped files), start-up
+ * information, names of code and processes, ticks, which are counted, and events of the kernel:
+ * dispatches, interrupts, system calls, exceptions.
  */
 static inline bool pitrace_hook_major_allowed(__u32 major)
 {
 	switch (major) {
-	case 0x01: /* the original's high half of the cycles */
+	case 0x01: /* Performance Inspector's high half of the cycles */
 	case PITRACE_MAJOR_EXCEPTION:
 	case PITRACE_MAJOR_INTERRUPT:
 	case PITRACE_MAJOR_SYSCALL:
@@ -56,8 +56,8 @@ static inline bool pitrace_hook_major_allowed(__u32 major)
 }
 
 /*
- * Records of the two minors of MTE that say no more of a process than its own logs do, and that
- * nobody else's names depend on.
+ * Records of two minors of MTE: they contain no more about a process than its own logs, and do not
+ * affect the names of other processes.
  */
 static inline bool pitrace_hook_is_java(__u32 major, __u32 minor)
 {
@@ -71,7 +71,7 @@ static inline bool pitrace_hook_allowed(__u32 major, __u32 minor)
 	return pitrace_hook_major_allowed(major) || pitrace_hook_is_java(major, minor);
 }
 
-/* Can there be records of programs of this major at all? */
+/* Can a program write any record of this major? */
 static inline bool pitrace_hook_major_possible(__u32 major)
 {
 	return pitrace_hook_major_allowed(major) || major == PITRACE_MAJOR_MTE;
@@ -85,7 +85,7 @@ static inline __u32 pitrace_hook_word(const void *record, __u32 offset)
 	return word;
 }
 
-/* The part of a record of strings from the count of its ints on: does it end where it should? */
+/* Do the ints and strings of a record of strings end exactly at its length? */
 static inline bool pitrace_hook_strings_fit(const void *record, __u32 length)
 {
 	__u32 at = sizeof(struct pitrace_record), count = 0, size;
@@ -109,7 +109,7 @@ static inline bool pitrace_hook_strings_fit(const void *record, __u32 length)
 	return true;
 }
 
-/* Of pitrace_hook_is_java(), and whole: has it the one form that its minor has? */
+/* For a complete record that pitrace_hook_is_java() accepts: does it have its minor's layout? */
 static inline bool pitrace_hook_java_fits(const void *record, __u32 type, __u32 minor, __u32 length)
 {
 	const __u32 header = sizeof(struct pitrace_record);
@@ -123,8 +123,8 @@ static inline bool pitrace_hook_java_fits(const void *record, __u32 type, __u32 
 }
 
 /*
- * Who stores a record that pitrace_check_hook() has accepted fills in what the program may not say:
- * whose it is.
+ * Sets the pid in a record that pitrace_check_hook() has accepted. Called where the record is stored,
+ * as the program itself must not choose it.
  */
 static inline void pitrace_hook_sign(void *record, __u32 pid)
 {
@@ -140,8 +140,8 @@ static inline void pitrace_hook_sign(void *record, __u32 pid)
 }
 
 /*
- * 0, or -EINVAL when the length bytes are not one whole record that a program may write. Reads
- * nothing beyond them and every byte that matters once, so they must not change meanwhile.
+ * Returns 0, or -EINVAL when the length bytes are not one complete record that a program may write.
+ * Reads nothing beyond them, and every byte that matters once; they must not change meanwhile.
  */
 static inline int pitrace_check_hook(const void *record, __u32 length)
 {

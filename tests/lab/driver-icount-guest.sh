@@ -45,7 +45,7 @@ echo x86-tsc >$tracing/trace_clock
 events 1
 read -r traced _ < <(per_tick)
 events 0
-awk '/hrtimer_expire_entry:/ && /function=tick[ .]/ { sub(":", "", $4); at = $4 }
+awk '/hrtimer_expire_entry:/ && /function=tprof_tick[ .]/ { sub(":", "", $4); at = $4 }
      /hrtimer_expire_exit:/ && at { sub(":", "", $4); print $4 - at; at = 0 }' $tracing/trace |
     sort -n >"$LAB_OUT/callback"
 median=$(sed -n "$((($(wc -l <"$LAB_OUT/callback") + 1) / 2))p" "$LAB_OUT/callback")

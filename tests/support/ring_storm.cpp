@@ -162,14 +162,15 @@ class StreamCheck {
     return false;
   }
 
-  uint64_t read = 0, missing = 0, told = 0, time_records = 0, problems = 0;
+  uint64_t read = 0, missing = 0, lost_reported = 0, time_records = 0, problems = 0;
   std::string first_problem;
 
  private:
   void take_lost(uint64_t lost) {
-    if (lost < told) problem(fmt::format("{} lost after {}", lost, told));
-    told = lost;
-    // Until each level has written again, there may be less missing than told, and then no longer.
+    if (lost < lost_reported) problem(fmt::format("{} lost after {}", lost, lost_reported));
+    lost_reported = lost;
+    // Until each level has written again, there may be less missing than reported, and then no
+    // longer.
     if (unseen_ == 0) {
       unseen_ = (1u << levels) - 1;
       to_be_missing_ = lost;
@@ -208,12 +209,14 @@ class StreamCheck {
     const uint64_t gap = expected == 0 ? 0 : number - expected;
     expected = number + 1;
     missing += gap;
-    if (missing > told) problem(fmt::format("{} are missing, {} told", missing, told));
+    if (missing > lost_reported)
+      problem(fmt::format("{} are missing, {} reported", missing, lost_reported));
     if ((unseen_ >> level & 1) == 0) return;
     unseen_ &= ~(1u << level);
     found_missing_ += gap;
     if (unseen_ == 0 && found_missing_ < to_be_missing_)
-      problem(fmt::format("{} were told as lost, {} are missing", to_be_missing_, found_missing_));
+      problem(
+          fmt::format("{} were reported as lost, {} are missing", to_be_missing_, found_missing_));
   }
 
   uint32_t writer_;
@@ -309,7 +312,7 @@ class Storm {
     writer.done = true;
   }
 
-  // A last record of each level, which has room: now all that is missing must have been told.
+  // A last record of each level, which has room: now all that is missing must have been reported.
   void close(Writer& writer) {
     while (!overwrite_ && unread(writer) != 0) sched_yield();
     for (unsigned level = levels; level-- > 0;) {
@@ -350,7 +353,7 @@ class Storm {
 void add(StormResult& result, const StreamCheck& check) {
   result.read += check.read;
   result.lost += check.missing;
-  result.told += check.told;
+  result.lost_reported += check.lost_reported;
   result.time_records += check.time_records;
   result.problems += check.problems;
   if (result.first_problem.empty()) result.first_problem = check.first_problem;

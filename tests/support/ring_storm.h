@@ -17,11 +17,11 @@ struct StormPlan {
 };
 
 struct StormResult {
-  uint64_t attempted = 0;     // by the writers' own count
-  uint64_t read = 0;          // in a snapshot storm: in all snapshots together
-  uint64_t lost = 0;          // attempted numbers that the reader did not see
-  uint64_t told = 0;          // what the last LOST records of the streams say
-  uint64_t counted_lost = 0;  // what the rings' heads say, for every reason
+  uint64_t attempted = 0;      // by the writers' own count
+  uint64_t read = 0;           // in a snapshot storm: in all snapshots together
+  uint64_t lost = 0;           // attempted numbers that the reader did not see
+  uint64_t lost_reported = 0;  // what the last LOST records of the streams say
+  uint64_t counted_lost = 0;   // what the rings' heads say, for every reason
   uint64_t counted_produced = 0;
   uint64_t nested = 0;        // attempts inside another writer
   uint64_t nested_twice = 0;  // of these, inside a nested one
@@ -33,7 +33,7 @@ struct StormResult {
   double seconds = 0;
 };
 
-// Continuous mode: the reader consumes; what finds no room is lost and has to be told.
+// Continuous mode: the reader consumes; what finds no room is lost and has to be reported.
 StormResult continuous_storm(const StormPlan& plan);
 
 // Wrap-around mode: the reader takes snapshots as long as it is written.

@@ -32,16 +32,16 @@ void expect_good(const StormResult& result, const StormPlan& plan) {
   EXPECT_GT(result.time_records, 0u);
 }
 
-TEST(RingStorm, WhatAReaderConsumesIsWholeInOrderAndWhatIsMissingIsTold) {
+TEST(RingStorm, WhatAReaderConsumesIsWholeInOrderAndWhatIsMissingIsReported) {
   const StormResult result = test_support::continuous_storm(plan());
   expect_good(result, plan());
   EXPECT_EQ(result.read + result.lost, result.attempted);
-  EXPECT_EQ(result.lost, result.told);
+  EXPECT_EQ(result.lost, result.lost_reported);
   EXPECT_EQ(result.lost, result.counted_lost);
   EXPECT_GT(result.lost, 0u);
   EXPECT_GT(result.read, result.attempted / 4);
   std::cout << result.attempted << " records, " << result.nested << " nested, "
-            << result.nested_twice << " twice, " << result.lost << " lost and told, "
+            << result.nested_twice << " twice, " << result.lost << " lost and reported, "
             << result.seconds << " s\n";
 }
 
