@@ -19,6 +19,12 @@ static inline u32 pitrace_arch_mhz(void)
 	return tsc_khz / 1000;
 }
 
+/* Unit of PITRACE_PTT_CYCLES: the time-stamp counter, which goes on while the CPU is idle. */
+static __always_inline u64 pitrace_arch_cycles(void)
+{
+	return rdtsc();
+}
+
 static inline bool pitrace_arch_task_is_32bit(struct task_struct *task)
 {
 	return test_tsk_thread_flag(task, TIF_ADDR32);
@@ -29,40 +35,5 @@ static inline bool pitrace_arch_syscall_is_32bit(void)
 {
 	return in_ia32_syscall();
 }
-
-/*
- * The processor's own vectors with a hook: EACH(name) for those of tracepoints name_entry and
- * name_exit, both with the vector for an argument. A kernel built without one never gets it.
- */
-#ifdef CONFIG_IRQ_WORK
-#define PITRACE_X86_IRQ_WORK(EACH) EACH(irq_work)
-#else
-#define PITRACE_X86_IRQ_WORK(EACH)
-#endif
-#ifdef CONFIG_SMP
-#define PITRACE_X86_SMP(EACH) EACH(reschedule) EACH(call_function) EACH(call_function_single)
-#else
-#define PITRACE_X86_SMP(EACH)
-#endif
-#ifdef CONFIG_X86_MCE_THRESHOLD
-#define PITRACE_X86_THRESHOLD(EACH) EACH(threshold_apic)
-#else
-#define PITRACE_X86_THRESHOLD(EACH)
-#endif
-#ifdef CONFIG_X86_MCE_AMD
-#define PITRACE_X86_DEFERRED(EACH) EACH(deferred_error_apic)
-#else
-#define PITRACE_X86_DEFERRED(EACH)
-#endif
-#ifdef CONFIG_X86_THERMAL_VECTOR
-#define PITRACE_X86_THERMAL(EACH) EACH(thermal_apic)
-#else
-#define PITRACE_X86_THERMAL(EACH)
-#endif
-
-#define PITRACE_ARCH_VECTORS(EACH)                                                     \
-	EACH(local_timer) EACH(spurious_apic) EACH(error_apic) EACH(x86_platform_ipi)  \
-	PITRACE_X86_IRQ_WORK(EACH) PITRACE_X86_SMP(EACH) PITRACE_X86_THRESHOLD(EACH)   \
-	PITRACE_X86_DEFERRED(EACH) PITRACE_X86_THERMAL(EACH)
 
 #endif /* PITRACE_PLAT_X86_H */

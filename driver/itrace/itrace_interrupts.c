@@ -8,9 +8,8 @@
 #include <asm/irq_regs.h>
 #include <asm/processor-flags.h>
 #include <trace/events/irq.h>
-#include <asm/trace/irq_vectors.h>
 
-#include "core/plat.h"
+#include "core/irq_vectors.h"
 #include "core/probes.h"
 #include "itrace.h"
 

@@ -7,10 +7,10 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <asm/trace/irq_vectors.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
 
+#include "core/irq_vectors.h"
 #include "core/plat.h"
 #include "core/probes.h"
 #include "ptt.h"
@@ -47,7 +47,7 @@ static __always_inline u64 count_now(struct pitrace_ptt_cpu_state *cpu, u32 metr
 
 	if (metric != cycles)
 		return event_count(cpu->event[metric]);
-	now = rdtsc();
+	now = pitrace_arch_cycles();
 	if (unlikely(now < cpu->at[metric]))
 		cycles_went_back(cpu, now);
 	return now;
@@ -117,7 +117,7 @@ static __always_inline void charge_tool(struct pitrace_ptt_cpu_state *cpu, u64 r
 	u64 spent;
 
 	if (cycles < PITRACE_PTT_METRICS) {
-		spent = rdtsc() - cpu->at[cycles];
+		spent = pitrace_arch_cycles() - cpu->at[cycles];
 		cpu->tool += spent;
 		cpu->charged->value[cycles] -= spent + residue;
 		cpu->interrupt.value[cycles] += residue;
@@ -362,8 +362,7 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_sched_process_exec(on_exec);
 	check_trace_callback_type_irq_handler_entry(on_device_entry);
 	check_trace_callback_type_irq_handler_exit(on_device_exit);
-	check_trace_callback_type_local_timer_entry(on_vector_entry);
-	check_trace_callback_type_local_timer_exit(on_vector_exit);
+	PITRACE_ARCH_CHECK_VECTORS(on_vector_entry, on_vector_exit);
 	check_trace_callback_type_softirq_entry(on_soft_entry);
 	check_trace_callback_type_softirq_exit(on_soft_exit);
 }

@@ -18,13 +18,12 @@
 #include <linux/seqlock.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <asm/trace/irq_vectors.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
 
 #include <pitrace/ring_ops.h>
 
-#include "core/plat.h"
+#include "core/irq_vectors.h"
 #include "core/probes.h"
 #include "core/way_out.h"
 #include "sources.h"
@@ -188,8 +187,7 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_sched_switch(on_switch);
 	check_trace_callback_type_irq_handler_entry(on_device_entry);
 	check_trace_callback_type_irq_handler_exit(on_device_exit);
-	check_trace_callback_type_local_timer_entry(on_vector_entry);
-	check_trace_callback_type_local_timer_exit(on_vector_exit);
+	PITRACE_ARCH_CHECK_VECTORS(on_vector_entry, on_vector_exit);
 	check_trace_callback_type_softirq_entry(on_soft_entry);
 	check_trace_callback_type_softirq_exit(on_soft_exit);
 }

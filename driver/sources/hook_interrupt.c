@@ -11,7 +11,7 @@
 #include <linux/preempt.h>
 #include <trace/events/irq.h>
 
-#include "core/plat.h"
+#include "core/irq_vectors.h"
 #include "core/probes.h"
 #include "core/record.h"
 #include "sources.h"
