@@ -177,7 +177,7 @@ void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap);
 /* The buffers hold nothing of what was announced. */
 void pitrace_it_forget(void);
 
-/* ---- itrace_interrupts.c ---- */
+/* ---- itrace_interrupts_x86.c ---- */
 
 /* Those of -intr. */
 extern const struct pitrace_hook_set pitrace_it_interrupt_hooks;
