@@ -262,7 +262,7 @@ int pitrace_itrace_remove(void)
 
 static void set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
 {
-	thread->fresh = true;
+	thread->not_begun = true;
 }
 
 /* A stopped task gets no work: that would keep this module until the task goes on. */
@@ -299,7 +299,7 @@ static void add_if_allowed(struct task_struct *task)
 		preempt_disable();
 		thread = pitrace_it_find(task);
 		if (thread && thread->cred != before)
-			WRITE_ONCE(thread->over, true);
+			WRITE_ONCE(thread->ended, true);
 		preempt_enable();
 	}
 	put_cred(before);
@@ -482,7 +482,7 @@ int pitrace_itrace_info(struct pitrace_itrace_info *info)
 	info->installed = installed;
 	info->flags = pitrace_it_setup.flags;
 	info->on = on_for_all;
-	info->branch_trap = pitrace_it_setup.branches;
+	info->branch_trap = pitrace_it_setup.branch_traps;
 	pitrace_it_threads_count(&info->threads, &info->untraced, &info->dirty);
 	for_each_possible_cpu(cpu) {
 		const struct pitrace_it_cpu *counts = per_cpu_ptr(&pitrace_it_cpus, cpu);

@@ -26,15 +26,15 @@ struct pitrace_it_thread {
 	struct hlist_node link;
 	struct task_struct *task; /* NULL: not in use. Compared only, no reference */
 	struct list_head spare; /* while it is not in use */
-	unsigned long gone; /* of RCU: since when that is */
+	unsigned long rcu_state; /* of RCU: since when that is */
 	u64 ip; /* of the instruction that is next; its flow is known up to here */
-	u64 since; /* when a gap began, nanoseconds */
+	u64 gap_since; /* when a gap began, nanoseconds */
 	const struct cred *cred; /* a reference, to that with which it was allowed to be followed */
 	u32 pid;
 	u32 tid;
 	u32 count; /* instructions since the last record */
-	u32 missing; /* of those, how many the gap before ip lacks */
-	u32 bounded; /* steps in a row that nobody can preempt */
+	u32 gap_missing; /* of those, how many the gap before ip lacks */
+	u32 nonpreemptible_steps; /* steps in a row that nobody can preempt */
 	u32 slow_ticks; /* in a row, of the timer, in which few steps were made */
 	u32 late_ticks; /* in a row, of the timer, in which another thread was due */
 	u32 tick_steps; /* since the last of them */
@@ -43,24 +43,24 @@ struct pitrace_it_thread {
 	u8 code[8]; /* its first bytes */
 	u8 code_length; /* how many of them are known */
 	u8 gap; /* PITRACE_GAP_* to be written before anything else, or 0 */
-	bool fresh; /* to be begun, by whatever hook of its own comes first */
-	bool starts; /* the first record is to be a START */
-	bool settling; /* the flow goes on where it leaves the module */
+	bool not_begun; /* to be begun, by whatever hook of its own comes first */
+	bool start_due; /* the first record is to be a START */
+	bool in_module; /* the flow goes on where it leaves the module */
 	bool arriving; /* the processor is being handed over to it */
-	bool own; /* the program has itself set the trap flag */
-	bool returning; /* by SYSRET, which traps when it is done */
-	bool branches; /* in user code, and it traps at branches only */
-	bool over; /* not followed any more; set by others, too */
-	bool unheld; /* a wait for space has ended by its bound: none until there is space again */
+	bool own_tf; /* the program has itself set the trap flag */
+	bool sysret_due; /* by SYSRET, which traps when it is done */
+	bool branch_traps; /* in user code, and it traps at branches only */
+	bool ended; /* not followed any more; set by others, too */
+	bool wait_timed_out; /* a wait for space has ended by its bound: none until there is space again */
 	/* Read by others, to know when no trap flag is left. */
-	bool in_user; /* the trap flag is in the user's registers */
-	bool live; /* ... in the processor's, or in a frame of the kernel's stack */
+	bool user_tf; /* the trap flag is in the user's registers */
+	bool kernel_tf; /* ... in the processor's, or in a frame of the kernel's stack */
 	bool parked; /* in neither, but to be set when it is dispatched */
-	bool attaching;
-	bool woken; /* stopped when it was added: begun when it is dispatched */
-	bool holding;
-	struct callback_head attach;
-	struct callback_head hold;
+	bool attach_due;
+	bool begin_when_woken; /* stopped when it was added: begun when it is dispatched */
+	bool wait_due;
+	struct callback_head attach_work;
+	struct callback_head wait_work;
 };
 
 struct pitrace_it_cpu {
@@ -82,7 +82,7 @@ struct pitrace_it_setup {
 	bool kernel;
 	bool user;
 	bool counted;
-	bool branches; /* user code traps at branches where it can */
+	bool branch_traps; /* user code traps at branches where it can */
 	u64 reserve; /* bytes of a CPU's buffer that are kept for the kernel's part; 0: nobody waits */
 };
 extern struct pitrace_it_setup pitrace_it_setup;

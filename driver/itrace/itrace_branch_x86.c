@@ -96,15 +96,15 @@ static bool works_here(void)
 static void try_here(void *unused)
 {
 	if (!works_here())
-		WRITE_ONCE(pitrace_it_setup.branches, false);
+		WRITE_ONCE(pitrace_it_setup.branch_traps, false);
 }
 
 void pitrace_it_branches_start(void)
 {
 	cpus_read_lock();
-	WRITE_ONCE(pitrace_it_setup.branches, true);
+	WRITE_ONCE(pitrace_it_setup.branch_traps, true);
 	on_each_cpu(try_here, NULL, true);
-	used = pitrace_it_setup.branches;
+	used = pitrace_it_setup.branch_traps;
 	cpus_read_unlock();
 }
 
@@ -133,7 +133,7 @@ void pitrace_it_branches_stop(void)
 	if (used)
 		on_each_cpu(stop_recording_here, NULL, true);
 	used = false;
-	WRITE_ONCE(pitrace_it_setup.branches, false);
+	WRITE_ONCE(pitrace_it_setup.branch_traps, false);
 	cpus_read_unlock();
 }
 
@@ -145,7 +145,7 @@ static int cpu_online_now(unsigned int cpu)
 {
 	unsigned long flags;
 
-	if (!READ_ONCE(pitrace_it_setup.branches))
+	if (!READ_ONCE(pitrace_it_setup.branch_traps))
 		return 0;
 	local_irq_save(flags);
 	try_here(NULL);
@@ -187,10 +187,10 @@ bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is
 	 * Who steps itself, or is stepped by a uprobe, needs each step; and a watchpoint's exception would end
 	 * the trap unseen.
 	 */
-	if (!is64 || thread->own || hw_breakpoint_active() || test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
+	if (!is64 || thread->own_tf || hw_breakpoint_active() || test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
 	    (task->utask && task->utask->active_uprobe))
 		return false;
-	thread->branches = true;
+	thread->branch_traps = true;
 	thread->ip = ip;
 	thread->code_length = 0;
 	thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_OTHER, .is64 = true };
@@ -200,7 +200,7 @@ bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is
 
 void pitrace_it_branches_end(struct pitrace_it_thread *thread)
 {
-	thread->branches = false;
+	thread->branch_traps = false;
 	clear_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
 	if (thread->task == current)
 		change_debugctl(DEBUGCTLMSR_BTF, 0);

@@ -16,13 +16,13 @@ DEFINE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
 static noinline void no_room(struct pitrace_it_thread *thread)
 {
 	if (READ_ONCE(pitrace_gates[PITRACE_BUFFER_TRACE]) == PITRACE_GATE_FULL) {
-		WRITE_ONCE(thread->over, true);
+		WRITE_ONCE(thread->ended, true);
 		return;
 	}
 	if (!thread->gap)
-		thread->since = pitrace_clock();
+		thread->gap_since = pitrace_clock();
 	thread->gap = PITRACE_GAP_ROOM;
-	thread->missing += thread->count;
+	thread->gap_missing += thread->count;
 	thread->count = 0;
 }
 
@@ -71,7 +71,7 @@ void pitrace_it_forget(void)
 void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap)
 {
 	if (!thread->gap)
-		thread->since = pitrace_clock();
+		thread->gap_since = pitrace_clock();
 	thread->gap = gap;
 }
 
@@ -82,22 +82,22 @@ static noinline bool begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread 
 
 	if (!is_announced(cpu, thread))
 		return false;
-	if (thread->starts) {
+	if (thread->start_due) {
 		pitrace_put_itrace_start(ints, thread->pid, thread->tid, pitrace_it_setup.flags, ip);
 		if (!write_slowly(PITRACE_MAJOR_ITRACE_START, 0, ints, PITRACE_ITRACE_START_INTS))
 			return false;
-		thread->starts = false;
+		thread->start_due = false;
 	} else {
-		const u64 gone = pitrace_clock() - thread->since;
+		const u64 gone = pitrace_clock() - thread->gap_since;
 
-		pitrace_put_gap(ints, thread->count, thread->missing,
+		pitrace_put_gap(ints, thread->count, thread->gap_missing,
 				(u32)min_t(u64, gone, U32_MAX), ip);
 		if (!write_slowly(PITRACE_MAJOR_ITRACE_GAP, thread->gap, ints, PITRACE_GAP_INTS))
 			return false;
 		cpu->gaps++;
 	}
 	thread->gap = 0;
-	thread->missing = 0;
+	thread->gap_missing = 0;
 	thread->count = 0;
 	return true;
 }
@@ -117,7 +117,7 @@ void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u6
 
 	/* A hole ends at a branch's target: the block before it is part of the hole. */
 	if (unlikely(thread->gap)) {
-		thread->missing += thread->count;
+		thread->gap_missing += thread->count;
 		thread->count = 0;
 		pitrace_it_begin_block(thread, to);
 		return;
@@ -140,7 +140,7 @@ void pitrace_it_cut(struct pitrace_it_thread *thread, bool user, u32 vector, u64
 {
 	u32 ints[PITRACE_CUT_INTS];
 
-	if (thread->gap || thread->starts)
+	if (thread->gap || thread->start_due)
 		return;
 	pitrace_put_cut(ints, thread->count, from);
 	if (!is_announced(this_cpu_ptr(&pitrace_it_cpus), thread) ||
@@ -155,9 +155,9 @@ void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason)
 	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
 	u32 ints[PITRACE_ITRACE_STOP_INTS];
 
-	WRITE_ONCE(thread->over, true);
+	WRITE_ONCE(thread->ended, true);
 	/* It has never begun. */
-	if (thread->starts)
+	if (thread->start_due)
 		return;
 	/* What it did last was not followed. */
 	if (thread->gap && !begin(cpu, thread, thread->ip))

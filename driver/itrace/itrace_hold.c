@@ -52,7 +52,7 @@ static bool has_space(void)
 
 static bool must_wait(const struct pitrace_it_thread *thread)
 {
-	return READ_ONCE(pitrace_it_runs) && !READ_ONCE(thread->over) && !has_space() &&
+	return READ_ONCE(pitrace_it_runs) && !READ_ONCE(thread->ended) && !has_space() &&
 	       !READ_ONCE(reader_stalled) && !fatal_signal_pending(current);
 }
 
@@ -72,37 +72,37 @@ static void wait_a_little(const struct pitrace_it_thread *thread)
 
 static void hold(struct callback_head *work)
 {
-	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, hold);
+	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, wait_work);
 	const unsigned int seconds = min(READ_ONCE(itrace_hold_seconds), HOLD_SECONDS_MAX);
 	const unsigned long end = jiffies + seconds * HZ;
 	const int before = atomic_read(&consumptions);
 
 	while (must_wait(thread)) {
 		if (time_after_eq(jiffies, end)) {
-			thread->unheld = true;
+			thread->wait_timed_out = true;
 			if (atomic_read(&consumptions) == before)
 				WRITE_ONCE(reader_stalled, true);
 			break;
 		}
 		wait_a_little(thread);
 	}
-	WRITE_ONCE(thread->holding, false);
+	WRITE_ONCE(thread->wait_due, false);
 }
 
 /* The process that empties the buffers never waits for space in them. */
 void pitrace_it_hold_if_full(struct pitrace_it_thread *thread)
 {
 	if (likely(has_space())) {
-		thread->unheld = false;
+		thread->wait_timed_out = false;
 		return;
 	}
-	if (thread->unheld || thread->holding || READ_ONCE(reader_stalled) ||
+	if (thread->wait_timed_out || thread->wait_due || READ_ONCE(reader_stalled) ||
 	    pitrace_owner_is(thread->pid))
 		return;
-	WRITE_ONCE(thread->holding, true);
-	init_task_work(&thread->hold, hold);
-	if (task_work_add(current, &thread->hold, TWA_RESUME))
-		WRITE_ONCE(thread->holding, false);
+	WRITE_ONCE(thread->wait_due, true);
+	init_task_work(&thread->wait_work, hold);
+	if (task_work_add(current, &thread->wait_work, TWA_RESUME))
+		WRITE_ONCE(thread->wait_due, false);
 }
 
 void pitrace_it_release_held(void)

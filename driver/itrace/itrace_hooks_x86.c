@@ -21,7 +21,7 @@
 /* Credentials have changed since a debugger's rights were asked for: is the thread still followed? */
 static __always_inline bool keeps_rights(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	if (likely(rcu_access_pointer(current->real_cred) == thread->cred) || thread->over ||
+	if (likely(rcu_access_pointer(current->real_cred) == thread->cred) || thread->ended ||
 	    pitrace_it_credentials_allow(thread))
 		return true;
 	clear_trap();
@@ -53,10 +53,10 @@ static void on_sys_enter(void *data, struct pt_regs *regs, long number)
 	thread = this_thread();
 	/* Whatever took the flag away in the kernel, it comes from user mode now. */
 	if (thread)
-		WRITE_ONCE(thread->live, false);
-	if (thread && thread->branches)
+		WRITE_ONCE(thread->kernel_tf, false);
+	if (thread && thread->branch_traps)
 		pitrace_it_branches_leave(thread, regs, SYSTEM_CALL_BYTES);
-	if (thread && !thread->fresh && pitrace_it_leave_user(thread, regs)) {
+	if (thread && !thread->not_begun && pitrace_it_leave_user(thread, regs)) {
 		if (pitrace_it_setup.kernel && !may_leave_kernel(number))
 			go_on_in_kernel(thread, PITRACE_GAP_ENTRY);
 		else
@@ -71,9 +71,9 @@ static void on_sys_enter(void *data, struct pt_regs *regs, long number)
  */
 static void find_lost_flag(struct pitrace_it_thread *thread)
 {
-	if (likely(!thread || !thread->live || trap_is_set()))
+	if (likely(!thread || !thread->kernel_tf || trap_is_set()))
 		return;
-	WRITE_ONCE(thread->live, false);
+	WRITE_ONCE(thread->kernel_tf, false);
 	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
 }
 
@@ -84,9 +84,9 @@ static void on_sys_exit(void *data, struct pt_regs *regs, long result)
 	preempt_disable_notrace();
 	thread = this_thread();
 	find_lost_flag(thread);
-	if (!thread || !keeps_rights(thread, regs) || thread->live) {
+	if (!thread || !keeps_rights(thread, regs) || thread->kernel_tf) {
 		/* It is followed, out of the kernel too, or not at all. */
-	} else if (thread->fresh) {
+	} else if (thread->not_begun) {
 		if (goes_on(thread) && !has_debugger())
 			pitrace_it_begin_in_user(thread, regs);
 	} else if (pitrace_it_leave_user(thread, regs)) {
@@ -107,7 +107,7 @@ static void on_page_fault(void *data, unsigned long address, struct pt_regs *reg
 	thread = this_thread();
 	/* Those of the traps themselves have not the flag. */
 	if (thread && goes_on(thread) && pitrace_it_setup.kernel && (regs->flags & X86_EFLAGS_TF) &&
-	    (user_mode(regs) ? thread->in_user : thread->live)) {
+	    (user_mode(regs) ? thread->user_tf : thread->kernel_tf)) {
 		const bool user = user_mode(regs);
 
 		pitrace_it_cut(thread, user, X86_TRAP_PF, regs->ip);
@@ -133,13 +133,13 @@ static void on_signal(void *data, int number, struct kernel_siginfo *info,
 	preempt_disable_notrace();
 	thread = this_thread();
 	/* Only this is known of the block that an interrupt or exception has cut. */
-	if (thread && thread->branches) {
+	if (thread && thread->branch_traps) {
 		pitrace_it_branches_leave(thread, regs, 0);
 		if (goes_on(thread) && !has_debugger())
 			pitrace_it_cut(thread, true, PITRACE_CUT_SIGNAL | (u32)number, regs->ip);
 	}
 	/* Also of one that has been told to end, and has not found out. */
-	if (thread && !thread->fresh && !thread->live &&
+	if (thread && !thread->not_begun && !thread->kernel_tf &&
 	    pitrace_it_leave_user(thread, regs))
 		go_on_in_kernel(thread, PITRACE_GAP_SIGNAL);
 	preempt_enable_notrace();
@@ -154,44 +154,44 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 
 	if (trap_is_set()) {
 		clear_trap();
-		if (thread && thread->live) {
+		if (thread && thread->kernel_tf) {
 			pitrace_it_lose(thread, PITRACE_GAP_SWITCH);
 			thread->parked = true;
-			WRITE_ONCE(thread->live, false);
+			WRITE_ONCE(thread->kernel_tf, false);
 		}
 	} else if (!preempted && thread && goes_on(thread) && pitrace_it_setup.kernel) {
 		/* Faults that were not followed may have left the flag in their frame. */
 		find_lost_flag(thread);
 	}
 	/* It stops, and a debugger looks at its registers then. */
-	if (thread && !thread->over && has_debugger())
+	if (thread && !thread->ended && has_debugger())
 		pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_DEBUGGER);
 	thread = pitrace_it_find(next);
 	cpu->running = thread;
-	if (thread && unlikely(thread->branches))
+	if (thread && unlikely(thread->branch_traps))
 		pitrace_it_branches_arrive();
 	if (!thread || !goes_on(thread))
 		return;
 	/* It was stopped, and was not begun since, on its way out of a system call. */
-	if (unlikely(thread->woken && thread->fresh && !next->ptrace))
+	if (unlikely(thread->begin_when_woken && thread->not_begun && !next->ptrace))
 		pitrace_it_begin_in_user(thread, task_pt_regs(next));
 	if (!thread->parked)
 		return;
 	thread->parked = false;
 	thread->arriving = true;
-	thread->settling = false;
+	thread->in_module = false;
 	begin_stretch(thread);
-	WRITE_ONCE(thread->live, true);
+	WRITE_ONCE(thread->kernel_tf, true);
 	set_trap();
 }
 
 static void set_up_child(struct pitrace_it_thread *thread, struct task_struct *task)
 {
-	thread->starts = true;
+	thread->start_due = true;
 	if (pitrace_it_setup.kernel)
 		thread->parked = true; /* it is as if it had been dispatched before */
 	else
-		thread->fresh = true;
+		thread->not_begun = true;
 }
 
 /* The child has not run yet. */
@@ -208,7 +208,7 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 		  (child->tgid == parent->tgid || (pitrace_it_setup.flags & PITRACE_ITRACE_CHILDREN));
 	if (READ_ONCE(pitrace_it_runs) && (follows || pitrace_it_wants(child->tgid, true))) {
 		thread = pitrace_it_add(child, &known, set_up_child);
-		if (thread && thread->fresh)
+		if (thread && thread->not_begun)
 			pitrace_it_begin_in_user(thread, task_pt_regs(child));
 	}
 	preempt_enable_notrace();
@@ -238,7 +238,7 @@ static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 	thread = this_thread();
 	if (thread) {
 		clear_trap();
-		if (!thread->over)
+		if (!thread->ended)
 			pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_EXIT);
 		this_cpu_write(pitrace_it_cpus.running, NULL);
 		pitrace_it_remove(thread);
@@ -266,33 +266,33 @@ const struct pitrace_hook_set pitrace_it_hooks = { hooks, ARRAY_SIZE(hooks) };
 
 static void attach(struct callback_head *work)
 {
-	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, attach);
+	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, attach_work);
 
 	preempt_disable_notrace();
-	if (READ_ONCE(thread->task) == current && thread->fresh && goes_on(thread) && !has_debugger())
+	if (READ_ONCE(thread->task) == current && thread->not_begun && goes_on(thread) && !has_debugger())
 		pitrace_it_begin_in_user(thread, task_pt_regs(current));
-	WRITE_ONCE(thread->attaching, false);
+	WRITE_ONCE(thread->attach_due, false);
 	preempt_enable_notrace();
 }
 
 void pitrace_it_attach_when_woken(struct pitrace_it_thread *thread)
 {
-	WRITE_ONCE(thread->woken, true);
+	WRITE_ONCE(thread->begin_when_woken, true);
 }
 
 void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task)
 {
-	WRITE_ONCE(thread->attaching, true);
-	init_task_work(&thread->attach, attach);
-	if (task_work_add(task, &thread->attach, TWA_RESUME))
-		WRITE_ONCE(thread->attaching, false);
+	WRITE_ONCE(thread->attach_due, true);
+	init_task_work(&thread->attach_work, attach);
+	if (task_work_add(task, &thread->attach_work, TWA_RESUME))
+		WRITE_ONCE(thread->attach_due, false);
 }
 
 void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason)
 {
 	preempt_disable_notrace();
 	clear_trap();
-	if (!thread->over)
+	if (!thread->ended)
 		pitrace_it_end(thread, task_pt_regs(current), reason);
 	this_cpu_write(pitrace_it_cpus.running, NULL);
 	pitrace_it_remove(thread);

@@ -21,13 +21,13 @@ static struct pt_regs *followed(struct pitrace_it_thread *thread)
 	/* Inside another interrupt, or inside a hook of ours, the flag is not set. */
 	if (!regs || !thread || READ_ONCE(thread->task) != current || !(regs->flags & X86_EFLAGS_TF))
 		return NULL;
-	if (!READ_ONCE(pitrace_it_runs) || thread->over || thread->gap || thread->starts)
+	if (!READ_ONCE(pitrace_it_runs) || thread->ended || thread->gap || thread->start_due)
 		return NULL;
-	if (user_mode(regs) ? !thread->in_user :
-			      !thread->live || thread->settling || thread->arriving)
+	if (user_mode(regs) ? !thread->user_tf :
+			      !thread->kernel_tf || thread->in_module || thread->arriving)
 		return NULL;
 	/* Its flow is known up to here; in the middle of a block, if it traps at branches. */
-	if (thread->branches && user_mode(regs))
+	if (thread->branch_traps && user_mode(regs))
 		thread->ip = regs->ip;
 	return regs->ip == thread->ip ? regs : NULL;
 }
@@ -42,7 +42,7 @@ static void enter(u32 vector)
 	if (cpu->interrupted || !regs)
 		return;
 	pitrace_it_cut(thread, user_mode(regs), vector, regs->ip);
-	if (thread->gap || thread->over)
+	if (thread->gap || thread->ended)
 		return;
 	pitrace_it_lose(thread, PITRACE_GAP_INTERRUPT);
 	cpu->interrupted = thread;

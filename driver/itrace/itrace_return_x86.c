@@ -160,15 +160,15 @@ static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs
 	flags = tail.is_sysret ? regs->r11 : frame[2];
 	if (pitrace_it_setup.kernel)
 		record_tail(thread, &tail, ip);
-	if (thread->over)
+	if (thread->ended)
 		return true;
-	thread->own = flags & X86_EFLAGS_TF;
+	thread->own_tf = flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
 		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
 		return true;
 	}
-	pitrace_it_enter_user(thread, ip, is64, thread->gap || thread->starts);
-	thread->returning = tail.is_sysret;
+	pitrace_it_enter_user(thread, ip, is64, thread->gap || thread->start_due);
+	thread->sysret_due = tail.is_sysret;
 	if (tail.is_sysret)
 		regs->r11 |= X86_EFLAGS_TF;
 	else
@@ -189,11 +189,11 @@ bool pitrace_it_ends_before_return(struct pitrace_it_thread *thread, struct pt_r
 
 void pitrace_it_returned(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	thread->returning = false;
-	if (!thread->own)
+	thread->sysret_due = false;
+	if (!thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
 	/* The trap has switched it off. */
-	if (thread->branches)
+	if (thread->branch_traps)
 		pitrace_it_branches_begin(thread, regs->ip, true);
 }
 
@@ -222,13 +222,13 @@ static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *reg
 		fetch(thread, ip, false, true);
 		return;
 	}
-	thread->own = flags & X86_EFLAGS_TF;
+	thread->own_tf = flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
-		WRITE_ONCE(thread->live, false);
+		WRITE_ONCE(thread->kernel_tf, false);
 		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
-	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->starts);
+	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->start_due);
 	regs->flags |= X86_EFLAGS_TF;
 }
 

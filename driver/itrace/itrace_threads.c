@@ -75,7 +75,7 @@ struct pitrace_it_thread *pitrace_it_find(const struct task_struct *task)
 
 static bool has_work(const struct pitrace_it_thread *thread)
 {
-	return READ_ONCE(thread->attaching) || READ_ONCE(thread->holding);
+	return READ_ONCE(thread->attach_due) || READ_ONCE(thread->wait_due);
 }
 
 /*
@@ -89,7 +89,7 @@ static struct pitrace_it_thread *spare_slot(void)
 
 	for (tries = 0; tries < SPARE_TRIES && !list_empty(&spare); tries++) {
 		thread = list_first_entry(&spare, struct pitrace_it_thread, spare);
-		if (!poll_state_synchronize_rcu(thread->gone))
+		if (!poll_state_synchronize_rcu(thread->rcu_state))
 			return NULL;
 		if (!has_work(thread)) {
 			list_del(&thread->spare);
@@ -145,7 +145,7 @@ static void take_out(struct pitrace_it_thread *thread)
 		return;
 	hlist_del_rcu(&thread->link);
 	WRITE_ONCE(thread->task, NULL);
-	thread->gone = get_state_synchronize_rcu();
+	thread->rcu_state = get_state_synchronize_rcu();
 	list_add_tail(&thread->spare, &spare);
 }
 
@@ -188,7 +188,7 @@ void pitrace_it_remove_all(void)
 
 static void end_slot(struct pitrace_it_thread *thread, void *unused)
 {
-	WRITE_ONCE(thread->over, true);
+	WRITE_ONCE(thread->ended, true);
 }
 
 void pitrace_it_end_all(void)
@@ -198,7 +198,7 @@ void pitrace_it_end_all(void)
 
 static void clean_slot(struct pitrace_it_thread *thread, void *unused)
 {
-	if (thread->task && READ_ONCE(thread->in_user))
+	if (thread->task && READ_ONCE(thread->user_tf))
 		pitrace_it_clean_off_cpu(thread, thread->task);
 }
 
@@ -212,7 +212,7 @@ static bool is_dirty(const struct pitrace_it_thread *thread)
 {
 	if (has_work(thread))
 		return true;
-	return thread->task && (READ_ONCE(thread->in_user) || READ_ONCE(thread->live));
+	return thread->task && (READ_ONCE(thread->user_tf) || READ_ONCE(thread->kernel_tf));
 }
 
 struct counts {
@@ -224,7 +224,7 @@ static void count_slot(struct pitrace_it_thread *thread, void *data)
 {
 	struct counts *counts = data;
 
-	counts->threads += thread->task && !READ_ONCE(thread->over);
+	counts->threads += thread->task && !READ_ONCE(thread->ended);
 	counts->dirty += is_dirty(thread);
 }
 

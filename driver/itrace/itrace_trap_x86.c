@@ -66,10 +66,10 @@ static __always_inline bool is_unbearable(struct pitrace_it_thread *thread,
 	if (unlikely(now != thread->tick) && too_slow(thread, now))
 		return true;
 	if (likely((regs->flags & X86_EFLAGS_IF) && !(preempt_count() & PREEMPT_MASK))) {
-		thread->bounded = 0;
+		thread->nonpreemptible_steps = 0;
 		return false;
 	}
-	return unlikely(++thread->bounded >= BOUNDED_MAX);
+	return unlikely(++thread->nonpreemptible_steps >= BOUNDED_MAX);
 }
 
 /* True: the flag stays set. */
@@ -79,10 +79,10 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 	struct pitrace_insn last;
 	u64 from;
 
-	if (unlikely(thread->settling)) {
+	if (unlikely(thread->in_module)) {
 		if (within_module(ip, THIS_MODULE))
 			return true;
-		thread->settling = false;
+		thread->in_module = false;
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, ip);
 	} else if (pitrace_it_setup.kernel) {
@@ -99,7 +99,7 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 			pitrace_it_begin_block(thread, ip);
 			break;
 		}
-		if (unlikely(thread->over))
+		if (unlikely(thread->ended))
 			return false;
 	}
 	fetch(thread, ip, false, true);
@@ -123,7 +123,7 @@ static noinline void hide_from_pushf(struct pitrace_it_thread *thread, struct pt
 	u8 byte;
 	void __user *place = (void __user *)(regs->sp + 1); /* bits 8 to 15 */
 
-	if (thread->own)
+	if (thread->own_tf)
 		return;
 	if (!copy_from_user_nofault(&byte, place, 1)) {
 		byte &= ~(X86_EFLAGS_TF >> 8);
@@ -146,7 +146,7 @@ static noinline bool do_popf(struct pitrace_it_thread *thread, struct pt_regs *r
 	if (bytes == 2)
 		mask &= 0xffff;
 	regs->flags = (regs->flags & ~mask) | (flags & mask);
-	thread->own = flags & X86_EFLAGS_TF;
+	thread->own_tf = flags & X86_EFLAGS_TF;
 	regs->sp += bytes;
 	if (!is64)
 		regs->sp = (u32)regs->sp;
@@ -164,10 +164,10 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	u32 popfs = 0;
 	u64 from;
 
-	if (unlikely(thread->branches)) {
+	if (unlikely(thread->branch_traps)) {
 		if (!pitrace_it_branches_step(thread, regs))
 			fetch(thread, ip, true, is64);
-		return !thread->over;
+		return !thread->ended;
 	}
 	thread->count++;
 	switch (outcome(thread, ip, true, &last, &from)) {
@@ -182,17 +182,17 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	}
 	if (unlikely(last.kind == PITRACE_INSN_PUSHF))
 		hide_from_pushf(thread, regs);
-	if (unlikely(thread->over))
+	if (unlikely(thread->ended))
 		return false;
 	fetch(thread, ip, true, is64);
 	/* It has loaded its flags itself. */
 	if (unlikely(last.kind == PITRACE_INSN_POPF))
-		thread->own = regs->flags & X86_EFLAGS_TF;
+		thread->own_tf = regs->flags & X86_EFLAGS_TF;
 	/* A program that steps itself gets each trap. */
-	if (unlikely(thread->own))
+	if (unlikely(thread->own_tf))
 		return true;
 	while (unlikely(thread->insn.kind == PITRACE_INSN_POPF) && popfs++ < POPF_AT_ONCE &&
-	       !thread->own && do_popf(thread, regs, is64))
+	       !thread->own_tf && do_popf(thread, regs, is64))
 		fetch(thread, regs->ip, true, is64);
 	return true;
 }
@@ -233,15 +233,15 @@ static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *
 {
 	const bool user = user_mode(regs);
 
-	if (!thread->over)
+	if (!thread->ended)
 		pitrace_it_stop(thread, reason);
-	WRITE_ONCE(thread->live, false);
-	if (user && unlikely(thread->returning) && !thread->own)
+	WRITE_ONCE(thread->kernel_tf, false);
+	if (user && unlikely(thread->sysret_due) && !thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
 	if (user)
 		user_flag_gone(thread);
 	/* What the program or its debugger has set is theirs. */
-	if (user && (thread->own || test_thread_flag(TIF_SINGLESTEP)))
+	if (user && (thread->own_tf || test_thread_flag(TIF_SINGLESTEP)))
 		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
 	return handled(dr6);
@@ -249,7 +249,7 @@ static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *
 
 static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, unsigned long *dr6)
 {
-	const bool own = thread->own;
+	const bool own = thread->own_tf;
 	bool stays;
 
 	if (unlikely(current->utask && current->utask->active_uprobe)) {
@@ -262,7 +262,7 @@ static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, uns
 		preempt_enable_notrace();
 		return NOTIFY_DONE;
 	}
-	if (unlikely(thread->returning) && regs->ip == thread->ip) {
+	if (unlikely(thread->sysret_due) && regs->ip == thread->ip) {
 		pitrace_it_returned(thread, regs);
 		regs->flags |= X86_EFLAGS_TF;
 		return handled(dr6);
@@ -298,7 +298,7 @@ static int on_debug(struct pt_regs *regs, unsigned long *dr6)
 	if (user_mode(regs)) {
 		if (has_debugger())
 			return last_trap(thread, regs, dr6, PITRACE_STOP_DEBUGGER);
-		if (!thread->in_user)
+		if (!thread->user_tf)
 			return NOTIFY_DONE;
 		return user_trap(thread, regs, dr6);
 	}
@@ -307,14 +307,14 @@ static int on_debug(struct pt_regs *regs, unsigned long *dr6)
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, regs->ip);
 		fetch(thread, regs->ip, false, true);
-	} else if (unlikely(!thread->live)) {
+	} else if (unlikely(!thread->kernel_tf)) {
 		/* In a frame of the kernel that was left behind. */
 		regs->flags &= ~X86_EFLAGS_TF;
 	} else if (unlikely(!kernel_step(thread, regs))) {
-		if (thread->over)
+		if (thread->ended)
 			return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
 		if (!user_mode(regs)) {
-			WRITE_ONCE(thread->live, false);
+			WRITE_ONCE(thread->kernel_tf, false);
 			regs->flags &= ~X86_EFLAGS_TF;
 		}
 	}
@@ -326,9 +326,9 @@ static void on_int3(struct pt_regs *regs)
 {
 	struct pitrace_it_thread *thread = this_thread();
 
-	if (!thread || !thread->in_user)
+	if (!thread || !thread->user_tf)
 		return;
-	if (thread->branches)
+	if (thread->branch_traps)
 		pitrace_it_branches_leave(thread, regs, 1);
 	if (!pitrace_it_leave_user(thread, regs))
 		return;
@@ -361,7 +361,7 @@ bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
 	if (!user_mode(regs))
 		return arrives || pitrace_it_find(current);
 	thread = pitrace_it_find(current);
-	return thread && thread->in_user && !thread->own && !has_debugger() &&
+	return thread && thread->user_tf && !thread->own_tf && !has_debugger() &&
 	       !test_thread_flag(TIF_SINGLESTEP);
 }
 

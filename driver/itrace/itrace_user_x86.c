@@ -11,7 +11,7 @@
 
 void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	if (thread->in_user && !thread->own && !test_thread_flag(TIF_SINGLESTEP))
+	if (thread->user_tf && !thread->own_tf && !test_thread_flag(TIF_SINGLESTEP))
 		regs->flags &= ~X86_EFLAGS_TF;
 	user_flag_gone(thread);
 }
@@ -31,7 +31,7 @@ void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_stru
 	smp_rmb();
 	if (pitrace_task_has_cpu(task))
 		return;
-	if (!thread->own && !test_tsk_thread_flag(task, TIF_SINGLESTEP))
+	if (!thread->own_tf && !test_tsk_thread_flag(task, TIF_SINGLESTEP))
 		clear_bit(X86_EFLAGS_TF_BIT, &regs->flags);
 	/* Pairs with the scheduler's barrier between on_cpu and what the task does next. */
 	smp_mb();
@@ -47,7 +47,7 @@ void pitrace_it_clean_here(void *unused)
 {
 	struct pitrace_it_thread *thread = this_thread();
 
-	if (thread && thread->in_user && !thread->live)
+	if (thread && thread->user_tf && !thread->kernel_tf)
 		pitrace_it_clean_user(thread, task_pt_regs(current));
 }
 
@@ -59,20 +59,20 @@ void pitrace_it_clear_here(void)
 void pitrace_it_end(struct pitrace_it_thread *thread, struct pt_regs *user_regs, u32 reason)
 {
 	pitrace_it_clean_user(thread, user_regs);
-	WRITE_ONCE(thread->live, false);
+	WRITE_ONCE(thread->kernel_tf, false);
 	WRITE_ONCE(thread->parked, false);
 	pitrace_it_stop(thread, reason);
 }
 
 void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, bool begins)
 {
-	WRITE_ONCE(thread->live, false);
-	thread->settling = false;
+	WRITE_ONCE(thread->kernel_tf, false);
+	thread->in_module = false;
 	if (begins)
 		pitrace_it_begin_block(thread, ip);
-	if (pitrace_it_setup.branches && pitrace_it_branches_begin(thread, ip, is64)) {
+	if (pitrace_it_setup.branch_traps && pitrace_it_branches_begin(thread, ip, is64)) {
 		/* It needs not to be looked at. */
-	} else if (thread->woken) {
+	} else if (thread->begin_when_woken) {
 		/* Another address space is loaded; what it executes is looked at when it has trapped. */
 		thread->ip = ip;
 		thread->code_length = 0;
@@ -80,26 +80,26 @@ void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, 
 	} else {
 		fetch(thread, ip, true, is64);
 	}
-	thread->woken = false;
-	thread->returning = false;
-	WRITE_ONCE(thread->in_user, true);
+	thread->begin_when_woken = false;
+	thread->sysret_due = false;
+	WRITE_ONCE(thread->user_tf, true);
 }
 
 void pitrace_it_resume_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	thread->own = regs->flags & X86_EFLAGS_TF;
+	thread->own_tf = regs->flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
 		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
-	pitrace_it_enter_user(thread, regs->ip, user_64bit_mode(regs), thread->gap || thread->starts);
+	pitrace_it_enter_user(thread, regs->ip, user_64bit_mode(regs), thread->gap || thread->start_due);
 	regs->flags |= X86_EFLAGS_TF;
 }
 
 void pitrace_it_begin_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	thread->fresh = false;
-	thread->starts = true;
+	thread->not_begun = false;
+	thread->start_due = true;
 	pitrace_it_resume_in_user(thread, regs);
 }
 
@@ -116,30 +116,30 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 	struct pitrace_insn insn;
 
 	if (!goes_on(thread) || has_debugger()) {
-		if (!thread->over)
+		if (!thread->ended)
 			pitrace_it_end(thread, regs,
 				       has_debugger() ? PITRACE_STOP_DEBUGGER : PITRACE_STOP_OFF);
 		else
 			pitrace_it_clean_user(thread, regs);
 		return false;
 	}
-	if (!thread->in_user)
+	if (!thread->user_tf)
 		return true;
 	insn = thread->insn;
 	if (insn.kind == PITRACE_INSN_SYSCALL && regs->ip == thread->ip + insn.length) {
 		u64 entry;
 
 		rdmsrl(MSR_LSTAR, entry);
-		thread->count += !thread->branches;
+		thread->count += !thread->branch_traps;
 		pitrace_it_branch(thread, true, thread->ip, entry);
 		/* SYSCALL has put the flags there. */
-		if (!thread->own)
+		if (!thread->own_tf)
 			regs->r11 &= ~X86_EFLAGS_TF;
 		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
 	} else if (insn.kind == PITRACE_INSN_SYSENTER ||
 		   (insn.kind == PITRACE_INSN_INT && regs->ip == thread->ip + insn.length)) {
 		/* Where it went is not known, but where from. */
-		thread->count += !thread->branches;
+		thread->count += !thread->branch_traps;
 		pitrace_it_cut(thread, true, vector_of(thread, &insn), thread->ip);
 		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
 	}

@@ -153,12 +153,12 @@ static __always_inline struct pitrace_it_thread *this_thread(void)
 
 static __always_inline bool goes_on(const struct pitrace_it_thread *thread)
 {
-	return READ_ONCE(pitrace_it_runs) && !thread->over;
+	return READ_ONCE(pitrace_it_runs) && !thread->ended;
 }
 
 static __always_inline void begin_stretch(struct pitrace_it_thread *thread)
 {
-	thread->bounded = 0;
+	thread->nonpreemptible_steps = 0;
 	thread->slow_ticks = 0;
 	thread->late_ticks = 0;
 }
@@ -166,9 +166,9 @@ static __always_inline void begin_stretch(struct pitrace_it_thread *thread)
 /* The kernel is followed from here on, as soon as the module is left. The last thing that a hook does. */
 static __always_inline void arm(struct pitrace_it_thread *thread)
 {
-	thread->settling = true;
+	thread->in_module = true;
 	begin_stretch(thread);
-	WRITE_ONCE(thread->live, true);
+	WRITE_ONCE(thread->kernel_tf, true);
 	set_trap();
 }
 
@@ -194,9 +194,9 @@ void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt
 static inline void user_flag_gone(struct pitrace_it_thread *thread)
 {
 	/* Once it is not dirty, its task may be forgotten. */
-	if (unlikely(thread->branches))
+	if (unlikely(thread->branch_traps))
 		pitrace_it_branches_end(thread);
-	WRITE_ONCE(thread->in_user, false);
+	WRITE_ONCE(thread->user_tf, false);
 }
 
 static inline bool has_debugger(void)
