@@ -36,14 +36,14 @@ static bool draining; /* removed, but threads are not clean yet */
 static bool on_for_all;
 static bool shut_down; /* for good: the machine is going down */
 
-bool pitrace_it_wants(u32 pid, bool begins)
+bool pitrace_it_pid_selected(u32 pid, bool begins)
 {
 	return READ_ONCE(on_for_all) && pitrace_it_selects(pid, begins);
 }
 
 /* ---- ending ---- */
 
-static u32 dirty(void)
+static u32 itrace_may_have_tf(void)
 {
 	u32 threads, untraced, count;
 
@@ -52,7 +52,7 @@ static u32 dirty(void)
 }
 
 /* Nobody carries a trap flag. */
-static void take_down(void)
+static void itrace_detach_and_free(void)
 {
 	unsigned int cpu;
 
@@ -70,20 +70,20 @@ static void take_down(void)
 	pitrace_it_set_follower(NULL);
 }
 
-static void drain(struct work_struct *unused);
-static DECLARE_DELAYED_WORK(drain_work, drain);
+static void itrace_drain(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(itrace_drain_work, itrace_drain);
 
-static void drain(struct work_struct *unused)
+static void itrace_drain(struct work_struct *unused)
 {
 	mutex_lock(&lock);
 	if (draining) {
 		pitrace_it_clean_sleeping();
 		on_each_cpu(pitrace_it_clean_here, NULL, true);
 	}
-	if (draining && dirty()) {
-		schedule_delayed_work(&drain_work, HZ / 20);
+	if (draining && itrace_may_have_tf()) {
+		schedule_delayed_work(&itrace_drain_work, HZ / 20);
 	} else if (draining) {
-		take_down();
+		itrace_detach_and_free();
 		draining = false;
 		module_put(THIS_MODULE);
 	}
@@ -95,15 +95,15 @@ static void drain(struct work_struct *unused)
  * stopped or wait for a processor, are cleaned where they are. What can remain are threads in the middle of an interrupt
  * or of a fault in the kernel, which do not run just now. True: no trap flag is left. A killed caller does not wait.
  */
-static bool wait_until_clean(void)
+static bool itrace_wait_for_drain(void)
 {
 	const unsigned long begin = jiffies;
 
-	while (dirty()) {
+	while (itrace_may_have_tf()) {
 		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TRAPS_MS))) {
 			pitrace_it_clean_sleeping();
 			on_each_cpu(pitrace_it_clean_here, NULL, true);
-			if (!dirty())
+			if (!itrace_may_have_tf())
 				break;
 		}
 		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS)) ||
@@ -118,34 +118,34 @@ static bool wait_until_clean(void)
  * From here on nobody sets a trap flag: hooks and traps look and set with preemption off, so whoever saw that
  * ITrace runs is in a read-side section of RCU.
  */
-static void stop_running(void)
+static void itrace_stop_running(void)
 {
 	WRITE_ONCE(pitrace_it_runs, false);
-	pitrace_it_release_held();
+	pitrace_it_wake_waiting();
 	synchronize_rcu();
 }
 
 /* While a trap flag is left the hooks stay, and the module with them. */
-static void remove_locked(void)
+static void itrace_remove_locked(void)
 {
 	WRITE_ONCE(on_for_all, false);
-	stop_running();
+	itrace_stop_running();
 	installed = false;
-	if (!wait_until_clean()) {
+	if (!itrace_wait_for_drain()) {
 		draining = true;
 		__module_get(THIS_MODULE);
-		schedule_delayed_work(&drain_work, HZ / 20);
+		schedule_delayed_work(&itrace_drain_work, HZ / 20);
 		return;
 	}
-	take_down();
+	itrace_detach_and_free();
 }
 
 /* All threads stop at their next trap; then they are forgotten. */
-static void stop_all(void)
+static void itrace_stop_threads(void)
 {
 	WRITE_ONCE(on_for_all, false);
-	stop_running();
-	if (wait_until_clean())
+	itrace_stop_running();
+	if (itrace_wait_for_drain())
 		pitrace_it_remove_all();
 	else
 		pitrace_it_end_all();
@@ -153,7 +153,7 @@ static void stop_all(void)
 
 /* ---- starting ---- */
 
-static bool lacks_hook(void)
+static bool itrace_lacks_hook(void)
 {
 	u32 i;
 
@@ -164,7 +164,7 @@ static bool lacks_hook(void)
 	return false;
 }
 
-static bool is_good(const struct pitrace_itrace *wanted)
+static bool itrace_is_valid(const struct pitrace_itrace *wanted)
 {
 	const u32 known = PITRACE_ITRACE_RING | PITRACE_ITRACE_COUNT | PITRACE_ITRACE_STEP |
 			  PITRACE_ITRACE_INTERRUPTS | PITRACE_ITRACE_NO_KERNEL |
@@ -179,7 +179,7 @@ static bool is_good(const struct pitrace_itrace *wanted)
 	return wanted->flags & PITRACE_ITRACE_CONTINUOUS ? wanted->reserve > 0 : !wanted->reserve;
 }
 
-static void set_up(const struct pitrace_itrace *wanted)
+static void itrace_set_up(const struct pitrace_itrace *wanted)
 {
 	pitrace_it_setup.flags = wanted->flags | PITRACE_ITRACE_RING;
 	pitrace_it_setup.kernel = !(wanted->flags & PITRACE_ITRACE_NO_KERNEL);
@@ -188,7 +188,7 @@ static void set_up(const struct pitrace_itrace *wanted)
 	pitrace_it_setup.reserve = wanted->reserve;
 }
 
-static void reset_counts(void)
+static void itrace_reset_counts(void)
 {
 	unsigned int cpu;
 
@@ -196,7 +196,7 @@ static void reset_counts(void)
 		memset(per_cpu_ptr(&pitrace_it_cpus, cpu), 0, sizeof(struct pitrace_it_cpu));
 }
 
-static int install_locked(const struct pitrace_itrace *wanted)
+static int itrace_install_locked(const struct pitrace_itrace *wanted)
 {
 	int error;
 
@@ -208,18 +208,18 @@ static int install_locked(const struct pitrace_itrace *wanted)
 							   PITRACE_ITRACE_THREADS_DEFAULT);
 	if (error)
 		return error;
-	set_up(wanted);
+	itrace_set_up(wanted);
 	pitrace_it_set_follower(get_current_cred());
 	pitrace_it_hold_reset();
-	reset_counts();
+	itrace_reset_counts();
 	pitrace_it_pids_forget();
 	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	/* Kernels are built without one or the other of these. */
 	if (wanted->flags & PITRACE_ITRACE_INTERRUPTS)
 		pitrace_hooks_attach(pitrace_it_interrupt_hooks.hooks,
 				     pitrace_it_interrupt_hooks.count);
-	if (lacks_hook()) {
-		take_down();
+	if (itrace_lacks_hook()) {
+		itrace_detach_and_free();
 		return -EOPNOTSUPP;
 	}
 	/* Counts are those of steps. */
@@ -234,13 +234,13 @@ int pitrace_itrace_install(const struct pitrace_itrace *wanted)
 {
 	int error;
 
-	if (!is_good(wanted))
+	if (!itrace_is_valid(wanted))
 		return -EINVAL;
 	if (!(wanted->flags & PITRACE_ITRACE_NO_KERNEL) && !perfmon_capable())
 		return -EACCES;
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
-	error = install_locked(wanted);
+	error = itrace_install_locked(wanted);
 	mutex_unlock(&lock);
 	return error;
 }
@@ -251,7 +251,7 @@ int pitrace_itrace_remove(void)
 
 	mutex_lock(&lock);
 	if (installed) {
-		remove_locked();
+		itrace_remove_locked();
 		error = 0;
 	}
 	mutex_unlock(&lock);
@@ -260,13 +260,13 @@ int pitrace_itrace_remove(void)
 
 /* ---- on and off ---- */
 
-static void set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
+static void itrace_set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	thread->not_begun = true;
 }
 
 /* A stopped task gets no work: that would keep this module until the task goes on. */
-static void begin_following(struct pitrace_it_thread *thread, struct task_struct *task)
+static void itrace_begin_following(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	const unsigned int state = READ_ONCE(task->__state);
 
@@ -277,25 +277,25 @@ static void begin_following(struct pitrace_it_thread *thread, struct task_struct
 		pitrace_it_attach_when_woken(thread);
 }
 
-static int add(struct task_struct *task)
+static int itrace_add_thread(struct task_struct *task)
 {
 	struct pitrace_it_thread *thread;
 	bool known;
 
-	thread = pitrace_it_add(task, &known, set_up_thread);
+	thread = pitrace_it_add(task, &known, itrace_set_up_thread);
 	if (!thread)
 		return known ? -EALREADY : -ENOSPC;
-	begin_following(thread, task);
+	itrace_begin_following(thread, task);
 	return 0;
 }
 
 /* The number may be another process's since it was enabled, and the process may change while it is looked at. */
-static void add_if_allowed(struct task_struct *task)
+static void itrace_add_if_allowed(struct task_struct *task)
 {
 	const struct cred *before = get_task_cred(task);
 	struct pitrace_it_thread *thread;
 
-	if (!pitrace_it_caller_may_follow(task_tgid_nr(task)) && !add(task)) {
+	if (!pitrace_it_caller_may_follow(task_tgid_nr(task)) && !itrace_add_thread(task)) {
 		preempt_disable();
 		thread = pitrace_it_find(task);
 		if (thread && thread->cred != before)
@@ -305,7 +305,7 @@ static void add_if_allowed(struct task_struct *task)
 	put_cred(before);
 }
 
-static int add_all(void)
+static int itrace_add_all(void)
 {
 	struct pitrace_tasks tasks;
 	unsigned int i;
@@ -317,8 +317,8 @@ static int add_all(void)
 	for (i = 0; i < tasks.count; i++) {
 		struct task_struct *task = tasks.task[i];
 
-		if (!pitrace_task_is_kernel_only(task) && pitrace_it_wants(task_tgid_nr(task), false))
-			add_if_allowed(task);
+		if (!pitrace_task_is_kernel_only(task) && pitrace_it_pid_selected(task_tgid_nr(task), false))
+			itrace_add_if_allowed(task);
 		cond_resched();
 	}
 	pitrace_tasks_release(&tasks);
@@ -326,27 +326,27 @@ static int add_all(void)
 }
 
 /* Those that come meanwhile are found by the fork hook. */
-static int on_for_all_locked(void)
+static int itrace_on_for_all_locked(void)
 {
 	int error;
 
 	if (on_for_all)
 		return -EALREADY;
 	WRITE_ONCE(on_for_all, true);
-	error = add_all();
+	error = itrace_add_all();
 	if (error) {
-		stop_all();
+		itrace_stop_threads();
 		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
 		return error;
 	}
 	/* A program that streams its own trace follows the thread that asks for it. */
 	if (!pitrace_it_may_spread(task_tgid_nr(current)) &&
 	    pitrace_it_is_named(task_tgid_nr(current)))
-		add(current);
+		itrace_add_thread(current);
 	return 0;
 }
 
-static int off_for_self(void)
+static int itrace_off_for_self(void)
 {
 	struct pitrace_it_thread *thread;
 
@@ -369,9 +369,9 @@ bool pitrace_it_shut_down(bool for_good)
 	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&lock))
 		schedule_timeout_uninterruptible(1);
 	if (!locked) {
-		stop_running();
+		itrace_stop_running();
 	} else if (installed) {
-		stop_all();
+		itrace_stop_threads();
 		if (!for_good)
 			WRITE_ONCE(pitrace_it_runs, tracing);
 	}
@@ -392,9 +392,10 @@ int pitrace_itrace_on(u32 what)
 	else if (!installed || !tracing)
 		error = -EINVAL;
 	else if (what == PITRACE_ITRACE_ALL)
-		error = on_for_all_locked();
+		error = itrace_on_for_all_locked();
 	else
-		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? add(current) : -EINVAL;
+		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? itrace_add_thread(current)
+								     : -EINVAL;
 	mutex_unlock(&lock);
 	return error;
 }
@@ -405,7 +406,7 @@ int pitrace_itrace_off(u32 what)
 
 	/* First of all, so that little of this is in the trace. */
 	if (what == PITRACE_ITRACE_SELF)
-		return off_for_self();
+		return itrace_off_for_self();
 	if (mutex_lock_killable(&lock))
 		return -EINTR;
 	if (!installed) {
@@ -413,7 +414,7 @@ int pitrace_itrace_off(u32 what)
 	} else if (!on_for_all) {
 		error = -EALREADY;
 	} else {
-		stop_all();
+		itrace_stop_threads();
 		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
 	}
 	mutex_unlock(&lock);
@@ -434,7 +435,7 @@ void pitrace_itrace_trace_ends(void)
 	mutex_lock(&lock);
 	tracing = false;
 	if (installed)
-		stop_all();
+		itrace_stop_threads();
 	mutex_unlock(&lock);
 }
 
@@ -446,7 +447,7 @@ void pitrace_itrace_trace_forgets(void)
 void pitrace_it_stop_work(void)
 {
 	/* A drain that is not done holds the module. */
-	cancel_delayed_work_sync(&drain_work);
+	cancel_delayed_work_sync(&itrace_drain_work);
 }
 
 int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting)

@@ -93,7 +93,7 @@ extern bool pitrace_it_runs;
 /* ---- itrace.c ---- */
 
 /* Is a process one of those to be traced, now that ITrace is on for all? Any context. begins: as one that is new. */
-bool pitrace_it_wants(u32 pid, bool begins);
+bool pitrace_it_pid_selected(u32 pid, bool begins);
 
 /*
  * No thread is followed, and no trap flag set, when this returns; with for_good none will be any more. What is installed
@@ -133,9 +133,9 @@ bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread);
 /* ---- itrace_hold.c: continuous mode ---- */
 
 /* In a trap in user mode, of current: it waits on its way out if its CPU's buffer has no space for more. */
-void pitrace_it_hold_if_full(struct pitrace_it_thread *thread);
+void pitrace_it_queue_wait_for_space(struct pitrace_it_thread *thread);
 /* ITrace does not run any more: no thread waits. */
-void pitrace_it_release_held(void);
+void pitrace_it_wake_waiting(void);
 /* ITrace is installed: what is known of an earlier reader does not count. */
 void pitrace_it_hold_reset(void);
 
@@ -157,7 +157,7 @@ struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
 /* Its slot is free when its work has run as well. */
 void pitrace_it_remove(struct pitrace_it_thread *thread);
 /* How many there are; how many found no room; and how many may carry a trap flag. */
-void pitrace_it_threads_count(u32 *threads, u32 *untraced, u32 *dirty);
+void pitrace_it_threads_count(u32 *threads, u32 *untraced, u32 *may_have_tf);
 /* All of them, for who has stopped ITrace; end: they find out by themselves. */
 void pitrace_it_remove_all(void);
 void pitrace_it_end_all(void);
@@ -173,7 +173,7 @@ void pitrace_it_cut(struct pitrace_it_thread *thread, bool user, u32 vector, u64
 void pitrace_it_begin_block(struct pitrace_it_thread *thread, u64 ip);
 void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason);
 /* From here on it is not followed until a block begins. */
-void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap);
+void pitrace_it_begin_gap(struct pitrace_it_thread *thread, u8 gap);
 /* The buffers hold nothing of what was announced. */
 void pitrace_it_forget(void);
 

@@ -22,13 +22,13 @@
 #define BRANCH_TRAP (DEBUGCTLMSR_LBR | DEBUGCTLMSR_BTF)
 
 /* What a thread's branch leads to is told by these two, of Intel's P6 and of AMD's processors. */
-static bool read_last_branch(u64 *from, u64 *to)
+static bool itrace_branch_read_last(u64 *from, u64 *to)
 {
 	return !rdmsrl_safe(MSR_IA32_LASTBRANCHFROMIP, from) &&
 	       !rdmsrl_safe(MSR_IA32_LASTBRANCHTOIP, to);
 }
 
-static void change_debugctl(u64 clear, u64 set)
+static void itrace_branch_change_debugctl(u64 clear, u64 set)
 {
 	u64 value;
 
@@ -46,12 +46,12 @@ struct trial {
 	bool runs;
 };
 
-static DEFINE_PER_CPU(struct trial, trials);
-static bool used; /* since the start: CPUs may record branches */
-static enum cpuhp_state hotplug_state;
+static DEFINE_PER_CPU(struct trial, itrace_branch_trials);
+static bool itrace_branch_used; /* since the start: CPUs may record branches */
+static enum cpuhp_state itrace_branch_hotplug_state;
 
 /* A jump that is not taken, and one that is. False: it did not trap just there. */
-static noinline bool jump_traps(struct trial *trial)
+static noinline bool itrace_branch_jump_traps(struct trial *trial)
 {
 	u64 from, to;
 
@@ -74,28 +74,28 @@ static noinline bool jump_traps(struct trial *trial)
 	return trial->traps == 1 && trial->at == to && trial->from == from && trial->to == to;
 }
 
-static bool works_here(void)
+static bool itrace_branch_works_here(void)
 {
-	struct trial *trial = this_cpu_ptr(&trials);
+	struct trial *trial = this_cpu_ptr(&itrace_branch_trials);
 	u64 before, now, from, to;
 	bool works;
 
 	/* Where somebody records branches already, what they are told must not change. */
-	if (!read_last_branch(&from, &to) || rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
+	if (!itrace_branch_read_last(&from, &to) || rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
 	    (before & BRANCH_TRAP))
 		return false;
 	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before | BRANCH_TRAP))
 		return false;
 	works = !rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &now) && now == (before | BRANCH_TRAP) &&
-		jump_traps(trial);
+		itrace_branch_jump_traps(trial);
 	wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before);
 	return works;
 }
 
 /* With interrupts off. */
-static void try_here(void *unused)
+static void itrace_branch_try_here(void *unused)
 {
-	if (!works_here())
+	if (!itrace_branch_works_here())
 		WRITE_ONCE(pitrace_it_setup.branch_traps, false);
 }
 
@@ -103,36 +103,36 @@ void pitrace_it_branches_start(void)
 {
 	cpus_read_lock();
 	WRITE_ONCE(pitrace_it_setup.branch_traps, true);
-	on_each_cpu(try_here, NULL, true);
-	used = pitrace_it_setup.branch_traps;
+	on_each_cpu(itrace_branch_try_here, NULL, true);
+	itrace_branch_used = pitrace_it_setup.branch_traps;
 	cpus_read_unlock();
 }
 
 bool pitrace_it_branches_tried(u64 ip)
 {
-	struct trial *trial = this_cpu_ptr(&trials);
+	struct trial *trial = this_cpu_ptr(&itrace_branch_trials);
 
 	if (!READ_ONCE(trial->runs))
 		return false;
 	if (!trial->traps++) {
 		trial->at = ip;
-		if (!read_last_branch(&trial->from, &trial->to))
+		if (!itrace_branch_read_last(&trial->from, &trial->to))
 			trial->from = 0;
 	}
 	return true;
 }
 
-static void stop_recording_here(void *unused)
+static void itrace_branch_stop_recording_here(void *unused)
 {
-	change_debugctl(DEBUGCTLMSR_LBR, 0);
+	itrace_branch_change_debugctl(DEBUGCTLMSR_LBR, 0);
 }
 
 void pitrace_it_branches_stop(void)
 {
 	cpus_read_lock();
-	if (used)
-		on_each_cpu(stop_recording_here, NULL, true);
-	used = false;
+	if (itrace_branch_used)
+		on_each_cpu(itrace_branch_stop_recording_here, NULL, true);
+	itrace_branch_used = false;
 	WRITE_ONCE(pitrace_it_setup.branch_traps, false);
 	cpus_read_unlock();
 }
@@ -141,14 +141,14 @@ void pitrace_it_branches_stop(void)
  * Before any thread of user space may run here. Where the trial fails all user code is stepped from now on, but for the
  * block that a thread is in; should that come here first, each step of it is a gap.
  */
-static int cpu_online_now(unsigned int cpu)
+static int itrace_branch_cpu_online(unsigned int cpu)
 {
 	unsigned long flags;
 
 	if (!READ_ONCE(pitrace_it_setup.branch_traps))
 		return 0;
 	local_irq_save(flags);
-	try_here(NULL);
+	itrace_branch_try_here(NULL);
 	local_irq_restore(flags);
 	return 0;
 }
@@ -156,27 +156,27 @@ static int cpu_online_now(unsigned int cpu)
 int pitrace_it_branches_init(void)
 {
 	const int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:itrace",
-						    cpu_online_now, NULL);
+						    itrace_branch_cpu_online, NULL);
 
 	if (state < 0)
 		return state;
-	hotplug_state = state;
+	itrace_branch_hotplug_state = state;
 	return 0;
 }
 
 void pitrace_it_branches_exit(void)
 {
-	cpuhp_remove_state_nocalls(hotplug_state);
+	cpuhp_remove_state_nocalls(itrace_branch_hotplug_state);
 }
 
 /* ---- threads ---- */
 
-static void trap_branches(struct pitrace_it_thread *thread)
+static void itrace_branch_arm(struct pitrace_it_thread *thread)
 {
 	set_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
 	/* A child that has not run gets it when it is dispatched. */
 	if (thread->task == current)
-		change_debugctl(0, BRANCH_TRAP);
+		itrace_branch_change_debugctl(0, BRANCH_TRAP);
 }
 
 bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is64)
@@ -187,14 +187,15 @@ bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is
 	 * Who steps itself, or is stepped by a uprobe, needs each step; and a watchpoint's exception would end
 	 * the trap unseen.
 	 */
-	if (!is64 || thread->own_tf || hw_breakpoint_active() || test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
+	if (!is64 || thread->own_tf || hw_breakpoint_active() ||
+	    test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
 	    (task->utask && task->utask->active_uprobe))
 		return false;
 	thread->branch_traps = true;
 	thread->ip = ip;
 	thread->code_length = 0;
 	thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_OTHER, .is64 = true };
-	trap_branches(thread);
+	itrace_branch_arm(thread);
 	return true;
 }
 
@@ -203,12 +204,12 @@ void pitrace_it_branches_end(struct pitrace_it_thread *thread)
 	thread->branch_traps = false;
 	clear_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
 	if (thread->task == current)
-		change_debugctl(DEBUGCTLMSR_BTF, 0);
+		itrace_branch_change_debugctl(DEBUGCTLMSR_BTF, 0);
 }
 
 void pitrace_it_branches_arrive(void)
 {
-	change_debugctl(0, DEBUGCTLMSR_LBR);
+	itrace_branch_change_debugctl(0, DEBUGCTLMSR_LBR);
 }
 
 bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs)
@@ -217,7 +218,7 @@ bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_
 
 	/* Since the last trap: this may be one of a step, and the record that of another branch. */
 	if (unlikely(hw_breakpoint_active())) {
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 		pitrace_it_begin_block(thread, regs->ip);
 		pitrace_it_branches_end(thread);
 		return false;
@@ -228,11 +229,11 @@ bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_
 	if (likely(to == regs->ip && from < TASK_SIZE_MAX)) {
 		pitrace_it_branch(thread, true, from, to);
 	} else {
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 		pitrace_it_begin_block(thread, regs->ip);
 	}
 	thread->ip = regs->ip;
-	trap_branches(thread);
+	itrace_branch_arm(thread);
 	return true;
 }
 
@@ -241,7 +242,7 @@ void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt
 {
 	/* The program has loaded flags without it: since then nothing has trapped. */
 	if (!(regs->flags & X86_EFLAGS_TF))
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 	thread->ip = regs->ip - bytes;
 	if (!bytes || copy_from_user_nofault(thread->code, (void __user *)thread->ip, bytes))
 		return;

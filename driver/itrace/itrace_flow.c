@@ -13,7 +13,7 @@ DEFINE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
  * Nobody continues: in normal mode the trace has ended for all. With a reader there will be room again, and
  * the flow has a hole until then.
  */
-static noinline void no_room(struct pitrace_it_thread *thread)
+static noinline void itrace_flow_no_space(struct pitrace_it_thread *thread)
 {
 	if (READ_ONCE(pitrace_gates[PITRACE_BUFFER_TRACE]) == PITRACE_GATE_FULL) {
 		WRITE_ONCE(thread->ended, true);
@@ -26,7 +26,7 @@ static noinline void no_room(struct pitrace_it_thread *thread)
 	thread->count = 0;
 }
 
-static noinline bool write_slowly(u32 major, u32 minor, const u32 *ints, u32 count)
+static noinline bool itrace_flow_write(u32 major, u32 minor, const u32 *ints, u32 count)
 {
 	void *place;
 	u64 time;
@@ -39,23 +39,24 @@ static noinline bool write_slowly(u32 major, u32 minor, const u32 *ints, u32 cou
 	return true;
 }
 
-static noinline bool announce(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread)
+static noinline bool itrace_flow_announce(struct pitrace_it_cpu *cpu,
+					  struct pitrace_it_thread *thread)
 {
 	const u32 ints[] = { 0, thread->pid };
 
-	if (!write_slowly(PITRACE_MAJOR_ITRACE_THREAD, thread->tid, ints, ARRAY_SIZE(ints)))
+	if (!itrace_flow_write(PITRACE_MAJOR_ITRACE_THREAD, thread->tid, ints, ARRAY_SIZE(ints)))
 		return false;
 	cpu->announced = thread;
 	cpu->announced_tid = thread->tid;
 	return true;
 }
 
-static __always_inline bool is_announced(struct pitrace_it_cpu *cpu,
-					 struct pitrace_it_thread *thread)
+static __always_inline bool itrace_flow_is_announced(struct pitrace_it_cpu *cpu,
+						     struct pitrace_it_thread *thread)
 {
 	if (likely(cpu->announced == thread && cpu->announced_tid == thread->tid))
 		return true;
-	return announce(cpu, thread);
+	return itrace_flow_announce(cpu, thread);
 }
 
 void pitrace_it_forget(void)
@@ -68,7 +69,7 @@ void pitrace_it_forget(void)
 	}
 }
 
-void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap)
+void pitrace_it_begin_gap(struct pitrace_it_thread *thread, u8 gap)
 {
 	if (!thread->gap)
 		thread->gap_since = pitrace_clock();
@@ -76,15 +77,17 @@ void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap)
 }
 
 /* False: there was no room, and the flow has not begun. */
-static noinline bool begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread, u64 ip)
+static noinline bool itrace_flow_begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread,
+				       u64 ip)
 {
 	u32 ints[PITRACE_ITRACE_START_INTS];
 
-	if (!is_announced(cpu, thread))
+	if (!itrace_flow_is_announced(cpu, thread))
 		return false;
 	if (thread->start_due) {
 		pitrace_put_itrace_start(ints, thread->pid, thread->tid, pitrace_it_setup.flags, ip);
-		if (!write_slowly(PITRACE_MAJOR_ITRACE_START, 0, ints, PITRACE_ITRACE_START_INTS))
+		if (!itrace_flow_write(PITRACE_MAJOR_ITRACE_START, 0, ints,
+				       PITRACE_ITRACE_START_INTS))
 			return false;
 		thread->start_due = false;
 	} else {
@@ -92,7 +95,8 @@ static noinline bool begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread 
 
 		pitrace_put_gap(ints, thread->count, thread->gap_missing,
 				(u32)min_t(u64, gone, U32_MAX), ip);
-		if (!write_slowly(PITRACE_MAJOR_ITRACE_GAP, thread->gap, ints, PITRACE_GAP_INTS))
+		if (!itrace_flow_write(PITRACE_MAJOR_ITRACE_GAP, thread->gap, ints,
+				       PITRACE_GAP_INTS))
 			return false;
 		cpu->gaps++;
 	}
@@ -104,8 +108,8 @@ static noinline bool begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread 
 
 void pitrace_it_begin_block(struct pitrace_it_thread *thread, u64 ip)
 {
-	if (!begin(this_cpu_ptr(&pitrace_it_cpus), thread, ip))
-		no_room(thread);
+	if (!itrace_flow_begin(this_cpu_ptr(&pitrace_it_cpus), thread, ip))
+		itrace_flow_no_space(thread);
 }
 
 void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u64 to)
@@ -122,11 +126,11 @@ void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u6
 		pitrace_it_begin_block(thread, to);
 		return;
 	}
-	if (unlikely(!is_announced(cpu, thread)))
-		return no_room(thread);
+	if (unlikely(!itrace_flow_is_announced(cpu, thread)))
+		return itrace_flow_no_space(thread);
 	place = pitrace_begin(PITRACE_BUFFER_TRACE, pitrace_size_branch(counted), &time);
 	if (unlikely(!place))
-		return no_room(thread);
+		return itrace_flow_no_space(thread);
 	pitrace_encode_branch(place, (u32)time, user, from, to, counted, thread->count);
 	pitrace_end(PITRACE_BUFFER_TRACE);
 	cpu->branches++;
@@ -143,10 +147,10 @@ void pitrace_it_cut(struct pitrace_it_thread *thread, bool user, u32 vector, u64
 	if (thread->gap || thread->start_due)
 		return;
 	pitrace_put_cut(ints, thread->count, from);
-	if (!is_announced(this_cpu_ptr(&pitrace_it_cpus), thread) ||
-	    !write_slowly(user ? PITRACE_MAJOR_CUT_USER : PITRACE_MAJOR_CUT_KERNEL, vector, ints,
-			  PITRACE_CUT_INTS))
-		return no_room(thread);
+	if (!itrace_flow_is_announced(this_cpu_ptr(&pitrace_it_cpus), thread) ||
+	    !itrace_flow_write(user ? PITRACE_MAJOR_CUT_USER : PITRACE_MAJOR_CUT_KERNEL, vector,
+			       ints, PITRACE_CUT_INTS))
+		return itrace_flow_no_space(thread);
 	thread->count = 0;
 }
 
@@ -160,10 +164,11 @@ void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason)
 	if (thread->start_due)
 		return;
 	/* What it did last was not followed. */
-	if (thread->gap && !begin(cpu, thread, thread->ip))
+	if (thread->gap && !itrace_flow_begin(cpu, thread, thread->ip))
 		return;
 	pitrace_put_itrace_stop(ints, raw_smp_processor_id(), cpu->branches_since_on, thread->tid,
 				thread->count, thread->ip);
-	if (is_announced(cpu, thread))
-		write_slowly(PITRACE_MAJOR_ITRACE_STOP, reason, ints, PITRACE_ITRACE_STOP_INTS);
+	if (itrace_flow_is_announced(cpu, thread))
+		itrace_flow_write(PITRACE_MAJOR_ITRACE_STOP, reason, ints,
+				  PITRACE_ITRACE_STOP_INTS);
 }

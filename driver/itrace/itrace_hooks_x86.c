@@ -19,48 +19,49 @@
 #define SYSTEM_CALL_BYTES 2
 
 /* Credentials have changed since a debugger's rights were asked for: is the thread still followed? */
-static __always_inline bool keeps_rights(struct pitrace_it_thread *thread, struct pt_regs *regs)
+static __always_inline bool itrace_hooks_keeps_rights(struct pitrace_it_thread *thread,
+						      struct pt_regs *regs)
 {
 	if (likely(rcu_access_pointer(current->real_cred) == thread->cred) || thread->ended ||
 	    pitrace_it_credentials_allow(thread))
 		return true;
-	clear_trap();
+	itrace_clear_tf();
 	pitrace_it_end(thread, regs, PITRACE_STOP_RIGHTS);
 	return false;
 }
 
 /* The rest of the way through the kernel is stepped, be it recorded or not. */
-static __always_inline void go_on_in_kernel(struct pitrace_it_thread *thread, u8 gap)
+static __always_inline void itrace_hooks_step_kernel(struct pitrace_it_thread *thread, u8 gap)
 {
-	pitrace_it_lose(thread, gap);
-	arm(thread);
+	pitrace_it_begin_gap(thread, gap);
+	itrace_arm(thread);
 }
 
 /* reboot(2) of the 32-bit table. */
 #define REBOOT_32 88
 
 /* It may start another kernel, with KEXEC_PRESERVE_CONTEXT without any notice: that one does not know the trap flag. */
-static bool may_leave_kernel(long number)
+static bool itrace_hooks_may_leave_kernel(long number)
 {
 	return number == (in_ia32_syscall() ? REBOOT_32 : __NR_reboot);
 }
 
-static void on_sys_enter(void *data, struct pt_regs *regs, long number)
+static void itrace_hooks_on_sys_enter(void *data, struct pt_regs *regs, long number)
 {
 	struct pitrace_it_thread *thread;
 
 	preempt_disable_notrace();
-	thread = this_thread();
+	thread = itrace_this_thread();
 	/* Whatever took the flag away in the kernel, it comes from user mode now. */
 	if (thread)
 		WRITE_ONCE(thread->kernel_tf, false);
 	if (thread && thread->branch_traps)
 		pitrace_it_branches_leave(thread, regs, SYSTEM_CALL_BYTES);
 	if (thread && !thread->not_begun && pitrace_it_leave_user(thread, regs)) {
-		if (pitrace_it_setup.kernel && !may_leave_kernel(number))
-			go_on_in_kernel(thread, PITRACE_GAP_ENTRY);
+		if (pitrace_it_setup.kernel && !itrace_hooks_may_leave_kernel(number))
+			itrace_hooks_step_kernel(thread, PITRACE_GAP_ENTRY);
 		else
-			pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+			pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 	}
 	preempt_enable_notrace();
 }
@@ -69,44 +70,45 @@ static void on_sys_enter(void *data, struct pt_regs *regs, long number)
  * Called where no interrupt's frame can hold the flag: where the processor does not have it either, it was lost. A guest
  * of a hypervisor does that, whose end loads the host's flags without it.
  */
-static void find_lost_flag(struct pitrace_it_thread *thread)
+static void itrace_hooks_find_lost_tf(struct pitrace_it_thread *thread)
 {
-	if (likely(!thread || !thread->kernel_tf || trap_is_set()))
+	if (likely(!thread || !thread->kernel_tf || itrace_tf_is_set()))
 		return;
 	WRITE_ONCE(thread->kernel_tf, false);
-	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+	pitrace_it_begin_gap(thread, PITRACE_GAP_LIMIT);
 }
 
-static void on_sys_exit(void *data, struct pt_regs *regs, long result)
+static void itrace_hooks_on_sys_exit(void *data, struct pt_regs *regs, long result)
 {
 	struct pitrace_it_thread *thread;
 
 	preempt_disable_notrace();
-	thread = this_thread();
-	find_lost_flag(thread);
-	if (!thread || !keeps_rights(thread, regs) || thread->kernel_tf) {
+	thread = itrace_this_thread();
+	itrace_hooks_find_lost_tf(thread);
+	if (!thread || !itrace_hooks_keeps_rights(thread, regs) || thread->kernel_tf) {
 		/* It is followed, out of the kernel too, or not at all. */
 	} else if (thread->not_begun) {
-		if (goes_on(thread) && !has_debugger())
+		if (itrace_goes_on(thread) && !itrace_has_debugger())
 			pitrace_it_begin_in_user(thread, regs);
 	} else if (pitrace_it_leave_user(thread, regs)) {
 		if (pitrace_it_setup.kernel)
-			go_on_in_kernel(thread, PITRACE_GAP_LIMIT);
+			itrace_hooks_step_kernel(thread, PITRACE_GAP_LIMIT);
 		else
 			pitrace_it_resume_in_user(thread, regs);
 	}
 	preempt_enable_notrace();
 }
 
-static void on_page_fault(void *data, unsigned long address, struct pt_regs *regs,
-			  unsigned long error_code)
+static void itrace_hooks_on_page_fault(void *data, unsigned long address, struct pt_regs *regs,
+				       unsigned long error_code)
 {
 	struct pitrace_it_thread *thread;
 
 	preempt_disable_notrace();
-	thread = this_thread();
+	thread = itrace_this_thread();
 	/* Those of the traps themselves have not the flag. */
-	if (thread && goes_on(thread) && pitrace_it_setup.kernel && (regs->flags & X86_EFLAGS_TF) &&
+	if (thread && itrace_goes_on(thread) && pitrace_it_setup.kernel &&
+	    (regs->flags & X86_EFLAGS_TF) &&
 	    (user_mode(regs) ? thread->user_tf : thread->kernel_tf)) {
 		const bool user = user_mode(regs);
 
@@ -118,59 +120,59 @@ static void on_page_fault(void *data, unsigned long address, struct pt_regs *reg
 		if (!user)
 			regs->flags &= ~X86_EFLAGS_TF;
 		if (!user || pitrace_it_leave_user(thread, regs))
-			go_on_in_kernel(thread, PITRACE_GAP_EXCEPTION);
+			itrace_hooks_step_kernel(thread, PITRACE_GAP_EXCEPTION);
 	}
 	preempt_enable_notrace();
 }
 
 /* Before a handler's frame is made of the user's registers, and before a signal ends the process. */
-static void on_signal(void *data, int number, struct kernel_siginfo *info,
-		      struct k_sigaction *action)
+static void itrace_hooks_on_signal(void *data, int number, struct kernel_siginfo *info,
+				   struct k_sigaction *action)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 	struct pitrace_it_thread *thread;
 
 	preempt_disable_notrace();
-	thread = this_thread();
+	thread = itrace_this_thread();
 	/* Only this is known of the block that an interrupt or exception has cut. */
 	if (thread && thread->branch_traps) {
 		pitrace_it_branches_leave(thread, regs, 0);
-		if (goes_on(thread) && !has_debugger())
+		if (itrace_goes_on(thread) && !itrace_has_debugger())
 			pitrace_it_cut(thread, true, PITRACE_CUT_SIGNAL | (u32)number, regs->ip);
 	}
 	/* Also of one that has been told to end, and has not found out. */
 	if (thread && !thread->not_begun && !thread->kernel_tf &&
 	    pitrace_it_leave_user(thread, regs))
-		go_on_in_kernel(thread, PITRACE_GAP_SIGNAL);
+		itrace_hooks_step_kernel(thread, PITRACE_GAP_SIGNAL);
 	preempt_enable_notrace();
 }
 
 /* previous is current still. */
-static void on_switch(void *data, bool preempted, struct task_struct *previous,
-		      struct task_struct *next, unsigned int previous_state)
+static void itrace_hooks_on_switch(void *data, bool preempted, struct task_struct *previous,
+				   struct task_struct *next, unsigned int previous_state)
 {
 	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
-	struct pitrace_it_thread *thread = this_thread();
+	struct pitrace_it_thread *thread = itrace_this_thread();
 
-	if (trap_is_set()) {
-		clear_trap();
+	if (itrace_tf_is_set()) {
+		itrace_clear_tf();
 		if (thread && thread->kernel_tf) {
-			pitrace_it_lose(thread, PITRACE_GAP_SWITCH);
+			pitrace_it_begin_gap(thread, PITRACE_GAP_SWITCH);
 			thread->parked = true;
 			WRITE_ONCE(thread->kernel_tf, false);
 		}
-	} else if (!preempted && thread && goes_on(thread) && pitrace_it_setup.kernel) {
+	} else if (!preempted && thread && itrace_goes_on(thread) && pitrace_it_setup.kernel) {
 		/* Faults that were not followed may have left the flag in their frame. */
-		find_lost_flag(thread);
+		itrace_hooks_find_lost_tf(thread);
 	}
 	/* It stops, and a debugger looks at its registers then. */
-	if (thread && !thread->ended && has_debugger())
+	if (thread && !thread->ended && itrace_has_debugger())
 		pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_DEBUGGER);
 	thread = pitrace_it_find(next);
 	cpu->running = thread;
 	if (thread && unlikely(thread->branch_traps))
 		pitrace_it_branches_arrive();
-	if (!thread || !goes_on(thread))
+	if (!thread || !itrace_goes_on(thread))
 		return;
 	/* It was stopped, and was not begun since, on its way out of a system call. */
 	if (unlikely(thread->begin_when_woken && thread->not_begun && !next->ptrace))
@@ -180,12 +182,12 @@ static void on_switch(void *data, bool preempted, struct task_struct *previous,
 	thread->parked = false;
 	thread->arriving = true;
 	thread->in_module = false;
-	begin_stretch(thread);
+	itrace_begin_stretch(thread);
 	WRITE_ONCE(thread->kernel_tf, true);
-	set_trap();
+	itrace_set_tf();
 }
 
-static void set_up_child(struct pitrace_it_thread *thread, struct task_struct *task)
+static void itrace_hooks_set_up_child(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	thread->start_due = true;
 	if (pitrace_it_setup.kernel)
@@ -195,7 +197,7 @@ static void set_up_child(struct pitrace_it_thread *thread, struct task_struct *t
 }
 
 /* The child has not run yet. */
-static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+static void itrace_hooks_on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	struct pitrace_it_thread *thread;
 	bool follows, known;
@@ -203,11 +205,12 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 	if (pitrace_task_is_kernel_only(child))
 		return;
 	preempt_disable_notrace();
-	thread = this_thread();
-	follows = thread && goes_on(thread) && pitrace_it_may_spread(child->tgid) &&
-		  (child->tgid == parent->tgid || (pitrace_it_setup.flags & PITRACE_ITRACE_CHILDREN));
-	if (READ_ONCE(pitrace_it_runs) && (follows || pitrace_it_wants(child->tgid, true))) {
-		thread = pitrace_it_add(child, &known, set_up_child);
+	thread = itrace_this_thread();
+	follows =
+		thread && itrace_goes_on(thread) && pitrace_it_may_spread(child->tgid) &&
+		(child->tgid == parent->tgid || (pitrace_it_setup.flags & PITRACE_ITRACE_CHILDREN));
+	if (READ_ONCE(pitrace_it_runs) && (follows || pitrace_it_pid_selected(child->tgid, true))) {
+		thread = pitrace_it_add(child, &known, itrace_hooks_set_up_child);
 		if (thread && thread->not_begun)
 			pitrace_it_begin_in_user(thread, task_pt_regs(child));
 	}
@@ -215,29 +218,29 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 }
 
 /* Of several threads the one that calls exec survives, with the first one's id. */
-static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
-		    struct linux_binprm *program)
+static void itrace_hooks_on_exec(void *data, struct task_struct *task, pid_t old_pid,
+				 struct linux_binprm *program)
 {
 	struct pitrace_it_thread *thread;
 
 	preempt_disable_notrace();
-	thread = this_thread();
+	thread = itrace_this_thread();
 	if (thread) {
 		thread->tid = task->pid;
 		thread->pid = task->tgid;
-		keeps_rights(thread, task_pt_regs(task));
+		itrace_hooks_keeps_rights(thread, task_pt_regs(task));
 	}
 	preempt_enable_notrace();
 }
 
-static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
+static void itrace_hooks_on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 {
 	struct pitrace_it_thread *thread;
 
 	preempt_disable_notrace();
-	thread = this_thread();
+	thread = itrace_this_thread();
 	if (thread) {
-		clear_trap();
+		itrace_clear_tf();
 		if (!thread->ended)
 			pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_EXIT);
 		this_cpu_write(pitrace_it_cpus.running, NULL);
@@ -247,29 +250,31 @@ static void on_exit(void *data, struct task_struct *task PITRACE_EXIT_MORE)
 }
 
 /* Traps first, and last to go. */
-static struct pitrace_hook hooks[] = {
+static struct pitrace_hook itrace_hooks_list[] = {
 	{ .name = "step_notifier", .type = PITRACE_HOOK_DIE, .on_die = &pitrace_it_notifier },
-	PITRACE_TRACEPOINT("sched_process_exit", on_exit),
-	PITRACE_TRACEPOINT("sched_switch", on_switch),
-	PITRACE_TRACEPOINT("signal_deliver", on_signal),
-	PITRACE_TRACEPOINT("sched_process_exec", on_exec),
-	PITRACE_TRACEPOINT("page_fault_user", on_page_fault),
-	PITRACE_TRACEPOINT("page_fault_kernel", on_page_fault),
-	PITRACE_TRACEPOINT("sys_enter", on_sys_enter),
-	PITRACE_TRACEPOINT("sys_exit", on_sys_exit),
-	PITRACE_TRACEPOINT("sched_process_fork", on_fork),
+	PITRACE_TRACEPOINT("sched_process_exit", itrace_hooks_on_exit),
+	PITRACE_TRACEPOINT("sched_switch", itrace_hooks_on_switch),
+	PITRACE_TRACEPOINT("signal_deliver", itrace_hooks_on_signal),
+	PITRACE_TRACEPOINT("sched_process_exec", itrace_hooks_on_exec),
+	PITRACE_TRACEPOINT("page_fault_user", itrace_hooks_on_page_fault),
+	PITRACE_TRACEPOINT("page_fault_kernel", itrace_hooks_on_page_fault),
+	PITRACE_TRACEPOINT("sys_enter", itrace_hooks_on_sys_enter),
+	PITRACE_TRACEPOINT("sys_exit", itrace_hooks_on_sys_exit),
+	PITRACE_TRACEPOINT("sched_process_fork", itrace_hooks_on_fork),
 };
 
-const struct pitrace_hook_set pitrace_it_hooks = { hooks, ARRAY_SIZE(hooks) };
+const struct pitrace_hook_set pitrace_it_hooks = { itrace_hooks_list,
+						   ARRAY_SIZE(itrace_hooks_list) };
 
 /* ---- threads that run already, and the caller's own ---- */
 
-static void attach(struct callback_head *work)
+static void itrace_hooks_attach(struct callback_head *work)
 {
 	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, attach_work);
 
 	preempt_disable_notrace();
-	if (READ_ONCE(thread->task) == current && thread->not_begun && goes_on(thread) && !has_debugger())
+	if (READ_ONCE(thread->task) == current && thread->not_begun && itrace_goes_on(thread) &&
+	    !itrace_has_debugger())
 		pitrace_it_begin_in_user(thread, task_pt_regs(current));
 	WRITE_ONCE(thread->attach_due, false);
 	preempt_enable_notrace();
@@ -283,7 +288,7 @@ void pitrace_it_attach_when_woken(struct pitrace_it_thread *thread)
 void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	WRITE_ONCE(thread->attach_due, true);
-	init_task_work(&thread->attach_work, attach);
+	init_task_work(&thread->attach_work, itrace_hooks_attach);
 	if (task_work_add(task, &thread->attach_work, TWA_RESUME))
 		WRITE_ONCE(thread->attach_due, false);
 }
@@ -291,7 +296,7 @@ void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *tas
 void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason)
 {
 	preempt_disable_notrace();
-	clear_trap();
+	itrace_clear_tf();
 	if (!thread->ended)
 		pitrace_it_end(thread, task_pt_regs(current), reason);
 	this_cpu_write(pitrace_it_cpus.running, NULL);
@@ -300,15 +305,15 @@ void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason)
 }
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused itrace_hooks_check_types(void)
 {
-	check_trace_callback_type_sched_process_exit(on_exit);
-	check_trace_callback_type_sched_switch(on_switch);
-	check_trace_callback_type_signal_deliver(on_signal);
-	check_trace_callback_type_sched_process_exec(on_exec);
-	check_trace_callback_type_page_fault_user(on_page_fault);
-	check_trace_callback_type_page_fault_kernel(on_page_fault);
-	check_trace_callback_type_sys_enter(on_sys_enter);
-	check_trace_callback_type_sys_exit(on_sys_exit);
-	check_trace_callback_type_sched_process_fork(on_fork);
+	check_trace_callback_type_sched_process_exit(itrace_hooks_on_exit);
+	check_trace_callback_type_sched_switch(itrace_hooks_on_switch);
+	check_trace_callback_type_signal_deliver(itrace_hooks_on_signal);
+	check_trace_callback_type_sched_process_exec(itrace_hooks_on_exec);
+	check_trace_callback_type_page_fault_user(itrace_hooks_on_page_fault);
+	check_trace_callback_type_page_fault_kernel(itrace_hooks_on_page_fault);
+	check_trace_callback_type_sys_enter(itrace_hooks_on_sys_enter);
+	check_trace_callback_type_sys_exit(itrace_hooks_on_sys_exit);
+	check_trace_callback_type_sched_process_fork(itrace_hooks_on_fork);
 }

@@ -14,7 +14,7 @@
 #include "itrace.h"
 
 /* The interrupted code's registers, if it is code that is being followed; else NULL. */
-static struct pt_regs *followed(struct pitrace_it_thread *thread)
+static struct pt_regs *itrace_interrupts_followed_regs(struct pitrace_it_thread *thread)
 {
 	struct pt_regs *regs = get_irq_regs();
 
@@ -33,22 +33,22 @@ static struct pt_regs *followed(struct pitrace_it_thread *thread)
 }
 
 /* Interrupts are off in all of these. */
-static void enter(u32 vector)
+static void itrace_interrupts_enter(u32 vector)
 {
 	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
 	struct pitrace_it_thread *thread = cpu->running;
-	struct pt_regs *regs = followed(thread);
+	struct pt_regs *regs = itrace_interrupts_followed_regs(thread);
 
 	if (cpu->interrupted || !regs)
 		return;
 	pitrace_it_cut(thread, user_mode(regs), vector, regs->ip);
 	if (thread->gap || thread->ended)
 		return;
-	pitrace_it_lose(thread, PITRACE_GAP_INTERRUPT);
+	pitrace_it_begin_gap(thread, PITRACE_GAP_INTERRUPT);
 	cpu->interrupted = thread;
 }
 
-static void leave(void)
+static void itrace_interrupts_leave(void)
 {
 	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
 	struct pitrace_it_thread *thread = cpu->interrupted;
@@ -59,39 +59,46 @@ static void leave(void)
 	pitrace_it_begin_block(thread, thread->ip);
 }
 
-static void on_device_entry(void *data, int irq, struct irqaction *action)
+static void itrace_interrupts_on_device_entry(void *data, int irq, struct irqaction *action)
 {
-	enter(PITRACE_CUT_DEVICE | ((u32)irq & PITRACE_CUT_NUMBER));
+	itrace_interrupts_enter(PITRACE_CUT_DEVICE | ((u32)irq & PITRACE_CUT_NUMBER));
 }
 
-static void on_device_exit(void *data, int irq, struct irqaction *action, int result)
+static void itrace_interrupts_on_device_exit(void *data, int irq, struct irqaction *action,
+					     int result)
 {
-	leave();
+	itrace_interrupts_leave();
 }
 
-static void on_vector_entry(void *data, int vector)
+static void itrace_interrupts_on_vector_entry(void *data, int vector)
 {
-	enter((u32)vector & 0xff);
+	itrace_interrupts_enter((u32)vector & 0xff);
 }
 
-static void on_vector_exit(void *data, int vector)
+static void itrace_interrupts_on_vector_exit(void *data, int vector)
 {
-	leave();
+	itrace_interrupts_leave();
 }
 
-static struct pitrace_hook hooks[] = {
-	PITRACE_TRACEPOINT("irq_handler_entry", on_device_entry),
-	PITRACE_TRACEPOINT("irq_handler_exit", on_device_exit),
-	PITRACE_ARCH_VECTORS(PITRACE_VECTOR_HOOKS)
+/* Probes around a vector's handler, for PITRACE_ARCH_VECTORS. */
+#define VECTOR_HOOKS(vector)                                                     \
+	PITRACE_TRACEPOINT(#vector "_entry", itrace_interrupts_on_vector_entry), \
+		PITRACE_TRACEPOINT(#vector "_exit", itrace_interrupts_on_vector_exit),
+
+static struct pitrace_hook itrace_interrupts_list[] = {
+	PITRACE_TRACEPOINT("irq_handler_entry", itrace_interrupts_on_device_entry),
+	PITRACE_TRACEPOINT("irq_handler_exit", itrace_interrupts_on_device_exit),
+	PITRACE_ARCH_VECTORS(VECTOR_HOOKS)
 };
 
-const struct pitrace_hook_set pitrace_it_interrupt_hooks = { hooks, ARRAY_SIZE(hooks) };
+const struct pitrace_hook_set pitrace_it_interrupt_hooks = { itrace_interrupts_list,
+							     ARRAY_SIZE(itrace_interrupts_list) };
 
 /* Does this kernel pass what the probes take? */
-static void __maybe_unused check_types(void)
+static void __maybe_unused itrace_interrupts_check_types(void)
 {
-	check_trace_callback_type_irq_handler_entry(on_device_entry);
-	check_trace_callback_type_irq_handler_exit(on_device_exit);
-	check_trace_callback_type_local_timer_entry(on_vector_entry);
-	check_trace_callback_type_local_timer_exit(on_vector_exit);
+	check_trace_callback_type_irq_handler_entry(itrace_interrupts_on_device_entry);
+	check_trace_callback_type_irq_handler_exit(itrace_interrupts_on_device_exit);
+	check_trace_callback_type_local_timer_entry(itrace_interrupts_on_vector_entry);
+	check_trace_callback_type_local_timer_exit(itrace_interrupts_on_vector_exit);
 }

@@ -32,7 +32,7 @@ bool pitrace_it_knows_returns(void)
 #define FRAME_SS     4
 #define OWN_SEGMENT  4
 
-static noinline bool is_padding(const u8 *code, u8 length)
+static noinline bool itrace_return_is_padding(const u8 *code, u8 length)
 {
 	static const struct {
 		u8 length, bytes[4];
@@ -54,19 +54,19 @@ static noinline bool is_padding(const u8 *code, u8 length)
 }
 
 /* Of padding or VERW; 0: something else. */
-static u8 padding_length(const u8 *code)
+static u8 itrace_return_padding_length(const u8 *code)
 {
 	u8 length;
 
 	for (length = 8; length; length--) {
-		if (is_padding(code, length))
+		if (itrace_return_is_padding(code, length))
 			return length;
 	}
 	return 0;
 }
 
 /* testb $4, 0x20(%rsp); jne ...: not taken, but for a segment of the process's own. */
-static bool skips_own_segment(const u8 *code, const u64 *frame)
+static bool itrace_return_skips_own_segment(const u8 *code, const u64 *frame)
 {
 	static const u8 test[] = { 0xf6, 0x44, 0x24, 0x20, 0x04, 0x75 };
 
@@ -84,7 +84,7 @@ struct tail {
 	bool wide;
 };
 
-static bool add_jump(struct tail *tail, u64 from, u64 to)
+static bool itrace_return_add_jump(struct tail *tail, u64 from, u64 to)
 {
 	if (tail->jumps == TAIL_MAX)
 		return false;
@@ -95,21 +95,22 @@ static bool add_jump(struct tail *tail, u64 from, u64 to)
 	return true;
 }
 
-static bool read_tail(struct tail *tail, u64 ip, const u64 *frame)
+static bool itrace_return_read_tail(struct tail *tail, u64 ip, const u64 *frame)
 {
 	struct pitrace_insn insn;
 	u32 steps;
 	u8 code[8];
 
 	for (steps = 0; steps < 2 * TAIL_MAX; steps++) {
-		const u8 length = fetch_kernel(ip, code) ? padding_length(code) : 0;
+		const u8 length = itrace_fetch_kernel(ip, code) ? itrace_return_padding_length(code)
+								: 0;
 
 		if (length) {
 			tail->count++;
 			ip += length;
 			continue;
 		}
-		if (skips_own_segment(code, frame)) {
+		if (itrace_return_skips_own_segment(code, frame)) {
 			tail->count += 2;
 			ip += 7;
 			continue;
@@ -121,14 +122,15 @@ static bool read_tail(struct tail *tail, u64 ip, const u64 *frame)
 		if (tail->is_sysret || (insn.kind == PITRACE_INSN_IRET && tail->wide))
 			return true;
 		if (insn.kind != PITRACE_INSN_JUMP ||
-		    !add_jump(tail, ip, ip + insn.length + insn.displacement))
+		    !itrace_return_add_jump(tail, ip, ip + insn.length + insn.displacement))
 			return false;
 		ip = tail->to[tail->jumps - 1];
 	}
 	return false;
 }
 
-static void record_tail(struct pitrace_it_thread *thread, const struct tail *tail, u64 to)
+static void itrace_return_record_tail(struct pitrace_it_thread *thread, const struct tail *tail,
+				      u64 to)
 {
 	u32 i;
 
@@ -141,7 +143,7 @@ static void record_tail(struct pitrace_it_thread *thread, const struct tail *tai
 }
 
 /* SWAPGS is next. True: stepping ends here. */
-static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs)
+static bool itrace_return_end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
 	u64 *frame = (u64 *)regs->sp;
 	struct tail tail;
@@ -151,7 +153,7 @@ static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs
 	tail.jumps = 0;
 	tail.count = 1;
 	/* Of SYSRET, on the user's stack, the frame is not looked at: its tail has no test. */
-	if (!read_tail(&tail, regs->ip + 3, frame))
+	if (!itrace_return_read_tail(&tail, regs->ip + 3, frame))
 		return false;
 	if (!tail.is_sysret && (frame[1] & 3) != 3)
 		return false;
@@ -159,12 +161,12 @@ static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs
 	is64 = tail.is_sysret ? tail.wide : frame[1] == __USER_CS;
 	flags = tail.is_sysret ? regs->r11 : frame[2];
 	if (pitrace_it_setup.kernel)
-		record_tail(thread, &tail, ip);
+		itrace_return_record_tail(thread, &tail, ip);
 	if (thread->ended)
 		return true;
 	thread->own_tf = flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
-		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 		return true;
 	}
 	pitrace_it_enter_user(thread, ip, is64, thread->gap || thread->start_due);
@@ -179,11 +181,11 @@ static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs
 bool pitrace_it_ends_before_return(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
 	if (thread->code[1] == 0x01 && thread->code[2] == 0xf8)
-		return end_at_swapgs(thread, regs);
+		return itrace_return_end_at_swapgs(thread, regs);
 	if (thread->code[1] != 0x00 || (thread->code[2] & 0x38) != 0x28)
 		return false;
 	/* VERW somewhere else: on a way out that is not known, or to a guest. */
-	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+	pitrace_it_begin_gap(thread, PITRACE_GAP_LIMIT);
 	return true;
 }
 
@@ -203,8 +205,8 @@ void pitrace_it_returned(struct pitrace_it_thread *thread, struct pt_regs *regs)
  * What regs are to be after a return to another ring or place. The trap's own return does the rest: it
  * loads them all at once, as the instruction would have.
  */
-static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *regs, u64 ip, u64 cs,
-			   u64 flags, u64 sp, u64 ss)
+static noinline void itrace_return_emulate(struct pitrace_it_thread *thread, struct pt_regs *regs,
+					   u64 ip, u64 cs, u64 flags, u64 sp, u64 ss)
 {
 	const bool user = (cs & 3) == 3;
 
@@ -219,13 +221,13 @@ static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *reg
 	regs->flags = flags;
 	if (!user) {
 		regs->flags |= X86_EFLAGS_TF;
-		fetch(thread, ip, false, true);
+		itrace_fetch(thread, ip, false, true);
 		return;
 	}
 	thread->own_tf = flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
 		WRITE_ONCE(thread->kernel_tf, false);
-		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
 	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->start_due);
@@ -239,12 +241,14 @@ bool pitrace_it_do_return(struct pitrace_it_thread *thread, struct pt_regs *regs
 	const bool wide = thread->code[0] == 0x48;
 
 	if (kind == PITRACE_INSN_SYSRET) {
-		leave(thread, regs, wide ? regs->cx : (u32)regs->cx, wide ? __USER_CS : __USER32_CS,
-		      (regs->r11 & SYSRET_FLAGS) | X86_EFLAGS_FIXED, regs->sp, __USER_DS);
+		itrace_return_emulate(thread, regs, wide ? regs->cx : (u32)regs->cx,
+				      wide ? __USER_CS : __USER32_CS,
+				      (regs->r11 & SYSRET_FLAGS) | X86_EFLAGS_FIXED, regs->sp,
+				      __USER_DS);
 		return true;
 	}
 	if (kind != PITRACE_INSN_IRET || !wide)
 		return false;
-	leave(thread, regs, frame[0], frame[1], frame[2], frame[3], frame[4]);
+	itrace_return_emulate(thread, regs, frame[0], frame[1], frame[2], frame[3], frame[4]);
 	return true;
 }

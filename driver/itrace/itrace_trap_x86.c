@@ -45,7 +45,7 @@
 
 /* ---- steps of the kernel ---- */
 
-static noinline bool too_slow(struct pitrace_it_thread *thread, unsigned long now)
+static noinline bool itrace_trap_too_slow(struct pitrace_it_thread *thread, unsigned long now)
 {
 	const bool slow = thread->tick_steps < TICK_STEPS_MIN;
 
@@ -57,13 +57,13 @@ static noinline bool too_slow(struct pitrace_it_thread *thread, unsigned long no
 }
 
 /* Too long, with nobody able to preempt it, or too slow? The step is counted. */
-static __always_inline bool is_unbearable(struct pitrace_it_thread *thread,
-					  const struct pt_regs *regs)
+static __always_inline bool itrace_trap_exceeds_step_limit(struct pitrace_it_thread *thread,
+							   const struct pt_regs *regs)
 {
 	const unsigned long now = READ_ONCE(jiffies);
 
 	thread->tick_steps++;
-	if (unlikely(now != thread->tick) && too_slow(thread, now))
+	if (unlikely(now != thread->tick) && itrace_trap_too_slow(thread, now))
 		return true;
 	if (likely((regs->flags & X86_EFLAGS_IF) && !(preempt_count() & PREEMPT_MASK))) {
 		thread->nonpreemptible_steps = 0;
@@ -73,7 +73,8 @@ static __always_inline bool is_unbearable(struct pitrace_it_thread *thread,
 }
 
 /* True: the flag stays set. */
-static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
+static __always_inline bool itrace_trap_kernel_step(struct pitrace_it_thread *thread,
+						    struct pt_regs *regs)
 {
 	const u64 ip = regs->ip;
 	struct pitrace_insn last;
@@ -87,7 +88,7 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 			pitrace_it_begin_block(thread, ip);
 	} else if (pitrace_it_setup.kernel) {
 		thread->count++;
-		switch (outcome(thread, ip, false, &last, &from)) {
+		switch (itrace_step_outcome(thread, ip, false, &last, &from)) {
 		case PITRACE_STEP_TAKEN:
 			/* What stands for code that is being patched just now is no branch. */
 			if (last.kind == PITRACE_INSN_INT && ip - from <= PITRACE_INSN_MAX)
@@ -95,30 +96,31 @@ static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct
 			pitrace_it_branch(thread, false, from, ip);
 			break;
 		case PITRACE_STEP_DIVERTED:
-			pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+			pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 			pitrace_it_begin_block(thread, ip);
 			break;
 		}
 		if (unlikely(thread->ended))
 			return false;
 	}
-	fetch(thread, ip, false, true);
+	itrace_fetch(thread, ip, false, true);
 	if (unlikely(thread->insn.kind >= PITRACE_INSN_SYSRET) &&
 	    pitrace_it_do_return(thread, regs, thread->insn.kind))
 		return regs->flags & X86_EFLAGS_TF;
 	if (unlikely(thread->code[0] == 0x0f && thread->code_length > 2) &&
 	    pitrace_it_ends_before_return(thread, regs))
 		return false;
-	if (likely(!is_unbearable(thread, regs)))
+	if (likely(!itrace_trap_exceeds_step_limit(thread, regs)))
 		return true;
-	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+	pitrace_it_begin_gap(thread, PITRACE_GAP_LIMIT);
 	return false;
 }
 
 /* ---- steps of the user ---- */
 
 /* The stack's copy of the flags has the trap flag, which the program knows nothing of. */
-static noinline void hide_from_pushf(struct pitrace_it_thread *thread, struct pt_regs *regs)
+static noinline void itrace_trap_hide_from_pushf(struct pitrace_it_thread *thread,
+						 struct pt_regs *regs)
 {
 	u8 byte;
 	void __user *place = (void __user *)(regs->sp + 1); /* bits 8 to 15 */
@@ -132,7 +134,8 @@ static noinline void hide_from_pushf(struct pitrace_it_thread *thread, struct pt
 }
 
 /* Done here, as it would load the trap flag. False: the stack is not there now. */
-static noinline bool do_popf(struct pitrace_it_thread *thread, struct pt_regs *regs, bool is64)
+static noinline bool itrace_trap_emulate_popf(struct pitrace_it_thread *thread,
+					      struct pt_regs *regs, bool is64)
 {
 	u64 flags = 0, mask = POPF_FLAGS;
 	u32 bytes = is64 ? 8 : 4, prefixes = 0;
@@ -156,7 +159,8 @@ static noinline bool do_popf(struct pitrace_it_thread *thread, struct pt_regs *r
 }
 
 /* True: the flag stays set. */
-static __always_inline bool user_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
+static __always_inline bool itrace_trap_user_step(struct pitrace_it_thread *thread,
+						  struct pt_regs *regs)
 {
 	const bool is64 = user_64bit_mode(regs);
 	const u64 ip = regs->ip;
@@ -166,25 +170,25 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 
 	if (unlikely(thread->branch_traps)) {
 		if (!pitrace_it_branches_step(thread, regs))
-			fetch(thread, ip, true, is64);
+			itrace_fetch(thread, ip, true, is64);
 		return !thread->ended;
 	}
 	thread->count++;
-	switch (outcome(thread, ip, true, &last, &from)) {
+	switch (itrace_step_outcome(thread, ip, true, &last, &from)) {
 	case PITRACE_STEP_TAKEN:
 		pitrace_it_branch(thread, true, from, ip);
 		break;
 	case PITRACE_STEP_DIVERTED:
 		thread->count--;
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 		pitrace_it_begin_block(thread, ip);
 		break;
 	}
 	if (unlikely(last.kind == PITRACE_INSN_PUSHF))
-		hide_from_pushf(thread, regs);
+		itrace_trap_hide_from_pushf(thread, regs);
 	if (unlikely(thread->ended))
 		return false;
-	fetch(thread, ip, true, is64);
+	itrace_fetch(thread, ip, true, is64);
 	/* It has loaded its flags itself. */
 	if (unlikely(last.kind == PITRACE_INSN_POPF))
 		thread->own_tf = regs->flags & X86_EFLAGS_TF;
@@ -192,21 +196,21 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	if (unlikely(thread->own_tf))
 		return true;
 	while (unlikely(thread->insn.kind == PITRACE_INSN_POPF) && popfs++ < POPF_AT_ONCE &&
-	       !thread->own_tf && do_popf(thread, regs, is64))
-		fetch(thread, regs->ip, true, is64);
+	       !thread->own_tf && itrace_trap_emulate_popf(thread, regs, is64))
+		itrace_fetch(thread, regs->ip, true, is64);
 	return true;
 }
 
 /* ---- traps ---- */
 
 /* Nobody else's business where no other condition is left. */
-static int handled(unsigned long *dr6)
+static int itrace_trap_handled(unsigned long *dr6)
 {
 	*dr6 &= ~DR_STEP;
 	return *dr6 ? NOTIFY_DONE : NOTIFY_STOP;
 }
 
-static bool is_kernel_debugged(void)
+static bool itrace_trap_is_kernel_debugged(void)
 {
 #ifdef CONFIG_KGDB
 	return READ_ONCE(kgdb_connected);
@@ -216,20 +220,20 @@ static bool is_kernel_debugged(void)
 }
 
 /* In user mode it is somebody else's; nobody else steps the kernel. */
-static noinline int trap_of_nobody(struct pt_regs *regs, unsigned long *dr6)
+static noinline int itrace_trap_stray(struct pt_regs *regs, unsigned long *dr6)
 {
 	if (user_mode(regs))
 		return NOTIFY_DONE;
 	/* Not the trial of the branch trap, but the kernel's debugger: it knows its own steps. */
-	if (!pitrace_it_branches_tried(regs->ip) && is_kernel_debugged())
+	if (!pitrace_it_branches_tried(regs->ip) && itrace_trap_is_kernel_debugged())
 		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
-	return handled(dr6);
+	return itrace_trap_handled(dr6);
 }
 
 /* The thread is not followed any more; this trap has told it so. */
-static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *regs,
-			      unsigned long *dr6, u32 reason)
+static noinline int itrace_trap_last(struct pitrace_it_thread *thread, struct pt_regs *regs,
+				     unsigned long *dr6, u32 reason)
 {
 	const bool user = user_mode(regs);
 
@@ -239,15 +243,16 @@ static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *
 	if (user && unlikely(thread->sysret_due) && !thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
 	if (user)
-		user_flag_gone(thread);
+		itrace_user_tf_gone(thread);
 	/* What the program or its debugger has set is theirs. */
 	if (user && (thread->own_tf || test_thread_flag(TIF_SINGLESTEP)))
 		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
-	return handled(dr6);
+	return itrace_trap_handled(dr6);
 }
 
-static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, unsigned long *dr6)
+static int itrace_trap_user(struct pitrace_it_thread *thread, struct pt_regs *regs,
+			    unsigned long *dr6)
 {
 	const bool own = thread->own_tf;
 	bool stays;
@@ -256,28 +261,28 @@ static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, uns
 		/* Its own step, of a copy elsewhere, without which it never ends. */
 		thread->count++;
 		pitrace_it_clean_user(thread, regs);
-		pitrace_it_lose(thread, PITRACE_GAP_PROBE);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_PROBE);
 		preempt_disable_notrace();
-		arm(thread);
+		itrace_arm(thread);
 		preempt_enable_notrace();
 		return NOTIFY_DONE;
 	}
 	if (unlikely(thread->sysret_due) && regs->ip == thread->ip) {
 		pitrace_it_returned(thread, regs);
 		regs->flags |= X86_EFLAGS_TF;
-		return handled(dr6);
+		return itrace_trap_handled(dr6);
 	}
-	stays = user_step(thread, regs);
+	stays = itrace_trap_user_step(thread, regs);
 	if (unlikely(!stays))
-		return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
+		return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_FULL);
 	if (unlikely(pitrace_it_setup.reserve))
-		pitrace_it_hold_if_full(thread);
+		pitrace_it_queue_wait_for_space(thread);
 	regs->flags |= X86_EFLAGS_TF;
 	/* Sent as a signal, as if it were the program's alone. */
-	return unlikely(own) ? NOTIFY_DONE : handled(dr6);
+	return unlikely(own) ? NOTIFY_DONE : itrace_trap_handled(dr6);
 }
 
-static int on_debug(struct pt_regs *regs, unsigned long *dr6)
+static int itrace_trap_on_debug(struct pt_regs *regs, unsigned long *dr6)
 {
 	struct pitrace_it_thread *thread;
 
@@ -286,45 +291,45 @@ static int on_debug(struct pt_regs *regs, unsigned long *dr6)
 	thread = this_cpu_read(pitrace_it_cpus.running);
 	if (unlikely(!thread || READ_ONCE(thread->task) != current)) {
 		if (thread && thread->arriving && READ_ONCE(thread->task))
-			return handled(dr6);
-		thread = this_thread();
+			return itrace_trap_handled(dr6);
+		thread = itrace_this_thread();
 		if (!thread)
-			return trap_of_nobody(regs, dr6);
+			return itrace_trap_stray(regs, dr6);
 	}
 	this_cpu_inc(pitrace_it_cpus.steps);
 	/* An oops or a panic: what comes next may replace the kernel. */
-	if (unlikely(!goes_on(thread) || READ_ONCE(oops_in_progress)))
-		return last_trap(thread, regs, dr6, PITRACE_STOP_OFF);
+	if (unlikely(!itrace_goes_on(thread) || READ_ONCE(oops_in_progress)))
+		return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_OFF);
 	if (user_mode(regs)) {
-		if (has_debugger())
-			return last_trap(thread, regs, dr6, PITRACE_STOP_DEBUGGER);
+		if (itrace_has_debugger())
+			return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_DEBUGGER);
 		if (!thread->user_tf)
 			return NOTIFY_DONE;
-		return user_trap(thread, regs, dr6);
+		return itrace_trap_user(thread, regs, dr6);
 	}
 	if (unlikely(thread->arriving)) {
 		thread->arriving = false;
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, regs->ip);
-		fetch(thread, regs->ip, false, true);
+		itrace_fetch(thread, regs->ip, false, true);
 	} else if (unlikely(!thread->kernel_tf)) {
 		/* In a frame of the kernel that was left behind. */
 		regs->flags &= ~X86_EFLAGS_TF;
-	} else if (unlikely(!kernel_step(thread, regs))) {
+	} else if (unlikely(!itrace_trap_kernel_step(thread, regs))) {
 		if (thread->ended)
-			return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
+			return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_FULL);
 		if (!user_mode(regs)) {
 			WRITE_ONCE(thread->kernel_tf, false);
 			regs->flags &= ~X86_EFLAGS_TF;
 		}
 	}
-	return handled(dr6);
+	return itrace_trap_handled(dr6);
 }
 
 /* A breakpoint in user code: the program's, its debugger's or a uprobe's, which the flag would confuse. */
-static void on_int3(struct pt_regs *regs)
+static void itrace_trap_on_int3(struct pt_regs *regs)
 {
-	struct pitrace_it_thread *thread = this_thread();
+	struct pitrace_it_thread *thread = itrace_this_thread();
 
 	if (!thread || !thread->user_tf)
 		return;
@@ -332,25 +337,25 @@ static void on_int3(struct pt_regs *regs)
 		pitrace_it_branches_leave(thread, regs, 1);
 	if (!pitrace_it_leave_user(thread, regs))
 		return;
-	pitrace_it_lose(thread, PITRACE_GAP_PROBE);
-	arm(thread);
+	pitrace_it_begin_gap(thread, PITRACE_GAP_PROBE);
+	itrace_arm(thread);
 }
 
-static int on_die(struct notifier_block *block, unsigned long what, void *data)
+static int itrace_trap_on_die(struct notifier_block *block, unsigned long what, void *data)
 {
 	const struct die_args *die = data;
 
 	if (likely(what == DIE_DEBUG))
-		return on_debug(die->regs, (unsigned long *)die->err);
+		return itrace_trap_on_debug(die->regs, (unsigned long *)die->err);
 	if (what == DIE_OOPS || what == DIE_PANIC)
 		WRITE_ONCE(pitrace_it_runs, false);
 	if (what == DIE_INT3 && user_mode(die->regs))
-		on_int3(die->regs);
+		itrace_trap_on_int3(die->regs);
 	return NOTIFY_DONE;
 }
-NOKPROBE_SYMBOL(on_die);
+NOKPROBE_SYMBOL(itrace_trap_on_die);
 
-/* The exception source asks, which may be in the chain before ITrace. It must agree with on_debug(). */
+/* The exception source asks, which may be in the chain before ITrace. It must agree with itrace_trap_on_debug(). */
 bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
 {
 	const struct pitrace_it_thread *thread = this_cpu_read(pitrace_it_cpus.running);
@@ -361,8 +366,9 @@ bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
 	if (!user_mode(regs))
 		return arrives || pitrace_it_find(current);
 	thread = pitrace_it_find(current);
-	return thread && thread->user_tf && !thread->own_tf && !has_debugger() &&
+	return thread && thread->user_tf && !thread->own_tf && !itrace_has_debugger() &&
 	       !test_thread_flag(TIF_SINGLESTEP);
 }
 
-struct notifier_block pitrace_it_notifier = { .notifier_call = on_die, .priority = INT_MAX };
+struct notifier_block pitrace_it_notifier = { .notifier_call = itrace_trap_on_die,
+					      .priority = INT_MAX };

@@ -13,11 +13,11 @@ void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 {
 	if (thread->user_tf && !thread->own_tf && !test_thread_flag(TIF_SINGLESTEP))
 		regs->flags &= ~X86_EFLAGS_TF;
-	user_flag_gone(thread);
+	itrace_user_tf_gone(thread);
 }
 
 /* Grows before a task loses its processor. */
-static unsigned long switches_of(const struct task_struct *task)
+static unsigned long itrace_user_switches_of(const struct task_struct *task)
 {
 	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
 }
@@ -25,7 +25,7 @@ static unsigned long switches_of(const struct task_struct *task)
 void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	struct pt_regs *regs = task_pt_regs(task);
-	const unsigned long switches = switches_of(task);
+	const unsigned long switches = itrace_user_switches_of(task);
 
 	/* Pairs with the scheduler, which counts a switch before it releases on_cpu. */
 	smp_rmb();
@@ -39,13 +39,13 @@ void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_stru
 		return;
 	/* Nor has it had one meanwhile, and stored registers that have the flag. */
 	smp_rmb();
-	if (switches_of(task) == switches)
-		user_flag_gone(thread);
+	if (itrace_user_switches_of(task) == switches)
+		itrace_user_tf_gone(thread);
 }
 
 void pitrace_it_clean_here(void *unused)
 {
-	struct pitrace_it_thread *thread = this_thread();
+	struct pitrace_it_thread *thread = itrace_this_thread();
 
 	if (thread && thread->user_tf && !thread->kernel_tf)
 		pitrace_it_clean_user(thread, task_pt_regs(current));
@@ -53,7 +53,7 @@ void pitrace_it_clean_here(void *unused)
 
 void pitrace_it_clear_here(void)
 {
-	clear_trap();
+	itrace_clear_tf();
 }
 
 void pitrace_it_end(struct pitrace_it_thread *thread, struct pt_regs *user_regs, u32 reason)
@@ -78,7 +78,7 @@ void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, 
 		thread->code_length = 0;
 		thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_CUT, .is64 = is64 };
 	} else {
-		fetch(thread, ip, true, is64);
+		itrace_fetch(thread, ip, true, is64);
 	}
 	thread->begin_when_woken = false;
 	thread->sysret_due = false;
@@ -89,7 +89,7 @@ void pitrace_it_resume_in_user(struct pitrace_it_thread *thread, struct pt_regs 
 {
 	thread->own_tf = regs->flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
-		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
 	pitrace_it_enter_user(thread, regs->ip, user_64bit_mode(regs), thread->gap || thread->start_due);
@@ -104,7 +104,8 @@ void pitrace_it_begin_in_user(struct pitrace_it_thread *thread, struct pt_regs *
 }
 
 /* The number in a CUT of a way into the kernel that is no exception. */
-static u32 vector_of(const struct pitrace_it_thread *thread, const struct pitrace_insn *insn)
+static u32 itrace_user_vector_of(const struct pitrace_it_thread *thread,
+				 const struct pitrace_insn *insn)
 {
 	if (insn->kind == PITRACE_INSN_SYSENTER)
 		return 0x80; /* the 32-bit system call, another way */
@@ -115,10 +116,11 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 {
 	struct pitrace_insn insn;
 
-	if (!goes_on(thread) || has_debugger()) {
+	if (!itrace_goes_on(thread) || itrace_has_debugger()) {
 		if (!thread->ended)
 			pitrace_it_end(thread, regs,
-				       has_debugger() ? PITRACE_STOP_DEBUGGER : PITRACE_STOP_OFF);
+				       itrace_has_debugger() ? PITRACE_STOP_DEBUGGER
+							     : PITRACE_STOP_OFF);
 		else
 			pitrace_it_clean_user(thread, regs);
 		return false;
@@ -135,13 +137,13 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 		/* SYSCALL has put the flags there. */
 		if (!thread->own_tf)
 			regs->r11 &= ~X86_EFLAGS_TF;
-		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_ENTRY);
 	} else if (insn.kind == PITRACE_INSN_SYSENTER ||
 		   (insn.kind == PITRACE_INSN_INT && regs->ip == thread->ip + insn.length)) {
 		/* Where it went is not known, but where from. */
 		thread->count += !thread->branch_traps;
-		pitrace_it_cut(thread, true, vector_of(thread, &insn), thread->ip);
-		pitrace_it_lose(thread, PITRACE_GAP_ENTRY);
+		pitrace_it_cut(thread, true, itrace_user_vector_of(thread, &insn), thread->ip);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_ENTRY);
 	}
 	pitrace_it_clean_user(thread, regs);
 	return true;

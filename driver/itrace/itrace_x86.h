@@ -34,7 +34,7 @@ struct pitrace_insn pitrace_it_classify_long(u64 ip, bool user, bool is64);
 
 /* ---- the flag in the processor ---- */
 
-static __always_inline bool trap_is_set(void)
+static __always_inline bool itrace_tf_is_set(void)
 {
 	unsigned long flags;
 
@@ -42,7 +42,7 @@ static __always_inline bool trap_is_set(void)
 	return flags & X86_EFLAGS_TF;
 }
 
-static __always_inline void clear_trap(void)
+static __always_inline void itrace_clear_tf(void)
 {
 	asm volatile("pushfq; andq %0, (%%rsp); popfq"
 		     :
@@ -50,7 +50,7 @@ static __always_inline void clear_trap(void)
 		     : "memory", "cc");
 }
 
-static __always_inline void set_trap(void)
+static __always_inline void itrace_set_tf(void)
 {
 	asm volatile("pushfq; orq %0, (%%rsp); popfq"
 		     :
@@ -60,7 +60,7 @@ static __always_inline void set_trap(void)
 
 /* ---- code ---- */
 
-static __always_inline u8 fetch_user(u64 ip, u8 *code)
+static __always_inline u8 itrace_fetch_user(u64 ip, u8 *code)
 {
 	const u64 __user *place = (const u64 __user *)ip;
 	u64 word;
@@ -80,7 +80,7 @@ failed:
 	return pitrace_it_fetch_rest_of_page(ip, code);
 }
 
-static __always_inline u8 fetch_kernel(u64 ip, u8 *code)
+static __always_inline u8 itrace_fetch_kernel(u64 ip, u8 *code)
 {
 	u64 word;
 
@@ -92,12 +92,14 @@ fault:
 }
 
 /* Looks at the instruction that is next. */
-static __always_inline void fetch(struct pitrace_it_thread *thread, u64 ip, bool user, bool is64)
+static __always_inline void itrace_fetch(struct pitrace_it_thread *thread, u64 ip, bool user,
+					 bool is64)
 {
 	u8 opcode;
 
 	thread->ip = ip;
-	thread->code_length = user ? fetch_user(ip, thread->code) : fetch_kernel(ip, thread->code);
+	thread->code_length = user ? itrace_fetch_user(ip, thread->code)
+				   : itrace_fetch_kernel(ip, thread->code);
 	/* Most are told by their first byte, or that behind REX, not to be of interest. */
 	opcode = thread->code[0];
 	if (is64 && (opcode & 0xf0) == 0x40)
@@ -115,8 +117,8 @@ static __always_inline void fetch(struct pitrace_it_thread *thread, u64 ip, bool
 /*
  * What the step did that led to an address: *last becomes what was executed last, *from where it stands.
  */
-static __always_inline int outcome(struct pitrace_it_thread *thread, u64 to, bool user,
-				   struct pitrace_insn *last, u64 *from)
+static __always_inline int itrace_step_outcome(struct pitrace_it_thread *thread, u64 to, bool user,
+					       struct pitrace_insn *last, u64 *from)
 {
 	*last = thread->insn;
 	*from = thread->ip;
@@ -138,7 +140,7 @@ static __always_inline int outcome(struct pitrace_it_thread *thread, u64 to, boo
 /* ---- threads ---- */
 
 /* Of current, with preemption off. */
-static __always_inline struct pitrace_it_thread *this_thread(void)
+static __always_inline struct pitrace_it_thread *itrace_this_thread(void)
 {
 	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
 	struct pitrace_it_thread *thread = cpu->running;
@@ -151,12 +153,12 @@ static __always_inline struct pitrace_it_thread *this_thread(void)
 	return thread;
 }
 
-static __always_inline bool goes_on(const struct pitrace_it_thread *thread)
+static __always_inline bool itrace_goes_on(const struct pitrace_it_thread *thread)
 {
 	return READ_ONCE(pitrace_it_runs) && !thread->ended;
 }
 
-static __always_inline void begin_stretch(struct pitrace_it_thread *thread)
+static __always_inline void itrace_begin_stretch(struct pitrace_it_thread *thread)
 {
 	thread->nonpreemptible_steps = 0;
 	thread->slow_ticks = 0;
@@ -164,12 +166,12 @@ static __always_inline void begin_stretch(struct pitrace_it_thread *thread)
 }
 
 /* The kernel is followed from here on, as soon as the module is left. The last thing that a hook does. */
-static __always_inline void arm(struct pitrace_it_thread *thread)
+static __always_inline void itrace_arm(struct pitrace_it_thread *thread)
 {
 	thread->in_module = true;
-	begin_stretch(thread);
+	itrace_begin_stretch(thread);
 	WRITE_ONCE(thread->kernel_tf, true);
-	set_trap();
+	itrace_set_tf();
 }
 
 /* ---- itrace_branch_x86.c: user code that traps at branches ---- */
@@ -191,7 +193,7 @@ void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt
 
 /* ---- the flag in the user's registers ---- */
 
-static inline void user_flag_gone(struct pitrace_it_thread *thread)
+static inline void itrace_user_tf_gone(struct pitrace_it_thread *thread)
 {
 	/* Once it is not dirty, its task may be forgotten. */
 	if (unlikely(thread->branch_traps))
@@ -199,7 +201,7 @@ static inline void user_flag_gone(struct pitrace_it_thread *thread)
 	WRITE_ONCE(thread->user_tf, false);
 }
 
-static inline bool has_debugger(void)
+static inline bool itrace_has_debugger(void)
 {
 	return unlikely(current->ptrace);
 }

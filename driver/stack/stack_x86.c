@@ -15,13 +15,13 @@
 #if IS_ENABLED(CONFIG_UNWINDER_ORC) || IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER)
 
 /* The registers of a software event are made up: three of them, of which flags is 0. */
-static bool are_saved(const struct pt_regs *regs)
+static bool stack_x86_are_saved(const struct pt_regs *regs)
 {
 	return regs->flags & X86_EFLAGS_FIXED;
 }
 
 /* The unwinder has come to where the kernel was entered, or to the end of a kernel thread. */
-static bool is_complete(struct unwind_state *state)
+static bool stack_x86_is_complete(struct unwind_state *state)
 {
 	const struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
 
@@ -35,7 +35,7 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 	unsigned long address;
 	u32 count = 0;
 
-	if (regs && are_saved(regs))
+	if (regs && stack_x86_are_saved(regs))
 		unwind_start(&state, current, regs, NULL);
 	else
 		unwind_start(&state, current, NULL, regs ? (void *)regs->sp : NULL);
@@ -44,8 +44,8 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 		if (!address)
 			break;
 		/* What stands before the first frame of interest. */
-		if (!count && (regs ? address == regs->ip && !are_saved(regs) :
-				      pitrace_stack_is_own(address)))
+		if (!count && (regs ? address == regs->ip && !stack_x86_are_saved(regs)
+				    : pitrace_stack_is_own(address)))
 			continue;
 		if (count == depth) {
 			*flags |= PITRACE_STACK_KERNEL_CUT;
@@ -53,7 +53,7 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 		}
 		frames[count++] = address;
 	}
-	if (!is_complete(&state))
+	if (!stack_x86_is_complete(&state))
 		*flags |= PITRACE_STACK_KERNEL_BROKEN;
 	return count;
 }
@@ -81,7 +81,7 @@ struct frame {
  * copy_from_user_nmi() neither sleeps nor faults, and refuses while the processor has another
  * address space loaded than current's. It must not see an address that no processor accepts.
  */
-static bool read_frame(unsigned long at, u32 word, struct frame *frame)
+static bool stack_x86_read_frame(unsigned long at, u32 word, struct frame *frame)
 {
 	u32 narrow[2];
 
@@ -110,7 +110,7 @@ u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *
 			break;
 		}
 		/* A caller's frame lies above: also what keeps this from going round in circles. */
-		if (at < lowest || !read_frame(at, word, &frame)) {
+		if (at < lowest || !stack_x86_read_frame(at, word, &frame)) {
 			*flags |= PITRACE_STACK_USER_BROKEN;
 			break;
 		}
