@@ -32,14 +32,6 @@ static struct gathering __percpu *stack_gathering;
 static u32 stack_depth;
 static unsigned long stack_iterator; /* of sched_switch: calls its probes when there are several */
 
-/* More than the function has, less than there is between it and any code that dispatches. */
-#define ITERATOR_BYTES 256
-
-bool pitrace_stack_is_own(unsigned long address)
-{
-	return within_module(address, THIS_MODULE) || address - stack_iterator < ITERATOR_BYTES;
-}
-
 static enum level stack_level_here(void)
 {
 	if (in_nmi())
@@ -87,8 +79,8 @@ u32 pitrace_stack_take(struct pitrace_stack *stack, struct pt_regs *regs)
 	barrier();
 	stack->frames = frames;
 	if ((wanted & PITRACE_STACKS_KERNEL) && !(regs && user_mode(regs)))
-		stack->kernel_frames = pitrace_arch_kernel_frames(regs, frames->kernel, stack_depth,
-								  &stack->flags);
+		stack->kernel_frames = pitrace_arch_kernel_frames(
+			regs, stack_iterator, frames->kernel, stack_depth, &stack->flags);
 	if (wanted & PITRACE_STACKS_USER)
 		stack->user_frames = stack_user_frames(regs, frames->user, &stack->flags);
 	return pitrace_stack_ints(stack->kernel_frames, stack->user_frames);

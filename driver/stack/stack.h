@@ -65,12 +65,14 @@ bool pitrace_stack_is_gathered(void);
 
 /* ---- the architecture's part: return how many frames, at most depth, and add to *flags ---- */
 
-/* As pitrace_stack_collect(); not for regs of user mode. */
-u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags);
+/*
+ * As pitrace_stack_collect(); not for regs of user mode. iterator: address of the function that calls a tracepoint's
+ * probes, whose frame is left out like those of this module; 0: none.
+ */
+u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64 *frames, u32 depth,
+			       u32 *flags);
 /* The frames behind the registers with which current runs, or has entered the kernel. */
 u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags);
-/* Does the return address lead into this module, or what called it at a tracepoint? */
-bool pitrace_stack_is_own(unsigned long address);
 
 /* Both under the session lock, while no source runs. 0, -EINVAL or -ENOMEM. */
 int pitrace_stacks_set(const struct pitrace_stacks *stacks);

@@ -2,6 +2,7 @@
 /* Walking stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
 
 #include <linux/align.h>
+#include <linux/module.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
@@ -20,6 +21,15 @@ static bool stack_x86_are_saved(const struct pt_regs *regs)
 	return regs->flags & X86_EFLAGS_FIXED;
 }
 
+/* More than the function has, less than there is between it and any code that dispatches. */
+#define ITERATOR_BYTES 256
+
+/* The return address leads into this module, or into what called it at a tracepoint. */
+static bool stack_x86_is_own(unsigned long address, unsigned long iterator)
+{
+	return within_module(address, THIS_MODULE) || address - iterator < ITERATOR_BYTES;
+}
+
 /* The unwinder has come to where the kernel was entered, or to the end of a kernel thread. */
 static bool stack_x86_is_complete(struct unwind_state *state)
 {
@@ -29,7 +39,8 @@ static bool stack_x86_is_complete(struct unwind_state *state)
 				    regs && user_mode((struct pt_regs *)regs);
 }
 
-u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64 *frames, u32 depth,
+			       u32 *flags)
 {
 	struct unwind_state state;
 	unsigned long address;
@@ -44,8 +55,8 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 		if (!address)
 			break;
 		/* What stands before the first frame of interest. */
-		if (!count && (regs ? address == regs->ip && !stack_x86_are_saved(regs)
-				    : pitrace_stack_is_own(address)))
+		if (!count && (regs ? address == regs->ip && !stack_x86_are_saved(regs) :
+				      stack_x86_is_own(address, iterator)))
 			continue;
 		if (count == depth) {
 			*flags |= PITRACE_STACK_KERNEL_CUT;
@@ -61,7 +72,8 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 #else
 
 /* A kernel that can only guess what its stacks hold. */
-u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64 *frames, u32 depth,
+			       u32 *flags)
 {
 	*flags |= PITRACE_STACK_KERNEL_BROKEN;
 	return 0;
