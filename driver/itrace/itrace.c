@@ -5,7 +5,6 @@
 #include <linux/cred.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
@@ -23,23 +22,6 @@
 #define TF_DRAIN_TIMEOUT_MS 2000
 /* ... which have so long to find out by themselves, and to record their end. */
 #define TF_DRAIN_TRAPS_MS 50
-
-struct pitrace_it_setup pitrace_it_setup;
-bool pitrace_it_runs;
-
-/* Inside the session lock. */
-static DEFINE_MUTEX(lock);
-
-static bool installed;
-static bool tracing; /* the session records */
-static bool draining; /* removed, but threads are not clean yet */
-static bool on_for_all;
-static bool shut_down; /* for good: the machine is going down */
-
-bool pitrace_it_pid_selected(u32 pid, bool begins)
-{
-	return READ_ONCE(on_for_all) && pitrace_it_selects(pid, begins);
-}
 
 /* ---- ending ---- */
 
@@ -75,19 +57,19 @@ static DECLARE_DELAYED_WORK(itrace_drain_work, itrace_drain);
 
 static void itrace_drain(struct work_struct *unused)
 {
-	mutex_lock(&lock);
-	if (draining) {
+	mutex_lock(&pitrace_it_state.lock);
+	if (pitrace_it_state.draining) {
 		pitrace_it_clean_sleeping();
 		on_each_cpu(pitrace_it_clean_here, NULL, true);
 	}
-	if (draining && itrace_may_have_tf()) {
+	if (pitrace_it_state.draining && itrace_may_have_tf()) {
 		schedule_delayed_work(&itrace_drain_work, HZ / 20);
-	} else if (draining) {
+	} else if (pitrace_it_state.draining) {
 		itrace_detach_and_free();
-		draining = false;
+		pitrace_it_state.draining = false;
 		module_put(THIS_MODULE);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 }
 
 /*
@@ -128,11 +110,11 @@ static void itrace_stop_running(void)
 /* While a trap flag is left the hooks stay, and the module with them. */
 static void itrace_remove_locked(void)
 {
-	WRITE_ONCE(on_for_all, false);
+	WRITE_ONCE(pitrace_it_state.on_for_all, false);
 	itrace_stop_running();
-	installed = false;
+	pitrace_it_state.installed = false;
 	if (!itrace_wait_for_drain()) {
-		draining = true;
+		pitrace_it_state.draining = true;
 		__module_get(THIS_MODULE);
 		schedule_delayed_work(&itrace_drain_work, HZ / 20);
 		return;
@@ -143,7 +125,7 @@ static void itrace_remove_locked(void)
 /* All threads stop at their next trap; then they are forgotten. */
 static void itrace_stop_threads(void)
 {
-	WRITE_ONCE(on_for_all, false);
+	WRITE_ONCE(pitrace_it_state.on_for_all, false);
 	itrace_stop_running();
 	if (itrace_wait_for_drain())
 		pitrace_it_remove_all();
@@ -200,7 +182,7 @@ static int itrace_install_locked(const struct pitrace_itrace *wanted)
 {
 	int error;
 
-	if (installed || draining)
+	if (pitrace_it_state.installed || pitrace_it_state.draining)
 		return -EBUSY;
 	if (!pitrace_it_knows_returns())
 		return -EPROTONOSUPPORT;
@@ -225,8 +207,9 @@ static int itrace_install_locked(const struct pitrace_itrace *wanted)
 	/* Counts are those of steps. */
 	if (pitrace_it_setup.user && !(wanted->flags & (PITRACE_ITRACE_STEP | PITRACE_ITRACE_COUNT)))
 		pitrace_it_branches_start();
-	installed = true;
-	WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+	pitrace_it_state.installed = true;
+	WRITE_ONCE(pitrace_it_runs,
+		   pitrace_it_state.tracing && !READ_ONCE(pitrace_it_state.shut_down));
 	return 0;
 }
 
@@ -238,10 +221,10 @@ int pitrace_itrace_install(const struct pitrace_itrace *wanted)
 		return -EINVAL;
 	if (!(wanted->flags & PITRACE_ITRACE_NO_KERNEL) && !perfmon_capable())
 		return -EACCES;
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
 	error = itrace_install_locked(wanted);
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
@@ -249,12 +232,12 @@ int pitrace_itrace_remove(void)
 {
 	int error = -EALREADY;
 
-	mutex_lock(&lock);
-	if (installed) {
+	mutex_lock(&pitrace_it_state.lock);
+	if (pitrace_it_state.installed) {
 		itrace_remove_locked();
 		error = 0;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
@@ -317,7 +300,8 @@ static int itrace_add_all(void)
 	for (i = 0; i < tasks.count; i++) {
 		struct task_struct *task = tasks.task[i];
 
-		if (!pitrace_task_is_kernel_only(task) && pitrace_it_pid_selected(task_tgid_nr(task), false))
+		if (!pitrace_task_is_kernel_only(task) &&
+		    pitrace_it_pid_selected(task_tgid_nr(task), false))
 			itrace_add_if_allowed(task);
 		cond_resched();
 	}
@@ -330,13 +314,14 @@ static int itrace_on_for_all_locked(void)
 {
 	int error;
 
-	if (on_for_all)
+	if (pitrace_it_state.on_for_all)
 		return -EALREADY;
-	WRITE_ONCE(on_for_all, true);
+	WRITE_ONCE(pitrace_it_state.on_for_all, true);
 	error = itrace_add_all();
 	if (error) {
 		itrace_stop_threads();
-		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+		WRITE_ONCE(pitrace_it_runs,
+			   pitrace_it_state.tracing && !READ_ONCE(pitrace_it_state.shut_down));
 		return error;
 	}
 	/* A program that streams its own trace follows the thread that asks for it. */
@@ -362,22 +347,22 @@ static int itrace_off_for_self(void)
 bool pitrace_it_shut_down(bool for_good)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS);
-	bool locked = mutex_trylock(&lock);
+	bool locked = mutex_trylock(&pitrace_it_state.lock);
 
 	if (for_good)
-		WRITE_ONCE(shut_down, true);
-	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&lock))
+		WRITE_ONCE(pitrace_it_state.shut_down, true);
+	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&pitrace_it_state.lock))
 		schedule_timeout_uninterruptible(1);
 	if (!locked) {
 		itrace_stop_running();
-	} else if (installed) {
+	} else if (pitrace_it_state.installed) {
 		itrace_stop_threads();
 		if (!for_good)
-			WRITE_ONCE(pitrace_it_runs, tracing);
+			WRITE_ONCE(pitrace_it_runs, pitrace_it_state.tracing);
 	}
 	pitrace_it_clear_here();
 	if (locked)
-		mutex_unlock(&lock);
+		mutex_unlock(&pitrace_it_state.lock);
 	return locked;
 }
 
@@ -385,18 +370,18 @@ int pitrace_itrace_on(u32 what)
 {
 	int error;
 
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
-	if (READ_ONCE(shut_down))
+	if (READ_ONCE(pitrace_it_state.shut_down))
 		error = -ESHUTDOWN;
-	else if (!installed || !tracing)
+	else if (!pitrace_it_state.installed || !pitrace_it_state.tracing)
 		error = -EINVAL;
 	else if (what == PITRACE_ITRACE_ALL)
 		error = itrace_on_for_all_locked();
 	else
-		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? itrace_add_thread(current)
-								     : -EINVAL;
-	mutex_unlock(&lock);
+		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? itrace_add_thread(current) :
+								       -EINVAL;
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
@@ -407,36 +392,38 @@ int pitrace_itrace_off(u32 what)
 	/* First of all, so that little of this is in the trace. */
 	if (what == PITRACE_ITRACE_SELF)
 		return itrace_off_for_self();
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
-	if (!installed) {
+	if (!pitrace_it_state.installed) {
 		error = -EINVAL;
-	} else if (!on_for_all) {
+	} else if (!pitrace_it_state.on_for_all) {
 		error = -EALREADY;
 	} else {
 		itrace_stop_threads();
-		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+		WRITE_ONCE(pitrace_it_runs,
+			   pitrace_it_state.tracing && !READ_ONCE(pitrace_it_state.shut_down));
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
 void pitrace_itrace_trace_begins(void)
 {
-	mutex_lock(&lock);
+	mutex_lock(&pitrace_it_state.lock);
 	pitrace_it_forget();
-	tracing = true;
-	WRITE_ONCE(pitrace_it_runs, installed && !READ_ONCE(shut_down));
-	mutex_unlock(&lock);
+	pitrace_it_state.tracing = true;
+	WRITE_ONCE(pitrace_it_runs,
+		   pitrace_it_state.installed && !READ_ONCE(pitrace_it_state.shut_down));
+	mutex_unlock(&pitrace_it_state.lock);
 }
 
 void pitrace_itrace_trace_ends(void)
 {
-	mutex_lock(&lock);
-	tracing = false;
-	if (installed)
+	mutex_lock(&pitrace_it_state.lock);
+	pitrace_it_state.tracing = false;
+	if (pitrace_it_state.installed)
 		itrace_stop_threads();
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 }
 
 void pitrace_itrace_trace_forgets(void)
@@ -456,20 +443,20 @@ int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bo
 
 	if (pids->first > pids->last)
 		return -EINVAL;
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
-	if (installed)
+	if (pitrace_it_state.installed)
 		error = pitrace_it_pids_add(pids, owner, lasting);
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
 int pitrace_itrace_disable(void)
 {
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
 	pitrace_it_pids_forget();
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return 0;
 }
 
@@ -477,12 +464,12 @@ int pitrace_itrace_info(struct pitrace_itrace_info *info)
 {
 	unsigned int cpu;
 
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
 	memset(info, 0, sizeof(*info));
-	info->installed = installed;
+	info->installed = pitrace_it_state.installed;
 	info->flags = pitrace_it_setup.flags;
-	info->on = on_for_all;
+	info->on = pitrace_it_state.on_for_all;
 	info->branch_trap = pitrace_it_setup.branch_traps;
 	pitrace_it_threads_count(&info->threads, &info->untraced, &info->dirty);
 	for_each_possible_cpu(cpu) {
@@ -492,6 +479,6 @@ int pitrace_itrace_info(struct pitrace_itrace_info *info)
 		info->branches += READ_ONCE(counts->branches);
 		info->gaps += READ_ONCE(counts->gaps);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return 0;
 }

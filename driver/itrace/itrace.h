@@ -14,12 +14,13 @@
 #define PITRACE_ITRACE_H
 
 #include <linux/list.h>
-#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/task_work.h>
 
 #include <pitrace/abi.h>
 #include <pitrace/branch_x86.h>
+
+#include "itrace_state.h"
 
 /* A thread's fields are its own, but for the list, and what is said to be read by others. */
 struct pitrace_it_thread {
@@ -63,37 +64,7 @@ struct pitrace_it_thread {
 	struct callback_head wait_work;
 };
 
-struct pitrace_it_cpu {
-	struct pitrace_it_thread *running; /* may be out of date: its task is compared */
-	struct pitrace_it_thread *announced; /* whose records follow */
-	struct pitrace_it_thread *interrupted; /* whose code an interrupt's handler has put off */
-	u32 announced_tid;
-	u32 branches_since_on;
-	u64 branches;
-	u64 steps;
-	u64 gaps;
-};
-
-DECLARE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
-
-/* What is asked for; changed only while no thread is traced. */
-struct pitrace_it_setup {
-	u32 flags; /* PITRACE_ITRACE_* */
-	bool kernel;
-	bool user;
-	bool counted;
-	bool branch_traps; /* user code traps at branches where it can */
-	u64 reserve; /* bytes of a CPU's buffer that are kept for the kernel's part; 0: nobody waits */
-};
-extern struct pitrace_it_setup pitrace_it_setup;
-
-/* Does ITrace run at all? Cleared first when it ends; read in traps. */
-extern bool pitrace_it_runs;
-
 /* ---- itrace.c ---- */
-
-/* Is a process one of those to be traced, now that ITrace is on for all? Any context. begins: as one that is new. */
-bool pitrace_it_pid_selected(u32 pid, bool begins);
 
 /*
  * No thread is followed, and no trap flag set, when this returns; with for_good none will be any more. What is installed
@@ -111,8 +82,8 @@ void pitrace_it_pids_forget(void);
 /* In any range; in one of its own. */
 bool pitrace_it_is_enabled(u32 pid);
 bool pitrace_it_is_named(u32 pid);
-/* Is it one of those that ITrace being on for all means? begins: as one that is new. */
-bool pitrace_it_selects(u32 pid, bool begins);
+/* Is ITrace on for all threads, and this process enabled? begins: the process is new. */
+bool pitrace_it_pid_selected(u32 pid, bool begins);
 /*
  * May a thread of that process be followed because another one is? Not in the process that owns the trace, unless it
  * has named itself and does not stream: what it did to empty the buffers would fill them.
@@ -161,8 +132,9 @@ void pitrace_it_threads_count(u32 *threads, u32 *untraced, u32 *may_have_tf);
 /* All of them, for who has stopped ITrace; end: they find out by themselves. */
 void pitrace_it_remove_all(void);
 void pitrace_it_end_all(void);
-/* ITrace does not run any more: threads that have no processor lose the trap flag where they are. */
-void pitrace_it_clean_sleeping(void);
+/* Calls what() for each slot in use or used before, with the list's lock held: the task of one in use has not exited. */
+void pitrace_it_for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *data),
+			      void *data);
 
 /* ---- itrace_flow.c: the records of a flow ---- */
 
@@ -189,17 +161,17 @@ extern const struct pitrace_hook_set pitrace_it_hooks;
 void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task);
 /* For a task that is stopped, when it is dispatched: as pitrace_it_attach(). */
 void pitrace_it_attach_when_woken(struct pitrace_it_thread *thread);
-/*
- * ITrace does not run any more. The user's registers of a task without a processor are in memory, and are loaded from
- * there before its user code goes on; one that gets a processor meanwhile is left as it is. Its task has not exited.
- */
-void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task);
+/* Of current, in an ioctl: no trap flag is left. reason: PITRACE_STOP_*. */
+void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason);
+
+/* ---- itrace_user_x86.c: what does not need itrace_x86.h ---- */
+
+/* ITrace does not run any more: threads that have no processor lose the trap flag where they are. */
+void pitrace_it_clean_sleeping(void);
 /* The same for what runs on this CPU, with interrupts off and in an interrupt. */
 void pitrace_it_clean_here(void *unused);
 /* The trap flag of this CPU, whatever it runs. */
 void pitrace_it_clear_here(void);
-/* Of current, in an ioctl: no trap flag is left. reason: PITRACE_STOP_*. */
-void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason);
 
 /* ---- itrace_return_x86.c ---- */
 

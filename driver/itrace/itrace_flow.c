@@ -7,8 +7,6 @@
 #include "core/record.h"
 #include "itrace.h"
 
-DEFINE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
-
 /*
  * Nobody continues: in normal mode the trace has ended for all. With a reader there will be room again, and
  * the flow has a hole until then.

@@ -270,7 +270,8 @@ const struct pitrace_hook_set pitrace_it_hooks = { itrace_hooks_list,
 
 static void itrace_hooks_attach(struct callback_head *work)
 {
-	struct pitrace_it_thread *thread = container_of(work, struct pitrace_it_thread, attach_work);
+	struct pitrace_it_thread *thread =
+		container_of(work, struct pitrace_it_thread, attach_work);
 
 	preempt_disable_notrace();
 	if (READ_ONCE(thread->task) == current && thread->not_begun && itrace_goes_on(thread) &&

@@ -46,9 +46,10 @@ bool pitrace_it_may_spread(u32 pid)
 }
 
 /* The first process is what keeps the system alive: no range means it. */
-bool pitrace_it_selects(u32 pid, bool begins)
+bool pitrace_it_pid_selected(u32 pid, bool begins)
 {
-	return itrace_pids_is_in_range(pid, pid == 1, begins) && pitrace_it_may_spread(pid);
+	return READ_ONCE(pitrace_it_state.on_for_all) &&
+	       itrace_pids_is_in_range(pid, pid == 1, begins) && pitrace_it_may_spread(pid);
 }
 
 static bool itrace_pids_is_known(const struct pitrace_itrace_pids *pids, bool lasting)

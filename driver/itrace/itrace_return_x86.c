@@ -102,8 +102,8 @@ static bool itrace_return_read_tail(struct tail *tail, u64 ip, const u64 *frame)
 	u8 code[8];
 
 	for (steps = 0; steps < 2 * TAIL_MAX; steps++) {
-		const u8 length = itrace_fetch_kernel(ip, code) ? itrace_return_padding_length(code)
-								: 0;
+		const u8 length =
+			itrace_fetch_kernel(ip, code) ? itrace_return_padding_length(code) : 0;
 
 		if (length) {
 			tail->count++;

@@ -162,8 +162,8 @@ void pitrace_it_remove(struct pitrace_it_thread *thread)
  * Calls what() for each thread, with the lock held: its task has not exited then. A few slots at a time, for
  * interrupts are off meanwhile.
  */
-static void itrace_threads_for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *data),
-					 void *data)
+void pitrace_it_for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *data),
+			      void *data)
 {
 	unsigned long flags;
 	u32 i = 0, end;
@@ -184,7 +184,7 @@ static void itrace_threads_take_out_slot(struct pitrace_it_thread *thread, void 
 
 void pitrace_it_remove_all(void)
 {
-	itrace_threads_for_each_slot(itrace_threads_take_out_slot, NULL);
+	pitrace_it_for_each_slot(itrace_threads_take_out_slot, NULL);
 }
 
 static void itrace_threads_end_slot(struct pitrace_it_thread *thread, void *unused)
@@ -194,18 +194,7 @@ static void itrace_threads_end_slot(struct pitrace_it_thread *thread, void *unus
 
 void pitrace_it_end_all(void)
 {
-	itrace_threads_for_each_slot(itrace_threads_end_slot, NULL);
-}
-
-static void itrace_threads_clean_slot(struct pitrace_it_thread *thread, void *unused)
-{
-	if (thread->task && READ_ONCE(thread->user_tf))
-		pitrace_it_clean_off_cpu(thread, thread->task);
-}
-
-void pitrace_it_clean_sleeping(void)
-{
-	itrace_threads_for_each_slot(itrace_threads_clean_slot, NULL);
+	pitrace_it_for_each_slot(itrace_threads_end_slot, NULL);
 }
 
 /* A thread that was parked is clean: with ITrace stopped nobody sets the flag again. */
@@ -233,7 +222,7 @@ void pitrace_it_threads_count(u32 *threads, u32 *not_traced, u32 *may_have_tf)
 {
 	struct counts counts = {};
 
-	itrace_threads_for_each_slot(itrace_threads_count_slot, &counts);
+	pitrace_it_for_each_slot(itrace_threads_count_slot, &counts);
 	*threads = counts.threads;
 	*may_have_tf = counts.may_have_tf;
 	*not_traced = READ_ONCE(itrace_threads_untraced);

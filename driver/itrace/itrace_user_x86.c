@@ -22,7 +22,11 @@ static unsigned long itrace_user_switches_of(const struct task_struct *task)
 	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
 }
 
-void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task)
+/*
+ * ITrace does not run any more. The user's registers of a task without a processor are in memory, and are loaded from
+ * there before its user code goes on; one that gets a processor meanwhile is left as it is. Its task has not exited.
+ */
+static void itrace_user_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	struct pt_regs *regs = task_pt_regs(task);
 	const unsigned long switches = itrace_user_switches_of(task);
@@ -41,6 +45,17 @@ void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_stru
 	smp_rmb();
 	if (itrace_user_switches_of(task) == switches)
 		itrace_user_tf_gone(thread);
+}
+
+static void itrace_user_clean_slot(struct pitrace_it_thread *thread, void *unused)
+{
+	if (thread->task && READ_ONCE(thread->user_tf))
+		itrace_user_clean_off_cpu(thread, thread->task);
+}
+
+void pitrace_it_clean_sleeping(void)
+{
+	pitrace_it_for_each_slot(itrace_user_clean_slot, NULL);
 }
 
 void pitrace_it_clean_here(void *unused)
@@ -92,7 +107,8 @@ void pitrace_it_resume_in_user(struct pitrace_it_thread *thread, struct pt_regs 
 		pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
-	pitrace_it_enter_user(thread, regs->ip, user_64bit_mode(regs), thread->gap || thread->start_due);
+	pitrace_it_enter_user(thread, regs->ip, user_64bit_mode(regs),
+			      thread->gap || thread->start_due);
 	regs->flags |= X86_EFLAGS_TF;
 }
 
@@ -119,8 +135,8 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 	if (!itrace_goes_on(thread) || itrace_has_debugger()) {
 		if (!thread->ended)
 			pitrace_it_end(thread, regs,
-				       itrace_has_debugger() ? PITRACE_STOP_DEBUGGER
-							     : PITRACE_STOP_OFF);
+				       itrace_has_debugger() ? PITRACE_STOP_DEBUGGER :
+							       PITRACE_STOP_OFF);
 		else
 			pitrace_it_clean_user(thread, regs);
 		return false;

@@ -98,8 +98,8 @@ static __always_inline void itrace_fetch(struct pitrace_it_thread *thread, u64 i
 	u8 opcode;
 
 	thread->ip = ip;
-	thread->code_length = user ? itrace_fetch_user(ip, thread->code)
-				   : itrace_fetch_kernel(ip, thread->code);
+	thread->code_length = user ? itrace_fetch_user(ip, thread->code) :
+				     itrace_fetch_kernel(ip, thread->code);
 	/* Most are told by their first byte, or that behind REX, not to be of interest. */
 	opcode = thread->code[0];
 	if (is64 && (opcode & 0xf0) == 0x40)
