@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ITrace as a whole: installing and removing, on and off. */
 
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
@@ -33,6 +36,20 @@ static u32 itrace_may_have_tf(void)
 	return count;
 }
 
+/* Printed here and not where it happens, as nothing may print in a trap. */
+static void itrace_report_bad_changes(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu (cpu) {
+		const u32 change = READ_ONCE(per_cpu_ptr(&pitrace_it_cpus, cpu)->bad_change);
+
+		if (change)
+			pr_err("BUG: ITrace: a trap flag's state changed from %u to %u\n",
+			       change >> 8, change & 0xff);
+	}
+}
+
 /* Nobody carries a trap flag. */
 static void itrace_detach_and_free(void)
 {
@@ -48,6 +65,7 @@ static void itrace_detach_and_free(void)
 	synchronize_rcu();
 	/* Work of threads has run, but may not have returned from this module. */
 	synchronize_rcu_tasks();
+	itrace_report_bad_changes();
 	pitrace_it_threads_free();
 	pitrace_it_set_follower(NULL);
 }
@@ -245,7 +263,7 @@ int pitrace_itrace_remove(void)
 
 static void itrace_set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
 {
-	thread->not_begun = true;
+	thread->tf = ITRACE_TF_NEW;
 }
 
 /* A stopped task gets no work: that would keep this module until the task goes on. */

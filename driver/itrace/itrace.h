@@ -21,6 +21,7 @@
 #include <pitrace/branch_x86.h>
 
 #include "itrace_state.h"
+#include "itrace_tf.h"
 
 /* A thread's fields are its own, but for the list, and what is said to be read by others. */
 struct pitrace_it_thread {
@@ -44,19 +45,21 @@ struct pitrace_it_thread {
 	u8 code[8]; /* its first bytes */
 	u8 code_length; /* how many of them are known */
 	u8 gap; /* PITRACE_GAP_* to be written before anything else, or 0 */
-	bool not_begun; /* to be begun, by whatever hook of its own comes first */
+	/*
+	 * Where the trap flag is: enum itrace_tf, changed by itrace_tf_set() with preemption off. The thread changes it;
+	 * its parent before it has run; the CPU that dispatches it; and while ITrace does not run a CPU that cleans user
+	 * registers, only to NONE, as the thread would. Other CPUs read it to know when no flag is left.
+	 */
+	u8 tf;
+	/*
+	 * Flags beside that state. start_due and own_tf hold in any state. branch_traps goes with TIF_BLOCKSTEP of the
+	 * task. Other CPUs set ended and begin_when_woken, task work clears attach_due and wait_due.
+	 */
 	bool start_due; /* the first record is to be a START */
-	bool in_module; /* the flow goes on where it leaves the module */
-	bool arriving; /* the processor is being handed over to it */
 	bool own_tf; /* the program has itself set the trap flag */
-	bool sysret_due; /* by SYSRET, which traps when it is done */
 	bool branch_traps; /* in user code, and it traps at branches only */
 	bool ended; /* not followed any more; set by others, too */
 	bool wait_timed_out; /* a wait for space has ended by its bound: none until there is space again */
-	/* Read by others, to know when no trap flag is left. */
-	bool user_tf; /* the trap flag is in the user's registers */
-	bool kernel_tf; /* ... in the processor's, or in a frame of the kernel's stack */
-	bool parked; /* in neither, but to be set when it is dispatched */
 	bool attach_due;
 	bool begin_when_woken; /* stopped when it was added: begun when it is dispatched */
 	bool wait_due;

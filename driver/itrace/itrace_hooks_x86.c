@@ -54,10 +54,10 @@ static void itrace_hooks_on_sys_enter(void *data, struct pt_regs *regs, long num
 	thread = itrace_this_thread();
 	/* Whatever took the flag away in the kernel, it comes from user mode now. */
 	if (thread)
-		WRITE_ONCE(thread->kernel_tf, false);
+		itrace_tf_leave_kernel(&thread->tf);
 	if (thread && thread->branch_traps)
 		pitrace_it_branches_leave(thread, regs, SYSTEM_CALL_BYTES);
-	if (thread && !thread->not_begun && pitrace_it_leave_user(thread, regs)) {
+	if (thread && thread->tf != ITRACE_TF_NEW && pitrace_it_leave_user(thread, regs)) {
 		if (pitrace_it_setup.kernel && !itrace_hooks_may_leave_kernel(number))
 			itrace_hooks_step_kernel(thread, PITRACE_GAP_ENTRY);
 		else
@@ -72,9 +72,9 @@ static void itrace_hooks_on_sys_enter(void *data, struct pt_regs *regs, long num
  */
 static void itrace_hooks_find_lost_tf(struct pitrace_it_thread *thread)
 {
-	if (likely(!thread || !thread->kernel_tf || itrace_tf_is_set()))
+	if (likely(!thread || !itrace_tf_in_kernel(thread->tf) || itrace_tf_is_set()))
 		return;
-	WRITE_ONCE(thread->kernel_tf, false);
+	itrace_tf_set(&thread->tf, ITRACE_TF_NONE);
 	pitrace_it_begin_gap(thread, PITRACE_GAP_LIMIT);
 }
 
@@ -85,9 +85,10 @@ static void itrace_hooks_on_sys_exit(void *data, struct pt_regs *regs, long resu
 	preempt_disable_notrace();
 	thread = itrace_this_thread();
 	itrace_hooks_find_lost_tf(thread);
-	if (!thread || !itrace_hooks_keeps_rights(thread, regs) || thread->kernel_tf) {
+	if (!thread || !itrace_hooks_keeps_rights(thread, regs) ||
+	    itrace_tf_in_kernel(thread->tf)) {
 		/* It is followed, out of the kernel too, or not at all. */
-	} else if (thread->not_begun) {
+	} else if (thread->tf == ITRACE_TF_NEW) {
 		if (itrace_goes_on(thread) && !itrace_has_debugger())
 			pitrace_it_begin_in_user(thread, regs);
 	} else if (pitrace_it_leave_user(thread, regs)) {
@@ -109,7 +110,7 @@ static void itrace_hooks_on_page_fault(void *data, unsigned long address, struct
 	/* Those of the traps themselves have not the flag. */
 	if (thread && itrace_goes_on(thread) && pitrace_it_setup.kernel &&
 	    (regs->flags & X86_EFLAGS_TF) &&
-	    (user_mode(regs) ? thread->user_tf : thread->kernel_tf)) {
+	    (user_mode(regs) ? itrace_tf_in_user(thread->tf) : itrace_tf_in_kernel(thread->tf))) {
 		const bool user = user_mode(regs);
 
 		pitrace_it_cut(thread, user, X86_TRAP_PF, regs->ip);
@@ -141,7 +142,7 @@ static void itrace_hooks_on_signal(void *data, int number, struct kernel_siginfo
 			pitrace_it_cut(thread, true, PITRACE_CUT_SIGNAL | (u32)number, regs->ip);
 	}
 	/* Also of one that has been told to end, and has not found out. */
-	if (thread && !thread->not_begun && !thread->kernel_tf &&
+	if (thread && thread->tf != ITRACE_TF_NEW && !itrace_tf_in_kernel(thread->tf) &&
 	    pitrace_it_leave_user(thread, regs))
 		itrace_hooks_step_kernel(thread, PITRACE_GAP_SIGNAL);
 	preempt_enable_notrace();
@@ -156,10 +157,9 @@ static void itrace_hooks_on_switch(void *data, bool preempted, struct task_struc
 
 	if (itrace_tf_is_set()) {
 		itrace_clear_tf();
-		if (thread && thread->kernel_tf) {
+		if (thread && itrace_tf_in_kernel(thread->tf)) {
 			pitrace_it_begin_gap(thread, PITRACE_GAP_SWITCH);
-			thread->parked = true;
-			WRITE_ONCE(thread->kernel_tf, false);
+			itrace_tf_set(&thread->tf, ITRACE_TF_PARKED);
 		}
 	} else if (!preempted && thread && itrace_goes_on(thread) && pitrace_it_setup.kernel) {
 		/* Faults that were not followed may have left the flag in their frame. */
@@ -175,25 +175,20 @@ static void itrace_hooks_on_switch(void *data, bool preempted, struct task_struc
 	if (!thread || !itrace_goes_on(thread))
 		return;
 	/* It was stopped, and was not begun since, on its way out of a system call. */
-	if (unlikely(thread->begin_when_woken && thread->not_begun && !next->ptrace))
+	if (unlikely(thread->begin_when_woken && thread->tf == ITRACE_TF_NEW && !next->ptrace))
 		pitrace_it_begin_in_user(thread, task_pt_regs(next));
-	if (!thread->parked)
+	if (thread->tf != ITRACE_TF_PARKED)
 		return;
-	thread->parked = false;
-	thread->arriving = true;
-	thread->in_module = false;
 	itrace_begin_stretch(thread);
-	WRITE_ONCE(thread->kernel_tf, true);
+	itrace_tf_set(&thread->tf, ITRACE_TF_ARRIVING);
 	itrace_set_tf();
 }
 
 static void itrace_hooks_set_up_child(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	thread->start_due = true;
-	if (pitrace_it_setup.kernel)
-		thread->parked = true; /* it is as if it had been dispatched before */
-	else
-		thread->not_begun = true;
+	/* With the kernel, as if it had lost the processor before. */
+	thread->tf = pitrace_it_setup.kernel ? ITRACE_TF_PARKED : ITRACE_TF_NEW;
 }
 
 /* The child has not run yet. */
@@ -211,7 +206,7 @@ static void itrace_hooks_on_fork(void *data, struct task_struct *parent, struct 
 		(child->tgid == parent->tgid || (pitrace_it_setup.flags & PITRACE_ITRACE_CHILDREN));
 	if (READ_ONCE(pitrace_it_runs) && (follows || pitrace_it_pid_selected(child->tgid, true))) {
 		thread = pitrace_it_add(child, &known, itrace_hooks_set_up_child);
-		if (thread && thread->not_begun)
+		if (thread && thread->tf == ITRACE_TF_NEW)
 			pitrace_it_begin_in_user(thread, task_pt_regs(child));
 	}
 	preempt_enable_notrace();
@@ -274,8 +269,8 @@ static void itrace_hooks_attach(struct callback_head *work)
 		container_of(work, struct pitrace_it_thread, attach_work);
 
 	preempt_disable_notrace();
-	if (READ_ONCE(thread->task) == current && thread->not_begun && itrace_goes_on(thread) &&
-	    !itrace_has_debugger())
+	if (READ_ONCE(thread->task) == current && thread->tf == ITRACE_TF_NEW &&
+	    itrace_goes_on(thread) && !itrace_has_debugger())
 		pitrace_it_begin_in_user(thread, task_pt_regs(current));
 	WRITE_ONCE(thread->attach_due, false);
 	preempt_enable_notrace();

@@ -23,8 +23,7 @@ static struct pt_regs *itrace_interrupts_followed_regs(struct pitrace_it_thread 
 		return NULL;
 	if (!READ_ONCE(pitrace_it_runs) || thread->ended || thread->gap || thread->start_due)
 		return NULL;
-	if (user_mode(regs) ? !thread->user_tf :
-			      !thread->kernel_tf || thread->in_module || thread->arriving)
+	if (user_mode(regs) ? !itrace_tf_in_user(thread->tf) : thread->tf != ITRACE_TF_KERNEL)
 		return NULL;
 	/* Its flow is known up to here; in the middle of a block, if it traps at branches. */
 	if (thread->branch_traps && user_mode(regs))

@@ -170,11 +170,12 @@ static bool itrace_return_end_at_swapgs(struct pitrace_it_thread *thread, struct
 		return true;
 	}
 	pitrace_it_enter_user(thread, ip, is64, thread->gap || thread->start_due);
-	thread->sysret_due = tail.is_sysret;
-	if (tail.is_sysret)
+	if (tail.is_sysret) {
+		itrace_tf_set(&thread->tf, ITRACE_TF_SYSRET);
 		regs->r11 |= X86_EFLAGS_TF;
-	else
+	} else {
 		frame[2] |= X86_EFLAGS_TF;
+	}
 	return true;
 }
 
@@ -191,7 +192,7 @@ bool pitrace_it_ends_before_return(struct pitrace_it_thread *thread, struct pt_r
 
 void pitrace_it_returned(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	thread->sysret_due = false;
+	itrace_tf_set(&thread->tf, ITRACE_TF_USER);
 	if (!thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
 	/* The trap has switched it off. */
@@ -226,7 +227,7 @@ static noinline void itrace_return_emulate(struct pitrace_it_thread *thread, str
 	}
 	thread->own_tf = flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
-		WRITE_ONCE(thread->kernel_tf, false);
+		itrace_tf_leave_kernel(&thread->tf);
 		pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}

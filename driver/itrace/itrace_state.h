@@ -40,6 +40,7 @@ struct pitrace_it_cpu {
 	struct pitrace_it_thread *interrupted; /* whose code an interrupt's handler has put off */
 	u32 announced_tid;
 	u32 branches_since_on;
+	u32 bad_change; /* the last one that itrace_tf_next[] does not have: from << 8 | to; or 0 */
 	u64 branches;
 	u64 steps;
 	u64 gaps;

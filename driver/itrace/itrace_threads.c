@@ -202,7 +202,7 @@ static bool itrace_threads_may_have_tf(const struct pitrace_it_thread *thread)
 {
 	if (itrace_threads_has_work(thread))
 		return true;
-	return thread->task && (READ_ONCE(thread->user_tf) || READ_ONCE(thread->kernel_tf));
+	return thread->task && (READ_ONCE(thread->tf) & (ITRACE_TF_IN_USER | ITRACE_TF_IN_KERNEL));
 }
 
 struct counts {

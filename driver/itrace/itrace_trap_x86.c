@@ -80,10 +80,10 @@ static __always_inline bool itrace_trap_kernel_step(struct pitrace_it_thread *th
 	struct pitrace_insn last;
 	u64 from;
 
-	if (unlikely(thread->in_module)) {
+	if (unlikely(thread->tf == ITRACE_TF_MODULE)) {
 		if (within_module(ip, THIS_MODULE))
 			return true;
-		thread->in_module = false;
+		itrace_tf_set(&thread->tf, ITRACE_TF_KERNEL);
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, ip);
 	} else if (pitrace_it_setup.kernel) {
@@ -239,8 +239,8 @@ static noinline int itrace_trap_last(struct pitrace_it_thread *thread, struct pt
 
 	if (!thread->ended)
 		pitrace_it_stop(thread, reason);
-	WRITE_ONCE(thread->kernel_tf, false);
-	if (user && unlikely(thread->sysret_due) && !thread->own_tf)
+	itrace_tf_leave_kernel(&thread->tf);
+	if (user && unlikely(thread->tf == ITRACE_TF_SYSRET) && !thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
 	if (user)
 		itrace_user_tf_gone(thread);
@@ -267,7 +267,7 @@ static int itrace_trap_user(struct pitrace_it_thread *thread, struct pt_regs *re
 		preempt_enable_notrace();
 		return NOTIFY_DONE;
 	}
-	if (unlikely(thread->sysret_due) && regs->ip == thread->ip) {
+	if (unlikely(thread->tf == ITRACE_TF_SYSRET) && regs->ip == thread->ip) {
 		pitrace_it_returned(thread, regs);
 		regs->flags |= X86_EFLAGS_TF;
 		return itrace_trap_handled(dr6);
@@ -290,7 +290,7 @@ static int itrace_trap_on_debug(struct pt_regs *regs, unsigned long *dr6)
 		return NOTIFY_DONE;
 	thread = this_cpu_read(pitrace_it_cpus.running);
 	if (unlikely(!thread || READ_ONCE(thread->task) != current)) {
-		if (thread && thread->arriving && READ_ONCE(thread->task))
+		if (thread && thread->tf == ITRACE_TF_ARRIVING && READ_ONCE(thread->task))
 			return itrace_trap_handled(dr6);
 		thread = itrace_this_thread();
 		if (!thread)
@@ -303,23 +303,23 @@ static int itrace_trap_on_debug(struct pt_regs *regs, unsigned long *dr6)
 	if (user_mode(regs)) {
 		if (itrace_has_debugger())
 			return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_DEBUGGER);
-		if (!thread->user_tf)
+		if (!itrace_tf_in_user(thread->tf))
 			return NOTIFY_DONE;
 		return itrace_trap_user(thread, regs, dr6);
 	}
-	if (unlikely(thread->arriving)) {
-		thread->arriving = false;
+	if (unlikely(thread->tf == ITRACE_TF_ARRIVING)) {
+		itrace_tf_set(&thread->tf, ITRACE_TF_KERNEL);
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, regs->ip);
 		itrace_fetch(thread, regs->ip, false, true);
-	} else if (unlikely(!thread->kernel_tf)) {
+	} else if (unlikely(!itrace_tf_in_kernel(thread->tf))) {
 		/* In a frame of the kernel that was left behind. */
 		regs->flags &= ~X86_EFLAGS_TF;
 	} else if (unlikely(!itrace_trap_kernel_step(thread, regs))) {
 		if (thread->ended)
 			return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_FULL);
 		if (!user_mode(regs)) {
-			WRITE_ONCE(thread->kernel_tf, false);
+			itrace_tf_leave_kernel(&thread->tf);
 			regs->flags &= ~X86_EFLAGS_TF;
 		}
 	}
@@ -331,7 +331,7 @@ static void itrace_trap_on_int3(struct pt_regs *regs)
 {
 	struct pitrace_it_thread *thread = itrace_this_thread();
 
-	if (!thread || !thread->user_tf)
+	if (!thread || !itrace_tf_in_user(thread->tf))
 		return;
 	if (thread->branch_traps)
 		pitrace_it_branches_leave(thread, regs, 1);
@@ -359,15 +359,15 @@ NOKPROBE_SYMBOL(itrace_trap_on_die);
 bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
 {
 	const struct pitrace_it_thread *thread = this_cpu_read(pitrace_it_cpus.running);
-	const bool arrives = thread && READ_ONCE(thread->task) && thread->arriving;
+	const bool arrives = thread && READ_ONCE(thread->task) && thread->tf == ITRACE_TF_ARRIVING;
 
 	if (dr6 != DR_STEP)
 		return false;
 	if (!user_mode(regs))
 		return arrives || pitrace_it_find(current);
 	thread = pitrace_it_find(current);
-	return thread && thread->user_tf && !thread->own_tf && !itrace_has_debugger() &&
-	       !test_thread_flag(TIF_SINGLESTEP);
+	return thread && itrace_tf_in_user(thread->tf) && !thread->own_tf &&
+	       !itrace_has_debugger() && !test_thread_flag(TIF_SINGLESTEP);
 }
 
 struct notifier_block pitrace_it_notifier = { .notifier_call = itrace_trap_on_die,

@@ -11,7 +11,7 @@
 
 void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	if (thread->user_tf && !thread->own_tf && !test_thread_flag(TIF_SINGLESTEP))
+	if (itrace_tf_in_user(thread->tf) && !thread->own_tf && !test_thread_flag(TIF_SINGLESTEP))
 		regs->flags &= ~X86_EFLAGS_TF;
 	itrace_user_tf_gone(thread);
 }
@@ -49,7 +49,7 @@ static void itrace_user_clean_off_cpu(struct pitrace_it_thread *thread, struct t
 
 static void itrace_user_clean_slot(struct pitrace_it_thread *thread, void *unused)
 {
-	if (thread->task && READ_ONCE(thread->user_tf))
+	if (thread->task && itrace_tf_in_user(READ_ONCE(thread->tf)))
 		itrace_user_clean_off_cpu(thread, thread->task);
 }
 
@@ -62,7 +62,7 @@ void pitrace_it_clean_here(void *unused)
 {
 	struct pitrace_it_thread *thread = itrace_this_thread();
 
-	if (thread && thread->user_tf && !thread->kernel_tf)
+	if (thread && itrace_tf_in_user(thread->tf))
 		pitrace_it_clean_user(thread, task_pt_regs(current));
 }
 
@@ -74,15 +74,13 @@ void pitrace_it_clear_here(void)
 void pitrace_it_end(struct pitrace_it_thread *thread, struct pt_regs *user_regs, u32 reason)
 {
 	pitrace_it_clean_user(thread, user_regs);
-	WRITE_ONCE(thread->kernel_tf, false);
-	WRITE_ONCE(thread->parked, false);
+	if (thread->tf != ITRACE_TF_NONE)
+		itrace_tf_set(&thread->tf, ITRACE_TF_NONE);
 	pitrace_it_stop(thread, reason);
 }
 
 void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, bool begins)
 {
-	WRITE_ONCE(thread->kernel_tf, false);
-	thread->in_module = false;
 	if (begins)
 		pitrace_it_begin_block(thread, ip);
 	if (pitrace_it_setup.branch_traps && pitrace_it_branches_begin(thread, ip, is64)) {
@@ -96,8 +94,7 @@ void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, 
 		itrace_fetch(thread, ip, true, is64);
 	}
 	thread->begin_when_woken = false;
-	thread->sysret_due = false;
-	WRITE_ONCE(thread->user_tf, true);
+	itrace_tf_set(&thread->tf, ITRACE_TF_USER);
 }
 
 void pitrace_it_resume_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
@@ -114,7 +111,7 @@ void pitrace_it_resume_in_user(struct pitrace_it_thread *thread, struct pt_regs 
 
 void pitrace_it_begin_in_user(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	thread->not_begun = false;
+	itrace_tf_set(&thread->tf, ITRACE_TF_NONE);
 	thread->start_due = true;
 	pitrace_it_resume_in_user(thread, regs);
 }
@@ -141,7 +138,7 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 			pitrace_it_clean_user(thread, regs);
 		return false;
 	}
-	if (!thread->user_tf)
+	if (!itrace_tf_in_user(thread->tf))
 		return true;
 	insn = thread->insn;
 	if (insn.kind == PITRACE_INSN_SYSCALL && regs->ip == thread->ip + insn.length) {

@@ -168,9 +168,8 @@ static __always_inline void itrace_begin_stretch(struct pitrace_it_thread *threa
 /* The kernel is followed from here on, as soon as the module is left. The last thing that a hook does. */
 static __always_inline void itrace_arm(struct pitrace_it_thread *thread)
 {
-	thread->in_module = true;
 	itrace_begin_stretch(thread);
-	WRITE_ONCE(thread->kernel_tf, true);
+	itrace_tf_set(&thread->tf, ITRACE_TF_MODULE);
 	itrace_set_tf();
 }
 
@@ -198,7 +197,8 @@ static inline void itrace_user_tf_gone(struct pitrace_it_thread *thread)
 	/* Once it is not dirty, its task may be forgotten. */
 	if (unlikely(thread->branch_traps))
 		pitrace_it_branches_end(thread);
-	WRITE_ONCE(thread->user_tf, false);
+	if (itrace_tf_in_user(thread->tf))
+		itrace_tf_set(&thread->tf, ITRACE_TF_NONE);
 }
 
 static inline bool itrace_has_debugger(void)
