@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ITrace as a whole: installing and removing, on and off. */
+/* ITrace as a whole: install and remove, on and off. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,9 +21,9 @@
 #include "itrace.h"
 #include "itrace_calls.h"
 
-/* ITrace off and remove wait so long, in milliseconds, for threads with the trap flag set ... */
+/* Milliseconds that ITrace off and remove wait for threads with the trap flag (TF) set ... */
 #define TF_DRAIN_TIMEOUT_MS 2000
-/* ... which have so long to find out by themselves, and to record their end. */
+/* ... which in the first of these may stop at their next trap and record their end. */
 #define TF_DRAIN_TRAPS_MS 50
 
 /* ---- ending ---- */
@@ -50,7 +50,7 @@ static void itrace_report_bad_changes(void)
 	}
 }
 
-/* Nobody carries a trap flag. */
+/* No thread has TF set. */
 static void itrace_detach_and_free(void)
 {
 	unsigned int cpu;
@@ -59,11 +59,11 @@ static void itrace_detach_and_free(void)
 	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	pitrace_it_remove_all();
 	pitrace_it_branches_stop();
-	/* The exception source looks at these in traps. */
+	/* The exception source reads these in traps. */
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(&pitrace_it_cpus, cpu)->running, NULL);
 	synchronize_rcu();
-	/* Work of threads has run, but may not have returned from this module. */
+	/* Task work has run, but may not have returned from this module. */
 	synchronize_rcu_tasks();
 	itrace_report_bad_changes();
 	pitrace_it_threads_free();
@@ -91,9 +91,9 @@ static void itrace_drain(struct work_struct *unused)
 }
 
 /*
- * A running thread stops at its next trap, one that sleeps in the kernel has no flag. Those that do not run, as they are
- * stopped or wait for a processor, are cleaned where they are. What can remain are threads in the middle of an interrupt
- * or of a fault in the kernel, which do not run just now. True: no trap flag is left. A killed caller does not wait.
+ * A running thread stops at its next trap; one that sleeps in the kernel has no TF. The registers of threads that do not
+ * run, because they are stopped or wait for a CPU, are cleaned in memory. Only threads that were preempted in an interrupt
+ * or in a fault of the kernel can remain. True: no TF is left. A killed caller does not wait.
  */
 static bool itrace_wait_for_drain(void)
 {
@@ -115,8 +115,8 @@ static bool itrace_wait_for_drain(void)
 }
 
 /*
- * From here on nobody sets a trap flag: hooks and traps look and set with preemption off, so whoever saw that
- * ITrace runs is in a read-side section of RCU.
+ * On return no TF is set any more: hooks and traps test pitrace_it_runs and set TF with preemption off, that is in a
+ * read-side section of RCU.
  */
 static void itrace_stop_running(void)
 {
@@ -125,7 +125,7 @@ static void itrace_stop_running(void)
 	synchronize_rcu();
 }
 
-/* While a trap flag is left the hooks stay, and the module with them. */
+/* While a TF is left, the hooks stay attached and the module loaded. */
 static void itrace_remove_locked(void)
 {
 	WRITE_ONCE(pitrace_it_state.on_for_all, false);
@@ -140,7 +140,7 @@ static void itrace_remove_locked(void)
 	itrace_detach_and_free();
 }
 
-/* All threads stop at their next trap; then they are forgotten. */
+/* All threads stop at their next trap; then they are removed. */
 static void itrace_stop_threads(void)
 {
 	WRITE_ONCE(pitrace_it_state.on_for_all, false);
@@ -214,7 +214,7 @@ static int itrace_install_locked(const struct pitrace_itrace *wanted)
 	itrace_reset_counts();
 	pitrace_it_pids_forget();
 	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
-	/* Kernels are built without one or the other of these. */
+	/* Some kernels lack some of these: they are not required. */
 	if (wanted->flags & PITRACE_ITRACE_INTERRUPTS)
 		pitrace_hooks_attach(pitrace_it_interrupt_hooks.hooks,
 				     pitrace_it_interrupt_hooks.count);
@@ -222,7 +222,7 @@ static int itrace_install_locked(const struct pitrace_itrace *wanted)
 		itrace_detach_and_free();
 		return -EOPNOTSUPP;
 	}
-	/* Counts are those of steps. */
+	/* Instructions can be counted only where each one traps. */
 	if (pitrace_it_setup.user && !(wanted->flags & (PITRACE_ITRACE_STEP | PITRACE_ITRACE_COUNT)))
 		pitrace_it_branches_start();
 	pitrace_it_state.installed = true;
@@ -266,12 +266,12 @@ static void itrace_set_up_thread(struct pitrace_it_thread *thread, struct task_s
 	thread->tf = ITRACE_TF_NEW;
 }
 
-/* A stopped task gets no work: that would keep this module until the task goes on. */
+/* A stopped task gets no task work, which would keep this module loaded until the task continues. */
 static void itrace_begin_following(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	const unsigned int state = READ_ONCE(task->__state);
 
-	/* A thread that sleeps in a system call begins at its end, by a hook. */
+	/* A thread that sleeps in a system call begins in the sys_exit hook. */
 	if (task == current || state == TASK_RUNNING)
 		pitrace_it_attach(thread, task);
 	else if (state & (__TASK_STOPPED | __TASK_TRACED))
@@ -290,7 +290,7 @@ static int itrace_add_thread(struct task_struct *task)
 	return 0;
 }
 
-/* The number may be another process's since it was enabled, and the process may change while it is looked at. */
+/* The pid may have been reused since it was enabled, and credentials may change during the check: compare them. */
 static void itrace_add_if_allowed(struct task_struct *task)
 {
 	const struct cred *before = get_task_cred(task);
@@ -327,7 +327,7 @@ static int itrace_add_all(void)
 	return 0;
 }
 
-/* Those that come meanwhile are found by the fork hook. */
+/* The fork hook adds threads that are created meanwhile. */
 static int itrace_on_for_all_locked(void)
 {
 	int error;
@@ -342,7 +342,7 @@ static int itrace_on_for_all_locked(void)
 			   pitrace_it_state.tracing && !READ_ONCE(pitrace_it_state.shut_down));
 		return error;
 	}
-	/* A program that streams its own trace follows the thread that asks for it. */
+	/* In a program that streams its own trace, only the calling thread is followed. */
 	if (!pitrace_it_may_spread(task_tgid_nr(current)) &&
 	    pitrace_it_is_named(task_tgid_nr(current)))
 		itrace_add_thread(current);
@@ -361,7 +361,7 @@ static int itrace_off_for_self(void)
 	return thread ? 0 : -EALREADY;
 }
 
-/* Without the lock the slots may be freed meanwhile: threads stop at their next trap, and are not waited for. */
+/* Without the lock the slots may be freed meanwhile: threads stop at their next trap, without a wait for them. */
 bool pitrace_it_shut_down(bool for_good)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS);
@@ -407,7 +407,7 @@ int pitrace_itrace_off(u32 what)
 {
 	int error = 0;
 
-	/* First of all, so that little of this is in the trace. */
+	/* Before anything else, so that little of this call is in the trace. */
 	if (what == PITRACE_ITRACE_SELF)
 		return itrace_off_for_self();
 	if (mutex_lock_killable(&pitrace_it_state.lock))
@@ -451,7 +451,7 @@ void pitrace_itrace_trace_forgets(void)
 
 void pitrace_it_stop_work(void)
 {
-	/* A drain that is not done holds the module. */
+	/* While a drain is not done, it holds a reference to the module. */
 	cancel_delayed_work_sync(&itrace_drain_work);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ITrace ends before the context does in which it can take traps: before a reboot and kexec, suspend and hibernation,
- * and in a panic. What an oops and a panic need at once is done in the trap handler.
+ * ITrace ends while it can still take traps: before a reboot and kexec, suspend and hibernation, and in a panic. The trap
+ * handler itself stops at once in an oops or panic.
  */
 
 #include <linux/notifier.h>
@@ -12,14 +12,14 @@
 #include "itrace.h"
 #include "itrace_calls.h"
 
-/* Before devices are shut down, and by the thread that asks for it, which may be followed itself. */
+/* Runs before devices are shut down, in the thread that reboots, which may be followed itself. */
 static int itrace_end_on_reboot(struct notifier_block *block, unsigned long action, void *data)
 {
 	pitrace_it_shut_down(true);
 	return NOTIFY_DONE;
 }
 
-/* Tasks are not frozen yet. The machine stays awake where threads may be followed in spite of it. */
+/* Runs before tasks are frozen. An error keeps the machine awake, as threads may still be followed. */
 static int itrace_end_on_pm(struct notifier_block *block, unsigned long action, void *data)
 {
 	switch (action) {
@@ -31,7 +31,7 @@ static int itrace_end_on_pm(struct notifier_block *block, unsigned long action, 
 	return NOTIFY_DONE;
 }
 
-/* No lock and no waiting: the other CPUs have stopped. */
+/* Without lock and wait: the other CPUs have stopped. */
 static int itrace_end_on_panic(struct notifier_block *block, unsigned long action, void *data)
 {
 	WRITE_ONCE(pitrace_it_runs, false);

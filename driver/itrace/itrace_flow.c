@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The records of a thread's flow: who it is, where it begins, branches, gaps, its end. */
+/* The records of a thread's flow: the thread's ids, where the flow begins, branches, gaps, its end. */
 
 #include <linux/cpumask.h>
 #include <linux/smp.h>
@@ -8,8 +8,8 @@
 #include "itrace.h"
 
 /*
- * Nobody continues: in normal mode the trace has ended for all. With a reader there will be room again, and
- * the flow has a hole until then.
+ * In stop-when-full mode the trace has ended, and with it the flow of every thread. With a reader there will be space
+ * again, and the flow has a gap until then.
  */
 static noinline void itrace_flow_no_space(struct pitrace_it_thread *thread)
 {
@@ -74,7 +74,7 @@ void pitrace_it_begin_gap(struct pitrace_it_thread *thread, u8 gap)
 	thread->gap = gap;
 }
 
-/* False: there was no room, and the flow has not begun. */
+/* False: there was no space, and the flow has not begun. */
 static noinline bool itrace_flow_begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread,
 				       u64 ip)
 {
@@ -117,7 +117,7 @@ void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u6
 	void *place;
 	u64 time;
 
-	/* A hole ends at a branch's target: the block before it is part of the hole. */
+	/* A gap ends at a branch's target: the block before it is part of the gap. */
 	if (unlikely(thread->gap)) {
 		thread->gap_missing += thread->count;
 		thread->count = 0;
@@ -132,7 +132,7 @@ void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u6
 	pitrace_encode_branch(place, (u32)time, user, from, to, counted, thread->count);
 	pitrace_end(PITRACE_BUFFER_TRACE);
 	cpu->branches++;
-	/* Said again now and then, for who reads only a part of the stream. */
+	/* Written again now and then, for readers of a part of the stream. */
 	if (unlikely(!(++cpu->branches_since_on % 256)))
 		cpu->announced = NULL;
 	thread->count = 0;
@@ -158,10 +158,10 @@ void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason)
 	u32 ints[PITRACE_ITRACE_STOP_INTS];
 
 	WRITE_ONCE(thread->ended, true);
-	/* It has never begun. */
+	/* The flow has never begun. */
 	if (thread->start_due)
 		return;
-	/* What it did last was not followed. */
+	/* The last instructions were not followed. */
 	if (thread->gap && !itrace_flow_begin(cpu, thread, thread->ip))
 		return;
 	pitrace_put_itrace_stop(ints, raw_smp_processor_id(), cpu->branches_since_on, thread->tid,

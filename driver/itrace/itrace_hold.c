@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Continuous ITrace: a followed thread waits, on its way to user mode, until the reader has made space. */
+/* Continuous ITrace: a followed thread waits, before it returns to user mode, until the reader has made space. */
 
 #include <linux/atomic.h>
 #include <linux/freezer.h>
@@ -13,7 +13,7 @@
 #include "itrace.h"
 #include "itrace_calls.h"
 
-/* The parameter's limit, so that it fits jiffies. */
+/* Upper limit of the parameter, so that it fits jiffies. */
 #define HOLD_SECONDS_MAX 3600
 
 static unsigned int itrace_hold_seconds = 10;
@@ -24,11 +24,11 @@ MODULE_PARM_DESC(itrace_hold_seconds,
 static DECLARE_WAIT_QUEUE_HEAD(itrace_hold_waiting);
 static atomic_t itrace_hold_consumptions;
 
-/* A wait has ended by its bound and the reader has taken nothing meanwhile: no thread waits until it does. */
+/* A wait has timed out while the reader consumed nothing: no thread waits until the reader does. */
 static bool itrace_hold_reader_stalled;
 
 /*
- * Free space of this CPU's buffer, as far as the thread stays on it. The gate is tested first: it is closed, and a
+ * Has this CPU's buffer, where the thread most likely continues, space? The gate is tested first: it is closed, and a
  * grace period has passed, before the buffers are freed.
  */
 static bool itrace_hold_has_space(void)
@@ -41,7 +41,7 @@ static bool itrace_hold_has_space(void)
 	ring = this_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_TRACE]);
 	if (smp_load_acquire(&pitrace_gates[PITRACE_BUFFER_TRACE]) == PITRACE_GATE_OPEN) {
 		head = READ_ONCE(ring->head);
-		/* The reader takes what there is at half of the buffer, at the latest. */
+		/* The reader consumes when half of the buffer is full, at the latest. */
 		result = !head || READ_ONCE(head->reserved) +
 						  min(pitrace_it_setup.reserve, ring->size / 2) <=
 					  READ_ONCE(head->consumed) + ring->size;
@@ -57,7 +57,7 @@ static bool itrace_hold_must_wait(const struct pitrace_it_thread *thread)
 	       !fatal_signal_pending(current);
 }
 
-/* A tenth of a second, or until the reader has made space. The freezer and SIGKILL end it. */
+/* Waits 0.1 s, or until the reader has made space. The freezer and SIGKILL end the wait. */
 static void itrace_hold_wait_once(const struct pitrace_it_thread *thread)
 {
 	DEFINE_WAIT(wait);

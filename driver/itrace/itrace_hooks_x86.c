@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ITrace's hooks: where the kernel is entered, left, or does with a thread what the trap flag must not meet. */
+/* ITrace's probes: entries into the kernel and exits, switches, signals, fork and exec, where TF must be cleared or set. */
 
 #include <linux/notifier.h>
 #include <linux/ptrace.h>
@@ -18,7 +18,7 @@
 /* SYSCALL, INT n */
 #define SYSTEM_CALL_BYTES 2
 
-/* Credentials have changed since a debugger's rights were asked for: is the thread still followed? */
+/* Is the thread still followed, if its credentials have changed since the debugger's rights were checked? */
 static __always_inline bool itrace_hooks_keeps_rights(struct pitrace_it_thread *thread,
 						      struct pt_regs *regs)
 {
@@ -30,17 +30,17 @@ static __always_inline bool itrace_hooks_keeps_rights(struct pitrace_it_thread *
 	return false;
 }
 
-/* The rest of the way through the kernel is stepped, be it recorded or not. */
+/* The kernel is stepped from here to the return to user mode, whether it is recorded or not. */
 static __always_inline void itrace_hooks_step_kernel(struct pitrace_it_thread *thread, u8 gap)
 {
 	pitrace_it_begin_gap(thread, gap);
 	itrace_arm(thread);
 }
 
-/* reboot(2) of the 32-bit table. */
+/* Number of reboot(2) in the 32-bit table. */
 #define REBOOT_32 88
 
-/* It may start another kernel, with KEXEC_PRESERVE_CONTEXT without any notice: that one does not know the trap flag. */
+/* reboot(2) may start another kernel, with KEXEC_PRESERVE_CONTEXT without a notifier: it does not handle our traps. */
 static bool itrace_hooks_may_leave_kernel(long number)
 {
 	return number == (in_ia32_syscall() ? REBOOT_32 : __NR_reboot);
@@ -52,7 +52,7 @@ static void itrace_hooks_on_sys_enter(void *data, struct pt_regs *regs, long num
 
 	preempt_disable_notrace();
 	thread = itrace_this_thread();
-	/* Whatever took the flag away in the kernel, it comes from user mode now. */
+	/* It comes from user mode now, so no TF is left in the kernel, whatever cleared it. */
 	if (thread)
 		itrace_tf_leave_kernel(&thread->tf);
 	if (thread && thread->branch_traps)
@@ -67,8 +67,8 @@ static void itrace_hooks_on_sys_enter(void *data, struct pt_regs *regs, long num
 }
 
 /*
- * Called where no interrupt's frame can hold the flag: where the processor does not have it either, it was lost. A guest
- * of a hypervisor does that, whose end loads the host's flags without it.
+ * Called where no interrupt's frame can contain TF: if the processor does not have it either, it was lost. The exit of a
+ * hypervisor's guest does that: it loads the host's flags without TF.
  */
 static void itrace_hooks_find_lost_tf(struct pitrace_it_thread *thread)
 {
@@ -87,7 +87,7 @@ static void itrace_hooks_on_sys_exit(void *data, struct pt_regs *regs, long resu
 	itrace_hooks_find_lost_tf(thread);
 	if (!thread || !itrace_hooks_keeps_rights(thread, regs) ||
 	    itrace_tf_in_kernel(thread->tf)) {
-		/* It is followed, out of the kernel too, or not at all. */
+		/* It is stepped up to user mode already, or not followed. */
 	} else if (thread->tf == ITRACE_TF_NEW) {
 		if (itrace_goes_on(thread) && !itrace_has_debugger())
 			pitrace_it_begin_in_user(thread, regs);
@@ -107,7 +107,7 @@ static void itrace_hooks_on_page_fault(void *data, unsigned long address, struct
 
 	preempt_disable_notrace();
 	thread = itrace_this_thread();
-	/* Those of the traps themselves have not the flag. */
+	/* Skip page faults of our own trap handler: TF is clear there. */
 	if (thread && itrace_goes_on(thread) && pitrace_it_setup.kernel &&
 	    (regs->flags & X86_EFLAGS_TF) &&
 	    (user_mode(regs) ? itrace_tf_in_user(thread->tf) : itrace_tf_in_kernel(thread->tf))) {
@@ -115,8 +115,8 @@ static void itrace_hooks_on_page_fault(void *data, unsigned long address, struct
 
 		pitrace_it_cut(thread, user, X86_TRAP_PF, regs->ip);
 		/*
-		 * The return to the kernel's code sets it again if it is followed up to there; the handler may
-		 * sleep for as long as a user likes, and ITrace may be gone by then.
+		 * Stepping sets it again at the return to the kernel's code, if the thread is followed up to there.
+		 * The handler may sleep as long as a user likes, and ITrace may be removed by then.
 		 */
 		if (!user)
 			regs->flags &= ~X86_EFLAGS_TF;
@@ -126,7 +126,7 @@ static void itrace_hooks_on_page_fault(void *data, unsigned long address, struct
 	preempt_enable_notrace();
 }
 
-/* Before a handler's frame is made of the user's registers, and before a signal ends the process. */
+/* Runs before the signal frame is made from the user's registers, and before a signal ends the process. */
 static void itrace_hooks_on_signal(void *data, int number, struct kernel_siginfo *info,
 				   struct k_sigaction *action)
 {
@@ -135,20 +135,20 @@ static void itrace_hooks_on_signal(void *data, int number, struct kernel_siginfo
 
 	preempt_disable_notrace();
 	thread = itrace_this_thread();
-	/* Only this is known of the block that an interrupt or exception has cut. */
+	/* Of a block that an interrupt or exception has cut, only its end is known. */
 	if (thread && thread->branch_traps) {
 		pitrace_it_branches_leave(thread, regs, 0);
 		if (itrace_goes_on(thread) && !itrace_has_debugger())
 			pitrace_it_cut(thread, true, PITRACE_CUT_SIGNAL | (u32)number, regs->ip);
 	}
-	/* Also of one that has been told to end, and has not found out. */
+	/* Also where the thread was ended by another CPU and still has TF. */
 	if (thread && thread->tf != ITRACE_TF_NEW && !itrace_tf_in_kernel(thread->tf) &&
 	    pitrace_it_leave_user(thread, regs))
 		itrace_hooks_step_kernel(thread, PITRACE_GAP_SIGNAL);
 	preempt_enable_notrace();
 }
 
-/* previous is current still. */
+/* previous is still current. */
 static void itrace_hooks_on_switch(void *data, bool preempted, struct task_struct *previous,
 				   struct task_struct *next, unsigned int previous_state)
 {
@@ -162,10 +162,10 @@ static void itrace_hooks_on_switch(void *data, bool preempted, struct task_struc
 			itrace_tf_set(&thread->tf, ITRACE_TF_PARKED);
 		}
 	} else if (!preempted && thread && itrace_goes_on(thread) && pitrace_it_setup.kernel) {
-		/* Faults that were not followed may have left the flag in their frame. */
+		/* TF may be left in the frame of a fault that was not followed. */
 		itrace_hooks_find_lost_tf(thread);
 	}
-	/* It stops, and a debugger looks at its registers then. */
+	/* It stops, and its debugger reads its registers then. */
 	if (thread && !thread->ended && itrace_has_debugger())
 		pitrace_it_end(thread, task_pt_regs(current), PITRACE_STOP_DEBUGGER);
 	thread = pitrace_it_find(next);
@@ -174,7 +174,7 @@ static void itrace_hooks_on_switch(void *data, bool preempted, struct task_struc
 		pitrace_it_branches_arrive();
 	if (!thread || !itrace_goes_on(thread))
 		return;
-	/* It was stopped, and was not begun since, on its way out of a system call. */
+	/* It was stopped when it was added, and no system call has ended since, where it would have begun. */
 	if (unlikely(thread->begin_when_woken && thread->tf == ITRACE_TF_NEW && !next->ptrace))
 		pitrace_it_begin_in_user(thread, task_pt_regs(next));
 	if (thread->tf != ITRACE_TF_PARKED)
@@ -244,7 +244,7 @@ static void itrace_hooks_on_exit(void *data, struct task_struct *task PITRACE_EX
 	preempt_enable_notrace();
 }
 
-/* Traps first, and last to go. */
+/* The trap notifier is attached first and detached last. */
 static struct pitrace_hook itrace_hooks_list[] = {
 	{ .name = "step_notifier", .type = PITRACE_HOOK_DIE, .on_die = &pitrace_it_notifier },
 	PITRACE_TRACEPOINT("sched_process_exit", itrace_hooks_on_exit),
@@ -261,7 +261,7 @@ static struct pitrace_hook itrace_hooks_list[] = {
 const struct pitrace_hook_set pitrace_it_hooks = { itrace_hooks_list,
 						   ARRAY_SIZE(itrace_hooks_list) };
 
-/* ---- threads that run already, and the caller's own ---- */
+/* ---- threads that run already, and the calling thread ---- */
 
 static void itrace_hooks_attach(struct callback_head *work)
 {
@@ -300,7 +300,7 @@ void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason)
 	preempt_enable_notrace();
 }
 
-/* Does this kernel pass what the probes take? */
+/* Does this kernel pass to these tracepoints what the probes take? */
 static void __maybe_unused itrace_hooks_check_types(void)
 {
 	check_trace_callback_type_sched_process_exit(itrace_hooks_on_exit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of followed code (-intr): where each came, and how long its handler took. The handlers are not
- * stepped: a timer's would take longer than the time to its next tick.
+ * Interrupts of followed code (-intr): records where each came, and how long its handler took. Handlers are not
+ * stepped: the timer's would take longer than the time to its next tick.
  */
 
 #include <linux/interrupt.h>
@@ -13,19 +13,19 @@
 #include "core/probes.h"
 #include "itrace.h"
 
-/* The interrupted code's registers, if it is code that is being followed; else NULL. */
+/* Registers of the interrupted code if it is being followed, else NULL. */
 static struct pt_regs *itrace_interrupts_followed_regs(struct pitrace_it_thread *thread)
 {
 	struct pt_regs *regs = get_irq_regs();
 
-	/* Inside another interrupt, or inside a hook of ours, the flag is not set. */
+	/* TF is not set inside another interrupt or inside a hook of this module. */
 	if (!regs || !thread || READ_ONCE(thread->task) != current || !(regs->flags & X86_EFLAGS_TF))
 		return NULL;
 	if (!READ_ONCE(pitrace_it_runs) || thread->ended || thread->gap || thread->start_due)
 		return NULL;
 	if (user_mode(regs) ? !itrace_tf_in_user(thread->tf) : thread->tf != ITRACE_TF_KERNEL)
 		return NULL;
-	/* Its flow is known up to here; in the middle of a block, if it traps at branches. */
+	/* Where branches trap, it may be interrupted in the middle of a block: the flow is known up to here. */
 	if (thread->branch_traps && user_mode(regs))
 		thread->ip = regs->ip;
 	return regs->ip == thread->ip ? regs : NULL;
@@ -93,7 +93,7 @@ static struct pitrace_hook itrace_interrupts_list[] = {
 const struct pitrace_hook_set pitrace_it_interrupt_hooks = { itrace_interrupts_list,
 							     ARRAY_SIZE(itrace_interrupts_list) };
 
-/* Does this kernel pass what the probes take? */
+/* Does this kernel pass to these tracepoints what the probes take? */
 static void __maybe_unused itrace_interrupts_check_types(void)
 {
 	check_trace_callback_type_irq_handler_entry(itrace_interrupts_on_device_entry);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The processes that ITrace is enabled for: ranges of pids, read without a lock. */
+/* The processes for which ITrace is enabled: ranges of pids, read without a lock. */
 
 #include "core/owner.h"
 #include "itrace.h"
 
-/* Changed under ITrace's lock; entries are complete before their number tells of them. */
+/* Changed under ITrace's lock; an entry is complete before the count includes it. */
 static struct pid_range {
 	u32 first;
 	u32 last;
-	bool lasting; /* of processes that begin later, too */
+	bool lasting; /* includes processes that begin later */
 } itrace_pids_ranges[PITRACE_ITRACE_RANGES];
 static u32 itrace_pids_ranges_count;
 
-/* named: by a range of this process alone. lasting: although it begins only now. */
+/* named: a range of this pid alone is required. lasting: a range that includes new processes is required. */
 static bool itrace_pids_is_in_range(u32 pid, bool named, bool lasting)
 {
 	const u32 count = smp_load_acquire(&itrace_pids_ranges_count);
@@ -45,7 +45,7 @@ bool pitrace_it_may_spread(u32 pid)
 	       (!pitrace_it_setup.reserve && pitrace_it_is_named(pid));
 }
 
-/* The first process is what keeps the system alive: no range means it. */
+/* The system depends on the first process: only a range of its pid alone includes it. */
 bool pitrace_it_pid_selected(u32 pid, bool begins)
 {
 	return READ_ONCE(pitrace_it_state.on_for_all) &&

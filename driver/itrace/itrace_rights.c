@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which processes a caller may follow: what the kernel lets it debug. The kernel's own check is behind opening
- * /proc/PID/mem. Where nothing can be opened, when a followed thread changes its credentials, a check as strict decides.
+ * A caller may follow the processes that the kernel lets it debug. To ask the kernel, /proc/PID/mem is opened. Where
+ * nothing can be opened, when a followed thread changes its credentials, a check that is as strict decides.
  */
 
 #include <linux/capability.h>
@@ -21,7 +21,7 @@
 #include "itrace.h"
 #include "itrace_calls.h"
 
-/* Of the process that has installed ITrace, a reference; under its lock, or while it is installed. */
+/* Credentials of the process that installed ITrace, a reference. Changed under the lock; read while it is installed. */
 static const struct cred *itrace_rights_follower;
 
 struct looking {
@@ -30,7 +30,7 @@ struct looking {
 	int error;
 };
 
-/* In a thread of the kernel's: /proc is looked up where the caller can put nothing else in its place. */
+/* In a kernel thread, whose /proc the caller cannot replace by a mount of its own. */
 static void itrace_rights_look_up_proc(struct work_struct *work)
 {
 	struct looking *looking = container_of(work, struct looking, work);
@@ -92,7 +92,7 @@ int pitrace_itrace_may_enable(const struct pitrace_itrace_pids *pids, bool *last
 	return pids->first == pids->last ? pitrace_it_caller_may_follow(pids->first) : -EACCES;
 }
 
-/* ---- in hooks: what was allowed once, and has changed ---- */
+/* ---- in hooks: credentials that have changed since following was allowed ---- */
 
 void pitrace_it_set_follower(const struct cred *cred)
 {
@@ -109,7 +109,7 @@ static bool itrace_rights_is_same_user(const struct cred *by, const struct cred 
 	       gid_eq(by->gid, of->gid) && gid_eq(by->gid, of->egid) && gid_eq(by->gid, of->sgid);
 }
 
-/* No more than what a debugger of the same user gets. */
+/* Allows no more than the kernel allows a debugger of the same user. */
 static bool itrace_rights_may_follow_current(const struct cred *by)
 {
 	const struct cred *of = current_real_cred();

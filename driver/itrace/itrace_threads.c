@@ -9,24 +9,24 @@
 
 #include "itrace.h"
 
-/* A quarter of PITRACE_ITRACE_THREADS_MAX: four threads in a bucket, where all slots are used. */
+/* A quarter of PITRACE_ITRACE_THREADS_MAX: four threads in a bucket when all slots are used. */
 #define BUCKET_BITS 14
 
-/* How many slots are looked at with interrupts off, and with the lock held. */
+/* Slots that are visited with interrupts off and the lock held, before both are released for a moment. */
 #define SLOTS_AT_ONCE 256u
 
-/* How many slots whose work has not run yet are passed over to find a free one, with interrupts off. */
+/* Slots with pending task work that are skipped at most to find a free one, with interrupts off. */
 #define SPARE_TRIES 8
 
-/* Adding, removing and counting; never taken in a trap. */
+/* Protects the table while threads are added, removed and counted; never taken in a trap. */
 static DEFINE_RAW_SPINLOCK(itrace_threads_lock);
 static struct hlist_head itrace_threads_buckets[1 << BUCKET_BITS];
 static struct pitrace_it_thread *itrace_threads_slots;
 static u32 itrace_threads_capacity;
-static u32 itrace_threads_used; /* slots that have ever been used: the first ones */
+static u32 itrace_threads_used; /* the first so many slots have been used at least once */
 static u32 itrace_threads_untraced;
 
-/* Slots that were used, in the order in which they became free. */
+/* Slots of removed threads, the longest removed one first. */
 static LIST_HEAD(itrace_threads_spare);
 
 int pitrace_it_threads_alloc(u32 wanted)
@@ -79,8 +79,8 @@ static bool itrace_threads_has_work(const struct pitrace_it_thread *thread)
 }
 
 /*
- * Under the lock. A slot is free when no walker of a list can see it any more: after a grace period, which ends for the
- * first one in the list before it does for the others.
+ * Under the lock. A slot is free after an RCU grace period, when no lockless walker can see it any more; it ends for the
+ * first slot of the list before it does for the others.
  */
 static struct pitrace_it_thread *itrace_threads_spare_slot(void)
 {
@@ -121,7 +121,7 @@ struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
 
 	raw_spin_lock_irqsave(&itrace_threads_lock, flags);
 	*known = pitrace_it_find(task);
-	/* Its end comes after this flag, and removes it if it was added before. */
+	/* The exit hook runs after this flag is set, and removes the thread if it was added before. */
 	if (!*known && !(READ_ONCE(task->flags) & PF_EXITING))
 		thread = itrace_threads_free_slot();
 	if (thread) {
@@ -159,8 +159,8 @@ void pitrace_it_remove(struct pitrace_it_thread *thread)
 }
 
 /*
- * Calls what() for each thread, with the lock held: its task has not exited then. A few slots at a time, for
- * interrupts are off meanwhile.
+ * With the lock held, so that the task of a slot in use has not exited. A few slots at a time, as interrupts are off
+ * meanwhile.
  */
 void pitrace_it_for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *data),
 			      void *data)
@@ -197,7 +197,7 @@ void pitrace_it_end_all(void)
 	pitrace_it_for_each_slot(itrace_threads_end_slot, NULL);
 }
 
-/* A thread that was parked is clean: with ITrace stopped nobody sets the flag again. */
+/* A parked thread has no TF: when ITrace has stopped, its dispatch does not set it. */
 static bool itrace_threads_may_have_tf(const struct pitrace_it_thread *thread)
 {
 	if (itrace_threads_has_work(thread))
