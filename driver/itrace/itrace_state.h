@@ -9,14 +9,14 @@
 
 struct pitrace_it_thread;
 
-/* What is asked for; changed only while no thread is traced. */
+/* Settings of the installed ITrace; changed only while no thread is traced. */
 struct pitrace_it_setup {
 	u32 flags; /* PITRACE_ITRACE_* */
 	bool kernel;
 	bool user;
 	bool counted;
 	bool branch_traps; /* user code traps at branches where it can */
-	u64 reserve; /* bytes of a CPU's buffer that are kept for the kernel's part; 0: nobody waits */
+	u64 reserve; /* bytes of a CPU's buffer that are kept free for the kernel's part; 0: no thread waits */
 };
 extern struct pitrace_it_setup pitrace_it_setup;
 
@@ -35,9 +35,9 @@ struct pitrace_it_state {
 extern struct pitrace_it_state pitrace_it_state;
 
 struct pitrace_it_cpu {
-	struct pitrace_it_thread *running; /* may be out of date: its task is compared */
-	struct pitrace_it_thread *announced; /* whose records follow */
-	struct pitrace_it_thread *interrupted; /* whose code an interrupt's handler has put off */
+	struct pitrace_it_thread *running; /* may be stale: compare its task */
+	struct pitrace_it_thread *announced; /* the thread of the last THREAD record, to which the next records belong */
+	struct pitrace_it_thread *interrupted; /* the thread whose code an interrupt handler interrupts */
 	u32 announced_tid;
 	u32 branches_since_on;
 	u32 bad_change; /* the last one that itrace_tf_next[] does not have: from << 8 | to; or 0 */

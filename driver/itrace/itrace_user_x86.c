@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The borders of a followed thread's user code: what its registers show, and where its flow begins, goes on and ends. */
+/* Entry into and exit from a followed thread's user code: TF in its registers, and where its flow begins and ends. */
 
 #include <linux/sched/task_stack.h>
 #include <asm/msr.h>
@@ -16,15 +16,15 @@ void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 	itrace_user_tf_gone(thread);
 }
 
-/* Grows before a task loses its processor. */
+/* This number increases before a task loses its CPU. */
 static unsigned long itrace_user_switches_of(const struct task_struct *task)
 {
 	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
 }
 
 /*
- * ITrace does not run any more. The user's registers of a task without a processor are in memory, and are loaded from
- * there before its user code goes on; one that gets a processor meanwhile is left as it is. Its task has not exited.
+ * ITrace has stopped. The user registers of a task that runs on no CPU are in memory, and are loaded from there before its
+ * user code continues. A task that gets a CPU meanwhile is not changed. The task has not exited.
  */
 static void itrace_user_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task)
 {
@@ -41,7 +41,7 @@ static void itrace_user_clean_off_cpu(struct pitrace_it_thread *thread, struct t
 	smp_mb();
 	if (pitrace_task_has_cpu(task))
 		return;
-	/* Nor has it had one meanwhile, and stored registers that have the flag. */
+	/* Did it run in between, and store registers with TF? */
 	smp_rmb();
 	if (itrace_user_switches_of(task) == switches)
 		itrace_user_tf_gone(thread);
@@ -84,9 +84,9 @@ void pitrace_it_enter_user(struct pitrace_it_thread *thread, u64 ip, bool is64, 
 	if (begins)
 		pitrace_it_begin_block(thread, ip);
 	if (pitrace_it_setup.branch_traps && pitrace_it_branches_begin(thread, ip, is64)) {
-		/* It needs not to be looked at. */
+		/* The next instruction need not be read. */
 	} else if (thread->begin_when_woken) {
-		/* Another address space is loaded; what it executes is looked at when it has trapped. */
+		/* Another address space is loaded: the instruction is read after it has trapped. */
 		thread->ip = ip;
 		thread->code_length = 0;
 		thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_CUT, .is64 = is64 };
@@ -116,12 +116,12 @@ void pitrace_it_begin_in_user(struct pitrace_it_thread *thread, struct pt_regs *
 	pitrace_it_resume_in_user(thread, regs);
 }
 
-/* The number in a CUT of a way into the kernel that is no exception. */
+/* The vector in the CUT record of an entry into the kernel that is no exception. */
 static u32 itrace_user_vector_of(const struct pitrace_it_thread *thread,
 				 const struct pitrace_insn *insn)
 {
 	if (insn->kind == PITRACE_INSN_SYSENTER)
-		return 0x80; /* the 32-bit system call, another way */
+		return 0x80; /* a 32-bit system call as well */
 	return insn->length > 1 ? thread->code[insn->length - 1] : X86_TRAP_BP;
 }
 
@@ -147,13 +147,13 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 		rdmsrl(MSR_LSTAR, entry);
 		thread->count += !thread->branch_traps;
 		pitrace_it_branch(thread, true, thread->ip, entry);
-		/* SYSCALL has put the flags there. */
+		/* SYSCALL has stored the flags there. */
 		if (!thread->own_tf)
 			regs->r11 &= ~X86_EFLAGS_TF;
 		pitrace_it_begin_gap(thread, PITRACE_GAP_ENTRY);
 	} else if (insn.kind == PITRACE_INSN_SYSENTER ||
 		   (insn.kind == PITRACE_INSN_INT && regs->ip == thread->ip + insn.length)) {
-		/* Where it went is not known, but where from. */
+		/* Only the address that it came from is known. */
 		thread->count += !thread->branch_traps;
 		pitrace_it_cut(thread, true, itrace_user_vector_of(thread, &insn), thread->ip);
 		pitrace_it_begin_gap(thread, PITRACE_GAP_ENTRY);
