@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The processor's branch trap (DEBUGCTL.BTF): the trap flag stops user code behind taken branches only, and the
- * record of the last branch tells where it stood.
+ * The processor's branch trap (DEBUGCTL.BTF): with it TF traps after taken branches only, and the last-branch record
+ * (LBR) has the branch's address.
  *
- * For user code only: the kernel saves and loads its flags all the time, and each of that needs a step.
- * The flag TIF_BLOCKSTEP makes the kernel switch BTF with the thread, as it does for debuggers; recording branches
- * (LBR) it does not, so that stays on. Every debug exception ends both.
+ * For user code only: the kernel saves and loads its flags often, and each of these instructions needs a step.
+ * TIF_BLOCKSTEP makes the kernel switch BTF with the thread, as it does for debuggers. The kernel does not switch LBR, so
+ * that stays on. Every debug exception ends both.
  */
 
 #include <linux/cpu.h>
@@ -21,7 +21,7 @@
 
 #define BRANCH_TRAP (DEBUGCTLMSR_LBR | DEBUGCTLMSR_BTF)
 
-/* What a thread's branch leads to is told by these two, of Intel's P6 and of AMD's processors. */
+/* These two registers have the last branch on Intel's P6 and on AMD's processors. */
 static bool itrace_branch_read_last(u64 *from, u64 *to)
 {
 	return !rdmsrl_safe(MSR_IA32_LASTBRANCHFROMIP, from) &&
@@ -36,21 +36,21 @@ static void itrace_branch_change_debugctl(u64 clear, u64 set)
 	wrmsrl(MSR_IA32_DEBUGCTLMSR, (value & ~clear) | set);
 }
 
-/* ---- does it work here? ---- */
+/* ---- does the branch trap work here? ---- */
 
-/* The traps of a trial, on a CPU with interrupts off. */
+/* The traps of a trial on a CPU, with interrupts off. */
 struct trial {
-	u64 at; /* of the first trap */
-	u64 from, to; /* ... what the processor told of it */
+	u64 at; /* address of the first trap */
+	u64 from, to; /* the last-branch record at that trap */
 	u32 traps;
 	bool runs;
 };
 
 static DEFINE_PER_CPU(struct trial, itrace_branch_trials);
-static bool itrace_branch_used; /* since the start: CPUs may record branches */
+static bool itrace_branch_used; /* CPUs may record branches, since pitrace_it_branches_start() */
 static enum cpuhp_state itrace_branch_hotplug_state;
 
-/* A jump that is not taken, and one that is. False: it did not trap just there. */
+/* Runs a jump that is not taken and one that is. False: it did not trap after the second one only. */
 static noinline bool itrace_branch_jump_traps(struct trial *trial)
 {
 	u64 from, to;
@@ -80,7 +80,7 @@ static bool itrace_branch_works_here(void)
 	u64 before, now, from, to;
 	bool works;
 
-	/* Where somebody records branches already, what they are told must not change. */
+	/* If another user records branches already, their records must not change. */
 	if (!itrace_branch_read_last(&from, &to) || rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
 	    (before & BRANCH_TRAP))
 		return false;
@@ -138,8 +138,8 @@ void pitrace_it_branches_stop(void)
 }
 
 /*
- * Before any thread of user space may run here. Where the trial fails all user code is stepped from now on, but for the
- * block that a thread is in; should that come here first, each step of it is a gap.
+ * Runs before any thread of user space can run on this CPU. If the trial fails, all user code is stepped from now on, but
+ * for the block that a thread is in; if that thread comes to this CPU first, each step of the block is a gap.
  */
 static int itrace_branch_cpu_online(unsigned int cpu)
 {
@@ -174,7 +174,7 @@ void pitrace_it_branches_exit(void)
 static void itrace_branch_arm(struct pitrace_it_thread *thread)
 {
 	set_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
-	/* A child that has not run gets it when it is dispatched. */
+	/* A child that has not run gets BTF when it is dispatched. */
 	if (thread->task == current)
 		itrace_branch_change_debugctl(0, BRANCH_TRAP);
 }
@@ -184,8 +184,8 @@ bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is
 	struct task_struct *task = thread->task;
 
 	/*
-	 * Who steps itself, or is stepped by a uprobe, needs each step; and a watchpoint's exception would end
-	 * the trap unseen.
+	 * A thread that steps itself, or is stepped by a uprobe, needs each step; and a watchpoint's exception would
+	 * end the branch trap unnoticed.
 	 */
 	if (!is64 || thread->own_tf || hw_breakpoint_active() ||
 	    test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
@@ -216,7 +216,7 @@ bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_
 {
 	u64 from, to;
 
-	/* Since the last trap: this may be one of a step, and the record that of another branch. */
+	/* A watchpoint was set since the last trap: this may be the trap of a step, and the record of another branch. */
 	if (unlikely(hw_breakpoint_active())) {
 		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 		pitrace_it_begin_block(thread, regs->ip);
@@ -240,7 +240,7 @@ bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_
 void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt_regs *regs,
 			       u8 bytes)
 {
-	/* The program has loaded flags without it: since then nothing has trapped. */
+	/* The program has loaded flags without TF: nothing has trapped since then. */
 	if (!(regs->flags & X86_EFLAGS_TF))
 		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 	thread->ip = regs->ip - bytes;

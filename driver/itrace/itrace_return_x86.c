@@ -2,8 +2,8 @@
 /*
  * How a followed thread leaves the kernel. The kernel's last instructions are SWAPGS, VERW where the processor needs its
  * buffers cleared, and SYSRET or IRET. A trap between VERW and the return would fill the buffers again, so stepping ends
- * at SWAPGS: what follows is read, not stepped, and the trap flag is put where the return loads it from. SYSRET traps
- * before the first instruction of the user's, IRET behind it.
+ * at SWAPGS: the instructions after it are read, not stepped, and TF is put where the return loads it from. SYSRET traps
+ * before the first instruction of user code, IRET after it.
  */
 
 #include <linux/kernel.h>
@@ -12,7 +12,7 @@
 
 #include "itrace_x86.h"
 
-/* With FRED other instructions enter and leave it, and one return serves both rings. */
+/* With FRED other instructions enter and leave the kernel, and one instruction returns to both rings. */
 bool pitrace_it_knows_returns(void)
 {
 #ifdef X86_FEATURE_FRED
@@ -22,13 +22,13 @@ bool pitrace_it_knows_returns(void)
 #endif
 }
 
-/* Jumps and padding between SWAPGS and the return; more is not such a return. */
+/* Jumps, and half of the instructions, that are read at most between SWAPGS and the return. */
 #define TAIL_MAX 16
 
-/* What SYSRET takes from r11. */
+/* Flags that SYSRET loads from r11. */
 #define SYSRET_FLAGS 0x3c7fd7ul
 
-/* ss of a frame that IRET loads, and the bit of a segment of the process's own, for which another way is taken. */
+/* Index of ss in IRET's frame, and its bit for a segment of the LDT, for which the kernel returns in another way. */
 #define FRAME_SS     4
 #define OWN_SEGMENT  4
 
@@ -53,7 +53,7 @@ static noinline bool itrace_return_is_padding(const u8 *code, u8 length)
 	return false;
 }
 
-/* Of padding or VERW; 0: something else. */
+/* Length of padding or VERW; 0: another instruction. */
 static u8 itrace_return_padding_length(const u8 *code)
 {
 	u8 length;
@@ -65,7 +65,7 @@ static u8 itrace_return_padding_length(const u8 *code)
 	return 0;
 }
 
-/* testb $4, 0x20(%rsp); jne ...: not taken, but for a segment of the process's own. */
+/* testb $4, 0x20(%rsp); jne ...: taken only for a segment of the LDT. */
 static bool itrace_return_skips_own_segment(const u8 *code, const u64 *frame)
 {
 	static const u8 test[] = { 0xf6, 0x44, 0x24, 0x20, 0x04, 0x75 };
@@ -75,7 +75,7 @@ static bool itrace_return_skips_own_segment(const u8 *code, const u64 *frame)
 
 /* The kernel's last instructions, from SWAPGS on. */
 struct tail {
-	u64 at; /* of the return */
+	u64 at; /* address of the return */
 	u32 count; /* instructions before it */
 	u32 jumps;
 	u64 from[TAIL_MAX], to[TAIL_MAX];
@@ -152,7 +152,7 @@ static bool itrace_return_end_at_swapgs(struct pitrace_it_thread *thread, struct
 
 	tail.jumps = 0;
 	tail.count = 1;
-	/* Of SYSRET, on the user's stack, the frame is not looked at: its tail has no test. */
+	/* Before SYSRET sp is the user's stack: the frame is not read there, as that tail has no test of ss. */
 	if (!itrace_return_read_tail(&tail, regs->ip + 3, frame))
 		return false;
 	if (!tail.is_sysret && (frame[1] & 3) != 3)
@@ -185,7 +185,7 @@ bool pitrace_it_ends_before_return(struct pitrace_it_thread *thread, struct pt_r
 		return itrace_return_end_at_swapgs(thread, regs);
 	if (thread->code[1] != 0x00 || (thread->code[2] & 0x38) != 0x28)
 		return false;
-	/* VERW somewhere else: on a way out that is not known, or to a guest. */
+	/* VERW elsewhere: in a return that this module does not know, or before a guest of a hypervisor runs. */
 	pitrace_it_begin_gap(thread, PITRACE_GAP_LIMIT);
 	return true;
 }
@@ -195,16 +195,16 @@ void pitrace_it_returned(struct pitrace_it_thread *thread, struct pt_regs *regs)
 	itrace_tf_set(&thread->tf, ITRACE_TF_USER);
 	if (!thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
-	/* The trap has switched it off. */
+	/* The trap has switched the branch trap off. */
 	if (thread->branch_traps)
 		pitrace_it_branches_begin(thread, regs->ip, true);
 }
 
-/* ---- other returns, done in the trap before them ---- */
+/* ---- other returns, emulated in the trap before them ---- */
 
 /*
- * What regs are to be after a return to another ring or place. The trap's own return does the rest: it
- * loads them all at once, as the instruction would have.
+ * Sets regs as they are after a return to ip. The return from the trap loads them all at once, as the emulated
+ * instruction would have done.
  */
 static noinline void itrace_return_emulate(struct pitrace_it_thread *thread, struct pt_regs *regs,
 					   u64 ip, u64 cs, u64 flags, u64 sp, u64 ss)
@@ -235,7 +235,7 @@ static noinline void itrace_return_emulate(struct pitrace_it_thread *thread, str
 	regs->flags |= X86_EFLAGS_TF;
 }
 
-/* To the user only where the kernel has no VERW to be kept. */
+/* Returns to user mode come here only where the kernel executes no VERW before them. */
 bool pitrace_it_do_return(struct pitrace_it_thread *thread, struct pt_regs *regs, u8 kind)
 {
 	const u64 *frame = (const u64 *)regs->sp;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ITrace's traps: what one step of the kernel or of the user was, and what becomes of the next. */
+/* ITrace's traps: records what the last step of kernel or user code did, and prepares the next one. */
 
 #include <linux/jiffies.h>
 #include <linux/kdebug.h>
@@ -16,29 +16,29 @@
 #include "itrace_calls.h"
 #include "itrace_x86.h"
 
-/* Steps in a row with preemption or interrupts off; then it goes on unseen, as a gap. */
+/* Maximum of steps in a row with preemption or interrupts off; then the thread continues unstepped, in a gap. */
 #define BOUNDED_MAX 100000
 
 /*
- * The kernel reads its clock anew when a tick of the timer has come while it did. Where fewer steps than
- * that takes fit between two ticks, and so for so many of them, it would never end.
+ * The kernel reads its clock again if a timer tick came while it read it. If fewer steps than that takes fit between two
+ * ticks, the read would never end: stepping stops after SLOW_TICKS_MAX such ticks in a row.
  */
 #define TICK_STEPS_MIN 200
 #define SLOW_TICKS_MAX 64
 
 /*
- * Kernels that do not preempt kernel code let it go on although another thread is due. Without steps it would be done in no
- * time, as a walk over all code that can be patched is; stepped, it would keep the processor for minutes.
+ * A kernel that does not preempt kernel code lets it continue although another thread is due. Unstepped it would end soon,
+ * as a walk over all code that can be patched does; stepped, it would keep the CPU for minutes.
  */
 #define LATE_TICKS_MAX 64
 
 /*
- * How many POPF in a row are done in one trap, with interrupts off. Those behind them trap one by one: the processor
- * looks at the trap flag before it executes an instruction, so that one which clears it traps as well.
+ * Maximum of POPF in a row that are emulated in one trap, with interrupts off. Further ones trap one by one: the processor
+ * tests TF before it executes an instruction, so an instruction that clears TF traps as well.
  */
 #define POPF_AT_ONCE 4
 
-/* What POPF changes in user mode, but for the trap flag. */
+/* Flags that POPF changes in user mode, but for TF. */
 #define POPF_FLAGS                                                                              \
 	(X86_EFLAGS_CF | X86_EFLAGS_PF | X86_EFLAGS_AF | X86_EFLAGS_ZF | X86_EFLAGS_SF |        \
 	 X86_EFLAGS_DF | X86_EFLAGS_OF | X86_EFLAGS_NT | X86_EFLAGS_AC | X86_EFLAGS_ID)
@@ -56,7 +56,7 @@ static noinline bool itrace_trap_too_slow(struct pitrace_it_thread *thread, unsi
 	return thread->slow_ticks >= SLOW_TICKS_MAX || thread->late_ticks >= LATE_TICKS_MAX;
 }
 
-/* Too long, with nobody able to preempt it, or too slow? The step is counted. */
+/* Too many steps without preemption, or too slow? Counts the step. */
 static __always_inline bool itrace_trap_exceeds_step_limit(struct pitrace_it_thread *thread,
 							   const struct pt_regs *regs)
 {
@@ -72,7 +72,7 @@ static __always_inline bool itrace_trap_exceeds_step_limit(struct pitrace_it_thr
 	return unlikely(++thread->nonpreemptible_steps >= BOUNDED_MAX);
 }
 
-/* True: the flag stays set. */
+/* True: TF stays set. */
 static __always_inline bool itrace_trap_kernel_step(struct pitrace_it_thread *thread,
 						    struct pt_regs *regs)
 {
@@ -90,7 +90,7 @@ static __always_inline bool itrace_trap_kernel_step(struct pitrace_it_thread *th
 		thread->count++;
 		switch (itrace_step_outcome(thread, ip, false, &last, &from)) {
 		case PITRACE_STEP_TAKEN:
-			/* What stands for code that is being patched just now is no branch. */
+			/* The int3 of code that is being patched just now is no branch. */
 			if (last.kind == PITRACE_INSN_INT && ip - from <= PITRACE_INSN_MAX)
 				break;
 			pitrace_it_branch(thread, false, from, ip);
@@ -118,7 +118,7 @@ static __always_inline bool itrace_trap_kernel_step(struct pitrace_it_thread *th
 
 /* ---- steps of the user ---- */
 
-/* The stack's copy of the flags has the trap flag, which the program knows nothing of. */
+/* The flags that PUSHF has stored contain TF, which the program must not see. */
 static noinline void itrace_trap_hide_from_pushf(struct pitrace_it_thread *thread,
 						 struct pt_regs *regs)
 {
@@ -133,7 +133,7 @@ static noinline void itrace_trap_hide_from_pushf(struct pitrace_it_thread *threa
 	}
 }
 
-/* Done here, as it would load the trap flag. False: the stack is not there now. */
+/* Emulates POPF, which would load TF. False: the stack cannot be read now. */
 static noinline bool itrace_trap_emulate_popf(struct pitrace_it_thread *thread,
 					      struct pt_regs *regs, bool is64)
 {
@@ -158,7 +158,7 @@ static noinline bool itrace_trap_emulate_popf(struct pitrace_it_thread *thread,
 	return true;
 }
 
-/* True: the flag stays set. */
+/* True: TF stays set. */
 static __always_inline bool itrace_trap_user_step(struct pitrace_it_thread *thread,
 						  struct pt_regs *regs)
 {
@@ -189,7 +189,7 @@ static __always_inline bool itrace_trap_user_step(struct pitrace_it_thread *thre
 	if (unlikely(thread->ended))
 		return false;
 	itrace_fetch(thread, ip, true, is64);
-	/* It has loaded its flags itself. */
+	/* The program has loaded its flags itself. */
 	if (unlikely(last.kind == PITRACE_INSN_POPF))
 		thread->own_tf = regs->flags & X86_EFLAGS_TF;
 	/* A program that steps itself gets each trap. */
@@ -203,7 +203,7 @@ static __always_inline bool itrace_trap_user_step(struct pitrace_it_thread *thre
 
 /* ---- traps ---- */
 
-/* Nobody else's business where no other condition is left. */
+/* Stops the notifier chain unless DR6 has other bits set. */
 static int itrace_trap_handled(unsigned long *dr6)
 {
 	*dr6 &= ~DR_STEP;
@@ -219,19 +219,19 @@ static bool itrace_trap_is_kernel_debugged(void)
 #endif
 }
 
-/* In user mode it is somebody else's; nobody else steps the kernel. */
+/* A trap of no followed thread. In user mode it belongs to another user of TF; in the kernel there is none but kgdb. */
 static noinline int itrace_trap_stray(struct pt_regs *regs, unsigned long *dr6)
 {
 	if (user_mode(regs))
 		return NOTIFY_DONE;
-	/* Not the trial of the branch trap, but the kernel's debugger: it knows its own steps. */
+	/* Not of the branch trap's trial: the kernel's debugger handles its own steps. */
 	if (!pitrace_it_branches_tried(regs->ip) && itrace_trap_is_kernel_debugged())
 		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
 	return itrace_trap_handled(dr6);
 }
 
-/* The thread is not followed any more; this trap has told it so. */
+/* The thread is not followed any more: this is its last trap. */
 static noinline int itrace_trap_last(struct pitrace_it_thread *thread, struct pt_regs *regs,
 				     unsigned long *dr6, u32 reason)
 {
@@ -244,7 +244,7 @@ static noinline int itrace_trap_last(struct pitrace_it_thread *thread, struct pt
 		regs->r11 &= ~X86_EFLAGS_TF;
 	if (user)
 		itrace_user_tf_gone(thread);
-	/* What the program or its debugger has set is theirs. */
+	/* TF that the program or its debugger has set is theirs. */
 	if (user && (thread->own_tf || test_thread_flag(TIF_SINGLESTEP)))
 		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
@@ -258,7 +258,7 @@ static int itrace_trap_user(struct pitrace_it_thread *thread, struct pt_regs *re
 	bool stays;
 
 	if (unlikely(current->utask && current->utask->active_uprobe)) {
-		/* Its own step, of a copy elsewhere, without which it never ends. */
+		/* The uprobe steps a copy of the instruction, and never ends without this trap. */
 		thread->count++;
 		pitrace_it_clean_user(thread, regs);
 		pitrace_it_begin_gap(thread, PITRACE_GAP_PROBE);
@@ -278,7 +278,7 @@ static int itrace_trap_user(struct pitrace_it_thread *thread, struct pt_regs *re
 	if (unlikely(pitrace_it_setup.reserve))
 		pitrace_it_queue_wait_for_space(thread);
 	regs->flags |= X86_EFLAGS_TF;
-	/* Sent as a signal, as if it were the program's alone. */
+	/* The program's own step: the kernel sends it the signal. */
 	return unlikely(own) ? NOTIFY_DONE : itrace_trap_handled(dr6);
 }
 
@@ -297,7 +297,7 @@ static int itrace_trap_on_debug(struct pt_regs *regs, unsigned long *dr6)
 			return itrace_trap_stray(regs, dr6);
 	}
 	this_cpu_inc(pitrace_it_cpus.steps);
-	/* An oops or a panic: what comes next may replace the kernel. */
+	/* In an oops or a panic, another kernel may run next. */
 	if (unlikely(!itrace_goes_on(thread) || READ_ONCE(oops_in_progress)))
 		return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_OFF);
 	if (user_mode(regs)) {
@@ -313,7 +313,7 @@ static int itrace_trap_on_debug(struct pt_regs *regs, unsigned long *dr6)
 			pitrace_it_begin_block(thread, regs->ip);
 		itrace_fetch(thread, regs->ip, false, true);
 	} else if (unlikely(!itrace_tf_in_kernel(thread->tf))) {
-		/* In a frame of the kernel that was left behind. */
+		/* TF was left in a frame of the kernel. */
 		regs->flags &= ~X86_EFLAGS_TF;
 	} else if (unlikely(!itrace_trap_kernel_step(thread, regs))) {
 		if (thread->ended)
@@ -326,7 +326,7 @@ static int itrace_trap_on_debug(struct pt_regs *regs, unsigned long *dr6)
 	return itrace_trap_handled(dr6);
 }
 
-/* A breakpoint in user code: the program's, its debugger's or a uprobe's, which the flag would confuse. */
+/* A breakpoint in user code, set by the program, its debugger or a uprobe: TF would confuse its handler. */
 static void itrace_trap_on_int3(struct pt_regs *regs)
 {
 	struct pitrace_it_thread *thread = itrace_this_thread();
@@ -355,7 +355,7 @@ static int itrace_trap_on_die(struct notifier_block *block, unsigned long what, 
 }
 NOKPROBE_SYMBOL(itrace_trap_on_die);
 
-/* The exception source asks, which may be in the chain before ITrace. It must agree with itrace_trap_on_debug(). */
+/* Called by the exception source, which may be in the chain before ITrace. Must agree with itrace_trap_on_debug(). */
 bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
 {
 	const struct pitrace_it_thread *thread = this_cpu_read(pitrace_it_cpus.running);

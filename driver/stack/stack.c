@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which stacks records carry, and the memory in which they are gathered. */
+/* Which stacks are added to records, and the memory in which their frames are gathered. */
 
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -14,7 +14,7 @@
 
 u32 pitrace_stacks_wanted __read_mostly;
 
-/* Each of these can interrupt those before it, and none of them itself. */
+/* Each level can interrupt those before it, and not itself. */
 enum level {
 	LEVEL_TASK,
 	LEVEL_SOFT_INTERRUPT,
@@ -27,10 +27,10 @@ struct gathering {
 	struct pitrace_frames of[LEVELS];
 };
 
-/* Changed while no source runs. Not part of the module's own per-CPU memory, which is scarce. */
+/* Changed while no source runs. Allocated, as a module's static per-CPU memory is scarce. */
 static struct gathering __percpu *stack_gathering;
 static u32 stack_depth;
-static unsigned long stack_iterator; /* of sched_switch: calls its probes when there are several */
+static unsigned long stack_iterator; /* function that calls the probes of sched_switch when there are several */
 
 static enum level stack_level_here(void)
 {
@@ -47,7 +47,7 @@ bool pitrace_stack_is_gathered(void)
 	       this_cpu_ptr(stack_gathering)->of[stack_level_here()].taken;
 }
 
-/* Kernel threads have no user mode; some that serve a process borrow or share its memory. */
+/* Kernel threads have no user stack, but some that serve a process borrow or share its memory. */
 static u32 stack_user_frames(struct pt_regs *regs, u64 *frames, u32 *flags)
 {
 	struct pt_regs *user = regs && user_mode(regs) ? regs : task_pt_regs(current);
@@ -55,15 +55,15 @@ static u32 stack_user_frames(struct pt_regs *regs, u64 *frames, u32 *flags)
 
 	if (!current->mm || pitrace_task_is_kernel_only(current) || !user_mode(user))
 		return 0;
-	/* The record has no address in user mode yet: where it entered the kernel comes first. */
+	/* The record has no user address yet: the first frame is where the thread entered the kernel. */
 	if (user != regs)
 		frames[count++] = instruction_pointer(user);
 	return count + pitrace_arch_user_frames(user, frames + count, stack_depth - count, flags);
 }
 
 /*
- * Something that happens while frames are gathered can itself be recorded with a stack (an event that is
- * a tracepoint). It gets an empty one that says so.
+ * An event that occurs while frames are gathered (a tracepoint) can itself be recorded with a stack. It gets an empty one
+ * that is marked as broken.
  */
 u32 pitrace_stack_take(struct pitrace_stack *stack, struct pt_regs *regs)
 {

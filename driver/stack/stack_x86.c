@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Walking stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
+/* Walks stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
 
 #include <linux/align.h>
 #include <linux/module.h>
@@ -15,13 +15,13 @@
 
 #if IS_ENABLED(CONFIG_UNWINDER_ORC) || IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER)
 
-/* The registers of a software event are made up: three of them, of which flags is 0. */
+/* The registers of a software event are made up: only three are set, and flags is 0. */
 static bool stack_x86_are_saved(const struct pt_regs *regs)
 {
 	return regs->flags & X86_EFLAGS_FIXED;
 }
 
-/* More than the function has, less than there is between it and any code that dispatches. */
+/* More bytes than the iterator has, fewer than between it and any code that switches context. */
 #define ITERATOR_BYTES 256
 
 /* The return address leads into this module, or into what called it at a tracepoint. */
@@ -30,7 +30,7 @@ static bool stack_x86_is_own(unsigned long address, unsigned long iterator)
 	return within_module(address, THIS_MODULE) || address - iterator < ITERATOR_BYTES;
 }
 
-/* The unwinder has come to where the kernel was entered, or to the end of a kernel thread. */
+/* Has the unwinder reached the entry into the kernel, or the first frame of a kernel thread? */
 static bool stack_x86_is_complete(struct unwind_state *state)
 {
 	const struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
@@ -54,7 +54,7 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64
 		address = unwind_get_return_address(&state);
 		if (!address)
 			break;
-		/* What stands before the first frame of interest. */
+		/* Frames before the first one of interest. */
 		if (!count && (regs ? address == regs->ip && !stack_x86_are_saved(regs) :
 				      stack_x86_is_own(address, iterator)))
 			continue;
@@ -71,7 +71,7 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64
 
 #else
 
-/* A kernel that can only guess what its stacks hold. */
+/* A kernel without ORC and frame pointers can only guess. */
 u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64 *frames, u32 depth,
 			       u32 *flags)
 {
@@ -83,7 +83,7 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64
 
 /* ---- the user ---- */
 
-/* What a function that keeps a frame pointer has where that points to. */
+/* The two words to which the frame pointer of a function points. */
 struct frame {
 	unsigned long next;
 	unsigned long address;
@@ -121,7 +121,7 @@ u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *
 			*flags |= PITRACE_STACK_USER_CUT;
 			break;
 		}
-		/* A caller's frame lies above: also what keeps this from going round in circles. */
+		/* A caller's frame is at a higher address, so the walk cannot loop. */
 		if (at < lowest || !stack_x86_read_frame(at, word, &frame)) {
 			*flags |= PITRACE_STACK_USER_BROKEN;
 			break;
