@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ITrace as a whole: installing and removing, on and off. */
+/* ITrace as a whole: install and remove, on and off. */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
+#include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
@@ -19,31 +21,14 @@
 #include "itrace.h"
 #include "itrace_calls.h"
 
-/* ITrace off and remove wait so long, in milliseconds, for threads with the trap flag set ... */
+/* Milliseconds that ITrace off and remove wait for threads with the trap flag (TF) set ... */
 #define TF_DRAIN_TIMEOUT_MS 2000
-/* ... which have so long to find out by themselves, and to record their end. */
+/* ... which in the first of these may stop at their next trap and record their end. */
 #define TF_DRAIN_TRAPS_MS 50
-
-struct pitrace_it_setup pitrace_it_setup;
-bool pitrace_it_runs;
-
-/* Inside the session lock. */
-static DEFINE_MUTEX(lock);
-
-static bool installed;
-static bool tracing; /* the session records */
-static bool draining; /* removed, but threads are not clean yet */
-static bool on_for_all;
-static bool shut_down; /* for good: the machine is going down */
-
-bool pitrace_it_wants(u32 pid, bool begins)
-{
-	return READ_ONCE(on_for_all) && pitrace_it_selects(pid, begins);
-}
 
 /* ---- ending ---- */
 
-static u32 dirty(void)
+static u32 itrace_may_have_tf(void)
 {
 	u32 threads, untraced, count;
 
@@ -51,8 +36,22 @@ static u32 dirty(void)
 	return count;
 }
 
-/* Nobody carries a trap flag. */
-static void take_down(void)
+/* Printed here and not where it happens, as nothing may print in a trap. */
+static void itrace_report_bad_changes(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu (cpu) {
+		const u32 change = READ_ONCE(per_cpu_ptr(&pitrace_it_cpus, cpu)->bad_change);
+
+		if (change)
+			pr_err("BUG: ITrace: a trap flag's state changed from %u to %u\n",
+			       change >> 8, change & 0xff);
+	}
+}
+
+/* No thread has TF set. */
+static void itrace_detach_and_free(void)
 {
 	unsigned int cpu;
 
@@ -60,50 +59,51 @@ static void take_down(void)
 	pitrace_hooks_detach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
 	pitrace_it_remove_all();
 	pitrace_it_branches_stop();
-	/* The exception source looks at these in traps. */
+	/* The exception source reads these in traps. */
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(&pitrace_it_cpus, cpu)->running, NULL);
 	synchronize_rcu();
-	/* Work of threads has run, but may not have returned from this module. */
+	/* Task work has run, but may not have returned from this module. */
 	synchronize_rcu_tasks();
+	itrace_report_bad_changes();
 	pitrace_it_threads_free();
 	pitrace_it_set_follower(NULL);
 }
 
-static void drain(struct work_struct *unused);
-static DECLARE_DELAYED_WORK(drain_work, drain);
+static void itrace_drain(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(itrace_drain_work, itrace_drain);
 
-static void drain(struct work_struct *unused)
+static void itrace_drain(struct work_struct *unused)
 {
-	mutex_lock(&lock);
-	if (draining) {
+	mutex_lock(&pitrace_it_state.lock);
+	if (pitrace_it_state.draining) {
 		pitrace_it_clean_sleeping();
 		on_each_cpu(pitrace_it_clean_here, NULL, true);
 	}
-	if (draining && dirty()) {
-		schedule_delayed_work(&drain_work, HZ / 20);
-	} else if (draining) {
-		take_down();
-		draining = false;
+	if (pitrace_it_state.draining && itrace_may_have_tf()) {
+		schedule_delayed_work(&itrace_drain_work, HZ / 20);
+	} else if (pitrace_it_state.draining) {
+		itrace_detach_and_free();
+		pitrace_it_state.draining = false;
 		module_put(THIS_MODULE);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 }
 
 /*
- * A running thread stops at its next trap, one that sleeps in the kernel has no flag. Those that do not run, as they are
- * stopped or wait for a processor, are cleaned where they are. What can remain are threads in the middle of an interrupt
- * or of a fault in the kernel, which do not run just now. True: no trap flag is left. A killed caller does not wait.
+ * A running thread stops at its next trap; one that sleeps in the kernel has no TF. The registers of threads that do not
+ * run, because they are stopped or wait for a CPU, are cleaned in memory. Only threads that were preempted in an interrupt
+ * or in a fault of the kernel can remain. True: no TF is left. A killed caller does not wait.
  */
-static bool wait_until_clean(void)
+static bool itrace_wait_for_drain(void)
 {
 	const unsigned long begin = jiffies;
 
-	while (dirty()) {
+	while (itrace_may_have_tf()) {
 		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TRAPS_MS))) {
 			pitrace_it_clean_sleeping();
 			on_each_cpu(pitrace_it_clean_here, NULL, true);
-			if (!dirty())
+			if (!itrace_may_have_tf())
 				break;
 		}
 		if (time_after(jiffies, begin + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS)) ||
@@ -115,37 +115,37 @@ static bool wait_until_clean(void)
 }
 
 /*
- * From here on nobody sets a trap flag: hooks and traps look and set with preemption off, so whoever saw that
- * ITrace runs is in a read-side section of RCU.
+ * On return no TF is set any more: hooks and traps test pitrace_it_runs and set TF with preemption off, that is in a
+ * read-side section of RCU.
  */
-static void stop_running(void)
+static void itrace_stop_running(void)
 {
 	WRITE_ONCE(pitrace_it_runs, false);
-	pitrace_it_release_held();
+	pitrace_it_wake_waiting();
 	synchronize_rcu();
 }
 
-/* While a trap flag is left the hooks stay, and the module with them. */
-static void remove_locked(void)
+/* While a TF is left, the hooks stay attached and the module loaded. */
+static void itrace_remove_locked(void)
 {
-	WRITE_ONCE(on_for_all, false);
-	stop_running();
-	installed = false;
-	if (!wait_until_clean()) {
-		draining = true;
+	WRITE_ONCE(pitrace_it_state.on_for_all, false);
+	itrace_stop_running();
+	pitrace_it_state.installed = false;
+	if (!itrace_wait_for_drain()) {
+		pitrace_it_state.draining = true;
 		__module_get(THIS_MODULE);
-		schedule_delayed_work(&drain_work, HZ / 20);
+		schedule_delayed_work(&itrace_drain_work, HZ / 20);
 		return;
 	}
-	take_down();
+	itrace_detach_and_free();
 }
 
-/* All threads stop at their next trap; then they are forgotten. */
-static void stop_all(void)
+/* All threads stop at their next trap; then they are removed. */
+static void itrace_stop_threads(void)
 {
-	WRITE_ONCE(on_for_all, false);
-	stop_running();
-	if (wait_until_clean())
+	WRITE_ONCE(pitrace_it_state.on_for_all, false);
+	itrace_stop_running();
+	if (itrace_wait_for_drain())
 		pitrace_it_remove_all();
 	else
 		pitrace_it_end_all();
@@ -153,7 +153,7 @@ static void stop_all(void)
 
 /* ---- starting ---- */
 
-static bool lacks_hook(void)
+static bool itrace_lacks_hook(void)
 {
 	u32 i;
 
@@ -164,7 +164,7 @@ static bool lacks_hook(void)
 	return false;
 }
 
-static bool is_good(const struct pitrace_itrace *wanted)
+static bool itrace_is_valid(const struct pitrace_itrace *wanted)
 {
 	const u32 known = PITRACE_ITRACE_RING | PITRACE_ITRACE_COUNT | PITRACE_ITRACE_STEP |
 			  PITRACE_ITRACE_INTERRUPTS | PITRACE_ITRACE_NO_KERNEL |
@@ -179,7 +179,7 @@ static bool is_good(const struct pitrace_itrace *wanted)
 	return wanted->flags & PITRACE_ITRACE_CONTINUOUS ? wanted->reserve > 0 : !wanted->reserve;
 }
 
-static void set_up(const struct pitrace_itrace *wanted)
+static void itrace_set_up(const struct pitrace_itrace *wanted)
 {
 	pitrace_it_setup.flags = wanted->flags | PITRACE_ITRACE_RING;
 	pitrace_it_setup.kernel = !(wanted->flags & PITRACE_ITRACE_NO_KERNEL);
@@ -188,7 +188,7 @@ static void set_up(const struct pitrace_itrace *wanted)
 	pitrace_it_setup.reserve = wanted->reserve;
 }
 
-static void reset_counts(void)
+static void itrace_reset_counts(void)
 {
 	unsigned int cpu;
 
@@ -196,11 +196,11 @@ static void reset_counts(void)
 		memset(per_cpu_ptr(&pitrace_it_cpus, cpu), 0, sizeof(struct pitrace_it_cpu));
 }
 
-static int install_locked(const struct pitrace_itrace *wanted)
+static int itrace_install_locked(const struct pitrace_itrace *wanted)
 {
 	int error;
 
-	if (installed || draining)
+	if (pitrace_it_state.installed || pitrace_it_state.draining)
 		return -EBUSY;
 	if (!pitrace_it_knows_returns())
 		return -EPROTONOSUPPORT;
@@ -208,25 +208,26 @@ static int install_locked(const struct pitrace_itrace *wanted)
 							   PITRACE_ITRACE_THREADS_DEFAULT);
 	if (error)
 		return error;
-	set_up(wanted);
+	itrace_set_up(wanted);
 	pitrace_it_set_follower(get_current_cred());
 	pitrace_it_hold_reset();
-	reset_counts();
+	itrace_reset_counts();
 	pitrace_it_pids_forget();
 	pitrace_hooks_attach(pitrace_it_hooks.hooks, pitrace_it_hooks.count);
-	/* Kernels are built without one or the other of these. */
+	/* Some kernels lack some of these: they are not required. */
 	if (wanted->flags & PITRACE_ITRACE_INTERRUPTS)
 		pitrace_hooks_attach(pitrace_it_interrupt_hooks.hooks,
 				     pitrace_it_interrupt_hooks.count);
-	if (lacks_hook()) {
-		take_down();
+	if (itrace_lacks_hook()) {
+		itrace_detach_and_free();
 		return -EOPNOTSUPP;
 	}
-	/* Counts are those of steps. */
+	/* Instructions can be counted only where each one traps. */
 	if (pitrace_it_setup.user && !(wanted->flags & (PITRACE_ITRACE_STEP | PITRACE_ITRACE_COUNT)))
 		pitrace_it_branches_start();
-	installed = true;
-	WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+	pitrace_it_state.installed = true;
+	WRITE_ONCE(pitrace_it_runs,
+		   pitrace_it_state.tracing && !READ_ONCE(pitrace_it_state.shut_down));
 	return 0;
 }
 
@@ -234,14 +235,14 @@ int pitrace_itrace_install(const struct pitrace_itrace *wanted)
 {
 	int error;
 
-	if (!is_good(wanted))
+	if (!itrace_is_valid(wanted))
 		return -EINVAL;
 	if (!(wanted->flags & PITRACE_ITRACE_NO_KERNEL) && !perfmon_capable())
 		return -EACCES;
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
-	error = install_locked(wanted);
-	mutex_unlock(&lock);
+	error = itrace_install_locked(wanted);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
@@ -249,63 +250,63 @@ int pitrace_itrace_remove(void)
 {
 	int error = -EALREADY;
 
-	mutex_lock(&lock);
-	if (installed) {
-		remove_locked();
+	mutex_lock(&pitrace_it_state.lock);
+	if (pitrace_it_state.installed) {
+		itrace_remove_locked();
 		error = 0;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
 /* ---- on and off ---- */
 
-static void set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
+static void itrace_set_up_thread(struct pitrace_it_thread *thread, struct task_struct *task)
 {
-	thread->fresh = true;
+	thread->tf = ITRACE_TF_NEW;
 }
 
-/* A stopped task gets no work: that would keep this module until the task goes on. */
-static void begin_following(struct pitrace_it_thread *thread, struct task_struct *task)
+/* A stopped task gets no task work, which would keep this module loaded until the task continues. */
+static void itrace_begin_following(struct pitrace_it_thread *thread, struct task_struct *task)
 {
 	const unsigned int state = READ_ONCE(task->__state);
 
-	/* A thread that sleeps in a system call begins at its end, by a hook. */
+	/* A thread that sleeps in a system call begins in the sys_exit hook. */
 	if (task == current || state == TASK_RUNNING)
 		pitrace_it_attach(thread, task);
 	else if (state & (__TASK_STOPPED | __TASK_TRACED))
 		pitrace_it_attach_when_woken(thread);
 }
 
-static int add(struct task_struct *task)
+static int itrace_add_thread(struct task_struct *task)
 {
 	struct pitrace_it_thread *thread;
 	bool known;
 
-	thread = pitrace_it_add(task, &known, set_up_thread);
+	thread = pitrace_it_add(task, &known, itrace_set_up_thread);
 	if (!thread)
 		return known ? -EALREADY : -ENOSPC;
-	begin_following(thread, task);
+	itrace_begin_following(thread, task);
 	return 0;
 }
 
-/* The number may be another process's since it was enabled, and the process may change while it is looked at. */
-static void add_if_allowed(struct task_struct *task)
+/* The pid may have been reused since it was enabled, and credentials may change during the check: compare them. */
+static void itrace_add_if_allowed(struct task_struct *task)
 {
 	const struct cred *before = get_task_cred(task);
 	struct pitrace_it_thread *thread;
 
-	if (!pitrace_it_caller_may_follow(task_tgid_nr(task)) && !add(task)) {
+	if (!pitrace_it_caller_may_follow(task_tgid_nr(task)) && !itrace_add_thread(task)) {
 		preempt_disable();
 		thread = pitrace_it_find(task);
 		if (thread && thread->cred != before)
-			WRITE_ONCE(thread->over, true);
+			WRITE_ONCE(thread->ended, true);
 		preempt_enable();
 	}
 	put_cred(before);
 }
 
-static int add_all(void)
+static int itrace_add_all(void)
 {
 	struct pitrace_tasks tasks;
 	unsigned int i;
@@ -317,36 +318,38 @@ static int add_all(void)
 	for (i = 0; i < tasks.count; i++) {
 		struct task_struct *task = tasks.task[i];
 
-		if (!pitrace_task_is_kernel_only(task) && pitrace_it_wants(task_tgid_nr(task), false))
-			add_if_allowed(task);
+		if (!pitrace_task_is_kernel_only(task) &&
+		    pitrace_it_pid_selected(task_tgid_nr(task), false))
+			itrace_add_if_allowed(task);
 		cond_resched();
 	}
 	pitrace_tasks_release(&tasks);
 	return 0;
 }
 
-/* Those that come meanwhile are found by the fork hook. */
-static int on_for_all_locked(void)
+/* The fork hook adds threads that are created meanwhile. */
+static int itrace_on_for_all_locked(void)
 {
 	int error;
 
-	if (on_for_all)
+	if (pitrace_it_state.on_for_all)
 		return -EALREADY;
-	WRITE_ONCE(on_for_all, true);
-	error = add_all();
+	WRITE_ONCE(pitrace_it_state.on_for_all, true);
+	error = itrace_add_all();
 	if (error) {
-		stop_all();
-		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+		itrace_stop_threads();
+		WRITE_ONCE(pitrace_it_runs,
+			   pitrace_it_state.tracing && !READ_ONCE(pitrace_it_state.shut_down));
 		return error;
 	}
-	/* A program that streams its own trace follows the thread that asks for it. */
+	/* In a program that streams its own trace, only the calling thread is followed. */
 	if (!pitrace_it_may_spread(task_tgid_nr(current)) &&
 	    pitrace_it_is_named(task_tgid_nr(current)))
-		add(current);
+		itrace_add_thread(current);
 	return 0;
 }
 
-static int off_for_self(void)
+static int itrace_off_for_self(void)
 {
 	struct pitrace_it_thread *thread;
 
@@ -358,26 +361,26 @@ static int off_for_self(void)
 	return thread ? 0 : -EALREADY;
 }
 
-/* Without the lock the slots may be freed meanwhile: threads stop at their next trap, and are not waited for. */
+/* Without the lock the slots may be freed meanwhile: threads stop at their next trap, without a wait for them. */
 bool pitrace_it_shut_down(bool for_good)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(TF_DRAIN_TIMEOUT_MS);
-	bool locked = mutex_trylock(&lock);
+	bool locked = mutex_trylock(&pitrace_it_state.lock);
 
 	if (for_good)
-		WRITE_ONCE(shut_down, true);
-	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&lock))
+		WRITE_ONCE(pitrace_it_state.shut_down, true);
+	for (; !locked && time_before(jiffies, end); locked = mutex_trylock(&pitrace_it_state.lock))
 		schedule_timeout_uninterruptible(1);
 	if (!locked) {
-		stop_running();
-	} else if (installed) {
-		stop_all();
+		itrace_stop_running();
+	} else if (pitrace_it_state.installed) {
+		itrace_stop_threads();
 		if (!for_good)
-			WRITE_ONCE(pitrace_it_runs, tracing);
+			WRITE_ONCE(pitrace_it_runs, pitrace_it_state.tracing);
 	}
 	pitrace_it_clear_here();
 	if (locked)
-		mutex_unlock(&lock);
+		mutex_unlock(&pitrace_it_state.lock);
 	return locked;
 }
 
@@ -385,17 +388,18 @@ int pitrace_itrace_on(u32 what)
 {
 	int error;
 
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
-	if (READ_ONCE(shut_down))
+	if (READ_ONCE(pitrace_it_state.shut_down))
 		error = -ESHUTDOWN;
-	else if (!installed || !tracing)
+	else if (!pitrace_it_state.installed || !pitrace_it_state.tracing)
 		error = -EINVAL;
 	else if (what == PITRACE_ITRACE_ALL)
-		error = on_for_all_locked();
+		error = itrace_on_for_all_locked();
 	else
-		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? add(current) : -EINVAL;
-	mutex_unlock(&lock);
+		error = pitrace_it_is_enabled(task_tgid_nr(current)) ? itrace_add_thread(current) :
+								       -EINVAL;
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
@@ -403,39 +407,41 @@ int pitrace_itrace_off(u32 what)
 {
 	int error = 0;
 
-	/* First of all, so that little of this is in the trace. */
+	/* Before anything else, so that little of this call is in the trace. */
 	if (what == PITRACE_ITRACE_SELF)
-		return off_for_self();
-	if (mutex_lock_killable(&lock))
+		return itrace_off_for_self();
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
-	if (!installed) {
+	if (!pitrace_it_state.installed) {
 		error = -EINVAL;
-	} else if (!on_for_all) {
+	} else if (!pitrace_it_state.on_for_all) {
 		error = -EALREADY;
 	} else {
-		stop_all();
-		WRITE_ONCE(pitrace_it_runs, tracing && !READ_ONCE(shut_down));
+		itrace_stop_threads();
+		WRITE_ONCE(pitrace_it_runs,
+			   pitrace_it_state.tracing && !READ_ONCE(pitrace_it_state.shut_down));
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
 void pitrace_itrace_trace_begins(void)
 {
-	mutex_lock(&lock);
+	mutex_lock(&pitrace_it_state.lock);
 	pitrace_it_forget();
-	tracing = true;
-	WRITE_ONCE(pitrace_it_runs, installed && !READ_ONCE(shut_down));
-	mutex_unlock(&lock);
+	pitrace_it_state.tracing = true;
+	WRITE_ONCE(pitrace_it_runs,
+		   pitrace_it_state.installed && !READ_ONCE(pitrace_it_state.shut_down));
+	mutex_unlock(&pitrace_it_state.lock);
 }
 
 void pitrace_itrace_trace_ends(void)
 {
-	mutex_lock(&lock);
-	tracing = false;
-	if (installed)
-		stop_all();
-	mutex_unlock(&lock);
+	mutex_lock(&pitrace_it_state.lock);
+	pitrace_it_state.tracing = false;
+	if (pitrace_it_state.installed)
+		itrace_stop_threads();
+	mutex_unlock(&pitrace_it_state.lock);
 }
 
 void pitrace_itrace_trace_forgets(void)
@@ -445,8 +451,8 @@ void pitrace_itrace_trace_forgets(void)
 
 void pitrace_it_stop_work(void)
 {
-	/* A drain that is not done holds the module. */
-	cancel_delayed_work_sync(&drain_work);
+	/* While a drain is not done, it holds a reference to the module. */
+	cancel_delayed_work_sync(&itrace_drain_work);
 }
 
 int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting)
@@ -455,20 +461,20 @@ int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bo
 
 	if (pids->first > pids->last)
 		return -EINVAL;
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
-	if (installed)
+	if (pitrace_it_state.installed)
 		error = pitrace_it_pids_add(pids, owner, lasting);
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return error;
 }
 
 int pitrace_itrace_disable(void)
 {
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
 	pitrace_it_pids_forget();
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return 0;
 }
 
@@ -476,13 +482,13 @@ int pitrace_itrace_info(struct pitrace_itrace_info *info)
 {
 	unsigned int cpu;
 
-	if (mutex_lock_killable(&lock))
+	if (mutex_lock_killable(&pitrace_it_state.lock))
 		return -EINTR;
 	memset(info, 0, sizeof(*info));
-	info->installed = installed;
+	info->installed = pitrace_it_state.installed;
 	info->flags = pitrace_it_setup.flags;
-	info->on = on_for_all;
-	info->branch_trap = pitrace_it_setup.branches;
+	info->on = pitrace_it_state.on_for_all;
+	info->branch_trap = pitrace_it_setup.branch_traps;
 	pitrace_it_threads_count(&info->threads, &info->untraced, &info->dirty);
 	for_each_possible_cpu(cpu) {
 		const struct pitrace_it_cpu *counts = per_cpu_ptr(&pitrace_it_cpus, cpu);
@@ -491,6 +497,6 @@ int pitrace_itrace_info(struct pitrace_itrace_info *info)
 		info->branches += READ_ONCE(counts->branches);
 		info->gaps += READ_ONCE(counts->gaps);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&pitrace_it_state.lock);
 	return 0;
 }

@@ -1,216 +1,190 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ITrace's own files share: the traced threads, and what becomes of each step.
+ * What ITrace's own files share: the traced threads, and the functions of each file.
  *
- * A thread is followed by the trap flag. While it runs user code the flag is in its registers; in the
- * kernel it is set in the processor's own flags, from one of the hooks on, and put into the user's registers
- * by the last instruction of the way out. It never stands in what the kernel keeps of the user's
- * registers while the kernel works with them: signal frames, children and r11 would show it.
+ * A thread is followed by the trap flag (TF). While it runs user code, TF is in its registers; in the kernel a hook sets
+ * it in the processor's own flags, and the last instruction before user mode loads it into the user's registers. While
+ * the kernel works with the saved user registers, TF is not in them: signal frames, children and r11 would show it.
  *
- * Traps in the kernel come anywhere, within NMI-like code: nothing on their way takes a lock, waits,
- * wakes or allocates.
+ * Traps in the kernel can come anywhere, also in NMI-like code: their handler takes no lock, and does not wait, wake or
+ * allocate.
  */
 #ifndef PITRACE_ITRACE_H
 #define PITRACE_ITRACE_H
 
 #include <linux/list.h>
-#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/task_work.h>
 
 #include <pitrace/abi.h>
 #include <pitrace/branch_x86.h>
 
-/* A thread's fields are its own, but for the list, and what is said to be read by others. */
+#include "itrace_state.h"
+#include "itrace_tf.h"
+
+/* Only the thread itself uses its fields, but for the list and where other users are named. */
 struct pitrace_it_thread {
 	struct hlist_node link;
 	struct task_struct *task; /* NULL: not in use. Compared only, no reference */
 	struct list_head spare; /* while it is not in use */
-	unsigned long gone; /* of RCU: since when that is */
-	u64 ip; /* of the instruction that is next; its flow is known up to here */
-	u64 since; /* when a gap began, nanoseconds */
-	const struct cred *cred; /* a reference, to that with which it was allowed to be followed */
+	unsigned long rcu_state; /* of RCU, when it was removed */
+	u64 ip; /* of the next instruction; the flow is known up to here */
+	u64 gap_since; /* when the gap began, nanoseconds */
+	const struct cred *cred; /* a reference; following was allowed for these credentials */
 	u32 pid;
 	u32 tid;
 	u32 count; /* instructions since the last record */
-	u32 missing; /* of those, how many the gap before ip lacks */
-	u32 bounded; /* steps in a row that nobody can preempt */
-	u32 slow_ticks; /* in a row, of the timer, in which few steps were made */
-	u32 late_ticks; /* in a row, of the timer, in which another thread was due */
-	u32 tick_steps; /* since the last of them */
-	unsigned long tick; /* its jiffies */
-	struct pitrace_insn insn; /* what stands at ip */
+	u32 gap_missing; /* instructions that were counted in the gap before ip */
+	u32 nonpreemptible_steps; /* steps in a row with preemption or interrupts off */
+	u32 slow_ticks; /* timer ticks in a row with few steps in each */
+	u32 late_ticks; /* timer ticks in a row while another thread was due */
+	u32 tick_steps; /* steps since the last tick */
+	unsigned long tick; /* jiffies of the last tick */
+	struct pitrace_insn insn; /* the instruction at ip */
 	u8 code[8]; /* its first bytes */
-	u8 code_length; /* how many of them are known */
-	u8 gap; /* PITRACE_GAP_* to be written before anything else, or 0 */
-	bool fresh; /* to be begun, by whatever hook of its own comes first */
-	bool starts; /* the first record is to be a START */
-	bool settling; /* the flow goes on where it leaves the module */
-	bool arriving; /* the processor is being handed over to it */
-	bool own; /* the program has itself set the trap flag */
-	bool returning; /* by SYSRET, which traps when it is done */
-	bool branches; /* in user code, and it traps at branches only */
-	bool over; /* not followed any more; set by others, too */
-	bool unheld; /* a wait for space has ended by its bound: none until there is space again */
-	/* Read by others, to know when no trap flag is left. */
-	bool in_user; /* the trap flag is in the user's registers */
-	bool live; /* ... in the processor's, or in a frame of the kernel's stack */
-	bool parked; /* in neither, but to be set when it is dispatched */
-	bool attaching;
-	bool woken; /* stopped when it was added: begun when it is dispatched */
-	bool holding;
-	struct callback_head attach;
-	struct callback_head hold;
+	u8 code_length; /* how many of these bytes could be read */
+	u8 gap; /* PITRACE_GAP_* that must be written before any other record, or 0 */
+	/*
+	 * Where the trap flag is: enum itrace_tf, changed by itrace_tf_set() with preemption off. The thread changes it;
+	 * its parent before it has run; the CPU that dispatches it; and while ITrace does not run a CPU that cleans user
+	 * registers, only to NONE, as the thread would. Other CPUs read it to know when no flag is left.
+	 */
+	u8 tf;
+	/*
+	 * Flags beside that state. start_due and own_tf hold in any state. branch_traps goes with TIF_BLOCKSTEP of the
+	 * task. Other CPUs set ended and begin_when_woken, task work clears attach_due and wait_due.
+	 */
+	bool start_due; /* the first record must be a START */
+	bool own_tf; /* the program itself has set TF */
+	bool branch_traps; /* user code traps at branches only */
+	bool ended; /* not followed any more */
+	bool wait_timed_out; /* a wait for space timed out: no further wait until there is space */
+	bool attach_due;
+	bool begin_when_woken; /* stopped when it was added: it begins when it is dispatched */
+	bool wait_due;
+	struct callback_head attach_work;
+	struct callback_head wait_work;
 };
-
-struct pitrace_it_cpu {
-	struct pitrace_it_thread *running; /* may be out of date: its task is compared */
-	struct pitrace_it_thread *announced; /* whose records follow */
-	struct pitrace_it_thread *interrupted; /* whose code an interrupt's handler has put off */
-	u32 announced_tid;
-	u32 branches_since_on;
-	u64 branches;
-	u64 steps;
-	u64 gaps;
-};
-
-DECLARE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
-
-/* What is asked for; changed only while no thread is traced. */
-struct pitrace_it_setup {
-	u32 flags; /* PITRACE_ITRACE_* */
-	bool kernel;
-	bool user;
-	bool counted;
-	bool branches; /* user code traps at branches where it can */
-	u64 reserve; /* bytes of a CPU's buffer that are kept for the kernel's part; 0: nobody waits */
-};
-extern struct pitrace_it_setup pitrace_it_setup;
-
-/* Does ITrace run at all? Cleared first when it ends; read in traps. */
-extern bool pitrace_it_runs;
 
 /* ---- itrace.c ---- */
 
-/* Is a process one of those to be traced, now that ITrace is on for all? Any context. begins: as one that is new. */
-bool pitrace_it_wants(u32 pid, bool begins);
-
 /*
- * No thread is followed, and no trap flag set, when this returns; with for_good none will be any more. What is installed
- * stays so. False: ITrace's lock was not to be had, and threads may be followed again unless it is for good.
+ * On return no thread is followed and no TF is set; with for_good this is final. ITrace stays installed. False: ITrace's
+ * lock could not be taken, and threads may be followed again unless for_good is set.
  */
 bool pitrace_it_shut_down(bool for_good);
-/* The module goes. A drain that is not done holds it. */
+/* Called when the module is unloaded. A drain that is not done holds a reference to the module. */
 void pitrace_it_stop_work(void);
 
 /* ---- itrace_pids.c: changed under ITrace's lock, read in any context ---- */
 
-/* 0, or -ENOSPC. owner: of the trace; lasting: processes that begin later, too. */
+/* 0 or -ENOSPC. owner: called by the owner of the trace. lasting: includes processes that begin later. */
 int pitrace_it_pids_add(const struct pitrace_itrace_pids *pids, bool owner, bool lasting);
 void pitrace_it_pids_forget(void);
-/* In any range; in one of its own. */
+/* Is the pid in any range; in a range of this pid alone? */
 bool pitrace_it_is_enabled(u32 pid);
 bool pitrace_it_is_named(u32 pid);
-/* Is it one of those that ITrace being on for all means? begins: as one that is new. */
-bool pitrace_it_selects(u32 pid, bool begins);
+/* Is ITrace on for all threads, and this process enabled? begins: the process is new. */
+bool pitrace_it_pid_selected(u32 pid, bool begins);
 /*
- * May a thread of that process be followed because another one is? Not in the process that owns the trace, unless it
- * has named itself and does not stream: what it did to empty the buffers would fill them.
+ * May a thread of that process be followed because another thread is? Not in the process that owns the trace, unless it
+ * has a range of its own and does not stream: the work of emptying the buffers would fill them.
  */
 bool pitrace_it_may_spread(u32 pid);
 
 /* ---- itrace_rights.c ---- */
 
-/* The caller, in a system call. Every process there is, and that will be: true where it has the capabilities. */
+/* In a system call: has the caller the capabilities to follow all processes, present and future? */
 bool pitrace_it_caller_may_follow_all(void);
-/* 0, -EACCES, or -ESRCH: there is no such process. May sleep. */
+/* 0, -EACCES, or -ESRCH if there is no such process. May sleep. */
 int pitrace_it_caller_may_follow(u32 pid);
-/* With whose credentials ITrace was installed: a reference that is taken over, or NULL. */
+/* Credentials of the process that installs ITrace: takes over the reference; or NULL. */
 void pitrace_it_set_follower(const struct cred *cred);
-/* current is followed, and has other credentials than when that was allowed. True: it still is. */
+/* current is followed and its credentials have changed. True: it may still be followed. */
 bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread);
 
 /* ---- itrace_hold.c: continuous mode ---- */
 
-/* In a trap in user mode, of current: it waits on its way out if its CPU's buffer has no space for more. */
-void pitrace_it_hold_if_full(struct pitrace_it_thread *thread);
-/* ITrace does not run any more: no thread waits. */
-void pitrace_it_release_held(void);
-/* ITrace is installed: what is known of an earlier reader does not count. */
+/* In a trap of current in user mode: lets it wait before it returns, if its CPU's buffer has no space. */
+void pitrace_it_queue_wait_for_space(struct pitrace_it_thread *thread);
+/* ITrace has stopped: wakes all waiting threads. */
+void pitrace_it_wake_waiting(void);
+/* ITrace is installed: forgets that an earlier reader stalled. */
 void pitrace_it_hold_reset(void);
 
-/* ---- itrace_threads.c: the threads, found by their task ---- */
+/* ---- itrace_threads.c: the table of threads, searched by task ---- */
 
-/* Room for so many. 0 or -ENOMEM. */
+/* Capacity for so many. 0 or -ENOMEM. */
 int pitrace_it_threads_alloc(u32 room);
-/* No hook is attached any more, and no thread dirty. */
+/* Only when no hook is attached and no thread may have TF. */
 void pitrace_it_threads_free(void);
 /* Any context with preemption off. NULL: not traced. */
 struct pitrace_it_thread *pitrace_it_find(const struct task_struct *task);
 /*
- * NULL: no room (counted), traced already (then *known), or it has exited. From any context but traps
- * and NMIs. what is called before anybody can find it.
+ * NULL: no free slot (counted), traced already (then *known), or the task has exited. Not in traps and NMIs. set_up() is
+ * called before the thread can be found.
  */
 struct pitrace_it_thread *pitrace_it_add(struct task_struct *task, bool *known,
 					 void (*set_up)(struct pitrace_it_thread *thread,
 							struct task_struct *task));
-/* Its slot is free when its work has run as well. */
+/* Its slot becomes free when its task work has run as well. */
 void pitrace_it_remove(struct pitrace_it_thread *thread);
-/* How many there are; how many found no room; and how many may carry a trap flag. */
-void pitrace_it_threads_count(u32 *threads, u32 *untraced, u32 *dirty);
-/* All of them, for who has stopped ITrace; end: they find out by themselves. */
+/* How many are followed; how many got no slot; and how many may have TF. */
+void pitrace_it_threads_count(u32 *threads, u32 *untraced, u32 *may_have_tf);
+/* After ITrace has stopped: removes all threads; or marks all as ended, so that they stop by themselves. */
 void pitrace_it_remove_all(void);
 void pitrace_it_end_all(void);
-/* ITrace does not run any more: threads that have no processor lose the trap flag where they are. */
-void pitrace_it_clean_sleeping(void);
+/* Calls what() for each slot that was ever used, with the table's lock held: the task of one in use has not exited. */
+void pitrace_it_for_each_slot(void (*what)(struct pitrace_it_thread *thread, void *data),
+			      void *data);
 
 /* ---- itrace_flow.c: the records of a flow ---- */
 
-/* All with preemption off. They keep account of what finds no room. */
+/* All with preemption off. A record that finds no space becomes part of a gap, or ends the flow. */
 void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u64 to);
 void pitrace_it_cut(struct pitrace_it_thread *thread, bool user, u32 vector, u64 from);
-/* What was promised by gap or starts: the flow goes on, or begins, at ip. */
+/* Writes the GAP or START that is due: the flow continues, or begins, at ip. */
 void pitrace_it_begin_block(struct pitrace_it_thread *thread, u64 ip);
 void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason);
-/* From here on it is not followed until a block begins. */
-void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap);
-/* The buffers hold nothing of what was announced. */
+/* The flow is unknown from here until the next pitrace_it_begin_block(). */
+void pitrace_it_begin_gap(struct pitrace_it_thread *thread, u8 gap);
+/* The buffers were emptied: THREAD records must be written again. */
 void pitrace_it_forget(void);
 
-/* ---- itrace_interrupts.c ---- */
+/* ---- itrace_interrupts_x86.c ---- */
 
-/* Those of -intr. */
+/* The hooks of -intr. */
 extern const struct pitrace_hook_set pitrace_it_interrupt_hooks;
 
 /* ---- itrace_hooks_x86.c ---- */
 
 extern const struct pitrace_hook_set pitrace_it_hooks;
-/* For a task that runs now, or is stopped: it is begun when it gets to user mode. */
+/* For a running task: the thread begins when it returns to user mode. */
 void pitrace_it_attach(struct pitrace_it_thread *thread, struct task_struct *task);
-/* For a task that is stopped, when it is dispatched: as pitrace_it_attach(). */
+/* For a stopped task: the thread begins when it is dispatched. */
 void pitrace_it_attach_when_woken(struct pitrace_it_thread *thread);
-/*
- * ITrace does not run any more. The user's registers of a task without a processor are in memory, and are loaded from
- * there before its user code goes on; one that gets a processor meanwhile is left as it is. Its task has not exited.
- */
-void pitrace_it_clean_off_cpu(struct pitrace_it_thread *thread, struct task_struct *task);
-/* The same for what runs on this CPU, with interrupts off and in an interrupt. */
-void pitrace_it_clean_here(void *unused);
-/* The trap flag of this CPU, whatever it runs. */
-void pitrace_it_clear_here(void);
-/* Of current, in an ioctl: no trap flag is left. reason: PITRACE_STOP_*. */
+/* In an ioctl of current: ends its flow, without a TF left. reason: PITRACE_STOP_*. */
 void pitrace_it_end_self(struct pitrace_it_thread *thread, u32 reason);
+
+/* ---- itrace_user_x86.c: what does not need itrace_x86.h ---- */
+
+/* After ITrace has stopped: clears TF in the saved user registers of threads that run on no CPU. */
+void pitrace_it_clean_sleeping(void);
+/* The same for the thread that runs on this CPU; called with interrupts off, by on_each_cpu(). */
+void pitrace_it_clean_here(void *unused);
+/* Clears TF of this CPU, whatever it runs. */
+void pitrace_it_clear_here(void);
 
 /* ---- itrace_return_x86.c ---- */
 
-/* Does the processor enter and leave the kernel by instructions that are known? */
+/* Does this processor enter and leave the kernel by instructions that this module knows? */
 bool pitrace_it_knows_returns(void);
 
 /* ---- itrace_branch_x86.c: user code that traps at branches ---- */
 
-/* Where every CPU can, by a trial, user code traps at branches from now on; with ITrace's traps in place. */
+/* If a trial succeeds on every CPU, user code traps at branches from now on. The trap notifier must be attached. */
 void pitrace_it_branches_start(void);
-/* No thread is traced any more: CPUs need not record branches. Harmless where none does. */
+/* No thread is traced any more: CPUs stop recording branches. Harmless where none does. */
 void pitrace_it_branches_stop(void);
 int pitrace_it_branches_init(void);
 void pitrace_it_branches_exit(void);

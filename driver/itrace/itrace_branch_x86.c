@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The processor's branch trap (DEBUGCTL.BTF): the trap flag stops user code behind taken branches only, and the
- * record of the last branch tells where it stood.
+ * The processor's branch trap (DEBUGCTL.BTF): with it TF traps after taken branches only, and the last-branch record
+ * (LBR) has the branch's address.
  *
- * For user code only: the kernel saves and loads its flags all the time, and each of that needs a step.
- * The flag TIF_BLOCKSTEP makes the kernel switch BTF with the thread, as it does for debuggers; recording branches
- * (LBR) it does not, so that stays on. Every debug exception ends both.
+ * For user code only: the kernel saves and loads its flags often, and each of these instructions needs a step.
+ * TIF_BLOCKSTEP makes the kernel switch BTF with the thread, as it does for debuggers. The kernel does not switch LBR, so
+ * that stays on. Every debug exception ends both.
  */
 
 #include <linux/cpu.h>
@@ -21,14 +21,14 @@
 
 #define BRANCH_TRAP (DEBUGCTLMSR_LBR | DEBUGCTLMSR_BTF)
 
-/* What a thread's branch leads to is told by these two, of Intel's P6 and of AMD's processors. */
-static bool read_last_branch(u64 *from, u64 *to)
+/* These two registers have the last branch on Intel's P6 and on AMD's processors. */
+static bool itrace_branch_read_last(u64 *from, u64 *to)
 {
 	return !rdmsrl_safe(MSR_IA32_LASTBRANCHFROMIP, from) &&
 	       !rdmsrl_safe(MSR_IA32_LASTBRANCHTOIP, to);
 }
 
-static void change_debugctl(u64 clear, u64 set)
+static void itrace_branch_change_debugctl(u64 clear, u64 set)
 {
 	u64 value;
 
@@ -36,22 +36,22 @@ static void change_debugctl(u64 clear, u64 set)
 	wrmsrl(MSR_IA32_DEBUGCTLMSR, (value & ~clear) | set);
 }
 
-/* ---- does it work here? ---- */
+/* ---- does the branch trap work here? ---- */
 
-/* The traps of a trial, on a CPU with interrupts off. */
+/* The traps of a trial on a CPU, with interrupts off. */
 struct trial {
-	u64 at; /* of the first trap */
-	u64 from, to; /* ... what the processor told of it */
+	u64 at; /* address of the first trap */
+	u64 from, to; /* the last-branch record at that trap */
 	u32 traps;
 	bool runs;
 };
 
-static DEFINE_PER_CPU(struct trial, trials);
-static bool used; /* since the start: CPUs may record branches */
-static enum cpuhp_state hotplug_state;
+static DEFINE_PER_CPU(struct trial, itrace_branch_trials);
+static bool itrace_branch_used; /* CPUs may record branches, since pitrace_it_branches_start() */
+static enum cpuhp_state itrace_branch_hotplug_state;
 
-/* A jump that is not taken, and one that is. False: it did not trap just there. */
-static noinline bool jump_traps(struct trial *trial)
+/* Runs a jump that is not taken and one that is. False: it did not trap after the second one only. */
+static noinline bool itrace_branch_jump_traps(struct trial *trial)
 {
 	u64 from, to;
 
@@ -74,81 +74,81 @@ static noinline bool jump_traps(struct trial *trial)
 	return trial->traps == 1 && trial->at == to && trial->from == from && trial->to == to;
 }
 
-static bool works_here(void)
+static bool itrace_branch_works_here(void)
 {
-	struct trial *trial = this_cpu_ptr(&trials);
+	struct trial *trial = this_cpu_ptr(&itrace_branch_trials);
 	u64 before, now, from, to;
 	bool works;
 
-	/* Where somebody records branches already, what they are told must not change. */
-	if (!read_last_branch(&from, &to) || rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
+	/* If another user records branches already, their records must not change. */
+	if (!itrace_branch_read_last(&from, &to) || rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
 	    (before & BRANCH_TRAP))
 		return false;
 	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before | BRANCH_TRAP))
 		return false;
 	works = !rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &now) && now == (before | BRANCH_TRAP) &&
-		jump_traps(trial);
+		itrace_branch_jump_traps(trial);
 	wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before);
 	return works;
 }
 
 /* With interrupts off. */
-static void try_here(void *unused)
+static void itrace_branch_try_here(void *unused)
 {
-	if (!works_here())
-		WRITE_ONCE(pitrace_it_setup.branches, false);
+	if (!itrace_branch_works_here())
+		WRITE_ONCE(pitrace_it_setup.branch_traps, false);
 }
 
 void pitrace_it_branches_start(void)
 {
 	cpus_read_lock();
-	WRITE_ONCE(pitrace_it_setup.branches, true);
-	on_each_cpu(try_here, NULL, true);
-	used = pitrace_it_setup.branches;
+	WRITE_ONCE(pitrace_it_setup.branch_traps, true);
+	on_each_cpu(itrace_branch_try_here, NULL, true);
+	itrace_branch_used = pitrace_it_setup.branch_traps;
 	cpus_read_unlock();
 }
 
 bool pitrace_it_branches_tried(u64 ip)
 {
-	struct trial *trial = this_cpu_ptr(&trials);
+	struct trial *trial = this_cpu_ptr(&itrace_branch_trials);
 
 	if (!READ_ONCE(trial->runs))
 		return false;
 	if (!trial->traps++) {
 		trial->at = ip;
-		if (!read_last_branch(&trial->from, &trial->to))
+		if (!itrace_branch_read_last(&trial->from, &trial->to))
 			trial->from = 0;
 	}
 	return true;
 }
 
-static void stop_recording_here(void *unused)
+static void itrace_branch_stop_recording_here(void *unused)
 {
-	change_debugctl(DEBUGCTLMSR_LBR, 0);
+	itrace_branch_change_debugctl(DEBUGCTLMSR_LBR, 0);
 }
 
 void pitrace_it_branches_stop(void)
 {
 	cpus_read_lock();
-	if (used)
-		on_each_cpu(stop_recording_here, NULL, true);
-	used = false;
-	WRITE_ONCE(pitrace_it_setup.branches, false);
+	if (itrace_branch_used)
+		on_each_cpu(itrace_branch_stop_recording_here, NULL, true);
+	itrace_branch_used = false;
+	WRITE_ONCE(pitrace_it_setup.branch_traps, false);
 	cpus_read_unlock();
 }
 
 /*
- * Before any thread of user space may run here. Where the trial fails all user code is stepped from now on, but for the
- * block that a thread is in; should that come here first, each step of it is a gap.
+ * Runs before any thread of user space can run on this CPU. If the trial fails, all user code is stepped from now on, but
+ * for the block that a thread is in; if that thread comes to this CPU first, each step of the block is a gap.
  */
-static int cpu_online_now(unsigned int cpu)
+static int itrace_branch_cpu_online(unsigned int cpu)
 {
 	unsigned long flags;
 
-	if (!READ_ONCE(pitrace_it_setup.branches))
+	if (!READ_ONCE(pitrace_it_setup.branch_traps))
 		return 0;
 	local_irq_save(flags);
-	try_here(NULL);
+	itrace_branch_try_here(NULL);
 	local_irq_restore(flags);
 	return 0;
 }
@@ -156,27 +156,27 @@ static int cpu_online_now(unsigned int cpu)
 int pitrace_it_branches_init(void)
 {
 	const int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pitrace:itrace",
-						    cpu_online_now, NULL);
+						    itrace_branch_cpu_online, NULL);
 
 	if (state < 0)
 		return state;
-	hotplug_state = state;
+	itrace_branch_hotplug_state = state;
 	return 0;
 }
 
 void pitrace_it_branches_exit(void)
 {
-	cpuhp_remove_state_nocalls(hotplug_state);
+	cpuhp_remove_state_nocalls(itrace_branch_hotplug_state);
 }
 
 /* ---- threads ---- */
 
-static void trap_branches(struct pitrace_it_thread *thread)
+static void itrace_branch_arm(struct pitrace_it_thread *thread)
 {
 	set_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
-	/* A child that has not run gets it when it is dispatched. */
+	/* A child that has not run gets BTF when it is dispatched. */
 	if (thread->task == current)
-		change_debugctl(0, BRANCH_TRAP);
+		itrace_branch_change_debugctl(0, BRANCH_TRAP);
 }
 
 bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is64)
@@ -184,40 +184,41 @@ bool pitrace_it_branches_begin(struct pitrace_it_thread *thread, u64 ip, bool is
 	struct task_struct *task = thread->task;
 
 	/*
-	 * Who steps itself, or is stepped by a uprobe, needs each step; and a watchpoint's exception would end
-	 * the trap unseen.
+	 * A thread that steps itself, or is stepped by a uprobe, needs each step; and a watchpoint's exception would
+	 * end the branch trap unnoticed.
 	 */
-	if (!is64 || thread->own || hw_breakpoint_active() || test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
+	if (!is64 || thread->own_tf || hw_breakpoint_active() ||
+	    test_tsk_thread_flag(task, TIF_SINGLESTEP) ||
 	    (task->utask && task->utask->active_uprobe))
 		return false;
-	thread->branches = true;
+	thread->branch_traps = true;
 	thread->ip = ip;
 	thread->code_length = 0;
 	thread->insn = (struct pitrace_insn){ .kind = PITRACE_INSN_OTHER, .is64 = true };
-	trap_branches(thread);
+	itrace_branch_arm(thread);
 	return true;
 }
 
 void pitrace_it_branches_end(struct pitrace_it_thread *thread)
 {
-	thread->branches = false;
+	thread->branch_traps = false;
 	clear_tsk_thread_flag(thread->task, TIF_BLOCKSTEP);
 	if (thread->task == current)
-		change_debugctl(DEBUGCTLMSR_BTF, 0);
+		itrace_branch_change_debugctl(DEBUGCTLMSR_BTF, 0);
 }
 
 void pitrace_it_branches_arrive(void)
 {
-	change_debugctl(0, DEBUGCTLMSR_LBR);
+	itrace_branch_change_debugctl(0, DEBUGCTLMSR_LBR);
 }
 
 bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs)
 {
 	u64 from, to;
 
-	/* Since the last trap: this may be one of a step, and the record that of another branch. */
+	/* A watchpoint was set since the last trap: this may be the trap of a step, and the record of another branch. */
 	if (unlikely(hw_breakpoint_active())) {
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 		pitrace_it_begin_block(thread, regs->ip);
 		pitrace_it_branches_end(thread);
 		return false;
@@ -228,20 +229,20 @@ bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_
 	if (likely(to == regs->ip && from < TASK_SIZE_MAX)) {
 		pitrace_it_branch(thread, true, from, to);
 	} else {
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 		pitrace_it_begin_block(thread, regs->ip);
 	}
 	thread->ip = regs->ip;
-	trap_branches(thread);
+	itrace_branch_arm(thread);
 	return true;
 }
 
 void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt_regs *regs,
 			       u8 bytes)
 {
-	/* The program has loaded flags without it: since then nothing has trapped. */
+	/* The program has loaded flags without TF: nothing has trapped since then. */
 	if (!(regs->flags & X86_EFLAGS_TF))
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 	thread->ip = regs->ip - bytes;
 	if (!bytes || copy_from_user_nofault(thread->code, (void __user *)thread->ip, bytes))
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the device asks of ITrace; what its own files share is in itrace.h. */
+/* Functions of ITrace for other folders; itrace.h has what its own files share. */
 #ifndef PITRACE_ITRACE_ITRACE_CALLS_H
 #define PITRACE_ITRACE_ITRACE_CALLS_H
 
@@ -9,25 +9,25 @@
 
 struct pt_regs;
 
-/* The errors are told in abi.h. Owner and mode are the caller's to check. */
+/* abi.h documents the errors. The caller checks owner and mode. */
 int pitrace_itrace_install(const struct pitrace_itrace *wanted);
 int pitrace_itrace_remove(void);
 int pitrace_itrace_on(u32 what);
 int pitrace_itrace_off(u32 what);
-/* lasting: processes that begin later, too */
+/* lasting: includes processes that begin later */
 int pitrace_itrace_enable(const struct pitrace_itrace_pids *pids, bool owner, bool lasting);
 /* 0, -EACCES or -ESRCH: may the caller enable these processes? */
 int pitrace_itrace_may_enable(const struct pitrace_itrace_pids *pids, bool *lasting);
 int pitrace_itrace_disable(void);
 int pitrace_itrace_info(struct pitrace_itrace_info *info);
-/* The trace's buffers are open and empty; they are about to be closed. Under the session lock. */
+/* The trace's buffers are open and empty; they are about to be closed. Both under the session lock. */
 void pitrace_itrace_trace_begins(void);
 void pitrace_itrace_trace_ends(void);
-/* What the trace's buffers held is forgotten. */
+/* The contents of the trace's buffers were dropped. */
 void pitrace_itrace_trace_forgets(void);
 /* The reader has made space. */
 void pitrace_itrace_consumed(void);
-/* In a debug trap, of which no die notifier has taken anything yet: is it but a step that ITrace has asked for? */
+/* In a debug trap, before any die notifier has cleared bits of dr6: is it only a step of ITrace? */
 bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6);
 int pitrace_itrace_init(void);
 void pitrace_itrace_exit(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which instruction stands at an address, where the first eight bytes do not tell or are not all there. */
+/* Classifies an instruction for which eight bytes are not enough or cannot all be read. */
 
 #include "itrace_x86.h"
 
@@ -10,7 +10,7 @@ u8 pitrace_it_fetch_rest_of_page(u64 ip, u8 *code)
 	return rest < 8 && !copy_from_user_nofault(code, (void __user *)ip, rest) ? rest : 0;
 }
 
-/* A ninth byte matters only behind many prefixes, or at the end of a page. */
+/* A ninth byte matters only after many prefixes, or at the end of a page. */
 struct pitrace_insn pitrace_it_classify_long(u64 ip, bool user, bool is64)
 {
 	u8 code[PITRACE_INSN_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The records of a thread's flow: who it is, where it begins, branches, gaps, its end. */
+/* The records of a thread's flow: the thread's ids, where the flow begins, branches, gaps, its end. */
 
 #include <linux/cpumask.h>
 #include <linux/smp.h>
@@ -7,26 +7,24 @@
 #include "core/record.h"
 #include "itrace.h"
 
-DEFINE_PER_CPU(struct pitrace_it_cpu, pitrace_it_cpus);
-
 /*
- * Nobody continues: in normal mode the trace has ended for all. With a reader there will be room again, and
- * the flow has a hole until then.
+ * In stop-when-full mode the trace has ended, and with it the flow of every thread. With a reader there will be space
+ * again, and the flow has a gap until then.
  */
-static noinline void no_room(struct pitrace_it_thread *thread)
+static noinline void itrace_flow_no_space(struct pitrace_it_thread *thread)
 {
 	if (READ_ONCE(pitrace_gates[PITRACE_BUFFER_TRACE]) == PITRACE_GATE_FULL) {
-		WRITE_ONCE(thread->over, true);
+		WRITE_ONCE(thread->ended, true);
 		return;
 	}
 	if (!thread->gap)
-		thread->since = pitrace_clock();
+		thread->gap_since = pitrace_clock();
 	thread->gap = PITRACE_GAP_ROOM;
-	thread->missing += thread->count;
+	thread->gap_missing += thread->count;
 	thread->count = 0;
 }
 
-static noinline bool write_slowly(u32 major, u32 minor, const u32 *ints, u32 count)
+static noinline bool itrace_flow_write(u32 major, u32 minor, const u32 *ints, u32 count)
 {
 	void *place;
 	u64 time;
@@ -39,23 +37,24 @@ static noinline bool write_slowly(u32 major, u32 minor, const u32 *ints, u32 cou
 	return true;
 }
 
-static noinline bool announce(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread)
+static noinline bool itrace_flow_announce(struct pitrace_it_cpu *cpu,
+					  struct pitrace_it_thread *thread)
 {
 	const u32 ints[] = { 0, thread->pid };
 
-	if (!write_slowly(PITRACE_MAJOR_ITRACE_THREAD, thread->tid, ints, ARRAY_SIZE(ints)))
+	if (!itrace_flow_write(PITRACE_MAJOR_ITRACE_THREAD, thread->tid, ints, ARRAY_SIZE(ints)))
 		return false;
 	cpu->announced = thread;
 	cpu->announced_tid = thread->tid;
 	return true;
 }
 
-static __always_inline bool is_announced(struct pitrace_it_cpu *cpu,
-					 struct pitrace_it_thread *thread)
+static __always_inline bool itrace_flow_is_announced(struct pitrace_it_cpu *cpu,
+						     struct pitrace_it_thread *thread)
 {
 	if (likely(cpu->announced == thread && cpu->announced_tid == thread->tid))
 		return true;
-	return announce(cpu, thread);
+	return itrace_flow_announce(cpu, thread);
 }
 
 void pitrace_it_forget(void)
@@ -68,44 +67,47 @@ void pitrace_it_forget(void)
 	}
 }
 
-void pitrace_it_lose(struct pitrace_it_thread *thread, u8 gap)
+void pitrace_it_begin_gap(struct pitrace_it_thread *thread, u8 gap)
 {
 	if (!thread->gap)
-		thread->since = pitrace_clock();
+		thread->gap_since = pitrace_clock();
 	thread->gap = gap;
 }
 
-/* False: there was no room, and the flow has not begun. */
-static noinline bool begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread, u64 ip)
+/* False: there was no space, and the flow has not begun. */
+static noinline bool itrace_flow_begin(struct pitrace_it_cpu *cpu, struct pitrace_it_thread *thread,
+				       u64 ip)
 {
 	u32 ints[PITRACE_ITRACE_START_INTS];
 
-	if (!is_announced(cpu, thread))
+	if (!itrace_flow_is_announced(cpu, thread))
 		return false;
-	if (thread->starts) {
+	if (thread->start_due) {
 		pitrace_put_itrace_start(ints, thread->pid, thread->tid, pitrace_it_setup.flags, ip);
-		if (!write_slowly(PITRACE_MAJOR_ITRACE_START, 0, ints, PITRACE_ITRACE_START_INTS))
+		if (!itrace_flow_write(PITRACE_MAJOR_ITRACE_START, 0, ints,
+				       PITRACE_ITRACE_START_INTS))
 			return false;
-		thread->starts = false;
+		thread->start_due = false;
 	} else {
-		const u64 gone = pitrace_clock() - thread->since;
+		const u64 gone = pitrace_clock() - thread->gap_since;
 
-		pitrace_put_gap(ints, thread->count, thread->missing,
+		pitrace_put_gap(ints, thread->count, thread->gap_missing,
 				(u32)min_t(u64, gone, U32_MAX), ip);
-		if (!write_slowly(PITRACE_MAJOR_ITRACE_GAP, thread->gap, ints, PITRACE_GAP_INTS))
+		if (!itrace_flow_write(PITRACE_MAJOR_ITRACE_GAP, thread->gap, ints,
+				       PITRACE_GAP_INTS))
 			return false;
 		cpu->gaps++;
 	}
 	thread->gap = 0;
-	thread->missing = 0;
+	thread->gap_missing = 0;
 	thread->count = 0;
 	return true;
 }
 
 void pitrace_it_begin_block(struct pitrace_it_thread *thread, u64 ip)
 {
-	if (!begin(this_cpu_ptr(&pitrace_it_cpus), thread, ip))
-		no_room(thread);
+	if (!itrace_flow_begin(this_cpu_ptr(&pitrace_it_cpus), thread, ip))
+		itrace_flow_no_space(thread);
 }
 
 void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u64 to)
@@ -115,22 +117,22 @@ void pitrace_it_branch(struct pitrace_it_thread *thread, bool user, u64 from, u6
 	void *place;
 	u64 time;
 
-	/* A hole ends at a branch's target: the block before it is part of the hole. */
+	/* A gap ends at a branch's target: the block before it is part of the gap. */
 	if (unlikely(thread->gap)) {
-		thread->missing += thread->count;
+		thread->gap_missing += thread->count;
 		thread->count = 0;
 		pitrace_it_begin_block(thread, to);
 		return;
 	}
-	if (unlikely(!is_announced(cpu, thread)))
-		return no_room(thread);
+	if (unlikely(!itrace_flow_is_announced(cpu, thread)))
+		return itrace_flow_no_space(thread);
 	place = pitrace_begin(PITRACE_BUFFER_TRACE, pitrace_size_branch(counted), &time);
 	if (unlikely(!place))
-		return no_room(thread);
+		return itrace_flow_no_space(thread);
 	pitrace_encode_branch(place, (u32)time, user, from, to, counted, thread->count);
 	pitrace_end(PITRACE_BUFFER_TRACE);
 	cpu->branches++;
-	/* Said again now and then, for who reads only a part of the stream. */
+	/* Written again now and then, for readers of a part of the stream. */
 	if (unlikely(!(++cpu->branches_since_on % 256)))
 		cpu->announced = NULL;
 	thread->count = 0;
@@ -140,13 +142,13 @@ void pitrace_it_cut(struct pitrace_it_thread *thread, bool user, u32 vector, u64
 {
 	u32 ints[PITRACE_CUT_INTS];
 
-	if (thread->gap || thread->starts)
+	if (thread->gap || thread->start_due)
 		return;
 	pitrace_put_cut(ints, thread->count, from);
-	if (!is_announced(this_cpu_ptr(&pitrace_it_cpus), thread) ||
-	    !write_slowly(user ? PITRACE_MAJOR_CUT_USER : PITRACE_MAJOR_CUT_KERNEL, vector, ints,
-			  PITRACE_CUT_INTS))
-		return no_room(thread);
+	if (!itrace_flow_is_announced(this_cpu_ptr(&pitrace_it_cpus), thread) ||
+	    !itrace_flow_write(user ? PITRACE_MAJOR_CUT_USER : PITRACE_MAJOR_CUT_KERNEL, vector,
+			       ints, PITRACE_CUT_INTS))
+		return itrace_flow_no_space(thread);
 	thread->count = 0;
 }
 
@@ -155,15 +157,16 @@ void pitrace_it_stop(struct pitrace_it_thread *thread, u32 reason)
 	struct pitrace_it_cpu *cpu = this_cpu_ptr(&pitrace_it_cpus);
 	u32 ints[PITRACE_ITRACE_STOP_INTS];
 
-	WRITE_ONCE(thread->over, true);
-	/* It has never begun. */
-	if (thread->starts)
+	WRITE_ONCE(thread->ended, true);
+	/* The flow has never begun. */
+	if (thread->start_due)
 		return;
-	/* What it did last was not followed. */
-	if (thread->gap && !begin(cpu, thread, thread->ip))
+	/* The last instructions were not followed. */
+	if (thread->gap && !itrace_flow_begin(cpu, thread, thread->ip))
 		return;
 	pitrace_put_itrace_stop(ints, raw_smp_processor_id(), cpu->branches_since_on, thread->tid,
 				thread->count, thread->ip);
-	if (is_announced(cpu, thread))
-		write_slowly(PITRACE_MAJOR_ITRACE_STOP, reason, ints, PITRACE_ITRACE_STOP_INTS);
+	if (itrace_flow_is_announced(cpu, thread))
+		itrace_flow_write(PITRACE_MAJOR_ITRACE_STOP, reason, ints,
+				  PITRACE_ITRACE_STOP_INTS);
 }

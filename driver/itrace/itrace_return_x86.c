@@ -2,8 +2,8 @@
 /*
  * How a followed thread leaves the kernel. The kernel's last instructions are SWAPGS, VERW where the processor needs its
  * buffers cleared, and SYSRET or IRET. A trap between VERW and the return would fill the buffers again, so stepping ends
- * at SWAPGS: what follows is read, not stepped, and the trap flag is put where the return loads it from. SYSRET traps
- * before the first instruction of the user's, IRET behind it.
+ * at SWAPGS: the instructions after it are read, not stepped, and TF is put where the return loads it from. SYSRET traps
+ * before the first instruction of user code, IRET after it.
  */
 
 #include <linux/kernel.h>
@@ -12,7 +12,7 @@
 
 #include "itrace_x86.h"
 
-/* With FRED other instructions enter and leave it, and one return serves both rings. */
+/* With FRED other instructions enter and leave the kernel, and one instruction returns to both rings. */
 bool pitrace_it_knows_returns(void)
 {
 #ifdef X86_FEATURE_FRED
@@ -22,17 +22,17 @@ bool pitrace_it_knows_returns(void)
 #endif
 }
 
-/* Jumps and padding between SWAPGS and the return; more is not such a return. */
+/* Jumps, and half of the instructions, that are read at most between SWAPGS and the return. */
 #define TAIL_MAX 16
 
-/* What SYSRET takes from r11. */
+/* Flags that SYSRET loads from r11. */
 #define SYSRET_FLAGS 0x3c7fd7ul
 
-/* ss of a frame that IRET loads, and the bit of a segment of the process's own, for which another way is taken. */
+/* Index of ss in IRET's frame, and its bit for a segment of the LDT, for which the kernel returns in another way. */
 #define FRAME_SS     4
 #define OWN_SEGMENT  4
 
-static noinline bool is_padding(const u8 *code, u8 length)
+static noinline bool itrace_return_is_padding(const u8 *code, u8 length)
 {
 	static const struct {
 		u8 length, bytes[4];
@@ -53,20 +53,20 @@ static noinline bool is_padding(const u8 *code, u8 length)
 	return false;
 }
 
-/* Of padding or VERW; 0: something else. */
-static u8 padding_length(const u8 *code)
+/* Length of padding or VERW; 0: another instruction. */
+static u8 itrace_return_padding_length(const u8 *code)
 {
 	u8 length;
 
 	for (length = 8; length; length--) {
-		if (is_padding(code, length))
+		if (itrace_return_is_padding(code, length))
 			return length;
 	}
 	return 0;
 }
 
-/* testb $4, 0x20(%rsp); jne ...: not taken, but for a segment of the process's own. */
-static bool skips_own_segment(const u8 *code, const u64 *frame)
+/* testb $4, 0x20(%rsp); jne ...: taken only for a segment of the LDT. */
+static bool itrace_return_skips_own_segment(const u8 *code, const u64 *frame)
 {
 	static const u8 test[] = { 0xf6, 0x44, 0x24, 0x20, 0x04, 0x75 };
 
@@ -75,7 +75,7 @@ static bool skips_own_segment(const u8 *code, const u64 *frame)
 
 /* The kernel's last instructions, from SWAPGS on. */
 struct tail {
-	u64 at; /* of the return */
+	u64 at; /* address of the return */
 	u32 count; /* instructions before it */
 	u32 jumps;
 	u64 from[TAIL_MAX], to[TAIL_MAX];
@@ -84,7 +84,7 @@ struct tail {
 	bool wide;
 };
 
-static bool add_jump(struct tail *tail, u64 from, u64 to)
+static bool itrace_return_add_jump(struct tail *tail, u64 from, u64 to)
 {
 	if (tail->jumps == TAIL_MAX)
 		return false;
@@ -95,21 +95,22 @@ static bool add_jump(struct tail *tail, u64 from, u64 to)
 	return true;
 }
 
-static bool read_tail(struct tail *tail, u64 ip, const u64 *frame)
+static bool itrace_return_read_tail(struct tail *tail, u64 ip, const u64 *frame)
 {
 	struct pitrace_insn insn;
 	u32 steps;
 	u8 code[8];
 
 	for (steps = 0; steps < 2 * TAIL_MAX; steps++) {
-		const u8 length = fetch_kernel(ip, code) ? padding_length(code) : 0;
+		const u8 length =
+			itrace_fetch_kernel(ip, code) ? itrace_return_padding_length(code) : 0;
 
 		if (length) {
 			tail->count++;
 			ip += length;
 			continue;
 		}
-		if (skips_own_segment(code, frame)) {
+		if (itrace_return_skips_own_segment(code, frame)) {
 			tail->count += 2;
 			ip += 7;
 			continue;
@@ -121,14 +122,15 @@ static bool read_tail(struct tail *tail, u64 ip, const u64 *frame)
 		if (tail->is_sysret || (insn.kind == PITRACE_INSN_IRET && tail->wide))
 			return true;
 		if (insn.kind != PITRACE_INSN_JUMP ||
-		    !add_jump(tail, ip, ip + insn.length + insn.displacement))
+		    !itrace_return_add_jump(tail, ip, ip + insn.length + insn.displacement))
 			return false;
 		ip = tail->to[tail->jumps - 1];
 	}
 	return false;
 }
 
-static void record_tail(struct pitrace_it_thread *thread, const struct tail *tail, u64 to)
+static void itrace_return_record_tail(struct pitrace_it_thread *thread, const struct tail *tail,
+				      u64 to)
 {
 	u32 i;
 
@@ -141,7 +143,7 @@ static void record_tail(struct pitrace_it_thread *thread, const struct tail *tai
 }
 
 /* SWAPGS is next. True: stepping ends here. */
-static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs)
+static bool itrace_return_end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
 	u64 *frame = (u64 *)regs->sp;
 	struct tail tail;
@@ -150,8 +152,8 @@ static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs
 
 	tail.jumps = 0;
 	tail.count = 1;
-	/* Of SYSRET, on the user's stack, the frame is not looked at: its tail has no test. */
-	if (!read_tail(&tail, regs->ip + 3, frame))
+	/* Before SYSRET sp is the user's stack: the frame is not read there, as that tail has no test of ss. */
+	if (!itrace_return_read_tail(&tail, regs->ip + 3, frame))
 		return false;
 	if (!tail.is_sysret && (frame[1] & 3) != 3)
 		return false;
@@ -159,52 +161,53 @@ static bool end_at_swapgs(struct pitrace_it_thread *thread, struct pt_regs *regs
 	is64 = tail.is_sysret ? tail.wide : frame[1] == __USER_CS;
 	flags = tail.is_sysret ? regs->r11 : frame[2];
 	if (pitrace_it_setup.kernel)
-		record_tail(thread, &tail, ip);
-	if (thread->over)
+		itrace_return_record_tail(thread, &tail, ip);
+	if (thread->ended)
 		return true;
-	thread->own = flags & X86_EFLAGS_TF;
+	thread->own_tf = flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
-		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 		return true;
 	}
-	pitrace_it_enter_user(thread, ip, is64, thread->gap || thread->starts);
-	thread->returning = tail.is_sysret;
-	if (tail.is_sysret)
+	pitrace_it_enter_user(thread, ip, is64, thread->gap || thread->start_due);
+	if (tail.is_sysret) {
+		itrace_tf_set(&thread->tf, ITRACE_TF_SYSRET);
 		regs->r11 |= X86_EFLAGS_TF;
-	else
+	} else {
 		frame[2] |= X86_EFLAGS_TF;
+	}
 	return true;
 }
 
 bool pitrace_it_ends_before_return(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
 	if (thread->code[1] == 0x01 && thread->code[2] == 0xf8)
-		return end_at_swapgs(thread, regs);
+		return itrace_return_end_at_swapgs(thread, regs);
 	if (thread->code[1] != 0x00 || (thread->code[2] & 0x38) != 0x28)
 		return false;
-	/* VERW somewhere else: on a way out that is not known, or to a guest. */
-	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+	/* VERW elsewhere: in a return that this module does not know, or before a guest of a hypervisor runs. */
+	pitrace_it_begin_gap(thread, PITRACE_GAP_LIMIT);
 	return true;
 }
 
 void pitrace_it_returned(struct pitrace_it_thread *thread, struct pt_regs *regs)
 {
-	thread->returning = false;
-	if (!thread->own)
+	itrace_tf_set(&thread->tf, ITRACE_TF_USER);
+	if (!thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
-	/* The trap has switched it off. */
-	if (thread->branches)
+	/* The trap has switched the branch trap off. */
+	if (thread->branch_traps)
 		pitrace_it_branches_begin(thread, regs->ip, true);
 }
 
-/* ---- other returns, done in the trap before them ---- */
+/* ---- other returns, emulated in the trap before them ---- */
 
 /*
- * What regs are to be after a return to another ring or place. The trap's own return does the rest: it
- * loads them all at once, as the instruction would have.
+ * Sets regs as they are after a return to ip. The return from the trap loads them all at once, as the emulated
+ * instruction would have done.
  */
-static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *regs, u64 ip, u64 cs,
-			   u64 flags, u64 sp, u64 ss)
+static noinline void itrace_return_emulate(struct pitrace_it_thread *thread, struct pt_regs *regs,
+					   u64 ip, u64 cs, u64 flags, u64 sp, u64 ss)
 {
 	const bool user = (cs & 3) == 3;
 
@@ -219,32 +222,34 @@ static noinline void leave(struct pitrace_it_thread *thread, struct pt_regs *reg
 	regs->flags = flags;
 	if (!user) {
 		regs->flags |= X86_EFLAGS_TF;
-		fetch(thread, ip, false, true);
+		itrace_fetch(thread, ip, false, true);
 		return;
 	}
-	thread->own = flags & X86_EFLAGS_TF;
+	thread->own_tf = flags & X86_EFLAGS_TF;
 	if (!pitrace_it_setup.user) {
-		WRITE_ONCE(thread->live, false);
-		pitrace_it_lose(thread, PITRACE_GAP_UNTRACED);
+		itrace_tf_leave_kernel(&thread->tf);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_UNTRACED);
 		return;
 	}
-	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->starts);
+	pitrace_it_enter_user(thread, ip, user_64bit_mode(regs), thread->gap || thread->start_due);
 	regs->flags |= X86_EFLAGS_TF;
 }
 
-/* To the user only where the kernel has no VERW to be kept. */
+/* Returns to user mode come here only where the kernel executes no VERW before them. */
 bool pitrace_it_do_return(struct pitrace_it_thread *thread, struct pt_regs *regs, u8 kind)
 {
 	const u64 *frame = (const u64 *)regs->sp;
 	const bool wide = thread->code[0] == 0x48;
 
 	if (kind == PITRACE_INSN_SYSRET) {
-		leave(thread, regs, wide ? regs->cx : (u32)regs->cx, wide ? __USER_CS : __USER32_CS,
-		      (regs->r11 & SYSRET_FLAGS) | X86_EFLAGS_FIXED, regs->sp, __USER_DS);
+		itrace_return_emulate(thread, regs, wide ? regs->cx : (u32)regs->cx,
+				      wide ? __USER_CS : __USER32_CS,
+				      (regs->r11 & SYSRET_FLAGS) | X86_EFLAGS_FIXED, regs->sp,
+				      __USER_DS);
 		return true;
 	}
 	if (kind != PITRACE_INSN_IRET || !wide)
 		return false;
-	leave(thread, regs, frame[0], frame[1], frame[2], frame[3], frame[4]);
+	itrace_return_emulate(thread, regs, frame[0], frame[1], frame[2], frame[3], frame[4]);
 	return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which processes a caller may follow: what the kernel lets it debug. The kernel's own check is behind opening
- * /proc/PID/mem. Where nothing can be opened, when a followed thread changes its credentials, a check as strict decides.
+ * A caller may follow the processes that the kernel lets it debug. To ask the kernel, /proc/PID/mem is opened. Where
+ * nothing can be opened, when a followed thread changes its credentials, a check that is as strict decides.
  */
 
 #include <linux/capability.h>
@@ -21,8 +21,8 @@
 #include "itrace.h"
 #include "itrace_calls.h"
 
-/* Of the process that has installed ITrace, a reference; under its lock, or while it is installed. */
-static const struct cred *follower;
+/* Credentials of the process that installed ITrace, a reference. Changed under the lock; read while it is installed. */
+static const struct cred *itrace_rights_follower;
 
 struct looking {
 	struct work_struct work;
@@ -30,8 +30,8 @@ struct looking {
 	int error;
 };
 
-/* In a thread of the kernel's: /proc is looked up where the caller can put nothing else in its place. */
-static void look_up(struct work_struct *work)
+/* In a kernel thread, whose /proc the caller cannot replace by a mount of its own. */
+static void itrace_rights_look_up_proc(struct work_struct *work)
 {
 	struct looking *looking = container_of(work, struct looking, work);
 	struct super_block *sb;
@@ -46,11 +46,11 @@ static void look_up(struct work_struct *work)
 	looking->error = -EACCES;
 }
 
-static int find_proc(struct path *path)
+static int itrace_rights_find_proc(struct path *path)
 {
 	struct looking looking;
 
-	INIT_WORK_ONSTACK(&looking.work, look_up);
+	INIT_WORK_ONSTACK(&looking.work, itrace_rights_look_up_proc);
 	queue_work(system_unbound_wq, &looking.work);
 	flush_work(&looking.work);
 	destroy_work_on_stack(&looking.work);
@@ -72,7 +72,7 @@ int pitrace_it_caller_may_follow(u32 pid)
 
 	if (pitrace_it_caller_may_follow_all())
 		return 0;
-	error = find_proc(&proc);
+	error = itrace_rights_find_proc(&proc);
 	if (error)
 		return -EACCES;
 	snprintf(name, sizeof(name), "%u/mem", pid);
@@ -92,31 +92,31 @@ int pitrace_itrace_may_enable(const struct pitrace_itrace_pids *pids, bool *last
 	return pids->first == pids->last ? pitrace_it_caller_may_follow(pids->first) : -EACCES;
 }
 
-/* ---- in hooks: what was allowed once, and has changed ---- */
+/* ---- in hooks: credentials that have changed since following was allowed ---- */
 
 void pitrace_it_set_follower(const struct cred *cred)
 {
-	const struct cred *old = follower;
+	const struct cred *old = itrace_rights_follower;
 
-	follower = cred;
+	itrace_rights_follower = cred;
 	if (old)
 		put_cred(old);
 }
 
-static bool is_same_user(const struct cred *by, const struct cred *of)
+static bool itrace_rights_is_same_user(const struct cred *by, const struct cred *of)
 {
 	return uid_eq(by->uid, of->uid) && uid_eq(by->uid, of->euid) && uid_eq(by->uid, of->suid) &&
 	       gid_eq(by->gid, of->gid) && gid_eq(by->gid, of->egid) && gid_eq(by->gid, of->sgid);
 }
 
-/* No more than what a debugger of the same user gets. */
-static bool may_follow_current(const struct cred *by)
+/* Allows no more than the kernel allows a debugger of the same user. */
+static bool itrace_rights_may_follow_current(const struct cred *by)
 {
 	const struct cred *of = current_real_cred();
 
 	if (by->user_ns == &init_user_ns && cap_raised(by->cap_effective, CAP_SYS_PTRACE))
 		return true;
-	return is_same_user(by, of) && by->user_ns == of->user_ns &&
+	return itrace_rights_is_same_user(by, of) && by->user_ns == of->user_ns &&
 	       cap_issubset(of->cap_permitted, by->cap_permitted) && current->mm &&
 	       pitrace_mm_is_dumpable(current->mm);
 }
@@ -125,7 +125,7 @@ bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread)
 {
 	const struct cred *old = thread->cred;
 
-	if (!follower || !may_follow_current(follower))
+	if (!itrace_rights_follower || !itrace_rights_may_follow_current(itrace_rights_follower))
 		return false;
 	thread->cred = get_cred(current_real_cred());
 	put_cred(old);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ITrace's traps: what one step of the kernel or of the user was, and what becomes of the next. */
+/* ITrace's traps: records what the last step of kernel or user code did, and prepares the next one. */
 
 #include <linux/jiffies.h>
 #include <linux/kdebug.h>
@@ -16,36 +16,36 @@
 #include "itrace_calls.h"
 #include "itrace_x86.h"
 
-/* Steps in a row with preemption or interrupts off; then it goes on unseen, as a gap. */
+/* Maximum of steps in a row with preemption or interrupts off; then the thread continues unstepped, in a gap. */
 #define BOUNDED_MAX 100000
 
 /*
- * The kernel reads its clock anew when a tick of the timer has come while it did. Where fewer steps than
- * that takes fit between two ticks, and so for so many of them, it would never end.
+ * The kernel reads its clock again if a timer tick came while it read it. If fewer steps than that takes fit between two
+ * ticks, the read would never end: stepping stops after SLOW_TICKS_MAX such ticks in a row.
  */
 #define TICK_STEPS_MIN 200
 #define SLOW_TICKS_MAX 64
 
 /*
- * Kernels that do not preempt kernel code let it go on although another thread is due. Without steps it would be done in no
- * time, as a walk over all code that can be patched is; stepped, it would keep the processor for minutes.
+ * A kernel that does not preempt kernel code lets it continue although another thread is due. Unstepped it would end soon,
+ * as a walk over all code that can be patched does; stepped, it would keep the CPU for minutes.
  */
 #define LATE_TICKS_MAX 64
 
 /*
- * How many POPF in a row are done in one trap, with interrupts off. Those behind them trap one by one: the processor
- * looks at the trap flag before it executes an instruction, so that one which clears it traps as well.
+ * Maximum of POPF in a row that are emulated in one trap, with interrupts off. Further ones trap one by one: the processor
+ * tests TF before it executes an instruction, so an instruction that clears TF traps as well.
  */
 #define POPF_AT_ONCE 4
 
-/* What POPF changes in user mode, but for the trap flag. */
+/* Flags that POPF changes in user mode, but for TF. */
 #define POPF_FLAGS                                                                              \
 	(X86_EFLAGS_CF | X86_EFLAGS_PF | X86_EFLAGS_AF | X86_EFLAGS_ZF | X86_EFLAGS_SF |        \
 	 X86_EFLAGS_DF | X86_EFLAGS_OF | X86_EFLAGS_NT | X86_EFLAGS_AC | X86_EFLAGS_ID)
 
 /* ---- steps of the kernel ---- */
 
-static noinline bool too_slow(struct pitrace_it_thread *thread, unsigned long now)
+static noinline bool itrace_trap_too_slow(struct pitrace_it_thread *thread, unsigned long now)
 {
 	const bool slow = thread->tick_steps < TICK_STEPS_MIN;
 
@@ -56,74 +56,76 @@ static noinline bool too_slow(struct pitrace_it_thread *thread, unsigned long no
 	return thread->slow_ticks >= SLOW_TICKS_MAX || thread->late_ticks >= LATE_TICKS_MAX;
 }
 
-/* Too long, with nobody able to preempt it, or too slow? The step is counted. */
-static __always_inline bool is_unbearable(struct pitrace_it_thread *thread,
-					  const struct pt_regs *regs)
+/* Too many steps without preemption, or too slow? Counts the step. */
+static __always_inline bool itrace_trap_exceeds_step_limit(struct pitrace_it_thread *thread,
+							   const struct pt_regs *regs)
 {
 	const unsigned long now = READ_ONCE(jiffies);
 
 	thread->tick_steps++;
-	if (unlikely(now != thread->tick) && too_slow(thread, now))
+	if (unlikely(now != thread->tick) && itrace_trap_too_slow(thread, now))
 		return true;
 	if (likely((regs->flags & X86_EFLAGS_IF) && !(preempt_count() & PREEMPT_MASK))) {
-		thread->bounded = 0;
+		thread->nonpreemptible_steps = 0;
 		return false;
 	}
-	return unlikely(++thread->bounded >= BOUNDED_MAX);
+	return unlikely(++thread->nonpreemptible_steps >= BOUNDED_MAX);
 }
 
-/* True: the flag stays set. */
-static __always_inline bool kernel_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
+/* True: TF stays set. */
+static __always_inline bool itrace_trap_kernel_step(struct pitrace_it_thread *thread,
+						    struct pt_regs *regs)
 {
 	const u64 ip = regs->ip;
 	struct pitrace_insn last;
 	u64 from;
 
-	if (unlikely(thread->settling)) {
+	if (unlikely(thread->tf == ITRACE_TF_MODULE)) {
 		if (within_module(ip, THIS_MODULE))
 			return true;
-		thread->settling = false;
+		itrace_tf_set(&thread->tf, ITRACE_TF_KERNEL);
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, ip);
 	} else if (pitrace_it_setup.kernel) {
 		thread->count++;
-		switch (outcome(thread, ip, false, &last, &from)) {
+		switch (itrace_step_outcome(thread, ip, false, &last, &from)) {
 		case PITRACE_STEP_TAKEN:
-			/* What stands for code that is being patched just now is no branch. */
+			/* The int3 of code that is being patched just now is no branch. */
 			if (last.kind == PITRACE_INSN_INT && ip - from <= PITRACE_INSN_MAX)
 				break;
 			pitrace_it_branch(thread, false, from, ip);
 			break;
 		case PITRACE_STEP_DIVERTED:
-			pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+			pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 			pitrace_it_begin_block(thread, ip);
 			break;
 		}
-		if (unlikely(thread->over))
+		if (unlikely(thread->ended))
 			return false;
 	}
-	fetch(thread, ip, false, true);
+	itrace_fetch(thread, ip, false, true);
 	if (unlikely(thread->insn.kind >= PITRACE_INSN_SYSRET) &&
 	    pitrace_it_do_return(thread, regs, thread->insn.kind))
 		return regs->flags & X86_EFLAGS_TF;
 	if (unlikely(thread->code[0] == 0x0f && thread->code_length > 2) &&
 	    pitrace_it_ends_before_return(thread, regs))
 		return false;
-	if (likely(!is_unbearable(thread, regs)))
+	if (likely(!itrace_trap_exceeds_step_limit(thread, regs)))
 		return true;
-	pitrace_it_lose(thread, PITRACE_GAP_LIMIT);
+	pitrace_it_begin_gap(thread, PITRACE_GAP_LIMIT);
 	return false;
 }
 
 /* ---- steps of the user ---- */
 
-/* The stack's copy of the flags has the trap flag, which the program knows nothing of. */
-static noinline void hide_from_pushf(struct pitrace_it_thread *thread, struct pt_regs *regs)
+/* The flags that PUSHF has stored contain TF, which the program must not see. */
+static noinline void itrace_trap_hide_from_pushf(struct pitrace_it_thread *thread,
+						 struct pt_regs *regs)
 {
 	u8 byte;
 	void __user *place = (void __user *)(regs->sp + 1); /* bits 8 to 15 */
 
-	if (thread->own)
+	if (thread->own_tf)
 		return;
 	if (!copy_from_user_nofault(&byte, place, 1)) {
 		byte &= ~(X86_EFLAGS_TF >> 8);
@@ -131,8 +133,9 @@ static noinline void hide_from_pushf(struct pitrace_it_thread *thread, struct pt
 	}
 }
 
-/* Done here, as it would load the trap flag. False: the stack is not there now. */
-static noinline bool do_popf(struct pitrace_it_thread *thread, struct pt_regs *regs, bool is64)
+/* Emulates POPF, which would load TF. False: the stack cannot be read now. */
+static noinline bool itrace_trap_emulate_popf(struct pitrace_it_thread *thread,
+					      struct pt_regs *regs, bool is64)
 {
 	u64 flags = 0, mask = POPF_FLAGS;
 	u32 bytes = is64 ? 8 : 4, prefixes = 0;
@@ -146,7 +149,7 @@ static noinline bool do_popf(struct pitrace_it_thread *thread, struct pt_regs *r
 	if (bytes == 2)
 		mask &= 0xffff;
 	regs->flags = (regs->flags & ~mask) | (flags & mask);
-	thread->own = flags & X86_EFLAGS_TF;
+	thread->own_tf = flags & X86_EFLAGS_TF;
 	regs->sp += bytes;
 	if (!is64)
 		regs->sp = (u32)regs->sp;
@@ -155,8 +158,9 @@ static noinline bool do_popf(struct pitrace_it_thread *thread, struct pt_regs *r
 	return true;
 }
 
-/* True: the flag stays set. */
-static __always_inline bool user_step(struct pitrace_it_thread *thread, struct pt_regs *regs)
+/* True: TF stays set. */
+static __always_inline bool itrace_trap_user_step(struct pitrace_it_thread *thread,
+						  struct pt_regs *regs)
 {
 	const bool is64 = user_64bit_mode(regs);
 	const u64 ip = regs->ip;
@@ -164,49 +168,49 @@ static __always_inline bool user_step(struct pitrace_it_thread *thread, struct p
 	u32 popfs = 0;
 	u64 from;
 
-	if (unlikely(thread->branches)) {
+	if (unlikely(thread->branch_traps)) {
 		if (!pitrace_it_branches_step(thread, regs))
-			fetch(thread, ip, true, is64);
-		return !thread->over;
+			itrace_fetch(thread, ip, true, is64);
+		return !thread->ended;
 	}
 	thread->count++;
-	switch (outcome(thread, ip, true, &last, &from)) {
+	switch (itrace_step_outcome(thread, ip, true, &last, &from)) {
 	case PITRACE_STEP_TAKEN:
 		pitrace_it_branch(thread, true, from, ip);
 		break;
 	case PITRACE_STEP_DIVERTED:
 		thread->count--;
-		pitrace_it_lose(thread, PITRACE_GAP_DIVERTED);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_DIVERTED);
 		pitrace_it_begin_block(thread, ip);
 		break;
 	}
 	if (unlikely(last.kind == PITRACE_INSN_PUSHF))
-		hide_from_pushf(thread, regs);
-	if (unlikely(thread->over))
+		itrace_trap_hide_from_pushf(thread, regs);
+	if (unlikely(thread->ended))
 		return false;
-	fetch(thread, ip, true, is64);
-	/* It has loaded its flags itself. */
+	itrace_fetch(thread, ip, true, is64);
+	/* The program has loaded its flags itself. */
 	if (unlikely(last.kind == PITRACE_INSN_POPF))
-		thread->own = regs->flags & X86_EFLAGS_TF;
+		thread->own_tf = regs->flags & X86_EFLAGS_TF;
 	/* A program that steps itself gets each trap. */
-	if (unlikely(thread->own))
+	if (unlikely(thread->own_tf))
 		return true;
 	while (unlikely(thread->insn.kind == PITRACE_INSN_POPF) && popfs++ < POPF_AT_ONCE &&
-	       !thread->own && do_popf(thread, regs, is64))
-		fetch(thread, regs->ip, true, is64);
+	       !thread->own_tf && itrace_trap_emulate_popf(thread, regs, is64))
+		itrace_fetch(thread, regs->ip, true, is64);
 	return true;
 }
 
 /* ---- traps ---- */
 
-/* Nobody else's business where no other condition is left. */
-static int handled(unsigned long *dr6)
+/* Stops the notifier chain unless DR6 has other bits set. */
+static int itrace_trap_handled(unsigned long *dr6)
 {
 	*dr6 &= ~DR_STEP;
 	return *dr6 ? NOTIFY_DONE : NOTIFY_STOP;
 }
 
-static bool is_kernel_debugged(void)
+static bool itrace_trap_is_kernel_debugged(void)
 {
 #ifdef CONFIG_KGDB
 	return READ_ONCE(kgdb_connected);
@@ -215,69 +219,70 @@ static bool is_kernel_debugged(void)
 #endif
 }
 
-/* In user mode it is somebody else's; nobody else steps the kernel. */
-static noinline int trap_of_nobody(struct pt_regs *regs, unsigned long *dr6)
+/* A trap of no followed thread. In user mode it belongs to another user of TF; in the kernel there is none but kgdb. */
+static noinline int itrace_trap_stray(struct pt_regs *regs, unsigned long *dr6)
 {
 	if (user_mode(regs))
 		return NOTIFY_DONE;
-	/* Not the trial of the branch trap, but the kernel's debugger: it knows its own steps. */
-	if (!pitrace_it_branches_tried(regs->ip) && is_kernel_debugged())
+	/* Not of the branch trap's trial: the kernel's debugger handles its own steps. */
+	if (!pitrace_it_branches_tried(regs->ip) && itrace_trap_is_kernel_debugged())
 		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
-	return handled(dr6);
+	return itrace_trap_handled(dr6);
 }
 
-/* The thread is not followed any more; this trap has told it so. */
-static noinline int last_trap(struct pitrace_it_thread *thread, struct pt_regs *regs,
-			      unsigned long *dr6, u32 reason)
+/* The thread is not followed any more: this is its last trap. */
+static noinline int itrace_trap_last(struct pitrace_it_thread *thread, struct pt_regs *regs,
+				     unsigned long *dr6, u32 reason)
 {
 	const bool user = user_mode(regs);
 
-	if (!thread->over)
+	if (!thread->ended)
 		pitrace_it_stop(thread, reason);
-	WRITE_ONCE(thread->live, false);
-	if (user && unlikely(thread->returning) && !thread->own)
+	itrace_tf_leave_kernel(&thread->tf);
+	if (user && unlikely(thread->tf == ITRACE_TF_SYSRET) && !thread->own_tf)
 		regs->r11 &= ~X86_EFLAGS_TF;
 	if (user)
-		user_flag_gone(thread);
-	/* What the program or its debugger has set is theirs. */
-	if (user && (thread->own || test_thread_flag(TIF_SINGLESTEP)))
+		itrace_user_tf_gone(thread);
+	/* TF that the program or its debugger has set is theirs. */
+	if (user && (thread->own_tf || test_thread_flag(TIF_SINGLESTEP)))
 		return NOTIFY_DONE;
 	regs->flags &= ~X86_EFLAGS_TF;
-	return handled(dr6);
+	return itrace_trap_handled(dr6);
 }
 
-static int user_trap(struct pitrace_it_thread *thread, struct pt_regs *regs, unsigned long *dr6)
+static int itrace_trap_user(struct pitrace_it_thread *thread, struct pt_regs *regs,
+			    unsigned long *dr6)
 {
-	const bool own = thread->own;
+	const bool own = thread->own_tf;
 	bool stays;
 
 	if (unlikely(current->utask && current->utask->active_uprobe)) {
-		/* Its own step, of a copy elsewhere, without which it never ends. */
+		/* The uprobe steps a copy of the instruction, and never ends without this trap. */
 		thread->count++;
 		pitrace_it_clean_user(thread, regs);
-		pitrace_it_lose(thread, PITRACE_GAP_PROBE);
+		pitrace_it_begin_gap(thread, PITRACE_GAP_PROBE);
 		preempt_disable_notrace();
-		arm(thread);
+		itrace_arm(thread);
 		preempt_enable_notrace();
 		return NOTIFY_DONE;
 	}
-	if (unlikely(thread->returning) && regs->ip == thread->ip) {
+	if (unlikely(thread->tf == ITRACE_TF_SYSRET) && regs->ip == thread->ip) {
 		pitrace_it_returned(thread, regs);
 		regs->flags |= X86_EFLAGS_TF;
-		return handled(dr6);
+		return itrace_trap_handled(dr6);
 	}
-	stays = user_step(thread, regs);
+	stays = itrace_trap_user_step(thread, regs);
 	if (unlikely(!stays))
-		return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
+		return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_FULL);
 	if (unlikely(pitrace_it_setup.reserve))
-		pitrace_it_hold_if_full(thread);
+		pitrace_it_queue_wait_for_space(thread);
 	regs->flags |= X86_EFLAGS_TF;
-	/* Sent as a signal, as if it were the program's alone. */
-	return unlikely(own) ? NOTIFY_DONE : handled(dr6);
+	/* The program's own step: the kernel sends it the signal. */
+	return unlikely(own) ? NOTIFY_DONE : itrace_trap_handled(dr6);
 }
 
-static int on_debug(struct pt_regs *regs, unsigned long *dr6)
+static int itrace_trap_on_debug(struct pt_regs *regs, unsigned long *dr6)
 {
 	struct pitrace_it_thread *thread;
 
@@ -285,84 +290,85 @@ static int on_debug(struct pt_regs *regs, unsigned long *dr6)
 		return NOTIFY_DONE;
 	thread = this_cpu_read(pitrace_it_cpus.running);
 	if (unlikely(!thread || READ_ONCE(thread->task) != current)) {
-		if (thread && thread->arriving && READ_ONCE(thread->task))
-			return handled(dr6);
-		thread = this_thread();
+		if (thread && thread->tf == ITRACE_TF_ARRIVING && READ_ONCE(thread->task))
+			return itrace_trap_handled(dr6);
+		thread = itrace_this_thread();
 		if (!thread)
-			return trap_of_nobody(regs, dr6);
+			return itrace_trap_stray(regs, dr6);
 	}
 	this_cpu_inc(pitrace_it_cpus.steps);
-	/* An oops or a panic: what comes next may replace the kernel. */
-	if (unlikely(!goes_on(thread) || READ_ONCE(oops_in_progress)))
-		return last_trap(thread, regs, dr6, PITRACE_STOP_OFF);
+	/* In an oops or a panic, another kernel may run next. */
+	if (unlikely(!itrace_goes_on(thread) || READ_ONCE(oops_in_progress)))
+		return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_OFF);
 	if (user_mode(regs)) {
-		if (has_debugger())
-			return last_trap(thread, regs, dr6, PITRACE_STOP_DEBUGGER);
-		if (!thread->in_user)
+		if (itrace_has_debugger())
+			return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_DEBUGGER);
+		if (!itrace_tf_in_user(thread->tf))
 			return NOTIFY_DONE;
-		return user_trap(thread, regs, dr6);
+		return itrace_trap_user(thread, regs, dr6);
 	}
-	if (unlikely(thread->arriving)) {
-		thread->arriving = false;
+	if (unlikely(thread->tf == ITRACE_TF_ARRIVING)) {
+		itrace_tf_set(&thread->tf, ITRACE_TF_KERNEL);
 		if (pitrace_it_setup.kernel)
 			pitrace_it_begin_block(thread, regs->ip);
-		fetch(thread, regs->ip, false, true);
-	} else if (unlikely(!thread->live)) {
-		/* In a frame of the kernel that was left behind. */
+		itrace_fetch(thread, regs->ip, false, true);
+	} else if (unlikely(!itrace_tf_in_kernel(thread->tf))) {
+		/* TF was left in a frame of the kernel. */
 		regs->flags &= ~X86_EFLAGS_TF;
-	} else if (unlikely(!kernel_step(thread, regs))) {
-		if (thread->over)
-			return last_trap(thread, regs, dr6, PITRACE_STOP_FULL);
+	} else if (unlikely(!itrace_trap_kernel_step(thread, regs))) {
+		if (thread->ended)
+			return itrace_trap_last(thread, regs, dr6, PITRACE_STOP_FULL);
 		if (!user_mode(regs)) {
-			WRITE_ONCE(thread->live, false);
+			itrace_tf_leave_kernel(&thread->tf);
 			regs->flags &= ~X86_EFLAGS_TF;
 		}
 	}
-	return handled(dr6);
+	return itrace_trap_handled(dr6);
 }
 
-/* A breakpoint in user code: the program's, its debugger's or a uprobe's, which the flag would confuse. */
-static void on_int3(struct pt_regs *regs)
+/* A breakpoint in user code, set by the program, its debugger or a uprobe: TF would confuse its handler. */
+static void itrace_trap_on_int3(struct pt_regs *regs)
 {
-	struct pitrace_it_thread *thread = this_thread();
+	struct pitrace_it_thread *thread = itrace_this_thread();
 
-	if (!thread || !thread->in_user)
+	if (!thread || !itrace_tf_in_user(thread->tf))
 		return;
-	if (thread->branches)
+	if (thread->branch_traps)
 		pitrace_it_branches_leave(thread, regs, 1);
 	if (!pitrace_it_leave_user(thread, regs))
 		return;
-	pitrace_it_lose(thread, PITRACE_GAP_PROBE);
-	arm(thread);
+	pitrace_it_begin_gap(thread, PITRACE_GAP_PROBE);
+	itrace_arm(thread);
 }
 
-static int on_die(struct notifier_block *block, unsigned long what, void *data)
+static int itrace_trap_on_die(struct notifier_block *block, unsigned long what, void *data)
 {
 	const struct die_args *die = data;
 
 	if (likely(what == DIE_DEBUG))
-		return on_debug(die->regs, (unsigned long *)die->err);
+		return itrace_trap_on_debug(die->regs, (unsigned long *)die->err);
 	if (what == DIE_OOPS || what == DIE_PANIC)
 		WRITE_ONCE(pitrace_it_runs, false);
 	if (what == DIE_INT3 && user_mode(die->regs))
-		on_int3(die->regs);
+		itrace_trap_on_int3(die->regs);
 	return NOTIFY_DONE;
 }
-NOKPROBE_SYMBOL(on_die);
+NOKPROBE_SYMBOL(itrace_trap_on_die);
 
-/* The exception source asks, which may be in the chain before ITrace. It must agree with on_debug(). */
+/* Called by the exception source, which may be in the chain before ITrace. Must agree with itrace_trap_on_debug(). */
 bool pitrace_itrace_takes_step(struct pt_regs *regs, unsigned long dr6)
 {
 	const struct pitrace_it_thread *thread = this_cpu_read(pitrace_it_cpus.running);
-	const bool arrives = thread && READ_ONCE(thread->task) && thread->arriving;
+	const bool arrives = thread && READ_ONCE(thread->task) && thread->tf == ITRACE_TF_ARRIVING;
 
 	if (dr6 != DR_STEP)
 		return false;
 	if (!user_mode(regs))
 		return arrives || pitrace_it_find(current);
 	thread = pitrace_it_find(current);
-	return thread && thread->in_user && !thread->own && !has_debugger() &&
-	       !test_thread_flag(TIF_SINGLESTEP);
+	return thread && itrace_tf_in_user(thread->tf) && !thread->own_tf &&
+	       !itrace_has_debugger() && !test_thread_flag(TIF_SINGLESTEP);
 }
 
-struct notifier_block pitrace_it_notifier = { .notifier_call = on_die, .priority = INT_MAX };
+struct notifier_block pitrace_it_notifier = { .notifier_call = itrace_trap_on_die,
+					      .priority = INT_MAX };

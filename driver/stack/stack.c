@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which stacks records carry, and the memory in which they are gathered. */
+/* Which stacks are added to records, and the memory in which their frames are gathered. */
 
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -14,7 +14,7 @@
 
 u32 pitrace_stacks_wanted __read_mostly;
 
-/* Each of these can interrupt those before it, and none of them itself. */
+/* Each level can interrupt those before it, and not itself. */
 enum level {
 	LEVEL_TASK,
 	LEVEL_SOFT_INTERRUPT,
@@ -27,20 +27,12 @@ struct gathering {
 	struct pitrace_frames of[LEVELS];
 };
 
-/* Changed while no source runs. Not part of the module's own per-CPU memory, which is scarce. */
-static struct gathering __percpu *gathering;
-static u32 depth;
-static unsigned long iterator; /* of sched_switch: calls its probes when there are several */
+/* Changed while no source runs. Allocated, as a module's static per-CPU memory is scarce. */
+static struct gathering __percpu *stack_gathering;
+static u32 stack_depth;
+static unsigned long stack_iterator; /* function that calls the probes of sched_switch when there are several */
 
-/* More than the function has, less than there is between it and any code that dispatches. */
-#define ITERATOR_BYTES 256
-
-bool pitrace_stack_is_own(unsigned long address)
-{
-	return within_module(address, THIS_MODULE) || address - iterator < ITERATOR_BYTES;
-}
-
-static enum level level_here(void)
+static enum level stack_level_here(void)
 {
 	if (in_nmi())
 		return LEVEL_NMI;
@@ -51,30 +43,31 @@ static enum level level_here(void)
 
 bool pitrace_stack_is_gathered(void)
 {
-	return READ_ONCE(pitrace_stacks_wanted) && this_cpu_ptr(gathering)->of[level_here()].taken;
+	return READ_ONCE(pitrace_stacks_wanted) &&
+	       this_cpu_ptr(stack_gathering)->of[stack_level_here()].taken;
 }
 
-/* Kernel threads have no user mode; some that serve a process borrow or share its memory. */
-static u32 user_frames(struct pt_regs *regs, u64 *frames, u32 *flags)
+/* Kernel threads have no user stack, but some that serve a process borrow or share its memory. */
+static u32 stack_user_frames(struct pt_regs *regs, u64 *frames, u32 *flags)
 {
 	struct pt_regs *user = regs && user_mode(regs) ? regs : task_pt_regs(current);
 	u32 count = 0;
 
 	if (!current->mm || pitrace_task_is_kernel_only(current) || !user_mode(user))
 		return 0;
-	/* The record has no address in user mode yet: where it entered the kernel comes first. */
+	/* The record has no user address yet: the first frame is where the thread entered the kernel. */
 	if (user != regs)
 		frames[count++] = instruction_pointer(user);
-	return count + pitrace_arch_user_frames(user, frames + count, depth - count, flags);
+	return count + pitrace_arch_user_frames(user, frames + count, stack_depth - count, flags);
 }
 
 /*
- * Something that happens while frames are gathered can itself be recorded with a stack (an event that is
- * a tracepoint). It gets an empty one that says so.
+ * An event that occurs while frames are gathered (a tracepoint) can itself be recorded with a stack. It gets an empty one
+ * that is marked as broken.
  */
 u32 pitrace_stack_take(struct pitrace_stack *stack, struct pt_regs *regs)
 {
-	struct pitrace_frames *frames = &this_cpu_ptr(gathering)->of[level_here()];
+	struct pitrace_frames *frames = &this_cpu_ptr(stack_gathering)->of[stack_level_here()];
 	const u32 wanted = READ_ONCE(pitrace_stacks_wanted);
 
 	*stack = (struct pitrace_stack){};
@@ -86,10 +79,10 @@ u32 pitrace_stack_take(struct pitrace_stack *stack, struct pt_regs *regs)
 	barrier();
 	stack->frames = frames;
 	if ((wanted & PITRACE_STACKS_KERNEL) && !(regs && user_mode(regs)))
-		stack->kernel_frames = pitrace_arch_kernel_frames(regs, frames->kernel, depth,
-								  &stack->flags);
+		stack->kernel_frames = pitrace_arch_kernel_frames(
+			regs, stack_iterator, frames->kernel, stack_depth, &stack->flags);
 	if (wanted & PITRACE_STACKS_USER)
-		stack->user_frames = user_frames(regs, frames->user, &stack->flags);
+		stack->user_frames = stack_user_frames(regs, frames->user, &stack->flags);
 	return pitrace_stack_ints(stack->kernel_frames, stack->user_frames);
 }
 
@@ -117,13 +110,13 @@ int pitrace_stacks_set(const struct pitrace_stacks *stacks)
 		pitrace_stacks_reset();
 		return 0;
 	}
-	if (!gathering)
-		gathering = alloc_percpu(struct gathering);
-	if (!gathering)
+	if (!stack_gathering)
+		stack_gathering = alloc_percpu(struct gathering);
+	if (!stack_gathering)
 		return -ENOMEM;
 	dispatch = pitrace_find_tracepoint("sched_switch");
-	iterator = dispatch ? (unsigned long)dispatch->iterator : 0;
-	depth = stacks->depth;
+	stack_iterator = dispatch ? (unsigned long)dispatch->iterator : 0;
+	stack_depth = stacks->depth;
 	WRITE_ONCE(pitrace_stacks_wanted, stacks->which);
 	return 0;
 }
@@ -131,6 +124,6 @@ int pitrace_stacks_set(const struct pitrace_stacks *stacks)
 void pitrace_stacks_reset(void)
 {
 	WRITE_ONCE(pitrace_stacks_wanted, 0);
-	free_percpu(gathering);
-	gathering = NULL;
+	free_percpu(stack_gathering);
+	stack_gathering = NULL;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Walking stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
+/* Walks stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
 
 #include <linux/align.h>
+#include <linux/module.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
@@ -14,14 +15,23 @@
 
 #if IS_ENABLED(CONFIG_UNWINDER_ORC) || IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER)
 
-/* The registers of a software event are made up: three of them, of which flags is 0. */
-static bool are_saved(const struct pt_regs *regs)
+/* The registers of a software event are made up: only three are set, and flags is 0. */
+static bool stack_x86_are_saved(const struct pt_regs *regs)
 {
 	return regs->flags & X86_EFLAGS_FIXED;
 }
 
-/* The unwinder has come to where the kernel was entered, or to the end of a kernel thread. */
-static bool is_complete(struct unwind_state *state)
+/* More bytes than the iterator has, fewer than between it and any code that switches context. */
+#define ITERATOR_BYTES 256
+
+/* The return address leads into this module, or into what called it at a tracepoint. */
+static bool stack_x86_is_own(unsigned long address, unsigned long iterator)
+{
+	return within_module(address, THIS_MODULE) || address - iterator < ITERATOR_BYTES;
+}
+
+/* Has the unwinder reached the entry into the kernel, or the first frame of a kernel thread? */
+static bool stack_x86_is_complete(struct unwind_state *state)
 {
 	const struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
 
@@ -29,13 +39,14 @@ static bool is_complete(struct unwind_state *state)
 				    regs && user_mode((struct pt_regs *)regs);
 }
 
-u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64 *frames, u32 depth,
+			       u32 *flags)
 {
 	struct unwind_state state;
 	unsigned long address;
 	u32 count = 0;
 
-	if (regs && are_saved(regs))
+	if (regs && stack_x86_are_saved(regs))
 		unwind_start(&state, current, regs, NULL);
 	else
 		unwind_start(&state, current, NULL, regs ? (void *)regs->sp : NULL);
@@ -43,9 +54,9 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 		address = unwind_get_return_address(&state);
 		if (!address)
 			break;
-		/* What stands before the first frame of interest. */
-		if (!count && (regs ? address == regs->ip && !are_saved(regs) :
-				      pitrace_stack_is_own(address)))
+		/* Frames before the first one of interest. */
+		if (!count && (regs ? address == regs->ip && !stack_x86_are_saved(regs) :
+				      stack_x86_is_own(address, iterator)))
 			continue;
 		if (count == depth) {
 			*flags |= PITRACE_STACK_KERNEL_CUT;
@@ -53,15 +64,16 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 		}
 		frames[count++] = address;
 	}
-	if (!is_complete(&state))
+	if (!stack_x86_is_complete(&state))
 		*flags |= PITRACE_STACK_KERNEL_BROKEN;
 	return count;
 }
 
 #else
 
-/* A kernel that can only guess what its stacks hold. */
-u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+/* A kernel without ORC and frame pointers can only guess. */
+u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64 *frames, u32 depth,
+			       u32 *flags)
 {
 	*flags |= PITRACE_STACK_KERNEL_BROKEN;
 	return 0;
@@ -71,7 +83,7 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32
 
 /* ---- the user ---- */
 
-/* What a function that keeps a frame pointer has where that points to. */
+/* The two words to which the frame pointer of a function points. */
 struct frame {
 	unsigned long next;
 	unsigned long address;
@@ -81,7 +93,7 @@ struct frame {
  * copy_from_user_nmi() neither sleeps nor faults, and refuses while the processor has another
  * address space loaded than current's. It must not see an address that no processor accepts.
  */
-static bool read_frame(unsigned long at, u32 word, struct frame *frame)
+static bool stack_x86_read_frame(unsigned long at, u32 word, struct frame *frame)
 {
 	u32 narrow[2];
 
@@ -109,8 +121,8 @@ u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *
 			*flags |= PITRACE_STACK_USER_CUT;
 			break;
 		}
-		/* A caller's frame lies above: also what keeps this from going round in circles. */
-		if (at < lowest || !read_frame(at, word, &frame)) {
+		/* A caller's frame is at a higher address, so the walk cannot loop. */
+		if (at < lowest || !stack_x86_read_frame(at, word, &frame)) {
 			*flags |= PITRACE_STACK_USER_BROKEN;
 			break;
 		}

@@ -44,3 +44,12 @@ elsewhere() {
   [[ $(grep -rlE 'edb88320|EDB88320' libperfutil liba2n tools jprof include | wc -l) == 0 ]]
   grep -q lzma_crc32 liba2n/src/base/crc32.cpp
 }
+
+@test "the module's code for x86 is in files named for it" {
+  local found
+  found=$(grep -rnE --include='*.[ch]' \
+    'asm/(apic|cpufeature|debugreg|msr|processor-flags|segment|trace/(exceptions|irq_vectors)|trapnr|tsc|unwind)\.h|\brdtsc(_ordered)?\(|\bX86_[A-Z]|\bMSR_[A-Z]|\b(rd|wr)msr' driver |
+    grep -vE '^driver/[^:]*_x86(_[a-z]+)?\.[ch]:' || true)
+  echo "$found"
+  [[ -z $found ]]
+}
