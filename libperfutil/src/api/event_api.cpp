@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "events/event_names.h"
+#include "events/event_refusal.h"
 #include "events/events.h"
 #include "events/tried_events.h"
 #include "perfutil.h"

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "events/event_refusal.h"
 #include "perfutil.h"
 #include "system/text.h"
 

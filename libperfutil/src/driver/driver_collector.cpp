@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <pi/module_advice.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "source/ring_memory.h"
 #include "system/text.h"
 

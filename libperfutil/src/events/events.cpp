@@ -101,39 +101,6 @@ bool is_kernel_name(const std::string& name) {
   return find_original(name) != nullptr || find_generic(name) != nullptr || raw_number(name);
 }
 
-std::string refusal_reason(int error) {
-  switch (error) {
-    case ENOENT:
-    case EOPNOTSUPP:
-    case ENODEV:
-      return "the processor lacks it, or this is a virtual machine without hardware counters";
-    case EINVAL:
-      return "this counter only counts and makes no ticks, or its terms make no sense";
-    case EBUSY:
-    case ENOSPC:
-      return "its counters are taken, for instance by the NMI watchdog (sysctl "
-             "kernel.nmi_watchdog=0) or another profiler";
-    case EACCES:
-    case EPERM:
-      return "this user may not: lower kernel.perf_event_paranoid, count user mode only, or be "
-             "root";
-    default:
-      return "the kernel refuses it: " + errno_text(error);
-  }
-}
-
-Error refused_event(int error, const std::string& name) {
-  const int code = error == EBUSY || error == ENOSPC   ? PU_ERROR_FACILITY_BUSY
-                   : error == EACCES || error == EPERM ? PU_ERROR_ACCESS_DENIED
-                                                       : PU_ERROR_EVENT_NOT_SUPPORTED;
-  const char* remedy = code == PU_ERROR_EVENT_NOT_SUPPORTED
-                           ? " Software events work everywhere: page-faults, context-switches, "
-                             "cpu-migrations, cpu-clock; 'swtrace event list' tells what does here."
-                           : "";
-  return {code, fmt::format("'{}' cannot be counted here ({}): {}.{}", name, errno_text(error),
-                            refusal_reason(error), remedy)};
-}
-
 int try_event(const TickEvent& event) {
   EventFeatures features;
   features.lost_format = false;

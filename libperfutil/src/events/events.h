@@ -37,12 +37,6 @@ bool is_kernel_name(const std::string& name);
 Result<TickEvent> resolve_device_event(std::string_view name, const std::string& devices);
 Result<TickEvent> resolve_library_event(const std::string& name);
 
-// Why the kernel refused an event with this error number: part of a sentence.
-std::string refusal_reason(int error);
-
-// The same as an error, with what to do about it.
-Error refused_event(int error, const std::string& name);
-
 // 0 when the kernel lets us sample this event, of ourselves and in user mode at least; else why
 // not.
 int try_event(const TickEvent& event);

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "events.h"
+#include "event_refusal.h"
 #include "perfutil.h"
 #include "system/text.h"
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <pi/user_socket.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "hooks/hook_socket.h"
 #include "source/major_set.h"
 #include "system/system_facts.h"

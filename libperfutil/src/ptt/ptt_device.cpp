@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <pi/module_advice.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "perfutil_ptt.h"
 #include "system/kernel_device.h"
 #include "system/text.h"

@@ -13,7 +13,7 @@
 
 #include <pi/unique_fd.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "events/perf_events.h"
 #include "ptt_page.h"
 #include "ptt_source.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the names of events mean: the original's, the kernel's, those of counters in /sys,
 // libpfm4's.
+#include "events/event_refusal.h"
 #include "events/events.h"
 
 #include <gmock/gmock.h>
