@@ -15,7 +15,7 @@ namespace pi::perfutil {
 namespace {
 
 // With call_mutex() held. The device is closed by the process's end at the latest.
-std::unique_ptr<AboveIdleSource>& the_source() {
+std::unique_ptr<AboveIdleSource>& global_source() {
   static OfProcess<std::unique_ptr<AboveIdleSource>> source;
   return source.get();
 }
@@ -29,18 +29,18 @@ Error not_active() {
 }
 
 Status init() {
-  if (the_source())
+  if (global_source())
     return Error{PU_ERROR_INCORRECT_STATE, "AboveIdle is active already; call AiTerminate first."};
   auto source = open_above_idle(std::make_unique<KernelDevice>(), cpu_limit());
   if (!source) return source.error();
-  the_source() = std::move(*source);
+  global_source() = std::move(*source);
   return {};
 }
 
 Status get(ai_counters* counters) {
   if (counters == nullptr) return Error{PU_ERROR_NULL_POINTER, "The array of counters is null."};
-  if (!the_source()) return not_active();
-  const auto now = the_source()->read();
+  if (!global_source()) return not_active();
+  const auto now = global_source()->read();
   if (!now) return now.error();
   const uint32_t cpus = cpu_limit();
   std::fill_n(counters, cpus, ai_counters{});
@@ -55,7 +55,7 @@ Status get(ai_counters* counters) {
 using pi::Error;
 using pi::Status;
 using pi::perfutil::call;
-using pi::perfutil::the_source;
+using pi::perfutil::global_source;
 using pi::perfutil::Trace;
 
 int IsAiSupported(void) {
@@ -69,7 +69,7 @@ int IsAiActive(void) {
 int PiAiSource(void) {
   int kind = 0;
   (void)call([&](Trace&) -> Status {
-    if (the_source()) kind = the_source()->kind();
+    if (global_source()) kind = global_source()->kind();
     return {};
   });
   return kind;
@@ -81,8 +81,8 @@ int AiInit(void) {
 
 int AiTerminate(void) {
   return call([](Trace&) -> Status {
-    if (!the_source()) return pi::perfutil::not_active();
-    the_source().reset();
+    if (!global_source()) return pi::perfutil::not_active();
+    global_source().reset();
     return {};
   });
 }

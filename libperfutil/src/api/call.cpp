@@ -6,7 +6,7 @@
 
 namespace pi::perfutil {
 
-Trace& the_trace() {
+Trace& global_trace() {
   // Ended by TraceTerminate() or by the process's end, which closes the device and the events;
   // destroying it among other statics would gain nothing.
   static Trace* trace = nullptr;

@@ -18,7 +18,7 @@ namespace pi::perfutil {
 
 class Trace;
 
-Trace& the_trace();              // of this process; with call_mutex() held
+Trace& global_trace();           // of this process; with call_mutex() held
 std::string& last_error_text();  // this thread's
 
 // Runs work with the lock held; its Status (or the exception it throws) becomes the return code
@@ -29,7 +29,7 @@ int call(Work work) {
   try {
     last_error_text().clear();
     const std::lock_guard lock(call_mutex());
-    const Status done = work(the_trace());
+    const Status done = work(global_trace());
     if (done) return PU_SUCCESS;
     last_error_text() = done.error().message;
     return done.error().code;

@@ -75,7 +75,7 @@ struct Area {
   UniqueMapping slots;
 };
 
-Area& the_area() {
+Area& global_area() {
   static auto* const area = new Area;
   return *area;
 }
@@ -160,7 +160,7 @@ Result<std::unique_ptr<Device>> begin(const PttMetrics& metrics, const pi_ptt_op
 
 Result<std::unique_ptr<PttSource>> open_module_ptt(const PttMetrics& metrics,
                                                    const pi_ptt_options& options) {
-  Area& area = the_area();
+  Area& area = global_area();
   if (const auto opened = open_area(area); !opened) return opened.error();
   pitrace_ptt_info info{};
   if (::ioctl(area.fd.get(), PITRACE_PTT_IOC_INFO, &info) != 0 ||
@@ -185,8 +185,8 @@ void forget_module_thread() {
   my_slot = &inactive_slot;
   reading_fd = -1;
   // The child has no part in the mapping.
-  the_area().fd.reset();
-  the_area().slots = UniqueMapping();
+  global_area().fd.reset();
+  global_area().slots = UniqueMapping();
 }
 
 const pitrace_ptt_slot* module_slot() {
