@@ -38,7 +38,7 @@ struct alignas(page_bytes) Process {
   std::atomic<uint32_t> generation;            // of attachment; 0: there is none
   std::atomic<uint32_t> broken;                // that generation is of no more use
   std::atomic<uint32_t> busy;                  // the thread that attaches or detaches
-  std::atomic<uint32_t> guests;                // threads inside that have no entry
+  std::atomic<uint32_t> unregistered_threads;  // threads inside that have no entry
   std::atomic<uint64_t> next_try;              // coarse clock, nanoseconds
   HookAttachment attachment;
   HookThreads threads;
@@ -117,8 +117,8 @@ const pitrace_hook_page* enter(HookThread* thread) {
   if (thread)
     pitrace_write(thread->nest, pitrace_read(thread->nest) + 1);
   else
-    own.guests.fetch_add(1, std::memory_order_seq_cst);
-  // Against the compiler; the processor's order is the business of have_all_left().
+    own.unregistered_threads.fetch_add(1, std::memory_order_seq_cst);
+  // Against the compiler; the processor's order is the business of no_thread_inside().
   pitrace_barrier();
   return own.page.load(std::memory_order_acquire);
 }
@@ -128,24 +128,24 @@ void leave(HookThread* thread) {
   if (thread)
     pitrace_store_release(&thread->nest, pitrace_read(thread->nest) - 1);
   else
-    own.guests.fetch_sub(1, std::memory_order_release);
+    own.unregistered_threads.fetch_sub(1, std::memory_order_release);
 }
 
 // ---- attaching and detaching: one thread at a time, which holds busy ----
 
 // The door is shut. True when nobody is inside.
-bool have_all_left() {
+bool no_thread_inside() {
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) return false;
   for (uint32_t i = 0; i < own.threads.used(); ++i)
     if (pitrace_load_acquire(&own.threads.at(i).nest) != 0) return false;
-  return own.guests.load(std::memory_order_acquire) == 0;
+  return own.unregistered_threads.load(std::memory_order_acquire) == 0;
 }
 
 // False when somebody is still inside: then it is tried again later.
 bool detach() {
   own.page.store(nullptr, std::memory_order_relaxed);
   if (own.generation.load(std::memory_order_relaxed) == 0) return true;
-  if (!have_all_left()) return false;
+  if (!no_thread_inside()) return false;
   for (uint32_t i = 0; i < own.threads.used(); ++i) {
     HookThread& thread = own.threads.at(i);
     if (thread.mapping) own.attachment.unmap_ring(thread.mapping);
@@ -215,10 +215,10 @@ bool renew(uint32_t seen) {
 
 // dlclose(), after which nobody calls any more, and exit(), when others still may: then what they
 // use stays.
-__attribute__((destructor)) void give_back() {
+__attribute__((destructor)) void detach_on_unload() {
   const NoCancel off;
-  uint32_t nobody = 0;
-  if (!own.busy.compare_exchange_strong(nobody, own_tid(), std::memory_order_acq_rel)) return;
+  uint32_t no_thread = 0;
+  if (!own.busy.compare_exchange_strong(no_thread, own_tid(), std::memory_order_acq_rel)) return;
   (void)detach();
   own.busy.store(0, std::memory_order_release);
 }

@@ -63,7 +63,7 @@ bool send_hello(int connection, uint32_t ring_bytes, std::array<int, 2> fds) {
 }
 
 // Reads calls, whose content is nothing; false when the process is gone.
-bool hear(int connection) {
+bool drain_wakeups(int connection) {
   char nothing[16];
   for (;;) {
     const ssize_t got =
@@ -157,16 +157,16 @@ void HookServer::run() {
   for (;;) {
     const int count =
         ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-    bool called = false;
+    bool woken = false;
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<size_t>(i)].data.fd;
       if (fd == stop_.get()) return;
       if (fd == listener_.get()) {
-        welcome();
+        accept_writer();
         continue;
       }
-      called = true;
-      if (hear(fd)) continue;
+      woken = true;
+      if (drain_wakeups(fd)) continue;
       // Read to the end by the next collect(), and closed by it.
       ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
       const std::lock_guard lock(mutex_);
@@ -174,11 +174,11 @@ void HookServer::run() {
       HookBatch nothing;
       if (!recording_) drop_gone(nothing);
     }
-    if (called) alert_();
+    if (woken) alert_();
   }
 }
 
-void HookServer::welcome() {
+void HookServer::accept_writer() {
   ProcessFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
     ++refused_;

@@ -59,7 +59,7 @@ class HookServer {
   Status open();
   Status make_control();
   void run();
-  void welcome();
+  void accept_writer();
   bool admit(ProcessFd connection);
   void listen_to(int fd);
   // With mutex_ held:

@@ -68,7 +68,7 @@ HookThread* HookThreads::take_new(uint32_t tid) {
   return nullptr;
 }
 
-bool HookThreads::free_those_of_the_dead() {
+bool HookThreads::free_entries_of_ended_threads() {
   bool freed = false;
   const uint32_t count = used();
   for (uint32_t i = 0; i < count; ++i) {
@@ -86,7 +86,7 @@ HookThread* HookThreads::claim() {
   // Asking after every thread costs a system call each: only when their number has doubled.
   const uint32_t count = used();
   const bool look = (count & (count - 1)) == 0 || count >= hook_rings_most;
-  if (count != 0 && look && free_those_of_the_dead())
+  if (count != 0 && look && free_entries_of_ended_threads())
     if (HookThread* taken = take_own_or_free(tid)) return taken;
   return take_new(tid);
 }

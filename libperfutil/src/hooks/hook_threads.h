@@ -39,7 +39,7 @@ class HookThreads {
   HookThread* take(HookThread& entry, uint64_t seen, uint32_t tid);
   HookThread* take_own_or_free(uint32_t tid);
   HookThread* take_new(uint32_t tid);
-  bool free_those_of_the_dead();
+  bool free_entries_of_ended_threads();
 
   std::atomic<uint32_t> used_{0};
   HookThread table_[hook_rings_most]{};
