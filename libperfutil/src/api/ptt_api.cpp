@@ -103,7 +103,7 @@ unsigned int cycles_of(pi_ptt_reader reader) {
 void fill_source(pi_ptt_state& state) {
   const Ptt& ptt = global_ptt();
   state.source = ptt.source->kind();
-  state.read = ptt.source->read_way();
+  state.read = ptt.source->read_method();
   state.read_cycles = cycles_of(ptt.source->reader());
   state.cannot_separate = ptt.source->cannot_separate();
   state.metrics = static_cast<int>(ptt.metrics.size());

@@ -88,7 +88,7 @@ class ModulePtt final : public PttSource {
   ~ModulePtt() override { detach(); }
 
   int kind() const override { return PI_PTT_SOURCE_MODULE; }
-  int read_way() const override { return cycles_only_ ? PI_PTT_READ_SLOT : PI_PTT_READ_CALL; }
+  int read_method() const override { return cycles_only_ ? PI_PTT_READ_SLOT : PI_PTT_READ_CALL; }
   pi_ptt_reader reader() const override { return cycles_only_ ? read_slot : read_by_call; }
   const char* cannot_separate() const override {
     return "non-maskable interrupts; of other interrupts what the processor and the kernel do "

@@ -122,11 +122,12 @@ bool is_page_readable(const ThreadEvent& event) {
 
 class PerfPtt final : public PttSource {
  public:
-  PerfPtt(PttMetrics metrics, int read_way) : metrics_(std::move(metrics)), read_way_(read_way) {}
+  PerfPtt(PttMetrics metrics, int read_method)
+      : metrics_(std::move(metrics)), read_method_(read_method) {}
   ~PerfPtt() override { my_events.reset(); }
 
   int kind() const override { return PI_PTT_SOURCE_PERF; }
-  int read_way() const override { return read_way_; }
+  int read_method() const override { return read_method_; }
   pi_ptt_reader reader() const override {
     return metrics_.size() == 1 && metrics_.front().is_cycles() ? read_clock : read_all;
   }
@@ -157,7 +158,7 @@ class PerfPtt final : public PttSource {
 
  private:
   PttMetrics metrics_;
-  int read_way_;
+  int read_method_;
 };
 
 }  // namespace
@@ -166,15 +167,15 @@ Result<std::unique_ptr<PttSource>> open_perf_ptt(const PttMetrics& metrics) {
   // Whether they can be had is found out by having them.
   const auto trial = open_thread_events(metrics);
   if (!trial) return trial.error();
-  int way = PI_PTT_READ_PAGE;
+  int method = PI_PTT_READ_PAGE;
   for (size_t i = 0; i < metrics.size(); ++i) {
     if (metrics[i].is_cycles())
-      way = std::max(way, PI_PTT_READ_CLOCK);
+      method = std::max(method, PI_PTT_READ_CLOCK);
     else if (!is_page_readable((*trial)->event[i]))
-      way = way == PI_PTT_READ_CLOCK ? way : PI_PTT_READ_CALL;
+      method = method == PI_PTT_READ_CLOCK ? method : PI_PTT_READ_CALL;
   }
-  if (metrics.size() > 1 && way == PI_PTT_READ_CLOCK) way = PI_PTT_READ_CALL;
-  return std::unique_ptr<PttSource>(new PerfPtt(metrics, way));
+  if (metrics.size() > 1 && method == PI_PTT_READ_CLOCK) method = PI_PTT_READ_CALL;
+  return std::unique_ptr<PttSource>(new PerfPtt(metrics, method));
 }
 
 void forget_perf_thread() {

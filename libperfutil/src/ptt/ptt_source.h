@@ -14,9 +14,9 @@ namespace pi::perfutil {
 
 class PttSource {
  public:
-  virtual ~PttSource() = default;    // ends what it began
-  virtual int kind() const = 0;      // PI_PTT_SOURCE_*
-  virtual int read_way() const = 0;  // PI_PTT_READ_*
+  virtual ~PttSource() = default;       // ends what it began
+  virtual int kind() const = 0;         // PI_PTT_SOURCE_*
+  virtual int read_method() const = 0;  // PI_PTT_READ_*
   virtual pi_ptt_reader reader() const = 0;
   virtual const char* cannot_separate() const = 0;
   virtual const char* unit(const PttMetric& metric) const = 0;
