@@ -11,7 +11,7 @@
 #include <string>
 
 #include "perf_stack.h"
-#include "proc/inner_ids.h"
+#include "proc/namespace_ids.h"
 #include "source/user_buffer.h"
 
 namespace pi::perfutil {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "inner_ids.h"
+#include "namespace_ids.h"
 #include "source/user_buffer.h"
 
 namespace pi::perfutil {

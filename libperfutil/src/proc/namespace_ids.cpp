@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which ids a task of another pid namespace has there, from /proc.
-#include "inner_ids.h"
+#include "namespace_ids.h"
 
 #include <sys/stat.h>
 

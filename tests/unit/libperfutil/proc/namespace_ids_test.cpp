@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ids in other pid namespaces, out of /proc.
-#include "proc/inner_ids.h"
+#include "proc/namespace_ids.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which ids a task of another pid namespace has there, from /proc.
-#ifndef PI_PERFUTIL_INNER_IDS_H
-#define PI_PERFUTIL_INNER_IDS_H
+#ifndef PI_PERFUTIL_NAMESPACE_IDS_H
+#define PI_PERFUTIL_NAMESPACE_IDS_H
 
 #include <cstdint>
 #include <optional>
@@ -39,4 +39,4 @@ class InnerIdReader {
 
 }  // namespace pi::perfutil
 
-#endif  // PI_PERFUTIL_INNER_IDS_H
+#endif  // PI_PERFUTIL_NAMESPACE_IDS_H
