@@ -273,10 +273,10 @@ bool PerfConverter::namespaces(std::span<const std::byte> record, UserBuffer& mt
   if (!has_room(record, spaces::links + (PID_NS_INDEX + 1) * spaces::link_bytes - header_bytes))
     return false;
   const auto space = field<uint64_t>(record, spaces::links + PID_NS_INDEX * spaces::link_bytes + 8);
-  if (space == inner_ids_.own_namespace()) return true;
+  if (space == namespace_ids_.own_namespace()) return true;
   const auto pid = field<uint32_t>(record, spaces::pid);
   const auto tid = field<uint32_t>(record, spaces::tid);
-  const auto inside = inner_ids_.find(pid, tid).value_or(InnerIds{});
+  const auto inside = namespace_ids_.find(pid, tid).value_or(NamespaceIds{});
   mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_INNER,
                {pid, tid, inside.pid, inside.tid, static_cast<uint32_t>(space)});
   return true;

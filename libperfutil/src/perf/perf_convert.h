@@ -21,7 +21,7 @@ class PerfConverter {
  public:
   // proc: where ids in other pid namespaces are looked up.
   PerfConverter(bool anonymous, const std::string& proc)
-      : anonymous_(anonymous), inner_ids_(proc) {}
+      : anonymous_(anonymous), namespace_ids_(proc) {}
 
   // Only records of enabled majors are stored; what the kernel lost is always counted.
   void set_enabled(const std::bitset<256>& enabled) { enabled_ = enabled; }
@@ -74,7 +74,7 @@ class PerfConverter {
   PerfStack stack_;                               // of the tick in hand
   std::set<uint64_t> switch_stacks_;              // identifiers of events
   std::map<const UserBuffer*, Leaving> leaving_;  // by CPU, told by its buffer
-  InnerIdReader inner_ids_;
+  NamespaceIdReader namespace_ids_;
   std::map<uint32_t, std::string> fresh_images_;  // names by pid, until the size of words is known
   std::bitset<256> enabled_;
   uint64_t lost_in_last_ = 0;

@@ -10,18 +10,18 @@
 
 namespace pi::perfutil {
 
-struct InnerIds {
+struct NamespaceIds {
   uint32_t pid = 0;
   uint32_t tid = 0;
 };
 
 // The ids in the innermost namespace, from the text of /proc/PID/task/TID/status; nothing when that
 // is the namespace of /proc itself.
-std::optional<InnerIds> parse_inner_ids(std::string_view status);
+std::optional<NamespaceIds> parse_namespace_ids(std::string_view status);
 
-class InnerIdReader {
+class NamespaceIdReader {
  public:
-  explicit InnerIdReader(std::string proc);
+  explicit NamespaceIdReader(std::string proc);
 
   // Inode number of the pid namespace that /proc and this process's perf records count in.
   uint64_t own_namespace() const { return own_; }
@@ -30,7 +30,7 @@ class InnerIdReader {
   uint64_t namespace_of(uint32_t pid) const;
 
   // Nothing for a task of our own namespace, and one that has vanished.
-  std::optional<InnerIds> find(uint32_t pid, uint32_t tid) const;
+  std::optional<NamespaceIds> find(uint32_t pid, uint32_t tid) const;
 
  private:
   std::string proc_;

@@ -28,7 +28,7 @@ struct ProcessFacts {
   std::string name;
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name, the main thread included
   uint64_t pid_namespace = 0;                             // inode number, where it is not our own
-  std::map<uint32_t, InnerIds> inner;                     // by tid, likewise
+  std::map<uint32_t, NamespaceIds> namespace_ids;         // by tid, likewise
   std::vector<ProcessMap> maps;                           // executable ones
 };
 

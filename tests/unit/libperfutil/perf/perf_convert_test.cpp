@@ -212,7 +212,7 @@ std::vector<std::byte> perf_namespaces(uint32_t pid, uint32_t tid, uint64_t pid_
 }
 
 TEST_F(PerfConvert, ATaskOfAnotherPidNamespaceIsMarkedAndOneOfOursIsNot) {
-  const uint64_t own = InnerIdReader("/proc").own_namespace();
+  const uint64_t own = NamespaceIdReader("/proc").own_namespace();
   ASSERT_NE(own, 0u);
   side(perf_namespaces(1, 1, own));
   EXPECT_TRUE(mte().unread().records.empty());

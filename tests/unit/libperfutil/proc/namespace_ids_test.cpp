@@ -9,25 +9,26 @@
 namespace pi::perfutil {
 namespace {
 
-TEST(InnerIds, AreTheLastOfSeveral) {
-  const auto ids = parse_inner_ids("Name:\tx y\nTgid:\t20\nNStgid:\t20\t5\t1\nNSpid:\t22\t7\t3\n");
+TEST(NamespaceIds, AreTheLastOfSeveral) {
+  const auto ids =
+      parse_namespace_ids("Name:\tx y\nTgid:\t20\nNStgid:\t20\t5\t1\nNSpid:\t22\t7\t3\n");
   ASSERT_TRUE(ids);
   EXPECT_EQ(ids->pid, 1u);
   EXPECT_EQ(ids->tid, 3u);
 }
 
-TEST(InnerIds, ThereAreNoneInOurOwnNamespaceNorInDamagedText) {
-  EXPECT_FALSE(parse_inner_ids("NStgid:\t20\nNSpid:\t20\n"));
-  EXPECT_FALSE(parse_inner_ids("NStgid:\t20\t1\n"));
-  EXPECT_FALSE(parse_inner_ids("NStgid:\t20\tone\nNSpid:\t20\tone\n"));
-  EXPECT_FALSE(parse_inner_ids("NStgid:\t20\t99999999999\nNSpid:\t20\t1\n"));
-  EXPECT_FALSE(parse_inner_ids(""));
+TEST(NamespaceIds, ThereAreNoneInOurOwnNamespaceNorInDamagedText) {
+  EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\nNSpid:\t20\n"));
+  EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\t1\n"));
+  EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\tone\nNSpid:\t20\tone\n"));
+  EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\t99999999999\nNSpid:\t20\t1\n"));
+  EXPECT_FALSE(parse_namespace_ids(""));
 }
 
-TEST(InnerIds, AreReadOfEachThread) {
+TEST(NamespaceIds, AreReadOfEachThread) {
   const test::TempDir proc;
   proc.write("20/task/22/status", "NStgid:\t20\t1\nNSpid:\t22\t3\n");
-  const InnerIdReader reader(proc.path());
+  const NamespaceIdReader reader(proc.path());
   ASSERT_TRUE(reader.find(20, 22));
   EXPECT_EQ(reader.find(20, 22)->tid, 3u);
   EXPECT_FALSE(reader.find(20, 20));

@@ -148,7 +148,7 @@ TEST(ProcSnapshot, AProcessOfAnotherPidNamespaceIsFollowedByItsIdsThere) {
   facts.name = "demo";
   facts.threads = {{10, "demo"}, {11, "worker"}};
   facts.pid_namespace = 0xf0000099;
-  facts.inner = {{10, {1, 1}}, {11, {1, 7}}};
+  facts.namespace_ids = {{10, {1, 1}}, {11, {1, 7}}};
   RecordingState state;
   auto buffer = UserBuffer::create(65536, 0, PITRACE_BUFFER_TRACE, &state);
   ASSERT_TRUE(buffer);
