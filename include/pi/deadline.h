@@ -18,10 +18,10 @@ class Deadline {
   explicit Deadline(std::chrono::milliseconds from_now) : end_(Clock::now() + from_now) {}
 
   bool is_over() const { return Clock::now() >= end_; }
-  // Milliseconds for poll(): at most `most`, at least 1 so that a loop around it does not spin.
-  int poll_ms(int most = 60'000) const {
+  // Milliseconds for poll(): at most `max_ms`, at least 1 so that a loop around it does not spin.
+  int poll_ms(int max_ms = 60'000) const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
-    return static_cast<int>(std::clamp<long long>(left.count(), 1, most));
+    return static_cast<int>(std::clamp<long long>(left.count(), 1, max_ms));
   }
 
  private:

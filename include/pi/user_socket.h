@@ -134,9 +134,9 @@ inline Result<UniqueFd> listen_at(const std::string& path) {
   ::unlink(path.c_str());
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
-  constexpr int waiting_most = 128;
+  constexpr int max_waiting = 128;
   if (!fd || ::bind(fd.get(), generic, sizeof *address) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
-      ::listen(fd.get(), waiting_most) != 0)
+      ::listen(fd.get(), max_waiting) != 0)
     return Error{-1,
                  "Nobody can listen at '" + path + "': " + user_socket_detail::reason(errno) + "."};
   return fd;

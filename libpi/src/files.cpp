@@ -16,7 +16,7 @@ namespace {
 
 constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 // Linux transfers at most 2 GB at a time.
-constexpr size_t piece_most = size_t{1} << 30;
+constexpr size_t max_piece = size_t{1} << 30;
 
 Error failure(int error) {
   return {error, std::generic_category().message(error)};
@@ -49,7 +49,7 @@ Transferred transfer_all(std::span<Byte> bytes, Transfer transfer) {
   Transferred all;
   while (all.bytes < bytes.size()) {
     const auto rest = bytes.subspan(all.bytes);
-    const ssize_t count = transfer(rest.data(), std::min(rest.size(), piece_most), all.bytes);
+    const ssize_t count = transfer(rest.data(), std::min(rest.size(), max_piece), all.bytes);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) all.error = errno;
     if (count <= 0) break;

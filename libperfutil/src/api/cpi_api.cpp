@@ -18,7 +18,7 @@ constexpr int known_flags = PI_CPI_RAW | PI_CPI_SCALED | PI_CPI_THREAD | PI_CPI_
                             PI_CPI_TRACE_ONLY | PI_CPI_TRACE_SUMMARY | PI_CPI_TRACE_DETAIL;
 constexpr int trace_flags =
     PI_CPI_TRACE_ON_GET | PI_CPI_TRACE_ONLY | PI_CPI_TRACE_SUMMARY | PI_CPI_TRACE_DETAIL;
-constexpr size_t label_most = 256;
+constexpr size_t max_label_bytes = 256;
 
 struct Handle {
   std::unique_ptr<CpiMeter> meter;
@@ -92,9 +92,9 @@ Status write_records(const cpi_data& data, int flags, int minor, const std::stri
 }
 
 Status check_label(const char* label) {
-  if (label != nullptr && std::strlen(label) > label_most)
+  if (label != nullptr && std::strlen(label) > max_label_bytes)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("The label is longer than {} bytes.", label_most)};
+                 fmt::format("The label is longer than {} bytes.", max_label_bytes)};
   return {};
 }
 

@@ -16,10 +16,10 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr uint64_t period_most = uint64_t{1} << 62;  // the kernel keeps the counters' sign
+constexpr uint64_t max_period = uint64_t{1} << 62;  // the kernel keeps the counters' sign
 
 Result<TickEvent> tick_event(const std::string& name, uint64_t count, int priv, int random) {
-  if (count == 0 || count > period_most)
+  if (count == 0 || count > max_period)
     return Error{PU_ERROR_INVALID_PARAMETER,
                  fmt::format("{} is no number of events a tick: 1 to 2^62 are.", count)};
   auto event = resolve_event(name);

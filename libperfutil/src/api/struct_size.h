@@ -17,7 +17,7 @@
 namespace pi::perfutil {
 
 // Greater than any structure will be: a size that was never set is mostly greater.
-constexpr size_t struct_bytes_most = 64 << 10;
+constexpr size_t max_struct_bytes = 64 << 10;
 
 // The size that the caller has set. name: of the structure. PU_ERROR_NULL_POINTER,
 // PU_ERROR_INVALID_PARAMETER.
@@ -26,7 +26,7 @@ Result<size_t> size_of_caller(const Struct* structure, const char* name) {
   static_assert(std::is_trivially_copyable_v<Struct> && offsetof(Struct, size) == 0);
   if (structure == nullptr)
     return Error{PU_ERROR_NULL_POINTER, fmt::format("The pointer to struct {} is null.", name)};
-  if (structure->size > sizeof(size_t) && structure->size <= struct_bytes_most)
+  if (structure->size > sizeof(size_t) && structure->size <= max_struct_bytes)
     return structure->size;
   return Error{PU_ERROR_INVALID_PARAMETER,
                fmt::format("The size in struct {0} is {1}; set it to sizeof(struct {0}) first.",

@@ -73,11 +73,11 @@ Error denied(const std::string& name) {
 
 // How many such events the kernel takes in one group of the caller's, without counting any.
 int largest_group(const TickEvent& event) {
-  constexpr size_t most = 64;
+  constexpr size_t max_group = 64;
   CounterTarget self;
   self.pid = 0;
   std::vector<ProcessFd> fds;
-  while (fds.size() < most) {
+  while (fds.size() < max_group) {
     const int fd =
         open_counter(attr_of(event, self, fds.empty()), self, fds.empty() ? -1 : fds.front().get());
     if (fd < 0) break;

@@ -16,7 +16,7 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr uint32_t cpus_most = 1 << 16;
+constexpr uint32_t max_cpus = 1 << 16;
 
 Error busy_error(Device& device) {
   pitrace_info info{};
@@ -149,7 +149,7 @@ Status DriverCollector::control(unsigned long request, void* argument, const cha
 
 void DriverCollector::map_new_cpus() {
   const std::lock_guard lock(mapped_mutex_);
-  const uint32_t cpus = std::min(info_.cpus_possible, cpus_most);
+  const uint32_t cpus = std::min(info_.cpus_possible, max_cpus);
   const uint64_t bytes[PITRACE_BUFFERS] = {info_.trace_bytes, info_.mte_bytes};
   for (uint32_t cpu = 0; cpu < cpus; ++cpu) {
     if (mapped_.count(cpu) != 0) continue;
@@ -260,9 +260,9 @@ Result<CollectorStatus> DriverCollector::status() {
 }
 
 std::vector<pitrace_probe> DriverCollector::probes() {
-  constexpr uint32_t probes_most = 256;
+  constexpr uint32_t max_probes = 256;
   std::vector<pitrace_probe> list;
-  for (uint32_t index = 0; index < probes_most; ++index) {
+  for (uint32_t index = 0; index < max_probes; ++index) {
     pitrace_probe probe{};
     probe.index = index;
     if (device_->control(PITRACE_IOC_PROBE, &probe) != 0) break;

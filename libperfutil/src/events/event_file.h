@@ -17,10 +17,10 @@ struct EventDefinition {
   std::string meaning;
 };
 
-constexpr size_t event_file_bytes_most = 1 << 20;
-constexpr size_t event_line_bytes_most = 1024;
-constexpr size_t event_name_bytes_most = 63;
-constexpr size_t event_definitions_most = 4096;
+constexpr size_t max_event_file_bytes = 1 << 20;
+constexpr size_t max_event_line_bytes = 1024;
+constexpr size_t max_event_name_bytes = 63;
+constexpr size_t max_event_definitions = 4096;
 
 // All of the text or nothing; where names it in the error, with the line.
 // PU_ERROR_INVALID_PARAMETER.

@@ -121,7 +121,7 @@ int open_groups(CpuEvents& events, const std::vector<int>& targets, const Sample
 void ask_for_stacks(perf_event_attr& attr, const EventFeatures& features, const SamplePlan& plan) {
   if (plan.stacks.which == 0) return;
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-  attr.sample_max_stack = static_cast<uint16_t>(plan.stack_most);
+  attr.sample_max_stack = static_cast<uint16_t>(plan.max_frames);
   attr.exclude_callchain_kernel =
       !features.kernel || (plan.stacks.which & PITRACE_STACKS_KERNEL) == 0;
   attr.exclude_callchain_user = (plan.stacks.which & PITRACE_STACKS_USER) == 0;
@@ -196,7 +196,7 @@ perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
   return attr;
 }
 
-uint32_t stack_frames_most(const StackChoice& stacks) {
+uint32_t max_stack_frames(const StackChoice& stacks) {
   constexpr uint64_t kernel_default = 127;
   const uint64_t allowed =
       parse_number(read_line("/proc/sys/kernel/perf_event_max_stack")).value_or(kernel_default);
@@ -225,7 +225,7 @@ Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
     if (error != 0) return open_error(-error, cpu);
     if (map_rings(events, features.ring_bytes)) return events;
     const int map_error = errno;
-    if ((map_error != EPERM && map_error != ENOMEM) || features.ring_bytes <= ring_bytes_min)
+    if ((map_error != EPERM && map_error != ENOMEM) || features.ring_bytes <= min_ring_bytes)
       return ring_error(map_error);
   }
 }

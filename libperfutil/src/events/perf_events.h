@@ -25,13 +25,13 @@ struct EventFeatures {
   size_t ring_bytes = 512 << 10;
 };
 
-constexpr size_t ring_bytes_min = 32 << 10;
+constexpr size_t min_ring_bytes = 32 << 10;
 
 // What the rings are to hold.
 struct SamplePlan {
   TickEvent tick;  // its period in nanoseconds, if it is time
   StackChoice stacks;
-  uint32_t stack_most = 0;  // frames that the kernel takes of a chain, both sides together
+  uint32_t max_frames = 0;  // frames that the kernel takes of a chain, both sides together
 };
 
 // Fields at the end of every record that is not a sample, and what samples carry. The identifier
@@ -54,7 +54,7 @@ perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
 
 // Frames to ask of the kernel so that both sides can have the wanted depth, within what
 // kernel.perf_event_max_stack allows.
-uint32_t stack_frames_most(const StackChoice& stacks);
+uint32_t max_stack_frames(const StackChoice& stacks);
 
 // The system call; a file descriptor or a negative error number.
 int open_perf_event(perf_event_attr attr, int pid, int cpu);

@@ -15,10 +15,11 @@
 namespace pi::perfutil {
 
 struct BuildIdReader::Shared {
-  Shared(Read reader, size_t queue_most) : read(std::move(reader)), most(queue_most) {}
+  Shared(Read reader, size_t max_waiting_files)
+      : read(std::move(reader)), max_waiting(max_waiting_files) {}
 
   const Read read;
-  const size_t most;
+  const size_t max_waiting;
   std::mutex mutex;  // what is below
   std::condition_variable changed;
   std::deque<WantedFile> wanted;
@@ -29,8 +30,8 @@ struct BuildIdReader::Shared {
   bool ended = false;  // the thread
 };
 
-BuildIdReader::BuildIdReader(Read read, size_t most)
-    : shared_(std::make_shared<Shared>(std::move(read), most)) {}
+BuildIdReader::BuildIdReader(Read read, size_t max_waiting)
+    : shared_(std::make_shared<Shared>(std::move(read), max_waiting)) {}
 
 BuildIdReader::~BuildIdReader() {
   constexpr std::chrono::seconds moment{1};
@@ -84,7 +85,7 @@ void BuildIdReader::want(std::vector<WantedFile> files) {
   const std::lock_guard lock(shared_->mutex);
   const bool runs = start();
   for (auto& file : files)
-    if (runs && shared_->wanted.size() < shared_->most)
+    if (runs && shared_->wanted.size() < shared_->max_waiting)
       shared_->wanted.push_back(std::move(file));
     else
       ++shared_->left_out;

@@ -24,8 +24,8 @@ class BuildIdReader {
   // A file's line; runs in the thread.
   using Read = std::function<std::string(const WantedFile&)>;
 
-  // most: files that wait to be read; of more the build-ids are left out.
-  explicit BuildIdReader(Read read, size_t most = 1 << 14);
+  // max_waiting: files that wait to be read; of more the build-ids are left out.
+  explicit BuildIdReader(Read read, size_t max_waiting = 1 << 14);
   // Waits a moment for a file that is being read, and then leaves the thread to itself.
   ~BuildIdReader();
   BuildIdReader(const BuildIdReader&) = delete;

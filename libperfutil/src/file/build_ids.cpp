@@ -179,7 +179,7 @@ std::vector<WantedFile> BuildIdTable::take() {
   for (auto& [file, mentions] : new_) {
     files.push_back({file.first, std::move(mentions)});
     taken_.insert(file);
-    if (taken_.size() >= generation_most_) older_ = std::exchange(taken_, {});
+    if (taken_.size() >= max_generation_) older_ = std::exchange(taken_, {});
   }
   new_.clear();
   return files;

@@ -50,7 +50,7 @@ std::string unread_build_id_line(const WantedFile& file);
 class BuildIdTable {
  public:
   // remembered: files that are known to have been taken, before the oldest of them are forgotten.
-  explicit BuildIdTable(size_t remembered = size_t{1} << 17) : generation_most_(remembered / 2) {}
+  explicit BuildIdTable(size_t remembered = size_t{1} << 17) : max_generation_(remembered / 2) {}
 
   // Records of a CPU's MTE buffer; what a CPU's calls are given must be in order. Anonymous memory
   // is left out.
@@ -62,7 +62,7 @@ class BuildIdTable {
   using File = std::pair<std::string, uint64_t>;  // path and inode
   bool was_taken(const File& file) const { return taken_.contains(file) || older_.contains(file); }
 
-  size_t generation_most_;
+  size_t max_generation_;
   std::map<uint32_t, uint32_t> time_high_;  // by CPU
   std::map<File, ModuleMentions> new_;
   // Two generations: when the newer one is full it becomes the older one, and that is forgotten.

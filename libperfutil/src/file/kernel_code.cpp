@@ -22,7 +22,7 @@ namespace pi::perfutil {
 namespace {
 
 constexpr uint64_t page_bytes = 4096;
-constexpr size_t pages_most = 16384;  // 64 MB: more than a kernel has code
+constexpr size_t max_pages = 16384;  // 64 MB: more than a kernel has code
 
 bool is_kernel(uint64_t address) {
   return address >> 63 != 0;
@@ -71,7 +71,7 @@ void KernelCode::touch(uint64_t address) {
   uint64_t& recent = recent_[page / page_bytes % recent_pages];
   if (recent == page || !is_kernel(address)) return;
   recent = page;
-  if (pages_.size() >= pages_most) return;
+  if (pages_.size() >= max_pages) return;
   if (pages_.empty()) open();
   const auto [place, is_new] = pages_.try_emplace(page);
   if (is_new) place->second = read_page(page);

@@ -55,7 +55,7 @@ int StreamFile::add(const SectionFacts& section, Bytes data, uint64_t records) {
 
 void StreamFile::remember(const Section& section) {
   newest_.push_back(section);
-  if (newest_.size() > newest_most) newest_.pop_front();
+  if (newest_.size() > max_newest) newest_.pop_front();
 }
 
 // As its header in the file has it.

@@ -69,7 +69,7 @@ class StreamFile {
     std::optional<uint64_t> records;  // those that count; nothing: not known without a look
   };
   // A long trace has millions of sections; these are the newest, the others are in the file.
-  static constexpr size_t newest_most = 1024;
+  static constexpr size_t max_newest = 1024;
 
   int append(const SectionFacts& section, Bytes data);
   int read(uint64_t offset, std::span<std::byte> into) const;

@@ -13,7 +13,7 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr size_t record_bytes_least = sizeof(pitrace_record);
+constexpr size_t min_record_bytes = sizeof(pitrace_record);
 
 uint64_t lost_of(pitrace_buffer_head* head) {
   uint64_t lost = 0;
@@ -23,7 +23,7 @@ uint64_t lost_of(pitrace_buffer_head* head) {
 
 // No process can write more in so many bytes.
 bool is_possible(uint64_t records, uint32_t ring_bytes) {
-  return records <= ring_bytes / record_bytes_least;
+  return records <= ring_bytes / min_record_bytes;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ pitrace_buffer_head* HookArea::ring_head(size_t index) {
 }
 
 void HookArea::follow_used() {
-  const uint32_t used = std::min(pitrace_load_acquire(&head()->used), hook_rings_most);
+  const uint32_t used = std::min(pitrace_load_acquire(&head()->used), max_hook_rings);
   if (used > rings_.size()) rings_.resize(used);
 }
 
@@ -129,7 +129,7 @@ bool HookArea::take(size_t index, Ring& ring, std::span<std::byte> entry, uint64
   // Begun in a trace before this one, where it was counted as lost.
   if (time < start_) return true;
   ++ring.produced;
-  batch.hooks.push_back({id_ * hook_rings_most + index, time, cpu, length, batch.bytes.size()});
+  batch.hooks.push_back({id_ * max_hook_rings + index, time, cpu, length, batch.bytes.size()});
   batch.bytes.insert(batch.bytes.end(), entry.begin(), entry.begin() + length);
   return true;
 }

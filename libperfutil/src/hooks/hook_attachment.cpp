@@ -23,11 +23,11 @@ namespace pi::perfutil {
 namespace {
 
 // Below it are the numbers that programs close and get again all the time.
-constexpr int fd_least = 100;
+constexpr int min_fd = 100;
 
-// A copy above fd_least, or the descriptor itself where there is no such number.
+// A copy above min_fd, or the descriptor itself where there is no such number.
 int move_up(int fd) {
-  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, fd_least);
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, min_fd);
   if (moved < 0) return fd;
   ::close(fd);
   return moved;

@@ -6,7 +6,7 @@
 // from the process mean "look at my rings"; their content is nothing.
 //
 // The first descriptor is a page, read-only for the process: HookControl. The second is the
-// process's own area: a HookAreaHead, then hook_rings_most rings of one thread each, as
+// process's own area: a HookAreaHead, then max_hook_rings rings of one thread each, as
 // pitrace/ring.h writes them. Pages of it that nobody touches cost nothing. A record in a ring is
 // as pitrace_encode_hook() makes it with one word more behind it, which its length covers: the
 // CPU it was made on. The recorder trusts nothing of the area.
@@ -23,9 +23,9 @@
 namespace pi::perfutil {
 
 constexpr uint32_t hook_protocol_version = 1;
-constexpr uint32_t hook_rings_most = 512;  // threads of one process that can write at a time
-constexpr uint32_t hook_ring_bytes_least = 64 << 10;
-constexpr uint32_t hook_ring_bytes_most = 1 << 20;
+constexpr uint32_t max_hook_rings = 512;  // threads of one process that can write at a time
+constexpr uint32_t min_hook_ring_bytes = 64 << 10;
+constexpr uint32_t max_hook_ring_bytes = 1 << 20;
 constexpr uint32_t hook_cpu_bytes = 4;  // behind each record
 
 struct HookHello {
@@ -57,12 +57,11 @@ constexpr size_t hook_ring_place(uint32_t index, uint32_t ring_bytes) {
 }
 
 constexpr size_t hook_area_bytes(uint32_t ring_bytes) {
-  return hook_ring_place(hook_rings_most, ring_bytes);
+  return hook_ring_place(max_hook_rings, ring_bytes);
 }
 
 constexpr bool hook_ring_bytes_good(uint32_t bytes) {
-  return bytes >= hook_ring_bytes_least && bytes <= hook_ring_bytes_most &&
-         (bytes & (bytes - 1)) == 0;
+  return bytes >= min_hook_ring_bytes && bytes <= max_hook_ring_bytes && (bytes & (bytes - 1)) == 0;
 }
 
 }  // namespace pi::perfutil

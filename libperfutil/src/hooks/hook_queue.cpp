@@ -34,7 +34,7 @@ void HookQueue::deliver(uint64_t horizon, const Put& put) {
 // Not before the last of its hooks is stored: its order is still to be kept.
 void HookQueue::forget_gone() {
   std::erase_if(batch_.gone, [this](uint64_t area) {
-    const auto is_of_area = [area](uint64_t ring) { return ring / hook_rings_most == area; };
+    const auto is_of_area = [area](uint64_t ring) { return ring / max_hook_rings == area; };
     if (std::any_of(batch_.hooks.begin(), batch_.hooks.end(),
                     [&](const FoundHook& hook) { return is_of_area(hook.ring); }))
       return false;

@@ -25,7 +25,7 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr size_t clients_most = 4096;
+constexpr size_t max_clients = 4096;
 
 // Shared memory whose size cannot be changed behind our back.
 Result<ProcessFd> make_memory(const char* name, size_t bytes) {
@@ -201,7 +201,7 @@ bool HookServer::admit(ProcessFd connection) {
   if (!memory) return false;
   UniqueMapping mapping = map_memory(memory->get(), bytes);
   const std::lock_guard lock(mutex_);
-  if (!mapping || clients_.size() >= clients_most) return false;
+  if (!mapping || clients_.size() >= max_clients) return false;
   Client client{std::move(connection),
                 HookArea(std::move(mapping), ring_bytes_, ++clients_ever_, peer_pid(fd))};
   if (recording_) client.area.begin(start_);

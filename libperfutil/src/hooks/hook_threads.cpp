@@ -52,7 +52,7 @@ HookThread* HookThreads::take_own_or_free(uint32_t tid) {
 
 HookThread* HookThreads::take_new(uint32_t tid) {
   uint32_t index = used();
-  while (index < hook_rings_most) {
+  while (index < max_hook_rings) {
     // Claimed before it is counted, so that a free one among those counted is really free.
     uint64_t none = 0;
     if (!table_[index].owner.compare_exchange_strong(none, next_claim(0, tid),
@@ -85,7 +85,7 @@ HookThread* HookThreads::claim() {
   if (HookThread* taken = take_own_or_free(tid)) return taken;
   // Asking after every thread costs a system call each: only when their number has doubled.
   const uint32_t count = used();
-  const bool look = (count & (count - 1)) == 0 || count >= hook_rings_most;
+  const bool look = (count & (count - 1)) == 0 || count >= max_hook_rings;
   if (count != 0 && look && free_entries_of_ended_threads())
     if (HookThread* taken = take_own_or_free(tid)) return taken;
   return take_new(tid);

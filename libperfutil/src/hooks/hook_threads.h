@@ -42,7 +42,7 @@ class HookThreads {
   bool free_entries_of_ended_threads();
 
   std::atomic<uint32_t> used_{0};
-  HookThread table_[hook_rings_most]{};
+  HookThread table_[max_hook_rings]{};
 };
 
 }  // namespace pi::perfutil

@@ -74,9 +74,9 @@ Error refused(uint32_t pid, int error) {
 
 // Whether the trap of a step waits behind the stop that is told: it would kill who is let go.
 bool has_trap_pending(pid_t tid) {
-  constexpr int signals_most = 64;
-  std::vector<siginfo_t> signals(signals_most);
-  const __ptrace_peeksiginfo_args from_the_first{0, 0, signals_most};
+  constexpr int max_signals = 64;
+  std::vector<siginfo_t> signals(max_signals);
+  const __ptrace_peeksiginfo_args from_the_first{0, 0, max_signals};
   const long count = ::ptrace(PTRACE_PEEKSIGINFO, tid, &from_the_first, signals.data());
   return std::any_of(signals.begin(), signals.begin() + std::max(count, 0l),
                      [](const siginfo_t& each) { return each.si_signo == SIGTRAP; });

@@ -62,7 +62,7 @@ void PerfCollector::serve_hooks() {
   const std::string path = config_.hook_path.empty() ? hook_socket_path() : config_.hook_path;
   // As large as threads that write without a pause may need until the reader runs.
   const auto ring_bytes = std::clamp(std::bit_floor(static_cast<uint32_t>(config_.trace_bytes / 8)),
-                                     hook_ring_bytes_least, hook_ring_bytes_most);
+                                     min_hook_ring_bytes, max_hook_ring_bytes);
   Status ready;
   if (path == user_socket_directory() + "/hooks")
     ready = private_directory(user_socket_directory());
@@ -144,7 +144,7 @@ Status PerfCollector::set_event(const TickEvent& event) {
 Status PerfCollector::set_stacks(const StackChoice& stacks) {
   std::lock_guard lock(mutex_);
   status_.stacks = stacks;
-  converter_.set_stacks(stacks, stack_frames_most(stacks));
+  converter_.set_stacks(stacks, max_stack_frames(stacks));
   return {};
 }
 

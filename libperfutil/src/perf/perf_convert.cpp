@@ -154,13 +154,13 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
     Leaving& leaving = leaving_[&trace];
     leaving.known = true;
     leaving.tid = tid;
-    leaving.stack.read(*chain, stacks_, stack_most_, PerfStack::Leaf::kept);
+    leaving.stack.read(*chain, stacks_, max_frames_, PerfStack::Leaf::kept);
     return true;
   }
   if (!enabled_.test(PITRACE_MAJOR_TPROF)) return true;
   const auto mode = header_of(record).misc & PERF_RECORD_MISC_CPUMODE_MASK;
   const bool user = mode == PERF_RECORD_MISC_USER;
-  stack_.read(*chain, stacks_, stack_most_,
+  stack_.read(*chain, stacks_, max_frames_,
               user ? PerfStack::Leaf::in_user : PerfStack::Leaf::in_kernel);
   trace.put_tprof(field<uint64_t>(record, tick::time), user, field<uint32_t>(record, tick::pid),
                   tid, field<uint64_t>(record, tick::ip), stack_.stack());

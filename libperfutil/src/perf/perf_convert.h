@@ -27,9 +27,9 @@ class PerfConverter {
   void set_enabled(const std::bitset<256>& enabled) { enabled_ = enabled; }
 
   // Which stacks samples carry, and of how many frames at most the kernel makes them.
-  void set_stacks(const StackChoice& stacks, uint32_t stack_most) {
+  void set_stacks(const StackChoice& stacks, uint32_t max_frames) {
     stacks_ = stacks;
-    stack_most_ = stack_most;
+    max_frames_ = max_frames;
   }
   // Samples of the event with this identifier tell where a thread leaves its CPU; they are no
   // ticks.
@@ -70,7 +70,7 @@ class PerfConverter {
 
   bool anonymous_;
   StackChoice stacks_;
-  uint32_t stack_most_ = 0;
+  uint32_t max_frames_ = 0;
   PerfStack stack_;                               // of the tick in hand
   std::set<uint64_t> switch_stacks_;              // identifiers of events
   std::map<const UserBuffer*, Leaving> leaving_;  // by CPU, told by its buffer

@@ -35,7 +35,7 @@ SamplePlan PerfCollector::plan() const {
   plan.tick = status_.tick;
   if (plan.tick.is_time()) plan.tick.period = tick_period_ns(status_.rate);
   plan.stacks = status_.stacks;
-  plan.stack_most = stack_frames_most(plan.stacks);
+  plan.max_frames = max_stack_frames(plan.stacks);
   return plan;
 }
 

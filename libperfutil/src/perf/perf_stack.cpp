@@ -41,7 +41,7 @@ std::optional<std::span<const std::byte>> PerfStack::entries_of(std::span<const 
 }
 
 void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stacks,
-                     uint32_t stack_most, Leaf leaf) {
+                     uint32_t max_frames, Leaf leaf) {
   exists_ = stacks.which != 0;
   flags_ = 0;
   kernel_.clear();
@@ -60,7 +60,7 @@ void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stac
                                                                : nullptr;
   }
   // The kernel's entries come first, so that it is the end of the user's that finds no room.
-  if (kernel_.size() + user_.size() >= stack_most)
+  if (kernel_.size() + user_.size() >= max_frames)
     flags_ |= user_.empty() ? PITRACE_STACK_KERNEL_CUT : PITRACE_STACK_USER_CUT;
   if (leaf == Leaf::in_kernel) drop_first(kernel_);
   if (leaf == Leaf::in_user) drop_first(user_);

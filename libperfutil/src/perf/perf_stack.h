@@ -26,8 +26,8 @@ class PerfStack {
   static std::optional<std::span<const std::byte>> entries_of(std::span<const std::byte> rest,
                                                               bool wanted);
 
-  // stack_most: how many entries but for marks the kernel makes a chain of at most.
-  void read(std::span<const std::byte> entries, const StackChoice& stacks, uint32_t stack_most,
+  // max_frames: how many entries but for marks the kernel makes a chain of at most.
+  void read(std::span<const std::byte> entries, const StackChoice& stacks, uint32_t max_frames,
             Leaf leaf);
   // Valid until the next read().
   Stack stack() const { return {exists_, flags_, kernel_, user_}; }

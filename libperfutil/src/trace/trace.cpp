@@ -113,12 +113,12 @@ Status Trace::init(uint32_t bytes, std::unique_ptr<Device> device) {
   TraceConfig config = config_;
   config.trace_bytes = std::max<uint64_t>(bytes, PI_BUFFER_BYTES_MIN);
   // The module takes whole pages and compares with half of that.
-  const uint64_t most = std::min(config.trace_bytes, config.mte_bytes) / 2;
-  if (config.mode != COLLECTION_MODE_NORMAL && config.section_bytes > most)
+  const uint64_t max_section_bytes = std::min(config.trace_bytes, config.mte_bytes) / 2;
+  if (config.mode != COLLECTION_MODE_NORMAL && config.section_bytes > max_section_bytes)
     return invalid(
         fmt::format("Sections of {} KB do not fit: a section is at most half of the "
                     "smaller buffer, here {} KB.",
-                    config.section_bytes >> 10, most >> 10));
+                    config.section_bytes >> 10, max_section_bytes >> 10));
   // What on() will need is tried now, so that init fails where it can be mended.
   if (config.mode != COLLECTION_MODE_NORMAL)
     if (const auto file = OutputFile::create(stream_name()); !file) return file.error();

@@ -17,7 +17,7 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr uint32_t ring_bytes = hook_ring_bytes_least;
+constexpr uint32_t ring_bytes = min_hook_ring_bytes;
 constexpr uint32_t cpus = 8;
 constexpr uint32_t process_id = 4711;
 

@@ -66,8 +66,8 @@ TEST_F(HookQueueTest, AThreadThatMovesToAnotherCpuIsNeverSeenOutOfOrder) {
 
 TEST_F(HookQueueTest, NothingIsRememberedOfProcessesThatHaveGone) {
   for (uint64_t area = 1; area <= 1000; ++area) {
-    add(area * hook_rings_most + 3, 10 * area);
-    add(area * hook_rings_most + 4, 10 * area + 5);
+    add(area * max_hook_rings + 3, 10 * area);
+    add(area * max_hook_rings + 4, 10 * area + 5);
     queue_.incoming().gone.push_back(area);
     // The last hook waits for the next time: its ring is remembered until then.
     deliver(10 * area + 2);
