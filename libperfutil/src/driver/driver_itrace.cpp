@@ -143,7 +143,7 @@ Status DriverITrace::off() {
 Result<pitrace_itrace_info> DriverITrace::info() {
   pitrace_itrace_info now{};
   const int error = -device_.control(PITRACE_IOC_IT_INFO, &now);
-  if (const auto told = outcome(error, "tell the state of ITrace"); !told) return told.error();
+  if (const auto done = outcome(error, "tell the state of ITrace"); !done) return done.error();
   return now;
 }
 

@@ -112,7 +112,7 @@ int StreamFile::add_kernel(const KernelTexts& kernel) {
   }
   std::copy(std::begin(places), std::end(places), kernel_places_);
   kernel_hash_ = hash_of(kernel);
-  return tell_kernel_places();
+  return write_kernel_places();
 }
 
 bool StreamFile::has_kernel(const KernelTexts& kernel) const {
@@ -147,7 +147,7 @@ int StreamFile::drop_last_records() {
   newest_.erase(found.base() - 1);
   records_[stream_of(dropped.cpu, dropped.type)] -= records;
   if (const int error = file_.truncate(dropped.offset + rest.size()); error != 0) return error;
-  return tell_kernel_places();
+  return write_kernel_places();
 }
 
 int StreamFile::read(uint64_t offset, std::span<std::byte> into) const {
@@ -156,7 +156,7 @@ int StreamFile::read(uint64_t offset, std::span<std::byte> into) const {
   return got.bytes == into.size() ? 0 : EIO;
 }
 
-int StreamFile::tell_kernel_places() {
+int StreamFile::write_kernel_places() {
   return file_.overwrite(nrm2::offset::kallsyms_offset, std::as_bytes(std::span(kernel_places_)));
 }
 
@@ -187,7 +187,7 @@ Result<StreamFile> StreamFile::without_trace() const {
   other->kernel_places_[1] = kernel_places_[1];
   other->kernel_places_[3] = kernel_places_[3];
   other->kernel_hash_ = kernel_hash_;
-  if (const int error = other->tell_kernel_places(); error != 0) return failed(error);
+  if (const int error = other->write_kernel_places(); error != 0) return failed(error);
   return other;
 }
 

@@ -73,7 +73,7 @@ class StreamFile {
 
   int append(const SectionFacts& section, Bytes data);
   int read(uint64_t offset, std::span<std::byte> into) const;
-  int tell_kernel_places();
+  int write_kernel_places();
   void remember(const Section& section);
   int section_at(uint64_t offset, Section& section) const;
   int find_newest();

@@ -80,7 +80,7 @@ class PerfCollector final : public Collector {
   uint64_t read_all();
   void drain_all();
   void drain_to_the_last_tick();
-  void tell_sections();
+  void wake_section_reader();
   void close_cpu(CpuEvents& events);
   void follow_cpus();
   // In the reader's thread: runs work with mutex_ held; an error becomes a note.

@@ -181,13 +181,13 @@ bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace)
   Leaving& leaving = leaving_[&trace];
   const auto other = whole_cpu ? field<uint32_t>(record, change::other_tid) : 0;
   if (!leaves) {
-    const bool told = whole_cpu && leaving.runs == id.tid;
+    const bool reported = whole_cpu && leaving.runs == id.tid;
     // Of one process: a thread that ended there, which no record tells.
     const bool left_thread =
         whole_cpu ? other != 0 : leaving.runs != 0 && leaving.runs != Leaving::unknown;
     leaving.known = false;
     leaving.runs = id.tid;
-    if (!told)
+    if (!reported)
       trace.put_dispatch(id.time, id.pid, id.tid,
                          left_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE);
     return true;
@@ -207,7 +207,7 @@ bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
   if (!has_room(record, map::name - header_bytes)) return false;
   if ((field<uint32_t>(record, map::protection) & PROT_EXEC) == 0) return true;
   const ModuleName module = classify_module(text_at(record, map::name));
-  if (module.stamp == PITRACE_STAMP_VDSO) tell_word_size(record, mte);
+  if (module.stamp == PITRACE_STAMP_VDSO) put_word_size(record, mte);
   if (module.stamp == PITRACE_STAMP_ANON && !anonymous_) return true;
 
   pitrace_module entry{};
@@ -224,7 +224,7 @@ bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
 
 // An exec's record has the name but not how wide the program's words are; that the vdso tells,
 // which the kernel maps at the end of the exec.
-void PerfConverter::tell_word_size(std::span<const std::byte> record, UserBuffer& mte) {
+void PerfConverter::put_word_size(std::span<const std::byte> record, UserBuffer& mte) {
   const auto pid = field<uint32_t>(record, map::pid);
   const auto fresh = fresh_images_.find(pid);
   if (fresh == fresh_images_.end()) return;

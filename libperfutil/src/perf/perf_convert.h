@@ -57,7 +57,7 @@ class PerfConverter {
   bool fork(std::span<const std::byte> record, UserBuffer& mte);
   bool exit(std::span<const std::byte> record, UserBuffer& mte);
   bool namespaces(std::span<const std::byte> record, UserBuffer& mte);
-  void tell_word_size(std::span<const std::byte> record, UserBuffer& mte);
+  void put_word_size(std::span<const std::byte> record, UserBuffer& mte);
 
   // Of one CPU. The stack of the thread that leaves comes before the record of its leaving.
   struct Leaving {

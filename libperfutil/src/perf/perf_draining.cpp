@@ -100,7 +100,7 @@ void PerfCollector::drain_all() {
   if (!status_.on) return;
   const uint64_t horizon = read_all();
   put_in_order(horizon, horizon);
-  tell_sections();
+  wake_section_reader();
 }
 
 // Before something changes that ticks are stored by: none of those that were made waits.
@@ -108,7 +108,7 @@ void PerfCollector::drain_to_the_last_tick() {
   if (!status_.on) return;
   const uint64_t horizon = read_all();
   put_in_order(horizon, ~0ull);
-  tell_sections();
+  wake_section_reader();
 }
 
 void PerfCollector::settle_hooks() {
@@ -116,10 +116,10 @@ void PerfCollector::settle_hooks() {
   take_flows(true);
   if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
   put_in_order(~0ull, ~0ull);
-  tell_sections();
+  wake_section_reader();
 }
 
-void PerfCollector::tell_sections() {
+void PerfCollector::wake_section_reader() {
   if (buffers_.take_section_ready()) ::eventfd_write(section_event_.get(), 1);
 }
 

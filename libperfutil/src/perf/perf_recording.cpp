@@ -154,7 +154,7 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
     unreadable_processes_ += facts.maps_denied;
     put_process(facts, time, config_.anonymous,
                 buffers_.at(cpus[turn++ % cpus.size()], PITRACE_BUFFER_MTE));
-    tell_sections();
+    wake_section_reader();
     lock.unlock();
     lock.lock();
   }
@@ -216,10 +216,10 @@ void PerfCollector::close_cpu(CpuEvents& events) {
   read_rings(events);
   put_ticks(events, ~0ull);
   using Groups = std::initializer_list<const std::vector<ProcessFd>*>;
-  const auto rest = [this](Groups groups, uint64_t told) {
+  const auto rest = [this](Groups groups, uint64_t reported) {
     uint64_t all = 0;
     for (const auto* fds : groups) all += read_lost(*fds, features_);
-    return all > told ? all - told : 0;
+    return all > reported ? all - reported : 0;
   };
   buffers_.at(events.cpu, PITRACE_BUFFER_MTE)
       .count_lost_by_source(rest({&events.side_band_fds}, events.side_band_lost));

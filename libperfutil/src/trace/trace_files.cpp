@@ -79,7 +79,7 @@ Status Trace::end_stream() {
   const auto now = collector_->status();
   if (!now) return now.error();
   const auto views = collector_->buffers();
-  const auto told = notes();
+  const auto current_notes = notes();
   const auto make_info = [&](const InFile& in_file, bool whole) {
     std::vector<StreamCounts> all;
     for (const auto& view : views) {
@@ -87,7 +87,7 @@ Status Trace::end_stream() {
       const uint64_t kept = found == in_file.end() ? 0 : found->second;
       all.push_back({view.cpu, view.kind, view.counts, 0, view.counts.written - kept});
     }
-    InfoText info = describe_trace(*collector_, *now, told, all);
+    InfoText info = describe_trace(*collector_, *now, current_notes, all);
     info.add(nrm2::info::ended, whole ? "off" : "disk full");
     return info;
   };

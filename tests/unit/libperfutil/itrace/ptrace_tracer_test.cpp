@@ -130,9 +130,10 @@ void wait_for_read(uint32_t pid) {
     const ssize_t length = ::readlink((path + "/exe").c_str(), link.data(), link.size() - 1);
     FILE* file = ::fopen((path + "/syscall").c_str(), "r");
     int number = -1;
-    const bool told = file && ::fscanf(file, "%d", &number) == 1;
+    const bool has_number = file && ::fscanf(file, "%d", &number) == 1;
     if (file) ::fclose(file);
-    if (length > 0 && std::string(link.data()).ends_with("/flow") && told && number == 0) return;
+    if (length > 0 && std::string(link.data()).ends_with("/flow") && has_number && number == 0)
+      return;
     ::usleep(1000);
   }
 }

@@ -443,11 +443,12 @@ TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
 #ifndef __SANITIZE_THREAD__  // its own memory takes faults as well
   EXPECT_LT(own_ticks(), pages * 2);
 #endif
-  bool told = false;
+  bool found = false;
   for (const auto& record : records(PITRACE_BUFFER_MTE))
     if (record.view.minor() == PITRACE_SYSTEM_TPROF && record.view.major() == PITRACE_MAJOR_SYSTEM)
-      told = record.view.int_at(0) == 1 && record.view.int_at(1) == 0 && record.view.int_at(2) == 1;
-  EXPECT_TRUE(told);
+      found =
+          record.view.int_at(0) == 1 && record.view.int_at(1) == 0 && record.view.int_at(2) == 1;
+  EXPECT_TRUE(found);
 }
 
 TEST_F(PerfSource, WhatPerfDoesNotTellIsRefusedByItselfAndNamedAmongAll) {

@@ -119,7 +119,7 @@ TEST(UserBuffer, AStreamKeepsWhatIsNotConsumedAndTellsWhereItLostTheRest) {
   UserBuffer& buffer = set.at(0, PITRACE_BUFFER_TRACE);
   std::vector<std::byte> file;
   uint32_t put = 0;
-  bool told = false;
+  bool ready = false;
   const auto take = [&] {
     const BufferView view = buffer.unread();
     file.insert(file.end(), view.records.begin(), view.records.end());
@@ -130,11 +130,11 @@ TEST(UserBuffer, AStreamKeepsWhatIsNotConsumedAndTellsWhereItLostTheRest) {
       ++put;
       buffer.put_tprof(put * 1000ull, true, put, 2, 3);
     }
-    told |= set.take_section_ready();
+    ready |= set.take_section_ready();
     take();
   }
   const Counts counts = buffer.unread().counts;
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(ready);
   EXPECT_FALSE(set.full());
   EXPECT_EQ(counts.produced, put);
   EXPECT_GT(counts.lost[PITRACE_LOST_FULL], 0u);
