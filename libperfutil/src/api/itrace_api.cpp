@@ -49,7 +49,7 @@ Status init(Trace& trace, int flags, uint32_t threads, uint32_t reserve) {
   if ((flags & PI_ITRACE_CONTINUOUS) != 0)
     setup.reserve = reserve != 0 ? reserve : PITRACE_ITRACE_RESERVE_DEFAULT;
   const auto installed = trace.itrace_install(setup);
-  if (installed) itrace_is_owned(trace.itrace_fd());
+  if (installed) set_itrace_owner(trace.itrace_fd());
   return installed;
 }
 
@@ -114,7 +114,7 @@ int PiITraceInit(int flags, uint32_t threads, uint32_t reserve) {
 int ITraceTerminate(void) {
   return call([](Trace& trace) -> Status {
     if (const auto good = pi::perfutil::owned(trace); !good) return good;
-    pi::perfutil::itrace_is_not_owned();
+    pi::perfutil::clear_itrace_owner();
     return trace.itrace_remove();
   });
 }

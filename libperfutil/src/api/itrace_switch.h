@@ -13,9 +13,9 @@ namespace pi::perfutil {
 
 // This process owns the trace: they act on all enabled processes, on this descriptor. -1: they ask
 // the trace.
-void itrace_is_owned(int fd);
+void set_itrace_owner(int fd);
 // It does not, or no more: they act on the calling thread.
-void itrace_is_not_owned();
+void clear_itrace_owner();
 
 // The device as a program has it that does not own the trace; opened once in a process, and again
 // when it was closed. PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_ACCESS_DENIED, PU_ERROR_NOT_SUPPORTED.

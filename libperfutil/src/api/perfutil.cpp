@@ -191,7 +191,7 @@ int TraceDiscard(void) {
 
 int TraceTerminate(void) {
   return call([](Trace& trace) {
-    pi::perfutil::itrace_is_not_owned();
+    pi::perfutil::clear_itrace_owner();
     return trace.terminate();
   });
 }

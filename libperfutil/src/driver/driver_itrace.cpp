@@ -131,13 +131,13 @@ Status DriverITrace::switched(int error, bool on) {
 }
 
 Status DriverITrace::on() {
-  uint32_t whom = PITRACE_ITRACE_ALL;
-  return switched(-device_.control(PITRACE_IOC_IT_ON, &whom), true);
+  uint32_t scope = PITRACE_ITRACE_ALL;
+  return switched(-device_.control(PITRACE_IOC_IT_ON, &scope), true);
 }
 
 Status DriverITrace::off() {
-  uint32_t whom = PITRACE_ITRACE_ALL;
-  return switched(-device_.control(PITRACE_IOC_IT_OFF, &whom), false);
+  uint32_t scope = PITRACE_ITRACE_ALL;
+  return switched(-device_.control(PITRACE_IOC_IT_OFF, &scope), false);
 }
 
 Result<pitrace_itrace_info> DriverITrace::info() {

@@ -18,8 +18,8 @@ namespace pi::perfutil {
 namespace {
 
 // Of records that wait: from here on the collector is told, and the tracer waits.
-constexpr size_t much = 256u << 10;
-constexpr size_t too_much = 4u << 20;
+constexpr size_t wake_collector_bytes = 256u << 10;
+constexpr size_t pause_tracer_bytes = 4u << 20;
 constexpr uint64_t ring_of_flows = ~0ull;  // no ring of a program's hooks
 
 Error not_installed() {
@@ -148,8 +148,10 @@ bool PtraceITrace::is_installed() {
 // In the tracer's thread.
 void PtraceITrace::put(uint64_t time, std::span<const std::byte> record) {
   std::unique_lock lock(queue_mutex_);
-  const auto has_room = [this] { return queue_.bytes.size() < too_much || tracer_->is_stopping(); };
-  if (queue_.bytes.size() >= much) ::eventfd_write(ready_.get(), 1);
+  const auto has_room = [this] {
+    return queue_.bytes.size() < pause_tracer_bytes || tracer_->is_stopping();
+  };
+  if (queue_.bytes.size() >= wake_collector_bytes) ::eventfd_write(ready_.get(), 1);
   // A stop is asked for without our lock.
   constexpr auto look_again = std::chrono::milliseconds(100);
   while (waits_ && !has_room()) taken_.wait_for(lock, look_again);

@@ -16,11 +16,11 @@ namespace pi::perfutil {
 // Functions are for the thread that traces it, and while it is stopped.
 class PtraceThread {
  public:
-  explicit PtraceThread(FlowThread who) : who_(who) {}
+  explicit PtraceThread(FlowThread id) : id_(id) {}
 
-  const FlowThread& who() const { return who_; }
+  const FlowThread& id() const { return id_; }
   // An exec makes any thread the main one.
-  void become_main() { who_.tid = who_.pid; }
+  void become_main() { id_.tid = id_.pid; }
   bool has_begun() const { return begun_; }
   // Whether its next stop is a matter of microseconds.
   bool stops_soon() const { return runs_ && !in_kernel_ && !listens_; }
@@ -46,7 +46,7 @@ class PtraceThread {
   void look_at_instruction();
   void hide_trap_flag();
 
-  FlowThread who_;
+  FlowThread id_;
   bool begun_ = false;
   bool runs_ = false;
   bool listens_ = false;

@@ -63,13 +63,13 @@ bool restarts(const user_regs_struct& registers) {
 }  // namespace
 
 bool PtraceThread::read_registers() {
-  return ::ptrace(PTRACE_GETREGS, pid_of(who_), nullptr, &registers_) == 0;
+  return ::ptrace(PTRACE_GETREGS, pid_of(id_), nullptr, &registers_) == 0;
 }
 
 void PtraceThread::look_at_instruction() {
   at_ = registers_.rip;
   uint8_t second = 0;
-  insn_ = instruction_at(pid_of(who_), at_, registers_.cs == code_segment_64, second);
+  insn_ = instruction_at(pid_of(id_), at_, registers_.cs == code_segment_64, second);
   in_kernel_ = insn_.kind == PITRACE_INSN_SYSCALL || insn_.kind == PITRACE_INSN_SYSENTER ||
                (insn_.kind == PITRACE_INSN_INT && insn_.length == 2 && second == 0x80);
 }
@@ -77,7 +77,7 @@ void PtraceThread::look_at_instruction() {
 void PtraceThread::begin(FlowWriter& writer) {
   if (!read_registers()) return;
   begun_ = true;
-  writer.start(who_, registers_.rip);
+  writer.start(id_, registers_.rip);
   look_at_instruction();
   // It will first go back into the system call that it was waiting in.
   if (restarts(registers_)) in_kernel_ = true;
@@ -90,11 +90,11 @@ void PtraceThread::hide_trap_flag() {
                          registers_.rip == at_ + insn_.length && registers_.rcx == registers_.rip;
   if (has_flags && (registers_.r11 & trap_flag) != 0) {
     registers_.r11 &= ~trap_flag;
-    ::ptrace(PTRACE_POKEUSER, pid_of(who_), offsetof(user_regs_struct, r11), registers_.r11);
+    ::ptrace(PTRACE_POKEUSER, pid_of(id_), offsetof(user_regs_struct, r11), registers_.r11);
   }
   uint64_t word;
-  if (insn_.kind == PITRACE_INSN_PUSHF && peek(pid_of(who_), registers_.rsp, word))
-    ::ptrace(PTRACE_POKEDATA, pid_of(who_), reinterpret_cast<void*>(registers_.rsp),
+  if (insn_.kind == PITRACE_INSN_PUSHF && peek(pid_of(id_), registers_.rsp, word))
+    ::ptrace(PTRACE_POKEDATA, pid_of(id_), reinterpret_cast<void*>(registers_.rsp),
              word & ~trap_flag);
 }
 
@@ -105,19 +105,19 @@ bool PtraceThread::is_own_signal(int outcome) const {
   if (insn_.kind != PITRACE_INSN_INT && outcome != PITRACE_STEP_AGAIN &&
       outcome != PITRACE_STEP_DIVERTED)
     return false;
-  return trap_code(pid_of(who_)) != TRAP_TRACE;
+  return trap_code(pid_of(id_)) != TRAP_TRACE;
 }
 
 bool PtraceThread::trapped(FlowWriter& writer, uint64_t& gaps) {
   if (!read_registers()) return true;
   const uint64_t now = registers_.rip;
   const auto gap = [&](uint32_t kind, uint64_t nanoseconds) {
-    writer.gap(who_, kind, count_, nanoseconds, now);
+    writer.gap(id_, kind, count_, nanoseconds, now);
     count_ = 0;
     ++gaps;
   };
   // The kernel says so when it has made a handler's frame, before its first instruction.
-  if (delivering_ && trap_code(pid_of(who_)) == SIGTRAP) {
+  if (delivering_ && trap_code(pid_of(id_)) == SIGTRAP) {
     count_ += entered_;
     gap(PITRACE_GAP_SIGNAL, 0);
   } else if (in_kernel_ && restarts(registers_)) {
@@ -130,7 +130,7 @@ bool PtraceThread::trapped(FlowWriter& writer, uint64_t& gaps) {
     if (in_kernel_) {
       gap(PITRACE_GAP_UNTRACED, trace_clock() - left_);
     } else if (outcome == PITRACE_STEP_TAKEN) {
-      writer.branch(who_, at_, now, count_);
+      writer.branch(id_, at_, now, count_);
       count_ = 0;
       ++branches_;
     } else if (outcome == PITRACE_STEP_DIVERTED) {
@@ -150,10 +150,10 @@ uint32_t PtraceThread::end(FlowWriter& writer, uint32_t reason) {
   const bool entered = in_kernel_ && (!alive || registers_.rip != at_);
   const uint64_t next = alive ? registers_.rip : at_ + (entered ? insn_.length : 0u);
   if (entered) {
-    writer.gap(who_, PITRACE_GAP_UNTRACED, count_ + 1, trace_clock() - left_, next);
+    writer.gap(id_, PITRACE_GAP_UNTRACED, count_ + 1, trace_clock() - left_, next);
     count_ = 0;
   }
-  writer.stop(who_, reason, branches_, count_, next);
+  writer.stop(id_, reason, branches_, count_, next);
   return entered;
 }
 
@@ -163,11 +163,11 @@ void PtraceThread::step(int signal) {
     entered_ = in_kernel_ && read_registers() && registers_.rip != at_;
   }
   if (in_kernel_) left_ = trace_clock();
-  runs_ = ::ptrace(PTRACE_SINGLESTEP, pid_of(who_), nullptr, signal) == 0;
+  runs_ = ::ptrace(PTRACE_SINGLESTEP, pid_of(id_), nullptr, signal) == 0;
 }
 
 void PtraceThread::listen() {
-  runs_ = listens_ = ::ptrace(PTRACE_LISTEN, pid_of(who_), nullptr, nullptr) == 0;
+  runs_ = listens_ = ::ptrace(PTRACE_LISTEN, pid_of(id_), nullptr, nullptr) == 0;
 }
 
 }  // namespace pi::perfutil

@@ -99,8 +99,8 @@ Status PtraceTracer::attach(uint32_t pid) {
                    "No thread can be started for tracing; raise 'ulimit -u'."};
     }
   }
-  order_ = pid;
-  has_order_ = true;
+  request_ = pid;
+  has_request_ = true;
   answer_.reset();
   done_.wait(lock, [this] { return answer_.has_value() || ended_; });
   if (answer_) return *answer_;
@@ -121,7 +121,7 @@ void PtraceTracer::run() {
   } catch (const std::bad_alloc&) {
     // What could be recorded is; the threads are let go.
   }
-  let_go_all();
+  detach_all();
   const std::lock_guard lock(mutex_);
   ended_ = true;
   done_.notify_all();
@@ -129,17 +129,17 @@ void PtraceTracer::run() {
 
 void PtraceTracer::follow_all() {
   while (!is_stopping()) {
-    if (has_order_) take_order();
+    if (has_request_) take_request();
     int status = 0;
     const pid_t tid = wait(status);
     if (tid > 0) handle(static_cast<uint32_t>(tid), status);
   }
 }
 
-void PtraceTracer::take_order() {
+void PtraceTracer::take_request() {
   std::unique_lock lock(mutex_);
-  const uint32_t pid = *order_;
-  has_order_ = false;
+  const uint32_t pid = *request_;
+  has_request_ = false;
   lock.unlock();
   Status attached = attach_here(pid);
   lock.lock();
@@ -215,9 +215,8 @@ void PtraceTracer::handle(uint32_t tid, int status) {
 void PtraceTracer::new_thread(uint32_t tid, int status) {
   if (!WIFSTOPPED(status)) return;
   const uint32_t pid = process_of(tid);
-  const bool is_thread = std::any_of(threads_.begin(), threads_.end(), [&](const auto& each) {
-    return each.second.who().pid == pid;
-  });
+  const bool is_thread = std::any_of(threads_.begin(), threads_.end(),
+                                     [&](const auto& each) { return each.second.id().pid == pid; });
   if (pid == 0 || (!is_thread && (flags_ & PITRACE_ITRACE_CHILDREN) == 0)) {
     ::ptrace(PTRACE_DETACH, as_pid(tid), nullptr, nullptr);
     return;
@@ -231,14 +230,14 @@ void PtraceTracer::stopped(PtraceThread& thread, int status) {
   const int signal = WSTOPSIG(status);
   const int event = status >> 16;
   if (event != 0) return at_event(thread, event, signal);
-  if (signal != SIGTRAP || !thread.has_begun()) return go_on(thread, signal);
+  if (signal != SIGTRAP || !thread.has_begun()) return resume(thread, signal);
   uint64_t gaps = 0;
   const uint32_t branches = thread.branches();
   const bool is_step = thread.trapped(writer_, gaps);
   ++counts_.steps;
   counts_.gaps += gaps;
   counts_.branches += thread.branches() - branches;
-  go_on(thread, is_step ? 0 : SIGTRAP);
+  resume(thread, is_step ? 0 : SIGTRAP);
 }
 
 void PtraceTracer::at_event(PtraceThread& thread, int event, int signal) {
@@ -246,12 +245,12 @@ void PtraceTracer::at_event(PtraceThread& thread, int event, int signal) {
   if (event == PTRACE_EVENT_STOP && !thread.has_begun()) thread.begin(writer_);
   // Stopped by a signal: it stays so, but tells when it is continued.
   if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) return thread.listen();
-  go_on(thread, 0);
+  resume(thread, 0);
 }
 
 // All others of the process are gone without a word, and who did it has become the main thread.
 void PtraceTracer::exec(PtraceThread& main) {
-  const uint32_t pid = main.who().pid;
+  const uint32_t pid = main.id().pid;
   unsigned long former = pid;
   ::ptrace(PTRACE_GETEVENTMSG, as_pid(pid), nullptr, &former);
   if (const auto found = threads_.find(static_cast<uint32_t>(former));
@@ -262,7 +261,7 @@ void PtraceTracer::exec(PtraceThread& main) {
     main.has_stopped();
   }
   for (auto each = threads_.begin(); each != threads_.end();) {
-    const bool gone = each->second.who().pid == pid && each->first != pid;
+    const bool gone = each->second.id().pid == pid && each->first != pid;
     if (gone) counts_.gaps += each->second.end(writer_, PITRACE_STOP_EXIT);
     each = gone ? threads_.erase(each) : std::next(each);
   }
@@ -271,25 +270,25 @@ void PtraceTracer::exec(PtraceThread& main) {
 
 void PtraceTracer::ended(PtraceThread& thread) {
   counts_.gaps += thread.end(writer_, PITRACE_STOP_EXIT);
-  threads_.erase(thread.who().tid);
+  threads_.erase(thread.id().tid);
   counts_.threads = static_cast<uint32_t>(threads_.size());
 }
 
 // Killed meanwhile, it cannot go on: its end is what is waited for next.
-void PtraceTracer::go_on(PtraceThread& thread, int signal) {
+void PtraceTracer::resume(PtraceThread& thread, int signal) {
   thread.step(signal);
 }
 
 // ---- the end ----
 
-void PtraceTracer::let_go_all() {
+void PtraceTracer::detach_all() {
   for (auto& [tid, thread] : threads_) ::ptrace(PTRACE_INTERRUPT, as_pid(tid), nullptr, nullptr);
   while (!threads_.empty()) {
     auto& thread = threads_.begin()->second;
     int status = 0;
-    const auto tid = as_pid(thread.who().tid);
+    const auto tid = as_pid(thread.id().tid);
     if (thread.is_running() && ::waitpid(tid, &status, ours) != tid) status = 0;
-    let_go(thread, status);
+    detach(thread, status);
     threads_.erase(threads_.begin());
   }
   // New threads that have not been looked at yet.
@@ -303,10 +302,10 @@ void PtraceTracer::let_go_all() {
 
 // status: what it has stopped for, 0: it was stopped before. A signal that it was about to get, it
 // gets.
-void PtraceTracer::let_go(PtraceThread& thread, int status) {
+void PtraceTracer::detach(PtraceThread& thread, int status) {
   const auto end = [&](uint32_t reason) { counts_.gaps += thread.end(writer_, reason); };
   if (status != 0 && !WIFSTOPPED(status)) return end(PITRACE_STOP_EXIT);
-  const auto tid = as_pid(thread.who().tid);
+  const auto tid = as_pid(thread.id().tid);
   if (status >> 16 != 0 && has_trap_pending(tid)) {
     ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
     if (::waitpid(tid, &status, ours) != tid || !WIFSTOPPED(status)) return end(PITRACE_STOP_EXIT);

@@ -48,7 +48,7 @@ class PtraceTracer {
  private:
   void run();
   void follow_all();
-  void take_order();
+  void take_request();
   Status attach_here(uint32_t pid);
   bool seize(uint32_t pid, uint32_t tid);
   void begin(PtraceThread& thread);
@@ -59,9 +59,9 @@ class PtraceTracer {
   void at_event(PtraceThread& thread, int event, int signal);
   void exec(PtraceThread& thread);
   void ended(PtraceThread& thread);
-  void go_on(PtraceThread& thread, int signal);
-  void let_go_all();
-  void let_go(PtraceThread& thread, int status);
+  void resume(PtraceThread& thread, int signal);
+  void detach_all();
+  void detach(PtraceThread& thread, int status);
 
   FlowWriter writer_;
   const uint32_t flags_;
@@ -70,8 +70,8 @@ class PtraceTracer {
   std::atomic<bool> stopping_ = false;
   std::mutex mutex_;  // guards the order
   std::condition_variable done_;
-  std::optional<uint32_t> order_;  // the process to attach
-  std::atomic<bool> has_order_ = false;
+  std::optional<uint32_t> request_;  // the process to attach
+  std::atomic<bool> has_request_ = false;
   std::optional<Status> answer_;
   bool ended_ = false;
   std::thread runner_;
