@@ -56,6 +56,7 @@ using pi::Error;
 using pi::Status;
 using pi::perfutil::call;
 using pi::perfutil::global_source;
+using pi::perfutil::query;
 using pi::perfutil::Trace;
 
 int IsAiSupported(void) {
@@ -67,12 +68,7 @@ int IsAiActive(void) {
 }
 
 int PiAiSource(void) {
-  int kind = 0;
-  (void)call([&](Trace&) -> Status {
-    if (global_source()) kind = global_source()->kind();
-    return {};
-  });
-  return kind;
+  return query([](Trace&) { return global_source() ? global_source()->kind() : 0; });
 }
 
 int AiInit(void) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <type_traits>
 
 #include <pi/no_cancel.h>
 #include <pi/result.h>
@@ -38,6 +39,35 @@ int call(Work work) {
   } catch (...) {
     return PU_ERROR_INTERNAL;
   }
+}
+
+// For entry points that return a value and no code: the value that work returns, or a default one
+// when it throws.
+template <class Work>
+auto query(Work work) {
+  std::invoke_result_t<Work, Trace&> value{};
+  (void)call([&](Trace& trace) -> Status {
+    value = work(trace);
+    return {};
+  });
+  return value;
+}
+
+// For entry points that return a number, or a code when there is none: work returns Result<int>.
+template <class Work>
+int call_for_number(Work work) {
+  int number = 0;
+  const int rc = call([&](Trace& trace) -> Status {
+    const Result<int> result = work(trace);
+    if (!result) return result.error();
+    number = *result;
+    return {};
+  });
+  return rc == PU_SUCCESS ? number : rc;
+}
+
+inline Error null_pointer(const std::string& what) {
+  return {PU_ERROR_NULL_POINTER, "The pointer to the " + what + " is null."};
 }
 
 }  // namespace pi::perfutil

@@ -57,10 +57,6 @@ uint32_t cpu_limit() {
   return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
 }
 
-Error null_pointer(const char* what) {
-  return {PU_ERROR_NULL_POINTER, fmt::format("The pointer to the {} is null.", what)};
-}
-
 const OriginalEvent* original(int event) {
   const auto all = original_events();
   const auto index = static_cast<size_t>(event - original_event_first);
@@ -152,18 +148,12 @@ Status load(const char* file) {
   return {};
 }
 
-Status fill(unsigned index, pi_event* out) {
-  if (const auto size = size_of_caller(out, "pi_event"); !size) return size.error();
+Result<pi_event> event_at(unsigned index) {
   const size_t own = tried_own_events().size();
   const size_t all = own + tried_events().size();
   if (index >= all)
     return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There are {} events.", all)};
-  const auto& [event, reason] =
-      index < own ? *tried_own_events()[index] : tried_events()[index - own];
-  const pi_event filled{sizeof filled,       event.id,           reason.empty(),
-                        event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
-                        reason.c_str()};
-  return give_struct(filled, out, "pi_event");
+  return to_pi_event(index < own ? *tried_own_events()[index] : tried_events()[index - own]);
 }
 
 const std::vector<perf_counter_event_info>& event_infos() {
@@ -183,6 +173,7 @@ const std::vector<perf_counter_event_info>& event_infos() {
 using pi::Error;
 using pi::Status;
 using pi::perfutil::call;
+using pi::perfutil::query;
 using pi::perfutil::Trace;
 using pi::perfutil::with_active;
 
@@ -206,41 +197,23 @@ int ZeroCtrValueArray(uint64_t* values) {
 }
 
 int GetNumberOfSimultaneousPerfCounterEventsSupported(void) {
-  int count = 0;
-  (void)call([&](Trace&) -> Status {
-    count = pi::perfutil::simultaneous_counters();
-    return {};
-  });
-  return count;
+  return query([](Trace&) { return pi::perfutil::simultaneous_counters(); });
 }
 
 int IsPerfCounterEventSupported(int event) {
-  int supported = 0;
-  (void)call([&](Trace&) -> Status {
-    if (pi::perfutil::original(event) == nullptr) return {};
+  return query([=](Trace&) {
+    if (pi::perfutil::original(event) == nullptr) return false;
     const auto resolved = pi::perfutil::resolve_event(std::to_string(event));
-    supported = resolved && pi::perfutil::try_counting(*resolved) == 0;
-    return {};
+    return resolved && pi::perfutil::try_counting(*resolved) == 0;
   });
-  return supported;
 }
 
 int IsPerfCounterEventActive(int event) {
-  int active = 0;
-  (void)call([&](Trace&) -> Status {
-    active = pi::perfutil::active_events().contains(event);
-    return {};
-  });
-  return active;
+  return query([=](Trace&) { return pi::perfutil::active_events().contains(event); });
 }
 
 int AnyPerfCounterEventActive(void) {
-  int active = 0;
-  (void)call([&](Trace&) -> Status {
-    active = !pi::perfutil::active_events().empty();
-    return {};
-  });
-  return active;
+  return query([](Trace&) { return !pi::perfutil::active_events().empty(); });
 }
 
 const struct perf_counter_event_info* GetPerfCounterEventInfoFromId(int event) {
@@ -271,14 +244,13 @@ int InitPerfCounterEvent(int event, int priv) {
 }
 
 int PiInitPerfCounterEvent(const char* name, int priv) {
-  int number = 0;
-  const int rc = call([&](Trace&) -> Status {
+  return pi::perfutil::call_for_number([=](Trace&) -> pi::Result<int> {
     if (name == nullptr) return pi::perfutil::null_pointer("name");
-    number = GetPerfCounterEventIdFromName(name);
+    int number = GetPerfCounterEventIdFromName(name);
     if (number == 0) number = pi::perfutil::number_for(name);
-    return pi::perfutil::init(number, name, priv);
+    if (const auto begun = pi::perfutil::init(number, name, priv); !begun) return begun.error();
+    return number;
   });
-  return rc == PU_SUCCESS ? number : rc;
 }
 
 int TerminatePerfCounterEvent(int event) {
@@ -316,5 +288,8 @@ int PiLoadEventDefinitions(const char* file) {
 }
 
 int PiCounterEvent(unsigned int index, struct pi_event* event) {
-  return call([=](Trace&) { return pi::perfutil::fill(index, event); });
+  return call([=](Trace&) {
+    return pi::perfutil::fill_struct(event, "pi_event",
+                                     [=] { return pi::perfutil::event_at(index); });
+  });
 }

@@ -31,10 +31,6 @@ std::map<void*, std::unique_ptr<Handle>>& handles() {
   return all.get();
 }
 
-Error null_pointer(const char* what) {
-  return {PU_ERROR_NULL_POINTER, fmt::format("The pointer to the {} is null.", what)};
-}
-
 Status give_handle(Result<std::unique_ptr<CpiMeter>> meter, int flags, void** out) {
   if (!meter) return meter.error();
   auto handle = std::make_unique<Handle>(Handle{std::move(*meter), flags});

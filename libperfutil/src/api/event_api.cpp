@@ -68,16 +68,13 @@ Result<pi_event> event_at(unsigned index) {
   const auto& all = tried_events();
   if (index >= all.size())
     return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There are {} events.", all.size())};
-  const auto& [event, reason] = all[index];
-  return pi_event{sizeof(pi_event),    event.id,           reason.empty(),
-                  event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
-                  reason.c_str()};
+  return to_pi_event(all[index]);
 }
 
 template <class List>
 int give_list(const List** list, const std::vector<List> SupportedEvents::*member) {
   return call([=](Trace&) -> Status {
-    if (list == nullptr) return Error{PU_ERROR_NULL_POINTER, "The pointer to the list is null."};
+    if (list == nullptr) return null_pointer("list");
     *list = (supported_events().*member).data();
     return {};
   });
@@ -114,12 +111,8 @@ int PiSetTprofEvent(const char* name, uint64_t count, int priv, int random) {
 }
 
 int GetNumberOfPerfCounterEventsSupported(void) {
-  int count = 0;
-  (void)call([&](Trace&) -> Status {
-    count = static_cast<int>(pi::perfutil::supported_events().ids.size());
-    return {};
-  });
-  return count;
+  return pi::perfutil::query(
+      [](Trace&) { return static_cast<int>(pi::perfutil::supported_events().ids.size()); });
 }
 
 int GetSupportedPerfCounterEventIdList(const int** list) {
@@ -135,11 +128,8 @@ int GetPerfCounterEventsInfo(const struct perf_counter_event_info** list) {
 }
 
 int PiEvent(unsigned int index, struct pi_event* event) {
-  return call([=](Trace&) -> Status {
-    if (const auto size = pi::perfutil::size_of_caller(event, "pi_event"); !size)
-      return size.error();
-    const auto found = pi::perfutil::event_at(index);
-    if (!found) return found.error();
-    return pi::perfutil::give_struct(*found, event, "pi_event");
+  return call([=](Trace&) {
+    return pi::perfutil::fill_struct(event, "pi_event",
+                                     [=] { return pi::perfutil::event_at(index); });
   });
 }

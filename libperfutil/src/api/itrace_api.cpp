@@ -162,12 +162,9 @@ int ITraceSetSkipCount(int count) {
 }
 
 int PiITraceStatus(struct pi_itrace_status* status) {
-  return call([=](Trace& trace) -> Status {
-    if (const auto size = pi::perfutil::size_of_caller(status, "pi_itrace_status"); !size)
-      return size.error();
-    const auto now = pi::perfutil::status_of(trace);
-    if (!now) return now.error();
-    return pi::perfutil::give_struct(*now, status, "pi_itrace_status");
+  return call([=](Trace& trace) {
+    return pi::perfutil::fill_struct(status, "pi_itrace_status",
+                                     [&] { return pi::perfutil::status_of(trace); });
   });
 }
 

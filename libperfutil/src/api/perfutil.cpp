@@ -60,22 +60,17 @@ Result<pi_trace_status> status_of(Trace& trace) {
 
 // The trace's state for the yes-or-no questions; nothing on before TraceInit().
 CollectorStatus state_or_none() {
-  CollectorStatus state;
-  (void)call([&](Trace& trace) -> Status {
-    if (auto now = trace.status()) state = *now;
-    return {};
+  return query([](Trace& trace) {
+    const auto now = trace.status();
+    return now ? *now : CollectorStatus();
   });
-  return state;
 }
 
 const char* sentence_at(unsigned index, std::vector<std::string> (Trace::*list)()) {
-  const char* text = nullptr;
-  (void)call([&](Trace& trace) -> Status {
+  return query([=](Trace& trace) {
     const auto sentences = (trace.*list)();
-    if (index < sentences.size()) text = keep(sentences[index]);
-    return {};
+    return index < sentences.size() ? keep(sentences[index]) : nullptr;
   });
-  return text;
 }
 
 }  // namespace
@@ -113,12 +108,9 @@ int TraceSetName(const char* name) {
 }
 
 const char* TraceGetName(void) {
-  const char* name = "";
-  (void)call([&](Trace& trace) -> Status {
-    name = pi::perfutil::keep(trace.name());
-    return {};
-  });
-  return name;
+  const char* const name =
+      pi::perfutil::query([](Trace& trace) { return pi::perfutil::keep(trace.name()); });
+  return name ? name : "";
 }
 
 int TraceSetMteSize(uint32_t bytes) {
@@ -144,14 +136,11 @@ int TraceDisable(int major) {
 }
 
 int TraceQueryMajor(int major) {
-  int answer = 0;
-  const int rc = call([&](Trace& trace) -> Status {
+  return pi::perfutil::call_for_number([=](Trace& trace) -> pi::Result<int> {
     const auto enabled = trace.query_major(major);
     if (!enabled) return enabled.error();
-    answer = *enabled ? 1 : 0;
-    return {};
+    return *enabled ? 1 : 0;
   });
-  return rc == PU_SUCCESS ? answer : rc;
 }
 
 int SetProfilerRate(int rate) {
@@ -214,12 +203,9 @@ uint32_t TraceGetIntervalId(void) {
 }
 
 int PiTraceStatus(struct pi_trace_status* status) {
-  return call([=](Trace& trace) -> Status {
-    if (const auto size = pi::perfutil::size_of_caller(status, "pi_trace_status"); !size)
-      return size.error();
-    const auto now = pi::perfutil::status_of(trace);
-    if (!now) return now.error();
-    return pi::perfutil::give_struct(*now, status, "pi_trace_status");
+  return call([=](Trace& trace) {
+    return pi::perfutil::fill_struct(status, "pi_trace_status",
+                                     [&] { return pi::perfutil::status_of(trace); });
   });
 }
 

@@ -171,13 +171,12 @@ Status calibrate(pitrace_ptt_residue* out) {
   return {};
 }
 
-Status fill_state(pi_ptt_state* out) {
-  if (const auto size = size_of_caller(out, "pi_ptt_state"); !size) return size.error();
+pi_ptt_state current_state() {
   pi_ptt_state state{};
   state.cannot_separate = "";
   if (global_ptt().source) fill_source(state);
   if (const auto info = ptt_info()) fill_module(state, *info);
-  return give_struct(state, out, "pi_ptt_state");
+  return state;
 }
 
 }  // namespace
@@ -259,7 +258,7 @@ const struct pitrace_ptt_slot* PiPttSlot(void) {
 }
 
 int PttGetState(struct pi_ptt_state* state) {
-  return call([=](Trace&) { return fill_state(state); });
+  return call([=](Trace&) { return fill_struct(state, "pi_ptt_state", current_state); });
 }
 
 int PiPttCalibrate(struct pitrace_ptt_residue* residue) {

@@ -66,6 +66,16 @@ Result<Struct> take_struct(const Struct* in, const char* name) {
                            name)};
 }
 
+// Fills the caller's structure with what make() returns, a Result<Struct>; not called when the size
+// is wrong.
+template <class Struct, class Make>
+Status fill_struct(Struct* out, const char* name, Make make) {
+  if (const auto size = size_of_caller(out, name); !size) return size.error();
+  const Result<Struct> made = make();
+  if (!made) return made.error();
+  return give_struct(*made, out, name);
+}
+
 }  // namespace pi::perfutil
 
 #endif  // PI_PERFUTIL_STRUCT_SIZE_H

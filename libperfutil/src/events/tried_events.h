@@ -7,6 +7,7 @@
 #include <string>
 
 #include "events.h"
+#include "perfutil.h"
 
 namespace pi::perfutil {
 
@@ -20,6 +21,9 @@ struct TriedEvent {
   NamedEvent event;
   std::string reason;  // why it does not work, or empty
 };
+
+// For the caller of the C API; its texts are those of tried.
+pi_event to_pi_event(const TriedEvent& tried);
 
 // One attempt for all names of the same event.
 std::deque<TriedEvent> try_events(std::vector<NamedEvent> events, const Trial& trial);
