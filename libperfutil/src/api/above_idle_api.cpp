@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // C entry points of AboveIdle.
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include "counters/above_idle.h"
 #include "perfutil.h"
 #include "system/kernel_device.h"
+#include "system/system_facts.h"
 
 namespace pi::perfutil {
 namespace {
@@ -20,10 +20,6 @@ std::unique_ptr<AboveIdleSource>& global_source() {
   return source.get();
 }
 
-uint32_t cpu_limit() {
-  return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
-}
-
 Error not_active() {
   return {PU_ERROR_NOT_INITIALIZED, "AboveIdle is not active; call AiInit first."};
 }
@@ -31,7 +27,7 @@ Error not_active() {
 Status init() {
   if (global_source())
     return Error{PU_ERROR_INCORRECT_STATE, "AboveIdle is active already; call AiTerminate first."};
-  auto source = open_above_idle(std::make_unique<KernelDevice>(), cpu_limit());
+  auto source = open_above_idle(std::make_unique<KernelDevice>(), configured_cpus());
   if (!source) return source.error();
   global_source() = std::move(*source);
   return {};
@@ -42,7 +38,7 @@ Status get(ai_counters* counters) {
   if (!global_source()) return not_active();
   const auto now = global_source()->read();
   if (!now) return now.error();
-  const uint32_t cpus = cpu_limit();
+  const uint32_t cpus = configured_cpus();
   std::fill_n(counters, cpus, ai_counters{});
   for (const auto& [cpu, values] : *now)
     if (cpu < cpus) counters[cpu] = values;
@@ -84,7 +80,7 @@ int AiTerminate(void) {
 }
 
 struct ai_counters* AiAllocCounters(int* size) {
-  const size_t cpus = pi::perfutil::cpu_limit();
+  const size_t cpus = pi::perfutil::configured_cpus();
   auto* counters = static_cast<ai_counters*>(std::calloc(cpus, sizeof(ai_counters)));
   if (size != nullptr) *size = counters ? static_cast<int>(cpus * sizeof(ai_counters)) : 0;
   return counters;
@@ -97,7 +93,7 @@ void AiFreeCounters(struct ai_counters* counters) {
 int AiZeroCounters(struct ai_counters* counters) {
   return call([=](Trace&) -> Status {
     if (counters == nullptr) return Error{PU_ERROR_NULL_POINTER, "The array of counters is null."};
-    std::fill_n(counters, pi::perfutil::cpu_limit(), ai_counters{});
+    std::fill_n(counters, pi::perfutil::configured_cpus(), ai_counters{});
     return {};
   });
 }

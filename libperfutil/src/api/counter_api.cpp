@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // C entry points that count events on all CPUs.
 #include <strings.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "events/tried_events.h"
 #include "perfutil.h"
 #include "struct_size.h"
+#include "system/system_facts.h"
 
 namespace pi::perfutil {
 namespace {
@@ -51,10 +51,6 @@ std::vector<const TriedEvent*>& tried_own_events() {
 const std::deque<TriedEvent>& tried_events() {
   static const auto* const tried = new std::deque<TriedEvent>(try_events(list_events(), counting));
   return *tried;
-}
-
-uint32_t cpu_limit() {
-  return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
 }
 
 const OriginalEvent* original(int event) {
@@ -105,7 +101,7 @@ Status read(ActiveEvent& active, uint64_t* counts, uint64_t* times) {
   if (counts == nullptr) return null_pointer("counts");
   const auto now = active.counters.read();
   if (!now) return now.error();
-  const uint32_t cpus = cpu_limit();
+  const uint32_t cpus = configured_cpus();
   std::fill_n(counts, cpus, 0);
   if (times != nullptr) std::fill_n(times, cpus, 0);
   for (const auto& [cpu, each] : *now) {
@@ -178,7 +174,7 @@ using pi::perfutil::Trace;
 using pi::perfutil::with_active;
 
 uint64_t* AllocCtrValueArray(int* size) {
-  const size_t cpus = pi::perfutil::cpu_limit();
+  const size_t cpus = pi::perfutil::configured_cpus();
   auto* values = static_cast<uint64_t*>(std::calloc(cpus, sizeof(uint64_t)));
   if (size != nullptr) *size = values ? static_cast<int>(cpus * sizeof(uint64_t)) : 0;
   return values;
@@ -191,7 +187,7 @@ void FreeCtrValueArray(uint64_t* values) {
 int ZeroCtrValueArray(uint64_t* values) {
   return call([=](Trace&) -> Status {
     if (values == nullptr) return pi::perfutil::null_pointer("array");
-    std::fill_n(values, pi::perfutil::cpu_limit(), 0);
+    std::fill_n(values, pi::perfutil::configured_cpus(), 0);
     return {};
   });
 }

@@ -49,7 +49,7 @@ uint64_t GetProcessorSpeed(void) {
 }
 
 int PiGetActiveProcessorCount(void) {
-  return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return static_cast<int>(pi::perfutil::online_cpu_count());
 }
 
 int GetActiveProcessorList(int* list, int n) {

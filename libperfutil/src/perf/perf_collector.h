@@ -72,7 +72,6 @@ class PerfCollector final : public Collector {
   void take_flows(bool all);
   // Takes all that processes have begun to write. Nothing may be published.
   void settle_hooks();
-  static uint32_t cpu_limit();
   UserBuffer& trace_buffer_of(uint32_t cpu);
   void read_rings(CpuEvents& events);
   void put_ticks(CpuEvents& events, uint64_t until);

@@ -4,7 +4,6 @@
 #include "perf_collector.h"
 
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <new>
 #include <utility>
@@ -64,10 +63,6 @@ void PerfCollector::put_in_order(uint64_t horizon, uint64_t ticks_until) {
         "hooks is missing.");
 }
 
-uint32_t PerfCollector::cpu_limit() {
-  return static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF));
-}
-
 // All flows are the first CPU's. In a buffer that streams they wait until there is room.
 void PerfCollector::take_flows(bool all) {
   if (events_.empty()) return;
@@ -92,7 +87,7 @@ uint64_t PerfCollector::read_all() {
   const uint64_t horizon = trace_clock();
   for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(false);
-  if (hooks_) hooks_->collect(cpu_limit(), hook_queue_.incoming());
+  if (hooks_) hooks_->collect(configured_cpus(), hook_queue_.incoming());
   return horizon;
 }
 
@@ -114,7 +109,7 @@ void PerfCollector::drain_to_the_last_tick() {
 void PerfCollector::settle_hooks() {
   for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(true);
-  if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
+  if (hooks_) hooks_->settle(configured_cpus(), hook_queue_.incoming());
   put_in_order(~0ull, ~0ull);
   wake_section_reader();
 }

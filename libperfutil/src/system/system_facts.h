@@ -15,6 +15,10 @@ uint64_t trace_clock();
 // not tell.
 std::string clock_source();
 
+// CPUs that exist, whether online or not, and those that are online; at least 1.
+uint32_t configured_cpus();
+uint32_t online_cpu_count();
+
 // Nominal speed; the speed of the moment where no nominal one is told; 0 when neither is.
 uint64_t processor_hz();
 

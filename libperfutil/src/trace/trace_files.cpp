@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The trace's files: the stream that is written while it runs, and what is written of buffers.
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -58,7 +59,7 @@ Status Trace::begin_stream(const CollectorStatus& now) {
   setup.facts.mode = static_cast<uint32_t>(config_.mode);
   setup.facts.start_time = trace_clock();
   setup.facts.interval_id = now.interval_id + 1;
-  setup.facts.cpus = static_cast<uint32_t>(PiGetActiveProcessorCount());
+  setup.facts.cpus = online_cpu_count();
   setup.section_bytes = config_.section_bytes;
   setup.proc_path = config_.proc_path;
   setup.info = describe_trace(*collector_, now, notes(), {});
