@@ -4,7 +4,6 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "events/event_refusal.h"
+#include "events/perf_events.h"
 #include "perfutil.h"
 #include "system/text.h"
 
@@ -20,14 +20,7 @@ namespace pi::perfutil {
 namespace {
 
 perf_event_attr attr_of(const TickEvent& event, const CounterTarget& target, bool leads) {
-  perf_event_attr attr{};
-  attr.size = sizeof attr;
-  attr.type = event.type;
-  attr.config = event.config;
-  attr.config1 = event.config1;
-  attr.config2 = event.config2;
-  attr.exclude_kernel = (event.flags & PITRACE_EVENT_NO_KERNEL) != 0;
-  attr.exclude_user = (event.flags & PITRACE_EVENT_NO_USER) != 0;
+  perf_event_attr attr = event_attr(event);
   attr.inherit = target.inherit;
   // Those that follow the leader count when it does.
   attr.disabled = leads;
@@ -39,10 +32,12 @@ perf_event_attr attr_of(const TickEvent& event, const CounterTarget& target, boo
   return attr;
 }
 
-int open_counter(const perf_event_attr& attr, const CounterTarget& target, int leader) {
-  const long fd =
-      ::syscall(SYS_perf_event_open, &attr, target.pid, target.cpu, leader, PERF_FLAG_FD_CLOEXEC);
-  return fd < 0 ? -errno : static_cast<int>(fd);
+// group: those that are open and that it is to count with; empty: it leads a new group.
+int open_counter(const TickEvent& event, const CounterTarget& target,
+                 const std::vector<ProcessFd>& group) {
+  const bool leads = group.empty();
+  return open_perf_event(attr_of(event, target, leads), target.pid, target.cpu,
+                         leads ? -1 : group.front().get());
 }
 
 // Counters that are shared have a mask of the CPUs that speak for all; others count on every CPU.
@@ -78,8 +73,7 @@ int largest_group(const TickEvent& event) {
   self.pid = 0;
   std::vector<ProcessFd> fds;
   while (fds.size() < max_group) {
-    const int fd =
-        open_counter(attr_of(event, self, fds.empty()), self, fds.empty() ? -1 : fds.front().get());
+    const int fd = open_counter(event, self, fds);
     if (fd < 0) break;
     fds.emplace_back(fd);
   }
@@ -117,8 +111,7 @@ Result<CounterGroup> CounterGroup::open(const std::vector<TickEvent>& events,
   group.together_ = !target.inherit;
   for (const auto& event : events) {
     const bool leads = group.fds_.empty();
-    const int fd =
-        open_counter(attr_of(event, target, leads), target, leads ? -1 : group.fds_.front().get());
+    const int fd = open_counter(event, target, group.fds_);
     // A group that is too large for the processor is refused as one that makes no sense.
     if (fd == -EINVAL && !leads) return refused_counting(ENOSPC, event.name);
     if (fd == -ESRCH)
@@ -267,7 +260,7 @@ int try_counting(const TickEvent& event, const CounterPlaces& places) {
   if (cpus.empty()) return ENODEV;
   CounterTarget target;
   target.cpu = static_cast<int>(cpus.front());
-  const int fd = open_counter(attr_of(event, target, true), target, -1);
+  const int fd = open_counter(event, target, {});
   const ProcessFd owner(fd);
   return owner ? 0 : -fd;
 }

@@ -10,18 +10,12 @@
 #include "system/text.h"
 
 namespace pi::perfutil {
-namespace {
-
-constexpr char not_installed[] =
-    "ITrace is not installed; call ITraceInit (swtrace it_install) first.";
-
-}  // namespace
 
 // INCORRECT_STATE has many reasons, and the module tells but one error number.
 Error DriverITrace::not_possible_now(const char* what) {
   const auto now = info();
   pitrace_info trace{};
-  if (now && now->installed == 0) return {PU_ERROR_INCORRECT_STATE, not_installed};
+  if (now && now->installed == 0) return itrace_not_installed();
   if (device_.control(PITRACE_IOC_INFO, &trace) == 0 && trace.state != PITRACE_TRACE_ON)
     return {PU_ERROR_INCORRECT_STATE,
             "The trace is not on; ITrace needs one that is: TraceOn (swtrace on)."};
@@ -69,8 +63,7 @@ Status DriverITrace::outcome(int error, const char* what) {
     case ENOMEM:
       return Error{PU_ERROR_NOT_ENOUGH_MEMORY, text("Ask for fewer threads or a smaller reserve.")};
     case EBUSY:
-      return Error{PU_ERROR_INCORRECT_STATE,
-                   "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
+      return itrace_is_installed();
     default:
       return Error{PU_FAILURE, text("'dmesg' may tell more.")};
   }
@@ -88,7 +81,7 @@ Status DriverITrace::install(const pitrace_itrace& setup) {
 
 Status DriverITrace::remove() {
   const int error = -device_.control(PITRACE_IOC_IT_REMOVE, nullptr);
-  if (error == EALREADY) return Error{PU_ERROR_INCORRECT_STATE, not_installed};
+  if (error == EALREADY) return itrace_not_installed();
   return outcome(error, "remove ITrace");
 }
 
@@ -97,7 +90,7 @@ Status DriverITrace::enable(uint32_t first, uint32_t last) {
   const int error = -device_.control(PITRACE_IOC_IT_ENABLE, &pids);
   if (error == EINVAL) {
     const auto now = info();
-    if (now && now->installed == 0) return Error{PU_ERROR_INCORRECT_STATE, not_installed};
+    if (now && now->installed == 0) return itrace_not_installed();
     return Error{PU_ERROR_INVALID_PARAMETER,
                  fmt::format("{} to {} is no range of processes.", first, last)};
   }

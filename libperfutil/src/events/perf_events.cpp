@@ -36,6 +36,17 @@ perf_event_attr common_attr(const EventFeatures& features, bool inherit) {
   return attr;
 }
 
+// An event that counts nothing, for the records that are not samples: excluding the kernel loses
+// nothing and needs no permission for it.
+perf_event_attr dummy_attr(const EventFeatures& features, bool inherit) {
+  perf_event_attr attr = common_attr(features, inherit);
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.sample_period = 1;
+  attr.sample_type = side_band_sample_type;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
 // Takes one optional feature, which the error may be about, out of what is asked for; false when
 // none is left.
 bool ask_for_less(EventFeatures& features, int error) {
@@ -141,12 +152,7 @@ uint64_t tick_period_ns(uint32_t rate) {
 }
 
 perf_event_attr side_band_attr(const EventFeatures& features, bool inherit) {
-  perf_event_attr attr = common_attr(features, inherit);
-  attr.config = PERF_COUNT_SW_DUMMY;
-  attr.sample_period = 1;
-  attr.sample_type = side_band_sample_type;
-  // Counts nothing, so excluding the kernel loses nothing and needs no permission for it.
-  attr.exclude_kernel = 1;
+  perf_event_attr attr = dummy_attr(features, inherit);
   attr.mmap = 1;
   attr.mmap2 = 1;
   attr.comm = 1;
@@ -177,11 +183,7 @@ perf_event_attr tick_attr(const EventFeatures& features, bool inherit, const Sam
 }
 
 perf_event_attr switch_attr(const EventFeatures& features, bool inherit) {
-  perf_event_attr attr = common_attr(features, inherit);
-  attr.config = PERF_COUNT_SW_DUMMY;
-  attr.sample_period = 1;
-  attr.sample_type = side_band_sample_type;
-  attr.exclude_kernel = 1;
+  perf_event_attr attr = dummy_attr(features, inherit);
   attr.context_switch = 1;
   return attr;
 }
@@ -205,8 +207,20 @@ uint32_t max_stack_frames(const StackChoice& stacks) {
   return static_cast<uint32_t>(std::min(allowed, sides * (stacks.depth + 2)));
 }
 
-int open_perf_event(perf_event_attr attr, int pid, int cpu) {
-  const long fd = ::syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+perf_event_attr event_attr(const TickEvent& event) {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = event.type;
+  attr.config = event.config;
+  attr.config1 = event.config1;
+  attr.config2 = event.config2;
+  attr.exclude_kernel = (event.flags & PITRACE_EVENT_NO_KERNEL) != 0;
+  attr.exclude_user = (event.flags & PITRACE_EVENT_NO_USER) != 0;
+  return attr;
+}
+
+int open_perf_event(perf_event_attr attr, int pid, int cpu, int leader) {
+  const long fd = ::syscall(SYS_perf_event_open, &attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
   return fd < 0 ? -errno : static_cast<int>(fd);
 }
 

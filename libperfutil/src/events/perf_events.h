@@ -56,8 +56,11 @@ perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
 // kernel.perf_event_max_stack allows.
 uint32_t max_stack_frames(const StackChoice& stacks);
 
-// The system call; a file descriptor or a negative error number.
-int open_perf_event(perf_event_attr attr, int pid, int cpu);
+// What the event says: type, configuration and whether kernel and user code count.
+perf_event_attr event_attr(const TickEvent& event);
+
+// The system call; a file descriptor or a negative error number. leader: of the group, -1: none.
+int open_perf_event(perf_event_attr attr, int pid, int cpu, int leader = -1);
 
 // The events of one CPU: each vector holds one event a target; the first one owns the ring, the
 // others write into it too. All are opened disabled.

@@ -9,6 +9,8 @@
 #include <pi/result.h>
 #include <pitrace/abi.h>
 
+#include "perfutil.h"
+
 namespace pi::perfutil {
 
 // Records that make up an instruction trace; with the names of code (MTE) it can be read.
@@ -16,6 +18,16 @@ constexpr std::array<uint32_t, 8> itrace_majors{
     PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
     PITRACE_MAJOR_CUT_USER,      PITRACE_MAJOR_ITRACE_GAP,  PITRACE_MAJOR_ITRACE_THREAD,
     PITRACE_MAJOR_ITRACE_START,  PITRACE_MAJOR_ITRACE_STOP};
+
+inline Error itrace_not_installed() {
+  return {PU_ERROR_INCORRECT_STATE,
+          "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
+}
+
+inline Error itrace_is_installed() {
+  return {PU_ERROR_INCORRECT_STATE,
+          "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
+}
 
 // Errors as perfutil.h lists them. Not thread-safe, but info() may be called beside anything.
 class ITrace {

@@ -22,11 +22,6 @@ constexpr size_t wake_collector_bytes = 256u << 10;
 constexpr size_t pause_tracer_bytes = 4u << 20;
 constexpr uint64_t ring_of_flows = ~0ull;  // no ring of a program's hooks
 
-Error not_installed() {
-  return {PU_ERROR_INCORRECT_STATE,
-          "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
-}
-
 Error without_module(const char* what) {
   return {PU_ERROR_NOT_SUPPORTED,
           fmt::format("Without the pitrace module ITrace follows user code by ptrace, which "
@@ -41,9 +36,7 @@ PtraceITrace::PtraceITrace(bool waits)
 
 Status PtraceITrace::install(const pitrace_itrace& setup) {
   const std::lock_guard lock(control_mutex_);
-  if (installed_)
-    return Error{PU_ERROR_INCORRECT_STATE,
-                 "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
+  if (installed_) return itrace_is_installed();
   if ((setup.flags & PITRACE_ITRACE_NO_USER) != 0) return without_module("follow kernel code");
   if ((setup.flags & PITRACE_ITRACE_INTERRUPTS) != 0) return without_module("show interrupts");
   installed_ = true;
@@ -57,7 +50,7 @@ Status PtraceITrace::install(const pitrace_itrace& setup) {
 Status PtraceITrace::remove() {
   {
     const std::lock_guard lock(control_mutex_);
-    if (!installed_) return not_installed();
+    if (!installed_) return itrace_not_installed();
   }
   (void)off();
   const std::lock_guard lock(control_mutex_);

@@ -79,15 +79,8 @@ int read_all(uint64_t* values) {
 
 // Pinned: all of the time, or an error that reading tells.
 perf_event_attr thread_attr(const TickEvent& event) {
-  perf_event_attr attr{};
-  attr.size = sizeof attr;
-  attr.type = event.type;
-  attr.config = event.config;
-  attr.config1 = event.config1;
-  attr.config2 = event.config2;
+  perf_event_attr attr = event_attr(event);
   attr.pinned = 1;
-  attr.exclude_kernel = (event.flags & PITRACE_EVENT_NO_KERNEL) != 0;
-  attr.exclude_user = (event.flags & PITRACE_EVENT_NO_USER) != 0;
   attr.exclude_hv = 1;
   return attr;
 }
