@@ -124,8 +124,7 @@ int PiCpiInit(int flags, int priv, void** handle) {
     *handle = nullptr;
     if ((flags & ~pi::perfutil::known_flags) != 0)
       return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("{:#x} has unknown flags.", flags)};
-    pi::perfutil::TickEvent some;
-    if (auto good = limit_to(some, priv); !good) return good;
+    if (auto good = pi::perfutil::check_privilege(priv); !good) return good;
     const int mode = (flags & ~pi::perfutil::trace_flags) | PI_CPI_RAW;
     return pi::perfutil::give_handle(CpiMeter::open(mode, priv), flags, handle);
   });
@@ -140,8 +139,7 @@ int PiCpiInitProcess(int pid, int priv, void** handle) {
     if (handle == nullptr) return pi::perfutil::null_pointer("handle");
     *handle = nullptr;
     if (pid <= 0) return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("{} is no process.", pid)};
-    pi::perfutil::TickEvent some;
-    if (auto good = limit_to(some, priv); !good) return good;
+    if (auto good = pi::perfutil::check_privilege(priv); !good) return good;
     return pi::perfutil::give_handle(CpiMeter::open_process(pid, priv), PI_CPI_THREAD, handle);
   });
 }

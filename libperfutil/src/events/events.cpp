@@ -84,10 +84,14 @@ Result<TickEvent> resolve_event(const std::string& name, const std::string& devi
   return event;
 }
 
+Status check_privilege(int priv) {
+  if (priv >= PI_PRIV_KERNEL && priv <= PI_PRIV_BOTH) return {};
+  return Error{PU_ERROR_INVALID_PRIVILEGE,
+               fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
+}
+
 Status limit_to(TickEvent& event, int priv) {
-  if (priv < PI_PRIV_KERNEL || priv > PI_PRIV_BOTH)
-    return Error{PU_ERROR_INVALID_PRIVILEGE,
-                 fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
+  if (const auto good = check_privilege(priv); !good) return good;
   if ((priv & PI_PRIV_KERNEL) == 0) event.flags |= PITRACE_EVENT_NO_KERNEL;
   if ((priv & PI_PRIV_USER) == 0) event.flags |= PITRACE_EVENT_NO_USER;
   constexpr uint32_t neither = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;

@@ -25,6 +25,9 @@ inline constexpr char event_devices[] = "/sys/bus/event_source/devices";
 Result<TickEvent> resolve_event(const std::string& name,
                                 const std::string& devices = event_devices);
 
+// PU_ERROR_INVALID_PRIVILEGE when priv is none of PI_PRIV_*.
+Status check_privilege(int priv);
+
 // Has the event counted where priv (PI_PRIV_*) says, and its own modifiers too.
 // PU_ERROR_INVALID_PRIVILEGE: priv is none, or nothing is left.
 Status limit_to(TickEvent& event, int priv);

@@ -89,13 +89,6 @@ Status check_ids(std::span<const int> ids) {
   return {};
 }
 
-Status check_privilege(int priv) {
-  if (priv < PI_PRIV_KERNEL || priv > PI_PRIV_BOTH)
-    return Error{PU_ERROR_INVALID_PRIVILEGE,
-                 fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
-  return {};
-}
-
 Result<PttMetric> make_metric(const std::string& name, int priv) {
   PttMetric metric;
   metric.id = id_of(name);
@@ -104,13 +97,7 @@ Result<PttMetric> make_metric(const std::string& name, int priv) {
   auto event = resolve_event(metric.name);
   if (!event) return event.error();
   metric.event = *event;
-  if ((priv & PI_PRIV_KERNEL) == 0) metric.event.flags |= PITRACE_EVENT_NO_KERNEL;
-  if ((priv & PI_PRIV_USER) == 0) metric.event.flags |= PITRACE_EVENT_NO_USER;
-  constexpr uint32_t neither = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;
-  if ((metric.event.flags & neither) == neither)
-    return Error{
-        PU_ERROR_INVALID_PRIVILEGE,
-        fmt::format("'{}' and the privilege that was asked for exclude each other.", name)};
+  if (const auto good = limit_to(metric.event, priv); !good) return good.error();
   return metric;
 }
 

@@ -264,8 +264,7 @@ Status Trace::itrace_installed() {
   const auto now = itrace_info();
   if (!now) return now.error();
   if (now->installed != 0) return {};
-  return Error{PU_ERROR_INCORRECT_STATE,
-               "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
+  return itrace_not_installed();
 }
 
 Status Trace::itrace_install(const pitrace_itrace& setup) {
