@@ -169,11 +169,11 @@ void StreamWriter::take_build_ids() {
 }
 
 void StreamWriter::add_build_ids(const std::string& lines) {
-  untold_build_ids_ += lines;
-  if (untold_build_ids_.empty()) return;
-  if (const int error = file_->add_text(nrm2::section_build_ids, untold_build_ids_); error != 0)
+  unwritten_build_ids_ += lines;
+  if (unwritten_build_ids_.empty()) return;
+  if (const int error = file_->add_text(nrm2::section_build_ids, unwritten_build_ids_); error != 0)
     return fail(error);
-  untold_build_ids_.clear();
+  unwritten_build_ids_.clear();
 }
 
 // Once, and again if there is something new.

@@ -106,7 +106,7 @@ class StreamWriter {
   BuildIdTable build_ids_;
   BuildIdReader build_id_reader_;
   KernelCode kernel_code_{setup_.proc_path};
-  std::string untold_build_ids_;  // lines that are not in the file yet
+  std::string unwritten_build_ids_;  // lines that are not in the file yet
   std::string trouble_;
   int trouble_error_ = 0;  // the error number, when there is trouble
   std::string kernel_state_ = "missing";
