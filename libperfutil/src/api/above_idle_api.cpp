@@ -14,7 +14,7 @@
 namespace pi::perfutil {
 namespace {
 
-// With call_mutex() held. The device is closed by the process's end at the latest.
+// With call_mutex() held. The end of the process closes the device at the latest.
 std::unique_ptr<AboveIdleSource>& global_source() {
   static OfProcess<std::unique_ptr<AboveIdleSource>> source;
   return source.get();

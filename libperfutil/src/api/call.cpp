@@ -7,8 +7,8 @@
 namespace pi::perfutil {
 
 Trace& global_trace() {
-  // Ended by TraceTerminate() or by the process's end, which closes the device and the events;
-  // destroying it among other statics would gain nothing.
+  // Never destroyed: TraceTerminate() ends the trace, or the end of the process, which closes the
+  // device and the events.
   static Trace* trace = nullptr;
   static uint32_t process = 0;
   if (process != process_number()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every C entry point does around its work: lock, error text, no exception gets out, no
-// cancellation gets in.
+// What every C entry point does around its work: takes the lock, stores the error text, catches
+// exceptions and disables cancellation.
 #ifndef PI_PERFUTIL_CALL_H
 #define PI_PERFUTIL_CALL_H
 
@@ -19,8 +19,8 @@ namespace pi::perfutil {
 
 class Trace;
 
-Trace& global_trace();           // of this process; with call_mutex() held
-std::string& last_error_text();  // this thread's
+Trace& global_trace();           // the trace of this process; with call_mutex() held
+std::string& last_error_text();  // of the calling thread
 
 // Runs work with the lock held; its Status (or the exception it throws) becomes the return code
 // and the thread's error text.

@@ -22,7 +22,7 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr int named_event_first = 1001;  // behind the numbers of the original's
+constexpr int named_event_first = 1001;  // above the classic event numbers
 
 // All with call_mutex() held.
 struct ActiveEvent {
@@ -42,7 +42,7 @@ std::map<std::string, std::string>& own_events() {
 
 const Trial counting{[](const TickEvent& event) { return try_counting(event); }, counting_refusal};
 
-// What they point to is never freed, not even when it is defined anew: callers keep the texts.
+// The events are never freed, not even when a name is defined again: callers may keep the texts.
 std::vector<const TriedEvent*>& tried_own_events() {
   static auto* const tried = new std::vector<const TriedEvent*>;
   return *tried;
@@ -127,7 +127,7 @@ void define(const EventDefinition& definition, TriedEvent tried) {
   auto& all = tried_own_events();
   const auto older = std::find_if(all.begin(), all.end(),
                                   [&](const TriedEvent* each) { return each->event.name == name; });
-  // Callers may keep what they were told of older ones.
+  // Callers may keep pointers to the texts of older definitions.
   static auto* const lasting = new std::deque<TriedEvent>;
   const TriedEvent* const newest = &lasting->emplace_back(std::move(tried));
   older == all.end() ? all.push_back(newest) : void(*older = newest);

@@ -25,7 +25,7 @@ struct Handle {
   int flags = 0;
 };
 
-// With call_mutex() held. By address, so that a handle that is none is refused.
+// With call_mutex() held. By address, so that an invalid handle is refused.
 std::map<void*, std::unique_ptr<Handle>>& handles() {
   static OfProcess<std::map<void*, std::unique_ptr<Handle>>> all;
   return all.get();
@@ -49,7 +49,7 @@ int with_handle(void* handle, Work work) {
   });
 }
 
-// As perfutil.h describes it: two numbers, and the low and high halves of six.
+// As perfutil.h describes it: two numbers, then six numbers of 64 bits, each low half first.
 using CpiRecord = std::array<uint32_t, 14>;
 
 CpiRecord record_of(const pi_cpi& cpi, int mode, uint64_t elapsed_ns) {
@@ -76,7 +76,8 @@ Status write_record(const pi_cpi& cpi, const cpi_data& data, int minor, const st
                                RcToString(rc))};
 }
 
-// One record of the system, and with details one of each CPU and of the thread.
+// One record of the system, or of the thread when the system was not measured; with
+// PI_CPI_TRACE_DETAIL also one of each CPU.
 Status write_records(const cpi_data& data, int flags, int minor, const std::string& label) {
   const bool system = (data.mode & PI_CPI_RAW) != 0;
   if (auto written = write_record(system ? data.system : data.thread, data, minor, label); !written)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C entry points for events: what ticks are to count, and what can be counted here.
+// C entry points for events: select the event that causes ticks, list the events of this machine.
 #include <deque>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr uint64_t max_period = uint64_t{1} << 62;  // the kernel keeps the counters' sign
+constexpr uint64_t max_period = uint64_t{1} << 62;  // the kernel's counters are signed
 
 Result<TickEvent> tick_event(const std::string& name, uint64_t count, int priv, int random) {
   if (count == 0 || count > max_period)
@@ -37,7 +37,7 @@ Status set_event(Trace& trace, const std::string& name, uint64_t count, int priv
   return trace.set_event(*event);
 }
 
-// With call_mutex() held. Never freed: callers keep the texts.
+// With call_mutex() held. Never freed: callers may keep the texts.
 const std::deque<TriedEvent>& tried_events() {
   static const auto* const all =
       new std::deque<TriedEvent>(try_events(list_events(), {try_event, refusal_reason}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C entry points of ITrace but for the two that turn it on and off.
+// C entry points of ITrace, except ITraceOn() and ITraceOff().
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ static_assert(PI_ITRACE_RING == PITRACE_ITRACE_RING && PI_ITRACE_COUNT == PITRAC
               PI_ITRACE_CHILDREN == PITRACE_ITRACE_CHILDREN &&
               PI_ITRACE_CONTINUOUS == PITRACE_ITRACE_CONTINUOUS);
 
-// For what only the owner of the trace may do.
+// Checks that this process owns the trace.
 Status owned(Trace& trace) {
   if (trace.is_initialised()) return {};
   if (trace.is_of_parent()) return trace.initialised();
@@ -168,7 +168,7 @@ int PiITraceStatus(struct pi_itrace_status* status) {
   });
 }
 
-// The original's older names: they enable, and turn on.
+// Classic names: they enable processes and turn ITrace on.
 
 int ITrace_Set_Skip_Count(int count) {
   return ITraceSetSkipCount(count);

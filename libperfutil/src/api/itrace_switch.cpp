@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ITraceOn() and ITraceOff(): as few instructions as can be lie between the system call and the
-// caller's code.
+// ITraceOn() and ITraceOff(): as few instructions as possible between the system call and the
+// caller's code, because ITrace records them.
 #include "itrace_switch.h"
 
 #include <pthread.h>
@@ -24,8 +24,9 @@ namespace {
 const uint32_t self = PITRACE_ITRACE_SELF;
 const uint32_t all = PITRACE_ITRACE_ALL;
 
-// Changed with call_mutex() held, read without. Nobody can turn ITrace on for a thread while it is
-// being changed by another and expect anything of it.
+// What the fast path uses: the device and the threads to act on. Written with call_mutex() held,
+// read without. A program that calls ITraceOn() while another thread changes the target cannot
+// expect a certain result.
 struct Target {
   std::atomic<int> fd = -1;
   std::atomic<const uint32_t*> scope = &self;
@@ -34,7 +35,8 @@ struct Target {
 Target target;
 std::unique_ptr<KernelDevice> own_device;
 
-// A child keeps a program's descriptor; the trace is its parent's.
+// A child keeps the descriptor of a program that does not own the trace. The trace itself belongs
+// to the parent.
 void in_child() {
   if (target.scope.load(std::memory_order_relaxed) == &all) {
     target.fd.store(-1, std::memory_order_relaxed);
@@ -47,8 +49,8 @@ void watch_forks() {
   (void)watched;
 }
 
-// The device is not there any more: the program has closed its descriptors, or put another file
-// in the place.
+// The descriptor is not the device any more: the program has closed it, or the number is another
+// file's.
 bool is_stale(long result) {
   return result == -EBADF || result == -ENOTTY;
 }
@@ -58,8 +60,8 @@ void use_own_device() {
   target.fd.store(own_device->fd(), std::memory_order_release);
 }
 
-// What the descriptor of target does not do, and what the system call has refused. result: that of
-// the system call; 0: there was none.
+// For a target without descriptor, and for a system call that failed. result: of the system call;
+// 0: there was none.
 Status slow_path(Trace& trace, unsigned long request, long result) {
   const bool on = request == PITRACE_IOC_IT_ON;
   if (trace.is_initialised()) return on ? trace.itrace_on() : trace.itrace_off();
@@ -76,7 +78,7 @@ Status slow_path(Trace& trace, unsigned long request, long result) {
   return DriverITrace(**device).switched(-(*device)->control(request, &scope), on);
 }
 
-// Apart from the functions below, so that these save no registers.
+// Not inlined into ITraceOn() and ITraceOff(), so that these save no registers.
 __attribute__((noinline, cold)) int call_slow_path(unsigned long request, long result) {
   return call([=](Trace& trace) { return slow_path(trace, request, result); });
 }
@@ -126,7 +128,7 @@ using pi::perfutil::inline_ioctl;
 using pi::perfutil::last_error_text;
 using pi::perfutil::target;
 
-// Everything that success needs comes before the system call.
+// Everything that is done on success comes before the system call.
 int ITraceOn(void) {
   last_error_text().clear();
   const int fd = target.fd.load(std::memory_order_acquire);
@@ -137,7 +139,7 @@ int ITraceOn(void) {
   return PU_SUCCESS;
 }
 
-// And here behind it.
+// Everything that is done on success comes after the system call.
 int ITraceOff(void) {
   const int fd = target.fd.load(std::memory_order_acquire);
   if (fd < 0) return call_slow_path(PITRACE_IOC_IT_OFF, 0);

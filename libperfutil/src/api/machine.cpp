@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C entry points that tell about the library, the module and the machine.
+// C entry points for versions and facts: the library, the module and the machine.
 #include <unistd.h>
 
 #include "call.h"
@@ -35,7 +35,7 @@ int IsTprofSupported(void) {
   if (GetDDVersionEx() != 0) return 1;
   return query([](Trace&) {
     pi::perfutil::TraceConfig config;
-    config.pid = ::getpid();  // one process, where the system is not permitted
+    config.pid = ::getpid();  // for a user who may trace one process only
     return static_cast<bool>(pi::perfutil::decide_perf_scope(config));
   });
 }

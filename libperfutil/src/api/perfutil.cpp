@@ -13,7 +13,7 @@
 namespace pi::perfutil {
 namespace {
 
-// Texts are kept for good, because callers may keep the pointers; there are few. With call_mutex()
+// Texts are never freed, because callers may keep the pointers; there are few. With call_mutex()
 // held.
 const char* keep(const std::string& text) {
   static std::set<std::string> kept;
@@ -58,7 +58,7 @@ Result<pi_trace_status> status_of(Trace& trace) {
   return out;
 }
 
-// The trace's state for the yes-or-no questions; nothing on before TraceInit().
+// The trace's state; that of a trace that is off before TraceInit().
 CollectorStatus state_or_none() {
   return query([](Trace& trace) {
     const auto now = trace.status();

@@ -23,7 +23,7 @@
 namespace pi::perfutil {
 namespace {
 
-// What this process has begun. With call_mutex() held.
+// PTT as this process has begun it. With call_mutex() held.
 struct Ptt {
   PttMetrics metrics;
   std::unique_ptr<PttSource> source;
@@ -88,7 +88,7 @@ Status check_tid(int tid) {
                fmt::format("{} is another thread: each thread begins and ends by itself.", tid)};
 }
 
-// The least of some calls: what it takes when nothing interrupts it. 0: it cannot read.
+// The minimum of some calls: the cycles of one that nothing interrupts. 0: the reader fails.
 unsigned int cycles_of(pi_ptt_reader reader) {
   constexpr int rounds = 32;
   uint64_t values[MAX_PTT_METRICS], least = UINT32_MAX;
@@ -159,7 +159,7 @@ Status calibrate(pitrace_ptt_residue* out) {
   pitrace_ptt_residue residue = meter.result();
   const auto device = open_ptt_control();
   if (!device) return device.error();
-  // What interrupts leave is taken first, as a dispatch mostly comes with one.
+  // The residual overhead of interrupts first: most context switches come with an interrupt.
   if (const auto taken = ptt_take_residue(**device, residue); !taken) return taken;
   const std::vector<uint64_t> left = measure_dispatches(*module_slot(), second);
   if (left.size() < least) return too_few(left.size(), "dispatches");
