@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Encodes what ITrace records of threads' flows.
+// Encodes ITrace's records of the flow of threads.
 #include "flow_writer.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void FlowWriter::put(uint64_t time, uint32_t major, uint32_t minor,
   put_(time, std::span(bytes).first(pitrace_size_ints(count)));
 }
 
-// Tells whose records follow, where that changes; the time of the record.
+// Writes a thread record when the thread changes. Returns the time for the next record.
 uint64_t FlowWriter::begin(const FlowThread& thread) {
   const uint64_t time = trace_clock();
   if (current_ != thread.tid) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be asked of who follows instructions: the module, or a tracer of our own.
+// The interface of ITrace, implemented by the module and by a tracer that uses ptrace.
 #ifndef PI_PERFUTIL_ITRACE_H
 #define PI_PERFUTIL_ITRACE_H
 
@@ -13,7 +13,7 @@
 
 namespace pi::perfutil {
 
-// Records that make up an instruction trace; with the names of code (MTE) it can be read.
+// The majors of an instruction trace; to read it, the names of code (MTE) are needed as well.
 constexpr std::array<uint32_t, 8> itrace_majors{
     PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
     PITRACE_MAJOR_CUT_USER,      PITRACE_MAJOR_ITRACE_GAP,  PITRACE_MAJOR_ITRACE_THREAD,
@@ -29,7 +29,7 @@ inline Error itrace_is_installed() {
           "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
 }
 
-// Errors as perfutil.h lists them. Not thread-safe, but info() may be called beside anything.
+// Errors as perfutil.h lists them. Not thread-safe, except that info() may be called at any time.
 class ITrace {
  public:
   virtual ~ITrace() = default;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr auto pause = std::chrono::microseconds(100);
 
-// Only what this thread traces: the program's other children are none of our business.
+// Waits only for threads that this thread traces, not for other children of the program.
 constexpr int ours = __WALL | __WNOTHREAD;
 
 pid_t as_pid(uint32_t number) {
@@ -45,7 +45,7 @@ std::vector<uint32_t> threads_of(uint32_t pid) {
   return all;
 }
 
-// The process that a thread belongs to; 0 when it has gone.
+// The process that a thread belongs to; 0 when the thread has ended.
 uint32_t process_of(uint32_t tid) {
   const auto text = read_text(fmt::format("/proc/{}/status", tid));
   if (!text) return 0;
@@ -72,7 +72,8 @@ Error refused(uint32_t pid, int error) {
                   : fmt::format("; or kernel.yama.ptrace_scope, which is {}, forbids it", scope))};
 }
 
-// Whether the trap of a step waits behind the stop that is told: it would kill who is let go.
+// Whether the trap of a step is still pending after the reported stop: it would kill the thread
+// when it is detached.
 bool has_trap_pending(pid_t tid) {
   constexpr int max_signals = 64;
   std::vector<siginfo_t> signals(max_signals);
@@ -119,7 +120,7 @@ void PtraceTracer::run() {
   try {
     follow_all();
   } catch (const std::bad_alloc&) {
-    // What could be recorded is; the threads are let go.
+    // Ends the recording and detaches the threads.
   }
   detach_all();
   const std::lock_guard lock(mutex_);
@@ -147,8 +148,8 @@ void PtraceTracer::take_request() {
   done_.notify_all();
 }
 
-// Threads that are being started while we look are found in the next round; those that start
-// later are ours from their beginning.
+// Threads that are started meanwhile are found in the next round; those that attached threads start
+// are traced from their beginning.
 Status PtraceTracer::attach_here(uint32_t pid) {
   std::vector<uint32_t> taken;
   int error = ESRCH;
@@ -187,7 +188,7 @@ bool PtraceTracer::seize(uint32_t pid, uint32_t tid) {
   return true;
 }
 
-// A thread that executes an instruction stops in no time, one in a system call perhaps never.
+// A thread that executes an instruction stops at once; one in a system call perhaps never.
 pid_t PtraceTracer::wait(int& status) {
   const bool soon = std::any_of(threads_.begin(), threads_.end(),
                                 [](const auto& each) { return each.second.stops_soon(); });
@@ -211,7 +212,7 @@ void PtraceTracer::handle(uint32_t tid, int status) {
   ended(found->second);
 }
 
-// The kernel has attached it to us; what it stops for is its beginning.
+// The kernel has attached this thread to us; its first stop is its beginning.
 void PtraceTracer::new_thread(uint32_t tid, int status) {
   if (!WIFSTOPPED(status)) return;
   const uint32_t pid = process_of(tid);
@@ -243,12 +244,13 @@ void PtraceTracer::stopped(PtraceThread& thread, int status) {
 void PtraceTracer::at_event(PtraceThread& thread, int event, int signal) {
   if (event == PTRACE_EVENT_EXEC) exec(thread);
   if (event == PTRACE_EVENT_STOP && !thread.has_begun()) thread.begin(writer_);
-  // Stopped by a signal: it stays so, but tells when it is continued.
+  // Stopped by a signal: it stays stopped, but ptrace reports when it is continued.
   if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) return thread.listen();
   resume(thread, 0);
 }
 
-// All others of the process are gone without a word, and who did it has become the main thread.
+// All other threads of the process have ended without a report, and the one that called exec has
+// become the main thread.
 void PtraceTracer::exec(PtraceThread& main) {
   const uint32_t pid = main.id().pid;
   unsigned long former = pid;
@@ -274,7 +276,7 @@ void PtraceTracer::ended(PtraceThread& thread) {
   counts_.threads = static_cast<uint32_t>(threads_.size());
 }
 
-// Killed meanwhile, it cannot go on: its end is what is waited for next.
+// This fails when the thread was killed meanwhile; then its end is the next thing to wait for.
 void PtraceTracer::resume(PtraceThread& thread, int signal) {
   thread.step(signal);
 }
@@ -291,7 +293,7 @@ void PtraceTracer::detach_all() {
     detach(thread, status);
     threads_.erase(threads_.begin());
   }
-  // New threads that have not been looked at yet.
+  // New threads that were not handled yet.
   for (int status = 0;;) {
     const pid_t tid = ::waitpid(-1, &status, ours | WNOHANG);
     if (tid <= 0) break;
@@ -300,8 +302,7 @@ void PtraceTracer::detach_all() {
   counts_.threads = 0;
 }
 
-// status: what it has stopped for, 0: it was stopped before. A signal that it was about to get, it
-// gets.
+// status: of its stop; 0: it was stopped before. A signal that is being delivered is passed on.
 void PtraceTracer::detach(PtraceThread& thread, int status) {
   const auto end = [&](uint32_t reason) { counts_.gaps += thread.end(writer_, reason); };
   if (status != 0 && !WIFSTOPPED(status)) return end(PITRACE_STOP_EXIT);

@@ -23,7 +23,7 @@ struct SampleId {
   uint64_t identifier;
 };
 
-// A field of the record, which the caller knows to reach that far.
+// A field of the record. The caller must have checked the record's size.
 template <class T>
 T field(std::span<const std::byte> record, size_t offset) {
   T value;
@@ -43,7 +43,7 @@ uint64_t time_of(std::span<const std::byte> record) {
   return sample_id_of(record).time;
 }
 
-// Room for fixed bytes after the header and the sample id behind them.
+// Whether the record has these fixed bytes after the header, and a sample id after them.
 bool has_room(std::span<const std::byte> record, size_t fixed) {
   return record.size() >= header_bytes + fixed + sizeof(SampleId);
 }
@@ -77,8 +77,7 @@ constexpr size_t pid = header_bytes, tid = pid + 4, number = tid + 4, links = nu
                  link_bytes = 16;
 }
 
-// In a program of 32 bits everything lies below this, in one of 64 bits the kernel's own code
-// above.
+// In a 32-bit program everything is below this; in a 64-bit program the vdso is above.
 constexpr uint64_t end_of_32_bits = uint64_t{1} << 32;
 
 }  // namespace
@@ -167,10 +166,10 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
   return true;
 }
 
-// Every switch is told twice: by who leaves, and by who comes. Of a whole CPU both tell both
-// threads, and the first whether the one that leaves could go on; the second counts where the first
-// is missing (seen on 6.18: where the idle task leaves). Of one process each tells of its own
-// thread alone: what runs otherwise stands as the idle task.
+// perf reports each switch as switch-out and switch-in. In the system scope both records name both
+// threads, and the switch-out whether prev was preempted; the switch-in is used where the
+// switch-out is missing (seen on 6.18 when the idle task is prev). In the process scope each record
+// names its own thread only: the idle task stands for all other threads.
 bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace) {
   const auto header = header_of(record);
   const bool whole_cpu = header.type == PERF_RECORD_SWITCH_CPU_WIDE;
@@ -182,7 +181,7 @@ bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace)
   const auto other = whole_cpu ? field<uint32_t>(record, change::other_tid) : 0;
   if (!leaves) {
     const bool reported = whole_cpu && leaving.runs == id.tid;
-    // Of one process: a thread that ended there, which no record tells.
+    // Process scope: a thread has ended on this CPU, for which there is no record.
     const bool left_thread =
         whole_cpu ? other != 0 : leaving.runs != 0 && leaving.runs != Leaving::unknown;
     leaving.known = false;
@@ -195,7 +194,7 @@ bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace)
   uint32_t state = PITRACE_STATE_BLOCKED;
   if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
     state = PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED;
-  if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task always gives way
+  if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task is always runnable
   const bool has_stack = std::exchange(leaving.known, false) && leaving.tid == id.tid;
   leaving.runs = other;
   trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, change::other_pid) : 0, other,
@@ -216,14 +215,14 @@ bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
   entry.address = field<uint64_t>(record, map::address);
   entry.size = field<uint64_t>(record, map::length);
   entry.offset = module.stamp == 0 ? field<uint64_t>(record, map::page_offset) : 0;
-  // Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: we do not ask for build-ids, see perf_events.cpp.
+  // PERF_RECORD_MISC_MMAP_BUILD_ID is ignored: we do not ask for build-ids, see perf_events.cpp.
   entry.inode = field<uint64_t>(record, map::inode);
   mte.put_module(time_of(record), entry, module.name);
   return true;
 }
 
-// An exec's record has the name but not how wide the program's words are; that the vdso tells,
-// which the kernel maps at the end of the exec.
+// The record of an exec has the name, but not the program's word size. The address of the vdso
+// shows it, which the kernel maps at the end of the exec.
 void PerfConverter::put_word_size(std::span<const std::byte> record, UserBuffer& mte) {
   const auto pid = field<uint32_t>(record, map::pid);
   const auto fresh = fresh_images_.find(pid);
@@ -264,8 +263,8 @@ bool PerfConverter::fork(std::span<const std::byte> record, UserBuffer& mte) {
   return true;
 }
 
-// Follows a fork's record. The inner ids must be asked for while the task lives; of one that is
-// gone already only the namespace is known.
+// Comes after the record of a fork. NSpid and NStgid can be read only while the task lives; of one
+// that has ended already only the namespace is known.
 bool PerfConverter::namespaces(std::span<const std::byte> record, UserBuffer& mte) {
   if (!has_room(record, spaces::links - header_bytes)) return false;
   const auto number = field<uint64_t>(record, spaces::number);

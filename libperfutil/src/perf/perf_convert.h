@@ -31,19 +31,19 @@ class PerfConverter {
     stacks_ = stacks;
     max_frames_ = max_frames;
   }
-  // Samples of the event with this identifier tell where a thread leaves its CPU; they are no
-  // ticks.
+  // Samples of the event with this identifier have the stack of a thread at its switch-out; they
+  // are no ticks.
   void add_switch_stacks(uint64_t identifier) { switch_stacks_.insert(identifier); }
 
-  // One record from the ring of ticks or of the side band, into that CPU's buffers. A record that
-  // is shorter than its kind needs is counted as lost by the source.
+  // Converts one record from the ring of ticks or of the side band into that CPU's buffer. A record
+  // that is too short for its kind is counted as lost by the source.
   void convert_tick(std::span<const std::byte> record, UserBuffer& trace);
   void convert_side_band(std::span<const std::byte> record, UserBuffer& mte);
 
-  // The time of a record from the ring of ticks; 0 for what becomes no record of its own.
+  // The time of a record from the ring of ticks; 0 for one that is not converted.
   static uint64_t tick_time(std::span<const std::byte> record);
 
-  // Records the kernel itself dropped, as told by the last call's record; 0 for most.
+  // Records that the kernel dropped, from the record of the last call; 0 for most.
   uint64_t lost_in_last() const { return lost_in_last_; }
   uint64_t throttled() const { return throttled_; }
   void reset();
@@ -59,23 +59,23 @@ class PerfConverter {
   bool namespaces(std::span<const std::byte> record, UserBuffer& mte);
   void put_word_size(std::span<const std::byte> record, UserBuffer& mte);
 
-  // Of one CPU. The stack of the thread that leaves comes before the record of its leaving.
+  // The switch-out of one CPU. The sample with the stack comes before the record of the switch.
   struct Leaving {
     bool known = false;
     uint32_t tid = 0;
     PerfStack stack;
     static constexpr uint32_t unknown = ~0u;
-    uint32_t runs = unknown;  // the thread that was dispatched last
+    uint32_t runs = unknown;  // tid of the thread that was dispatched last
   };
 
   bool anonymous_;
   StackChoice stacks_;
   uint32_t max_frames_ = 0;
-  PerfStack stack_;                               // of the tick in hand
+  PerfStack stack_;                               // of the current tick
   std::set<uint64_t> switch_stacks_;              // identifiers of events
-  std::map<const UserBuffer*, Leaving> leaving_;  // by CPU, told by its buffer
+  std::map<const UserBuffer*, Leaving> leaving_;  // by CPU, identified by its trace buffer
   NamespaceIdReader namespace_ids_;
-  std::map<uint32_t, std::string> fresh_images_;  // names by pid, until the size of words is known
+  std::map<uint32_t, std::string> fresh_images_;  // names by pid, until the word size is known
   std::bitset<256> enabled_;
   uint64_t lost_in_last_ = 0;
   uint64_t throttled_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// perf events as a source: the trace goes on and off, CPUs come and go.
+// perf events as a source: turns the trace on and off, and follows CPU hotplug.
 #include "perf_collector.h"
 
 #include <linux/perf_event.h>
@@ -58,7 +58,7 @@ Status PerfCollector::open_everything() {
   for (const uint32_t cpu : online_cpus()) {
     const auto opened = open_cpu(cpu);
     if (opened) continue;
-    // A CPU that has just gone offline is no failure.
+    // Not an error when the CPU has just gone offline.
     const auto online = online_cpus();
     if (std::find(online.begin(), online.end(), cpu) != online.end()) return opened.error();
   }
@@ -83,9 +83,9 @@ Status PerfCollector::on() {
   return started;
 }
 
-// Order matters: the snapshot's time lies before the side band begins, the side band begins
-// before /proc is read, and the rings are drained after. So whatever happens meanwhile is
-// recorded with a later time and is harmless to replay on top of the snapshot. Ticks come last.
+// The order matters: take the snapshot's time, enable the side band, read /proc, then drain the
+// rings. So whatever happens meanwhile is recorded with a later time, and can be replayed on top of
+// the snapshot without harm. Ticks are enabled last.
 Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   if (events_.empty())
     return Error{PU_ERROR_INTERNAL, "No CPU could be traced: none stayed online."};
@@ -114,8 +114,8 @@ Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   return {};
 }
 
-// What tells of switches costs something at each of them, also while it is stopped, so that it is
-// not even opened before somebody wants it.
+// The events for context switches cost time at each switch, even while they are disabled, so they
+// are not opened before dispatches are enabled.
 Status PerfCollector::run_samples(CpuEvents& events, bool paused) {
   const auto run = [](const std::vector<ProcessFd>& fds, bool wanted) {
     control_events(fds, wanted ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
@@ -161,7 +161,7 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
 }
 
 Status PerfCollector::off() {
-  // Its last records are taken below.
+  // settle_hooks() takes its last records.
   (void)itrace_.off();
   {
     std::lock_guard lock(mutex_);
@@ -196,7 +196,7 @@ Status PerfCollector::suspend() {
 
 Status PerfCollector::resume() {
   std::lock_guard lock(mutex_);
-  // What the rings hold came while nothing was wanted.
+  // The records in the rings were made while the trace was suspended.
   drain_to_the_last_tick();
   status_.suspended = false;
   buffers_.set_suspended(false);
@@ -211,7 +211,8 @@ Status PerfCollector::discard() {
   return {};
 }
 
-// What was lost after the ring's last record was told by no record; the kernel's count has it.
+// No record reports what was lost after the last record of a ring; the kernel's counter includes
+// it.
 void PerfCollector::close_cpu(CpuEvents& events) {
   read_rings(events);
   put_ticks(events, ~0ull);
