@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source that asks the pitrace module: ioctls, and its buffers mapped read-only.
+// The pitrace module as a source: ioctls, and its buffers mapped read-only.
 #include "driver_collector.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ Error control_error(int error, const char* what) {
   }
 }
 
-// An ioctl that the module does not know.
+// For an ioctl that the module does not know.
 Error too_old(const char* what) {
   return {PU_ERROR_NOT_SUPPORTED,
           fmt::format("The loaded pitrace module is older than this library and knows no {}. "
@@ -191,7 +191,7 @@ Status DriverCollector::set_event(const TickEvent& event) {
   request.period = event.period;
   const int error = device_->control(PITRACE_IOC_EVENT, &request);
   if (error == -ENOTTY) return too_old("ticks by events");
-  // That the trace is on was found before: the counters are what is busy.
+  // The caller has checked that the trace is off: EBUSY means that the counters are in use.
   if (error != 0) return refused_event(-error, event.name);
   tick_ = event;
   return {};
@@ -209,7 +209,7 @@ Status DriverCollector::set_stacks(const StackChoice& stacks) {
 Status DriverCollector::on() {
   const int error = device_->control(PITRACE_IOC_ON, nullptr);
   if (error == 0) return {};
-  // Counters are taken when the trace is turned on.
+  // The module opens the counters when the trace is turned on.
   const bool of_event =
       error == -ENOENT || error == -EOPNOTSUPP || error == -ENOSPC || error == -EINVAL;
   if (!tick_.is_time() && of_event) return refused_event(-error, tick_.name);
@@ -278,7 +278,7 @@ bool DriverCollector::wraps(uint32_t kind) const {
 std::vector<BufferView> DriverCollector::buffers() {
   const std::lock_guard lock(mapped_mutex_);
   std::vector<BufferView> views;
-  // Names last: those of all trace records that are seen here are recorded by then.
+  // Names last: then they include those of all trace records in the views.
   for (const uint32_t kind : {PITRACE_BUFFER_TRACE, PITRACE_BUFFER_MTE})
     for (const auto& [cpu, mappings] : mapped_)
       if (!wraps(kind)) views.push_back(RingMemory(mappings[kind]).unread());
@@ -286,7 +286,7 @@ std::vector<BufferView> DriverCollector::buffers() {
 }
 
 void DriverCollector::copy_trace(const std::function<void(BufferCopy)>& take) {
-  // Mappings are only added.
+  // The addresses stay valid without the lock, because mappings are only added.
   std::vector<const UniqueMapping*> all;
   {
     const std::lock_guard lock(mapped_mutex_);

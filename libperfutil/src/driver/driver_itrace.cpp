@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace by the module: ioctls, and what their refusals mean.
+// ITrace by the module: ioctls, and the meaning of their errors.
 #include "driver_itrace.h"
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 
 namespace pi::perfutil {
 
-// INCORRECT_STATE has many reasons, and the module tells but one error number.
+// EINVAL has several causes: find out which.
 Error DriverITrace::not_possible_now(const char* what) {
   const auto now = info();
   pitrace_info trace{};

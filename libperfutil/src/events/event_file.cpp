@@ -27,7 +27,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// Nothing that a terminal could obey.
+// Excludes control characters, which a terminal would obey.
 bool is_printable(char c) {
   return (c >= ' ' && c <= '~') || c == '\t';
 }
@@ -38,7 +38,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Cuts the first word off the front, and the blanks behind it.
+// Removes the first word and the blanks after it from text.
 std::string_view take_word(std::string_view& text) {
   const auto end = std::find_if(text.begin(), text.end(), is_blank);
   const std::string_view word = text.substr(0, static_cast<size_t>(end - text.begin()));
@@ -53,7 +53,7 @@ bool is_name(std::string_view name) {
          });
 }
 
-// What is wrong with the line, or nothing; definition stays empty for one that defines nothing.
+// The error in the line, or an empty string; definition stays empty for a blank line or a comment.
 std::string parse_line(std::string_view line, EventDefinition& definition) {
   if (line.size() > max_event_line_bytes)
     return fmt::format("the line is longer than {} bytes", max_event_line_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The names of events that do not depend on the machine: the original's, and the kernel's generic
-// ones.
+// The names of events that do not depend on the machine: the classic ones of Performance Inspector,
+// and the kernel's generic ones.
 #include "event_names.h"
 
 #include <linux/perf_event.h>

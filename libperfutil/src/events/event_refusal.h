@@ -12,7 +12,7 @@ namespace pi::perfutil {
 // Why the kernel refused an event with this error number: part of a sentence.
 std::string refusal_reason(int error);
 
-// The same as an error, with what to do about it.
+// The same as an error, with a remedy.
 Error refused_event(int error, const std::string& name);
 
 }  // namespace pi::perfutil

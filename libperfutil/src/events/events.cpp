@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that knows what the name of an event means on this machine.
+// Defines what the name of an event means on this machine.
 #include "events.h"
 
 #include <linux/perf_event.h>

@@ -12,13 +12,13 @@
 namespace pi::perfutil {
 namespace {
 
-// The library keeps its state for the process; it is told what machine this is once.
+// The library keeps its state for the whole process and is initialised once.
 bool library_ready() {
   static const bool ready = ::pfm_initialize() == PFM_SUCCESS;
   return ready;
 }
 
-// Not the counters of the kernel's own names, which are ours already.
+// Excludes the kernel's generic events, which event_names.h has already.
 bool is_processors(const pfm_pmu_info_t& pmu) {
   return pmu.is_present && pmu.type != PFM_PMU_TYPE_UNKNOWN && pmu.type != PFM_PMU_TYPE_OS_GENERIC;
 }

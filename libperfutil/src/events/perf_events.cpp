@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens perf events: what is asked of the kernel for ticks and for names of code and processes.
+// Opens perf events: for ticks, for context switches, and for the names of code and processes.
 #include "perf_events.h"
 
 #include <sys/ioctl.h>
@@ -47,8 +47,7 @@ perf_event_attr dummy_attr(const EventFeatures& features, bool inherit) {
   return attr;
 }
 
-// Takes one optional feature, which the error may be about, out of what is asked for; false when
-// none is left.
+// Removes one optional feature that may be the cause of the error; false when there is none.
 bool ask_for_less(EventFeatures& features, int error) {
   if (features.namespaces && (error == -EINVAL || error == -EACCES)) {
     features.namespaces = false;
@@ -128,7 +127,7 @@ int open_groups(CpuEvents& events, const std::vector<int>& targets, const Sample
       events.tick_fds);
 }
 
-// The kernel's code is in the chain only if the event may see it.
+// Kernel frames are in the chain only if the event may sample the kernel.
 void ask_for_stacks(perf_event_attr& attr, const EventFeatures& features, const SamplePlan& plan) {
   if (plan.stacks.which == 0) return;
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -138,7 +137,7 @@ void ask_for_stacks(perf_event_attr& attr, const EventFeatures& features, const 
   attr.exclude_callchain_user = (plan.stacks.which & PITRACE_STACKS_USER) == 0;
 }
 
-// As map_shared_ring() for events that come later.
+// As map_shared_ring(), for events that are opened later.
 bool share_ring(const std::vector<ProcessFd>& fds, const ProcessFd& owner) {
   for (const auto& fd : fds)
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, owner.get()) != 0) return false;
@@ -159,8 +158,9 @@ perf_event_attr side_band_attr(const EventFeatures& features, bool inherit) {
   attr.comm_exec = 1;
   attr.task = 1;
   attr.namespaces = features.namespaces;
-  // Not build_id: asked of one event, the kernel marks the records of other tools' events with it
-  // as well (seen on 6.18), and perf record, running beside us, takes their inodes for build-ids.
+  // Not build_id: when one event requests it, the kernel also marks the records of other tools'
+  // events with it (seen on 6.18), and perf record, running at the same time, takes their inodes
+  // for build-ids.
   return attr;
 }
 
@@ -203,7 +203,7 @@ uint32_t max_stack_frames(const StackChoice& stacks) {
   const uint64_t allowed =
       parse_number(read_line("/proc/sys/kernel/perf_event_max_stack")).value_or(kernel_default);
   const uint64_t sides = static_cast<uint64_t>(std::popcount(stacks.which));
-  // One more a side: the address of the tick itself, and one that shows that there is more.
+  // Two more for each: the address of the tick itself, and one that shows that the stack is deeper.
   return static_cast<uint32_t>(std::min(allowed, sides * (stacks.depth + 2)));
 }
 
@@ -226,7 +226,7 @@ int open_perf_event(perf_event_attr attr, int pid, int cpu, int leader) {
 
 Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
                                   const SamplePlan& plan, EventFeatures& features) {
-  // The wake-up mark is part of the event, so a smaller ring needs new events.
+  // The wake-up mark is an attribute of the event, so a smaller ring needs new events.
   for (;; features.ring_bytes /= 2) {
     CpuEvents events;
     events.cpu = cpu;

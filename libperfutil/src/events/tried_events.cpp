@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All events that are known by name, each with what came of trying it.
+// All events with a name, each with the result of an attempt to open it.
 #include "tried_events.h"
 
 #include <map>
