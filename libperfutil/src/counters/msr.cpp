@@ -72,7 +72,7 @@ Error open_error(int error, uint32_t cpu, const std::string& device, const MsrPl
   }
 }
 
-// "none [integrity] confidentiality": the one that holds.
+// The active level, the one in brackets: "none [integrity] confidentiality".
 std::string lockdown_level(const MsrPlaces& places) {
   const std::string text = read_line(places.lockdown);
   const size_t open = text.find('['), close = text.find(']');

@@ -20,7 +20,7 @@ struct BuildIdReader::Shared {
 
   const Read read;
   const size_t max_waiting;
-  std::mutex mutex;  // what is below
+  std::mutex mutex;  // guards the members below
   std::condition_variable changed;
   std::deque<WantedFile> wanted;
   std::optional<WantedFile> current;
@@ -61,7 +61,7 @@ void BuildIdReader::run(const std::shared_ptr<Shared>& shared) {
       line = unread_build_id_line(file);
     }
     lock.lock();
-    // Given up meanwhile: its line is written already.
+    // Without current the file was given up meanwhile, and its line is written already.
     if (shared->current) shared->lines += line;
     shared->current.reset();
     shared->changed.notify_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the GNU build-id in notes and in ELF images; every byte may be hostile.
+// Finds the GNU build-id in notes and in ELF images; no byte of them is trusted.
 #include "elf_note.h"
 
 #include <elf.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trace file that grows while the trace runs: at any moment whole sections, readable as it is.
+// A trace file that grows while the trace runs. At any moment it has whole sections only and can be
+// read.
 #include "stream_file.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void StreamFile::remember(const Section& section) {
   if (newest_.size() > max_newest) newest_.pop_front();
 }
 
-// As its header in the file has it.
+// Reads a section's facts from its header in the file.
 int StreamFile::section_at(uint64_t offset, Section& section) const {
   HeaderBytes header{};
   if (const int error = read(offset, header); error != 0) return error;
@@ -72,7 +73,7 @@ int StreamFile::section_at(uint64_t offset, Section& section) const {
   return section.bytes <= file_.size() - offset ? 0 : EIO;
 }
 
-// The newest sections anew, from the file, after those that were remembered were dropped.
+// Reads the newest sections from the file again, after all remembered ones were dropped.
 int StreamFile::find_newest() {
   newest_.clear();
   Section section;
@@ -124,7 +125,7 @@ int StreamFile::set_cpus(uint32_t cpus) {
   return file_.overwrite(nrm2::offset::num_cpus, std::as_bytes(std::span(&cpus, 1)));
 }
 
-// What stands behind the section moves to its place before the file is cut, which needs no room.
+// Moves the bytes behind the section to its start, then cuts the file: this needs no free space.
 int StreamFile::drop_last_records() {
   const auto is_of_records = [](const Section& section) { return holds_records(section.type); };
   auto found = std::find_if(newest_.rbegin(), newest_.rend(), is_of_records);

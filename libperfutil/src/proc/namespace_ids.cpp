@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which ids a task of another pid namespace has there, from /proc.
+// The ids of a task in its own pid namespace (NStgid, NSpid), from /proc.
 #include "namespace_ids.h"
 
 #include <sys/stat.h>
@@ -13,13 +13,13 @@
 namespace pi::perfutil {
 namespace {
 
-// Namespaces are told apart by the inode their link leads to.
+// A namespace is identified by the inode to which the link leads.
 uint64_t namespace_at(const std::string& link) {
   struct stat facts {};
   return ::stat(link.c_str(), &facts) == 0 ? facts.st_ino : 0;
 }
 
-// The last of the numbers, when there is more than one: one a namespace, from the outside in.
+// The last number, if there is more than one: there is one for each namespace, the outermost first.
 std::optional<uint32_t> innermost(std::string_view numbers) {
   std::optional<uint32_t> last;
   size_t count = 0;

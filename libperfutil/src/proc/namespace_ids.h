@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which ids a task of another pid namespace has there, from /proc.
+// The ids of a task in its own pid namespace (NStgid, NSpid), from /proc.
 #ifndef PI_PERFUTIL_NAMESPACE_IDS_H
 #define PI_PERFUTIL_NAMESPACE_IDS_H
 
@@ -26,10 +26,10 @@ class NamespaceIdReader {
   // Inode number of the pid namespace that /proc and this process's perf records count in.
   uint64_t own_namespace() const { return own_; }
 
-  // Of the process's pid namespace; 0 when it has vanished or is another user's.
+  // Inode number of the process's pid namespace; 0 when the process has ended or is another user's.
   uint64_t namespace_of(uint32_t pid) const;
 
-  // Nothing for a task of our own namespace, and one that has vanished.
+  // Nothing for a task of our own namespace, and for one that has ended.
   std::optional<NamespaceIds> find(uint32_t pid, uint32_t tid) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs now, read from /proc: processes, their threads and executable mappings.
+// Reads what runs now from /proc: processes, their threads and executable mappings.
 #include "proc_snapshot.h"
 
 #include <dirent.h>
@@ -148,7 +148,7 @@ void put_process(const ProcessFacts& facts, uint64_t time, bool anonymous, UserB
     if (tid == facts.pid) continue;
     mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE_THREAD, {facts.pid, tid});
     put_namespace_ids(facts, tid, time, mte);
-    // Also one that is called as the process is now: it keeps its name when that changes.
+    // Even if it equals the name of the process: the thread keeps it when the process's changes.
     if (!name.empty()) mte.put_name(time, PITRACE_MTE_THREAD_NAME, {facts.pid, tid}, name);
   }
   for (const auto& map : facts.maps) put_map(facts.pid, map, time, anonymous, mte);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that parses /proc/stat: what each CPU has done so far.
+// Parses /proc/stat: the time of each CPU so far.
 #include "proc_stat.h"
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace pi::perfutil {
 namespace {
 
-// The columns behind the name; later ones are parts of these. Kernels may have fewer.
+// The columns after the name; later columns are parts of these. Kernels may have fewer.
 enum Column { user, nice, system, idle, io_wait, irq, soft_irq, steal, columns };
 
 bool parse_columns(std::string_view line, std::array<uint64_t, columns>& values) {
