@@ -3,10 +3,10 @@
 // their readers. docs/man/log-jita2n.5 and log-jtnm.5 are the full description.
 //
 // Both are text, a line each; numbers are hexadecimal without prefix unless a line says otherwise.
-// What we add to the original's format stands in lines that begin with "# ", at most
-// addition_line_max bytes long and never between a record and its bytes of code: a reader of the
-// original format skips them, and a reader of ours skips those whose word it does not know. Only
-// the last line of a log may be cut off (the JVM was killed, or is just writing it).
+// Our additions to the classic format are lines that begin with "# ", at most addition_line_max
+// bytes long and never between a record and its bytes of code: a reader of the classic format skips
+// them, and a reader of ours skips those whose word it does not know. Only the last line of a log
+// may be incomplete (the JVM was killed, or is writing it).
 //
 // Times are 64 bits: nanoseconds of the trace's clock, CLOCK_MONOTONIC of the initial time
 // namespace. Lines are nearly, not strictly, in the order of time.
@@ -18,7 +18,7 @@
 
 namespace pi::jit_log {
 
-constexpr uint32_t version = 1;  // of the additions; another one may mean others by the same word
+constexpr uint32_t version = 1;  // of the additions; a word may mean something else in another one
 
 // ---- names of the files ---------------------------------------------------------------------
 // DIRECTORY/PREFIX-KIND_PID SUFFIX, without the blank; "_PID" (decimal) is missing after NOPIDX.
@@ -28,16 +28,16 @@ constexpr char jita2n_kind[] = "jita2n";
 constexpr char jtnm_kind[] = "jtnm";
 constexpr char default_prefix[] = "log";
 
-// ---- log-jita2n: the original's lines ---------------------------------------------------------
-// Its beginning; each of these lines starts with a blank. A "64" in the platform's line tells that
+// ---- log-jita2n: the classic lines ------------------------------------------------------------
+// Its beginning; each of these lines starts with a blank. A "64" in the platform's line means that
 // addresses have 64 bits. The pid is decimal.
 constexpr char title[] = " JitA2N";
 constexpr char encoding[] = " BINARY DATA IN PRINTABLE HEX";
 constexpr char platform[] = " Linux x86_64";
 constexpr char process[] = " Process_Number_ID=";
 
-// " SeqNo N", N decimal: the records behind it, up to the next such line, were written in trace
-// interval N. In both logs; missing where the agent knew of no trace. Our times need it not: they
+// " SeqNo N", N decimal: the records after it, up to the next such line, were written in trace
+// interval N. In both logs; missing when the agent knew of no trace. Our times do not need it: they
 // are comparable between traces.
 constexpr char interval[] = " SeqNo ";
 

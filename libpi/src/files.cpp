@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files, by descriptor: opened once and safely, read and written as a whole.
+// Files by descriptor: opens them once and safely, reads and writes them as a whole.
 #include <pi/files.h>
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Where there is no /proc the path is all that is left; what it leads to is compared.
+// Without /proc only the path can be opened; compares the open file with the one that was examined.
 UniqueFd reopen_by_path(const std::string& path, int links, const struct stat& examined) {
   UniqueFd fd(::open(path.c_str(), reading | links));
   struct stat status {};

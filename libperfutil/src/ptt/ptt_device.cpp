@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module's PTT for those who may trace the system: beginning, ending, and what was counted.
+// The module's PTT for users who may trace the system: begins it, ends it, returns the counts.
 #include "ptt_device.h"
 
 #include <fcntl.h>
@@ -165,7 +165,7 @@ Result<PttDump> ptt_dump(Device& device) {
                    "Nothing has been counted since the module was loaded; 'ptt init' begins."};
     if (error != 0 && error != -ENOSPC) return control_error(-error, "to tell what was counted");
     if (error == 0) break;
-    // For those that start meanwhile.
+    // A quarter more, for threads that start meanwhile.
     threads = dump.head.threads + dump.head.threads / 4;
     cpus = std::max(cpus, dump.head.cpus);
   }

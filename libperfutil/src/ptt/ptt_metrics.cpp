@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PTT's metrics: their numbers and names, and what counts them.
+// PTT's metrics: their numbers, names and events.
 #include "ptt_metrics.h"
 
 #include <strings.h>
@@ -22,7 +22,7 @@ struct OwnMetric {
   const char* name;
 };
 
-// Beside the original's events.
+// Metrics besides the classic events.
 constexpr OwnMetric own_metrics[] = {
     {PTT_METRIC_CYCLES, "CYCLES"},
     {PTT_METRIC_INSTR, "INSTR"},
@@ -33,7 +33,7 @@ constexpr OwnMetric own_metrics[] = {
     {PI_PTT_METRIC_MAJOR_FAULTS, "major-faults"},
 };
 
-constexpr int counters_end = 18;  // the original's, by number: 0 to 17
+constexpr int counters_end = 18;  // classic counters by number: 0 to 17
 
 std::optional<std::string> name_of(int id) {
   for (const auto& own : own_metrics)

@@ -22,8 +22,8 @@ namespace {
 
 constexpr pitrace_ptt_slot inactive_slot{};
 
-// One pointer, so that the library may be loaded at any time and the reader needs no call to find
-// it.
+// Only one pointer, so that the library can be loaded at any time despite initial-exec, with which
+// the reader needs no call to find it.
 __attribute__((tls_model("initial-exec"))) thread_local const pitrace_ptt_slot* my_slot =
     &inactive_slot;
 
@@ -68,8 +68,8 @@ Error attach_error(int error) {
   }
 }
 
-// The device and its slots stay open until the process ends: threads may keep a pointer to theirs.
-// With call_mutex() held, but for attaching and detaching.
+// The device and the slots stay mapped until the process ends: threads may keep pointers to their
+// slots. With call_mutex() held, except for attaching and detaching.
 struct Area {
   ProcessFd fd;
   UniqueMapping slots;
@@ -82,7 +82,7 @@ Area& global_area() {
 
 class ModulePtt final : public PttSource {
  public:
-  // owner: the handle whose closing ends PTT; null when somebody else began it.
+  // owner: the handle whose closing ends PTT; null when another process began it.
   ModulePtt(const Area& area, std::unique_ptr<Device> owner, bool cycles_only)
       : area_(area), owner_(std::move(owner)), cycles_only_(cycles_only) {}
   ~ModulePtt() override { detach(); }
@@ -174,7 +174,7 @@ Result<std::unique_ptr<PttSource>> open_module_ptt(const PttMetrics& metrics,
     if (!begun) return begun.error();
     owner = std::move(*begun);
   }
-  // One that this process has begun itself shows it everything.
+  // Only when another process began it: a process may read all metrics that it began itself.
   const uint32_t wanted = (1u << metrics.size()) - 1;
   if (!owner && (info.withheld & wanted) != 0) return withheld_error();
   const bool cycles_only = metrics.size() == 1 && metrics.front().is_cycles();
@@ -184,7 +184,7 @@ Result<std::unique_ptr<PttSource>> open_module_ptt(const PttMetrics& metrics,
 void forget_module_thread() {
   my_slot = &inactive_slot;
   reading_fd = -1;
-  // The child has no part in the mapping.
+  // The mapping is not inherited by the child.
   global_area().fd.reset();
   global_area().slots = UniqueMapping();
 }

@@ -27,7 +27,7 @@ struct ThreadEvent {
   UniqueMapping page;
 };
 
-// Of one thread; closed by its end.
+// The events of one thread; closed when the thread ends.
 struct ThreadEvents {
   std::array<ThreadEvent, MAX_PTT_METRICS> event;
   size_t count = 0;
@@ -55,7 +55,7 @@ bool read_event(const ThreadEvent& event, uint64_t& value) {
       return true;
     }
   }
-  // read() itself would be a point at which a thread can be cancelled.
+  // The C library's read() would be a cancellation point.
   return ::syscall(SYS_read, event.fd.get(), &value, sizeof value) == sizeof value;
 }
 
@@ -77,7 +77,7 @@ int read_all(uint64_t* values) {
   return PU_SUCCESS;
 }
 
-// Pinned: all of the time, or an error that reading tells.
+// Pinned: the event counts all the time, or reading it fails.
 perf_event_attr thread_attr(const TickEvent& event) {
   perf_event_attr attr = event_attr(event);
   attr.pinned = 1;
@@ -157,7 +157,7 @@ class PerfPtt final : public PttSource {
 }  // namespace
 
 Result<std::unique_ptr<PttSource>> open_perf_ptt(const PttMetrics& metrics) {
-  // Whether they can be had is found out by having them.
+  // Open the events of this thread to find out whether they can be opened.
   const auto trial = open_thread_events(metrics);
   if (!trial) return trial.error();
   int method = PI_PTT_READ_PAGE;

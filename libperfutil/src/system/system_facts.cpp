@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the system tells about itself: processor speed, CPUs, distribution.
+// Facts about the system: CPUs, processor speed, distribution.
 #include "system_facts.h"
 
 #include <sys/utsname.h>
@@ -15,7 +15,7 @@
 namespace pi::perfutil {
 namespace {
 
-// The value behind "key : " in the first such line of /proc/cpuinfo.
+// The value after "key : " in the first such line of /proc/cpuinfo.
 std::string cpuinfo_value(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     std::string_view line = next_word(text, '\n');

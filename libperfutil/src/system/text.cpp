@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small text helpers: error numbers in words, whole small files, numbers out of text.
+// Small text helpers: texts of error numbers, whole small files, parsing of numbers.
 #include "text.h"
 
 #include <cerrno>
