@@ -136,8 +136,7 @@ inline Result<UniqueFd> listen_at(const std::string& path) {
   constexpr int max_waiting = 128;
   if (!fd || ::bind(fd.get(), generic, sizeof *address) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
       ::listen(fd.get(), max_waiting) != 0)
-    return Error{-1,
-                 "Nobody can listen at '" + path + "': " + user_socket_detail::reason(errno) + "."};
+    return Error{-1, "Cannot listen at '" + path + "': " + user_socket_detail::reason(errno) + "."};
   return fd;
 }
 

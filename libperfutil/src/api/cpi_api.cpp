@@ -44,7 +44,7 @@ int with_handle(void* handle, Work work) {
   return call([=](Trace&) -> Status {
     const auto found = handles().find(handle);
     if (found == handles().end())
-      return Error{PU_ERROR_INVALID_PARAMETER, "That is no handle that CpiInit gave."};
+      return Error{PU_ERROR_INVALID_PARAMETER, "Invalid handle: pass one returned by CpiInit."};
     return work(*found->second);
   });
 }

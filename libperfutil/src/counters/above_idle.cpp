@@ -33,8 +33,8 @@ class HookSource final : public AboveIdleSource {
       const int error = device_->control(PITRACE_IOC_AI_READ, &now);
       if (error == -ENXIO) continue;
       if (error != 0)
-        return Error{PU_FAILURE, fmt::format("The pitrace module does not tell where the time of "
-                                             "CPU {} went ({}).",
+        return Error{PU_FAILURE, fmt::format("The pitrace module cannot report the times of "
+                                             "CPU {} ({}).",
                                              cpu, errno_text(-error))};
       counters[cpu] = {now.now,
                        now.idle,
@@ -63,8 +63,7 @@ class ProcStatSource final : public AboveIdleSource {
     const auto text = read_text(path_);
     const uint64_t now = trace_clock();
     const auto times = parse_proc_stat(text.value_or(""));
-    if (times.empty())
-      return Error{PU_FAILURE, fmt::format("'{}' does not tell of any CPU.", path_)};
+    if (times.empty()) return Error{PU_FAILURE, fmt::format("'{}' lists no CPU.", path_)};
     // Drop the state of CPUs that are offline: their offline time is not counted.
     std::erase_if(states_, [&](const auto& entry) { return times.count(entry.first) == 0; });
     AboveIdleCounters counters;
@@ -123,8 +122,7 @@ Result<std::unique_ptr<AboveIdleSource>> open_above_idle(std::unique_ptr<Device>
   // The first reading is the base of later ones.
   if (const auto first = source->read(); !first)
     return Error{PU_ERROR_NOT_SUPPORTED,
-                 "Nobody tells where the time goes: the pitrace module is not there for this user, "
-                 "and " +
+                 "AboveIdle has no source: this user cannot use the pitrace module, and " +
                      first.error().message};
   return std::unique_ptr<AboveIdleSource>(std::move(source));
 }

@@ -85,7 +85,8 @@ int largest_group(const TickEvent& event) {
 std::string counting_refusal(int error) {
   switch (error) {
     case EINVAL:
-      return "its terms make no sense to the counter, or it cannot tell user and kernel mode apart";
+      return "its terms make no sense to the counter, or it cannot distinguish user and kernel "
+             "mode";
     case EACCES:
     case EPERM:
       return "this user may not: lower kernel.perf_event_paranoid to 0, or be root";
@@ -185,8 +186,8 @@ Result<SystemCounters> SystemCounters::open(std::vector<TickEvent> events, Count
   const auto cpus = counters.wanted_cpus();
   if (cpus.empty())
     return Error{PU_ERROR_NOT_SUPPORTED,
-                 fmt::format("'{}' does not tell a CPU that is online and counts '{}'.",
-                             counters.places_.online, counters.events_.front().name)};
+                 fmt::format("'{}' lists no online CPU that counts '{}'.", counters.places_.online,
+                             counters.events_.front().name)};
   for (const uint32_t cpu : cpus)
     if (auto opened = counters.open_on(cpu); !opened) return opened.error();
   return counters;

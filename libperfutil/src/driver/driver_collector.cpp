@@ -57,7 +57,7 @@ Error control_error(int error, const char* what) {
     case ENOSPC:
       return {PU_ERROR_BUFFER_FULL, text + " Recording has ended: a buffer became full."};
     default:
-      return {PU_FAILURE, text + " 'dmesg' may tell more."};
+      return {PU_FAILURE, text + " 'dmesg' may show the cause."};
   }
 }
 
@@ -78,7 +78,7 @@ std::string probe_name(const pitrace_probe& probe) {
 Error device_open_error(int error) {
   if (error == EPERM)
     return {PU_ERROR_ACCESS_DENIED,
-            "The pitrace module is loaded, but this kernel is locked down and lets nobody trace it "
+            "The pitrace module is loaded, but this kernel is locked down and permits no tracing "
             "(/sys/kernel/security/lockdown)."};
   if (error == EACCES)
     return {
@@ -89,7 +89,7 @@ Error device_open_error(int error) {
   if (error == ENOENT || error == ENXIO || error == ENODEV)
     return {PU_ERROR_DRIVER_NOT_LOADED,
             fmt::format("The pitrace module is not loaded (there is no /dev/pitrace). {} "
-                        "--source=perf does without it; 'swtrace check' tells more.",
+                        "--source=perf does without it; 'swtrace check' shows more.",
                         load_module_advice())};
   return {PU_ERROR_DRIVER_NOT_LOADED,
           fmt::format("/dev/pitrace cannot be opened ({}).", errno_text(error))};
@@ -103,7 +103,7 @@ Result<pitrace_info> read_device_info(Device& device) {
                              errno_text(-error))};
   if (info.abi_major != PITRACE_ABI_MAJOR)
     return Error{PU_ERROR_NOT_SUPPORTED,
-                 fmt::format("The loaded pitrace module speaks version {}.{}, this library needs "
+                 fmt::format("The loaded pitrace module has version {}.{}, this library needs "
                              "{}.x. Build and load the module that belongs to it: "
                              "scripts/build-module.",
                              info.abi_major, info.abi_minor, PITRACE_ABI_MAJOR)};
@@ -235,7 +235,7 @@ Status DriverCollector::discard() {
 }
 
 Result<CollectorStatus> DriverCollector::status() {
-  if (const auto read = control(PITRACE_IOC_INFO, &info_, "tell its state"); !read)
+  if (const auto read = control(PITRACE_IOC_INFO, &info_, "report its state"); !read)
     return read.error();
   map_new_cpus();
   CollectorStatus status;
@@ -313,7 +313,7 @@ std::vector<std::string> DriverCollector::cannot_see() {
   for (const auto& probe : probes())
     if (probe.attached == 0)
       list.push_back(
-          fmt::format("What the hook '{}' would tell: it is not in place; this kernel lacks it, or "
+          fmt::format("Records of the hook '{}': it is not attached; this kernel lacks it, or "
                       "kprobes or ftrace are switched off (see 'swtrace check').",
                       probe_name(probe)));
   return list;

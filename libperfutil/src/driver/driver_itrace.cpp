@@ -65,7 +65,7 @@ Status DriverITrace::outcome(int error, const char* what) {
     case EBUSY:
       return itrace_is_installed();
     default:
-      return Error{PU_FAILURE, text("'dmesg' may tell more.")};
+      return Error{PU_FAILURE, text("'dmesg' may show the cause.")};
   }
 }
 
@@ -116,7 +116,7 @@ Status DriverITrace::switched(int error, bool on) {
       return Error{PU_ERROR_INCORRECT_STATE, on ? "ITrace is on already." : "ITrace is not on."};
     case ENOSPC:
       return Error{PU_ERROR_INSUFFICIENT_RESOURCES,
-                   "As many threads are followed as there is room for; install ITrace for more "
+                   "The maximum number of threads is followed already; install ITrace for more "
                    "(PiITraceInit, swtrace it_install -threads)."};
     default:
       return outcome(error, what);
@@ -136,7 +136,7 @@ Status DriverITrace::off() {
 Result<pitrace_itrace_info> DriverITrace::info() {
   pitrace_itrace_info now{};
   const int error = -device_.control(PITRACE_IOC_IT_INFO, &now);
-  if (const auto done = outcome(error, "tell the state of ITrace"); !done) return done.error();
+  if (const auto done = outcome(error, "report the state of ITrace"); !done) return done.error();
   return now;
 }
 

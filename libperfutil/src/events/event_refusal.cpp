@@ -36,10 +36,11 @@ Error refused_event(int error, const std::string& name) {
   const int code = error == EBUSY || error == ENOSPC   ? PU_ERROR_FACILITY_BUSY
                    : error == EACCES || error == EPERM ? PU_ERROR_ACCESS_DENIED
                                                        : PU_ERROR_EVENT_NOT_SUPPORTED;
-  const char* remedy = code == PU_ERROR_EVENT_NOT_SUPPORTED
-                           ? " Software events work everywhere: page-faults, context-switches, "
-                             "cpu-migrations, cpu-clock; 'swtrace event list' tells what does here."
-                           : "";
+  const char* remedy =
+      code == PU_ERROR_EVENT_NOT_SUPPORTED
+          ? " Software events work everywhere: page-faults, context-switches, "
+            "cpu-migrations, cpu-clock; 'swtrace event list' shows what works here."
+          : "";
   return {code, fmt::format("'{}' cannot be counted here ({}): {}.{}", name, errno_text(error),
                             refusal_reason(error), remedy)};
 }

@@ -53,7 +53,7 @@ TickEvent event_of(uint32_t type, uint64_t config) {
 Result<TickEvent> resolve_original(const OriginalEvent& original) {
   if (original.kernel == nullptr)
     return Error{PU_ERROR_EVENT_NOT_SUPPORTED,
-                 fmt::format("The kernel's counters have no counterpart of the original's event "
+                 fmt::format("The kernel's counters have no counterpart of the classic event "
                              "{}; name this processor's own event instead: 'swtrace event list'.",
                              original.name)};
   const GenericEvent* generic = find_generic(original.kernel);

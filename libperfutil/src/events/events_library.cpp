@@ -36,10 +36,11 @@ Result<TickEvent> resolve_library_event(const std::string& name) {
                                                        PFM_OS_PERF_EVENT, &argument)
                          : PFM_ERR_NOINIT;
   if (result != PFM_SUCCESS)
-    return Error{PU_ERROR_INVALID_METRIC,
-                 fmt::format("There is no event '{}': it is none of the original's or the kernel's "
-                             "names, and libpfm4 says: {}. 'swtrace event list' tells the names.",
-                             name, ::pfm_strerror(result))};
+    return Error{
+        PU_ERROR_INVALID_METRIC,
+        fmt::format("There is no event '{}': it is neither a classic name nor one of the kernel's, "
+                    "and libpfm4 reports: {}. 'swtrace event list' lists the names.",
+                    name, ::pfm_strerror(result))};
   TickEvent event;
   event.type = attr.type;
   event.config = attr.config;

@@ -257,8 +257,10 @@ Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
   if (error != 0) return open_error(-error, events.cpu);
   const ProcessFd& owner = events.tick_fds.front();
   if (share_ring(events.switch_fds, owner) && share_ring(events.switch_stack_fds, owner)) return {};
-  return Error{PU_FAILURE, fmt::format("Dispatches of CPU {} cannot be put beside its ticks ({}).",
-                                       events.cpu, errno_text(errno))};
+  return Error{
+      PU_FAILURE,
+      fmt::format("The events for dispatches of CPU {} cannot use the ring of its ticks ({}).",
+                  events.cpu, errno_text(errno))};
 }
 
 uint64_t event_identifier(const ProcessFd& fd) {

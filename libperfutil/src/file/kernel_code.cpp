@@ -86,13 +86,13 @@ void KernelCode::open() {
   if (!read_items(kcore_.get(), 0, &header, 1) ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_phentsize != sizeof(Elf64_Phdr))
-    return fail("it tells no memory");
+    return fail("it lists no memory");
   std::vector<Elf64_Phdr> all(header.e_phnum);
   if (!read_items(kcore_.get(), header.e_phoff, all.data(), all.size()))
-    return fail("it tells no memory");
+    return fail("it lists no memory");
   for (const auto& each : all)
     if (each.p_type == PT_LOAD) segments_.push_back({each.p_vaddr, each.p_memsz, each.p_offset});
-  if (segments_.empty()) fail("it tells no memory");
+  if (segments_.empty()) fail("it lists no memory");
 }
 
 // Empty when no segment contains the page.

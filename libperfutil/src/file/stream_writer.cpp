@@ -111,8 +111,8 @@ void StreamWriter::sync_each_second() {
 void StreamWriter::fail(int error) {
   trouble_error_ = error;
   trouble_ = fmt::format(
-      "Writing '{}' is held up: {}. What does not fit into the buffers until "
-      "that is mended is lost.",
+      "Cannot write '{}': {}. Records that do not fit into the buffers until this is fixed are "
+      "lost.",
       setup_.name, errno_text(error));
 }
 

@@ -46,7 +46,7 @@ Result<std::unique_ptr<Collector>> PerfCollector::create(const TraceConfig& conf
   const auto cpus = collector->online_cpus();
   if (cpus.empty())
     return Error{PU_ERROR_INTERNAL,
-                 fmt::format("'{}' does not tell which CPUs are online.", config.online_path)};
+                 fmt::format("'{}' does not list the online CPUs.", config.online_path)};
   for (const uint32_t cpu : cpus)
     if (const auto added = collector->buffers_.add_cpu(cpu); !added) return added.error();
   // Open the events that on() will need now, so that init() reports a problem that the user can

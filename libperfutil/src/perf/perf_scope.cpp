@@ -127,8 +127,8 @@ void add_blind_spots_of_dispatches(const PerfScope& scope, const CollectorStatus
       "runnable or blocked.");
   if (!scope.system)
     list.push_back(
-        fmt::format("Who else is dispatched: where no thread of process {} and its "
-                    "descendants runs, the idle task stands for whatever does.",
+        fmt::format("Dispatches of other processes: while no thread of process {} and its "
+                    "descendants runs, the idle task stands for any other.",
                     scope.pid));
   if (status.stacks.which != 0 && !scope.kernel)
     list.emplace_back(
@@ -158,8 +158,8 @@ Status refuse_unseen(uint32_t major) {
   for (const auto& [unseen, name] : unseen_majors)
     if (major == unseen)
       return Error{PU_ERROR_NOT_SUPPORTED,
-                   fmt::format("perf does not tell of {} (major {:#x}). They need the pitrace "
-                               "module: load it ('swtrace check' tells how) and initialise again.",
+                   fmt::format("perf does not record {} (major {:#x}). They need the pitrace "
+                               "module: load it ('swtrace check' shows how) and initialise again.",
                                name, major)};
   return {};
 }
@@ -174,7 +174,7 @@ std::vector<std::string> perf_blind_spots(const PerfScope& scope, const Collecto
         "bound."};
   for (const auto& [unseen, name] : unseen_majors)
     if (status.enabled.test(unseen))
-      list.push_back(fmt::format("The kernel's own {}: perf does not tell of them.", name));
+      list.push_back(fmt::format("The kernel's own {}: perf does not record them.", name));
   if (status.enabled.test(PITRACE_MAJOR_DISPATCH))
     add_blind_spots_of_dispatches(scope, status, list);
   if (!scope.system)

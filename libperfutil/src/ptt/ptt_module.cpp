@@ -52,11 +52,11 @@ Error withheld_error() {
 Error attach_error(int error) {
   switch (error) {
     case ENXIO:
-      return {PU_ERROR_NOT_INITIALIZED, "PTT has ended; 'ptt init' or PttInit begin it anew."};
+      return {PU_ERROR_NOT_INITIALIZED, "PTT has ended; restart it with 'ptt init' or PttInit."};
     case EDQUOT:
     case ENOSPC:
       return {PU_ERROR_PTT_USER_TABLE_FULL,
-              "PTT has no room for another thread of this user; the module's parameter ptt_pages "
+              "PTT has no space for another thread of this user; the module's parameter ptt_pages "
               "and 'ptt init' with more threads give more."};
     case EACCES:
       return withheld_error();

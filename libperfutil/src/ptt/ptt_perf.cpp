@@ -125,7 +125,7 @@ class PerfPtt final : public PttSource {
     return metrics_.size() == 1 && metrics_.front().is_cycles() ? read_clock : read_all;
   }
   const char* cannot_separate() const override {
-    return "interrupts: what they cost is on the thread that they meet";
+    return "interrupts: their cost is charged to the interrupted thread";
   }
   const char* unit(const PttMetric& metric) const override {
     return metric.is_cycles() ? "nanoseconds" : "events";

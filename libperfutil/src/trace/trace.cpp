@@ -271,7 +271,7 @@ Status Trace::itrace_installed() {
 Status Trace::itrace_install(const pitrace_itrace& setup) {
   if (const auto good = initialised(); !good) return good;
   if ((setup.flags & PITRACE_ITRACE_NO_KERNEL) != 0 && (setup.flags & PITRACE_ITRACE_NO_USER) != 0)
-    return invalid("Neither user nor kernel code is left to be followed; leave one of the two in.");
+    return invalid("Both user and kernel code are excluded; include one of the two.");
   if (const auto installed = collector_->itrace().install(setup); !installed) return installed;
   for (const uint32_t major : itrace_majors)
     if (const auto enabled = collector_->enable(major); !enabled) return enabled;
@@ -333,7 +333,7 @@ void Trace::note_clock() {
   const std::string source = clock_source();
   if (source != clock_source_)
     clock_change_ =
-        fmt::format("The kernel kept its clock by {} when the trace began and by {} in the end.",
+        fmt::format("The kernel changed its clocksource from {} to {} during the trace.",
                     clock_source_, source);
 }
 

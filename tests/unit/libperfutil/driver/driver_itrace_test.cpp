@@ -101,7 +101,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
       {PITRACE_IOC_IT_ENABLE, EPERM, enable, PU_ERROR_ACCESS_DENIED, "enable itself"},
       {PITRACE_IOC_IT_ENABLE, ENOSPC, enable, PU_ERROR_INSUFFICIENT_RESOURCES, "64 ranges"},
       {PITRACE_IOC_IT_ON, EALREADY, on, PU_ERROR_INCORRECT_STATE, "on already"},
-      {PITRACE_IOC_IT_ON, ENOSPC, on, PU_ERROR_INSUFFICIENT_RESOURCES, "room"},
+      {PITRACE_IOC_IT_ON, ENOSPC, on, PU_ERROR_INSUFFICIENT_RESOURCES, "maximum number"},
       {PITRACE_IOC_IT_OFF, EALREADY, [&] { return itrace.off(); }, PU_ERROR_INCORRECT_STATE,
        "not on"},
       {PITRACE_IOC_IT_INFO, ENOTTY,
