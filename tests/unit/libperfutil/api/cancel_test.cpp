@@ -63,7 +63,7 @@ class CancelledThread : public ::testing::Test {
   void TearDown() override { TraceTerminate(); }
 };
 
-TEST_F(CancelledThread, ComesOutOfAHookFirstSoThatOthersHooksGoOn) {
+TEST_F(CancelledThread, FinishesItsHookSoThatOtherThreadsCanWriteHooks) {
   if (TraceInit(1) != PU_SUCCESS) GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
   ASSERT_EQ(TraceEnable(0x60), PU_SUCCESS);
   ASSERT_EQ(TraceOn(), PU_SUCCESS);
@@ -81,13 +81,13 @@ TEST_F(CancelledThread, ComesOutOfAHookFirstSoThatOthersHooksGoOn) {
   other.join();
 }
 
-TEST_F(CancelledThread, ComesOutOfAHookWithoutATraceToo) {
+TEST_F(CancelledThread, FinishesAHookWithoutATrace) {
   expect_returns("TraceHook", [] { TraceHook(0x60, 1, 0, 0); });
   std::thread other([] { EXPECT_EQ(TraceHook(0x60, 2, 0, 0), PU_ERROR_NO_BUFFER); });
   other.join();
 }
 
-TEST_F(CancelledThread, ComesOutOfEveryCallOnTheTrace) {
+TEST_F(CancelledThread, FinishesEveryCallOnTheTrace) {
   const test::TempDir dir;
   const std::string name = dir / "t.nrm2", buffers = dir / "buffers.nrm2";
   ASSERT_EQ(TraceSetName(name.c_str()), PU_SUCCESS);
@@ -115,7 +115,7 @@ TEST_F(CancelledThread, ComesOutOfEveryCallOnTheTrace) {
   ASSERT_EQ(TraceSetName(PI_FILE_NAME_DEFAULT), PU_SUCCESS);
 }
 
-TEST_F(CancelledThread, ComesOutOfEverythingElse) {
+TEST_F(CancelledThread, FinishesAllOtherCalls) {
   const test::TempDir dir;
   expect_returns("the questions", [] {
     (void)GetDDVersionEx();

@@ -189,7 +189,7 @@ TEST_F(ForkedChild, KeepsNoneOfItsParentsDescriptors) {
 }
 
 // Another thread of the parent holds the library's lock at most of these moments.
-TEST_F(ForkedChild, IsNotHeldUpByWhatAnotherThreadOfTheParentWasDoing) {
+TEST_F(ForkedChild, IsNotBlockedByALockOfAnotherThreadOfTheParent) {
   std::atomic<bool> stop = false;
   std::thread caller([&] {
     while (!stop) (void)PiCannotSee(0);
@@ -201,7 +201,7 @@ TEST_F(ForkedChild, IsNotHeldUpByWhatAnotherThreadOfTheParentWasDoing) {
   expect_recording();
 }
 
-TEST(ForkedChildOfAProcessWithoutATrace, KeepsTheSettingsAndIsToldToInitialise) {
+TEST(ForkedChildOfAProcessWithoutATrace, KeepsTheSettingsAndMustInitialise) {
   ASSERT_EQ(TraceSetName("/tmp/of-the-parent.nrm2"), PU_SUCCESS);
   EXPECT_EQ(in_child([] {
               if (TraceOff() != PU_ERROR_NOT_INITIALIZED) return 1;
@@ -226,7 +226,7 @@ TEST(ForkedChildOfACountingProcess, CountsNothingAndStopsNothing) {
   EXPECT_EQ(TerminatePerfCounterEvent(event), PU_SUCCESS);
 }
 
-TEST(ForkedChildOfAProcessThatMeasures, HasNoHandleOfItsParentsAndMayBeginAnew) {
+TEST(ForkedChildOfAProcessThatMeasures, HasNoHandleOfItsParentAndMayOpenItsOwn) {
   void* handle = nullptr;
   if (CpiInit(0, &handle) != PU_SUCCESS) GTEST_SKIP() << "counts no cycles: " << PiErrorText();
   EXPECT_EQ(in_child([=] {

@@ -25,7 +25,7 @@ TEST(ProcStat, EachCpuHasItsSumsAndTheLineOfAllIsLeftOut) {
   EXPECT_EQ(cpus.at(12).idle, 100u);
 }
 
-TEST(ProcStat, LinesThatMakeNoSenseAreLeftOut) {
+TEST(ProcStat, InvalidLinesAreLeftOut) {
   const auto cpus = parse_proc_stat(
       "cpux 1 2 3 4\ncpu1\ncpu2 1 2 3\ncpu3 1 2 3 x\ncpu4 1 2 3 4\ncpu99999999 1 2 3 4\n"
       "cpu5 1 2 3 18446744073709551616\ncpu6");

@@ -85,7 +85,7 @@ TEST(CounterGroups, EventsThatCountTogetherAreReadTogether) {
   EXPECT_GT(now->counted_ns, 0u);
 }
 
-TEST(CounterGroups, AProcessThatIsNoneIsTold) {
+TEST(CounterGroups, AMissingProcessIsAnError) {
   CounterTarget target;
   target.pid = INT32_MAX;
   const auto group = CounterGroup::open({named("page-faults", PI_PRIV_USER)}, target);
@@ -140,7 +140,7 @@ TEST_F(Counters, EveryCpuIsCountedStoppedAndResetTogether) {
   EXPECT_GE(sum(), 1000u);
 }
 
-TEST_F(Counters, ACpuThatGoesKeepsItsCountAndIsCountedAgainWhenItIsBack) {
+TEST_F(Counters, ACpuKeepsItsCountWhileOfflineAndIsCountedAgainOnline) {
   if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "needs two CPUs";
   const test::TempDir directory;
   CounterPlaces places;
@@ -188,7 +188,7 @@ TEST_F(Counters, WithoutCpusNothingIsCounted) {
   EXPECT_EQ(counters.error().code, PU_ERROR_NOT_SUPPORTED);
 }
 
-TEST(CounterRefusals, EachSaysWhyAndWhatToDo) {
+TEST(CounterRefusals, EachHasAReasonAndARemedy) {
   EXPECT_EQ(refused_counting(ENOENT, "x").code, PU_ERROR_EVENT_NOT_SUPPORTED);
   EXPECT_EQ(refused_counting(EINVAL, "x").code, PU_ERROR_EVENT_NOT_SUPPORTED);
   EXPECT_THAT(refused_counting(EINVAL, "x").message, HasSubstr("terms"));
@@ -211,7 +211,7 @@ TEST(CyclesPerInstruction, RatiosFollowFromTheSums) {
   EXPECT_EQ(cpi.active_cpi, 1.5);
 }
 
-TEST(CyclesPerInstruction, TheBusyPartIsWhatTheIdleTaskLeft) {
+TEST(CyclesPerInstruction, TheBusyPartExcludesIdleTime) {
   const ai_counters before{1000, 400, 500, 100, 0, 0};
   const ai_counters now{2000, 650, 1200, 150, 0, 0};
   EXPECT_EQ(busy_part(1'000'000, before, now), 750'000u);

@@ -56,7 +56,7 @@ struct DriverITraceTest : ::testing::Test {
   }
 };
 
-TEST_F(DriverITraceTest, AsksTheModuleForWhatWasAsked) {
+TEST_F(DriverITraceTest, RequestsBecomeTheirIoctls) {
   pitrace_itrace setup{};
   setup.flags = PITRACE_ITRACE_RING | PITRACE_ITRACE_COUNT;
   setup.threads = 7;
@@ -117,7 +117,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
   }
 }
 
-TEST_F(DriverITraceTest, TellsWhichStateIsTheWrongOne) {
+TEST_F(DriverITraceTest, NamesTheStateThatIsWrong) {
   const auto on = [&] { return itrace.on(); };
   EXPECT_THAT(refusal(PITRACE_IOC_IT_ON, EINVAL, on).message, HasSubstr("not installed"));
   device.info.installed = 1;

@@ -43,7 +43,7 @@ TEST(EventFile, AnEmptyFileDefinesNothing) {
   }
 }
 
-TEST(EventFile, ErrorsTellTheLine) {
+TEST(EventFile, ErrorsNameTheLine) {
   refuse("A faults\nB\n", "events:2: 'B' has no event");
   refuse("A faults\n#\nA cs\n", "events:3: 'A' is defined twice");
   refuse("1A faults\n", "'1A' is no name");

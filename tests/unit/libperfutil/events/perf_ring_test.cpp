@@ -48,7 +48,7 @@ class FakeRing {
   std::byte* base_;
 };
 
-TEST(PerfRing, RecordsAreHandedOutWholeAndInOrderOverManyRoundsOfTheRing) {
+TEST(PerfRing, RecordsAreReadWholeAndInOrderOverManyRoundsOfTheRing) {
   FakeRing fake(page);
   uint32_t written = 0, read = 0;
   for (int round = 0; round < 500; ++round) {
@@ -91,7 +91,7 @@ TEST(PerfRing, ARingFilledToTheLastByteIsReadWhole) {
   EXPECT_EQ(count, 64);
 }
 
-TEST(PerfRing, ARecordOfImpossibleSizeEndsTheWalkAndIsReported) {
+TEST(PerfRing, ARecordOfImpossibleSizeEndsTheReadingAndIsReported) {
   for (const uint16_t size : {uint16_t{0}, uint16_t{7}, uint16_t{200}}) {
     FakeRing fake(page);
     fake.put(1, 64, 0);

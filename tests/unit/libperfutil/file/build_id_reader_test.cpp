@@ -44,7 +44,7 @@ TEST(BuildIdReader, ReadsInOrder) {
   EXPECT_EQ(reader.trouble(), "");
 }
 
-TEST(BuildIdReader, WhatHangsHoldsNobodyUpAndIsToldAsUnread) {
+TEST(BuildIdReader, AFileThatHangsBlocksNoCallerAndIsReportedAsUnread) {
   Disk disk;
   {
     BuildIdReader reader(disk.read());
@@ -72,7 +72,7 @@ TEST(BuildIdReader, IsDestroyedAlthoughAFileHangs) {
   disk.answer.set_value();
 }
 
-TEST(BuildIdReader, OfMoreFilesThanMayWaitTheRestIsLeftOutAndTold) {
+TEST(BuildIdReader, FilesBeyondTheLimitAreLeftOutAndReported) {
   Disk disk;
   BuildIdReader reader(disk.read(), 2);
   reader.want({file("/hangs")});

@@ -134,7 +134,7 @@ TEST_F(BuildIds, AFileMovedThereSinceIsAnotherFileAndOneOnlyLinkedIsNot) {
 }
 
 // A process in a chroot or with mounts of its own mapped it: here the path is another file's.
-TEST_F(BuildIds, AFileThatHasItsPathSinceBeforeDidNotReplaceTheMappedOne) {
+TEST_F(BuildIds, AFileOlderThanTheMappingDidNotReplaceTheMappedOne) {
   ++mentions.inode;
   EXPECT_EQ(find(path), "!");
 }
@@ -153,7 +153,7 @@ TEST_F(BuildIds, DeletedAndMissingFilesAreMarked) {
 }
 
 // The kernel's door to a mapped file, which here stands open to everybody.
-TEST_F(BuildIds, AFileThatIsGoneIsReadThroughAProcessThatStillHasItMapped) {
+TEST_F(BuildIds, ADeletedFileIsReadThroughAProcessThatHasItMapped) {
   ASSERT_EQ(::mkdir((dir / "7").c_str(), 0700), 0);
   ASSERT_EQ(::mkdir((dir / "7/map_files").c_str(), 0700), 0);
   ASSERT_EQ(::rename(path.c_str(), (dir / "7/map_files/1000-3000").c_str()), 0);
@@ -173,7 +173,7 @@ TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
   EXPECT_EQ(find(script), "-");
 }
 
-TEST_F(BuildIds, EveryFileIsToldOnceAndOthersOfItsPathToo) {
+TEST_F(BuildIds, EveryFileIsListedOnceAlsoSeveralOfOnePath) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));
   UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);
@@ -206,7 +206,7 @@ TEST_F(BuildIds, EveryFileIsToldOnceAndOthersOfItsPathToo) {
 }
 
 // What was opened for a path that a stranger has chosen: opening these waits, or has an effect.
-TEST_F(BuildIds, NothingButARegularFileIsOpenedNotEvenForAMoment) {
+TEST_F(BuildIds, OnlyRegularFilesAreEverOpened) {
   const std::string fifo = dir / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(find(fifo), "!");
@@ -214,7 +214,7 @@ TEST_F(BuildIds, NothingButARegularFileIsOpenedNotEvenForAMoment) {
 
 // A table that remembers four files: the oldest two of more are taken anew when they are seen
 // again.
-TEST(BuildIdTable, RemembersSoManyFilesAndNotMore) {
+TEST(BuildIdTable, RemembersALimitedNumberOfFiles) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));
   UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);

@@ -118,7 +118,7 @@ TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
   EXPECT_EQ(stretches[2].bytes, std::string(page_bytes, 'm'));
 }
 
-TEST(KernelCode, LeavesOutPagesThatAreGone) {
+TEST(KernelCode, LeavesOutUnloadedPages) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -130,7 +130,7 @@ TEST(KernelCode, LeavesOutPagesThatAreGone) {
   EXPECT_EQ(parse(*section).size(), 1u);
 }
 
-TEST(KernelCode, OfUserCodeThereIsNone) {
+TEST(KernelCode, HasNoUserCode) {
   Records records;
   records.branch(true, 0x401000, 0x402000);
   records.gap(0x7fff00001000);
@@ -139,7 +139,7 @@ TEST(KernelCode, OfUserCodeThereIsNone) {
   EXPECT_TRUE(code.empty());
 }
 
-TEST(KernelCode, IsWhatItWasWhenItWasSeen) {
+TEST(KernelCode, KeepsTheCodeOfTheFirstTouch) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -153,7 +153,7 @@ TEST(KernelCode, IsWhatItWasWhenItWasSeen) {
   EXPECT_EQ(parse(*section).at(0).bytes, std::string(page_bytes, '0'));
 }
 
-TEST(KernelCode, SaysWhyItCannotBeRead) {
+TEST(KernelCode, ReportsWhyItCannotBeRead) {
   const TempDir dir;
   Records records;
   records.branch(false, text_start, text_start);

@@ -101,7 +101,7 @@ TEST_F(TraceFileTest, HeadersFollowThePublishedLayout) {
   EXPECT_EQ(header.header.substr(248, 8), std::string("Linux  \0", 8));
 }
 
-TEST_F(TraceFileTest, KernelTextsAreAppendedAndTheFirstHeaderTellsWhere) {
+TEST_F(TraceFileTest, KernelTextsAreAppendedAndTheFirstHeaderHasTheirOffsets) {
   const std::string name = dir_ / "t.nrm2";
   ASSERT_TRUE(write_trace_file(name, content_));
   const auto file = parse_trace_file(slurp(name));
@@ -168,7 +168,7 @@ TEST_F(TraceFileTest, WhatIsNotARegularFileIsRefused) {
   }
 }
 
-TEST_F(TraceFileTest, ARegularFileIsReplacedAndNothingIsLeftBeside) {
+TEST_F(TraceFileTest, ARegularFileIsReplacedAndNoTemporaryFileRemains) {
   const std::string name = dir_.write("t.nrm2", "old");
   ASSERT_TRUE(write_trace_file(name, content_));
   EXPECT_EQ(slurp(name).substr(0, 4), "NRM2");
@@ -221,7 +221,7 @@ void expect_readable(const std::string& bytes, uint64_t limit) {
   }
 }
 
-TEST_F(TraceFileTest, WhereverTheDiskFillsWhatWasWrittenStaysReadableAndSaysSo) {
+TEST_F(TraceFileTest, OnAFullDiskTheFileStaysReadableAndItsInfoReportsIt) {
   const std::string whole_name = dir_ / "whole";
   ASSERT_TRUE(write_trace_file(whole_name, content_));
   const uint64_t size = slurp(whole_name).size();

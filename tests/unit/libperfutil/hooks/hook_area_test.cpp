@@ -129,7 +129,7 @@ TEST_F(HookAreaTest, RecordsThatWrapAroundAreWhole) {
   EXPECT_GT(ring_head(0).committed, 10u * ring_bytes);
 }
 
-TEST_F(HookAreaTest, WhatWasBeforeTheTraceIsOfNoInterest) {
+TEST_F(HookAreaTest, HooksFromBeforeTheTraceAreIgnored) {
   time(0, 10);
   hook(0, 1, 10);
   ring_head(0).lost[PITRACE_LOST_FULL] = 5;
@@ -209,7 +209,7 @@ TEST_F(HookAreaTest, TimeThatRunsBackOrLiesInTheFutureIsDamage) {
   EXPECT_EQ(collect().damaged, 1u);
 }
 
-TEST_F(HookAreaTest, ACpuThatThereIsNotIsDamage) {
+TEST_F(HookAreaTest, AnInvalidCpuIsDamage) {
   time(0, 10);
   hook(0, 1, 10, cpus);
   expect_damaged();
@@ -233,12 +233,12 @@ TEST_F(HookAreaTest, MoreRecordsThanFitAreDamageNotALoss) {
   EXPECT_EQ(last.lost, 1u);
 }
 
-TEST_F(HookAreaTest, MoreRingsThanThereAreAreNotLookedAt) {
+TEST_F(HookAreaTest, RingsBeyondTheMaximumAreNotRead) {
   head().used = ~0u;
   EXPECT_TRUE(collect().hooks.empty());
 }
 
-TEST_F(HookAreaTest, AnyBytesAreSurvived) {
+TEST_F(HookAreaTest, RandomBytesDoNoHarm) {
   std::mt19937 random(2);
   for (int round = 0; round < 2000; ++round) {
     set_up();
@@ -254,7 +254,7 @@ TEST_F(HookAreaTest, AnyBytesAreSurvived) {
   }
 }
 
-TEST_F(HookAreaTest, AHookOfJavasIsThatOfTheProcessThatWroteItWhateverItSays) {
+TEST_F(HookAreaTest, AJavaHookGetsThePidOfItsWriterWhateverItContains) {
   const uint64_t now = trace_clock();
   time(0, now);
   java_hook(0, now);

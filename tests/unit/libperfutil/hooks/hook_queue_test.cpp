@@ -46,7 +46,7 @@ TEST_F(HookQueueTest, TheOldestComesFirstWhateverItsRing) {
   EXPECT_TRUE(deliver(100).empty());
 }
 
-TEST_F(HookQueueTest, WhatIsYoungerThanTheHorizonWaitsForWhatIsOlder) {
+TEST_F(HookQueueTest, HooksNewerThanTheHorizonWait) {
   add(1, 10);
   add(1, 30);
   queue_.incoming().lost = 3;
@@ -64,7 +64,7 @@ TEST_F(HookQueueTest, AThreadThatMovesToAnotherCpuIsNeverSeenOutOfOrder) {
   EXPECT_EQ(deliver(100), (List{{1, 51, 1}, {1, 51, 1}}));
 }
 
-TEST_F(HookQueueTest, NothingIsRememberedOfProcessesThatHaveGone) {
+TEST_F(HookQueueTest, EntriesOfEndedProcessesAreDropped) {
   for (uint64_t area = 1; area <= 1000; ++area) {
     add(area * max_hook_rings + 3, 10 * area);
     add(area * max_hook_rings + 4, 10 * area + 5);
@@ -77,7 +77,7 @@ TEST_F(HookQueueTest, NothingIsRememberedOfProcessesThatHaveGone) {
   EXPECT_EQ(queue_.remembered(), 0u);
 }
 
-TEST(HeldTicks, TakeNoMoreMemoryThanThoseThatWait) {
+TEST(HeldTicks, UseMemoryForWaitingTicksOnly) {
   HeldTicks held;
   const std::byte record[100] = {};
   size_t seen = 0;

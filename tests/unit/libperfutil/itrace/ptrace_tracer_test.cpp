@@ -253,7 +253,7 @@ TEST(PtraceTracer, FollowsASignalIntoItsHandlerAndBack) {
   expect_connected(traced.events);
 }
 
-TEST(PtraceTracer, ABreakpointOfTheProgramsOwnIsItsOwn) {
+TEST(PtraceTracer, ABreakpointOfTheProgramIsDeliveredToIt) {
   EXPECT_EQ(trace('b').status, 1);
 }
 
@@ -281,7 +281,7 @@ TEST(PtraceTracer, FollowsChildrenOnlyWhenAsked) {
   }
 }
 
-TEST(PtraceTracer, LetsAProgramGoInTheMiddleOfASystemCall) {
+TEST(PtraceTracer, DetachesInTheMiddleOfASystemCall) {
   Recording recording;
   PtraceTracer::Counts counts;
   Program program;
@@ -296,7 +296,7 @@ TEST(PtraceTracer, LetsAProgramGoInTheMiddleOfASystemCall) {
   EXPECT_EQ(program.finish('l'), 0);
 }
 
-TEST(PtraceTracer, LetsAProgramGoThatIsBeingStepped) {
+TEST(PtraceTracer, DetachesAProgramThatIsBeingStepped) {
   for (int round = 0; round < 20; ++round) {
     Recording recording;
     PtraceTracer::Counts counts;
@@ -311,7 +311,7 @@ TEST(PtraceTracer, LetsAProgramGoThatIsBeingStepped) {
   }
 }
 
-TEST(PtraceTracer, SaysWhatCannotBeTraced) {
+TEST(PtraceTracer, ReportsWhatCannotBeTraced) {
   PtraceTracer::Counts counts;
   Recording recording;
   PtraceTracer tracer(recording.put(), 0, counts);

@@ -78,7 +78,7 @@ class PerfSource : public ::testing::Test {
   std::unique_ptr<Collector> collector_;
 };
 
-TEST_F(PerfSource, ABusyProcessGetsItsTicksAndTheAccountsBalance) {
+TEST_F(PerfSource, ABusyProcessGetsItsTicksAndTheCountsAddUp) {
   create({});
   if (!collector_) return;
   ASSERT_TRUE(collector_->on());
@@ -270,7 +270,7 @@ TEST_F(PerfSource, StatusMayBeAskedWhileTheReaderDrains) {
   ASSERT_TRUE(collector_->off());
 }
 
-TEST_F(PerfSource, ACpuThatComesOnlineIsTracedFromThenOnAndOneThatGoesIsKept) {
+TEST_F(PerfSource, ACpuThatComesOnlineIsTracedAndOneThatGoesOfflineKeepsItsRecords) {
   const test::TempDir dir;
   TraceConfig config;
   config.online_path = dir.write("online", "0\n");
@@ -296,7 +296,7 @@ TEST_F(PerfSource, ACpuThatComesOnlineIsTracedFromThenOnAndOneThatGoesIsKept) {
   EXPECT_EQ(collector_->buffers().size(), 4u);
 }
 
-TEST_F(PerfSource, InTheScopeOfOneProcessItsOtherThreadsAndChildrenAreSampledAndNobodyElse) {
+TEST_F(PerfSource, TheProcessScopeSamplesItsThreadsAndChildrenOnly) {
   TraceConfig config;
   config.scope = TRACE_SCOPE_PROCESS;
   std::thread early([] { burn(milliseconds(900)); });
@@ -362,7 +362,7 @@ TEST_F(PerfSource, TicksCarryStacksWhenAskedForAndNoneOtherwise) {
 }
 
 // Where this thread was dispatched, and what became of it before.
-TEST_F(PerfSource, DispatchesTellWhenThisThreadSleptAndFromWhere) {
+TEST_F(PerfSource, DispatchesShowWhenAndWhereThisThreadSlept) {
   TraceConfig config;
   create(config);
   if (!collector_) return;
@@ -400,7 +400,7 @@ TEST_F(PerfSource, DispatchesTellWhenThisThreadSleptAndFromWhere) {
   EXPECT_GE(with_stack, sleeps - 1);
 }
 
-TEST_F(PerfSource, OfOneProcessDispatchesAlternateWithTheIdleTask) {
+TEST_F(PerfSource, InTheProcessScopeDispatchesAlternateWithTheIdleTask) {
   TraceConfig config;
   config.scope = TRACE_SCOPE_PROCESS;
   create(config);
@@ -451,7 +451,7 @@ TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(PerfSource, WhatPerfDoesNotTellIsRefusedByItselfAndNamedAmongAll) {
+TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedAloneAndListedWhenAllAreEnabled) {
   create({});
   if (!collector_) return;
   for (const uint32_t major : {PITRACE_MAJOR_INTERRUPT, PITRACE_MAJOR_SYSCALL,

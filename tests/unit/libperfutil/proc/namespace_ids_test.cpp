@@ -17,7 +17,7 @@ TEST(NamespaceIds, AreTheLastOfSeveral) {
   EXPECT_EQ(ids->tid, 3u);
 }
 
-TEST(NamespaceIds, ThereAreNoneInOurOwnNamespaceNorInDamagedText) {
+TEST(NamespaceIds, AreMissingInOurOwnNamespaceAndInDamagedText) {
   EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\nNSpid:\t20\n"));
   EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\t1\n"));
   EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\tone\nNSpid:\t20\tone\n"));

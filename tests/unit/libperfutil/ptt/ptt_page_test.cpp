@@ -68,7 +68,7 @@ TEST_F(PttPage, ACounterThatIsReprogrammedMeanwhileIsReadAgain) {
   EXPECT_EQ(asked, (std::vector<uint32_t>{2, 0}));
 }
 
-TEST_F(PttPage, NothingIsSaidOfAnEventThatIsNotOnTheProcessorAllTheTime) {
+TEST_F(PttPage, AnEventThatCannotBeReadFromThePageHasNoCount) {
   const auto read = [&] { return read_page(page_, [](uint32_t) { return uint64_t{1}; }); };
   EXPECT_TRUE(read());
   page_.time_running = 76;

@@ -85,7 +85,7 @@ TEST(UserBuffer, AFullBufferStopsRecordingInEveryOther) {
   EXPECT_EQ(set.at(3, PITRACE_BUFFER_MTE).unread().records.size(), 0u);
 }
 
-TEST(UserBuffer, ANameTooLongForReadersIsCountedAndRecordingGoesOn) {
+TEST(UserBuffer, ANameThatIsTooLongIsCountedAndRecordingContinues) {
   RecordingState state;
   UserBuffer buffer = make_buffer(65536, &state);
   buffer.put_module(1, {}, std::string(PITRACE_MAX_STRING + 1, 'x'));
@@ -95,7 +95,7 @@ TEST(UserBuffer, ANameTooLongForReadersIsCountedAndRecordingGoesOn) {
   EXPECT_FALSE(state.full);
 }
 
-TEST(UserBuffer, ResetForgetsContentsAndCounts) {
+TEST(UserBuffer, ResetClearsContentsAndCounts) {
   BufferSet set(PI_BUFFER_BYTES_MIN, PI_BUFFER_BYTES_MIN);
   ASSERT_TRUE(set.add_cpu(0));
   UserBuffer& buffer = set.at(0, PITRACE_BUFFER_TRACE);
@@ -111,7 +111,7 @@ TEST(UserBuffer, ResetForgetsContentsAndCounts) {
 
 // What a reader takes from a stream, section by section, with a disk that is not always fast
 // enough.
-TEST(UserBuffer, AStreamKeepsWhatIsNotConsumedAndTellsWhereItLostTheRest) {
+TEST(UserBuffer, AStreamKeepsUnconsumedRecordsAndMarksWhereItLostOthers) {
   std::mt19937_64 random(7);
   constexpr uint64_t section = 8192;
   BufferSet set(PI_BUFFER_BYTES_MIN, PI_BUFFER_BYTES_MIN, PITRACE_MODE_CONTINUOUS, section);
