@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A moment after which nothing is waited for any more, and poll() until then.
+// A deadline for waiting, and poll() with a deadline.
 #ifndef PI_DEADLINE_H
 #define PI_DEADLINE_H
 
@@ -29,7 +29,7 @@ class Deadline {
 };
 
 // How many of these descriptors have an event; 0: none until the deadline; -1: an error, in errno.
-// Signals do not end the wait.
+// A signal does not end the wait.
 inline int poll_until(std::span<pollfd> waiting, const Deadline& deadline) {
   while (!deadline.is_over()) {
     const int ready = ::poll(waiting.data(), waiting.size(), deadline.poll_ms());

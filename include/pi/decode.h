@@ -312,7 +312,7 @@ struct ItraceBranch {
   bool user;  // the ring of the branch
   uint64_t from;
   uint64_t to;
-  uint32_t count;  // instructions; 0: not told
+  uint32_t count;  // instructions; 0: not in the record
 };
 
 inline bool decode_branch(const RecordView& record, ItraceBranch& out) {
@@ -328,9 +328,9 @@ inline bool decode_branch(const RecordView& record, ItraceBranch& out) {
 
 struct ItraceCut {
   bool user;
-  bool resumed;     // what was cut goes on
+  bool resumed;     // the flow that was cut continues
   bool device;      // by a device's interrupt line
-  bool signal;      // by what a signal was delivered behind
+  bool signal;      // cut by an event after which a signal was delivered
   uint32_t vector;  // or the line's number, or the signal's
   uint32_t count;
   uint64_t address;  // of the instruction that is not executed

@@ -50,14 +50,13 @@ constexpr char interval[] = " SeqNo ";
 // and control characters are '_'. Linkers of method handles, which HotSpot does not tell apart, all
 // are "java/lang/invoke/MethodHandle.<linker>". It is at most name_max bytes long, then cut and
 // ended with "...".
-constexpr uint32_t flag_code = 1;  // lines of code bytes follow: code_bytes_per_line in each but
-                                   // the last, two digits a byte
-constexpr uint32_t flag_dynamic =
-    2;  // no Java method: a stub, an adapter, the interpreter ...; the
-        // JVM tells of no end: it ends where others take its place
+constexpr uint32_t flag_code = 1;     // lines of code bytes follow: code_bytes_per_line in each but
+                                      // the last, two digits a byte
+constexpr uint32_t flag_dynamic = 2;  // no Java method: a stub, an adapter, the interpreter ...;
+                                      // the JVM reports no end: it ends when other code replaces it
 constexpr uint32_t flag_existing =
-    4;  // our addition: the JVM was asked for it. It was there before
-        // its time, since when nobody knows; its inlining may be coarser
+    4;  // our addition: code that existed before its time, since an
+        // unknown moment; the JVM reported it on request; its inlining may be coarser
 constexpr size_t code_bytes_per_line = 32;
 constexpr size_t name_max = 16384;
 
@@ -66,8 +65,8 @@ constexpr char addition[] = "# ";
 constexpr size_t addition_line_max =
     1000;  // bytes, line feed included; those with a name may be longer
 
-// "# head KEY=VALUE ..." in both logs, behind the original's beginning, and again where the agent
-// began anew in the same process (detached and attached). Values have no blanks; unknown keys are
+// "# head KEY=VALUE ..." in both logs, after the classic beginning, and again when the agent
+// restarted in the same process (detached and attached). Values have no blanks; unknown keys are
 // ignored.
 constexpr char head_word[] = "head";
 namespace head {
@@ -91,8 +90,8 @@ constexpr char attached[] =
 constexpr char jvm[] = "jvm";  // its name and version
 }  // namespace head
 
-// "# unload TIMEHIGH TIMELOW ADDRESS": the compiled method at ADDRESS is gone. The JVM says so
-// before it puts other code there.
+// "# unload TIMEHIGH TIMELOW ADDRESS": the compiled method at ADDRESS was unloaded. The JVM reports
+// this before it puts other code there.
 constexpr char unload_word[] = "unload";
 
 // "# method ID FILE NAME": gives a method a number, in this section (head to head) only; before its
@@ -106,9 +105,9 @@ constexpr char lines_word[] = "lines";
 // record before them. Several such lines add up. A method that a debugger redefined has a new
 // number.
 //
-// Frames are numbered from 1 in the order in which they stand here. PARENT is the number of the
-// frame that this one is inlined into, always a smaller one, 0 for the outermost; METHOD is the ID
-// of the method that the frame runs, BCI where in it, "-" if the JVM does not say.
+// Frames are numbered from 1 in the order of these lines. PARENT is the number of the frame that
+// this one is inlined into, always a smaller one, 0 for the outermost; METHOD is the ID of the
+// method that the frame runs, BCI the bytecode index in it, "-" if the JVM does not report it.
 //
 // A range reaches from the END of the one before (the first: from 0) up to, not including, END, in
 // bytes from the record's address; FRAME is the innermost one there. ENDs grow. What
@@ -119,11 +118,11 @@ constexpr char ranges_word[] = "ranges";
 constexpr char unknown_bci[] = "-";
 
 // "# lost N TIMEHIGH TIMELOW TIMEHIGH TIMELOW": N (decimal) events between these times could not be
-// written (disk full): what lies in the code they told of may be named wrong from the first time
-// on.
+// written (disk full): from the first time on, addresses in the code of these events may get wrong
+// names.
 constexpr char lost_word[] = "lost";
 
-// "# end TIMEHIGH TIMELOW REASON": nothing is known of what happens later; what has not been
+// "# end TIMEHIGH TIMELOW REASON": the log has no events after this time; code that was not
 // unloaded is still valid at that moment. REASON is "exit" or "detach". Missing if the JVM was
 // killed.
 constexpr char end_word[] = "end";

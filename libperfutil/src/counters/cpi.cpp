@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cycles per instruction: of every CPU and the system, of one thread, of a process and what it
-// starts.
+// Cycles per instruction: of every CPU and the system, of one thread, or of a process and all that
+// it starts.
 #include "cpi.h"
 
 #include <linux/perf_event.h>

@@ -18,7 +18,7 @@ namespace {
 using namespace pi;
 
 struct Outcome {
-  bool returned = false;   // the call came to its end
+  bool returned = false;   // the call returned
   bool cancelled = false;  // the thread, at its next chance
 };
 
@@ -36,8 +36,8 @@ void* call_with_a_cancellation_pending(void* argument) {
   return nullptr;
 }
 
-// A cancellation that is pending acts at the first point that allows it: at any system call of the
-// library that does, had it not been kept away.
+// A pending cancellation acts at the first cancellation point: that would be one of the library's
+// system calls if the library did not disable cancellation.
 Outcome cancelled_in(std::function<void()> call) {
   Run run{std::move(call), {}};
   pthread_t thread;

@@ -104,7 +104,7 @@ TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
     EXPECT_GT(number, 0);
     EXPECT_EQ(TerminatePerfCounterEvent(number), PU_SUCCESS);
   }
-  // Defined anew, it takes the old one's place, whose texts stay.
+  // A second definition replaces the first, whose texts stay valid.
   const char* const old_meaning = event.meaning;
   directory.write("events", "MY_FAULTS no-such-event other\n");
   ASSERT_EQ(PiLoadEventDefinitions(file.c_str()), PU_SUCCESS);

@@ -88,7 +88,7 @@ TEST_F(Ptt, PageFaultsAreTheThreadsOwn) {
         pages * page);
     ASSERT_TRUE(memory);
     ::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE);
-    // Not by code that a sanitizer instruments: its own memory faults, too.
+    // Not in code that a sanitizer instruments: its own memory has page faults as well.
     for (size_t i = 0; i < pages; ++i)
       asm volatile("movb $1, (%0)" : : "r"(memory.data() + i * page) : "memory");
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counting, with the kernel's own counters: software events, and the time-stamp counter where the
+// Counting with the kernel's own counters: software events, and the time-stamp counter if the
 // kernel counts it.
 #include "counters/counters.h"
 
@@ -30,7 +30,7 @@ TickEvent named(const std::string& name, int priv = PI_PRIV_BOTH) {
   return *event;
 }
 
-// Each touches a page that was not there: one page fault each.
+// Touches that many pages for the first time: one page fault each.
 void fault(size_t pages) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   UniqueMapping memory(
@@ -57,7 +57,7 @@ TEST(CounterGroups, AThreadsPageFaultsAreCountedToTheLast) {
   self.pid = 0;
   auto group = CounterGroup::open({named("page-faults", PI_PRIV_USER)}, self);
   ASSERT_TRUE(group) << group.error().message;
-  fault(10);  // whatever else faults here the first time
+  fault(10);  // so that later calls cause no other page faults
   ASSERT_TRUE(group->start());
   const uint64_t before = group->read()->values.front();
   fault(1000);
@@ -93,7 +93,7 @@ TEST(CounterGroups, AMissingProcessIsAnError) {
   EXPECT_EQ(group.error().code, PU_ERROR_INVALID_PARAMETER);
 }
 
-// The count lies between what the same clock says inside and outside of the calls.
+// The count is between the times that the same clock shows inside and outside of the calls.
 TEST_F(Counters, TheTimeStampCounterIsCountedExactly) {
   const auto tsc = resolve_event("msr/tsc/");
   if (!tsc || try_counting(*tsc) != 0) GTEST_SKIP() << "the kernel has no counter msr/tsc/";
@@ -157,7 +157,7 @@ TEST_F(Counters, ACpuKeepsItsCountWhileOfflineAndIsCountedAgainOnline) {
   EXPECT_EQ(later->at(1).counted_ns, gone->at(1).counted_ns);
   EXPECT_GT(later->at(0).counted_ns, gone->at(0).counted_ns);
   directory.write("online", "0-1\n");
-  (void)counters->read();  // finds it
+  (void)counters->read();  // finds the CPU
   const auto back = counters->read();
   EXPECT_GT(back->at(1).counted_ns, later->at(1).counted_ns);
   EXPECT_GT(back->at(1).values.front(), later->at(1).values.front());
@@ -216,7 +216,7 @@ TEST(CyclesPerInstruction, TheBusyPartExcludesIdleTime) {
   const ai_counters now{2000, 650, 1200, 150, 0, 0};
   EXPECT_EQ(busy_part(1'000'000, before, now), 750'000u);
   EXPECT_EQ(busy_part(1'000'000, now, now), 0u);
-  // The largest numbers there are do not overflow.
+  // The largest numbers do not overflow.
   const ai_counters full{UINT64_MAX, 0, UINT64_MAX, 0, 0, 0};
   EXPECT_EQ(busy_part(UINT64_MAX, {}, full), UINT64_MAX);
 }

@@ -69,7 +69,7 @@ TEST_F(Msr, AMissingModuleAMissingCpuAndAContainerHaveTheirOwnErrors) {
 TEST_F(Msr, ADeviceThatMayNotBeOpenedIsAccessDenied) {
   make_device(0, 0x10, 1);
   ::chmod((root_ / "cpu/0/msr").c_str(), 0);
-  // Also its folders, which are the test's alone, must not be what stands in the way.
+  // The test's directories must not be the reason for the refusal.
   for (const char* folder : {".", "cpu", "cpu/0"}) ::chmod((root_ / folder).c_str(), 0755);
   // Root may open everything.
   const uid_t before = ::geteuid();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module as a source: what is asked of it, what its refusals become, hostile numbers from it.
+// The module as a source: its requests, the errors made of its refusals, invalid numbers from it.
 #include "driver/driver_collector.h"
 
 #include <gmock/gmock.h>

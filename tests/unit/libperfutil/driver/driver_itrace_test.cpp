@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace by the module: what is asked of it, and what its refusals become.
+// ITrace by the module: its requests, and the errors made of its refusals.
 #include "driver/driver_itrace.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using test::FakeModule;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Remembers what the requests carry, and tells ITrace's state.
+// Keeps the arguments of the requests, and returns ITrace's state.
 class ITraceDevice final : public Device {
  public:
   explicit ITraceDevice(std::shared_ptr<FakeModule> module) : fake_(std::move(module)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of users' own events, hostile ones included.
+// Definitions of events by users, including hostile ones.
 #include "events/event_file.h"
 
 #include <gmock/gmock.h>

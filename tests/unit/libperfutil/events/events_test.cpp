@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the names of events mean: the original's, the kernel's, those of counters in /sys,
-// libpfm4's.
+// What the names of events mean: classic ones, the kernel's, those of counters in /sys, libpfm4's.
 #include "events/event_refusal.h"
 #include "events/events.h"
 

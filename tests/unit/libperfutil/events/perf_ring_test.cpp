@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Walking a perf ring: wrapped records, wrapped headers, nonsense.
+// Reading a perf ring: wrapped records, wrapped headers, invalid contents.
 #include "events/perf_ring.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t page = 4096;
 
-// A ring in plain memory, with the kernel's side played by the test.
+// A ring in plain memory; the test acts as the kernel.
 class FakeRing {
  public:
   explicit FakeRing(size_t bytes) : size_(bytes) {

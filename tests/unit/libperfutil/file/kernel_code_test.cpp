@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's code behind an instruction trace: which pages, and how they lie in the section.
+// The kernel's code for an instruction trace: which pages, and their layout in the section.
 #include "file/kernel_code.h"
 
 #include <elf.h>
@@ -99,7 +99,7 @@ TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
   Records records;
   records.branch(true, 0x401000, 0x402000);                         // user code: none
   records.branch(true, 0x401000, text_start + 16);                  // a system call
-  records.branch(false, text_start + 20, text_start + page_bytes);  // the page behind it
+  records.branch(false, text_start + 20, text_start + page_bytes);  // the next page
   records.gap(text_start + 3 * page_bytes + 5);
   std::vector<uint32_t> cut(PITRACE_CUT_INTS);
   pitrace_put_cut(cut.data(), 3, module_start + 8);

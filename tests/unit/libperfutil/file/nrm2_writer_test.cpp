@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The trace file: layout by the published offsets, replacement in one step, a disk that fills.
+// The trace file: layout by the published offsets, replacement in one step, a full disk.
 #include "file/nrm2_writer.h"
 
 #include <gtest/gtest.h>
@@ -180,7 +180,8 @@ TEST_F(TraceFileTest, ARegularFileIsReplacedAndNoTemporaryFileRemains) {
   EXPECT_EQ(entries, 1u);
 }
 
-// Holds this process to files of a size; writing beyond gives EFBIG as a full disk gives ENOSPC.
+// Limits the size of this process's files; writing beyond fails with EFBIG, as a full disk with
+// ENOSPC.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(uint64_t bytes) {
@@ -237,7 +238,7 @@ TEST_F(TraceFileTest, OnAFullDiskTheFileStaysReadableAndItsInfoReportsIt) {
     ASSERT_FALSE(done) << limit;
     EXPECT_EQ(done.error().code, PU_ERROR_FILE);
     if (!std::filesystem::exists(name)) {
-      // Too little for one section with a record.
+      // Too small for one section with a record.
       EXPECT_LT(limit, 512u + 16 + 28);
       EXPECT_NE(done.error().message.find("Nothing"), std::string::npos);
       continue;
@@ -250,7 +251,7 @@ TEST_F(TraceFileTest, OnAFullDiskTheFileStaysReadableAndItsInfoReportsIt) {
         << done.error().message;
     with_info += parse_trace_file(bytes).find(type_info) != nullptr;
   }
-  // All but the smallest have room for it.
+  // All but the smallest can hold it.
   EXPECT_GT(with_info, size / 13 * 3 / 4);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The growing trace file: taking records away from under the texts behind them.
+// The growing trace file: removing records that texts follow.
 #include "file/stream_file.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST_F(StreamFileTest, TextsAloneAreKept) {
   EXPECT_EQ(file_->size(), before);
 }
 
-// One record that counts.
+// One record that is counted.
 std::string record_bytes() {
   BufferSet buffers(1 << 16, 1 << 16);
   EXPECT_TRUE(buffers.add_cpu(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder makes of rings in memory that somebody else writes, hostile bytes included.
+// The recorder reads rings in memory that another process writes, with valid and hostile bytes.
 #include "hooks/hook_area.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ constexpr uint32_t ring_bytes = min_hook_ring_bytes;
 constexpr uint32_t cpus = 8;
 constexpr uint32_t process_id = 4711;
 
-// Plays the process: a ring as hook_client.cpp sets it up, but its memory is not mapped twice;
-// records are written through a buffer where they wrap.
+// Acts as the process: a ring as hook_client.cpp sets it up, but its memory is not mapped twice;
+// records that wrap around are written through a buffer.
 class HookAreaTest : public testing::Test {
  protected:
   HookAreaTest() { set_up(); }
@@ -43,7 +43,7 @@ class HookAreaTest : public testing::Test {
     return memory_ + hook_ring_place(index, ring_bytes) + PITRACE_HEAD_BYTES;
   }
 
-  // Appends bytes to what is committed.
+  // Appends bytes to the committed ones.
   void append(uint32_t index, std::span<const std::byte> bytes) {
     head().used = std::max(head().used, index + 1);
     auto& ring = ring_head(index);
@@ -67,7 +67,7 @@ class HookAreaTest : public testing::Test {
     ++ring_head(index).written;
   }
 
-  // A hook of Java's that says that it is process 1's.
+  // A Java hook that claims to be from process 1.
   void java_hook(uint32_t index, uint64_t time) {
     const uint32_t ints[PITRACE_JITTED_INTS] = {7, 1, 2, 3, 4};
     const HookRecord record{
@@ -92,7 +92,7 @@ class HookAreaTest : public testing::Test {
     }
     return list;
   }
-  // The ring is given up, and said so once.
+  // The ring is not read again, and is counted once.
   void expect_damaged() {
     const HookBatch batch = collect();
     EXPECT_EQ(batch.damaged, 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records that programs write: encoded, decoded, and refused when they are not what they must be.
+// Records that programs write: encoding, decoding, and refusal of invalid ones.
 #include <gtest/gtest.h>
 
 #include <random>

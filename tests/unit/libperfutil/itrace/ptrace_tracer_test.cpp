@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flows by ptrace: of a program whose instructions are known one by one, tests/progs/flow.S.
+// Flows by ptrace, of a program in which every instruction is known: tests/progs/flow.S.
 #include "itrace/ptrace_tracer.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ struct Event {
   uint32_t count() const { return ints.at(is_branch() || is_stop() ? 3 : 0); }
 };
 
-// Takes what a tracer records.
+// Collects the records of a tracer.
 class Recording {
  public:
   FlowWriter::Put put() {
@@ -161,7 +161,7 @@ Traced trace(char letter, uint32_t flags = 0) {
   return traced;
 }
 
-// Instructions from the return of the read on.
+// Counts instructions, beginning with the return of the read.
 uint32_t instructions(const std::vector<Event>& events) {
   uint32_t sum = 0;
   bool read = false;
@@ -183,7 +183,7 @@ int count_of(const std::vector<Event>& events, bool (Event::*is)() const) {
   return count;
 }
 
-// Every block begins where the one before it has ended.
+// Every block begins where the previous one ended.
 void expect_connected(const std::vector<Event>& events) {
   std::map<uint32_t, uint64_t> at;
   for (const auto& event : events) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What interrupts leave on a thread, out of what a thread has seen of them.
+// The residual overhead of interrupts, from what a thread has measured.
 #include "ptt/ptt_calibrate.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(PttCalibrate, SoftirqsCostWhatTheyAdd) {
   EXPECT_EQ(residue.hard[PITRACE_PTT_DEVICE], 600);
 }
 
-// Then it cannot be told apart, and belongs to the interrupt.
+// Then the two cannot be distinguished, and the sum counts for the interrupt.
 TEST(PttCalibrate, AVectorThatAlwaysHasASoftirqIncludesItsCost) {
   ResidueMeter meter;
   meter.add(0xec, 1, 300);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PTT's metrics: numbers and names, and the order in which what is wrong is told.
+// PTT's metrics: numbers and names, and the order in which errors are reported.
 #include "ptt/ptt_metrics.h"
 
 #include <gmock/gmock.h>

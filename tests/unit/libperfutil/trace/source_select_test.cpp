@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Module or perf: which one is taken, and what is said about it.
+// Module or perf: which one is used, and the note about it.
 #include "trace/source_select.h"
 
 #include <gmock/gmock.h>
