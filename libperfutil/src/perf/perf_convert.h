@@ -51,7 +51,7 @@ class PerfConverter {
  private:
   void count_lost(std::span<const std::byte> record, UserBuffer& buffer, size_t offset);
   bool sample(std::span<const std::byte> record, UserBuffer& trace);
-  bool change(std::span<const std::byte> record, UserBuffer& trace);
+  bool context_switch(std::span<const std::byte> record, UserBuffer& trace);
   bool mmap2(std::span<const std::byte> record, UserBuffer& mte);
   bool comm(std::span<const std::byte> record, UserBuffer& mte);
   bool fork(std::span<const std::byte> record, UserBuffer& mte);
@@ -60,7 +60,7 @@ class PerfConverter {
   void put_word_size(std::span<const std::byte> record, UserBuffer& mte);
 
   // The switch-out of one CPU. The sample with the stack comes before the record of the switch.
-  struct Leaving {
+  struct SwitchOut {
     bool known = false;
     uint32_t tid = 0;
     PerfStack stack;
@@ -71,11 +71,11 @@ class PerfConverter {
   bool anonymous_;
   StackChoice stacks_;
   uint32_t max_frames_ = 0;
-  PerfStack stack_;                               // of the current tick
-  std::set<uint64_t> switch_stacks_;              // identifiers of events
-  std::map<const UserBuffer*, Leaving> leaving_;  // by CPU, identified by its trace buffer
+  PerfStack stack_;                                     // of the current tick
+  std::set<uint64_t> switch_stacks_;                    // identifiers of events
+  std::map<const UserBuffer*, SwitchOut> switch_outs_;  // by CPU, identified by its trace buffer
   NamespaceIdReader namespace_ids_;
-  std::map<uint32_t, std::string> fresh_images_;  // names by pid, until the word size is known
+  std::map<uint32_t, std::string> pending_names_;  // names by pid, until the word size is known
   std::bitset<256> enabled_;
   uint64_t lost_in_last_ = 0;
   uint64_t throttled_ = 0;

@@ -49,8 +49,8 @@ TEST_F(PerfConvert, ASampleOfATaskPastReleaseKeepsMinusOne) {
 
 constexpr uint64_t kernel_mark = static_cast<uint64_t>(PERF_CONTEXT_KERNEL);
 constexpr uint64_t user_mark = static_cast<uint64_t>(PERF_CONTEXT_USER);
-constexpr uint16_t leaves = PERF_RECORD_MISC_SWITCH_OUT;
-constexpr uint16_t is_preempted = leaves | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+constexpr uint16_t switch_out = PERF_RECORD_MISC_SWITCH_OUT;
+constexpr uint16_t is_preempted = switch_out | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 
 TEST_F(PerfConvert, AChainBecomesAStackWithoutTheTicksOwnAddress) {
   converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 8}, 20);
@@ -111,7 +111,7 @@ TEST_F(PerfConvert, AChainThatReachesBeyondItsRecordIsCountedAsLost) {
 
 TEST_F(PerfConvert, SwitchOutBecomesDispatchOfNext) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
-  tick(test::perf_switch(leaves, 5, 6, 10));
+  tick(test::perf_switch(switch_out, 5, 6, 10));
   tick(test::perf_switch(0, 6, 5, 11));  // the switch-in of the same switch
   tick(test::perf_switch(is_preempted, 6, 7, 12));
   tick(test::perf_switch(is_preempted, 0, 5, 13));  // the idle task is always runnable
@@ -122,7 +122,7 @@ TEST_F(PerfConvert, SwitchOutBecomesDispatchOfNext) {
 TEST_F(PerfConvert, SwitchInWithoutSwitchOutBecomesDispatch) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
   tick(test::perf_switch(0, 6, 0, 11));  // without the switch-out of the idle task
-  tick(test::perf_switch(leaves, 6, 0, 12));
+  tick(test::perf_switch(switch_out, 6, 0, 12));
   tick(test::perf_switch(0, 7, 5, 13));  // the switch-out was lost
   EXPECT_EQ(test::lines_of(trace().unread().records),
             (Lines{"12/6 @11 6 0", "12/0 @12 0 8", "12/7 @13 7 7"}));
@@ -131,7 +131,7 @@ TEST_F(PerfConvert, SwitchInWithoutSwitchOutBecomesDispatch) {
 TEST_F(PerfConvert, InTheProcessScopeOtherThreadsAreTheIdleTask) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
   tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
-  tick(PerfRecord(PERF_RECORD_SWITCH, leaves).end(5, 6, 11));
+  tick(PerfRecord(PERF_RECORD_SWITCH, switch_out).end(5, 6, 11));
   EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 6 0", "12/0 @11 0 8"}));
 }
 
@@ -148,18 +148,18 @@ TEST_F(PerfConvert, TheStackAtSwitchOutIsInTheDispatchAndIsNoTick) {
   converter_.set_stacks({PITRACE_STACKS_USER, 8}, 10);
   converter_.add_switch_stacks(switches);
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 5, 9, {user_mark, 0x10, 0x20}, switches));
-  tick(test::perf_switch(leaves, 5, 6, 10));
-  tick(test::perf_switch(leaves, 6, 5, 20));
+  tick(test::perf_switch(switch_out, 5, 6, 10));
+  tick(test::perf_switch(switch_out, 6, 5, 20));
   // A stack of another thread than the one that is switched out: records were lost between them.
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 8, 29, {user_mark, 0x10}, switches));
-  tick(test::perf_switch(leaves, 5, 6, 30));
+  tick(test::perf_switch(switch_out, 5, 6, 30));
   EXPECT_EQ(test::lines_of(trace().unread().records),
             (Lines{"12/6 @10 6 8 200 0 10 0 20", "12/5 @20 5 8", "12/6 @30 6 8"}));
 }
 
 TEST_F(PerfConvert, SwitchesHaveATimeAndAreLeftOutWhenDispatchIsDisabled) {
-  EXPECT_EQ(PerfConverter::tick_time(test::perf_switch(leaves, 5, 6, 10)), 10u);
-  tick(test::perf_switch(leaves, 5, 6, 10));
+  EXPECT_EQ(PerfConverter::tick_time(test::perf_switch(switch_out, 5, 6, 10)), 10u);
+  tick(test::perf_switch(switch_out, 5, 6, 10));
   EXPECT_EQ(trace().unread().counts.produced, 0u);
 }
 
@@ -322,7 +322,7 @@ TEST_F(PerfConvert, ATruncatedRecordIsCountedAsLostAndNotReadBeyondItsEnd) {
   const auto sample = test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1);
   for (size_t size = sizeof(perf_event_header); size < sample.size(); ++size)
     tick(std::vector<std::byte>(sample.begin(), sample.begin() + static_cast<long>(size)));
-  const auto change = test::perf_switch(leaves, 5, 6, 10);
+  const auto change = test::perf_switch(switch_out, 5, 6, 10);
   for (size_t size = sizeof(perf_event_header); size < change.size(); ++size)
     tick(std::vector<std::byte>(change.begin(), change.begin() + static_cast<long>(size)));
   EXPECT_EQ(trace().unread().counts.written, 0u);
