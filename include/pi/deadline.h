@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A moment after which nothing is waited for any more, and poll() until then.
+// A deadline for waiting, and poll() with a deadline.
 #ifndef PI_DEADLINE_H
 #define PI_DEADLINE_H
 
@@ -18,10 +18,10 @@ class Deadline {
   explicit Deadline(std::chrono::milliseconds from_now) : end_(Clock::now() + from_now) {}
 
   bool is_over() const { return Clock::now() >= end_; }
-  // Milliseconds for poll(): at most `most`, at least 1 so that a loop around it does not spin.
-  int poll_ms(int most = 60'000) const {
+  // Milliseconds for poll(): at most `max_ms`, at least 1 so that a loop around it does not spin.
+  int poll_ms(int max_ms = 60'000) const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
-    return static_cast<int>(std::clamp<long long>(left.count(), 1, most));
+    return static_cast<int>(std::clamp<long long>(left.count(), 1, max_ms));
   }
 
  private:
@@ -29,7 +29,7 @@ class Deadline {
 };
 
 // How many of these descriptors have an event; 0: none until the deadline; -1: an error, in errno.
-// Signals do not end the wait.
+// A signal does not end the wait.
 inline int poll_until(std::span<pollfd> waiting, const Deadline& deadline) {
   while (!deadline.is_over()) {
     const int ready = ::poll(waiting.data(), waiting.size(), deadline.poll_ms());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The only decoder of trace records: a bounded byte range in, values out. Pure: no I/O, no state.
 //
-// The matching encoder is include/pitrace/encode.h. Every byte is hostile: whatever stands in the
-// range, nothing outside it is read. Views stay valid as long as the range they came from.
+// The matching encoder is include/pitrace/encode.h. No byte is trusted: whatever the range
+// contains, nothing outside of it is read. Views stay valid as long as the range they came from.
 #ifndef PI_DECODE_H
 #define PI_DECODE_H
 
@@ -15,11 +15,11 @@
 
 namespace pi {
 
-// One record as it lies in a stream. length() is at least the header's and at most the range's.
+// One record of a stream. length() is at least the header's and at most the range's.
 class RecordView {
  public:
-  // The record at the start of the range; valid() is false when none starts there: too short, a
-  // length below the header's, not a multiple of four, or beyond the range.
+  // The record at the start of the range; valid() is false when none starts there: the range is too
+  // short, or the length is below the header's, not a multiple of four, or beyond the range.
   explicit RecordView(std::span<const std::byte> range) : data_(range.data()) {
     if (range.size() < sizeof(pitrace_record)) return;
     std::memcpy(&header_, range.data(), sizeof header_);
@@ -54,7 +54,7 @@ class RecordView {
     return static_cast<uint64_t>(int_at(index)) << 32 | int_at(index + 1);
   }
 
-  // The same, low half first, as ITrace's records have most of theirs.
+  // The same, low half first, as most numbers in ITrace's records.
   uint64_t low_first_at(uint32_t index) const {
     return static_cast<uint64_t>(int_at(index + 1)) << 32 | int_at(index);
   }
@@ -138,9 +138,9 @@ inline StackView stack_of_tprof(const RecordView& record) {
 }
 
 struct Dispatch {
-  uint32_t pid;  // of who runs from now on; 0: the idle task
+  uint32_t pid;  // of the next thread; 0: the idle task
   uint32_t tid;
-  uint32_t state;  // PITRACE_STATE_* of who ran before
+  uint32_t state;  // PITRACE_STATE_* of the previous thread
 };
 
 inline bool decode_dispatch(const RecordView& record, Dispatch& out) {
@@ -159,7 +159,7 @@ inline StackView stack_of_dispatch(const RecordView& record) {
 struct Wakeup {
   uint32_t tid;
   uint32_t waker;  // tid; 0: the idle task
-  uint32_t cpu;    // on which tid is
+  uint32_t cpu;    // of the woken thread
   bool by_interrupt;
 };
 
@@ -175,7 +175,7 @@ inline bool decode_wakeup(const RecordView& record, Wakeup& out) {
 
 struct Migration {
   uint32_t tid;
-  uint32_t cpu;  // to which it goes
+  uint32_t cpu;  // the new one
 };
 
 inline bool decode_migration(const RecordView& record, Migration& out) {
@@ -190,14 +190,14 @@ inline bool is_time(const RecordView& record) {
   return record.major() == PITRACE_MAJOR_TIME || record.major() == PITRACE_MAJOR_TIME_FAKE;
 }
 
-// The high half of the time from here on, for a record that is_time().
+// The high half of the time of this record and the next ones, from a record that is_time().
 inline bool decode_time(const RecordView& record, uint32_t& high) {
   if (!is_time(record) || record.int_count() < 1) return false;
   high = record.int_at(0);
   return true;
 }
 
-// How many records of its stream were lost up to here, for a PITRACE_SYSTEM_LOST record.
+// How many records of the stream were lost so far, from a PITRACE_SYSTEM_LOST record.
 inline bool decode_lost(const RecordView& record, uint64_t& lost) {
   if (record.major() != PITRACE_MAJOR_SYSTEM || record.minor() != PITRACE_SYSTEM_LOST ||
       record.int_count() < 2)
@@ -206,7 +206,7 @@ inline bool decode_lost(const RecordView& record, uint64_t& lost) {
   return true;
 }
 
-// Whether the writer counts it as written: what the ring adds by itself is not.
+// Whether the record counts as written: those that the ring adds by itself do not.
 inline bool is_counted(const RecordView& record) {
   return !is_time(record) &&
          (record.major() != PITRACE_MAJOR_SYSTEM || record.minor() != PITRACE_SYSTEM_LOST);
@@ -217,7 +217,7 @@ struct ModuleEntry {
   uint32_t stamp;  // 0 or PITRACE_STAMP_*
   uint64_t address;
   uint64_t size;
-  uint64_t offset;  // into the file; 0 in traces of the original tools
+  uint64_t offset;  // into the file; 0 in traces of Performance Inspector
   uint64_t inode;   // 0: not known
   std::string_view name;
 };
@@ -265,7 +265,7 @@ struct LinkEntry {
   uint32_t pid;
   uint32_t other;    // parent pid or tid; 0 where the record has one int
   uint32_t flags;    // parent: PITRACE_PARENT_*
-  uint32_t creator;  // parent and new thread: tid of who made it; 0: not known
+  uint32_t creator;  // parent and new thread: tid of the creating thread; 0: not known
 };
 
 inline bool decode_link(const RecordView& record, LinkEntry& out) {
@@ -277,11 +277,11 @@ inline bool decode_link(const RecordView& record, LinkEntry& out) {
   return true;
 }
 
-// The ids that a task of another pid namespace has there.
+// The ids of a task in its own pid namespace (NStgid, NSpid).
 struct InnerEntry {
   uint32_t pid;
   uint32_t tid;
-  uint32_t inner_pid;  // 0: not known, likewise the rest
+  uint32_t inner_pid;  // 0: not known; the same for the next two
   uint32_t inner_tid;
   uint32_t pid_namespace;
 };
@@ -312,7 +312,7 @@ struct ItraceBranch {
   bool user;  // the ring of the branch
   uint64_t from;
   uint64_t to;
-  uint32_t count;  // instructions; 0: not told
+  uint32_t count;  // instructions; 0: not in the record
 };
 
 inline bool decode_branch(const RecordView& record, ItraceBranch& out) {
@@ -328,9 +328,9 @@ inline bool decode_branch(const RecordView& record, ItraceBranch& out) {
 
 struct ItraceCut {
   bool user;
-  bool resumed;     // what was cut goes on
+  bool resumed;     // the flow that was cut continues
   bool device;      // by a device's interrupt line
-  bool signal;      // by what a signal was delivered behind
+  bool signal;      // cut by an event after which a signal was delivered
   uint32_t vector;  // or the line's number, or the signal's
   uint32_t count;
   uint64_t address;  // of the instruction that is not executed
@@ -357,7 +357,7 @@ struct ItraceGap {
   uint32_t count;    // instructions before it
   uint32_t missing;  // instructions in it; 0: not known
   uint32_t ns;
-  uint64_t to;  // where the flow goes on
+  uint64_t to;  // address at which the flow continues
 };
 
 inline bool decode_gap(const RecordView& record, ItraceGap& out) {
@@ -370,7 +370,7 @@ inline bool decode_gap(const RecordView& record, ItraceGap& out) {
 
 struct ItraceThread {
   uint32_t tid;
-  uint32_t pid;  // 0: not told
+  uint32_t pid;  // 0: not in the record
 };
 
 inline bool decode_itrace_thread(const RecordView& record, ItraceThread& out) {
@@ -383,7 +383,7 @@ struct ItraceStart {
   uint32_t pid;
   uint32_t tid;
   uint32_t flags;  // PITRACE_ITRACE_*
-  bool placed;     // address is told
+  bool placed;     // the record has an address
   uint64_t address;
 };
 
@@ -399,7 +399,7 @@ inline bool decode_itrace_start(const RecordView& record, ItraceStart& out) {
 struct ItraceStop {
   uint32_t reason;  // PITRACE_STOP_*
   uint32_t branches;
-  bool placed;  // what follows is told
+  bool placed;  // the record has the next three
   uint32_t tid;
   uint32_t count;
   uint64_t address;  // of the instruction that was next

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files, by descriptor: opened once and safely, read and written as a whole. In the static library
-// pi_files, which all programs and libraries share.
+// Files by descriptor: opens them once and safely, reads and writes them as a whole. In the static
+// library pi_files, which all programs and libraries link.
 #ifndef PI_FILES_H
 #define PI_FILES_H
 
@@ -30,7 +30,7 @@ struct RegularFile {
   struct stat status {};
 };
 
-// Which file it is, as it is now: another one after it was replaced or written to.
+// Identifies a file in its present state: differs after it was replaced or written to.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -41,18 +41,19 @@ struct FileIdentity {
 };
 FileIdentity identity_of(const struct stat& status);
 
-constexpr int not_regular = -1;  // Error::code beside error numbers
+constexpr int not_regular = -1;  // an Error::code that is no error number
 
 enum class Links { followed, refused };  // a symbolic link as the path's last component
 
-// Opens for reading what is a regular file. Nothing else is ever opened, not even for a moment:
-// opening a device, a pipe or a terminal has effects, or waits. What was examined is what is open,
-// wherever the path leads by now. The error's code is an error number or not_regular, its message
-// the reason alone.
+// Opens a regular file for reading. Nothing else is ever opened, not even for a moment: opening a
+// device, a pipe or a terminal has side effects, or waits. The open file is the one that was
+// examined, wherever the path leads by now. The error's code is an error number or not_regular, its
+// message is the reason alone.
 Result<RegularFile> open_regular(const std::string& path, Links links = Links::followed);
 
-// The same for a file at a place where another user may put one: no link, and it belongs to the
-// super-user, to who runs this program, or to owner; nobody else may write to it. Else EPERM.
+// The same for a file in a directory where another user may create one: it must not be a link, must
+// belong to root, to the user who runs this program, or to owner, and no other user may write to
+// it. Else EPERM.
 Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner);
 
 // Whether an open file, with that st_ino, is the one whose mapping the kernel reports with inode.
@@ -69,20 +70,20 @@ struct Transferred {
 
 // Fills bytes from offset on, or as far as the file goes.
 Transferred read_at(int fd, uint64_t offset, std::span<std::byte> bytes);
-// The same from where the descriptor stands; a pipe is waited for.
+// The same from the descriptor's position; waits for a pipe.
 Transferred read_on(int fd, std::span<std::byte> bytes);
 
-// What there is from where the descriptor stands, limit bytes at most. For files of /proc, which
-// have no size, too. The error's code is an error number.
+// The rest of the file from the descriptor's position, at most limit bytes. Also for files of
+// /proc, which report no size. The error's code is an error number.
 Result<std::string> read_whole(int fd, size_t limit);
 
-// The same of a file of /proc or /sys, or another one that only root can put at its path: this
-// opens whatever is there.
+// The same for a file of /proc or /sys, or another path at which only root can create files: opens
+// whatever is there.
 Result<std::string> read_system_file(const std::string& path, size_t limit);
 
 // ---- writing ----
 
-// 0, or an error number; then part of it may be written.
+// 0 or an error number; after an error, a part may be written.
 int write_all(int fd, std::span<const std::byte> bytes);
 int write_all_at(int fd, uint64_t offset, std::span<const std::byte> bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes as hexadecimal digits: the one table that everything uses.
+// Bytes as hexadecimal digits.
 #ifndef PI_HEX_H
 #define PI_HEX_H
 

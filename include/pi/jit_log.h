@@ -3,10 +3,10 @@
 // their readers. docs/man/log-jita2n.5 and log-jtnm.5 are the full description.
 //
 // Both are text, a line each; numbers are hexadecimal without prefix unless a line says otherwise.
-// What we add to the original's format stands in lines that begin with "# ", at most
-// addition_line_max bytes long and never between a record and its bytes of code: a reader of the
-// original format skips them, and a reader of ours skips those whose word it does not know. Only
-// the last line of a log may be cut off (the JVM was killed, or is just writing it).
+// Our additions to the classic format are lines that begin with "# ", at most addition_line_max
+// bytes long and never between a record and its bytes of code: a reader of the classic format skips
+// them, and a reader of ours skips those whose word it does not know. Only the last line of a log
+// may be incomplete (the JVM was killed, or is writing it).
 //
 // Times are 64 bits: nanoseconds of the trace's clock, CLOCK_MONOTONIC of the initial time
 // namespace. Lines are nearly, not strictly, in the order of time.
@@ -18,7 +18,7 @@
 
 namespace pi::jit_log {
 
-constexpr uint32_t version = 1;  // of the additions; another one may mean others by the same word
+constexpr uint32_t version = 1;  // of the additions; a word may mean something else in another one
 
 // ---- names of the files ---------------------------------------------------------------------
 // DIRECTORY/PREFIX-KIND_PID SUFFIX, without the blank; "_PID" (decimal) is missing after NOPIDX.
@@ -28,16 +28,16 @@ constexpr char jita2n_kind[] = "jita2n";
 constexpr char jtnm_kind[] = "jtnm";
 constexpr char default_prefix[] = "log";
 
-// ---- log-jita2n: the original's lines ---------------------------------------------------------
-// Its beginning; each of these lines starts with a blank. A "64" in the platform's line tells that
+// ---- log-jita2n: the classic lines ------------------------------------------------------------
+// Its beginning; each of these lines starts with a blank. A "64" in the platform's line means that
 // addresses have 64 bits. The pid is decimal.
 constexpr char title[] = " JitA2N";
 constexpr char encoding[] = " BINARY DATA IN PRINTABLE HEX";
 constexpr char platform[] = " Linux x86_64";
 constexpr char process[] = " Process_Number_ID=";
 
-// " SeqNo N", N decimal: the records behind it, up to the next such line, were written in trace
-// interval N. In both logs; missing where the agent knew of no trace. Our times need it not: they
+// " SeqNo N", N decimal: the records after it, up to the next such line, were written in trace
+// interval N. In both logs; missing when the agent knew of no trace. Our times do not need it: they
 // are comparable between traces.
 constexpr char interval[] = " SeqNo ";
 
@@ -50,14 +50,13 @@ constexpr char interval[] = " SeqNo ";
 // and control characters are '_'. Linkers of method handles, which HotSpot does not tell apart, all
 // are "java/lang/invoke/MethodHandle.<linker>". It is at most name_max bytes long, then cut and
 // ended with "...".
-constexpr uint32_t flag_code = 1;  // lines of code bytes follow: code_bytes_per_line in each but
-                                   // the last, two digits a byte
-constexpr uint32_t flag_dynamic =
-    2;  // no Java method: a stub, an adapter, the interpreter ...; the
-        // JVM tells of no end: it ends where others take its place
+constexpr uint32_t flag_code = 1;     // lines of code bytes follow: code_bytes_per_line in each but
+                                      // the last, two digits a byte
+constexpr uint32_t flag_dynamic = 2;  // no Java method: a stub, an adapter, the interpreter ...;
+                                      // the JVM reports no end: it ends when other code replaces it
 constexpr uint32_t flag_existing =
-    4;  // our addition: the JVM was asked for it. It was there before
-        // its time, since when nobody knows; its inlining may be coarser
+    4;  // our addition: code that existed before its time, since an
+        // unknown moment; the JVM reported it on request; its inlining may be coarser
 constexpr size_t code_bytes_per_line = 32;
 constexpr size_t name_max = 16384;
 
@@ -66,8 +65,8 @@ constexpr char addition[] = "# ";
 constexpr size_t addition_line_max =
     1000;  // bytes, line feed included; those with a name may be longer
 
-// "# head KEY=VALUE ..." in both logs, behind the original's beginning, and again where the agent
-// began anew in the same process (detached and attached). Values have no blanks; unknown keys are
+// "# head KEY=VALUE ..." in both logs, after the classic beginning, and again when the agent
+// restarted in the same process (detached and attached). Values have no blanks; unknown keys are
 // ignored.
 constexpr char head_word[] = "head";
 namespace head {
@@ -91,8 +90,8 @@ constexpr char attached[] =
 constexpr char jvm[] = "jvm";  // its name and version
 }  // namespace head
 
-// "# unload TIMEHIGH TIMELOW ADDRESS": the compiled method at ADDRESS is gone. The JVM says so
-// before it puts other code there.
+// "# unload TIMEHIGH TIMELOW ADDRESS": the compiled method at ADDRESS was unloaded. The JVM reports
+// this before it puts other code there.
 constexpr char unload_word[] = "unload";
 
 // "# method ID FILE NAME": gives a method a number, in this section (head to head) only; before its
@@ -106,9 +105,9 @@ constexpr char lines_word[] = "lines";
 // record before them. Several such lines add up. A method that a debugger redefined has a new
 // number.
 //
-// Frames are numbered from 1 in the order in which they stand here. PARENT is the number of the
-// frame that this one is inlined into, always a smaller one, 0 for the outermost; METHOD is the ID
-// of the method that the frame runs, BCI where in it, "-" if the JVM does not say.
+// Frames are numbered from 1 in the order of these lines. PARENT is the number of the frame that
+// this one is inlined into, always a smaller one, 0 for the outermost; METHOD is the ID of the
+// method that the frame runs, BCI the bytecode index in it, "-" if the JVM does not report it.
 //
 // A range reaches from the END of the one before (the first: from 0) up to, not including, END, in
 // bytes from the record's address; FRAME is the innermost one there. ENDs grow. What
@@ -119,11 +118,11 @@ constexpr char ranges_word[] = "ranges";
 constexpr char unknown_bci[] = "-";
 
 // "# lost N TIMEHIGH TIMELOW TIMEHIGH TIMELOW": N (decimal) events between these times could not be
-// written (disk full): what lies in the code they told of may be named wrong from the first time
-// on.
+// written (disk full): from the first time on, addresses in the code of these events may get wrong
+// names.
 constexpr char lost_word[] = "lost";
 
-// "# end TIMEHIGH TIMELOW REASON": nothing is known of what happens later; what has not been
+// "# end TIMEHIGH TIMELOW REASON": the log has no events after this time; code that was not
 // unloaded is still valid at that moment. REASON is "exit" or "detach". Missing if the JVM was
 // killed.
 constexpr char end_word[] = "end";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a message about the module advises on this machine: each command does what it is given for.
+// The advice in messages about the module, with commands that work on this machine.
 #ifndef PI_MODULE_ADVICE_H
 #define PI_MODULE_ADVICE_H
 
@@ -19,7 +19,7 @@ inline std::string own_program_path() {
 }
 
 // The script that loads the module, built or installed. sudo does not search the caller's PATH, so
-// that the one beside this program is named by its path.
+// a script in the program's directory is named by its path.
 inline std::string tinstall_command() {
   const std::string program = own_program_path();
   const std::string beside = program.substr(0, program.rfind('/') + 1) + "tinstall";
@@ -44,8 +44,8 @@ inline std::string load_module_advice() {
   return "Load it with '" + tinstall_command() + "'.";
 }
 
-// Makes the group that may open the module's device, with this user in it, as a shell takes it; for
-// a module that is loaded and for one that is not.
+// A shell command that creates the group that may open the module's device, with this user in it.
+// It works whether the module is loaded or not.
 inline std::string module_group_commands() {
   return "sudo groupadd -f --system pitrace && sudo usermod -aG pitrace $USER && " +
          tinstall_command() + " --group pitrace";

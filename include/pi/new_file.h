@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that gets its name only when it is complete and on the disk. In the static library
+// A new file that gets its name only when it is complete and on the disk. In the static library
 // pi_files.
 #ifndef PI_NEW_FILE_H
 #define PI_NEW_FILE_H
@@ -13,16 +13,16 @@
 
 namespace pi {
 
-// What a new file's mode is: the one that was given, or, as for open(), without the bits of the
-// process's umask.
+// The mode of a new file: the given one, or, as for open(), without the bits of the process's
+// umask.
 enum class Umask { ignored, applied };
 
-// Until commit() or publish() the bytes are in a temporary file beside the target, which the
-// destructor removes. A link at the target's place is replaced, never followed.
+// Until commit() or publish() the bytes are in a temporary file in the same directory, which the
+// destructor removes. A link with the target's name is replaced, never followed.
 class NewFile {
  public:
-  // prefix: of the temporary file's name, a dot first. The error's code is an error number, EISDIR
-  // for a path that names a directory.
+  // prefix: of the temporary file's name; it begins with a dot. The error's code is an error
+  // number, EISDIR for a path that names a directory.
   static Result<NewFile> create(const std::string& path, const char* prefix, mode_t mode,
                                 Umask umask = Umask::ignored);
   // The same for a name in a directory that is open; directory stays the caller's.
@@ -33,21 +33,21 @@ class NewFile {
   ~NewFile();
 
   int fd() const { return fd_.get(); }
-  // Of the target; a path, and names within it.
+  // The target's directory, and its name within it.
   int directory() const { return directory_.get(); }
   const std::string& target() const { return target_; }
-  // As a path, for those who remove it in a signal handler; empty once the file has its name.
+  // Its path, so that a signal handler can remove it; empty once the file has its name.
   const std::string& temporary() const { return temporary_; }
 
-  // Gives the file its name now, while it goes on being written. keep_old: a file of that name
+  // Gives the file its name now; writing may continue. keep_old: an existing file of that name
   // becomes NAME.old. 0 or an error number.
   int publish(bool keep_old);
-  // Brings the file to the disk and closes it. 0 or an error number. commit() does it as well; this
-  // is for those who want to know what it was that failed.
+  // Syncs the file to the disk and closes it. 0 or an error number. commit() does this as well; a
+  // separate call shows which of the steps has failed.
   int complete();
-  // Completes the file and gives it its name, which is then on the disk, too:
-  // after a loss of power the name leads to the old file or the whole new one. keep_old: as for
-  // publish(). 0 or an error number; the old file then stays, and the temporary one is removed.
+  // Completes the file, gives it its name, and syncs the directory: after a loss of power the name
+  // leads to the old file or to the whole new one. keep_old: as for publish(). 0 or an error
+  // number; after an error the old file stays, and the temporary one is removed.
   int commit(bool keep_old = false);
 
  private:

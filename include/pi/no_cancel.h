@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keeps pthread_cancel() away from a stretch of code: it waits until the stretch is over.
+// Defers pthread_cancel() while an object exists.
 #ifndef PI_NO_CANCEL_H
 #define PI_NO_CANCEL_H
 
@@ -7,14 +7,14 @@
 
 namespace pi {
 
-// A thread that is cancelled in the middle would keep locks for ever, and the unwinding would end
-// the process where it meets noexcept or catch (...). Async-signal-safe.
+// A thread that is cancelled in a critical section would keep its locks for ever, and the unwinding
+// would end the process at noexcept or catch (...). Async-signal-safe.
 class NoCancel {
  public:
   NoCancel() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
   NoCancel(const NoCancel&) = delete;
   NoCancel& operator=(const NoCancel&) = delete;
-  // A thread whose cancellation type is asynchronous may be cancelled in here.
+  // A thread with asynchronous cancellation may be cancelled in here.
   ~NoCancel() noexcept(false) { ::pthread_setcancelstate(before_, nullptr); }
 
  private:

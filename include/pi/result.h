@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A value or an error with a sentence for the user: what happened and, where known, what to do.
+// A value, or an error with a sentence for the user: what happened and, if known, what to do.
 #ifndef PI_RESULT_H
 #define PI_RESULT_H
 
@@ -10,7 +10,7 @@
 namespace pi {
 
 struct Error {
-  int code = -1;        // the caller's own numbering; libperfutil: PU_*
+  int code = -1;        // defined by each function; libperfutil: PU_*
   std::string message;  // one or two sentences without a final line feed
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// System calls that are made again when a signal interrupted them. Not for close(), which has
-// closed the descriptor then.
+// Repeats a system call that a signal has interrupted. Not for close(), which has closed the
+// descriptor in that case.
 #ifndef PI_UNINTERRUPTED_H
 #define PI_UNINTERRUPTED_H
 

@@ -12,10 +12,10 @@
 
 namespace pi {
 
-// Observes the descriptors that an owner takes and gives up; this one ignores them.
+// Is called for descriptors that an owner takes and releases; this one does nothing.
 struct UnwatchedFd {
   static void taken(int) {}
-  // False: the descriptor is closed already, and the number may be another file's by now.
+  // False: the descriptor is already closed, and the number may be another file's.
   static bool left(int) { return true; }
 };
 
@@ -59,7 +59,7 @@ using UniqueFd = BasicUniqueFd<UnwatchedFd>;
 class UniqueMapping {
  public:
   UniqueMapping() = default;
-  // Takes over what mmap returned; MAP_FAILED gives an empty owner.
+  // Takes over the result of mmap(); MAP_FAILED gives an empty owner.
   UniqueMapping(void* address, size_t size)
       : address_(address == MAP_FAILED ? nullptr : address), size_(size) {}
   UniqueMapping(UniqueMapping&& other) noexcept

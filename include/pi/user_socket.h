@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Unix sockets between processes of one user: where they stand, and who may be at the other end.
-// Used by tools (swtrace's recorder, mpevt's counter holder) and by libperfutil (user hooks), which
-// know nothing of each other.
+// Unix sockets between processes of one user: their directory, and checks of the process at the
+// other end. Used by tools (swtrace's recorder, mpevt's daemon) and by libperfutil (user hooks),
+// independently of each other.
 #ifndef PI_USER_SOCKET_H
 #define PI_USER_SOCKET_H
 
@@ -30,7 +30,7 @@ inline std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-// A directory of this user's, so that nobody else can put anything into it.
+// A directory of this user, to which no other user can write.
 inline bool is_own_directory(const std::string& path) {
   struct stat facts {};
   return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
@@ -39,8 +39,8 @@ inline bool is_own_directory(const std::string& path) {
 
 }  // namespace user_socket_detail
 
-// Where this user's sockets stand: /run/pitrace for root, pitrace below $XDG_RUNTIME_DIR or
-// /run/user/UID, /tmp/pitrace-UID. It need not exist.
+// The directory of this user's sockets: /run/pitrace for root, pitrace below $XDG_RUNTIME_DIR or
+// /run/user/UID, else /tmp/pitrace-UID. It need not exist.
 inline std::string user_socket_directory() {
   const auto uid = ::geteuid();
   std::vector<std::string> parents;  // best first
@@ -54,8 +54,7 @@ inline std::string user_socket_directory() {
   return "/tmp/pitrace-" + std::to_string(uid);
 }
 
-// Whether it is a directory of mode 0700 that belongs to this user alone; makes it when it is
-// missing.
+// Checks that it is a directory of this user with mode 0700; creates it when it is missing.
 inline Status private_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
     return Error{-1, "The directory '" + path + "' for sockets cannot be made: " +
@@ -90,7 +89,7 @@ inline bool is_trusted_peer(int fd) {
          (peer.uid == ::geteuid() || peer.uid == 0);
 }
 
-// The process at the other end of a connection, as this pid namespace counts; 0: it is of another
+// Id of the process at the other end of a connection, in this pid namespace; 0: it is in another
 // one.
 inline uint32_t peer_pid(int fd) {
   ucred peer{};
@@ -99,10 +98,10 @@ inline uint32_t peer_pid(int fd) {
   return known ? static_cast<uint32_t>(peer.pid) : 0;
 }
 
-// The lock beside a socket that a live server holds. holder: the present one's process id where it
-// cannot be had, else 0.
+// The lock file of a socket, which a running server holds. holder: its process id when another
+// process holds the lock, else 0.
 struct SocketLock {
-  UniqueFd fd;  // empty: somebody else has it
+  UniqueFd fd;  // empty: another process holds the lock
   int holder = 0;
 };
 
@@ -124,7 +123,7 @@ inline Result<SocketLock> take_socket_lock(const std::string& path) {
   return SocketLock{std::move(fd), 0};
 }
 
-// Removes what a dead server left and listens for packets; the caller holds the lock.
+// Removes the socket of an ended server and listens for packets; the caller must hold the lock.
 inline Result<UniqueFd> listen_at(const std::string& path) {
   const auto address = socket_address(path);
   if (!address) return address.error();
@@ -134,11 +133,10 @@ inline Result<UniqueFd> listen_at(const std::string& path) {
   ::unlink(path.c_str());
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
-  constexpr int waiting_most = 128;
+  constexpr int max_waiting = 128;
   if (!fd || ::bind(fd.get(), generic, sizeof *address) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
-      ::listen(fd.get(), waiting_most) != 0)
-    return Error{-1,
-                 "Nobody can listen at '" + path + "': " + user_socket_detail::reason(errno) + "."};
+      ::listen(fd.get(), max_waiting) != 0)
+    return Error{-1, "Cannot listen at '" + path + "': " + user_socket_detail::reason(errno) + "."};
   return fd;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files, by descriptor: opened once and safely, read and written as a whole.
+// Files by descriptor: opens them once and safely, reads and writes them as a whole.
 #include <pi/files.h>
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 // Linux transfers at most 2 GB at a time.
-constexpr size_t piece_most = size_t{1} << 30;
+constexpr size_t max_piece = size_t{1} << 30;
 
 Error failure(int error) {
   return {error, std::generic_category().message(error)};
@@ -26,7 +26,7 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Where there is no /proc the path is all that is left; what it leads to is compared.
+// Without /proc only the path can be opened; compares the open file with the one that was examined.
 UniqueFd reopen_by_path(const std::string& path, int links, const struct stat& examined) {
   UniqueFd fd(::open(path.c_str(), reading | links));
   struct stat status {};
@@ -49,7 +49,7 @@ Transferred transfer_all(std::span<Byte> bytes, Transfer transfer) {
   Transferred all;
   while (all.bytes < bytes.size()) {
     const auto rest = bytes.subspan(all.bytes);
-    const ssize_t count = transfer(rest.data(), std::min(rest.size(), piece_most), all.bytes);
+    const ssize_t count = transfer(rest.data(), std::min(rest.size(), max_piece), all.bytes);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) all.error = errno;
     if (count <= 0) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that gets its name only when it is complete and on the disk.
+// A new file that gets its name only when it is complete and on the disk.
 #include <pi/new_file.h>
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ Error failure(int error) {
 
 constexpr int place = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
-// Not to be guessed: in a directory that others may write to they could use the names up.
+// The name must not be predictable: in a directory that others may write to, they could take it.
 std::string random_name(const char* prefix) {
   uint64_t number = 0;
   if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
@@ -31,14 +31,14 @@ std::string random_name(const char* prefix) {
   return std::string(prefix) + digits + ".tmp";
 }
 
-// Some file systems have no way to do it, and say so.
+// Some file systems do not support fsync(), and say so.
 int sync_file(int fd) {
   if (::fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return 0;
   return errno;
 }
 
-// The directory's descriptor is good for names only. One that may not be read cannot be brought to
-// the disk; the file system does it some seconds later.
+// Opens the directory again, because an O_PATH descriptor cannot be synced. A directory that may
+// not be read cannot be synced; the file system writes it some seconds later.
 void sync_directory(int directory) {
   const UniqueFd readable(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (readable) (void)::fsync(readable.get());
@@ -111,7 +111,7 @@ int NewFile::publish(bool keep_old) {
 int NewFile::complete() {
   if (!fd_) return 0;
   if (const int error = sync_file(fd_.get()); error != 0) return error;
-  // Network file systems tell of a full disk only here.
+  // Network file systems report a full disk only here.
   return ::close(fd_.release()) != 0 && errno != EINTR ? errno : 0;
 }
 

@@ -128,12 +128,12 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   dd if=/dev/zero of="$small_disk/ballast" bs=64K 2>dd.out || true
   "$programs/shares" 600 >/dev/null 3>&- &
   busy=$!
-  until_state 'grep -q "is held up: No space left on device"'
+  until_state 'grep -q "No space left on device"'
   # Until the buffers are full, too, and for a second more.
   until_state 'grep -q "^ *Trace records .*lost: [1-9]"'
   sleep 1
   rm "$small_disk/ballast"
-  until_state '! grep "is held up"'
+  until_state '! grep "No space left on device"'
   sleep 0.5
   kill "$busy"
   swtrace off

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // C entry points of AboveIdle.
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,18 +9,15 @@
 #include "counters/above_idle.h"
 #include "perfutil.h"
 #include "system/kernel_device.h"
+#include "system/system_facts.h"
 
 namespace pi::perfutil {
 namespace {
 
-// With call_mutex() held. The device is closed by the process's end at the latest.
-std::unique_ptr<AboveIdleSource>& the_source() {
+// With call_mutex() held. The end of the process closes the device at the latest.
+std::unique_ptr<AboveIdleSource>& global_source() {
   static OfProcess<std::unique_ptr<AboveIdleSource>> source;
   return source.get();
-}
-
-uint32_t cpu_limit() {
-  return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
 }
 
 Error not_active() {
@@ -29,20 +25,20 @@ Error not_active() {
 }
 
 Status init() {
-  if (the_source())
+  if (global_source())
     return Error{PU_ERROR_INCORRECT_STATE, "AboveIdle is active already; call AiTerminate first."};
-  auto source = open_above_idle(std::make_unique<KernelDevice>(), cpu_limit());
+  auto source = open_above_idle(std::make_unique<KernelDevice>(), configured_cpus());
   if (!source) return source.error();
-  the_source() = std::move(*source);
+  global_source() = std::move(*source);
   return {};
 }
 
 Status get(ai_counters* counters) {
   if (counters == nullptr) return Error{PU_ERROR_NULL_POINTER, "The array of counters is null."};
-  if (!the_source()) return not_active();
-  const auto now = the_source()->read();
+  if (!global_source()) return not_active();
+  const auto now = global_source()->read();
   if (!now) return now.error();
-  const uint32_t cpus = cpu_limit();
+  const uint32_t cpus = configured_cpus();
   std::fill_n(counters, cpus, ai_counters{});
   for (const auto& [cpu, values] : *now)
     if (cpu < cpus) counters[cpu] = values;
@@ -55,7 +51,8 @@ Status get(ai_counters* counters) {
 using pi::Error;
 using pi::Status;
 using pi::perfutil::call;
-using pi::perfutil::the_source;
+using pi::perfutil::global_source;
+using pi::perfutil::query;
 using pi::perfutil::Trace;
 
 int IsAiSupported(void) {
@@ -67,12 +64,7 @@ int IsAiActive(void) {
 }
 
 int PiAiSource(void) {
-  int kind = 0;
-  (void)call([&](Trace&) -> Status {
-    if (the_source()) kind = the_source()->kind();
-    return {};
-  });
-  return kind;
+  return query([](Trace&) { return global_source() ? global_source()->kind() : 0; });
 }
 
 int AiInit(void) {
@@ -81,14 +73,14 @@ int AiInit(void) {
 
 int AiTerminate(void) {
   return call([](Trace&) -> Status {
-    if (!the_source()) return pi::perfutil::not_active();
-    the_source().reset();
+    if (!global_source()) return pi::perfutil::not_active();
+    global_source().reset();
     return {};
   });
 }
 
 struct ai_counters* AiAllocCounters(int* size) {
-  const size_t cpus = pi::perfutil::cpu_limit();
+  const size_t cpus = pi::perfutil::configured_cpus();
   auto* counters = static_cast<ai_counters*>(std::calloc(cpus, sizeof(ai_counters)));
   if (size != nullptr) *size = counters ? static_cast<int>(cpus * sizeof(ai_counters)) : 0;
   return counters;
@@ -101,7 +93,7 @@ void AiFreeCounters(struct ai_counters* counters) {
 int AiZeroCounters(struct ai_counters* counters) {
   return call([=](Trace&) -> Status {
     if (counters == nullptr) return Error{PU_ERROR_NULL_POINTER, "The array of counters is null."};
-    std::fill_n(counters, pi::perfutil::cpu_limit(), ai_counters{});
+    std::fill_n(counters, pi::perfutil::configured_cpus(), ai_counters{});
     return {};
   });
 }

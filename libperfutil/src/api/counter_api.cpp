@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // C entry points that count events on all CPUs.
 #include <strings.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,11 +17,12 @@
 #include "events/tried_events.h"
 #include "perfutil.h"
 #include "struct_size.h"
+#include "system/system_facts.h"
 
 namespace pi::perfutil {
 namespace {
 
-constexpr int named_event_first = 1001;  // behind the numbers of the original's
+constexpr int named_event_first = 1001;  // above the classic event numbers
 
 // All with call_mutex() held.
 struct ActiveEvent {
@@ -42,7 +42,7 @@ std::map<std::string, std::string>& own_events() {
 
 const Trial counting{[](const TickEvent& event) { return try_counting(event); }, counting_refusal};
 
-// What they point to is never freed, not even when it is defined anew: callers keep the texts.
+// The events are never freed, not even when a name is defined again: callers may keep the texts.
 std::vector<const TriedEvent*>& tried_own_events() {
   static auto* const tried = new std::vector<const TriedEvent*>;
   return *tried;
@@ -51,14 +51,6 @@ std::vector<const TriedEvent*>& tried_own_events() {
 const std::deque<TriedEvent>& tried_events() {
   static const auto* const tried = new std::deque<TriedEvent>(try_events(list_events(), counting));
   return *tried;
-}
-
-uint32_t cpu_limit() {
-  return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
-}
-
-Error null_pointer(const char* what) {
-  return {PU_ERROR_NULL_POINTER, fmt::format("The pointer to the {} is null.", what)};
 }
 
 const OriginalEvent* original(int event) {
@@ -109,7 +101,7 @@ Status read(ActiveEvent& active, uint64_t* counts, uint64_t* times) {
   if (counts == nullptr) return null_pointer("counts");
   const auto now = active.counters.read();
   if (!now) return now.error();
-  const uint32_t cpus = cpu_limit();
+  const uint32_t cpus = configured_cpus();
   std::fill_n(counts, cpus, 0);
   if (times != nullptr) std::fill_n(times, cpus, 0);
   for (const auto& [cpu, each] : *now) {
@@ -135,7 +127,7 @@ void define(const EventDefinition& definition, TriedEvent tried) {
   auto& all = tried_own_events();
   const auto older = std::find_if(all.begin(), all.end(),
                                   [&](const TriedEvent* each) { return each->event.name == name; });
-  // Callers may keep what they were told of older ones.
+  // Callers may keep pointers to the texts of older definitions.
   static auto* const lasting = new std::deque<TriedEvent>;
   const TriedEvent* const newest = &lasting->emplace_back(std::move(tried));
   older == all.end() ? all.push_back(newest) : void(*older = newest);
@@ -152,18 +144,12 @@ Status load(const char* file) {
   return {};
 }
 
-Status fill(unsigned index, pi_event* out) {
-  if (const auto size = size_of_caller(out, "pi_event"); !size) return size.error();
+Result<pi_event> event_at(unsigned index) {
   const size_t own = tried_own_events().size();
   const size_t all = own + tried_events().size();
   if (index >= all)
     return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There are {} events.", all)};
-  const auto& [event, reason] =
-      index < own ? *tried_own_events()[index] : tried_events()[index - own];
-  const pi_event filled{sizeof filled,       event.id,           reason.empty(),
-                        event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
-                        reason.c_str()};
-  return give_struct(filled, out, "pi_event");
+  return to_pi_event(index < own ? *tried_own_events()[index] : tried_events()[index - own]);
 }
 
 const std::vector<perf_counter_event_info>& event_infos() {
@@ -183,11 +169,12 @@ const std::vector<perf_counter_event_info>& event_infos() {
 using pi::Error;
 using pi::Status;
 using pi::perfutil::call;
+using pi::perfutil::query;
 using pi::perfutil::Trace;
 using pi::perfutil::with_active;
 
 uint64_t* AllocCtrValueArray(int* size) {
-  const size_t cpus = pi::perfutil::cpu_limit();
+  const size_t cpus = pi::perfutil::configured_cpus();
   auto* values = static_cast<uint64_t*>(std::calloc(cpus, sizeof(uint64_t)));
   if (size != nullptr) *size = values ? static_cast<int>(cpus * sizeof(uint64_t)) : 0;
   return values;
@@ -200,47 +187,29 @@ void FreeCtrValueArray(uint64_t* values) {
 int ZeroCtrValueArray(uint64_t* values) {
   return call([=](Trace&) -> Status {
     if (values == nullptr) return pi::perfutil::null_pointer("array");
-    std::fill_n(values, pi::perfutil::cpu_limit(), 0);
+    std::fill_n(values, pi::perfutil::configured_cpus(), 0);
     return {};
   });
 }
 
 int GetNumberOfSimultaneousPerfCounterEventsSupported(void) {
-  int count = 0;
-  (void)call([&](Trace&) -> Status {
-    count = pi::perfutil::simultaneous_counters();
-    return {};
-  });
-  return count;
+  return query([](Trace&) { return pi::perfutil::simultaneous_counters(); });
 }
 
 int IsPerfCounterEventSupported(int event) {
-  int supported = 0;
-  (void)call([&](Trace&) -> Status {
-    if (pi::perfutil::original(event) == nullptr) return {};
+  return query([=](Trace&) {
+    if (pi::perfutil::original(event) == nullptr) return false;
     const auto resolved = pi::perfutil::resolve_event(std::to_string(event));
-    supported = resolved && pi::perfutil::try_counting(*resolved) == 0;
-    return {};
+    return resolved && pi::perfutil::try_counting(*resolved) == 0;
   });
-  return supported;
 }
 
 int IsPerfCounterEventActive(int event) {
-  int active = 0;
-  (void)call([&](Trace&) -> Status {
-    active = pi::perfutil::active_events().contains(event);
-    return {};
-  });
-  return active;
+  return query([=](Trace&) { return pi::perfutil::active_events().contains(event); });
 }
 
 int AnyPerfCounterEventActive(void) {
-  int active = 0;
-  (void)call([&](Trace&) -> Status {
-    active = !pi::perfutil::active_events().empty();
-    return {};
-  });
-  return active;
+  return query([](Trace&) { return !pi::perfutil::active_events().empty(); });
 }
 
 const struct perf_counter_event_info* GetPerfCounterEventInfoFromId(int event) {
@@ -271,14 +240,13 @@ int InitPerfCounterEvent(int event, int priv) {
 }
 
 int PiInitPerfCounterEvent(const char* name, int priv) {
-  int number = 0;
-  const int rc = call([&](Trace&) -> Status {
+  return pi::perfutil::call_for_number([=](Trace&) -> pi::Result<int> {
     if (name == nullptr) return pi::perfutil::null_pointer("name");
-    number = GetPerfCounterEventIdFromName(name);
+    int number = GetPerfCounterEventIdFromName(name);
     if (number == 0) number = pi::perfutil::number_for(name);
-    return pi::perfutil::init(number, name, priv);
+    if (const auto begun = pi::perfutil::init(number, name, priv); !begun) return begun.error();
+    return number;
   });
-  return rc == PU_SUCCESS ? number : rc;
 }
 
 int TerminatePerfCounterEvent(int event) {
@@ -316,5 +284,8 @@ int PiLoadEventDefinitions(const char* file) {
 }
 
 int PiCounterEvent(unsigned int index, struct pi_event* event) {
-  return call([=](Trace&) { return pi::perfutil::fill(index, event); });
+  return call([=](Trace&) {
+    return pi::perfutil::fill_struct(event, "pi_event",
+                                     [=] { return pi::perfutil::event_at(index); });
+  });
 }

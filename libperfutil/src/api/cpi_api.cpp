@@ -18,21 +18,17 @@ constexpr int known_flags = PI_CPI_RAW | PI_CPI_SCALED | PI_CPI_THREAD | PI_CPI_
                             PI_CPI_TRACE_ONLY | PI_CPI_TRACE_SUMMARY | PI_CPI_TRACE_DETAIL;
 constexpr int trace_flags =
     PI_CPI_TRACE_ON_GET | PI_CPI_TRACE_ONLY | PI_CPI_TRACE_SUMMARY | PI_CPI_TRACE_DETAIL;
-constexpr size_t label_most = 256;
+constexpr size_t max_label_bytes = 256;
 
 struct Handle {
   std::unique_ptr<CpiMeter> meter;
   int flags = 0;
 };
 
-// With call_mutex() held. By address, so that a handle that is none is refused.
+// With call_mutex() held. By address, so that an invalid handle is refused.
 std::map<void*, std::unique_ptr<Handle>>& handles() {
   static OfProcess<std::map<void*, std::unique_ptr<Handle>>> all;
   return all.get();
-}
-
-Error null_pointer(const char* what) {
-  return {PU_ERROR_NULL_POINTER, fmt::format("The pointer to the {} is null.", what)};
 }
 
 Status give_handle(Result<std::unique_ptr<CpiMeter>> meter, int flags, void** out) {
@@ -48,12 +44,12 @@ int with_handle(void* handle, Work work) {
   return call([=](Trace&) -> Status {
     const auto found = handles().find(handle);
     if (found == handles().end())
-      return Error{PU_ERROR_INVALID_PARAMETER, "That is no handle that CpiInit gave."};
+      return Error{PU_ERROR_INVALID_PARAMETER, "Invalid handle: pass one returned by CpiInit."};
     return work(*found->second);
   });
 }
 
-// As perfutil.h describes it: two numbers, and the low and high halves of six.
+// As perfutil.h describes it: two numbers, then six numbers of 64 bits, each low half first.
 using CpiRecord = std::array<uint32_t, 14>;
 
 CpiRecord record_of(const pi_cpi& cpi, int mode, uint64_t elapsed_ns) {
@@ -80,7 +76,8 @@ Status write_record(const pi_cpi& cpi, const cpi_data& data, int minor, const st
                                RcToString(rc))};
 }
 
-// One record of the system, and with details one of each CPU and of the thread.
+// One record of the system, or of the thread when the system was not measured; with
+// PI_CPI_TRACE_DETAIL also one of each CPU.
 Status write_records(const cpi_data& data, int flags, int minor, const std::string& label) {
   const bool system = (data.mode & PI_CPI_RAW) != 0;
   if (auto written = write_record(system ? data.system : data.thread, data, minor, label); !written)
@@ -92,9 +89,9 @@ Status write_records(const cpi_data& data, int flags, int minor, const std::stri
 }
 
 Status check_label(const char* label) {
-  if (label != nullptr && std::strlen(label) > label_most)
+  if (label != nullptr && std::strlen(label) > max_label_bytes)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("The label is longer than {} bytes.", label_most)};
+                 fmt::format("The label is longer than {} bytes.", max_label_bytes)};
   return {};
 }
 
@@ -128,8 +125,7 @@ int PiCpiInit(int flags, int priv, void** handle) {
     *handle = nullptr;
     if ((flags & ~pi::perfutil::known_flags) != 0)
       return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("{:#x} has unknown flags.", flags)};
-    pi::perfutil::TickEvent some;
-    if (auto good = limit_to(some, priv); !good) return good;
+    if (auto good = pi::perfutil::check_privilege(priv); !good) return good;
     const int mode = (flags & ~pi::perfutil::trace_flags) | PI_CPI_RAW;
     return pi::perfutil::give_handle(CpiMeter::open(mode, priv), flags, handle);
   });
@@ -144,8 +140,7 @@ int PiCpiInitProcess(int pid, int priv, void** handle) {
     if (handle == nullptr) return pi::perfutil::null_pointer("handle");
     *handle = nullptr;
     if (pid <= 0) return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("{} is no process.", pid)};
-    pi::perfutil::TickEvent some;
-    if (auto good = limit_to(some, priv); !good) return good;
+    if (auto good = pi::perfutil::check_privilege(priv); !good) return good;
     return pi::perfutil::give_handle(CpiMeter::open_process(pid, priv), PI_CPI_THREAD, handle);
   });
 }

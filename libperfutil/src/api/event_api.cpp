@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// C entry points for events: what ticks are to count, and what can be counted here.
+// C entry points for events: select the event that causes ticks, list the events of this machine.
 #include <deque>
 
 #include <fmt/format.h>
 
 #include "call.h"
 #include "events/event_names.h"
+#include "events/event_refusal.h"
 #include "events/events.h"
 #include "events/tried_events.h"
 #include "perfutil.h"
@@ -15,10 +16,10 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr uint64_t period_most = uint64_t{1} << 62;  // the kernel keeps the counters' sign
+constexpr uint64_t max_period = uint64_t{1} << 62;  // the kernel's counters are signed
 
 Result<TickEvent> tick_event(const std::string& name, uint64_t count, int priv, int random) {
-  if (count == 0 || count > period_most)
+  if (count == 0 || count > max_period)
     return Error{PU_ERROR_INVALID_PARAMETER,
                  fmt::format("{} is no number of events a tick: 1 to 2^62 are.", count)};
   auto event = resolve_event(name);
@@ -36,7 +37,7 @@ Status set_event(Trace& trace, const std::string& name, uint64_t count, int priv
   return trace.set_event(*event);
 }
 
-// With call_mutex() held. Never freed: callers keep the texts.
+// With call_mutex() held. Never freed: callers may keep the texts.
 const std::deque<TriedEvent>& tried_events() {
   static const auto* const all =
       new std::deque<TriedEvent>(try_events(list_events(), {try_event, refusal_reason}));
@@ -67,16 +68,13 @@ Result<pi_event> event_at(unsigned index) {
   const auto& all = tried_events();
   if (index >= all.size())
     return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There are {} events.", all.size())};
-  const auto& [event, reason] = all[index];
-  return pi_event{sizeof(pi_event),    event.id,           reason.empty(),
-                  event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
-                  reason.c_str()};
+  return to_pi_event(all[index]);
 }
 
 template <class List>
 int give_list(const List** list, const std::vector<List> SupportedEvents::*member) {
   return call([=](Trace&) -> Status {
-    if (list == nullptr) return Error{PU_ERROR_NULL_POINTER, "The pointer to the list is null."};
+    if (list == nullptr) return null_pointer("list");
     *list = (supported_events().*member).data();
     return {};
   });
@@ -113,12 +111,8 @@ int PiSetTprofEvent(const char* name, uint64_t count, int priv, int random) {
 }
 
 int GetNumberOfPerfCounterEventsSupported(void) {
-  int count = 0;
-  (void)call([&](Trace&) -> Status {
-    count = static_cast<int>(pi::perfutil::supported_events().ids.size());
-    return {};
-  });
-  return count;
+  return pi::perfutil::query(
+      [](Trace&) { return static_cast<int>(pi::perfutil::supported_events().ids.size()); });
 }
 
 int GetSupportedPerfCounterEventIdList(const int** list) {
@@ -134,11 +128,8 @@ int GetPerfCounterEventsInfo(const struct perf_counter_event_info** list) {
 }
 
 int PiEvent(unsigned int index, struct pi_event* event) {
-  return call([=](Trace&) -> Status {
-    if (const auto size = pi::perfutil::size_of_caller(event, "pi_event"); !size)
-      return size.error();
-    const auto found = pi::perfutil::event_at(index);
-    if (!found) return found.error();
-    return pi::perfutil::give_struct(*found, event, "pi_event");
+  return call([=](Trace&) {
+    return pi::perfutil::fill_struct(event, "pi_event",
+                                     [=] { return pi::perfutil::event_at(index); });
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C entry points that write user hooks. They use neither the lock nor the error text of the others,
-// because a signal handler may call them.
+// C entry points that write user hooks. They use neither call_mutex() nor the error text, because a
+// signal handler may call them.
 #include <cstdarg>
 
 #include "hooks/hook_client.h"
@@ -15,7 +15,7 @@ int TraceHook(uint32_t major, uint32_t minor, uint32_t int_count, uint32_t strin
   if (user_hook_is_unwanted(major)) return PU_SUCCESS;
   uint32_t ints[PITRACE_MAX_INTS];
   pitrace_string strings[PITRACE_MAX_STRINGS];
-  // Known to be too long without a look at the rest, which may not be there.
+  // Do not read the variable arguments in this case: they may be missing.
   if (int_count > PITRACE_MAX_INTS || string_count > PITRACE_MAX_STRINGS)
     return PU_ERROR_HOOK_TOO_LONG;
   va_list rest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C entry points of ITrace but for the two that turn it on and off.
+// C entry points of ITrace, except ITraceOn() and ITraceOff().
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ static_assert(PI_ITRACE_RING == PITRACE_ITRACE_RING && PI_ITRACE_COUNT == PITRAC
               PI_ITRACE_CHILDREN == PITRACE_ITRACE_CHILDREN &&
               PI_ITRACE_CONTINUOUS == PITRACE_ITRACE_CONTINUOUS);
 
-// For what only the owner of the trace may do.
+// Checks that this process owns the trace.
 Status owned(Trace& trace) {
   if (trace.is_initialised()) return {};
   if (trace.is_of_parent()) return trace.initialised();
@@ -49,7 +49,7 @@ Status init(Trace& trace, int flags, uint32_t threads, uint32_t reserve) {
   if ((flags & PI_ITRACE_CONTINUOUS) != 0)
     setup.reserve = reserve != 0 ? reserve : PITRACE_ITRACE_RESERVE_DEFAULT;
   const auto installed = trace.itrace_install(setup);
-  if (installed) itrace_is_owned(trace.itrace_fd());
+  if (installed) set_itrace_owner(trace.itrace_fd());
   return installed;
 }
 
@@ -114,7 +114,7 @@ int PiITraceInit(int flags, uint32_t threads, uint32_t reserve) {
 int ITraceTerminate(void) {
   return call([](Trace& trace) -> Status {
     if (const auto good = pi::perfutil::owned(trace); !good) return good;
-    pi::perfutil::itrace_is_not_owned();
+    pi::perfutil::clear_itrace_owner();
     return trace.itrace_remove();
   });
 }
@@ -162,16 +162,13 @@ int ITraceSetSkipCount(int count) {
 }
 
 int PiITraceStatus(struct pi_itrace_status* status) {
-  return call([=](Trace& trace) -> Status {
-    if (const auto size = pi::perfutil::size_of_caller(status, "pi_itrace_status"); !size)
-      return size.error();
-    const auto now = pi::perfutil::status_of(trace);
-    if (!now) return now.error();
-    return pi::perfutil::give_struct(*now, status, "pi_itrace_status");
+  return call([=](Trace& trace) {
+    return pi::perfutil::fill_struct(status, "pi_itrace_status",
+                                     [&] { return pi::perfutil::status_of(trace); });
   });
 }
 
-// The original's older names: they enable, and turn on.
+// Classic names: they enable processes and turn ITrace on.
 
 int ITrace_Set_Skip_Count(int count) {
   return ITraceSetSkipCount(count);

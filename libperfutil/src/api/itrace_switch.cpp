@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ITraceOn() and ITraceOff(): as few instructions as can be lie between the system call and the
-// caller's code.
+// ITraceOn() and ITraceOff(): as few instructions as possible between the system call and the
+// caller's code, because ITrace records them.
 #include "itrace_switch.h"
 
 #include <pthread.h>
@@ -24,21 +24,23 @@ namespace {
 const uint32_t self = PITRACE_ITRACE_SELF;
 const uint32_t all = PITRACE_ITRACE_ALL;
 
-// Changed with call_mutex() held, read without. Nobody can turn ITrace on for a thread while it is
-// being changed by another and expect anything of it.
-struct Door {
+// What the fast path uses: the device and the threads to act on. Written with call_mutex() held,
+// read without. A program that calls ITraceOn() while another thread changes the target cannot
+// expect a certain result.
+struct Target {
   std::atomic<int> fd = -1;
-  std::atomic<const uint32_t*> whom = &self;
+  std::atomic<const uint32_t*> scope = &self;
 };
 
-Door door;
+Target target;
 std::unique_ptr<KernelDevice> own_device;
 
-// A child keeps a program's descriptor; the trace is its parent's.
+// A child keeps the descriptor of a program that does not own the trace. The trace itself belongs
+// to the parent.
 void in_child() {
-  if (door.whom.load(std::memory_order_relaxed) == &all) {
-    door.fd.store(-1, std::memory_order_relaxed);
-    door.whom.store(&self, std::memory_order_relaxed);
+  if (target.scope.load(std::memory_order_relaxed) == &all) {
+    target.fd.store(-1, std::memory_order_relaxed);
+    target.scope.store(&self, std::memory_order_relaxed);
   }
 }
 
@@ -47,20 +49,20 @@ void watch_forks() {
   (void)watched;
 }
 
-// The device is not there any more: the program has closed its descriptors, or put another file
-// in the place.
+// The descriptor is not the device any more: the program has closed it, or the number is another
+// file's.
 bool is_stale(long result) {
   return result == -EBADF || result == -ENOTTY;
 }
 
-void show_own_device() {
-  door.whom.store(&self, std::memory_order_relaxed);
-  door.fd.store(own_device->fd(), std::memory_order_release);
+void use_own_device() {
+  target.scope.store(&self, std::memory_order_relaxed);
+  target.fd.store(own_device->fd(), std::memory_order_release);
 }
 
-// What the door does not know, and what the system call has refused. result: that of the system
-// call; 0: there was none.
-Status the_long_way(Trace& trace, unsigned long request, long result) {
+// For a target without descriptor, and for a system call that failed. result: of the system call;
+// 0: there was none.
+Status slow_path(Trace& trace, unsigned long request, long result) {
   const bool on = request == PITRACE_IOC_IT_ON;
   if (trace.is_initialised()) return on ? trace.itrace_on() : trace.itrace_off();
   if (result != 0 && !is_stale(result))
@@ -68,36 +70,36 @@ Status the_long_way(Trace& trace, unsigned long request, long result) {
   if (result != 0 && own_device) {
     own_device->forget();
     own_device.reset();
-    itrace_is_not_owned();
+    clear_itrace_owner();
   }
   const auto device = device_of_program();
   if (!device) return device.error();
-  uint32_t whom = PITRACE_ITRACE_SELF;
-  return DriverITrace(**device).switched(-(*device)->control(request, &whom), on);
+  uint32_t scope = PITRACE_ITRACE_SELF;
+  return DriverITrace(**device).switched(-(*device)->control(request, &scope), on);
 }
 
-// Apart from the functions below, so that these save no registers.
-__attribute__((noinline, cold)) int take_the_long_way(unsigned long request, long result) {
-  return call([=](Trace& trace) { return the_long_way(trace, request, result); });
+// Not inlined into ITraceOn() and ITraceOff(), so that these save no registers.
+__attribute__((noinline, cold)) int call_slow_path(unsigned long request, long result) {
+  return call([=](Trace& trace) { return slow_path(trace, request, result); });
 }
 
 }  // namespace
 
-void itrace_is_owned(int fd) {
+void set_itrace_owner(int fd) {
   watch_forks();
   own_device.reset();
-  door.whom.store(&all, std::memory_order_relaxed);
-  door.fd.store(fd, std::memory_order_release);
+  target.scope.store(&all, std::memory_order_relaxed);
+  target.fd.store(fd, std::memory_order_release);
 }
 
-void itrace_is_not_owned() {
-  door.fd.store(-1, std::memory_order_relaxed);
-  door.whom.store(&self, std::memory_order_relaxed);
+void clear_itrace_owner() {
+  target.fd.store(-1, std::memory_order_relaxed);
+  target.scope.store(&self, std::memory_order_relaxed);
 }
 
 Result<Device*> device_of_program() {
   if (own_device) {
-    show_own_device();
+    use_own_device();
     return own_device.get();
   }
   watch_forks();
@@ -115,35 +117,35 @@ Result<Device*> device_of_program() {
   if (const auto info = read_device_info(*device); !info) return info.error();
   device->keep_in_children();
   own_device = std::move(device);
-  show_own_device();
+  use_own_device();
   return own_device.get();
 }
 
 }  // namespace pi::perfutil
 
-using pi::perfutil::door;
+using pi::perfutil::call_slow_path;
 using pi::perfutil::inline_ioctl;
 using pi::perfutil::last_error_text;
-using pi::perfutil::take_the_long_way;
+using pi::perfutil::target;
 
-// Everything that success needs comes before the system call.
+// Everything that is done on success comes before the system call.
 int ITraceOn(void) {
   last_error_text().clear();
-  const int fd = door.fd.load(std::memory_order_acquire);
-  const uint32_t* const whom = door.whom.load(std::memory_order_relaxed);
-  if (fd < 0) return take_the_long_way(PITRACE_IOC_IT_ON, 0);
-  const long result = inline_ioctl(fd, PITRACE_IOC_IT_ON, whom);
-  if (__builtin_expect(result != 0, 0)) return take_the_long_way(PITRACE_IOC_IT_ON, result);
+  const int fd = target.fd.load(std::memory_order_acquire);
+  const uint32_t* const scope = target.scope.load(std::memory_order_relaxed);
+  if (fd < 0) return call_slow_path(PITRACE_IOC_IT_ON, 0);
+  const long result = inline_ioctl(fd, PITRACE_IOC_IT_ON, scope);
+  if (__builtin_expect(result != 0, 0)) return call_slow_path(PITRACE_IOC_IT_ON, result);
   return PU_SUCCESS;
 }
 
-// And here behind it.
+// Everything that is done on success comes after the system call.
 int ITraceOff(void) {
-  const int fd = door.fd.load(std::memory_order_acquire);
-  if (fd < 0) return take_the_long_way(PITRACE_IOC_IT_OFF, 0);
+  const int fd = target.fd.load(std::memory_order_acquire);
+  if (fd < 0) return call_slow_path(PITRACE_IOC_IT_OFF, 0);
   const long result =
-      inline_ioctl(fd, PITRACE_IOC_IT_OFF, door.whom.load(std::memory_order_relaxed));
-  if (result != 0) return take_the_long_way(PITRACE_IOC_IT_OFF, result);
+      inline_ioctl(fd, PITRACE_IOC_IT_OFF, target.scope.load(std::memory_order_relaxed));
+  if (result != 0) return call_slow_path(PITRACE_IOC_IT_OFF, result);
   last_error_text().clear();
   return PU_SUCCESS;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C entry points that tell about the library, the module and the machine.
+// C entry points for versions and facts: the library, the module and the machine.
 #include <unistd.h>
 
 #include "call.h"
@@ -11,8 +11,7 @@
 #include "system/text.h"
 #include "trace/trace.h"
 
-using pi::Status;
-using pi::perfutil::call;
+using pi::perfutil::query;
 using pi::perfutil::Trace;
 
 uint32_t GetDLLVersionEx(void) {
@@ -20,15 +19,12 @@ uint32_t GetDLLVersionEx(void) {
 }
 
 uint32_t GetDDVersionEx(void) {
-  uint32_t version = 0;
-  (void)call([&](Trace&) -> Status {
+  return query([](Trace&) -> uint32_t {
     pi::perfutil::KernelDevice device;
     pitrace_info info{};
-    if (device.open() == 0 && device.control(PITRACE_IOC_INFO, &info) == 0)
-      version = info.abi_major << 24 | info.abi_minor << 16;
-    return {};
+    if (device.open() != 0 || device.control(PITRACE_IOC_INFO, &info) != 0) return 0;
+    return info.abi_major << 24 | info.abi_minor << 16;
   });
-  return version;
 }
 
 int IsDeviceDriverInstalled(void) {
@@ -37,14 +33,11 @@ int IsDeviceDriverInstalled(void) {
 
 int IsTprofSupported(void) {
   if (GetDDVersionEx() != 0) return 1;
-  bool supported = false;
-  (void)call([&](Trace&) -> Status {
+  return query([](Trace&) {
     pi::perfutil::TraceConfig config;
-    config.pid = ::getpid();  // one process, where the system is not permitted
-    supported = static_cast<bool>(pi::perfutil::decide_perf_scope(config));
-    return {};
+    config.pid = ::getpid();  // for a user who may trace one process only
+    return static_cast<bool>(pi::perfutil::decide_perf_scope(config));
   });
-  return supported;
 }
 
 uint64_t ReadCycles(void) {
@@ -52,28 +45,21 @@ uint64_t ReadCycles(void) {
 }
 
 uint64_t GetProcessorSpeed(void) {
-  uint64_t hz = 0;
-  (void)call([&](Trace&) -> Status {
-    hz = pi::perfutil::processor_hz();
-    return {};
-  });
-  return hz;
+  return query([](Trace&) { return pi::perfutil::processor_hz(); });
 }
 
 int PiGetActiveProcessorCount(void) {
-  return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return static_cast<int>(pi::perfutil::online_cpu_count());
 }
 
 int GetActiveProcessorList(int* list, int n) {
-  int count = 0;
-  const int rc = call([&](Trace&) -> Status {
-    if (list == nullptr && n > 0)
-      return pi::Error{PU_ERROR_NULL_POINTER, "The pointer to the list is null."};
+  return pi::perfutil::call_for_number([=](Trace&) -> pi::Result<int> {
+    if (list == nullptr && n > 0) return pi::perfutil::null_pointer("list");
+    int count = 0;
     const auto cpus =
         pi::perfutil::parse_cpu_list(pi::perfutil::read_line("/sys/devices/system/cpu/online"));
     for (const uint32_t cpu : cpus)
       if (count++ < n) list[count - 1] = static_cast<int>(cpu);
-    return {};
+    return count;
   });
-  return rc == PU_SUCCESS ? count : rc;
 }

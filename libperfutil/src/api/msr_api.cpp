@@ -16,7 +16,7 @@ Status check_cpu(int cpu) {
 }
 
 Status read(int cpu, uint32_t number, uint64_t* value) {
-  if (value == nullptr) return Error{PU_ERROR_NULL_POINTER, "The pointer to the value is null."};
+  if (value == nullptr) return null_pointer("value");
   *value = PI_MSR_UNREADABLE;
   if (auto good = check_cpu(cpu); !good) return good;
   const auto read = read_msr(static_cast<uint32_t>(cpu), number);

@@ -11,27 +11,9 @@
 #include "trace/trace.h"
 
 namespace pi::perfutil {
-
-Trace& the_trace() {
-  // Ended by TraceTerminate() or by the process's end, which closes the device and the events;
-  // destroying it among other statics would gain nothing.
-  static Trace* trace = nullptr;
-  static uint32_t process = 0;
-  if (process != process_number()) {
-    trace = trace ? Trace::in_child_of(*trace).release() : new Trace;
-    process = process_number();
-  }
-  return *trace;
-}
-
-std::string& last_error_text() {
-  thread_local std::string text;
-  return text;
-}
-
 namespace {
 
-// Texts are kept for good, because callers may keep the pointers; there are few. With call_mutex()
+// Texts are never freed, because callers may keep the pointers; there are few. With call_mutex()
 // held.
 const char* keep(const std::string& text) {
   static std::set<std::string> kept;
@@ -76,24 +58,19 @@ Result<pi_trace_status> status_of(Trace& trace) {
   return out;
 }
 
-// The trace's state for the yes-or-no questions; nothing on before TraceInit().
+// The trace's state; that of a trace that is off before TraceInit().
 CollectorStatus state_or_none() {
-  CollectorStatus state;
-  (void)call([&](Trace& trace) -> Status {
-    if (auto now = trace.status()) state = *now;
-    return {};
+  return query([](Trace& trace) {
+    const auto now = trace.status();
+    return now ? *now : CollectorStatus();
   });
-  return state;
 }
 
 const char* sentence_at(unsigned index, std::vector<std::string> (Trace::*list)()) {
-  const char* text = nullptr;
-  (void)call([&](Trace& trace) -> Status {
+  return query([=](Trace& trace) {
     const auto sentences = (trace.*list)();
-    if (index < sentences.size()) text = keep(sentences[index]);
-    return {};
+    return index < sentences.size() ? keep(sentences[index]) : nullptr;
   });
-  return text;
 }
 
 }  // namespace
@@ -131,12 +108,9 @@ int TraceSetName(const char* name) {
 }
 
 const char* TraceGetName(void) {
-  const char* name = "";
-  (void)call([&](Trace& trace) -> Status {
-    name = pi::perfutil::keep(trace.name());
-    return {};
-  });
-  return name;
+  const char* const name =
+      pi::perfutil::query([](Trace& trace) { return pi::perfutil::keep(trace.name()); });
+  return name ? name : "";
 }
 
 int TraceSetMteSize(uint32_t bytes) {
@@ -162,14 +136,11 @@ int TraceDisable(int major) {
 }
 
 int TraceQueryMajor(int major) {
-  int answer = 0;
-  const int rc = call([&](Trace& trace) -> Status {
+  return pi::perfutil::call_for_number([=](Trace& trace) -> pi::Result<int> {
     const auto enabled = trace.query_major(major);
     if (!enabled) return enabled.error();
-    answer = *enabled ? 1 : 0;
-    return {};
+    return *enabled ? 1 : 0;
   });
-  return rc == PU_SUCCESS ? answer : rc;
 }
 
 int SetProfilerRate(int rate) {
@@ -209,7 +180,7 @@ int TraceDiscard(void) {
 
 int TraceTerminate(void) {
   return call([](Trace& trace) {
-    pi::perfutil::itrace_is_not_owned();
+    pi::perfutil::clear_itrace_owner();
     return trace.terminate();
   });
 }
@@ -232,12 +203,9 @@ uint32_t TraceGetIntervalId(void) {
 }
 
 int PiTraceStatus(struct pi_trace_status* status) {
-  return call([=](Trace& trace) -> Status {
-    if (const auto size = pi::perfutil::size_of_caller(status, "pi_trace_status"); !size)
-      return size.error();
-    const auto now = pi::perfutil::status_of(trace);
-    if (!now) return now.error();
-    return pi::perfutil::give_struct(*now, status, "pi_trace_status");
+  return call([=](Trace& trace) {
+    return pi::perfutil::fill_struct(status, "pi_trace_status",
+                                     [&] { return pi::perfutil::status_of(trace); });
   });
 }
 

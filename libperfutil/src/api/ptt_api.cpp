@@ -23,13 +23,13 @@
 namespace pi::perfutil {
 namespace {
 
-// What this process has begun. With call_mutex() held.
+// PTT as this process has begun it. With call_mutex() held.
 struct Ptt {
   PttMetrics metrics;
   std::unique_ptr<PttSource> source;
 };
 
-Ptt& the_ptt() {
+Ptt& global_ptt() {
   static OfProcess<Ptt> ptt;
   return ptt.get();
 }
@@ -38,11 +38,11 @@ int read_nothing(uint64_t*) {
   return PU_ERROR_NOT_INITIALIZED;
 }
 
-std::atomic<pi_ptt_reader> the_reader{read_nothing};
+std::atomic<pi_ptt_reader> global_reader{read_nothing};
 
 void after_fork_in_child() {
   const NoCancel off;
-  the_reader = read_nothing;
+  global_reader = read_nothing;
   forget_module_thread();
   forget_perf_thread();
 }
@@ -70,15 +70,15 @@ Result<std::unique_ptr<PttSource>> open_source(const PttMetrics& metrics,
 
 Status begin(const Result<PttMetrics>& metrics, const pi_ptt_options& options) {
   if (!metrics) return metrics.error();
-  if (the_ptt().source)
+  if (global_ptt().source)
     return Error{PU_ERROR_INCORRECT_STATE,
                  "This process uses PTT already; call PttTerminate first."};
   auto source = open_source(*metrics, options);
   if (!source) return source.error();
   [[maybe_unused]] static const int registered =
       ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  the_ptt() = {*metrics, std::move(*source)};
-  the_reader = the_ptt().source->reader();
+  global_ptt() = {*metrics, std::move(*source)};
+  global_reader = global_ptt().source->reader();
   return {};
 }
 
@@ -88,7 +88,7 @@ Status check_tid(int tid) {
                fmt::format("{} is another thread: each thread begins and ends by itself.", tid)};
 }
 
-// The least of some calls: what it takes when nothing interrupts it. 0: it cannot read.
+// The minimum of some calls: the cycles of one that nothing interrupts. 0: the reader fails.
 unsigned int cycles_of(pi_ptt_reader reader) {
   constexpr int rounds = 32;
   uint64_t values[MAX_PTT_METRICS], least = UINT32_MAX;
@@ -101,9 +101,9 @@ unsigned int cycles_of(pi_ptt_reader reader) {
 }
 
 void fill_source(pi_ptt_state& state) {
-  const Ptt& ptt = the_ptt();
+  const Ptt& ptt = global_ptt();
   state.source = ptt.source->kind();
-  state.read = ptt.source->read_way();
+  state.read = ptt.source->read_method();
   state.read_cycles = cycles_of(ptt.source->reader());
   state.cannot_separate = ptt.source->cannot_separate();
   state.metrics = static_cast<int>(ptt.metrics.size());
@@ -123,7 +123,7 @@ void fill_module(pi_ptt_state& state, const pitrace_ptt_info& info) {
   state.threads = info.threads;
   state.threads_used = info.threads_used;
   state.residue = info.residue;
-  if (the_ptt().source) return;
+  if (global_ptt().source) return;
   state.source = PI_PTT_SOURCE_MODULE;
   state.metrics = static_cast<int>(std::min<uint32_t>(info.metrics, MAX_PTT_METRICS));
   for (int i = 0; i < state.metrics; ++i) {
@@ -145,7 +145,7 @@ Error too_few(size_t count, const char* what) {
 }
 
 Status calibrate(pitrace_ptt_residue* out) {
-  const Ptt& ptt = the_ptt();
+  const Ptt& ptt = global_ptt();
   if (!ptt.source) return not_begun();
   if (ptt.source->kind() != PI_PTT_SOURCE_MODULE || !ptt.metrics.front().is_cycles())
     return Error{PU_ERROR_NOT_SUPPORTED,
@@ -159,7 +159,7 @@ Status calibrate(pitrace_ptt_residue* out) {
   pitrace_ptt_residue residue = meter.result();
   const auto device = open_ptt_control();
   if (!device) return device.error();
-  // What interrupts leave is taken first, as a dispatch mostly comes with one.
+  // The residual overhead of interrupts first: most context switches come with an interrupt.
   if (const auto taken = ptt_take_residue(**device, residue); !taken) return taken;
   const std::vector<uint64_t> left = measure_dispatches(*module_slot(), second);
   if (left.size() < least) return too_few(left.size(), "dispatches");
@@ -171,13 +171,12 @@ Status calibrate(pitrace_ptt_residue* out) {
   return {};
 }
 
-Status fill_state(pi_ptt_state* out) {
-  if (const auto size = size_of_caller(out, "pi_ptt_state"); !size) return size.error();
+pi_ptt_state current_state() {
   pi_ptt_state state{};
   state.cannot_separate = "";
-  if (the_ptt().source) fill_source(state);
+  if (global_ptt().source) fill_source(state);
   if (const auto info = ptt_info()) fill_module(state, *info);
-  return give_struct(state, out, "pi_ptt_state");
+  return state;
 }
 
 }  // namespace
@@ -214,8 +213,8 @@ int PiPttInit(int count, const char* const names[], int priv,
 
 int PttTerminate(void) {
   return call([](Trace&) -> Status {
-    the_reader = read_nothing;
-    the_ptt().source.reset();
+    global_reader = read_nothing;
+    global_ptt().source.reset();
     return {};
   });
 }
@@ -223,34 +222,34 @@ int PttTerminate(void) {
 int PttInitThread(int tid) {
   return call([=](Trace&) -> Status {
     if (const auto own = check_tid(tid); !own) return own;
-    if (!the_ptt().source) return not_begun();
-    return the_ptt().source->attach();
+    if (!global_ptt().source) return not_begun();
+    return global_ptt().source->attach();
   });
 }
 
 int PttUnInitThread(int tid) {
   return call([=](Trace&) -> Status {
     if (const auto own = check_tid(tid); !own) return own;
-    if (!the_ptt().source) return not_begun();
-    the_ptt().source->detach();
+    if (!global_ptt().source) return not_begun();
+    global_ptt().source->detach();
     return {};
   });
 }
 
 pi_ptt_reader PttReturnGetCurrentThreadDataFunctionPtr(void) {
-  return the_reader;
+  return global_reader;
 }
 
 int PttGetMetricData(uint64_t* values) {
-  return values == nullptr ? PU_ERROR_NULL_POINTER : the_reader.load()(values);
+  return values == nullptr ? PU_ERROR_NULL_POINTER : global_reader.load()(values);
 }
 
 int PttGetCurrentThreadDataEx(struct ptt_thread_data_ex* data) {
   return call([=](Trace&) -> Status {
     if (data == nullptr) return Error{PU_ERROR_NULL_POINTER, "The data are null."};
-    if (!the_ptt().source) return not_begun();
+    if (!global_ptt().source) return not_begun();
     *data = {};
-    return the_ptt().source->read(*data);
+    return global_ptt().source->read(*data);
   });
 }
 
@@ -259,7 +258,7 @@ const struct pitrace_ptt_slot* PiPttSlot(void) {
 }
 
 int PttGetState(struct pi_ptt_state* state) {
-  return call([=](Trace&) { return fill_state(state); });
+  return call([=](Trace&) { return fill_struct(state, "pi_ptt_state", current_state); });
 }
 
 int PiPttCalibrate(struct pitrace_ptt_residue* residue) {
@@ -267,7 +266,7 @@ int PiPttCalibrate(struct pitrace_ptt_residue* residue) {
 }
 
 int PttQueryState(void) {
-  return the_reader.load() != read_nothing;
+  return global_reader.load() != read_nothing;
 }
 
 int PttGetMaxNumberOfMetrics(void) {

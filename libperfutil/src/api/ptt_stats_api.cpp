@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C entry points of PTT for the whole system: ending it whoever began it, and what was counted.
+// C entry points of PTT for the whole system: end it, also when another process began it, and
+// return what was counted.
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace pi::perfutil {
 namespace {
 
-// What a struct ptt_stats points to lives and dies with it.
+// A struct ptt_stats with the arrays that it points to.
 struct OwnedStats {
   ptt_stats stats{};
   PttDump dump;
@@ -127,7 +128,7 @@ int PttGetStatistics(struct ptt_stats** stats) {
 }
 
 void PttFreeStats(struct ptt_stats* stats) {
-  // It is the first member.
+  // stats is the first member of OwnedStats.
   delete reinterpret_cast<OwnedStats*>(stats);
 }
 

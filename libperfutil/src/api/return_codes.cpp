@@ -51,7 +51,7 @@ const char* RcToString(int rc) {
     case PU_ERROR_TOO_MANY_METRICS:
       return "PU_ERROR_TOO_MANY_METRICS: more metrics than can be counted at a time";
     case PU_ERROR_PTT_USER_TABLE_FULL:
-      return "PU_ERROR_PTT_USER_TABLE_FULL: no room for another thread of this user";
+      return "PU_ERROR_PTT_USER_TABLE_FULL: no space for another thread of this user";
     case PU_ERROR_INVALID_THREAD:
       return "PU_ERROR_INVALID_THREAD: not the calling thread";
     case PU_ERROR_EVENT_NOT_COUNTING:

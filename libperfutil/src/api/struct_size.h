@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Structures of the C API whose caller sets their size: programs that were built with an older or a
-// newer perfutil.h than this library. The rule is in perfutil.h.
+// Structures of the C API in which the caller sets the size, so that programs work that were built
+// with an older or newer perfutil.h than this library. perfutil.h states the rule.
 #ifndef PI_PERFUTIL_STRUCT_SIZE_H
 #define PI_PERFUTIL_STRUCT_SIZE_H
 
@@ -16,25 +16,25 @@
 
 namespace pi::perfutil {
 
-// Greater than any structure will be: a size that was never set is mostly greater.
-constexpr size_t struct_bytes_most = 64 << 10;
+// Greater than any structure will be; a size that was never set is greater still in most cases.
+constexpr size_t max_struct_bytes = 64 << 10;
 
-// The size that the caller has set. name: of the structure. PU_ERROR_NULL_POINTER,
+// The size that the caller has set. name: the structure's, for the message. PU_ERROR_NULL_POINTER,
 // PU_ERROR_INVALID_PARAMETER.
 template <class Struct>
 Result<size_t> size_of_caller(const Struct* structure, const char* name) {
   static_assert(std::is_trivially_copyable_v<Struct> && offsetof(Struct, size) == 0);
   if (structure == nullptr)
     return Error{PU_ERROR_NULL_POINTER, fmt::format("The pointer to struct {} is null.", name)};
-  if (structure->size > sizeof(size_t) && structure->size <= struct_bytes_most)
+  if (structure->size > sizeof(size_t) && structure->size <= max_struct_bytes)
     return structure->size;
   return Error{PU_ERROR_INVALID_PARAMETER,
                fmt::format("The size in struct {0} is {1}; set it to sizeof(struct {0}) first.",
                            name, structure->size)};
 }
 
-// Fills the caller's structure as far as both know it, the rest of it with zeros. Its size becomes
-// that of the known part.
+// Copies the part of the structure that both versions know to the caller's, and sets the rest of
+// the caller's to zero. The caller's size becomes that of the common part.
 template <class Struct>
 Status give_struct(Struct filled, Struct* out, const char* name) {
   const auto size = size_of_caller(out, name);
@@ -46,8 +46,8 @@ Status give_struct(Struct filled, Struct* out, const char* name) {
   return {};
 }
 
-// What the caller asks for; what an old caller does not know is 0. PU_ERROR_NOT_SUPPORTED when it
-// asks for what this library does not know.
+// A copy of the caller's structure; members that an older caller does not know are 0.
+// PU_ERROR_NOT_SUPPORTED when a member that this library does not know is not 0.
 template <class Struct>
 Result<Struct> take_struct(const Struct* in, const char* name) {
   const auto size = size_of_caller(in, name);
@@ -64,6 +64,16 @@ Result<Struct> take_struct(const Struct* in, const char* name) {
                fmt::format("struct {} asks for something that this libperfutil does not know; "
                            "install the one that the program was built with, or a newer one.",
                            name)};
+}
+
+// Fills the caller's structure with what make() returns, a Result<Struct>; not called when the size
+// is wrong.
+template <class Struct, class Make>
+Status fill_struct(Struct* out, const char* name, Make make) {
+  if (const auto size = size_of_caller(out, name); !size) return size.error();
+  const Result<Struct> made = make();
+  if (!made) return made.error();
+  return give_struct(*made, out, name);
 }
 
 }  // namespace pi::perfutil

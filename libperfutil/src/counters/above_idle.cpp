@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AboveIdle: where the time of each CPU goes, from the module's hooks or from /proc/stat.
+// AboveIdle: idle, busy and interrupt time of each CPU, from the module or from /proc/stat.
 #include "above_idle.h"
 
 #include <unistd.h>
@@ -33,8 +33,8 @@ class HookSource final : public AboveIdleSource {
       const int error = device_->control(PITRACE_IOC_AI_READ, &now);
       if (error == -ENXIO) continue;
       if (error != 0)
-        return Error{PU_FAILURE, fmt::format("The pitrace module does not tell where the time of "
-                                             "CPU {} went ({}).",
+        return Error{PU_FAILURE, fmt::format("The pitrace module cannot report the times of "
+                                             "CPU {} ({}).",
                                              cpu, errno_text(-error))};
       counters[cpu] = {now.now,
                        now.idle,
@@ -51,8 +51,8 @@ class HookSource final : public AboveIdleSource {
   uint32_t cpus_;
 };
 
-// The kernel measures idle time, but samples at its clock tick who is busy; so busy is what the
-// clock has left over.
+// The kernel measures idle time, but only samples busy time, at its clock tick. So busy time is the
+// elapsed time without idle and interrupt time.
 class ProcStatSource final : public AboveIdleSource {
  public:
   explicit ProcStatSource(std::string path) : path_(std::move(path)) {}
@@ -63,9 +63,8 @@ class ProcStatSource final : public AboveIdleSource {
     const auto text = read_text(path_);
     const uint64_t now = trace_clock();
     const auto times = parse_proc_stat(text.value_or(""));
-    if (times.empty())
-      return Error{PU_FAILURE, fmt::format("'{}' does not tell of any CPU.", path_)};
-    // A CPU that was offline begins anew: that time was nobody's.
+    if (times.empty()) return Error{PU_FAILURE, fmt::format("'{}' lists no CPU.", path_)};
+    // Drop the state of CPUs that are offline: their offline time is not counted.
     std::erase_if(states_, [&](const auto& entry) { return times.count(entry.first) == 0; });
     AboveIdleCounters counters;
     for (const auto& [cpu, time] : times) counters[cpu] = advance(cpu, time, now);
@@ -77,12 +76,12 @@ class ProcStatSource final : public AboveIdleSource {
     CpuTimes times;
     uint64_t time = 0;
     ai_counters sums{};
-    uint64_t owed_idle = 0;  // told by the kernel before the clock had room for it
+    uint64_t owed_idle = 0;  // reported by the kernel, more than the elapsed time; carried over
     uint64_t owed_interrupt = 0;
   };
 
-  // The kernel rounds to its ticks, and the clock is read a little later: what does not fit between
-  // two readings waits for the next.
+  // The kernel rounds to its ticks, and the clock is read a little later: time that exceeds the
+  // elapsed time is carried over to the next reading.
   ai_counters advance(uint32_t cpu, const CpuTimes& times, uint64_t now) {
     const auto [entry, fresh] = states_.try_emplace(cpu, State{times, now});
     State& state = entry->second;
@@ -120,11 +119,10 @@ Result<std::unique_ptr<AboveIdleSource>> open_above_idle(std::unique_ptr<Device>
       info.abi_major == PITRACE_ABI_MAJOR && device->control(PITRACE_IOC_AI_ON, nullptr) == 0)
     return std::unique_ptr<AboveIdleSource>(new HookSource(std::move(device), cpus));
   auto source = std::make_unique<ProcStatSource>(stat_path);
-  // The first reading is what later ones are counted from.
+  // The first reading is the base of later ones.
   if (const auto first = source->read(); !first)
     return Error{PU_ERROR_NOT_SUPPORTED,
-                 "Nobody tells where the time goes: the pitrace module is not there for this user, "
-                 "and " +
+                 "AboveIdle has no source: this user cannot use the pitrace module, and " +
                      first.error().message};
   return std::unique_ptr<AboveIdleSource>(std::move(source));
 }

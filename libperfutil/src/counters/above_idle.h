@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AboveIdle: where the time of each CPU goes, from the module's hooks or from /proc/stat.
+// AboveIdle: idle, busy and interrupt time of each CPU, from the module or from /proc/stat.
 #ifndef PI_PERFUTIL_ABOVE_IDLE_H
 #define PI_PERFUTIL_ABOVE_IDLE_H
 
@@ -14,7 +14,7 @@
 
 namespace pi::perfutil {
 
-// By CPU; those that are not online are missing.
+// By CPU; CPUs that are not online are missing.
 using AboveIdleCounters = std::map<uint32_t, ai_counters>;
 
 class AboveIdleSource {
@@ -25,8 +25,8 @@ class AboveIdleSource {
   virtual Result<AboveIdleCounters> read() = 0;
 };
 
-// The module's, when the device can be opened and its kernel has the hooks, else /proc/stat at
-// stat_path. cpus: how many may come online. PU_ERROR_NOT_SUPPORTED.
+// Uses the module when the device can be opened and the kernel has the hooks, else /proc/stat at
+// stat_path. cpus: how many CPUs may be online. PU_ERROR_NOT_SUPPORTED.
 Result<std::unique_ptr<AboveIdleSource>> open_above_idle(
     std::unique_ptr<Device> device, uint32_t cpus, const std::string& stat_path = "/proc/stat");
 

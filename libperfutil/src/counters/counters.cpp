@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Events that are counted, not sampled: together on one CPU or for one thread, or on every CPU.
+// Counts events instead of sampling them: a group on one CPU or for one thread, or on every CPU.
 #include "counters.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "events/event_refusal.h"
+#include "events/perf_events.h"
 #include "perfutil.h"
 #include "system/text.h"
 
@@ -19,32 +20,27 @@ namespace pi::perfutil {
 namespace {
 
 perf_event_attr attr_of(const TickEvent& event, const CounterTarget& target, bool leads) {
-  perf_event_attr attr{};
-  attr.size = sizeof attr;
-  attr.type = event.type;
-  attr.config = event.config;
-  attr.config1 = event.config1;
-  attr.config2 = event.config2;
-  attr.exclude_kernel = (event.flags & PITRACE_EVENT_NO_KERNEL) != 0;
-  attr.exclude_user = (event.flags & PITRACE_EVENT_NO_USER) != 0;
+  perf_event_attr attr = event_attr(event);
   attr.inherit = target.inherit;
-  // Those that follow the leader count when it does.
+  // The other events of the group count while the leader does.
   attr.disabled = leads;
   attr.pinned = leads;
   attr.enable_on_exec = leads && target.on_exec;
   attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  // The kernel does not give a group's counts at once where children add theirs.
+  // The kernel does not support PERF_FORMAT_GROUP for events that children inherit.
   if (!target.inherit) attr.read_format |= PERF_FORMAT_GROUP;
   return attr;
 }
 
-int open_counter(const perf_event_attr& attr, const CounterTarget& target, int leader) {
-  const long fd =
-      ::syscall(SYS_perf_event_open, &attr, target.pid, target.cpu, leader, PERF_FLAG_FD_CLOEXEC);
-  return fd < 0 ? -errno : static_cast<int>(fd);
+// group: the open events of the group that the new one joins; empty: it leads a new group.
+int open_counter(const TickEvent& event, const CounterTarget& target,
+                 const std::vector<ProcessFd>& group) {
+  const bool leads = group.empty();
+  return open_perf_event(attr_of(event, target, leads), target.pid, target.cpu,
+                         leads ? -1 : group.front().get());
 }
 
-// Counters that are shared have a mask of the CPUs that speak for all; others count on every CPU.
+// Devices with shared counters list the CPUs on which to count; others count on every CPU.
 std::vector<uint32_t> cpus_of(const TickEvent& event, const CounterPlaces& places) {
   const auto online = parse_cpu_list(read_text(places.online).value_or(""));
   const auto own = device_cpus(event.type, places.devices);
@@ -70,15 +66,14 @@ Error denied(const std::string& name) {
                       name, level)};
 }
 
-// How many such events the kernel takes in one group of the caller's, without counting any.
+// How many such events the kernel accepts in one group of the calling thread, without counting any.
 int largest_group(const TickEvent& event) {
-  constexpr size_t most = 64;
+  constexpr size_t max_group = 64;
   CounterTarget self;
   self.pid = 0;
   std::vector<ProcessFd> fds;
-  while (fds.size() < most) {
-    const int fd =
-        open_counter(attr_of(event, self, fds.empty()), self, fds.empty() ? -1 : fds.front().get());
+  while (fds.size() < max_group) {
+    const int fd = open_counter(event, self, fds);
     if (fd < 0) break;
     fds.emplace_back(fd);
   }
@@ -90,7 +85,8 @@ int largest_group(const TickEvent& event) {
 std::string counting_refusal(int error) {
   switch (error) {
     case EINVAL:
-      return "its terms make no sense to the counter, or it cannot tell user and kernel mode apart";
+      return "its terms make no sense to the counter, or it cannot distinguish user and kernel "
+             "mode";
     case EACCES:
     case EPERM:
       return "this user may not: lower kernel.perf_event_paranoid to 0, or be root";
@@ -116,9 +112,8 @@ Result<CounterGroup> CounterGroup::open(const std::vector<TickEvent>& events,
   group.together_ = !target.inherit;
   for (const auto& event : events) {
     const bool leads = group.fds_.empty();
-    const int fd =
-        open_counter(attr_of(event, target, leads), target, leads ? -1 : group.fds_.front().get());
-    // A group that is too large for the processor is refused as one that makes no sense.
+    const int fd = open_counter(event, target, group.fds_);
+    // EINVAL also means that the group is too large for the processor.
     if (fd == -EINVAL && !leads) return refused_counting(ENOSPC, event.name);
     if (fd == -ESRCH)
       return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("There is no process {}.", target.pid)};
@@ -136,7 +131,7 @@ Status CounterGroup::taken() const {
 Status CounterGroup::start() {
   if (::ioctl(fds_.front().get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
     return refused_counting(errno, names_.front());
-  // Whether pinned counters found room, a read tells.
+  // A read fails when the pinned events did not get counters.
   if (auto now = read(); !now) return now.error();
   return {};
 }
@@ -168,7 +163,7 @@ Result<CounterValues> CounterGroup::read() const {
 SystemCounters::SystemCounters(std::vector<TickEvent> events, CounterPlaces places)
     : events_(std::move(events)), places_(std::move(places)) {}
 
-// The first event's: those that count together are of one device.
+// Those of the first event: all events of a group are of one device.
 std::vector<uint32_t> SystemCounters::wanted_cpus() const {
   return cpus_of(events_.front(), places_);
 }
@@ -191,8 +186,8 @@ Result<SystemCounters> SystemCounters::open(std::vector<TickEvent> events, Count
   const auto cpus = counters.wanted_cpus();
   if (cpus.empty())
     return Error{PU_ERROR_NOT_SUPPORTED,
-                 fmt::format("'{}' does not tell a CPU that is online and counts '{}'.",
-                             counters.places_.online, counters.events_.front().name)};
+                 fmt::format("'{}' lists no online CPU that counts '{}'.", counters.places_.online,
+                             counters.events_.front().name)};
   for (const uint32_t cpu : cpus)
     if (auto opened = counters.open_on(cpu); !opened) return opened.error();
   return counters;
@@ -204,7 +199,7 @@ void SystemCounters::add(CounterValues& sum, const CounterValues& now, const Cou
   sum.counted_ns += now.counted_ns - base.counted_ns;
 }
 
-// The kernel's counters of a CPU end when it goes offline, and do not begin again when it is back.
+// The counters of a CPU end when it goes offline, and do not restart when it is online again.
 Status SystemCounters::follow_cpus() {
   const auto wanted = wanted_cpus();
   if (wanted.empty()) return {};
@@ -266,14 +261,14 @@ int try_counting(const TickEvent& event, const CounterPlaces& places) {
   if (cpus.empty()) return ENODEV;
   CounterTarget target;
   target.cpu = static_cast<int>(cpus.front());
-  const int fd = open_counter(attr_of(event, target, true), target, -1);
+  const int fd = open_counter(event, target, {});
   const ProcessFd owner(fd);
   return owner ? 0 : -fd;
 }
 
 int simultaneous_counters() {
-  // Of an event that no counter of its own counts, as processors have them for instructions and
-  // cycles. User mode nobody is refused of himself; some counters cannot leave the kernel out.
+  // Uses an event without a fixed counter, unlike instructions and cycles. Counting its own user
+  // mode is permitted to every process; some counters cannot exclude the kernel.
   TickEvent event;
   event.type = PERF_TYPE_HARDWARE;
   event.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;

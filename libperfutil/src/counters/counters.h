@@ -16,12 +16,12 @@
 
 namespace pi::perfutil {
 
-// What counters are opened for.
+// The thread or CPU for which counters are opened.
 struct CounterTarget {
-  int pid = -1;          // a thread, 0 the caller's, -1 everything on the CPU
-  int cpu = -1;          // -1: wherever the thread runs
-  bool inherit = false;  // and what it starts from now on
-  bool on_exec = false;  // counting begins by itself at the thread's next exec
+  int pid = -1;          // thread id; 0: the caller, -1: everything on the CPU
+  int cpu = -1;          // -1: every CPU on which the thread runs
+  bool inherit = false;  // also the threads and processes that it starts
+  bool on_exec = false;  // counting begins at the thread's next exec
 };
 
 struct CounterValues {
@@ -29,18 +29,19 @@ struct CounterValues {
   uint64_t counted_ns = 0;       // how long they were counted
 };
 
-// Events that count together: all of them all the time, or not at all. They are pinned, never
-// shared by turns and scaled, so that every number is a count.
+// Events that count together: all of them all the time, or none. They are pinned, never multiplexed
+// and scaled, so that every number is a count.
 class CounterGroup {
  public:
-  // events is not empty. Opened stopped. The error tells what the kernel refuses, and why.
+  // events must not be empty. The group is stopped at first. The error names the refused event and
+  // the reason.
   static Result<CounterGroup> open(const std::vector<TickEvent>& events,
                                    const CounterTarget& target);
 
-  // PU_ERROR_FACILITY_BUSY when the counters are taken.
+  // PU_ERROR_FACILITY_BUSY when the counters are in use.
   Status start();
   void stop();
-  // PU_ERROR_FACILITY_BUSY: they have been taken away.
+  // PU_ERROR_FACILITY_BUSY when the kernel has taken the counters away.
   Result<CounterValues> read() const;
 
  private:
@@ -48,17 +49,17 @@ class CounterGroup {
 
   std::vector<ProcessFd> fds_;  // the first leads
   std::vector<std::string> names_;
-  bool together_ = false;  // one read() gives them all
+  bool together_ = false;  // one read() returns all counts
 };
 
-// Where the kernel tells which CPUs and counters there are; tests point elsewhere.
+// Where the kernel describes CPUs and counters; tests use other paths.
 struct CounterPlaces {
   std::string online = "/sys/devices/system/cpu/online";
   std::string devices = event_devices;
 };
 
-// Such a group on every CPU. Counters that the CPUs of a package share, which the kernel tells,
-// are counted on one of them.
+// A group on every CPU. Counters that the CPUs of a package share are counted on one of them, which
+// the kernel names.
 class SystemCounters {
  public:
   static Result<SystemCounters> open(std::vector<TickEvent> events, CounterPlaces places = {});
@@ -66,16 +67,16 @@ class SystemCounters {
   Status start();
   void stop();
   bool counting() const { return counting_; }
-  // From now on counts from 0.
+  // Restarts the counts at 0.
   Status reset();
-  // By CPU. Those that went offline keep what they had; those that came since are counted from
-  // the first start(), read() or reset() that finds them.
+  // By CPU. CPUs that went offline keep their counts; those that came online are counted from the
+  // first start(), read() or reset() that finds them.
   Result<std::map<uint32_t, CounterValues>> read();
 
  private:
   struct Place {
     CounterGroup group;
-    CounterValues base;  // to be subtracted: what was there at the last reset
+    CounterValues base;  // the values at the last reset, to be subtracted
   };
 
   SystemCounters(std::vector<TickEvent> events, CounterPlaces places);
@@ -87,7 +88,7 @@ class SystemCounters {
   std::vector<TickEvent> events_;
   CounterPlaces places_;
   std::map<uint32_t, Place> open_;
-  std::map<uint32_t, CounterValues> past_;  // of CPUs that went offline
+  std::map<uint32_t, CounterValues> past_;  // counts of CPUs that went offline
   bool counting_ = false;
 };
 
@@ -98,7 +99,7 @@ int try_counting(const TickEvent& event, const CounterPlaces& places = {});
 std::string counting_refusal(int error);
 Error refused_counting(int error, const std::string& name);
 
-// How many hardware events the processor can count at once; 0 where it has no counters for us.
+// How many hardware events the processor can count at once; 0 when it has no counters for us.
 int simultaneous_counters();
 
 }  // namespace pi::perfutil

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Cycles per instruction: of every CPU and the system, of one thread, of a process and what it
-// starts.
+// Cycles per instruction: of every CPU and the system, of one thread, or of a process and all that
+// it starts.
 #include "cpi.h"
 
 #include <linux/perf_event.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -25,10 +24,6 @@ uint64_t part_of(uint64_t whole, uint64_t part, uint64_t of) {
 
 double ratio(uint64_t cycles, uint64_t instructions) {
   return instructions == 0 ? 0 : static_cast<double>(cycles) / static_cast<double>(instructions);
-}
-
-uint32_t cpu_limit() {
-  return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
 }
 
 void add(pi_cpi& sum, const pi_cpi& one) {
@@ -71,7 +66,7 @@ Status CpiMeter::open_system() {
   if (!system) return system.error();
   system_ = std::move(*system);
   if ((mode_ & PI_CPI_SCALED) == 0) return {};
-  auto source = open_above_idle(std::make_unique<KernelDevice>(), cpu_limit());
+  auto source = open_above_idle(std::make_unique<KernelDevice>(), configured_cpus());
   if (!source) return source.error();
   above_idle_ = std::move(*source);
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cycles per instruction: of every CPU and the system, of one thread, of a process and what it
-// starts.
+// Cycles per instruction: of every CPU and the system, of one thread, or of a process and all that
+// it starts.
 #ifndef PI_PERFUTIL_CPI_H
 #define PI_PERFUTIL_CPI_H
 
@@ -19,18 +19,18 @@ namespace pi::perfutil {
 
 class CpiMeter {
  public:
-  // mode: PI_CPI_RAW, _SCALED, _THREAD (the caller's); priv: PI_PRIV_*.
+  // mode: PI_CPI_RAW, _SCALED, _THREAD (of the calling thread); priv: PI_PRIV_*.
   static Result<std::unique_ptr<CpiMeter>> open(int mode, int priv);
   // Of thread pid and all that it starts from now on, beginning at its next exec.
   static Result<std::unique_ptr<CpiMeter>> open_process(int pid, int priv);
 
   Status start();
-  // What happened since start(); the meter's, until the next call.
+  // The values since start(); they belong to the meter and are valid until the next call.
   Result<const cpi_data*> get();
 
   int mode() const { return mode_; }
 
-  // For records of the trace, and what they carry.
+  // Minor and label of records in the trace.
   int minor = PI_CPI_MINOR;
   std::string label;
 
@@ -56,10 +56,10 @@ class CpiMeter {
   std::vector<pi_cpi> cpus_;
 };
 
-// Fills in what follows from the sums: the three ratios, 0 where there are no instructions.
+// Sets the three ratios from the sums; 0 when there are no instructions.
 void set_ratios(pi_cpi& cpi);
 
-// The part of cycles for which a CPU was not idle, by what AboveIdle counted meanwhile.
+// The part of cycles during which a CPU was not idle, by AboveIdle's counters of that time.
 uint64_t busy_part(uint64_t cycles, const ai_counters& before, const ai_counters& now);
 
 }  // namespace pi::perfutil

@@ -72,7 +72,7 @@ Error open_error(int error, uint32_t cpu, const std::string& device, const MsrPl
   }
 }
 
-// "none [integrity] confidentiality": the one that holds.
+// The active level, the one in brackets: "none [integrity] confidentiality".
 std::string lockdown_level(const MsrPlaces& places) {
   const std::string text = read_line(places.lockdown);
   const size_t open = text.find('['), close = text.find(']');
@@ -84,16 +84,15 @@ std::string lockdown_level(const MsrPlaces& places) {
 Error write_denied(const std::string& device, const MsrPlaces& places) {
   const std::string level = lockdown_level(places);
   if (!level.empty() && level != "none")
-    return {
-        PU_ERROR_ACCESS_DENIED,
-        fmt::format("The kernel is locked down ({}), as it is with Secure Boot: nobody may write "
-                    "these registers. Switch Secure Boot off, or boot without lockdown=.",
-                    level)};
+    return {PU_ERROR_ACCESS_DENIED,
+            fmt::format(
+                "The kernel is locked down ({}), as it is with Secure Boot: no process may write "
+                "these registers. Switch Secure Boot off, or boot without lockdown=.",
+                level)};
   const std::string parameter = places.module + "/parameters/allow_writes";
   if (read_line(parameter) == "off")
     return {PU_ERROR_ACCESS_DENIED,
-            fmt::format("The msr module does not let anybody write: 'echo on | sudo tee {}'.",
-                        parameter)};
+            fmt::format("The msr module refuses all writes: 'echo on | sudo tee {}'.", parameter)};
   return {PU_ERROR_ACCESS_DENIED,
           fmt::format("The kernel does not let this process write to {}.", device)};
 }

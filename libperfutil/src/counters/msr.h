@@ -10,7 +10,7 @@
 
 namespace pi::perfutil {
 
-// Where the kernel has the devices, and tells what it forbids; tests point elsewhere.
+// Where the kernel has the devices and its restrictions; tests use other paths.
 struct MsrPlaces {
   std::string devices = "/dev/cpu";
   std::string module = "/sys/module/msr";

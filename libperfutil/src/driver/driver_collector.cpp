@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source that asks the pitrace module: ioctls, and its buffers mapped read-only.
+// The pitrace module as a source: ioctls, and its buffers mapped read-only.
 #include "driver_collector.h"
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 #include <fmt/format.h>
 #include <pi/module_advice.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "source/ring_memory.h"
 #include "system/text.h"
 
 namespace pi::perfutil {
 namespace {
 
-constexpr uint32_t cpus_most = 1 << 16;
+constexpr uint32_t max_cpus = 1 << 16;
 
 Error busy_error(Device& device) {
   pitrace_info info{};
@@ -57,11 +57,11 @@ Error control_error(int error, const char* what) {
     case ENOSPC:
       return {PU_ERROR_BUFFER_FULL, text + " Recording has ended: a buffer became full."};
     default:
-      return {PU_FAILURE, text + " 'dmesg' may tell more."};
+      return {PU_FAILURE, text + " 'dmesg' may show the cause."};
   }
 }
 
-// An ioctl that the module does not know.
+// For an ioctl that the module does not know.
 Error too_old(const char* what) {
   return {PU_ERROR_NOT_SUPPORTED,
           fmt::format("The loaded pitrace module is older than this library and knows no {}. "
@@ -78,7 +78,7 @@ std::string probe_name(const pitrace_probe& probe) {
 Error device_open_error(int error) {
   if (error == EPERM)
     return {PU_ERROR_ACCESS_DENIED,
-            "The pitrace module is loaded, but this kernel is locked down and lets nobody trace it "
+            "The pitrace module is loaded, but this kernel is locked down and permits no tracing "
             "(/sys/kernel/security/lockdown)."};
   if (error == EACCES)
     return {
@@ -89,7 +89,7 @@ Error device_open_error(int error) {
   if (error == ENOENT || error == ENXIO || error == ENODEV)
     return {PU_ERROR_DRIVER_NOT_LOADED,
             fmt::format("The pitrace module is not loaded (there is no /dev/pitrace). {} "
-                        "--source=perf does without it; 'swtrace check' tells more.",
+                        "--source=perf does without it; 'swtrace check' shows more.",
                         load_module_advice())};
   return {PU_ERROR_DRIVER_NOT_LOADED,
           fmt::format("/dev/pitrace cannot be opened ({}).", errno_text(error))};
@@ -103,7 +103,7 @@ Result<pitrace_info> read_device_info(Device& device) {
                              errno_text(-error))};
   if (info.abi_major != PITRACE_ABI_MAJOR)
     return Error{PU_ERROR_NOT_SUPPORTED,
-                 fmt::format("The loaded pitrace module speaks version {}.{}, this library needs "
+                 fmt::format("The loaded pitrace module has version {}.{}, this library needs "
                              "{}.x. Build and load the module that belongs to it: "
                              "scripts/build-module.",
                              info.abi_major, info.abi_minor, PITRACE_ABI_MAJOR)};
@@ -149,7 +149,7 @@ Status DriverCollector::control(unsigned long request, void* argument, const cha
 
 void DriverCollector::map_new_cpus() {
   const std::lock_guard lock(mapped_mutex_);
-  const uint32_t cpus = std::min(info_.cpus_possible, cpus_most);
+  const uint32_t cpus = std::min(info_.cpus_possible, max_cpus);
   const uint64_t bytes[PITRACE_BUFFERS] = {info_.trace_bytes, info_.mte_bytes};
   for (uint32_t cpu = 0; cpu < cpus; ++cpu) {
     if (mapped_.count(cpu) != 0) continue;
@@ -191,7 +191,7 @@ Status DriverCollector::set_event(const TickEvent& event) {
   request.period = event.period;
   const int error = device_->control(PITRACE_IOC_EVENT, &request);
   if (error == -ENOTTY) return too_old("ticks by events");
-  // That the trace is on was found before: the counters are what is busy.
+  // The caller has checked that the trace is off: EBUSY means that the counters are in use.
   if (error != 0) return refused_event(-error, event.name);
   tick_ = event;
   return {};
@@ -209,7 +209,7 @@ Status DriverCollector::set_stacks(const StackChoice& stacks) {
 Status DriverCollector::on() {
   const int error = device_->control(PITRACE_IOC_ON, nullptr);
   if (error == 0) return {};
-  // Counters are taken when the trace is turned on.
+  // The module opens the counters when the trace is turned on.
   const bool of_event =
       error == -ENOENT || error == -EOPNOTSUPP || error == -ENOSPC || error == -EINVAL;
   if (!tick_.is_time() && of_event) return refused_event(-error, tick_.name);
@@ -235,7 +235,7 @@ Status DriverCollector::discard() {
 }
 
 Result<CollectorStatus> DriverCollector::status() {
-  if (const auto read = control(PITRACE_IOC_INFO, &info_, "tell its state"); !read)
+  if (const auto read = control(PITRACE_IOC_INFO, &info_, "report its state"); !read)
     return read.error();
   map_new_cpus();
   CollectorStatus status;
@@ -260,9 +260,9 @@ Result<CollectorStatus> DriverCollector::status() {
 }
 
 std::vector<pitrace_probe> DriverCollector::probes() {
-  constexpr uint32_t probes_most = 256;
+  constexpr uint32_t max_probes = 256;
   std::vector<pitrace_probe> list;
-  for (uint32_t index = 0; index < probes_most; ++index) {
+  for (uint32_t index = 0; index < max_probes; ++index) {
     pitrace_probe probe{};
     probe.index = index;
     if (device_->control(PITRACE_IOC_PROBE, &probe) != 0) break;
@@ -278,7 +278,7 @@ bool DriverCollector::wraps(uint32_t kind) const {
 std::vector<BufferView> DriverCollector::buffers() {
   const std::lock_guard lock(mapped_mutex_);
   std::vector<BufferView> views;
-  // Names last: those of all trace records that are seen here are recorded by then.
+  // Names last: then they include those of all trace records in the views.
   for (const uint32_t kind : {PITRACE_BUFFER_TRACE, PITRACE_BUFFER_MTE})
     for (const auto& [cpu, mappings] : mapped_)
       if (!wraps(kind)) views.push_back(RingMemory(mappings[kind]).unread());
@@ -286,7 +286,7 @@ std::vector<BufferView> DriverCollector::buffers() {
 }
 
 void DriverCollector::copy_trace(const std::function<void(BufferCopy)>& take) {
-  // Mappings are only added.
+  // The addresses stay valid without the lock, because mappings are only added.
   std::vector<const UniqueMapping*> all;
   {
     const std::lock_guard lock(mapped_mutex_);
@@ -313,7 +313,7 @@ std::vector<std::string> DriverCollector::cannot_see() {
   for (const auto& probe : probes())
     if (probe.attached == 0)
       list.push_back(
-          fmt::format("What the hook '{}' would tell: it is not in place; this kernel lacks it, or "
+          fmt::format("Records of the hook '{}': it is not attached; this kernel lacks it, or "
                       "kprobes or ftrace are switched off (see 'swtrace check').",
                       probe_name(probe)));
   return list;

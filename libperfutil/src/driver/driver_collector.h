@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source that asks the pitrace module: ioctls, and its buffers mapped read-only.
+// The pitrace module as a source: ioctls, and its buffers mapped read-only.
 #ifndef PI_PERFUTIL_DRIVER_COLLECTOR_H
 #define PI_PERFUTIL_DRIVER_COLLECTOR_H
 
@@ -50,7 +50,7 @@ class DriverCollector final : public Collector {
   explicit DriverCollector(std::unique_ptr<Device> device)
       : device_(std::move(device)), itrace_(*device_) {}
   Status control(unsigned long request, void* argument, const char* what);
-  // A CPU that came online since gets its buffers from the module then.
+  // Maps the buffers of CPUs that came online since the last call: the module allocates them then.
   void map_new_cpus();
   std::vector<pitrace_probe> probes();
   bool wraps(uint32_t kind) const;
@@ -67,7 +67,7 @@ class DriverCollector final : public Collector {
 // Why the device cannot be opened, by error number.
 Error device_open_error(int error);
 
-// INFO of a device just opened, its ABI version checked.
+// INFO of a device that was just opened; checks the ABI version.
 Result<pitrace_info> read_device_info(Device& device);
 
 }  // namespace pi::perfutil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace by the module: ioctls, and what their refusals mean.
+// ITrace by the module: ioctls, and the meaning of their errors.
 #include "driver_itrace.h"
 
 #include <cerrno>
@@ -10,18 +10,12 @@
 #include "system/text.h"
 
 namespace pi::perfutil {
-namespace {
 
-constexpr char not_installed[] =
-    "ITrace is not installed; call ITraceInit (swtrace it_install) first.";
-
-}  // namespace
-
-// INCORRECT_STATE has many reasons, and the module tells but one error number.
+// EINVAL has several causes: find out which.
 Error DriverITrace::not_possible_now(const char* what) {
   const auto now = info();
   pitrace_info trace{};
-  if (now && now->installed == 0) return {PU_ERROR_INCORRECT_STATE, not_installed};
+  if (now && now->installed == 0) return itrace_not_installed();
   if (device_.control(PITRACE_IOC_INFO, &trace) == 0 && trace.state != PITRACE_TRACE_ON)
     return {PU_ERROR_INCORRECT_STATE,
             "The trace is not on; ITrace needs one that is: TraceOn (swtrace on)."};
@@ -69,10 +63,9 @@ Status DriverITrace::outcome(int error, const char* what) {
     case ENOMEM:
       return Error{PU_ERROR_NOT_ENOUGH_MEMORY, text("Ask for fewer threads or a smaller reserve.")};
     case EBUSY:
-      return Error{PU_ERROR_INCORRECT_STATE,
-                   "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
+      return itrace_is_installed();
     default:
-      return Error{PU_FAILURE, text("'dmesg' may tell more.")};
+      return Error{PU_FAILURE, text("'dmesg' may show the cause.")};
   }
 }
 
@@ -88,7 +81,7 @@ Status DriverITrace::install(const pitrace_itrace& setup) {
 
 Status DriverITrace::remove() {
   const int error = -device_.control(PITRACE_IOC_IT_REMOVE, nullptr);
-  if (error == EALREADY) return Error{PU_ERROR_INCORRECT_STATE, not_installed};
+  if (error == EALREADY) return itrace_not_installed();
   return outcome(error, "remove ITrace");
 }
 
@@ -97,7 +90,7 @@ Status DriverITrace::enable(uint32_t first, uint32_t last) {
   const int error = -device_.control(PITRACE_IOC_IT_ENABLE, &pids);
   if (error == EINVAL) {
     const auto now = info();
-    if (now && now->installed == 0) return Error{PU_ERROR_INCORRECT_STATE, not_installed};
+    if (now && now->installed == 0) return itrace_not_installed();
     return Error{PU_ERROR_INVALID_PARAMETER,
                  fmt::format("{} to {} is no range of processes.", first, last)};
   }
@@ -123,7 +116,7 @@ Status DriverITrace::switched(int error, bool on) {
       return Error{PU_ERROR_INCORRECT_STATE, on ? "ITrace is on already." : "ITrace is not on."};
     case ENOSPC:
       return Error{PU_ERROR_INSUFFICIENT_RESOURCES,
-                   "As many threads are followed as there is room for; install ITrace for more "
+                   "The maximum number of threads is followed already; install ITrace for more "
                    "(PiITraceInit, swtrace it_install -threads)."};
     default:
       return outcome(error, what);
@@ -131,19 +124,19 @@ Status DriverITrace::switched(int error, bool on) {
 }
 
 Status DriverITrace::on() {
-  uint32_t whom = PITRACE_ITRACE_ALL;
-  return switched(-device_.control(PITRACE_IOC_IT_ON, &whom), true);
+  uint32_t scope = PITRACE_ITRACE_ALL;
+  return switched(-device_.control(PITRACE_IOC_IT_ON, &scope), true);
 }
 
 Status DriverITrace::off() {
-  uint32_t whom = PITRACE_ITRACE_ALL;
-  return switched(-device_.control(PITRACE_IOC_IT_OFF, &whom), false);
+  uint32_t scope = PITRACE_ITRACE_ALL;
+  return switched(-device_.control(PITRACE_IOC_IT_OFF, &scope), false);
 }
 
 Result<pitrace_itrace_info> DriverITrace::info() {
   pitrace_itrace_info now{};
   const int error = -device_.control(PITRACE_IOC_IT_INFO, &now);
-  if (const auto told = outcome(error, "tell the state of ITrace"); !told) return told.error();
+  if (const auto done = outcome(error, "report the state of ITrace"); !done) return done.error();
   return now;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace by the module: ioctls, and what their refusals mean.
+// ITrace by the module: ioctls, and the meaning of their errors.
 #ifndef PI_PERFUTIL_DRIVER_ITRACE_H
 #define PI_PERFUTIL_DRIVER_ITRACE_H
 
@@ -8,7 +8,7 @@
 
 namespace pi::perfutil {
 
-// On a device that is open, the trace owner's or another; it must outlive this.
+// The device must be open, as the trace's owner or not, and outlive this object.
 class DriverITrace final : public ITrace {
  public:
   explicit DriverITrace(Device& device) : device_(device) {}
@@ -21,7 +21,7 @@ class DriverITrace final : public ITrace {
   Status off() override;
   Result<pitrace_itrace_info> info() override;
 
-  // What it means that the module answered ON or OFF with this error number.
+  // The result of ON or OFF, by the module's error number.
   Status switched(int error, bool on);
 
  private:

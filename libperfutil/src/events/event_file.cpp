@@ -27,7 +27,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// Nothing that a terminal could obey.
+// Excludes control characters, which a terminal would obey.
 bool is_printable(char c) {
   return (c >= ' ' && c <= '~') || c == '\t';
 }
@@ -38,7 +38,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Cuts the first word off the front, and the blanks behind it.
+// Removes the first word and the blanks after it from text.
 std::string_view take_word(std::string_view& text) {
   const auto end = std::find_if(text.begin(), text.end(), is_blank);
   const std::string_view word = text.substr(0, static_cast<size_t>(end - text.begin()));
@@ -47,16 +47,16 @@ std::string_view take_word(std::string_view& text) {
 }
 
 bool is_name(std::string_view name) {
-  return !name.empty() && name.size() <= event_name_bytes_most && is_letter(name.front()) &&
+  return !name.empty() && name.size() <= max_event_name_bytes && is_letter(name.front()) &&
          std::all_of(name.begin(), name.end(), [](char c) {
            return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
          });
 }
 
-// What is wrong with the line, or nothing; definition stays empty for one that defines nothing.
+// The error in the line, or an empty string; definition stays empty for a blank line or a comment.
 std::string parse_line(std::string_view line, EventDefinition& definition) {
-  if (line.size() > event_line_bytes_most)
-    return fmt::format("the line is longer than {} bytes", event_line_bytes_most);
+  if (line.size() > max_event_line_bytes)
+    return fmt::format("the line is longer than {} bytes", max_event_line_bytes);
   if (!std::all_of(line.begin(), line.end(), is_printable))
     return "the line has characters that are not printable ASCII";
   line = trimmed(line);
@@ -64,7 +64,7 @@ std::string parse_line(std::string_view line, EventDefinition& definition) {
   const std::string name(take_word(line));
   if (!is_name(name))
     return fmt::format("'{:.80}' is no name: a letter, and up to {} letters, digits, '_', '-', '.'",
-                       name, event_name_bytes_most - 1);
+                       name, max_event_name_bytes - 1);
   if (is_kernel_name(name))
     return fmt::format("'{}' has a meaning of its own; choose another name", name);
   definition = {name, std::string(take_word(line)), std::string(line)};
@@ -87,8 +87,8 @@ Result<std::vector<EventDefinition>> parse_event_definitions(std::string_view te
     if (wrong.empty() && definition.name.empty()) continue;
     if (wrong.empty() && !names.insert(definition.name).second)
       wrong = fmt::format("'{}' is defined twice", definition.name);
-    if (wrong.empty() && names.size() > event_definitions_most)
-      wrong = fmt::format("there are more than {} events", event_definitions_most);
+    if (wrong.empty() && names.size() > max_event_definitions)
+      wrong = fmt::format("there are more than {} events", max_event_definitions);
     if (!wrong.empty())
       return Error{PU_ERROR_INVALID_PARAMETER, fmt::format("{}:{}: {}.", where, number, wrong)};
     definitions.push_back(std::move(definition));
@@ -101,10 +101,10 @@ Result<std::vector<EventDefinition>> read_event_file(const std::string& name) {
   if (!file && file.error().code == not_regular)
     return file_error(name, "it is not a regular file");
   if (!file) return file_error(name, file.error().message);
-  const auto text = read_whole(file->fd.get(), event_file_bytes_most + 1);
+  const auto text = read_whole(file->fd.get(), max_event_file_bytes + 1);
   if (!text) return file_error(name, text.error().message);
-  if (text->size() > event_file_bytes_most)
-    return file_error(name, fmt::format("it is larger than {} bytes", event_file_bytes_most));
+  if (text->size() > max_event_file_bytes)
+    return file_error(name, fmt::format("it is larger than {} bytes", max_event_file_bytes));
   return parse_event_definitions(*text, name);
 }
 

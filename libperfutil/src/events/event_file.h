@@ -13,21 +13,21 @@ namespace pi::perfutil {
 
 struct EventDefinition {
   std::string name;
-  std::string event;  // one that is known otherwise
+  std::string event;  // a name that resolve_event() knows
   std::string meaning;
 };
 
-constexpr size_t event_file_bytes_most = 1 << 20;
-constexpr size_t event_line_bytes_most = 1024;
-constexpr size_t event_name_bytes_most = 63;
-constexpr size_t event_definitions_most = 4096;
+constexpr size_t max_event_file_bytes = 1 << 20;
+constexpr size_t max_event_line_bytes = 1024;
+constexpr size_t max_event_name_bytes = 63;
+constexpr size_t max_event_definitions = 4096;
 
-// All of the text or nothing; where names it in the error, with the line.
+// Parses all of the text or fails; the error names where, the text's source, and the line.
 // PU_ERROR_INVALID_PARAMETER.
 Result<std::vector<EventDefinition>> parse_event_definitions(std::string_view text,
                                                              const std::string& where);
 
-// The same of a regular file. PU_ERROR_FILE when it cannot be read.
+// The same for a regular file. PU_ERROR_FILE when it cannot be read.
 Result<std::vector<EventDefinition>> read_event_file(const std::string& name);
 
 }  // namespace pi::perfutil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The names of events that do not depend on the machine: the original's, and the kernel's generic
-// ones.
+// The names of events that do not depend on the machine: the classic ones of Performance Inspector,
+// and the kernel's generic ones.
 #include "event_names.h"
 
 #include <linux/perf_event.h>
@@ -8,10 +8,23 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr uint64_t cache(uint64_t cache, uint64_t operation, uint64_t result) {
-  return cache | operation << 8 | result << 16;
+constexpr GenericEvent software(const char* name, uint64_t config, const char* other = nullptr) {
+  return {name, other, PERF_TYPE_SOFTWARE, config};
 }
 
+constexpr GenericEvent hardware(const char* name, uint64_t config, const char* other = nullptr) {
+  return {name, other, PERF_TYPE_HARDWARE, config};
+}
+
+constexpr GenericEvent cache(const char* name, uint64_t which, uint64_t operation,
+                             uint64_t result) {
+  return {name, nullptr, PERF_TYPE_HW_CACHE, which | operation << 8 | result << 16};
+}
+
+constexpr uint64_t l1d = PERF_COUNT_HW_CACHE_L1D, l1i = PERF_COUNT_HW_CACHE_L1I,
+                   last_level = PERF_COUNT_HW_CACHE_LL, data_tlb = PERF_COUNT_HW_CACHE_DTLB,
+                   instruction_tlb = PERF_COUNT_HW_CACHE_ITLB, branch = PERF_COUNT_HW_CACHE_BPU,
+                   node = PERF_COUNT_HW_CACHE_NODE;
 constexpr uint64_t load = PERF_COUNT_HW_CACHE_OP_READ, store = PERF_COUNT_HW_CACHE_OP_WRITE,
                    prefetch = PERF_COUNT_HW_CACHE_OP_PREFETCH,
                    access = PERF_COUNT_HW_CACHE_RESULT_ACCESS,
@@ -117,76 +130,59 @@ constexpr OriginalEvent originals[] = {
 };
 
 constexpr GenericEvent generics[] = {
-    {"cpu-clock", nullptr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
-    {"task-clock", nullptr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
-    {"page-faults", "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-    {"minor-faults", nullptr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
-    {"major-faults", nullptr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ},
-    {"context-switches", "cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
-    {"cpu-migrations", "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
-    {"alignment-faults", nullptr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS},
-    {"emulation-faults", nullptr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS},
-    {"cgroup-switches", nullptr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CGROUP_SWITCHES},
-    {"cpu-cycles", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
-    {"instructions", nullptr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-    {"ref-cycles", nullptr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
-    {"branch-instructions", "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-    {"branch-misses", nullptr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
-    {"cache-references", nullptr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
-    {"cache-misses", nullptr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
-    {"bus-cycles", nullptr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES},
-    {"stalled-cycles-frontend", "idle-cycles-frontend", PERF_TYPE_HARDWARE,
-     PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
-    {"stalled-cycles-backend", "idle-cycles-backend", PERF_TYPE_HARDWARE,
-     PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
-    {"L1-dcache-loads", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_L1D, load, access)},
-    {"L1-dcache-load-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1D, load, miss)},
-    {"L1-dcache-stores", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1D, store, access)},
-    {"L1-dcache-store-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1D, store, miss)},
-    {"L1-dcache-prefetches", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1D, prefetch, access)},
-    {"L1-dcache-prefetch-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1D, prefetch, miss)},
-    {"L1-icache-loads", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_L1I, load, access)},
-    {"L1-icache-load-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1I, load, miss)},
-    {"L1-icache-prefetches", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1I, prefetch, access)},
-    {"L1-icache-prefetch-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_L1I, prefetch, miss)},
-    {"LLC-loads", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_LL, load, access)},
-    {"LLC-load-misses", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_LL, load, miss)},
-    {"LLC-stores", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_LL, store, access)},
-    {"LLC-store-misses", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_LL, store, miss)},
-    {"LLC-prefetches", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_LL, prefetch, access)},
-    {"LLC-prefetch-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_LL, prefetch, miss)},
-    {"dTLB-loads", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_DTLB, load, access)},
-    {"dTLB-load-misses", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_DTLB, load, miss)},
-    {"dTLB-stores", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_DTLB, store, access)},
-    {"dTLB-store-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_DTLB, store, miss)},
-    {"dTLB-prefetches", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_DTLB, prefetch, access)},
-    {"dTLB-prefetch-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_DTLB, prefetch, miss)},
-    {"iTLB-loads", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_ITLB, load, access)},
-    {"iTLB-load-misses", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_ITLB, load, miss)},
-    {"branch-loads", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_BPU, load, access)},
-    {"branch-load-misses", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_BPU, load, miss)},
-    {"node-loads", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_NODE, load, access)},
-    {"node-load-misses", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_NODE, load, miss)},
-    {"node-stores", nullptr, PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_NODE, store, access)},
-    {"node-store-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_NODE, store, miss)},
-    {"node-prefetches", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_NODE, prefetch, access)},
-    {"node-prefetch-misses", nullptr, PERF_TYPE_HW_CACHE,
-     cache(PERF_COUNT_HW_CACHE_NODE, prefetch, miss)},
+    software("cpu-clock", PERF_COUNT_SW_CPU_CLOCK),
+    software("task-clock", PERF_COUNT_SW_TASK_CLOCK),
+    software("page-faults", PERF_COUNT_SW_PAGE_FAULTS, "faults"),
+    software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN),
+    software("major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ),
+    software("context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, "cs"),
+    software("cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, "migrations"),
+    software("alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS),
+    software("emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS),
+    software("cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES),
+    hardware("cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, "cycles"),
+    hardware("instructions", PERF_COUNT_HW_INSTRUCTIONS),
+    hardware("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES),
+    hardware("branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, "branches"),
+    hardware("branch-misses", PERF_COUNT_HW_BRANCH_MISSES),
+    hardware("cache-references", PERF_COUNT_HW_CACHE_REFERENCES),
+    hardware("cache-misses", PERF_COUNT_HW_CACHE_MISSES),
+    hardware("bus-cycles", PERF_COUNT_HW_BUS_CYCLES),
+    hardware("stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
+             "idle-cycles-frontend"),
+    hardware("stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "idle-cycles-backend"),
+    cache("L1-dcache-loads", l1d, load, access),
+    cache("L1-dcache-load-misses", l1d, load, miss),
+    cache("L1-dcache-stores", l1d, store, access),
+    cache("L1-dcache-store-misses", l1d, store, miss),
+    cache("L1-dcache-prefetches", l1d, prefetch, access),
+    cache("L1-dcache-prefetch-misses", l1d, prefetch, miss),
+    cache("L1-icache-loads", l1i, load, access),
+    cache("L1-icache-load-misses", l1i, load, miss),
+    cache("L1-icache-prefetches", l1i, prefetch, access),
+    cache("L1-icache-prefetch-misses", l1i, prefetch, miss),
+    cache("LLC-loads", last_level, load, access),
+    cache("LLC-load-misses", last_level, load, miss),
+    cache("LLC-stores", last_level, store, access),
+    cache("LLC-store-misses", last_level, store, miss),
+    cache("LLC-prefetches", last_level, prefetch, access),
+    cache("LLC-prefetch-misses", last_level, prefetch, miss),
+    cache("dTLB-loads", data_tlb, load, access),
+    cache("dTLB-load-misses", data_tlb, load, miss),
+    cache("dTLB-stores", data_tlb, store, access),
+    cache("dTLB-store-misses", data_tlb, store, miss),
+    cache("dTLB-prefetches", data_tlb, prefetch, access),
+    cache("dTLB-prefetch-misses", data_tlb, prefetch, miss),
+    cache("iTLB-loads", instruction_tlb, load, access),
+    cache("iTLB-load-misses", instruction_tlb, load, miss),
+    cache("branch-loads", branch, load, access),
+    cache("branch-load-misses", branch, load, miss),
+    cache("node-loads", node, load, access),
+    cache("node-load-misses", node, load, miss),
+    cache("node-stores", node, store, access),
+    cache("node-store-misses", node, store, miss),
+    cache("node-prefetches", node, prefetch, access),
+    cache("node-prefetch-misses", node, prefetch, miss),
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The names of events that do not depend on the machine: the original's, and the kernel's generic
-// ones.
+// The names of events that do not depend on the machine: the classic ones of Performance Inspector,
+// and the kernel's generic ones.
 #ifndef PI_PERFUTIL_EVENT_NAMES_H
 #define PI_PERFUTIL_EVENT_NAMES_H
 
@@ -9,10 +9,10 @@
 
 namespace pi::perfutil {
 
-// An event of the original, which numbered them from 101 on.
+// A classic event of Performance Inspector, numbered from 101 on.
 struct OriginalEvent {
   const char* name;
-  const char* kernel;  // the generic event that counts the same, or what comes nearest; null: none
+  const char* kernel;  // the generic event that counts the same or nearly the same; null: none
 };
 
 constexpr int original_event_first = 101;
@@ -28,7 +28,7 @@ struct GenericEvent {
 
 std::span<const GenericEvent> generic_events();
 
-// What a generic event counts, by the name of its line above; "" for any other.
+// What a generic event counts, by GenericEvent::name; "" for any other name.
 const char* generic_meaning(const char* name);
 
 }  // namespace pi::perfutil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that knows what the name of an event means on this machine.
+// Defines what the name of an event means on this machine.
 #include "events.h"
 
 #include <linux/perf_event.h>
@@ -53,7 +53,7 @@ TickEvent event_of(uint32_t type, uint64_t config) {
 Result<TickEvent> resolve_original(const OriginalEvent& original) {
   if (original.kernel == nullptr)
     return Error{PU_ERROR_EVENT_NOT_SUPPORTED,
-                 fmt::format("The kernel's counters have no counterpart of the original's event "
+                 fmt::format("The kernel's counters have no counterpart of the classic event "
                              "{}; name this processor's own event instead: 'swtrace event list'.",
                              original.name)};
   const GenericEvent* generic = find_generic(original.kernel);
@@ -84,10 +84,14 @@ Result<TickEvent> resolve_event(const std::string& name, const std::string& devi
   return event;
 }
 
+Status check_privilege(int priv) {
+  if (priv >= PI_PRIV_KERNEL && priv <= PI_PRIV_BOTH) return {};
+  return Error{PU_ERROR_INVALID_PRIVILEGE,
+               fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
+}
+
 Status limit_to(TickEvent& event, int priv) {
-  if (priv < PI_PRIV_KERNEL || priv > PI_PRIV_BOTH)
-    return Error{PU_ERROR_INVALID_PRIVILEGE,
-                 fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
+  if (const auto good = check_privilege(priv); !good) return good;
   if ((priv & PI_PRIV_KERNEL) == 0) event.flags |= PITRACE_EVENT_NO_KERNEL;
   if ((priv & PI_PRIV_USER) == 0) event.flags |= PITRACE_EVENT_NO_USER;
   constexpr uint32_t neither = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;
@@ -99,39 +103,6 @@ Status limit_to(TickEvent& event, int priv) {
 
 bool is_kernel_name(const std::string& name) {
   return find_original(name) != nullptr || find_generic(name) != nullptr || raw_number(name);
-}
-
-std::string refusal_reason(int error) {
-  switch (error) {
-    case ENOENT:
-    case EOPNOTSUPP:
-    case ENODEV:
-      return "the processor lacks it, or this is a virtual machine without hardware counters";
-    case EINVAL:
-      return "this counter only counts and makes no ticks, or its terms make no sense";
-    case EBUSY:
-    case ENOSPC:
-      return "its counters are taken, for instance by the NMI watchdog (sysctl "
-             "kernel.nmi_watchdog=0) or another profiler";
-    case EACCES:
-    case EPERM:
-      return "this user may not: lower kernel.perf_event_paranoid, count user mode only, or be "
-             "root";
-    default:
-      return "the kernel refuses it: " + errno_text(error);
-  }
-}
-
-Error refused_event(int error, const std::string& name) {
-  const int code = error == EBUSY || error == ENOSPC   ? PU_ERROR_FACILITY_BUSY
-                   : error == EACCES || error == EPERM ? PU_ERROR_ACCESS_DENIED
-                                                       : PU_ERROR_EVENT_NOT_SUPPORTED;
-  const char* remedy = code == PU_ERROR_EVENT_NOT_SUPPORTED
-                           ? " Software events work everywhere: page-faults, context-switches, "
-                             "cpu-migrations, cpu-clock; 'swtrace event list' tells what does here."
-                           : "";
-  return {code, fmt::format("'{}' cannot be counted here ({}): {}.{}", name, errno_text(error),
-                            refusal_reason(error), remedy)};
 }
 
 int try_event(const TickEvent& event) {

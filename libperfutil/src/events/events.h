@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that knows what the name of an event means on this machine.
+// Defines what the name of an event means on this machine.
 #ifndef PI_PERFUTIL_EVENTS_H
 #define PI_PERFUTIL_EVENTS_H
 
@@ -13,55 +13,52 @@
 
 namespace pi::perfutil {
 
-// Where the kernel tells of its counters; tests point elsewhere.
+// Where the kernel describes its counters; tests use another path.
 inline constexpr char event_devices[] = "/sys/bus/event_source/devices";
 
-// name, in this order: a number of the original (101 to 195) or one of its names; a generic one of
-// the kernel (cpu-cycles, page-faults, L1-dcache-load-misses ...); rHEX, a raw number; PMU/EVENT/
-// or PMU/TERM=VALUE,.../ as perf has it, or EVENT alone, from devices; one of libpfm4's names, with
-// its unit masks and modifiers. Period and flags of the result are left alone.
-// PU_ERROR_INVALID_METRIC: nobody knows the name, or it is malformed; PU_ERROR_EVENT_NOT_SUPPORTED:
-// an event of the original that the kernel has no counterpart of.
+// name is tried in this order: a classic event number (101 to 195) or name; a generic event of the
+// kernel (cpu-cycles, page-faults, L1-dcache-load-misses ...); rHEX, a raw number; PMU/EVENT/ or
+// PMU/TERM=VALUE,.../ as in perf, or EVENT alone, from devices; a name of libpfm4, with its unit
+// masks and modifiers. The period of the result is 0; only libpfm4's modifiers set flags.
+// PU_ERROR_INVALID_METRIC: the name is unknown or malformed; PU_ERROR_EVENT_NOT_SUPPORTED: a
+// classic event that has no counterpart in the kernel.
 Result<TickEvent> resolve_event(const std::string& name,
                                 const std::string& devices = event_devices);
 
-// Has the event counted where priv (PI_PRIV_*) says, and its own modifiers too.
-// PU_ERROR_INVALID_PRIVILEGE: priv is none, or nothing is left.
+// PU_ERROR_INVALID_PRIVILEGE when priv is none of PI_PRIV_*.
+Status check_privilege(int priv);
+
+// Limits the event to the modes of priv (PI_PRIV_*), besides its own modifiers.
+// PU_ERROR_INVALID_PRIVILEGE: priv is invalid, or no mode is left.
 Status limit_to(TickEvent& event, int priv);
 
-// Whether name is one that does not depend on the machine: of the original's, the kernel's generic
-// ones, or rHEX.
+// Whether the name does not depend on the machine: a classic one, a generic one of the kernel, or
+// rHEX.
 bool is_kernel_name(const std::string& name);
 
-// Each for one source of names; no value where the name is not of that form.
+// Each resolves names of one source, and fails for a name that is not of that form.
 Result<TickEvent> resolve_device_event(std::string_view name, const std::string& devices);
 Result<TickEvent> resolve_library_event(const std::string& name);
 
-// Why the kernel refused an event with this error number: part of a sentence.
-std::string refusal_reason(int error);
-
-// The same as an error, with what to do about it.
-Error refused_event(int error, const std::string& name);
-
-// 0 when the kernel lets us sample this event, of ourselves and in user mode at least; else why
-// not.
+// 0 when the kernel lets this process sample the event of itself, in user mode at least; else the
+// error number.
 int try_event(const TickEvent& event);
 
 // An event that exists by name.
 struct NamedEvent {
-  int id = 0;         // of the original, else 0
-  std::string group;  // whose name it is
+  int id = 0;         // the classic number, else 0
+  std::string group;  // source of the name: software, hardware, original, device, libpfm4
   std::string name;
   std::string meaning;  // another name of it, or a sentence; may be empty
 };
 
-// All there are, group by group.
+// All events of this machine, by group.
 std::vector<NamedEvent> list_events(const std::string& devices = event_devices);
 std::vector<NamedEvent> list_device_events(const std::string& devices);
 std::vector<NamedEvent> list_library_events();
 
-// The CPUs, in order, on which events of this type are counted for all, where the device says so
-// (counters that a package shares) or has no others (one kind of cores); empty: on every CPU.
+// The CPUs, in ascending order, on which events of this type are counted, where the device lists
+// them: counters that a package shares, or one kind of cores. Empty: every CPU.
 std::vector<uint32_t> device_cpus(uint32_t type, const std::string& devices);
 
 }  // namespace pi::perfutil

@@ -29,13 +29,13 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-// Files beside an event tell its unit and scale.
+// Files with a dot in their name hold the unit or the scale of an event.
 bool is_event_file(const std::string& name) {
   return name.find('.') == std::string::npos;
 }
 
-// Puts the value's bits where a format such as "config1:0-7,32-35" says; false when it is malformed
-// or the value does not fit.
+// Sets the bits of the event's configuration that a format such as "config1:0-7,32-35" names; false
+// when the format is malformed or the value does not fit.
 bool put_bits(std::string_view format, uint64_t value, TickEvent& event) {
   constexpr uint64_t bits = 64;
   const std::string_view word = next_word(format, ':');

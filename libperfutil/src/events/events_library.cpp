@@ -12,13 +12,13 @@
 namespace pi::perfutil {
 namespace {
 
-// The library keeps its state for the process; it is told what machine this is once.
+// The library keeps its state for the whole process and is initialised once.
 bool library_ready() {
   static const bool ready = ::pfm_initialize() == PFM_SUCCESS;
   return ready;
 }
 
-// Not the counters of the kernel's own names, which are ours already.
+// Excludes the kernel's generic events, which event_names.h has already.
 bool is_processors(const pfm_pmu_info_t& pmu) {
   return pmu.is_present && pmu.type != PFM_PMU_TYPE_UNKNOWN && pmu.type != PFM_PMU_TYPE_OS_GENERIC;
 }
@@ -36,10 +36,11 @@ Result<TickEvent> resolve_library_event(const std::string& name) {
                                                        PFM_OS_PERF_EVENT, &argument)
                          : PFM_ERR_NOINIT;
   if (result != PFM_SUCCESS)
-    return Error{PU_ERROR_INVALID_METRIC,
-                 fmt::format("There is no event '{}': it is none of the original's or the kernel's "
-                             "names, and libpfm4 says: {}. 'swtrace event list' tells the names.",
-                             name, ::pfm_strerror(result))};
+    return Error{
+        PU_ERROR_INVALID_METRIC,
+        fmt::format("There is no event '{}': it is neither a classic name nor one of the kernel's, "
+                    "and libpfm4 reports: {}. 'swtrace event list' lists the names.",
+                    name, ::pfm_strerror(result))};
   TickEvent event;
   event.type = attr.type;
   event.config = attr.config;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens perf events: what is asked of the kernel for ticks and for names of code and processes.
+// Opens perf events: for ticks, for context switches, and for the names of code and processes.
 #include "perf_events.h"
 
 #include <sys/ioctl.h>
@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "events.h"
+#include "event_refusal.h"
 #include "perfutil.h"
 #include "system/text.h"
 
@@ -36,8 +36,18 @@ perf_event_attr common_attr(const EventFeatures& features, bool inherit) {
   return attr;
 }
 
-// Takes one optional feature, which the error may be about, out of what is asked for; false when
-// none is left.
+// An event that counts nothing, for the records that are not samples: excluding the kernel loses
+// nothing and needs no permission for it.
+perf_event_attr dummy_attr(const EventFeatures& features, bool inherit) {
+  perf_event_attr attr = common_attr(features, inherit);
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.sample_period = 1;
+  attr.sample_type = side_band_sample_type;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+// Removes one optional feature that may be the cause of the error; false when there is none.
 bool ask_for_less(EventFeatures& features, int error) {
   if (features.namespaces && (error == -EINVAL || error == -EACCES)) {
     features.namespaces = false;
@@ -117,17 +127,17 @@ int open_groups(CpuEvents& events, const std::vector<int>& targets, const Sample
       events.tick_fds);
 }
 
-// The kernel's code is in the chain only if the event may see it.
+// Kernel frames are in the chain only if the event may sample the kernel.
 void ask_for_stacks(perf_event_attr& attr, const EventFeatures& features, const SamplePlan& plan) {
   if (plan.stacks.which == 0) return;
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-  attr.sample_max_stack = static_cast<uint16_t>(plan.stack_most);
+  attr.sample_max_stack = static_cast<uint16_t>(plan.max_frames);
   attr.exclude_callchain_kernel =
       !features.kernel || (plan.stacks.which & PITRACE_STACKS_KERNEL) == 0;
   attr.exclude_callchain_user = (plan.stacks.which & PITRACE_STACKS_USER) == 0;
 }
 
-// As map_shared_ring() for events that come later.
+// As map_shared_ring(), for events that are opened later.
 bool share_ring(const std::vector<ProcessFd>& fds, const ProcessFd& owner) {
   for (const auto& fd : fds)
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, owner.get()) != 0) return false;
@@ -141,20 +151,16 @@ uint64_t tick_period_ns(uint32_t rate) {
 }
 
 perf_event_attr side_band_attr(const EventFeatures& features, bool inherit) {
-  perf_event_attr attr = common_attr(features, inherit);
-  attr.config = PERF_COUNT_SW_DUMMY;
-  attr.sample_period = 1;
-  attr.sample_type = side_band_sample_type;
-  // Counts nothing, so excluding the kernel loses nothing and needs no permission for it.
-  attr.exclude_kernel = 1;
+  perf_event_attr attr = dummy_attr(features, inherit);
   attr.mmap = 1;
   attr.mmap2 = 1;
   attr.comm = 1;
   attr.comm_exec = 1;
   attr.task = 1;
   attr.namespaces = features.namespaces;
-  // Not build_id: asked of one event, the kernel marks the records of other tools' events with it
-  // as well (seen on 6.18), and perf record, running beside us, takes their inodes for build-ids.
+  // Not build_id: when one event requests it, the kernel also marks the records of other tools'
+  // events with it (seen on 6.18), and perf record, running at the same time, takes their inodes
+  // for build-ids.
   return attr;
 }
 
@@ -177,11 +183,7 @@ perf_event_attr tick_attr(const EventFeatures& features, bool inherit, const Sam
 }
 
 perf_event_attr switch_attr(const EventFeatures& features, bool inherit) {
-  perf_event_attr attr = common_attr(features, inherit);
-  attr.config = PERF_COUNT_SW_DUMMY;
-  attr.sample_period = 1;
-  attr.sample_type = side_band_sample_type;
-  attr.exclude_kernel = 1;
+  perf_event_attr attr = dummy_attr(features, inherit);
   attr.context_switch = 1;
   return attr;
 }
@@ -196,23 +198,35 @@ perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
   return attr;
 }
 
-uint32_t stack_frames_most(const StackChoice& stacks) {
+uint32_t max_stack_frames(const StackChoice& stacks) {
   constexpr uint64_t kernel_default = 127;
   const uint64_t allowed =
       parse_number(read_line("/proc/sys/kernel/perf_event_max_stack")).value_or(kernel_default);
   const uint64_t sides = static_cast<uint64_t>(std::popcount(stacks.which));
-  // One more a side: the address of the tick itself, and one that shows that there is more.
+  // Two more for each: the address of the tick itself, and one that shows that the stack is deeper.
   return static_cast<uint32_t>(std::min(allowed, sides * (stacks.depth + 2)));
 }
 
-int open_perf_event(perf_event_attr attr, int pid, int cpu) {
-  const long fd = ::syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+perf_event_attr event_attr(const TickEvent& event) {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = event.type;
+  attr.config = event.config;
+  attr.config1 = event.config1;
+  attr.config2 = event.config2;
+  attr.exclude_kernel = (event.flags & PITRACE_EVENT_NO_KERNEL) != 0;
+  attr.exclude_user = (event.flags & PITRACE_EVENT_NO_USER) != 0;
+  return attr;
+}
+
+int open_perf_event(perf_event_attr attr, int pid, int cpu, int leader) {
+  const long fd = ::syscall(SYS_perf_event_open, &attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
   return fd < 0 ? -errno : static_cast<int>(fd);
 }
 
 Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
                                   const SamplePlan& plan, EventFeatures& features) {
-  // The wake-up mark is part of the event, so a smaller ring needs new events.
+  // The wake-up mark is an attribute of the event, so a smaller ring needs new events.
   for (;; features.ring_bytes /= 2) {
     CpuEvents events;
     events.cpu = cpu;
@@ -225,7 +239,7 @@ Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
     if (error != 0) return open_error(-error, cpu);
     if (map_rings(events, features.ring_bytes)) return events;
     const int map_error = errno;
-    if ((map_error != EPERM && map_error != ENOMEM) || features.ring_bytes <= ring_bytes_min)
+    if ((map_error != EPERM && map_error != ENOMEM) || features.ring_bytes <= min_ring_bytes)
       return ring_error(map_error);
   }
 }
@@ -243,8 +257,10 @@ Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
   if (error != 0) return open_error(-error, events.cpu);
   const ProcessFd& owner = events.tick_fds.front();
   if (share_ring(events.switch_fds, owner) && share_ring(events.switch_stack_fds, owner)) return {};
-  return Error{PU_FAILURE, fmt::format("Dispatches of CPU {} cannot be put beside its ticks ({}).",
-                                       events.cpu, errno_text(errno))};
+  return Error{
+      PU_FAILURE,
+      fmt::format("The events for dispatches of CPU {} cannot use the ring of its ticks ({}).",
+                  events.cpu, errno_text(errno))};
 }
 
 uint64_t event_identifier(const ProcessFd& fd) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Walks the ring that the kernel fills for a perf event, records that wrap around its end included.
+// Reads the ring that the kernel fills for a perf event, including records that wrap around its
+// end.
 #include "perf_ring.h"
 
 #include <sys/mman.h>
@@ -49,7 +50,7 @@ bool PerfRing::drain(const Handler& handler) {
     handler(at(tail, header.size));
     tail += header.size;
   }
-  // Release: our reads are over before the kernel may overwrite what they read.
+  // Release: our reads are complete before the kernel may overwrite the records.
   __atomic_store_n(&control_->data_tail, head, __ATOMIC_RELEASE);
   return sane;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Walks the ring that the kernel fills for a perf event, records that wrap around its end included.
+// Reads the ring that the kernel fills for a perf event, including records that wrap around its
+// end.
 #ifndef PI_PERFUTIL_PERF_RING_H
 #define PI_PERFUTIL_PERF_RING_H
 
@@ -28,9 +29,9 @@ class PerfRing {
 
   explicit operator bool() const { return static_cast<bool>(mapping_); }
 
-  // Hands every whole record to the handler and gives the space back to the kernel. A record
-  // starts with perf_event_header and is contiguous and at least that long; it is valid during the
-  // call only. Returns false when the ring's contents made no sense; they are then skipped.
+  // Passes every whole record to the handler, then releases the space to the kernel. A record is
+  // contiguous, starts with perf_event_header and is at least that long; it is valid during the
+  // call only. Returns false when the contents of the ring are invalid; they are then skipped.
   bool drain(const Handler& handler);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All events that are known by name, each with what came of trying it.
+// All events with a name, each with the result of an attempt to open it.
 #include "tried_events.h"
 
 #include <map>
@@ -25,6 +25,13 @@ std::string reason_against(const std::string& name, const Trial& trial, Attempts
 }
 
 }  // namespace
+
+pi_event to_pi_event(const TriedEvent& tried) {
+  const auto& [event, reason] = tried;
+  return {sizeof(pi_event),    event.id,           reason.empty(),
+          event.group.c_str(), event.name.c_str(), event.meaning.c_str(),
+          reason.c_str()};
+}
 
 std::deque<TriedEvent> try_events(std::vector<NamedEvent> events, const Trial& trial) {
   Attempts attempts;

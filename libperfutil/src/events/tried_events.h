@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All events that are known by name, each with what came of trying it.
+// All events with a name, each with the result of an attempt to open it.
 #ifndef PI_PERFUTIL_TRIED_EVENTS_H
 #define PI_PERFUTIL_TRIED_EVENTS_H
 
@@ -7,10 +7,11 @@
 #include <string>
 
 #include "events.h"
+#include "perfutil.h"
 
 namespace pi::perfutil {
 
-// How an event is tried (0 or an error number) and what it means that it was refused.
+// Opens an event for a try, which returns 0 or an error number, and explains that number.
 struct Trial {
   int (*attempt)(const TickEvent& event);
   std::string (*refusal)(int error);
@@ -21,7 +22,10 @@ struct TriedEvent {
   std::string reason;  // why it does not work, or empty
 };
 
-// One attempt for all names of the same event.
+// For the caller of the C API; it points to the texts of tried.
+pi_event to_pi_event(const TriedEvent& tried);
+
+// Makes one attempt for all names of the same event.
 std::deque<TriedEvent> try_events(std::vector<NamedEvent> events, const Trial& trial);
 
 }  // namespace pi::perfutil

@@ -15,11 +15,12 @@
 namespace pi::perfutil {
 
 struct BuildIdReader::Shared {
-  Shared(Read reader, size_t queue_most) : read(std::move(reader)), most(queue_most) {}
+  Shared(Read reader, size_t max_waiting_files)
+      : read(std::move(reader)), max_waiting(max_waiting_files) {}
 
   const Read read;
-  const size_t most;
-  std::mutex mutex;  // what is below
+  const size_t max_waiting;
+  std::mutex mutex;  // guards the members below
   std::condition_variable changed;
   std::deque<WantedFile> wanted;
   std::optional<WantedFile> current;
@@ -29,8 +30,8 @@ struct BuildIdReader::Shared {
   bool ended = false;  // the thread
 };
 
-BuildIdReader::BuildIdReader(Read read, size_t most)
-    : shared_(std::make_shared<Shared>(std::move(read), most)) {}
+BuildIdReader::BuildIdReader(Read read, size_t max_waiting)
+    : shared_(std::make_shared<Shared>(std::move(read), max_waiting)) {}
 
 BuildIdReader::~BuildIdReader() {
   constexpr std::chrono::seconds moment{1};
@@ -60,7 +61,7 @@ void BuildIdReader::run(const std::shared_ptr<Shared>& shared) {
       line = unread_build_id_line(file);
     }
     lock.lock();
-    // Given up meanwhile: its line is written already.
+    // Without current the file was given up meanwhile, and its line is written already.
     if (shared->current) shared->lines += line;
     shared->current.reset();
     shared->changed.notify_all();
@@ -84,7 +85,7 @@ void BuildIdReader::want(std::vector<WantedFile> files) {
   const std::lock_guard lock(shared_->mutex);
   const bool runs = start();
   for (auto& file : files)
-    if (runs && shared_->wanted.size() < shared_->most)
+    if (runs && shared_->wanted.size() < shared_->max_waiting)
       shared_->wanted.push_back(std::move(file));
     else
       ++shared_->left_out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The thread that reads the build-ids of files that a trace mentions, while their processes may
-// still be there to lead to them: a file system that does not answer stops only this thread.
+// The thread that reads the build-ids of the files in a trace, while the processes that lead to
+// them may still run. A file system that does not answer blocks only this thread.
 #ifndef PI_PERFUTIL_BUILD_ID_READER_H
 #define PI_PERFUTIL_BUILD_ID_READER_H
 
@@ -21,12 +21,12 @@ constexpr std::chrono::seconds build_id_patience{5};
 // Any thread.
 class BuildIdReader {
  public:
-  // A file's line; runs in the thread.
+  // Returns the line of a file; called in the thread.
   using Read = std::function<std::string(const WantedFile&)>;
 
-  // most: files that wait to be read; of more the build-ids are left out.
-  explicit BuildIdReader(Read read, size_t most = 1 << 14);
-  // Waits a moment for a file that is being read, and then leaves the thread to itself.
+  // max_waiting: maximum of files that wait to be read; further files get no build-id.
+  explicit BuildIdReader(Read read, size_t max_waiting = 1 << 14);
+  // Waits up to a second for a file that is being read, then detaches the thread.
   ~BuildIdReader();
   BuildIdReader(const BuildIdReader&) = delete;
   BuildIdReader& operator=(const BuildIdReader&) = delete;
@@ -34,11 +34,12 @@ class BuildIdReader {
   void want(std::vector<WantedFile> files);
   // The lines of files that were read since the last call.
   std::string take_lines();
-  // The same after waiting for all that are wanted, but not for longer than limit.
+  // The same after waiting for all files, for no longer than limit.
   std::string wait_for_lines(std::chrono::milliseconds limit);
-  // What the thread has not read is given up: lines that say so. Call wait_for_lines() before.
+  // Gives up the files that were not read, and returns lines that say so. Call wait_for_lines()
+  // before.
   std::string give_up();
-  // One sentence on files whose build-ids are not in the trace; empty when there are none.
+  // A sentence about files whose build-ids are not in the trace; empty when there are none.
   std::string trouble() const;
 
  private:
@@ -46,7 +47,7 @@ class BuildIdReader {
   static void run(const std::shared_ptr<Shared>& shared);
   bool start();  // with the lock held
 
-  std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
+  std::shared_ptr<Shared> shared_;  // shared with the thread, which may outlive this object
   std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names the build-id of every module that a trace's MTE records mention.
+// Finds the build-id of every module that the MTE records of a trace mention.
 #include "build_ids.h"
 
 #include <linux/magic.h>
@@ -28,7 +28,7 @@ constexpr char out_of_view[] = "!";
 constexpr char none[] = "-";
 constexpr size_t first_places = 4, newest_places = 8;
 
-// A file's time on the trace clock; negative for what lies before boot.
+// A file's time on the trace clock; negative for a time before boot.
 int64_t on_trace_clock(const timespec& time) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -48,22 +48,22 @@ bool is_mapped_file(const RegularFile& file, FoundBy found_by, const ModuleMenti
   if (on_trace_clock(facts.st_mtim) > first) return false;
   if (mentions.inode != 0 && has_mapped_inode(file.fd.get(), facts.st_ino, mentions.inode))
     return true;
-  // Overlayfs shows a file that it has copied to its upper layer under the inode of the lower one.
-  // Only a process that mapped the file can lead to it then: by its path here it may be another
-  // one, as the process may have had another root directory.
+  // Overlayfs reports a file that it has copied to its upper layer with the inode of the lower one.
+  // Then the file is identified only if it was found through a process that mapped it: its path
+  // here may be another file's, since the process may have had another root directory.
   struct statfs system {};
   if (mentions.inode != 0 && (found_by == FoundBy::path || ::fstatfs(file.fd.get(), &system) != 0 ||
                               system.f_type != OVERLAYFS_SUPER_MAGIC))
     return false;
-  // Without an inode to compare, a file moved there later shows only in its change time, which is
-  // that of the kernel's last tick: as much as some of these behind the clock that we compare with.
+  // Without an inode to compare, only the change time shows that a file was moved there later. It
+  // is the time of the kernel's last tick, which can be some ticks behind our clock.
   constexpr int64_t ticks_ns = 50'000'000;
   return on_trace_clock(facts.st_ctim) + ticks_ns <= first;
 }
 
-// Why the file of this path is not the one that was mapped: a process in a chroot or with mounts of
-// its own maps files that have no path here, or another file has it. A file that has been here
-// since before has replaced none.
+// Why the file of this path is not the one that was mapped. A process in a chroot or with its own
+// mounts maps files that have no path here, or whose path is another file's here. A file that is
+// older than the mapping has not replaced the mapped file.
 const char* why_not_mapped(const std::string& path, const ModuleMentions& mentions) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0)
@@ -76,9 +76,10 @@ const char* why_not_mapped(const std::string& path, const ModuleMentions& mentio
 
 UniqueFd open_mapped_file(const std::string& path, const ModuleMentions& mentions,
                           const std::string& proc) {
-  // While a process that mapped it lives, the kernel hands out the very file, also one that was
-  // deleted, replaced or never had a path. A recorder that may not open that opens the path below
-  // the process's root directory: in a container the same path here is another file's.
+  // While a process that mapped it lives, /proc/PID/map_files leads to the file itself, even when
+  // it was deleted, replaced or never had a path. A recorder without that permission opens the path
+  // below the process's root directory: of a container's process, the same path here is another
+  // file.
   std::vector<std::string> places;
   const bool deleted = path.ends_with(" (deleted)");
   for (const MappedPlace& place : mentions.places)
@@ -114,7 +115,7 @@ std::string build_id_of(const std::string& path, const ModuleMentions& mentions,
   return find_build_id(path, mentions, proc);
 }
 
-// The newest processes are those that may still live, the first are often long-lived.
+// Keeps the first and the newest mappings: their processes most likely still run.
 void keep_place(ModuleMentions& mentions, const MappedPlace& place) {
   if (mentions.places.size() < first_places + newest_places)
     mentions.places.push_back(place);
@@ -126,7 +127,7 @@ void keep_place(ModuleMentions& mentions, const MappedPlace& place) {
 template <class Find>
 std::string line_of(const WantedFile& file, Find find) {
   const std::string& path = file.path;
-  // A line is one file; such a name could not be told from two.
+  // A line is one file: a name with a line feed would look like two.
   if (path.find('\n') != std::string::npos || path == "[vsyscall]") return "";
   const uint64_t inode = file.mentions.inode;
   return inode != 0 ? fmt::format("{}@{} {}\n", find(), inode, path)
@@ -179,7 +180,7 @@ std::vector<WantedFile> BuildIdTable::take() {
   for (auto& [file, mentions] : new_) {
     files.push_back({file.first, std::move(mentions)});
     taken_.insert(file);
-    if (taken_.size() >= generation_most_) older_ = std::exchange(taken_, {});
+    if (taken_.size() >= max_generation_) older_ = std::exchange(taken_, {});
   }
   new_.clear();
   return files;

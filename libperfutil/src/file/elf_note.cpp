@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the GNU build-id in notes and in ELF images; every byte may be hostile.
+// Finds the GNU build-id in notes and in ELF images; no byte of them is trusted.
 #include "elf_note.h"
 
 #include <elf.h>
@@ -17,9 +17,9 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr size_t notes_most = 1 << 20;    // bytes of one note segment that are looked at
-constexpr size_t headers_most = 1 << 12;  // program headers that are looked at
-constexpr size_t id_most = 64;            // bytes
+constexpr size_t max_notes_bytes = 1 << 20;  // bytes of one note segment that are looked at
+constexpr size_t max_headers = 1 << 12;      // program headers that are looked at
+constexpr size_t max_id_bytes = 64;          // bytes
 
 // Bytes [offset, offset + size) of the file; fewer where it ends before.
 std::vector<std::byte> read_range(int fd, uint64_t offset, size_t size) {
@@ -36,14 +36,14 @@ std::optional<std::string> search_file(int fd) {
   std::memcpy(&header, start.data(), sizeof header);
   if (header.e_phentsize != sizeof(Phdr))
     return header.e_phnum == 0 ? std::optional("") : std::nullopt;
-  const size_t count = std::min<size_t>(header.e_phnum, headers_most);
+  const size_t count = std::min<size_t>(header.e_phnum, max_headers);
   const auto table = read_range(fd, header.e_phoff, count * sizeof(Phdr));
   for (size_t i = 0; i + 1 <= table.size() / sizeof(Phdr); ++i) {
     Phdr segment;
     std::memcpy(&segment, table.data() + i * sizeof segment, sizeof segment);
     if (segment.p_type != PT_NOTE) continue;
     const auto notes =
-        read_range(fd, segment.p_offset, std::min<uint64_t>(segment.p_filesz, notes_most));
+        read_range(fd, segment.p_offset, std::min<uint64_t>(segment.p_filesz, max_notes_bytes));
     if (auto id = build_id_in_notes(notes, segment.p_align == 8 ? 8 : 4)) return id;
   }
   return "";
@@ -64,7 +64,7 @@ std::optional<std::string> build_id_in_notes(std::span<const std::byte> notes, s
     const uint64_t content = at + padded(sizeof note + uint64_t{note.n_namesz});
     if (content > notes.size() || note.n_descsz > notes.size() - content) return std::nullopt;
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof gnu && note.n_descsz > 0 &&
-        note.n_descsz <= id_most && std::memcmp(notes.data() + name, gnu, sizeof gnu) == 0)
+        note.n_descsz <= max_id_bytes && std::memcmp(notes.data() + name, gnu, sizeof gnu) == 0)
       return to_hex(notes.subspan(content, note.n_descsz));
     at = content + padded(note.n_descsz);
   }

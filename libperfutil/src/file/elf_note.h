@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the GNU build-id in notes and in ELF images; every byte may be hostile.
+// Finds the GNU build-id in notes and in ELF images; no byte of them is trusted.
 #ifndef PI_PERFUTIL_ELF_NOTE_H
 #define PI_PERFUTIL_ELF_NOTE_H
 
@@ -9,7 +9,7 @@
 
 namespace pi::perfutil {
 
-// The build-id in a run of notes, each padded to alignment (4 or 8); hexadecimal. Nothing when
+// The build-id in a sequence of notes, each padded to alignment (4 or 8); hexadecimal. Nothing when
 // there is none.
 std::optional<std::string> build_id_in_notes(std::span<const std::byte> notes, size_t alignment);
 
@@ -17,7 +17,7 @@ std::optional<std::string> build_id_in_notes(std::span<const std::byte> notes, s
 // build-id; nothing when it is not one or cannot be read.
 std::optional<std::string> build_id_of_file(int fd);
 
-// The build-id of this process's own vdso; "" when it tells none.
+// The build-id of this process's own vdso; "" when it has none.
 std::string build_id_of_vdso();
 
 }  // namespace pi::perfutil

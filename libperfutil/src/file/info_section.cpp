@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text of a trace file's info section: where the trace comes from and what it lacks.
+// The text of a trace file's info section: the origin of the trace, and what it lacks.
 #include "info_section.h"
 
 #include <sys/utsname.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text of a trace file's info section: where the trace comes from and what it lacks.
+// The text of a trace file's info section: the origin of the trace, and what it lacks.
 #ifndef PI_PERFUTIL_INFO_SECTION_H
 #define PI_PERFUTIL_INFO_SECTION_H
 
@@ -23,17 +23,17 @@ class InfoText {
   std::string text_;
 };
 
-// Of one stream: what was counted, and of the records written those that are not in the file.
+// The counts of one stream, and how many of the written records are not in the file.
 struct StreamCounts {
   uint32_t cpu = 0;
   uint32_t kind = 0;
   Counts counts;
-  uint64_t overwritten = 0;  // by newer ones
-  uint64_t unwritten = 0;    // the disk was full
+  uint64_t overwritten = 0;  // replaced by newer records
+  uint64_t unwritten = 0;    // not in the file because the disk was full
 };
 
-// notes: what users of the trace should know. How it ended and what became of the kernel's symbols
-// is added by the writer.
+// notes: sentences for users of the trace. The writer adds how the trace ended and the state of the
+// kernel's symbols.
 InfoText describe_trace(Collector& collector, const CollectorStatus& status,
                         const std::vector<std::string>& notes,
                         const std::vector<StreamCounts>& streams);

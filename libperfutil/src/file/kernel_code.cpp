@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's machine code as it ran, of the pages that an instruction trace went through.
+// The kernel's machine code as it ran, for the pages that an instruction trace touched.
 #include "kernel_code.h"
 
 #include <elf.h>
@@ -22,7 +22,7 @@ namespace pi::perfutil {
 namespace {
 
 constexpr uint64_t page_bytes = 4096;
-constexpr size_t pages_most = 16384;  // 64 MB: more than a kernel has code
+constexpr size_t max_pages = 16384;  // 64 MB: more than the code of a kernel
 
 bool is_kernel(uint64_t address) {
   return address >> 63 != 0;
@@ -38,7 +38,7 @@ bool read_items(int fd, uint64_t offset, T* into, size_t count) {
   return read_at(fd, offset, items).bytes == items.size();
 }
 
-// Stretches of pages one behind the other, as the section has them.
+// Stretches of consecutive pages, in the layout of the section.
 class Stretches {
  public:
   void add(uint64_t page, const std::string& bytes) {
@@ -71,7 +71,7 @@ void KernelCode::touch(uint64_t address) {
   uint64_t& recent = recent_[page / page_bytes % recent_pages];
   if (recent == page || !is_kernel(address)) return;
   recent = page;
-  if (pages_.size() >= pages_most) return;
+  if (pages_.size() >= max_pages) return;
   if (pages_.empty()) open();
   const auto [place, is_new] = pages_.try_emplace(page);
   if (is_new) place->second = read_page(page);
@@ -86,16 +86,16 @@ void KernelCode::open() {
   if (!read_items(kcore_.get(), 0, &header, 1) ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_phentsize != sizeof(Elf64_Phdr))
-    return fail("it tells no memory");
+    return fail("it lists no memory");
   std::vector<Elf64_Phdr> all(header.e_phnum);
   if (!read_items(kcore_.get(), header.e_phoff, all.data(), all.size()))
-    return fail("it tells no memory");
+    return fail("it lists no memory");
   for (const auto& each : all)
     if (each.p_type == PT_LOAD) segments_.push_back({each.p_vaddr, each.p_memsz, each.p_offset});
-  if (segments_.empty()) fail("it tells no memory");
+  if (segments_.empty()) fail("it lists no memory");
 }
 
-// Empty where no segment has it.
+// Empty when no segment contains the page.
 std::string KernelCode::read_page(uint64_t page) const {
   for (const auto& each : segments_) {
     if (page < each.start || page - each.start + page_bytes > each.size) continue;
@@ -106,7 +106,7 @@ std::string KernelCode::read_page(uint64_t page) const {
   return {};
 }
 
-// Only the majors of ITrace that tell addresses; a system call's branch of user code goes to the
+// Reads only ITrace's records with addresses; BRANCH_USER too, since a system call branches to the
 // kernel.
 void KernelCode::see(std::span<const std::byte> records) {
   for (size_t place = 0; place < records.size();) {

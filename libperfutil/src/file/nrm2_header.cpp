@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that fills in a section's header; include/pi/nrm2.h describes it.
+// Fills in the header of a section, see include/pi/nrm2.h.
 #include "nrm2_header.h"
 
 #include <algorithm>

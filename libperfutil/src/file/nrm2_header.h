@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that fills in a section's header; include/pi/nrm2.h describes it.
+// Fills in the header of a section, see include/pi/nrm2.h.
 #ifndef PI_PERFUTIL_NRM2_HEADER_H
 #define PI_PERFUTIL_NRM2_HEADER_H
 
@@ -15,7 +15,7 @@ namespace pi::perfutil {
 using HeaderBytes = std::array<std::byte, nrm2::header_size>;
 using Bytes = std::span<const std::byte>;
 
-// What all sections of a file tell.
+// The fields that all sections of a file share.
 struct FileFacts {
   uint32_t mode = 0;  // as in the header: PITRACE_MODE_* and nrm2::mode_mte_at_end
   uint64_t start_time = 0;
@@ -27,7 +27,7 @@ struct SectionFacts {
   uint32_t type = 0;
   uint32_t cpu = 0;
   uint32_t bytes = 0;
-  uint64_t time = 0;  // of the last off, or of the newest record
+  uint64_t time = 0;  // of the last off(), or of the newest record
   uint64_t lost = 0;  // by this stream so far
   bool full = false;  // a record did not fit into this buffer, and recording ended
 };
@@ -36,8 +36,8 @@ HeaderBytes make_header(const FileFacts& file, const SectionFacts& section);
 
 Bytes bytes_of(const std::string& text);
 
-// The longest start of the records that is at most limit bytes and ends with a whole record;
-// counted becomes the number of records in it that count as written.
+// The length of as many whole records from the start as fit into limit bytes; counted becomes the
+// number of records in it that count as written.
 size_t whole_records(Bytes data, size_t limit, uint64_t& counted);
 
 }  // namespace pi::perfutil

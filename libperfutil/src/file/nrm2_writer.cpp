@@ -159,7 +159,7 @@ int Writer::cut(uint64_t end) {
   return file_.truncate(written_.empty() ? 0 : end_of(written_.back()));
 }
 
-// Whether a cut at end leaves anything of the trace.
+// Whether any record remains when the file is cut at end.
 bool Writer::keeps_records(uint64_t end) const {
   if (written_.empty()) return false;
   const Section& first = written_.front();
@@ -168,7 +168,7 @@ bool Writer::keeps_records(uint64_t end) const {
                                   whole_records(first.data, end - nrm2::header_size, counted) != 0);
 }
 
-// Cuts the trace so that the texts fit behind it, and adds as many of them as do.
+// Cuts the trace so that the texts fit behind it, and adds as many of the texts as possible.
 int Writer::cut_and_describe() {
   const uint64_t reached = file_.size();
   // Texts that are in the file already are replaced.
@@ -188,8 +188,8 @@ int Writer::cut_and_describe() {
   return 0;
 }
 
-// Disk full: keeps what is there, preferably with an info section that says so, for which the
-// end of the trace gives up its room.
+// Disk full: keeps what was written. Cuts the end of the trace to make space for an info section
+// that says so, if possible.
 Status Writer::salvage(const std::string& name, int error, uint64_t planned) {
   const std::string reason = errno_text(error);
   info_ = info_text("disk full", "missing",

@@ -22,12 +22,12 @@ struct TraceContent {
   bool full = false;
   InfoText info;  // without how the trace ended
   std::string build_ids;
-  std::string kernel_code;  // empty: none was traced, or none can be read
+  std::string kernel_code;  // empty: none was traced, or none could be read
   KernelTexts kernel;
 };
 
-// PU_ERROR_FILE. When the disk fills, name holds as much as fits: whole records, whole sections,
-// and the info section saying so if there is room for it; the error tells how much is missing.
+// PU_ERROR_FILE. When the disk is full, the file holds as much as fits: whole records, whole
+// sections, and if possible the info section, which says so; the error states how much is missing.
 Status write_trace_file(const std::string& name, const TraceContent& content);
 
 }  // namespace pi::perfutil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace file that appears under its name in one step, mode 0600, never through a link.
+// A trace file that gets its name in one step, with mode 0600, and never through a link.
 #include "output_file.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ Error file_error(const std::string& name, int error) {
   return {PU_ERROR_FILE, fmt::format("'{}' cannot be written: {}.", name, errno_text(error))};
 }
 
-// The error that forbids to replace what has that name now; nothing when it may be.
+// An error when the present file of that name must not be replaced.
 Status check_target(int directory, const std::string& target, const std::string& name) {
   struct stat facts {};
   if (::fstatat(directory, target.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -53,7 +53,7 @@ Result<OutputFile> OutputFile::create(const std::string& name) {
 
 int OutputFile::append(std::span<const std::byte> bytes) {
   const int error = write_all(fd(), bytes);
-  // Also after an error: what was written before it is in the file.
+  // Also after an error: bytes written before it are in the file.
   const off_t end = ::lseek(fd(), 0, SEEK_CUR);
   if (end < 0) return errno;
   size_ = static_cast<uint64_t>(end);

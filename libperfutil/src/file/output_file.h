@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace file that appears under its name in one step, mode 0600, never through a link.
+// A trace file that gets its name in one step, with mode 0600, and never through a link.
 #ifndef PI_PERFUTIL_OUTPUT_FILE_H
 #define PI_PERFUTIL_OUTPUT_FILE_H
 
@@ -13,16 +13,17 @@
 
 namespace pi::perfutil {
 
-// Until commit() the bytes are in a temporary file beside the target, which the destructor
+// Until commit() the bytes are in a temporary file in the same directory, which the destructor
 // removes.
 class OutputFile {
  public:
   // PU_ERROR_FILE when name is a symbolic link or not a regular file, or its directory refuses.
   static Result<OutputFile> create(const std::string& name);
 
-  // Appends; 0 or an error number. size() tells how many bytes are in the file then.
+  // Appends; 0 or an error number. Afterwards size() is the number of bytes in the file, even after
+  // an error.
   int append(std::span<const std::byte> bytes);
-  // Overwrites bytes that are there; 0 or an error number.
+  // Overwrites existing bytes; 0 or an error number.
   int overwrite(uint64_t offset, std::span<const std::byte> bytes);
   int truncate(uint64_t size);
   uint64_t size() const { return size_; }
@@ -31,7 +32,7 @@ class OutputFile {
   // As those of NewFile.
   int publish(bool keep_old) { return file_.publish(keep_old); }
   int commit() { return file_.commit(); }
-  // On the disk when it returns; 0 or an error number. May run beside everything else.
+  // Writes the file to the disk; 0 or an error number. Other functions may run at the same time.
   int sync() const;
   int fd() const { return file_.fd(); }
 

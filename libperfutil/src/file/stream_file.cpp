@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trace file that grows while the trace runs: at any moment whole sections, readable as it is.
+// A trace file that grows while the trace runs. At any moment it has whole sections only and can be
+// read.
 #include "stream_file.h"
 
 #include <algorithm>
@@ -55,10 +56,10 @@ int StreamFile::add(const SectionFacts& section, Bytes data, uint64_t records) {
 
 void StreamFile::remember(const Section& section) {
   newest_.push_back(section);
-  if (newest_.size() > newest_most) newest_.pop_front();
+  if (newest_.size() > max_newest) newest_.pop_front();
 }
 
-// As its header in the file has it.
+// Reads a section's facts from its header in the file.
 int StreamFile::section_at(uint64_t offset, Section& section) const {
   HeaderBytes header{};
   if (const int error = read(offset, header); error != 0) return error;
@@ -72,7 +73,7 @@ int StreamFile::section_at(uint64_t offset, Section& section) const {
   return section.bytes <= file_.size() - offset ? 0 : EIO;
 }
 
-// The newest sections anew, from the file, after those that were remembered were dropped.
+// Reads the newest sections from the file again, after all remembered ones were dropped.
 int StreamFile::find_newest() {
   newest_.clear();
   Section section;
@@ -112,7 +113,7 @@ int StreamFile::add_kernel(const KernelTexts& kernel) {
   }
   std::copy(std::begin(places), std::end(places), kernel_places_);
   kernel_hash_ = hash_of(kernel);
-  return tell_kernel_places();
+  return write_kernel_places();
 }
 
 bool StreamFile::has_kernel(const KernelTexts& kernel) const {
@@ -124,7 +125,7 @@ int StreamFile::set_cpus(uint32_t cpus) {
   return file_.overwrite(nrm2::offset::num_cpus, std::as_bytes(std::span(&cpus, 1)));
 }
 
-// What stands behind the section moves to its place before the file is cut, which needs no room.
+// Moves the bytes behind the section to its start, then cuts the file: this needs no free space.
 int StreamFile::drop_last_records() {
   const auto is_of_records = [](const Section& section) { return holds_records(section.type); };
   auto found = std::find_if(newest_.rbegin(), newest_.rend(), is_of_records);
@@ -147,7 +148,7 @@ int StreamFile::drop_last_records() {
   newest_.erase(found.base() - 1);
   records_[stream_of(dropped.cpu, dropped.type)] -= records;
   if (const int error = file_.truncate(dropped.offset + rest.size()); error != 0) return error;
-  return tell_kernel_places();
+  return write_kernel_places();
 }
 
 int StreamFile::read(uint64_t offset, std::span<std::byte> into) const {
@@ -156,7 +157,7 @@ int StreamFile::read(uint64_t offset, std::span<std::byte> into) const {
   return got.bytes == into.size() ? 0 : EIO;
 }
 
-int StreamFile::tell_kernel_places() {
+int StreamFile::write_kernel_places() {
   return file_.overwrite(nrm2::offset::kallsyms_offset, std::as_bytes(std::span(kernel_places_)));
 }
 
@@ -187,7 +188,7 @@ Result<StreamFile> StreamFile::without_trace() const {
   other->kernel_places_[1] = kernel_places_[1];
   other->kernel_places_[3] = kernel_places_[3];
   other->kernel_hash_ = kernel_hash_;
-  if (const int error = other->tell_kernel_places(); error != 0) return failed(error);
+  if (const int error = other->write_kernel_places(); error != 0) return failed(error);
   return other;
 }
 

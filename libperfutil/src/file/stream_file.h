@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trace file that grows while the trace runs: at any moment whole sections, readable as it is.
+// A trace file that grows while the trace runs. At any moment it has whole sections only and can be
+// read.
 #ifndef PI_PERFUTIL_STREAM_FILE_H
 #define PI_PERFUTIL_STREAM_FILE_H
 
@@ -30,32 +31,31 @@ class StreamFile {
   // PU_ERROR_FILE. The file has its name only after publish().
   static Result<StreamFile> create(const std::string& name, const FileFacts& facts);
 
-  // A section of records, or of text (of no stream, records 0). 0 or an error number; then nothing
-  // of it is in the file.
+  // A section of records, or of text (no stream, records 0). 0 or an error number; after an error
+  // nothing of the section is in the file.
   int add(const SectionFacts& section, Bytes data, uint64_t records);
   int add_text(uint32_t type, const std::string& text);
-  // The kernel's symbols and modules, from now on in place of any there were.
+  // The kernel's symbols and modules; they replace earlier ones.
   int add_kernel(const KernelTexts& kernel);
-  // Takes the last section of records away, though texts may stand behind it; ENOSPC when there is
-  // none.
+  // Removes the last section of records, even if texts follow it; ENOSPC when there is none.
   int drop_last_records();
   int set_cpus(uint32_t cpus);
   int publish(bool keep_old) { return file_.publish(keep_old); }
   int sync() const { return file_.sync(); }
-  // Another descriptor of the file; empty when there is none to be had.
+  // A second descriptor of the file; empty when there is none left.
   UniqueFd duplicate() const { return UniqueFd(::fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0)); }
 
   const FileFacts& facts() const { return facts_; }
   const std::string& name() const { return name_; }
   uint64_t size() const { return file_.size(); }
-  // Counted records that are in the file, by stream.
+  // Number of counted records in the file, by stream.
   const std::map<Stream, uint64_t>& records() const { return records_; }
-  // Whether it holds these texts as the kernel's.
+  // Whether the file holds these texts of the kernel.
   bool has_kernel(const KernelTexts& kernel) const;
 
-  // The file as it is, to the end of another. 0 or an error number.
+  // Appends the whole file to another. 0 or an error number.
   int append_to(OutputFile& other) const { return other.append_file(file_.fd()); }
-  // A file of the same name with all but the sections of trace records, to go on with.
+  // A new file of the same name without the sections of trace records, to continue with.
   Result<StreamFile> without_trace() const;
 
  private:
@@ -66,14 +66,14 @@ class StreamFile {
     uint64_t bytes = 0;   // with the header
     uint32_t type = 0;
     uint32_t cpu = 0;
-    std::optional<uint64_t> records;  // those that count; nothing: not known without a look
+    std::optional<uint64_t> records;  // counted records; nothing: must be read from the file
   };
-  // A long trace has millions of sections; these are the newest, the others are in the file.
-  static constexpr size_t newest_most = 1024;
+  // A long trace has millions of sections; only the newest are kept here.
+  static constexpr size_t max_newest = 1024;
 
   int append(const SectionFacts& section, Bytes data);
   int read(uint64_t offset, std::span<std::byte> into) const;
-  int tell_kernel_places();
+  int write_kernel_places();
   void remember(const Section& section);
   int section_at(uint64_t offset, Section& section) const;
   int find_newest();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread that takes sections from a collector's buffers, as they fill, into a trace file.
+// The thread that writes sections from a collector's buffers to a trace file, as they fill.
 #include "stream_writer.h"
 
 #include <fcntl.h>
@@ -68,7 +68,7 @@ void StreamWriter::stop() {
   if (syncer_.joinable()) syncer_.join();
 }
 
-// Sleeps until there is a section, and a second at most.
+// Waits until there is a section, at most a second.
 void StreamWriter::read_sections() {
   auto next_second = Clock::now() + std::chrono::seconds(1);
   bool failing = false, has_kernel = false;
@@ -76,7 +76,7 @@ void StreamWriter::read_sections() {
     const auto left = next_second - Clock::now();
     const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
     pollfd waiting[] = {{stop_event_.get(), POLLIN, 0}, {collector_.ready_fd(), POLLIN, 0}};
-    // What cannot be written stays ready to be read; the next try is in a second.
+    // Records that cannot be written keep ready_fd() readable: try again in a second instead.
     const nfds_t watched = failing ? 1 : 2;
     ::poll(waiting, watched, static_cast<int>(std::max<int64_t>(left_ms + 1, 0)));
     const bool second_over = Clock::now() >= next_second;
@@ -88,7 +88,7 @@ void StreamWriter::read_sections() {
       failing = !trouble_.empty();
       if (second_over && !failing && !has_kernel) has_kernel = add_kernel_and_info() == 0;
     } catch (const std::bad_alloc&) {
-      // What was not taken stays in the buffers.
+      // Records that were not taken stay in the buffers.
     }
   }
 }
@@ -111,8 +111,8 @@ void StreamWriter::sync_each_second() {
 void StreamWriter::fail(int error) {
   trouble_error_ = error;
   trouble_ = fmt::format(
-      "Writing '{}' is held up: {}. What does not fit into the buffers until "
-      "that is mended is lost.",
+      "Cannot write '{}': {}. Records that do not fit into the buffers until this is fixed are "
+      "lost.",
       setup_.name, errno_text(error));
 }
 
@@ -122,7 +122,7 @@ void StreamWriter::take(Take what) {
   const bool trace_is_due = std::any_of(views.begin(), views.end(), [&](const BufferView& view) {
     return view.kind == PITRACE_BUFFER_TRACE && view.records.size() >= setup_.section_bytes;
   });
-  // Names before what they name, so that whatever ends the file, they are there.
+  // Names before the records that need them, so that they are in the file whatever ends it.
   for (const uint32_t kind : {PITRACE_BUFFER_MTE, PITRACE_BUFFER_TRACE}) {
     const bool partial =
         what == Take::all || (kind == PITRACE_BUFFER_MTE && (what == Take::names || trace_is_due));
@@ -132,7 +132,7 @@ void StreamWriter::take(Take what) {
   take_build_ids();
 }
 
-// Whole sections; partial: then the rest. False when the file cannot be written.
+// Writes whole sections; partial: also the rest. False when the file cannot be written.
 bool StreamWriter::take_view(BufferView view, bool partial) {
   const bool is_mte = view.kind == PITRACE_BUFFER_MTE;
   while (view.records.size() >= setup_.section_bytes || (partial && !view.records.empty())) {
@@ -162,21 +162,22 @@ bool StreamWriter::take_view(BufferView view, bool partial) {
   return true;
 }
 
-// Those that were read until now: the rings must not wait for a file system.
+// Adds the build-ids that were read until now, without waiting: the rings must not wait for a file
+// system.
 void StreamWriter::take_build_ids() {
   build_id_reader_.want(build_ids_.take());
   add_build_ids(build_id_reader_.take_lines());
 }
 
 void StreamWriter::add_build_ids(const std::string& lines) {
-  untold_build_ids_ += lines;
-  if (untold_build_ids_.empty()) return;
-  if (const int error = file_->add_text(nrm2::section_build_ids, untold_build_ids_); error != 0)
+  unwritten_build_ids_ += lines;
+  if (unwritten_build_ids_.empty()) return;
+  if (const int error = file_->add_text(nrm2::section_build_ids, unwritten_build_ids_); error != 0)
     return fail(error);
-  untold_build_ids_.clear();
+  unwritten_build_ids_.clear();
 }
 
-// Once, and again if there is something new.
+// Adds the kernel's texts unless the file already holds the same.
 int StreamWriter::add_kernel() {
   const KernelTexts kernel = read_kernel_texts(setup_.proc_path);
   if (file_->has_kernel(kernel)) return 0;
@@ -185,7 +186,7 @@ int StreamWriter::add_kernel() {
   return 0;
 }
 
-// The info that says that it is there.
+// Adds an info section with the state of the kernel's symbols as well.
 int StreamWriter::add_kernel_and_info() {
   if (const int error = add_kernel(); error != 0) return error;
   InfoText info = setup_.info;
@@ -233,7 +234,8 @@ InFile StreamWriter::records() {
   return file_->records();
 }
 
-// The file first: what fails after that is told as records that are not in it.
+// The file first: when the collector fails after that, its records are missing in the file, and the
+// counts say so.
 Status StreamWriter::discard_trace() {
   const std::lock_guard lock(mutex_);
   auto other = file_->without_trace();

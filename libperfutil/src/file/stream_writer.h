@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread that takes sections from a collector's buffers, as they fill, into a trace file.
+// The thread that writes sections from a collector's buffers to a trace file, as they fill.
 #ifndef PI_PERFUTIL_STREAM_WRITER_H
 #define PI_PERFUTIL_STREAM_WRITER_H
 
@@ -26,11 +26,11 @@ namespace pi::perfutil {
 // How many records of a stream are in the file.
 using InFile = std::map<StreamFile::Stream, uint64_t>;
 
-// Trace sections are written when they are whole, MTE records also once a second, the kernel's
-// names after the first (the module's hooks have added some by then); then the file is brought to
-// the disk, beside the thread that takes sections, so that a slow disk holds up nothing but itself.
-// When writing fails, sections stay in the buffers and are tried again every second; what then
-// finds no room there counts as lost, by the buffers.
+// Trace sections are written when they are whole, MTE records also once a second, and the kernel's
+// symbols after the first second (the module's hooks have added some by then). A second thread
+// syncs the file to the disk every second, so that a slow disk does not delay the first. When
+// writing fails, sections stay in the buffers and are tried again every second; the buffers count
+// records for which there is no space then as lost.
 class StreamWriter {
  public:
   struct Setup {
@@ -38,49 +38,49 @@ class StreamWriter {
     FileFacts facts;
     uint64_t section_bytes = 0;
     std::string proc_path;
-    InfoText info;  // as long as the trace runs; without what became of the kernel's symbols
+    InfoText info;  // for the time while the trace runs; without the state of the kernel's symbols
   };
 
-  // Makes the file, under a name of its own until start(). The collector must outlive the writer.
+  // Creates the file, with a temporary name until start(). The collector must outlive the writer.
   // PU_ERROR_FILE.
   static Result<std::unique_ptr<StreamWriter>> create(Collector& collector, Setup setup);
   ~StreamWriter() { stop(); }
 
   // PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE.
   Status start();
-  // Ends the threads; what is not taken stays in the buffers. Repeated calls are harmless.
+  // Ends the threads; records that were not taken stay in the buffers. Repeated calls are harmless.
   void stop();
 
-  // Takes what is unread, whole sections or not.
+  // Writes all unread records, also parts of a section.
   void take_all();
-  // What the last section says of a file that holds these records; whole: nothing else was to be in
-  // it. What became of the kernel's symbols is added.
+  // Makes the text of the last section for a file that holds these records; whole: no record is
+  // missing. finish() adds the state of the kernel's symbols.
   using MakeInfo = std::function<InfoText(const InFile&, bool whole)>;
-  // What has no room in the file.
+  // What is missing in the file.
   struct Unwritten {
     int error = 0;  // why: an error number; 0: everything is in the file
     bool records = false;
     bool kernel = false;  // its symbols and modules
     bool code = false;    // the kernel's code that ITrace's records touch
   };
-  // The last section, and the kernel's texts again if they have changed. On a full disk the newest
-  // records give up their room for it. PU_ERROR_FILE: the file has no last section, or is not on
-  // the disk.
+  // Writes the last section, and the kernel's texts again if they have changed. On a full disk it
+  // drops the newest records to make space. PU_ERROR_FILE: the file has no last section, or is not
+  // on the disk.
   Result<Unwritten> finish(const MakeInfo& make_info, uint32_t cpus);
-  // Has the collector forget its trace records, and begins a file without those that were taken.
-  // PU_ERROR_FILE, and what the collector returns.
+  // Drops all trace records, of the file and of the collector. PU_ERROR_FILE, and the collector's
+  // errors.
   Status discard_trace();
-  // The beginning of another file: all that is in this one now. PU_ERROR_FILE.
+  // A copy of this file as it is now, to be continued. PU_ERROR_FILE.
   struct Copy {
     OutputFile file;
     InFile in_file;
-    std::string kernel_state;  // KernelTexts::kallsyms_state, of what is in the file
+    std::string kernel_state;  // KernelTexts::kallsyms_state of the symbols in the file
   };
   Result<Copy> copy_to(const std::string& name);
 
-  // What keeps the file from being written; empty when nothing does.
+  // Why the file cannot be written; empty when it can.
   std::string trouble();
-  // Of each stream, how many records are in the file.
+  // How many records of each stream are in the file.
   InFile records();
   const std::string& name() const { return setup_.name; }
   const FileFacts& facts() const { return setup_.facts; }
@@ -106,9 +106,9 @@ class StreamWriter {
   BuildIdTable build_ids_;
   BuildIdReader build_id_reader_;
   KernelCode kernel_code_{setup_.proc_path};
-  std::string untold_build_ids_;  // lines that are not in the file yet
+  std::string unwritten_build_ids_;  // lines that are not in the file yet
   std::string trouble_;
-  int trouble_error_ = 0;  // the error number, when there is trouble
+  int trouble_error_ = 0;  // the error number that belongs to trouble_
   std::string kernel_state_ = "missing";
   std::atomic<bool> unsynced_ = false;
   ProcessFd stop_event_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The recorder's look at what one process has written into its rings of user hooks.
+// The recorder's reader of the rings into which one process writes its user hooks.
 #include "hook_area.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr size_t record_bytes_least = sizeof(pitrace_record);
+constexpr size_t min_record_bytes = sizeof(pitrace_record);
 
 uint64_t lost_of(pitrace_buffer_head* head) {
   uint64_t lost = 0;
@@ -21,9 +21,9 @@ uint64_t lost_of(pitrace_buffer_head* head) {
   return lost;
 }
 
-// No process can write more in so many bytes.
+// Whether this many records fit into a ring.
 bool is_possible(uint64_t records, uint32_t ring_bytes) {
-  return records <= ring_bytes / record_bytes_least;
+  return records <= ring_bytes / min_record_bytes;
 }
 
 }  // namespace
@@ -34,13 +34,13 @@ pitrace_buffer_head* HookArea::ring_head(size_t index) {
 }
 
 void HookArea::follow_used() {
-  const uint32_t used = std::min(pitrace_load_acquire(&head()->used), hook_rings_most);
+  const uint32_t used = std::min(pitrace_load_acquire(&head()->used), max_hook_rings);
   if (used > rings_.size()) rings_.resize(used);
 }
 
 void HookArea::begin(uint64_t start) {
   HookBatch unwanted;
-  // Read all the same: the high half of the time stands among the records.
+  // Reads the records anyway: those of the time hold the high half of the clock.
   start_ = ~0ull;
   collect(~0u, unwanted);
   start_ = start;
@@ -53,7 +53,7 @@ void HookArea::collect(uint32_t cpus, HookBatch& batch) {
   for (size_t i = 0; i < rings_.size(); ++i) {
     Ring& ring = rings_[i];
     if (ring.damaged) continue;
-    // The clock after the copy: nothing in it can be younger.
+    // Read the clock after copying: no copied record is newer.
     if (!copy_new(i, ring) || !take_all(i, ring, trace_clock(), cpus, batch)) {
       give_up(ring, batch);
       continue;
@@ -65,7 +65,7 @@ void HookArea::collect(uint32_t cpus, HookBatch& batch) {
   lost_without_ring_ = lost;
 }
 
-// From here on nothing of it is looked at again. Nobody knows how many records that costs.
+// The ring is not read again. How many records that loses is unknown; it counts as one.
 void HookArea::give_up(Ring& ring, HookBatch& batch) {
   ring.damaged = true;
   ++batch.damaged;
@@ -90,7 +90,7 @@ bool HookArea::copy_new(size_t index, Ring& ring) {
   return pitrace_ring_consume(head, committed, ring_bytes_ / 2);
 }
 
-// What the ring itself puts between the hooks is taken in or left out here.
+// Records that the ring itself writes between the hooks: time records are applied, others skipped.
 bool HookArea::take_all(size_t index, Ring& ring, uint64_t now, uint32_t cpus, HookBatch& batch) {
   for (std::span<std::byte> rest = copy_; !rest.empty();) {
     const RecordView record{rest};
@@ -109,7 +109,7 @@ bool HookArea::take_all(size_t index, Ring& ring, uint64_t now, uint32_t cpus, H
   return true;
 }
 
-// An entry is a record and the number of a CPU.
+// An entry is a record, followed by the number of a CPU.
 bool HookArea::take(size_t index, Ring& ring, std::span<std::byte> entry, uint64_t now,
                     uint32_t cpus, HookBatch& batch) {
   pitrace_record header;
@@ -126,10 +126,10 @@ bool HookArea::take(size_t index, Ring& ring, std::span<std::byte> entry, uint64
     return false;
   ring.time = time;
   pitrace_hook_sign(entry.data(), pid_);
-  // Begun in a trace before this one, where it was counted as lost.
+  // It was begun in an earlier trace, which has counted it as lost.
   if (time < start_) return true;
   ++ring.produced;
-  batch.hooks.push_back({id_ * hook_rings_most + index, time, cpu, length, batch.bytes.size()});
+  batch.hooks.push_back({id_ * max_hook_rings + index, time, cpu, length, batch.bytes.size()});
   batch.bytes.insert(batch.bytes.end(), entry.begin(), entry.begin() + length);
   return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The recorder's look at what one process has written into its rings of user hooks. Every byte
-// there is hostile: it is copied before it is looked at, and a ring that makes no sense is left
-// alone.
+// The recorder's reader of the rings into which one process writes its user hooks. No byte in them
+// is trusted: records are copied before they are checked, and a ring whose contents are not valid
+// is not read again.
 #ifndef PI_PERFUTIL_HOOK_AREA_H
 #define PI_PERFUTIL_HOOK_AREA_H
 
@@ -15,23 +15,22 @@
 
 namespace pi::perfutil {
 
-// One hook that was found; its record is whole and one that a program may write.
+// One hook that was found; its record is complete and of a kind that a program may write.
 struct FoundHook {
-  uint64_t ring = 0;  // in which: hooks of one ring are those of one thread at a time, in order
+  uint64_t ring = 0;  // number of the ring; one thread at a time writes to a ring, in time order
   uint64_t time = 0;
   uint32_t cpu = 0;
   uint32_t length = 0;
-  size_t place = 0;  // in HookBatch::bytes
+  size_t place = 0;  // offset in HookBatch::bytes
 };
 
-// What several areas held, oldest first within a ring.
+// Hooks from several areas; those of one ring are in time order.
 struct HookBatch {
   std::vector<std::byte> bytes;
   std::vector<FoundHook> hooks;
-  uint64_t lost = 0;     // hooks that found no room or were never finished
-  uint32_t damaged = 0;  // rings given up
-  std::vector<uint64_t>
-      gone;  // areas of processes that have gone; nothing more comes of their rings
+  uint64_t lost = 0;           // hooks for which there was no space, or that were not finished
+  uint32_t damaged = 0;        // rings with invalid contents
+  std::vector<uint64_t> gone;  // areas of processes that have ended: their rings get no more hooks
 
   std::span<const std::byte> record(const FoundHook& hook) const {
     return std::span(bytes).subspan(hook.place, hook.length);
@@ -40,30 +39,28 @@ struct HookBatch {
 
 class HookArea {
  public:
-  // memory: hook_area_bytes(ring_bytes), shared with the process pid. id: another one for each
-  // area.
+  // memory: hook_area_bytes(ring_bytes) bytes, shared with the process pid. id: unique.
   HookArea(UniqueMapping memory, uint32_t ring_bytes, uint64_t id, uint32_t pid)
       : memory_(std::move(memory)), ring_bytes_(ring_bytes), id_(id), pid_(pid) {}
 
-  // What was written or lost before is of no interest; hooks older than start are none.
+  // Drops what was written or lost so far; hooks older than start are ignored.
   void begin(uint64_t start);
-  // Takes what is there. cpus: their numbers are below this.
+  // Moves new hooks to the batch. cpus: upper limit of CPU numbers.
   void collect(uint32_t cpus, HookBatch& batch);
-  // Nobody is in the middle of a hook.
+  // Whether no thread of the process is writing a hook.
   bool is_quiet();
-  // After the last collect(): hooks that were begun since and are not finished, or came too late,
-  // are lost.
+  // After the last collect(): counts as lost the hooks that were begun since, finished or not.
   void end(HookBatch& batch);
-  // Tells the process that nobody looks any more.
+  // Sets closed in the area's head: the recorder does not read it any more.
   void close();
   uint64_t id() const { return id_; }
 
  private:
   struct Ring {
-    uint64_t position = 0;  // read up to here
+    uint64_t position = 0;  // of the first byte not read yet
     uint64_t time = 0;      // of the newest record
-    uint64_t lost = 0;      // as the ring counts, when it was last looked at
-    uint64_t produced = 0;  // as the ring counted at begin(), and what was taken or lost since
+    uint64_t lost = 0;      // the ring's own count when it was last read
+    uint64_t produced = 0;  // the ring's own count at begin(), plus hooks taken or lost since
     bool damaged = false;
   };
 
@@ -84,7 +81,7 @@ class HookArea {
   uint64_t start_ = 0;
   uint64_t lost_without_ring_ = 0;
   std::vector<Ring> rings_;
-  std::vector<std::byte> copy_;  // of what one ring holds
+  std::vector<std::byte> copy_;  // of the new bytes of one ring
 };
 
 }  // namespace pi::perfutil

@@ -22,12 +22,12 @@
 namespace pi::perfutil {
 namespace {
 
-// Below it are the numbers that programs close and get again all the time.
-constexpr int fd_least = 100;
+// Programs close and reuse smaller numbers all the time.
+constexpr int min_fd = 100;
 
-// A copy above fd_least, or the descriptor itself where there is no such number.
+// Moves the descriptor to a number from min_fd on, if there is a free one.
 int move_up(int fd) {
-  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, fd_least);
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, min_fd);
   if (moved < 0) return fd;
   ::close(fd);
   return moved;
@@ -36,7 +36,7 @@ int move_up(int fd) {
 void* map_shared(size_t bytes, int protection, int fd, off_t offset) {
   void* memory = ::mmap(nullptr, bytes, protection, MAP_SHARED, fd, offset);
   if (memory == MAP_FAILED) return nullptr;
-  // A child gets none of it: it writes to rings of its own.
+  // Not in a child, which must write to rings of its own.
   ::madvise(memory, bytes, MADV_DONTFORK);
   return memory;
 }
@@ -51,7 +51,7 @@ bool connect_to(int socket, const sockaddr_un& address) {
          }) == 0;
 }
 
-// The hello and its two descriptors; false when something else came.
+// The hello and its two descriptors; false when the packet is something else.
 bool receive_hello(int socket, HookHello& hello, int (&fds)[2]) {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
   iovec part{&hello, sizeof hello};
@@ -100,7 +100,7 @@ bool HookAttachment::attach() {
 }
 
 bool HookAttachment::attach_to_module() {
-  // Where the module asks for a capability, each refusal may be an entry in the audit log.
+  // Where the module requires a capability, each refusal may be an entry in the audit log.
   constexpr uint32_t refused_pause = 64;
   if (module_refused_ != 0 && --module_refused_ != 0) return false;
   const int device = ::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC);
@@ -132,7 +132,7 @@ bool HookAttachment::attach_to_recorder() {
   std::strncpy(address.sun_path, path, sizeof address.sun_path - 1);
   const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (socket < 0) return false;
-  // A recorder that does not answer holds nobody up for longer.
+  // Limits the wait for a recorder that does not answer.
   const timeval patience{1, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -153,7 +153,7 @@ bool HookAttachment::attach_to_recorder() {
   return true;
 }
 
-// What is mapped stays when the descriptors are closed.
+// The mappings stay when the descriptors are closed.
 bool HookAttachment::take_over(const HookHello& hello, int control_fd, int area_fd) {
   if (hello.version != hook_protocol_version || !hook_ring_bytes_good(hello.ring_bytes))
     return false;
@@ -178,7 +178,7 @@ void HookAttachment::detach() {
   area = nullptr;
 }
 
-// mremap() of a length of 0 maps shared pages once more; the descriptor is not needed for that.
+// mremap() with an old length of 0 maps shared pages a second time, without their descriptor.
 std::byte* HookAttachment::map_ring(uint32_t index) const {
   const size_t once = PITRACE_HEAD_BYTES + ring_bytes, twice = once + ring_bytes;
   auto* place = reinterpret_cast<std::byte*>(area) + hook_ring_place(index, ring_bytes);
@@ -201,7 +201,7 @@ void HookAttachment::unmap_ring(std::byte* ring) const {
 }
 
 bool HookAttachment::wake_recorder() const {
-  // A recorder that has not yet read the last call needs no other.
+  // EAGAIN: the recorder has not read earlier wake-ups yet, and needs no other.
   return fd.is_ours() &&
          (::send(fd.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 || errno == EAGAIN);
 }

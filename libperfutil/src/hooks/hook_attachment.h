@@ -12,35 +12,36 @@
 
 namespace pi::perfutil {
 
-// A descriptor that the program, which does not know of it, may close and get again as something
-// else: before it is used for more than a PITRACE_IOC_*, it is compared with what it was.
+// A descriptor that the program does not know: it may close it, and the number may become another
+// file's. Before it is used for anything but a PITRACE_IOC_* it is compared with the file that was
+// opened.
 struct WatchedFd {
   int fd = 0;  // 0: none
   dev_t device = 0;
   ino_t inode = 0;
 
-  bool take(int descriptor);  // false, and closed, when it cannot be watched
+  bool take(int descriptor);  // on failure closes it and returns false
   bool is_ours() const;
-  void close();  // if it is ours
+  void close();  // unless it is another file's by now
 };
 
-// Passive; what is mapped belongs to it until detach(). Nothing here allocates or takes a lock, so
-// that a hook in a signal handler may attach. All zero is the initial state.
+// Plain data: there is no destructor, detach() unmaps. No function allocates memory or takes a
+// lock, so that a hook in a signal handler may attach. All zero is the initial state.
 struct HookAttachment {
   const pitrace_hook_page* page = nullptr;
-  HookAreaHead* area = nullptr;  // null: the module's
+  HookAreaHead* area = nullptr;  // null: the trace is the module's
   size_t area_bytes = 0;
   uint32_t ring_bytes = 0;
   WatchedFd fd;  // the device, or the connection to the recorder
 
-  // True when there is a trace that lives.
+  // True when a trace has been found whose owner is alive.
   bool attach();
   void detach();
 
-  // The ring of that index, mapped with its data twice in a row; null when there is no memory.
+  // Maps the ring of that index, its data twice in a row; null when there is no memory.
   std::byte* map_ring(uint32_t index) const;
   void unmap_ring(std::byte* ring) const;
-  // Asks the recorder to look at the rings. False when it is gone.
+  // Asks the recorder to read the rings. False when it has ended.
   bool wake_recorder() const;
 
  private:
@@ -48,7 +49,7 @@ struct HookAttachment {
   bool attach_to_recorder();
   bool take_over(const HookHello& hello, int control_fd, int area_fd);
 
-  uint32_t module_refused_ = 0;  // attempts to let pass before the module is asked again
+  uint32_t module_refused_ = 0;  // attempts to skip before the module is tried again
 };
 
 inline bool is_alive(const pitrace_hook_page& page) {

@@ -25,20 +25,20 @@ namespace {
 constexpr uint64_t retry_ns = 100'000'000;  // between two attempts to find a trace
 constexpr size_t page_bytes = 4096;
 
-// All that this process knows of its hooks. It lies in pages that a child of fork() finds empty,
-// whatever the way it was forked, so that it can never write to its parent's rings; static, so that
-// dlclose() gives it back and no hook ever waits for memory. All zero is its initial state, which
-// keeps it out of the pages that are mapped from the library's file.
+// The state of user hooks in this process. Its pages are empty in a child of fork() or clone(), so
+// that the child can never write to its parent's rings; it is static, so that dlclose() frees it
+// and no hook allocates memory. All zero is the initial state, which keeps it out of the pages that
+// are mapped from the library's file.
 //
-// A thread is inside between enter() and leave(). page is what opens the door: who takes an
-// attachment down shuts it, makes every thread see that (membarrier), and waits until nobody is
-// inside any more. Entering costs a store and a load.
+// A thread is inside between enter() and leave(), which costs a store and a load, and uses the
+// attachment only while page is set. detach() clears page, makes all threads see that by
+// membarrier(), and unmaps only if no thread is inside; else it fails and is tried again later.
 struct alignas(page_bytes) Process {
-  std::atomic<const pitrace_hook_page*> page;  // null: shut
+  std::atomic<const pitrace_hook_page*> page;  // null: threads must not use the attachment
   std::atomic<uint32_t> generation;            // of attachment; 0: there is none
-  std::atomic<uint32_t> broken;                // that generation is of no more use
+  std::atomic<uint32_t> broken;                // the attachment of this generation is useless
   std::atomic<uint32_t> busy;                  // the thread that attaches or detaches
-  std::atomic<uint32_t> guests;                // threads inside that have no entry
+  std::atomic<uint32_t> unregistered_threads;  // threads inside that have no entry
   std::atomic<uint64_t> next_try;              // coarse clock, nanoseconds
   HookAttachment attachment;
   HookThreads threads;
@@ -46,7 +46,8 @@ struct alignas(page_bytes) Process {
 
 constinit Process own{};
 
-// Survives in a child: numbers are not used twice, and what was inherited can be given back.
+// Kept in a child: generation numbers are not used twice, and the inherited connection can be
+// closed.
 uint32_t last_generation;
 WatchedFd inherited;
 
@@ -64,10 +65,10 @@ uint64_t coarse_clock() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// In a child the parent's connection would hide the parent's end from the recorder.
+// In a child the parent's connection would hide the end of the parent from the recorder.
 void after_fork_in_child() {
   const NoCancel off;
-  // Only where the kernel could not be asked to do it.
+  // Only where madvise(MADV_WIPEONFORK) has failed.
   if (own.generation != 0 || own.threads.used() != 0)
     std::memset(static_cast<void*>(&own), 0, sizeof own);
   inherited.close();
@@ -78,9 +79,9 @@ __attribute__((constructor)) void prepare() {
   ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
 }
 
-// Around system calls, and only there, because it costs some calls itself: the program's errno must
-// not change, and its thread must not be cancelled at one of them, while it holds busy or is
-// inside. Between system calls no thread is cancelled.
+// Guards system calls: the program's errno must not change, and its thread must not be cancelled
+// while it holds busy or is inside. Only system calls are points of cancellation, and the guard
+// costs some function calls, so it is used around system calls only.
 class SystemCalls {
  public:
   SystemCalls() : error_(errno) {}
@@ -93,9 +94,9 @@ class SystemCalls {
   int error_;
 };
 
-// A signal handler that claims in the middle of this takes the entry over from us; then our claim
-// is no longer that of the entry and we ask again. Not inlined, so that this_thread() saves no
-// registers.
+// A signal handler that interrupts this and claims an entry takes over the one claimed here. Then
+// own_claim differs from the entry's owner, and this_thread() claims again. Not inlined, so that
+// this_thread() saves no registers.
 __attribute__((noinline, cold)) HookThread* claim_entry() {
   const SystemCalls around;
   HookThread* const entry = own.threads.claim();
@@ -112,13 +113,13 @@ HookThread* this_thread() {
   return claim_entry();
 }
 
-// thread is null where there are more of them than entries.
+// thread is null when there are more threads than entries.
 const pitrace_hook_page* enter(HookThread* thread) {
   if (thread)
     pitrace_write(thread->nest, pitrace_read(thread->nest) + 1);
   else
-    own.guests.fetch_add(1, std::memory_order_seq_cst);
-  // Against the compiler; the processor's order is the business of have_all_left().
+    own.unregistered_threads.fetch_add(1, std::memory_order_seq_cst);
+  // A barrier for the compiler only: no_thread_inside() provides the one for the processor.
   pitrace_barrier();
   return own.page.load(std::memory_order_acquire);
 }
@@ -128,24 +129,24 @@ void leave(HookThread* thread) {
   if (thread)
     pitrace_store_release(&thread->nest, pitrace_read(thread->nest) - 1);
   else
-    own.guests.fetch_sub(1, std::memory_order_release);
+    own.unregistered_threads.fetch_sub(1, std::memory_order_release);
 }
 
 // ---- attaching and detaching: one thread at a time, which holds busy ----
 
-// The door is shut. True when nobody is inside.
-bool have_all_left() {
+// page must be null. True when no thread is between enter() and leave().
+bool no_thread_inside() {
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) return false;
   for (uint32_t i = 0; i < own.threads.used(); ++i)
     if (pitrace_load_acquire(&own.threads.at(i).nest) != 0) return false;
-  return own.guests.load(std::memory_order_acquire) == 0;
+  return own.unregistered_threads.load(std::memory_order_acquire) == 0;
 }
 
-// False when somebody is still inside: then it is tried again later.
+// False when a thread is still inside: try again later.
 bool detach() {
   own.page.store(nullptr, std::memory_order_relaxed);
   if (own.generation.load(std::memory_order_relaxed) == 0) return true;
-  if (!have_all_left()) return false;
+  if (!no_thread_inside()) return false;
   for (uint32_t i = 0; i < own.threads.used(); ++i) {
     HookThread& thread = own.threads.at(i);
     if (thread.mapping) own.attachment.unmap_ring(thread.mapping);
@@ -159,7 +160,7 @@ bool detach() {
 }
 
 bool attach() {
-  // A child that came by a way that runs no fork handlers.
+  // In a child that was created without fork handlers.
   inherited.close();
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   if (!own.attachment.attach()) return false;
@@ -170,7 +171,8 @@ bool attach() {
   return true;
 }
 
-// Attached anew, after a failure not before some time, which is the longer the longer that took.
+// Detaches and attaches again. After a failure the next attempt is delayed; the longer this attempt
+// took, the longer.
 bool try_to_attach(uint64_t now) {
   own.next_try.store(now + retry_ns, std::memory_order_release);
   if (!detach()) return false;
@@ -180,7 +182,8 @@ bool try_to_attach(uint64_t now) {
   return false;
 }
 
-// Another thread is at it: true when it has come to an end, false when we interrupt it ourselves.
+// Waits until thread holder has attached or detached. False when this is a signal handler that
+// interrupts that thread.
 bool wait_for(uint32_t holder) {
   if (holder == own_tid()) return false;
   const timespec pause{0, 50'000};
@@ -193,11 +196,12 @@ bool is_open_after(uint32_t seen) {
          own.generation.load(std::memory_order_relaxed) != seen;
 }
 
-// The door was found shut (seen is 0), or what is behind it of no use, in generation seen. True
-// when it is worth looking again.
+// Called when page was null (seen is 0) or the attachment of generation seen was useless. True when
+// the caller should try again.
 bool renew(uint32_t seen) {
   const SystemCalls around;
-  // Before busy: a thread that has put it off is then seen to be at it, or what it has found is.
+  // Read before busy: when next_try is the new value of another thread, that thread is still busy,
+  // or what it has found is visible.
   const uint64_t next_try = own.next_try.load(std::memory_order_acquire);
   uint32_t holder = own.busy.load(std::memory_order_acquire);
   if (holder != 0) return wait_for(holder);
@@ -206,24 +210,24 @@ bool renew(uint32_t seen) {
   if (now < next_try) return false;
   if (!own.busy.compare_exchange_strong(holder, own_tid(), std::memory_order_acq_rel))
     return wait_for(holder);
-  // Somebody else may have been here since.
+  // Another thread may have attached since.
   const bool is_due = now >= own.next_try.load(std::memory_order_relaxed);
   const bool open = is_open_after(seen) || (is_due && try_to_attach(now));
   own.busy.store(0, std::memory_order_release);
   return open;
 }
 
-// dlclose(), after which nobody calls any more, and exit(), when others still may: then what they
-// use stays.
-__attribute__((destructor)) void give_back() {
+// Runs at dlclose(), after which there are no more calls, and at exit(), when other threads may
+// still write hooks: then what they use stays mapped.
+__attribute__((destructor)) void detach_on_unload() {
   const NoCancel off;
-  uint32_t nobody = 0;
-  if (!own.busy.compare_exchange_strong(nobody, own_tid(), std::memory_order_acq_rel)) return;
+  uint32_t no_thread = 0;
+  if (!own.busy.compare_exchange_strong(no_thread, own_tid(), std::memory_order_acq_rel)) return;
   (void)detach();
   own.busy.store(0, std::memory_order_release);
 }
 
-// ---- storing: inside ----
+// ---- storing: between enter() and leave() ----
 
 // The first record of a thread in this attachment. False when there is no memory, and in a signal
 // handler that interrupts this.
@@ -303,7 +307,7 @@ int store_in_module(const HookRecord& record, uint32_t size) {
   }
 }
 
-// Inside, and the door is open: is there still a trace behind it?
+// Whether the attachment still leads to a trace.
 bool is_of_use(const pitrace_hook_page& page) {
   const HookAreaHead* area = own.attachment.area;
   return is_alive(page) && !own.broken.load(std::memory_order_relaxed) &&
@@ -331,7 +335,7 @@ bool user_hook_is_unwanted(uint32_t major) {
 int write_user_hook(const HookRecord& record) {
   if (!pitrace_hook_allowed(record.major, record.minor)) return PU_ERROR_INVALID_PARAMETER;
   int rc = PU_ERROR_NO_BUFFER;
-  // Once, and once more when that found no trace and there is a new one.
+  // A second time when the first found no trace and renew() has attached to one.
   for (int round = 0; round < 2; ++round) {
     HookThread* const thread = this_thread();
     const pitrace_hook_page* page = enter(thread);

@@ -7,10 +7,10 @@
 
 namespace pi::perfutil {
 
-// There is a trace, and it does not store that major: nothing else need be known of the hook.
+// Whether there is a trace that does not store this major: then the hook need not be encoded.
 bool user_hook_is_unwanted(uint32_t major);
 
-// As PiTraceHook(). Async-signal-safe, all of them.
+// As PiTraceHook(). All functions here are async-signal-safe.
 int write_user_hook(const HookRecord& record);
 
 // As PiTraceHookInterval().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Brings what several rings held into the order of time: user hooks of all threads, and ticks.
+// Merges records of several rings in time order: user hooks of all threads, and ticks.
 #include "hook_queue.h"
 
 #include <algorithm>
@@ -31,10 +31,11 @@ void HookQueue::deliver(uint64_t horizon, const Put& put) {
   forget_gone();
 }
 
-// Not before the last of its hooks is stored: its order is still to be kept.
+// Drops the entries of areas that are gone and have no more hooks in the queue: until then the
+// entries keep their order.
 void HookQueue::forget_gone() {
   std::erase_if(batch_.gone, [this](uint64_t area) {
-    const auto is_of_area = [area](uint64_t ring) { return ring / hook_rings_most == area; };
+    const auto is_of_area = [area](uint64_t ring) { return ring / max_hook_rings == area; };
     if (std::any_of(batch_.hooks.begin(), batch_.hooks.end(),
                     [&](const FoundHook& hook) { return is_of_area(hook.ring); }))
       return false;
@@ -60,8 +61,8 @@ void HeldTicks::release(uint64_t until,
   drop_released();
 }
 
-// Some are always left when ticks come without a pause. Moved when as many are gone as stay, so
-// that each is moved about once.
+// When ticks never pause, some always remain. They are moved when as many are released as remain,
+// so that each is moved about once.
 void HeldTicks::drop_released() {
   if (next_ == 0 || next_ * 2 < ticks_.size()) return;
   const size_t gone = next_ == ticks_.size() ? bytes_.size() : ticks_[next_].place;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Brings what several rings held into the order of time: user hooks of all threads, and ticks.
+// Merges records of several rings in time order: user hooks of all threads, and ticks.
 #ifndef PI_PERFUTIL_HOOK_QUEUE_H
 #define PI_PERFUTIL_HOOK_QUEUE_H
 
@@ -15,21 +15,21 @@ namespace pi::perfutil {
 
 class HookQueue {
  public:
-  // Stores a record and makes time that with which it is stored, which may be later.
+  // Stores a record and sets time to the time it is stored with, which may be later.
   using Put =
       std::function<void(const FoundHook& hook, std::span<const std::byte> record, uint64_t& time)>;
 
-  // Where HookServer puts what it finds.
+  // HookServer adds the hooks that it finds here.
   HookBatch& incoming() { return batch_; }
 
-  // Hands out the hooks that are not younger than horizon, oldest first; the others wait. A hook is
-  // never handed out with an earlier time than the one before it of the same thread was stored
-  // with, and a later one when that was stored for another CPU.
+  // Passes the hooks up to time horizon to put, oldest first, and keeps the others. The time of a
+  // hook is never earlier than that with which the last hook of its ring was stored, and later than
+  // that when it was stored for another CPU.
   void deliver(uint64_t horizon, const Put& put);
 
   void reset();
 
-  // Rings of which something is remembered.
+  // How many rings have an entry in last_.
   size_t remembered() const { return last_.size(); }
 
  private:
@@ -41,14 +41,14 @@ class HookQueue {
   void forget_gone();
 
   HookBatch batch_;
-  std::unordered_map<uint64_t, Stored> last_;  // by ring, of processes that are there
+  std::unordered_map<uint64_t, Stored> last_;  // by ring, of processes that are connected
 };
 
-// Ticks of one CPU that were read and wait for hooks that are older.
+// Ticks of one CPU that were read, held until older hooks are stored.
 class HeldTicks {
  public:
   void hold(uint64_t time, std::span<const std::byte> record);
-  // Hands out those that are not younger than until.
+  // Passes those up to time until to put.
   void release(uint64_t until, const std::function<void(std::span<const std::byte>)>& put);
 
   // Bytes in memory.

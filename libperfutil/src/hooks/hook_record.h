@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A user hook as its caller gave it: checked, measured, and encoded.
+// A user hook with its caller's arguments; checks, measures and encodes it.
 #ifndef PI_PERFUTIL_HOOK_RECORD_H
 #define PI_PERFUTIL_HOOK_RECORD_H
 
@@ -20,7 +20,7 @@ struct HookRecord {
   const pitrace_string* strings = nullptr;
   uint32_t string_count = 0;
 
-  // PU_SUCCESS, or PU_ERROR_HOOK_TOO_LONG; size is then not set.
+  // PU_SUCCESS, or PU_ERROR_HOOK_TOO_LONG and size unchanged.
   int measure(uint32_t& size) const {
     if (int_count > PITRACE_MAX_INTS || string_count > PITRACE_MAX_STRINGS)
       return PU_ERROR_HOOK_TOO_LONG;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The recorder's door for processes that write user hooks: who comes gets rings, who goes is read
-// to the end.
+// Accepts processes that write user hooks and gives each an area of rings; drains the rings of
+// processes that disconnect.
 #include "hook_server.h"
 
 #include <fcntl.h>
@@ -25,9 +25,9 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr size_t clients_most = 4096;
+constexpr size_t max_clients = 4096;
 
-// Shared memory whose size cannot be changed behind our back.
+// Shared memory whose size the other process cannot change.
 Result<ProcessFd> make_memory(const char* name, size_t bytes) {
   ProcessFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
@@ -39,7 +39,7 @@ Result<ProcessFd> make_memory(const char* name, size_t bytes) {
 
 UniqueMapping map_memory(int fd, size_t bytes) {
   UniqueMapping memory(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), bytes);
-  // A child gets none of it: it could change what this process's clients see.
+  // Not in a child, which could change what this process's clients see.
   if (memory) ::madvise(memory.data(), bytes, MADV_DONTFORK);
   return memory;
 }
@@ -62,8 +62,8 @@ bool send_hello(int connection, uint32_t ring_bytes, std::array<int, 2> fds) {
   return ::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof hello;
 }
 
-// Reads calls, whose content is nothing; false when the process is gone.
-bool hear(int connection) {
+// Reads all waiting packets, whose content is ignored; false when the process has disconnected.
+bool drain_wakeups(int connection) {
   char nothing[16];
   for (;;) {
     const ssize_t got =
@@ -103,7 +103,7 @@ Status HookServer::open() {
   auto is_ready = ready.get_future();
   try {
     thread_ = std::thread([this, &ready] {
-      // By this thread: the lock is taken back when it ends, whatever ends it.
+      // Locked by this thread: the kernel releases the lock when it ends, whatever the cause.
       auto* const held = &reinterpret_cast<HookControl*>(control_.data())->held;
       ::pthread_mutex_lock(held);
       ready.set_value();
@@ -122,7 +122,7 @@ Status HookServer::make_control() {
   if (!fd) return fd.error();
   control_fd_ = std::move(*fd);
   control_ = map_memory(control_fd_.get(), PITRACE_HOOK_PAGE_BYTES);
-  // Whoever maps it from now on maps it read-only.
+  // From now on it can be mapped read-only only.
   if (!control_ || ::fcntl(control_fd_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
     return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
                  fmt::format("Memory for user hooks cannot be shared ({}).", errno_text(errno))};
@@ -157,32 +157,32 @@ void HookServer::run() {
   for (;;) {
     const int count =
         ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-    bool called = false;
+    bool woken = false;
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<size_t>(i)].data.fd;
       if (fd == stop_.get()) return;
       if (fd == listener_.get()) {
-        welcome();
+        accept_writer();
         continue;
       }
-      called = true;
-      if (hear(fd)) continue;
-      // Read to the end by the next collect(), and closed by it.
+      woken = true;
+      if (drain_wakeups(fd)) continue;
+      // The next collect() drains its rings and closes it.
       ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
       const std::lock_guard lock(mutex_);
       if (const auto found = clients_.find(fd); found != clients_.end()) found->second.gone = true;
       HookBatch nothing;
       if (!recording_) drop_gone(nothing);
     }
-    if (called) alert_();
+    if (woken) alert_();
   }
 }
 
-void HookServer::welcome() {
+void HookServer::accept_writer() {
   ProcessFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
     ++refused_;
-    // It stays where it is and would be reported at once again.
+    // The connection stays in the queue, and epoll would report it again at once.
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   if (!connection || !is_trusted_peer(connection.get())) return;
@@ -193,7 +193,7 @@ void HookServer::welcome() {
   }
 }
 
-// False when there is no memory. One that does not wait for its hello is gone already.
+// False when there is no memory. True also for a process that has disconnected before its hello.
 bool HookServer::admit(ProcessFd connection) {
   const int fd = connection.get();
   const size_t bytes = hook_area_bytes(ring_bytes_);
@@ -201,11 +201,11 @@ bool HookServer::admit(ProcessFd connection) {
   if (!memory) return false;
   UniqueMapping mapping = map_memory(memory->get(), bytes);
   const std::lock_guard lock(mutex_);
-  if (!mapping || clients_.size() >= clients_most) return false;
+  if (!mapping || clients_.size() >= max_clients) return false;
   Client client{std::move(connection),
                 HookArea(std::move(mapping), ring_bytes_, ++clients_ever_, peer_pid(fd))};
   if (recording_) client.area.begin(start_);
-  // Known before it is told, so that nothing that it writes can be missed.
+  // Registered before the hello is sent, so that no hook that it writes can be missed.
   clients_.insert_or_assign(fd, std::move(client));
   if (send_hello(fd, ring_bytes_, {control_fd_.get(), memory->get()}))
     listen_to(fd);
@@ -239,7 +239,7 @@ void HookServer::collect(uint32_t cpus, HookBatch& batch) {
   collect_locked(cpus, batch);
 }
 
-// What a process writes that has closed its connection but lives comes too late.
+// A process that has closed its connection and still writes hooks is too late.
 void HookServer::drop_gone(HookBatch& batch) {
   for (auto entry = clients_.begin(); entry != clients_.end();) {
     if (!entry->second.gone) {
@@ -256,7 +256,7 @@ void HookServer::drop_gone(HookBatch& batch) {
 }
 
 void HookServer::wait_until_quiet() {
-  // A thread that is not scheduled for so long, or was stopped, is not waited for.
+  // At most 100 ms: a thread may be stopped, or not be scheduled for long.
   for (int tries = 0; tries < 100; ++tries) {
     bool quiet = true;
     for (auto& [fd, client] : clients_) quiet = client.area.is_quiet() && quiet;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The recorder's door for processes that write user hooks: who comes gets rings, who goes is read
-// to the end.
+// Accepts processes that write user hooks and gives each an area of rings; drains the rings of
+// processes that disconnect.
 #ifndef PI_PERFUTIL_HOOK_SERVER_H
 #define PI_PERFUTIL_HOOK_SERVER_H
 
@@ -23,10 +23,10 @@
 namespace pi::perfutil {
 
 // A thread of its own serves the socket from start() to the destructor. The other functions may be
-// called from any thread, from alert as well.
+// called from any thread, also by alert.
 class HookServer {
  public:
-  // path: of the socket. ring_bytes: of each thread's ring, as hook_ring_bytes_good() wants.
+  // path: of the socket. ring_bytes: size of each thread's ring, see hook_ring_bytes_good().
   // alert: called in the server's thread when there is something to collect.
   static Result<std::unique_ptr<HookServer>> start(const std::string& path, uint32_t ring_bytes,
                                                    std::function<void()> alert);
@@ -34,17 +34,17 @@ class HookServer {
 
   // The majors that are stored from now on.
   void publish(const std::bitset<256>& majors, uint32_t interval_id);
-  // A trace begins: what was written before start is of no interest. Before publish().
+  // A trace begins: hooks older than start are ignored. Call it before publish().
   void begin(uint64_t start);
-  // What was written since. cpus: their numbers are below this.
+  // Adds the hooks written since the last call. cpus: upper limit of CPU numbers.
   void collect(uint32_t cpus, HookBatch& batch);
-  // As collect(), after publish() of nothing: waits for those that are in the middle of a hook, but
-  // not for ever.
+  // As collect(), after publish() without majors: waits for threads that are writing a hook, for a
+  // limited time.
   void settle(uint32_t cpus, HookBatch& batch);
-  // The trace has ended, after settle(): who is in the middle of a hook now has lost it.
+  // The trace has ended, after settle(): counts unfinished hooks as lost.
   void end(HookBatch& batch);
 
-  // Processes that could not be served since begin(), for lack of memory or descriptors.
+  // Processes that were refused since begin(), for lack of memory or descriptors.
   uint32_t refused() const { return refused_; }
 
  private:
@@ -59,7 +59,7 @@ class HookServer {
   Status open();
   Status make_control();
   void run();
-  void welcome();
+  void accept_writer();
   bool admit(ProcessFd connection);
   void listen_to(int fd);
   // With mutex_ held:
@@ -72,7 +72,7 @@ class HookServer {
   const std::function<void()> alert_;
   ProcessFd lock_, listener_, stop_, epoll_, control_fd_;
   UniqueMapping control_;
-  std::mutex mutex_;               // what stands below
+  std::mutex mutex_;               // guards the members below
   std::map<int, Client> clients_;  // by connection
   uint64_t clients_ever_ = 0;
   uint64_t start_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where processes that write user hooks find a recorder that has perf as its source.
+// The path of the socket at which a recorder with perf as its source accepts user hooks.
 #include "hook_socket.h"
 
 #include <cstdlib>
@@ -12,8 +12,8 @@ namespace {
 
 char path_found[sizeof sockaddr_un::sun_path];
 
-// Not initialised as a C++ object: that could come after the first hook of somebody else's
-// constructor.
+// Not a C++ object with a constructor: that could run after another library's constructor, which
+// may write a hook.
 __attribute__((constructor)) void find_path() {
   try {
     const char* named = ::secure_getenv("PITRACE_SOCKET");

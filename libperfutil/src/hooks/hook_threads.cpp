@@ -19,27 +19,28 @@ uint64_t next_claim(uint64_t owner, uint32_t tid) {
   return ((owner >> 32) + 1) << 32 | tid;
 }
 
-// Of this process. A thread whose id somebody else has meanwhile looks alive; that costs an entry.
+// Whether it is a thread of this process. When another thread has got the id of an ended one, the
+// ended one looks alive; that only wastes an entry.
 bool is_alive(uint32_t tid) {
   return ::syscall(SYS_tgkill, ::getpid(), tid, 0) == 0 || errno != ESRCH;
 }
 
 }  // namespace
 
-// The claim's number makes that of two threads that saw the same owner only one succeeds, even
-// where ids are used again.
+// The number of the claim in owner makes sure that of two threads which saw the same owner only one
+// succeeds, even when thread ids are used again.
 HookThread* HookThreads::take(HookThread& entry, uint64_t seen, uint32_t tid) {
   const uint64_t wanted = next_claim(seen, tid);
   // Acquire: what the last owner wrote to its ring is seen.
   if (!entry.owner.compare_exchange_strong(seen, wanted, std::memory_order_acq_rel)) return nullptr;
-  // One that ended in the middle of a hook left its ring in the middle of a record. Such an entry
-  // stays with a thread that does not exist.
+  // A thread that ended while it wrote a hook left an incomplete record in its ring. Such an entry
+  // is never used again: its owner becomes a thread that does not exist.
   if (entry.nest == 0 && entry.setting_up == 0) return &entry;
   entry.owner.store(~0ull, std::memory_order_release);
   return nullptr;
 }
 
-// An entry with our id is that of a thread before us, as ours is found without searching.
+// An entry with our id belonged to an ended thread of that id: our own is found without a search.
 HookThread* HookThreads::take_own_or_free(uint32_t tid) {
   const uint32_t count = used();
   for (uint32_t i = 0; i < count; ++i) {
@@ -52,8 +53,8 @@ HookThread* HookThreads::take_own_or_free(uint32_t tid) {
 
 HookThread* HookThreads::take_new(uint32_t tid) {
   uint32_t index = used();
-  while (index < hook_rings_most) {
-    // Claimed before it is counted, so that a free one among those counted is really free.
+  while (index < max_hook_rings) {
+    // Claimed before it is counted, so that a counted entry without owner is really free.
     uint64_t none = 0;
     if (!table_[index].owner.compare_exchange_strong(none, next_claim(0, tid),
                                                      std::memory_order_acq_rel)) {
@@ -68,7 +69,7 @@ HookThread* HookThreads::take_new(uint32_t tid) {
   return nullptr;
 }
 
-bool HookThreads::free_those_of_the_dead() {
+bool HookThreads::free_entries_of_ended_threads() {
   bool freed = false;
   const uint32_t count = used();
   for (uint32_t i = 0; i < count; ++i) {
@@ -83,10 +84,10 @@ bool HookThreads::free_those_of_the_dead() {
 HookThread* HookThreads::claim() {
   const auto tid = static_cast<uint32_t>(::syscall(SYS_gettid));
   if (HookThread* taken = take_own_or_free(tid)) return taken;
-  // Asking after every thread costs a system call each: only when their number has doubled.
+  // This costs a system call for each thread: only when their number has doubled.
   const uint32_t count = used();
-  const bool look = (count & (count - 1)) == 0 || count >= hook_rings_most;
-  if (count != 0 && look && free_those_of_the_dead())
+  const bool look = (count & (count - 1)) == 0 || count >= max_hook_rings;
+  if (count != 0 && look && free_entries_of_ended_threads())
     if (HookThread* taken = take_own_or_free(tid)) return taken;
   return take_new(tid);
 }

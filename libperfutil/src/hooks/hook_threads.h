@@ -11,11 +11,11 @@
 
 namespace pi::perfutil {
 
-// An entry belongs to one thread until that is gone; then to another. Only its thread writes to
-// it, but for the owner, and for mapping after the thread has been seen outside of any hook.
+// An entry belongs to one thread until that has ended; then to another. Only its thread writes to
+// it. Exceptions: owner, and mapping and generation when the thread was seen outside of any hook.
 struct alignas(64) HookThread {
   std::atomic<uint64_t> owner{0};  // thread id, above it how often the entry was claimed; 0: free
-  uint32_t nest = 0;               // hooks active: more than one when a signal handler writes, too
+  uint32_t nest = 0;               // active hooks; more than one in a signal handler's hook
   uint32_t generation = 0;         // of the attachment that the ring belongs to; 0: none
   uint32_t setting_up = 0;         // the ring is being mapped
   std::byte* mapping = nullptr;    // the ring's memory; null: none
@@ -39,10 +39,10 @@ class HookThreads {
   HookThread* take(HookThread& entry, uint64_t seen, uint32_t tid);
   HookThread* take_own_or_free(uint32_t tid);
   HookThread* take_new(uint32_t tid);
-  bool free_those_of_the_dead();
+  bool free_entries_of_ended_threads();
 
   std::atomic<uint32_t> used_{0};
-  HookThread table_[hook_rings_most]{};
+  HookThread table_[max_hook_rings]{};
 };
 
 }  // namespace pi::perfutil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Encodes what ITrace records of threads' flows.
+// Encodes ITrace's records of the flow of threads.
 #include "flow_writer.h"
 
 #include <algorithm>
@@ -11,14 +11,14 @@ namespace pi::perfutil {
 
 void FlowWriter::put(uint64_t time, uint32_t major, uint32_t minor,
                      std::span<const uint32_t> ints) {
-  constexpr uint32_t ints_most = PITRACE_ITRACE_START_INTS;
-  alignas(4) std::array<std::byte, sizeof(pitrace_record) + 4 * ints_most> bytes;
+  constexpr uint32_t max_ints = PITRACE_ITRACE_START_INTS;
+  alignas(4) std::array<std::byte, sizeof(pitrace_record) + 4 * max_ints> bytes;
   const auto count = static_cast<uint32_t>(ints.size());
   pitrace_encode_ints(bytes.data(), static_cast<uint32_t>(time), major, minor, ints.data(), count);
   put_(time, std::span(bytes).first(pitrace_size_ints(count)));
 }
 
-// Tells whose records follow, where that changes; the time of the record.
+// Writes a thread record when the thread changes. Returns the time for the next record.
 uint64_t FlowWriter::begin(const FlowThread& thread) {
   const uint64_t time = trace_clock();
   if (current_ != thread.tid) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Encodes what ITrace records of threads' flows; include/pitrace/abi.h tells what each means.
+// Encodes ITrace's records of the flow of threads; include/pitrace/abi.h defines them.
 #ifndef PI_PERFUTIL_FLOW_WRITER_H
 #define PI_PERFUTIL_FLOW_WRITER_H
 
@@ -19,7 +19,7 @@ struct FlowThread {
 // All flows in one stream, of user code only. Not thread-safe.
 class FlowWriter {
  public:
-  // Takes a whole record and the time at which it belongs, never earlier than that before.
+  // Takes a whole record and its time, which is never earlier than that of the last record.
   using Put = std::function<void(uint64_t time, std::span<const std::byte> record)>;
 
   // flags: PITRACE_ITRACE_* of the installation.
@@ -27,10 +27,10 @@ class FlowWriter {
 
   void start(const FlowThread& thread, uint64_t address);
   void branch(const FlowThread& thread, uint64_t from, uint64_t to, uint32_t count);
-  // kind: PITRACE_GAP_*. nanoseconds: how long it took.
+  // kind: PITRACE_GAP_*. nanoseconds: its duration.
   void gap(const FlowThread& thread, uint32_t kind, uint32_t count, uint64_t nanoseconds,
            uint64_t to);
-  // reason: PITRACE_STOP_*. branches: that were recorded of this thread.
+  // reason: PITRACE_STOP_*. branches: how many were recorded of this thread.
   void stop(const FlowThread& thread, uint32_t reason, uint32_t branches, uint32_t count,
             uint64_t address);
 
@@ -41,7 +41,7 @@ class FlowWriter {
 
   Put put_;
   uint32_t flags_;
-  uint32_t current_ = 0;  // the thread whose records follow
+  uint32_t current_ = 0;  // tid of the thread to which the next records belong
 };
 
 }  // namespace pi::perfutil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be asked of who follows instructions: the module, or a tracer of our own.
+// The interface of ITrace, implemented by the module and by a tracer that uses ptrace.
 #ifndef PI_PERFUTIL_ITRACE_H
 #define PI_PERFUTIL_ITRACE_H
 
@@ -9,15 +9,27 @@
 #include <pi/result.h>
 #include <pitrace/abi.h>
 
+#include "perfutil.h"
+
 namespace pi::perfutil {
 
-// Records that make up an instruction trace; with the names of code (MTE) it can be read.
+// The majors of an instruction trace; to read it, the names of code (MTE) are needed as well.
 constexpr std::array<uint32_t, 8> itrace_majors{
     PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
     PITRACE_MAJOR_CUT_USER,      PITRACE_MAJOR_ITRACE_GAP,  PITRACE_MAJOR_ITRACE_THREAD,
     PITRACE_MAJOR_ITRACE_START,  PITRACE_MAJOR_ITRACE_STOP};
 
-// Errors as perfutil.h lists them. Not thread-safe, but info() may be called beside anything.
+inline Error itrace_not_installed() {
+  return {PU_ERROR_INCORRECT_STATE,
+          "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
+}
+
+inline Error itrace_is_installed() {
+  return {PU_ERROR_INCORRECT_STATE,
+          "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
+}
+
+// Errors as perfutil.h lists them. Not thread-safe, except that info() may be called at any time.
 class ITrace {
  public:
   virtual ~ITrace() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace without the module: user code of processes that are enabled one by one, by ptrace.
+// ITrace without the module: by ptrace, for the user code of processes that are enabled one by one.
 #include "ptrace_itrace.h"
 
 #include <sys/eventfd.h>
@@ -17,15 +17,10 @@
 namespace pi::perfutil {
 namespace {
 
-// Of records that wait: from here on the collector is told, and the tracer waits.
-constexpr size_t much = 256u << 10;
-constexpr size_t too_much = 4u << 20;
-constexpr uint64_t ring_of_flows = ~0ull;  // no ring of a program's hooks
-
-Error not_installed() {
-  return {PU_ERROR_INCORRECT_STATE,
-          "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
-}
+// Bytes of records held from which on the collector is woken, and the tracer waits.
+constexpr size_t wake_collector_bytes = 256u << 10;
+constexpr size_t pause_tracer_bytes = 4u << 20;
+constexpr uint64_t ring_of_flows = ~0ull;  // differs from all rings of user hooks
 
 Error without_module(const char* what) {
   return {PU_ERROR_NOT_SUPPORTED,
@@ -41,9 +36,7 @@ PtraceITrace::PtraceITrace(bool waits)
 
 Status PtraceITrace::install(const pitrace_itrace& setup) {
   const std::lock_guard lock(control_mutex_);
-  if (installed_)
-    return Error{PU_ERROR_INCORRECT_STATE,
-                 "ITrace is installed already; call ITraceTerminate (swtrace it_remove) first."};
+  if (installed_) return itrace_is_installed();
   if ((setup.flags & PITRACE_ITRACE_NO_USER) != 0) return without_module("follow kernel code");
   if ((setup.flags & PITRACE_ITRACE_INTERRUPTS) != 0) return without_module("show interrupts");
   installed_ = true;
@@ -57,7 +50,7 @@ Status PtraceITrace::install(const pitrace_itrace& setup) {
 Status PtraceITrace::remove() {
   {
     const std::lock_guard lock(control_mutex_);
-    if (!installed_) return not_installed();
+    if (!installed_) return itrace_not_installed();
   }
   (void)off();
   const std::lock_guard lock(control_mutex_);
@@ -96,7 +89,7 @@ Status PtraceITrace::on() {
     const std::lock_guard queue_lock(queue_mutex_);
     tracer_ = std::move(tracer);
   }
-  // Some may have ended since they were enabled; not all.
+  // Some may have ended since they were enabled, but not all.
   Status all =
       Error{PU_ERROR_INCORRECT_STATE, "None of the processes that were enabled still runs."};
   for (const uint32_t pid : pids_) {
@@ -145,12 +138,14 @@ bool PtraceITrace::is_installed() {
 
 // ---- records ----
 
-// In the tracer's thread.
+// Called in the tracer's thread.
 void PtraceITrace::put(uint64_t time, std::span<const std::byte> record) {
   std::unique_lock lock(queue_mutex_);
-  const auto has_room = [this] { return queue_.bytes.size() < too_much || tracer_->is_stopping(); };
-  if (queue_.bytes.size() >= much) ::eventfd_write(ready_.get(), 1);
-  // A stop is asked for without our lock.
+  const auto has_room = [this] {
+    return queue_.bytes.size() < pause_tracer_bytes || tracer_->is_stopping();
+  };
+  if (queue_.bytes.size() >= wake_collector_bytes) ::eventfd_write(ready_.get(), 1);
+  // A stop may be requested without a notification that this wait would receive.
   constexpr auto look_again = std::chrono::milliseconds(100);
   while (waits_ && !has_room()) taken_.wait_for(lock, look_again);
   queue_.hooks.push_back(

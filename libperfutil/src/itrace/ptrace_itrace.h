@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace without the module: user code of processes that are enabled one by one, by ptrace.
+// ITrace without the module: by ptrace, for the user code of processes that are enabled one by one.
 #ifndef PI_PERFUTIL_PTRACE_ITRACE_H
 #define PI_PERFUTIL_PTRACE_ITRACE_H
 
@@ -16,11 +16,11 @@
 
 namespace pi::perfutil {
 
-// The tracer's records wait here until the collector takes them. info() and what the collector
-// calls are safe beside the others.
+// Holds the tracer's records until the collector takes them. info() and the functions that the
+// collector calls may run at the same time as the others.
 class PtraceITrace final : public ITrace {
  public:
-  // waits: when much waits to be taken, the tracer waits, too, and with it the traced threads.
+  // waits: when many bytes of records are held, the tracer waits, and with it the traced threads.
   explicit PtraceITrace(bool waits);
 
   Status install(const pitrace_itrace& setup) override;
@@ -31,12 +31,12 @@ class PtraceITrace final : public ITrace {
   Status off() override;
   Result<pitrace_itrace_info> info() override;
 
-  // Readable while there is much to take.
+  // Readable while many bytes of records are held.
   int ready_fd() const { return ready_.get(); }
-  // Moves records of these majors to the end of the batch, as the given CPU's: at most so many
+  // Moves records of these majors to the end of the batch, as records of this CPU: at most room
   // bytes.
   void take(const std::bitset<256>& majors, uint32_t cpu, uint64_t room, HookBatch& batch);
-  // The buffer that they go to is full: there is no point in going on.
+  // The trace buffer is full: ends the tracing.
   void end();
   bool is_installed();
 
@@ -45,7 +45,7 @@ class PtraceITrace final : public ITrace {
 
   const bool waits_;
   ProcessFd ready_;
-  std::mutex control_mutex_;  // guards what only the caller's side changes
+  std::mutex control_mutex_;  // guards installed_, setup_, pids_ and changes of tracer_
   bool installed_ = false;
   pitrace_itrace setup_{};
   std::vector<uint32_t> pids_;
@@ -53,7 +53,7 @@ class PtraceITrace final : public ITrace {
   std::mutex queue_mutex_;
   std::condition_variable taken_;
   HookBatch queue_;
-  size_t first_ = 0;  // of the queue's records that are not taken
+  size_t first_ = 0;  // index of the first record that is not taken
   std::unique_ptr<PtraceTracer> tracer_;
 };
 

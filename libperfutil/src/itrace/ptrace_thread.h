@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One thread that is stepped by ptrace: what its stops mean for its flow.
+// One thread that is stepped by ptrace; records the flow that its stops show.
 #ifndef PI_PERFUTIL_PTRACE_THREAD_H
 #define PI_PERFUTIL_PTRACE_THREAD_H
 
@@ -13,29 +13,29 @@
 
 namespace pi::perfutil {
 
-// Functions are for the thread that traces it, and while it is stopped.
+// Functions must be called by the tracing thread, while the thread is stopped.
 class PtraceThread {
  public:
-  explicit PtraceThread(FlowThread who) : who_(who) {}
+  explicit PtraceThread(FlowThread id) : id_(id) {}
 
-  const FlowThread& who() const { return who_; }
-  // An exec makes any thread the main one.
-  void become_main() { who_.tid = who_.pid; }
+  const FlowThread& id() const { return id_; }
+  // After an exec by any thread of the process.
+  void become_main() { id_.tid = id_.pid; }
   bool has_begun() const { return begun_; }
-  // Whether its next stop is a matter of microseconds.
+  // Whether its next stop will come within microseconds.
   bool stops_soon() const { return runs_ && !in_kernel_ && !listens_; }
   uint32_t branches() const { return branches_; }
 
-  // Its flow begins where it is stopped.
+  // Begins its flow where it is stopped.
   void begin(FlowWriter& writer);
-  // A SIGTRAP without event. False: it is a signal of its own, to be delivered.
+  // Handles a SIGTRAP without event. False: it is a signal of the program, to be delivered.
   bool trapped(FlowWriter& writer, uint64_t& gaps);
-  // Its flow ends here, or with it. How many gaps that has made.
+  // Ends its flow here, or with the thread. Returns how many gaps that has made.
   uint32_t end(FlowWriter& writer, uint32_t reason);
 
-  // One instruction, or what the signal has it do.
+  // Runs one instruction, or delivers the signal.
   void step(int signal);
-  // Stays stopped until it is continued by somebody else.
+  // Leaves it stopped until another process continues it.
   void listen();
   void has_stopped() { runs_ = listens_ = false; }
   bool is_running() const { return runs_; }
@@ -46,18 +46,18 @@ class PtraceThread {
   void look_at_instruction();
   void hide_trap_flag();
 
-  FlowThread who_;
+  FlowThread id_;
   bool begun_ = false;
   bool runs_ = false;
   bool listens_ = false;
-  bool in_kernel_ = false;   // the instruction is a system call
-  bool delivering_ = false;  // it was given a signal; the instruction may not be executed
-  bool entered_ = false;     // at that moment it was in a system call
-  pitrace_insn insn_{};      // that it is about to execute
-  uint64_t at_ = 0;          // the address of that
+  bool in_kernel_ = false;   // the next instruction is a system call
+  bool delivering_ = false;  // a signal was delivered; insn_ may not be executed
+  bool entered_ = false;     // it was in a system call at that moment
+  pitrace_insn insn_{};      // the next instruction
+  uint64_t at_ = 0;          // its address
   uint32_t count_ = 0;
   uint32_t branches_ = 0;
-  uint64_t left_ = 0;  // when it was let into the kernel
+  uint64_t left_ = 0;  // time at which it entered the kernel
   user_regs_struct registers_{};
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr auto pause = std::chrono::microseconds(100);
 
-// Only what this thread traces: the program's other children are none of our business.
+// Waits only for threads that this thread traces, not for other children of the program.
 constexpr int ours = __WALL | __WNOTHREAD;
 
 pid_t as_pid(uint32_t number) {
@@ -45,7 +45,7 @@ std::vector<uint32_t> threads_of(uint32_t pid) {
   return all;
 }
 
-// The process that a thread belongs to; 0 when it has gone.
+// The process that a thread belongs to; 0 when the thread has ended.
 uint32_t process_of(uint32_t tid) {
   const auto text = read_text(fmt::format("/proc/{}/status", tid));
   if (!text) return 0;
@@ -72,11 +72,12 @@ Error refused(uint32_t pid, int error) {
                   : fmt::format("; or kernel.yama.ptrace_scope, which is {}, forbids it", scope))};
 }
 
-// Whether the trap of a step waits behind the stop that is told: it would kill who is let go.
+// Whether the trap of a step is still pending after the reported stop: it would kill the thread
+// when it is detached.
 bool has_trap_pending(pid_t tid) {
-  constexpr int signals_most = 64;
-  std::vector<siginfo_t> signals(signals_most);
-  const __ptrace_peeksiginfo_args from_the_first{0, 0, signals_most};
+  constexpr int max_signals = 64;
+  std::vector<siginfo_t> signals(max_signals);
+  const __ptrace_peeksiginfo_args from_the_first{0, 0, max_signals};
   const long count = ::ptrace(PTRACE_PEEKSIGINFO, tid, &from_the_first, signals.data());
   return std::any_of(signals.begin(), signals.begin() + std::max(count, 0l),
                      [](const siginfo_t& each) { return each.si_signo == SIGTRAP; });
@@ -99,8 +100,8 @@ Status PtraceTracer::attach(uint32_t pid) {
                    "No thread can be started for tracing; raise 'ulimit -u'."};
     }
   }
-  order_ = pid;
-  has_order_ = true;
+  request_ = pid;
+  has_request_ = true;
   answer_.reset();
   done_.wait(lock, [this] { return answer_.has_value() || ended_; });
   if (answer_) return *answer_;
@@ -119,9 +120,9 @@ void PtraceTracer::run() {
   try {
     follow_all();
   } catch (const std::bad_alloc&) {
-    // What could be recorded is; the threads are let go.
+    // Ends the recording and detaches the threads.
   }
-  let_go_all();
+  detach_all();
   const std::lock_guard lock(mutex_);
   ended_ = true;
   done_.notify_all();
@@ -129,17 +130,17 @@ void PtraceTracer::run() {
 
 void PtraceTracer::follow_all() {
   while (!is_stopping()) {
-    if (has_order_) take_order();
+    if (has_request_) take_request();
     int status = 0;
     const pid_t tid = wait(status);
     if (tid > 0) handle(static_cast<uint32_t>(tid), status);
   }
 }
 
-void PtraceTracer::take_order() {
+void PtraceTracer::take_request() {
   std::unique_lock lock(mutex_);
-  const uint32_t pid = *order_;
-  has_order_ = false;
+  const uint32_t pid = *request_;
+  has_request_ = false;
   lock.unlock();
   Status attached = attach_here(pid);
   lock.lock();
@@ -147,8 +148,8 @@ void PtraceTracer::take_order() {
   done_.notify_all();
 }
 
-// Threads that are being started while we look are found in the next round; those that start
-// later are ours from their beginning.
+// Threads that are started meanwhile are found in the next round; those that attached threads start
+// are traced from their beginning.
 Status PtraceTracer::attach_here(uint32_t pid) {
   std::vector<uint32_t> taken;
   int error = ESRCH;
@@ -187,7 +188,7 @@ bool PtraceTracer::seize(uint32_t pid, uint32_t tid) {
   return true;
 }
 
-// A thread that executes an instruction stops in no time, one in a system call perhaps never.
+// A thread that executes an instruction stops at once; one in a system call perhaps never.
 pid_t PtraceTracer::wait(int& status) {
   const bool soon = std::any_of(threads_.begin(), threads_.end(),
                                 [](const auto& each) { return each.second.stops_soon(); });
@@ -211,13 +212,12 @@ void PtraceTracer::handle(uint32_t tid, int status) {
   ended(found->second);
 }
 
-// The kernel has attached it to us; what it stops for is its beginning.
+// The kernel has attached this thread to us; its first stop is its beginning.
 void PtraceTracer::new_thread(uint32_t tid, int status) {
   if (!WIFSTOPPED(status)) return;
   const uint32_t pid = process_of(tid);
-  const bool is_thread = std::any_of(threads_.begin(), threads_.end(), [&](const auto& each) {
-    return each.second.who().pid == pid;
-  });
+  const bool is_thread = std::any_of(threads_.begin(), threads_.end(),
+                                     [&](const auto& each) { return each.second.id().pid == pid; });
   if (pid == 0 || (!is_thread && (flags_ & PITRACE_ITRACE_CHILDREN) == 0)) {
     ::ptrace(PTRACE_DETACH, as_pid(tid), nullptr, nullptr);
     return;
@@ -231,27 +231,28 @@ void PtraceTracer::stopped(PtraceThread& thread, int status) {
   const int signal = WSTOPSIG(status);
   const int event = status >> 16;
   if (event != 0) return at_event(thread, event, signal);
-  if (signal != SIGTRAP || !thread.has_begun()) return go_on(thread, signal);
+  if (signal != SIGTRAP || !thread.has_begun()) return resume(thread, signal);
   uint64_t gaps = 0;
   const uint32_t branches = thread.branches();
   const bool is_step = thread.trapped(writer_, gaps);
   ++counts_.steps;
   counts_.gaps += gaps;
   counts_.branches += thread.branches() - branches;
-  go_on(thread, is_step ? 0 : SIGTRAP);
+  resume(thread, is_step ? 0 : SIGTRAP);
 }
 
 void PtraceTracer::at_event(PtraceThread& thread, int event, int signal) {
   if (event == PTRACE_EVENT_EXEC) exec(thread);
   if (event == PTRACE_EVENT_STOP && !thread.has_begun()) thread.begin(writer_);
-  // Stopped by a signal: it stays so, but tells when it is continued.
+  // Stopped by a signal: it stays stopped, but ptrace reports when it is continued.
   if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) return thread.listen();
-  go_on(thread, 0);
+  resume(thread, 0);
 }
 
-// All others of the process are gone without a word, and who did it has become the main thread.
+// All other threads of the process have ended without a report, and the one that called exec has
+// become the main thread.
 void PtraceTracer::exec(PtraceThread& main) {
-  const uint32_t pid = main.who().pid;
+  const uint32_t pid = main.id().pid;
   unsigned long former = pid;
   ::ptrace(PTRACE_GETEVENTMSG, as_pid(pid), nullptr, &former);
   if (const auto found = threads_.find(static_cast<uint32_t>(former));
@@ -262,7 +263,7 @@ void PtraceTracer::exec(PtraceThread& main) {
     main.has_stopped();
   }
   for (auto each = threads_.begin(); each != threads_.end();) {
-    const bool gone = each->second.who().pid == pid && each->first != pid;
+    const bool gone = each->second.id().pid == pid && each->first != pid;
     if (gone) counts_.gaps += each->second.end(writer_, PITRACE_STOP_EXIT);
     each = gone ? threads_.erase(each) : std::next(each);
   }
@@ -271,28 +272,28 @@ void PtraceTracer::exec(PtraceThread& main) {
 
 void PtraceTracer::ended(PtraceThread& thread) {
   counts_.gaps += thread.end(writer_, PITRACE_STOP_EXIT);
-  threads_.erase(thread.who().tid);
+  threads_.erase(thread.id().tid);
   counts_.threads = static_cast<uint32_t>(threads_.size());
 }
 
-// Killed meanwhile, it cannot go on: its end is what is waited for next.
-void PtraceTracer::go_on(PtraceThread& thread, int signal) {
+// This fails when the thread was killed meanwhile; then its end is the next thing to wait for.
+void PtraceTracer::resume(PtraceThread& thread, int signal) {
   thread.step(signal);
 }
 
 // ---- the end ----
 
-void PtraceTracer::let_go_all() {
+void PtraceTracer::detach_all() {
   for (auto& [tid, thread] : threads_) ::ptrace(PTRACE_INTERRUPT, as_pid(tid), nullptr, nullptr);
   while (!threads_.empty()) {
     auto& thread = threads_.begin()->second;
     int status = 0;
-    const auto tid = as_pid(thread.who().tid);
+    const auto tid = as_pid(thread.id().tid);
     if (thread.is_running() && ::waitpid(tid, &status, ours) != tid) status = 0;
-    let_go(thread, status);
+    detach(thread, status);
     threads_.erase(threads_.begin());
   }
-  // New threads that have not been looked at yet.
+  // New threads that were not handled yet.
   for (int status = 0;;) {
     const pid_t tid = ::waitpid(-1, &status, ours | WNOHANG);
     if (tid <= 0) break;
@@ -301,12 +302,11 @@ void PtraceTracer::let_go_all() {
   counts_.threads = 0;
 }
 
-// status: what it has stopped for, 0: it was stopped before. A signal that it was about to get, it
-// gets.
-void PtraceTracer::let_go(PtraceThread& thread, int status) {
+// status: of its stop; 0: it was stopped before. A signal that is being delivered is passed on.
+void PtraceTracer::detach(PtraceThread& thread, int status) {
   const auto end = [&](uint32_t reason) { counts_.gaps += thread.end(writer_, reason); };
   if (status != 0 && !WIFSTOPPED(status)) return end(PITRACE_STOP_EXIT);
-  const auto tid = as_pid(thread.who().tid);
+  const auto tid = as_pid(thread.id().tid);
   if (status >> 16 != 0 && has_trap_pending(tid)) {
     ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
     if (::waitpid(tid, &status, ours) != tid || !WIFSTOPPED(status)) return end(PITRACE_STOP_EXIT);

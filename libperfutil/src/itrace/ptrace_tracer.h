@@ -19,36 +19,36 @@
 
 namespace pi::perfutil {
 
-// One thread of ours holds them all, as ptrace demands. Should this process be killed while it
-// steps one, that one dies of SIGTRAP: the kernel leaves the trap flag set.
+// One thread of ours traces all of them, as ptrace requires. When this process is killed while it
+// steps a thread, that thread dies of SIGTRAP, since the kernel leaves the trap flag set.
 class PtraceTracer {
  public:
   struct Counts {
     std::atomic<uint32_t> threads = 0;   // followed now
-    std::atomic<uint32_t> untraced = 0;  // that could not be
+    std::atomic<uint32_t> untraced = 0;  // threads that could not be attached
     std::atomic<uint64_t> steps = 0;
     std::atomic<uint64_t> branches = 0;
     std::atomic<uint64_t> gaps = 0;
   };
 
-  // flags: PITRACE_ITRACE_*. put is called by our thread; counts outlives this.
+  // flags: PITRACE_ITRACE_*. Our thread calls put; counts must outlive this object.
   PtraceTracer(FlowWriter::Put put, uint32_t flags, Counts& counts);
   ~PtraceTracer() { stop(); }
 
-  // Follows all threads of the process from now on, and those that they start; when this returns
-  // they are stepped. PU_ERROR_ACCESS_DENIED, PU_ERROR_INVALID_PARAMETER (no such process),
+  // Follows all threads of the process and those that they start. When this returns, they are being
+  // stepped. PU_ERROR_ACCESS_DENIED, PU_ERROR_INVALID_PARAMETER (no such process),
   // PU_ERROR_NOT_ENOUGH_MEMORY.
   Status attach(uint32_t pid);
-  // Lets all run as before.
+  // Detaches all threads, which then run freely.
   void stop();
-  // The same, soon, from our own thread or any.
+  // The same, without waiting for it; from any thread, our own included.
   void ask_to_stop() { stopping_.store(true, std::memory_order_relaxed); }
   bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
  private:
   void run();
   void follow_all();
-  void take_order();
+  void take_request();
   Status attach_here(uint32_t pid);
   bool seize(uint32_t pid, uint32_t tid);
   void begin(PtraceThread& thread);
@@ -59,19 +59,19 @@ class PtraceTracer {
   void at_event(PtraceThread& thread, int event, int signal);
   void exec(PtraceThread& thread);
   void ended(PtraceThread& thread);
-  void go_on(PtraceThread& thread, int signal);
-  void let_go_all();
-  void let_go(PtraceThread& thread, int status);
+  void resume(PtraceThread& thread, int signal);
+  void detach_all();
+  void detach(PtraceThread& thread, int status);
 
   FlowWriter writer_;
   const uint32_t flags_;
   Counts& counts_;
-  std::map<uint32_t, PtraceThread> threads_;  // by tid; our thread's own
+  std::map<uint32_t, PtraceThread> threads_;  // by tid; used by our thread only
   std::atomic<bool> stopping_ = false;
-  std::mutex mutex_;  // guards the order
+  std::mutex mutex_;  // guards request_, answer_ and ended_
   std::condition_variable done_;
-  std::optional<uint32_t> order_;  // the process to attach
-  std::atomic<bool> has_order_ = false;
+  std::optional<uint32_t> request_;  // the process to attach
+  std::atomic<bool> has_request_ = false;
   std::optional<Status> answer_;
   bool ended_ = false;
   std::thread runner_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source that needs no module: perf events of every CPU and a look into /proc.
+// The source that needs no module: perf events of every CPU, and /proc for what runs already.
 #include "perf_collector.h"
 
 #include <sys/eventfd.h>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <pi/user_socket.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "hooks/hook_socket.h"
 #include "source/major_set.h"
 #include "system/system_facts.h"
@@ -46,10 +46,11 @@ Result<std::unique_ptr<Collector>> PerfCollector::create(const TraceConfig& conf
   const auto cpus = collector->online_cpus();
   if (cpus.empty())
     return Error{PU_ERROR_INTERNAL,
-                 fmt::format("'{}' does not tell which CPUs are online.", config.online_path)};
+                 fmt::format("'{}' does not list the online CPUs.", config.online_path)};
   for (const uint32_t cpu : cpus)
     if (const auto added = collector->buffers_.add_cpu(cpu); !added) return added.error();
-  // What on() will need is tried now, so that init fails where it can be mended.
+  // Open the events that on() will need now, so that init() reports a problem that the user can
+  // fix.
   const auto tried = collector->open_everything();
   collector->events_.clear();
   if (!tried) return tried.error();
@@ -57,12 +58,12 @@ Result<std::unique_ptr<Collector>> PerfCollector::create(const TraceConfig& conf
   return std::unique_ptr<Collector>(std::move(collector));
 }
 
-// Without user hooks a trace is still a trace: what is in their way becomes a note.
+// A trace works without user hooks: the reason for their absence becomes a note.
 void PerfCollector::serve_hooks() {
   const std::string path = config_.hook_path.empty() ? hook_socket_path() : config_.hook_path;
-  // As large as threads that write without a pause may need until the reader runs.
+  // Large enough for threads that write without a pause, until the reader runs.
   const auto ring_bytes = std::clamp(std::bit_floor(static_cast<uint32_t>(config_.trace_bytes / 8)),
-                                     hook_ring_bytes_least, hook_ring_bytes_most);
+                                     min_hook_ring_bytes, max_hook_ring_bytes);
   Status ready;
   if (path == user_socket_directory() + "/hooks")
     ready = private_directory(user_socket_directory());
@@ -95,7 +96,7 @@ Status PerfCollector::disable(uint32_t major) {
 Status PerfCollector::apply_enabled(const std::bitset<256>& enabled,
                                     std::unique_lock<std::mutex>& lock) {
   const auto changed = status_.enabled ^ enabled;
-  // What the rings hold was recorded under the old setting.
+  // The records in the rings were made under the old setting.
   if (status_.on) drain_to_the_last_tick();
   status_.enabled = enabled;
   converter_.set_enabled(enabled);
@@ -119,7 +120,7 @@ Status PerfCollector::set_rate(uint32_t rate) {
 }
 
 Status PerfCollector::set_event(const TickEvent& event) {
-  // A new period makes the kernel forget what it has counted of the old one.
+  // The kernel drops the count of the running period when it gets a new one.
   if ((event.flags & PITRACE_EVENT_RANDOM) != 0)
     return Error{PU_ERROR_NOT_SUPPORTED,
                  "perf cannot draw the periods of an event at random; leave that out, or use the "
@@ -144,7 +145,7 @@ Status PerfCollector::set_event(const TickEvent& event) {
 Status PerfCollector::set_stacks(const StackChoice& stacks) {
   std::lock_guard lock(mutex_);
   status_.stacks = stacks;
-  converter_.set_stacks(stacks, stack_frames_most(stacks));
+  converter_.set_stacks(stacks, max_stack_frames(stacks));
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source that needs no module: perf events of every CPU and a look into /proc.
+// The source that needs no module: perf events of every CPU, and /proc for what runs already.
 #ifndef PI_PERFUTIL_PERF_COLLECTOR_H
 #define PI_PERFUTIL_PERF_COLLECTOR_H
 
@@ -21,7 +21,8 @@
 
 namespace pi::perfutil {
 
-// The reader's thread runs between on() and off(); mutex_ guards what it shares with callers.
+// The reader's thread runs between on() and off(); mutex_ guards the data that it shares with the
+// callers.
 class PerfCollector final : public Collector {
  public:
   // Errors as TraceInit() lists them.
@@ -59,20 +60,20 @@ class PerfCollector final : public Collector {
   Status begin_recording(std::unique_lock<std::mutex>& lock);
   SamplePlan plan() const;
   Error process_gone() const;
-  // Starts and stops what goes into the ring of ticks, as the majors have it; nothing when paused.
+  // Enables the events whose majors are enabled in the ring of ticks, and disables the others;
+  // paused disables all.
   Status run_samples(CpuEvents& events, bool paused);
   Status run_samples(bool paused);
-  // Gives the lock up between processes: a stream's reader makes room meanwhile.
+  // Releases the lock between processes, so that a stream's reader can free space in the buffers.
   void put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lock);
   Status apply_enabled(const std::bitset<256>& enabled, std::unique_lock<std::mutex>& lock);
   void serve_hooks();
   // With mutex_ held:
   void publish_hooks();
-  // What was stepped by ptrace, as much as finds room.
+  // Takes ITrace's records by ptrace, as many as there is space for.
   void take_flows(bool all);
-  // Takes all that processes have begun to write. Nothing may be published.
+  // Takes all hooks that processes have begun to write. No major may be published.
   void settle_hooks();
-  static uint32_t cpu_limit();
   UserBuffer& trace_buffer_of(uint32_t cpu);
   void read_rings(CpuEvents& events);
   void put_ticks(CpuEvents& events, uint64_t until);
@@ -80,10 +81,11 @@ class PerfCollector final : public Collector {
   uint64_t read_all();
   void drain_all();
   void drain_to_the_last_tick();
-  void tell_sections();
+  void wake_section_reader();
   void close_cpu(CpuEvents& events);
   void follow_cpus();
-  // In the reader's thread: runs work with mutex_ held; an error becomes a note.
+  // Runs work with mutex_ held, for the threads of the reader and of the hook server; stops
+  // bad_alloc.
   void guarded(void (PerfCollector::*work)());
 
   const TraceConfig config_;
@@ -96,13 +98,13 @@ class PerfCollector final : public Collector {
   CollectorStatus status_;
   std::vector<std::string> notes_;
   uint32_t unreadable_processes_ = 0;
-  ProcessFd section_event_;             // tells a stream's reader that there is a section
-  std::map<uint32_t, HeldTicks> held_;  // by CPU; between reading them and putting them in order
+  ProcessFd section_event_;             // readable when a buffer holds a section
+  std::map<uint32_t, HeldTicks> held_;  // by CPU; ticks that were read and not stored yet
   HookQueue hook_queue_;
-  std::string hook_note_;  // why user hooks are not taken, or empty
+  std::string hook_note_;  // why user hooks are not recorded, or empty
   PerfReader reader_;
   PtraceITrace itrace_;
-  bool flows_ = false;                 // of ITrace are in the trace
+  bool flows_ = false;                 // records of ITrace are in the trace
   std::unique_ptr<HookServer> hooks_;  // last: its thread calls us
 };
 

@@ -23,7 +23,7 @@ struct SampleId {
   uint64_t identifier;
 };
 
-// A field of the record, which the caller knows to reach that far.
+// A field of the record. The caller must have checked the record's size.
 template <class T>
 T field(std::span<const std::byte> record, size_t offset) {
   T value;
@@ -43,7 +43,7 @@ uint64_t time_of(std::span<const std::byte> record) {
   return sample_id_of(record).time;
 }
 
-// Room for fixed bytes after the header and the sample id behind them.
+// Whether the record has these fixed bytes after the header, and a sample id after them.
 bool has_room(std::span<const std::byte> record, size_t fixed) {
   return record.size() >= header_bytes + fixed + sizeof(SampleId);
 }
@@ -59,7 +59,7 @@ namespace tick {  // a sample of tick_sample_type; with stacks the number of ent
 constexpr size_t identifier = header_bytes, ip = identifier + 8, pid = ip + 8, tid = pid + 4,
                  time = tid + 4, size = time + 16, chain = size;
 }
-namespace change {  // PERF_RECORD_SWITCH_CPU_WIDE; PERF_RECORD_SWITCH has nothing of its own
+namespace cpu_switch {  // PERF_RECORD_SWITCH_CPU_WIDE; PERF_RECORD_SWITCH has nothing of its own
 constexpr size_t other_pid = header_bytes, other_tid = other_pid + 4, fixed = 8;
 }
 namespace map {  // PERF_RECORD_MMAP2
@@ -77,8 +77,7 @@ constexpr size_t pid = header_bytes, tid = pid + 4, number = tid + 4, links = nu
                  link_bytes = 16;
 }
 
-// In a program of 32 bits everything lies below this, in one of 64 bits the kernel's own code
-// above.
+// In a 32-bit program everything is below this; in a 64-bit program the vdso is above.
 constexpr uint64_t end_of_32_bits = uint64_t{1} << 32;
 
 }  // namespace
@@ -86,8 +85,8 @@ constexpr uint64_t end_of_32_bits = uint64_t{1} << 32;
 void PerfConverter::reset() {
   lost_in_last_ = 0;
   throttled_ = 0;
-  fresh_images_.clear();
-  leaving_.clear();
+  pending_names_.clear();
+  switch_outs_.clear();
   switch_stacks_.clear();
 }
 
@@ -106,7 +105,7 @@ void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& 
       break;
     case PERF_RECORD_SWITCH:
     case PERF_RECORD_SWITCH_CPU_WIDE:
-      if (!change(record, trace)) trace.count_lost_by_source(1);
+      if (!context_switch(record, trace)) trace.count_lost_by_source(1);
       break;
     case PERF_RECORD_LOST:  // id, lost
       count_lost(record, trace, header_bytes + 8);
@@ -126,8 +125,8 @@ uint64_t PerfConverter::tick_time(std::span<const std::byte> record) {
   const uint32_t type = header_of(record).type;
   if (type == PERF_RECORD_SAMPLE)
     return record.size() >= tick::size ? field<uint64_t>(record, tick::time) : 0;
-  const bool is_change = type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
-  return is_change && has_room(record, 0) ? time_of(record) : 0;
+  const bool is_switch = type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
+  return is_switch && has_room(record, 0) ? time_of(record) : 0;
 }
 
 void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuffer& mte) {
@@ -151,55 +150,55 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
   if (!chain) return false;
   const auto tid = field<uint32_t>(record, tick::tid);
   if (switch_stacks_.count(field<uint64_t>(record, tick::identifier)) != 0) {
-    Leaving& leaving = leaving_[&trace];
-    leaving.known = true;
-    leaving.tid = tid;
-    leaving.stack.read(*chain, stacks_, stack_most_, PerfStack::Leaf::kept);
+    SwitchOut& last = switch_outs_[&trace];
+    last.known = true;
+    last.tid = tid;
+    last.stack.read(*chain, stacks_, max_frames_, PerfStack::Leaf::kept);
     return true;
   }
   if (!enabled_.test(PITRACE_MAJOR_TPROF)) return true;
   const auto mode = header_of(record).misc & PERF_RECORD_MISC_CPUMODE_MASK;
   const bool user = mode == PERF_RECORD_MISC_USER;
-  stack_.read(*chain, stacks_, stack_most_,
+  stack_.read(*chain, stacks_, max_frames_,
               user ? PerfStack::Leaf::in_user : PerfStack::Leaf::in_kernel);
   trace.put_tprof(field<uint64_t>(record, tick::time), user, field<uint32_t>(record, tick::pid),
                   tid, field<uint64_t>(record, tick::ip), stack_.stack());
   return true;
 }
 
-// Every switch is told twice: by who leaves, and by who comes. Of a whole CPU both tell both
-// threads, and the first whether the one that leaves could go on; the second counts where the first
-// is missing (seen on 6.18: where the idle task leaves). Of one process each tells of its own
-// thread alone: what runs otherwise stands as the idle task.
-bool PerfConverter::change(std::span<const std::byte> record, UserBuffer& trace) {
+// perf reports each switch as switch-out and switch-in. In the system scope both records name both
+// threads, and the switch-out whether prev was preempted; the switch-in is used where the
+// switch-out is missing (seen on 6.18 when the idle task is prev). In the process scope each record
+// names its own thread only: the idle task stands for all other threads.
+bool PerfConverter::context_switch(std::span<const std::byte> record, UserBuffer& trace) {
   const auto header = header_of(record);
   const bool whole_cpu = header.type == PERF_RECORD_SWITCH_CPU_WIDE;
-  const bool leaves = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
-  if (!has_room(record, whole_cpu ? change::fixed : 0)) return false;
+  const bool switched_out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+  if (!has_room(record, whole_cpu ? cpu_switch::fixed : 0)) return false;
   if (!enabled_.test(PITRACE_MAJOR_DISPATCH)) return true;
   const SampleId id = sample_id_of(record);
-  Leaving& leaving = leaving_[&trace];
-  const auto other = whole_cpu ? field<uint32_t>(record, change::other_tid) : 0;
-  if (!leaves) {
-    const bool told = whole_cpu && leaving.runs == id.tid;
-    // Of one process: a thread that ended there, which no record tells.
-    const bool left_thread =
-        whole_cpu ? other != 0 : leaving.runs != 0 && leaving.runs != Leaving::unknown;
-    leaving.known = false;
-    leaving.runs = id.tid;
-    if (!told)
+  SwitchOut& last = switch_outs_[&trace];
+  const auto other = whole_cpu ? field<uint32_t>(record, cpu_switch::other_tid) : 0;
+  if (!switched_out) {
+    const bool reported = whole_cpu && last.runs == id.tid;
+    // Process scope: a thread has ended on this CPU, for which there is no record.
+    const bool after_thread =
+        whole_cpu ? other != 0 : last.runs != 0 && last.runs != SwitchOut::unknown;
+    last.known = false;
+    last.runs = id.tid;
+    if (!reported)
       trace.put_dispatch(id.time, id.pid, id.tid,
-                         left_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE);
+                         after_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE);
     return true;
   }
   uint32_t state = PITRACE_STATE_BLOCKED;
   if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
     state = PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED;
-  if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task always gives way
-  const bool has_stack = std::exchange(leaving.known, false) && leaving.tid == id.tid;
-  leaving.runs = other;
-  trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, change::other_pid) : 0, other,
-                     state, has_stack ? leaving.stack.stack() : Stack{});
+  if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task is always runnable
+  const bool has_stack = std::exchange(last.known, false) && last.tid == id.tid;
+  last.runs = other;
+  trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, cpu_switch::other_pid) : 0, other,
+                     state, has_stack ? last.stack.stack() : Stack{});
   return true;
 }
 
@@ -207,7 +206,7 @@ bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
   if (!has_room(record, map::name - header_bytes)) return false;
   if ((field<uint32_t>(record, map::protection) & PROT_EXEC) == 0) return true;
   const ModuleName module = classify_module(text_at(record, map::name));
-  if (module.stamp == PITRACE_STAMP_VDSO) tell_word_size(record, mte);
+  if (module.stamp == PITRACE_STAMP_VDSO) put_word_size(record, mte);
   if (module.stamp == PITRACE_STAMP_ANON && !anonymous_) return true;
 
   pitrace_module entry{};
@@ -216,21 +215,21 @@ bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
   entry.address = field<uint64_t>(record, map::address);
   entry.size = field<uint64_t>(record, map::length);
   entry.offset = module.stamp == 0 ? field<uint64_t>(record, map::page_offset) : 0;
-  // Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: we do not ask for build-ids, see perf_events.cpp.
+  // PERF_RECORD_MISC_MMAP_BUILD_ID is ignored: we do not ask for build-ids, see perf_events.cpp.
   entry.inode = field<uint64_t>(record, map::inode);
   mte.put_module(time_of(record), entry, module.name);
   return true;
 }
 
-// An exec's record has the name but not how wide the program's words are; that the vdso tells,
-// which the kernel maps at the end of the exec.
-void PerfConverter::tell_word_size(std::span<const std::byte> record, UserBuffer& mte) {
+// The record of an exec has the name, but not the program's word size. The address of the vdso
+// shows it, which the kernel maps at the end of the exec.
+void PerfConverter::put_word_size(std::span<const std::byte> record, UserBuffer& mte) {
   const auto pid = field<uint32_t>(record, map::pid);
-  const auto fresh = fresh_images_.find(pid);
-  if (fresh == fresh_images_.end()) return;
+  const auto pending = pending_names_.find(pid);
+  if (pending == pending_names_.end()) return;
   if (field<uint64_t>(record, map::address) < end_of_32_bits)
-    mte.put_name(time_of(record), PITRACE_MTE_NAME, {pid, PITRACE_NAME_32}, fresh->second);
-  fresh_images_.erase(fresh);
+    mte.put_name(time_of(record), PITRACE_MTE_NAME, {pid, PITRACE_NAME_32}, pending->second);
+  pending_names_.erase(pending);
 }
 
 bool PerfConverter::comm(std::span<const std::byte> record, UserBuffer& mte) {
@@ -241,7 +240,7 @@ bool PerfConverter::comm(std::span<const std::byte> record, UserBuffer& mte) {
   const std::string_view name = text_at(record, task::comm_name);
   if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC) {
     mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE, {pid});
-    fresh_images_.insert_or_assign(pid, std::string(name));
+    pending_names_.insert_or_assign(pid, std::string(name));
   }
   if (pid == tid)
     mte.put_name(time, PITRACE_MTE_NAME, {pid, PITRACE_NAME_64}, name);
@@ -264,8 +263,8 @@ bool PerfConverter::fork(std::span<const std::byte> record, UserBuffer& mte) {
   return true;
 }
 
-// Follows a fork's record. The inner ids must be asked for while the task lives; of one that is
-// gone already only the namespace is known.
+// Comes after the record of a fork. NSpid and NStgid can be read only while the task lives; of one
+// that has ended already only the namespace is known.
 bool PerfConverter::namespaces(std::span<const std::byte> record, UserBuffer& mte) {
   if (!has_room(record, spaces::links - header_bytes)) return false;
   const auto number = field<uint64_t>(record, spaces::number);
@@ -273,10 +272,10 @@ bool PerfConverter::namespaces(std::span<const std::byte> record, UserBuffer& mt
   if (!has_room(record, spaces::links + (PID_NS_INDEX + 1) * spaces::link_bytes - header_bytes))
     return false;
   const auto space = field<uint64_t>(record, spaces::links + PID_NS_INDEX * spaces::link_bytes + 8);
-  if (space == inner_ids_.own_namespace()) return true;
+  if (space == namespace_ids_.own_namespace()) return true;
   const auto pid = field<uint32_t>(record, spaces::pid);
   const auto tid = field<uint32_t>(record, spaces::tid);
-  const auto inside = inner_ids_.find(pid, tid).value_or(InnerIds{});
+  const auto inside = namespace_ids_.find(pid, tid).value_or(NamespaceIds{});
   mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_INNER,
                {pid, tid, inside.pid, inside.tid, static_cast<uint32_t>(space)});
   return true;
@@ -287,7 +286,7 @@ bool PerfConverter::exit(std::span<const std::byte> record, UserBuffer& mte) {
   const auto pid = field<uint32_t>(record, task::pid);
   const auto tid = field<uint32_t>(record, task::tid);
   mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL_THREAD, {pid, tid});
-  if (pid == tid) fresh_images_.erase(pid);
+  if (pid == tid) pending_names_.erase(pid);
   if (pid == tid) mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL, {pid});
   return true;
 }

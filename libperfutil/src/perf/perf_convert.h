@@ -11,7 +11,7 @@
 #include <string>
 
 #include "perf_stack.h"
-#include "proc/inner_ids.h"
+#include "proc/namespace_ids.h"
 #include "source/user_buffer.h"
 
 namespace pi::perfutil {
@@ -21,29 +21,29 @@ class PerfConverter {
  public:
   // proc: where ids in other pid namespaces are looked up.
   PerfConverter(bool anonymous, const std::string& proc)
-      : anonymous_(anonymous), inner_ids_(proc) {}
+      : anonymous_(anonymous), namespace_ids_(proc) {}
 
   // Only records of enabled majors are stored; what the kernel lost is always counted.
   void set_enabled(const std::bitset<256>& enabled) { enabled_ = enabled; }
 
   // Which stacks samples carry, and of how many frames at most the kernel makes them.
-  void set_stacks(const StackChoice& stacks, uint32_t stack_most) {
+  void set_stacks(const StackChoice& stacks, uint32_t max_frames) {
     stacks_ = stacks;
-    stack_most_ = stack_most;
+    max_frames_ = max_frames;
   }
-  // Samples of the event with this identifier tell where a thread leaves its CPU; they are no
-  // ticks.
+  // Samples of the event with this identifier have the stack of a thread at its switch-out; they
+  // are no ticks.
   void add_switch_stacks(uint64_t identifier) { switch_stacks_.insert(identifier); }
 
-  // One record from the ring of ticks or of the side band, into that CPU's buffers. A record that
-  // is shorter than its kind needs is counted as lost by the source.
+  // Converts one record from the ring of ticks or of the side band into that CPU's buffer. A record
+  // that is too short for its kind is counted as lost by the source.
   void convert_tick(std::span<const std::byte> record, UserBuffer& trace);
   void convert_side_band(std::span<const std::byte> record, UserBuffer& mte);
 
-  // The time of a record from the ring of ticks; 0 for what becomes no record of its own.
+  // The time of a record from the ring of ticks; 0 for one that is not converted.
   static uint64_t tick_time(std::span<const std::byte> record);
 
-  // Records the kernel itself dropped, as told by the last call's record; 0 for most.
+  // Records that the kernel dropped, from the record of the last call; 0 for most.
   uint64_t lost_in_last() const { return lost_in_last_; }
   uint64_t throttled() const { return throttled_; }
   void reset();
@@ -51,31 +51,31 @@ class PerfConverter {
  private:
   void count_lost(std::span<const std::byte> record, UserBuffer& buffer, size_t offset);
   bool sample(std::span<const std::byte> record, UserBuffer& trace);
-  bool change(std::span<const std::byte> record, UserBuffer& trace);
+  bool context_switch(std::span<const std::byte> record, UserBuffer& trace);
   bool mmap2(std::span<const std::byte> record, UserBuffer& mte);
   bool comm(std::span<const std::byte> record, UserBuffer& mte);
   bool fork(std::span<const std::byte> record, UserBuffer& mte);
   bool exit(std::span<const std::byte> record, UserBuffer& mte);
   bool namespaces(std::span<const std::byte> record, UserBuffer& mte);
-  void tell_word_size(std::span<const std::byte> record, UserBuffer& mte);
+  void put_word_size(std::span<const std::byte> record, UserBuffer& mte);
 
-  // Of one CPU. The stack of the thread that leaves comes before the record of its leaving.
-  struct Leaving {
+  // The switch-out of one CPU. The sample with the stack comes before the record of the switch.
+  struct SwitchOut {
     bool known = false;
     uint32_t tid = 0;
     PerfStack stack;
     static constexpr uint32_t unknown = ~0u;
-    uint32_t runs = unknown;  // the thread that was dispatched last
+    uint32_t runs = unknown;  // tid of the thread that was dispatched last
   };
 
   bool anonymous_;
   StackChoice stacks_;
-  uint32_t stack_most_ = 0;
-  PerfStack stack_;                               // of the tick in hand
-  std::set<uint64_t> switch_stacks_;              // identifiers of events
-  std::map<const UserBuffer*, Leaving> leaving_;  // by CPU, told by its buffer
-  InnerIdReader inner_ids_;
-  std::map<uint32_t, std::string> fresh_images_;  // names by pid, until the size of words is known
+  uint32_t max_frames_ = 0;
+  PerfStack stack_;                                     // of the current tick
+  std::set<uint64_t> switch_stacks_;                    // identifiers of events
+  std::map<const UserBuffer*, SwitchOut> switch_outs_;  // by CPU, identified by its trace buffer
+  NamespaceIdReader namespace_ids_;
+  std::map<uint32_t, std::string> pending_names_;  // names by pid, until the word size is known
   std::bitset<256> enabled_;
   uint64_t lost_in_last_ = 0;
   uint64_t throttled_ = 0;

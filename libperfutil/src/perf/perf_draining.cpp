@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// perf events as a source: from the kernel's rings and the memory of hooks into the trace's
-// buffers, in the order of time.
+// perf events as a source: moves records from the kernel's rings and the hooks' rings into the
+// trace's buffers, in time order.
 #include "perf_collector.h"
 
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <new>
 #include <utility>
@@ -15,7 +14,7 @@
 
 namespace pi::perfutil {
 
-// The ticks are read, but wait for put_in_order().
+// Reads the ticks as well, but holds them for put_in_order().
 void PerfCollector::read_rings(CpuEvents& events) {
   UserBuffer& mte = buffers_.at(events.cpu, PITRACE_BUFFER_MTE);
   HeldTicks& held = held_[events.cpu];
@@ -45,8 +44,8 @@ UserBuffer& PerfCollector::trace_buffer_of(uint32_t cpu) {
   return buffers_.at(cpu, PITRACE_BUFFER_TRACE);
 }
 
-// Everything older than horizon was read. What is younger may not be the oldest that there is: a
-// hook waits for the next time, and a tick, unless it is not younger than ticks_until.
+// All records up to time horizon were read. A newer one may not be the oldest: newer hooks wait for
+// the next call, and so do ticks after ticks_until.
 void PerfCollector::put_in_order(uint64_t horizon, uint64_t ticks_until) {
   hook_queue_.deliver(
       horizon, [this](const FoundHook& hook, std::span<const std::byte> record, uint64_t& time) {
@@ -64,16 +63,12 @@ void PerfCollector::put_in_order(uint64_t horizon, uint64_t ticks_until) {
         "hooks is missing.");
 }
 
-uint32_t PerfCollector::cpu_limit() {
-  return static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF));
-}
-
-// All flows are the first CPU's. In a buffer that streams they wait until there is room.
+// All flows are stored as records of the first CPU. In a buffer that streams they wait for space.
 void PerfCollector::take_flows(bool all) {
   if (events_.empty()) return;
   const uint32_t cpu = events_.begin()->first;
   const auto held = buffers_.at(cpu, PITRACE_BUFFER_TRACE).unread().records.size();
-  // Times, ticks and hooks need some of it.
+  // The rest is for time records, ticks and hooks.
   const uint64_t usable = status_.trace_bytes / 4 * 3;
   const bool waits = config_.mode == PITRACE_MODE_CONTINUOUS && !all;
   const size_t before = hook_queue_.incoming().hooks.size();
@@ -86,13 +81,13 @@ void PerfCollector::take_flows(bool all) {
   if (buffers_.full()) itrace_.end();
 }
 
-// The horizon comes first: a tick that is made while the rings are read may be missed, and must not
-// come after a hook that is younger.
+// Reads the clock first: a tick that is made while the rings are read may be missed, and no newer
+// hook may be stored before it.
 uint64_t PerfCollector::read_all() {
   const uint64_t horizon = trace_clock();
   for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(false);
-  if (hooks_) hooks_->collect(cpu_limit(), hook_queue_.incoming());
+  if (hooks_) hooks_->collect(configured_cpus(), hook_queue_.incoming());
   return horizon;
 }
 
@@ -100,26 +95,26 @@ void PerfCollector::drain_all() {
   if (!status_.on) return;
   const uint64_t horizon = read_all();
   put_in_order(horizon, horizon);
-  tell_sections();
+  wake_section_reader();
 }
 
-// Before something changes that ticks are stored by: none of those that were made waits.
+// For use before a change of how ticks are stored: stores all ticks that were made so far.
 void PerfCollector::drain_to_the_last_tick() {
   if (!status_.on) return;
   const uint64_t horizon = read_all();
   put_in_order(horizon, ~0ull);
-  tell_sections();
+  wake_section_reader();
 }
 
 void PerfCollector::settle_hooks() {
   for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(true);
-  if (hooks_) hooks_->settle(cpu_limit(), hook_queue_.incoming());
+  if (hooks_) hooks_->settle(configured_cpus(), hook_queue_.incoming());
   put_in_order(~0ull, ~0ull);
-  tell_sections();
+  wake_section_reader();
 }
 
-void PerfCollector::tell_sections() {
+void PerfCollector::wake_section_reader() {
   if (buffers_.take_section_ready()) ::eventfd_write(section_event_.get(), 1);
 }
 
@@ -128,8 +123,7 @@ void PerfCollector::guarded(void (PerfCollector::*work)()) {
   try {
     (this->*work)();
   } catch (const std::bad_alloc&) {
-    // Nothing that needs memory may be done here; what was not read stays in the rings, and what
-    // they drop is counted by the kernel.
+    // Allocates nothing. What was not read stays in the rings; the kernel counts what they drop.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread that waits for perf rings to fill and calls back to have them drained.
+// The thread that waits for perf rings to fill, and calls a function that drains them.
 #include "perf_reader.h"
 
 #include <sys/epoll.h>
@@ -52,9 +52,9 @@ void PerfReader::stop() {
 }
 
 bool PerfReader::wait() {
-  // The ring of a task that has ended reports that for ever, while its children may still write
-  // to it: leave it out. It is looked at all the same, as is what does not fill a ring to its mark:
-  // soon, because a new task's ids in its own namespace can be asked for only while it lives.
+  // After a task has ended, its ring reports that for ever, while its children may still write to
+  // it: remove it from epoll. It is still drained, as are rings that are not filled to their mark:
+  // every 100 ms, because the NSpid of a new task can be read only while it lives.
   constexpr int interval_ms = 100;
   std::array<epoll_event, 32> events;
   const int count =

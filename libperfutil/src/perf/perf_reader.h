@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread that waits for perf rings to fill and calls back to have them drained.
+// The thread that waits for perf rings to fill, and calls a function that drains them.
 #ifndef PI_PERFUTIL_PERF_READER_H
 #define PI_PERFUTIL_PERF_READER_H
 
@@ -23,7 +23,7 @@ class PerfReader {
   Status prepare();
   // From any thread; closing fd ends it.
   void watch(int fd);
-  // drain: when a watched ring passes its mark, and at least once a second; afterwards, once a
+  // Calls drain when a watched ring passes its mark, and at least every 100 ms; after it, once a
   // second, each_second. Both run in the reader's thread.
   Status start(Work drain, Work each_second);
   // Ends the thread and waits for it; repeated calls are harmless.

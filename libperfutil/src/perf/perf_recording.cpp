@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// perf events as a source: the trace goes on and off, CPUs come and go.
+// perf events as a source: turns the trace on and off, and follows CPU hotplug.
 #include "perf_collector.h"
 
 #include <linux/perf_event.h>
@@ -35,7 +35,7 @@ SamplePlan PerfCollector::plan() const {
   plan.tick = status_.tick;
   if (plan.tick.is_time()) plan.tick.period = tick_period_ns(status_.rate);
   plan.stacks = status_.stacks;
-  plan.stack_most = stack_frames_most(plan.stacks);
+  plan.max_frames = max_stack_frames(plan.stacks);
   return plan;
 }
 
@@ -58,7 +58,7 @@ Status PerfCollector::open_everything() {
   for (const uint32_t cpu : online_cpus()) {
     const auto opened = open_cpu(cpu);
     if (opened) continue;
-    // A CPU that has just gone offline is no failure.
+    // Not an error when the CPU has just gone offline.
     const auto online = online_cpus();
     if (std::find(online.begin(), online.end(), cpu) != online.end()) return opened.error();
   }
@@ -83,9 +83,9 @@ Status PerfCollector::on() {
   return started;
 }
 
-// Order matters: the snapshot's time lies before the side band begins, the side band begins
-// before /proc is read, and the rings are drained after. So whatever happens meanwhile is
-// recorded with a later time and is harmless to replay on top of the snapshot. Ticks come last.
+// The order matters: take the snapshot's time, enable the side band, read /proc, then drain the
+// rings. So whatever happens meanwhile is recorded with a later time, and can be replayed on top of
+// the snapshot without harm. Ticks are enabled last.
 Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   if (events_.empty())
     return Error{PU_ERROR_INTERNAL, "No CPU could be traced: none stayed online."};
@@ -114,8 +114,8 @@ Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
   return {};
 }
 
-// What tells of switches costs something at each of them, also while it is stopped, so that it is
-// not even opened before somebody wants it.
+// The events for context switches cost time at each switch, even while they are disabled, so they
+// are not opened before dispatches are enabled.
 Status PerfCollector::run_samples(CpuEvents& events, bool paused) {
   const auto run = [](const std::vector<ProcessFd>& fds, bool wanted) {
     control_events(fds, wanted ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
@@ -154,14 +154,14 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
     unreadable_processes_ += facts.maps_denied;
     put_process(facts, time, config_.anonymous,
                 buffers_.at(cpus[turn++ % cpus.size()], PITRACE_BUFFER_MTE));
-    tell_sections();
+    wake_section_reader();
     lock.unlock();
     lock.lock();
   }
 }
 
 Status PerfCollector::off() {
-  // Its last records are taken below.
+  // settle_hooks() takes its last records.
   (void)itrace_.off();
   {
     std::lock_guard lock(mutex_);
@@ -196,7 +196,7 @@ Status PerfCollector::suspend() {
 
 Status PerfCollector::resume() {
   std::lock_guard lock(mutex_);
-  // What the rings hold came while nothing was wanted.
+  // The records in the rings were made while the trace was suspended.
   drain_to_the_last_tick();
   status_.suspended = false;
   buffers_.set_suspended(false);
@@ -211,15 +211,16 @@ Status PerfCollector::discard() {
   return {};
 }
 
-// What was lost after the ring's last record was told by no record; the kernel's count has it.
+// No record reports what was lost after the last record of a ring; the kernel's counter includes
+// it.
 void PerfCollector::close_cpu(CpuEvents& events) {
   read_rings(events);
   put_ticks(events, ~0ull);
   using Groups = std::initializer_list<const std::vector<ProcessFd>*>;
-  const auto rest = [this](Groups groups, uint64_t told) {
+  const auto rest = [this](Groups groups, uint64_t reported) {
     uint64_t all = 0;
     for (const auto* fds : groups) all += read_lost(*fds, features_);
-    return all > told ? all - told : 0;
+    return all > reported ? all - reported : 0;
   };
   buffers_.at(events.cpu, PITRACE_BUFFER_MTE)
       .count_lost_by_source(rest({&events.side_band_fds}, events.side_band_lost));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds out what perf_event_open lets us see: the system or one process, the kernel or not.
+// Finds out what perf_event_open permits: the system or one process, with or without the kernel.
 #include "perf_scope.h"
 
 #include <dlfcn.h>
@@ -47,15 +47,15 @@ std::string own_runpath() {
   const ElfW(Dyn)* runpath = nullptr;
   for (const ElfW(Dyn)* entry = program ? program->l_ld : nullptr; entry && entry->d_tag != DT_NULL;
        ++entry) {
-    // The loader has made an address of it.
+    // The loader has replaced the offset by an address.
     if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
     if (entry->d_tag == DT_RUNPATH || entry->d_tag == DT_RPATH) runpath = entry;
   }
   return runpath && strings ? strings + runpath->d_un.d_val : "";
 }
 
-// Whether the loader finds this library for the program when that has capabilities of its file's:
-// it then looks into absolute paths and the system's directories only.
+// Whether the loader would find this library if the program's file had capabilities: then it
+// searches absolute paths and the system's directories only.
 bool runs_with_file_capabilities() {
   Dl_info facts{};
   if (::dladdr(reinterpret_cast<void*>(&own_runpath), &facts) == 0 || !facts.dli_fname)
@@ -70,7 +70,7 @@ bool runs_with_file_capabilities() {
   return false;
 }
 
-// process_could_help: the system was refused, one process was not tried.
+// process_could_help: the system was refused, and one process was not tried.
 Error denied(bool process_could_help) {
   const std::string level = read_line(paranoid_path);
   if (::geteuid() == 0 || level.starts_with("-"))
@@ -113,7 +113,7 @@ Result<PerfScope> process_scope(int pid, uint32_t cpu) {
   return unsupported(error);
 }
 
-// What the module records and perf does not.
+// Majors that the module records and perf cannot.
 constexpr std::pair<uint32_t, const char*> unseen_majors[] = {
     {PITRACE_MAJOR_EXCEPTION, "exceptions"},
     {PITRACE_MAJOR_INTERRUPT, "interrupts"},
@@ -127,8 +127,8 @@ void add_blind_spots_of_dispatches(const PerfScope& scope, const CollectorStatus
       "runnable or blocked.");
   if (!scope.system)
     list.push_back(
-        fmt::format("Who else is dispatched: where no thread of process {} and its "
-                    "descendants runs, the idle task stands for whatever does.",
+        fmt::format("Dispatches of other processes: while no thread of process {} and its "
+                    "descendants runs, the idle task stands for any other.",
                     scope.pid));
   if (status.stacks.which != 0 && !scope.kernel)
     list.emplace_back(
@@ -158,8 +158,8 @@ Status refuse_unseen(uint32_t major) {
   for (const auto& [unseen, name] : unseen_majors)
     if (major == unseen)
       return Error{PU_ERROR_NOT_SUPPORTED,
-                   fmt::format("perf does not tell of {} (major {:#x}). They need the pitrace "
-                               "module: load it ('swtrace check' tells how) and initialise again.",
+                   fmt::format("perf does not record {} (major {:#x}). They need the pitrace "
+                               "module: load it ('swtrace check' shows how) and initialise again.",
                                name, major)};
   return {};
 }
@@ -174,7 +174,7 @@ std::vector<std::string> perf_blind_spots(const PerfScope& scope, const Collecto
         "bound."};
   for (const auto& [unseen, name] : unseen_majors)
     if (status.enabled.test(unseen))
-      list.push_back(fmt::format("The kernel's own {}: perf does not tell of them.", name));
+      list.push_back(fmt::format("The kernel's own {}: perf does not record them.", name));
   if (status.enabled.test(PITRACE_MAJOR_DISPATCH))
     add_blind_spots_of_dispatches(scope, status, list);
   if (!scope.system)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds out what perf_event_open lets us see: the system or one process, the kernel or not.
+// Finds out what perf_event_open permits: the system or one process, with or without the kernel.
 #ifndef PI_PERFUTIL_PERF_SCOPE_H
 #define PI_PERFUTIL_PERF_SCOPE_H
 
@@ -19,15 +19,15 @@ struct PerfScope {
   bool kernel = false;
 };
 
-// By trying. PU_ERROR_ACCESS_DENIED with the remedies, PU_ERROR_NOT_SUPPORTED,
+// Opens events to find out. PU_ERROR_ACCESS_DENIED with the remedies, PU_ERROR_NOT_SUPPORTED,
 // PU_ERROR_INVALID_PARAMETER when the process does not exist.
 Result<PerfScope> decide_perf_scope(const TraceConfig& config);
 
-// An error for a major whose records perf cannot make: PU_ERROR_NOT_SUPPORTED. All majors together
-// may be enabled, and perf_blind_spots() then tells what is missing.
+// PU_ERROR_NOT_SUPPORTED for a major whose records perf cannot make. All majors together may be
+// enabled; then perf_blind_spots() lists what is missing.
 Status refuse_unseen(uint32_t major);
 
-// One sentence for each thing that perf in this scope misses of what is asked for.
+// One sentence for each kind of information that was requested and that perf lacks in this scope.
 std::vector<std::string> perf_blind_spots(const PerfScope& scope, const CollectorStatus& status);
 
 }  // namespace pi::perfutil

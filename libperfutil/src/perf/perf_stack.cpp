@@ -41,7 +41,7 @@ std::optional<std::span<const std::byte>> PerfStack::entries_of(std::span<const 
 }
 
 void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stacks,
-                     uint32_t stack_most, Leaf leaf) {
+                     uint32_t max_frames, Leaf leaf) {
   exists_ = stacks.which != 0;
   flags_ = 0;
   kernel_.clear();
@@ -54,13 +54,13 @@ void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stac
       if (side != nullptr) side->push_back(entry);
       continue;
     }
-    // Marks of a guest or a hypervisor have no place in our stacks; nor have their entries.
+    // Our stacks do not include the entries of a guest or a hypervisor.
     side = entry == static_cast<uint64_t>(PERF_CONTEXT_KERNEL) ? &kernel_
            : entry == static_cast<uint64_t>(PERF_CONTEXT_USER) ? &user_
                                                                : nullptr;
   }
-  // The kernel's entries come first, so that it is the end of the user's that finds no room.
-  if (kernel_.size() + user_.size() >= stack_most)
+  // The kernel's entries come first, so it is the end of the user's that does not fit.
+  if (kernel_.size() + user_.size() >= max_frames)
     flags_ |= user_.empty() ? PITRACE_STACK_KERNEL_CUT : PITRACE_STACK_USER_CUT;
   if (leaf == Leaf::in_kernel) drop_first(kernel_);
   if (leaf == Leaf::in_user) drop_first(user_);

@@ -12,22 +12,22 @@
 
 namespace pi::perfutil {
 
-// perf's chain has marks that tell whose the entries behind them are, the kernel's or the user's,
-// and begins with the address of the sample itself. It ends where the frame pointers end; whether
-// that was the end of the stack or a frame pointer that leads nowhere, perf does not tell, so that
-// no stack of perf's is ever marked BROKEN.
+// perf's chain has marks before the entries of the kernel and of the user, and begins with the
+// address of the sample itself. It ends where the frame pointers end. perf does not report whether
+// that is the end of the stack or an invalid frame pointer, so that no stack from perf is ever
+// marked BROKEN.
 class PerfStack {
  public:
-  // Where the entry is that a tick's record has already: it is not repeated.
+  // Where the entry is that the record of a tick already holds, and that is dropped.
   enum class Leaf { kept, in_kernel, in_user };
 
-  // The chain's entries in what follows the fixed fields of a sample; none when stacks are not
-  // wanted, nothing when the record is cut short.
+  // The chain's entries in rest, the bytes after the fixed fields of a sample; an empty span when
+  // no stacks are wanted, nothing when the record is too short.
   static std::optional<std::span<const std::byte>> entries_of(std::span<const std::byte> rest,
                                                               bool wanted);
 
-  // stack_most: how many entries but for marks the kernel makes a chain of at most.
-  void read(std::span<const std::byte> entries, const StackChoice& stacks, uint32_t stack_most,
+  // max_frames: maximum of entries without marks in a chain of the kernel's.
+  void read(std::span<const std::byte> entries, const StackChoice& stacks, uint32_t max_frames,
             Leaf leaf);
   // Valid until the next read().
   Stack stack() const { return {exists_, flags_, kernel_, user_}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs now, read from /proc: processes, their threads and executable mappings.
+// Reads what runs now from /proc: processes, their threads and executable mappings.
 #include "proc_snapshot.h"
 
 #include <dirent.h>
@@ -66,17 +66,17 @@ void read_maps(const std::string& path, ProcessFacts& out) {
   }
 }
 
-void read_inner_ids(const std::string& proc, ProcessFacts& out) {
-  const InnerIdReader reader(proc);
+void read_namespace_ids(const std::string& proc, ProcessFacts& out) {
+  const NamespaceIdReader reader(proc);
   if (!reader.find(out.pid, out.pid)) return;
   out.pid_namespace = reader.namespace_of(out.pid);
   for (const auto& [tid, name] : out.threads)
-    if (const auto ids = reader.find(out.pid, tid)) out.inner.emplace(tid, *ids);
+    if (const auto ids = reader.find(out.pid, tid)) out.namespace_ids.emplace(tid, *ids);
 }
 
-void put_inner_ids(const ProcessFacts& facts, uint32_t tid, uint64_t time, UserBuffer& mte) {
-  const auto ids = facts.inner.find(tid);
-  if (ids == facts.inner.end()) return;
+void put_namespace_ids(const ProcessFacts& facts, uint32_t tid, uint64_t time, UserBuffer& mte) {
+  const auto ids = facts.namespace_ids.find(tid);
+  if (ids == facts.namespace_ids.end()) return;
   mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_INNER,
                {facts.pid, tid, ids->second.pid, ids->second.tid,
                 static_cast<uint32_t>(facts.pid_namespace)});
@@ -133,7 +133,7 @@ bool read_process(const std::string& proc, uint32_t pid, ProcessFacts& out) {
   for (const uint32_t tid : list_threads(proc, pid))
     out.threads.emplace_back(tid,
                              read_line(process_path(proc, pid, fmt::format("task/{}/comm", tid))));
-  read_inner_ids(proc, out);
+  read_namespace_ids(proc, out);
   read_maps(process_path(proc, pid, "maps"), out);
   return true;
 }
@@ -141,14 +141,14 @@ bool read_process(const std::string& proc, uint32_t pid, ProcessFacts& out) {
 void put_process(const ProcessFacts& facts, uint64_t time, bool anonymous, UserBuffer& mte) {
   mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_PARENT,
                {facts.pid, facts.parent, PITRACE_PARENT_EXISTING});
-  put_inner_ids(facts, facts.pid, time, mte);
+  put_namespace_ids(facts, facts.pid, time, mte);
   const uint32_t width = facts.is_32_bit ? PITRACE_NAME_32 : PITRACE_NAME_64;
   mte.put_name(time, PITRACE_MTE_NAME, {facts.pid, width}, facts.name);
   for (const auto& [tid, name] : facts.threads) {
     if (tid == facts.pid) continue;
     mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE_THREAD, {facts.pid, tid});
-    put_inner_ids(facts, tid, time, mte);
-    // Also one that is called as the process is now: it keeps its name when that changes.
+    put_namespace_ids(facts, tid, time, mte);
+    // Even if it equals the name of the process: the thread keeps it when the process's changes.
     if (!name.empty()) mte.put_name(time, PITRACE_MTE_THREAD_NAME, {facts.pid, tid}, name);
   }
   for (const auto& map : facts.maps) put_map(facts.pid, map, time, anonymous, mte);

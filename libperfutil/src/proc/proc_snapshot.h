@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs now, read from /proc: processes, their threads and executable mappings.
+// Reads what runs now from /proc: processes, their threads and executable mappings.
 #ifndef PI_PERFUTIL_PROC_SNAPSHOT_H
 #define PI_PERFUTIL_PROC_SNAPSHOT_H
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "inner_ids.h"
+#include "namespace_ids.h"
 #include "source/user_buffer.h"
 
 namespace pi::perfutil {
@@ -27,18 +27,18 @@ struct ProcessFacts {
   bool maps_denied = false;  // the process is another user's
   std::string name;
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name, the main thread included
-  uint64_t pid_namespace = 0;                             // inode number, where it is not our own
-  std::map<uint32_t, InnerIds> inner;                     // by tid, likewise
+  uint64_t pid_namespace = 0;                             // inode number, unless it is our own
+  std::map<uint32_t, NamespaceIds> namespace_ids;         // by tid; empty in our own namespace
   std::vector<ProcessMap> maps;                           // executable ones
 };
 
-// All processes there are, or root and its descendants when it is not 0; in ascending order.
+// All processes, or root and its descendants when root is not 0; in ascending order.
 std::vector<uint32_t> list_processes(const std::string& proc, uint32_t root);
 
-// Threads of the process now.
+// The present threads of the process.
 std::vector<uint32_t> list_threads(const std::string& proc, uint32_t pid);
 
-// False when the process has vanished.
+// False when the process has ended.
 bool read_process(const std::string& proc, uint32_t pid, ProcessFacts& out);
 
 // Records of one process, all with the same time.

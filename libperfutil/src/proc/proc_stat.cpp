@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that parses /proc/stat: what each CPU has done so far.
+// Parses /proc/stat: the time of each CPU so far.
 #include "proc_stat.h"
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace pi::perfutil {
 namespace {
 
-// The columns behind the name; later ones are parts of these. Kernels may have fewer.
+// The columns after the name; later columns are parts of these. Kernels may have fewer.
 enum Column { user, nice, system, idle, io_wait, irq, soft_irq, steal, columns };
 
 bool parse_columns(std::string_view line, std::array<uint64_t, columns>& values) {
@@ -27,7 +27,7 @@ bool parse_columns(std::string_view line, std::array<uint64_t, columns>& values)
 
 std::map<uint32_t, CpuTimes> parse_proc_stat(std::string_view text) {
   constexpr std::string_view prefix = "cpu";
-  constexpr uint64_t cpus_most = 1 << 16;
+  constexpr uint64_t max_cpus = 1 << 16;
   std::map<uint32_t, CpuTimes> cpus;
   while (!text.empty()) {
     std::string_view line = next_word(text, '\n');
@@ -35,7 +35,7 @@ std::map<uint32_t, CpuTimes> parse_proc_stat(std::string_view text) {
     line.remove_prefix(prefix.size());
     const auto number = parse_number(next_word(line, ' '));  // the sum of all has none
     std::array<uint64_t, columns> value;
-    if (!number || *number >= cpus_most || !parse_columns(line, value)) continue;
+    if (!number || *number >= max_cpus || !parse_columns(line, value)) continue;
     cpus[static_cast<uint32_t>(*number)] = {
         value[idle] + value[io_wait], value[irq] + value[soft_irq],
         value[user] + value[nice] + value[system] + value[steal]};

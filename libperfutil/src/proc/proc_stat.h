@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that parses /proc/stat: what each CPU has done so far.
+// Parses /proc/stat: the time of each CPU so far.
 #ifndef PI_PERFUTIL_PROC_STAT_H
 #define PI_PERFUTIL_PROC_STAT_H
 
@@ -9,14 +9,14 @@
 
 namespace pi::perfutil {
 
-// In ticks of sysconf(_SC_CLK_TCK), since the machine was booted.
+// In ticks of sysconf(_SC_CLK_TCK), since boot.
 struct CpuTimes {
-  uint64_t idle = 0;       // waiting for a disk included
-  uint64_t interrupt = 0;  // hard and soft ones
-  uint64_t busy = 0;       // all the rest, what a hypervisor took included
+  uint64_t idle = 0;       // including I/O wait
+  uint64_t interrupt = 0;  // hard IRQs and softirqs
+  uint64_t busy = 0;       // the rest, including time stolen by a hypervisor
 };
 
-// By number of the CPUs that are online. Lines that make no sense are left out.
+// By number of the online CPUs. Invalid lines are left out.
 std::map<uint32_t, CpuTimes> parse_proc_stat(std::string_view text);
 
 }  // namespace pi::perfutil

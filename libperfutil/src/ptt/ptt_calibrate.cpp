@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What interrupts and dispatches leave on the thread that they meet, found out by a thread that
-// meets them.
+// Measures the residual overhead of interrupts and context switches: the cycles that they still
+// cost the interrupted thread.
 #include "ptt_calibrate.h"
 
 #include <sched.h>
@@ -28,7 +28,7 @@ __u16 clipped(uint64_t value) {
 
 struct Reading {
   uint64_t cycles;
-  uint64_t changes;  // when they were read
+  uint64_t changes;  // the slot's counter at that moment
 };
 
 Reading read(const pitrace_ptt_slot& slot) {
@@ -41,14 +41,15 @@ Reading read(const pitrace_ptt_slot& slot) {
   return reading;
 }
 
-// One reading after the other until something happens between two, or for a while.
+// What consecutive readings show until an interrupt or a switch comes between two of them.
 struct Watch {
-  uint64_t between = none;  // the least from one to the next when nothing does, round the loop
-  uint64_t last = 0;        // from the one before it happened to the one after
-  uint64_t changes = 0;     // between those
+  uint64_t between = none;  // minimum of cycles between two readings without a change
+  uint64_t last = 0;        // cycles between the last two readings
+  uint64_t changes = 0;     // the slot's changes between them
 };
 
-// Processes that want the processor of the thread that makes them, which stays there meanwhile.
+// Processes that compete for the CPU of the thread that creates them, which is bound to it
+// meanwhile.
 class Competitors {
  public:
   Competitors() {
@@ -76,8 +77,7 @@ class Competitors {
   }
 
  private:
-  // As fork(), but that the caller's program hears nothing of it: neither handlers of atfork nor
-  // SIGCHLD.
+  // As fork(), but invisible to the program: no atfork handlers run, and no SIGCHLD is sent.
   static pid_t compete() {
     const pid_t self = ::getpid();
     const auto process = static_cast<pid_t>(::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0));
@@ -93,14 +93,14 @@ class Competitors {
   bool placed_ = false;
 };
 
-// The reading after.
+// Reads until something changes, or for a limited time. Returns the last reading.
 Reading watch(const pitrace_ptt_slot& slot, Watch& seen) {
   constexpr int rounds = 100'000;
   Reading before = read(slot);
   seen.changes = 0;
   for (int i = 0; i < rounds; ++i) {
     const Reading after = read(slot);
-    // The way into the loop is shorter than the way round.
+    // Not in the first round: the entry to the loop takes less time than a round.
     if (i != 0) {
       seen.last = after.cycles - before.cycles;
       seen.changes = after.changes - before.changes;
@@ -157,7 +157,7 @@ ResidueMeter measure_residue(const pitrace_ptt_slot& slot, uint64_t nanoseconds)
     const uint64_t dispatches = now.dispatches;
     const Reading after = watch(slot, seen);
     const uint32_t vector = now.last_vector, softs = now.last_softs;
-    // One interrupt, whole, and nothing since.
+    // Exactly one complete interrupt, and nothing since.
     if (seen.changes == 1 + softs && now.dispatches == dispatches && now.changes == after.changes &&
         seen.last > seen.between && seen.between != none)
       meter.add(vector, softs, seen.last - seen.between);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What interrupts and dispatches leave on the thread that they meet, found out by a thread that
-// meets them.
+// Measures the residual overhead of interrupts and context switches: the cycles that they still
+// cost the interrupted thread.
 #ifndef PI_PERFUTIL_PTT_CALIBRATE_H
 #define PI_PERFUTIL_PTT_CALIBRATE_H
 
@@ -13,29 +13,31 @@
 
 namespace pi::perfutil {
 
-// Of each kind of interrupt the least that was seen.
+// Keeps the minimum for each kind of interrupt.
 class ResidueMeter {
  public:
-  // vector, softs: as in the slot; left: more than lies between two reads without an interrupt.
+  // vector, softs: as in the slot; left: the cycles beyond those between two reads without an
+  // interrupt.
   void add(uint32_t vector, uint32_t softs, uint64_t left);
   uint64_t interrupts() const { return interrupts_; }
-  // Never more than was seen of any kind, so that no thread's time goes backwards.
+  // Never more than the minimum of any kind, so that the time of no thread goes backwards.
   pitrace_ptt_residue result() const;
 
  private:
-  // The least difference that one soft interrupt more makes; 0 when it was not seen.
+  // The minimum of the difference between softs and softs - 1 softirqs; 0 when it was not seen.
   uint64_t soft_step(uint32_t softs) const;
 
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> least_;  // by vector and softs
   uint64_t interrupts_ = 0;
 };
 
-// Reads the slot, which is the calling thread's and has cycles first, for so long.
+// Reads the slot for so long. It must be the calling thread's, with cycles as its first metric.
 ResidueMeter measure_residue(const pitrace_ptt_slot& slot, uint64_t nanoseconds);
 
-// What each dispatch leaves on a thread, in the order of size. Nothing when no process can be made.
+// The residual overhead of each context switch, in ascending order. Empty when no process can be
+// created.
 //
-// The calling thread stays on one processor meanwhile, which processes of ours want all the time.
+// Meanwhile the calling thread stays on one CPU, for which child processes compete all the time.
 std::vector<uint64_t> measure_dispatches(const pitrace_ptt_slot& slot, uint64_t nanoseconds);
 
 }  // namespace pi::perfutil

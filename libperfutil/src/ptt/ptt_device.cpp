@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module's PTT for those who may trace the system: beginning, ending, and what was counted.
+// The module's PTT for users who may trace the system: begins it, ends it, returns the counts.
 #include "ptt_device.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <pi/module_advice.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "perfutil_ptt.h"
 #include "system/kernel_device.h"
 #include "system/text.h"
@@ -59,7 +59,7 @@ Error begin_error(Device& device, int error, const PttMetrics& metrics) {
   if (error == EOPNOTSUPP && counted == metrics.end())
     return {PU_ERROR_NOT_SUPPORTED,
             "This kernel lacks the hooks that PTT needs; 'swtrace check' "
-            "tells more."};
+            "shows more."};
   if (error == ENOTTY || error == ENOMEM || counted == metrics.end())
     return control_error(error, "to begin PTT");
   return refused_event(error, counted->name);
@@ -88,7 +88,7 @@ Result<std::unique_ptr<Device>> open_ptt_control() {
     return ptt_open_error(-error, PITRACE_DEVICE_PATH);
   pitrace_ptt_info info{};
   if (const int error = device->control(PITRACE_PTT_IOC_INFO, &info); error != 0)
-    return control_error(-error, "to tell of PTT");
+    return control_error(-error, "to report on PTT");
   if (info.abi_major != PITRACE_ABI_MAJOR) return control_error(ENOTTY, "");
   return std::unique_ptr<Device>(std::move(device));
 }
@@ -101,7 +101,7 @@ Result<pitrace_ptt_info> ptt_info() {
   const UniqueFd fd(::open(PITRACE_PTT_DEVICE_PATH, O_RDWR | O_CLOEXEC));
   if (!fd) return ptt_open_error(errno, PITRACE_PTT_DEVICE_PATH);
   if (::ioctl(fd.get(), PITRACE_PTT_IOC_INFO, &info) != 0)
-    return control_error(errno, "to tell of PTT");
+    return control_error(errno, "to report on PTT");
   return info;
 }
 
@@ -113,8 +113,8 @@ Status ptt_begin(Device& device, const PttMetrics& metrics, uint32_t flags, uint
   init.threads = threads == 0 ? PITRACE_PTT_THREADS_DEFAULT : threads;
   if (init.threads < PITRACE_PTT_THREADS_MIN || init.threads > PITRACE_PTT_THREADS_MAX)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("{} is no number of threads that PTT has room for: {} to {} are.",
-                             threads, PITRACE_PTT_THREADS_MIN, PITRACE_PTT_THREADS_MAX)};
+                 fmt::format("PTT cannot have {} threads: {} to {} are possible.", threads,
+                             PITRACE_PTT_THREADS_MIN, PITRACE_PTT_THREADS_MAX)};
   init.pids =
       static_cast<__u32>(parse_number(read_line("/proc/sys/kernel/pid_max")).value_or(pids_usual));
   for (size_t i = 0; i < metrics.size(); ++i) init.metric[i] = to_abi(metrics[i]);
@@ -142,9 +142,10 @@ Status ptt_take_residue(Device& device, const pitrace_ptt_residue& residue) {
   pitrace_ptt_residue copy = residue;
   const int error = device.control(PITRACE_PTT_IOC_RESIDUE, &copy);
   if (error == -EINVAL)
-    return Error{PU_ERROR_INCORRECT_STATE,
-                 "Interrupts stay on the thread ('ptt noints'): nothing of them is left there."};
-  if (error != 0) return control_error(-error, "to take from threads what interrupts leave there");
+    return Error{
+        PU_ERROR_INCORRECT_STATE,
+        "Interrupts are charged to the thread ('ptt noints'): there is no residual overhead."};
+  if (error != 0) return control_error(-error, "to subtract the residual overhead of interrupts");
   return {};
 }
 
@@ -163,9 +164,9 @@ Result<PttDump> ptt_dump(Device& device) {
     if (error == -EINVAL)
       return Error{PU_ERROR_NOT_INITIALIZED,
                    "Nothing has been counted since the module was loaded; 'ptt init' begins."};
-    if (error != 0 && error != -ENOSPC) return control_error(-error, "to tell what was counted");
+    if (error != 0 && error != -ENOSPC) return control_error(-error, "to report the counts");
     if (error == 0) break;
-    // For those that start meanwhile.
+    // A quarter more, for threads that start meanwhile.
     threads = dump.head.threads + dump.head.threads / 4;
     cpus = std::max(cpus, dump.head.cpus);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module's PTT for those who may trace the system: beginning, ending, and what was counted.
+// The module's PTT for users who may trace the system: begins it, ends it, returns the counts.
 #ifndef PI_PERFUTIL_PTT_DEVICE_H
 #define PI_PERFUTIL_PTT_DEVICE_H
 
@@ -15,13 +15,13 @@
 
 namespace pi::perfutil {
 
-// Everything below: PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_ACCESS_DENIED, PU_ERROR_NOT_SUPPORTED (a
-// module older than this library), besides what is told there.
+// Errors of all functions: PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_ACCESS_DENIED,
+// PU_ERROR_NOT_SUPPORTED (a module older than this library), besides those listed at each.
 
 Result<std::unique_ptr<Device>> open_ptt_control();
 
-// Of the device that is for everybody, or, where that may be opened, of the other, which tells
-// more.
+// From the control device, which gives more information, if this user may open it; else from the
+// device that all users may open.
 Result<pitrace_ptt_info> ptt_info();
 
 // flags, threads: of struct pitrace_ptt_init; threads 0: the default. PU_ERROR_FACILITY_BUSY,

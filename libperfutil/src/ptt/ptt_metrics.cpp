@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PTT's metrics: their numbers and names, and what counts them.
+// PTT's metrics: their numbers, names and events.
 #include "ptt_metrics.h"
 
 #include <strings.h>
@@ -22,7 +22,7 @@ struct OwnMetric {
   const char* name;
 };
 
-// Beside the original's events.
+// Metrics besides the classic events.
 constexpr OwnMetric own_metrics[] = {
     {PTT_METRIC_CYCLES, "CYCLES"},
     {PTT_METRIC_INSTR, "INSTR"},
@@ -33,7 +33,7 @@ constexpr OwnMetric own_metrics[] = {
     {PI_PTT_METRIC_MAJOR_FAULTS, "major-faults"},
 };
 
-constexpr int counters_end = 18;  // the original's, by number: 0 to 17
+constexpr int counters_end = 18;  // classic counters by number: 0 to 17
 
 std::optional<std::string> name_of(int id) {
   for (const auto& own : own_metrics)
@@ -89,13 +89,6 @@ Status check_ids(std::span<const int> ids) {
   return {};
 }
 
-Status check_privilege(int priv) {
-  if (priv < PI_PRIV_KERNEL || priv > PI_PRIV_BOTH)
-    return Error{PU_ERROR_INVALID_PRIVILEGE,
-                 fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
-  return {};
-}
-
 Result<PttMetric> make_metric(const std::string& name, int priv) {
   PttMetric metric;
   metric.id = id_of(name);
@@ -104,13 +97,7 @@ Result<PttMetric> make_metric(const std::string& name, int priv) {
   auto event = resolve_event(metric.name);
   if (!event) return event.error();
   metric.event = *event;
-  if ((priv & PI_PRIV_KERNEL) == 0) metric.event.flags |= PITRACE_EVENT_NO_KERNEL;
-  if ((priv & PI_PRIV_USER) == 0) metric.event.flags |= PITRACE_EVENT_NO_USER;
-  constexpr uint32_t neither = PITRACE_EVENT_NO_KERNEL | PITRACE_EVENT_NO_USER;
-  if ((metric.event.flags & neither) == neither)
-    return Error{
-        PU_ERROR_INVALID_PRIVILEGE,
-        fmt::format("'{}' and the privilege that was asked for exclude each other.", name)};
+  if (const auto good = limit_to(metric.event, priv); !good) return good.error();
   return metric;
 }
 

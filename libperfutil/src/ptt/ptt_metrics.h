@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PTT's metrics: their numbers and names, and what counts them.
+// PTT's metrics: their numbers, names and events.
 #ifndef PI_PERFUTIL_PTT_METRICS_H
 #define PI_PERFUTIL_PTT_METRICS_H
 
@@ -15,7 +15,7 @@
 namespace pi::perfutil {
 
 struct PttMetric {
-  int id = 0;  // PTT_METRIC_*, an event of the original, or 0: known by its name only
+  int id = 0;  // PTT_METRIC_*, a classic event number, or 0: only the name is known
   std::string name;
   TickEvent event;  // time stands for cycles
 
@@ -24,14 +24,14 @@ struct PttMetric {
 
 using PttMetrics = std::vector<PttMetric>;
 
-// The errors are PttInit()'s, in its order, as far as they do not need the kernel.
+// Check the metrics as PttInit() does, in the same order, except what only the kernel can check.
 Result<PttMetrics> ptt_metrics(std::span<const int> ids, int priv);
 Result<PttMetrics> ptt_metrics(std::span<const std::string> names, int priv);
 
-// As the module takes and tells them.
+// In the form of the module's ioctls.
 pitrace_ptt_metric to_abi(const PttMetric& metric);
 
-// Does the module count these first, in this order?
+// Whether the module counts these metrics first, in this order.
 bool ptt_has(const pitrace_ptt_info& info, const PttMetrics& metrics);
 
 }  // namespace pi::perfutil

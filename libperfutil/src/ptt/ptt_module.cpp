@@ -22,8 +22,8 @@ namespace {
 
 constexpr pitrace_ptt_slot inactive_slot{};
 
-// One pointer, so that the library may be loaded at any time and the reader needs no call to find
-// it.
+// Only one pointer, so that the library can be loaded at any time despite initial-exec, with which
+// the reader needs no call to find it.
 __attribute__((tls_model("initial-exec"))) thread_local const pitrace_ptt_slot* my_slot =
     &inactive_slot;
 
@@ -52,11 +52,11 @@ Error withheld_error() {
 Error attach_error(int error) {
   switch (error) {
     case ENXIO:
-      return {PU_ERROR_NOT_INITIALIZED, "PTT has ended; 'ptt init' or PttInit begin it anew."};
+      return {PU_ERROR_NOT_INITIALIZED, "PTT has ended; restart it with 'ptt init' or PttInit."};
     case EDQUOT:
     case ENOSPC:
       return {PU_ERROR_PTT_USER_TABLE_FULL,
-              "PTT has no room for another thread of this user; the module's parameter ptt_pages "
+              "PTT has no space for another thread of this user; the module's parameter ptt_pages "
               "and 'ptt init' with more threads give more."};
     case EACCES:
       return withheld_error();
@@ -68,27 +68,27 @@ Error attach_error(int error) {
   }
 }
 
-// The device and its slots stay open until the process ends: threads may keep a pointer to theirs.
-// With call_mutex() held, but for attaching and detaching.
+// The device and the slots stay mapped until the process ends: threads may keep pointers to their
+// slots. With call_mutex() held, except for attaching and detaching.
 struct Area {
   ProcessFd fd;
   UniqueMapping slots;
 };
 
-Area& the_area() {
+Area& global_area() {
   static auto* const area = new Area;
   return *area;
 }
 
 class ModulePtt final : public PttSource {
  public:
-  // owner: the handle whose closing ends PTT; null when somebody else began it.
+  // owner: the handle whose closing ends PTT; null when another process began it.
   ModulePtt(const Area& area, std::unique_ptr<Device> owner, bool cycles_only)
       : area_(area), owner_(std::move(owner)), cycles_only_(cycles_only) {}
   ~ModulePtt() override { detach(); }
 
   int kind() const override { return PI_PTT_SOURCE_MODULE; }
-  int read_way() const override { return cycles_only_ ? PI_PTT_READ_SLOT : PI_PTT_READ_CALL; }
+  int read_method() const override { return cycles_only_ ? PI_PTT_READ_SLOT : PI_PTT_READ_CALL; }
   pi_ptt_reader reader() const override { return cycles_only_ ? read_slot : read_by_call; }
   const char* cannot_separate() const override {
     return "non-maskable interrupts; of other interrupts what the processor and the kernel do "
@@ -160,7 +160,7 @@ Result<std::unique_ptr<Device>> begin(const PttMetrics& metrics, const pi_ptt_op
 
 Result<std::unique_ptr<PttSource>> open_module_ptt(const PttMetrics& metrics,
                                                    const pi_ptt_options& options) {
-  Area& area = the_area();
+  Area& area = global_area();
   if (const auto opened = open_area(area); !opened) return opened.error();
   pitrace_ptt_info info{};
   if (::ioctl(area.fd.get(), PITRACE_PTT_IOC_INFO, &info) != 0 ||
@@ -174,7 +174,7 @@ Result<std::unique_ptr<PttSource>> open_module_ptt(const PttMetrics& metrics,
     if (!begun) return begun.error();
     owner = std::move(*begun);
   }
-  // One that this process has begun itself shows it everything.
+  // Only when another process began it: a process may read all metrics that it began itself.
   const uint32_t wanted = (1u << metrics.size()) - 1;
   if (!owner && (info.withheld & wanted) != 0) return withheld_error();
   const bool cycles_only = metrics.size() == 1 && metrics.front().is_cycles();
@@ -184,9 +184,9 @@ Result<std::unique_ptr<PttSource>> open_module_ptt(const PttMetrics& metrics,
 void forget_module_thread() {
   my_slot = &inactive_slot;
   reading_fd = -1;
-  // The child has no part in the mapping.
-  the_area().fd.reset();
-  the_area().slots = UniqueMapping();
+  // The mapping is not inherited by the child.
+  global_area().fd.reset();
+  global_area().slots = UniqueMapping();
 }
 
 const pitrace_ptt_slot* module_slot() {

@@ -11,17 +11,17 @@
 
 namespace pi::perfutil {
 
-// Counters have fewer than 64 bits: the kernel's offset expects what they hold as a signed number
-// of that width.
+// Counters have fewer than 64 bits: their value is to be added to the kernel's offset as a signed
+// number of that width.
 inline uint64_t sign_extend(uint64_t counter, uint32_t width) {
   const uint32_t unused = 64 - width;
   return static_cast<uint64_t>(static_cast<int64_t>(counter << unused) >> unused);
 }
 
-// read_counter(index): the processor's counter of that index, unsigned. Nothing: the kernel does
-// not let us, the event has no counter at this moment, or shares one by turns, so that what it has
-// counted is not all. As the page is changed on the thread's own CPU, the compiler's order is
-// enough.
+// read_counter(index): the processor's counter of that index, unsigned. Nothing when the kernel
+// does not permit reading, when the event has no counter at this moment, or when it is multiplexed,
+// so that its count is incomplete. A compiler barrier suffices, because the kernel changes the page
+// on the thread's own CPU.
 template <class ReadCounter>
 std::optional<uint64_t> read_page(const volatile perf_event_mmap_page& page,
                                   ReadCounter read_counter) {

@@ -13,7 +13,7 @@
 
 #include <pi/unique_fd.h>
 
-#include "events/events.h"
+#include "events/event_refusal.h"
 #include "events/perf_events.h"
 #include "ptt_page.h"
 #include "ptt_source.h"
@@ -27,7 +27,7 @@ struct ThreadEvent {
   UniqueMapping page;
 };
 
-// Of one thread; closed by its end.
+// The events of one thread; closed when the thread ends.
 struct ThreadEvents {
   std::array<ThreadEvent, MAX_PTT_METRICS> event;
   size_t count = 0;
@@ -55,7 +55,7 @@ bool read_event(const ThreadEvent& event, uint64_t& value) {
       return true;
     }
   }
-  // read() itself would be a point at which a thread can be cancelled.
+  // The C library's read() would be a cancellation point.
   return ::syscall(SYS_read, event.fd.get(), &value, sizeof value) == sizeof value;
 }
 
@@ -77,17 +77,10 @@ int read_all(uint64_t* values) {
   return PU_SUCCESS;
 }
 
-// Pinned: all of the time, or an error that reading tells.
+// Pinned: the event counts all the time, or reading it fails.
 perf_event_attr thread_attr(const TickEvent& event) {
-  perf_event_attr attr{};
-  attr.size = sizeof attr;
-  attr.type = event.type;
-  attr.config = event.config;
-  attr.config1 = event.config1;
-  attr.config2 = event.config2;
+  perf_event_attr attr = event_attr(event);
   attr.pinned = 1;
-  attr.exclude_kernel = (event.flags & PITRACE_EVENT_NO_KERNEL) != 0;
-  attr.exclude_user = (event.flags & PITRACE_EVENT_NO_USER) != 0;
   attr.exclude_hv = 1;
   return attr;
 }
@@ -122,16 +115,17 @@ bool is_page_readable(const ThreadEvent& event) {
 
 class PerfPtt final : public PttSource {
  public:
-  PerfPtt(PttMetrics metrics, int read_way) : metrics_(std::move(metrics)), read_way_(read_way) {}
+  PerfPtt(PttMetrics metrics, int read_method)
+      : metrics_(std::move(metrics)), read_method_(read_method) {}
   ~PerfPtt() override { my_events.reset(); }
 
   int kind() const override { return PI_PTT_SOURCE_PERF; }
-  int read_way() const override { return read_way_; }
+  int read_method() const override { return read_method_; }
   pi_ptt_reader reader() const override {
     return metrics_.size() == 1 && metrics_.front().is_cycles() ? read_clock : read_all;
   }
   const char* cannot_separate() const override {
-    return "interrupts: what they cost is on the thread that they meet";
+    return "interrupts: their cost is charged to the interrupted thread";
   }
   const char* unit(const PttMetric& metric) const override {
     return metric.is_cycles() ? "nanoseconds" : "events";
@@ -157,24 +151,24 @@ class PerfPtt final : public PttSource {
 
  private:
   PttMetrics metrics_;
-  int read_way_;
+  int read_method_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<PttSource>> open_perf_ptt(const PttMetrics& metrics) {
-  // Whether they can be had is found out by having them.
+  // Open the events of this thread to find out whether they can be opened.
   const auto trial = open_thread_events(metrics);
   if (!trial) return trial.error();
-  int way = PI_PTT_READ_PAGE;
+  int method = PI_PTT_READ_PAGE;
   for (size_t i = 0; i < metrics.size(); ++i) {
     if (metrics[i].is_cycles())
-      way = std::max(way, PI_PTT_READ_CLOCK);
+      method = std::max(method, PI_PTT_READ_CLOCK);
     else if (!is_page_readable((*trial)->event[i]))
-      way = way == PI_PTT_READ_CLOCK ? way : PI_PTT_READ_CALL;
+      method = method == PI_PTT_READ_CLOCK ? method : PI_PTT_READ_CALL;
   }
-  if (metrics.size() > 1 && way == PI_PTT_READ_CLOCK) way = PI_PTT_READ_CALL;
-  return std::unique_ptr<PttSource>(new PerfPtt(metrics, way));
+  if (metrics.size() > 1 && method == PI_PTT_READ_CLOCK) method = PI_PTT_READ_CALL;
+  return std::unique_ptr<PttSource>(new PerfPtt(metrics, method));
 }
 
 void forget_perf_thread() {

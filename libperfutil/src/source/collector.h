@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a source of trace records can be asked for; the module and perf each implement it.
+// The interface of a source of trace records, implemented for the module and for perf.
 #ifndef PI_PERFUTIL_COLLECTOR_H
 #define PI_PERFUTIL_COLLECTOR_H
 
@@ -20,25 +20,25 @@
 
 namespace pi::perfutil {
 
-// What happened to the records of one stream; produced == written + the sum of lost, always.
+// Counts of the records of one stream; produced == written + the sum of lost, always.
 struct Counts {
   uint64_t produced = 0;
   uint64_t written = 0;
   std::array<uint64_t, PITRACE_LOST_REASONS> lost{};
 };
 
-// The committed records of one CPU's buffer of one kind, less what was consumed. The bytes belong
+// The records of one CPU's buffer of one kind that are committed and not consumed. The bytes belong
 // to the collector and do not change until they are consumed or the trace is turned on again.
 struct BufferView {
   uint32_t cpu = 0;
   uint32_t kind = PITRACE_BUFFER_TRACE;
   std::span<const std::byte> records;
   Counts counts;
-  uint64_t position = 0;   // in the stream, of the first byte
+  uint64_t position = 0;   // of the first byte, in the stream
   uint64_t last_time = 0;  // of the newest record, nanoseconds of the trace clock
 };
 
-// What was left of a trace buffer that wraps around.
+// A copy of a trace buffer that wraps around.
 struct BufferCopy {
   uint32_t cpu = 0;
   std::vector<std::byte> records;
@@ -67,8 +67,8 @@ struct CollectorStatus {
   std::bitset<256> enabled;
 };
 
-// libperfutil serialises the calls, but for those of a stream's reader. Buffers are freed, and
-// ownership of the source given up, by the destructor.
+// libperfutil serialises the calls, except those of a stream's reader. The destructor frees the
+// buffers and releases the ownership of the source.
 class Collector {
  public:
   virtual ~Collector() = default;
@@ -77,34 +77,36 @@ class Collector {
   // major: PITRACE_MAJOR_ALL, PITRACE_MAJOR_TPROF_SET or one major.
   virtual Status enable(uint32_t major) = 0;
   virtual Status disable(uint32_t major) = 0;
-  // While off: ticks are by time, so many a second; by an event; carry these stacks.
+  // While the trace is off: ticks by time, rate a second; ticks by an event; stacks of ticks.
   virtual Status set_rate(uint32_t rate) = 0;
   virtual Status set_event(const TickEvent& event) = 0;
   virtual Status set_stacks(const StackChoice& stacks) = 0;
   virtual Status on() = 0;
-  virtual Status off() = 0;  // status().full tells whether recording had ended before
+  virtual Status off() = 0;  // status().full: whether recording had ended before
   virtual Result<CollectorStatus> status() = 0;
   virtual Status suspend() = 0;
   virtual Status resume() = 0;
-  // Forgets the trace buffers' records. PU_ERROR_BUFFER_FULL when recording has ended by itself.
+  // Drops the records of the trace buffers. PU_ERROR_BUFFER_FULL when recording has ended by
+  // itself.
   virtual Status discard() = 0;
-  // Of buffers that do not wrap around.
+  // The buffers that do not wrap around.
   virtual std::vector<BufferView> buffers() = 0;
-  // Of all trace buffers, one after the other, so that one copy is in memory at a time.
+  // Copies all trace buffers, one after the other, so that only one copy is in memory at a time.
   virtual void copy_trace(const std::function<void(BufferCopy)>& take) = 0;
 
-  // For the one thread that reads buffers which stream; safe while others call anything else.
-  // Readable while a buffer holds a section; may stay so until something is consumed.
+  // The next three are for the one thread that reads buffers which stream; other threads may call
+  // other functions at the same time. The descriptor is readable while a buffer holds a section,
+  // and may stay so until something is consumed.
   virtual int ready_fd() = 0;
-  // The names in them are those of all the trace records in them, or more.
+  // The views include the names that their trace records need, or more.
   virtual std::vector<BufferView> unread() = 0;
   virtual void consumed(const BufferView& view, size_t bytes) = 0;
 
   virtual ITrace& itrace() = 0;
-  // The descriptor on which ITrace is turned on and off by ioctls; -1: only itrace() does that.
+  // The descriptor whose ioctls turn ITrace on and off; -1: only itrace() does that.
   virtual int itrace_fd() const { return -1; }
 
-  // One sentence each: what this source misses, and what a reader of a report must know.
+  // One sentence each: information that this source lacks, and notes for the reader of a report.
   virtual std::vector<std::string> cannot_see() = 0;
   virtual std::vector<std::string> notes() = 0;
 };

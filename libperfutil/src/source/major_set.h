@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which majors a request to enable or disable means.
+// The majors that a request to enable or disable refers to.
 #ifndef PI_PERFUTIL_MAJOR_SET_H
 #define PI_PERFUTIL_MAJOR_SET_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One CPU's buffer as it is mapped, from the module or our own: a head page, the data, the data
-// again.
+// One CPU's buffer as it is mapped, from the module or our own: a head page, the data, and the data
+// a second time.
 #include "ring_memory.h"
 
 #include <sys/mman.h>
@@ -65,8 +65,8 @@ struct Moment {
   uint64_t committed;
 };
 
-// Counts and position that belong together: read twice without a change, and no writer in between.
-// A writer that is held up for long is not waited for; the counts are then off by its records.
+// Counts and a position that are consistent: two reads are equal and no write is in progress. Does
+// not wait for a writer that is interrupted for long; then the counts are off by its records.
 Moment read_moment(const pitrace_buffer_head& head) {
   constexpr int attempts = 1000;
   Moment now{};
@@ -81,22 +81,22 @@ Moment read_moment(const pitrace_buffer_head& head) {
   return now;
 }
 
-// Where the oldest record begins that is whole, given that nothing below floor is; and the time of
+// Position of the oldest whole record, given that no record below floor is whole, and the time of
 // the record before it.
 pitrace_mark oldest_record(const Marks& marks, uint32_t shift, uint64_t floor,
                            const pitrace_mark& newest) {
   if (floor == 0) return {};
   for (uint64_t block = ((floor - 1) >> shift) + 1; block <= newest.position >> shift; ++block) {
     const pitrace_mark& mark = marks[block % PITRACE_MARKS];
-    // A mark of another lap lies outside.
+    // A mark of an earlier round is outside of this range.
     if (mark.position >= floor && mark.position <= newest.position) return mark;
   }
   return newest;
 }
 
-// Copies what writers may be overwriting, word by word, since records begin and end at words: the
-// caller finds out which of them may be torn and drops those. That is a race, and meant to be, of
-// which a thread sanitizer must not know.
+// Copies memory that writers may be overwriting. Word by word, since records begin and end at
+// words; the caller finds the records that may be torn and drops them. This is an intended race,
+// which the thread sanitizer must ignore.
 __attribute__((no_sanitize("thread"))) void copy_while_written(std::byte* to, const std::byte* from,
                                                                size_t bytes) {
   for (size_t at = 0; at < bytes; at += sizeof(uint32_t)) {
@@ -133,7 +133,7 @@ Result<UniqueMapping> map_own_ring(uint64_t data_bytes) {
       ::mmap(mapping.data() + whole, data_bytes, readable, fixed, memory.get(),
              PITRACE_HEAD_BYTES) == MAP_FAILED)
     return no_memory(data_bytes);
-  // Shared memory: a child would write into the parent's trace.
+  // The memory is shared: a child would write into the parent's trace.
   ::madvise(mapping.data(), mapped, MADV_DONTFORK);
   return mapping;
 }
@@ -166,7 +166,7 @@ BufferCopy RingMemory::copy() const {
   copy_while_written(bytes.data(), all.data(), bytes.size());
   const Marks marks = marks_of(head());
   const pitrace_mark newest{now.committed, load(head().last_time)};
-  // Whatever a writer may have overwritten meanwhile, it had reserved before.
+  // A writer reserves space before it overwrites it: read reserved after the copy.
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   const uint64_t reserved = load_acquire(head().reserved);
   const uint64_t floor = reserved > size ? reserved - size : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One CPU's buffer as it is mapped, from the module or our own: a head page, the data, the data
-// again.
+// One CPU's buffer as it is mapped, from the module or our own: a head page, the data, and the data
+// a second time.
 #ifndef PI_PERFUTIL_RING_MEMORY_H
 #define PI_PERFUTIL_RING_MEMORY_H
 
@@ -20,12 +20,12 @@ constexpr uint64_t ring_mapping_bytes(uint64_t data_bytes) {
   return PITRACE_HEAD_BYTES + 2 * data_bytes;
 }
 
-// Memory for a buffer of this process's own, zeroed, nothing set up in it. data_bytes must be a
-// multiple of the page size. PU_ERROR_NOT_ENOUGH_MEMORY.
+// Zeroed memory for a buffer of this process, without a head. data_bytes must be a multiple of the
+// page size. PU_ERROR_NOT_ENOUGH_MEMORY.
 Result<UniqueMapping> map_own_ring(uint64_t data_bytes);
 
-// The reader's side of one mapped buffer. Any thread; what it reads, one thread at a time may
-// consume.
+// The reader's side of one mapped buffer. Any thread may use it; only one thread at a time may
+// consume what was read.
 class RingMemory {
  public:
   explicit RingMemory(const UniqueMapping& mapping) : mapping_(&mapping) {}
@@ -33,11 +33,11 @@ class RingMemory {
   const pitrace_buffer_head& head() const {
     return *reinterpret_cast<const pitrace_buffer_head*>(mapping_->data());
   }
-  // What is committed and not consumed; in a buffer that nobody consumes, all there is. Not for one
-  // that wraps around.
+  // The records that are committed and not consumed; in a buffer without a consumer, all of them.
+  // Not for a buffer that wraps around.
   BufferView unread() const;
-  // What a buffer that wraps around holds, as a copy: writers may be active. Preceded by a fake
-  // time record.
+  // A copy of the records of a buffer that wraps around, while writers may be active. It begins
+  // with a fake time record.
   BufferCopy copy() const;
 
  private:

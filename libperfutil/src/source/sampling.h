@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a tick is, and which stacks ticks and dispatches carry.
+// The event that causes ticks, and the stacks of ticks and dispatches.
 #ifndef PI_PERFUTIL_SAMPLING_H
 #define PI_PERFUTIL_SAMPLING_H
 
@@ -12,9 +12,9 @@
 
 namespace pi::perfutil {
 
-// Time, or an event of the kernel's perf counters, as in struct perf_event_attr.
+// Time, or an event of the kernel's perf counters, with the fields of struct perf_event_attr.
 struct TickEvent {
-  std::string name;  // as the user gave it
+  std::string name;  // as the user entered it
   uint32_t type = PITRACE_EVENT_TIME;
   uint64_t config = 0;
   uint64_t config1 = 0;
@@ -30,7 +30,7 @@ struct StackChoice {
   uint32_t depth = PITRACE_STACK_DEPTH_DEFAULT;
 };
 
-// The stack at the end of a record, as abi.h describes it. The frames belong to the caller.
+// The stack at the end of a record, see abi.h. The caller owns the frames.
 struct Stack {
   bool exists = false;
   uint32_t flags = 0;             // PITRACE_STACK_*_BROKEN and _CUT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The start-up group of a trace that the module does not write: clock, time base, rate, interval.
+// Writes the start-up records of a trace without the module: clock, time base, rate, interval.
 #include "startup_records.h"
 
 #include <sys/time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The start-up group of a trace that the module does not write: clock, time base, rate, interval.
+// Writes the start-up records of a trace without the module: clock, time base, rate, interval.
 #ifndef PI_PERFUTIL_STARTUP_RECORDS_H
 #define PI_PERFUTIL_STARTUP_RECORDS_H
 
@@ -9,7 +9,7 @@
 
 namespace pi::perfutil {
 
-// Among the names, which are kept in every mode.
+// Into the buffer of names, since names are kept in every mode.
 void put_startup(uint64_t time, const TickEvent& tick, uint32_t rate, uint32_t interval_id,
                  UserBuffer& mte);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trace buffers in this process's memory: the module's ring, filled by one thread at a time.
+// Trace buffers in this process's memory, with the module's ring format, filled by one thread at a
+// time.
 #include "user_buffer.h"
 
 #include <algorithm>
@@ -79,7 +80,7 @@ void UserBuffer::put_dispatch(uint64_t time, uint32_t pid, uint32_t tid, uint32_
 void UserBuffer::put_ints(uint64_t time, uint32_t major, uint32_t minor,
                           std::initializer_list<uint32_t> ints) {
   const auto count = static_cast<uint32_t>(ints.size());
-  // An empty list has no address, and the encoder copies from one even if it is nothing.
+  // An empty list may have no address, but the encoder needs a valid one even to copy nothing.
   const uint32_t none = 0;
   put(time, pitrace_size_ints(count), [&](std::byte* place, uint32_t time_lo) {
     pitrace_encode_ints(place, time_lo, major, minor, count != 0 ? ints.begin() : &none, count);

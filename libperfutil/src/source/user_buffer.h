@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trace buffers in this process's memory: the module's ring, filled by one thread at a time.
+// Trace buffers in this process's memory, with the module's ring format, filled by one thread at a
+// time.
 #ifndef PI_PERFUTIL_USER_BUFFER_H
 #define PI_PERFUTIL_USER_BUFFER_H
 
@@ -22,19 +23,19 @@
 
 namespace pi::perfutil {
 
-// What all buffers of one trace have in common.
+// State that all buffers of one trace share.
 struct RecordingState {
   int mode = PITRACE_MODE_NORMAL;
   uint64_t section_bytes = 0;  // of buffers that stream
   bool full = false;           // normal mode ends for all buffers when one is full
   bool suspended = false;      // trace records are not even counted
-  bool section_ready = false;  // a buffer holds a section since this was set to false
+  bool section_ready = false;  // a buffer got a whole section since this was set to false
 };
 
 // One stream: one CPU, one kind. Not thread-safe; the owner holds a lock.
 //
-// A record whose time is earlier than the stream's newest gets the newest's time, so that time
-// never runs back.
+// A record that is older than the newest record of the stream is stored with the newest's time, so
+// that time never runs backwards.
 class UserBuffer {
  public:
   // bytes are rounded up to pages.
@@ -43,31 +44,31 @@ class UserBuffer {
 
   void put_tprof(uint64_t time, bool user, uint32_t pid, uint32_t tid, uint64_t address,
                  const Stack& stack = {});
-  // pid, tid: who runs from now on; state and stack: of who ran.
+  // pid, tid: of the next thread; state and stack: of the previous one.
   void put_dispatch(uint64_t time, uint32_t pid, uint32_t tid, uint32_t state,
                     const Stack& stack = {});
   void put_ints(uint64_t time, uint32_t major, uint32_t minor,
                 std::initializer_list<uint32_t> ints);
   void put_name(uint64_t time, uint32_t minor, std::initializer_list<uint32_t> ints,
                 std::string_view name);
-  // A whole record, as an encoder made it but for its time, which becomes that it is stored with.
+  // A whole encoded record. Both its time and the argument become the time it is stored with.
   void put_record(uint64_t& time, std::span<const std::byte> record);
   void put_module(uint64_t time, const pitrace_module& module, std::string_view name);
   // Records that the source itself dropped.
   void count_lost_by_source(uint64_t records);
 
-  // Forgets contents and counts.
+  // Clears contents and counts.
   void reset();
 
   BufferView unread() const { return RingMemory(memory_).unread(); }
   BufferCopy copy() const { return RingMemory(memory_).copy(); }
-  // The reader has taken everything below that position of the stream.
+  // The reader has taken everything below this position of the stream.
   void consume(uint64_t position);
 
  private:
   UserBuffer(UniqueMapping memory, RecordingState* state)
       : memory_(std::move(memory)), state_(state) {}
-  // Counts the record; encode(place, time) fills its place of size bytes, unless it is lost. time
+  // Counts the record. Unless it is lost, encode(place, time) writes it to place, size bytes. time
   // becomes the time it is stored with.
   template <class Encode>
   void put(uint64_t& time, uint32_t size, const Encode& encode);
@@ -86,7 +87,7 @@ class BufferSet {
       : bytes_{trace_bytes, mte_bytes},
         state_(std::make_unique<RecordingState>(RecordingState{mode, section_bytes})) {}
 
-  // Allocates what the CPU lacks.
+  // Allocates the CPU's buffers unless they exist.
   Status add_cpu(uint32_t cpu);
   // The CPU must have been added.
   UserBuffer& at(uint32_t cpu, uint32_t kind) { return cpus_.at(cpu)[kind]; }
@@ -95,9 +96,9 @@ class BufferSet {
   void reset(uint32_t kind);
   void set_suspended(bool suspended) { state_->suspended = suspended; }
   bool full() const { return state_->full; }
-  // Whether a buffer came to hold a section since this was asked last.
+  // Whether a buffer got a whole section since the last call.
   bool take_section_ready() { return std::exchange(state_->section_ready, false); }
-  // All but trace buffers that wrap around.
+  // Of all buffers except trace buffers that wrap around.
   std::vector<BufferView> unread() const;
 
  private:

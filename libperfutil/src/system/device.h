@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module's device as the driver collector sees it; unit tests put a fake in its place.
+// The interface of the module's device; unit tests implement a fake.
 #ifndef PI_PERFUTIL_DEVICE_H
 #define PI_PERFUTIL_DEVICE_H
 

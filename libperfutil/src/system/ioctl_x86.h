@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An ioctl as one instruction of the caller's own: where every instruction counts.
+// An ioctl as one inline instruction, for callers in which every instruction counts.
 #ifndef PI_PERFUTIL_IOCTL_X86_H
 #define PI_PERFUTIL_IOCTL_X86_H
 
@@ -11,7 +11,7 @@
 
 namespace pi::perfutil {
 
-// 0 or a negative error number; errno is left alone.
+// 0 or a negative error number; errno does not change.
 inline __attribute__((always_inline)) long inline_ioctl(int fd, unsigned long request,
                                                         const void* argument) {
   long result;

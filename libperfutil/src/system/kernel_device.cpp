@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The real device: the only code that opens, controls or maps /dev/pitrace.
+// The real device: opens, controls and maps /dev/pitrace.
 #include "kernel_device.h"
 
 #include <fcntl.h>

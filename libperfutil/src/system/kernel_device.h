@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The real device: the only code that opens, controls or maps /dev/pitrace.
+// The real device: opens, controls and maps /dev/pitrace.
 #ifndef PI_PERFUTIL_KERNEL_DEVICE_H
 #define PI_PERFUTIL_KERNEL_DEVICE_H
 
@@ -13,9 +13,9 @@ class KernelDevice final : public Device {
   int open() override;
   int control(unsigned long request, void* argument) override;
   int fd() const override { return kept_ ? kept_.get() : fd_.get(); }
-  // A child of fork() keeps the open device, too.
+  // A child of fork() keeps the device open as well.
   void keep_in_children() { kept_ = UniqueFd(std::move(fd_)); }
-  // The descriptor is not the device's any more: it is not closed.
+  // The descriptor is not the device any more: does not close it.
   void forget() {
     (void)fd_.release();
     (void)kept_.release();
@@ -24,10 +24,10 @@ class KernelDevice final : public Device {
 
  private:
   ProcessFd fd_;
-  UniqueFd kept_;  // in place of fd_
+  UniqueFd kept_;  // used instead of fd_ after keep_in_children()
 };
 
-// Whether the device's node is there, permitted or not.
+// Whether the device's node exists, even if this user may not open it.
 bool kernel_device_exists();
 
 }  // namespace pi::perfutil

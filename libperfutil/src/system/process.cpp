@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// State of this process alone: a child of fork() begins with a state of its own.
+// State of one process: a child of fork() begins with a new state.
 #include "process.h"
 
 #include <pthread.h>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t page_bytes = 4096;
 
-// A child finds these pages empty, also when it was forked by a system call of the program's own.
-// All zero is the initial state, which keeps it out of the pages that are mapped from the file.
+// These pages are empty in a child, even when the program has forked it by a system call. All zero
+// is the initial state, which keeps it out of the pages that are mapped from the file.
 struct alignas(page_bytes) Process {
   std::mutex mutex;
   uint32_t number = 0;  // 0: nothing was called in this process yet
@@ -29,7 +29,7 @@ uint32_t last_number;  // survives in a child
 
 void in_child() {
   const NoCancel off;
-  // Only where the kernel could not be asked to do it.
+  // Only needed when madvise(MADV_WIPEONFORK) has failed.
   new (&own) Process;
   close_inherited_fds();
 }
@@ -47,7 +47,7 @@ std::mutex& call_mutex() {
 
 uint32_t process_number() {
   if (own.number == 0) {
-    // A child that came by a way that runs no fork handlers.
+    // In a child that was created without fork handlers.
     if (last_number != 0) close_inherited_fds();
     own.number = ++last_number;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// State of this process alone: a child of fork() begins with a state of its own.
+// State of one process: a child of fork() begins with a new state.
 #ifndef PI_PERFUTIL_PROCESS_H
 #define PI_PERFUTIL_PROCESS_H
 
@@ -11,11 +11,11 @@ namespace pi::perfutil {
 // Serialises the calls of this process. Free in a child, even if a thread of the parent held it.
 std::mutex& call_mutex();
 
-// With call_mutex() held. Another number in a child than in its parent, however it was forked.
+// With call_mutex() held. The number differs between a child and its parent, however it was forked.
 uint32_t process_number();
 
-// With call_mutex() held. What a child inherits is neither used nor destroyed: another thread of
-// the parent may have been changing it, and destroying it could end what is the parent's.
+// With call_mutex() held. A child neither uses nor destroys inherited state: another thread of the
+// parent may have been changing it, and destroying it could end something of the parent's.
 template <class State>
 class OfProcess {
  public:

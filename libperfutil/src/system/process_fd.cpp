@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptors that end at fork(): the child closes those that it inherits.
+// Descriptors for one process only: a child of fork() closes those that it inherits.
 #include "process_fd.h"
 
 #include <atomic>
@@ -10,12 +10,12 @@
 namespace pi::perfutil {
 namespace {
 
-// One bit for each descriptor. Other threads go on while fork() copies the memory, so that nothing
-// larger than a word is consistent in the child. 2^20 is the kernel's own default limit
-// (fs.nr_open); a greater number is not closed in children.
-constexpr size_t fds_most = size_t{1} << 20, word_bits = 64;
+// One bit for each descriptor. Other threads run while fork() copies the memory, so nothing larger
+// than a word is consistent in the child. 2^20 is the kernel's default limit (fs.nr_open); a
+// greater number is not closed in children.
+constexpr size_t max_fds = size_t{1} << 20, word_bits = 64;
 
-std::atomic<uint64_t> owned[fds_most / word_bits];
+std::atomic<uint64_t> owned[max_fds / word_bits];
 std::atomic<size_t> words_used;
 
 struct Bit {
@@ -24,7 +24,7 @@ struct Bit {
 };
 
 bool has_bit(int fd) {
-  return fd >= 0 && static_cast<size_t>(fd) < fds_most;
+  return fd >= 0 && static_cast<size_t>(fd) < max_fds;
 }
 
 Bit bit_of(int fd) {

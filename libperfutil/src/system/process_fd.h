@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptors that end at fork(): the child closes those that it inherits.
+// Descriptors for one process only: a child of fork() closes those that it inherits.
 #ifndef PI_PERFUTIL_PROCESS_FD_H
 #define PI_PERFUTIL_PROCESS_FD_H
 
@@ -15,7 +15,7 @@ struct ProcessFdWatch {
   static bool left(int fd);
 };
 
-// For every descriptor that libperfutil holds between two calls.
+// For every descriptor that libperfutil keeps open between two calls.
 using ProcessFd = BasicUniqueFd<ProcessFdWatch>;
 
 // In the child: closes what the parent's ProcessFd objects own. Async-signal-safe.

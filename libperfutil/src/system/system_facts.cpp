@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the system tells about itself: processor speed, CPUs, distribution.
+// Facts about the system: CPUs, processor speed, distribution.
 #include "system_facts.h"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -13,7 +15,7 @@
 namespace pi::perfutil {
 namespace {
 
-// The value behind "key : " in the first such line of /proc/cpuinfo.
+// The value after "key : " in the first such line of /proc/cpuinfo.
 std::string cpuinfo_value(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     std::string_view line = next_word(text, '\n');
@@ -23,6 +25,10 @@ std::string cpuinfo_value(std::string_view text, std::string_view key) {
     return start == std::string_view::npos ? "" : std::string(line.substr(start));
   }
   return "";
+}
+
+uint32_t cpu_count(int which) {
+  return static_cast<uint32_t>(std::max(::sysconf(which), 1L));
 }
 
 std::string distribution() {
@@ -46,6 +52,14 @@ std::string clock_source() {
   const std::string name =
       read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   return name.empty() ? "unknown" : name;
+}
+
+uint32_t configured_cpus() {
+  return cpu_count(_SC_NPROCESSORS_CONF);
+}
+
+uint32_t online_cpu_count() {
+  return cpu_count(_SC_NPROCESSORS_ONLN);
 }
 
 uint64_t processor_hz() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the system tells about itself: clock, processor speed, CPUs, distribution.
+// Facts about the system: clock, CPUs, processor speed, distribution.
 #ifndef PI_PERFUTIL_SYSTEM_FACTS_H
 #define PI_PERFUTIL_SYSTEM_FACTS_H
 
@@ -11,11 +11,14 @@ namespace pi::perfutil {
 // The trace clock: CLOCK_MONOTONIC, nanoseconds.
 uint64_t trace_clock();
 
-// What the kernel keeps that clock by at this moment, as "tsc" or "hpet"; "unknown" where it does
-// not tell.
+// The kernel's present clock source, such as "tsc" or "hpet"; "unknown" when it cannot be read.
 std::string clock_source();
 
-// Nominal speed; the speed of the moment where no nominal one is told; 0 when neither is.
+// How many CPUs exist, online or not, and how many are online; at least 1.
+uint32_t configured_cpus();
+uint32_t online_cpu_count();
+
+// Nominal speed; the present speed when the nominal one is unknown; 0 when both are unknown.
 uint64_t processor_hz();
 
 // Distribution, kernel release and machine in one line.

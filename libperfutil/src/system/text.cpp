@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small text helpers: error numbers in words, whole small files, numbers out of text.
+// Small text helpers: texts of error numbers, whole small files, parsing of numbers.
 #include "text.h"
 
 #include <cerrno>
@@ -44,7 +44,7 @@ std::string_view next_word(std::string_view& text, char separator) {
 }
 
 std::vector<uint32_t> parse_cpu_list(std::string_view text) {
-  constexpr uint64_t most = 1 << 16;
+  constexpr uint64_t max_cpus = 1 << 16;
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   std::vector<uint32_t> cpus;
   while (!text.empty()) {
@@ -52,7 +52,7 @@ std::vector<uint32_t> parse_cpu_list(std::string_view text) {
     const bool single = range.find('-') == std::string_view::npos;
     const auto first = parse_number(next_word(range, '-'));
     const auto last = single ? first : parse_number(range);
-    if (!first || !last || *last < *first || *last >= most) return {};
+    if (!first || !last || *last < *first || *last >= max_cpus) return {};
     for (uint64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<uint32_t>(cpu));
   }
   return cpus;

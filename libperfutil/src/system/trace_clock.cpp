@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The trace's clock; a file of its own, as the hook client needs nothing else of the library's.
+// The trace clock; a file of its own, because the hook client needs no other part of the library.
 #include <ctime>
 
 #include <pitrace/ring.h>
@@ -16,7 +16,7 @@ uint64_t trace_clock() {
 
 }  // namespace pi::perfutil
 
-// What ring.h asks for.
+// Required by pitrace/ring.h.
 __u64 pitrace_clock() {
   return pi::perfutil::trace_clock();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses between the module and perf, and tells why.
+// Chooses between the module and perf, and gives the reason.
 #include "source_select.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ Result<SelectedSource> select_source(const TraceConfig& config, std::unique_ptr<
   auto perf =
       use_perf(config, missing ? "" : "perf is used instead of the module. " + refusal.message);
   if (perf || missing) return perf;
-  // Both refused: the reader needs both reasons.
+  // Both are refused: the user needs both reasons.
   return Error{perf.error().code, fmt::format("{} {}", perf.error().message, refusal.message)};
 }
 

@@ -112,14 +112,15 @@ Status Trace::init(uint32_t bytes, std::unique_ptr<Device> device) {
   if (const auto good = before_init(); !good) return good;
   TraceConfig config = config_;
   config.trace_bytes = std::max<uint64_t>(bytes, PI_BUFFER_BYTES_MIN);
-  // The module takes whole pages and compares with half of that.
-  const uint64_t most = std::min(config.trace_bytes, config.mte_bytes) / 2;
-  if (config.mode != COLLECTION_MODE_NORMAL && config.section_bytes > most)
+  // The module rounds the buffers up to pages, and compares the section with half of that.
+  const uint64_t max_section_bytes = std::min(config.trace_bytes, config.mte_bytes) / 2;
+  if (config.mode != COLLECTION_MODE_NORMAL && config.section_bytes > max_section_bytes)
     return invalid(
         fmt::format("Sections of {} KB do not fit: a section is at most half of the "
                     "smaller buffer, here {} KB.",
-                    config.section_bytes >> 10, most >> 10));
-  // What on() will need is tried now, so that init fails where it can be mended.
+                    config.section_bytes >> 10, max_section_bytes >> 10));
+  // Create the file that on() will need now, so that init() reports a problem that the user can
+  // fix.
   if (config.mode != COLLECTION_MODE_NORMAL)
     if (const auto file = OutputFile::create(stream_name()); !file) return file.error();
   auto selected = select_source(config, std::move(device));
@@ -248,7 +249,7 @@ Status Trace::terminate() {
     (void)collector_->off();
     ended = end_stream();
   }
-  // The names alone are of no use once everything is in a file of its own.
+  // The file of names is of no use once the trace is in a file of its own.
   if (stream_ && taken_ && config_.mode == COLLECTION_MODE_WRAP) ::unlink(stream_->name().c_str());
   stream_.reset();
   collector_.reset();
@@ -264,14 +265,13 @@ Status Trace::itrace_installed() {
   const auto now = itrace_info();
   if (!now) return now.error();
   if (now->installed != 0) return {};
-  return Error{PU_ERROR_INCORRECT_STATE,
-               "ITrace is not installed; call ITraceInit (swtrace it_install) first."};
+  return itrace_not_installed();
 }
 
 Status Trace::itrace_install(const pitrace_itrace& setup) {
   if (const auto good = initialised(); !good) return good;
   if ((setup.flags & PITRACE_ITRACE_NO_KERNEL) != 0 && (setup.flags & PITRACE_ITRACE_NO_USER) != 0)
-    return invalid("Neither user nor kernel code is left to be followed; leave one of the two in.");
+    return invalid("Both user and kernel code are excluded; include one of the two.");
   if (const auto installed = collector_->itrace().install(setup); !installed) return installed;
   for (const uint32_t major : itrace_majors)
     if (const auto enabled = collector_->enable(major); !enabled) return enabled;
@@ -280,7 +280,7 @@ Status Trace::itrace_install(const pitrace_itrace& setup) {
 
 Status Trace::itrace_remove() {
   if (const auto good = initialised(); !good) return good;
-  // While its hooks, which change the kernel's code, are still there.
+  // Before ITrace's own hooks are removed, which change the kernel's code.
   if (recorded_ && config_.mode == COLLECTION_MODE_NORMAL) see_kernel_code(collector_->buffers());
   return collector_->itrace().remove();
 }
@@ -327,12 +327,13 @@ std::vector<std::string> Trace::cannot_see() {
   return collector_ ? collector_->cannot_see() : std::vector<std::string>{};
 }
 
-// The kernel leaves a time-stamp counter that it finds unstable, and never comes back to it.
+// When the kernel finds the time-stamp counter unstable, it changes to another clock source for
+// good.
 void Trace::note_clock() {
   const std::string source = clock_source();
   if (source != clock_source_)
     clock_change_ =
-        fmt::format("The kernel kept its clock by {} when the trace began and by {} in the end.",
+        fmt::format("The kernel changed its clocksource from {} to {} during the trace.",
                     clock_source_, source);
 }
 

@@ -18,10 +18,12 @@
 
 namespace pi::perfutil {
 
-// Not thread-safe: perfutil.cpp holds a lock. Functions mirror perfutil.h, where their errors are.
+// Not thread-safe: its callers hold the lock of api/call.h. The functions mirror those of
+// perfutil.h, which lists their errors.
 class Trace {
  public:
-  // What a child of fork() begins with: the settings. Its parent's trace is not its own.
+  // For a child of fork(): a trace with the parent's settings. The parent's trace stays the
+  // parent's.
   static std::unique_ptr<Trace> in_child_of(const Trace& parent);
 
   Status set_source(int source);
@@ -40,14 +42,14 @@ class Trace {
   Status set_event(const TickEvent& event);
   Status set_stacks(int which, int depth);
   Status on();
-  Result<bool> off();  // true: recording had ended by itself
+  Result<bool> off();  // true: a buffer was full, and recording had ended by itself
   Status suspend();
   Status resume();
   Status discard();
   Status terminate();
   // PU_ERROR_NOT_INITIALIZED, PI_ERROR_FORKED.
   Status initialised() const;
-  // ITrace of the trace's owner; errors as perfutil.h lists them.
+  // ITrace for the trace's owner; errors as perfutil.h lists them.
   Status itrace_install(const pitrace_itrace& setup);
   Status itrace_remove();
   Status itrace_enable(uint32_t first, uint32_t last);
@@ -56,10 +58,11 @@ class Trace {
   Status itrace_off();
   Result<pitrace_itrace_info> itrace_info();
   bool is_initialised() const { return collector_ != nullptr; }
-  // A process that forked this one had initialised it, and this one has not.
+  // An ancestor of this process had initialised the trace before the fork, and this process has
+  // not.
   bool is_of_parent() const { return initialised_by_ != 0 && !collector_; }
   int itrace_fd() const { return collector_ ? collector_->itrace_fd() : -1; }
-  // name empty: the trace's own.
+  // An empty name: that of set_name().
   Status write(const std::string& name);
   // The collector's state; PU_ERROR_NOT_INITIALIZED.
   Result<CollectorStatus> status();
@@ -71,7 +74,7 @@ class Trace {
 
  private:
   Status before_init() const;
-  // The state of a trace that is on; PU_ERROR_INCORRECT_STATE when it is not.
+  // The state; PU_ERROR_INCORRECT_STATE unless the trace is on.
   Result<CollectorStatus> while_on();
   Status begin_stream(const CollectorStatus& now);
   Status end_stream();
@@ -86,15 +89,15 @@ class Trace {
 
   TraceConfig config_;
   const Trace* inherited_ = nullptr;  // kept, so that it is no leak
-  int initialised_by_ = 0;  // the process that did, this one or one that forked it; 0: none
+  int initialised_by_ = 0;            // process id, of this process or of an ancestor; 0: none
   std::unique_ptr<Collector> collector_;
-  std::optional<KernelCode> kernel_code_;  // of the interval, in normal mode
-  std::unique_ptr<StreamWriter> stream_;   // not in normal mode; from the first on
-  bool taken_ = false;  // wrap-around: what was recorded is in a file of the user's
+  std::optional<KernelCode> kernel_code_;  // of the last interval, in normal mode
+  std::unique_ptr<StreamWriter> stream_;   // in the other modes, from the first on()
+  bool taken_ = false;  // wrap-around mode: all that was recorded is in a file that the user named
   std::vector<std::string> notes_;
-  std::string clock_source_;  // at the last on
-  std::string clock_change_;  // a note when it was another one at the off
-  bool recorded_ = false;     // turned on since init
+  std::string clock_source_;  // at the last on()
+  std::string clock_change_;  // a note, when off() found another clock source
+  bool recorded_ = false;     // the trace was on since init()
 };
 
 }  // namespace pi::perfutil

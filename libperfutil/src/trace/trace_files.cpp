@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The trace's files: the stream that is written while it runs, and what is written of buffers.
+// The trace's files: the stream that is written while the trace runs, and files written from
+// buffers afterwards.
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -58,7 +60,7 @@ Status Trace::begin_stream(const CollectorStatus& now) {
   setup.facts.mode = static_cast<uint32_t>(config_.mode);
   setup.facts.start_time = trace_clock();
   setup.facts.interval_id = now.interval_id + 1;
-  setup.facts.cpus = static_cast<uint32_t>(PiGetActiveProcessorCount());
+  setup.facts.cpus = online_cpu_count();
   setup.section_bytes = config_.section_bytes;
   setup.proc_path = config_.proc_path;
   setup.info = describe_trace(*collector_, now, notes(), {});
@@ -66,8 +68,8 @@ Status Trace::begin_stream(const CollectorStatus& now) {
   auto stream = StreamWriter::create(*collector_, std::move(setup));
   if (!stream) return stream.error();
   stream_ = std::move(*stream);
-  // What a full disk left unread belongs to the interval before. The reader runs before the trace
-  // is on, and would take it for the new one's.
+  // Records that a full disk left unread belong to the last interval. The reader starts before the
+  // trace is on, and would write them into the new interval's file.
   for (const auto& view : collector_->buffers()) collector_->consumed(view, view.records.size());
   return stream_->start();
 }
@@ -79,7 +81,7 @@ Status Trace::end_stream() {
   const auto now = collector_->status();
   if (!now) return now.error();
   const auto views = collector_->buffers();
-  const auto told = notes();
+  const auto current_notes = notes();
   const auto make_info = [&](const InFile& in_file, bool whole) {
     std::vector<StreamCounts> all;
     for (const auto& view : views) {
@@ -87,7 +89,7 @@ Status Trace::end_stream() {
       const uint64_t kept = found == in_file.end() ? 0 : found->second;
       all.push_back({view.cpu, view.kind, view.counts, 0, view.counts.written - kept});
     }
-    InfoText info = describe_trace(*collector_, *now, told, all);
+    InfoText info = describe_trace(*collector_, *now, current_notes, all);
     info.add(nrm2::info::ended, whole ? "off" : "disk full");
     return info;
   };
@@ -99,13 +101,13 @@ Status Trace::end_stream() {
   return unwritten->error == 0 ? Status() : incomplete_file(views, *unwritten);
 }
 
-// A stream's file lacks what it had no room for.
+// The error for a streamed file that lacks records or texts because the disk was full.
 Error Trace::incomplete_file(const std::vector<BufferView>& views,
                              const StreamWriter::Unwritten& unwritten) {
   InFile in_file = stream_->records();
   uint64_t records = 0, lost = 0;
   for (const auto& view : views) {
-    // Those of wrap-around mode's rings are not for the file.
+    // In wrap-around mode only names are streamed.
     if (config_.mode == COLLECTION_MODE_WRAP && view.kind != PITRACE_BUFFER_MTE) continue;
     records += view.counts.written - in_file[{view.cpu, view.kind}];
     lost += view.counts.lost[PITRACE_LOST_FULL];
@@ -162,14 +164,14 @@ Status Trace::write_buffers(const std::string& name, const CollectorStatus& now)
   return write_trace_file(name, content);
 }
 
-// Of linear buffers; those that stream are looked at as they are written.
+// For buffers that do not stream; StreamWriter does the same with sections as it writes them.
 void Trace::see_kernel_code(const std::vector<BufferView>& buffers) {
   if (!kernel_code_) kernel_code_.emplace(config_.proc_path);
   for (const auto& view : buffers)
     if (view.kind == PITRACE_BUFFER_TRACE) kernel_code_->see(view.records);
 }
 
-// The rings first, then the names: those of every record that is in a copy are recorded by then.
+// Copies the rings first, then the names, so that the names of all copied records are included.
 Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now) {
   if (name == stream_->name())
     return Error{PU_ERROR_INVALID_PARAMETER,
@@ -197,7 +199,7 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   if (error == 0) error = target->file.append_file(rings->fd());
   for (const auto& view : collector_->buffers()) {
     StreamCounts names{view.cpu, view.kind, view.counts};
-    // While the trace is on, more are recorded as we look: what is in the file is what counts.
+    // While the trace is on, more names are recorded meanwhile: count those that are in the file.
     const uint64_t in_file = target->in_file[{view.cpu, view.kind}];
     if (now.on)
       names.counts = {in_file + view.counts.produced - view.counts.written, in_file,

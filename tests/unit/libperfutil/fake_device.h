@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module's device played by a test: state, answers and buffers in plain memory.
+// A fake of the module's device: state, answers and buffers in plain memory.
 #ifndef PI_TESTS_FAKE_DEVICE_H
 #define PI_TESTS_FAKE_DEVICE_H
 
@@ -18,7 +18,7 @@
 
 namespace pi::test {
 
-// What tests set and look at; outlives the device.
+// What tests set and check; must outlive the device.
 struct FakeModule {
   int open_result = 0;
   std::map<unsigned long, int> refuse;  // request -> negative error number

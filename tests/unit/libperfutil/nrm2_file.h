@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A reader of trace files for tests, written from the published layout and not from the writer:
-// it knows offsets as numbers.
+// A reader of trace files for tests, written from the published layout and independent of the
+// writer: its offsets are numbers.
 #ifndef PI_TESTS_NRM2_FILE_H
 #define PI_TESTS_NRM2_FILE_H
 

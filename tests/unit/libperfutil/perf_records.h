@@ -67,7 +67,7 @@ inline std::vector<std::byte> perf_sample(uint16_t mode, uint64_t ip, uint32_t p
       .end();
 }
 
-// With a call chain; identifier: which event's sample it is.
+// With a call chain; identifier: of the event that the sample belongs to.
 inline std::vector<std::byte> perf_chain(uint16_t mode, uint64_t ip, uint32_t tid, uint64_t time,
                                          const std::vector<uint64_t>& chain,
                                          uint64_t identifier = some_event) {
@@ -77,7 +77,7 @@ inline std::vector<std::byte> perf_chain(uint16_t mode, uint64_t ip, uint32_t ti
   return record.end();
 }
 
-// Of a whole CPU: who leaves, and who comes instead.
+// PERF_RECORD_SWITCH_CPU_WIDE, with both threads.
 inline std::vector<std::byte> perf_switch(uint16_t misc, uint32_t tid, uint32_t other_tid,
                                           uint64_t time) {
   return PerfRecord(PERF_RECORD_SWITCH_CPU_WIDE, misc)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Looks at streams of trace records: as a list, with full times, as readable lines.
+// Decodes streams of trace records: as a list, with full times, as readable lines.
 #ifndef PI_TESTS_STREAMS_H
 #define PI_TESTS_STREAMS_H
 

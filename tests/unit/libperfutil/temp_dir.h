@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A directory of a test's own, removed with everything in it at the end.
+// A temporary directory for a test, removed with its contents at the end.
 #ifndef PI_TESTS_TEMP_DIR_H
 #define PI_TESTS_TEMP_DIR_H
 
@@ -26,7 +26,7 @@ class TempDir {
   }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
   const std::string& path() const { return path_; }
-  // Makes the directories on the way, too.
+  // Creates the directories of the path as well.
   std::string write(std::string_view name, std::string_view text) const {
     const std::string file = *this / name;
     std::filesystem::create_directories(std::filesystem::path(file).parent_path());

@@ -24,7 +24,7 @@ TEST(PerfutilApi, EveryCodeHasItsOwnName) {
   EXPECT_STREQ(RcToString(-99999), "unknown return code");
 }
 
-TEST(PerfutilApi, WithoutTheModuleAProgramCannotTurnITraceOn) {
+TEST(PerfutilApi, ITraceOnFailsWithoutTheModule) {
   if (IsDeviceDriverInstalled()) GTEST_SKIP() << "the module is loaded";
   const int pid = ::getpid();
   for (const int rc :
@@ -45,7 +45,7 @@ TEST(PerfutilApi, WithoutTheModuleAProgramCannotTurnITraceOn) {
   EXPECT_EQ(PiITraceStatus(&status), PU_ERROR_DRIVER_NOT_LOADED);
 }
 
-TEST(PerfutilApi, BeforeInitEverythingSaysSo) {
+TEST(PerfutilApi, CallsBeforeInitFailWithNotInitialized) {
   for (const int rc : {TraceEnable(16), TraceDisable(16), TraceQueryMajor(16), SetProfilerRate(100),
                        TraceOn(), TraceOff(), TraceTerminate(), TraceWriteBufferToFile("/tmp/x"),
                        TraceSetStacks(3, 0), PiSetTprofEvent("page-faults", 1, PI_PRIV_BOTH, 0),
@@ -86,7 +86,7 @@ TEST(PerfutilApi, ErrorTextsBelongToTheThread) {
   EXPECT_STRNE(PiErrorText(), "");
 }
 
-TEST(PerfutilApi, ClockAndMachineTellSomething) {
+TEST(PerfutilApi, ClockAndMachineFactsHaveValues) {
   const uint64_t first = ReadCycles();
   EXPECT_GE(ReadCycles(), first);
   EXPECT_GE(PiGetActiveProcessorCount(), 1);
@@ -148,7 +148,7 @@ TEST_F(PerfutilTrace, OnAndOffKeepToTheirOrder) {
             std::vector<std::string>{"off"});
 }
 
-TEST_F(PerfutilTrace, StatusTellsSourceSizesAndRate) {
+TEST_F(PerfutilTrace, StatusHasSourceSizesAndRate) {
   EXPECT_EQ(SetProfilerRate(10001), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(SetProfilerRate(-1), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(SetProfilerRate(1000), PU_SUCCESS);
@@ -167,7 +167,7 @@ TEST_F(PerfutilTrace, StatusTellsSourceSizesAndRate) {
   EXPECT_EQ(status.rate, 100u);
 }
 
-TEST_F(PerfutilTrace, StacksAreToldByTheStatusAndKeptFromARunningTrace) {
+TEST_F(PerfutilTrace, StacksAreInTheStatusAndCannotChangeWhileOn) {
   EXPECT_EQ(TraceSetStacks(4, 0), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(TraceSetStacks(PI_STACKS_BOTH, 128), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(TraceSetStacks(PI_STACKS_BOTH, -1), PU_ERROR_INVALID_PARAMETER);
@@ -208,7 +208,7 @@ TEST_F(PerfutilTrace, AnEventIsSetByNameOrNumberUntilARateIs) {
   EXPECT_EQ(status.rate, 100u);
 }
 
-TEST(PerfutilEvents, SomeWorkEverywhereAndTheListsOfTheOriginalsAgree) {
+TEST(PerfutilEvents, SoftwareEventsWorkAndTheClassicListsAgree) {
   pi_event event{};
   EXPECT_EQ(PiEvent(0, nullptr), PU_ERROR_NULL_POINTER);
   EXPECT_EQ(PiEvent(0, &event), PU_ERROR_INVALID_PARAMETER);

@@ -18,7 +18,7 @@ namespace {
 using namespace pi;
 
 struct Outcome {
-  bool returned = false;   // the call came to its end
+  bool returned = false;   // the call returned
   bool cancelled = false;  // the thread, at its next chance
 };
 
@@ -36,8 +36,8 @@ void* call_with_a_cancellation_pending(void* argument) {
   return nullptr;
 }
 
-// A cancellation that is pending acts at the first point that allows it: at any system call of the
-// library that does, had it not been kept away.
+// A pending cancellation acts at the first cancellation point: that would be one of the library's
+// system calls if the library did not disable cancellation.
 Outcome cancelled_in(std::function<void()> call) {
   Run run{std::move(call), {}};
   pthread_t thread;
@@ -63,7 +63,7 @@ class CancelledThread : public ::testing::Test {
   void TearDown() override { TraceTerminate(); }
 };
 
-TEST_F(CancelledThread, ComesOutOfAHookFirstSoThatOthersHooksGoOn) {
+TEST_F(CancelledThread, FinishesItsHookSoThatOtherThreadsCanWriteHooks) {
   if (TraceInit(1) != PU_SUCCESS) GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
   ASSERT_EQ(TraceEnable(0x60), PU_SUCCESS);
   ASSERT_EQ(TraceOn(), PU_SUCCESS);
@@ -81,13 +81,13 @@ TEST_F(CancelledThread, ComesOutOfAHookFirstSoThatOthersHooksGoOn) {
   other.join();
 }
 
-TEST_F(CancelledThread, ComesOutOfAHookWithoutATraceToo) {
+TEST_F(CancelledThread, FinishesAHookWithoutATrace) {
   expect_returns("TraceHook", [] { TraceHook(0x60, 1, 0, 0); });
   std::thread other([] { EXPECT_EQ(TraceHook(0x60, 2, 0, 0), PU_ERROR_NO_BUFFER); });
   other.join();
 }
 
-TEST_F(CancelledThread, ComesOutOfEveryCallOnTheTrace) {
+TEST_F(CancelledThread, FinishesEveryCallOnTheTrace) {
   const test::TempDir dir;
   const std::string name = dir / "t.nrm2", buffers = dir / "buffers.nrm2";
   ASSERT_EQ(TraceSetName(name.c_str()), PU_SUCCESS);
@@ -115,7 +115,7 @@ TEST_F(CancelledThread, ComesOutOfEveryCallOnTheTrace) {
   ASSERT_EQ(TraceSetName(PI_FILE_NAME_DEFAULT), PU_SUCCESS);
 }
 
-TEST_F(CancelledThread, ComesOutOfEverythingElse) {
+TEST_F(CancelledThread, FinishesAllOtherCalls) {
   const test::TempDir dir;
   expect_returns("the questions", [] {
     (void)GetDDVersionEx();

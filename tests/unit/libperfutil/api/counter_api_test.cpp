@@ -43,7 +43,7 @@ TEST(CounterApi, NumbersAndNamesLeadToEachOther) {
   EXPECT_STRNE(info->description, "");
 }
 
-TEST(CounterApi, WhatIsNotCountedIsTold) {
+TEST(CounterApi, InactiveAndUnknownEventsAreRefused) {
   const auto counts = values();
   for (const int rc :
        {StopPerfCounterEvent(102), ResumePerfCounterEvent(102), ResetPerfCounterEvent(102),
@@ -86,7 +86,7 @@ TEST(CounterApi, AnEventLivesFromInitToTerminate) {
   EXPECT_EQ(AnyPerfCounterEventActive(), 0);
 }
 
-TEST(CounterApi, EventsOfOnesOwnAreListedFirstAndCounted) {
+TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
   const test::TempDir directory;
   const auto file = directory.write("events", "MY_FAULTS page-faults faults of everybody\n");
   EXPECT_EQ(PiLoadEventDefinitions(nullptr), PU_ERROR_NULL_POINTER);
@@ -104,7 +104,7 @@ TEST(CounterApi, EventsOfOnesOwnAreListedFirstAndCounted) {
     EXPECT_GT(number, 0);
     EXPECT_EQ(TerminatePerfCounterEvent(number), PU_SUCCESS);
   }
-  // Defined anew, it takes the old one's place, whose texts stay.
+  // A second definition replaces the first, whose texts stay valid.
   const char* const old_meaning = event.meaning;
   directory.write("events", "MY_FAULTS no-such-event other\n");
   ASSERT_EQ(PiLoadEventDefinitions(file.c_str()), PU_SUCCESS);
@@ -115,7 +115,7 @@ TEST(CounterApi, EventsOfOnesOwnAreListedFirstAndCounted) {
   EXPECT_EQ(PiInitPerfCounterEvent("MY_FAULTS", PI_PRIV_BOTH), PU_ERROR_INVALID_METRIC);
 }
 
-TEST(CpiApi, WrongUseIsToldAndMissingHardwareToo) {
+TEST(CpiApi, WrongUseAndMissingHardwareAreReported) {
   void* handle = &handle;
   EXPECT_EQ(CpiInit(PI_CPI_RAW, nullptr), PU_ERROR_NULL_POINTER);
   EXPECT_EQ(CpiInit(0x100, &handle), PU_ERROR_INVALID_PARAMETER);

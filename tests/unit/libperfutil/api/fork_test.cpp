@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Children of a process that traces: what is their parent's and what is their own.
+// Children of a process that traces: what belongs to their parent, and what to them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -27,8 +27,8 @@ constexpr bool under_thread_sanitizer = true;
 constexpr bool under_thread_sanitizer = false;
 #endif
 
-// Runs work in a child; the number of the first check that failed, 0 for none, negative for a
-// signal. forked_by: the way.
+// Runs work in a child. Returns the number of the first failed check, 0 for none, a negative number
+// for a signal. forked_by: the function that forks.
 template <class Work>
 int in_child(
     Work work, long (*forked_by)() = [] { return long{::fork()}; }) {
@@ -53,7 +53,7 @@ uint64_t ticks_so_far() {
   return status.trace.written;
 }
 
-// A child's calls on its parent's trace: all are refused, and with the reason.
+// All calls of a child on its parent's trace are refused, with the reason.
 int try_all_calls() {
   const int refused[] = {TraceOff(),
                          TraceOn(),
@@ -101,7 +101,7 @@ class ForkedChild : public ::testing::Test {
   }
   void TearDown() override { TraceTerminate(); }
 
-  // Ticks come, and the trace can be written: nothing has changed for the parent.
+  // Ticks are recorded, and the trace can be written: nothing has changed for the parent.
   void expect_recording() {
     EXPECT_EQ(IsTraceActive(), 1);
     const uint64_t before = ticks_so_far();
@@ -109,7 +109,7 @@ class ForkedChild : public ::testing::Test {
     while (ticks_so_far() == before && now_before(limit)) {
     }
     EXPECT_GT(ticks_so_far(), before);
-    // After one that found no trace hooks look for another one only after 0.1 s.
+    // After a hook that found no trace, the next attempt to find one is 0.1 s later.
     int rc = PU_ERROR_NO_BUFFER;
     while (rc == PU_ERROR_NO_BUFFER && now_before(limit)) rc = TraceHook(0x60, 1, 0, 0);
     EXPECT_EQ(rc, PU_SUCCESS);
@@ -189,7 +189,7 @@ TEST_F(ForkedChild, KeepsNoneOfItsParentsDescriptors) {
 }
 
 // Another thread of the parent holds the library's lock at most of these moments.
-TEST_F(ForkedChild, IsNotHeldUpByWhatAnotherThreadOfTheParentWasDoing) {
+TEST_F(ForkedChild, IsNotBlockedByALockOfAnotherThreadOfTheParent) {
   std::atomic<bool> stop = false;
   std::thread caller([&] {
     while (!stop) (void)PiCannotSee(0);
@@ -201,7 +201,7 @@ TEST_F(ForkedChild, IsNotHeldUpByWhatAnotherThreadOfTheParentWasDoing) {
   expect_recording();
 }
 
-TEST(ForkedChildOfAProcessWithoutATrace, KeepsTheSettingsAndIsToldToInitialise) {
+TEST(ForkedChildOfAProcessWithoutATrace, KeepsTheSettingsAndMustInitialise) {
   ASSERT_EQ(TraceSetName("/tmp/of-the-parent.nrm2"), PU_SUCCESS);
   EXPECT_EQ(in_child([] {
               if (TraceOff() != PU_ERROR_NOT_INITIALIZED) return 1;
@@ -226,7 +226,7 @@ TEST(ForkedChildOfACountingProcess, CountsNothingAndStopsNothing) {
   EXPECT_EQ(TerminatePerfCounterEvent(event), PU_SUCCESS);
 }
 
-TEST(ForkedChildOfAProcessThatMeasures, HasNoHandleOfItsParentsAndMayBeginAnew) {
+TEST(ForkedChildOfAProcessThatMeasures, HasNoHandleOfItsParentAndMayOpenItsOwn) {
   void* handle = nullptr;
   if (CpiInit(0, &handle) != PU_SUCCESS) GTEST_SKIP() << "counts no cycles: " << PiErrorText();
   EXPECT_EQ(in_child([=] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A socket for user hooks of this test program's own: tests run side by side, and beside recorders
-// of this user. The library looks for its name when it is loaded, so the program starts anew.
+// Gives this test program its own socket for user hooks, because other tests and recorders of this
+// user run at the same time. The library reads the name when it is loaded, so the program executes
+// itself again.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -54,7 +54,7 @@ TEST_F(Ptt, CyclesAreTheThreadsClock) {
   EXPECT_EQ(read(&first), PU_ERROR_NOT_INITIALIZED);
 }
 
-TEST_F(Ptt, TheStateSaysWhatStandsInForTheModule) {
+TEST_F(Ptt, TheStateNamesPerfAsTheSourceWithoutTheModule) {
   ASSERT_EQ(PttInit(1, cycles, PI_PRIV_BOTH), PU_SUCCESS);
   EXPECT_EQ(PttInit(1, cycles, PI_PRIV_BOTH), PU_ERROR_INCORRECT_STATE);
   pi_ptt_state state{};
@@ -88,7 +88,7 @@ TEST_F(Ptt, PageFaultsAreTheThreadsOwn) {
         pages * page);
     ASSERT_TRUE(memory);
     ::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE);
-    // Not by code that a sanitizer instruments: its own memory faults, too.
+    // Not in code that a sanitizer instruments: its own memory has page faults as well.
     for (size_t i = 0; i < pages; ++i)
       asm volatile("movb $1, (%0)" : : "r"(memory.data() + i * page) : "memory");
   };
@@ -131,7 +131,7 @@ TEST_F(Ptt, AChildBeginsWithoutIt) {
   EXPECT_EQ(PttGetMetricData(&value), PU_SUCCESS);
 }
 
-TEST_F(Ptt, WhatNeedsTheModuleSaysSo) {
+TEST_F(Ptt, CallsThatNeedTheModuleReportItsAbsence) {
   pi_ptt_options options{};
   const char* const names[] = {"CYCLES"};
   EXPECT_EQ(PiPttInit(1, names, PI_PRIV_BOTH, &options), PU_ERROR_INVALID_PARAMETER);

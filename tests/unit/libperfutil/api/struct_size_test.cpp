@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Structures whose caller sets their size: callers that are older or newer than the library.
+// Structures in which the caller sets the size: callers that are older or newer than the library.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace {
 
-// What programs have been built with: fields stay where they are, and new ones come behind the
-// last, not into its padding. A greater structure keeps these lines.
+// The layout that programs were built with: fields keep their offsets, and new ones come after the
+// last, not into its padding. These lines stay when a structure grows.
 static_assert(offsetof(pi_trace_status, trace) == 72 && offsetof(pi_trace_status, mode) == 184 &&
               offsetof(pi_trace_status, event) == 216 && sizeof(pi_trace_status) >= 224);
 static_assert(offsetof(pi_event, group) == 16 && offsetof(pi_event, reason) == 40 &&
@@ -23,7 +23,7 @@ static_assert(offsetof(pi_ptt_options, threads) == 12 && sizeof(pi_ptt_options) 
 static_assert(offsetof(pi_ptt_state, metric) == 40 && offsetof(pi_ptt_state, name) == 72 &&
               sizeof(pi_ptt_state) - offsetof(pi_ptt_state, cannot_separate) >= sizeof(char*));
 
-// A structure of the caller's with some bytes behind it that are nobody's.
+// A structure of the caller, and some bytes after it that do not belong to it.
 template <class Struct>
 class Caller {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the time of each CPU goes: the module's counters, and what is made of /proc/stat.
+// Idle, busy and interrupt time of each CPU, from the module and from /proc/stat.
 #include "counters/above_idle.h"
 
 #include <gtest/gtest.h>
@@ -21,11 +21,11 @@ TEST(ProcStat, EachCpuHasItsSumsAndTheLineOfAllIsLeftOut) {
   ASSERT_EQ(cpus.size(), 2u);
   EXPECT_EQ(cpus.at(0).idle, 9u);
   EXPECT_EQ(cpus.at(0).interrupt, 13u);
-  EXPECT_EQ(cpus.at(0).busy, 14u);  // a guest's time is part of the user's already
+  EXPECT_EQ(cpus.at(0).busy, 14u);  // user time includes guest time
   EXPECT_EQ(cpus.at(12).idle, 100u);
 }
 
-TEST(ProcStat, LinesThatMakeNoSenseAreLeftOut) {
+TEST(ProcStat, InvalidLinesAreLeftOut) {
   const auto cpus = parse_proc_stat(
       "cpux 1 2 3 4\ncpu1\ncpu2 1 2 3\ncpu3 1 2 3 x\ncpu4 1 2 3 4\ncpu99999999 1 2 3 4\n"
       "cpu5 1 2 3 18446744073709551616\ncpu6");
@@ -84,8 +84,8 @@ TEST_F(AboveIdle, FromProcStatTheSumIsTheClockAndBusyIsTheRest) {
   auto source = open("cpu0 0 0 0 1000 0 0 0 0\ncpu1 0 0 0 1000 0 0 0 0\n");
   ASSERT_TRUE(source);
   ::usleep(60'000);
-  // Two steps of idle time and one of interrupts; far more than has passed; and a clock that ran
-  // back.
+  // Two ticks of idle time and one of interrupts; far more than has elapsed; counters that run
+  // backwards.
   dir.write("stat", "cpu0 9 9 9 1002 0 1 0 9\ncpu1 0 0 0 9000 0 0 0 0\n");
   const auto now = (*source)->read();
   ASSERT_TRUE(now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counting, with the kernel's own counters: software events, and the time-stamp counter where the
+// Counting with the kernel's own counters: software events, and the time-stamp counter if the
 // kernel counts it.
 #include "counters/counters.h"
 
@@ -30,7 +30,7 @@ TickEvent named(const std::string& name, int priv = PI_PRIV_BOTH) {
   return *event;
 }
 
-// Each touches a page that was not there: one page fault each.
+// Touches that many pages for the first time: one page fault each.
 void fault(size_t pages) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   UniqueMapping memory(
@@ -57,7 +57,7 @@ TEST(CounterGroups, AThreadsPageFaultsAreCountedToTheLast) {
   self.pid = 0;
   auto group = CounterGroup::open({named("page-faults", PI_PRIV_USER)}, self);
   ASSERT_TRUE(group) << group.error().message;
-  fault(10);  // whatever else faults here the first time
+  fault(10);  // so that later calls cause no other page faults
   ASSERT_TRUE(group->start());
   const uint64_t before = group->read()->values.front();
   fault(1000);
@@ -85,7 +85,7 @@ TEST(CounterGroups, EventsThatCountTogetherAreReadTogether) {
   EXPECT_GT(now->counted_ns, 0u);
 }
 
-TEST(CounterGroups, AProcessThatIsNoneIsTold) {
+TEST(CounterGroups, AMissingProcessIsAnError) {
   CounterTarget target;
   target.pid = INT32_MAX;
   const auto group = CounterGroup::open({named("page-faults", PI_PRIV_USER)}, target);
@@ -93,7 +93,7 @@ TEST(CounterGroups, AProcessThatIsNoneIsTold) {
   EXPECT_EQ(group.error().code, PU_ERROR_INVALID_PARAMETER);
 }
 
-// The count lies between what the same clock says inside and outside of the calls.
+// The count is between the times that the same clock shows inside and outside of the calls.
 TEST_F(Counters, TheTimeStampCounterIsCountedExactly) {
   const auto tsc = resolve_event("msr/tsc/");
   if (!tsc || try_counting(*tsc) != 0) GTEST_SKIP() << "the kernel has no counter msr/tsc/";
@@ -140,7 +140,7 @@ TEST_F(Counters, EveryCpuIsCountedStoppedAndResetTogether) {
   EXPECT_GE(sum(), 1000u);
 }
 
-TEST_F(Counters, ACpuThatGoesKeepsItsCountAndIsCountedAgainWhenItIsBack) {
+TEST_F(Counters, ACpuKeepsItsCountWhileOfflineAndIsCountedAgainOnline) {
   if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "needs two CPUs";
   const test::TempDir directory;
   CounterPlaces places;
@@ -157,7 +157,7 @@ TEST_F(Counters, ACpuThatGoesKeepsItsCountAndIsCountedAgainWhenItIsBack) {
   EXPECT_EQ(later->at(1).counted_ns, gone->at(1).counted_ns);
   EXPECT_GT(later->at(0).counted_ns, gone->at(0).counted_ns);
   directory.write("online", "0-1\n");
-  (void)counters->read();  // finds it
+  (void)counters->read();  // finds the CPU
   const auto back = counters->read();
   EXPECT_GT(back->at(1).counted_ns, later->at(1).counted_ns);
   EXPECT_GT(back->at(1).values.front(), later->at(1).values.front());
@@ -188,7 +188,7 @@ TEST_F(Counters, WithoutCpusNothingIsCounted) {
   EXPECT_EQ(counters.error().code, PU_ERROR_NOT_SUPPORTED);
 }
 
-TEST(CounterRefusals, EachSaysWhyAndWhatToDo) {
+TEST(CounterRefusals, EachHasAReasonAndARemedy) {
   EXPECT_EQ(refused_counting(ENOENT, "x").code, PU_ERROR_EVENT_NOT_SUPPORTED);
   EXPECT_EQ(refused_counting(EINVAL, "x").code, PU_ERROR_EVENT_NOT_SUPPORTED);
   EXPECT_THAT(refused_counting(EINVAL, "x").message, HasSubstr("terms"));
@@ -211,12 +211,12 @@ TEST(CyclesPerInstruction, RatiosFollowFromTheSums) {
   EXPECT_EQ(cpi.active_cpi, 1.5);
 }
 
-TEST(CyclesPerInstruction, TheBusyPartIsWhatTheIdleTaskLeft) {
+TEST(CyclesPerInstruction, TheBusyPartExcludesIdleTime) {
   const ai_counters before{1000, 400, 500, 100, 0, 0};
   const ai_counters now{2000, 650, 1200, 150, 0, 0};
   EXPECT_EQ(busy_part(1'000'000, before, now), 750'000u);
   EXPECT_EQ(busy_part(1'000'000, now, now), 0u);
-  // The largest numbers there are do not overflow.
+  // The largest numbers do not overflow.
   const ai_counters full{UINT64_MAX, 0, UINT64_MAX, 0, 0, 0};
   EXPECT_EQ(busy_part(UINT64_MAX, {}, full), UINT64_MAX);
 }

@@ -53,12 +53,12 @@ TEST_F(Msr, WhatIsWrittenIsThereAfterwards) {
   EXPECT_EQ(*read_msr(0, 0x1b0, places_), 0xfedcba9876543210u);
 }
 
-TEST_F(Msr, ARegisterThatIsNotThereIsTold) {
+TEST_F(Msr, AMissingRegisterIsAnError) {
   make_device(0, 0x10, 1);
   expect_refused(read_msr(0, 0x1b0, places_), PU_FAILURE, "register 0x1b0 on CPU 0");
 }
 
-TEST_F(Msr, AMissingModuleAMissingCpuAndAContainerAreToldApart) {
+TEST_F(Msr, AMissingModuleAMissingCpuAndAContainerHaveTheirOwnErrors) {
   expect_refused(read_msr(0, 0x10, places_), PU_ERROR_NOT_SUPPORTED, "CONFIG_X86_MSR");
   root_.write("module/parameters/allow_writes", "default\n");
   expect_refused(read_msr(0, 0x10, places_), PU_ERROR_NOT_SUPPORTED, "container");
@@ -66,10 +66,10 @@ TEST_F(Msr, AMissingModuleAMissingCpuAndAContainerAreToldApart) {
   expect_refused(read_msr(7, 0x10, places_), PU_ERROR_INVALID_PARAMETER, "no CPU 7");
 }
 
-TEST_F(Msr, ADeviceThatOneMayNotOpenIsTold) {
+TEST_F(Msr, ADeviceThatMayNotBeOpenedIsAccessDenied) {
   make_device(0, 0x10, 1);
   ::chmod((root_ / "cpu/0/msr").c_str(), 0);
-  // Also its folders, which are the test's alone, must not be what stands in the way.
+  // The test's directories must not be the reason for the refusal.
   for (const char* folder : {".", "cpu", "cpu/0"}) ::chmod((root_ / folder).c_str(), 0755);
   // Root may open everything.
   const uid_t before = ::geteuid();

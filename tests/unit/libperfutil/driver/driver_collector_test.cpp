@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module as a source: what is asked of it, what its refusals become, hostile numbers from it.
+// The module as a source: its requests, the errors made of its refusals, invalid numbers from it.
 #include "driver/driver_collector.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ struct DriverTest : ::testing::Test {
   }
 };
 
-TEST_F(DriverTest, InitAllocatesWhatWasAskedForAndTellsTheModulesRoundedSizes) {
+TEST_F(DriverTest, InitAllocatesBuffersAndStatusHasTheModulesRoundedSizes) {
   config.trace_bytes = 100'000;
   config.mte_bytes = 70'001;
   config.anonymous = false;
@@ -159,7 +159,7 @@ TEST_F(DriverTest, AnEventThatTheMachineDoesNotCountNamesThoseThatItDoes) {
   EXPECT_TRUE((*collector)->status()->tick.is_time());
 }
 
-TEST_F(DriverTest, CountersThatAreTakenWhenTheTraceIsTurnedOnAreNoFullBuffer) {
+TEST_F(DriverTest, BusyCountersAtTraceOnAreNotReportedAsAFullBuffer) {
   auto collector = create();
   ASSERT_TRUE(collector);
   TickEvent event;
@@ -173,7 +173,7 @@ TEST_F(DriverTest, CountersThatAreTakenWhenTheTraceIsTurnedOnAreNoFullBuffer) {
   EXPECT_THAT(refused.error().message, HasSubstr("'cycles'"));
 }
 
-TEST_F(DriverTest, AModuleThatIsOlderIsToldToBeOld) {
+TEST_F(DriverTest, AnOlderModuleIsReportedAsSuch) {
   module->refuse[PITRACE_IOC_EVENT] = module->refuse[PITRACE_IOC_STACKS] = -ENOTTY;
   auto collector = create();
   ASSERT_TRUE(collector);
@@ -185,7 +185,7 @@ TEST_F(DriverTest, AModuleThatIsOlderIsToldToBeOld) {
   EXPECT_EQ((*collector)->status()->stacks.which, 0u);
 }
 
-TEST_F(DriverTest, TheEndGivesUpOwnershipAndCloses) {
+TEST_F(DriverTest, TheDestructorReleasesOwnershipAndCloses) {
   {
     auto collector = create();
     ASSERT_TRUE(collector);
@@ -217,7 +217,7 @@ TEST_F(DriverTest, StatusTranslatesTheModulesState) {
   EXPECT_EQ(status->missed.at("perf_event_mmap"), 12u);
 }
 
-TEST_F(DriverTest, ATraceTellsOfTheHooksThatMissedSomething) {
+TEST_F(DriverTest, MissedHitsOfHooksAreInTheInfo) {
   for (const char* name : {"perf_event_mmap", "task_rename"}) {
     pitrace_probe probe{};
     probe.attached = 1;
@@ -234,7 +234,7 @@ TEST_F(DriverTest, ATraceTellsOfTheHooksThatMissedSomething) {
   EXPECT_THAT(info.text(), Not(HasSubstr("missed.perf_event_mmap")));
 }
 
-TEST_F(DriverTest, AHookThisKernelLacksIsSomethingItCannotSee) {
+TEST_F(DriverTest, AMissingHookIsListedInCannotSee) {
   pitrace_probe probe{};
   std::memset(probe.name, 'x', sizeof probe.name);  // not ended by a zero
   module->probes.push_back(probe);
@@ -244,7 +244,7 @@ TEST_F(DriverTest, AHookThisKernelLacksIsSomethingItCannotSee) {
               ::testing::Contains(HasSubstr("'" + std::string(sizeof probe.name, 'x') + "'")));
 }
 
-TEST_F(DriverTest, BuffersOfEachCpuAreFoundAndCpusThatComeLaterToo) {
+TEST_F(DriverTest, BuffersOfAllCpusAreMappedAlsoOfCpusThatComeOnlineLater) {
   module->cpus = {0, 2};
   auto collector = create();
   ASSERT_TRUE(collector);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace by the module: what is asked of it, and what its refusals become.
+// ITrace by the module: its requests, and the errors made of its refusals.
 #include "driver/driver_itrace.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using test::FakeModule;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Remembers what the requests carry, and tells ITrace's state.
+// Keeps the arguments of the requests, and returns ITrace's state.
 class ITraceDevice final : public Device {
  public:
   explicit ITraceDevice(std::shared_ptr<FakeModule> module) : fake_(std::move(module)) {}
@@ -56,7 +56,7 @@ struct DriverITraceTest : ::testing::Test {
   }
 };
 
-TEST_F(DriverITraceTest, AsksTheModuleForWhatWasAsked) {
+TEST_F(DriverITraceTest, RequestsBecomeTheirIoctls) {
   pitrace_itrace setup{};
   setup.flags = PITRACE_ITRACE_RING | PITRACE_ITRACE_COUNT;
   setup.threads = 7;
@@ -101,7 +101,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
       {PITRACE_IOC_IT_ENABLE, EPERM, enable, PU_ERROR_ACCESS_DENIED, "enable itself"},
       {PITRACE_IOC_IT_ENABLE, ENOSPC, enable, PU_ERROR_INSUFFICIENT_RESOURCES, "64 ranges"},
       {PITRACE_IOC_IT_ON, EALREADY, on, PU_ERROR_INCORRECT_STATE, "on already"},
-      {PITRACE_IOC_IT_ON, ENOSPC, on, PU_ERROR_INSUFFICIENT_RESOURCES, "room"},
+      {PITRACE_IOC_IT_ON, ENOSPC, on, PU_ERROR_INSUFFICIENT_RESOURCES, "maximum number"},
       {PITRACE_IOC_IT_OFF, EALREADY, [&] { return itrace.off(); }, PU_ERROR_INCORRECT_STATE,
        "not on"},
       {PITRACE_IOC_IT_INFO, ENOTTY,
@@ -117,7 +117,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
   }
 }
 
-TEST_F(DriverITraceTest, TellsWhichStateIsTheWrongOne) {
+TEST_F(DriverITraceTest, NamesTheStateThatIsWrong) {
   const auto on = [&] { return itrace.on(); };
   EXPECT_THAT(refusal(PITRACE_IOC_IT_ON, EINVAL, on).message, HasSubstr("not installed"));
   device.info.installed = 1;

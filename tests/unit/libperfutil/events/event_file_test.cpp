@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of users' own events, hostile ones included.
+// Definitions of events by users, including hostile ones.
 #include "events/event_file.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(EventFile, AnEmptyFileDefinesNothing) {
   }
 }
 
-TEST(EventFile, ErrorsTellTheLine) {
+TEST(EventFile, ErrorsNameTheLine) {
   refuse("A faults\nB\n", "events:2: 'B' has no event");
   refuse("A faults\n#\nA cs\n", "events:3: 'A' is defined twice");
   refuse("1A faults\n", "'1A' is no name");
@@ -61,7 +61,7 @@ TEST(EventFile, HostileTextIsRefused) {
   refuse("A faults\r\n", "not printable ASCII");
   refuse("A faults " + std::string(2000, 'x'), "longer than");
   std::string many;
-  for (size_t i = 0; i <= event_definitions_most; ++i) many += "E" + std::to_string(i) + " cs\n";
+  for (size_t i = 0; i <= max_event_definitions; ++i) many += "E" + std::to_string(i) + " cs\n";
   refuse(many, "more than");
 }
 
@@ -78,7 +78,7 @@ TEST(EventFile, OnlyARegularFileOfReasonableSizeIsRead) {
   refuse_file("/dev/zero", "not a regular file");
   ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
   refuse_file(directory / "pipe", "not a regular file");
-  refuse_file(directory.write("large", std::string(event_file_bytes_most + 1, '#')), "larger");
+  refuse_file(directory.write("large", std::string(max_event_file_bytes + 1, '#')), "larger");
   const auto good = read_event_file(directory.write("good", "A faults\n"));
   ASSERT_TRUE(good);
   EXPECT_EQ(good->size(), 1u);

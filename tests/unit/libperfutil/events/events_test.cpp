@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the names of events mean: the original's, the kernel's, those of counters in /sys,
-// libpfm4's.
+// What the names of events mean: classic ones, the kernel's, those of counters in /sys, libpfm4's.
+#include "events/event_refusal.h"
 #include "events/events.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class Events : public ::testing::Test {
   test::TempDir devices_;
 };
 
-TEST_F(Events, TheOriginalsAreKnownByNumberAndName) {
+TEST_F(Events, ClassicEventsAreKnownByNumberAndName) {
   expect("101", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
   expect("102", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   expect("INSTR", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
@@ -67,7 +67,7 @@ TEST_F(Events, TheOriginalsAreKnownByNumberAndName) {
   refuse("100");
 }
 
-TEST_F(Events, NumbersAndNamesOfTheOriginalsAreTheirs) {
+TEST_F(Events, ClassicNumbersAndNamesMatch) {
   const auto events = original_events();
   ASSERT_EQ(events.size(), 95u);
   const auto name = [&](int id) { return std::string(events[static_cast<size_t>(id - 101)].name); };
@@ -79,7 +79,7 @@ TEST_F(Events, NumbersAndNamesOfTheOriginalsAreTheirs) {
   EXPECT_EQ(name(195), "FP_SIMD_PACKED_DOUBLE");
 }
 
-TEST_F(Events, EveryCounterpartOfAnOriginalIsAnEventOfTheKernel) {
+TEST_F(Events, EveryCounterpartOfAClassicEventIsAnEventOfTheKernel) {
   for (const auto& original : original_events()) {
     if (original.kernel == nullptr) continue;
     EXPECT_TRUE(resolve(original.kernel)) << original.name;
@@ -100,7 +100,7 @@ TEST_F(Events, ARawNumberIsForTheProcessor) {
   expect("r1a8", PERF_TYPE_RAW, 0x1a8);
 }
 
-TEST_F(Events, ACounterInSysTellsItsEventsAndWhereTheirBitsGo) {
+TEST_F(Events, ACounterInSysDefinesItsEventsAndTheirBits) {
   expect("stores-retired", 4, 0x82d0);
   expect("cpu/stores-retired/", 4, 0x82d0);
   expect("cpu/event=0xd0,umask=0x82,any/", 4, 0x2082d0);
@@ -129,7 +129,7 @@ TEST_F(Events, AMalformedFormatOfTheKernelsIsRefused) {
   }
 }
 
-TEST_F(Events, LibpfmsNamesAreTheLastToBeAsked) {
+TEST_F(Events, NamesOfLibpfmAreTriedLast) {
   expect("PERF_COUNT_SW_CPU_MIGRATIONS", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
   const auto user = resolve("perf::PERF_COUNT_SW_PAGE_FAULTS:u");
   ASSERT_TRUE(user) << user.error().message;
@@ -154,7 +154,7 @@ TEST_F(Events, TheListHasEachSourceOfNamesAndEveryNameButOnesWithoutCounterpartI
   EXPECT_GE(groups["hardware"], 20);
 }
 
-TEST_F(Events, ARefusalSaysWhyAndWhatToDo) {
+TEST_F(Events, ARefusalHasAReasonAndARemedy) {
   const Error none = refused_event(ENOENT, "cycles");
   EXPECT_EQ(none.code, PU_ERROR_EVENT_NOT_SUPPORTED);
   EXPECT_THAT(none.message, HasSubstr("page-faults"));

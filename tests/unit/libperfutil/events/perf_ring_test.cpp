@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Walking a perf ring: wrapped records, wrapped headers, nonsense.
+// Reading a perf ring: wrapped records, wrapped headers, invalid contents.
 #include "events/perf_ring.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t page = 4096;
 
-// A ring in plain memory, with the kernel's side played by the test.
+// A ring in plain memory; the test acts as the kernel.
 class FakeRing {
  public:
   explicit FakeRing(size_t bytes) : size_(bytes) {
@@ -48,7 +48,7 @@ class FakeRing {
   std::byte* base_;
 };
 
-TEST(PerfRing, RecordsAreHandedOutWholeAndInOrderOverManyRoundsOfTheRing) {
+TEST(PerfRing, RecordsAreReadWholeAndInOrderOverManyRoundsOfTheRing) {
   FakeRing fake(page);
   uint32_t written = 0, read = 0;
   for (int round = 0; round < 500; ++round) {
@@ -91,7 +91,7 @@ TEST(PerfRing, ARingFilledToTheLastByteIsReadWhole) {
   EXPECT_EQ(count, 64);
 }
 
-TEST(PerfRing, ARecordOfImpossibleSizeEndsTheWalkAndIsReported) {
+TEST(PerfRing, ARecordOfImpossibleSizeEndsTheReadingAndIsReported) {
   for (const uint16_t size : {uint16_t{0}, uint16_t{7}, uint16_t{200}}) {
     FakeRing fake(page);
     fake.put(1, 64, 0);

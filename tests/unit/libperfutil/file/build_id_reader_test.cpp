@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Build-ids of files on a file system that does not answer: nothing but their reader waits.
+// Build-ids of files on a file system that does not answer: only the reader's thread waits.
 #include "file/build_id_reader.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ WantedFile file(const std::string& path, uint64_t inode = 0) {
   return wanted;
 }
 
-// A file system that does not answer before it is told to, or is gone.
+// A file system that does not answer until the test lets it, or has ended.
 struct Disk {
   std::promise<void> called, answer;
   std::shared_future<void> answered = answer.get_future().share();
@@ -44,7 +44,7 @@ TEST(BuildIdReader, ReadsInOrder) {
   EXPECT_EQ(reader.trouble(), "");
 }
 
-TEST(BuildIdReader, WhatHangsHoldsNobodyUpAndIsToldAsUnread) {
+TEST(BuildIdReader, AFileThatHangsBlocksNoCallerAndIsReportedAsUnread) {
   Disk disk;
   {
     BuildIdReader reader(disk.read());
@@ -72,7 +72,7 @@ TEST(BuildIdReader, IsDestroyedAlthoughAFileHangs) {
   disk.answer.set_value();
 }
 
-TEST(BuildIdReader, OfMoreFilesThanMayWaitTheRestIsLeftOutAndTold) {
+TEST(BuildIdReader, FilesBeyondTheLimitAreLeftOutAndReported) {
   Disk disk;
   BuildIdReader reader(disk.read(), 2);
   reader.want({file("/hangs")});

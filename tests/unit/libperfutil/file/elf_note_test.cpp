@@ -80,7 +80,7 @@ TEST(ElfNote, FilesOfBothWidthsAreRead) {
   EXPECT_FALSE(id_of(dir.write("empty", "")));
 }
 
-// No outcome is wrong here: the sanitizers look on.
+// Any result is accepted: this is for the sanitizers.
 TEST(ElfNote, TruncatedAndFlippedFilesDoNoHarm) {
   const TempDir dir;
   const std::string whole = elf_file<Elf64_Ehdr, Elf64_Phdr>(ELFCLASS64, two_notes);
@@ -133,8 +133,9 @@ TEST_F(BuildIds, AFileMovedThereSinceIsAnotherFileAndOneOnlyLinkedIsNot) {
   EXPECT_EQ(find(path), "?");
 }
 
-// A process in a chroot or with mounts of its own mapped it: here the path is another file's.
-TEST_F(BuildIds, AFileThatHasItsPathSinceBeforeDidNotReplaceTheMappedOne) {
+// The file was mapped by a process in a chroot or with its own mounts: the path here is another
+// file's.
+TEST_F(BuildIds, AFileOlderThanTheMappingDidNotReplaceTheMappedOne) {
   ++mentions.inode;
   EXPECT_EQ(find(path), "!");
 }
@@ -152,8 +153,8 @@ TEST_F(BuildIds, DeletedAndMissingFilesAreMarked) {
   EXPECT_EQ(find("relative"), "?");
 }
 
-// The kernel's door to a mapped file, which here stands open to everybody.
-TEST_F(BuildIds, AFileThatIsGoneIsReadThroughAProcessThatStillHasItMapped) {
+// A /proc/PID/map_files entry of a mapped file, which every user may open in this test.
+TEST_F(BuildIds, ADeletedFileIsReadThroughAProcessThatHasItMapped) {
   ASSERT_EQ(::mkdir((dir / "7").c_str(), 0700), 0);
   ASSERT_EQ(::mkdir((dir / "7/map_files").c_str(), 0700), 0);
   ASSERT_EQ(::rename(path.c_str(), (dir / "7/map_files/1000-3000").c_str()), 0);
@@ -173,7 +174,7 @@ TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
   EXPECT_EQ(find(script), "-");
 }
 
-TEST_F(BuildIds, EveryFileIsToldOnceAndOthersOfItsPathToo) {
+TEST_F(BuildIds, EveryFileIsListedOnceAlsoSeveralOfOnePath) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));
   UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);
@@ -205,16 +206,16 @@ TEST_F(BuildIds, EveryFileIsToldOnceAndOthersOfItsPathToo) {
   EXPECT_EQ(lines(), "!@" + std::to_string(mentions.inode + 1) + " " + path + "\n");
 }
 
-// What was opened for a path that a stranger has chosen: opening these waits, or has an effect.
-TEST_F(BuildIds, NothingButARegularFileIsOpenedNotEvenForAMoment) {
+// A path may be chosen by another user: opening such a file would wait, or have a side effect.
+TEST_F(BuildIds, OnlyRegularFilesAreEverOpened) {
   const std::string fifo = dir / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(find(fifo), "!");
 }
 
-// A table that remembers four files: the oldest two of more are taken anew when they are seen
-// again.
-TEST(BuildIdTable, RemembersSoManyFilesAndNotMore) {
+// A table that remembers four files: of more files, the oldest two are taken again when they are
+// found again.
+TEST(BuildIdTable, RemembersALimitedNumberOfFiles) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));
   UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);

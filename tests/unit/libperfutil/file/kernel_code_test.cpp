@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's code behind an instruction trace: which pages, and how they lie in the section.
+// The kernel's code for an instruction trace: which pages, and their layout in the section.
 #include "file/kernel_code.h"
 
 #include <elf.h>
@@ -99,7 +99,7 @@ TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
   Records records;
   records.branch(true, 0x401000, 0x402000);                         // user code: none
   records.branch(true, 0x401000, text_start + 16);                  // a system call
-  records.branch(false, text_start + 20, text_start + page_bytes);  // the page behind it
+  records.branch(false, text_start + 20, text_start + page_bytes);  // the next page
   records.gap(text_start + 3 * page_bytes + 5);
   std::vector<uint32_t> cut(PITRACE_CUT_INTS);
   pitrace_put_cut(cut.data(), 3, module_start + 8);
@@ -118,7 +118,7 @@ TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
   EXPECT_EQ(stretches[2].bytes, std::string(page_bytes, 'm'));
 }
 
-TEST(KernelCode, LeavesOutPagesThatAreGone) {
+TEST(KernelCode, LeavesOutUnloadedPages) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -130,7 +130,7 @@ TEST(KernelCode, LeavesOutPagesThatAreGone) {
   EXPECT_EQ(parse(*section).size(), 1u);
 }
 
-TEST(KernelCode, OfUserCodeThereIsNone) {
+TEST(KernelCode, HasNoUserCode) {
   Records records;
   records.branch(true, 0x401000, 0x402000);
   records.gap(0x7fff00001000);
@@ -139,7 +139,7 @@ TEST(KernelCode, OfUserCodeThereIsNone) {
   EXPECT_TRUE(code.empty());
 }
 
-TEST(KernelCode, IsWhatItWasWhenItWasSeen) {
+TEST(KernelCode, KeepsTheCodeOfTheFirstTouch) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -153,7 +153,7 @@ TEST(KernelCode, IsWhatItWasWhenItWasSeen) {
   EXPECT_EQ(parse(*section).at(0).bytes, std::string(page_bytes, '0'));
 }
 
-TEST(KernelCode, SaysWhyItCannotBeRead) {
+TEST(KernelCode, ReportsWhyItCannotBeRead) {
   const TempDir dir;
   Records records;
   records.branch(false, text_start, text_start);

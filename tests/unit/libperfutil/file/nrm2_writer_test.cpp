@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The trace file: layout by the published offsets, replacement in one step, a disk that fills.
+// The trace file: layout by the published offsets, replacement in one step, a full disk.
 #include "file/nrm2_writer.h"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ TEST_F(TraceFileTest, HeadersFollowThePublishedLayout) {
   EXPECT_EQ(header.header.substr(248, 8), std::string("Linux  \0", 8));
 }
 
-TEST_F(TraceFileTest, KernelTextsAreAppendedAndTheFirstHeaderTellsWhere) {
+TEST_F(TraceFileTest, KernelTextsAreAppendedAndTheFirstHeaderHasTheirOffsets) {
   const std::string name = dir_ / "t.nrm2";
   ASSERT_TRUE(write_trace_file(name, content_));
   const auto file = parse_trace_file(slurp(name));
@@ -168,7 +168,7 @@ TEST_F(TraceFileTest, WhatIsNotARegularFileIsRefused) {
   }
 }
 
-TEST_F(TraceFileTest, ARegularFileIsReplacedAndNothingIsLeftBeside) {
+TEST_F(TraceFileTest, ARegularFileIsReplacedAndNoTemporaryFileRemains) {
   const std::string name = dir_.write("t.nrm2", "old");
   ASSERT_TRUE(write_trace_file(name, content_));
   EXPECT_EQ(slurp(name).substr(0, 4), "NRM2");
@@ -180,7 +180,8 @@ TEST_F(TraceFileTest, ARegularFileIsReplacedAndNothingIsLeftBeside) {
   EXPECT_EQ(entries, 1u);
 }
 
-// Holds this process to files of a size; writing beyond gives EFBIG as a full disk gives ENOSPC.
+// Limits the size of this process's files; writing beyond fails with EFBIG, as a full disk with
+// ENOSPC.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(uint64_t bytes) {
@@ -221,7 +222,7 @@ void expect_readable(const std::string& bytes, uint64_t limit) {
   }
 }
 
-TEST_F(TraceFileTest, WhereverTheDiskFillsWhatWasWrittenStaysReadableAndSaysSo) {
+TEST_F(TraceFileTest, OnAFullDiskTheFileStaysReadableAndItsInfoReportsIt) {
   const std::string whole_name = dir_ / "whole";
   ASSERT_TRUE(write_trace_file(whole_name, content_));
   const uint64_t size = slurp(whole_name).size();
@@ -237,7 +238,7 @@ TEST_F(TraceFileTest, WhereverTheDiskFillsWhatWasWrittenStaysReadableAndSaysSo) 
     ASSERT_FALSE(done) << limit;
     EXPECT_EQ(done.error().code, PU_ERROR_FILE);
     if (!std::filesystem::exists(name)) {
-      // Too little for one section with a record.
+      // Too small for one section with a record.
       EXPECT_LT(limit, 512u + 16 + 28);
       EXPECT_NE(done.error().message.find("Nothing"), std::string::npos);
       continue;
@@ -250,7 +251,7 @@ TEST_F(TraceFileTest, WhereverTheDiskFillsWhatWasWrittenStaysReadableAndSaysSo) 
         << done.error().message;
     with_info += parse_trace_file(bytes).find(type_info) != nullptr;
   }
-  // All but the smallest have room for it.
+  // All but the smallest can hold it.
   EXPECT_GT(with_info, size / 13 * 3 / 4);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The growing trace file: taking records away from under the texts behind them.
+// The growing trace file: removing records that texts follow.
 #include "file/stream_file.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class StreamFileTest : public ::testing::Test {
   std::unique_ptr<StreamFile> file_;
 };
 
-TEST_F(StreamFileTest, RecordsAreTakenAwayFromUnderTheTextsBehindThem) {
+TEST_F(StreamFileTest, RecordsAreRemovedFromBeforeTheTexts) {
   add_records(type_mte, 1, std::string(1000, 'm'), 7);
   add_records(type_trace, 1, std::string(3000, 't'), 9);
   ASSERT_EQ(file_->add_text(type_build_ids, "abcd 1 /bin/true\n"), 0);
@@ -73,7 +73,7 @@ TEST_F(StreamFileTest, RecordsAreTakenAwayFromUnderTheTextsBehindThem) {
   EXPECT_FALSE(file.has_rest);
 }
 
-TEST_F(StreamFileTest, TheFileGoesOnWhereItWasCut) {
+TEST_F(StreamFileTest, SectionsCanBeAddedAfterACut) {
   add_records(type_trace, 0, "tttt", 1);
   ASSERT_EQ(file_->add_text(type_build_ids, "abcd 1 /bin/true\n"), 0);
   ASSERT_EQ(file_->drop_last_records(), 0);
@@ -91,7 +91,7 @@ TEST_F(StreamFileTest, TextsAloneAreKept) {
   EXPECT_EQ(file_->size(), before);
 }
 
-// One record that counts.
+// One record that is counted.
 std::string record_bytes() {
   BufferSet buffers(1 << 16, 1 << 16);
   EXPECT_TRUE(buffers.add_cpu(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder makes of rings in memory that somebody else writes, hostile bytes included.
+// The recorder reads rings in memory that another process writes, with valid and hostile bytes.
 #include "hooks/hook_area.h"
 
 #include <gtest/gtest.h>
@@ -17,12 +17,12 @@
 namespace pi::perfutil {
 namespace {
 
-constexpr uint32_t ring_bytes = hook_ring_bytes_least;
+constexpr uint32_t ring_bytes = min_hook_ring_bytes;
 constexpr uint32_t cpus = 8;
 constexpr uint32_t process_id = 4711;
 
-// Plays the process: a ring as hook_client.cpp sets it up, but its memory is not mapped twice;
-// records are written through a buffer where they wrap.
+// Acts as the process: a ring as hook_client.cpp sets it up, but its memory is not mapped twice;
+// records that wrap around are written through a buffer.
 class HookAreaTest : public testing::Test {
  protected:
   HookAreaTest() { set_up(); }
@@ -43,7 +43,7 @@ class HookAreaTest : public testing::Test {
     return memory_ + hook_ring_place(index, ring_bytes) + PITRACE_HEAD_BYTES;
   }
 
-  // Appends bytes to what is committed.
+  // Appends bytes to the committed ones.
   void append(uint32_t index, std::span<const std::byte> bytes) {
     head().used = std::max(head().used, index + 1);
     auto& ring = ring_head(index);
@@ -67,7 +67,7 @@ class HookAreaTest : public testing::Test {
     ++ring_head(index).written;
   }
 
-  // A hook of Java's that says that it is process 1's.
+  // A Java hook that claims to be from process 1.
   void java_hook(uint32_t index, uint64_t time) {
     const uint32_t ints[PITRACE_JITTED_INTS] = {7, 1, 2, 3, 4};
     const HookRecord record{
@@ -92,7 +92,7 @@ class HookAreaTest : public testing::Test {
     }
     return list;
   }
-  // The ring is given up, and said so once.
+  // The ring is not read again, and is counted once.
   void expect_damaged() {
     const HookBatch batch = collect();
     EXPECT_EQ(batch.damaged, 1u);
@@ -129,7 +129,7 @@ TEST_F(HookAreaTest, RecordsThatWrapAroundAreWhole) {
   EXPECT_GT(ring_head(0).committed, 10u * ring_bytes);
 }
 
-TEST_F(HookAreaTest, WhatWasBeforeTheTraceIsOfNoInterest) {
+TEST_F(HookAreaTest, HooksFromBeforeTheTraceAreIgnored) {
   time(0, 10);
   hook(0, 1, 10);
   ring_head(0).lost[PITRACE_LOST_FULL] = 5;
@@ -209,7 +209,7 @@ TEST_F(HookAreaTest, TimeThatRunsBackOrLiesInTheFutureIsDamage) {
   EXPECT_EQ(collect().damaged, 1u);
 }
 
-TEST_F(HookAreaTest, ACpuThatThereIsNotIsDamage) {
+TEST_F(HookAreaTest, AnInvalidCpuIsDamage) {
   time(0, 10);
   hook(0, 1, 10, cpus);
   expect_damaged();
@@ -233,12 +233,12 @@ TEST_F(HookAreaTest, MoreRecordsThanFitAreDamageNotALoss) {
   EXPECT_EQ(last.lost, 1u);
 }
 
-TEST_F(HookAreaTest, MoreRingsThanThereAreAreNotLookedAt) {
+TEST_F(HookAreaTest, RingsBeyondTheMaximumAreNotRead) {
   head().used = ~0u;
   EXPECT_TRUE(collect().hooks.empty());
 }
 
-TEST_F(HookAreaTest, AnyBytesAreSurvived) {
+TEST_F(HookAreaTest, RandomBytesDoNoHarm) {
   std::mt19937 random(2);
   for (int round = 0; round < 2000; ++round) {
     set_up();
@@ -254,7 +254,7 @@ TEST_F(HookAreaTest, AnyBytesAreSurvived) {
   }
 }
 
-TEST_F(HookAreaTest, AHookOfJavasIsThatOfTheProcessThatWroteItWhateverItSays) {
+TEST_F(HookAreaTest, AJavaHookGetsThePidOfItsWriterWhateverItContains) {
   const uint64_t now = trace_clock();
   time(0, now);
   java_hook(0, now);

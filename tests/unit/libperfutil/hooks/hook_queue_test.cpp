@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order in which hooks and ticks are put into buffers.
+// The order in which hooks and ticks are stored in buffers.
 #include "hooks/hook_queue.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class HookQueueTest : public testing::Test {
     batch.hooks.push_back({ring, time, cpu, 4, batch.bytes.size()});
     batch.bytes.insert(batch.bytes.end(), 4, static_cast<std::byte>(ring));
   }
-  // A buffer that holds nothing before least stores no earlier time.
+  // Stores no earlier time than least, as a buffer whose newest record has that time.
   std::vector<Delivered> deliver(uint64_t horizon, uint64_t least = 0) {
     std::vector<Delivered> list;
     queue_.deliver(horizon,
@@ -46,7 +46,7 @@ TEST_F(HookQueueTest, TheOldestComesFirstWhateverItsRing) {
   EXPECT_TRUE(deliver(100).empty());
 }
 
-TEST_F(HookQueueTest, WhatIsYoungerThanTheHorizonWaitsForWhatIsOlder) {
+TEST_F(HookQueueTest, HooksNewerThanTheHorizonWait) {
   add(1, 10);
   add(1, 30);
   queue_.incoming().lost = 3;
@@ -64,12 +64,12 @@ TEST_F(HookQueueTest, AThreadThatMovesToAnotherCpuIsNeverSeenOutOfOrder) {
   EXPECT_EQ(deliver(100), (List{{1, 51, 1}, {1, 51, 1}}));
 }
 
-TEST_F(HookQueueTest, NothingIsRememberedOfProcessesThatHaveGone) {
+TEST_F(HookQueueTest, EntriesOfEndedProcessesAreDropped) {
   for (uint64_t area = 1; area <= 1000; ++area) {
-    add(area * hook_rings_most + 3, 10 * area);
-    add(area * hook_rings_most + 4, 10 * area + 5);
+    add(area * max_hook_rings + 3, 10 * area);
+    add(area * max_hook_rings + 4, 10 * area + 5);
     queue_.incoming().gone.push_back(area);
-    // The last hook waits for the next time: its ring is remembered until then.
+    // The last hook waits for the next call: its ring is remembered until then.
     deliver(10 * area + 2);
     EXPECT_LE(queue_.remembered(), 3u);
   }
@@ -77,13 +77,13 @@ TEST_F(HookQueueTest, NothingIsRememberedOfProcessesThatHaveGone) {
   EXPECT_EQ(queue_.remembered(), 0u);
 }
 
-TEST(HeldTicks, TakeNoMoreMemoryThanThoseThatWait) {
+TEST(HeldTicks, UseMemoryForWaitingTicksOnly) {
   HeldTicks held;
   const std::byte record[100] = {};
   size_t seen = 0;
   for (uint64_t time = 1; time <= 100000; ++time) {
     held.hold(time, record);
-    // One waits always.
+    // One tick always waits.
     held.release(time - 1, [&](std::span<const std::byte>) { ++seen; });
     ASSERT_LE(held.held(), 4 * sizeof record);
   }

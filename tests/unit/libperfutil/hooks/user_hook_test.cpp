@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records that programs write: encoded, decoded, and refused when they are not what they must be.
+// Records that programs write: encoding, decoding, and refusal of invalid ones.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -65,7 +65,7 @@ TEST(UserHook, ARecordWithoutStringsIsOneOfInts) {
   EXPECT_EQ(check(encode(0x30, {}, {})), 0);
 }
 
-TEST(UserHook, NothingOfTheMemoryBeforeIsBetweenTheStrings) {
+TEST(UserHook, PaddingBetweenStringsIsZero) {
   const auto bytes = encode(0x30, {}, {"abcde"});
   ASSERT_EQ(bytes.size(), 12u + 4 + 4 + 8);
   for (size_t i = 12 + 4 + 4 + 5; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], std::byte{0});
@@ -83,7 +83,7 @@ TEST(UserHook, TheLargestFitsAndOneByteMoreDoesNot) {
   EXPECT_TRUE(encode(0x30, {}, {std::string(2049, 'a')}).empty());
 }
 
-TEST(UserHook, MajorsThatTellAboutOtherRecordsAreNotForPrograms) {
+TEST(UserHook, MajorsOfTheSourcesOwnRecordsAreNotForPrograms) {
   for (const uint32_t major :
        {0u, 1u, 3u, 4u, 5u, 8u, 9u, 0x10u, 0x11u, 0x12u, 0x13u, 0x19u, 0xa8u, 0xffu, 0x100u, ~0u})
     EXPECT_FALSE(pitrace_hook_major_allowed(major)) << major;
@@ -101,7 +101,7 @@ std::vector<std::byte> encode_java(uint32_t minor, const std::vector<uint32_t>& 
   return bytes;
 }
 
-TEST(UserHook, OfNamesOnlyJavasTwoMinorsAreForProgramsAndOnlyInTheirOwnForm) {
+TEST(UserHook, OfTheNameMajorProgramsMayWriteOnlyTheTwoJavaMinors) {
   const std::vector<uint32_t> five(PITRACE_JITTED_INTS), six(PITRACE_JAVA_THREAD_INTS);
   EXPECT_EQ(check(encode_java(PITRACE_MTE_JITTED, five, {})), 0);
   EXPECT_EQ(check(encode_java(PITRACE_MTE_JAVA_THREAD, six, {"main"})), 0);
@@ -117,7 +117,7 @@ TEST(UserHook, OfNamesOnlyJavasTwoMinorsAreForProgramsAndOnlyInTheirOwnForm) {
     EXPECT_EQ(check(wrong), -EINVAL);
 }
 
-TEST(UserHook, WhoseAHookOfJavasIsIsFilledInAndNothingElseIsTouched) {
+TEST(UserHook, SigningAJavaHookSetsThePidAndNothingElse) {
   auto loaded = encode_java(PITRACE_MTE_JITTED, {1, 2, 3, 4, 5}, {});
   pitrace_hook_sign(loaded.data(), 4711);
   EXPECT_EQ(loaded, encode_java(PITRACE_MTE_JITTED, {1, 4711, 3, 4, 5}, {}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flows by ptrace: of a program whose instructions are known one by one, tests/progs/flow.S.
+// Flows by ptrace, of a program in which every instruction is known: tests/progs/flow.S.
 #include "itrace/ptrace_tracer.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ struct Event {
   uint32_t count() const { return ints.at(is_branch() || is_stop() ? 3 : 0); }
 };
 
-// Takes what a tracer records.
+// Collects the records of a tracer.
 class Recording {
  public:
   FlowWriter::Put put() {
@@ -130,9 +130,10 @@ void wait_for_read(uint32_t pid) {
     const ssize_t length = ::readlink((path + "/exe").c_str(), link.data(), link.size() - 1);
     FILE* file = ::fopen((path + "/syscall").c_str(), "r");
     int number = -1;
-    const bool told = file && ::fscanf(file, "%d", &number) == 1;
+    const bool has_number = file && ::fscanf(file, "%d", &number) == 1;
     if (file) ::fclose(file);
-    if (length > 0 && std::string(link.data()).ends_with("/flow") && told && number == 0) return;
+    if (length > 0 && std::string(link.data()).ends_with("/flow") && has_number && number == 0)
+      return;
     ::usleep(1000);
   }
 }
@@ -160,7 +161,7 @@ Traced trace(char letter, uint32_t flags = 0) {
   return traced;
 }
 
-// Instructions from the return of the read on.
+// Counts instructions, beginning with the return of the read.
 uint32_t instructions(const std::vector<Event>& events) {
   uint32_t sum = 0;
   bool read = false;
@@ -182,7 +183,7 @@ int count_of(const std::vector<Event>& events, bool (Event::*is)() const) {
   return count;
 }
 
-// Every block begins where the one before it has ended.
+// Every block begins where the previous one ended.
 void expect_connected(const std::vector<Event>& events) {
   std::map<uint32_t, uint64_t> at;
   for (const auto& event : events) {
@@ -252,7 +253,7 @@ TEST(PtraceTracer, FollowsASignalIntoItsHandlerAndBack) {
   expect_connected(traced.events);
 }
 
-TEST(PtraceTracer, ABreakpointOfTheProgramsOwnIsItsOwn) {
+TEST(PtraceTracer, ABreakpointOfTheProgramIsDeliveredToIt) {
   EXPECT_EQ(trace('b').status, 1);
 }
 
@@ -280,7 +281,7 @@ TEST(PtraceTracer, FollowsChildrenOnlyWhenAsked) {
   }
 }
 
-TEST(PtraceTracer, LetsAProgramGoInTheMiddleOfASystemCall) {
+TEST(PtraceTracer, DetachesInTheMiddleOfASystemCall) {
   Recording recording;
   PtraceTracer::Counts counts;
   Program program;
@@ -295,7 +296,7 @@ TEST(PtraceTracer, LetsAProgramGoInTheMiddleOfASystemCall) {
   EXPECT_EQ(program.finish('l'), 0);
 }
 
-TEST(PtraceTracer, LetsAProgramGoThatIsBeingStepped) {
+TEST(PtraceTracer, DetachesAProgramThatIsBeingStepped) {
   for (int round = 0; round < 20; ++round) {
     Recording recording;
     PtraceTracer::Counts counts;
@@ -310,7 +311,7 @@ TEST(PtraceTracer, LetsAProgramGoThatIsBeingStepped) {
   }
 }
 
-TEST(PtraceTracer, SaysWhatCannotBeTraced) {
+TEST(PtraceTracer, ReportsWhatCannotBeTraced) {
   PtraceTracer::Counts counts;
   Recording recording;
   PtraceTracer tracer(recording.put(), 0, counts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// perf as a source, on this machine's own kernel: names, ticks, counts, CPUs that come and go.
+// perf as a source, on the kernel of this machine: names, ticks, counts, CPU hotplug.
 #include "perf/perf_collector.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ uint64_t cpu_time(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Uses that much processor time, however busy the machine is.
+// Uses that much CPU time, however busy the machine is.
 void burn(milliseconds time) {
   const uint64_t end = cpu_time(CLOCK_THREAD_CPUTIME_ID) +
                        static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
@@ -78,7 +78,7 @@ class PerfSource : public ::testing::Test {
   std::unique_ptr<Collector> collector_;
 };
 
-TEST_F(PerfSource, ABusyProcessGetsItsTicksAndTheAccountsBalance) {
+TEST_F(PerfSource, ABusyProcessGetsItsTicksAndTheCountsAddUp) {
   create({});
   if (!collector_) return;
   ASSERT_TRUE(collector_->on());
@@ -88,7 +88,7 @@ TEST_F(PerfSource, ABusyProcessGetsItsTicksAndTheAccountsBalance) {
   ASSERT_TRUE(collector_->off());
   const auto status = collector_->status();
   ASSERT_TRUE(status);
-  // A virtual machine's host may take time away that the guest counts as ours.
+  // The host of a virtual machine may take time that the guest charges to us.
   const uint64_t expected = spent / status->tick_ns;
   EXPECT_GT(own_ticks(), expected * 6 / 10);
   EXPECT_LT(own_ticks(), expected * 12 / 10 + 20);
@@ -131,7 +131,7 @@ TEST_F(PerfSource, AChildIsFollowedFromForkOverExecToExit) {
   char pid[16], parent[16];
   std::snprintf(pid, sizeof pid, "%x", static_cast<unsigned>(child));
   std::snprintf(parent, sizeof parent, "%x", static_cast<unsigned>(::getpid()));
-  // Time orders what different CPUs saw.
+  // Sort by time: the records are from several CPUs.
   auto all = records(PITRACE_BUFFER_MTE);
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.time < b.time; });
@@ -249,7 +249,7 @@ TEST_F(PerfSource, MajorsCanBeSwitchedWhileItIsOn) {
   EXPECT_THAT(mte_lines(), ::testing::Contains(::testing::HasSubstr("19/63")));
 }
 
-// The reader's thread and callers share the buffers: the thread sanitizer looks on.
+// For the thread sanitizer: the reader's thread and callers share the buffers.
 TEST_F(PerfSource, StatusMayBeAskedWhileTheReaderDrains) {
   create({});
   if (!collector_) return;
@@ -270,7 +270,7 @@ TEST_F(PerfSource, StatusMayBeAskedWhileTheReaderDrains) {
   ASSERT_TRUE(collector_->off());
 }
 
-TEST_F(PerfSource, ACpuThatComesOnlineIsTracedFromThenOnAndOneThatGoesIsKept) {
+TEST_F(PerfSource, ACpuThatComesOnlineIsTracedAndOneThatGoesOfflineKeepsItsRecords) {
   const test::TempDir dir;
   TraceConfig config;
   config.online_path = dir.write("online", "0\n");
@@ -296,7 +296,7 @@ TEST_F(PerfSource, ACpuThatComesOnlineIsTracedFromThenOnAndOneThatGoesIsKept) {
   EXPECT_EQ(collector_->buffers().size(), 4u);
 }
 
-TEST_F(PerfSource, InTheScopeOfOneProcessItsOtherThreadsAndChildrenAreSampledAndNobodyElse) {
+TEST_F(PerfSource, TheProcessScopeSamplesItsThreadsAndChildrenOnly) {
   TraceConfig config;
   config.scope = TRACE_SCOPE_PROCESS;
   std::thread early([] { burn(milliseconds(900)); });
@@ -327,7 +327,7 @@ TEST_F(PerfSource, InTheScopeOfOneProcessItsOtherThreadsAndChildrenAreSampledAnd
   early.join();
 }
 
-// A chain of calls that the compiler leaves as it is.
+// A chain of calls that the compiler does not change.
 __attribute__((noipa)) void burn_at_the_end(milliseconds time) {
   burn(time);
   asm volatile("");
@@ -361,8 +361,8 @@ TEST_F(PerfSource, TicksCarryStacksWhenAskedForAndNoneOtherwise) {
     EXPECT_EQ(record.view.length(), uint32_t{PITRACE_TPROF_SIZE});
 }
 
-// Where this thread was dispatched, and what became of it before.
-TEST_F(PerfSource, DispatchesTellWhenThisThreadSleptAndFromWhere) {
+// Where this thread was dispatched, and its state before.
+TEST_F(PerfSource, DispatchesShowWhenAndWhereThisThreadSlept) {
   TraceConfig config;
   create(config);
   if (!collector_) return;
@@ -400,7 +400,7 @@ TEST_F(PerfSource, DispatchesTellWhenThisThreadSleptAndFromWhere) {
   EXPECT_GE(with_stack, sleeps - 1);
 }
 
-TEST_F(PerfSource, OfOneProcessDispatchesAlternateWithTheIdleTask) {
+TEST_F(PerfSource, InTheProcessScopeDispatchesAlternateWithTheIdleTask) {
   TraceConfig config;
   config.scope = TRACE_SCOPE_PROCESS;
   create(config);
@@ -443,14 +443,15 @@ TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
 #ifndef __SANITIZE_THREAD__  // its own memory takes faults as well
   EXPECT_LT(own_ticks(), pages * 2);
 #endif
-  bool told = false;
+  bool found = false;
   for (const auto& record : records(PITRACE_BUFFER_MTE))
     if (record.view.minor() == PITRACE_SYSTEM_TPROF && record.view.major() == PITRACE_MAJOR_SYSTEM)
-      told = record.view.int_at(0) == 1 && record.view.int_at(1) == 0 && record.view.int_at(2) == 1;
-  EXPECT_TRUE(told);
+      found =
+          record.view.int_at(0) == 1 && record.view.int_at(1) == 0 && record.view.int_at(2) == 1;
+  EXPECT_TRUE(found);
 }
 
-TEST_F(PerfSource, WhatPerfDoesNotTellIsRefusedByItselfAndNamedAmongAll) {
+TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedAloneAndListedWhenAllAreEnabled) {
   create({});
   if (!collector_) return;
   for (const uint32_t major : {PITRACE_MAJOR_INTERRUPT, PITRACE_MAJOR_SYSCALL,

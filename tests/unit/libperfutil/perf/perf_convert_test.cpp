@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each kind of perf record becomes the trace records it stands for.
+// Conversion of each kind of perf record to trace records.
 #include "perf/perf_convert.h"
 
 #include <fmt/format.h>
@@ -49,8 +49,8 @@ TEST_F(PerfConvert, ASampleOfATaskPastReleaseKeepsMinusOne) {
 
 constexpr uint64_t kernel_mark = static_cast<uint64_t>(PERF_CONTEXT_KERNEL);
 constexpr uint64_t user_mark = static_cast<uint64_t>(PERF_CONTEXT_USER);
-constexpr uint16_t leaves = PERF_RECORD_MISC_SWITCH_OUT;
-constexpr uint16_t is_preempted = leaves | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+constexpr uint16_t switch_out = PERF_RECORD_MISC_SWITCH_OUT;
+constexpr uint16_t is_preempted = switch_out | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 
 TEST_F(PerfConvert, AChainBecomesAStackWithoutTheTicksOwnAddress) {
   converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 8}, 20);
@@ -63,14 +63,14 @@ TEST_F(PerfConvert, AChainBecomesAStackWithoutTheTicksOwnAddress) {
                    "10/20 @2 5 5 ffffffff 81000010 201 ffffffff 81000020 0 10 0 20"}));
 }
 
-TEST_F(PerfConvert, OfOneSideAloneTheUsersEntryIsKeptWhereTheTickWasTheKernels) {
+TEST_F(PerfConvert, WithUserStacksOnlyAKernelTickKeepsTheFirstUserEntry) {
   converter_.set_stacks({PITRACE_STACKS_USER, 8}, 10);
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0xffffffff81000010, 5, 2, {user_mark, 0x10}));
   EXPECT_EQ(test::lines_of(trace().unread().records),
             (Lines{"10/20 @2 5 5 ffffffff 81000010 100 0 10"}));
 }
 
-TEST_F(PerfConvert, AStackDeeperThanAskedForIsCutAndSaysSo) {
+TEST_F(PerfConvert, AStackThatIsTooDeepIsCutAndMarked) {
   converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 1}, 100);
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 5, 2,
                         {kernel_mark, 0x1, 0x2, 0x3, user_mark, 0x10, 0x20}));
@@ -93,7 +93,7 @@ TEST_F(PerfConvert, AChainAsLongAsTheKernelMakesThemIsCutAtItsEnd) {
   EXPECT_EQ(stack_of_tprof(records[1].view).flags(), uint32_t{PITRACE_STACK_KERNEL_CUT});
 }
 
-TEST_F(PerfConvert, WithoutStacksATickHasNotAByteMore) {
+TEST_F(PerfConvert, WithoutStacksATickHasNoExtraBytes) {
   tick(test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1));
   const auto records = test::records_of(trace().unread().records);
   EXPECT_EQ(records[0].view.length(), uint32_t{PITRACE_TPROF_SIZE});
@@ -109,57 +109,57 @@ TEST_F(PerfConvert, AChainThatReachesBeyondItsRecordIsCountedAsLost) {
   EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], whole.size() - 8);
 }
 
-TEST_F(PerfConvert, WhoLeavesACpuBecomesADispatchOfWhoComes) {
+TEST_F(PerfConvert, SwitchOutBecomesDispatchOfNext) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
-  tick(test::perf_switch(leaves, 5, 6, 10));
-  tick(test::perf_switch(0, 6, 5, 11));  // the same switch, told by who comes
+  tick(test::perf_switch(switch_out, 5, 6, 10));
+  tick(test::perf_switch(0, 6, 5, 11));  // the switch-in of the same switch
   tick(test::perf_switch(is_preempted, 6, 7, 12));
-  tick(test::perf_switch(is_preempted, 0, 5, 13));  // the idle task is always able to go on
+  tick(test::perf_switch(is_preempted, 0, 5, 13));  // the idle task is always runnable
   EXPECT_EQ(test::lines_of(trace().unread().records),
             (Lines{"12/6 @10 6 8", "12/7 @12 7 100", "12/5 @13 5 0"}));
 }
 
-TEST_F(PerfConvert, ASwitchThatOnlyWhoComesTellsIsADispatchAsWell) {
+TEST_F(PerfConvert, SwitchInWithoutSwitchOutBecomesDispatch) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
-  tick(test::perf_switch(0, 6, 0, 11));  // the idle task left and did not say so
-  tick(test::perf_switch(leaves, 6, 0, 12));
-  tick(test::perf_switch(0, 7, 5, 13));  // who left was lost
+  tick(test::perf_switch(0, 6, 0, 11));  // without the switch-out of the idle task
+  tick(test::perf_switch(switch_out, 6, 0, 12));
+  tick(test::perf_switch(0, 7, 5, 13));  // the switch-out was lost
   EXPECT_EQ(test::lines_of(trace().unread().records),
             (Lines{"12/6 @11 6 0", "12/0 @12 0 8", "12/7 @13 7 7"}));
 }
 
-TEST_F(PerfConvert, OfOneProcessWhatElseRunsStandsAsTheIdleTask) {
+TEST_F(PerfConvert, InTheProcessScopeOtherThreadsAreTheIdleTask) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
   tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
-  tick(PerfRecord(PERF_RECORD_SWITCH, leaves).end(5, 6, 11));
+  tick(PerfRecord(PERF_RECORD_SWITCH, switch_out).end(5, 6, 11));
   EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 6 0", "12/0 @11 0 8"}));
 }
 
-TEST_F(PerfConvert, OfOneProcessAThreadThatEndsIsNotOneThatCouldGoOn) {
+TEST_F(PerfConvert, InTheProcessScopeAnEndedThreadIsNotRunnable) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
   tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
-  tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 7, 11));  // no record tells that the first is gone
+  tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 7, 11));  // there is no switch-out of the first
   EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 6 0", "12/5 @11 7 7"}));
 }
 
-TEST_F(PerfConvert, TheStackOfWhoLeavesComesWithItsDispatchAndIsNoTick) {
+TEST_F(PerfConvert, TheStackAtSwitchOutIsInTheDispatchAndIsNoTick) {
   constexpr uint64_t switches = 99;
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_ALL));
   converter_.set_stacks({PITRACE_STACKS_USER, 8}, 10);
   converter_.add_switch_stacks(switches);
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 5, 9, {user_mark, 0x10, 0x20}, switches));
-  tick(test::perf_switch(leaves, 5, 6, 10));
-  tick(test::perf_switch(leaves, 6, 5, 20));
-  // Of another thread than the one that leaves: something between was lost.
+  tick(test::perf_switch(switch_out, 5, 6, 10));
+  tick(test::perf_switch(switch_out, 6, 5, 20));
+  // A stack of another thread than the one that is switched out: records were lost between them.
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 8, 29, {user_mark, 0x10}, switches));
-  tick(test::perf_switch(leaves, 5, 6, 30));
+  tick(test::perf_switch(switch_out, 5, 6, 30));
   EXPECT_EQ(test::lines_of(trace().unread().records),
             (Lines{"12/6 @10 6 8 200 0 10 0 20", "12/5 @20 5 8", "12/6 @30 6 8"}));
 }
 
-TEST_F(PerfConvert, SwitchesAreHeldByTheirTimeAndLeftOutWhenNotWanted) {
-  EXPECT_EQ(PerfConverter::tick_time(test::perf_switch(leaves, 5, 6, 10)), 10u);
-  tick(test::perf_switch(leaves, 5, 6, 10));
+TEST_F(PerfConvert, SwitchesHaveATimeAndAreLeftOutWhenDispatchIsDisabled) {
+  EXPECT_EQ(PerfConverter::tick_time(test::perf_switch(switch_out, 5, 6, 10)), 10u);
+  tick(test::perf_switch(switch_out, 5, 6, 10));
   EXPECT_EQ(trace().unread().counts.produced, 0u);
 }
 
@@ -183,14 +183,14 @@ TEST_F(PerfConvert, AForkNamesTheParentAndANewThreadTheThread) {
             (Lines{"19/63 @9 32 2a 0 2a", "19/66 @10 32 33 32"}));
 }
 
-TEST_F(PerfConvert, TheThreadThatMadeATaskIsTold) {
+TEST_F(PerfConvert, TheCreatingThreadIsInTheRecord) {
   side(test::perf_task(PERF_RECORD_FORK, 50, 42, 50, 43, 9));
   side(test::perf_task(PERF_RECORD_FORK, 42, 42, 44, 43, 10));
   EXPECT_EQ(test::lines_of(mte().unread().records),
             (Lines{"19/63 @9 32 2a 0 2b", "19/66 @10 2a 2c 2b"}));
 }
 
-TEST_F(PerfConvert, ANewProgramWhoseVdsoLiesBelowFourGigabytesHas32Bits) {
+TEST_F(PerfConvert, AProgramWithItsVdsoBelowFourGigabytesHas32Bits) {
   side(test::perf_comm(42, 42, "narrow", true, 7));
   side(test::perf_mmap2(42, 0xf7fc0000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 8));
   side(test::perf_mmap2(42, 0xf7fc0000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 9));
@@ -211,12 +211,12 @@ std::vector<std::byte> perf_namespaces(uint32_t pid, uint32_t tid, uint64_t pid_
   return record.end(pid, tid, 12);
 }
 
-TEST_F(PerfConvert, ATaskOfAnotherPidNamespaceIsMarkedAndOneOfOursIsNot) {
-  const uint64_t own = InnerIdReader("/proc").own_namespace();
+TEST_F(PerfConvert, TasksOfOtherPidNamespacesGetAnIdRecord) {
+  const uint64_t own = NamespaceIdReader("/proc").own_namespace();
   ASSERT_NE(own, 0u);
   side(perf_namespaces(1, 1, own));
   EXPECT_TRUE(mte().unread().records.empty());
-  // There is no process of such a number, so its ids inside are not known.
+  // No process has this number, so its ids in the namespace are unknown.
   side(perf_namespaces(0x7fffffff, 0x7ffffffe, own + 1));
   EXPECT_EQ(test::lines_of(mte().unread().records),
             (Lines{fmt::format("19/68 @12 7fffffff 7ffffffe 0 0 {:x}", own + 1)}));
@@ -272,7 +272,7 @@ TEST_F(PerfConvert, AnonymousMappingsAreLeftOutWhenNotWanted) {
   EXPECT_EQ(mte().unread().counts.produced, 0u);
 }
 
-TEST_F(PerfConvert, AMarkOfBuildIdsThatTheKernelTookFromAnotherToolsEventIsIgnored) {
+TEST_F(PerfConvert, TheBuildIdFlagOfAnotherToolsEventIsIgnored) {
   auto record = test::perf_mmap2(9, 0x1000, 4096, 0, 77, PROT_EXEC, "/a", 1);
   perf_event_header header{};
   std::memcpy(&header, record.data(), sizeof header);
@@ -310,19 +310,19 @@ TEST_F(PerfConvert, RecordsOfMajorsThatAreOffAreNotStored) {
   EXPECT_EQ(mte().unread().counts.produced, 0u);
 }
 
-TEST_F(PerfConvert, ARecordCutShortIsCountedAsLostAndNothingBehindItIsRead) {
+TEST_F(PerfConvert, ATruncatedRecordIsCountedAsLostAndNotReadBeyondItsEnd) {
   for (const auto& whole :
        {test::perf_mmap2(9, 1, 1, 0, 1, PROT_EXEC, "/x", 1), test::perf_comm(1, 1, "x", true, 1),
         test::perf_task(PERF_RECORD_FORK, 5, 4, 5, 4, 1),
         test::perf_task(PERF_RECORD_EXIT, 5, 4, 5, 4, 1), perf_namespaces(5, 5, 1)}) {
-    // Each length in memory of exactly that size, so that a sanitizer sees any read behind it.
+    // Each length in memory of exactly that size, so that a sanitizer detects any read beyond it.
     for (size_t size = sizeof(perf_event_header); size < whole.size(); ++size)
       side(std::vector<std::byte>(whole.begin(), whole.begin() + static_cast<long>(size)));
   }
   const auto sample = test::perf_sample(PERF_RECORD_MISC_USER, 1, 1, 1, 1);
   for (size_t size = sizeof(perf_event_header); size < sample.size(); ++size)
     tick(std::vector<std::byte>(sample.begin(), sample.begin() + static_cast<long>(size)));
-  const auto change = test::perf_switch(leaves, 5, 6, 10);
+  const auto change = test::perf_switch(switch_out, 5, 6, 10);
   for (size_t size = sizeof(perf_event_header); size < change.size(); ++size)
     tick(std::vector<std::byte>(change.begin(), change.begin() + static_cast<long>(size)));
   EXPECT_EQ(trace().unread().counts.written, 0u);

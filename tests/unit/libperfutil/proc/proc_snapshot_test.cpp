@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is read from /proc: this process as it is, made-up processes, lines of every form.
+// Reading /proc: this process, made-up processes, lines of every form.
 #include "proc/proc_snapshot.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace pi::perfutil {
 namespace {
 
-TEST(ProcMaps, ALineIsTakenApart) {
+TEST(ProcMaps, ALineIsParsed) {
   const auto line = parse_map_line(
       "7f8a1c000000-7f8a1c021000 r-xp 00026000 fe:01 1234567                    /usr/lib/a b.so "
       "(deleted)");
@@ -38,7 +38,7 @@ TEST(ProcMaps, MemoryWithoutAnythingHasAnEmptyName) {
   EXPECT_EQ(line->name, "");
 }
 
-TEST(ProcMaps, NonsenseIsNoLine) {
+TEST(ProcMaps, InvalidLinesAreRejected) {
   for (const char* text : {"", "x", "1-2", "2-1 r-xp 0 0:0 0", "1-2 r-xp zz 0:0 0", "1-2 r 0 0:0 0",
                            "1-2 r-xp 0 0:0 x", "11111111111111111-2 r-xp 0 0:0 0"})
     EXPECT_FALSE(parse_map_line(text)) << text;
@@ -51,13 +51,13 @@ TEST(ProcMaps, TheParentIsFoundBehindANameWithBrackets) {
   EXPECT_FALSE(parse_parent("42 (a) R x"));
 }
 
-TEST(ProcSnapshot, ThisProcessIsAsItsOwnMapsTell) {
+TEST(ProcSnapshot, ThisProcessMatchesItsOwnMaps) {
   ProcessFacts facts;
   ASSERT_TRUE(read_process("/proc", static_cast<uint32_t>(::getpid()), facts));
   EXPECT_EQ(facts.parent, static_cast<uint32_t>(::getppid()));
   EXPECT_FALSE(facts.is_32_bit);
   EXPECT_FALSE(facts.maps_denied);
-  // A second reading, by other means.
+  // Reads it again, by other means.
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> expected, seen;
   std::string line;
@@ -95,7 +95,7 @@ TEST(ProcSnapshot, ThreadsAreNamed) {
   EXPECT_TRUE(found);
 }
 
-TEST(ProcSnapshot, AVanishedProcessIsNoProcess) {
+TEST(ProcSnapshot, AnEndedProcessIsReportedAsMissing) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
@@ -103,7 +103,7 @@ TEST(ProcSnapshot, AVanishedProcessIsNoProcess) {
   EXPECT_FALSE(read_process("/proc", static_cast<uint32_t>(child), facts));
 }
 
-TEST(ProcSnapshot, DescendantsAreFoundAndStrangersAreNot) {
+TEST(ProcSnapshot, OnlyDescendantsAreFound) {
   const test::TempDir proc;
   const auto add = [&](int pid, int parent) {
     proc.write(std::to_string(pid) + "/stat",
@@ -141,14 +141,14 @@ TEST(ProcSnapshot, AProcessBecomesParentNameThreadsAndModules) {
   EXPECT_EQ(buffer->unread().counts.written, 7u);
 }
 
-TEST(ProcSnapshot, AProcessOfAnotherPidNamespaceIsFollowedByItsIdsThere) {
+TEST(ProcSnapshot, AProcessOfAnotherPidNamespaceGetsItsIdRecord) {
   ProcessFacts facts;
   facts.pid = 10;
   facts.parent = 1;
   facts.name = "demo";
   facts.threads = {{10, "demo"}, {11, "worker"}};
   facts.pid_namespace = 0xf0000099;
-  facts.inner = {{10, {1, 1}}, {11, {1, 7}}};
+  facts.namespace_ids = {{10, {1, 1}}, {11, {1, 7}}};
   RecordingState state;
   auto buffer = UserBuffer::create(65536, 0, PITRACE_BUFFER_TRACE, &state);
   ASSERT_TRUE(buffer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What interrupts leave on a thread, out of what a thread has seen of them.
+// The residual overhead of interrupts, from what a thread has measured.
 #include "ptt/ptt_calibrate.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace pi::perfutil {
 namespace {
 
-TEST(PttCalibrate, OfEachVectorTheLeastCounts) {
+TEST(PttCalibrate, TheMinimumOfEachVectorCounts) {
   ResidueMeter meter;
   for (const uint64_t left : {310, 300, 305}) meter.add(0xec, 0, left);
   meter.add(PITRACE_PTT_DEVICE, 0, 594);
@@ -19,7 +19,7 @@ TEST(PttCalibrate, OfEachVectorTheLeastCounts) {
   EXPECT_EQ(meter.interrupts(), 4u);
 }
 
-TEST(PttCalibrate, SoftInterruptsAreWhatTheyAdd) {
+TEST(PttCalibrate, SoftirqsCostWhatTheyAdd) {
   ResidueMeter meter;
   meter.add(0xec, 0, 200);
   meter.add(0xec, 1, 290);
@@ -32,15 +32,15 @@ TEST(PttCalibrate, SoftInterruptsAreWhatTheyAdd) {
   EXPECT_EQ(residue.hard[PITRACE_PTT_DEVICE], 600);
 }
 
-// Then it cannot be told apart, and belongs to the interrupt.
-TEST(PttCalibrate, AVectorThatAlwaysHasASoftInterruptHasItAlone) {
+// Then the two cannot be distinguished, and the sum counts for the interrupt.
+TEST(PttCalibrate, AVectorThatAlwaysHasASoftirqIncludesItsCost) {
   ResidueMeter meter;
   meter.add(0xec, 1, 300);
   EXPECT_EQ(meter.result().hard[0xec], 300);
   EXPECT_EQ(meter.result().first_soft, 0);
 }
 
-TEST(PttCalibrate, WhatIsTooLargeIsClippedAndVectorsThatAreNoneAreLeftOut) {
+TEST(PttCalibrate, LargeValuesAreClippedAndInvalidVectorsLeftOut) {
   ResidueMeter meter;
   meter.add(1, 0, 100'000);
   meter.add(5000, 0, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PTT's metrics: numbers and names, and the order in which what is wrong is told.
+// PTT's metrics: numbers and names, and the order in which errors are reported.
 #include "ptt/ptt_metrics.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ TEST(PttMetrics, CyclesNeedNoCounter) {
   EXPECT_EQ(to_abi(metrics->front()).kind, static_cast<__u32>(PITRACE_PTT_CYCLES));
 }
 
-TEST(PttMetrics, WhatIsWrongIsToldInTheOriginalsOrder) {
+TEST(PttMetrics, ErrorsAreReportedInTheClassicOrder) {
   EXPECT_EQ(error_of({}), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(error_of({1, 1, 3, 4, 5, 6, 7, 8, 999}), PU_ERROR_TOO_MANY_METRICS);
   EXPECT_EQ(error_of({999, 0, 101, 101}), PU_ERROR_INVALID_METRIC);
@@ -46,7 +46,7 @@ TEST(PttMetrics, NamesAreFoundWhateverTheirCase) {
   EXPECT_EQ(to_abi((*metrics)[1]).flags, static_cast<__u32>(PITRACE_PTT_NO_KERNEL));
 }
 
-TEST(PttMetrics, APttThatIsActiveIsJoinedWhenItsFirstMetricsAreTheSame) {
+TEST(PttMetrics, AnActivePttIsJoinedWhenItsFirstMetricsAreTheSame) {
   const std::vector<std::string> names{"CYCLES", "page-faults"};
   const auto metrics = ptt_metrics(std::span<const std::string>(names), PI_PRIV_BOTH);
   ASSERT_TRUE(metrics);

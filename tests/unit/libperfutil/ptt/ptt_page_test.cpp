@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading perf's mapped page with rdpmc, against a page and a counter of our own.
+// Reading perf's mapped page with rdpmc, with a page and a counter of the test.
 #include "ptt/ptt_page.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST_F(PttPage, TheCountIsTheOffsetAndTheCounterOfTheIndexLessOne) {
   EXPECT_EQ(asked, 2u);
 }
 
-// The kernel presets counters to minus the period, and its offset makes up for that.
+// The kernel presets counters to minus the period, and its offset compensates for that.
 TEST_F(PttPage, ACounterIsASignedNumberOfItsWidth) {
   page_.offset = int64_t{1} << 47;
   const uint64_t preset = uint64_t{1} << 47;
@@ -51,7 +51,7 @@ TEST_F(PttPage, AllWidthsAreExtended) {
   }
 }
 
-// The processor's counter is given to another event, and starts anew, between the two looks.
+// Between the two reads the processor's counter is given to another event and restarts.
 TEST_F(PttPage, ACounterThatIsReprogrammedMeanwhileIsReadAgain) {
   std::vector<uint32_t> asked;
   const auto count = read_page(page_, [&](uint32_t index) {
@@ -68,7 +68,7 @@ TEST_F(PttPage, ACounterThatIsReprogrammedMeanwhileIsReadAgain) {
   EXPECT_EQ(asked, (std::vector<uint32_t>{2, 0}));
 }
 
-TEST_F(PttPage, NothingIsSaidOfAnEventThatIsNotOnTheProcessorAllTheTime) {
+TEST_F(PttPage, AnEventThatCannotBeReadFromThePageHasNoCount) {
   const auto read = [&] { return read_page(page_, [](uint32_t) { return uint64_t{1}; }); };
   EXPECT_TRUE(read());
   page_.time_running = 76;

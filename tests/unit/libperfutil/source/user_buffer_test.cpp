@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Buffers in memory: order of time, what is counted, what a full one does to the others.
+// Buffers in memory: time order, counts, and the effect of a full buffer on the others.
 #include "source/user_buffer.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(UserBuffer, AFullBufferStopsRecordingInEveryOther) {
   EXPECT_EQ(set.at(3, PITRACE_BUFFER_MTE).unread().records.size(), 0u);
 }
 
-TEST(UserBuffer, ANameTooLongForReadersIsCountedAndRecordingGoesOn) {
+TEST(UserBuffer, ANameThatIsTooLongIsCountedAndRecordingContinues) {
   RecordingState state;
   UserBuffer buffer = make_buffer(65536, &state);
   buffer.put_module(1, {}, std::string(PITRACE_MAX_STRING + 1, 'x'));
@@ -95,7 +95,7 @@ TEST(UserBuffer, ANameTooLongForReadersIsCountedAndRecordingGoesOn) {
   EXPECT_FALSE(state.full);
 }
 
-TEST(UserBuffer, ResetForgetsContentsAndCounts) {
+TEST(UserBuffer, ResetClearsContentsAndCounts) {
   BufferSet set(PI_BUFFER_BYTES_MIN, PI_BUFFER_BYTES_MIN);
   ASSERT_TRUE(set.add_cpu(0));
   UserBuffer& buffer = set.at(0, PITRACE_BUFFER_TRACE);
@@ -109,9 +109,8 @@ TEST(UserBuffer, ResetForgetsContentsAndCounts) {
   EXPECT_EQ(records_of(buffer.unread().records)[0].time, 3u);
 }
 
-// What a reader takes from a stream, section by section, with a disk that is not always fast
-// enough.
-TEST(UserBuffer, AStreamKeepsWhatIsNotConsumedAndTellsWhereItLostTheRest) {
+// A reader takes a stream section by section, with a disk that is sometimes too slow.
+TEST(UserBuffer, AStreamKeepsUnconsumedRecordsAndMarksWhereItLostOthers) {
   std::mt19937_64 random(7);
   constexpr uint64_t section = 8192;
   BufferSet set(PI_BUFFER_BYTES_MIN, PI_BUFFER_BYTES_MIN, PITRACE_MODE_CONTINUOUS, section);
@@ -119,7 +118,7 @@ TEST(UserBuffer, AStreamKeepsWhatIsNotConsumedAndTellsWhereItLostTheRest) {
   UserBuffer& buffer = set.at(0, PITRACE_BUFFER_TRACE);
   std::vector<std::byte> file;
   uint32_t put = 0;
-  bool told = false;
+  bool ready = false;
   const auto take = [&] {
     const BufferView view = buffer.unread();
     file.insert(file.end(), view.records.begin(), view.records.end());
@@ -130,16 +129,16 @@ TEST(UserBuffer, AStreamKeepsWhatIsNotConsumedAndTellsWhereItLostTheRest) {
       ++put;
       buffer.put_tprof(put * 1000ull, true, put, 2, 3);
     }
-    told |= set.take_section_ready();
+    ready |= set.take_section_ready();
     take();
   }
   const Counts counts = buffer.unread().counts;
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(ready);
   EXPECT_FALSE(set.full());
   EXPECT_EQ(counts.produced, put);
   EXPECT_GT(counts.lost[PITRACE_LOST_FULL], 0u);
   EXPECT_EQ(counts.produced, counts.written + sum_lost(counts));
-  // Every number is there or told as lost just where it is missing.
+  // Every number is there, or reported as lost exactly where it is missing.
   uint64_t lost = 0, next = 1, in_file = 0;
   for (std::span<const std::byte> rest = file; !rest.empty();) {
     const RecordView record(rest);
@@ -163,7 +162,7 @@ TEST(UserBuffer, AWrappedBufferHoldsTheNewestRecordsAndTheirTime) {
     BufferSet set(PI_BUFFER_BYTES_MIN, PI_BUFFER_BYTES_MIN, PITRACE_MODE_WRAP, 8192);
     ASSERT_TRUE(set.add_cpu(0));
     UserBuffer& buffer = set.at(0, PITRACE_BUFFER_TRACE);
-    // The high half changes now and then, and more than once between two records.
+    // The high half changes now and then, sometimes more than once between two records.
     const auto time_of = [](uint64_t n) { return n * 0x3333333 + (n / 1500) * 0x500000000; };
     for (uint64_t n = 1; n <= count; ++n)
       buffer.put_tprof(time_of(n), true, static_cast<uint32_t>(n), 2, 3);
@@ -174,7 +173,7 @@ TEST(UserBuffer, AWrappedBufferHoldsTheNewestRecordsAndTheirTime) {
     ASSERT_FALSE(records.empty());
     EXPECT_EQ(copy.counts.written, count);
     EXPECT_EQ(copy.kept, records.size());
-    // All but what a block of the ring and the record across its end take.
+    // All but a block of the ring and the record across its end.
     EXPECT_GE(copy.kept, std::min<uint64_t>(count, (PI_BUFFER_BYTES_MIN - 8192) / 32));
     uint64_t n = count - records.size();
     for (const auto& record : records) EXPECT_EQ(record.time, time_of(++n));
@@ -182,8 +181,8 @@ TEST(UserBuffer, AWrappedBufferHoldsTheNewestRecordsAndTheirTime) {
   }
 }
 
-// Whatever is put in, in whatever order: produced = written + lost, as many records can be read
-// back as were written, and their times do not run back.
+// For any sequence of records: produced = written + lost, as many records can be read back as were
+// written, and their times do not decrease.
 TEST(UserBuffer, ProducedIsWrittenPlusLostForAnySequence) {
   std::mt19937_64 random(20240607);
   for (int round = 0; round < 50; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text helpers: CPU lists, numbers, files without a size; whether kernel symbols are shown.
+// Text helpers: CPU lists, numbers, files without a size; detection of hidden kernel symbols.
 #include "system/text.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(KernelTexts, SymbolsAreHiddenWhenEveryAddressIsZero) {
   EXPECT_EQ(unpacked(shown.kallsyms), "ffffffff81000000 T _text\n");
 }
 
-// They are most of a short trace.
+// Symbols are the largest part of a short trace.
 TEST(KernelTexts, SymbolsAreCompressed) {
   std::string text;
   for (int i = 0; i < 10'000; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Module or perf: which one is taken, and what is said about it.
+// Module or perf: which one is used, and the note about it.
 #include "trace/source_select.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ struct SourceSelect : ::testing::Test {
   }
 };
 
-TEST_F(SourceSelect, TheModuleIsTakenWhereItsDeviceOpens) {
+TEST_F(SourceSelect, TheModuleIsUsedWhenItsDeviceOpens) {
   const auto selected = select();
   ASSERT_TRUE(selected);
   EXPECT_EQ(selected->collector->source(), PI_SOURCE_DRIVER);
@@ -38,7 +38,7 @@ TEST_F(SourceSelect, ABusyModuleIsNotReplacedByPerf) {
   EXPECT_EQ(selected.error().code, PU_ERROR_FACILITY_BUSY);
 }
 
-TEST_F(SourceSelect, WithoutAModulePerfIsTakenWithoutAWord) {
+TEST_F(SourceSelect, WithoutAModulePerfIsUsedWithoutANote) {
   module->open_result = -ENOENT;
   const auto selected = select();
   if (!selected) GTEST_SKIP() << "needs perf_event_open: " << selected.error().message;
@@ -46,7 +46,7 @@ TEST_F(SourceSelect, WithoutAModulePerfIsTakenWithoutAWord) {
   EXPECT_EQ(selected->note, "");
 }
 
-TEST_F(SourceSelect, AModuleThatIsNotPermittedIsMentionedWhenPerfIsTaken) {
+TEST_F(SourceSelect, AModuleThatIsNotPermittedIsInTheNoteWhenPerfIsUsed) {
   module->open_result = -EACCES;
   const auto selected = select();
   if (!selected) GTEST_SKIP() << "needs perf_event_open: " << selected.error().message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which ids a task of another pid namespace has there, from /proc.
-#include "inner_ids.h"
+// The ids of a task in its own pid namespace (NStgid, NSpid), from /proc.
+#include "namespace_ids.h"
 
 #include <sys/stat.h>
 
@@ -13,13 +13,13 @@
 namespace pi::perfutil {
 namespace {
 
-// Namespaces are told apart by the inode their link leads to.
+// A namespace is identified by the inode to which the link leads.
 uint64_t namespace_at(const std::string& link) {
   struct stat facts {};
   return ::stat(link.c_str(), &facts) == 0 ? facts.st_ino : 0;
 }
 
-// The last of the numbers, when there is more than one: one a namespace, from the outside in.
+// The last number, if there is more than one: there is one for each namespace, the outermost first.
 std::optional<uint32_t> innermost(std::string_view numbers) {
   std::optional<uint32_t> last;
   size_t count = 0;
@@ -36,7 +36,7 @@ std::optional<uint32_t> innermost(std::string_view numbers) {
 
 }  // namespace
 
-std::optional<InnerIds> parse_inner_ids(std::string_view status) {
+std::optional<NamespaceIds> parse_namespace_ids(std::string_view status) {
   std::optional<uint32_t> pid, tid;
   while (!status.empty()) {
     std::string_view line = next_word(status, '\n');
@@ -45,20 +45,20 @@ std::optional<InnerIds> parse_inner_ids(std::string_view status) {
     if (key == "NSpid") tid = innermost(line);
   }
   if (!pid || !tid) return std::nullopt;
-  return InnerIds{*pid, *tid};
+  return NamespaceIds{*pid, *tid};
 }
 
-InnerIdReader::InnerIdReader(std::string proc) : proc_(std::move(proc)) {
+NamespaceIdReader::NamespaceIdReader(std::string proc) : proc_(std::move(proc)) {
   own_ = namespace_at(proc_ + "/self/ns/pid");
 }
 
-uint64_t InnerIdReader::namespace_of(uint32_t pid) const {
+uint64_t NamespaceIdReader::namespace_of(uint32_t pid) const {
   return namespace_at(fmt::format("{}/{}/ns/pid", proc_, pid));
 }
 
-std::optional<InnerIds> InnerIdReader::find(uint32_t pid, uint32_t tid) const {
+std::optional<NamespaceIds> NamespaceIdReader::find(uint32_t pid, uint32_t tid) const {
   const auto status = read_text(fmt::format("{}/{}/task/{}/status", proc_, pid, tid));
-  return status ? parse_inner_ids(*status) : std::nullopt;
+  return status ? parse_namespace_ids(*status) : std::nullopt;
 }
 
 }  // namespace pi::perfutil
