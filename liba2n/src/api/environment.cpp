@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "a2n.h"
+#include "a2n_context.h"
 #include "lookup/library.h"
 
 namespace a2n {

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "a2n.h"
+#include "a2n_context.h"
 
 namespace a2n {
 
