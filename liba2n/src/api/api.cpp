@@ -178,7 +178,7 @@ int a2n_set_range_symbols(a2n_context* context, int mode) {
 
 int a2n_set_max_note_level(a2n_context* context, int level) {
   if (level < A2N_MESSAGES_NONE || level > A2N_MESSAGES_ALL) return A2N_INVALID_ARGUMENT;
-  return set(context, a2n::fixed_messages, [=](Library& lib) { lib.notes().set_most(level); });
+  return set(context, a2n::fixed_messages, [=](Library& lib) { lib.notes().set_max_level(level); });
 }
 
 int a2n_set_search_path(a2n_context* context, const char* path) {

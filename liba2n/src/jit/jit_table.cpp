@@ -9,7 +9,7 @@ namespace a2n {
 namespace {
 
 // Forks without exec of forks without exec: nobody does that with code made at run time.
-constexpr int generations = 16;
+constexpr int max_fork_depth = 16;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ const JitMethod* JitTable::find_own(const Space& space, uint64_t address, uint64
 const JitMethod* JitTable::find(const Space* space, uint64_t address, uint64_t time,
                                 JitTrust trust) const {
   if (processes_.empty()) return nullptr;
-  for (int i = 0; space && i < generations; ++i) {
+  for (int i = 0; space && i < max_fork_depth; ++i) {
     if (const JitMethod* method = find_own(*space, address, time, trust)) return method;
     // A program that was executed has nothing of what was there before.
     time = std::min(time, space->begun);
