@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Code that one process made at run time: whose each address was at each moment.
+// JIT-compiled code of one process: which method owned each address at each time.
 #include "jit_code.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void JitCode::stop(uint64_t time) {
   index_.reset();
 }
 
-// The same code at the same place.
+// The same code at the same address.
 bool JitCode::is_there(const JitTimeline& timeline, const JitMethod& method) const {
   const uint32_t owner = timeline.owner(method.address);
   return owner != JitTimeline::none && methods_[owner].address == method.address &&
