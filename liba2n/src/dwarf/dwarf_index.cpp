@@ -158,7 +158,7 @@ class DwarfReader {
   void rows(SourceFiles& files) {
     const uint64_t left = max_memory() - std::min(memory(), max_memory());
     // Where rows grow, there are three times as many for a moment.
-    const uint64_t most_rows = left / (3 * (sizeof(LineRow) + sizeof(SourceRow)));
+    const uint64_t max_rows = left / (3 * (sizeof(LineRow) + sizeof(SourceRow)));
     const auto use = [&](const std::vector<LineRow>& rows) {
       // A function that the linker left out is at address 0, or where no code can be.
       if (!code_.contains(rows.front().address)) return !excess();
@@ -168,7 +168,7 @@ class DwarfReader {
       }
       return !excess();
     };
-    too_long_ = !files.table().for_each_sequence(most_rows, use);
+    too_long_ = !files.table().for_each_sequence(max_rows, use);
   }
 
   // What is not in the file itself; else what the skeleton says of inlined functions. Files are
