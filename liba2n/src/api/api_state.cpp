@@ -1,41 +1,25 @@
 // SPDX-License-Identifier: MIT
-// What the functions of a2n.h work on.
+// What a context of a2n_context.h contains.
 #include "api_state.h"
 
 #include <cerrno>
-#include <memory>
+#include <utility>
 
-#include "environment.h"
-
-namespace a2n {
-namespace {
-
-std::unique_ptr<Library> library;
-uint32_t fixed = 0;
-
-}  // namespace
-
-std::string error_text;
-
-Library& current_library() {
-  if (!library) {
-    library = std::make_unique<Library>();
-    fixed = apply_environment(*library);
+a2n::Library& a2n_context::library() {
+  if (!library_) {
+    auto created = std::make_unique<a2n::Library>();
+    fixed_ = a2n::apply_environment(*created);
+    library_ = std::move(created);
   }
-  return *library;
+  return *library_;
 }
 
-void forget_library() {
-  library.reset();
-}
-
-uint32_t fixed_settings() {
-  return fixed;
-}
-
-int told(const pi::Status& status, int rc) {
-  error_text = status ? "" : status.error().message;
+int a2n_context::report(const pi::Status& status, int rc) {
+  error_text_ = status ? "" : status.error().message;
   return status ? A2N_SUCCESS : status.error().code == ENOENT ? A2N_FILE_NOT_FOUND : rc;
 }
 
-}  // namespace a2n
+int a2n_context::report(int rc, std::string text) {
+  error_text_ = std::move(text);
+  return rc;
+}

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "a2n.h"
+#include "a2n_context.h"
 #include "lookup/library.h"
 
 namespace a2n {
@@ -79,7 +79,7 @@ uint32_t apply_environment(Library& library) {
   Environment environment(library);
   Settings& settings = library.settings();
   environment.word("A2N_ERROR_MESSAGES", message_words, fixed_messages,
-                   [&](int level) { library.notes().set_most(level); });
+                   [&](int level) { library.notes().set_max_level(level); });
   environment.text("A2N_SEARCH_PATH", fixed_search_path,
                    [&](const char* path) { library.modules().set_search_path(path); });
   environment.word("A2N_SYMBOL_QUALITY", quality_words, fixed_quality,

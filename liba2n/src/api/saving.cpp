@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "a2n.h"
+#include "a2n_context.h"
 #include "pi/new_file.h"
 #include "saved/msi_file.h"
 

@@ -14,7 +14,7 @@ bool LineReader::fill() {
   constexpr size_t piece = 1 << 18;
   text_.erase(0, at_);
   at_ = 0;
-  if (text_.size() > longest) {
+  if (text_.size() > max_length) {
     if (!too_long_) ++skipped_;
     too_long_ = true;
     skipped_bytes_ += text_.size();
@@ -40,7 +40,7 @@ bool LineReader::next(std::string_view& line) {
     }
     line = std::string_view(text_).substr(at_, end - at_);
     from = at_ = end + 1;
-    if (too_long_ || line.size() > longest) {
+    if (too_long_ || line.size() > max_length) {
       if (!too_long_) ++skipped_;
       too_long_ = false;
       skipped_bytes_ += line.size() + 1;

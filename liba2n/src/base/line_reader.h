@@ -12,7 +12,7 @@ namespace a2n {
 
 class LineReader {
  public:
-  static constexpr size_t longest = 1 << 16;  // bytes; what is longer is skipped
+  static constexpr size_t max_length = 1 << 16;  // bytes; what is longer is skipped
 
   // Reads bytes of fd at most, which stays the caller's: what is appended meanwhile is not read.
   LineReader(int fd, uint64_t bytes) : fd_(fd), left_(bytes) {}

@@ -10,14 +10,14 @@
 #include <unordered_set>
 #include <utility>
 
-#include "a2n.h"
+#include "a2n_context.h"
 
 namespace a2n {
 
 class Notes {
  public:
   // Later notes of a higher A2N_MESSAGES_ level are dropped.
-  void set_most(int level) { most_ = level; }
+  void set_max_level(int level) { max_level_ = level; }
 
   // A part of a file that should be there, or makes no sense: its bytes.
   void add_damage(std::string note, uint64_t bytes) {
@@ -26,7 +26,8 @@ class Notes {
   }
 
   void add(std::string note, int level = A2N_MESSAGES_WARNING) {
-    if (level <= most_ && seen_.insert(note).second) notes_.push_back({std::move(note), level, 0});
+    if (level <= max_level_ && seen_.insert(note).second)
+      notes_.push_back({std::move(note), level, 0});
   }
   const char* get(size_t index) const {
     return index < notes_.size() ? notes_[index].text.c_str() : nullptr;
@@ -43,7 +44,7 @@ class Notes {
     int level;
     uint64_t bytes;
   };
-  int most_ = A2N_MESSAGES_WARNING;
+  int max_level_ = A2N_MESSAGES_WARNING;
   std::unordered_set<std::string> seen_;
   std::deque<Note> notes_;  // elements never move
 };

@@ -23,7 +23,7 @@
 namespace a2n {
 namespace {
 
-constexpr int longest_chain = 16;  // entries that refer to each other
+constexpr int max_chain_length = 16;  // entries that refer to each other
 
 // Where code is, sorted and disjoint.
 class CodeRanges {
@@ -105,7 +105,7 @@ class DwarfReader {
     if (work_.excess()) return "what its entries share is read too often";
     if (!excess()) return {};
     return "lines, inlined functions and their ranges take more than " +
-           std::to_string(most_memory()) + " bytes";
+           std::to_string(max_memory()) + " bytes";
   }
 
   DwarfIndex build() { return {builder_.build(), split_.missing()}; }
@@ -119,13 +119,13 @@ class DwarfReader {
     bool discarded = false;
   };
 
-  uint64_t most_memory() const { return budgets::source_index.of(work_.size()); }
+  uint64_t max_memory() const { return budgets::source_index.of(work_.size()); }
   uint64_t memory() const {
     constexpr uint64_t node = 64;  // of a map, with what the allocator adds
     return builder_.used() + node * (names_.size() + tables_.size() + skeletons_.size()) +
            (skeletons_.capacity() + skeletons_.size()) * sizeof(Skeleton);
   }
-  bool excess() const { return too_long_ || memory() > most_memory() || work_.excess(); }
+  bool excess() const { return too_long_ || memory() > max_memory() || work_.excess(); }
 
   std::optional<LineTable> line_table(const DwarfUnit& unit, std::string_view directory) {
     const DwarfValue offset = unit.root.get(DwarfAttribute::line_table);
@@ -156,9 +156,9 @@ class DwarfReader {
   }
 
   void rows(SourceFiles& files) {
-    const uint64_t left = most_memory() - std::min(memory(), most_memory());
+    const uint64_t left = max_memory() - std::min(memory(), max_memory());
     // Where rows grow, there are three times as many for a moment.
-    const uint64_t most_rows = left / (3 * (sizeof(LineRow) + sizeof(SourceRow)));
+    const uint64_t max_rows = left / (3 * (sizeof(LineRow) + sizeof(SourceRow)));
     const auto use = [&](const std::vector<LineRow>& rows) {
       // A function that the linker left out is at address 0, or where no code can be.
       if (!code_.contains(rows.front().address)) return !excess();
@@ -168,7 +168,7 @@ class DwarfReader {
       }
       return !excess();
     };
-    too_long_ = !files.table().for_each_sequence(most_rows, use);
+    too_long_ = !files.table().for_each_sequence(max_rows, use);
   }
 
   // What is not in the file itself; else what the skeleton says of inlined functions. Files are
@@ -283,7 +283,7 @@ class DwarfReader {
     std::string_view name = "??";
     bool named = false;
     DwarfEntry entry;
-    for (int i = 0; i < longest_chain; ++i) {
+    for (int i = 0; i < max_chain_length; ++i) {
       const DwarfUnit* const unit = place.units->unit_around(place.offset);
       if (!unit || !place.units->read(*unit, place.offset, entry)) break;
       place.units->work().count(entry.next - place.offset + 16);

@@ -49,7 +49,7 @@ class PackageIndex {
     const uint64_t mask = slots_ - 1;
     const uint64_t step = (id >> 32 & mask) | 1;
     uint64_t slot = id & mask;
-    for (uint64_t tried = 0; tried < most_tries; ++tried, slot = (slot + step) & mask) {
+    for (uint64_t tried = 0; tried < max_tries; ++tried, slot = (slot + step) & mask) {
       work.count(tried == 0 ? 0 : 12);
       const uint64_t row = DwarfBytes(bytes_, head + 8 * slots_ + 4 * slot).number(4);
       if (row == 0) return std::nullopt;
@@ -66,7 +66,7 @@ class PackageIndex {
 
  private:
   static constexpr uint64_t head = 16;
-  static constexpr uint64_t most_tries = 1024;  // a third of the slots is free
+  static constexpr uint64_t max_tries = 1024;  // a third of the slots is free
 
   uint64_t cell(uint64_t row, uint64_t column) const {
     return DwarfBytes(bytes_, head + 12 * slots_ + 4 * (row * columns_ + column)).number(4);

@@ -20,11 +20,11 @@ class DwarfWork {
 
   uint64_t size() const { return size_; }
   uint64_t done() const { return done_; }
-  uint64_t left() const { return most() - std::min(done_, most()); }
-  bool excess() const { return done_ > most(); }
+  uint64_t left() const { return limit() - std::min(done_, limit()); }
+  bool excess() const { return done_ > limit(); }
 
  private:
-  uint64_t most() const { return budgets::debug_entries.of(size_); }
+  uint64_t limit() const { return budgets::debug_entries.of(size_); }
 
   uint64_t size_ = 0;
   uint64_t done_ = 0;

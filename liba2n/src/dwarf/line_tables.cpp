@@ -21,15 +21,15 @@ void append_to_path(std::string_view part, std::string& path) {
 }  // namespace
 
 std::optional<LineTable> LineTable::read(const DwarfSections& sections, const Owner& owner,
-                                         uint64_t most, uint64_t& looked) {
+                                         uint64_t max_bytes, uint64_t& looked) {
   LineTable table(sections, owner);
-  const bool good = table.read_head(owner.offset, most);
+  const bool good = table.read_head(owner.offset, max_bytes);
   looked = table.bytes_ + table.searched_;
   if (!good) return std::nullopt;
   return table;
 }
 
-bool LineTable::read_head(uint64_t offset, uint64_t most) {
+bool LineTable::read_head(uint64_t offset, uint64_t max_bytes) {
   DwarfBytes in(sections_.lines, offset);
   const uint64_t length = in.length(offset_size_);
   if (!in.good() || length > in.left()) return false;
@@ -50,7 +50,7 @@ bool LineTable::read_head(uint64_t offset, uint64_t most) {
   const uint64_t opcodes = in.number(1);
   if (!in.good() || opcodes == 0 || line_range_ == 0) return false;
   for (uint64_t i = 1; i < opcodes; ++i) operands_.push_back(static_cast<uint8_t>(in.number(1)));
-  if (version_ == 5) return read_new(in, most) && in.good();
+  if (version_ == 5) return read_new(in, max_bytes) && in.good();
   read_old(in);
   return in.good();
 }
@@ -67,13 +67,14 @@ void LineTable::read_old(DwarfBytes& in) {
   }
 }
 
-bool LineTable::read_new(DwarfBytes& in, uint64_t most) {
-  return read_list(in, most, [this](const File& entry) { directories_.push_back(entry.name); }) &&
-         read_list(in, most, [this](const File& entry) { files_.push_back(entry); });
+bool LineTable::read_new(DwarfBytes& in, uint64_t max_bytes) {
+  return read_list(in, max_bytes,
+                   [this](const File& entry) { directories_.push_back(entry.name); }) &&
+         read_list(in, max_bytes, [this](const File& entry) { files_.push_back(entry); });
 }
 
 template <class Use>
-bool LineTable::read_list(DwarfBytes& in, uint64_t most, Use use) {
+bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
   std::vector<std::pair<uint64_t, uint64_t>> columns(in.number(1));
   for (auto& [content, form] : columns) {
     content = in.leb128();
@@ -87,7 +88,7 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t most, Use use) {
   if (count != 0 && columns.empty()) return false;
   const DwarfFormat format{version_, 8, offset_size_};
   for (uint64_t i = 0; i < count && in.good(); ++i) {
-    if (searched_ > most) return false;
+    if (searched_ > max_bytes) return false;
     File entry{};
     for (const auto& [content, form] : columns) {
       if (form == DW_FORM_string) {
@@ -175,7 +176,7 @@ void LineTable::standard(uint64_t opcode, State& state) {
   }
 }
 
-bool LineTable::for_each_sequence(uint64_t most,
+bool LineTable::for_each_sequence(uint64_t max_rows,
                                   const std::function<bool(const std::vector<LineRow>&)>& use) {
   std::vector<LineRow> rows;
   State state;
@@ -189,7 +190,7 @@ bool LineTable::for_each_sequence(uint64_t most,
     return state.line <= UINT32_MAX ? static_cast<uint32_t>(state.line) : 0;
   };
   while (program_.good() && program_.left() != 0) {
-    if (rows.size() > most) return false;
+    if (rows.size() > max_rows) return false;
     const uint64_t opcode = program_.number(1);
     if (opcode > operands_.size()) {
       const uint64_t special = opcode - operands_.size() - 1;

@@ -33,9 +33,9 @@ class LineTable {
   };
 
   // Nothing when the table's head makes no sense. looked: the bytes that were looked at, also when
-  // nothing is returned; not more than most plus the length of one name.
+  // nothing is returned; not more than max_bytes plus the length of one name.
   static std::optional<LineTable> read(const DwarfSections& sections, const Owner& owner,
-                                       uint64_t most, uint64_t& looked);
+                                       uint64_t max_bytes, uint64_t& looked);
 
   bool has_file(uint64_t number) const { return number < files_.size(); }
   // A file's name with its directories; empty where there is no such file.
@@ -43,9 +43,9 @@ class LineTable {
 
   // Calls use for each sequence of code; its rows end with one of line 0, at the address behind the
   // code. A row like the one before it is left out, and so are rows at that address and sequences
-  // without code. Ends when use returns false. Returns false when a sequence has more than most
-  // rows.
-  bool for_each_sequence(uint64_t most,
+  // without code. Ends when use returns false. Returns false when a sequence has more than
+  // max_rows rows.
+  bool for_each_sequence(uint64_t max_rows,
                          const std::function<bool(const std::vector<LineRow>&)>& use);
 
  private:
@@ -64,11 +64,11 @@ class LineTable {
         unit_directory_(owner.directory),
         address_size_(owner.address_size),
         program_(std::string_view()) {}
-  bool read_head(uint64_t offset, uint64_t most);
+  bool read_head(uint64_t offset, uint64_t max_bytes);
   void read_old(DwarfBytes& in);
-  bool read_new(DwarfBytes& in, uint64_t most);
+  bool read_new(DwarfBytes& in, uint64_t max_bytes);
   template <class Use>
-  bool read_list(DwarfBytes& in, uint64_t most, Use use);
+  bool read_list(DwarfBytes& in, uint64_t max_bytes, Use use);
   void advance(State& state, uint64_t operations) const;
   // Whether it ends the sequence.
   bool extended(State& state);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char magic[8] = {'P', 'I', 'L', 'I', 'N', 'E', 'S', '1'};
 constexpr size_t max_texts = size_t{1} << 31;
-constexpr size_t deepest = 256;  // functions inlined into each other
+constexpr size_t max_inlined_frames = 256;  // functions inlined into each other
 
 // Of the bytes behind it: numbers of rows, nodes and pieces, bytes of texts, and a checksum.
 struct SavedHead {
@@ -62,7 +62,7 @@ std::vector<IndexedFrame> SourceIndex::at(uint64_t address) const {
   uint32_t line = row ? row->line : 0;
   const InlinePiece* piece = last_at(pieces_, address, &InlinePiece::begin);
   uint32_t node = piece && address < piece->end ? piece->node + 1 : 0;
-  for (; node != 0 && frames.size() < deepest; node = nodes_[node - 1].parent) {
+  for (; node != 0 && frames.size() < max_inlined_frames; node = nodes_[node - 1].parent) {
     const InlineNode& inlined = nodes_[node - 1];
     frames.push_back({text(inlined.name), file, line});
     file = text(inlined.call_file);

@@ -12,7 +12,7 @@
 namespace a2n {
 namespace {
 
-constexpr uint64_t longest = uint64_t{1} << 24;  // bytes of a function
+constexpr uint64_t max_function_size = uint64_t{1} << 24;  // bytes of a function
 constexpr uint64_t piece_bytes = 64 << 10;
 
 std::string read_image(const ModuleSymbols& module, uint64_t offset, uint64_t size) {
@@ -34,7 +34,7 @@ std::string read_code(const ModuleSymbols& module, uint64_t vaddr, uint64_t leng
     if (!segment.executable || vaddr < segment.vaddr) continue;
     const uint64_t at = vaddr - segment.vaddr;
     if (at >= segment.file_size || at > UINT64_MAX - segment.offset) continue;
-    const uint64_t size = std::min({length, segment.file_size - at, longest});
+    const uint64_t size = std::min({length, segment.file_size - at, max_function_size});
     if (module.image) return read_image(module, segment.offset + at, size);
     const auto bytes = read_text(path, segment.offset + at, size);
     return bytes ? *bytes : std::string();

@@ -125,6 +125,12 @@ void read_sections(Elf* elf, bool big_endian, ElfLayout& layout, uint64_t& notes
       [](const Section& a, const Section& b) { return a.range.begin < b.range.begin; });
 }
 
+// libelf keeps the version in global variables: written once, since contexts may be used by several
+// threads at the same time.
+void initialize_libelf() {
+  [[maybe_unused]] static const unsigned version = elf_version(EV_CURRENT);
+}
+
 }  // namespace
 
 std::optional<size_t> section_name_table(Elf* elf) {
@@ -170,7 +176,7 @@ pi::Status ElfFile::read(const std::string& name, ElfUse use) {
 }
 
 pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name, ElfUse use) {
-  elf_version(EV_CURRENT);
+  initialize_libelf();
   ElfFile file;
   file.fd_ = std::move(fd);
   struct stat status {};
@@ -196,7 +202,7 @@ pi::Result<ElfFile> ElfFile::open(const std::string& path, ElfUse use) {
 }
 
 pi::Result<ElfFile> ElfFile::from_bytes(std::vector<char> bytes, const std::string& name) {
-  elf_version(EV_CURRENT);
+  initialize_libelf();
   ElfFile file;
   file.bytes_ = std::move(bytes);
   file.size_ = file.stored_ = file.bytes_.size();

@@ -29,12 +29,12 @@ class Decoder {
     if (!ready_) return std::nullopt;
     stream_.next_in = bytes;
     stream_.avail_in = size;
-    const size_t most = budgets::minidebuginfo.of(size);  // a bomb ends here
+    const size_t limit = budgets::minidebuginfo.of(size);  // a bomb ends here
     std::vector<char> out;
     for (lzma_ret status = LZMA_OK; status == LZMA_OK;) {
       const size_t used = out.size();
-      if (used >= most) return std::nullopt;
-      out.resize(std::min(most, std::max<size_t>(used * 2, 1 << 16)));
+      if (used >= limit) return std::nullopt;
+      out.resize(std::min(limit, std::max<size_t>(used * 2, 1 << 16)));
       stream_.next_out = reinterpret_cast<uint8_t*>(out.data() + used);
       stream_.avail_out = out.size() - used;
       status = lzma_code(&stream_, LZMA_FINISH);

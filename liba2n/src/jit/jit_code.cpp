@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Code that one process made at run time: whose each address was at each moment.
+// JIT-compiled code of one process: which method owned each address at each time.
 #include "jit_code.h"
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 namespace a2n {
 namespace {
 
-constexpr size_t most_methods = size_t{1} << 25;
+constexpr size_t max_methods = size_t{1} << 25;
 
 }  // namespace
 
 void JitCode::load(JitMethod method) {
   if (method.size == 0 || method.size > UINT64_MAX - method.address) return;
-  if (methods_.size() >= most_methods) return;
+  if (methods_.size() >= max_methods) return;
   events_.push_back({method.time, Kind::load, 0, static_cast<uint32_t>(methods_.size())});
   methods_.push_back(std::move(method));
   index_.reset();
@@ -40,7 +40,7 @@ void JitCode::stop(uint64_t time) {
   index_.reset();
 }
 
-// The same code at the same place.
+// The same code at the same address.
 bool JitCode::is_there(const JitTimeline& timeline, const JitMethod& method) const {
   const uint32_t owner = timeline.owner(method.address);
   return owner != JitTimeline::none && methods_[owner].address == method.address &&

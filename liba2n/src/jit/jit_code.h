@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Code that one process made at run time: whose each address was at each moment.
+// JIT-compiled code of one process: which method owned each address at each time.
 #ifndef A2N_JIT_CODE_H
 #define A2N_JIT_CODE_H
 
@@ -20,11 +20,11 @@ namespace a2n {
 struct JitMethod {
   uint64_t address = 0;
   uint64_t size = 0;
-  uint64_t time = 0;  // when it was told: it may have been there since the end of what was before
+  uint64_t time = 0;  // of its report; it may exist since the end of the method before it
   const char* name = nullptr;
-  bool dynamic = false;  // a stub, an adapter, the interpreter: nobody tells of its end
-  // Its bytes and its lines, null where they are not known: code that moves shares them with what
-  // it was before.
+  bool dynamic = false;  // a stub, an adapter, the interpreter: its end is never reported
+  // Its bytes and its lines, null where they are not known. Code that was moved shares them with
+  // the code at its former address.
   std::shared_ptr<const std::string> code = {};
   std::shared_ptr<const JitSource> source = {};
 
@@ -37,42 +37,43 @@ struct JitMethod {
   }
 };
 
-// Takes what happened in any order; the first question puts it into the order of time.
+// Accepts events in any order; the first lookup sorts them by time.
 //
-// A method ends when it is unloaded, or when another is told of that it overlaps. It begins, as
-// what tells of it comes late, at the end of the last one that it overlaps. Dynamic code may lie
-// inside dynamic code: the inner one counts.
+// A method ends when it is unloaded, or when a method that overlaps it is reported. Because reports
+// come late, it begins at the end of the last method that it overlaps. Dynamic code may be inside
+// dynamic code: a lookup returns the inner one.
 class JitCode {
  public:
-  // Told again while it is there: the first one stays. One without bytes, or around the end of all
-  // addresses, is ignored.
+  // If the same method is there already, the first report stays. One of size 0, or one that wraps
+  // around the end of the address space, is ignored.
   void load(JitMethod method);
   void unload(uint64_t time, uint64_t address);
-  // From this time on all is known; what came before is not.
+  // All events from this time on are known; earlier ones are not.
   void begin_late(uint64_t time);
-  // From this time on some of what happened is not known: methods that were there have no name any
-  // more, new ones have theirs only from when they are told of.
+  // Some events from this time on are lost: methods that exist then lose their names, and new ones
+  // begin only when they are reported.
   void lose(uint64_t time);
-  // Nothing is known from this time on, or until begin_late().
+  // No event from this time on is known, or none until begin_late().
   void stop(uint64_t time);
 
-  // Times mean nothing: what was told last counts, for ever.
+  // Ignores times: the method that was reported last counts, for all times.
   void ignore_times() {
     timeless_ = true;
     index_.reset();
   }
   bool timeless() const { return timeless_; }
 
-  // What was at an address; what was told before oldest belonged to another image of the process.
+  // The method at an address. Methods reported before oldest belong to an earlier image of the
+  // process and are ignored.
   const JitMethod* find(uint64_t address, uint64_t time, uint64_t oldest = 0) const;
 
-  // The first moment after time at which an address gets another owner; UINT64_MAX: none.
+  // The first time after this one at which an address gets another owner; UINT64_MAX: none.
   uint64_t next_change(uint64_t time) const;
 
   size_t methods() const { return methods_.size(); }
-  // The one that was told as the number-th, from 0.
+  // The method that was reported as the number-th, from 0.
   const JitMethod& method(size_t number) const { return methods_[number]; }
-  // Methods that took a place where others had been.
+  // The number of methods at addresses where others had been.
   size_t reuses() const;
 
  private:

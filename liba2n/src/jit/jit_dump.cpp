@@ -25,7 +25,7 @@ constexpr uint32_t magic = 0x4a695444;  // "JiTD"
 constexpr uint32_t magic_swapped = 0x4454694a;
 constexpr uint32_t known_version = 1;
 constexpr uint64_t flag_processor_clock = 1;
-constexpr uint32_t largest_record = 1 << 28;
+constexpr uint32_t max_record_size = 1 << 28;
 
 enum Kind : uint32_t { code_load, code_move, code_debug_info, code_close, code_unwinding };
 
@@ -213,8 +213,8 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
     return pi::Error{EINVAL, name + ": it is of a process " + std::to_string(header->pid)};
   JitCode read;
   Reader reader(with_code, interner, read);
-  size_t senseless = 0;
-  uint64_t senseless_bytes = 0;
+  size_t invalid = 0;
+  uint64_t invalid_bytes = 0;
   const auto cut_off = [&](uint64_t have, uint64_t wanted) {
     notes.add(name + ": it is cut off in a record of " + std::to_string(wanted) + " bytes; " +
               std::to_string(have) + " bytes are not used, and the code that is described from " +
@@ -234,7 +234,7 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
     const uint32_t size = fields.take<uint32_t>();
     const uint64_t time = fields.take<uint64_t>();
     if (kind == code_close) break;
-    if (size < 16 || size > largest_record) {
+    if (size < 16 || size > max_record_size) {
       notes.add_damage(name + ": a record's length makes no sense; from there on " +
                            std::to_string(left) + " bytes are not read",
                        left);
@@ -247,13 +247,13 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
     }
     left -= size;
     if (reader.record(kind, time, body)) continue;
-    ++senseless;
-    senseless_bytes += size;
+    ++invalid;
+    invalid_bytes += size;
   }
-  if (senseless != 0)
-    notes.add_damage(name + ": " + std::to_string(senseless) + " records (" +
-                         std::to_string(senseless_bytes) + " bytes) make no sense and are ignored",
-                     senseless_bytes);
+  if (invalid != 0)
+    notes.add_damage(name + ": " + std::to_string(invalid) + " records (" +
+                         std::to_string(invalid_bytes) + " bytes) make no sense and are ignored",
+                     invalid_bytes);
   if ((header->flags & flag_processor_clock) != 0) {
     read.ignore_times();
     notes.add(name +

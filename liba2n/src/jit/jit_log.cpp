@@ -23,7 +23,7 @@ namespace {
 namespace format = pi::jit_log;
 
 constexpr uint64_t birth_error = 20'000'000;  // ns: the kernel tells births in ticks of 10 ms
-constexpr uint64_t longest_code = uint64_t{1} << 28;
+constexpr uint64_t max_code_size = uint64_t{1} << 28;
 
 struct Head {
   uint32_t version = 0;
@@ -65,8 +65,8 @@ class Reader {
 
   // Why the log is not one of the process, "" while it may be.
   const std::string& refusal() const { return refusal_; }
-  size_t senseless() const { return senseless_; }
-  uint64_t senseless_bytes() const { return senseless_bytes_; }
+  size_t invalid() const { return invalid_; }
+  uint64_t invalid_bytes() const { return invalid_bytes_; }
   uint64_t lost() const { return lost_; }
   bool other_clock() const { return other_clock_; }
   bool is_log() const { return titled_; }
@@ -85,8 +85,8 @@ class Reader {
     else if (!code_line(text))
       good = record(text);
     if (good) return;
-    ++senseless_;
-    senseless_bytes_ += text.size() + 1;
+    ++invalid_;
+    invalid_bytes_ += text.size() + 1;
   }
 
   void finish() { flush(); }
@@ -152,7 +152,7 @@ class Reader {
       return false;
     method.name = interner_.add(text);
     method.dynamic = (flags & format::flag_dynamic) != 0;
-    if ((flags & format::flag_code) != 0 && method.size <= longest_code) code_left_ = method.size;
+    if ((flags & format::flag_code) != 0 && method.size <= max_code_size) code_left_ = method.size;
     current_ = std::move(method);
     return true;
   }
@@ -284,8 +284,8 @@ class Reader {
   std::string refusal_;
   bool other_clock_ = false;
   uint64_t lost_ = 0;
-  size_t senseless_ = 0;
-  uint64_t senseless_bytes_ = 0;
+  size_t invalid_ = 0;
+  uint64_t invalid_bytes_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<BytecodeMethod>> methods_;
   std::optional<JitMethod> current_;  // what further lines may tell more of
   JitSource source_;                  // its frames so far
@@ -309,8 +309,8 @@ pi::Status read_jit_log(int fd, const std::string& name, const JitLogProcess& pr
     return pi::Error{lines.error(), name + ": " + std::strerror(lines.error())};
   if (!reader.refusal().empty()) return pi::Error{EINVAL, name + ": " + reader.refusal()};
   if (!reader.is_log()) return pi::Error{EINVAL, name + ": it is empty, or not a log-jita2n"};
-  if (const size_t bad = reader.senseless() + lines.skipped(); bad != 0) {
-    const uint64_t bytes = reader.senseless_bytes() + lines.skipped_bytes();
+  if (const size_t bad = reader.invalid() + lines.skipped(); bad != 0) {
+    const uint64_t bytes = reader.invalid_bytes() + lines.skipped_bytes();
     notes.add_damage(name + ": " + std::to_string(bad) + " lines (" + std::to_string(bytes) +
                          " bytes) make no sense and are ignored",
                      bytes);

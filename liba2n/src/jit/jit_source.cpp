@@ -17,7 +17,7 @@ bool JitSource::add_frame(uint32_t parent, std::shared_ptr<const BytecodeMethod>
                           uint32_t index) {
   if (parent > frames_.size() || !method) return false;
   const uint32_t depth = parent == 0 ? 1 : frames_[parent - 1].depth + 1;
-  if (depth > deepest) return false;
+  if (depth > max_depth) return false;
   frames_.push_back({parent, depth, index, std::move(method)});
   return true;
 }

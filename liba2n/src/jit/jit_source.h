@@ -31,7 +31,7 @@ struct BytecodeMethod {
 class JitSource {
  public:
   static constexpr uint32_t unknown_index = UINT32_MAX;
-  static constexpr uint32_t deepest = 256;  // frames, one inlined into the other
+  static constexpr uint32_t max_depth = 256;  // frames, one inlined into the other
 
   // From an offset on it is this line.
   struct Line {

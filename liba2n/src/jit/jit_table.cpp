@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code that each process made at run time, from all that tells of it.
+// The JIT-compiled code of each process, from all sources that report it.
 #include "jit_table.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace a2n {
 namespace {
 
-// Forks without exec of forks without exec: nobody does that with code made at run time.
-constexpr int generations = 16;
+// Maximum fork depth searched for inherited JIT code. No runtime comes near it.
+constexpr int max_fork_depth = 16;
 
 }  // namespace
 
@@ -51,9 +51,9 @@ const JitMethod* JitTable::find_own(const Space& space, uint64_t address, uint64
 const JitMethod* JitTable::find(const Space* space, uint64_t address, uint64_t time,
                                 JitTrust trust) const {
   if (processes_.empty()) return nullptr;
-  for (int i = 0; space && i < generations; ++i) {
+  for (int i = 0; space && i < max_fork_depth; ++i) {
     if (const JitMethod* method = find_own(*space, address, time, trust)) return method;
-    // A program that was executed has nothing of what was there before.
+    // A process has its parent's code as of the fork. After an exec it has none: forked is null.
     time = std::min(time, space->begun);
     space = space->forked;
   }

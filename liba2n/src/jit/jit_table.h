@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code that each process made at run time, from all that tells of it.
+// The JIT-compiled code of each process, from all sources that report it.
 #ifndef A2N_JIT_TABLE_H
 #define A2N_JIT_TABLE_H
 
@@ -12,28 +12,29 @@
 
 namespace a2n {
 
-// How far what a name came from can be trusted.
+// How far the source of a name can be trusted.
 enum class JitTrust : uint8_t {
-  timed,     // it tells when whose an address was
-  timeless,  // it does not
+  timed,     // it reports with timestamps which method owned an address
+  timeless,  // it has no timestamps
 };
 
 class JitTable {
  public:
   bool empty() const { return processes_.empty(); }
 
-  // What a process's runtime told; of several sources the first one that knows an address counts.
+  // Adds what the runtime of a process reported. Of several sources, the first one that has a
+  // method at an address counts.
   void add(uint32_t pid, JitCode code);
-  // What is added method by method, with times.
+  // The code of a process that is reported method by method, with times.
   JitCode& own(uint32_t pid);
 
-  // From now on times are ignored: what was told last counts, whenever it was.
+  // From now on times are ignored: the method that was reported last counts, at any time.
   void ignore_times();
 
-  // Null where there is none. A forked process has what its parent had then.
+  // Null where there is none. A forked process has the code that its parent had at the fork.
   const JitMethod* find(const Space* space, uint64_t address, uint64_t time, JitTrust trust) const;
 
-  // The first moment after time at which an address of pid gets another owner.
+  // The first time after this one at which an address of pid gets another owner.
   uint64_t next_change(uint32_t pid, uint64_t time) const;
 
  private:

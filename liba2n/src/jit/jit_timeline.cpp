@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what happened to code made at run time, in the order of time, to whose each address was
-// when.
+// Builds, from JIT events in the order of time, which method owned each address when.
 #include "jit_timeline.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 
 namespace a2n {
 
-// Dynamic code inside dynamic code, a stub in its blob: both are there.
+// Dynamic code inside dynamic code, such as a stub in its blob: both exist at the same time.
 bool JitTimeline::is_inside(uint32_t inner, uint32_t outer) const {
   const Method& in = methods_[inner];
   const Method& out = methods_[outer];
@@ -17,7 +16,8 @@ bool JitTimeline::is_inside(uint32_t inner, uint32_t outer) const {
          in.end <= out.end && in.end - in.begin < out.end - out.begin;
 }
 
-// The first piece at or behind an address, which no piece contains in its middle any more.
+// Splits the piece that contains the address, if any, there. Returns the first piece that begins at
+// or after it.
 JitTimeline::Pieces::iterator JitTimeline::split(uint64_t address) {
   auto after = pieces_.lower_bound(address);
   if (after == pieces_.begin()) return after;
@@ -28,8 +28,8 @@ JitTimeline::Pieces::iterator JitTimeline::split(uint64_t address) {
   return pieces_.emplace_hint(after, address, rest);
 }
 
-// The piece's owner has it no longer. Ends of code that is told of late are not before its
-// beginning.
+// Ends the owner's part in a piece. Code that is reported late may have an end before its
+// beginning: the piece is free from the later of the two.
 void JitTimeline::close(Pieces::iterator place, uint64_t time) {
   Piece& piece = place->second;
   if (piece.owner != none && piece.since < time)
@@ -44,7 +44,7 @@ void JitTimeline::end_method(uint32_t method, uint64_t time) {
     if (piece->second.owner == method) close(piece, time);
 }
 
-// What was there before, and did not say that it went, went when the method was told of.
+// Overlapped methods without an unload event end at the load event of the new method.
 void JitTimeline::end_overlapped(uint64_t time, uint32_t method) {
   std::vector<uint32_t> ended;
   const uint64_t end = methods_[method].end;
@@ -57,7 +57,8 @@ void JitTimeline::end_overlapped(uint64_t time, uint32_t method) {
   for (const uint32_t owner : ended) end_method(owner, time);
 }
 
-// Since when nothing has been there but dynamic code around the method; none: it never was.
+// The time since which all of the method's range has been free, dynamic code around the method not
+// counted; none: no piece has been freed there.
 std::optional<uint64_t> JitTimeline::free_since(uint32_t method) const {
   std::optional<uint64_t> since;
   for (auto piece = pieces_.lower_bound(methods_[method].begin);
@@ -67,7 +68,7 @@ std::optional<uint64_t> JitTimeline::free_since(uint32_t method) const {
   return since;
 }
 
-// All but what dynamic code inside the method has becomes the method's, in as few pieces as can be.
+// Gives the method its range, except for dynamic code inside it, in as few pieces as possible.
 void JitTimeline::take(uint64_t from, uint32_t method) {
   const uint64_t end = methods_[method].end;
   uint64_t at = methods_[method].begin;
@@ -95,7 +96,7 @@ void JitTimeline::load(uint64_t time, uint32_t method) {
   take(lossy_ ? time : std::max(since.value_or(0), known_from_), method);
 }
 
-// Of a method that nobody told of, the end is not known: it may have reached up to the next one.
+// The end of a method without a load event is not known: it may have reached up to the next one.
 void JitTimeline::unload(uint64_t time, uint64_t address) {
   const uint32_t method = owner(address);
   if (method != none) {
@@ -113,7 +114,7 @@ void JitTimeline::begin_late(uint64_t time) {
   lossy_ = false;
 }
 
-// What was unloaded meanwhile is not known, nor what else is where new methods come.
+// Unload events may be among those lost, and so may loads of code where new methods will be.
 void JitTimeline::lose(uint64_t time) {
   for (auto piece = pieces_.begin(); piece != pieces_.end();) {
     if (piece->second.owner != none && methods_[piece->second.owner].dynamic) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what happened to code made at run time, in the order of time, to whose each address was
-// when.
+// Builds, from JIT events in the order of time, which method owned each address when.
 #ifndef A2N_JIT_TIMELINE_H
 #define A2N_JIT_TIMELINE_H
 
@@ -14,7 +13,7 @@
 
 namespace a2n {
 
-// To be fed in the order of time; see JitCode for the rules.
+// Events must come in the order of time; see JitCode for the rules.
 class JitTimeline {
  public:
   struct Method {
@@ -23,7 +22,7 @@ class JitTimeline {
     bool dynamic;
   };
 
-  // Methods are named by their place in the list.
+  // A method is identified by its index in the list.
   explicit JitTimeline(const std::vector<Method>& methods) : methods_(methods) {}
 
   void load(uint64_t time, uint32_t method);
@@ -38,11 +37,11 @@ class JitTimeline {
 
   size_t reuses() const { return reuses_; }
 
-  // To be called last.
+  // Must be the last call.
   std::vector<Rectangle> finish();
 
  private:
-  // [key, end) is owner's from a moment on; without owner: has been free since then.
+  // [key, end) belongs to owner since this time; without an owner it has been free since then.
   struct Piece {
     uint64_t end;
     uint64_t since;
@@ -62,9 +61,8 @@ class JitTimeline {
   Pieces pieces_;
   uint64_t known_from_ = 0;
   bool lossy_ = false;
-  // How often dynamic code around other code may still be told of, each inner piece counted: a
-  // bound for logs that were made to take all memory. Behind it, what comes later ends what it
-  // overlaps.
+  // How many inner pieces loads of dynamic code may still enclose: a bound for logs that are made
+  // to exhaust memory. Once it is used up, new dynamic code ends what it overlaps.
   uint32_t nested_left_ = 1 << 20;
   size_t reuses_ = 0;
   std::vector<Rectangle> done_;

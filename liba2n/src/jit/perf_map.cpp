@@ -40,13 +40,13 @@ pi::Status read_perf_map(int fd, const std::string& name, Interner& interner, No
   JitCode read;
   read.ignore_times();
   LineReader lines(fd, *size);
-  size_t senseless = 0;
+  size_t invalid = 0;
   for (std::string_view line; lines.next(line);)
-    if (!parse_line(line, interner, read)) ++senseless;
+    if (!parse_line(line, interner, read)) ++invalid;
   if (lines.error() != 0)
     return pi::Error{lines.error(), name + ": " + std::strerror(lines.error())};
-  if (senseless + lines.skipped() != 0)
-    notes.add(name + ": " + std::to_string(senseless + lines.skipped()) +
+  if (invalid + lines.skipped() != 0)
+    notes.add(name + ": " + std::to_string(invalid + lines.skipped()) +
               " lines make no sense and are ignored");
   std::string trust = name + ": names from it are the least certain: it tells no times";
   if (const size_t reuses = read.reuses(); reuses != 0)

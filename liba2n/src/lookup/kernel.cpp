@@ -13,7 +13,7 @@
 namespace a2n {
 namespace {
 
-constexpr uint64_t largest_text = uint64_t{1} << 30;
+constexpr uint64_t max_text_size = uint64_t{1} << 30;
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 
 // The text of one zstd frame; or why there is none.
@@ -54,7 +54,8 @@ void Kernel::set_saved(SavedKernel kernel) {
 
 std::string Kernel::read(const TextLocation& location) {
   if (location.file.empty()) return "";
-  const uint64_t limit = location.size == 0 ? largest_text : std::min(location.size, largest_text);
+  const uint64_t limit =
+      location.size == 0 ? max_text_size : std::min(location.size, max_text_size);
   auto text = read_text(location.file, location.offset, limit);
   if (text && text->starts_with(zstd_magic)) {
     auto plain = unpacked(*text);

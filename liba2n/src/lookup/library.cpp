@@ -40,8 +40,8 @@ std::optional<uint32_t> jit_file_owner(uint32_t pid) {
 
 }  // namespace
 
-int Library::add_module(uint32_t pid, uint64_t base, uint64_t length, const char* name,
-                        uint32_t stamp, uint64_t offset, uint64_t inode) {
+int Library::add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t length,
+                        const char* name, uint32_t stamp, uint64_t offset, uint64_t inode) {
   if (!name || !*name) return A2N_INVALID_ARGUMENT;
   if (length == 0 || length > UINT64_MAX - base) return A2N_ADD_MODULE_ERROR;
   if (mappings_.size() >= UINT32_MAX) return A2N_MEMORY_ERROR;
@@ -54,8 +54,8 @@ int Library::add_module(uint32_t pid, uint64_t base, uint64_t length, const char
     if (old.module == module && old.offset + (base - old.base) == offset) return A2N_SUCCESS;
   }
   const auto tag = static_cast<uint32_t>(mappings_.size());
-  mappings_.push_back({base, length, offset, time_, module, false, nullptr, std::nullopt});
-  processes_.add(pid, base, base + length, tag, time_);
+  mappings_.push_back({base, length, offset, time, module, false, nullptr, std::nullopt});
+  processes_.add(pid, base, base + length, tag, time);
   return A2N_SUCCESS;
 }
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "a2n.h"
+#include "a2n_context.h"
 #include "base/interner.h"
 #include "base/notes.h"
 #include "elf/code_bytes.h"
@@ -53,12 +53,9 @@ class Library {
   void set_msi_loaded() { msi_loaded_ = true; }
   const char* intern(const char* text) { return interner_.add(text); }
 
-  uint64_t time() const { return time_; }
-  void set_time(uint64_t time) { time_ = time; }
-
   // offset 0 may also mean that it is not known. Returns an A2N_ code.
-  int add_module(uint32_t pid, uint64_t base, uint64_t length, const char* name, uint32_t stamp,
-                 uint64_t offset, uint64_t inode);
+  int add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t length, const char* name,
+                 uint32_t stamp, uint64_t offset, uint64_t inode);
   int lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data);
   // The file at path, checked for load_jitted().
   pi::Result<pi::UniqueFd> open_jitted(uint32_t pid, int form, const std::string& path);
@@ -138,7 +135,6 @@ class Library {
   std::unordered_map<const ModuleSymbols*, uint64_t> code_sizes_;  // of all of a module's
   CodePieces pieces_;
   std::vector<const char*> files_;  // that symbols were read from, when last asked
-  uint64_t time_ = 0;
   bool msi_loaded_ = false;
 };
 

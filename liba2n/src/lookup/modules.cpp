@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "a2n.h"
+#include "a2n_context.h"
 #include "elf/build_id.h"
 #include "elf/debug_search.h"
 #include "elf/module_loader.h"

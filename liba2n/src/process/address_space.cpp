@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was mapped where and when in one image of a process: intervals in address and time.
+// The mappings of one image of a process, as intervals in address and time.
 #include "address_space.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace a2n {
 namespace {
 
-constexpr size_t checkpoint_distance = 32;  // changes that a search goes through at most
+constexpr size_t checkpoint_distance = 32;  // the most changes that a search reads
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void AddressSpace::add(uint64_t time, uint64_t begin, uint64_t end, uint32_t tag
   thaw();
   const Piece piece{begin, end, tag};
   log_.push_back({std::max(time, newest()), piece});
-  thawed_ = false;  // when memory runs out meanwhile, the next change begins from the log
+  thawed_ = false;  // if replace() runs out of memory, the next change rebuilds live_ from the log
   live_.replace(piece);
   thawed_ = true;
   if (log_.size() - checkpointed() > checkpoint_distance)
@@ -58,7 +58,7 @@ std::optional<Piece> AddressSpace::find(uint64_t address, uint64_t time) const {
   const bool from_start = after == checkpoints_.begin();
   const size_t oldest = from_start ? 0 : std::prev(after)->changes;
   const PieceTree& pieces = from_start ? initial_ : std::prev(after)->pieces;
-  // Newer neighbours cut what is found beneath them.
+  // Newer changes on either side of the address cut the piece that is found below them.
   uint64_t low = 0;
   uint64_t high = UINT64_MAX;
   const auto cut = [&](const Piece& piece) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was mapped where and when in one image of a process: intervals in address and time.
+// The mappings of one image of a process, as intervals in address and time.
 #ifndef A2N_ADDRESS_SPACE_H
 #define A2N_ADDRESS_SPACE_H
 
@@ -13,17 +13,18 @@
 
 namespace a2n {
 
-// Nothing is ever unmapped, only covered by something newer. So the owner of an address at a time
-// is the newest change up to then that contains it: a log of changes in time order is the truth,
-// and a checkpoint (all pieces at one moment) every so many changes bounds the search. Checkpoints
-// and forked spaces share what did not change between them.
+// Mappings are never removed, only covered by newer ones. So the owner of an address at a time is
+// the newest change up to then that contains it. All changes are in a log in time order; a
+// checkpoint (all pieces at one time) after a fixed number of changes bounds the search.
+// Checkpoints and forked spaces share the pieces that did not change between them.
 class AddressSpace {
  public:
   AddressSpace() = default;
   // Begins with another space's pieces, shared with it.
   explicit AddressSpace(PieceTree initial) : initial_(std::move(initial)) {}
 
-  // [begin, end) is tag's from time on; a time before the newest change counts as that change's.
+  // [begin, end) belongs to tag from this time on. A time before the newest change's counts as
+  // that.
   void add(uint64_t time, uint64_t begin, uint64_t end, uint32_t tag);
 
   // The piece that contains address, as it was cut at that time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes through time: which address space and which name a pid had at a moment.
+// Processes over time: which address space and which name a pid had at a given time.
 #include "process_table.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes through time: which address space and which name a pid had at a moment.
+// Processes over time: which address space and which name a pid had at a given time.
 #ifndef A2N_PROCESS_TABLE_H
 #define A2N_PROCESS_TABLE_H
 
@@ -17,8 +17,8 @@ struct Space {
   AddressSpace map;
   uint32_t owner = 0;             // the pid that began it
   uint32_t users = 0;             // pids whose newest image it is
-  uint64_t begun = 0;             // by a fork or exec; 0: it was there before
-  const Space* forked = nullptr;  // the one it began as a copy of
+  uint64_t begun = 0;             // time of its fork or exec; 0: it existed before the trace
+  const Space* forked = nullptr;  // the space that it was copied from by a fork
 };
 
 // Changes of one pid come in time order; one with an earlier time counts as being at the newest.
@@ -35,8 +35,8 @@ class ProcessTable {
   // The newest owner of address; an unknown pid has none.
   std::optional<Piece> newest(uint32_t pid, uint64_t address) const;
 
-  // When pid was forked and, if nobody saw that, when it was seen first; of the newest process of
-  // that id. 0: not known.
+  // Of the newest process with this id: the time of its fork (0: not known), and the time of the
+  // first event about it.
   struct Birth {
     uint64_t born = 0;
     uint64_t seen = 0;

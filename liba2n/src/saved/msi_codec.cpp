@@ -96,7 +96,7 @@ class Decoder {
   bool complete() const { return good_ && bytes_.empty(); }
   void require(bool condition) { good_ = good_ && condition; }
 
-  uint64_t number(uint64_t most = UINT64_MAX) {
+  uint64_t number(uint64_t max = UINT64_MAX) {
     uint64_t value = 0;
     for (unsigned shift = 0; good_; shift += 7) {
       if (bytes_.empty() || shift > 63) return fail();
@@ -105,13 +105,13 @@ class Decoder {
       const uint64_t part = byte & 0x7f;
       if (shift == 63 && part > 1) return fail();
       value |= part << shift;
-      if (byte < 0x80) return value <= most ? value : fail();
+      if (byte < 0x80) return value <= max ? value : fail();
     }
     return 0;
   }
   bool flag() { return number(1) != 0; }
-  std::string_view bytes(uint64_t most) {
-    const uint64_t size = number(most);
+  std::string_view bytes(uint64_t max_size) {
+    const uint64_t size = number(max_size);
     if (size > bytes_.size()) fail();
     if (!good_) return {};
     const std::string_view value = bytes_.substr(0, size);
@@ -119,14 +119,14 @@ class Decoder {
     return value;
   }
   // Handed out as C strings later, so without a zero.
-  std::string text(uint64_t most) {
-    const std::string_view value = bytes(most);
+  std::string text(uint64_t max_size) {
+    const std::string_view value = bytes(max_size);
     if (value.find('\0') != value.npos) fail();
     return std::string(value);
   }
   // How many things of at least one byte each follow.
-  uint64_t count(uint64_t most) {
-    const uint64_t value = number(most);
+  uint64_t count(uint64_t max) {
+    const uint64_t value = number(max);
     if (value > bytes_.size()) return fail();
     return value;
   }

@@ -23,7 +23,7 @@
 namespace a2n {
 namespace {
 
-constexpr uint64_t largest = uint64_t{4} << 30;
+constexpr uint64_t max_index_size = uint64_t{4} << 30;
 constexpr std::string_view suffix = ".lines";
 constexpr char temporary_prefix[] = ".lines-";
 
@@ -101,7 +101,7 @@ std::optional<SourceIndex> SourceCache::load(const SourceCacheKey& key) const {
   const pi::UniqueFd directory = open_directory();
   if (!directory) return std::nullopt;
   const std::string name = name_of(key);
-  const auto bytes = read_text(path_in(directory.get(), name), 0, largest);
+  const auto bytes = read_text(path_in(directory.get(), name), 0, max_index_size);
   const std::string line = line_of(key);
   if (!bytes || !bytes->starts_with(line)) return std::nullopt;
   // The least recently used ones go first.

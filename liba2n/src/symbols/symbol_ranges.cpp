@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint64_t max_description = 1 << 24;  // bytes
 
-bool is_module(std::string_view told, std::string_view module) {
-  return told == module || told == module.substr(module.rfind('/') + 1);
+bool is_module(std::string_view rule, std::string_view module) {
+  return rule == module || rule == module.substr(module.rfind('/') + 1);
 }
 
 // The first symbol of that name, or null.
