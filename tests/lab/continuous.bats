@@ -22,13 +22,13 @@ setup_file() {
 
 setup() { cd "$out" || return; }
 
-@test "the processes were started, and each has its name in the trace" {
+@test "the trace names every process that was started" {
     [ "$(<started)" -gt $((5 * seconds)) ]
     # These and who started them.
     [ "$(jq '[.processes[] | select(.name == "churn")] | length' tprof.json)" -eq $(($(<started) + 1)) ]
 }
 
-@test "nothing is lost or damaged" {
+@test "no record is lost or damaged" {
     source "$SOURCE_DIR/tests/support/profile.bash"
     check_accounts tprof.json
     jq -e '.losses.lost == 0 and .losses.overwritten == 0 and .losses.unwritten == 0 and .damage.places == 0' tprof.json
@@ -36,11 +36,11 @@ setup() { cd "$out" || return; }
     [ "$(jq .records.tprof tprof.json)" -gt $((200 * seconds)) ]
 }
 
-@test "no tick is without a name" {
+@test "every tick has a process and a module" {
     jq -e '.unresolved.no_module == 0' tprof.json
 }
 
-@test "the recorder's memory stays as it is" {
+@test "the recorder's memory does not keep growing" {
     # Of the second half at most 5 percent or 512 KB more than of the first.
     awk '{ kb[NR] = $2 }
         END {

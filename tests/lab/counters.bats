@@ -15,61 +15,61 @@ setup_file() {
         tests/lab/counters-guest.sh "$BUILD_DIR/bin" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_counters.ko"
 }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
 
-@test "registers are what the kernel, this processor and rdmsr say" {
+@test "msr reads the values that the kernel, the firmware and rdmsr report" {
     promised system-calls-enter-where-the-kernel-says the-processor-is-in-long-mode the-apic-is-where-the-firmware-says \
         each-cpu-has-its-own-registers every-register-is-what-rdmsr-reads json fields-are-shown
 }
 
-@test "what is written is there, on the CPU that was named and no other" {
+@test "msr writes to the CPU named, and to no other" {
     promised what-is-written-is-there-on-that-cpu-alone
 }
 
-@test "who may not is told why and what to do" {
+@test "msr without permission fails with the reason and the remedy" {
     promised without-the-module-it-says-so writing-that-the-module-forbids-is-told reading-goes-on-meanwhile \
         others-than-root-are-refused root-without-the-capability-is-told
 }
 
-@test "CPUs that are not there are told" {
+@test "msr reports missing and offline CPUs, and reads the others" {
     promised a-cpu-that-is-not-there-is-told a-cpu-that-is-offline-is-told the-others-are-read-without-it
 }
 
-@test "without counters mpevt and cpi say so" {
+@test "mpevt and cpi report a processor without counters" {
     promised hardware-events-are-refused-without-counters cpi-needs-counters
 }
 
-@test "software events are counted exactly, also over a CPU that goes and comes" {
+@test "software events are counted exactly, also across CPU hotplug" {
     promised switches-are-as-many-as-the-kernel-says a-cpu-goes-and-comes-back-and-that-is-told
 }
 
-@test "hardware events are listed and counted at the rates that they have" {
+@test "hardware events are listed, and counted at their known rates" {
     promised events-that-are-counted-but-not-sampled-are-told-apart the-number-of-counters-is-found \
         counts-have-the-rates-that-they-must-have
 }
 
-@test "what the counters cannot do is refused" {
+@test "mpevt refuses counters that are in use and unsupported privilege levels" {
     promised a-counter-that-is-not-free-is-refused a-privilege-that-a-counter-cannot-tell-is-refused
 }
 
-@test "cycles per instruction of all CPUs are what the rates say" {
+@test "cpi of all CPUs reports the known cycles per instruction" {
     promised cpi-of-all-cpus-is-what-the-rates-say scaled-cycles-leave-the-idle-cpu-out as-many-samples-as-were-asked-for \
         an-interrupt-ends-it-with-what-there-is
 }
 
-@test "cycles per instruction of a command, with what it starts, and its exit status" {
+@test "cpi of a command includes its children and reports its exit status" {
     promised cpi-of-a-command-and-its-status what-a-command-starts-is-counted-too a-command-that-cannot-be-run-is-told \
         a-command-that-is-killed-is-told
 }
 
-@test "whatever ends the holder frees the counters" {
+@test "counters are free after the mpevt daemon was killed" {
     promised the-counters-are-in-use after-a-kill-nothing-holds-them
 }
 
-@test "a command's instructions are as many as it executes, within 0.5 percent with the clock's interrupts" {
+@test "cpi counts a command's instructions within 0.5 percent, timer interrupts included" {
     cd "$SOURCE_DIR"
     local kernel rounds
     for rounds in 1000000 11000000; do
@@ -98,7 +98,7 @@ END
     done
 }
 
-@test "a kernel that is locked down lets registers be read and not written" {
+@test "in a locked-down kernel msr reads registers and refuses to write them" {
     cd "$SOURCE_DIR"
     local name
     scripts/lab --kernel 6.12 --no-module --append lockdown=integrity -- \

@@ -16,7 +16,7 @@ setup_file() {
     for kernel in "${kernels[@]}"; do sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3; done
 }
 
-@test "an idle CPU has the ticks of 1,000 and of 10,000 a second, within 3 percent" {
+@test "an idle CPU ticks at 1,000 and at 10,000 a second, within 3 percent" {
     holds '/^idle/ { good += $5 > 0.97 * $3 && $5 < 1.03 * $3 } END { exit good != 2 }'
 }
 
@@ -24,18 +24,18 @@ setup_file() {
     holds '/^tick total/ { bytes = $5 } END { exit bytes != 28 }'
 }
 
-@test "a tick costs at most 300 instructions from the timer callback's entry to its end" {
+@test "a tick costs at most 300 instructions in the timer callback" {
     holds '/^tick callback/ { cost = $3 } END { exit !(cost > 50 && cost <= 300) }'
 }
 
-@test "a system call's and a dispatch's record cost at most 300 instructions, the kernel's way to them included" {
+@test "recording a system call or context switch costs at most 300 instructions, the tracepoint included" {
     holds '/^event (system-call|dispatch) / { good += $4 > 50 && $4 <= 300 } END { exit good != 2 }'
 }
 
-@test "a system call's and a dispatch's record have at most 20 bytes" {
+@test "the record of a system call or context switch has at most 20 bytes" {
     holds '/^event (system-call|dispatch) / { good += $6 > 12 && $6 <= 20 } END { exit good != 2 }'
 }
 
-@test "sources that are not enabled cost no instruction" {
+@test "disabled sources cost no instruction" {
     holds '/^disabled/ { good = $3 > 0 && $3 == $5 } END { exit !good }'
 }

@@ -14,25 +14,25 @@ setup_file() {
     boot_all --single-thread --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
 }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
 
-@test "every hook is in place" {
+@test "every probe is attached" {
     promised hooks-all-attached
 }
 
-@test "idle CPUs tick at the rate asked for" {
+@test "idle CPUs tick at the requested rate" {
     promised ticks-within-10-percent-on-both-cpus
 }
 
-@test "a source runs while its major is enabled and not longer" {
+@test "a source records only while its major is enabled" {
     promised nothing-but-start-up-when-no-source-is-enabled no-names-when-only-ticks-are-enabled \
         ticks-start-and-stop-with-their-major
 }
 
-@test "a buffer far too small loses records, stops, and counts every one" {
+@test "a buffer that is too small stops recording and counts every lost record" {
     promised small-buffer-counts-exactly small-buffer-stops-recording small-buffer-says-full \
         full-names-count-exactly full-is-forgotten-at-the-next-on
 }
@@ -41,16 +41,16 @@ setup_file() {
     promised cpu-goes-and-comes-back-counted-exactly cpu-goes-and-comes-back-with-a-gap
 }
 
-@test "a CPU that was not there at the start is traced when it arrives" {
+@test "a CPU that comes online after the start is traced" {
     promised cpu-that-arrives-gets-buffers cpu-that-arrives-is-counted-exactly
 }
 
-@test "200 processes are each recorded in the order of their lives" {
+@test "the records of 200 processes are each in order from fork to exit" {
     promised processes-lose-no-record processes-in-order processes-are-killed-once \
         no-tick-of-a-process-unknown
 }
 
-@test "fork, vfork, threads, renaming and exec in a thread are told apart" {
+@test "fork, vfork, threads, renaming and exec in a thread have different records" {
     promised vfork-shares-its-parents-mappings renaming-is-recorded \
         threads-are-created-named-and-killed exec-in-a-thread-ends-its-id
 }
@@ -59,19 +59,19 @@ setup_file() {
     promised mremap-is-recorded-at-the-new-address mprotect-is-recorded
 }
 
-@test "anonymous code is recorded when asked for, and only then" {
+@test "anonymous code is recorded only on request" {
     promised anonymous-code-is-not-recorded-unless-asked anonymous-code-is-recorded-when-asked
 }
 
-@test "a trace starts with the kernel's module and the start-up group" {
+@test "a trace starts with the kernel's module record and the start-up records" {
     promised snapshot-starts-with-the-kernel start-up-group-in-order
 }
 
-@test "a program of 32 bits is named as one" {
+@test "a 32-bit program is recorded as one" {
     promised program-of-32-bits-is-named-so
 }
 
-@test "function probes that were switched off under us are noticed" {
+@test "function probes that the administrator disables are reported" {
     promised kprobes-switched-off-are-noticed kprobes-switched-on-again-work
     if grep -q ftrace-switched "$BATS_FILE_TMPDIR/6.1"; then
         promised ftrace-switched-off-is-noticed ftrace-switched-on-again-works
@@ -82,16 +82,16 @@ setup_file() {
     promised refusals refusals-are-the-documented-errors
 }
 
-@test "a mapping stays readable after its buffers were freed" {
+@test "a mapping stays readable after its buffers are freed" {
     promised mapping-outlives-its-buffers
 }
 
-@test "only the privileged and the members of the group may open the device" {
+@test "only privileged users and members of the device's group may open the device" {
     promised unprivileged-open-is-refused member-of-the-group-may-open \
         member-of-another-group-may-not no-group-no-access
 }
 
-@test "there is one owner, and while there is one the module stays" {
+@test "a second owner is refused, and the module cannot be unloaded while in use" {
     promised second-owner-is-refused unloading-while-in-use-is-refused
 }
 
@@ -99,10 +99,10 @@ setup_file() {
     promised unloading-after-the-owner-was-killed unloading-leaves-nothing
 }
 
-@test "processes that trace are killed at random moments, and each time the module unloads and loads again" {
+@test "the module unloads and loads again after tracing processes are killed at random moments" {
     promised killed-unloaded-and-loaded
 }
 
-@test "calls at random return what a model of the module predicts, and do no harm" {
+@test "random calls return what a model of the module predicts, and the module still works" {
     promised calls-return-what-a-model-predicts fuzzing-leaves-a-working-module buffers-are-freed-at-close unloading-after-fuzzing
 }

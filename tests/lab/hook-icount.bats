@@ -32,7 +32,7 @@ costs() {
     holds '$1 == "'"$1"'" && $3 == "'"$2"'" { good = $4 >= '"$3"' && $4 <= '"$4"' } END { exit !good }'
 }
 
-@test "a hook that is not wanted costs at most 150 instructions" {
+@test "a hook of a disabled major costs at most 150 instructions" {
     costs driver disabled 5 150
     costs perf disabled 5 150
 }

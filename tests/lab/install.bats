@@ -5,7 +5,7 @@
 # In one kernel: that the module loads in each is seen in all other tests. Switching probes and perf events on and off
 # patches the kernel's code again and again, which only one thread of the host emulates surely. The guest has what was built here, if it asks for the
 # same: to compile it there takes minutes.
-@test "the driver is loaded, found and unloaded" {
+@test "tinstall loads the driver, ddq finds it and tuninstall unloads it" {
   cd "$SOURCE_DIR"
   local name promised
   promised=$(sed -n 's/^promise \([^ ]*\) .*/\1/p' tests/lab/install-guest.sh)
@@ -16,7 +16,7 @@
   for name in $promised finished; do grep -qx "ok $name" "$BATS_TEST_TMPDIR/said"; done
 }
 
-@test "the archive of a trace of this machine gives the identical report under another kernel" {
+@test "the archive of a trace gives the identical report under another kernel" {
   # shellcheck source=tests/support/other_machine.bash
   source "$SOURCE_DIR/tests/support/other_machine.bash"
   cd "$SOURCE_DIR"

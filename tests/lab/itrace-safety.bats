@@ -13,16 +13,16 @@ setup_file() {
     boot_all --single-thread --timeout 1800 -- tests/lab/itrace-safety-guest.sh "$BUILD_DIR"
 }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
 
-@test "interrupts come in a row of popf" {
+@test "interrupts are delivered while a traced program runs only popf" {
     promised popf-in-a-row-is-followed popf-in-a-row-lets-interrupts-come
 }
 
-@test "steps are no exceptions for a source that was there before" {
+@test "ITrace's single steps are not recorded as exceptions" {
     promised exceptions-without-steps
 }
 
@@ -36,17 +36,17 @@ setup_file() {
     promised a-followed-thread-ends-the-trace which-takes-seconds
 }
 
-@test "slots of threads that ended are used again" {
+@test "slots of ended threads are reused" {
     promised many-children-in-few-slots-are-followed
 }
 
-@test "continuous ITrace holds threads for a while, never the machine" {
+@test "continuous ITrace delays threads for a limited time, and never the machine" {
     promised a-thread-is-held-while-there-is-no-room it-is-held-for-as-long-as-is-said what-was-not-held-is-a-gap \
         it-is-held-again the-machine-is-suspended-with-a-thread-held and-nothing-is-followed-afterwards \
         a-thread-that-is-held-can-be-killed with-everything-followed-commands-run and-it-can-be-turned-off
 }
 
-@test "ITrace follows what its user may debug" {
+@test "ITrace follows only processes that its user may debug" {
     promised a-member-of-the-group-follows-his-own-program but-not-its-kernel-code nor-processes-of-others nor-ranges \
         a-set-user-id-program-is-not-followed but-it-runs-to-its-end
 }

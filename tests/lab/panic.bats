@@ -49,7 +49,7 @@ names_are_in() {
     done
 }
 
-@test "continuous mode: names, ticks and symbols are in the file" {
+@test "continuous mode: after a panic the file has names, ticks and symbols" {
     panicked 6.12 -t cont -ss 4
     names_are_in swtrace.nrm2
     run "$BUILD_DIR/bin/post" --json -clip 0
@@ -63,7 +63,7 @@ names_are_in() {
 }
 
 # bats test_tags=long
-@test "wrap-around mode: the file of names tells what ran" {
+@test "wrap-around mode: after a panic the MTE file names the processes that ran" {
     panicked 6.1 -t wrap
     names_are_in swtrace.nrm2.mte
 }

@@ -4,7 +4,7 @@
 # kernel: see CMakeLists.txt, which makes a test of each group. Tests with the tags long and lab:long run where LAB_TAGS
 # lets them. What the guest says is in CTest's log: which tests took long there, and which were left out.
 
-@test "the proofs hold with the module" {
+@test "the tests of tests/proofs pass with the module" {
   local files=() options=() proof
   for proof in ${PROOFS:?names the proofs}; do files+=("tests/proofs/$proof.bats"); done
   read -ra options <<<"${LAB_OPTIONS:-}"

@@ -16,7 +16,7 @@ setup_file() {
     boot_all --single-thread --timeout 1800 -- tests/lab/ptt-guest.sh "$BUILD_DIR" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_pmu.ko" "${threads:-1000}"
 }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
@@ -25,62 +25,62 @@ setup_file() {
     promised wrong-calls-are-refused closing-the-handle-has-ended-it
 }
 
-@test "thousands of threads in 4 processes read the same by their slots as by the call" {
+@test "thousands of threads read the same values from their slots as from the system call" {
     promised many-threads-of-4-processes-agree all-accounts-add-up
 }
 
-@test "threads that exit, exec and are killed leave nothing behind" {
+@test "slots and accounts are freed at exit, exec and SIGKILL" {
     promised threads-end-as-they-read exec-of-the-leader exec-of-another-thread \
         a-reader-that-is-killed-leaves-nothing-behind
 }
 
-@test "100 million reads of a thread that is moved from CPU to CPU never go backwards" {
+@test "100 million reads of a thread that migrates between CPUs never go backwards" {
     promised forced-migration-tears-nothing
 }
 
-@test "threads have as many dispatches as the kernel's scheduler says" {
+@test "threads have as many context switches as the kernel's scheduler counts" {
     promised dispatches-are-the-kernels-switches
 }
 
-@test "readers are told of the end, and what was counted stays" {
+@test "readers see the end of PTT, and their counts stay" {
     promised readers-are-told-of-the-end what-was-counted-stays
 }
 
-@test "CPUs come and go, and all adds up" {
+@test "accounts add up while CPUs go offline and come back" {
     promised without-a-cpu-all-adds-up a-cpu-that-comes-back-counts
 }
 
-@test "with fewer accounts than threads nothing is lost" {
+@test "accounts add up when there are fewer accounts than threads" {
     promised short-threads-are-forgotten-exactly threads-were-forgotten \
         threads-without-an-account-are-told
 }
 
-@test "a user without rights reads his own threads, and nothing else" {
+@test "an unprivileged user reads only his own threads" {
     promised anybody-reads-his-own-threads-and-nothing-else a-user-has-as-many-pages-as-allowed
 }
 
-@test "slots end at exec and with credentials" {
+@test "slots end at exec and when credentials change" {
     promised slots-end-at-exec-and-with-credentials
 }
 
-@test "counters are shown as perf would show them" {
+@test "counters are visible only where perf_event_paranoid allows" {
     promised counters-shown-at-level-{3,2,1} counters-shown-at-level-{3,2}-user-only what-is-withheld-is-counted
 }
 
-@test "where no thread has an account a dump and the end come to theirs" {
+@test "a dump and the end of PTT finish when no thread has an account" {
     promised a-dump-without-accounts-ends so-does-the-instance
 }
 
-@test "counters of a PMU are exact, wrapping or not, and given back" {
+@test "counters of a PMU are exact, also when they wrap, and are released" {
     promised counters-of-a-pmu-add-up counters-that-wrap-are-exact counters-are-given-back \
         a-counter-that-is-there-once-is-refused-twice
 }
 
-@test "ptt and pttstats tell the same" {
+@test "ptt and pttstats report the same instance" {
     promised ptt-info-says-it-is-active ptt-dump-shows-itself pttstats-adds-up pttstats-after-the-end
 }
 
-@test "while it is active the module stays, and unloading it leaves nothing" {
+@test "the module cannot be unloaded while PTT is active, and unloading leaves nothing behind" {
     promised unloading-while-active-is-refused fuzzing-leaves-a-working-module \
         unloading-leaves-nothing loading-again
 }

@@ -15,20 +15,20 @@ setup_file() {
         tests/lab/records-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
 }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
 
-@test "the kernels have every hook that the module wants" {
+@test "the kernels have every tracepoint and function that the module uses" {
     promised every-hook-exists
 }
 
-@test "dispatches are those of the kernel's own trace, in the same order and with the same states" {
+@test "context switches are those of the kernel's own trace, with the same order and states" {
     promised dispatches-are-those-of-the-kernels-trace dispatches-lose-no-record
 }
 
-@test "the order holds whatever the kernel keeps its clock by, and when that changes" {
+@test "records are in order with every clocksource, and when the clocksource changes" {
     local source
     for source in hpet acpi_pm; do
         promised "the-clock-is-kept-by-$source" "order-holds-by-$source" "ping-pong-alternates-by-$source" \
@@ -37,15 +37,15 @@ setup_file() {
     promised order-holds-when-the-clock-changes times-are-in-order-when-the-clock-changes
 }
 
-@test "a wake-up comes before the dispatch that it causes" {
+@test "a wake-up is recorded before the context switch that it causes" {
     promised wake-ups-come-before-their-dispatches
 }
 
-@test "who is woken by an interrupt is told apart from who is woken by a thread" {
+@test "wake-ups by interrupts differ from wake-ups by threads" {
     promised wake-ups-by-interrupts-are-told-apart
 }
 
-@test "two processes that play ping-pong are dispatched in strict alternation" {
+@test "two processes that wake each other are switched in alternately" {
     promised ping-pong-alternates
 }
 
@@ -53,53 +53,53 @@ setup_file() {
     promised fork-is-recorded-before-the-first-dispatch
 }
 
-@test "who a task switch brings in is who the next one takes out" {
+@test "the thread that a context switch switches in is switched out by the next one" {
     promised switches-are-a-chain
 }
 
-@test "a task switch tells the user stacks, and none of kernel threads" {
+@test "a context switch record has the stacks of user threads and none of kernel threads" {
     promised switches-tell-the-stacks-of-user-threads
 }
 
-@test "interrupts are as many as /proc/interrupts counts" {
+@test "the number of interrupts agrees with /proc/interrupts" {
     promised interrupts-are-as-many-as-the-kernel-counts interrupts-lose-no-record
 }
 
-@test "the exit of an interrupt has the count of its entry" {
+@test "the exit record of an interrupt has the count of its entry record" {
     promised interrupts-nest-and-are-counted
 }
 
-@test "soft interrupts are recorded" {
+@test "softirqs are recorded" {
     promised soft-interrupts-are-recorded
 }
 
-@test "1000 system calls are 1000 entries and exits of the thread that made them" {
+@test "1000 system calls give 1000 entry and exit records of their thread" {
     promised system-calls-are-counted-exactly system-calls-have-an-entry-and-an-exit
 }
 
-@test "system calls of 32 bits are told apart" {
+@test "32-bit system calls are marked as such" {
     promised system-calls-of-32-bits-are-told-apart
 }
 
-@test "the end of a signal handler is a system call without a number, not with a false one" {
+@test "the exit of sigreturn has no system call number instead of a wrong one" {
     promised the-end-of-a-signal-has-no-number system-calls-have-numbers
 }
 
-@test "each page touched for the first time is a page fault at its address" {
+@test "the first access to each page is recorded as a page fault at its address" {
     promised page-faults-are-at-the-addresses-touched page-faults-have-their-error-code
 }
 
-@test "a division by zero, a step, a breakpoint and an invalid instruction are recorded where they are" {
+@test "divide error, single step, breakpoint and invalid opcode are recorded at their addresses" {
     promised traps-are-recorded-where-they-are
 }
 
-@test "each source runs while its major is enabled and not longer" {
+@test "each source records only while its major is enabled" {
     promised source-0x03-runs-while-it-is-enabled source-0x04-runs-while-it-is-enabled \
         source-0x05-runs-while-it-is-enabled source-0x12-runs-while-it-is-enabled \
         source-0x13-runs-while-it-is-enabled
 }
 
-@test "all sources together count what a small buffer loses" {
+@test "all sources together count the records that a small buffer loses" {
     promised all-sources-count-losses-exactly all-sources-lose-in-a-small-buffer
 }
 

@@ -16,40 +16,40 @@ setup_file() {
         tests/lab/itrace-branch-guest.sh "$BUILD_DIR" 40
 }
 
-@test "both guests come to their end with a clean console" {
+@test "both guests finish, and their kernels report no error" {
     promised finished
     ended_well
 }
 
-@test "the trap is used where it is found to work, and steps where they are needed" {
+@test "the branch trap is used where it works, and single steps where they are needed" {
     promised the-trap-is-used the-trap-is-not-used-with-i the-trap-is-not-used-with-s the-trap-is-not-used-with-k \
         a-loop-is-trapped-half-as-often a-program-of-32-bits-is-stepped
 }
 
-@test "its branches are those that steps find, through system calls, signals, faults, sleeps and migrations" {
+@test "the branch trap records the same branches as single steps" {
     promised branches-of-a-program-are-those-of-steps
     holds '/^ok branches-of-/ { good++ } END { exit good != 16 }'
 }
 
-@test "processes, threads, interrupts and debuggers are followed as by steps" {
+@test "processes, threads, interrupts and debuggers work as with single steps" {
     promised flow-of-fork-c flow-of-threads-uc flow-of-vfork-c flow-of-timer-c interrupts-are-shown nothing-is-undecoded \
         the-shell-dies-as-before a-debugger-steps-a-traced-program
 }
 
-@test "flags that a program loads without the trap flag are a gap" {
+@test "a program that clears the trap flag makes a gap in its flow" {
     promised a-program-that-clears-the-flag-goes-on and-its-flow-has-gaps
 }
 
-@test "watchpoints of followed code are hit each time, by steps and by the trap" {
+@test "watchpoints of followed code are hit each time, with single steps and with the branch trap" {
     promised a-watchpoint-of-traced-code-i a-watchpoint-of-traced-code-us a-watchpoint-of-traced-code-u \
         a-watchpoint-of-traced-code a-watchpoint-that-comes-later-by-steps nothing-is-lost-then \
         a-watchpoint-that-comes-later its-coming-is-a-gap
 }
 
-@test "64 threads, killed tools, wrong calls and unloading leave nothing, in the processors' registers neither" {
+@test "after the stress test and unloading no CPU traps branches" {
     promised no-processor-records-branches the-crowd-ended-well unloading-leaves-nothing it-works-again
 }
 
-@test "every promise is kept" {
+@test "no check of the guest fails" {
     holds '/^not ok/ { bad++ } END { exit bad > 0 }'
 }

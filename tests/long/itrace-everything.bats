@@ -18,21 +18,21 @@ setup_file() {
         tests/lab/itrace-everything-guest.sh "$BUILD_DIR" "$seconds" "$longest_answer"
 }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
 
-@test "with all user code followed a terminal answers, and following ends when it is told to" {
+@test "with all user code followed a terminal answers, and following can be turned off" {
     promised a-terminal-answers-with-user-code-followed something-is-followed-of-user-code \
         it-is-turned-off-with-user-code-followed
 }
 
-@test "with the kernel's code followed as well a terminal answers, and following ends when it is told to" {
+@test "with user and kernel code followed a terminal answers, and following can be turned off" {
     promised a-terminal-answers-with-all-code-followed something-is-followed-of-all-code \
         it-is-turned-off-with-all-code-followed
 }
 
-@test "nothing stays of it" {
+@test "the trace is freed, and the module unloads and loads again" {
     promised the-trace-is-freed the-module-unloads and-loads-again
 }

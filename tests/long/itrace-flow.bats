@@ -53,27 +53,27 @@ whole() {
 
 setup() { cd "$SOURCE_DIR" || return; }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
 
-@test "a sort, followed through the kernel too, has the instructions in each function that callgrind counts" {
+@test "instructions per function of a sort agree with callgrind, with the kernel followed too" {
     counted_alike sort
     whole sort
 }
 
-@test "a compressor has the instructions in each function that callgrind counts" {
+@test "instructions per function of a compressor agree with callgrind" {
     counted_alike compress
     whole compress
 }
 
-@test "a matcher of regular expressions has the instructions in each function that callgrind counts" {
+@test "instructions per function of a regular-expression matcher agree with callgrind" {
     counted_alike match
     whole match
 }
 
-@test "calls and returns are in the order that the program itself logs" {
+@test "calls and returns have the order that the program itself logs" {
     local kernel
     promised followed-in-order
     nm "$BUILD_DIR/tests/instrumented" | awk '$2 ~ /[tT]/ { print "0x" $1, $3 }' >"$BATS_TEST_TMPDIR/symbols"
@@ -91,7 +91,7 @@ setup() { cd "$SOURCE_DIR" || return; }
     done
 }
 
-@test "a million branches through the smallest buffers are complete and connected" {
+@test "a million branches through the smallest buffers are complete and consecutive" {
     local kernel
     counted_alike narrow
     whole narrow
@@ -100,11 +100,11 @@ setup() { cd "$SOURCE_DIR" || return; }
     done
 }
 
-@test "a thread that is held back waits, and can be killed" {
+@test "a thread that waits for buffer space can be killed" {
     promised a-held-thread-waits-and-can-be-killed
 }
 
-@test "from a compiled method of Java through the C library into the kernel and back, in one flow" {
+@test "one flow goes from compiled Java code through the C library into the kernel and back" {
     local kernel
     promised followed-from-java
     for kernel in "${kernels[@]}"; do

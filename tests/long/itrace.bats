@@ -16,68 +16,68 @@ setup_file() {
     boot_all --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 5
 }
 
-@test "the guest comes to its end with a clean console" {
+@test "the guest finishes, and its kernel reports no error" {
     promised finished
     ended_well
 }
 
-@test "code that does not leave user mode" {
+@test "code without system calls is followed" {
     for options in -i -iuc; do
         promised "flow-of-"{loop,straight,recursion,rep}$options
     done
 }
 
-@test "system calls, page faults, signals and their handlers" {
+@test "system calls, page faults, signals and their handlers are followed" {
     for options in -i -iuc; do
         promised "flow-of-"{plt,getppid,write,fault,segv,kill,timer,sleep,migrate}$options
     done
 }
 
-@test "over a million branches with sleeps, migrations, signals and faults no block is broken" {
+@test "every block of a million branches with sleeps, migrations, signals and faults is decoded" {
     promised a-million-branches they-are-a-million they-have-gaps-{3,5} nothing-is-undecoded
 }
 
-@test "new threads, fork, vfork and exec" {
+@test "new threads, fork, vfork and exec are followed" {
     for options in -i -iuc; do
         promised "flow-of-"{threads,fork,vfork}$options
     done
     promised children-are-followed children-are-not-followed-unasked new-threads-are-followed
 }
 
-@test "only user code, only the kernel" {
+@test "following user code only, or kernel code only" {
     promised flow-of-{write,kill,fork}-ik user-code-only-has-no-kernel kernel-code-only-has-no-user
 }
 
-@test "interrupts are shown where they came, if that is asked for" {
+@test "interrupts are recorded where they occur, only on request" {
     promised flow-with-interrupts{,-of-the-kernel} interrupts-are-shown interrupts-of-the-kernel-are-shown \
         no-interrupts-unasked
 }
 
-@test "programs do not see the trap flag: r11, pushf, popf, signal frames" {
+@test "programs do not see the trap flag in r11, pushf, popf and signal frames" {
     for options in -i -iuc; do
         promised "flow-of-"{r11,pushf,popf,kill,timer}$options
     done
 }
 
 # Watchpoints are tried in itrace-branch.bats: Debian's QEMU loses itself where one is hit by a step, also by ptrace's.
-@test "int3, uprobes, and programs that step themselves" {
+@test "int3, uprobes and programs that single-step themselves work while followed" {
     promised flow-of-{int3,own}-{i,iuc} a-uprobe-in-traced-code-{i,ik,iuc}
     promised the-uprobe-was-hit-each-time
 }
 
-@test "what is too long with preemption off to be stepped is one gap, and the flow goes on behind it" {
+@test "kernel code that runs too long with preemption off makes one gap, and the flow continues" {
     promised flow-of-a-stretch what-cannot-be-stepped-is-a-gap
 }
 
-@test "a debugger has the thread" {
+@test "a debugger steps a followed thread" {
     promised a-debugger-steps-a-traced-program
 }
 
-@test "a filter of system calls does as before" {
+@test "a seccomp filter works in a followed program" {
     promised a-filter-of-system-calls
 }
 
-@test "whole programs, of 32 bits too, from the first instruction to the last" {
+@test "whole programs, also 32-bit ones, are followed from the first instruction to the last" {
     promised a-program-is-traced-from-its-first-instruction-to-its-last it-ends-as-before a-shell-and-its-children \
         the-shell-dies-as-before a-program-of-32-bits
 }
@@ -86,11 +86,11 @@ setup_file() {
     promised a-full-buffer-ends-it the-program-behind-it-ends-well
 }
 
-@test "64 threads that fault, fork, exec and get signals notice nothing of ITrace going on and off" {
+@test "64 busy threads run correctly while ITrace is turned on and off" {
     promised a-crowd-notices-nothing the-crowd-ended-well
 }
 
-@test "tools and targets that are killed leave nothing, and the module can be unloaded" {
+@test "after tools and targets are killed the module can be unloaded and leaves nothing" {
     promised the-tool-killed-the-program-goes-on unloading-leaves-nothing programs-run-as-ever loading-again it-works-again
 }
 
@@ -98,7 +98,7 @@ setup_file() {
     promised wrong-calls-are-refused
 }
 
-@test "a thousand cycles on both kernels, with pti=on" {
+@test "a thousand on/off cycles on both kernels, with pti=on" {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?is the folder that the tests were built in}"
     boot_all --single-thread --timeout 5400 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000

@@ -41,7 +41,7 @@ eventually() {
 some_qemu() { [ -n "$(qemus)" ]; }
 no_qemu() { [ -z "$(qemus)" ]; }
 
-@test "help is on standard output, wrong use is status 2" {
+@test "help goes to standard output, and wrong usage gives status 2" {
     run --separate-stderr "$LAB" --help
     [ "$status" -eq 0 ]
     [[ $output == Usage:* && -z $stderr ]]
@@ -54,7 +54,7 @@ no_qemu() { [ -z "$(qemus)" ]; }
     done
 }
 
-@test "an unknown kernel is status 98 and says what there is" {
+@test "an unknown kernel gives status 98" {
     run "$LAB" --no-module --kernel 6.1.0-1-nonsense-amd64 -- true
     [ "$status" -eq 98 ]
     run "$LAB" --no-module --kernel /etc/hostname -- true
@@ -62,20 +62,20 @@ no_qemu() { [ -z "$(qemus)" ]; }
     [[ $output == *"not a bzImage"* ]]
 }
 
-@test "a kernel that dies before the lab begins in it is booted again, but not for ever" {
+@test "a kernel that crashes before the lab starts in it is booted at most twice more" {
     run "$LAB" --no-module --append rdinit=/nothing -- true
     [ "$status" -eq 99 ]
     [ "$(grep -c 'booted once more' <<<"$output")" -eq 2 ]
 }
 
-@test "a kernel that dies once the lab has begun is not booted again" {
+@test "a kernel that crashes after the lab has started is not booted again" {
     run "$LAB" --no-module -- sh -c 'echo "<0>Oops: int3: 0000 [#1]" >/dev/kmsg
         echo "<0>RSP: 0018:ff6590ef4052ba00 EFLAGS: 00010293" >/dev/kmsg; echo c >/proc/sysrq-trigger; sleep 100'
     [ "$status" -eq 99 ]
     [[ $output != *"booted once more"* ]]
 }
 
-@test "a kernel that dies with flags that no processor can have is booted again, without what it left" {
+@test "a kernel that crashes with impossible EFLAGS is booted again, with an empty \$LAB_OUT" {
     run "$LAB" --no-module --out "$BATS_TEST_TMPDIR/out" -- \
         sh -c '[ -e $LAB_OUT/left ] && exit 7; echo >$LAB_OUT/left
             echo "<0>Oops: double fault: 0000 [#1]" >/dev/kmsg
@@ -84,7 +84,7 @@ no_qemu() { [ -z "$(qemus)" ]; }
     [ "$(grep -c 'flags that no processor can have' <<<"$output")" -eq 2 ]
 }
 
-@test "the guest: arguments, streams, files, environment, status, \$LAB_OUT" {
+@test "the guest passes arguments, streams, files, environment, status and \$LAB_OUT correctly" {
     cat >"$BATS_TEST_TMPDIR/inside" <<'END'
         printf '[%s]\n' "$@"
         echo complaint >&2
@@ -121,7 +121,7 @@ END
     [ -z "$(ls -A "$TMPDIR")" ]
 }
 
-@test "output streams while the command runs, and none of it is lost" {
+@test "output appears while the command runs, and none of it is lost" {
     "$LAB" --no-module -- sh -c 'echo early; sleep 4; seq 1000000; kill -9 $$' >"$BATS_TEST_TMPDIR/output" &
     local lab=$!
     eventually 60 grep -q early "$BATS_TEST_TMPDIR/output"
@@ -132,26 +132,26 @@ END
     [ "$(tail -n +2 "$BATS_TEST_TMPDIR/output" | md5sum)" = "$(seq 1000000 | md5sum)" ]
 }
 
-@test "a complaint of the kernel is status 99, and shown" {
+@test "a kernel warning gives status 99 and is shown" {
     run "$LAB" --no-module -- sh -c 'echo "WARNING: CPU: 0 made up" >/dev/kmsg; exit 3'
     [ "$status" -eq 99 ]
     [[ $output == *"WARNING: CPU: 0 made up"* && $output == *"exit status was 3"* ]]
 }
 
-@test "a panic is status 99, and a user program's crash is not" {
+@test "a panic gives status 99, also after a user program crashed" {
     run "$LAB" --no-module -- sh -c 'sh -c "kill -SEGV \$\$"; echo c >/proc/sysrq-trigger; sleep 100'
     [ "$status" -eq 99 ]
     [[ $output == *"Kernel panic"* && $output == *"not reported"* ]]
 }
 
-@test "a time-out is status 97 and leaves nothing" {
+@test "a time-out gives status 97 and leaves no process or file" {
     run "$LAB" --no-module --timeout 5 -- sleep 100
     [ "$status" -eq 97 ]
     no_qemu
     [ -z "$(ls -A "$TMPDIR")" ]
 }
 
-@test "interrupt and kill leave no QEMU behind" {
+@test "SIGINT, SIGTERM and SIGKILL leave no QEMU behind" {
     local signal code
     for signal in INT TERM KILL; do
         # A background job of a script ignores interrupts; a lab started by a person does not.
@@ -167,7 +167,7 @@ END
     done
 }
 
-@test "two at once, one that is cut off by its reader, one without ACPI" {
+@test "two guests at once: one whose output is closed early, one without ACPI" {
     "$LAB" --no-module -- seq 300000 | head -n 1 >"$BATS_TEST_TMPDIR/first" &
     local lab=$!
     run "$LAB" --no-module --append acpi=off -- sh -c 'echo second; exit 5'
@@ -178,7 +178,7 @@ END
     [ -z "$(ls -A "$TMPDIR")" ]
 }
 
-@test "instruction-count lab: one tick of the clock an instruction, every time" {
+@test "instruction-count lab: the time-stamp counter advances by one each instruction" {
     cat >"$BATS_TEST_TMPDIR/count.c" <<'END'
 #include <stdio.h>
 #include <x86intrin.h>

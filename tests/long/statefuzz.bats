@@ -28,16 +28,16 @@ say_runs() { cat "$BATS_FILE_TMPDIR"/{6.1,6.12,checking} 2>/dev/null | grep -E '
     promised calls-return-what-the-model-predicts calls-leave-no-objects addresses-are-hidden
 }
 
-@test "after start, SIGKILL, unload and load nothing is left" {
+@test "cycles of start, SIGKILL, unload and load leave nothing behind" {
     promised cycles-of-start-kill-unload-load the-module-unloads-after-the-cycles cycles-leave-nothing
 }
 
-@test "the module unloads, and leaves nothing" {
+@test "the module unloads and leaves nothing behind" {
     promised the-module-unloads-after-the-calls calls-leave-nothing finished
     ended_well
 }
 
-@test "the same in the kernel that checks itself, with allocations that fail, and no memory is lost" {
+@test "the same in the debug kernel, with failing allocations, and kmemleak finds nothing" {
     kernels=(checking)
     promised calls-return-what-the-model-predicts the-module-unloads-after-the-calls \
         cycles-of-start-kill-unload-load kmemleak-finds-nothing finished

@@ -46,7 +46,7 @@ teardown() { mpevt term >/dev/null 2>&1 || true; }
   check_shares out/tprof.json shares 2 ten=10 twenty=20 thirty=30 forty=40
 }
 
-@test "with the module: instructions of every thread, in its accounts and by the call" {
+@test "with the module: instructions of every thread, in its account and by the system call" {
   [ -e /dev/pitrace ] || skip "needs the module"
   ptt init INSTR priv_user
   read -r _ known _ counted _ _ _ source < <("$programs/pttloop" INSTR 1000000)

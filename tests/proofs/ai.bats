@@ -71,17 +71,17 @@ told_within_a_point() {
 }
 
 # bats test_tags=lab:long
-@test "duty cycles of 50 and 90 percent are told within a point, and what else ran beside them" {
+@test "duty cycles of 50 and 90 percent are reported within a point, and so is other load" {
   told_within_a_point 7 50
 }
 
 # bats test_tags=long
-@test "duty cycles of 10, 50 and 90 percent on every CPU are told within a point" {
+@test "duty cycles of 10, 50 and 90 percent on every CPU are reported within a point" {
   local percent
   for percent in 10 50 90; do told_within_a_point 15 "$percent"; done
 }
 
-@test "every line adds up to 100 percent, and the source is the one that was to be" {
+@test "every line adds up to 100 percent, and the expected source is used" {
   swtrace ai 1 4 -sp >lines
   awk '/IDLE=/ { gsub(",", ""); n++; sum = $(NF - 4) + $(NF - 2) + $NF; if (sum < 99.995 || sum > 100.005) { print; bad = 1 } }
     END { exit bad || n < 8 }' lines
@@ -96,7 +96,7 @@ cost_of() {
   awk -v user="$user" -v system_time="$system" 'BEGIN { print user + system_time }'
 }
 
-@test "it costs less than one percent of a CPU" {
+@test "swtrace ai uses less than one percent of a CPU" {
   local short long
   # Its start, which on an emulated processor takes a while, is in both.
   short=$(cost_of 1) long=$(cost_of 6)

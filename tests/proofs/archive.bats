@@ -53,7 +53,7 @@ same_report() {
   cmp here/tprof.json "$root/work/tprof.json"
 }
 
-@test "the trace alone gives another report there, so that the archive is needed" {
+@test "the trace without its archive gives a different report on another machine" {
   post -r "$made/swtrace.nrm2" -o . --json -clip 0
   # There are names to lose, those of the programs among them.
   jq -r '.reports[] | select(.title == "Process_Module_Symbol") | .. | objects
@@ -66,7 +66,7 @@ same_report() {
   run ! cmp -s tprof.json "$root/work/tprof.json"
 }
 
-@test "the report is identical where the files are missing, with any options" {
+@test "the report is identical where the traced files are missing, with any options" {
   same_report
   same_report -clip 0 -off
   same_report -clip 0 -demangle -pnm -tnm
@@ -75,14 +75,14 @@ same_report() {
   same_report -clip 0 -a2nrng mixed main main everything
 }
 
-@test "the report is identical where other files have their names" {
+@test "the report is identical where other files have the names of the traced ones" {
   post -r "$made/swtrace.nrm2" -o . --json -clip 0
   other_files "$root" tprof.json
   [[ $(find "$root" -type f | wc -l) -gt 15 ]]
   same_report -clip 0 -off
 }
 
-@test "the records are the same, too" {
+@test "post -showxx lists the same records from the archive" {
   mkdir here
   post -r "$made/swtrace.nrm2" -o here -showxx
   cp "$made/swtrace.tar.zst" "$root/work/"
@@ -90,7 +90,7 @@ same_report() {
   cmp here/post.show "$root/work/post.show"
 }
 
-@test "an archive of the archive is the same" {
+@test "an archive made from the archive is identical" {
   post -r "$made/swtrace.nrm2" -o . --archive=first.tar.zst
   post -r first.tar.zst -o . --archive=second.tar.zst
   cmp first.tar.zst second.tar.zst
@@ -101,7 +101,7 @@ same_report() {
   cmp here/tprof.json "$root/work/tprof.json"
 }
 
-@test "the files that --archive-files packed are those that were traced" {
+@test "--archive-files packs the files that were traced" {
   tar -xf "$made/swtrace.tar.zst"
   cmp "files$(realpath "$programs/mixed")" "$programs/mixed"
   cmp trace.nrm2 "$made/swtrace.nrm2"

@@ -102,7 +102,7 @@ setup_file() {
   [ "$(awk '{ sum += $NF } END { print sum }' tprof.folded)" = "$(jq .ticks tprof.json)" ]
 }
 
-@test "inclusive and exclusive ticks are those of the stacks, and recursion counts once" {
+@test "inclusive and exclusive ticks follow from the stacks, and recursion counts once" {
   of_program '.inclusive) \(.exclusive' | sort >functions
   cat functions
   awk '{
@@ -117,7 +117,7 @@ setup_file() {
   [ "$(wc -l <expected)" = 6 ]
 }
 
-@test "every tick of the program is main's, and the stacks are those that its calls make" {
+@test "every tick of the program is below main, in a stack that its calls can make" {
   # In a function's first and last instructions, when its frame is not there, its caller is missing; nowhere else.
   awk '{
       ticks = $NF; text = ";" $1
@@ -134,13 +134,13 @@ setup_file() {
     END { print good " of " all; exit bad || !all || good < 0.99 * all }' stacks
 }
 
-@test "the shares of functions, callers and levels are the true ones, over 10,000 ticks" {
+@test "shares of functions, callers and recursion levels are right, over 10,000 ticks" {
   enough_ticks
   true_shares
 }
 
 # bats test_tags=lab:long
-@test "perf record -g, run at the same time, sees the same shares within two points" {
+@test "perf record -g, run at the same time, reports the same shares within two points" {
   perf script -i perf.data --comm calls -F ip,sym 2>/dev/null | awk '
     function add(   f) {
       if (!("main" in seen)) { split("", seen); leaf = ""; return }
@@ -189,7 +189,7 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   awk '/\[(broken|cut)\]/ { print; marked += $NF } { all += $NF } END { exit marked > 0.01 * all }' stacks
 }
 
-@test "of one C++ program, stacks are whole with frame pointers, and without them broken and called so" {
+@test "stacks of a C++ program are whole with frame pointers, and marked broken without them" {
   local marked all
   run_programs ends
   jq -e '.tree.stacks | .whole + .broken + .cut == .with' ends/tprof.json
@@ -215,7 +215,7 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
 }
 
 # Machines have the names of the C library's own functions only where its debug files are installed.
-@test "they are whole, too, where the C library's own functions have no names" {
+@test "stacks are whole also where the C library's own functions have no names" {
   local marked all
   [ "$(id -u)" -eq 0 ] || skip "needs root to hide debug files"
   mkdir -p unnamed

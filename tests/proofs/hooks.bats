@@ -40,7 +40,7 @@ as_written() {
 # in_trace MAJOR: post.show's lines of that major, from the major on, without the time.
 in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 = ""; $0 = $0; $1 = $1; print }' post.show; }
 
-@test "many threads and their signal handlers in several processes: produced is kept and lost, and all kept are there" {
+@test "hooks of many threads and signal handlers are all stored or counted as lost" {
   start -s 32
   hooker -w -n 20000 -t 3 -s -f >w1 &
   hooker -w -n 500 -t 30 -u 50 >w2 &
@@ -55,7 +55,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   [ "$(jq '[.trace.trace.lost[]] | add' info.json)" -eq "$lost" ]
 }
 
-@test "ints and strings of the C sample are in the file that it writes" {
+@test "the C sample's file contains its ints and strings" {
   [[ $PROOF_SOURCE != driver ]] || [ -e /dev/pitrace ]
   "$BUILD_DIR/examples/example_hooks_c" own.nrm2 >printed
   post -showx -r own.nrm2 -o .
@@ -91,7 +91,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   [ "$(in_trace 30 | wc -l)" -eq 240 ]
 }
 
-@test "what is not enabled, before on and after off is not stored, and is no error" {
+@test "hooks that are disabled, before on or after off are ignored without error" {
   swtrace init --source "$PROOF_SOURCE" -s 8
   swtrace enable 0x30
   hooker -w -n 10
@@ -107,7 +107,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
 }
 
 # bats test_tags=lab:long
-@test "a process that is killed while it writes leaves what it had written, and nothing else" {
+@test "a process killed while it writes leaves exactly the hooks that it had written" {
   start -s 32
   for i in 1 2 3; do
     hooker -w -t 3 -x -u 100 >ready.$i &
@@ -125,7 +125,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   [ "$(awk '{ print $1 }' seen)" -gt 300 ]
 }
 
-@test "a process outlives its recorder, which is killed, and writes to the next" {
+@test "a process whose recorder was killed writes to the next recorder" {
   start -s 8
   hooker -w -t 2 -x -u 1000 >ready &
   writer=$!
@@ -143,7 +143,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
 }
 
 # bats test_tags=lab:long
-@test "another user cannot write, and is told so" {
+@test "another user cannot write hooks and gets PU_ERROR_NO_BUFFER" {
   [ "$EUID" -eq 0 ] || skip "needs root to become somebody else"
   # shellcheck source=tests/support/other_user.bash
   source "$SOURCE_DIR/tests/support/other_user.bash"
@@ -159,7 +159,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
 }
 
 # bats test_tags=lab:long
-@test "more threads than can have a ring, one after the other and at the same time" {
+@test "threads beyond the number of rings write their hooks or count them as lost" {
   [[ $PROOF_SOURCE == perf ]] || skip "the module has no rings of threads"
   start -s 64
   for i in $(seq 3); do hooker -w -n 20 -t 600 -u 5000 >>w1; done

@@ -60,7 +60,7 @@ check_hellop() {
     END { printf "%d of %d ticks in hellop\n", mine, all; exit !(mine > 100 && mine > 0.7 * all) }'
 }
 
-@test "hellop is named, on each collector; its threads, too" {
+@test "the methods and threads of hellop are named, with each garbage collector" {
   need_java
   local collectors=(Serial G1)
   # Two starts take half a minute in the emulated lab.
@@ -99,7 +99,7 @@ check_hellop() {
       exit bad }'
 }
 
-@test "what was inlined has the share that it has when it is not" {
+@test "an inlined method has the same share as when it is not inlined" {
   need_java
   need_host
   share() { awk '/hellop\.myC/ { callee += $1 } /hellop\.myA/ { caller += $1 } END { print 100 * callee / (callee + caller) }'; }
@@ -112,7 +112,7 @@ check_hellop() {
   awk -v a="$apart" -v b="$inlined" 'BEGIN { exit !(a > 60 && a < 95 && a - b < 3 && b - a < 3) }'
 }
 
-@test "a process that runs gets JProf, and is rid of it afterwards" {
+@test "JProf attaches to a running JVM and detaches" {
   need_java
   need_host
   java -cp "$classes" hellop 600000 >/dev/null &
@@ -125,7 +125,7 @@ check_hellop() {
   grep -q '^# end .* detach$' "$out/log-jita2n_$jvm"
 }
 
-@test "programs of a JDK get JProf by the environment, others get none" {
+@test "programs of a JDK get JProf through JAVA_TOOL_OPTIONS, other programs do not" {
   need_java
   need_host
   run profile -- javac -version
@@ -137,7 +137,7 @@ check_hellop() {
   [[ $status -eq 0 && $output != *"Java: added"* ]]
 }
 
-@test "another user's process is followed by root, and its logs are fetched" {
+@test "root profiles another user's JVM and fetches its logs" {
   need_java
   need_host
   ((EUID == 0)) || skip "needs root"
@@ -157,7 +157,7 @@ check_hellop() {
   [[ -z $(find /tmp -maxdepth 1 -name 'pitrace.*' -user nobody) ]]
 }
 
-@test "a process in a container is followed" {
+@test "a JVM in a container is profiled" {
   need_java
   need_host
   unshare -pfm true 2>/dev/null || skip "needs root, for namespaces"
@@ -184,7 +184,7 @@ check_node() {
 }
 
 # bats test_tags=lab:long
-@test "Node.js is named by its perf-PID.map, and the report says how far that can be trusted" {
+@test "Node.js functions are named from perf-PID.map, and the report says how certain the names are" {
   type -P node >/dev/null || skip "there is no Node.js"
   cat >"$BATS_TEST_TMPDIR/work.js" <<'END'
 function busyWork(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }
@@ -197,7 +197,7 @@ END
 }
 
 # bats test_tags=lab:long
-@test "Node.js is named by its jitdump file" {
+@test "Node.js functions are named from the jitdump file" {
   type -P node >/dev/null || skip "there is no Node.js"
   cat >"$BATS_TEST_TMPDIR/work.js" <<'END'
 function dumpedWork(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }

@@ -57,7 +57,7 @@ same_as_log() {
   diff logged placed
 }
 
-@test "each record of the logs is placed in the trace, as the process's own" {
+@test "each record of the JProf logs has its hook in the trace" {
   start
   java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out &
   pid=$!
@@ -70,7 +70,7 @@ same_as_log() {
 }
 
 # bats test_tags=lab:long
-@test "in a container the trace has the process id that it knows the process by" {
+@test "hooks of a JVM in a container have the process id outside it" {
   unshare -pf true 2>/dev/null || skip "needs root, for namespaces"
   start
   unshare -pf --mount-proc java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out &
@@ -82,7 +82,7 @@ same_as_log() {
 }
 
 # bats test_tags=lab:long
-@test "without a trace, and when one comes and goes, JProf does what it does" {
+@test "JProf works without a trace, and when one starts and ends" {
   java -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 100000 >out &
   pid=$!
   until grep -q 'round 50$' out; do sleep 0.1; done
@@ -98,7 +98,7 @@ same_as_log() {
   [ "$(hooks 41 | wc -l)" -gt 0 ]
 }
 
-@test "ptt tells the threads of a JVM by the names in its log" {
+@test "ptt names the threads of a JVM from its log" {
   [ "$PROOF_SOURCE" = driver ] || skip "needs the module"
   ptt init -- java -agentpath:"$agent"=threadinfo -cp "$classes" Replace 20 >out
   ptt dump -jtnm --json >dump.json

@@ -83,22 +83,22 @@ check_names() {
   (($(found wrong) > 0))
 }
 
-@test "javac: JProf has written each load and unload that the probes told, and no others" {
+@test "javac: JProf logs exactly the loads and unloads that HotSpot's probes report" {
   check_run javac
   check_log
 }
 
-@test "javac: each tick in the code cache has a name, that of what was there; without times many have another's" {
+@test "javac: each tick has the method that was at its address then; without times many are wrong" {
   check_run javac
   check_names
 }
 
-@test "code replaced all the time: JProf has written each load and unload" {
+@test "constantly replaced code: JProf logs exactly the loads and unloads that HotSpot's probes report" {
   check_run replace
   check_log
 }
 
-@test "code replaced all the time: each tick has a name, that of what was there; without times many have another's" {
+@test "constantly replaced code: each tick has the method that was at its address then; without times many are wrong" {
   check_run replace
   check_names
 }

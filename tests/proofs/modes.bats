@@ -68,7 +68,7 @@ losses() { jq ".losses.$1" tprof.json; }
 recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 
 # bats test_tags=lab:long
-@test "continuous: far more than the buffers hold is in the file, nothing is lost or without a name" {
+@test "continuous: the file holds far more than the buffers, with every record and name" {
   begin 1000 -t cont -s 64K -sm 256K -ss 16
   "$programs/churn" 300 200000 >/dev/null
   "$programs/shares" 3 >/dev/null
@@ -86,7 +86,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "continuous: an older file is kept, and a second interval begins a new one" {
+@test "continuous: an older file is kept, and a second interval starts a new one" {
   echo older >swtrace.nrm2
   begin 100 -t cont
   [ "$(cat swtrace.nrm2.old)" = older ]
@@ -106,7 +106,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "continuous: a recorder killed with -9 leaves a file that can be read up to there" {
+@test "continuous: a recorder killed with SIGKILL leaves a file that is readable up to that moment" {
   begin 1000 -t cont -ss 4
   "$programs/shares" 3 >/dev/null
   kill -9 "$(recorder_pid)"
@@ -121,7 +121,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
 }
 
-@test "continuous: a disk that fills loses records where it filled, and the trace goes on when there is room" {
+@test "continuous: records are lost while the disk is full, and recording continues when it has space" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
   until_the_kernel_is_named "$small_disk/trace.nrm2"
@@ -147,7 +147,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "continuous: when the disk stays full the file is complete but for the newest records" {
+@test "continuous: when the disk stays full only the newest records are missing from the file" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
   until_the_kernel_is_named "$small_disk/trace.nrm2"
@@ -174,7 +174,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "run.tprof on a full disk keeps the trace, passes the command's status on, and its advice gets the report" {
+@test "run.tprof on a full disk keeps the trace, returns the command's status, and its advice gives the report" {
   make_small_disk
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
   for code in 7 0; do
@@ -196,7 +196,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "run.itrace -cont on a full disk reports what had room, and says what is missing" {
+@test "run.itrace -cont on a full disk reports what was written, and says what is missing" {
   make_small_disk
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
   # The kernel's symbols need more.
@@ -208,7 +208,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   [ -s "$small_disk/arc" ] || [[ $output == *"no report could be made"* ]]
 }
 
-@test "wrap-around: the newest records survive with their names, and snapshots do not disturb" {
+@test "wrap-around: the newest records are kept with their names, also after snapshots" {
   begin 4000 -t wrap -s 64K -ss 8
   timeout 3 "$programs/doubling" 3 >/dev/null || true
   "$programs/churn" 200 100000 >/dev/null
@@ -239,7 +239,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "wrap-around: a recorder killed with -9 leaves all names" {
+@test "wrap-around: a recorder killed with SIGKILL leaves all names" {
   begin 1000 -t wrap
   "$programs/churn" 100 100000 >/dev/null
   sleep 1.5
@@ -251,7 +251,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "normal: what comes after a full buffer is counted as lost, after a suspension as before" {
+@test "normal: records after a full buffer are counted as lost, also after a suspension" {
   begin 4000 -s 64K
   timeout 2 "$programs/shares" 2 >/dev/null || true
   [ "$(swtrace info --json | jq .trace.full)" = true ]
@@ -306,7 +306,7 @@ suspended() {
 @test "suspended, wrap-around mode: no ticks, but names; discarded: neither older ticks nor their file" { suspended wrap; }
 
 # bats test_tags=lab:long
-@test "misuse of the modes is refused with what to do" {
+@test "misuse of the modes fails with a message that says why" {
   run swtrace init --source "$PROOF_SOURCE" -t cont -s 64K -ss 64
   [ "$status" -eq 1 ]
   [[ $output == *"at most half of the smaller buffer"* ]]

@@ -58,7 +58,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 
 # ---- processes and threads ----
 
-@test "vfork, then one exec after another in the same process" {
+@test "vfork, then several execs in the same process" {
   names vfork chain-one chain-two a-name-longer-than-the-kernel-keeps
   checked
 }
@@ -69,13 +69,13 @@ copy_library() { # copy_library NAME [DIRECTORY]
   checked
 }
 
-@test "exec in a thread that is not the first: the process keeps its id, its threads are gone" {
+@test "exec in a thread that is not the first: the process keeps its id, and its threads end" {
   names exec-thread threaded
   checked
 }
 
 # bats test_tags=lab:long
-@test "exec of a script: the process is the script, the module its interpreter" {
+@test "exec of a script: the process has the script's name, the module is its interpreter" {
   printf '#!%s script\n' "$programs/names" >"$links/script.names"
   chmod +x "$links/script.names"
   profile -- "$links/script.names" "$(milliseconds)" "$links"
@@ -83,13 +83,13 @@ copy_library() { # copy_library NAME [DIRECTORY]
 }
 
 # bats test_tags=lab:long
-@test "processes and threads that rename themselves and each other, and what inherits a name" {
+@test "processes and threads that rename themselves and each other, and inherited names" {
   names rename
   checked
 }
 
 # bats test_tags=lab:long
-@test "who is whose parent is known of all, also when the parent is gone" {
+@test "every process has its parent, also when the parent has ended" {
   names orphan
   checked
   check_parents "$json" "$truth"
@@ -97,14 +97,14 @@ copy_library() { # copy_library NAME [DIRECTORY]
 
 # ---- other namespaces, other word size ----
 
-@test "a process in new pid and mount namespaces has both its ids, also its threads and children" {
+@test "processes and threads in new pid and mount namespaces have both of their ids" {
   profile -- unshare -pm --fork "$programs/names" inner 500 "$links"
   checked
   check_inner "$json" "$truth"
 }
 
 # bats test_tags=lab:long
-@test "a file that only the process's own mount namespace has is named while the process lives" {
+@test "a file that exists only in the process's mount namespace: has symbols while the process runs" {
   mkdir "$BATS_TEST_TMPDIR/private"
   linger unshare -m sh -c 'mount -t tmpfs private "$1" && cp "$2" "$1/libfirst.so" &&
     exec "$3" plain "$4" "$1/libfirst.so"' - "$BATS_TEST_TMPDIR/private" "$programs/libfirst.so" "$programs/places" \
@@ -114,7 +114,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 }
 
 # bats test_tags=lab:long
-@test "a program of 32 bits" {
+@test "a 32-bit program" {
   local range
   range=$(nm -S "$programs/code32" | awk '/work_of_32_bits/ { printf "%s %x", $1, strtonum("0x" $1) + strtonum("0x" $2) }')
   profile -- sh -c '"$0" 300 & echo "code32 $!"; wait $!' "$programs/code32"
@@ -160,7 +160,7 @@ out_of_view() { # out_of_view MODULE
 }
 
 # bats test_tags=lab:long
-@test "a file that only the process's own mount namespace had: no symbols, and the report says that it was not in view" {
+@test "a file that existed only in an ended process's mount namespace: no symbols, and the report says why" {
   mkdir "$BATS_TEST_TMPDIR/private"
   profile -- unshare -m sh -c 'mount -t tmpfs private "$1" && cp "$2" "$1/libfirst.so" &&
     exec "$3" plain "$4" "$1/libfirst.so"' - "$BATS_TEST_TMPDIR/private" "$programs/libfirst.so" "$programs/places" \
@@ -169,7 +169,7 @@ out_of_view() { # out_of_view MODULE
   out_of_view "$BATS_TEST_TMPDIR/private/libfirst.so"
 }
 
-@test "a file of a chroot, where another file has its path here: never named from that one" {
+@test "a file of a chroot: no symbols of the file that has its path outside" {
   local root=$BATS_TEST_TMPDIR/root file
   # Each file at its path, and a library at the path of another.
   mkdir -p "$root/proc"
@@ -185,51 +185,51 @@ out_of_view() { # out_of_view MODULE
 }
 
 # bats test_tags=lab:long
-@test "code in a memfd, two of one name: named while the process lives" {
+@test "code in two memfds of the same name: has symbols while the process runs" {
   linger "$programs/places" memfd "$(milliseconds)" "$programs/libfirst.so" "$programs/libreplacement.so"
   checked
 }
 
 # bats test_tags=lab:long
-@test "code in a memfd whose process is gone: the report has the file and says why it has no symbols" {
+@test "code in a memfd whose process has ended: the report names the file and says why it has no symbols" {
   places memfd "$programs/libfirst.so"
   without_symbols "/memfd:code (deleted)"
 }
 
 # bats test_tags=lab:long
-@test "a file deleted after it was mapped: named while the process lives" {
+@test "a file deleted after it was mapped: has symbols while the process runs" {
   linger "$programs/places" deleted "$(milliseconds)" "$(copy_library first)"
   checked
 }
 
 # bats test_tags=lab:long
-@test "a file deleted after it was mapped, by a process that is gone: no symbols, and the report says so" {
+@test "a file deleted after an ended process mapped it: no symbols, and the report says so" {
   file=$(copy_library first)
   places deleted "$file"
   without_symbols "$file"
 }
 
 # bats test_tags=lab:long
-@test "a file replaced after it was mapped: named from what was mapped while the process lives" {
+@test "a file replaced after it was mapped: has the old file's symbols while the process runs" {
   linger "$programs/places" replaced "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
   checked
 }
 
 # bats test_tags=lab:long
-@test "a file replaced after it was mapped, by a process that is gone: never named from the new one" {
+@test "a file replaced after an ended process mapped it: no symbols of the new file" {
   file=$(copy_library first)
   places replaced "$file" "$(copy_library replacement)"
   without_symbols "$file"
 }
 
 # bats test_tags=lab:long
-@test "a file and its replacement, both run: each is named from its own" {
+@test "a file and its replacement both run: each has its own symbols" {
   linger "$programs/places" both "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
   checked
 }
 
 # bats test_tags=lab:long
-@test "anonymous code, asked for and not" {
+@test "anonymous code is recorded only on request" {
   places anon -
   checked
   export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
@@ -246,7 +246,7 @@ out_of_view() { # out_of_view MODULE
   checked
 }
 
-@test "a mapping that mremap makes larger, then moves" {
+@test "a mapping that mremap enlarges, then moves" {
   if [[ $PROOF_SOURCE == perf ]]; then
     skip "perf has no event for mremap"
   fi
@@ -254,7 +254,7 @@ out_of_view() { # out_of_view MODULE
   checked
 }
 
-@test "what is unmapped is recorded: process, address and size" {
+@test "munmap is recorded with process, address and size" {
   if [[ $PROOF_SOURCE == perf ]]; then
     skip "perf has no event for munmap"
   fi

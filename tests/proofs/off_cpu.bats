@@ -52,7 +52,7 @@ near() {
 # truth THREAD FIELD: 4 blocked, 5 runnable.
 truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { print $field }' truth; }
 
-@test "threads were off the CPU, where they waited, for as long as they say" {
+@test "off-CPU time of each wait is what the thread measured, in the function that waited" {
   local thread bad=0
   for thread in sleeper locker reader; do
     near "$thread" $(($(found $thread blocked_ns) + $(found $thread runnable_ns))) \
@@ -62,7 +62,7 @@ truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { prin
   ((!bad))
 }
 
-@test "blocked and runnable are told apart, or it is said that they cannot be" {
+@test "blocked and runnable time are separate, or the report says that they cannot be separated" {
   if [[ $PROOF_SOURCE == perf ]]; then
     jq -e '.off_cpu.wakeups == 0' tprof.json
     grep -q '^ Wake-ups : none in this trace: time blocked holds the time for which the$' tprof.offcpu
@@ -79,7 +79,7 @@ truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { prin
   ((!bad))
 }
 
-@test "who wakes is who unlocked or wrote, and who sleeps is woken by an interrupt" {
+@test "the waker is the thread that unlocked or wrote, or an interrupt for a sleeper" {
   # woken_by THREAD PATTERN: all of its wake-ups but one in ten, which may come before it sleeps.
   woken_by() {
     waits_of "$1" | jq -s -e --arg who "$2" '[.[].wakers[]] | ([.[].count] | add // 0) as $all

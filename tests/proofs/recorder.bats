@@ -7,7 +7,7 @@ setup() { export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket; }
 
 recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 
-@test "kill -9 of the recorder at many moments leaves a module that unloads, loads and traces again" {
+@test "after SIGKILL of the recorder at many moments the module unloads, loads and traces again" {
   module=$SOURCE_DIR/build/kmod/$LAB_KERNEL/pitrace.ko
   local times=8
   if [[ ${LAB_TAGS-} ]]; then times=40; fi # the long run

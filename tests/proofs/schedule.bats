@@ -45,6 +45,6 @@ steps() { if [[ $PROOF_SOURCE == driver ]]; then echo 12; else echo 30; fi; }
   follow wrap "$(steps)" 2
 }
 
-@test "continuous mode: every record of a random schedule is kept, or its loss told where it happened" {
+@test "continuous mode: every record of a random schedule is kept, or reported as lost where it is missing" {
   follow cont "$(steps)" 3
 }

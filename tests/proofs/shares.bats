@@ -12,7 +12,7 @@ setup() {
   json=$out/tprof.json
 }
 
-@test "programs of known shares are reported so, over 10,000 ticks each" {
+@test "programs of known shares are reported with these shares, over 10,000 ticks each" {
   local seconds=4 rate=4000 points=2 ticks=0 least
   # One processor for both programs there, and nothing but them.
   if [[ ${PROOF_SOURCE:?} == driver ]]; then seconds=3 rate=8000 points=1; fi

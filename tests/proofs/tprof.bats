@@ -27,7 +27,7 @@ profile() { # profile OPTION... -- COMMAND...
 }
 
 # bats test_tags=lab:long
-@test "perf record, run at the same time, sees the same symbols within two points" {
+@test "perf record, run at the same time, reports the same symbols within two points" {
   sysctl -q kernel.perf_cpu_time_max_percent=0 kernel.perf_event_max_sample_rate=100000 2>/dev/null || true
   # Without build-ids: this perf breaks on files whose id is longer than 20 bytes.
   perf record -q -B -N -a -F 2003 -e cpu-clock -o "$BATS_TEST_TMPDIR/perf.data" -- \
@@ -56,7 +56,7 @@ profile() { # profile OPTION... -- COMMAND...
 }
 
 # bats test_tags=lab:long
-@test "a library mapped where another was gets exactly the ticks of its own stay" {
+@test "a library mapped at the address of an unloaded one gets exactly its own ticks" {
   profile -c 5000 -- "$programs/reuse" "$programs/libfirst.so" "$programs/libsecond.so" 400 "$(work 8000000)" \
     >"$BATS_TEST_TMPDIR/truth"
   # The loader did put one where the other was.
@@ -66,7 +66,7 @@ profile() { # profile OPTION... -- COMMAND...
   check_reuse "$json" "$out/post.show" "$BATS_TEST_TMPDIR/truth" reuse
 }
 
-@test "a buffer far too small: written and lost make up what was produced, and the report says so" {
+@test "a buffer that is too small: written and lost records add up to the produced ones" {
   export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
   swtrace init -s 64K -sm 2 --source "$PROOF_SOURCE"
   swtrace enable tprof
@@ -129,7 +129,7 @@ record_alone() {
 }
 
 # bats test_tags=lab:long
-@test "run.tprof --strict gives 3 when records were lost, and leaves a command's own status alone" {
+@test "run.tprof --strict returns 3 when records were lost, but never replaces the command's own status" {
   profile --strict -- sh -c 'exit 7' && status=0 || status=$?
   [[ $status == 7 ]]
   profile --strict -- true
@@ -148,7 +148,7 @@ record_alone() {
 }
 
 # bats test_tags=lab:long
-@test "the report says by what clock, and when the kernel changed it meanwhile" {
+@test "the report names the clocksource, and notes when the kernel changed it" {
   local sources=/sys/devices/system/clocksource/clocksource0 kept
   kept=$(cat $sources/current_clocksource)
   profile -- sleep 0.2
@@ -162,7 +162,7 @@ record_alone() {
 }
 
 # bats test_tags=lab:long
-@test "run.tprof passes the command's output and exit status on and keeps older files" {
+@test "run.tprof passes on the command's output and exit status, and keeps older files" {
   profile -- sh -c 'echo to-stdout; exit 7' >"$BATS_TEST_TMPDIR/stdout" && status=0 || status=$?
   [[ $status == 7 ]]
   grep -qx to-stdout "$BATS_TEST_TMPDIR/stdout"
@@ -172,7 +172,7 @@ record_alone() {
 }
 
 # bats test_tags=lab:long
-@test "a trace that cannot be started is no trace, and only why is told" {
+@test "a failed start leaves no trace and prints the reason" {
   run profile -m event -e nonsense -- true
   [ "$status" -eq 125 ]
   [[ "$output" == *"run.tprof: error: the trace could not be started: swtrace: error: "*"'nonsense'"* ]]
