@@ -41,9 +41,9 @@ class NameLog {
   bool complained_ = false;  // to the user
   uint64_t written_ = 0;     // events
   uint64_t lost_ = 0;
-  uint64_t untold_ = 0;  // of those lost: not yet told of in the log
-  uint64_t first_untold_ = 0;
-  uint64_t last_untold_ = 0;
+  uint64_t unreported_ = 0;  // of those lost: not yet told of in the log
+  uint64_t first_unreported_ = 0;
+  uint64_t last_unreported_ = 0;
 };
 
 }  // namespace pi::jprof

@@ -169,7 +169,7 @@ Status Session::record(bool late) {
   void* jni = nullptr;
   if (vm_->GetEnv(&jni, JNI_VERSION_1_6) != JNI_OK) return {};
   find_threads(static_cast<JNIEnv*>(jni), nullptr);
-  ask_for_code();
+  request_existing_code();
   return {};
 }
 
@@ -212,7 +212,7 @@ void Session::detach() {
 void Session::on_vm_init(JNIEnv* jni, jthread thread) {
   InEvent::run(*this, [&](jvmtiEnv*) {
     find_threads(jni, thread);
-    ask_for_code();
+    request_existing_code();
   });
 }
 
@@ -224,7 +224,7 @@ void Session::on_vm_death() {
   });
 }
 
-void Session::ask_for_code() {
+void Session::request_existing_code() {
   if (!options_.jita2n) return;
   asked_at = logs_.now();
   for (const jvmtiEvent event :

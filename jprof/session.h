@@ -54,7 +54,7 @@ class Session {
   Status make_environment();
   std::string jvm_name() const;
   bool enable(jvmtiEventMode mode);  // false if not all events can be had
-  void ask_for_code();
+  void request_existing_code();
   void find_threads(JNIEnv* jni, jthread current);
   std::optional<std::string> name_of(jthread thread);
   void dispose();
