@@ -50,7 +50,7 @@ bool has_ids(uid_t uid, gid_t gid) {
 
 }  // namespace
 
-Status leave_caller(std::span<const int> kept) {
+Status detach_from_caller(std::span<const int> kept) {
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failure("become non-dumpable");
   // Ctrl-C is for the caller, who then ends this process in order.
   ::setsid();

@@ -13,7 +13,7 @@ namespace pi::attach {
 
 // Leaves the caller's session and directory, puts /dev/null in the place of the standard
 // descriptors, and closes all others but these. No other user's process can look into this one.
-Status leave_caller(std::span<const int> kept);
+Status detach_from_caller(std::span<const int> kept);
 
 // All user and group ids are the given ones, there is no capability and, where the caller was root,
 // no supplementary group. Nothing that this process does later brings any of it back.

@@ -98,7 +98,7 @@ Status may_act_for(const Target& target) {
 
 // Signals that ask to end are read from a descriptor. One that is ignored stays so: a shell that
 // starts this in the background has Ctrl-C for itself.
-UniqueFd take_signals() {
+UniqueFd make_signalfd() {
   sigset_t ending;
   sigemptyset(&ending);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
@@ -211,7 +211,7 @@ Status follow(const Target& target, const Plan& plan) {
   if (!directory || ::fstat(directory.get(), &child_plan.directory_is) != 0)
     return Error{1, fmt::format("{}: {}", plan.directory, std::strerror(errno))};
   if (!agent) return Error{1, fmt::format("{}: {}", plan.library, std::strerror(errno))};
-  const UniqueFd signals = take_signals();
+  const UniqueFd signals = make_signalfd();
   const auto child = Child::start(target, child_plan);
   if (!child) return child.error();
   const auto packet = receive_packet(child->channel(), Deadline(plan.timeout + slack));

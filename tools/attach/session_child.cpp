@@ -56,7 +56,7 @@ class Child {
   Status prepare() {
     std::vector<int> kept{channel_, target_.pidfd(), target_.proc()};
     if (plan_.agent >= 0) kept.push_back(plan_.agent);
-    if (auto left = leave_caller(kept); !left) return left;
+    if (auto left = detach_from_caller(kept); !left) return left;
     if (auto jvm = target_.looks_like_jvm(); !jvm) return jvm;
     root_ = UniqueFd(::openat(target_.proc(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!root_)

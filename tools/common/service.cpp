@@ -34,7 +34,7 @@ constexpr int invalid_parameter = -87;
 
 // Nothing of the caller's stays open: a shell that waits for the end of its pipes must not wait
 // for the service.
-void leave_caller_behind(int report_fd) {
+void detach_from_caller(int report_fd) {
   // Out of the way first: a caller that closed 0 to 2 has the pipe there.
   const int report = ::fcntl(report_fd, F_DUPFD, report_place + 1);
   const int null = ::open("/dev/null", O_RDWR);
@@ -49,7 +49,7 @@ void leave_caller_behind(int report_fd) {
 // Signals that end the service are read from a descriptor; that is set up before any thread
 // starts, so that all threads inherit the mask. A full disk or a file-size limit is an error to
 // be reported, not a reason to die.
-UniqueFd take_signals() {
+UniqueFd make_signalfd() {
   sigset_t ending;
   sigemptyset(&ending);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&ending, signal);
@@ -69,40 +69,40 @@ void allow_many_files() {
 
 // A reply that is sent only when everything that was held has been given back, so that
 // whoever asked for the end may start anew at once.
-struct Farewell {
+struct PendingReply {
   UniqueFd peer;
   Reply reply;
 };
 
 // One connection, one request, one reply. A peer that stays silent is left after some seconds.
 // True when that was a request to end; its reply is still owed.
-bool serve(const Service& service, int listener, Farewell& farewell) {
+bool serve(const Service& service, int listener, PendingReply& pending) {
   UniqueFd peer(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   if (!peer || !is_trusted_peer(peer.get())) return false;
   const timeval patience{5, 0};
   ::setsockopt(peer.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(peer.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   std::string packet;
-  if (!receive_packet(peer.get(), request_bytes_most, packet)) return false;
+  if (!receive_packet(peer.get(), max_request_bytes, packet)) return false;
   bool asked_to_end = false;
   const auto request = decode_request(packet);
   Reply reply = request ? service.answer(*request, asked_to_end)
                         : Reply{invalid_parameter, "The request is malformed."};
   if (asked_to_end)
-    farewell = {std::move(peer), std::move(reply)};
+    pending = {std::move(peer), std::move(reply)};
   else
     (void)send_packet(peer.get(), encode_reply(reply));
   return asked_to_end;
 }
 
 // Until a request or a signal to end.
-Farewell serve_all(const Service& service, int listener, int signals) {
-  Farewell farewell;
+PendingReply serve_all(const Service& service, int listener, int signals) {
+  PendingReply pending;
   for (;;) {
     pollfd waiting[] = {{signals, POLLIN, 0}, {listener, POLLIN, 0}};
     const int ready = uninterrupted([&] { return ::poll(waiting, 2, -1); });
-    if (ready < 0 || waiting[0].revents != 0) return farewell;
-    if (waiting[1].revents != 0 && serve(service, listener, farewell)) return farewell;
+    if (ready < 0 || waiting[0].revents != 0) return pending;
+    if (waiting[1].revents != 0 && serve(service, listener, pending)) return pending;
   }
 }
 
@@ -113,7 +113,7 @@ void report(int fd, const Reply& reply) {
 
 // The new process's own life; its exit status.
 int run_service(const Service& service, int report_fd) {
-  const UniqueFd signals = take_signals();
+  const UniqueFd signals = make_signalfd();
   allow_many_files();
   auto lock = take_socket_lock(service.path);
   if (!lock) return report(report_fd, {failure, lock.error().message}), 1;
@@ -127,11 +127,11 @@ int run_service(const Service& service, int report_fd) {
   const auto listener = listen_at(service.path);
   if (!listener) return report(report_fd, {failure, listener.error().message}), 1;
   report(report_fd, begun);
-  const Farewell farewell = serve_all(service, listener->get(), signals.get());
+  const PendingReply pending = serve_all(service, listener->get(), signals.get());
   ::unlink(service.path.c_str());
   service.end();
   lock->fd.reset();
-  if (farewell.peer) (void)send_packet(farewell.peer.get(), encode_reply(farewell.reply));
+  if (pending.peer) (void)send_packet(pending.peer.get(), encode_reply(pending.reply));
   return 0;
 }
 
@@ -140,7 +140,7 @@ int run_service(const Service& service, int report_fd) {
   ::setsid();
   const pid_t pid = ::fork();
   if (pid != 0) ::_exit(pid < 0);
-  leave_caller_behind(report_fd);
+  detach_from_caller(report_fd);
   std::_Exit(run_service(service, report_place));
 }
 
@@ -159,7 +159,7 @@ Reply start_service(const Service& service) {
   write_end.reset();
   int status = 0;
   (void)uninterrupted([&] { return ::waitpid(child, &status, 0); });
-  if (const auto text = read_whole(read_end.get(), reply_bytes_most))
+  if (const auto text = read_whole(read_end.get(), max_reply_bytes))
     if (const auto reply = decode_reply(*text)) return *reply;
   return {failure,
           fmt::format("The {} ended before it could tell why; it may have been killed, for "
@@ -173,7 +173,7 @@ Result<Reply> ask_service(const std::string& path, const Names& names, const Req
   std::string packet;
   // No time limit on the answer: some work takes as long as the disk needs.
   if (send_packet(peer->get(), encode_request(request)) &&
-      receive_packet(peer->get(), reply_bytes_most, packet))
+      receive_packet(peer->get(), max_reply_bytes, packet))
     if (auto reply = decode_reply(packet)) return *reply;
   return Error{failure, fmt::format("The {} did not answer; it may just have ended. Try again, or "
                                     "start a new one with '{}'.",

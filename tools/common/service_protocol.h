@@ -10,9 +10,9 @@
 
 namespace pi::service {
 
-constexpr size_t request_bytes_most = 16384;
-constexpr size_t request_words_most = 260;  // a verb and every major
-constexpr size_t reply_bytes_most = 65536;
+constexpr size_t max_request_bytes = 16384;
+constexpr size_t max_request_words = 260;  // a verb and every major
+constexpr size_t max_reply_bytes = 65536;
 
 // A verb and its arguments; words are not empty and hold no zero byte.
 using Request = std::vector<std::string>;

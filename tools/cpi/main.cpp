@@ -54,17 +54,17 @@ bool parse(const std::string& text, Number& number) {
 
 // What is wrong, or nothing.
 std::string read_numbers(const cli::Values& values, Wanted& wanted) {
-  constexpr double interval_least = 0.1, interval_most = 86400;
-  constexpr int samples_most = 1'000'000'000;
+  constexpr double min_interval = 0.1, max_interval = 86400;
+  constexpr int max_samples = 1'000'000'000;
   if (values.has("i")) {
     const auto& text = values.text("i");
     if (!parse(text, wanted.interval) || !std::isfinite(wanted.interval) ||
-        wanted.interval < interval_least || wanted.interval > interval_most)
+        wanted.interval < min_interval || wanted.interval > max_interval)
       return fmt::format("-i: '{}' is not a number of seconds from 0.1 to 86400.", text);
   }
   if (values.has("n")) {
     const auto& text = values.text("n");
-    if (!parse(text, wanted.samples) || wanted.samples < 0 || wanted.samples > samples_most)
+    if (!parse(text, wanted.samples) || wanted.samples < 0 || wanted.samples > max_samples)
       return fmt::format("-n: '{}' is not a number of samples.", text);
   }
   return "";

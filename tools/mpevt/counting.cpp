@@ -34,13 +34,13 @@ Result<Reply> ask_to_start(const std::string& path, const Request& start,
 // Until a holder answers: one that another process has just started may not listen yet.
 Result<Reply> start_anywhere(const std::string& path, const Request& start,
                              const std::vector<std::string>& files) {
-  constexpr int attempts_most = 50;
+  constexpr int max_attempts = 50;
   constexpr timespec pause{0, 100'000'000};
   for (int attempt = 0;; ++attempt) {
     auto reply = ask_to_start(path, start, files);
     if (reply || reply.error().code != service::not_running) return reply;
     reply = start_holder(path, start);
-    if (reply->rc != service::already_runs || attempt == attempts_most) return reply;
+    if (reply->rc != service::already_runs || attempt == max_attempts) return reply;
     ::nanosleep(&pause, nullptr);
   }
 }

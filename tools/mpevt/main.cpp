@@ -55,9 +55,9 @@ std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) 
         words.begin() + 1 + static_cast<long>(i))
       return fmt::format("'{}' is named twice.", wanted.events[i]);
   }
-  constexpr size_t events_most = 200;
-  if (wanted.events.size() > events_most)
-    return fmt::format("More than {} events are named.", events_most);
+  constexpr size_t max_events = 200;
+  if (wanted.events.size() > max_events)
+    return fmt::format("More than {} events are named.", max_events);
   return "";
 }
 

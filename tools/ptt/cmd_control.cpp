@@ -60,8 +60,8 @@ cli::OptionTable init_table() {
       "threads", cli::text("N"),
       "accounts for so many threads at a time: 1024 to 1048576, or default (131072), large "
       "(524288), max");
-  constexpr int words_most = 16;
-  table.positional("words", words_most);
+  constexpr int max_words = 16;
+  table.positional("words", max_words);
   return table;
 }
 

@@ -80,8 +80,8 @@ std::vector<std::string> split(const std::string& text) {
 std::string read_seconds(const cli::Values& values, const char* name, int& seconds) {
   if (!values.has(name)) return "";
   const auto& text = values.text(name);
-  constexpr size_t digits_most = 6;
-  if (text.empty() || text.size() > digits_most ||
+  constexpr size_t max_digits = 6;
+  if (text.empty() || text.size() > max_digits ||
       text.find_first_not_of("0123456789") != std::string::npos || std::stoi(text) == 0)
     return fmt::format("-{}: '{}' is not a number of seconds from 1 to 999999.", name, text);
   seconds = std::stoi(text);
@@ -137,11 +137,11 @@ std::string read_options(const cli::Values& values, DumpOptions& wanted) {
 
 // From JProf's files, of the processes that have one; false when none has.
 bool take_java_names(const std::string& prefix, Report& report) {
-  constexpr size_t bytes_most = size_t{1} << 28;
+  constexpr size_t max_bytes = size_t{1} << 28;
   bool any = false;
   for (const auto& [pid, process] : report.processes) {
     const auto text =
-        read_text_file(fmt::format("{}-{}_{}", prefix, jit_log::jtnm_kind, pid), bytes_most);
+        read_text_file(fmt::format("{}-{}_{}", prefix, jit_log::jtnm_kind, pid), max_bytes);
     if (!text) continue;
     any = true;
     // The newest name of each.

@@ -60,10 +60,10 @@ cli::OptionTable options() {
 // What is wrong, or nothing.
 std::string read_options(const cli::Values& values, AiOptions& wanted) {
   const auto numbers = values.has("numbers") ? values.words("numbers") : std::vector<std::string>{};
-  constexpr int interval_most = 86400;
-  constexpr int samples_most = 1'000'000'000;
+  constexpr int max_interval = 86400;
+  constexpr int max_samples = 1'000'000'000;
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const auto number = parse_number(numbers[i], i == 0 ? interval_most : samples_most);
+    const auto number = parse_number(numbers[i], i == 0 ? max_interval : max_samples);
     if (!number || *number == 0)
       return fmt::format(
           "'{}' is not {}.", numbers[i],

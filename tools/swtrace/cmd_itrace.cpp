@@ -82,11 +82,11 @@ std::optional<std::pair<int, uint32_t>> read_sizes(const cli::Values& values) {
   int threads = 0;
   uint32_t reserve = 0;
   if (values.has("threads")) {
-    constexpr int threads_most = 65536;
+    constexpr int max_threads = 65536;
     const auto& text = values.text("threads");
-    const auto number = parse_number(text, threads_most);
+    const auto number = parse_number(text, max_threads);
     if (!number || *number == 0) {
-      cli::error(fmt::format("-threads: '{}' is not a number from 1 to {}.", text, threads_most));
+      cli::error(fmt::format("-threads: '{}' is not a number from 1 to {}.", text, max_threads));
       return std::nullopt;
     }
     threads = *number;
