@@ -45,7 +45,7 @@ bool answer(const ParsedOptions& parsed) {
   return parsed.errors.empty();
 }
 
-void say_nothing_to_do(const Options& options) {
+void report_nothing_to_do(const Options& options) {
   if (!options.version && !options.help && !options.all_help)
     say("no option says what to record, so that nothing is. Try TPROF, or HELP");
 }
@@ -61,7 +61,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
     say("wrong options: the JVM is stopped. Try HELP");
     return JNI_ERR;
   }
-  if (!parsed.options.records()) return say_nothing_to_do(parsed.options), JNI_OK;
+  if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
   if (const auto started = Session::get().start(vm, parsed.options, false); !started)
     say(started.error().message + ". Nothing is recorded; the JVM goes on");
   return JNI_OK;
@@ -74,7 +74,7 @@ int attach(JavaVM* vm, const char* text) {
     return wrong_options;
   }
   if (parsed.options.detach) return Session::get().detach(), JNI_OK;
-  if (!parsed.options.records()) return say_nothing_to_do(parsed.options), JNI_OK;
+  if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
   const auto started = Session::get().start(vm, parsed.options, true);
   if (started) return JNI_OK;
   say(started.error().message + ". Nothing is changed; the JVM goes on");

@@ -89,7 +89,7 @@ void LogFile::remove_if_empty() const {
 }
 
 // What a full disk has left of a record would spoil the next one.
-int LogFile::take_back(off_t size, int error) const {
+int LogFile::truncate_to(off_t size, int error) const {
   return ::ftruncate(fd_.get(), size) == 0 ? error : EIO;
 }
 
@@ -98,7 +98,7 @@ int LogFile::append(std::string_view text) {
   if (::fstat(fd_.get(), &facts) != 0) return errno;
   if (facts.st_nlink == 0) return ENOENT;
   const int error = write_all(fd_.get(), text_bytes(text));
-  return error == 0 ? 0 : take_back(facts.st_size, error);
+  return error == 0 ? 0 : truncate_to(facts.st_size, error);
 }
 
 }  // namespace pi::jprof

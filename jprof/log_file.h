@@ -34,7 +34,7 @@ class LogFile {
 
  private:
   Status move_away() const;
-  int take_back(off_t size, int error) const;
+  int truncate_to(off_t size, int error) const;
 
   UniqueFd fd_;
   std::string path_;

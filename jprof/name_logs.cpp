@@ -128,7 +128,7 @@ std::vector<jmethodID> NameLogs::unknown_of(const Inlining& inlining) {
   return unknown;
 }
 
-bool NameLogs::is_news(const CodeEvent& event, std::string_view name) {
+bool NameLogs::is_new_code(const CodeEvent& event, std::string_view name) {
   const uint64_t address = number_of(event.address);
   if (event.asked != 0)
     return code_.add_existing(address, event.size, name, event.asked, event.time);
@@ -153,7 +153,7 @@ bool NameLogs::number_all(const Inlining& inlining, const Facts& facts, std::str
 
 bool NameLogs::write_code(const CodeEvent& event, std::string_view name, std::string text,
                           uint32_t interval) {
-  if (!code_log_.log.is_open() || !is_news(event, name)) return false;
+  if (!code_log_.log.is_open() || !is_new_code(event, name)) return false;
   if (write(code_log_, text, event.time, interval)) return true;
   methods_.forget();
   return false;

@@ -87,7 +87,7 @@ class NameLogs {
                   uint32_t interval);
   void write_thread(std::unique_lock<std::mutex> lock, uint64_t time, uint32_t tid,
                     std::string_view name, bool starts);
-  bool is_news(const CodeEvent& event, std::string_view name);
+  bool is_new_code(const CodeEvent& event, std::string_view name);
   // Definitions of new methods, and the numbers of all; false if one is not known any more.
   bool number_all(const Inlining& inlining, const Facts& facts, std::string& definitions,
                   std::vector<uint32_t>& numbers);

@@ -120,7 +120,7 @@ class Child {
     return ::faccessat(AT_FDCWD, path_of(seen.get()).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
   }
 
-  Status choose_places() {
+  Status choose_paths() {
     library_ = plan_.plan->library;
     logs_ = plan_.plan->directory;
     const bool agent_seen = sees_agent();
@@ -173,7 +173,7 @@ class Child {
   }
 
   Status follow() {
-    auto ready = choose_places();
+    auto ready = choose_paths();
     if (ready) {
       const auto reply = load_agent(library_, "tprof,logpath=" + logs_);
       if (!reply) ready = reply.error();

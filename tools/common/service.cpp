@@ -27,7 +27,7 @@
 namespace pi::service {
 namespace {
 
-constexpr int report_place = 3;  // descriptor of the report's pipe in the new process
+constexpr int report_descriptor = 3;  // descriptor of the report's pipe in the new process
 
 constexpr int failure = -1;  // as perfutil.h has them
 constexpr int invalid_parameter = -87;
@@ -36,12 +36,12 @@ constexpr int invalid_parameter = -87;
 // for the service.
 void detach_from_caller(int report_fd) {
   // Out of the way first: a caller that closed 0 to 2 has the pipe there.
-  const int report = ::fcntl(report_fd, F_DUPFD, report_place + 1);
+  const int report = ::fcntl(report_fd, F_DUPFD, report_descriptor + 1);
   const int null = ::open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < report_place; ++fd) ::dup2(null, fd);
-  ::dup2(report, report_place);
-  ::syscall(SYS_close_range, report_place + 1, ~0u, 0);
-  ::fcntl(report_place, F_SETFD, FD_CLOEXEC);
+  for (int fd = 0; fd < report_descriptor; ++fd) ::dup2(null, fd);
+  ::dup2(report, report_descriptor);
+  ::syscall(SYS_close_range, report_descriptor + 1, ~0u, 0);
+  ::fcntl(report_descriptor, F_SETFD, FD_CLOEXEC);
   ::umask(077);
   if (::chdir("/") != 0) return;  // only keeps a file system busy
 }
@@ -120,7 +120,7 @@ int run_service(const Service& service, int report_fd) {
   if (!lock->fd)
     return report(report_fd, {already_runs,
                               fmt::format("facility busy: {} pid {} is running; end it with '{}'.",
-                                          service.names.who, lock->holder, service.names.end)}),
+                                          service.names.server, lock->holder, service.names.end)}),
            1;
   const Reply begun = service.begin();
   if (begun.rc != 0) return report(report_fd, begun), 1;
@@ -141,20 +141,20 @@ int run_service(const Service& service, int report_fd) {
   const pid_t pid = ::fork();
   if (pid != 0) ::_exit(pid < 0);
   detach_from_caller(report_fd);
-  std::_Exit(run_service(service, report_place));
+  std::_Exit(run_service(service, report_descriptor));
 }
 
 }  // namespace
 
 Reply start_service(const Service& service) {
-  const char* who = service.names.who;
+  const char* server = service.names.server;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return {failure, fmt::format("No pipe can be made for the {}.", who)};
+    return {failure, fmt::format("No pipe can be made for the {}.", server)};
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) return {failure, fmt::format("No process can be started for the {}.", who)};
+  if (child < 0) return {failure, fmt::format("No process can be started for the {}.", server)};
   if (child == 0) become_service(service, write_end.get());
   write_end.reset();
   int status = 0;
@@ -164,7 +164,7 @@ Reply start_service(const Service& service) {
   return {failure,
           fmt::format("The {} ended before it could tell why; it may have been killed, for "
                       "instance for lack of memory.",
-                      who)};
+                      server)};
 }
 
 Result<Reply> ask_service(const std::string& path, const Names& names, const Request& request) {
@@ -177,7 +177,7 @@ Result<Reply> ask_service(const std::string& path, const Names& names, const Req
     if (auto reply = decode_reply(packet)) return *reply;
   return Error{failure, fmt::format("The {} did not answer; it may just have ended. Try again, or "
                                     "start a new one with '{}'.",
-                                    names.who, names.start)};
+                                    names.server, names.start)};
 }
 
 }  // namespace pi::service

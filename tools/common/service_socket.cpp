@@ -38,13 +38,13 @@ Result<UniqueFd> connect_to(const std::string& path, const Names& names) {
   }
   if (errno == ENOENT)
     return Error{not_running,
-                 fmt::format("No {} runs; start one with '{}'.", names.who, names.start)};
+                 fmt::format("No {} runs; start one with '{}'.", names.server, names.start)};
   if (errno == ECONNREFUSED)
     return Error{not_running,
                  fmt::format("No {} runs: the last one has died, and its {} with it. Start one "
                              "with '{}'.",
-                             names.who, names.holds, names.start)};
-  return Error{-1, fmt::format("The {} at '{}' cannot be reached: {}.", names.who, path,
+                             names.server, names.holds, names.start)};
+  return Error{-1, fmt::format("The {} at '{}' cannot be reached: {}.", names.server, path,
                                std::generic_category().message(errno))};
 }
 

@@ -67,7 +67,7 @@ Command::~Command() {
   (void)wait();
 }
 
-Status Command::let_go() {
+Status Command::release() {
   // What stops a command by the keyboard is for the command; its counts are wanted all the same.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);

@@ -24,7 +24,7 @@ class Command {
 
   pid_t pid() const { return pid_; }
   // The error: the command cannot be run.
-  Status let_go();
+  Status release();
   // Until it has ended: its exit status, or 128 and the number of the signal that killed it.
   int wait();
 

@@ -157,7 +157,7 @@ int measure_command(const Wanted& wanted) {
   const Handle handle = wanted.all_cpus ? open_system(wanted) : Handle(opened);
   if (!handle) return failed();
   if (wanted.all_cpus && CpiStart(handle.get()) != PU_SUCCESS) return failed();
-  if (auto gone = command->let_go(); !gone) return failed(gone.error().message);
+  if (auto gone = command->release(); !gone) return failed(gone.error().message);
   const int status = command->wait();
   if (wanted.all_cpus) return print_system(wanted, handle.get()) ? status : cli::exit_failure;
   const cpi_data* data = nullptr;

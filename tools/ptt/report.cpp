@@ -161,11 +161,11 @@ Report make_report(const ptt_stats& stats, const pi_ptt_state& state,
   for (uint32_t i = 0; i < stats.threads; ++i) report.threads.push_back(thread_of(stats.thread[i]));
   report.processes = process_names(report.threads);
   if (!wanted.empty()) select(report, wanted);
-  report.forgotten = {
+  report.ended = {
       stats.forgotten_threads, stats.forgotten_dispatches, stats.forgotten_interrupts, {}};
-  report.homeless = {0, stats.homeless_dispatches, stats.homeless_interrupts, {}};
-  std::copy_n(stats.forgotten, MAX_PTT_METRICS, report.forgotten.values.begin());
-  std::copy_n(stats.homeless, MAX_PTT_METRICS, report.homeless.values.begin());
+  report.without_account = {0, stats.homeless_dispatches, stats.homeless_interrupts, {}};
+  std::copy_n(stats.forgotten, MAX_PTT_METRICS, report.ended.values.begin());
+  std::copy_n(stats.homeless, MAX_PTT_METRICS, report.without_account.values.begin());
   return report;
 }
 
@@ -202,18 +202,18 @@ std::string report_text(const Report& report, const View& view) {
   table.heading();
   put_threads(report, view, table);
   for (const uint32_t pid : report.empty) table.empty(pid);
-  if (report.forgotten.threads != 0) {
+  if (report.ended.threads != 0) {
     table.note(
         fmt::format("{} more threads have ended; their accounts were needed for others. All "
                     "of them together:",
-                    report.forgotten.threads));
-    table.sum("ended", report.forgotten);
+                    report.ended.threads));
+    table.sum("ended", report.ended);
   }
-  if (report.homeless.dispatches != 0) {
+  if (report.without_account.dispatches != 0) {
     table.note(
         "There was no account for all threads ('ptt init -threads' gives more). Those that "
         "had none:");
-    table.sum("others", report.homeless);
+    table.sum("others", report.without_account);
   }
   return text + table.take();
 }

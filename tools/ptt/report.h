@@ -42,8 +42,8 @@ struct Report {
   std::vector<Thread> threads;
   std::map<uint32_t, std::string> processes;  // names
   std::vector<uint32_t> empty;                // asked for, and nothing known of them
-  Others forgotten;
-  Others homeless;
+  Others ended;
+  Others without_account;
 };
 
 enum class SortKey { pid, tid, dispatches, interrupts, metric };

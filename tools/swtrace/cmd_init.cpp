@@ -131,7 +131,7 @@ bool read_mode(const cli::Values& values, InitRequest& request) {
   return false;
 }
 
-void say_what_was_set_up(const std::string& lines) {
+void print_setup(const std::string& lines) {
   const std::string mode = value_of(lines, "mode");
   fmt::print(
       "Trace initialised: source {}, scope {}, {} CPUs, {} KB trace and {} KB MTE buffer each, "
@@ -168,7 +168,7 @@ int cmd_init(const Words& words) {
           "'swtrace check' examines what tracing needs; the system log (dmesg) may tell more");
     return cli::exit_failure;
   }
-  say_what_was_set_up(reply.text);
+  print_setup(reply.text);
   for (const auto& note : values_of(reply.text, "note")) cli::warning(note);
   return cli::exit_good;
 }

@@ -48,7 +48,7 @@ std::string find_program(const std::string& name) {
 
 // In a child: has its parent followed, by the recorder at socket if that is not empty. The exit
 // status.
-int have_followed(pid_t pid, const std::string& socket) {
+int request_following(pid_t pid, const std::string& socket) {
   if (!socket.empty()) ::setenv(recorder_names.variable, socket.c_str(), 1);
   const std::string number = std::to_string(pid);
   const int enabled = ask_and_report({"it_enable", number, number});
@@ -74,7 +74,7 @@ int have_followed(pid_t pid, const std::string& socket) {
   if (child == 0) {
     // Its own child: COMMAND must not find a child that it has not made.
     if (::fork() != 0) ::_exit(0);
-    const auto status = static_cast<char>(have_followed(self, socket));
+    const auto status = static_cast<char>(request_following(self, socket));
     (void)!::write(ends[1], &status, 1);
     ::_exit(0);
   }

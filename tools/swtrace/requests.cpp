@@ -64,7 +64,7 @@ std::string counts_text(const char* kind, const pi_trace_counts& counts) {
   return text;
 }
 
-Reply tell_status() {
+Reply status_reply() {
   pi_trace_status now{};
   now.size = sizeof now;
   if (const int rc = PiTraceStatus(&now); rc != PU_SUCCESS) return reply_of(rc);
@@ -90,7 +90,7 @@ Reply set_rate(const Request& request) {
   const auto rate = request.size() == 2 ? parse_int(request[1]) : std::nullopt;
   if (!rate) return malformed(request[0]);
   const int rc = SetProfilerRate(*rate);
-  return rc == PU_SUCCESS ? tell_status() : reply_of(rc);
+  return rc == PU_SUCCESS ? status_reply() : reply_of(rc);
 }
 
 // event NAME COUNT PRIV RANDOM
@@ -154,7 +154,7 @@ Reply answer(const Request& request, bool& asked_to_end) {
   if (auto reply = answer_itrace(request)) return *reply;
   if (request.size() != 1) return malformed(verb);
   if (verb == "majors") return list_majors();
-  if (verb == "status") return tell_status();
+  if (verb == "status") return status_reply();
   if (verb == "on") return reply_of(TraceOn());
   if (verb == "off") return turn_off();
   if (verb == "suspend") return reply_of(TraceSuspend());
