@@ -6,8 +6,8 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "daemon.h"
 #include "event_table.h"
-#include "holder.h"
 #include "perfutil.h"
 
 namespace pi::mpevt {

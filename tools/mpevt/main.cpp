@@ -7,7 +7,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "holder.h"
+#include "daemon.h"
 
 namespace pi::mpevt {
 namespace {

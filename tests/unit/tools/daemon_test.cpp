@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The counter holder's answers, to requests that make no sense too.
-#include "holder.h"
+#include "daemon.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The process that holds counters from 'mpevt start' to 'mpevt term'.
-#include "holder.h"
+#include "daemon.h"
 
 #include <algorithm>
 #include <memory>
