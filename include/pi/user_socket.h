@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Unix sockets between processes of one user: where they stand, and who may be at the other end.
-// Used by tools (swtrace's recorder, mpevt's counter holder) and by libperfutil (user hooks), which
+// Used by tools (swtrace's recorder, mpevt's counter daemon) and by libperfutil (user hooks), which
 // know nothing of each other.
 #ifndef PI_USER_SOCKET_H
 #define PI_USER_SOCKET_H

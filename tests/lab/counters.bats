@@ -65,7 +65,7 @@ setup_file() {
         a-command-that-is-killed-is-told
 }
 
-@test "whatever ends the holder frees the counters" {
+@test "the counters are freed however the daemon ends" {
     promised the-counters-are-in-use after-a-kill-nothing-holds-them
 }
 

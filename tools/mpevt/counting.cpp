@@ -21,17 +21,17 @@ int failed(const std::string& text) {
   return cli::exit_failure;
 }
 
-// A holder that runs already does not know what this process has read.
+// A daemon that runs already does not know what this process has read.
 Result<Reply> ask_to_start(const std::string& path, const Request& start,
                            const std::vector<std::string>& files) {
   for (const auto& file : files) {
-    auto reply = service::ask_service(path, holder_names, {"define", file});
+    auto reply = service::ask_service(path, daemon_names, {"define", file});
     if (!reply || reply->rc != PU_SUCCESS) return reply;
   }
-  return service::ask_service(path, holder_names, start);
+  return service::ask_service(path, daemon_names, start);
 }
 
-// Until a holder answers: one that another process has just started may not listen yet.
+// Until a daemon answers: one that another process has just started may not listen yet.
 Result<Reply> start_anywhere(const std::string& path, const Request& start,
                              const std::vector<std::string>& files) {
   constexpr int max_attempts = 50;
@@ -39,7 +39,7 @@ Result<Reply> start_anywhere(const std::string& path, const Request& start,
   for (int attempt = 0;; ++attempt) {
     auto reply = ask_to_start(path, start, files);
     if (reply || reply.error().code != service::not_running) return reply;
-    reply = start_holder(path, start);
+    reply = start_daemon(path, start);
     if (reply->rc != service::already_runs || attempt == max_attempts) return reply;
     ::nanosleep(&pause, nullptr);
   }
@@ -59,7 +59,7 @@ int start(const Wanted& wanted, const std::string& path) {
 int ask(const Wanted& wanted, const std::string& path) {
   Request request{wanted.command};
   request.insert(request.end(), wanted.events.begin(), wanted.events.end());
-  const auto reply = service::ask_service(path, holder_names, request);
+  const auto reply = service::ask_service(path, daemon_names, request);
   if (!reply) return failed(reply.error().message);
   return reply->rc == PU_SUCCESS ? cli::exit_good : failed(reply->text);
 }
@@ -68,17 +68,17 @@ int ask(const Wanted& wanted, const std::string& path) {
 Result<std::vector<EventCounts>> read_all(const Wanted& wanted, const std::string& path) {
   auto names = wanted.events;
   if (names.empty()) {
-    const auto reply = service::ask_service(path, holder_names, {"list"});
+    const auto reply = service::ask_service(path, daemon_names, {"list"});
     if (!reply) return reply.error();
     names = service::values_of(reply->text, "event");
   }
   std::vector<EventCounts> all;
   for (const auto& name : names) {
-    const auto reply = service::ask_service(path, holder_names, {"read", name});
+    const auto reply = service::ask_service(path, daemon_names, {"read", name});
     if (!reply) return reply.error();
     if (reply->rc != PU_SUCCESS) return Error{reply->rc, reply->text};
     auto counts = decode_counts(reply->text);
-    if (!counts) return Error{PU_ERROR_INTERNAL, "The counter holder's reply makes no sense."};
+    if (!counts) return Error{PU_ERROR_INTERNAL, "The counter daemon's reply makes no sense."};
     all.push_back(std::move(*counts));
   }
   return all;
@@ -108,7 +108,7 @@ bool is_counting_command(const std::string& name) {
 }
 
 int run_counting(const Wanted& wanted) {
-  const auto path = service::socket_path(holder_names);
+  const auto path = service::socket_path(daemon_names);
   if (!path) return failed(path.error().message);
   if (wanted.command == "start") return start(wanted, *path);
   if (wanted.command == "read") return read(wanted, *path);

@@ -24,7 +24,7 @@ struct Held {
   bool counting = true;
 };
 
-// The holder serves one request at a time.
+// The daemon serves one request at a time.
 std::vector<Held>& held() {
   static std::vector<Held> all;
   return all;
@@ -168,18 +168,18 @@ Reply answer(const Request& request, bool& asked_to_end) {
     return reply;
   }
   return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("This counter holder does not know '{}': it belongs to another version. End "
+          fmt::format("This counter daemon does not know '{}': it belongs to another version. End "
                       "it with 'mpevt term' and start anew.",
                       verb)};
 }
 
-Reply start_holder(const std::string& path, const Request& first) {
+Reply start_daemon(const std::string& path, const Request& first) {
   const auto begin = [&] {
     bool asked_to_end = false;
     return answer(first, asked_to_end);
   };
   // Its end closes the counters.
-  return service::start_service({holder_names, path, begin, answer, [] {}});
+  return service::start_service({daemon_names, path, begin, answer, [] {}});
 }
 
 }  // namespace pi::mpevt

@@ -27,7 +27,7 @@ std::vector<std::string> usual_files() {
   return files;
 }
 
-// The counter holder lives in another directory.
+// The counter daemon lives in another directory.
 std::string absolute(const std::string& name) {
   char path[PATH_MAX];
   return ::realpath(name.c_str(), path) == nullptr ? name : path;

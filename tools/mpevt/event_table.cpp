@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was counted of one event: as the holder tells it, as a table, as JSON.
+// What was counted of one event: as the daemon tells it, as a table, as JSON.
 #include "event_table.h"
 
 #include <algorithm>
