@@ -104,7 +104,6 @@ int main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace pi::attach
 
-int main(int argc, char** argv) {
-  pi::cli::start_tool("pitrace-attach");
-  return pi::attach::main({argv + 1, argv + argc});
+int main(int count, char** words) {
+  return pi::cli::run_tool("pitrace-attach", count, words, pi::attach::main);
 }

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -119,6 +120,18 @@ void start_tool(std::string name) {
   for (int fd = 0; fd < 3; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", modes[fd]) != fd) std::_Exit(exit_failure);
 }
+
+int run_tool(std::string name, int count, char** words,
+             const std::function<int(const std::vector<std::string>&)>& run) {
+  start_tool(std::move(name));
+  try {
+    return run({words + std::min(count, 1), words + count});
+  } catch (const std::exception& problem) {
+    error(fmt::format("unexpected: {}", problem.what()));
+    return exit_failure;
+  }
+}
+
 void error(std::string_view text) {
   message("error: ", text);
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,11 @@ constexpr int exit_damaged = 3;  // a report was written, but its input is damag
 // that the caller has closed are opened, so that no file gets their numbers and takes what is meant
 // for a terminal: reading 0 and writing to 1 fails, and what is written to 2 is dropped.
 void start_tool(std::string name);
+
+// A whole main(): start_tool(), then run() with the words behind the program's name. An exception
+// becomes a message and exit_failure.
+int run_tool(std::string name, int count, char** words,
+             const std::function<int(const std::vector<std::string>&)>& run);
 
 // Message lines: "TOOL: error: TEXT". Not thread-safe.
 void error(std::string_view text);

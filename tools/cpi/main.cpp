@@ -187,11 +187,5 @@ int run(const Words& words) {
 }  // namespace pi::cpi
 
 int main(int count, char** words) {
-  pi::cli::start_tool("cpi");
-  try {
-    return pi::cpi::run({words + 1, words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool("cpi", count, words, pi::cpi::run);
 }

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 
 #include "symbol_map.h"
 
@@ -78,11 +77,6 @@ int run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  cli::start_tool("genmap");
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& problem) {
-    return fail(problem.what());
-  }
+int main(int count, char** words) {
+  return cli::run_tool("genmap", count, words, run);
 }

@@ -113,11 +113,6 @@ std::string name_of(const char* program) {
 
 int main(int count, char** words) {
   const std::string name = pi::mpevt::name_of(count > 0 ? words[0] : nullptr);
-  pi::cli::start_tool(name);
-  try {
-    return pi::mpevt::run(name, {words + std::min(count, 1), words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool(name, count, words,
+                           [&](const auto& rest) { return pi::mpevt::run(name, rest); });
 }

@@ -258,11 +258,5 @@ int main_of(const std::vector<std::string>& words) {
 }  // namespace pi::msr
 
 int main(int count, char** words) {
-  pi::cli::start_tool("msr");
-  try {
-    return pi::msr::main_of({words + 1, words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool("msr", count, words, pi::msr::main_of);
 }

@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "interval.h"
 #include "report.h"
 #include "text_file.h"
 #include "thread_log.h"
@@ -200,12 +201,12 @@ bool dump_once(const DumpOptions& wanted, std::FILE* out) {
   return false;
 }
 
-// False when told to end before.
+// False when a signal ends the wait before.
 bool sleep_for(int seconds, const sigset_t& ending) {
-  const timespec left{seconds, 0};
-  while (::sigtimedwait(&ending, nullptr, &left) < 0)
-    if (errno == EAGAIN) return true;
-  return false;
+  timespec end{};
+  ::clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += seconds;
+  return cli::sleep_until(end, ending);
 }
 
 int dump_all(const DumpOptions& wanted, const sigset_t& ending, std::FILE* out) {
@@ -222,14 +223,6 @@ int dump_all(const DumpOptions& wanted, const sigset_t& ending, std::FILE* out) 
   }
   if (!wanted.json) fmt::print(out, " Execution ended: {} iterations.\n", done);
   return std::fflush(out) == 0 ? cli::exit_good : cli::exit_failure;
-}
-
-sigset_t hold_signals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) sigaddset(&ending, signal);
-  ::sigprocmask(SIG_BLOCK, &ending, nullptr);
-  return ending;
 }
 
 }  // namespace
@@ -249,7 +242,7 @@ int cmd_dump(const Words& words) {
     return cli::exit_failure;
   }
   ::signal(SIGPIPE, SIG_IGN);
-  return dump_all(wanted, hold_signals(), out.get());
+  return dump_all(wanted, cli::hold_signals(), out.get());
 }
 
 }  // namespace pi::ptt

@@ -55,11 +55,5 @@ int run(const Words& words) {
 }  // namespace pi::swtrace
 
 int main(int count, char** words) {
-  pi::cli::start_tool("swtrace");
-  try {
-    return pi::swtrace::run({words + 1, words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool("swtrace", count, words, pi::swtrace::run);
 }
