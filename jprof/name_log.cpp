@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One of the logs of names: appends records, and tells, there and to the user, which ones are lost.
+// One of the logs of names: appends records, and reports lost ones in the log and to the user.
 #include "name_log.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool NameLog::begin(std::string_view beginning, uint64_t time) {
   return events == 0;
 }
 
-// The first loss is told to the user; all are told in the log when it can be written again.
+// The first loss is reported to the user; all are reported in the log when it can be written again.
 void NameLog::lose(int error, uint64_t time) {
   ++lost_;
   if (unreported_++ == 0) first_unreported_ = last_unreported_ = time;

@@ -53,7 +53,7 @@ struct Wanted {
   Plan plan;
 };
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   std::vector<std::string> words;
   if (values.has("words")) words = values.words("words");

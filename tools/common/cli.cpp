@@ -35,7 +35,7 @@ bool is_help(const std::string& word) {
   return word == "-?" || word == "-??" || word == "-h" || word == "--help" || word == "-help";
 }
 
-// Broken between words so that no line is longer than width, where a single word is not.
+// Breaks lines between words; only a single word can make a line longer than width.
 std::string wrapped(const std::string& text, unsigned width) {
   std::istringstream words(text);
   std::string result, line, word;
@@ -49,7 +49,7 @@ std::string wrapped(const std::string& text, unsigned width) {
   return result + line;
 }
 
-// Boost knows no long names of one letter with one dash, which is how the original tools are used.
+// Boost has no long names of one letter with one dash, which Performance Inspector's tools have.
 std::string with_one_dash(std::string text) {
   for (std::size_t at = text.find("  --"); at != std::string::npos;
        at = text.find("  --", at + 1)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CPUs as users name them.
+// Lists of CPUs on command lines.
 #include "cpu_list.h"
 
 #include <charconv>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int max_cpus = 1 << 16;
 
-// Cuts a number off the front.
+// Removes a number from the front.
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

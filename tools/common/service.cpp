@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A process that holds something between a tool's commands and serves them: started detached from
-// the caller's session, terminal, directory and files, it ends when told to, or by a signal.
+// A daemon that keeps resources open between a tool's commands and serves these commands. It is
+// detached from the caller's session, terminal, directory and files, and ends by a request or a
+// signal.
 #include "service.h"
 
 #include <fcntl.h>
@@ -32,10 +33,10 @@ constexpr int report_descriptor = 3;  // descriptor of the report's pipe in the 
 constexpr int failure = -1;  // as perfutil.h has them
 constexpr int invalid_parameter = -87;
 
-// Nothing of the caller's stays open: a shell that waits for the end of its pipes must not wait
-// for the service.
+// Closes inherited descriptors: a shell that waits for the end of its pipes must not wait for the
+// service.
 void detach_from_caller(int report_fd) {
-  // Out of the way first: a caller that closed 0 to 2 has the pipe there.
+  // Move the pipe away first: if the caller closed 0 to 2, it has one of these numbers.
   const int report = ::fcntl(report_fd, F_DUPFD, report_descriptor + 1);
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd < report_descriptor; ++fd) ::dup2(null, fd);
@@ -43,12 +44,12 @@ void detach_from_caller(int report_fd) {
   ::syscall(SYS_close_range, report_descriptor + 1, ~0u, 0);
   ::fcntl(report_descriptor, F_SETFD, FD_CLOEXEC);
   ::umask(077);
-  if (::chdir("/") != 0) return;  // only keeps a file system busy
+  if (::chdir("/") != 0) return;  // harmless: a file system stays busy
 }
 
-// Signals that end the service are read from a descriptor; that is set up before any thread
-// starts, so that all threads inherit the mask. A full disk or a file-size limit is an error to
-// be reported, not a reason to die.
+// Signals that end the service are read from a descriptor, made before any thread starts, so that
+// all threads inherit the mask. SIGXFSZ is ignored: a file-size limit is an error to report, as a
+// full disk is.
 UniqueFd make_signalfd() {
   sigset_t ending;
   sigemptyset(&ending);
@@ -59,7 +60,7 @@ UniqueFd make_signalfd() {
   return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
 }
 
-// Every CPU, and every thread of a process, may need some descriptors.
+// Each CPU, and each thread of a process, may need some descriptors.
 void allow_many_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -67,15 +68,15 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A reply that is sent only when everything that was held has been given back, so that
-// whoever asked for the end may start anew at once.
+// A reply that is sent after all resources are released, so that the client may start a new service
+// at once.
 struct PendingReply {
   UniqueFd peer;
   Reply reply;
 };
 
-// One connection, one request, one reply. A peer that stays silent is left after some seconds.
-// True when that was a request to end; its reply is still owed.
+// Serves one connection: one request, one reply. A silent peer is dropped after 5 seconds. True
+// after a request to end; its reply is in `pending`.
 bool serve(const Service& service, int listener, PendingReply& pending) {
   UniqueFd peer(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   if (!peer || !is_trusted_peer(peer.get())) return false;
@@ -95,7 +96,7 @@ bool serve(const Service& service, int listener, PendingReply& pending) {
   return asked_to_end;
 }
 
-// Until a request or a signal to end.
+// Serves until a request or a signal to end.
 PendingReply serve_all(const Service& service, int listener, int signals) {
   PendingReply pending;
   for (;;) {
@@ -111,7 +112,7 @@ void report(int fd, const Reply& reply) {
   ::close(fd);
 }
 
-// The new process's own life; its exit status.
+// The service process; returns its exit status.
 int run_service(const Service& service, int report_fd) {
   const UniqueFd signals = make_signalfd();
   allow_many_files();
@@ -135,7 +136,7 @@ int run_service(const Service& service, int report_fd) {
   return 0;
 }
 
-// In the child: a session of its own, then a grandchild that can never get a terminal again.
+// Runs in the child: a new session, then a grandchild that can never get a terminal again.
 [[noreturn]] void become_service(const Service& service, int report_fd) {
   ::setsid();
   const pid_t pid = ::fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands and the process that serves them say to each other: one packet each way.
+// Messages between commands and the service: one packet each way.
 #include "service_protocol.h"
 
 #include <charconv>

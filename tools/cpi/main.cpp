@@ -52,7 +52,7 @@ bool parse(const std::string& text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_numbers(const cli::Values& values, Wanted& wanted) {
   constexpr double min_interval = 0.1, max_interval = 86400;
   constexpr int max_samples = 1'000'000'000;
@@ -70,7 +70,7 @@ std::string read_numbers(const cli::Values& values, Wanted& wanted) {
   return "";
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   if (auto wrong = read_numbers(values, wanted); !wrong.empty()) return wrong;
   const bool timed = values.has("i");
@@ -111,7 +111,7 @@ void print(const pi::Json& report) {
   fmt::print("{}\n", report.dump());
 }
 
-// False when nothing could be measured or the output has nobody who reads it.
+// False if nothing could be measured or the output cannot be written.
 bool print_system(const Wanted& wanted, void* handle) {
   const cpi_data* data = nullptr;
   if (CpiGet(handle, &data) != PU_SUCCESS) {

@@ -46,7 +46,7 @@ std::string map_text(genmap::SymbolMap map, bool by_address) {
   return text;
 }
 
-// Under its name only when it is complete.
+// The file gets its name when it is complete.
 int write_file(const std::string& path, const std::string& text) {
   auto file = pi::NewFile::create(path, ".genmap-", 0666, pi::Umask::applied);
   if (!file) return fail(fmt::format("cannot write {}: {}.", path, file.error().message));

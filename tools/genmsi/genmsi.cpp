@@ -82,7 +82,7 @@ int fail(const std::string& text) {
   return cli::exit_failure;
 }
 
-// Adds every module that the trace's records tell of.
+// Adds every module that the trace's records contain.
 void read_modules(post::ByteSource& source, const post::TraceFile& file, post::DamageLog& damage,
                   post::A2nSymbolizer& symbolizer) {
   post::StringTable names;
@@ -95,9 +95,9 @@ void read_modules(post::ByteSource& source, const post::TraceFile& file, post::D
   }
 }
 
-// Adds an image as if it were mapped; whether its symbols can be had.
+// Adds an image as if it were mapped; returns whether its symbols can be read.
 bool add_image(const std::string& name) {
-  // Their place does not matter, only that each is a module.
+  // The address does not matter; each image only has to be a module.
   constexpr uint32_t pid = UINT32_MAX;
   constexpr uint64_t address = 0x10000;
   std::error_code problem;

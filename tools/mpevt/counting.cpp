@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mpevt start, stop, reset, read, term: asks the process that holds the counters.
+// mpevt start, stop, reset, read, term: sends requests to the counter daemon.
 #include <ctime>
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ int failed(const std::string& text) {
   return cli::exit_failure;
 }
 
-// A daemon that runs already does not know what this process has read.
+// A running daemon has not read the definitions that this process has read.
 Result<Reply> ask_to_start(const std::string& path, const Request& start,
                            const std::vector<std::string>& files) {
   for (const auto& file : files) {
@@ -31,7 +31,7 @@ Result<Reply> ask_to_start(const std::string& path, const Request& start,
   return service::ask_service(path, daemon_names, start);
 }
 
-// Until a daemon answers: one that another process has just started may not listen yet.
+// Retries until a daemon answers: one that another process just started may not listen yet.
 Result<Reply> start_anywhere(const std::string& path, const Request& start,
                              const std::vector<std::string>& files) {
   constexpr int max_attempts = 50;
@@ -55,7 +55,7 @@ int start(const Wanted& wanted, const std::string& path) {
   return reply->rc == PU_SUCCESS ? cli::exit_good : failed(reply->text);
 }
 
-// For commands whose success needs no words.
+// For commands that print nothing on success.
 int ask(const Wanted& wanted, const std::string& path) {
   Request request{wanted.command};
   request.insert(request.end(), wanted.events.begin(), wanted.events.end());
@@ -64,7 +64,7 @@ int ask(const Wanted& wanted, const std::string& path) {
   return reply->rc == PU_SUCCESS ? cli::exit_good : failed(reply->text);
 }
 
-// The events that are named, or all. The error's text says what went wrong.
+// Reads the named events, or all. The error's text says what failed.
 Result<std::vector<EventCounts>> read_all(const Wanted& wanted, const std::string& path) {
   auto names = wanted.events;
   if (names.empty()) {

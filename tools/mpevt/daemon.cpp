@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process that holds counters from 'mpevt start' to 'mpevt term'.
+// The daemon that keeps counters open from 'mpevt start' to 'mpevt term'.
 #include "daemon.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Reply not_counted(const std::string& name) {
           fmt::format("'{}' is not being counted. Counted are: {}.", name, names)};
 }
 
-// One that is stopped goes on, any other begins.
+// Resumes a stopped event, or starts a new one.
 Reply start_one(const std::string& name, const std::string& privilege, int priv) {
   if (Held* const known = find(name)) {
     if (known->counting)
@@ -70,7 +70,7 @@ Reply start_one(const std::string& name, const std::string& privilege, int priv)
   return {};
 }
 
-// All of them or none.
+// Starts all events or none.
 Reply start(const Request& request) {
   if (request.size() < 3) return malformed(request);
   const auto priv = std::find(std::begin(privilege_names), std::end(privilege_names), request[1]);
@@ -94,7 +94,7 @@ Reply start(const Request& request) {
   return {};
 }
 
-// work on each event that is named, or on all; names are checked before the first.
+// Calls work for each named event, or for all; checks all names before the first call.
 template <class Work>
 Reply for_each_named(const Request& request, Work work) {
   std::vector<std::string> names(request.begin() + 1, request.end());
@@ -178,7 +178,7 @@ Reply start_daemon(const std::string& path, const Request& first) {
     bool asked_to_end = false;
     return answer(first, asked_to_end);
   };
-  // Its end closes the counters.
+  // The end of the process closes the counters.
   return service::start_service({daemon_names, path, begin, answer, [] {}});
 }
 

@@ -37,13 +37,13 @@ cli::OptionTable options(const std::string& name) {
   return table;
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) {
   auto words = values.has("words") ? values.words("words") : std::vector<std::string>{};
   if (lists) return words.empty() ? "" : fmt::format("'{}': a list takes no words.", words.front());
   if (words.empty()) return "Give a command: start, read, stop, reset or term; or a list: -l.";
   wanted.command = words.front();
-  // The old name's word for it.
+  // pipcntr's word for it.
   if (wanted.command == "show") wanted.command = "read";
   if (!is_counting_command(wanted.command))
     return fmt::format("'{}' is none of start, read, stop, reset, term.", words.front());
@@ -61,7 +61,7 @@ std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) 
   return "";
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   const auto flag = [&](const char* name) { return values.flag(name); };
   const int lists = flag("l") + flag("ld") + flag("ls");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ptt dump: what each thread has had, once or at intervals.
+// ptt dump: the counts of each thread, once or at intervals.
 #include <unistd.h>
 #include <csignal>
 
@@ -115,7 +115,7 @@ std::string read_order(const cli::Values& values, View& view) {
   return "";
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, DumpOptions& wanted) {
   if (auto wrong = read_order(values, wanted.view); !wrong.empty()) return wrong;
   for (const auto& [name, seconds] :
@@ -136,7 +136,7 @@ std::string read_options(const cli::Values& values, DumpOptions& wanted) {
   return "";
 }
 
-// From JProf's files, of the processes that have one; false when none has.
+// Reads names from JProf's files; false if no process has one.
 bool take_java_names(const std::string& prefix, Report& report) {
   constexpr size_t max_bytes = size_t{1} << 28;
   bool any = false;
@@ -145,7 +145,7 @@ bool take_java_names(const std::string& prefix, Report& report) {
         read_text_file(fmt::format("{}-{}_{}", prefix, jit_log::jtnm_kind, pid), max_bytes);
     if (!text) continue;
     any = true;
-    // The newest name of each.
+    // The newest name of each thread.
     std::map<uint32_t, std::string> names;
     for (auto& start : parse_thread_log(*text)) names[start.tid] = std::move(start.name);
     for (auto& thread : report.threads)
@@ -169,7 +169,7 @@ struct Closer {
 };
 using File = std::unique_ptr<std::FILE, Closer>;
 
-// False when an error was told.
+// False after an error message.
 bool dump_once(const DumpOptions& wanted, std::FILE* out) {
   pi_ptt_state state{};
   state.size = sizeof state;
@@ -201,7 +201,7 @@ bool dump_once(const DumpOptions& wanted, std::FILE* out) {
   return false;
 }
 
-// False when a signal ends the wait before.
+// False if a signal ends the wait before.
 bool sleep_for(int seconds, const sigset_t& ending) {
   timespec end{};
   ::clock_gettime(CLOCK_MONOTONIC, &end);

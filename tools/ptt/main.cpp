@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ptt: what each thread costs. Which command, and help on all of them.
+// ptt: counts of each thread. Finds the command; prints help.
 #include <algorithm>
 
 #include <fmt/format.h>

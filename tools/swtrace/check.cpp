@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace check: runs the checks and puts what they found into words or JSON.
+// swtrace check: runs the checks and formats their findings as text or JSON.
 #include "check.h"
 
 #include <fmt/format.h>

@@ -15,10 +15,10 @@ struct Finding {
   Verdict verdict;
   std::string affects;  // where it fails: "driver", "perf"
   std::string text;
-  std::string remedy;  // a command, or what else to do; empty when nothing need or can be done
+  std::string remedy;  // a command or another step; empty if none is needed or possible
 };
 
-// Where a check looks; tests point elsewhere.
+// Where checks read; tests use another root.
 struct CheckPaths {
   std::string root;  // put before /proc, /sys, /dev, /lib
 };

@@ -46,7 +46,7 @@ std::string installed_module(const CheckPaths& paths) {
   return "";
 }
 
-// One built in this source tree: build/kmod beside build/bin, where this program is.
+// A module built in this source tree: build/kmod next to build/bin, which contains this program.
 std::string built_module() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
@@ -71,7 +71,7 @@ void check_access(CheckReport& report) {
                         version >> 24, version >> 16 & 255));
 }
 
-// The module is not loaded: why, and what would change that.
+// Reports why the module is not loaded, and how to load it.
 void check_loadable(const CheckPaths& paths, CheckReport& report) {
   const std::string release = kernel_release();
   if (!exists(paths.root + "/proc/modules")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace check: does perf_event_open work here, for whom, and what stands in its way?
+// swtrace check: does perf_event_open work here, for which users, and what blocks it?
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>

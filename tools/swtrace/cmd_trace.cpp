@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// swtrace on, off, free, enable, disable, maj, setrate, stacks: the recorder does them, we say the
-// result.
+// swtrace on, off, free, enable, disable, maj, setrate, stacks: sends requests to the recorder and
+// prints the results.
 #include <algorithm>
 #include <iterator>
 

@@ -16,7 +16,7 @@ const std::set<std::string> short_help_words{"?",     "-?",     "help",   "-help
 const std::set<std::string> long_help_words{"??", "-??", "--help", "--ayuda"};
 
 const Command* find_command(const std::string& word) {
-  const std::string name = word == "itinit" ? "it_install" : word;  // the original knew both
+  const std::string name = word == "itinit" ? "it_install" : word;  // a classic alias
   const auto& commands = all_commands();
   const auto found = std::find_if(commands.begin(), commands.end(),
                                   [&](const Command& each) { return name == each.name; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and sizes as swtrace's commands take them.
+// Parses numbers and sizes in the arguments of swtrace's commands.
 #include <cctype>
 #include <charconv>
 #include <utility>

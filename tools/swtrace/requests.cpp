@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder does for each request.
+// The recorder's requests.
 #include <charconv>
 #include <optional>
 
@@ -31,7 +31,7 @@ Reply malformed(const std::string& verb) {
   return {PU_ERROR_INVALID_PARAMETER, fmt::format("The request '{}' is malformed.", verb)};
 }
 
-// enable and disable: all words are checked before the first takes effect.
+// enable and disable: checks all words before the first takes effect.
 Reply change_majors(const Request& request, int (*change)(int)) {
   std::vector<int> majors;
   for (size_t i = 1; i < request.size(); ++i) {
@@ -126,7 +126,7 @@ Reply written(int rc, const char* file) {
   return reply;
 }
 
-// get FILE, or get-default FILE, where FILE is for a trace that has no file of its own.
+// get FILE, or get-default FILE, where FILE is used for a trace without a file name.
 Reply write_file(const Request& request) {
   if (request.size() != 2 || request[1].front() != '/') return malformed(request[0]);
   const bool own = request[0] == "get-default" && mode() != COLLECTION_MODE_NORMAL;
