@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the JVM finds in libjprof.so: reads the options and starts or ends the session.
+// The entry points of libjprof.so: read the options and start or end the session.
 #include <jvmti.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t config_bytes_max = 64 << 10;
 
-// A file of options. Not blocking: it may be anything.
+// Reads a file of options. Non-blocking: the path may name a FIFO or a device.
 Result<std::string> read_config(const std::string& path) {
   const auto failure = [&path](const std::string& why) {
     return Error{wrong_options, "CONFIG=" + path + " cannot be read: " + why};
@@ -36,7 +36,7 @@ std::string_view text_of(const char* text) {
   return text ? text : "";
 }
 
-// Prints what is asked for and what is wrong. False if something is.
+// Prints the help that was requested and all errors. False if there are errors.
 bool answer(const ParsedOptions& parsed) {
   const Options& options = parsed.options;
   if (options.version) print("JProf " JPROF_VERSION "\n");
@@ -45,12 +45,12 @@ bool answer(const ParsedOptions& parsed) {
   return parsed.errors.empty();
 }
 
-void say_nothing_to_do(const Options& options) {
+void report_nothing_to_do(const Options& options) {
   if (!options.version && !options.help && !options.all_help)
     say("no option says what to record, so that nothing is. Try TPROF, or HELP");
 }
 
-// 0: the JVM goes on. Logs that cannot be written are no reason to stop it, wrong options are.
+// 0: the JVM continues. Logs that cannot be written do not stop it, wrong options do.
 int start_with_jvm(JavaVM* vm, const char* text) {
   const char* more = std::getenv("JPROFOPTS");
   if (!more) more = std::getenv("jprofopts");
@@ -61,7 +61,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
     say("wrong options: the JVM is stopped. Try HELP");
     return JNI_ERR;
   }
-  if (!parsed.options.records()) return say_nothing_to_do(parsed.options), JNI_OK;
+  if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
   if (const auto started = Session::get().start(vm, parsed.options, false); !started)
     say(started.error().message + ". Nothing is recorded; the JVM goes on");
   return JNI_OK;
@@ -74,7 +74,7 @@ int attach(JavaVM* vm, const char* text) {
     return wrong_options;
   }
   if (parsed.options.detach) return Session::get().detach(), JNI_OK;
-  if (!parsed.options.records()) return say_nothing_to_do(parsed.options), JNI_OK;
+  if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
   const auto started = Session::get().start(vm, parsed.options, true);
   if (started) return JNI_OK;
   say(started.error().message + ". Nothing is changed; the JVM goes on");
@@ -106,8 +106,8 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void*) {
   }
 }
 
-// -Xrun: the interface of Java 1.2 to 1.4. A JVM of today would take us for an agent if we were
-// silent.
+// -Xrun: the interface of Java 1.2 to 1.4. Without this function a current JVM would start JProf as
+// an agent.
 JNIEXPORT jint JNICALL JVM_OnLoad(JavaVM*, char* options, void*) {
   const std::string text = options ? options : "";
   say("-Xrunjprof is the form of Java 1.2 to 1.4. Use -agentlib:jprof" +

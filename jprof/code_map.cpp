@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which generated code lies where now: tells what the JVM was asked for from what is known already.
+// JIT code present now. Filters the events that GenerateEvents repeats.
 #include "code_map.h"
 
 #include <utility>
@@ -20,7 +20,7 @@ void CodeMap::put(uint64_t address, Code code) {
   for (auto old = first_overlap(address, code.size); old != code_.end();
        old = first_overlap(address, code.size))
     code_.erase(old);
-  // At a place of size 0 something of size 0 may be.
+  // first_overlap() does not find an entry of size 0 at the same address.
   code_.insert_or_assign(address, std::move(code));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which generated code lies where now: tells what the JVM was asked for from what is known already.
+// JIT code present now. Filters the events that GenerateEvents repeats.
 #ifndef PI_JPROF_CODE_MAP_H
 #define PI_JPROF_CODE_MAP_H
 
@@ -13,14 +13,14 @@ namespace pi::jprof {
 // Not thread-safe. Times are those of the JVM's events.
 class CodeMap {
  public:
-  // The JVM told by itself that there is code now: it takes the place of what was there. False if
-  // the same is known already.
+  // The JVM reported new code: it replaces overlapping entries. False if the same entry exists.
   bool add(uint64_t address, uint32_t size, std::string_view name, uint64_t time);
-  // The JVM, asked at a time, tells at another of code. False if that is no news: it is known, or
-  // what is known there came after the question. The JVM may then give a shorter name than before.
+  // Code that the JVM reported at `time`, after GenerateEvents was called at `asked`. False if it
+  // is not new: the same entry exists, perhaps with a longer name (the JVM may shorten it now), or
+  // an overlapping one was added after `asked`.
   bool add_existing(uint64_t address, uint32_t size, std::string_view name, uint64_t asked,
                     uint64_t time);
-  // The code that begins there is gone, if it is not younger than this.
+  // Removes the code that begins at the address, unless it was added after `time`.
   void remove(uint64_t address, uint64_t time);
   void clear() { code_.clear(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that the JVM calls for its events: each hands its event to the session.
+// The functions that the JVM calls for its events: each passes its event to the session.
 #include "events.h"
 
 #include "session.h"
@@ -15,13 +15,13 @@ void JNICALL vm_death(jvmtiEnv*, JNIEnv*) {
   Session::get().on_vm_death();
 }
 
-// The map of addresses to bytecodes is left alone: the compile record tells the same and more.
+// The map of addresses to bytecodes is not used: the compile record contains the same and more.
 void JNICALL compiled_method_load(jvmtiEnv*, jmethodID method, jint size, const void* address, jint,
                                   const jvmtiAddrLocationMap*, const void* compile_info) {
   Session::get().on_compiled(method, size, address, compile_info);
 }
 
-// The method may be gone: only its number is left.
+// The method may be unloaded already: its id must not be used.
 void JNICALL compiled_method_unload(jvmtiEnv*, jmethodID, const void* address) {
   Session::get().on_unloaded(address);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that the JVM calls for its events: each hands its event to the session.
+// The functions that the JVM calls for its events: each passes its event to the session.
 #ifndef PI_JPROF_EVENTS_H
 #define PI_JPROF_EVENTS_H
 

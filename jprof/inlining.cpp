@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the JVM's compile record tells of the methods inlined into a compiled one.
+// Reads from the JVM's compile record which methods are inlined into a compiled one.
 #include "inlining.h"
 
 #include <jvmticmlr.h>
@@ -9,13 +9,13 @@
 namespace pi::jprof {
 namespace {
 
-// Builds the tree of frames. Places that follow each other mostly share the outer frames, so a
-// frame is looked for only among those of the place before.
+// Builds the tree of frames. Consecutive PC records mostly share their outer frames, so a frame is
+// searched only among those of the previous record.
 class Builder {
  public:
   explicit Builder(jmethodID compiled) { (void)index_of(compiled); }
 
-  // One place: its frames from the innermost on.
+  // Adds one PC record: its frames from the innermost on.
   void add(uint32_t end, const PCStackInfo& place) {
     const auto depth = static_cast<size_t>(place.numstackframes);
     size_t shared = 0;
@@ -65,10 +65,10 @@ class Builder {
 
   Inlining result_;
   std::unordered_map<jmethodID, uint32_t> indexes_;
-  std::vector<uint32_t> last_;  // numbers of the last place's frames, from the outermost on
+  std::vector<uint32_t> last_;  // numbers of the previous record's frames, from the outermost on
 };
 
-// The end of the place's range, or 0 if it is none: the JVM names the byte behind.
+// The end of the record's range, or 0 if the range is invalid: the JVM gives the byte after it.
 uint32_t end_of(const PCStackInfo& place, const void* code, uint32_t code_size) {
   const auto pc = reinterpret_cast<uintptr_t>(place.pc), start = reinterpret_cast<uintptr_t>(code);
   return pc > start && pc - start <= code_size ? static_cast<uint32_t>(pc - start) : 0;

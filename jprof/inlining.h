@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the JVM's compile record tells of the methods inlined into a compiled one.
+// Reads from the JVM's compile record which methods are inlined into a compiled one.
 #ifndef PI_JPROF_INLINING_H
 #define PI_JPROF_INLINING_H
 
@@ -18,8 +18,8 @@ struct Inlining {
   std::vector<InlineRange> ranges;
 };
 
-// compile_info: as the event CompiledMethodLoad gives it, or null. Places outside of the code are
-// left out.
+// compile_info: from the event CompiledMethodLoad, or null. PC records outside the code are
+// ignored.
 Inlining read_inlining(jmethodID compiled, const void* compile_info, const void* code,
                        uint32_t code_size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Owner of memory that the JVM has allocated for us.
+// Owns memory that the JVM allocated for this agent.
 #ifndef PI_JPROF_JVMTI_MEMORY_H
 #define PI_JPROF_JVMTI_MEMORY_H
 
@@ -17,7 +17,7 @@ class JvmtiMemory {
   JvmtiMemory(const JvmtiMemory&) = delete;
   JvmtiMemory& operator=(const JvmtiMemory&) = delete;
 
-  // Where a JVMTI function is to put its result; once.
+  // Where a JVMTI function stores its result. To be used once.
   T** place() { return &memory_; }
   T* get() const { return memory_; }
 

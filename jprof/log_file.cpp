@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A log that is appended to, a whole record at a time, and stays readable whatever happens.
+// A log: whole records are appended, so that it stays readable after errors and crashes.
 #include "log_file.h"
 
 #include <fcntl.h>
@@ -34,15 +34,14 @@ const char* advice_for(int error) {
   }
 }
 
-// A file system without locks is no reason to write nothing.
+// On a file system without locks the log is written without one.
 bool lock(int fd, int how) {
   return ::flock(fd, how | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 }  // namespace
 
-// A file that is locked is being written: by another JVM that has the same id in its own pid
-// namespace.
+// A locked file is being written by another JVM, which has the same pid in another pid namespace.
 Status LogFile::move_away() const {
   struct stat facts {};
   if (::lstat(path_.c_str(), &facts) != 0) {
@@ -88,8 +87,8 @@ void LogFile::remove_if_empty() const {
   if (::fstat(fd_.get(), &facts) == 0 && facts.st_size == 0) ::unlink(path_.c_str());
 }
 
-// What a full disk has left of a record would spoil the next one.
-int LogFile::take_back(off_t size, int error) const {
+// Removes the part of a record that a full disk left: it would corrupt the next one.
+int LogFile::truncate_to(off_t size, int error) const {
   return ::ftruncate(fd_.get(), size) == 0 ? error : EIO;
 }
 
@@ -98,7 +97,7 @@ int LogFile::append(std::string_view text) {
   if (::fstat(fd_.get(), &facts) != 0) return errno;
   if (facts.st_nlink == 0) return ENOENT;
   const int error = write_all(fd_.get(), text_bytes(text));
-  return error == 0 ? 0 : take_back(facts.st_size, error);
+  return error == 0 ? 0 : truncate_to(facts.st_size, error);
 }
 
 }  // namespace pi::jprof

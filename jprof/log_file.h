@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A log that is appended to, a whole record at a time, and stays readable whatever happens.
+// A log: whole records are appended, so that it stays readable after errors and crashes.
 #ifndef PI_JPROF_LOG_FILE_H
 #define PI_JPROF_LOG_FILE_H
 
@@ -19,22 +19,22 @@ class LogFile {
  public:
   enum class Opened { anew, again };
 
-  // Makes the file anew; one that is there already, of another process that had the same id,
-  // becomes PATH.old. If it is the one that this object wrote before close(), it is gone on with.
-  // Fails when another process writes it.
+  // Creates the file. An existing one, of an earlier process with the same pid, is renamed to
+  // PATH.old; one that this object wrote before close() is continued. Fails while another process
+  // writes it.
   Result<Opened> open(const std::string& path);
   void close() { fd_.reset(); }
   void remove_if_empty() const;
   bool is_open() const { return static_cast<bool>(fd_); }
   const std::string& path() const { return path_; }
 
-  // All or nothing: errno's number and nothing written, or 0. ENOENT: somebody has removed the
-  // file, so that nobody could read what is written.
+  // Writes all and returns 0, or nothing and returns errno. ENOENT: the file was removed, so that
+  // no process could read what is written.
   int append(std::string_view text);
 
  private:
   Status move_away() const;
-  int take_back(off_t size, int error) const;
+  int truncate_to(off_t size, int error) const;
 
   UniqueFd fd_;
   std::string path_;

@@ -12,7 +12,7 @@
 
 namespace pi::jprof {
 
-// What a "# head" line tells.
+// The contents of a "# head" line.
 struct LogHead {
   std::string agent;
   bool clock_is_exact = true;
@@ -25,12 +25,12 @@ struct LogHead {
   std::string jvm;
 };
 
-// One frame of a compiled method's tree of inlining. method is an index into Inlining::methods
-// until append_inlining() is told their numbers.
+// One frame of a compiled method's tree of inlining. method is an index into Inlining::methods;
+// append_inlining() replaces it by the method's number.
 struct InlineFrame {
   uint32_t parent = 0;  // number of a frame, counted from 1; 0: none
   uint32_t method = 0;
-  int32_t bci = -1;  // negative: the JVM does not say
+  int32_t bci = -1;  // negative: unknown to the JVM
 };
 
 struct InlineRange {
@@ -57,8 +57,8 @@ void append_end(std::string& text, uint64_t time, std::string_view reason);
 void append_thread(std::string& text, uint64_t time, uint32_t tid, std::string_view name,
                    bool starts);
 
-// A name as the logs write it: plain UTF-8 without blanks and control characters, cut where it is
-// too long; quotes too are replaced in names of threads.
+// A name as it is in the logs: UTF-8, blanks and control characters replaced, truncated where it is
+// too long. In names of threads quotes are replaced as well.
 std::string log_name(std::string_view modified_utf8);
 std::string thread_log_name(std::string_view modified_utf8);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What JProf tells its user.
+// Messages of JProf to its user.
 #include "messages.h"
 
 #include <unistd.h>
@@ -12,7 +12,7 @@ void say(std::string_view text) {
   print("JProf: " + std::string(text) + ".\n");
 }
 
-// By one write(), so that it is not mixed with the JVM's own output; who does not listen misses it.
+// One write(), so that JVM output cannot interleave; errors are ignored.
 void print(std::string_view text) {
   (void)write_all(STDERR_FILENO, text_bytes(text));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What JProf tells its user.
+// Messages of JProf to its user.
 #ifndef PI_JPROF_MESSAGES_H
 #define PI_JPROF_MESSAGES_H
 
@@ -8,10 +8,10 @@
 
 namespace pi::jprof {
 
-// "JProf: TEXT." as one line to stderr, which is the JVM's.
+// Writes "JProf: TEXT." as one line to stderr, which is the JVM's.
 void say(std::string_view text);
 
-// As it is.
+// Writes the text unchanged.
 void print(std::string_view text);
 
 }  // namespace pi::jprof

@@ -12,14 +12,15 @@
 namespace pi::jprof {
 namespace {
 
-// "Ljava/lang/String;" to "java/lang/String"; of what is no class (an array's clone()) the whole.
+// "Ljava/lang/String;" becomes "java/lang/String"; a signature of no class (an array's clone())
+// stays.
 std::string_view without_frame(std::string_view signature) {
   const bool framed = signature.size() > 2 && signature.front() == 'L' && signature.back() == ';';
   return framed ? signature.substr(1, signature.size() - 2) : signature;
 }
 
-// HotSpot gives the linkers of method handles, of which it makes one for each kind and signature,
-// the number of one of them: which one it is, nobody can tell by that.
+// HotSpot makes linkers of method handles, one for each kind and signature, and reports them with
+// the id of one of them: the id does not identify a linker.
 bool is_linker(std::string_view owner, std::string_view name) {
   constexpr std::string_view linkers[] = {"invokeBasic",   "linkToStatic",    "linkToSpecial",
                                           "linkToVirtual", "linkToInterface", "linkToNative"};

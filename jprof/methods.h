@@ -23,11 +23,11 @@ struct MethodFacts {
   LineTable lines;   // or empty
 };
 
-// Asks the JVM; must not be called with a lock held that the JVM's own threads could wait for.
+// Calls the JVM: do not hold a lock here that the JVM's own threads could wait for.
 class MethodFinder {
  public:
   MethodFinder(JavaVM* vm, jvmtiEnv* jvmti) : vm_(vm), jvmti_(jvmti) {}
-  // Facts that the JVM does not give are missing; the name then is "?".
+  // Facts that the JVM does not return are left empty; the name is then "?".
   MethodFacts find(jmethodID method) const;
 
  private:
@@ -42,14 +42,14 @@ class MethodFinder {
 class MethodNumbers {
  public:
   bool knows(jmethodID method) const { return known_.contains(method); }
-  // The method's number. One that is new, or whose facts have changed (a class was redefined), gets
-  // a new number, and its definition is appended to the text.
+  // The method's number. A new method, or one whose facts have changed (its class was redefined),
+  // gets a new number, and its definition is appended to the text.
   uint32_t number_of(jmethodID method, const MethodFacts& facts, std::string& text);
-  // Of a method that it knows.
+  // The number of a method that knows() contains.
   uint32_t number_of(jmethodID method) const { return known_.at(method).number; }
-  // What was appended last may not have been written: all get new numbers.
+  // Definitions appended last may not have been written: all methods get new numbers.
   void forget() { known_.clear(); }
-  // Numbers begin anew.
+  // Restarts the numbers.
   void clear();
 
  private:

@@ -27,8 +27,8 @@ bool continues(std::string_view text, size_t at) {
   return at < text.size() && (bits_of(text[at]) & 0xc0) == 0x80;
 }
 
-// One unit of 16 bits, taken off the text; nothing if it begins with what is none: then one byte
-// is.
+// Removes one 16-bit unit from the front of the text and returns it; if the text begins with an
+// invalid byte, removes that byte and returns nothing.
 std::optional<uint32_t> take_unit(std::string_view& text) {
   const uint32_t first = bits_of(text[0]);
   uint32_t unit = first;
@@ -61,7 +61,7 @@ void append_character(std::string& text, uint32_t code) {
   byte(0x80 | (code & 0x3f));
 }
 
-// A high half is given only with the low one behind it.
+// The character of a high half and the low half after it, which is removed; U+FFFD if none follows.
 uint32_t join_halves(uint32_t high, std::string_view& text) {
   std::string_view rest = text;
   if (rest.empty()) return replacement;

@@ -8,8 +8,8 @@
 
 namespace pi::jprof {
 
-// A class file writes a NUL in two bytes and a character beyond U+FFFF as two halves of three bytes
-// each. Half a character, and what is no UTF-8 at all, becomes U+FFFD.
+// A class file encodes a NUL in two bytes and a character beyond U+FFFF as two halves of three
+// bytes each. Half a character, and invalid UTF-8, becomes U+FFFD.
 std::string plain_utf8(std::string_view modified);
 
 }  // namespace pi::jprof

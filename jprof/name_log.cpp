@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One of the logs of names: appends records, and tells, there and to the user, which ones are lost.
+// One of the logs of names: appends records, and reports lost ones in the log and to the user.
 #include "name_log.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace pi::jprof {
 
 Result<LogFile::Opened> NameLog::open(const std::string& path) {
-  written_ = lost_ = untold_ = 0;
+  written_ = lost_ = unreported_ = 0;
   waiting_.clear();
   beginning_.clear();
   waits_ = true;
@@ -29,21 +29,21 @@ bool NameLog::begin(std::string_view beginning, uint64_t time) {
     written_ = events;
     return true;
   }
-  lost_ = untold_ = events;
+  lost_ = unreported_ = events;
   return events == 0;
 }
 
-// The first loss is told to the user; all are told in the log when it can be written again.
+// The first loss is reported to the user; all are reported in the log when it can be written again.
 void NameLog::lose(int error, uint64_t time) {
   ++lost_;
-  if (untold_++ == 0) first_untold_ = last_untold_ = time;
+  if (unreported_++ == 0) first_unreported_ = last_unreported_ = time;
   if (!std::exchange(complained_, true))
     say(error == ENOENT
             ? "'" + path() + "' was removed: names from now on are lost. The JVM goes on"
             : "'" + path() + "' cannot be written (" + std::strerror(error) +
                   "): names are lost until it can. The JVM goes on");
-  first_untold_ = std::min(first_untold_, time);
-  last_untold_ = std::max(last_untold_, time);
+  first_unreported_ = std::min(first_unreported_, time);
+  last_unreported_ = std::max(last_unreported_, time);
 }
 
 bool NameLog::append(std::string_view text, uint64_t time) {
@@ -53,14 +53,14 @@ bool NameLog::append(std::string_view text, uint64_t time) {
     return true;
   }
   std::string before = beginning_;
-  if (untold_ != 0) append_lost(before, untold_, first_untold_, last_untold_);
+  if (unreported_ != 0) append_lost(before, unreported_, first_unreported_, last_unreported_);
   const int error = before.empty() ? file_.append(text) : file_.append(before.append(text));
   if (error != 0) {
     lose(error, time);
     return false;
   }
   beginning_.clear();
-  untold_ = 0;
+  unreported_ = 0;
   ++written_;
   return true;
 }

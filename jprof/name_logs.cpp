@@ -16,14 +16,14 @@
 namespace pi::jprof {
 namespace {
 
-// The directory as it can be told to others, whatever the working directory of the JVM.
+// The absolute path of the directory, which other processes with another working directory can use.
 std::string absolute(const std::string& directory) {
   const std::unique_ptr<char, decltype(&std::free)> path(::realpath(directory.c_str(), nullptr),
                                                          &std::free);
   return path ? path.get() : directory;
 }
 
-// In nanoseconds since boot, 0 if /proc cannot be read.
+// Nanoseconds since boot, 0 if /proc cannot be read.
 uint64_t started_since_boot() {
   const auto stat = read_proc("/proc/self/stat");
   const auto ticks = stat ? start_ticks(*stat) : std::nullopt;
@@ -128,7 +128,7 @@ std::vector<jmethodID> NameLogs::unknown_of(const Inlining& inlining) {
   return unknown;
 }
 
-bool NameLogs::is_news(const CodeEvent& event, std::string_view name) {
+bool NameLogs::is_new_code(const CodeEvent& event, std::string_view name) {
   const uint64_t address = number_of(event.address);
   if (event.asked != 0)
     return code_.add_existing(address, event.size, name, event.asked, event.time);
@@ -153,7 +153,7 @@ bool NameLogs::number_all(const Inlining& inlining, const Facts& facts, std::str
 
 bool NameLogs::write_code(const CodeEvent& event, std::string_view name, std::string text,
                           uint32_t interval) {
-  if (!code_log_.log.is_open() || !is_news(event, name)) return false;
+  if (!code_log_.log.is_open() || !is_new_code(event, name)) return false;
   if (write(code_log_, text, event.time, interval)) return true;
   methods_.forget();
   return false;
@@ -207,7 +207,7 @@ void NameLogs::unloaded(uint64_t time, const void* address) {
 
 // ---- threads ----
 
-// The hook may take its time: without the lock.
+// The hook may block, so the lock is released before.
 void NameLogs::write_thread(std::unique_lock<std::mutex> lock, uint64_t time, uint32_t tid,
                             std::string_view name, bool starts) {
   const uint32_t interval = trace_interval();
@@ -222,7 +222,7 @@ void NameLogs::thread_started(uint64_t time, uint32_t tid, std::string_view name
   std::unique_lock lock(mutex_);
   if (!thread_log_.log.is_open()) return;
   ended_.erase(tid);
-  // The JVM may tell of the main thread after it was found.
+  // The JVM may report the main thread's start after it was found.
   const auto [entry, is_new] = threads_.try_emplace(tid, name);
   if (!is_new && entry->second == name) return;
   entry->second = name;

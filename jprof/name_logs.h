@@ -27,32 +27,32 @@
 
 namespace pi::jprof {
 
-// Where a log of this kind is.
+// The path of a log of this kind.
 std::string log_path(const Options& options, const char* kind, uint32_t pid);
 
-// A piece of code that the JVM tells of.
+// A piece of code that the JVM reports.
 struct CodeEvent {
   uint64_t time = 0;
-  uint64_t asked = 0;  // when the JVM was asked for it, 0: it told by itself
+  uint64_t asked = 0;  // when GenerateEvents was called for it; 0: the JVM's own event
   const void* address = nullptr;
   uint32_t size = 0;
 };
 
-// Thread-safe. Calls nothing of the JVM: its own threads, those that others wait for at a safepoint
-// included, may wait here for a moment.
+// Thread-safe. Calls no function of the JVM: the JVM's own threads, which others wait for at a
+// safepoint, may wait for this lock.
 class NameLogs {
  public:
-  // What is told before begin() is written by it.
+  // Events before begin() are kept, and written by it.
   Status open(const Options& options);
   void begin(bool late, const std::string& jvm);
-  // Instead of begin(): as if they had not been opened.
+  // Instead of begin(): removes the logs if they are empty.
   void abandon();
-  // What is told later is ignored.
+  // Later events are ignored.
   void end(std::string_view reason);
 
   uint64_t now() const { return clock_.now(); }
 
-  // facts: of the methods in inlining that this does not know, and always of the first.
+  // facts: those of the methods in unknown_of(inlining), which contains the first method always.
   using Facts = std::vector<std::pair<jmethodID, MethodFacts>>;
   std::vector<jmethodID> unknown_of(const Inlining& inlining);
   void compiled(const CodeEvent& event, const Inlining& inlining, const Facts& facts);
@@ -61,34 +61,35 @@ class NameLogs {
 
   void thread_started(uint64_t time, uint32_t tid, std::string_view name);
   void thread_ended(uint64_t time, uint32_t tid, std::string_view name);
-  // Threads that end between the two calls are not taken for running by thread_found().
+  // thread_found() ignores threads that end between these two calls.
   void begin_finding_threads();
   void thread_found(uint64_t time, uint32_t tid, std::string_view name);
   void end_finding_threads();
 
-  // There was no memory for an event.
+  // Counts an event that was lost for lack of memory.
   void lose(uint64_t time);
-  // Where the logs are; counted: and what was written.
+  // The paths of the logs; counted: also the numbers of records.
   std::string summary(bool counted);
 
  private:
   struct Section {
     NameLog log;
     bool wanted = false;
-    bool again = false;     // goes on with a file of before
-    uint32_t interval = 0;  // of the trace, as told last
+    bool again = false;     // continues an existing file
+    uint32_t interval = 0;  // of the trace, as written last
   };
 
   Status open(Section& section, const Options& options, const char* kind);
   void begin(Section& section, std::string beginning, const LogHead& head);
-  // With the lock held. False if it was not written.
+  // Called with the lock held. False if the text was not written.
   bool write(Section& section, const std::string& text, uint64_t time, uint32_t interval);
   bool write_code(const CodeEvent& event, std::string_view name, std::string text,
                   uint32_t interval);
   void write_thread(std::unique_lock<std::mutex> lock, uint64_t time, uint32_t tid,
                     std::string_view name, bool starts);
-  bool is_news(const CodeEvent& event, std::string_view name);
-  // Definitions of new methods, and the numbers of all; false if one is not known any more.
+  bool is_new_code(const CodeEvent& event, std::string_view name);
+  // Appends the definitions of new methods and the numbers of all; false if a method is not known
+  // any more.
   bool number_all(const Inlining& inlining, const Facts& facts, std::string& definitions,
                   std::vector<uint32_t>& numbers);
 
@@ -100,9 +101,9 @@ class NameLogs {
   Section thread_log_;
   CodeMap code_;
   MethodNumbers methods_;
-  std::map<uint32_t, std::string> threads_;  // that run and are in the log, with their names
+  std::map<uint32_t, std::string> threads_;  // running and in the log, with their names
   bool finding_threads_ = false;
-  std::set<uint32_t> ended_;  // meanwhile
+  std::set<uint32_t> ended_;  // threads that ended while running ones are searched
 };
 
 }  // namespace pi::jprof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words that JProf knows: its options, and those of the original that it refuses.
+// JProf's options, and those of Performance Inspector that it refuses.
 #include "option_table.h"
 
 namespace pi::jprof {

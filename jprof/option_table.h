@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words that JProf knows: its options, and those of the original that it refuses.
+// JProf's options, and those of Performance Inspector that it refuses.
 #ifndef PI_JPROF_OPTION_TABLE_H
 #define PI_JPROF_OPTION_TABLE_H
 
@@ -38,12 +38,12 @@ struct OptionWord {
   std::string_view name;
   std::string_view alias;  // or empty
   Takes takes;
-  std::string_view value;  // what it is called in help
+  std::string_view value;  // the value's name in help
   std::string_view help;
 };
 
-// An option of the original that this version refuses. Its NO-form asks for what is so anyway and
-// is accepted.
+// An option of Performance Inspector that this version refuses. Its NO-form has no effect and is
+// accepted.
 struct RefusedWords {
   std::string_view names;  // separated by blanks
   std::string_view why;    // "WORD " + why

@@ -49,7 +49,7 @@ bool is_name_part(std::string_view text) {
   return text.size() <= name_part_max && text.find('/') == std::string_view::npos;
 }
 
-// In front of a switch's name; longer ones first.
+// Prefixes of a switch's name; longer ones first.
 struct Prefix {
   std::string_view text;
   bool on;

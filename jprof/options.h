@@ -32,16 +32,16 @@ struct Options {
 
 struct ParsedOptions {
   Options options;
-  std::vector<std::string> errors;  // a sentence each; all that were found
+  std::vector<std::string> errors;  // one sentence for each error
 };
 
 // The text of a file of options, or why there is none.
 using ReadConfig = std::function<Result<std::string>(const std::string& path)>;
 
-// Later options win. texts are read one after the other; they may be empty.
+// Later options override earlier ones. texts are read one after the other; they may be empty.
 ParsedOptions parse_options(const std::vector<std::string_view>& texts, const ReadConfig& read);
 
-// What HELP prints; all: also what this version refuses, and why.
+// The text of HELP; all: with the refused options and the reasons.
 std::string options_help(bool all);
 
 }  // namespace pi::jprof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What /proc tells this process about itself.
+// Facts about this process from /proc.
 #include "proc_text.h"
 
 #include <sys/stat.h>
@@ -30,8 +30,8 @@ uint64_t namespace_inode(const char* link) {
   return ::stat(link, &facts) == 0 ? facts.st_ino : 0;
 }
 
-// The name, the second field, may hold blanks and brackets; fields behind the last bracket count
-// from 3.
+// The name, the second field, may contain blanks and brackets; the fields after the last bracket
+// are numbered from 3.
 std::optional<uint64_t> start_ticks(std::string_view stat) {
   constexpr int wanted = 22;
   size_t at = stat.rfind(')');

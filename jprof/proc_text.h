@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What /proc tells this process about itself.
+// Facts about this process from /proc.
 #ifndef PI_JPROF_PROC_TEXT_H
 #define PI_JPROF_PROC_TEXT_H
 
@@ -13,13 +13,13 @@ namespace pi::jprof {
 // Nothing if it cannot be read.
 std::optional<std::string> read_proc(const char* path);
 
-// Takes the first line off the text; without its line feed.
+// Removes the first line from the text and returns it without its line feed.
 std::string_view next_line(std::string_view& text);
 
-// Of the namespace that the link leads to, 0 if it cannot be read.
+// The inode number of the namespace that the link refers to, 0 if it cannot be read.
 uint64_t namespace_inode(const char* link);
 
-// Clock ticks from boot to the process's beginning, out of the text of /proc/PID/stat.
+// Clock ticks from boot to the start of the process, from the text of /proc/PID/stat.
 std::optional<uint64_t> start_ticks(std::string_view stat);
 
 }  // namespace pi::jprof

@@ -20,7 +20,7 @@
 namespace pi::jprof {
 namespace {
 
-// When this thread asked the JVM for the code that there is, 0 if it is not just telling that.
+// When this thread called GenerateEvents; 0 outside that call.
 thread_local uint64_t asked_at;
 
 uint32_t own_tid() {
@@ -40,8 +40,8 @@ constexpr jvmtiEvent jvm_events[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH};
 
 }  // namespace
 
-// An event in progress: the environment is not given back meanwhile. What is thrown, lack of
-// memory, ends here: above is the JVM, in C.
+// An event in progress: dispose() waits for its end. Exceptions (out of memory) are caught here:
+// the caller is the JVM, which is C.
 class Session::InEvent {
  public:
   explicit InEvent(Session& session) : session_(session) { ++session_.in_events_; }
@@ -49,7 +49,7 @@ class Session::InEvent {
   InEvent(const InEvent&) = delete;
   InEvent& operator=(const InEvent&) = delete;
 
-  // The environment, or null if there is none any more.
+  // The environment, or null after it was disposed of.
   jvmtiEnv* jvmti() const { return session_.jvmti_.load(); }
 
   template <class Action>
@@ -70,7 +70,7 @@ void Session::lose_event() noexcept {
   try {
     logs_.lose(logs_.now());
   } catch (const std::exception&) {
-    // No memory even to say so.
+    // There is no memory for a message either.
   }
 }
 
@@ -119,8 +119,8 @@ Status Session::open_messages() {
 Status Session::make_environment() {
   void* place = nullptr;
   jint got = vm_->GetEnv(&place, JVMTI_VERSION_1_2);
-  // HotSpot takes agents by its socket a moment before its JVMTI is live, and answers so until
-  // then.
+  // HotSpot loads agents through its socket shortly before its JVMTI is live, and returns an error
+  // until then.
   for (int tries = 0; got == JNI_EDETACHED && tries < 500; ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     got = vm_->GetEnv(&place, JVMTI_VERSION_1_2);
@@ -130,7 +130,7 @@ Status Session::make_environment() {
   auto* jvmti = static_cast<jvmtiEnv*>(place);
   jvmtiCapabilities wanted{}, names{};
   wanted.can_generate_compiled_method_load_events = options_.jita2n;
-  // Without these there are no lines.
+  // Without these capabilities the log has no source lines.
   names.can_get_line_numbers = 1;
   names.can_get_source_file_name = 1;
   jvmtiEventCallbacks callbacks = event_callbacks();
@@ -169,7 +169,7 @@ Status Session::record(bool late) {
   void* jni = nullptr;
   if (vm_->GetEnv(&jni, JNI_VERSION_1_6) != JNI_OK) return {};
   find_threads(static_cast<JNIEnv*>(jni), nullptr);
-  ask_for_code();
+  request_existing_code();
   return {};
 }
 
@@ -183,7 +183,8 @@ std::string Session::jvm_name() const {
   return name.empty() ? "?" : name;
 }
 
-// Events that are in progress end soon. If not, the environment stays, and tells of nothing.
+// Waits for events in progress, which are short. If one does not end, the environment stays
+// allocated, without events.
 void Session::dispose() {
   using namespace std::chrono_literals;
   jvmtiEnv* const jvmti = jvmti_;
@@ -212,7 +213,7 @@ void Session::detach() {
 void Session::on_vm_init(JNIEnv* jni, jthread thread) {
   InEvent::run(*this, [&](jvmtiEnv*) {
     find_threads(jni, thread);
-    ask_for_code();
+    request_existing_code();
   });
 }
 
@@ -224,7 +225,7 @@ void Session::on_vm_death() {
   });
 }
 
-void Session::ask_for_code() {
+void Session::request_existing_code() {
   if (!options_.jita2n) return;
   asked_at = logs_.now();
   for (const jvmtiEvent event :
@@ -261,7 +262,7 @@ void Session::on_dynamic(const char* name, const void* address, jint size) {
 
 // ---- threads ----
 
-// Nothing as long as the JVM does not tell, at its very beginning.
+// Nothing in an early phase of the JVM, which does not return names yet.
 std::optional<std::string> Session::name_of(jthread thread) {
   jvmtiEnv* const jvmti = jvmti_;
   jvmtiThreadInfo info{};
@@ -287,8 +288,8 @@ void Session::on_thread_end(jthread thread) {
   });
 }
 
-// Threads that ran before their events were wanted. current: this thread, or null if it is none
-// that anybody wants to know of.
+// Logs threads that started before their events were enabled. current: this thread, or null if it
+// is not to be logged.
 void Session::find_threads(JNIEnv* jni, jthread current) {
   if (!options_.thread_names) return;
   const auto ids = ThreadIds::of_this_jvm(jni);

@@ -23,20 +23,20 @@ enum ReturnCode : int {
   wrong_options = 1,
   no_logs = 2,         // they cannot be written
   already_active = 3,  // with other options
-  no_events = 4,       // this JVM does not tell what is needed
+  no_events = 4,       // this JVM lacks events that are needed
 };
 
 class Session {
  public:
-  // The one of this process; never destroyed, as events may come to the very end.
+  // The session of this process. Never destroyed, since events may come until the process ends.
   static Session& get();
 
-  // late: the JVM runs already. Active with the same options: nothing. Errors: a ReturnCode.
+  // late: the JVM runs already. No effect if active with the same options. Errors: a ReturnCode.
   Status start(JavaVM* vm, const Options& options, bool late);
-  // Nothing if it is not active.
+  // No effect if it is not active.
   void detach();
 
-  // Events, from any thread and at any time; they throw nothing.
+  // Events, from any thread and at any time. They do not throw.
   void on_vm_init(JNIEnv* jni, jthread thread);
   void on_vm_death();
   void on_compiled(jmethodID method, jint size, const void* address, const void* compile_info);
@@ -53,18 +53,18 @@ class Session {
   Status open_messages();
   Status make_environment();
   std::string jvm_name() const;
-  bool enable(jvmtiEventMode mode);  // false if not all events can be had
-  void ask_for_code();
+  bool enable(jvmtiEventMode mode);  // false if an event is not available
+  void request_existing_code();
   void find_threads(JNIEnv* jni, jthread current);
   std::optional<std::string> name_of(jthread thread);
   void dispose();
   void tell(const std::string& text);
 
-  std::mutex control_;  // of start() and detach()
+  std::mutex control_;  // serialises start() and detach()
   std::atomic<bool> active_ = false;
   Options options_;
   JavaVM* vm_ = nullptr;
-  // Events read it while another environment may take its place.
+  // Read by events while start() or detach() replaces it.
   std::atomic<jvmtiEnv*> jvmti_ = nullptr;
   std::atomic<uint32_t> in_events_ = 0;
   LogFile messages_;  // log-msg

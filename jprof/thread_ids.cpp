@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's ids of Java threads that were there before JProf.
+// Kernel ids of Java threads that started before JProf.
 #include "thread_ids.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 namespace pi::jprof {
 namespace {
 
-// A number or pointer that libjvm exports.
+// Reads a number or pointer that libjvm exports.
 std::optional<uint64_t> exported(void* library, const char* name) {
   const void* place = ::dlsym(library, name);
   if (!place) return std::nullopt;
@@ -58,7 +58,7 @@ struct FieldTable {
   }
 };
 
-// Without faulting, whatever is at the address.
+// Reads without faulting, also at an invalid address.
 template <class T>
 std::optional<T> read_safely(int memory, uint64_t address) {
   T value;
@@ -89,8 +89,8 @@ std::optional<ThreadIds> ThreadIds::of_this_jvm(JNIEnv* jni) {
   return ids.native_thread_ ? std::optional(ids) : std::nullopt;
 }
 
-// The thread may end at any time, and its memory go. Before that eetop becomes 0: what was read
-// while it was still the same was right.
+// The thread may end, and its memory be freed, at any time. eetop becomes 0 before: if it has not
+// changed after the read, the value read is valid.
 std::optional<uint32_t> ThreadIds::find(JNIEnv* jni, jthread thread) const {
   const UniqueFd memory(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
   const jlong native = jni->GetLongField(thread, native_thread_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's ids of Java threads that were there before JProf.
+// Kernel ids of Java threads that started before JProf.
 #ifndef PI_JPROF_THREAD_IDS_H
 #define PI_JPROF_THREAD_IDS_H
 
@@ -10,11 +10,11 @@
 
 namespace pi::jprof {
 
-// No interface of a JVM tells a thread's kernel id to another thread. HotSpot describes its own
-// structures for debuggers (gHotSpotVMStructs), and by that the id can be found.
+// No interface of a JVM returns the kernel id of another thread. HotSpot describes its structures
+// for debuggers (gHotSpotVMStructs); the id is found with these descriptions.
 class ThreadIds {
  public:
-  // Nothing for a JVM that is no HotSpot, or one of another shape.
+  // Nothing for a JVM that is not HotSpot, or one with other structures.
   static std::optional<ThreadIds> of_this_jvm(JNIEnv* jni);
 
   // Nothing for a thread that is ending.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The trace's clock as this process can read it.
+// The trace's clock, read in this process.
 #include "trace_clock.h"
 
 #include <charconv>
@@ -45,8 +45,8 @@ std::optional<int64_t> time_offset(std::string_view text, std::string_view clock
   return std::nullopt;
 }
 
-// A kernel without time namespaces has neither file. What the file tells is the offset of the
-// namespace of our children, which is our own but between unshare() and the next process.
+// A kernel without time namespaces has neither file. The file contains the offset of the children's
+// namespace, which is also this process's except between unshare() and the next fork.
 TraceClock TraceClock::of_this_process() {
   TraceClock clock;
   const auto text = read_proc("/proc/self/timens_offsets");

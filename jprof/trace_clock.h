@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The trace's clock as this process can read it.
+// The trace's clock, read in this process.
 #ifndef PI_JPROF_TRACE_CLOCK_H
 #define PI_JPROF_TRACE_CLOCK_H
 
@@ -9,19 +9,19 @@
 
 namespace pi::jprof {
 
-// CLOCK_MONOTONIC of the initial time namespace, which records carry. A process in a time namespace
-// of its own sees another one, by a constant offset.
+// CLOCK_MONOTONIC of the initial time namespace, which records contain. In another time namespace
+// CLOCK_MONOTONIC differs by a constant offset.
 class TraceClock {
  public:
-  // Asks /proc.
+  // Reads /proc.
   static TraceClock of_this_process();
 
   // Nanoseconds.
   uint64_t now() const;
-  // The same moment for a time of this process's CLOCK_BOOTTIME, nanoseconds.
+  // Converts a time of this process's CLOCK_BOOTTIME, nanoseconds.
   uint64_t from_boot_time(uint64_t boot) const;
 
-  // What is subtracted; 0 also where it could not be found out.
+  // The offset that is subtracted; 0 also if it is unknown.
   int64_t offset() const { return offset_; }
   bool is_exact() const { return exact_; }
 

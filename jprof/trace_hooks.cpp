@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hooks 19/41 and 19/42 into a running trace (pi/jit_log.h). Without one they do nothing.
+// Stores hooks 19/41 and 19/42 in a running trace (pi/jit_log.h). No effect without one.
 #include "trace_hooks.h"
 
 #include <pitrace/abi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hooks 19/41 and 19/42 into a running trace (pi/jit_log.h). Without one they do nothing.
+// Stores hooks 19/41 and 19/42 in a running trace (pi/jit_log.h). No effect without one.
 #ifndef PI_JPROF_TRACE_HOOKS_H
 #define PI_JPROF_TRACE_HOOKS_H
 
@@ -12,7 +12,7 @@ namespace pi::jprof {
 uint32_t trace_interval();
 
 void hook_code(uint32_t interval, uint32_t pid, uint64_t time, uint64_t address);
-// name: as log-jtnm has it.
+// name: as in log-jtnm.
 void hook_thread(uint32_t interval, uint32_t pid, uint64_t time, uint32_t tid, bool starts,
                  std::string_view name);
 

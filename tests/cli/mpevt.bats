@@ -31,8 +31,8 @@ total() { # total EVENT
     mpevt read --json "$1" | jq .events[0].total
 }
 
-# Of whom the lock beside the socket says that he holds it.
-holder() {
+# The pid of the daemon, from the lock file beside its socket.
+daemon() {
     cat "$PITRACE_COUNTERS.lock"
 }
 
@@ -96,7 +96,7 @@ holder() {
     mpevt term
     run mpevt read
     [ "$status" -eq 1 ]
-    [[ "$output" == *"No counter holder runs; start one with 'mpevt start EVENT'."* ]]
+    [[ "$output" == *"No counter daemon runs; start one with 'mpevt start EVENT'."* ]]
     [ ! -e "$PITRACE_COUNTERS" ]
 }
 
@@ -118,7 +118,7 @@ holder() {
     [ "$status" -eq 1 ]
     [[ "$output" == *"no-such-event"* ]]
     run mpevt read
-    [[ "$output" == *"No counter holder runs"* ]]
+    [[ "$output" == *"No counter daemon runs"* ]]
     mpevt start page-faults
     run mpevt start context-switches page-faults
     [ "$status" -eq 1 ]
@@ -143,7 +143,7 @@ holder() {
     [[ "$stderr" == *"there are no hardware counters"* ]]
 }
 
-@test "events of one's own: listed, counted, also by a holder that runs already" {
+@test "user-defined events are listed and counted, also by a daemon that already runs" {
     needs_counting
     printf '# ours\nOUR_FAULTS page-faults faults of everybody\nSWITCHES\tcontext-switches\n' >ours
     run --separate-stderr mpevt -ld --events ours
@@ -178,21 +178,21 @@ holder() {
     done
 }
 
-@test "a holder that was killed is told, and leaves nothing in the way" {
+@test "after the daemon was killed, read reports it and start works again" {
     needs_counting
     mpevt start page-faults
-    kill -9 "$(holder)"
+    kill -9 "$(daemon)"
     run mpevt read
     [ "$status" -eq 1 ]
     [[ "$output" == *"the last one has died, and its counts with it"* ]]
     mpevt start page-faults
-    kill -TERM "$(holder)"
+    kill -TERM "$(daemon)"
     while [ -e "$PITRACE_COUNTERS" ]; do sleep 0.05; done
     run mpevt read
-    [[ "$output" == *"No counter holder runs"* ]]
+    [[ "$output" == *"No counter daemon runs"* ]]
 }
 
-@test "two starts at once end with one holder that counts both" {
+@test "two concurrent starts end with one daemon that counts both events" {
     needs_counting
     for _ in {1..5}; do
         mpevt start page-faults &

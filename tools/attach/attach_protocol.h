@@ -22,8 +22,8 @@ struct Reply {
 // Nothing when the bytes are not a reply.
 std::optional<Reply> parse_reply(std::string_view bytes);
 
-// Text from a stranger for a terminal or a log: line feeds stay, any other byte outside printable
-// ASCII becomes \xNN. Blank lines at the end are left out.
+// Makes untrusted text safe for a terminal or a log: line feeds stay, any other byte outside
+// printable ASCII becomes \xNN. Empty lines at the end are removed.
 std::string escaped(std::string_view text);
 
 }  // namespace pi::attach

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of another process, opened below its root directory: no path leads out of it, nothing
-// blocks, and what is used is the file that was checked.
+// Opens files of another process below its root directory: no path leads out of that directory, no
+// open blocks, and the opened file is the one that was checked.
 #include "below_root.h"
 
 #include <fcntl.h>
@@ -23,7 +23,8 @@ UniqueFd find_below(int root, const std::string& path, int more) {
   open_how how{};
   how.flags = static_cast<uint64_t>(O_PATH | O_CLOEXEC | more);
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  // EAGAIN: directories were renamed meanwhile. A process that never stops doing that is left.
+  // EAGAIN: directories were renamed meanwhile. The limit is for a process that never stops
+  // renaming.
   constexpr int tries = 16;
   long fd = -1;
   for (int i = 0; i < tries; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of another process, opened below its root directory: no path leads out of it, nothing
-// blocks, and what is used is the file that was checked.
+// Opens files of another process below its root directory: no path leads out of that directory, no
+// open blocks, and the opened file is the one that was checked.
 #ifndef PI_ATTACH_BELOW_ROOT_H
 #define PI_ATTACH_BELOW_ROOT_H
 
@@ -15,10 +15,10 @@
 
 namespace pi::attach {
 
-// "/proc/self/fd/N": the very file that a descriptor is of.
+// "/proc/self/fd/N": exactly the file of a descriptor.
 std::string path_of(int fd);
 
-// An O_PATH descriptor of what the path means to a process with this root; `more` are open flags.
+// An O_PATH descriptor of the path as a process with this root resolves it; `more` are open flags.
 UniqueFd find_below(int root, const std::string& path, int more);
 
 // "a FIFO", "a symbolic link" ...
@@ -29,8 +29,8 @@ struct OwnedFile {
   uint64_t size = 0;
 };
 
-// For reading: a regular file in the directory, of this owner, with one name. ENOENT when there is
-// none by that name, else EPERM and a message that says what it is instead.
+// Opens for reading a regular file in the directory that has this owner and one name only. ENOENT
+// when it does not exist, else EPERM and a message with the reason.
 Result<OwnedFile> open_owned(int directory, const std::string& name, uid_t owner);
 
 }  // namespace pi::attach

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packets from the process that acts as the target's user to its parent, which believes none of it.
+// Packets from the process that acts as the target's user to its parent, which does not trust them.
 #include "channel.h"
 
 #include <sys/socket.h>

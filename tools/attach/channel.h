@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packets from the process that acts as the target's user to its parent, which believes none of it.
+// Packets from the process that acts as the target's user to its parent, which does not trust them.
 #ifndef PI_ATTACH_CHANNEL_H
 #define PI_ATTACH_CHANNEL_H
 
@@ -14,7 +14,7 @@ namespace pi::attach {
 constexpr size_t max_payload_bytes = 32 << 10;
 
 enum class PacketKind : char {
-  failed = 'E',      // what could not be done, the last packet: the reason
+  failed = 'E',      // the last packet: what failed, and why
   note = 'N',        // a sentence for the user
   loaded = 'L',      // the agent is in the JVM
   reply = 'R',       // what the JVM answered
@@ -29,10 +29,10 @@ struct Packet {
   std::string payload;
 };
 
-// False: the parent is gone.
+// False: the parent has ended.
 bool send_packet(int channel, PacketKind kind, std::string_view payload = {});
 
-// Nothing: the child is gone, the deadline over, or this is no packet.
+// Nothing: the child has ended, the deadline has passed, or the packet is malformed.
 std::optional<Packet> receive_packet(int channel, const Deadline& deadline);
 
 }  // namespace pi::attach

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A forked process takes the identity of another process's user, for good.
+// A forked process changes its identity to another process's user, irrevocably.
 #include "credentials.h"
 
 #include <fcntl.h>
@@ -50,9 +50,9 @@ bool has_ids(uid_t uid, gid_t gid) {
 
 }  // namespace
 
-Status leave_caller(std::span<const int> kept) {
+Status detach_from_caller(std::span<const int> kept) {
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failure("become non-dumpable");
-  // Ctrl-C is for the caller, who then ends this process in order.
+  // Ctrl-C goes to the parent, which then ends this process.
   ::setsid();
   sigset_t all;
   sigfillset(&all);
@@ -84,7 +84,7 @@ Status become_user(uid_t uid, gid_t gid) {
   if (::setresgid(gid, gid, gid) != 0) return failure(fmt::format("become group {}", gid));
   if (::setresuid(uid, uid, uid) != 0) return failure(fmt::format("become user {}", uid));
   if (!drop_capabilities()) return failure("give up capabilities");
-  // Again: a change of the user sets what fs.suid_dumpable says.
+  // Again: a change of the user resets this flag to fs.suid_dumpable.
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
     return failure("become non-dumpable");
   if (!has_ids(uid, gid) || ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A forked process takes the identity of another process's user, for good.
+// A forked process changes its identity to another process's user, irrevocably.
 #ifndef PI_ATTACH_CREDENTIALS_H
 #define PI_ATTACH_CREDENTIALS_H
 
@@ -11,12 +11,13 @@
 
 namespace pi::attach {
 
-// Leaves the caller's session and directory, puts /dev/null in the place of the standard
-// descriptors, and closes all others but these. No other user's process can look into this one.
-Status leave_caller(std::span<const int> kept);
+// Leaves the caller's session and directory, redirects the standard descriptors to /dev/null, and
+// closes all others except `kept`. Makes the process non-dumpable: processes of other users cannot
+// inspect it.
+Status detach_from_caller(std::span<const int> kept);
 
-// All user and group ids are the given ones, there is no capability and, where the caller was root,
-// no supplementary group. Nothing that this process does later brings any of it back.
+// Sets all user and group ids, drops all capabilities and, where the caller was root, all
+// supplementary groups. This process cannot regain any of them.
 Status become_user(uid_t uid, gid_t gid);
 
 }  // namespace pi::attach

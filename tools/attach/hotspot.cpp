@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Asks a HotSpot JVM for something by its attach socket. Runs with the JVM's user's rights only.
+// Sends requests to a HotSpot JVM through its attach socket. Runs with the rights of the JVM's user
+// only.
 #include "hotspot.h"
 
 #include <fcntl.h>
@@ -25,8 +26,8 @@
 namespace pi::attach {
 namespace {
 
-// The file .attach_pidN, by which a JVM that gets SIGQUIT knows that it shall open its socket. It
-// is removed with this object.
+// The file .attach_pidN: a JVM that finds it when it gets SIGQUIT opens its socket. Removed with
+// this object.
 class AttachFile {
  public:
   static Result<AttachFile> make(int directory, const std::string& name, uid_t owner) {
@@ -37,7 +38,7 @@ class AttachFile {
       return AttachFile(directory, name);
     }
     if (errno != EEXIST) return Error{errno, fmt::format("{}: {}", name, std::strerror(errno))};
-    // One that an earlier attempt has left is as good.
+    // A file that an earlier attempt left has the same effect.
     struct stat facts {};
     if (::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0)
       return Error{errno, fmt::format("{}: {}", name, std::strerror(errno))};
@@ -79,7 +80,7 @@ Status Hotspot::wait_for(int socket, short events, const Deadline& deadline) con
   return Error{1, fmt::format("process {} has ended", target_.pid())};
 }
 
-// By the kernel's word it is this process that listens, not one that has put a socket in its place.
+// Checks with the kernel that the target listens, not another process that replaced the socket.
 Status Hotspot::check_peer(int socket) const {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -115,7 +116,7 @@ Result<UniqueFd> Hotspot::connect_now(const Deadline& deadline) const {
          }) != 0) {
     if (errno == ECONNREFUSED) return UniqueFd();
     if (errno != EAGAIN) return Error{1, fmt::format("/tmp/{}: {}", name, std::strerror(errno))};
-    // Too many others wait to be accepted.
+    // The socket's backlog is full.
     if (deadline.is_over()) return no_answer();
     (void)wait_for(-1, 0, Deadline(std::chrono::milliseconds(20)));
   }
@@ -123,7 +124,7 @@ Result<UniqueFd> Hotspot::connect_now(const Deadline& deadline) const {
   return socket;
 }
 
-// SIGQUIT ends a process that has no handler for it, so the handler is looked for again.
+// SIGQUIT kills a process that has no handler for it, so the handler is checked again.
 Status Hotspot::wake_attach_listener() const {
   const auto status = target_.read_status();
   if (!target_.is_alive()) return Error{1, fmt::format("process {} has ended", target_.pid())};
@@ -144,14 +145,14 @@ Result<UniqueFd> Hotspot::connect(const Deadline& deadline) const {
   if (!socket || *socket) return socket;
   const std::string name = fmt::format(".attach_pid{}", target_.status().inner_pid);
   auto file = AttachFile::make(tmp_, name, target_.status().uid);
-  // Where another user has taken that name, the JVM also looks in its working directory.
+  // If another user owns that name, use the working directory: the JVM looks there, too.
   if (!file && cwd_ >= 0) {
     auto other = AttachFile::make(cwd_, name, target_.status().uid);
     if (other) file = std::move(other);
   }
   if (!file) return Error{1, "/tmp/" + file.error().message};
   if (const auto woken = wake_attach_listener(); !woken) return woken.error();
-  // The JVM opens the socket by and by; nothing announces it.
+  // The JVM opens the socket later, and nothing announces it: poll.
   for (int pause = 5; !deadline.is_over(); pause = std::min(pause * 2, 100)) {
     if (!target_.is_alive()) return Error{1, fmt::format("process {} has ended", target_.pid())};
     socket = connect_now(deadline);

@@ -22,9 +22,10 @@ class LogDir {
   int fd() const { return fd_.get(); }
   // As the JVM names it.
   std::string path() const { return "/tmp/" + name_; }
-  // Copies what is open for reading, as the file NAME that only the owner may read.
+  // Copies an open file to the file NAME, which only the owner may read.
   Status copy_here(int file, const std::string& name) const;
-  // Removes these files and the directory. False: something else is in it, so that it stays.
+  // Removes the library, the logs and the directory. False: the directory stays, since it contains
+  // other files.
   bool remove(const std::string& library, pid_t inner_pid) const;
 
  private:

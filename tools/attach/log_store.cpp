@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes fetched logs beside the trace. What comes in was written by a stranger.
+// Writes fetched logs next to the trace. Their contents are untrusted.
 #include "log_store.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 // The first line "# head" is within these: it follows four lines of less than 100 bytes.
 constexpr size_t beginning_bytes = 4 << 10;
 
-// Whether KEY=WANTED is in the line, and the key not a second time: a reader might take that one.
+// Whether KEY=WANTED is in the line, and the key only once: a reader might use the second one.
 bool has_number(std::string_view line, std::string_view key, uint64_t wanted) {
   const std::string word = fmt::format(" {}=", key);
   const size_t at = line.find(word);
@@ -83,7 +83,7 @@ Status LogStore::finish() {
   if (!file_) return {};
   if (!is_log_of(beginning_, owner_))
     return Error{1, fmt::format("{} is not a log of this process", name_)};
-  // One of an earlier run is kept.
+  // A log of an earlier run is kept.
   if (const int error = file_->commit(true); error != 0)
     return Error{1, fmt::format("cannot write {}: {}", name_, std::strerror(error))};
   file_.reset();

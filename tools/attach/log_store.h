@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes fetched logs beside the trace. What comes in was written by a stranger.
+// Writes fetched logs next to the trace. Their contents are untrusted.
 #ifndef PI_ATTACH_LOG_STORE_H
 #define PI_ATTACH_LOG_STORE_H
 
@@ -18,7 +18,7 @@ namespace pi::attach {
 // A log's whole size; JProf's logs of large applications have some hundred megabytes.
 constexpr uint64_t max_log_bytes = uint64_t{1} << 30;
 
-// Whose logs are expected: as a log's line "# head" has it.
+// The process whose logs are expected, as named in the line "# head" of a log.
 struct LogOwner {
   pid_t pid = 0;        // in the trace: what the fetched log is named for
   pid_t inner_pid = 0;  // as the process itself sees it
@@ -31,7 +31,8 @@ bool is_text(std::string_view bytes);
 // Whether a log's beginning names this process in its first line "# head".
 bool is_log_of(std::string_view beginning, const LogOwner& owner);
 
-// One log after the other; a log gets its name when all of it is there and it is the process's own.
+// Stores one log after the other; a log gets its name when it is complete and belongs to the
+// process.
 class LogStore {
  public:
   LogStore(int directory, LogOwner owner) : directory_(directory), owner_(owner) {}

@@ -53,7 +53,7 @@ struct Wanted {
   Plan plan;
 };
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   std::vector<std::string> words;
   if (values.has("words")) words = values.words("words");
@@ -104,7 +104,6 @@ int main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace pi::attach
 
-int main(int argc, char** argv) {
-  pi::cli::start_tool("pitrace-attach");
-  return pi::attach::main({argv + 1, argv + argc});
+int main(int count, char** words) {
+  return pi::cli::run_tool("pitrace-attach", count, words, pi::attach::main);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One run of pitrace-attach: the caller's side, which keeps the caller's rights and touches nothing
-// of the target's.
+// One run of pitrace-attach: the parent process, which keeps the caller's rights and opens no file
+// of the target.
 #include "session.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 namespace pi::attach {
 namespace {
 
-constexpr std::chrono::seconds slack{3};          // for what the child does besides waiting
+constexpr std::chrono::seconds slack{3};          // for the child's work besides waiting
 constexpr std::chrono::seconds fetch_limit{300};  // for all logs together
 
 void note(std::string_view text) {
@@ -77,7 +77,7 @@ class Child {
   UniqueFd channel_;
 };
 
-// The first character is the code, from a child that may say anything.
+// The first character is the code; the child is not trusted.
 Error failure(const Packet& packet) {
   const bool no_jvm = packet.payload.starts_with(static_cast<char>('0' + not_a_jvm));
   return {
@@ -96,9 +96,9 @@ Status may_act_for(const Target& target) {
   return {};
 }
 
-// Signals that ask to end are read from a descriptor. One that is ignored stays so: a shell that
-// starts this in the background has Ctrl-C for itself.
-UniqueFd take_signals() {
+// Ending signals are read from a descriptor. Ignored ones stay ignored: a shell that starts this in
+// the background handles Ctrl-C itself.
+UniqueFd make_signalfd() {
   sigset_t ending;
   sigemptyset(&ending);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
@@ -110,7 +110,7 @@ UniqueFd take_signals() {
   return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
 }
 
-// Until standard input ends, a signal asks to end, or the child is gone.
+// Waits until standard input ends, an ending signal arrives, or the child ends.
 void wait_for_end(const Child& child, int signals) {
   for (;;) {
     pollfd waiting[] = {
@@ -141,7 +141,7 @@ class Fetch {
   }
 
  private:
-  // The log of threads is stored only behind that of code: post(1) checks the owner of the latter.
+  // The log of threads is stored only after that of code: post(1) checks the owner of the latter.
   void begin(const std::string& kind) {
     if (kind == "0" && store_.stored() == 0) return use(store_.begin(0));
     if (kind == "1" && store_.stored() == 1) return use(store_.begin(1));
@@ -211,7 +211,7 @@ Status follow(const Target& target, const Plan& plan) {
   if (!directory || ::fstat(directory.get(), &child_plan.directory_is) != 0)
     return Error{1, fmt::format("{}: {}", plan.directory, std::strerror(errno))};
   if (!agent) return Error{1, fmt::format("{}: {}", plan.library, std::strerror(errno))};
-  const UniqueFd signals = take_signals();
+  const UniqueFd signals = make_signalfd();
   const auto child = Child::start(target, child_plan);
   if (!child) return child.error();
   const auto packet = receive_packet(child->channel(), Deadline(plan.timeout + slack));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One run of pitrace-attach: the caller's side, which keeps the caller's rights and touches nothing
-// of the target's.
+// One run of pitrace-attach: the parent process, which keeps the caller's rights and opens no file
+// of the target.
 #ifndef PI_ATTACH_SESSION_H
 #define PI_ATTACH_SESSION_H
 
@@ -23,11 +23,11 @@ struct Plan {
 // Whether the process is a JVM that the caller may talk to.
 Status check(const Target& target);
 
-// Loads the agent and prints what the JVM answers.
+// Loads the agent and prints the JVM's answer.
 Status load(const Target& target, const Plan& plan);
 
-// Loads JProf, prints "attached", waits until standard input ends or a signal asks to end, takes
-// JProf out and fetches its logs.
+// Loads JProf, prints "attached", waits until standard input ends or an ending signal arrives,
+// detaches JProf and fetches its logs.
 Status follow(const Target& target, const Plan& plan);
 
 }  // namespace pi::attach

@@ -52,11 +52,11 @@ class Child {
   uid_t uid() const { return target_.status().uid; }
   pid_t inner_pid() const { return target_.status().inner_pid; }
 
-  // The last that is done with the caller's rights, then without them.
+  // First the last step with the caller's rights, then the steps without them.
   Status prepare() {
     std::vector<int> kept{channel_, target_.pidfd(), target_.proc()};
     if (plan_.agent >= 0) kept.push_back(plan_.agent);
-    if (auto left = leave_caller(kept); !left) return left;
+    if (auto left = detach_from_caller(kept); !left) return left;
     if (auto jvm = target_.looks_like_jvm(); !jvm) return jvm;
     root_ = UniqueFd(::openat(target_.proc(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!root_)
@@ -71,7 +71,7 @@ class Child {
     return {};
   }
 
-  // What Agent_OnAttach() returned is 0.
+  // Agent_OnAttach() returned 0.
   Result<std::string> load_agent(const std::string& library, const std::string& options) const {
     const Hotspot jvm(target_, tmp_.get(), cwd_.get());
     const auto bytes = jvm.ask(load_request(library, options), deadline());
@@ -94,7 +94,7 @@ class Child {
 
   // ---- to follow ----
 
-  // The JVM can load the caller's file by its path.
+  // Whether the JVM can load the caller's library by its path.
   bool sees_agent() const {
     const UniqueFd seen = find_below(root_.get(), plan_.plan->library, 0);
     struct stat ours {
@@ -106,7 +106,7 @@ class Child {
         UniqueFd(::open(path_of(seen.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)));
   }
 
-  // The JVM can write where the logs shall be in the end, and be told so.
+  // Whether the JVM can write directly to the final directory, and its path can be an option.
   bool sees_directory() const {
     const std::string& path = plan_.plan->directory;
     if (!plan_.same_user || target_.status().in_namespace ||
@@ -120,7 +120,7 @@ class Child {
     return ::faccessat(AT_FDCWD, path_of(seen.get()).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
   }
 
-  Status choose_places() {
+  Status choose_paths() {
     library_ = plan_.plan->library;
     logs_ = plan_.plan->directory;
     const bool agent_seen = sees_agent();
@@ -151,14 +151,15 @@ class Child {
     if (log->size > max_log_bytes) return refuse(fmt::format("{} has {} bytes", name, log->size));
     if (!send_packet(channel_, PacketKind::log_begins, std::to_string(kind))) return;
     std::string part(max_payload_bytes, '\0');
-    // As much as there is now: a JVM that JProf is still in goes on writing.
+    // Only the present size: if JProf could not be detached, the JVM continues to write.
     for (uint64_t left = log->size; left > 0;) {
       const auto wanted = std::span(part).first(std::min<uint64_t>(left, part.size()));
       const auto got = read_on(log->fd.get(), std::as_writable_bytes(wanted));
       if (got.error != 0) return refuse(fmt::format("{}: {}", name, std::strerror(got.error)));
       if (got.bytes == 0) break;
       const auto bytes = std::string_view(part).substr(0, got.bytes);
-      // The parent looks, too. Here it ends the work on a file of nothing but holes.
+      // The parent checks this, too. Here it stops the reading of a file that has nothing but
+      // holes.
       if (!is_text(bytes)) return refuse(name + " is not text");
       if (!send_packet(channel_, PacketKind::log_bytes, bytes)) return;
       left -= got.bytes;
@@ -173,7 +174,7 @@ class Child {
   }
 
   Status follow() {
-    auto ready = choose_places();
+    auto ready = choose_paths();
     if (ready) {
       const auto reply = load_agent(library_, "tprof,logpath=" + logs_);
       if (!reply) ready = reply.error();

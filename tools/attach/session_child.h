@@ -18,7 +18,7 @@ struct ChildPlan {
   bool same_user = false;       // the target's user is the caller
 };
 
-// In the child, for good. The end of the channel asks it to finish.
+// Runs in the child and does not return. The child finishes when the channel is closed.
 [[noreturn]] void run_child(const Target& target, const ChildPlan& plan, int channel);
 
 }  // namespace pi::attach

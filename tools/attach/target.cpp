@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The process that the agent is for: held by a pidfd and its /proc directory, so that a process
-// that gets the same id later is never meant.
+// The process into which the agent is loaded: identified by a pidfd and its /proc directory, so
+// that a later process with the same id is never used.
 #include "target.h"
 
 #include <fcntl.h>
@@ -81,7 +81,7 @@ Error no_process(pid_t pid, int error) {
   return {1, fmt::format("Cannot open process {}: {}.", pid, std::strerror(error))};
 }
 
-// A /proc of another pid namespace has other processes by the same numbers.
+// In a /proc of another pid namespace the same number is another process.
 bool is_same_process(int pidfd, pid_t pid) {
   const std::string name = fmt::format("/proc/self/fdinfo/{}", pidfd);
   bool same = false;
@@ -156,7 +156,8 @@ Result<Target> Target::open(pid_t pid) {
                  "The /proc that is mounted here belongs to another pid namespace. Mount one "
                  "for this namespace."};
   const auto status = target.read_status();
-  // It lives after its /proc directory was opened: both are of the same process.
+  // It is alive after its /proc directory was opened: pidfd and directory refer to the same
+  // process.
   if (!status || !target.is_alive()) return Error{1, fmt::format("Process {} has ended.", pid)};
   target.status_ = *status;
   struct stat facts {};

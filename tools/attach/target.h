@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The process that the agent is for: held by a pidfd and its /proc directory, so that a process
-// that gets the same id later is never meant.
+// The process into which the agent is loaded: identified by a pidfd and its /proc directory, so
+// that a later process with the same id is never used.
 #ifndef PI_ATTACH_TARGET_H
 #define PI_ATTACH_TARGET_H
 
@@ -16,7 +16,7 @@
 
 namespace pi::attach {
 
-// What /proc/PID/status says. The kernel writes it; only the name in it is the process's own.
+// Contents of /proc/PID/status. The kernel writes them; the process chooses only the name.
 struct ProcStatus {
   bool one_user = false;  // the real, effective, saved and file-system ids are the same
   uid_t uid = 0;
@@ -45,9 +45,9 @@ class Target {
   // The inode of its pid namespace; 0 when the caller may not see it.
   uint64_t pid_namespace() const { return pid_namespace_; }
   bool is_alive() const;
-  // As it is now.
+  // Reads it again.
   std::optional<ProcStatus> read_status() const;
-  // What keeps it from being a HotSpot JVM: not_a_jvm, or 1 when that cannot be found out.
+  // Fails if it is no HotSpot JVM: not_a_jvm, or 1 when that cannot be determined.
   Status looks_like_jvm() const;
 
  private:

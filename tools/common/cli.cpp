@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -34,7 +35,7 @@ bool is_help(const std::string& word) {
   return word == "-?" || word == "-??" || word == "-h" || word == "--help" || word == "-help";
 }
 
-// Broken between words so that no line is longer than width, where a single word is not.
+// Breaks lines between words; only a single word can make a line longer than width.
 std::string wrapped(const std::string& text, unsigned width) {
   std::istringstream words(text);
   std::string result, line, word;
@@ -48,7 +49,7 @@ std::string wrapped(const std::string& text, unsigned width) {
   return result + line;
 }
 
-// Boost knows no long names of one letter with one dash, which is how the original tools are used.
+// Boost has no long names of one letter with one dash, which Performance Inspector's tools have.
 std::string with_one_dash(std::string text) {
   for (std::size_t at = text.find("  --"); at != std::string::npos;
        at = text.find("  --", at + 1)) {
@@ -119,6 +120,18 @@ void start_tool(std::string name) {
   for (int fd = 0; fd < 3; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", modes[fd]) != fd) std::_Exit(exit_failure);
 }
+
+int run_tool(std::string name, int count, char** words,
+             const std::function<int(const std::vector<std::string>&)>& run) {
+  start_tool(std::move(name));
+  try {
+    return run({words + std::min(count, 1), words + count});
+  } catch (const std::exception& problem) {
+    error(fmt::format("unexpected: {}", problem.what()));
+    return exit_failure;
+  }
+}
+
 void error(std::string_view text) {
   message("error: ", text);
 }

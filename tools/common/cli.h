@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,26 +15,31 @@
 
 namespace pi::cli {
 
-// What the tools exit with unless their manual says otherwise.
+// Exit statuses of the tools unless their manual says otherwise.
 constexpr int exit_good = 0;
 constexpr int exit_failure = 1;
 constexpr int exit_usage = 255;  // the original's -1: wrong options
 constexpr int exit_damaged = 3;  // a report was written, but its input is damaged or incomplete
 
-// First in main, before any file is opened. name: for messages and --version. Descriptors 0 to 2
-// that the caller has closed are opened, so that no file gets their numbers and takes what is meant
-// for a terminal: reading 0 and writing to 1 fails, and what is written to 2 is dropped.
+// To be called first in main, before any file is opened. name: for messages and --version. Opens
+// those of the descriptors 0 to 2 that the caller has closed, so that no other file gets these
+// numbers: reading 0 and writing to 1 fails, and text written to 2 is dropped.
 void start_tool(std::string name);
+
+// A whole main(): start_tool(), then run() with the words after the program's name. An exception
+// becomes a message and exit_failure.
+int run_tool(std::string name, int count, char** words,
+             const std::function<int(const std::vector<std::string>&)>& run);
 
 // Message lines: "TOOL: error: TEXT". Not thread-safe.
 void error(std::string_view text);
 void warning(std::string_view text);
 void hint(std::string_view text);
 
-// status, or exit_failure with a message when what was printed does not get to standard output.
+// Returns status, or exit_failure with a message when standard output cannot be written.
 int printed(int status);
 
-// Columns of the terminal on fd, 80 when it is none; COLUMNS overrides. At least 40.
+// Columns of the terminal on fd, 80 when fd is no terminal; COLUMNS overrides. At least 40.
 unsigned columns(int fd);
 
 // "TOOL VERSION" and the build's facts, for --version.
@@ -46,22 +52,22 @@ struct Usage {
   std::string footer;                 // exit codes, files; may be empty
 };
 
-// What an option takes behind its name.
+// The argument of an option.
 struct Argument {
   enum class Kind { none, text, repeated, words };
   Kind kind = Kind::none;
   std::string name;                   // in the help; none: "arg"
-  std::optional<std::string> preset;  // the text where the option is not given
+  std::optional<std::string> preset;  // the value if the option is not given
   std::optional<std::string>
       alone;                // the text where the option has none; without this it must have one
   std::string alone_shown;  // that text in the help
 };
 
-// Nothing: the option is there or not.
+// No argument.
 Argument flag();
-// One word, called name in the help, and preset where the option is not given.
+// One word: `name` in the help; `preset` is its value if the option is not given.
 Argument text(std::string name, std::optional<std::string> preset = std::nullopt);
-// One word, which may be left out: then it is alone, and shown in the help as the third argument.
+// One optional word: `alone` is its value if it is left out, `shown` describes that in the help.
 Argument optional_text(std::string name, std::string alone, std::string shown);
 // One word; the option may be given several times.
 Argument repeated(std::string name);
@@ -77,9 +83,9 @@ class Values {
   // The option was given.
   bool given(std::string_view option) const { return find(option).given; }
   bool flag(std::string_view option) const { return find(option).given; }
-  // Its word; empty where it was not given and has no preset.
+  // Its word; empty if it was not given and has no preset.
   const std::string& text(std::string_view option) const;
-  // Its words; none where it was not given.
+  // Its words; none if it was not given.
   const std::vector<std::string>& words(std::string_view option) const {
     return find(option).words;
   }
@@ -109,8 +115,8 @@ class OptionTable {
     Argument argument;
     std::string help;
   };
-  // Adds options to a group, one a call: table.group("Symbols")("sympath", text("PATH"),
-  // "...")("lib", ...);
+  // Adds one option for each call: table.group("Symbols")("sympath", text("PATH"), "...")("lib",
+  // ...);
   class Group {
    public:
     explicit Group(std::vector<Option>& options) : options_(options) {}
@@ -127,8 +133,8 @@ class OptionTable {
   };
   // A headed group of options. Valid until the next call.
   Group group(const std::string& heading);
-  // Positional words are collected under this (undocumented) option name; without it they are
-  // errors.
+  // Positional words are collected under this (undocumented) option name; without this call they
+  // are errors.
   void positional(const std::string& name, int max_count);
 
   struct Outcome {

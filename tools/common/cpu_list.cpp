@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CPUs as users name them.
+// Lists of CPUs on command lines.
 #include "cpu_list.h"
 
 #include <charconv>
@@ -8,13 +8,13 @@
 namespace pi::cli {
 namespace {
 
-constexpr int cpus_most = 1 << 16;
+constexpr int max_cpus = 1 << 16;
 
-// Cuts a number off the front.
+// Removes a number from the front.
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0 || number >= cpus_most) return std::nullopt;
+  if (error != std::errc() || number < 0 || number >= max_cpus) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return number;
 }

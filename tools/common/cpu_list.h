@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CPUs as users name them.
+// Lists of CPUs on command lines.
 #ifndef PI_TOOLS_COMMON_CPU_LIST_H
 #define PI_TOOLS_COMMON_CPU_LIST_H
 

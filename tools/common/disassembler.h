@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Machine code to instructions. The only place that knows the library that does it.
+// Decodes machine code to instructions. Only disassembler.cpp includes Zydis.
 #ifndef PI_TOOLS_COMMON_DISASSEMBLER_H
 #define PI_TOOLS_COMMON_DISASSEMBLER_H
 
@@ -12,9 +12,9 @@
 
 namespace pi {
 
-// Where a processor goes on after an instruction.
+// Where execution continues after an instruction.
 enum class Flow : uint8_t {
-  next,  // to the one behind it; also repeated string instructions
+  next,  // at the next one; also repeated string instructions
   call,
   ret,
   jump,
@@ -26,16 +26,16 @@ enum class Flow : uint8_t {
 };
 
 struct Instruction {
-  // Bytes, from 1 to what was given. What is no instruction, or one that is cut off, is one byte.
+  // Bytes, from 1 to what was given. An invalid or truncated instruction has one byte.
   uint8_t length = 1;
-  bool valid = false;  // it is an instruction
+  bool valid = false;  // false: invalid or truncated
   Flow flow = Flow::next;
   bool repeats = false;  // a string instruction with a repeat prefix: one iteration or many
-  std::optional<uint64_t> target;  // of a branch whose destination stands in the instruction
+  std::optional<uint64_t> target;  // of a branch that contains its destination
 };
 
-// x86 code of one width. Any bytes may be given; nothing behind them is read. A const object may be
-// used by several threads.
+// x86 code of one width. Accepts any bytes, and reads none after them. Several threads may use a
+// const object.
 class Disassembler {
  public:
   static constexpr size_t longest = 15;  // bytes of an instruction
@@ -45,10 +45,10 @@ class Disassembler {
   Disassembler(const Disassembler&) = delete;
   Disassembler& operator=(const Disassembler&) = delete;
 
-  // The instruction that code, which must not be empty and stands at address, begins with.
+  // Decodes the first instruction of code, which is at address and not empty.
   Instruction decode(std::span<const std::byte> code, uint64_t address) const;
 
-  // The same as text in Intel's notation, "mov rax, [rbp-0x08]"; "(bad)" for what is none.
+  // The same as text in Intel's notation, "mov rax, [rbp-0x08]"; "(bad)" if it is invalid.
   std::string text(std::span<const std::byte> code, uint64_t address) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waiting for the next moment of a series, until a signal ends it.
+// Waits for the next sample of a series, until a signal ends the series.
 #include "interval.h"
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waiting for the next moment of a series, until a signal ends it.
+// Waits for the next sample of a series, until a signal ends the series.
 #ifndef PI_TOOLS_COMMON_INTERVAL_H
 #define PI_TOOLS_COMMON_INTERVAL_H
 
@@ -8,11 +8,11 @@
 
 namespace pi::cli {
 
-// SIGINT, SIGQUIT and SIGTERM wait from now on until they are asked for, so that none comes too
-// early or too late.
+// Blocks SIGINT, SIGQUIT and SIGTERM from now on, so that none is missed between two waits; returns
+// their set.
 sigset_t hold_signals();
 
-// Until that time of CLOCK_MONOTONIC; false when told to end before.
+// Waits until that time of CLOCK_MONOTONIC; false if a signal of `ending` arrives before.
 bool sleep_until(const timespec& end, const sigset_t& ending);
 
 }  // namespace pi::cli

@@ -28,11 +28,11 @@ struct ToLibrary {
   }
 };
 
-// Deeper than any report; a hostile file may not exhaust the stack.
+// Deeper than any report. The limit keeps a hostile file from exhausting the stack.
 constexpr size_t max_depth = 100;
 
-// Builds a value from what the parser finds, in the order of the text. Each function returns
-// whether to go on.
+// Builds a value from the parser's events, in the order of the text. Each function returns whether
+// to continue.
 class Builder {
  public:
   Json take() { return std::move(root_); }
@@ -77,7 +77,7 @@ class Builder {
 
   Json root_;
   std::vector<Json*> open_;  // stays valid: a container does not grow while one in it is open
-  std::string name_;         // of the member that comes next
+  std::string name_;         // of the next member
 };
 
 }  // namespace

@@ -49,34 +49,34 @@ class Json {
 
   static Json array() { return Json(Value(Array())); }
   static Json object() { return Json(Value(Object())); }
-  // nullopt where the text is not JSON, or nested deeper than 100 levels. Of members of one name
-  // find() returns the first.
+  // nullopt if the text is not JSON, or nested deeper than 100 levels. Of members with the same
+  // name find() returns the first.
   static std::optional<Json> parse(std::string_view text);
 
-  // A null becomes an empty array, or object, first. What is returned is valid until the next
-  // element is added.
+  // A null becomes an empty array, or object, first. The result is valid until the next element is
+  // added.
   Json& push_back(Json element);
   Json& operator[](std::string_view name);
   // Adds a member, null at first, to an object that has none of that name.
   Json& add(std::string_view name);
-  // Sets the members of another object here.
+  // Copies the members of another object to this one.
   void update(Json object);
 
-  // As text: on one line where indent is negative, else a line for each value, indented by so many
-  // spaces a level. Bytes that are not UTF-8 become U+FFFD.
+  // As text: on one line if indent is negative, else a line for each value, indented by `indent`
+  // spaces for each level. Bytes that are not UTF-8 become U+FFFD.
   std::string dump(int indent = -1) const;
 
   bool is_object() const { return std::holds_alternative<Object>(value_); }
   bool is_array() const { return std::holds_alternative<Array>(value_); }
-  // The value where it has that type, else nullptr or nullopt.
+  // The value if it has that type, else nullptr or nullopt.
   const bool* boolean() const { return std::get_if<bool>(&value_); }
   const std::string* text() const { return std::get_if<std::string>(&value_); }
   std::optional<uint64_t> whole_number() const;
   std::optional<double> number() const;
-  // The member of an object, nullptr where there is none.
+  // The member of an object, nullptr if there is none.
   const Json* find(std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
-  // What an array or an object holds; empty for other values.
+  // The elements of an array or an object; empty for other values.
   const Array& elements() const;
   const Object& members() const;
   // The number of elements or members; of null 0, of any other value 1.

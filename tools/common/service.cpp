@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A process that holds something between a tool's commands and serves them: started detached from
-// the caller's session, terminal, directory and files, it ends when told to, or by a signal.
+// A daemon that keeps resources open between a tool's commands and serves these commands. It is
+// detached from the caller's session, terminal, directory and files, and ends by a request or a
+// signal.
 #include "service.h"
 
 #include <fcntl.h>
@@ -27,29 +28,29 @@
 namespace pi::service {
 namespace {
 
-constexpr int report_place = 3;  // descriptor of the report's pipe in the new process
+constexpr int report_descriptor = 3;  // descriptor of the report's pipe in the new process
 
 constexpr int failure = -1;  // as perfutil.h has them
 constexpr int invalid_parameter = -87;
 
-// Nothing of the caller's stays open: a shell that waits for the end of its pipes must not wait
-// for the service.
-void leave_caller_behind(int report_fd) {
-  // Out of the way first: a caller that closed 0 to 2 has the pipe there.
-  const int report = ::fcntl(report_fd, F_DUPFD, report_place + 1);
+// Closes inherited descriptors: a shell that waits for the end of its pipes must not wait for the
+// service.
+void detach_from_caller(int report_fd) {
+  // Move the pipe away first: if the caller closed 0 to 2, it has one of these numbers.
+  const int report = ::fcntl(report_fd, F_DUPFD, report_descriptor + 1);
   const int null = ::open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < report_place; ++fd) ::dup2(null, fd);
-  ::dup2(report, report_place);
-  ::syscall(SYS_close_range, report_place + 1, ~0u, 0);
-  ::fcntl(report_place, F_SETFD, FD_CLOEXEC);
+  for (int fd = 0; fd < report_descriptor; ++fd) ::dup2(null, fd);
+  ::dup2(report, report_descriptor);
+  ::syscall(SYS_close_range, report_descriptor + 1, ~0u, 0);
+  ::fcntl(report_descriptor, F_SETFD, FD_CLOEXEC);
   ::umask(077);
-  if (::chdir("/") != 0) return;  // only keeps a file system busy
+  if (::chdir("/") != 0) return;  // harmless: a file system stays busy
 }
 
-// Signals that end the service are read from a descriptor; that is set up before any thread
-// starts, so that all threads inherit the mask. A full disk or a file-size limit is an error to
-// be reported, not a reason to die.
-UniqueFd take_signals() {
+// Signals that end the service are read from a descriptor, made before any thread starts, so that
+// all threads inherit the mask. SIGXFSZ is ignored: a file-size limit is an error to report, as a
+// full disk is.
+UniqueFd make_signalfd() {
   sigset_t ending;
   sigemptyset(&ending);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&ending, signal);
@@ -59,7 +60,7 @@ UniqueFd take_signals() {
   return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
 }
 
-// Every CPU, and every thread of a process, may need some descriptors.
+// Each CPU, and each thread of a process, may need some descriptors.
 void allow_many_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -67,42 +68,42 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A reply that is sent only when everything that was held has been given back, so that
-// whoever asked for the end may start anew at once.
-struct Farewell {
+// A reply that is sent after all resources are released, so that the client may start a new service
+// at once.
+struct PendingReply {
   UniqueFd peer;
   Reply reply;
 };
 
-// One connection, one request, one reply. A peer that stays silent is left after some seconds.
-// True when that was a request to end; its reply is still owed.
-bool serve(const Service& service, int listener, Farewell& farewell) {
+// Serves one connection: one request, one reply. A silent peer is dropped after 5 seconds. True
+// after a request to end; its reply is in `pending`.
+bool serve(const Service& service, int listener, PendingReply& pending) {
   UniqueFd peer(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   if (!peer || !is_trusted_peer(peer.get())) return false;
   const timeval patience{5, 0};
   ::setsockopt(peer.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(peer.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   std::string packet;
-  if (!receive_packet(peer.get(), request_bytes_most, packet)) return false;
+  if (!receive_packet(peer.get(), max_request_bytes, packet)) return false;
   bool asked_to_end = false;
   const auto request = decode_request(packet);
   Reply reply = request ? service.answer(*request, asked_to_end)
                         : Reply{invalid_parameter, "The request is malformed."};
   if (asked_to_end)
-    farewell = {std::move(peer), std::move(reply)};
+    pending = {std::move(peer), std::move(reply)};
   else
     (void)send_packet(peer.get(), encode_reply(reply));
   return asked_to_end;
 }
 
-// Until a request or a signal to end.
-Farewell serve_all(const Service& service, int listener, int signals) {
-  Farewell farewell;
+// Serves until a request or a signal to end.
+PendingReply serve_all(const Service& service, int listener, int signals) {
+  PendingReply pending;
   for (;;) {
     pollfd waiting[] = {{signals, POLLIN, 0}, {listener, POLLIN, 0}};
     const int ready = uninterrupted([&] { return ::poll(waiting, 2, -1); });
-    if (ready < 0 || waiting[0].revents != 0) return farewell;
-    if (waiting[1].revents != 0 && serve(service, listener, farewell)) return farewell;
+    if (ready < 0 || waiting[0].revents != 0) return pending;
+    if (waiting[1].revents != 0 && serve(service, listener, pending)) return pending;
   }
 }
 
@@ -111,60 +112,60 @@ void report(int fd, const Reply& reply) {
   ::close(fd);
 }
 
-// The new process's own life; its exit status.
+// The service process; returns its exit status.
 int run_service(const Service& service, int report_fd) {
-  const UniqueFd signals = take_signals();
+  const UniqueFd signals = make_signalfd();
   allow_many_files();
   auto lock = take_socket_lock(service.path);
   if (!lock) return report(report_fd, {failure, lock.error().message}), 1;
   if (!lock->fd)
     return report(report_fd, {already_runs,
                               fmt::format("facility busy: {} pid {} is running; end it with '{}'.",
-                                          service.names.who, lock->holder, service.names.end)}),
+                                          service.names.server, lock->holder, service.names.end)}),
            1;
   const Reply begun = service.begin();
   if (begun.rc != 0) return report(report_fd, begun), 1;
   const auto listener = listen_at(service.path);
   if (!listener) return report(report_fd, {failure, listener.error().message}), 1;
   report(report_fd, begun);
-  const Farewell farewell = serve_all(service, listener->get(), signals.get());
+  const PendingReply pending = serve_all(service, listener->get(), signals.get());
   ::unlink(service.path.c_str());
   service.end();
   lock->fd.reset();
-  if (farewell.peer) (void)send_packet(farewell.peer.get(), encode_reply(farewell.reply));
+  if (pending.peer) (void)send_packet(pending.peer.get(), encode_reply(pending.reply));
   return 0;
 }
 
-// In the child: a session of its own, then a grandchild that can never get a terminal again.
+// Runs in the child: a new session, then a grandchild that can never get a terminal again.
 [[noreturn]] void become_service(const Service& service, int report_fd) {
   ::setsid();
   const pid_t pid = ::fork();
   if (pid != 0) ::_exit(pid < 0);
-  leave_caller_behind(report_fd);
-  std::_Exit(run_service(service, report_place));
+  detach_from_caller(report_fd);
+  std::_Exit(run_service(service, report_descriptor));
 }
 
 }  // namespace
 
 Reply start_service(const Service& service) {
-  const char* who = service.names.who;
+  const char* server = service.names.server;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return {failure, fmt::format("No pipe can be made for the {}.", who)};
+    return {failure, fmt::format("No pipe can be made for the {}.", server)};
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) return {failure, fmt::format("No process can be started for the {}.", who)};
+  if (child < 0) return {failure, fmt::format("No process can be started for the {}.", server)};
   if (child == 0) become_service(service, write_end.get());
   write_end.reset();
   int status = 0;
   (void)uninterrupted([&] { return ::waitpid(child, &status, 0); });
-  if (const auto text = read_whole(read_end.get(), reply_bytes_most))
+  if (const auto text = read_whole(read_end.get(), max_reply_bytes))
     if (const auto reply = decode_reply(*text)) return *reply;
   return {failure,
           fmt::format("The {} ended before it could tell why; it may have been killed, for "
                       "instance for lack of memory.",
-                      who)};
+                      server)};
 }
 
 Result<Reply> ask_service(const std::string& path, const Names& names, const Request& request) {
@@ -173,11 +174,11 @@ Result<Reply> ask_service(const std::string& path, const Names& names, const Req
   std::string packet;
   // No time limit on the answer: some work takes as long as the disk needs.
   if (send_packet(peer->get(), encode_request(request)) &&
-      receive_packet(peer->get(), reply_bytes_most, packet))
+      receive_packet(peer->get(), max_reply_bytes, packet))
     if (auto reply = decode_reply(packet)) return *reply;
   return Error{failure, fmt::format("The {} did not answer; it may just have ended. Try again, or "
                                     "start a new one with '{}'.",
-                                    names.who, names.start)};
+                                    names.server, names.start)};
 }
 
 }  // namespace pi::service

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A process that holds something between a tool's commands and serves them, one request after the
-// other, over a private socket.
+// A daemon that keeps resources open between a tool's commands and serves these commands, one
+// request after the other, over a private socket.
 #ifndef PI_TOOLS_COMMON_SERVICE_H
 #define PI_TOOLS_COMMON_SERVICE_H
 
@@ -15,23 +15,23 @@ namespace pi::service {
 struct Service {
   Names names;
   std::string path;  // of the socket
-  // Runs first, in the new process. Anything but success ends it; whoever started it gets the
-  // reply.
+  // Runs first, in the new process, which ends if this fails. The caller of start_service() gets
+  // the reply.
   std::function<Reply()> begin;
   // Answers one request; asked_to_end becomes true for the last one.
   std::function<Reply(const Request& request, bool& asked_to_end)> answer;
-  // Gives back what is held.
+  // Releases the resources.
   std::function<void()> end;
 };
 
-// The reply's code when such a process runs already; not one of perfutil.h.
+// The reply's code when the service runs already; not one of perfutil.h.
 constexpr int already_runs = -1001;
 
 // Starts the process, detached from terminal and caller, and waits until it listens, or has failed
 // and ended. The reply is begin()'s, or says what went wrong.
 Reply start_service(const Service& service);
 
-// One request to the process at path, and its reply. Error: it could not be asked.
+// Sends one request to the service at path and returns its reply. Error: there was no reply.
 Result<Reply> ask_service(const std::string& path, const Names& names, const Request& request);
 
 }  // namespace pi::service

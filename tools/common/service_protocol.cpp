@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands and the process that serves them say to each other: one packet each way.
+// Messages between commands and the service: one packet each way.
 #include "service_protocol.h"
 
 #include <charconv>
@@ -16,12 +16,12 @@ std::string encode_request(const Request& request) {
 }
 
 std::optional<Request> decode_request(std::string_view packet) {
-  if (packet.empty() || packet.size() > request_bytes_most || packet.back() != '\0')
+  if (packet.empty() || packet.size() > max_request_bytes || packet.back() != '\0')
     return std::nullopt;
   Request request;
   while (!packet.empty()) {
     const size_t end = packet.find('\0');
-    if (end == 0 || request.size() == request_words_most) return std::nullopt;
+    if (end == 0 || request.size() == max_request_words) return std::nullopt;
     request.emplace_back(packet.substr(0, end));
     packet.remove_prefix(end + 1);
   }
@@ -30,13 +30,13 @@ std::optional<Request> decode_request(std::string_view packet) {
 
 std::string encode_reply(const Reply& reply) {
   std::string packet = std::to_string(reply.rc) + '\n' + reply.text;
-  if (packet.size() > reply_bytes_most) packet.resize(reply_bytes_most);
+  if (packet.size() > max_reply_bytes) packet.resize(max_reply_bytes);
   return packet;
 }
 
 std::optional<Reply> decode_reply(std::string_view packet) {
   const size_t end = packet.find('\n');
-  if (end == std::string_view::npos || packet.size() > reply_bytes_most) return std::nullopt;
+  if (end == std::string_view::npos || packet.size() > max_reply_bytes) return std::nullopt;
   Reply reply;
   const auto [rest, error] = std::from_chars(packet.data(), packet.data() + end, reply.rc);
   if (error != std::errc() || rest != packet.data() + end) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands and the process that serves them say to each other: one packet each way.
+// Messages between commands and the service: one packet each way.
 #ifndef PI_TOOLS_COMMON_SERVICE_PROTOCOL_H
 #define PI_TOOLS_COMMON_SERVICE_PROTOCOL_H
 
@@ -10,20 +10,20 @@
 
 namespace pi::service {
 
-constexpr size_t request_bytes_most = 16384;
-constexpr size_t request_words_most = 260;  // a verb and every major
-constexpr size_t reply_bytes_most = 65536;
+constexpr size_t max_request_bytes = 16384;
+constexpr size_t max_request_words = 260;  // a verb and every major
+constexpr size_t max_reply_bytes = 65536;
 
-// A verb and its arguments; words are not empty and hold no zero byte.
+// A verb and its arguments; words are not empty and contain no zero byte.
 using Request = std::vector<std::string>;
 
-// A return code of perfutil.h and what belongs to it: an error's sentence, or key=value lines.
+// A return code of perfutil.h with its text: an error message, or key=value lines.
 struct Reply {
   int rc = 0;
   std::string text;
 };
 
-// Words with a zero byte behind each.
+// Each word is followed by a zero byte.
 std::string encode_request(const Request& request);
 // Nothing when the packet is not of that form or exceeds the limits.
 std::optional<Request> decode_request(std::string_view packet);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a process that serves a user's commands listens, and how both sides make sure who is at
-// the other end.
+// The socket of a service, and how each side checks the identity of the other.
 #include "service_socket.h"
 
 #include <sys/socket.h>
@@ -38,13 +37,13 @@ Result<UniqueFd> connect_to(const std::string& path, const Names& names) {
   }
   if (errno == ENOENT)
     return Error{not_running,
-                 fmt::format("No {} runs; start one with '{}'.", names.who, names.start)};
+                 fmt::format("No {} runs; start one with '{}'.", names.server, names.start)};
   if (errno == ECONNREFUSED)
     return Error{not_running,
                  fmt::format("No {} runs: the last one has died, and its {} with it. Start one "
                              "with '{}'.",
-                             names.who, names.holds, names.start)};
-  return Error{-1, fmt::format("The {} at '{}' cannot be reached: {}.", names.who, path,
+                             names.server, names.holds, names.start)};
+  return Error{-1, fmt::format("The {} at '{}' cannot be reached: {}.", names.server, path,
                                std::generic_category().message(errno))};
 }
 
@@ -58,7 +57,7 @@ bool receive_packet(int fd, size_t limit, std::string& packet) {
   packet.resize(limit);
   const ssize_t got =
       uninterrupted([&] { return ::recv(fd, packet.data(), packet.size(), MSG_TRUNC); });
-  // MSG_TRUNC tells the packet's real length, which may exceed the room.
+  // With MSG_TRUNC recv() returns the packet's real length, which may exceed the buffer.
   if (got <= 0 || static_cast<size_t>(got) > limit) return false;
   packet.resize(static_cast<size_t>(got));
   return true;

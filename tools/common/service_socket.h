@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a process that serves a user's commands listens, and how both sides make sure who is at
-// the other end.
+// The socket of a service, and how each side checks the identity of the other.
 #ifndef PI_TOOLS_COMMON_SERVICE_SOCKET_H
 #define PI_TOOLS_COMMON_SERVICE_SOCKET_H
 
@@ -12,28 +11,28 @@
 
 namespace pi::service {
 
-// How such a process is called in messages, and where it listens.
+// The name of a service in messages, and its socket.
 struct Names {
   const char* socket;    // the socket's file
   const char* variable;  // the environment variable that names another socket
-  const char* who;       // "recorder"
+  const char* server;    // "recorder"
   const char* holds;     // what is lost when it dies: "trace"
   const char* start;     // the command that starts one
   const char* end;       // and the one that ends it
 };
 
-// The socket's path. The environment variable, else the file in a directory of mode 0700 that
-// belongs to this user and is made here if need be: /run/pitrace for root, pitrace below
-// $XDG_RUNTIME_DIR or /run/user/UID, /tmp/pitrace-UID. Refuses a directory that somebody else
+// The socket's path: the environment variable, else the file in a directory of mode 0700 that
+// belongs to this user and is created if necessary: /run/pitrace for root, pitrace below
+// $XDG_RUNTIME_DIR or /run/user/UID, /tmp/pitrace-UID. Refuses a directory that another user
 // prepared.
 Result<std::string> socket_path(const Names& names);
 
-// Connects to a live one of this user or root. The error's message tells what to do; its code is
-// not_running when there is none.
+// Connects to a running service of this user or root. The error's message says what to do; its code
+// is not_running if there is none.
 constexpr int not_running = -2;
 Result<UniqueFd> connect_to(const std::string& path, const Names& names);
 
-// One packet; false when it could not be sent whole or nothing (or too much) came.
+// One packet; false if it could not be sent whole, or if no packet or a too long one was received.
 bool send_packet(int fd, std::string_view packet);
 bool receive_packet(int fd, size_t limit, std::string& packet);
 

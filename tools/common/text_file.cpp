@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small text files that users write: limits, further reports.
+// Reads small text files that users write: limits, definitions of further reports.
 #include "text_file.h"
 
 #include <fmt/format.h>

@@ -21,7 +21,7 @@ bool take_hex(std::string_view& line, Number& out) {
   return true;
 }
 
-// "TNM: TIME TID NAME START"; ends of threads change nothing, since ticks may follow them.
+// "TNM: TIME TID NAME START"; ends of threads are ignored, since samples may follow them.
 std::optional<ThreadStart> parse_line(std::string_view line) {
   ThreadStart start;
   if (!line.starts_with(format::thread_word) || !line.ends_with(format::thread_start))

@@ -10,18 +10,18 @@
 
 namespace pi {
 
-// A thread has a name from a time on.
+// The name of a thread from a time on.
 struct ThreadStart {
   uint64_t time = 0;
-  uint32_t tid = 0;  // as its process's pid namespace counts
+  uint32_t tid = 0;  // in its process's pid namespace
   std::string name;
 };
 
-// Whether a text begins as these logs do: what a path leads to by now may be anything.
+// Whether a text begins as these logs do: the path may name another file by now.
 bool is_thread_log(std::string_view text);
 
-// By time. Lines that make no sense are left out: every byte may be wrong. The last line, if it is
-// cut off, is none.
+// Sorted by time. The text is untrusted: malformed lines are ignored, and so is the last line if it
+// is incomplete.
 std::vector<ThreadStart> parse_thread_log(std::string_view text);
 
 }  // namespace pi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command that waits to be let go, so that counters can be made for it first.
+// A command that waits for release(), so that counters can be opened for it first.
 #include "command.h"
 
 #include <fcntl.h>
@@ -67,8 +67,8 @@ Command::~Command() {
   (void)wait();
 }
 
-Status Command::let_go() {
-  // What stops a command by the keyboard is for the command; its counts are wanted all the same.
+Status Command::release() {
+  // Ctrl-C and Ctrl-\ are for the command; its counts are still reported.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);
   const char byte = 1;

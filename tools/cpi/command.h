@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command that waits to be let go, so that counters can be made for it first.
+// A command that waits for release(), so that counters can be opened for it first.
 #ifndef PI_CPI_COMMAND_H
 #define PI_CPI_COMMAND_H
 
@@ -15,17 +15,17 @@ namespace pi::cpi {
 
 class Command {
  public:
-  // words is not empty. A process that has not become the command yet.
+  // Forks a process that waits before its exec. words is not empty.
   static Result<Command> make(const std::vector<std::string>& words);
   Command(Command&& other) noexcept = default;
   Command& operator=(Command&&) = delete;
-  // One that was not let go ends without having been the command.
+  // A process that was not released ends without an exec.
   ~Command();
 
   pid_t pid() const { return pid_; }
-  // The error: the command cannot be run.
-  Status let_go();
-  // Until it has ended: its exit status, or 128 and the number of the signal that killed it.
+  // Lets the command run. Error: it cannot be run.
+  Status release();
+  // Waits for its end. Returns its exit status, or 128 + the number of the signal that killed it.
   int wait();
 
  private:
@@ -34,8 +34,8 @@ class Command {
 
   pid_t pid_;
   std::string name_;
-  UniqueFd go_;       // a byte lets it go, the end does not
-  UniqueFd failure_;  // the error number of its exec, or the end
+  UniqueFd go_;       // a byte releases the process; end of file ends it
+  UniqueFd failure_;  // errno of its exec, or end of file on success
 };
 
 }  // namespace pi::cpi

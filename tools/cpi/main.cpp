@@ -52,25 +52,25 @@ bool parse(const std::string& text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_numbers(const cli::Values& values, Wanted& wanted) {
-  constexpr double interval_least = 0.1, interval_most = 86400;
-  constexpr int samples_most = 1'000'000'000;
+  constexpr double min_interval = 0.1, max_interval = 86400;
+  constexpr int max_samples = 1'000'000'000;
   if (values.has("i")) {
     const auto& text = values.text("i");
     if (!parse(text, wanted.interval) || !std::isfinite(wanted.interval) ||
-        wanted.interval < interval_least || wanted.interval > interval_most)
+        wanted.interval < min_interval || wanted.interval > max_interval)
       return fmt::format("-i: '{}' is not a number of seconds from 0.1 to 86400.", text);
   }
   if (values.has("n")) {
     const auto& text = values.text("n");
-    if (!parse(text, wanted.samples) || wanted.samples < 0 || wanted.samples > samples_most)
+    if (!parse(text, wanted.samples) || wanted.samples < 0 || wanted.samples > max_samples)
       return fmt::format("-n: '{}' is not a number of samples.", text);
   }
   return "";
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   if (auto wrong = read_numbers(values, wanted); !wrong.empty()) return wrong;
   const bool timed = values.has("i");
@@ -111,7 +111,7 @@ void print(const pi::Json& report) {
   fmt::print("{}\n", report.dump());
 }
 
-// False when nothing could be measured or the output has nobody who reads it.
+// False if nothing could be measured or the output cannot be written.
 bool print_system(const Wanted& wanted, void* handle) {
   const cpi_data* data = nullptr;
   if (CpiGet(handle, &data) != PU_SUCCESS) {
@@ -157,7 +157,7 @@ int measure_command(const Wanted& wanted) {
   const Handle handle = wanted.all_cpus ? open_system(wanted) : Handle(opened);
   if (!handle) return failed();
   if (wanted.all_cpus && CpiStart(handle.get()) != PU_SUCCESS) return failed();
-  if (auto gone = command->let_go(); !gone) return failed(gone.error().message);
+  if (auto gone = command->release(); !gone) return failed(gone.error().message);
   const int status = command->wait();
   if (wanted.all_cpus) return print_system(wanted, handle.get()) ? status : cli::exit_failure;
   const cpi_data* data = nullptr;
@@ -187,11 +187,5 @@ int run(const Words& words) {
 }  // namespace pi::cpi
 
 int main(int count, char** words) {
-  pi::cli::start_tool("cpi");
-  try {
-    return pi::cpi::run({words + 1, words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool("cpi", count, words, pi::cpi::run);
 }

@@ -13,7 +13,7 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
-// Nobody's cycles per instruction are 0: there was no instruction.
+// Cycles per instruction are never 0: 0 means that there was no instruction.
 std::string ratio_text(double ratio) {
   return ratio == 0 ? "-" : fmt::format("{:.3f}", ratio);
 }

@@ -15,7 +15,7 @@ namespace pi::cpi {
 std::string system_text(const cpi_data& data, bool system_only);
 pi::Json system_json(const cpi_data& data, bool system_only);
 
-// Of a command and all that it started. name: how the user called it.
+// For a command and all processes that it started. name: as the user wrote it.
 std::string command_text(const cpi_data& data, const std::string& name);
 pi::Json command_json(const cpi_data& data, const std::string& name);
 

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 
 #include "symbol_map.h"
 
@@ -47,7 +46,7 @@ std::string map_text(genmap::SymbolMap map, bool by_address) {
   return text;
 }
 
-// Under its name only when it is complete.
+// The file gets its name when it is complete.
 int write_file(const std::string& path, const std::string& text) {
   auto file = pi::NewFile::create(path, ".genmap-", 0666, pi::Umask::applied);
   if (!file) return fail(fmt::format("cannot write {}: {}.", path, file.error().message));
@@ -78,11 +77,6 @@ int run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  cli::start_tool("genmap");
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& problem) {
-    return fail(problem.what());
-  }
+int main(int count, char** words) {
+  return cli::run_tool("genmap", count, words, run);
 }

@@ -22,7 +22,7 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-// By what the section holds; capital for what other files may refer to.
+// By the section's contents; upper case for symbols that other files may refer to.
 char section_letter(Elf* elf, size_t index, std::string_view& name) {
   GElf_Shdr header;
   size_t names = 0;
@@ -95,7 +95,7 @@ void read_table(Elf* elf, const Table& table, bool defined_only, std::vector<Map
     std::string_view section_name;
     const char letter = letter_of(elf, symbol, section, section_name);
     if (GELF_ST_TYPE(symbol.st_info) == STT_SECTION && name.empty()) name = section_name;
-    // A line for each symbol, whatever is in its name.
+    // Without white space in the name each symbol has one line.
     std::string safe(name);
     std::replace_if(
         safe.begin(), safe.end(),

@@ -25,7 +25,7 @@ struct SymbolMap {
 // The symbols of .symtab, or of .dynsym when dynamic.
 pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool defined_only);
 
-// "ADDRESS TYPE NAME", with a line feed; 8 or 16 digits, blanks for what is undefined.
+// "ADDRESS TYPE NAME", with a line feed; 8 or 16 digits, blanks for undefined symbols.
 std::string map_line(const MapSymbol& symbol, bool is_64);
 
 }  // namespace genmap

@@ -82,7 +82,7 @@ int fail(const std::string& text) {
   return cli::exit_failure;
 }
 
-// Adds every module that the trace's records tell of.
+// Adds every module that the trace's records contain.
 void read_modules(post::ByteSource& source, const post::TraceFile& file, post::DamageLog& damage,
                   post::A2nSymbolizer& symbolizer) {
   post::StringTable names;
@@ -95,9 +95,9 @@ void read_modules(post::ByteSource& source, const post::TraceFile& file, post::D
   }
 }
 
-// Adds an image as if it were mapped; whether its symbols can be had.
+// Adds an image as if it were mapped; returns whether its symbols can be read.
 bool add_image(const std::string& name) {
-  // Their place does not matter, only that each is a module.
+  // The address does not matter; each image only has to be a module.
   constexpr uint32_t pid = UINT32_MAX;
   constexpr uint64_t address = 0x10000;
   std::error_code problem;
@@ -113,7 +113,7 @@ bool add_image(const std::string& name) {
   return false;
 }
 
-void tell_notes() {
+void print_notes() {
   for (size_t i = 0; const char* note = A2nGetNote(i); ++i) {
     const std::string text = post::printable(note) + ".";
     if (A2nGetNoteLevel(i) == A2N_MESSAGES_INFO)
@@ -146,11 +146,11 @@ int run(const std::vector<std::string>& arguments) {
   for (const std::string& image : options.images) missing += add_image(image) ? 0 : 1;
   if (missing != 0 && missing == options.images.size() && !source &&
       options.symbols.kernel_image.empty() && options.symbols.kernel_map.empty()) {
-    tell_notes();
+    print_notes();
     return fail("there is nothing to save.");
   }
   const int rc = A2nCreateMsiFile(options.output.c_str());
-  tell_notes();
+  print_notes();
   if (rc != A2N_SUCCESS)
     return fail(fmt::format("{} is not written: {}.", options.output,
                             *A2nGetErrorText() ? A2nGetErrorText() : A2nRcToString(rc)));

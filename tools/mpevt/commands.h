@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What mpevt does, with the words and options of its command line; each returns an exit status.
+// The commands of mpevt; each returns an exit status.
 #ifndef PI_MPEVT_COMMANDS_H
 #define PI_MPEVT_COMMANDS_H
 
@@ -23,9 +23,9 @@ int run_counting(const Wanted& wanted);
 enum class Listing { names, descriptions, sampling };
 int list_events(Listing listing, bool json);
 
-// Makes the events known that the user and the system have defined; those of files that the user
-// did not name himself are left out with a warning where they are wrong. False, with a message: a
-// file that he named is wrong. loaded becomes the absolute names of those read.
+// Loads definitions of events. A wrong file in a usual place is left out with a warning; a wrong
+// one of `files`, which the user named, makes this return false after a message. loaded gets the
+// absolute names of the files read.
 bool load_definitions(const std::vector<std::string>& files, std::vector<std::string>& loaded);
 
 }  // namespace pi::mpevt

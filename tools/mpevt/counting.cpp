@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// mpevt start, stop, reset, read, term: asks the process that holds the counters.
+// mpevt start, stop, reset, read, term: sends requests to the counter daemon.
 #include <ctime>
 
 #include <fmt/format.h>
 
 #include "cli.h"
 #include "commands.h"
+#include "daemon.h"
 #include "event_table.h"
-#include "holder.h"
 #include "perfutil.h"
 
 namespace pi::mpevt {
@@ -21,26 +21,26 @@ int failed(const std::string& text) {
   return cli::exit_failure;
 }
 
-// A holder that runs already does not know what this process has read.
+// A running daemon has not read the definitions that this process has read.
 Result<Reply> ask_to_start(const std::string& path, const Request& start,
                            const std::vector<std::string>& files) {
   for (const auto& file : files) {
-    auto reply = service::ask_service(path, holder_names, {"define", file});
+    auto reply = service::ask_service(path, daemon_names, {"define", file});
     if (!reply || reply->rc != PU_SUCCESS) return reply;
   }
-  return service::ask_service(path, holder_names, start);
+  return service::ask_service(path, daemon_names, start);
 }
 
-// Until a holder answers: one that another process has just started may not listen yet.
+// Retries until a daemon answers: one that another process just started may not listen yet.
 Result<Reply> start_anywhere(const std::string& path, const Request& start,
                              const std::vector<std::string>& files) {
-  constexpr int attempts_most = 50;
+  constexpr int max_attempts = 50;
   constexpr timespec pause{0, 100'000'000};
   for (int attempt = 0;; ++attempt) {
     auto reply = ask_to_start(path, start, files);
     if (reply || reply.error().code != service::not_running) return reply;
-    reply = start_holder(path, start);
-    if (reply->rc != service::already_runs || attempt == attempts_most) return reply;
+    reply = start_daemon(path, start);
+    if (reply->rc != service::already_runs || attempt == max_attempts) return reply;
     ::nanosleep(&pause, nullptr);
   }
 }
@@ -55,30 +55,30 @@ int start(const Wanted& wanted, const std::string& path) {
   return reply->rc == PU_SUCCESS ? cli::exit_good : failed(reply->text);
 }
 
-// For commands whose success needs no words.
+// For commands that print nothing on success.
 int ask(const Wanted& wanted, const std::string& path) {
   Request request{wanted.command};
   request.insert(request.end(), wanted.events.begin(), wanted.events.end());
-  const auto reply = service::ask_service(path, holder_names, request);
+  const auto reply = service::ask_service(path, daemon_names, request);
   if (!reply) return failed(reply.error().message);
   return reply->rc == PU_SUCCESS ? cli::exit_good : failed(reply->text);
 }
 
-// The events that are named, or all. The error's text says what went wrong.
+// Reads the named events, or all. The error's text says what failed.
 Result<std::vector<EventCounts>> read_all(const Wanted& wanted, const std::string& path) {
   auto names = wanted.events;
   if (names.empty()) {
-    const auto reply = service::ask_service(path, holder_names, {"list"});
+    const auto reply = service::ask_service(path, daemon_names, {"list"});
     if (!reply) return reply.error();
     names = service::values_of(reply->text, "event");
   }
   std::vector<EventCounts> all;
   for (const auto& name : names) {
-    const auto reply = service::ask_service(path, holder_names, {"read", name});
+    const auto reply = service::ask_service(path, daemon_names, {"read", name});
     if (!reply) return reply.error();
     if (reply->rc != PU_SUCCESS) return Error{reply->rc, reply->text};
     auto counts = decode_counts(reply->text);
-    if (!counts) return Error{PU_ERROR_INTERNAL, "The counter holder's reply makes no sense."};
+    if (!counts) return Error{PU_ERROR_INTERNAL, "The counter daemon's reply makes no sense."};
     all.push_back(std::move(*counts));
   }
   return all;
@@ -108,7 +108,7 @@ bool is_counting_command(const std::string& name) {
 }
 
 int run_counting(const Wanted& wanted) {
-  const auto path = service::socket_path(holder_names);
+  const auto path = service::socket_path(daemon_names);
   if (!path) return failed(path.error().message);
   if (wanted.command == "start") return start(wanted, *path);
   if (wanted.command == "read") return read(wanted, *path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where definitions of users' own events are found: pitrace-events(5).
+// Finds and loads definitions of user-defined events: pitrace-events(5).
 #include <unistd.h>
 
 #include <climits>
@@ -17,7 +17,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The system's first, so that the user's take their place.
+// The system's file first, so that the user's definitions override it.
 std::vector<std::string> usual_files() {
   if (const std::string named = variable("PITRACE_EVENTS"); !named.empty()) return {named};
   std::vector<std::string> files{"/etc/pitrace/events"};
@@ -27,7 +27,7 @@ std::vector<std::string> usual_files() {
   return files;
 }
 
-// The counter holder lives in another directory.
+// The counter daemon has another working directory.
 std::string absolute(const std::string& name) {
   char path[PATH_MAX];
   return ::realpath(name.c_str(), path) == nullptr ? name : path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was counted of one event: as the holder tells it, as a table, as JSON.
+// Counts of one event: encoded for the socket, as a table, as JSON.
 #include "event_table.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
-// Cuts a number and one blank behind it off the front.
+// Removes a number and one blank after it from the front.
 template <class Number>
 bool take(std::string_view& text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

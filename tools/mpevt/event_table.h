@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was counted of one event: as the holder tells it, as a table, as JSON.
+// Counts of one event: encoded for the socket, as a table, as JSON.
 #ifndef PI_MPEVT_EVENT_TABLE_H
 #define PI_MPEVT_EVENT_TABLE_H
 
@@ -28,14 +28,14 @@ struct EventCounts {
   uint64_t total() const;
 };
 
-// As key=value lines, and back; nothing when they make no sense.
+// To key=value lines and back; nothing if they are malformed.
 std::string encode_counts(const EventCounts& counts);
 std::optional<EventCounts> decode_counts(std::string_view lines);
 
 std::string table_of(const EventCounts& counts);
 pi::Json json_of(const EventCounts& counts);
 
-// A sentence for each CPU that was counted for less of the time than others were.
+// A sentence for each CPU that was counted for less time than others.
 std::vector<std::string> gaps_of(const EventCounts& counts);
 
 }  // namespace pi::mpevt

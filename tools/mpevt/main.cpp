@@ -7,7 +7,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "holder.h"
+#include "daemon.h"
 
 namespace pi::mpevt {
 namespace {
@@ -37,13 +37,13 @@ cli::OptionTable options(const std::string& name) {
   return table;
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) {
   auto words = values.has("words") ? values.words("words") : std::vector<std::string>{};
   if (lists) return words.empty() ? "" : fmt::format("'{}': a list takes no words.", words.front());
   if (words.empty()) return "Give a command: start, read, stop, reset or term; or a list: -l.";
   wanted.command = words.front();
-  // The old name's word for it.
+  // pipcntr's word for it.
   if (wanted.command == "show") wanted.command = "read";
   if (!is_counting_command(wanted.command))
     return fmt::format("'{}' is none of start, read, stop, reset, term.", words.front());
@@ -55,13 +55,13 @@ std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) 
         words.begin() + 1 + static_cast<long>(i))
       return fmt::format("'{}' is named twice.", wanted.events[i]);
   }
-  constexpr size_t events_most = 200;
-  if (wanted.events.size() > events_most)
-    return fmt::format("More than {} events are named.", events_most);
+  constexpr size_t max_events = 200;
+  if (wanted.events.size() > max_events)
+    return fmt::format("More than {} events are named.", max_events);
   return "";
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   const auto flag = [&](const char* name) { return values.flag(name); };
   const int lists = flag("l") + flag("ld") + flag("ls");
@@ -113,11 +113,6 @@ std::string name_of(const char* program) {
 
 int main(int count, char** words) {
   const std::string name = pi::mpevt::name_of(count > 0 ? words[0] : nullptr);
-  pi::cli::start_tool(name);
-  try {
-    return pi::mpevt::run(name, {words + std::min(count, 1), words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool(name, count, words,
+                           [&](const auto& rest) { return pi::mpevt::run(name, rest); });
 }

@@ -61,7 +61,7 @@ std::vector<int> online_cpus() {
   return cpus;
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_cpus(const cli::Values& values, bool writes, Wanted& wanted) {
   const std::string text = values.has("c") ? values.text("c") : "";
   if (text.empty() && (writes || values.has("c")))
@@ -76,7 +76,7 @@ std::string read_cpus(const cli::Values& values, bool writes, Wanted& wanted) {
   return "";
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   const auto flag = [&](const char* name) { return values.flag(name); };
   if (flag("d") && flag("x")) return "-d and -x exclude each other.";
@@ -163,7 +163,7 @@ Json json_of(const Wanted& wanted, const Reading& reading) {
   return entry;
 }
 
-// Whether it did what it should; keeps why not.
+// Returns success; stores the error of a failure.
 bool succeeded(Reading& reading, int rc) {
   reading.rc = rc;
   if (rc != PU_SUCCESS) reading.error = PiErrorText();
@@ -174,7 +174,7 @@ bool read(Reading& reading) {
   return succeeded(reading, PiReadMsr(reading.cpu, reading.selection->number, &reading.whole));
 }
 
-// A value for some bits replaces them in what the register holds.
+// A value for some bits replaces these bits of the register.
 void write(Reading& reading) {
   const Selection& selection = *reading.selection;
   if (!selection.whole() && !read(reading)) return;
@@ -206,7 +206,7 @@ int run(const Wanted& wanted) {
         all.push_back(json_of(wanted, reading));
       else if (reading.error.empty() || reading.error != last_error)
         print_reading(wanted, reading);
-      // What is missing is missing for all.
+      // A missing device is missing for all registers.
       if (reading.rc == PU_ERROR_NOT_SUPPORTED && !wanted.json) return cli::exit_failure;
       last_error = reading.error;
     }
@@ -258,11 +258,5 @@ int main_of(const std::vector<std::string>& words) {
 }  // namespace pi::msr
 
 int main(int count, char** words) {
-  pi::cli::start_tool("msr");
-  try {
-    return pi::msr::main_of({words + 1, words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool("msr", count, words, pi::msr::main_of);
 }

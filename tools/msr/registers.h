@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The registers that are known by name, and what their bits mean.
+// The registers that have names, and the meaning of their bits.
 #ifndef PI_MSR_REGISTERS_H
 #define PI_MSR_REGISTERS_H
 
@@ -24,7 +24,7 @@ struct Register {
 
 std::span<const Register> known_registers();
 
-// Whatever the case of name, and without the prefix IA32_ too; null when there is none.
+// Ignores the case of name and a missing prefix IA32_; null if there is no such register.
 const Register* find_register(std::string_view name);
 const Register* find_register(uint32_t number);
 const Field* find_field(const Register& known, std::string_view name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a user names on the command line: a register, some of its bits, a value for them.
+// A selection on the command line: a register, some of its bits, a value for them.
 #ifndef PI_MSR_SELECTION_H
 #define PI_MSR_SELECTION_H
 

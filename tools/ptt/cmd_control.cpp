@@ -60,8 +60,8 @@ cli::OptionTable init_table() {
       "threads", cli::text("N"),
       "accounts for so many threads at a time: 1024 to 1048576, or default (131072), large "
       "(524288), max");
-  constexpr int words_most = 16;
-  table.positional("words", words_most);
+  constexpr int max_words = 16;
+  table.positional("words", max_words);
   return table;
 }
 
@@ -77,7 +77,7 @@ std::optional<unsigned int> parse_threads(const std::string& text) {
   return number;
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_init(const cli::Values& values, InitOptions& wanted) {
   if (values.has("words"))
     for (const auto& word : values.words("words")) {
@@ -142,7 +142,7 @@ bool calibrate() {
   return true;
 }
 
-// The command's exit status as a shell tells it.
+// The command's exit status as a shell reports it.
 int run_command(const Words& command) {
   std::vector<char*> arguments;
   for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -159,7 +159,7 @@ int run_command(const Words& command) {
     cli::error(fmt::format("No process can be made: {}.", std::generic_category().message(errno)));
     return cli::exit_failure;
   }
-  // What is typed to end the command is not to end PTT before it.
+  // Ctrl-C is for the command: this process must outlive it to end PTT.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);
   int status = 0;
@@ -234,7 +234,7 @@ int cmd_init(const Words& words) {
   if (!begin(wanted, !has_command)) return failed();
   if (wanted.calibrate && !calibrate()) {
     const int status = failed();
-    // What cannot be done as it was asked for is not done.
+    // PTT does not run without the calibration that was requested.
     (void)PiPttEnd();
     return status;
   }

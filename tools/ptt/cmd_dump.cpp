@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ptt dump: what each thread has had, once or at intervals.
+// ptt dump: the counts of each thread, once or at intervals.
 #include <unistd.h>
 #include <csignal>
 
@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "interval.h"
 #include "report.h"
 #include "text_file.h"
 #include "thread_log.h"
@@ -80,8 +81,8 @@ std::vector<std::string> split(const std::string& text) {
 std::string read_seconds(const cli::Values& values, const char* name, int& seconds) {
   if (!values.has(name)) return "";
   const auto& text = values.text(name);
-  constexpr size_t digits_most = 6;
-  if (text.empty() || text.size() > digits_most ||
+  constexpr size_t max_digits = 6;
+  if (text.empty() || text.size() > max_digits ||
       text.find_first_not_of("0123456789") != std::string::npos || std::stoi(text) == 0)
     return fmt::format("-{}: '{}' is not a number of seconds from 1 to 999999.", name, text);
   seconds = std::stoi(text);
@@ -114,7 +115,7 @@ std::string read_order(const cli::Values& values, View& view) {
   return "";
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, DumpOptions& wanted) {
   if (auto wrong = read_order(values, wanted.view); !wrong.empty()) return wrong;
   for (const auto& [name, seconds] :
@@ -135,16 +136,16 @@ std::string read_options(const cli::Values& values, DumpOptions& wanted) {
   return "";
 }
 
-// From JProf's files, of the processes that have one; false when none has.
+// Reads names from JProf's files; false if no process has one.
 bool take_java_names(const std::string& prefix, Report& report) {
-  constexpr size_t bytes_most = size_t{1} << 28;
+  constexpr size_t max_bytes = size_t{1} << 28;
   bool any = false;
   for (const auto& [pid, process] : report.processes) {
     const auto text =
-        read_text_file(fmt::format("{}-{}_{}", prefix, jit_log::jtnm_kind, pid), bytes_most);
+        read_text_file(fmt::format("{}-{}_{}", prefix, jit_log::jtnm_kind, pid), max_bytes);
     if (!text) continue;
     any = true;
-    // The newest name of each.
+    // The newest name of each thread.
     std::map<uint32_t, std::string> names;
     for (auto& start : parse_thread_log(*text)) names[start.tid] = std::move(start.name);
     for (auto& thread : report.threads)
@@ -168,7 +169,7 @@ struct Closer {
 };
 using File = std::unique_ptr<std::FILE, Closer>;
 
-// False when an error was told.
+// False after an error message.
 bool dump_once(const DumpOptions& wanted, std::FILE* out) {
   pi_ptt_state state{};
   state.size = sizeof state;
@@ -200,12 +201,12 @@ bool dump_once(const DumpOptions& wanted, std::FILE* out) {
   return false;
 }
 
-// False when told to end before.
+// False if a signal ends the wait before.
 bool sleep_for(int seconds, const sigset_t& ending) {
-  const timespec left{seconds, 0};
-  while (::sigtimedwait(&ending, nullptr, &left) < 0)
-    if (errno == EAGAIN) return true;
-  return false;
+  timespec end{};
+  ::clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += seconds;
+  return cli::sleep_until(end, ending);
 }
 
 int dump_all(const DumpOptions& wanted, const sigset_t& ending, std::FILE* out) {
@@ -222,14 +223,6 @@ int dump_all(const DumpOptions& wanted, const sigset_t& ending, std::FILE* out) 
   }
   if (!wanted.json) fmt::print(out, " Execution ended: {} iterations.\n", done);
   return std::fflush(out) == 0 ? cli::exit_good : cli::exit_failure;
-}
-
-sigset_t hold_signals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) sigaddset(&ending, signal);
-  ::sigprocmask(SIG_BLOCK, &ending, nullptr);
-  return ending;
 }
 
 }  // namespace
@@ -249,7 +242,7 @@ int cmd_dump(const Words& words) {
     return cli::exit_failure;
   }
   ::signal(SIGPIPE, SIG_IGN);
-  return dump_all(wanted, hold_signals(), out.get());
+  return dump_all(wanted, cli::hold_signals(), out.get());
 }
 
 }  // namespace pi::ptt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands of ptt. Each returns what the program exits with.
+// The commands of ptt. Each returns the exit status.
 #ifndef PI_PTT_COMMANDS_H
 #define PI_PTT_COMMANDS_H
 
@@ -17,7 +17,7 @@ int cmd_ints(const Words& words);
 int cmd_noints(const Words& words);
 int cmd_dump(const Words& words);
 
-// Says what the library's last call ran into.
+// Prints the error of the library's last call.
 int failed();
 
 }  // namespace pi::ptt

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ptt: what each thread costs. Which command, and help on all of them.
+// ptt: counts of each thread. Finds the command; prints help.
 #include <algorithm>
-#include <exception>
 
 #include <fmt/format.h>
 
@@ -76,12 +75,6 @@ int run(const Words& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  cli::start_tool("ptt");
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& problem) {
-    cli::error(problem.what());
-    return cli::exit_failure;
-  }
+int main(int count, char** words) {
+  return cli::run_tool("ptt", count, words, run);
 }

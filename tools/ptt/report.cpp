@@ -22,7 +22,7 @@ Thread thread_of(const pitrace_ptt_thread& row) {
   thread.interrupts = row.interrupts;
   std::copy_n(row.value, MAX_PTT_METRICS, thread.values.begin());
   const size_t length = std::find(std::begin(row.name), std::end(row.name), '\0') - row.name;
-  // A thread may call itself anything.
+  // A thread can set its name to any bytes.
   thread.name.assign(row.name, length);
   std::replace_if(
       thread.name.begin(), thread.name.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; },
@@ -37,7 +37,7 @@ std::optional<uint32_t> number_of(const std::string& text) {
   return number;
 }
 
-// Of the leader where it has ever run, else of any thread.
+// The name of the main thread if it has ever run, else of any thread.
 std::map<uint32_t, std::string> process_names(const std::vector<Thread>& threads) {
   std::map<uint32_t, std::string> names;
   for (const auto& thread : threads) {
@@ -136,7 +136,7 @@ void add(Others& sum, const Thread& thread) {
   for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += thread.values[i];
 }
 
-// Where processes stand together each of several threads has its sum behind it.
+// If sorted by process, the sum of a process with several threads follows its threads.
 void put_threads(const Report& report, const View& view, Table& table) {
   Others sum;
   for (size_t i = 0; i < report.threads.size(); ++i) {
@@ -161,11 +161,11 @@ Report make_report(const ptt_stats& stats, const pi_ptt_state& state,
   for (uint32_t i = 0; i < stats.threads; ++i) report.threads.push_back(thread_of(stats.thread[i]));
   report.processes = process_names(report.threads);
   if (!wanted.empty()) select(report, wanted);
-  report.forgotten = {
+  report.ended = {
       stats.forgotten_threads, stats.forgotten_dispatches, stats.forgotten_interrupts, {}};
-  report.homeless = {0, stats.homeless_dispatches, stats.homeless_interrupts, {}};
-  std::copy_n(stats.forgotten, MAX_PTT_METRICS, report.forgotten.values.begin());
-  std::copy_n(stats.homeless, MAX_PTT_METRICS, report.homeless.values.begin());
+  report.without_account = {0, stats.homeless_dispatches, stats.homeless_interrupts, {}};
+  std::copy_n(stats.forgotten, MAX_PTT_METRICS, report.ended.values.begin());
+  std::copy_n(stats.homeless, MAX_PTT_METRICS, report.without_account.values.begin());
   return report;
 }
 
@@ -184,7 +184,7 @@ std::optional<std::pair<size_t, size_t>> cpi_metrics(const Report& report) {
 void sort_threads(Report& report, const View& view) {
   const bool is_id = view.key == SortKey::pid || view.key == SortKey::tid;
   const bool ascending = view.ascending.value_or(is_id);
-  // What is alike stays in the order of pid and tid.
+  // Equal keys keep the order of pid and tid.
   std::sort(report.threads.begin(), report.threads.end(), [](const Thread& a, const Thread& b) {
     return std::pair{a.pid, a.tid} < std::pair{b.pid, b.tid};
   });
@@ -202,18 +202,18 @@ std::string report_text(const Report& report, const View& view) {
   table.heading();
   put_threads(report, view, table);
   for (const uint32_t pid : report.empty) table.empty(pid);
-  if (report.forgotten.threads != 0) {
+  if (report.ended.threads != 0) {
     table.note(
         fmt::format("{} more threads have ended; their accounts were needed for others. All "
                     "of them together:",
-                    report.forgotten.threads));
-    table.sum("ended", report.forgotten);
+                    report.ended.threads));
+    table.sum("ended", report.ended);
   }
-  if (report.homeless.dispatches != 0) {
+  if (report.without_account.dispatches != 0) {
     table.note(
         "There was no account for all threads ('ptt init -threads' gives more). Those that "
         "had none:");
-    table.sum("others", report.homeless);
+    table.sum("others", report.without_account);
   }
   return text + table.take();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ptt dump shows, apart from where it comes from: pure, so that tests can compare whole
-// reports.
+// What ptt dump shows, without reading it: pure functions, so that tests can compare whole reports.
 #ifndef PI_PTT_REPORT_H
 #define PI_PTT_REPORT_H
 
@@ -41,9 +40,9 @@ struct Report {
   std::vector<std::string> metrics;
   std::vector<Thread> threads;
   std::map<uint32_t, std::string> processes;  // names
-  std::vector<uint32_t> empty;                // asked for, and nothing known of them
-  Others forgotten;
-  Others homeless;
+  std::vector<uint32_t> empty;                // requested, but without data
+  Others ended;
+  Others without_account;
 };
 
 enum class SortKey { pid, tid, dispatches, interrupts, metric };
@@ -57,11 +56,11 @@ struct View {
   bool names = false;  // a column with the threads' names
 };
 
-// Takes the library's statistics over. wanted: pids or names of processes; none: all.
+// Converts the library's statistics. wanted: pids or names of processes; none: all.
 Report make_report(const ptt_stats& stats, const pi_ptt_state& state,
                    const std::vector<std::string>& wanted);
 
-// Which metrics CPI is the quotient of; nothing when one of them is not counted.
+// The metrics whose quotient is CPI; nothing if one of them is not counted.
 std::optional<std::pair<size_t, size_t>> cpi_metrics(const Report& report);
 
 // Sorted in place; processes stay together where the key is the pid.

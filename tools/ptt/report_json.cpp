@@ -48,9 +48,9 @@ std::string report_json(const Report& report, const View& view) {
     json["threads"].push_back(std::move(row));
   }
   json["no_data"] = report.empty;
-  json["ended_threads"] = others_json(report, report.forgotten);
-  json["ended_threads"]["threads"] = report.forgotten.threads;
-  json["threads_without_account"] = others_json(report, report.homeless);
+  json["ended_threads"] = others_json(report, report.ended);
+  json["ended_threads"]["threads"] = report.ended.threads;
+  json["threads_without_account"] = others_json(report, report.without_account);
   // Names need not be UTF-8.
   return json.dump() + "\n";
 }

@@ -2,7 +2,6 @@
 // pttstats: the statistics of PTT, the whole system by CPU and by process.
 #include <cerrno>
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <system_error>
 
@@ -59,11 +58,6 @@ int run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  cli::start_tool("pttstats");
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& problem) {
-    return fail(problem.what());
-  }
+int main(int count, char** words) {
+  return cli::run_tool("pttstats", count, words, run);
 }

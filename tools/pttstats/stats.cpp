@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pttstats shows: sums by CPU and by process, in the book's form.
+// What pttstats shows: sums by CPU and by process, in Performance Inspector's form.
 #include "stats.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What pttstats shows: the whole system by CPU and by process. Pure, so that tests can compare
-// whole reports.
+// What pttstats shows: the whole system by CPU and by process. Pure functions, so that tests can
+// compare whole reports.
 #ifndef PI_PTTSTATS_STATS_H
 #define PI_PTTSTATS_STATS_H
 
@@ -11,7 +11,7 @@
 
 namespace pi::pttstats {
 
-// metric: from 0, below state.metrics. tools_version: as GetDLLVersionEx() tells it.
+// metric: from 0, below state.metrics. tools_version: from GetDLLVersionEx().
 std::string stats_text(const ptt_stats& stats, const pi_ptt_state& state, size_t metric,
                        uint32_t tools_version);
 // One object, all metrics.

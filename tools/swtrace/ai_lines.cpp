@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AboveIdle's lines: percentages of what two readings of the counters tell.
+// AboveIdle's lines: percentages from the difference of two readings of the counters.
 #include "ai_lines.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::vector<std::optional<AiTimes>> ai_times(std::span<const ai_counters> before
   for (size_t cpu = 0; cpu < after.size(); ++cpu) {
     const auto& old = before[cpu];
     const auto& now = after[cpu];
-    // A CPU that came back counts from 0 again.
+    // The counters of a CPU restart from 0 when it comes back online.
     if (now.CurTime == 0 || now.CurTime < old.CurTime) continue;
     cpus[cpu] =
         AiTimes{now.IdleTime - old.IdleTime, now.BusyTime - old.BusyTime,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AboveIdle's lines: percentages of what two readings of the counters tell.
+// AboveIdle's lines: percentages from the difference of two readings of the counters.
 #ifndef PI_SWTRACE_AI_LINES_H
 #define PI_SWTRACE_AI_LINES_H
 
@@ -21,7 +21,7 @@ struct AiShares {
   int interrupt = 0;
 };
 
-// What happened between two readings.
+// The times between two readings.
 struct AiTimes {
   uint64_t idle = 0;  // nanoseconds
   uint64_t busy = 0;
@@ -30,14 +30,14 @@ struct AiTimes {
   uint64_t interrupts = 0;
 };
 
-// By CPU number; nothing for one that was not online at both readings.
+// By CPU number; nothing for a CPU that was offline at one of the readings.
 std::vector<std::optional<AiTimes>> ai_times(std::span<const ai_counters> before,
                                              std::span<const ai_counters> after);
 
 // Of all CPUs together.
 AiTimes ai_sum(const std::vector<std::optional<AiTimes>>& cpus);
 
-// Rounded so that the sum is exact: what is left over goes where the rounding took most.
+// Rounded so that the sum is exact: the remainder is added where rounding removed most.
 AiShares ai_shares(const AiTimes& times);
 
 // "CPU 0 IDLE= 51.20, BUSY= 47.60, INTR= 1.20"; who: "CPU 0" or "System".

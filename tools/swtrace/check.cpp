@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace check: runs the checks and puts what they found into words or JSON.
+// swtrace check: runs the checks and formats their findings as text or JSON.
 #include "check.h"
 
 #include <fmt/format.h>
@@ -36,13 +36,13 @@ void CheckReport::fail(std::string topic, std::string affects, std::string text,
       {std::move(topic), Verdict::fail, std::move(affects), std::move(text), std::move(remedy)});
 }
 
-CheckReport check_everything(const CheckPlaces& places) {
+CheckReport check_everything(const CheckPaths& paths) {
   CheckReport report;
-  check_module(places, report);
-  check_signing(places, report);
-  check_hooks(places, report);
-  check_perf(places, report);
-  check_symbols(places, report);
+  check_module(paths, report);
+  check_signing(paths, report);
+  check_hooks(paths, report);
+  check_perf(paths, report);
+  check_symbols(paths, report);
   return report;
 }
 

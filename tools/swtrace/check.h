@@ -15,11 +15,11 @@ struct Finding {
   Verdict verdict;
   std::string affects;  // where it fails: "driver", "perf"
   std::string text;
-  std::string remedy;  // a command, or what else to do; empty when nothing need or can be done
+  std::string remedy;  // a command or another step; empty if none is needed or possible
 };
 
-// Where a check looks; tests point elsewhere.
-struct CheckPlaces {
+// Where checks read; tests use another root.
+struct CheckPaths {
   std::string root;  // put before /proc, /sys, /dev, /lib
 };
 
@@ -35,17 +35,17 @@ struct CheckReport {
 };
 
 // Each adds its findings. The module and its device:
-void check_module(const CheckPlaces& places, CheckReport& report);
+void check_module(const CheckPaths& paths, CheckReport& report);
 // Secure Boot, signatures, lockdown:
-void check_signing(const CheckPlaces& places, CheckReport& report);
+void check_signing(const CheckPaths& paths, CheckReport& report);
 // kprobes and ftrace, which the module hooks into:
-void check_hooks(const CheckPlaces& places, CheckReport& report);
+void check_hooks(const CheckPaths& paths, CheckReport& report);
 // Capabilities, perf_event_paranoid, memory limit, perf_event_open itself:
-void check_perf(const CheckPlaces& places, CheckReport& report);
+void check_perf(const CheckPaths& paths, CheckReport& report);
 // Whether kernel addresses are shown:
-void check_symbols(const CheckPlaces& places, CheckReport& report);
+void check_symbols(const CheckPaths& paths, CheckReport& report);
 
-CheckReport check_everything(const CheckPlaces& places);
+CheckReport check_everything(const CheckPaths& paths);
 
 // Which source run.tprof will use, in one sentence.
 std::string verdict_text(const CheckReport& report);

@@ -5,8 +5,8 @@
 
 namespace pi::swtrace {
 
-void check_hooks(const CheckPlaces& places, CheckReport& report) {
-  const std::string kprobes = read_line(places.root + "/sys/kernel/debug/kprobes/enabled");
+void check_hooks(const CheckPaths& paths, CheckReport& report) {
+  const std::string kprobes = read_line(paths.root + "/sys/kernel/debug/kprobes/enabled");
   if (kprobes == "1")
     report.ok("kprobes", "kprobes are switched on");
   else if (kprobes == "0")
@@ -17,7 +17,7 @@ void check_hooks(const CheckPlaces& places, CheckReport& report) {
                 "whether kprobes are switched on cannot be seen (debugfs not mounted, not "
                 "permitted, or a kernel without kprobes)",
                 "sudo mount -t debugfs none /sys/kernel/debug   (only the module needs them)");
-  const std::string ftrace = read_line(places.root + "/proc/sys/kernel/ftrace_enabled");
+  const std::string ftrace = read_line(paths.root + "/proc/sys/kernel/ftrace_enabled");
   if (ftrace == "1")
     report.ok("ftrace", "ftrace is switched on");
   else if (ftrace == "0")

@@ -32,8 +32,8 @@ bool exists(const std::string& path) {
 }
 
 // The installed module of this kernel, from depmod's list; "" when there is none.
-std::string installed_module(const CheckPlaces& places) {
-  const std::string folder = places.root + "/lib/modules/" + kernel_release();
+std::string installed_module(const CheckPaths& paths) {
+  const std::string folder = paths.root + "/lib/modules/" + kernel_release();
   const std::string list = read_all(folder + "/modules.dep");
   for (size_t at = list.find("pitrace.ko"); at != std::string::npos;
        at = list.find("pitrace.ko", at + 1)) {
@@ -46,7 +46,7 @@ std::string installed_module(const CheckPlaces& places) {
   return "";
 }
 
-// One built in this source tree: build/kmod beside build/bin, where this program is.
+// A module built in this source tree: build/kmod next to build/bin, which contains this program.
 std::string built_module() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
@@ -71,23 +71,23 @@ void check_access(CheckReport& report) {
                         version >> 24, version >> 16 & 255));
 }
 
-// The module is not loaded: why, and what would change that.
-void check_loadable(const CheckPlaces& places, CheckReport& report) {
+// Reports why the module is not loaded, and how to load it.
+void check_loadable(const CheckPaths& paths, CheckReport& report) {
   const std::string release = kernel_release();
-  if (!exists(places.root + "/proc/modules")) {
+  if (!exists(paths.root + "/proc/modules")) {
     report.fail(
         "module", "driver",
         fmt::format("this kernel ({}) cannot load modules (built without CONFIG_MODULES)", release),
         "use perf (--source=perf), or boot a kernel that loads modules");
     return;
   }
-  if (read_line(places.root + "/proc/sys/kernel/modules_disabled") == "1") {
+  if (read_line(paths.root + "/proc/sys/kernel/modules_disabled") == "1") {
     report.fail("module", "driver",
                 "loading modules was switched off (kernel.modules_disabled is 1)",
                 "sudo reboot   (it cannot be switched on again, only by a new start)");
     return;
   }
-  if (const std::string path = installed_module(places); !path.empty()) {
+  if (const std::string path = installed_module(paths); !path.empty()) {
     report.fail("module", "driver",
                 fmt::format("the pitrace module is installed ({}) but not loaded", path),
                 "sudo modprobe pitrace");
@@ -99,7 +99,7 @@ void check_loadable(const CheckPlaces& places, CheckReport& report) {
                 fmt::format("sudo insmod {}", path));
     return;
   }
-  if (exists(fmt::format("{}/lib/modules/{}/build/Makefile", places.root, release))) {
+  if (exists(fmt::format("{}/lib/modules/{}/build/Makefile", paths.root, release))) {
     report.fail("module", "driver",
                 fmt::format("there is no pitrace module for this kernel ({})", release),
                 "scripts/build-module   (then: sudo insmod with the path it prints)");
@@ -115,11 +115,11 @@ void check_loadable(const CheckPlaces& places, CheckReport& report) {
 
 }  // namespace
 
-void check_module(const CheckPlaces& places, CheckReport& report) {
-  if (exists(places.root + "/dev/pitrace"))
+void check_module(const CheckPaths& paths, CheckReport& report) {
+  if (exists(paths.root + "/dev/pitrace"))
     check_access(report);
   else
-    check_loadable(places, report);
+    check_loadable(paths, report);
 }
 
 }  // namespace pi::swtrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace check: does perf_event_open work here, for whom, and what stands in its way?
+// swtrace check: does perf_event_open work here, for which users, and what blocks it?
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
@@ -34,14 +34,14 @@ int try_perf(int pid, int cpu, bool kernel) {
   return fd ? 0 : errno;
 }
 
-uint64_t effective_capabilities(const CheckPlaces& places) {
-  const std::string status = read_all(places.root + "/proc/self/status");
+uint64_t effective_capabilities(const CheckPaths& paths) {
+  const std::string status = read_all(paths.root + "/proc/self/status");
   const size_t at = status.find("CapEff:");
   return at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + 7, nullptr, 16);
 }
 
-void check_capabilities(const CheckPlaces& places, CheckReport& report) {
-  const uint64_t have = effective_capabilities(places);
+void check_capabilities(const CheckPaths& paths, CheckReport& report) {
+  const uint64_t have = effective_capabilities(paths);
   std::string names;
   for (const auto& [bit, name] : {std::pair(CAP_SYS_ADMIN, "sys_admin"),
                                   {CAP_PERFMON, "perfmon"},
@@ -85,9 +85,9 @@ void check_opening(CheckReport& report, const std::string& paranoid) {
 
 }  // namespace
 
-void check_perf(const CheckPlaces& places, CheckReport& report) {
-  check_capabilities(places, report);
-  const std::string paranoid = read_line(places.root + "/proc/sys/kernel/perf_event_paranoid");
+void check_perf(const CheckPaths& paths, CheckReport& report) {
+  check_capabilities(paths, report);
+  const std::string paranoid = read_line(paths.root + "/proc/sys/kernel/perf_event_paranoid");
   check_opening(report, paranoid);
   if (paranoid.empty())
     report.fail("paranoid", "perf", "this kernel has no perf events (no perf_event_paranoid)",
@@ -99,7 +99,7 @@ void check_perf(const CheckPlaces& places, CheckReport& report) {
                 widen_remedy);
 
   constexpr long ring_kb = 2 * (32 + 4);  // two rings a CPU at their smallest
-  const std::string limit = read_line(places.root + "/proc/sys/kernel/perf_event_mlock_kb");
+  const std::string limit = read_line(paths.root + "/proc/sys/kernel/perf_event_mlock_kb");
   if (report.perf_system_works || limit.empty() || std::atol(limit.c_str()) >= ring_kb)
     report.ok("mlock",
               fmt::format("kernel.perf_event_mlock_kb is {}", limit.empty() ? "absent" : limit));

@@ -17,21 +17,20 @@ std::string chosen_word(const std::string& line) {
              : line.substr(open + 1, close - open - 1);
 }
 
-bool secure_boot(const CheckPlaces& places) {
+bool secure_boot(const CheckPaths& paths) {
   // Four bytes of attributes, then the value.
   const std::string variable = read_all(
-      places.root + "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
+      paths.root + "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
   return variable.size() == 5 && variable[4] == 1;
 }
 
 }  // namespace
 
-void check_signing(const CheckPlaces& places, CheckReport& report) {
-  const std::string lockdown =
-      chosen_word(read_line(places.root + "/sys/kernel/security/lockdown"));
+void check_signing(const CheckPaths& paths, CheckReport& report) {
+  const std::string lockdown = chosen_word(read_line(paths.root + "/sys/kernel/security/lockdown"));
   const bool locked = !lockdown.empty() && lockdown != "none";
-  const bool enforced = read_line(places.root + "/sys/module/module/parameters/sig_enforce") == "Y";
-  if (secure_boot(places))
+  const bool enforced = read_line(paths.root + "/sys/module/module/parameters/sig_enforce") == "Y";
+  if (secure_boot(paths))
     report.note("secureboot", "Secure Boot is on: the kernel may refuse modules it cannot verify",
                 report.driver_works ? "" : sign_remedy);
   else

@@ -12,7 +12,7 @@ namespace {
 
 enum class Symbols { missing, hidden, visible };
 
-Symbols look_at_symbols(const std::string& path) {
+Symbols symbol_visibility(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   Symbols found = Symbols::missing;
@@ -27,9 +27,9 @@ Symbols look_at_symbols(const std::string& path) {
 
 }  // namespace
 
-void check_symbols(const CheckPlaces& places, CheckReport& report) {
-  const std::string restricted = read_line(places.root + "/proc/sys/kernel/kptr_restrict");
-  switch (look_at_symbols(places.root + "/proc/kallsyms")) {
+void check_symbols(const CheckPaths& paths, CheckReport& report) {
+  const std::string restricted = read_line(paths.root + "/proc/sys/kernel/kptr_restrict");
+  switch (symbol_visibility(paths.root + "/proc/kallsyms")) {
     case Symbols::visible:
       report.ok("symbols", fmt::format("kernel symbols are readable (kernel.kptr_restrict is {})",
                                        restricted));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Carries a command to the recorder and its answer back.
+// Sends a request to the recorder and returns its reply.
 #include "cli.h"
 #include "commands.h"
 #include "perfutil.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// swtrace ai: AboveIdle. Says at intervals where the time of each CPU went, until it is told to
-// end.
+// swtrace ai: AboveIdle (CPU use). Shows at intervals how each CPU spent its time, until a signal
+// ends it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,13 +57,13 @@ cli::OptionTable options() {
   return table;
 }
 
-// What is wrong, or nothing.
+// Returns the error, or "".
 std::string read_options(const cli::Values& values, AiOptions& wanted) {
   const auto numbers = values.has("numbers") ? values.words("numbers") : std::vector<std::string>{};
-  constexpr int interval_most = 86400;
-  constexpr int samples_most = 1'000'000'000;
+  constexpr int max_interval = 86400;
+  constexpr int max_samples = 1'000'000'000;
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const auto number = parse_number(numbers[i], i == 0 ? interval_most : samples_most);
+    const auto number = parse_number(numbers[i], i == 0 ? max_interval : max_samples);
     if (!number || *number == 0)
       return fmt::format(
           "'{}' is not {}.", numbers[i],
@@ -115,7 +115,7 @@ class Output {
     for (std::FILE* file : {stdout, log_.get()})
       if (file != nullptr) std::fputs((text + "\n").c_str(), file);
   }
-  // False when somebody who reads along is gone, or a disk is full.
+  // False if a reader has closed its pipe, or a disk is full.
   bool flush() { return std::fflush(stdout) == 0 && (!log_ || std::fflush(log_.get()) == 0); }
 
  private:
@@ -140,7 +140,7 @@ void print_header(const AiOptions& wanted, Output& out) {
   out.line(fmt::format("** Started:    {}", now_text()));
 }
 
-// counted: dispatches and interrupts are, which only the hooks do.
+// counted: dispatches and interrupts are counted, which only the module's hooks do.
 Json shares_json(const AiTimes& times, bool counted) {
   const AiShares shares = ai_shares(times);
   Json json{{"idle", shares.idle / 100.0},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// swtrace check: examines everything that profiling needs, and tells how to mend what is missing.
+// swtrace check: examines everything that profiling needs, with the command that fixes each
+// problem.
 #include <fmt/format.h>
 
 #include "check.h"

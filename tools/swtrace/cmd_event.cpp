@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace event: lists what can be counted here, or has ticks made by an event.
+// swtrace event: lists events that can be counted here, or selects the event that produces ticks.
 #include <charconv>
 #include <map>
 

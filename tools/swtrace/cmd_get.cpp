@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace get: has the recorder write the trace file, and says how large its parts are.
+// swtrace get: makes the recorder write the trace file, and prints the sizes of its parts.
 #include <limits.h>
 #include <unistd.h>
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* lost_reasons[] = {"full", "stopped", "too_long", "source"};
 
-// The recorder's key=value lines; empty when none runs. Its absence is no error here.
+// The recorder's key=value lines; empty if no recorder runs, which is no error here.
 std::string recorder_status() {
   const auto path = service::socket_path(recorder_names);
   if (!path) return "";
@@ -33,7 +33,7 @@ std::string driver_version() {
   return IsDeviceDriverInstalled() ? "loaded, but this user may not open it" : "not loaded";
 }
 
-// Where 'swtrace ai' gets its numbers from, unless this kernel lacks the hooks.
+// The source of the numbers of 'swtrace ai', if this kernel has the hooks.
 const char* above_idle_source() {
   constexpr uint32_t first_version = 2 << 24 | 1 << 16;
   return GetDDVersionEx() >= first_version ? "hooks" : "/proc/stat";

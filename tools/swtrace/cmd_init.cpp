@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace init: sets up the trace in a recorder of its own.
+// swtrace init: starts a recorder, which sets up the trace.
 #include <set>
 
 #include <fmt/format.h>
@@ -100,7 +100,7 @@ bool read_request(const cli::Values& values, InitRequest& request) {
   return read_pid(values, request);
 }
 
-// The mode, and what is only for those that write during the trace.
+// The mode, and options only for the modes that write during the trace.
 bool read_mode(const cli::Values& values, InitRequest& request) {
   request.mode = choose("-t", values.text("t"), {"norm", "wrap", "cont"});
   if (request.mode < 0) return false;
@@ -131,7 +131,7 @@ bool read_mode(const cli::Values& values, InitRequest& request) {
   return false;
 }
 
-void say_what_was_set_up(const std::string& lines) {
+void print_setup(const std::string& lines) {
   const std::string mode = value_of(lines, "mode");
   fmt::print(
       "Trace initialised: source {}, scope {}, {} CPUs, {} KB trace and {} KB MTE buffer each, "
@@ -160,7 +160,7 @@ int cmd_init(const Words& words) {
   if (reply.rc != PU_SUCCESS) {
     cli::error(reply.text);
     if (reply.rc == PU_ERROR_NOT_ENOUGH_MEMORY) cli::hint("try smaller buffers: -s, -sm");
-    // The others' texts say what to do themselves.
+    // The texts of other errors contain what to do.
     const std::set<int> of_the_system{PU_FAILURE, PU_ERROR_ACCESS_DENIED,
                                       PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_NOT_SUPPORTED};
     if (of_the_system.count(reply.rc) != 0)
@@ -168,7 +168,7 @@ int cmd_init(const Words& words) {
           "'swtrace check' examines what tracing needs; the system log (dmesg) may tell more");
     return cli::exit_failure;
   }
-  say_what_was_set_up(reply.text);
+  print_setup(reply.text);
   for (const auto& note : values_of(reply.text, "note")) cli::warning(note);
   return cli::exit_good;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace it_run: becomes a command whose instructions are followed from its first one on.
+// swtrace it_run: executes a command whose branches are traced from its first instruction on.
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,13 +22,13 @@
 namespace pi::swtrace {
 namespace {
 
-// Found when this program is loaded: not, instruction by instruction, when it is followed.
+// Bound when this program is loaded, so that the dynamic linker does not run while it is traced.
 int (*const volatile execute)(const char*, char* const*) = ::execv;
 
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
-// The file that a name means; the name itself where there is none.
+// The file that the shell would run for a name; the name itself if there is none.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
@@ -46,17 +46,17 @@ std::string find_program(const std::string& name) {
   }
 }
 
-// In a child: has its parent followed, by the recorder at socket if that is not empty. The exit
-// status.
-int have_followed(pid_t pid, const std::string& socket) {
+// Called in a child: requests that pid is traced, by the recorder at `socket` if that is not empty.
+// Returns the exit status.
+int request_following(pid_t pid, const std::string& socket) {
   if (!socket.empty()) ::setenv(recorder_names.variable, socket.c_str(), 1);
   const std::string number = std::to_string(pid);
   const int enabled = ask_and_report({"it_enable", number, number});
   return enabled == cli::exit_good ? ask_and_report({"it_on"}) : enabled;
 }
 
-// A child asks, so that this process is not in the middle of that when it begins to be followed,
-// but about to replace itself.
+// A child sends the requests, so that the trace of this process does not begin inside them, but
+// just before its exec.
 [[noreturn]] void run(const Words& command, const std::string& socket) {
   const std::string file = find_program(command.front());
   std::vector<char*> arguments;
@@ -67,14 +67,14 @@ int have_followed(pid_t pid, const std::string& socket) {
     cli::error(fmt::format("There is no pipe to be had: {}.", std::strerror(errno)));
     std::exit(cli::exit_failure);
   }
-  // Where only ancestors may trace; the recorder is none.
+  // For systems on which only ancestors may trace: the recorder is not an ancestor.
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    // Its own child: COMMAND must not find a child that it has not made.
+    // Fork again: COMMAND must not have a child that it has not created.
     if (::fork() != 0) ::_exit(0);
-    const auto status = static_cast<char>(have_followed(self, socket));
+    const auto status = static_cast<char>(request_following(self, socket));
     (void)!::write(ends[1], &status, 1);
     ::_exit(0);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace it_install, it_enable, it_remove, it_on, it_off: the recorder does them.
+// swtrace it_install, it_enable, it_remove, it_on, it_off: sends requests to the recorder.
 #include <fmt/format.h>
 
 #include "cli.h"
@@ -60,7 +60,7 @@ int flags_of(const cli::Values& values) {
   return flags;
 }
 
-// Adds the words for them; false with a message when text is no selection.
+// Adds the words of the selected ranges; false after a message if text is no selection.
 bool add_ranges(const std::string& text, Request& request) {
   const auto ranges = parse_pid_ranges(text);
   if (!ranges) {
@@ -77,16 +77,16 @@ bool add_ranges(const std::string& text, Request& request) {
   return true;
 }
 
-// -threads and -reserve, 0 where they are not given; nothing with a message when they are wrong.
+// -threads and -reserve, 0 if not given; nothing after a message if they are wrong.
 std::optional<std::pair<int, uint32_t>> read_sizes(const cli::Values& values) {
   int threads = 0;
   uint32_t reserve = 0;
   if (values.has("threads")) {
-    constexpr int threads_most = 65536;
+    constexpr int max_threads = 65536;
     const auto& text = values.text("threads");
-    const auto number = parse_number(text, threads_most);
+    const auto number = parse_number(text, max_threads);
     if (!number || *number == 0) {
-      cli::error(fmt::format("-threads: '{}' is not a number from 1 to {}.", text, threads_most));
+      cli::error(fmt::format("-threads: '{}' is not a number from 1 to {}.", text, max_threads));
       return std::nullopt;
     }
     threads = *number;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// swtrace ptt_int: whether interrupts have an account of their own in PTT, or stay on the thread.
+// swtrace ptt_int: whether PTT charges interrupts to a separate account or to the interrupted
+// thread.
 #include "cli.h"
 #include "commands.h"
 #include "perfutil_ptt.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// swtrace on, off, free, enable, disable, maj, setrate, stacks: the recorder does them, we say the
-// result.
+// swtrace on, off, free, enable, disable, maj, setrate, stacks: sends requests to the recorder and
+// prints the results.
 #include <algorithm>
 #include <iterator>
 
@@ -39,8 +39,8 @@ int change_majors(const Words& words, const char* verb, const char* summary) {
                   "tprof for all that a tprof report needs.",
                   summary),
       {fmt::format("swtrace {} tprof dispatch", verb), fmt::format("swtrace {} 0x10 25", verb)});
-  constexpr int majors_most = 256;
-  table.positional("major", majors_most);
+  constexpr int max_majors = 256;
+  table.positional("major", max_majors);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   Request request{verb};
@@ -141,8 +141,8 @@ int cmd_stacks(const Words& words) {
   if (outcome.exit) return *outcome.exit;
   const auto which = positionals(outcome, "which");
   const std::string& text = outcome.values.text("depth");
-  constexpr int depth_most = 127;
-  const auto depth = parse_number(text, depth_most);
+  constexpr int max_depth = 127;
+  const auto depth = parse_number(text, max_depth);
   constexpr const char* choices[] = {"off", "kernel", "user", "both"};  // as PI_STACKS_*
   const auto choice = which.empty()
                           ? std::end(choices)
@@ -150,7 +150,7 @@ int cmd_stacks(const Words& words) {
   if (choice == std::end(choices) || !depth || *depth == 0) {
     cli::error(choice == std::end(choices)
                    ? "Say which stacks: user, kernel, both or off."
-                   : fmt::format("-depth: '{}' is not a depth from 1 to {}.", text, depth_most));
+                   : fmt::format("-depth: '{}' is not a depth from 1 to {}.", text, max_depth));
     return cli::exit_usage;
   }
   return ask_and_report(
@@ -167,11 +167,11 @@ int cmd_setrate(const Words& words) {
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const auto rates = positionals(outcome, "rate");
-  constexpr int rate_most = 10000;
-  const auto rate = rates.empty() ? std::optional(0) : parse_number(rates.front(), rate_most);
+  constexpr int max_rate = 10000;
+  const auto rate = rates.empty() ? std::optional(0) : parse_number(rates.front(), max_rate);
   if (!rate) {
     cli::error(
-        fmt::format("'{}' is not a rate: give 1 to {} ticks a second.", rates.front(), rate_most));
+        fmt::format("'{}' is not a rate: give 1 to {} ticks a second.", rates.front(), max_rate));
     return cli::exit_usage;
   }
   const auto reply = ask({"rate", std::to_string(*rate)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands of swtrace: each takes the words behind its name and returns an exit status.
+// The commands of swtrace: each takes the words after its name and returns an exit status.
 #ifndef PI_SWTRACE_COMMANDS_H
 #define PI_SWTRACE_COMMANDS_H
 
@@ -50,8 +50,8 @@ const std::vector<Command>& all_commands();
 std::string short_help();
 std::string long_help();
 
-// A number of bytes: "64K", "64KB", "3M", "3MB" mean what they say, a bare number counts units of
-// so many bytes. Nothing when it is none or does not fit 32 bits.
+// A number of bytes: "64K", "64KB", "3M", "3MB"; a bare number counts units of `unit` bytes.
+// Nothing if it is malformed or does not fit 32 bits.
 std::optional<uint32_t> parse_size(const std::string& text, uint32_t unit = 1 << 20);
 
 // A decimal, 0octal or 0xhex number up to most.
@@ -61,20 +61,20 @@ std::optional<int> parse_number(const std::string& text, int most);
 // set), dispatch, switch, mte.
 std::optional<int> parse_major(const std::string& text);
 
-// Seconds: "90", "90s", "15m", "2h", "1d". Nothing when it is none, 0, or more than a year.
+// Seconds: "90", "90s", "15m", "2h", "1d". Nothing if it is malformed, 0, or more than a year.
 std::optional<int> parse_duration(const std::string& text);
 
-// The name as the recorder needs it, which lives in another directory. Empty when there is no such
-// name: the current directory has no path any more, or name is empty.
+// The absolute name, for the recorder, which has another working directory. Empty if there is none:
+// the current directory has no path any more, or name is empty.
 std::string absolute_path(const std::string& name);
 
-// Says how large the trace file and its parts are.
+// Prints the sizes of the trace file and its parts.
 void print_file_sizes(const std::string& name);
 
-// Asks the recorder; prints what went wrong. Nothing when there was no reply at all.
+// Sends a request to the recorder; prints its error. Nothing if there was no reply.
 std::optional<Reply> ask(const Request& request);
 
-// As ask(), for commands whose success needs no words: the exit status.
+// As ask(), for commands that print nothing on success. Returns the exit status.
 int ask_and_report(const Request& request);
 
 }  // namespace pi::swtrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder does for requests that are about ITrace.
+// The recorder's requests for ITrace.
 #include "itrace_requests.h"
 
 #include <charconv>
@@ -16,7 +16,7 @@ Reply reply_of(int rc) {
   return {rc, rc == PU_SUCCESS ? "" : PiErrorText()};
 }
 
-// All words behind the verb; nothing when one is no number.
+// All words after the verb as numbers; nothing if one is no number.
 std::optional<std::vector<uint32_t>> numbers(const Request& request) {
   std::vector<uint32_t> all;
   for (size_t i = 1; i < request.size(); ++i) {
@@ -29,7 +29,7 @@ std::optional<std::vector<uint32_t>> numbers(const Request& request) {
   return all;
 }
 
-// Pairs of first and last, from this place on.
+// Pairs of first and last, from this index on.
 int enable(const std::vector<uint32_t>& words, size_t place) {
   int rc = PU_SUCCESS;
   for (; rc == PU_SUCCESS && place + 1 < words.size(); place += 2)
@@ -37,7 +37,7 @@ int enable(const std::vector<uint32_t>& words, size_t place) {
   return rc;
 }
 
-// it_install FLAGS THREADS RESERVE [FIRST LAST]...; what cannot be done whole is not done.
+// it_install FLAGS THREADS RESERVE [FIRST LAST]...; on an error nothing is installed.
 Reply install(const std::vector<uint32_t>& words) {
   const int rc = PiITraceInit(static_cast<int>(words[0]), words[1], words[2]);
   if (rc != PU_SUCCESS) return reply_of(rc);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder does for requests that are about ITrace.
+// The recorder's requests for ITrace.
 #ifndef PI_SWTRACE_ITRACE_REQUESTS_H
 #define PI_SWTRACE_ITRACE_REQUESTS_H
 
@@ -9,7 +9,7 @@
 
 namespace pi::swtrace {
 
-// Nothing when the request is not one of them.
+// Nothing if the request is not one of them.
 std::optional<Reply> answer_itrace(const Request& request);
 
 }  // namespace pi::swtrace

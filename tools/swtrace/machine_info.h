@@ -9,7 +9,7 @@
 namespace pi::swtrace {
 
 struct MachineInfo {
-  uint32_t signature = 0;  // what CPUID leaf 1 gives in EAX; 0 where there is no CPUID
+  uint32_t signature = 0;  // EAX of CPUID leaf 1; 0 where there is no CPUID
   uint32_t family = 0;
   uint32_t model = 0;
   std::string vendor;

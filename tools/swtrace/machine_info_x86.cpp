@@ -26,7 +26,7 @@ MachineInfo read_machine_info() {
   }
   if (__get_cpuid(1, &a, &b, &c, &d)) {
     info.signature = a;
-    // Extended family and model count as the manuals say.
+    // Extended family and model are added as the manuals define it.
     const uint32_t family = a >> 8 & 15, model = a >> 4 & 15;
     info.family = family == 15 ? family + (a >> 20 & 255) : family;
     info.model = family == 15 || family == 6 ? model | (a >> 16 & 15) << 4 : model;

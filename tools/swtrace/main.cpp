@@ -16,7 +16,7 @@ const std::set<std::string> short_help_words{"?",     "-?",     "help",   "-help
 const std::set<std::string> long_help_words{"??", "-??", "--help", "--ayuda"};
 
 const Command* find_command(const std::string& word) {
-  const std::string name = word == "itinit" ? "it_install" : word;  // the original knew both
+  const std::string name = word == "itinit" ? "it_install" : word;  // a classic alias
   const auto& commands = all_commands();
   const auto found = std::find_if(commands.begin(), commands.end(),
                                   [&](const Command& each) { return name == each.name; });
@@ -55,11 +55,5 @@ int run(const Words& words) {
 }  // namespace pi::swtrace
 
 int main(int count, char** words) {
-  pi::cli::start_tool("swtrace");
-  try {
-    return pi::swtrace::run({words + 1, words + count});
-  } catch (const std::exception& problem) {
-    pi::cli::error(fmt::format("unexpected: {}", problem.what()));
-    return pi::cli::exit_failure;
-  }
+  return pi::cli::run_tool("swtrace", count, words, pi::swtrace::run);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and sizes as swtrace's commands take them.
+// Parses numbers and sizes in the arguments of swtrace's commands.
 #include <cctype>
 #include <charconv>
 #include <utility>
@@ -68,7 +68,7 @@ std::optional<int> parse_major(const std::string& text) {
 }
 
 std::optional<int> parse_duration(const std::string& text) {
-  constexpr int seconds_most = 366 * 86400;
+  constexpr int max_seconds = 366 * 86400;
   int unit = 1;
   std::string number = text;
   for (const auto& [letter, seconds] : {std::pair('s', 1), {'m', 60}, {'h', 3600}, {'d', 86400}})
@@ -78,7 +78,7 @@ std::optional<int> parse_duration(const std::string& text) {
       break;
     }
   int value = 0;
-  if (!parse_whole(std::string_view(number), 10, value) || value < 1 || value > seconds_most / unit)
+  if (!parse_whole(std::string_view(number), 10, value) || value < 1 || value > max_seconds / unit)
     return std::nullopt;
   return value * unit;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which processes a command is about.
+// Parses a selection of processes.
 #include "pid_ranges.h"
 
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which processes a command is about: "all", "4711", "4711-", "100-200", "1,2,10-20".
+// A selection of processes: "all", "4711", "4711-", "100-200", "1,2,10-20".
 #ifndef PI_SWTRACE_PID_RANGES_H
 #define PI_SWTRACE_PID_RANGES_H
 
@@ -13,7 +13,7 @@ namespace pi::swtrace {
 // First and last, both included.
 using PidRange = std::pair<int, int>;
 
-// Nothing when the text is no such selection.
+// Nothing if the text is no such selection.
 std::optional<std::vector<PidRange>> parse_pid_ranges(const std::string& text);
 
 }  // namespace pi::swtrace

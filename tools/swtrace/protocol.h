@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What swtrace's commands and its recorder say to each other.
+// The part of the service protocol that swtrace's commands and its recorder use.
 #ifndef PI_SWTRACE_PROTOCOL_H
 #define PI_SWTRACE_PROTOCOL_H
 

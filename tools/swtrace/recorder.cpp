@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process that holds a trace from 'swtrace init' to 'swtrace free'.
+// The daemon that owns a trace from 'swtrace init' to 'swtrace free'.
 #include "recorder.h"
 
 #include "perfutil.h"
@@ -18,7 +18,7 @@ Reply initialise(const InitRequest& request) {
   if (rc == PU_SUCCESS) rc = SetTraceAnonMTE(request.anonymous);
   if (rc == PU_SUCCESS) rc = TraceInit(request.trace_bytes);
   if (rc != PU_SUCCESS) return {rc, PiErrorText()};
-  // The status tells the source, so that init can say it.
+  // The status contains the source, which init prints.
   bool asked_to_end = false;
   return answer({"status"}, asked_to_end);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process that holds a trace from 'swtrace init' to 'swtrace free'.
+// The daemon that owns a trace from 'swtrace init' to 'swtrace free'.
 #ifndef PI_SWTRACE_RECORDER_H
 #define PI_SWTRACE_RECORDER_H
 
@@ -14,7 +14,7 @@ namespace pi::swtrace {
 inline constexpr service::Names recorder_names{"recorder", "PITRACE_SOCKET", "recorder",
                                                "trace",    "swtrace init",   "swtrace free"};
 
-// What 'swtrace init' asks for; numbers as perfutil.h has them.
+// The arguments of 'swtrace init'; numbers as in perfutil.h.
 struct InitRequest {
   int source = 0;
   int scope = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder does for each request.
+// The recorder's requests.
 #include <charconv>
 #include <optional>
 
@@ -31,7 +31,7 @@ Reply malformed(const std::string& verb) {
   return {PU_ERROR_INVALID_PARAMETER, fmt::format("The request '{}' is malformed.", verb)};
 }
 
-// enable and disable: all words are checked before the first takes effect.
+// enable and disable: checks all words before the first takes effect.
 Reply change_majors(const Request& request, int (*change)(int)) {
   std::vector<int> majors;
   for (size_t i = 1; i < request.size(); ++i) {
@@ -64,7 +64,7 @@ std::string counts_text(const char* kind, const pi_trace_counts& counts) {
   return text;
 }
 
-Reply tell_status() {
+Reply status_reply() {
   pi_trace_status now{};
   now.size = sizeof now;
   if (const int rc = PiTraceStatus(&now); rc != PU_SUCCESS) return reply_of(rc);
@@ -90,7 +90,7 @@ Reply set_rate(const Request& request) {
   const auto rate = request.size() == 2 ? parse_int(request[1]) : std::nullopt;
   if (!rate) return malformed(request[0]);
   const int rc = SetProfilerRate(*rate);
-  return rc == PU_SUCCESS ? tell_status() : reply_of(rc);
+  return rc == PU_SUCCESS ? status_reply() : reply_of(rc);
 }
 
 // event NAME COUNT PRIV RANDOM
@@ -126,7 +126,7 @@ Reply written(int rc, const char* file) {
   return reply;
 }
 
-// get FILE, or get-default FILE, where FILE is for a trace that has no file of its own.
+// get FILE, or get-default FILE, where FILE is used for a trace without a file name.
 Reply write_file(const Request& request) {
   if (request.size() != 2 || request[1].front() != '/') return malformed(request[0]);
   const bool own = request[0] == "get-default" && mode() != COLLECTION_MODE_NORMAL;
@@ -154,7 +154,7 @@ Reply answer(const Request& request, bool& asked_to_end) {
   if (auto reply = answer_itrace(request)) return *reply;
   if (request.size() != 1) return malformed(verb);
   if (verb == "majors") return list_majors();
-  if (verb == "status") return tell_status();
+  if (verb == "status") return status_reply();
   if (verb == "on") return reply_of(TraceOn());
   if (verb == "off") return turn_off();
   if (verb == "suspend") return reply_of(TraceSuspend());

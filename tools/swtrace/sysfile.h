@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the small files of /proc and /sys that have one value each.
+// Reads small files of /proc and /sys that contain one value each.
 #ifndef PI_SWTRACE_SYSFILE_H
 #define PI_SWTRACE_SYSFILE_H
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 struct Check : ::testing::Test {
   test::TempDir root;
   CheckReport report;
-  CheckPlaces places{root.path()};
+  CheckPaths paths{root.path()};
 
   static std::string release() {
     utsname name{};
@@ -38,7 +38,7 @@ struct Check : ::testing::Test {
 };
 
 TEST_F(Check, AKernelWithoutModulesCannotHaveTheDriver) {
-  check_module(places, report);
+  check_module(paths, report);
   EXPECT_EQ(only().verdict, Verdict::fail);
   EXPECT_EQ(only().affects, "driver");
   EXPECT_THAT(only().text, HasSubstr("CONFIG_MODULES"));
@@ -47,7 +47,7 @@ TEST_F(Check, AKernelWithoutModulesCannotHaveTheDriver) {
 TEST_F(Check, ModulesSwitchedOffNeedAReboot) {
   root.write("proc/modules", "");
   root.write("proc/sys/kernel/modules_disabled", "1\n");
-  check_module(places, report);
+  check_module(paths, report);
   EXPECT_THAT(only().remedy, HasSubstr("reboot"));
 }
 
@@ -55,7 +55,7 @@ TEST_F(Check, AnInstalledModuleIsLoadedWithModprobe) {
   root.write("proc/modules", "");
   root.write("lib/modules/" + release() + "/modules.dep",
              "kernel/a.ko:\nupdates/dkms/pitrace.ko.xz: kernel/b.ko\n");
-  check_module(places, report);
+  check_module(paths, report);
   EXPECT_EQ(only().remedy, "sudo modprobe pitrace");
   EXPECT_THAT(only().text, HasSubstr("updates/dkms/pitrace.ko.xz"));
 }
@@ -63,14 +63,14 @@ TEST_F(Check, AnInstalledModuleIsLoadedWithModprobe) {
 TEST_F(Check, AModuleOfASimilarNameIsNotOurs) {
   root.write("proc/modules", "");
   root.write("lib/modules/" + release() + "/modules.dep", "kernel/notpitrace.ko:\n");
-  check_module(places, report);
+  check_module(paths, report);
   EXPECT_THAT(only().remedy, HasSubstr("linux-headers-" + release()));
 }
 
 TEST_F(Check, WithHeadersTheModuleCanBeBuilt) {
   root.write("proc/modules", "");
   root.write("lib/modules/" + release() + "/build/Makefile", "");
-  check_module(places, report);
+  check_module(paths, report);
   EXPECT_THAT(only().remedy, HasSubstr("scripts/build-module"));
 }
 
@@ -79,7 +79,7 @@ TEST_F(Check, SecureBootAndLockdownAreFound) {
   root.write("sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
              "\x06\0\0\0\x01"s);
   root.write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-  check_signing(places, report);
+  check_signing(paths, report);
   EXPECT_EQ(finding("secureboot").verdict, Verdict::note);
   EXPECT_EQ(finding("signature").verdict, Verdict::fail);
   EXPECT_THAT(finding("signature").text, HasSubstr("integrity"));
@@ -89,14 +89,14 @@ TEST_F(Check, SecureBootAndLockdownAreFound) {
 TEST_F(Check, ALoadedModuleHasPassedTheSignatureCheck) {
   root.write("sys/module/module/parameters/sig_enforce", "Y\n");
   report.driver_works = true;
-  check_signing(places, report);
+  check_signing(paths, report);
   EXPECT_EQ(finding("signature").verdict, Verdict::ok);
 }
 
 TEST_F(Check, WithoutAnyOfThatNothingNeedsASignature) {
   root.write("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
   root.write("sys/module/module/parameters/sig_enforce", "N\n");
-  check_signing(places, report);
+  check_signing(paths, report);
   EXPECT_EQ(finding("signature").verdict, Verdict::ok);
   EXPECT_EQ(finding("secureboot").verdict, Verdict::ok);
 }
@@ -104,7 +104,7 @@ TEST_F(Check, WithoutAnyOfThatNothingNeedsASignature) {
 TEST_F(Check, HooksSwitchedOffCanBeSwitchedOn) {
   root.write("sys/kernel/debug/kprobes/enabled", "0\n");
   root.write("proc/sys/kernel/ftrace_enabled", "0\n");
-  check_hooks(places, report);
+  check_hooks(paths, report);
   EXPECT_EQ(finding("kprobes").verdict, Verdict::fail);
   EXPECT_THAT(finding("kprobes").remedy, HasSubstr("kprobes/enabled"));
   EXPECT_EQ(finding("ftrace").verdict, Verdict::fail);
@@ -114,14 +114,14 @@ TEST_F(Check, HooksSwitchedOffCanBeSwitchedOn) {
 TEST_F(Check, HiddenSymbolsNameTheSettingThatHidesThem) {
   root.write("proc/kallsyms", "0000000000000000 T _text\n");
   root.write("proc/sys/kernel/kptr_restrict", "1\n");
-  check_symbols(places, report);
+  check_symbols(paths, report);
   EXPECT_EQ(only().verdict, Verdict::note);
   EXPECT_THAT(only().remedy, HasSubstr("kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1"));
 }
 
 TEST_F(Check, VisibleSymbolsAreFoundBehindOnesAtZero) {
   root.write("proc/kallsyms", "0000000000000000 A zero\nffffffff81000000 T _text\n");
-  check_symbols(places, report);
+  check_symbols(paths, report);
   EXPECT_EQ(only().verdict, Verdict::ok);
 }
 

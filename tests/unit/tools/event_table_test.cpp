@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was counted of an event, as the holder tells it and as the user sees it.
+// What was counted of an event, as the daemon tells it and as the user sees it.
 #include "event_table.h"
 
 #include <gtest/gtest.h>

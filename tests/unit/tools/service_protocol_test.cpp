@@ -19,9 +19,9 @@ TEST(Protocol, MalformedRequestsAreNone) {
   EXPECT_FALSE(decode_request("\0"s));
   EXPECT_FALSE(decode_request("on\0\0"s));
   EXPECT_FALSE(decode_request("on\0x"s));
-  EXPECT_FALSE(decode_request(std::string(request_bytes_most, 'x') + '\0'));
+  EXPECT_FALSE(decode_request(std::string(max_request_bytes, 'x') + '\0'));
   std::string many;
-  for (size_t i = 0; i <= request_words_most; ++i) many += "1\0"s;
+  for (size_t i = 0; i <= max_request_words; ++i) many += "1\0"s;
   EXPECT_FALSE(decode_request(many));
 }
 
@@ -39,7 +39,7 @@ TEST(Protocol, AReplyKeepsItsCodeAndItsText) {
   EXPECT_FALSE(decode_reply("0"));
   EXPECT_FALSE(decode_reply("x\n"));
   EXPECT_FALSE(decode_reply("\n"));
-  EXPECT_EQ(encode_reply({0, std::string(1 << 20, 'x')}).size(), reply_bytes_most);
+  EXPECT_EQ(encode_reply({0, std::string(1 << 20, 'x')}).size(), max_reply_bytes);
 }
 
 TEST(Protocol, ValuesAreFoundByTheirWholeKey) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The counter holder's answers, to requests that make no sense too.
-#include "holder.h"
+// The counter daemon's answers, to requests that make no sense too.
+#include "daemon.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ Reply ask(const Request& request, bool ends = false) {
   return reply;
 }
 
-class Holder : public ::testing::Test {
+class CounterDaemon : public ::testing::Test {
  protected:
   void SetUp() override {
     const Reply reply = ask({"start", "both", "page-faults"});
@@ -33,7 +33,7 @@ class Holder : public ::testing::Test {
   }
 };
 
-TEST_F(Holder, RequestsThatMakeNoSenseChangeNothing) {
+TEST_F(CounterDaemon, RequestsThatMakeNoSenseChangeNothing) {
   const Request requests[] = {{"start"},
                               {"start", "both"},
                               {"start", "all", "context-switches"},
@@ -61,7 +61,7 @@ TEST_F(Holder, RequestsThatMakeNoSenseChangeNothing) {
   EXPECT_TRUE(counts->counting);
 }
 
-TEST_F(Holder, OneThatWasStoppedGoesOnWhereItsPrivilegeIsTheSame) {
+TEST_F(CounterDaemon, OneThatWasStoppedGoesOnWhereItsPrivilegeIsTheSame) {
   EXPECT_EQ(ask({"stop"}).rc, PU_SUCCESS);
   EXPECT_FALSE(decode_counts(ask({"read", "page-faults"}).text)->counting);
   EXPECT_EQ(ask({"start", "user", "page-faults"}).rc, PU_ERROR_EVENT_ALREADY_COUNTING);
@@ -69,7 +69,7 @@ TEST_F(Holder, OneThatWasStoppedGoesOnWhereItsPrivilegeIsTheSame) {
   EXPECT_TRUE(decode_counts(ask({"read", "page-faults"}).text)->counting);
 }
 
-TEST_F(Holder, AStartThatFailsStopsWhatItLetGoOn) {
+TEST_F(CounterDaemon, AStartThatFailsStopsWhatItLetGoOn) {
   EXPECT_EQ(ask({"stop"}).rc, PU_SUCCESS);
   EXPECT_LT(ask({"start", "both", "page-faults", "no-such-event"}).rc, 0);
   const auto before = decode_counts(ask({"read", "page-faults"}).text);
@@ -77,7 +77,7 @@ TEST_F(Holder, AStartThatFailsStopsWhatItLetGoOn) {
   EXPECT_EQ(decode_counts(ask({"read", "page-faults"}).text)->total(), before->total());
 }
 
-TEST_F(Holder, TheLastEventsEndIsItsEnd) {
+TEST_F(CounterDaemon, TheLastEventsEndIsItsEnd) {
   EXPECT_EQ(ask({"start", "user", "context-switches"}).rc, PU_SUCCESS);
   EXPECT_EQ(ask({"term", "page-faults"}).rc, PU_SUCCESS);
   EXPECT_EQ(ask({"term", "context-switches", "context-switches"}, true).rc, PU_SUCCESS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The process that holds counters from 'mpevt start' to 'mpevt term'.
-#include "holder.h"
+// The daemon that keeps counters open from 'mpevt start' to 'mpevt term'.
+#include "daemon.h"
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +24,7 @@ struct Held {
   bool counting = true;
 };
 
-// The holder serves one request at a time.
+// The daemon serves one request at a time.
 std::vector<Held>& held() {
   static std::vector<Held> all;
   return all;
@@ -51,7 +51,7 @@ Reply not_counted(const std::string& name) {
           fmt::format("'{}' is not being counted. Counted are: {}.", name, names)};
 }
 
-// One that is stopped goes on, any other begins.
+// Resumes a stopped event, or starts a new one.
 Reply start_one(const std::string& name, const std::string& privilege, int priv) {
   if (Held* const known = find(name)) {
     if (known->counting)
@@ -70,7 +70,7 @@ Reply start_one(const std::string& name, const std::string& privilege, int priv)
   return {};
 }
 
-// All of them or none.
+// Starts all events or none.
 Reply start(const Request& request) {
   if (request.size() < 3) return malformed(request);
   const auto priv = std::find(std::begin(privilege_names), std::end(privilege_names), request[1]);
@@ -94,7 +94,7 @@ Reply start(const Request& request) {
   return {};
 }
 
-// work on each event that is named, or on all; names are checked before the first.
+// Calls work for each named event, or for all; checks all names before the first call.
 template <class Work>
 Reply for_each_named(const Request& request, Work work) {
   std::vector<std::string> names(request.begin() + 1, request.end());
@@ -168,18 +168,18 @@ Reply answer(const Request& request, bool& asked_to_end) {
     return reply;
   }
   return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("This counter holder does not know '{}': it belongs to another version. End "
+          fmt::format("This counter daemon does not know '{}': it belongs to another version. End "
                       "it with 'mpevt term' and start anew.",
                       verb)};
 }
 
-Reply start_holder(const std::string& path, const Request& first) {
+Reply start_daemon(const std::string& path, const Request& first) {
   const auto begin = [&] {
     bool asked_to_end = false;
     return answer(first, asked_to_end);
   };
-  // Its end closes the counters.
-  return service::start_service({holder_names, path, begin, answer, [] {}});
+  // The end of the process closes the counters.
+  return service::start_service({daemon_names, path, begin, answer, [] {}});
 }
 
 }  // namespace pi::mpevt
