@@ -2,6 +2,7 @@
 // post: reads a trace file, writes tprof.out and the other reports on it; or compares two.
 #include <cli.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,11 +18,7 @@
 #include "options/extra_reports.h"
 #include "read/trace_archive.h"
 #include "report/messages.h"
-#include "report/report_calls.h"
-#include "report/report_json.h"
-#include "report/report_micro.h"
-#include "report/report_off_cpu.h"
-#include "report/report_tprof.h"
+#include "report/reports.h"
 #include "report/wholeness.h"
 #include "text/output_file.h"
 #include "text_file.h"
@@ -44,28 +41,6 @@ pi::Status write_file(const std::string& path, mode_t mode, Write write) {
   if (!file) return file.error();
   write(**file);
   return (*file)->commit();
-}
-
-pi::Status write_reports(const Summary& summary, const Options& options) {
-  struct Report {
-    bool wanted;
-    std::string name;
-    bool (*write)(const Summary&, Sink&);
-  };
-  const Report reports[] = {
-      {options.tprof_out && summary.ticks.ticks != 0, "tprof.out", write_tprof},
-      {options.json.has_value(), options.json.value_or(""), write_json},
-      {options.tree, "tprof.tree", write_tree},
-      {options.folded, "tprof.folded", write_folded},
-      {options.off_cpu, "tprof.offcpu", write_off_cpu},
-      {options.micro && summary.ticks.ticks != 0, "tprof.micro", write_micro}};
-  for (const Report& report : reports) {
-    if (!report.wanted) continue;
-    const pi::Status status = write_file(options.output(report.name), 0644,
-                                         [&](Sink& sink) { report.write(summary, sink); });
-    if (!status) return status;
-  }
-  return {};
 }
 
 void print_facts(const std::string& lines) {
@@ -110,39 +85,44 @@ int report_no_ticks(const TraceRun& run, const Options& options) {
   return cli::exit_failure;
 }
 
-// What a report that is asked for needs and the trace does not hold: the exit status, if anything.
+// Prints what a report that is asked for needs and the trace does not contain: the exit status, if
+// anything is lacking.
 std::optional<int> report_lacking(const TraceRun& run, const Options& options,
                                   const Summary& summary) {
-  const bool without_ticks =
-      (options.off_cpu || options.arc) && !options.needs_calls() && !options.budget_file;
-  if (options.off_cpu && summary.off_cpu->dispatches() == 0) {
-    cli::error(fmt::format("{} holds no dispatches: where threads waited is not known.", run.path));
-    cli::hint("Dispatches are recorded after 'swtrace enable dispatch'.");
-    return cli::exit_failure;
-  }
-  if (options.arc && summary.arc->branches == 0) {
-    cli::error(fmt::format("{} holds no instruction trace{}: there is no flow to show.", run.path,
-                           selection_texts(options.report.selection).empty()
-                               ? ""
-                               : ", or none of the records wanted"));
-    cli::hint("Instructions are traced by run.itrace, or after 'swtrace it_install'.");
-    return cli::exit_failure;
-  }
+  // Reports that are asked for by name and cannot be made from every trace.
+  const auto asked_for = [&](bool of_ticks) {
+    std::vector<const Report*> asked;
+    for (const Report& report : reports())
+      if (report.lack && report.of_ticks == of_ticks && report.wanted(options))
+        asked.push_back(&report);
+    return asked;
+  };
+  const auto print_lack = [&](const std::vector<const Report*>& asked) {
+    for (const Report* report : asked)
+      if (const std::optional<Lack> lack = report->lack(summary)) {
+        cli::error(fmt::format("{} {}", run.path, lack->what));
+        cli::hint(lack->hint);
+        return true;
+      }
+    return false;
+  };
+  const auto on_ticks = asked_for(true);
+  const auto on_others = asked_for(false);
+  if (print_lack(on_others)) return cli::exit_failure;
+  const bool without_ticks = !on_others.empty() && on_ticks.empty() && !options.budget_file;
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options);
-  if (options.needs_calls() && summary.calls->stacks().with() == 0) {
-    cli::error(fmt::format("{} holds no call stacks: who called what is not known.", run.path));
-    cli::hint(
-        "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g.");
-    return cli::exit_failure;
-  }
+  if (print_lack(on_ticks)) return cli::exit_failure;
   return {};
 }
 
 // A trace without ticks of which records were to be shown, and no report was asked for by name.
 bool only_shown(const TraceRun& run, const Options& options, const Summary& summary) {
-  return options.show && summary.ticks.ticks == 0 &&
-         run.totals.by_major[PITRACE_MAJOR_TPROF] == 0 && !options.off_cpu && !options.arc &&
-         !options.needs_calls() && !options.micro && !options.json && !options.budget_file;
+  if (!options.show || summary.ticks.ticks != 0 || run.totals.by_major[PITRACE_MAJOR_TPROF] != 0 ||
+      options.budget_file)
+    return false;
+  return std::ranges::none_of(reports(), [&](const Report& report) {
+    return *report.options && report.write && report.wanted(options);
+  });
 }
 
 // damaged and missing: see wholeness.h.
@@ -187,10 +167,7 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   }
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
-  if (options.arc)
-    if (const pi::Status status = analysis.finish_arc(summary); !status)
-      return fail(status.error());
-  if (const pi::Status status = write_reports(summary, options); !status)
+  if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
   // What was measured on a part of a trace proves no limit kept and none exceeded.
@@ -229,8 +206,8 @@ int make_archive(TraceRun& run, const Options& options) {
 }
 
 int make_show(TraceRun& run, const Options& options) {
-  if (const pi::Status status = read_records(run, options, {}); !status)
-    return fail(status.error());
+  TickAnalysis analysis(run, options);
+  if (const pi::Status status = analysis.read(); !status) return fail(status.error());
   if (const pi::Status status = tell(run, options); !status) return fail(status.error());
   return exit_status(run, options);
 }

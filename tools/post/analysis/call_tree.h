@@ -34,7 +34,7 @@ class CallTree final : public Subscriber {
   // record: that of the tick.
   void add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time);
 
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF}); }
+  void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
     if (arrival.tick_selected)
       add(*arrival.tick, arrival.record(), arrival.stream.cpu(), arrival.time());

@@ -42,12 +42,14 @@ class Micro final : public Subscriber {
     std::map<uint64_t, uint64_t> by_offset;
   };
 
+  static constexpr size_t usual_places = 1 << 16;
+
   // All three must outlive this. places: of the cache, a power of two.
   Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
-        size_t places = 1 << 16);
+        size_t places = usual_places);
 
   void add(const pi::TprofTick& tick, uint64_t time);
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF}); }
+  void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
     if (arrival.tick_selected) add(*arrival.tick, arrival.time());
     return true;
@@ -74,7 +76,14 @@ class Micro final : public Subscriber {
     uint64_t in_module;
     uint64_t code_id;
     uint32_t pid;  // of code made at run time, and where nothing is known
-    auto operator<=>(const Key&) const = default;
+    // In the order of the members. Written out, the compiler inlines it into every lookup.
+    bool operator<(const Key& other) const {
+      if (module != other.module) return module < other.module;
+      if (symbol != other.symbol) return symbol < other.symbol;
+      if (in_module != other.in_module) return in_module < other.in_module;
+      if (code_id != other.code_id) return code_id < other.code_id;
+      return pid < other.pid;
+    }
   };
 
   Processes& processes_;

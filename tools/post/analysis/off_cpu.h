@@ -69,7 +69,7 @@ class OffCpu final : public Subscriber {
   void finish(const Stream& stream);
   void finish();
 
-  void subscribe(Subscriptions& to) { to.add_to_every_major(*this); }
+  void subscribe(Subscriptions& to) override { to.add_to_every_major(*this); }
   bool take(const Arrival& arrival) override {
     if (arrival.record().major() == PITRACE_MAJOR_MTE) add_mte(arrival.record(), arrival.time());
     if (!arrival.stream.key().mte && arrival.in_range) add(arrival.stream);

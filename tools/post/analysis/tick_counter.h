@@ -62,7 +62,9 @@ class TickCounter final : public Subscriber {
   }
 
   // Before Processes, which change with metadata records.
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF, PITRACE_MAJOR_MTE}); }
+  void subscribe(Subscriptions& to) override {
+    to.add(*this, {PITRACE_MAJOR_TPROF, PITRACE_MAJOR_MTE});
+  }
   bool take(const Arrival& arrival) override {
     if (!arrival.tick)
       settle();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "text/text.h"
 
@@ -59,13 +60,14 @@ const char* stop_word(size_t reason) {
   return words[reason < stop_reasons ? reason : 0];
 }
 
-Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, const KernelCode& kernel,
+Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
          Sink& sink, const ArcOptions& options)
     : processes_(processes),
       symbolizer_(symbolizer),
       names_(names),
       options_(options),
-      decoder_(symbolizer, kernel),
+      kernel_(std::move(kernel)),
+      decoder_(symbolizer, kernel_),
       lines_(sink),
       places_(options.places) {}
 

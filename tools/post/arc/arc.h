@@ -21,8 +21,8 @@ namespace post {
 
 class Arc final : public Subscriber, private FlowSink {
  public:
-  // All must outlive this.
-  Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, const KernelCode& kernel,
+  // All but the kernel's code and the options must outlive this.
+  Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
       Sink& sink, const ArcOptions& options);
 
   // Takes a record that pi::is_itrace(); false when it makes no sense. wanted: it is to be shown.
@@ -35,7 +35,7 @@ class Arc final : public Subscriber, private FlowSink {
     }
     return flow_.add(stream);
   }
-  void subscribe(Subscriptions& to) {
+  void subscribe(Subscriptions& to) override {
     to.add(*this, {PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
                    PITRACE_MAJOR_CUT_USER, PITRACE_MAJOR_ITRACE_GAP, PITRACE_MAJOR_ITRACE_THREAD,
                    PITRACE_MAJOR_ITRACE_START, PITRACE_MAJOR_ITRACE_STOP});
@@ -50,6 +50,7 @@ class Arc final : public Subscriber, private FlowSink {
 
   // After finish().
   const ArcTotals& totals() const { return totals_; }
+  const ArcOptions& options() const { return options_; }
 
  private:
   // What a line is folded into.
@@ -132,6 +133,7 @@ class Arc final : public Subscriber, private FlowSink {
   Symbolizer& symbolizer_;
   StringTable& names_;
   const ArcOptions options_;
+  const KernelCode kernel_;
   BlockDecoder decoder_;
   ArcLines lines_;
   Flow flow_{*this};

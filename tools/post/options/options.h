@@ -94,9 +94,6 @@ struct Options {
   ReportOptions report;
   SymbolOptions symbols;
 
-  // Whether a report needs the calls that led to ticks.
-  bool needs_calls() const { return tree || folded; }
-
   // The path of an output file: in the directory unless it is absolute.
   std::string output(const std::string& name) const;
 };

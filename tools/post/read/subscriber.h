@@ -27,10 +27,14 @@ struct Arrival {
   uint64_t time() const { return stream.time(); }
 };
 
+class Subscriptions;
+
 class Subscriber {
  public:
   virtual ~Subscriber() = default;
 
+  // Adds this with the majors that it takes.
+  virtual void subscribe(Subscriptions& to) = 0;
   // Takes one record. False: its contents make no sense; the pipeline logs it as damaged.
   virtual bool take(const Arrival& arrival) = 0;
   // After the last record: once for each stream, then once.

@@ -77,8 +77,7 @@ Json thread_json(const ThreadRow& row) {
 
 }  // namespace
 
-Json tree_json(const Summary& summary) {
-  const CallTree& calls = *summary.calls;
+Json tree_json(const CallTree& calls, const Summary& summary) {
   const uint64_t clip = clip_ticks(summary);
   Json json = {{"ticks", calls.ticks()}, {"stacks", stacks_json(calls.stacks())}};
   json["rows"] = rows_json(make_call_rows(calls, clip));
@@ -88,8 +87,7 @@ Json tree_json(const Summary& summary) {
   return json;
 }
 
-Json off_cpu_json(const Summary& summary) {
-  const OffCpu& off_cpu = *summary.off_cpu;
+Json off_cpu_json(const OffCpu& off_cpu, const Summary& summary) {
   Json json = {{"time_ns", off_cpu.end_time() - off_cpu.begin_time()},
                {"clip_ns", clip_time(summary)},
                {"dispatches", off_cpu.dispatches()},

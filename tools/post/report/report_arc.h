@@ -7,6 +7,7 @@
 
 #include "arc/arc.h"
 #include "arc/arc_totals.h"
+#include "report.h"
 #include "summary.h"
 
 namespace post {
@@ -16,6 +17,12 @@ namespace post {
 std::string arc_head(const TraceFile& file, const ArcOptions& options, const ArcTotals& totals);
 
 std::string arc_end(const Summary& summary, const ArcTotals& totals);
+
+// The lines of the arc are written while the trace is read, the frame afterwards: the end, and the
+// head again.
+std::unique_ptr<Subscriber> make_arc(const ReportContext& context, Sink* sink);
+std::optional<Lack> lack_of_branches(const Summary& summary);
+bool write_arc_frame(const Summary& summary, Sink& sink);
 
 }  // namespace post
 

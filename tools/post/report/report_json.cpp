@@ -6,6 +6,7 @@
 #include <cmath>
 #include "json.h"
 
+#include "arc/arc.h"
 #include "calls_json.h"
 #include "report_rows.h"
 #include "text/text.h"
@@ -268,9 +269,10 @@ bool write_json(const Summary& summary, Sink& sink) {
     json["reports"].push_back(report_json(summary, offset_report_kind()));
   for (const ReportKind& kind : summary.options.extra)
     json["reports"].push_back(report_json(summary, kind));
-  if (summary.calls) json["tree"] = tree_json(summary);
-  if (summary.off_cpu) json["off_cpu"] = off_cpu_json(summary);
-  if (summary.arc) json["itrace"] = itrace_json(*summary.arc);
+  if (const auto* calls = summary.find<CallTree>()) json["tree"] = tree_json(*calls, summary);
+  if (const auto* off_cpu = summary.find<OffCpu>())
+    json["off_cpu"] = off_cpu_json(*off_cpu, summary);
+  if (const auto* arc = summary.find<Arc>()) json["itrace"] = itrace_json(arc->totals());
   return sink.write(json.dump(1) + "\n");
 }
 

@@ -129,4 +129,8 @@ bool ShowReport::finish() {
   return good_;
 }
 
+std::unique_ptr<Subscriber> make_show(const ReportContext& context, Sink* sink) {
+  return std::make_unique<ShowReport>(*sink, context.options.show_raw);
+}
+
 }  // namespace post

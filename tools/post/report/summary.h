@@ -7,17 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/call_tree.h"
-#include "analysis/micro.h"
-#include "analysis/off_cpu.h"
 #include "analysis/sample_tree.h"
 #include "analysis/tick_counter.h"
-#include "arc/arc_totals.h"
 #include "limit.h"
 #include "options/options.h"
 #include "read/losses.h"
 #include "read/nrm2_reader.h"
 #include "read/record_totals.h"
+#include "read/subscriber.h"
 #include "state/processes.h"
 #include "text/damage_log.h"
 #include "text/string_table.h"
@@ -36,11 +33,16 @@ struct Summary {
   Losses losses;
   std::vector<std::string> symbol_notes;
   const std::deque<Life>& lives;
-  std::vector<LimitResult> budget = {};  // in the order of the file
-  const CallTree* calls = nullptr;       // where asked for, likewise the next
-  const OffCpu* off_cpu = nullptr;
-  const Micro* micro = nullptr;
-  const ArcTotals* arc = nullptr;
+  std::vector<LimitResult> budget = {};        // in the order of the file
+  std::vector<const Subscriber*> counts = {};  // that the wanted reports need
+
+  // What a report needs besides the ticks; nullptr when no wanted report needs it.
+  template <class T>
+  const T* find() const {
+    for (const Subscriber* subscriber : counts)
+      if (const T* found = dynamic_cast<const T*>(subscriber)) return found;
+    return nullptr;
+  }
 
   bool event_based() const { return records.event_based || file.info.tick == "event"; }
 };

@@ -60,7 +60,7 @@ class Processes final : public Subscriber {
 
   // Takes in an MTE record; false when it cannot be understood.
   bool apply(const pi::RecordView& record, uint64_t time);
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_MTE}); }
+  void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_MTE}); }
   bool take(const Arrival& arrival) override { return apply(arrival.record(), arrival.time()); }
 
   // Never fails: a process the trace has told nothing of has no name. The place stays valid.

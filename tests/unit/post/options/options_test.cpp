@@ -94,7 +94,6 @@ TEST(Options, ReportsOnCallsAndDispatchesGoTogetherAndWithNothingThatWritesNoRep
   EXPECT_TRUE(options.folded);
   EXPECT_TRUE(options.off_cpu);
   EXPECT_TRUE(options.report.calls_by_thread);
-  EXPECT_FALSE(good({"-offcpu"}).needs_calls());
   for (const char* report : {"-tree", "-folded", "-offcpu"}) {
     EXPECT_EQ(status_of({report, "-showx"}), 255);
     EXPECT_EQ(status_of({report, "--archive"}), 255);
