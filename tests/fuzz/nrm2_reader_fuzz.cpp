@@ -99,9 +99,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       run_pipeline(source, *file, damage, {}, subscriptions, nullptr);
   // Every record takes at least a header's bytes of the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
-  post::Summary summary{*file,  records,          ticks.tree(),   names,
-                        damage, options.report,   ticks.totals(), sum_losses(*file),
-                        {},     processes.lives()};
+  post::Summary summary{
+      *file,          records,        ticks.tree(),      names, damage,
+      options.report, ticks.totals(), sum_losses(*file), {},    processes.lifetimes()};
   summary.counts = subscribers.all();
   const post::CallTree& calls = *summary.find<post::CallTree>();
   const post::OffCpu& off_cpu = *summary.find<post::OffCpu>();

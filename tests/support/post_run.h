@@ -77,9 +77,10 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   run.records =
       run_pipeline(source, run.file, run.damage, options.report.selection, subscriptions, nullptr);
   run.ticks = ticks.totals();
-  post::Summary summary{run.file,           run.records,      ticks.tree(), names,
-                        run.damage,         options.report,   run.ticks,    sum_losses(run.file),
-                        symbolizer.notes(), processes.lives()};
+  post::Summary summary{
+      run.file,           run.records,          ticks.tree(), names,
+      run.damage,         options.report,       run.ticks,    sum_losses(run.file),
+      symbolizer.notes(), processes.lifetimes()};
   run.profile = make_profile(summary, "trace");
   summary.budget = measure(limits, run.profile);
   summary.counts = subscribers.all();

@@ -177,7 +177,7 @@ Summary TickAnalysis::summary() {
           ticks_.totals(),
           run_.losses,
           symbolizer_.notes(),
-          processes_.lives(),
+          processes_.lifetimes(),
           {},
           subscribers_.all()};
 }

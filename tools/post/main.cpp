@@ -158,7 +158,7 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
   Summary summary = analysis.summary();
-  if (const pi::Status status = tell(run, options, inner_facts(summary.lives, summary.names));
+  if (const pi::Status status = tell(run, options, inner_facts(summary.lifetimes, summary.names));
       !status)
     return fail(status.error());
   if (only_shown(run, options, summary)) {

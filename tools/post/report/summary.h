@@ -32,7 +32,7 @@ struct Summary {
   TickTotals ticks;
   Losses losses;
   std::vector<std::string> symbol_notes;
-  const std::deque<Life>& lives;
+  const std::deque<ProcessLifetime>& lifetimes;
   std::vector<LimitResult> budget = {};        // in the order of the file
   std::vector<const Subscriber*> counts = {};  // that the wanted reports need
 

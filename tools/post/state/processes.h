@@ -23,7 +23,7 @@
 namespace post {
 
 // One process, from its start or from when the trace first tells of it. 0: not known.
-struct Life {
+struct ProcessLifetime {
   uint32_t pid = 0;
   uint32_t parent = 0;     // who forked it; of one that ran before the trace, its parent then
   NameId name = no_name;   // its last
@@ -42,10 +42,10 @@ struct Process {
   // threads, and of what is mapped. A clone shares the latter with its cloner.
   uint32_t names_version = 0;
   std::shared_ptr<uint32_t> maps_version;
-  Life* life = nullptr;
+  ProcessLifetime* lifetime = nullptr;
   // Up to this time what its runtime told of its code and its threads has been taken in.
-  uint64_t told_until = 0;
-  bool asked = false;                        // for that
+  uint64_t runtime_applied_until = 0;
+  bool runtime_logs_searched = false;        // for that
   uint32_t jit_dumps = 0;                    // that it mapped
   std::vector<pi::ThreadStart> starts = {};  // of its threads, by time; what has not been taken in
 };
@@ -75,8 +75,8 @@ class Processes final : public Subscriber {
   // The same, with the names that hold at time, which must not run back.
   const Process& at(uint32_t pid, uint64_t time) {
     const Process& process = find(pid);
-    if (time >= process.told_until) [[unlikely]]
-      take_in(pid, time);
+    if (time >= process.runtime_applied_until) [[unlikely]]
+      apply_runtime_events(pid, time);
     return process;
   }
 
@@ -85,7 +85,7 @@ class Processes final : public Subscriber {
   NameId thread_name(const Process& process, uint32_t tid) const;
 
   // All that the trace tells of, by their start.
-  const std::deque<Life>& lives() const { return lives_; }
+  const std::deque<ProcessLifetime>& lifetimes() const { return lifetimes_; }
 
  private:
   struct Thread {
@@ -100,11 +100,11 @@ class Processes final : public Subscriber {
   bool apply_link(const pi::RecordView& record, uint64_t time);
   bool apply_inner(const pi::RecordView& record, uint64_t time);
   void begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time);
-  void take_in(uint32_t pid, uint64_t time);
-  void ask_runtime(Process& process);
-  static void forget_runtime(Process& process);
+  void apply_runtime_events(uint32_t pid, uint64_t time);
+  void search_runtime_logs(Process& process);
+  static void reset_runtime(Process& process);
   void name_thread(Process& process, const pi::ThreadStart& start);
-  void begin_life(Process& process, uint32_t parent);
+  void begin_lifetime(Process& process, uint32_t parent);
   void begin_image(Process& process, uint64_t time);
   void ensure(Process& process, uint64_t time);
   void rename(Process& process, NameId name);
@@ -116,7 +116,7 @@ class Processes final : public Subscriber {
   std::unordered_map<uint32_t, Process> processes_;  // never erased from: places stay
   std::unordered_map<uint32_t, Thread> threads_;     // those with a name of their own
   std::unordered_map<uint32_t, NameId> fallback_names_;
-  std::deque<Life> lives_;  // places stay
+  std::deque<ProcessLifetime> lifetimes_;  // places stay
   std::array<const Process*, 1024> recent_{};
   std::function<void()> before_change_;
   uint32_t last_version_ = 0;
