@@ -78,7 +78,7 @@ class OffCpu final : public Subscriber {
   void end_stream(const Stream& stream) override { finish(stream); }
   void end_trace() override { finish(); }
 
-  static constexpr uint32_t nobody = 0xffffffff;        // not known
+  static constexpr uint32_t no_thread = 0xffffffff;     // not known
   static constexpr uint32_t idle = 0xfffffffe;          // the idle task
   static constexpr uint32_t by_interrupt = 0xfffffffd;  // no thread woke it
   static constexpr uint32_t first_special = by_interrupt;
@@ -97,8 +97,8 @@ class OffCpu final : public Subscriber {
 
   // Who woke: a thread by its number, idle or by_interrupt; who had woken that one, and so on.
   // Ends with nobody.
-  static constexpr size_t chain_most = 4;
-  using Chain = std::array<uint32_t, chain_most>;
+  static constexpr size_t max_chain = 4;
+  using Chain = std::array<uint32_t, max_chain>;
 
   struct Wait {
     uint32_t thread = 0;
@@ -125,15 +125,17 @@ class OffCpu final : public Subscriber {
   uint64_t wakeups() const { return wakeups_; }
   uint64_t gaps() const { return gaps_; }                  // places where records are missing
   uint64_t contradicted() const { return contradicted_; }  // dispatches of who ran elsewhere
-  uint64_t unwoken() const { return unwoken_; }  // times blocked that ended without a wake-up
+  uint64_t missing_wakeups() const {
+    return missing_wakeups_;
+  }  // times blocked that ended without a wake-up
 
  private:
-  enum class Doing : uint8_t { unknown, running, runnable, blocked, ended };
+  enum class ThreadState : uint8_t { unknown, running, runnable, blocked, ended };
   static constexpr uint32_t no_wait = 0xffffffff;
 
   struct State {
     Thread facts;
-    Doing doing = Doing::unknown;
+    ThreadState thread_state = ThreadState::unknown;
     bool exiting = false;
     uint32_t cpu = 0;  // where it runs
     uint32_t wait = no_wait;
@@ -144,7 +146,7 @@ class OffCpu final : public Subscriber {
   };
 
   struct Cpu {
-    uint32_t running = nobody;
+    uint32_t running = no_thread;
     uint64_t breaks = 0;     // that its stream had so far
     uint64_t last_time = 0;  // of its records
   };
@@ -194,7 +196,7 @@ class OffCpu final : public Subscriber {
   uint64_t wakeups_ = 0;
   uint64_t gaps_ = 0;
   uint64_t contradicted_ = 0;
-  uint64_t unwoken_ = 0;
+  uint64_t missing_wakeups_ = 0;
 };
 
 }  // namespace post

@@ -92,7 +92,7 @@ Json off_cpu_json(const OffCpu& off_cpu, const Summary& summary) {
                {"clip_ns", clip_time(summary)},
                {"dispatches", off_cpu.dispatches()},
                {"wakeups", off_cpu.wakeups()},
-               {"wakeups_missing", off_cpu.unwoken()},
+               {"wakeups_missing", off_cpu.missing_wakeups()},
                {"gaps", off_cpu.gaps()},
                {"contradictions", off_cpu.contradicted()},
                {"stacks", stacks_json(off_cpu.stacks())}};

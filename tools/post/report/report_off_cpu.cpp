@@ -89,7 +89,7 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
          "none in this trace: time blocked holds the time for which the thread was runnable again, "
          "which cannot be told apart."});
   else
-    add("Wake-ups missing", off_cpu.unwoken(),
+    add("Wake-ups missing", off_cpu.missing_wakeups(),
         " times blocked ended without a wake-up; they hold the time for which the thread was "
         "runnable again.");
   add("Gaps", off_cpu.gaps(),
