@@ -62,7 +62,7 @@ std::string reduced(const std::string& arc, const std::string& what) {
   for (std::string text; std::getline(in, text);) {
     arcf::ArcLine line;
     const arcf::Parsed parsed = arcf::parse_line(text, line);
-    if (parsed == arcf::Parsed::senseless) ++source.senseless;
+    if (parsed == arcf::Parsed::malformed) ++source.malformed;
     if (parsed != arcf::Parsed::line) continue;
     ++source.lines;
     flow.add(line);

@@ -25,7 +25,7 @@ struct ArcLine {
 enum class Parsed : uint8_t {
   line,
   nothing,  // a comment, an instruction, an empty line
-  senseless,
+  malformed,
 };
 
 // Fields are apart by blanks; the name may have some in it. The line's number of the source may be

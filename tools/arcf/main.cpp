@@ -90,8 +90,8 @@ class Reader {
         ++source_.lines;
         flow_.add(line);
         break;
-      case arcf::Parsed::senseless:
-        ++source_.senseless;
+      case arcf::Parsed::malformed:
+        ++source_.malformed;
         break;
       case arcf::Parsed::nothing:
         break;
@@ -104,10 +104,10 @@ class Reader {
 
 int print(const std::string& text, const arcf::Source& source) {
   std::fwrite(text.data(), 1, text.size(), stdout);
-  if (source.senseless != 0)
+  if (source.malformed != 0)
     cli::warning(fmt::format("{}: {} lines are none of an arc; the report is on the {} others.",
-                             source.file, source.senseless, source.lines));
-  return cli::printed(source.senseless == 0 ? cli::exit_good : cli::exit_damaged);
+                             source.file, source.malformed, source.lines));
+  return cli::printed(source.malformed == 0 ? cli::exit_good : cli::exit_damaged);
 }
 
 int run(const std::vector<std::string>& arguments) {

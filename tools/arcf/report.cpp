@@ -94,8 +94,8 @@ std::string thread_head(const Thread& thread) {
 std::string title(const char* what, const Source& source) {
   std::string text =
       fmt::format(" {} of {}: {} lines\n", what, post::printable(source.file), source.lines);
-  if (source.senseless != 0)
-    text += fmt::format(" {} lines are none of an arc and were left out\n", source.senseless);
+  if (source.malformed != 0)
+    text += fmt::format(" {} lines are none of an arc and were left out\n", source.malformed);
   return text;
 }
 
@@ -194,7 +194,7 @@ std::string json_text(const CallFlow& flow, const Source& source) {
                      {"schema_version", 1},
                      {"file", source.file},
                      {"lines", source.lines},
-                     {"senseless_lines", source.senseless},
+                     {"senseless_lines", source.malformed},
                      {"threads", std::move(threads)}};
   return json.dump(1) + "\n";
 }

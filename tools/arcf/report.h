@@ -12,7 +12,7 @@ namespace arcf {
 struct Source {
   std::string file;
   uint64_t lines = 0;      // that were used
-  uint64_t senseless = 0;  // that were not
+  uint64_t malformed = 0;  // that were not
 };
 
 // percent: what has less of its thread's instructions is left out of the two texts.

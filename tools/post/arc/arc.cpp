@@ -16,7 +16,7 @@ constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are co
 // Without code: so far behind its beginning, in the same function, a branch is taken to end a
 // block.
 constexpr uint64_t near_bytes = 2048;
-constexpr uint64_t stay_limit = 1000;  // instructions of a line of -c
+constexpr uint64_t max_merged_instructions = 1000;  // instructions of a line of -c
 constexpr uint64_t imperfect_offset = 1;
 
 // How the lines of an arc keep their fields apart.
@@ -41,7 +41,7 @@ bool is_indirect_thunk(std::string_view symbol) {
 }
 
 // Whether the branch leaves for good: no part of the same stay follows.
-bool ends_stay(LineType type) {
+bool leaves_function(LineType type) {
   return type != LineType::jump && type != LineType::undefined && type != LineType::other;
 }
 
@@ -280,31 +280,32 @@ void Arc::write(uint32_t cpu, Open& line) {
   line.any = false;
 }
 
-bool Arc::belongs(const Open& stay, const Open& line) const {
-  if (!stay.any || stay.thread != line.thread || stay.user != line.user || line.imperfect)
+bool Arc::belongs(const Open& merged, const Open& line) const {
+  if (!merged.any || merged.thread != line.thread || merged.user != line.user || line.imperfect)
     return false;
   if (options_.merge_kernel && !line.user) return true;
-  return options_.compact && stay.name == line.name && !ends_stay(stay.type);
+  return options_.compact && merged.name == line.name && !leaves_function(merged.type);
 }
 
-void Arc::add_stay(uint32_t cpu, Open& line) {
-  Open& stay = cpu_of(cpu).stay;
-  if (belongs(stay, line)) {
-    stay.type = line.type;
-    stay.instructions += line.instructions;
-    stay.text += line.text;
+void Arc::merge_line(uint32_t cpu, Open& line) {
+  Open& merged = cpu_of(cpu).merged;
+  if (belongs(merged, line)) {
+    merged.type = line.type;
+    merged.instructions += line.instructions;
+    merged.text += line.text;
   } else {
-    if (stay.any) write(cpu, stay);
-    stay = std::move(line);
+    if (merged.any) write(cpu, merged);
+    merged = std::move(line);
   }
-  if (stay.instructions >= stay_limit && !(options_.merge_kernel && !stay.user)) write(cpu, stay);
+  if (merged.instructions >= max_merged_instructions && !(options_.merge_kernel && !merged.user))
+    write(cpu, merged);
 }
 
 void Arc::close_block(uint32_t cpu) {
   Open& block = cpu_of(cpu).block;
   if (!block.any) return;
   if (options_.compact || options_.merge_kernel)
-    add_stay(cpu, block);
+    merge_line(cpu, block);
   else
     write(cpu, block);
   block.any = false;
@@ -312,15 +313,15 @@ void Arc::close_block(uint32_t cpu) {
 
 void Arc::close(uint32_t cpu) {
   close_block(cpu);
-  Open& stay = cpu_of(cpu).stay;
-  if (stay.any) write(cpu, stay);
+  Open& merged = cpu_of(cpu).merged;
+  if (merged.any) write(cpu, merged);
 }
 
 // What the thread has left open on the CPU where it was last.
 void Arc::close_thread(const FlowThread& thread) {
   const Cpu& cpu = cpu_of(thread.cpu);
   if ((cpu.block.any && cpu.block.thread == &thread) ||
-      (cpu.stay.any && cpu.stay.thread == &thread))
+      (cpu.merged.any && cpu.merged.thread == &thread))
     close(thread.cpu);
 }
 

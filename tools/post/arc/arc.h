@@ -92,8 +92,8 @@ class Arc final : public Subscriber, private FlowSink {
     std::string text;  // -ss: the instructions
   };
   struct Cpu {
-    Open block;  // one line before thunks are folded
-    Open stay;   // ... with -c and -ck
+    Open block;   // one line before thunks are folded
+    Open merged;  // ... with -c and -ck
   };
   struct Label {
     uint32_t pid = 0;
@@ -118,8 +118,8 @@ class Arc final : public Subscriber, private FlowSink {
   void put_instructions(const FlowBlock& block, const Info& info, const Process& process,
                         Open& line);
   bool fold(const FlowBlock& block, Open& line, Open& before);
-  void add_stay(uint32_t cpu, Open& line);
-  bool belongs(const Open& stay, const Open& line) const;
+  void merge_line(uint32_t cpu, Open& line);
+  bool belongs(const Open& merged, const Open& line) const;
   void write(uint32_t cpu, Open& line);
   void close_block(uint32_t cpu);
   void close(uint32_t cpu);

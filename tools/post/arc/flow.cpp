@@ -19,12 +19,12 @@ void Flow::begin_cpu(const Stream& stream) {
 }
 
 FlowThread& Flow::begin_nobody(uint32_t number, Cpu& cpu) {
-  cpu.nobody = {};
-  cpu.nobody.number = thread_count_++;
-  cpu.nobody.cpu = number;
-  cpu.thread = &cpu.nobody;
-  sink_.thread(number, cpu.nobody);
-  return cpu.nobody;
+  cpu.no_thread = {};
+  cpu.no_thread.number = thread_count_++;
+  cpu.no_thread.cpu = number;
+  cpu.thread = &cpu.no_thread;
+  sink_.thread(number, cpu.no_thread);
+  return cpu.no_thread;
 }
 
 // What is missing may have told of another thread, which may have come from any CPU.
@@ -89,8 +89,8 @@ void Flow::take_gap(const pi::ItraceGap& gap, uint32_t number, FlowThread& threa
   place(thread, number, gap.to);
 }
 
-void Flow::take_thread(const pi::ItraceThread& told, uint32_t number, Cpu& cpu) {
-  FlowThread& thread = thread_of(told.tid, told.pid);
+void Flow::take_thread(const pi::ItraceThread& entry, uint32_t number, Cpu& cpu) {
+  FlowThread& thread = thread_of(entry.tid, entry.pid);
   if (cpu.thread == &thread) return;
   cpu.thread = &thread;
   sink_.thread(number, thread);

@@ -82,7 +82,7 @@ class Flow {
  private:
   struct Cpu {
     FlowThread* thread = nullptr;
-    FlowThread nobody;  // tid 0
+    FlowThread no_thread;  // tid 0
     uint64_t breaks = 0;
     bool known = false;
   };
@@ -115,7 +115,7 @@ class Flow {
   bool add_other(const pi::RecordView& record, uint32_t number, Cpu& cpu);
   void take_cut(const pi::ItraceCut& cut, uint32_t number, FlowThread& thread);
   void take_gap(const pi::ItraceGap& gap, uint32_t number, FlowThread& thread);
-  void take_thread(const pi::ItraceThread& told, uint32_t number, Cpu& cpu);
+  void take_thread(const pi::ItraceThread& entry, uint32_t number, Cpu& cpu);
   void take_start(const pi::ItraceStart& start, uint32_t number);
   void take_stop(const pi::ItraceStop& stop, uint32_t number, Cpu& cpu);
 
