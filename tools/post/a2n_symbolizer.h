@@ -38,7 +38,7 @@ class A2nSymbolizer final : public Symbolizer {
   const std::string& damage() const { return damage_; }
   // Adds what is wrong with logs of names that were used.
   static void add_damage(DamageLog& damage);
-  // Where the symbols of each module came from, with SymbolOptions::tell_sources.
+  // Where the symbols of each module came from, with SymbolOptions::report_sources.
   static std::vector<std::string> sources();
 
   void create(uint64_t time, uint32_t pid) override;
@@ -58,7 +58,7 @@ class A2nSymbolizer final : public Symbolizer {
   std::vector<pi::ThreadStart> thread_starts(const ProcessIds& process) override;
   std::vector<std::string> notes() override;
 
-  // What became of each process's logs, with SymbolOptions::tell_logs.
+  // What became of each process's logs, with SymbolOptions::report_logs.
   const std::vector<std::string>& log_messages() const { return log_messages_; }
   // The logs that were used, open; -1 for those that are more than an archive takes.
   std::map<LogKey, int> logs() const;
@@ -82,14 +82,14 @@ class A2nSymbolizer final : public Symbolizer {
   std::string text_;    // a name with the final zero that liba2n needs
   std::string prefix_;  // of JProf's logs
   bool here_ = false;   // the trace was made on this machine
-  bool tell_logs_ = false;
+  bool report_logs_ = false;
   std::map<uint32_t, std::string> jit_dumps_;  // by pid, the newest
   // Open, so that an archive gets what was read and not what has the path by then; but for those
   // that are archived_ and those that no archive would take.
   std::map<LogKey, pi::UniqueFd> used_;
   const std::map<LogKey, pi::UniqueFd>* archived_ = nullptr;
-  std::set<uint32_t> expected_;             // pids of which there must be a log
-  std::unordered_set<uint32_t> strangers_;  // whose log is another process's
+  std::set<uint32_t> expected_;                    // pids of which there must be a log
+  std::unordered_set<uint32_t> foreign_log_pids_;  // whose log is another process's
   std::vector<std::string> log_messages_;
   std::vector<std::string> log_notes_;  // for the report
 };

@@ -52,7 +52,8 @@ void print_facts(const std::string& lines) {
 }
 
 // Facts on request, what is wrong with the trace always; both to post.msg where that is wanted.
-pi::Status tell(const TraceRun& run, const Options& options, const std::string& more_facts = {}) {
+pi::Status report_messages(const TraceRun& run, const Options& options,
+                           const std::string& more_facts = {}) {
   const std::string facts = trace_facts(run.file, run.totals) + more_facts;
   if (options.verbose) print_facts(facts);
   std::string text = facts;
@@ -158,7 +159,8 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
   Summary summary = analysis.summary();
-  if (const pi::Status status = tell(run, options, inner_facts(summary.lifetimes, summary.names));
+  if (const pi::Status status =
+          report_messages(run, options, inner_facts(summary.lifetimes, summary.names));
       !status)
     return fail(status.error());
   if (only_shown(run, options, summary)) {
@@ -187,7 +189,7 @@ int make_archive(TraceRun& run, const Options& options) {
   whole.off_cpu = true;
   TickAnalysis analysis(run, whole);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
-  if (const pi::Status status = tell(run, options); !status) return fail(status.error());
+  if (const pi::Status status = report_messages(run, options); !status) return fail(status.error());
   auto symbols = unnamed_file(options.directory);
   if (!symbols) return fail(symbols.error());
   if (const pi::Status status = TickAnalysis::save_symbols(symbols->get()); !status)
@@ -208,7 +210,7 @@ int make_archive(TraceRun& run, const Options& options) {
 int make_show(TraceRun& run, const Options& options) {
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
-  if (const pi::Status status = tell(run, options); !status) return fail(status.error());
+  if (const pi::Status status = report_messages(run, options); !status) return fail(status.error());
   return exit_status(run, options);
 }
 

@@ -25,7 +25,7 @@ class CallTree final : public Subscriber {
     bool by_thread = false;  // a process's threads are told apart
     Resolver::Options frames = {};
     StackSource source = {};
-    size_t places = 1 << 16;  // of the cache of addresses; a power of two
+    size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
   };
 
   // All three must outlive this.

@@ -42,11 +42,11 @@ class Micro final : public Subscriber {
     std::map<uint64_t, uint64_t> by_offset;
   };
 
-  static constexpr size_t usual_places = 1 << 16;
+  static constexpr size_t default_cache_entries = 1 << 16;
 
   // All three must outlive this. places: of the cache, a power of two.
   Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
-        size_t places = usual_places);
+        size_t cache_entries = default_cache_entries);
 
   void add(const pi::TprofTick& tick, uint64_t time);
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }

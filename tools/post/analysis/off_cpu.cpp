@@ -41,7 +41,7 @@ OffCpu::OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names,
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.source, options.places) {}
+      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
 
 OffCpu::Cpu& OffCpu::cpu_of(uint32_t number) {
   if (cpus_.size() <= number) cpus_.resize(number + 1);

@@ -55,7 +55,7 @@ class OffCpu final : public Subscriber {
     LabelOptions labels = {};
     Resolver::Options frames = {};
     StackSource source = {};
-    size_t places = 1 << 16;  // of the cache of addresses; a power of two
+    size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
   };
 
   // All three must outlive this.

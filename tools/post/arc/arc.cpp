@@ -69,7 +69,7 @@ Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, Kerne
       kernel_(std::move(kernel)),
       decoder_(symbolizer, kernel_),
       lines_(sink),
-      places_(options.places) {}
+      places_(options.cache_entries) {}
 
 Arc::Cpu& Arc::cpu_of(uint32_t cpu) {
   while (cpus_.size() <= cpu) cpus_.emplace_back();

@@ -222,11 +222,11 @@ Options take_options(const cli::Values& given) {
   options.symbols.saved_symbols = text("lmrg");
   options.symbols.validate = !has("nv");
   options.symbols.any_symbol = has("anysym");
-  options.symbols.tell_sources = has("a2ndbg");
+  options.symbols.report_sources = has("a2ndbg");
   options.symbols.rename_duplicates = has("a2nrdup");
   options.symbols.range_file = text("a2nrfn");
   options.symbols.log_prefix = text("jdir");
-  options.symbols.tell_logs = has("jita2nmsg");
+  options.symbols.report_logs = has("jita2nmsg");
   options.symbols.dynamic_code_name = text("a2nmmi");
   options.symbols.inlined = has("inline");
   options.archive_files = has("archive-files");

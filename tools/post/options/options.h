@@ -52,12 +52,12 @@ struct SymbolOptions {
   std::string saved_symbols;              // -lmrg; empty: none
   bool validate = true;                   // not with -nv
   bool any_symbol = false;                // -anysym
-  bool tell_sources = false;              // -a2ndbg
+  bool report_sources = false;            // -a2ndbg
   bool rename_duplicates = false;         // -a2nrdup
   std::vector<SymbolRangeOption> ranges;  // -a2nrng
   std::string range_file;                 // -a2nrfn; empty: none
   std::string log_prefix;                 // -jdir; empty: beside the trace
-  bool tell_logs = false;                 // -jita2nmsg
+  bool report_logs = false;               // -jita2nmsg
   std::string dynamic_code_name;          // -a2nmmi; empty: each piece by its own
   bool inlined = false;                   // -inline
   bool code = false;                      // bytes of code are wanted: -off, -disasm

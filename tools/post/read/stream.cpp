@@ -181,12 +181,12 @@ void Stream::accept_other() {
 
 // The number is that of all losses so far, so that telling it twice does no harm.
 void Stream::accept_gap(uint64_t lost) {
-  constexpr size_t gaps_most = 1000;
+  constexpr size_t max_gaps = 1000;
   if (lost <= lost_) return;
   ++gap_count_;
   // The ring may have put a time record first, whose time is that of the record behind the gap.
   const uint64_t from = logical(at_) == behind_time_ ? before_time_ : time_;
-  if (gaps_.size() < gaps_most) gaps_.push_back({from, high_ | record_.time_lo(), lost - lost_});
+  if (gaps_.size() < max_gaps) gaps_.push_back({from, high_ | record_.time_lo(), lost - lost_});
   lost_ = lost;
 }
 

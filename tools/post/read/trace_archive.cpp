@@ -117,7 +117,7 @@ class Unpacker {
     if (known == trace_name) return take(entry, max_trace, content_.trace);
     if (known == symbols_name) return take(entry, max_symbols, content_.symbols);
     if (const auto log = log_of_name(known)) {
-      if (content_.logs.size() >= most_archived_logs && !content_.logs.contains(*log))
+      if (content_.logs.size() >= max_archived_logs && !content_.logs.contains(*log))
         return failed("has more logs than can be meant");
       return take(entry, max_symbols, content_.logs[*log]);
     }
@@ -300,10 +300,10 @@ pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
   Packer packer(sink, trace.st_mtime);
   pi::Status status = packer.text(readme_name, readme);
   if (status) status = packer.made_file(symbols_name, sources.symbols);
-  if (sources.logs.size() > most_archived_logs)
+  if (sources.logs.size() > max_archived_logs)
     return pi::Error{-1, fmt::format("there are logs of code made at run time of {} kinds and "
                                      "processes; an archive holds {}.",
-                                     sources.logs.size(), most_archived_logs)};
+                                     sources.logs.size(), max_archived_logs)};
   for (const auto& [log, fd] : sources.logs)
     if (status) status = packer.file(archived_name(log), fd);
   if (status) status = packer.file(trace_name, sources.trace);

@@ -19,7 +19,7 @@
 
 namespace post {
 
-constexpr size_t most_archived_logs = 256;
+constexpr size_t max_archived_logs = 256;
 
 // Whether the file at path begins as archives do. False for what cannot be read.
 bool is_archive(const std::string& path);

@@ -35,12 +35,12 @@ struct ReportContext {
   Processes& processes;
   Symbolizer& symbolizer;
   StringTable& names;
-  size_t max_cache_places = SIZE_MAX;  // limits every cache of addresses; tests make them small
+  size_t max_cache_entries = SIZE_MAX;  // limits every cache of addresses; tests make them small
 
   Resolver::Options frames() const {
     return {options.symbols.module_width, options.symbols.inlined};
   }
-  size_t cache_places(size_t usual) const { return std::min(usual, max_cache_places); }
+  size_t cache_entries(size_t usual) const { return std::min(usual, max_cache_entries); }
 };
 
 // Makes the subscriber that counts what a report shows. sink: the report's file, when the report is

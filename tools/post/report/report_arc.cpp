@@ -139,7 +139,7 @@ std::unique_ptr<Subscriber> make_arc(const ReportContext& context, Sink* sink) {
   KernelCode kernel;
   kernel.load(context.source, context.file.kernel_code, context.damage);
   ArcOptions options = context.options.arc_form;
-  options.places = context.cache_places(options.places);
+  options.cache_entries = context.cache_entries(options.cache_entries);
   auto arc = std::make_unique<Arc>(context.processes, context.symbolizer, context.names,
                                    std::move(kernel), *sink, options);
   arc->put_head(arc_head(context.file, options, {}));

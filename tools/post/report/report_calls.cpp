@@ -94,7 +94,7 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
 std::unique_ptr<Subscriber> make_call_tree(const ReportContext& context, Sink*) {
   CallTree::Options options{context.options.report.labels, context.options.report.calls_by_thread,
                             context.frames(), stack_source(context.file.info)};
-  options.places = context.cache_places(options.places);
+  options.cache_entries = context.cache_entries(options.cache_entries);
   return std::make_unique<CallTree>(context.processes, context.symbolizer, context.names, options);
 }
 

@@ -122,7 +122,8 @@ class Writer {
 
 std::unique_ptr<Subscriber> make_micro(const ReportContext& context, Sink*) {
   return std::make_unique<Micro>(context.processes, context.symbolizer, context.names,
-                                 context.frames(), context.cache_places(Micro::usual_places));
+                                 context.frames(),
+                                 context.cache_entries(Micro::default_cache_entries));
 }
 
 bool write_micro(const Summary& summary, Sink& sink) {

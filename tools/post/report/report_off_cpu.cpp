@@ -115,7 +115,7 @@ uint64_t clip_time(const Summary& summary) {
 std::unique_ptr<Subscriber> make_off_cpu(const ReportContext& context, Sink*) {
   OffCpu::Options options{context.options.report.labels, context.frames(),
                           stack_source(context.file.info)};
-  options.places = context.cache_places(options.places);
+  options.cache_entries = context.cache_entries(options.cache_entries);
   return std::make_unique<OffCpu>(context.processes, context.symbolizer, context.names, options);
 }
 

@@ -45,12 +45,12 @@ void StackCounts::add(const pi::RecordView& record, uint32_t first, const pi::St
 }
 
 Frames::Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
-               StackSource source, size_t places)
+               StackSource source, size_t cache_entries)
     : names_(names),
       main_(names.intern("main")),
       source_(source),
-      resolver_(symbolizer, names, options, places),
-      sites_(symbolizer, places) {}
+      resolver_(symbolizer, names, options, cache_entries),
+      sites_(symbolizer, cache_entries) {}
 
 FrameId Frames::intern(const Frame& frame) {
   const uint32_t kind =

@@ -77,7 +77,7 @@ class Frames {
  public:
   // Both must outlive this. places: of the cache, a power of two.
   Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options, StackSource source,
-         size_t places);
+         size_t cache_entries);
 
   // The function at an address, whatever is inlined there.
   FrameId at(const Process& process, uint64_t address, bool kernel, uint64_t time);

@@ -11,8 +11,9 @@ constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are co
 
 }  // namespace
 
-Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t places)
-    : symbolizer_(symbolizer), names_(names), options_(options), places_(places) {}
+Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options,
+                   size_t cache_entries)
+    : symbolizer_(symbolizer), names_(names), options_(options), places_(cache_entries) {}
 
 uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t time) {
   const auto frames = symbolizer_.frames(time, process.pid, address);

@@ -35,7 +35,7 @@ class Resolver {
   };
 
   // Both must outlive this. places: of the cache, a power of two.
-  Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t places);
+  Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t cache_entries);
 
   // maps_version: of the process when the address was taken. The place stays until the next call.
   const Place& find(const Process& process, uint32_t maps_version, uint64_t address, bool user,

@@ -32,7 +32,7 @@ struct ReturnPlace {
 class ReturnSites {
  public:
   // symbolizer must outlive this. places: of the cache, a power of two.
-  ReturnSites(Symbolizer& symbolizer, size_t places);
+  ReturnSites(Symbolizer& symbolizer, size_t cache_entries);
 
   ReturnSite at(const Process& process, const ReturnPlace& place, uint64_t address, uint64_t time);
 
