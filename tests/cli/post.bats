@@ -412,7 +412,7 @@ count() {
     [ "$(awk 'length > 60' <<<"$output")" = "" ]
 }
 
-@test "options that are declined say why and what to use instead, and give 255" {
+@test "options that are not supported say why and what to use instead, and give 255" {
     run --separate-stderr post -mask=ff
     [ "$status" -eq 255 ]
     [[ $stderr == "post: error: -mask is not supported: there are no debugging codes; use -verbose"* ]]

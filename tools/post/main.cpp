@@ -19,7 +19,7 @@
 #include "read/trace_archive.h"
 #include "report/messages.h"
 #include "report/reports.h"
-#include "report/wholeness.h"
+#include "report/completeness.h"
 #include "text/output_file.h"
 #include "text_file.h"
 
@@ -126,7 +126,7 @@ bool only_shown(const TraceRun& run, const Options& options, const Summary& summ
   });
 }
 
-// damaged and missing: see wholeness.h.
+// damaged and missing: see completeness.h.
 int exit_status(const std::string& path, bool damaged, const std::string& missing,
                 const Options& options) {
   const bool lacking = options.strict && !missing.empty();

@@ -125,9 +125,8 @@ class OffCpu final : public Subscriber {
   uint64_t wakeups() const { return wakeups_; }
   uint64_t gaps() const { return gaps_; }                  // places where records are missing
   uint64_t contradicted() const { return contradicted_; }  // dispatches of who ran elsewhere
-  uint64_t missing_wakeups() const {
-    return missing_wakeups_;
-  }  // times blocked that ended without a wake-up
+  // Times blocked that ended without a wake-up.
+  uint64_t missing_wakeups() const { return missing_wakeups_; }
 
  private:
   enum class ThreadState : uint8_t { unknown, running, runnable, blocked, ended };

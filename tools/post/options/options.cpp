@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "declined.h"
+#include "unsupported_options.h"
 #include "text/text.h"
 
 namespace post {
@@ -250,7 +250,7 @@ std::string Options::output(const std::string& name) const {
 std::variant<Options, int> parse_options(const std::vector<std::string>& arguments) {
   for (const std::string& word : arguments) {
     if (word == "--") break;
-    if (const Declined* option = find_declined(word))
+    if (const UnsupportedOption* option = find_unsupported(word))
       return wrong(fmt::format("-{} is not supported: {}; {}.", option->name, option->reason,
                                option->instead));
   }

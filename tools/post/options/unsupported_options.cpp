@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Options of the original post that this one does not have, each with the reason.
-#include "declined.h"
+#include "unsupported_options.h"
 
 namespace post {
 namespace {
@@ -10,7 +10,7 @@ constexpr const char* verbose = "use -verbose, or -showxx to see the records";
 constexpr const char* unknown = "no description of what it did has survived";
 constexpr const char* json = "programs should read tprof.json (--json)";
 
-constexpr Declined table[] = {
+constexpr UnsupportedOption table[] = {
     {"mask", no_debug, verbose},
     {"d", no_debug, verbose},
     {"a2ntest", "the symbol library is tested by its own tests", "use scripts/check -R a2n"},
@@ -32,15 +32,15 @@ constexpr Declined table[] = {
 
 }  // namespace
 
-std::span<const Declined> declined_options() {
+std::span<const UnsupportedOption> unsupported_options() {
   return table;
 }
 
-const Declined* find_declined(std::string_view word) {
+const UnsupportedOption* find_unsupported(std::string_view word) {
   if (!word.starts_with('-')) return nullptr;
   word.remove_prefix(word.starts_with("--") ? 2 : 1);
   const std::string_view name = word.substr(0, word.find('='));
-  for (const Declined& option : table)
+  for (const UnsupportedOption& option : table)
     if (name == option.name) return &option;
   return nullptr;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Options of the original post that this one does not have, each with the reason.
-#ifndef POST_DECLINED_H
-#define POST_DECLINED_H
+#ifndef POST_UNSUPPORTED_OPTIONS_H
+#define POST_UNSUPPORTED_OPTIONS_H
 
 #include <span>
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace post {
 
-struct Declined {
+struct UnsupportedOption {
   const char* name;    // without dash
   const char* reason;  // "... is not supported: REASON; "
   const char* instead;
 };
 
 // All of them; the manual post(1) lists the same.
-std::span<const Declined> declined_options();
+std::span<const UnsupportedOption> unsupported_options();
 
 // The one that a word of the command line, such as "-mask=ff", stands for; null for none.
-const Declined* find_declined(std::string_view word);
+const UnsupportedOption* find_unsupported(std::string_view word);
 
 }  // namespace post
 
-#endif  // POST_DECLINED_H
+#endif  // POST_UNSUPPORTED_OPTIONS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Whether a trace is whole: what changes the exit status, always or with --strict.
-#ifndef POST_WHOLENESS_H
-#define POST_WHOLENESS_H
+#ifndef POST_COMPLETENESS_H
+#define POST_COMPLETENESS_H
 
 #include <string>
 
@@ -19,4 +19,4 @@ std::string what_is_missing(const TraceFile& file, const Losses& losses);
 
 }  // namespace post
 
-#endif  // POST_WHOLENESS_H
+#endif  // POST_COMPLETENESS_H
