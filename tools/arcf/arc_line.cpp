@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 
-// Takes a field off the beginning; empty at the end.
+// Removes the first field and returns it; empty at the end.
 std::string_view take_first(std::string_view& text) {
   const size_t start = text.find_first_not_of(blanks);
   if (start == std::string_view::npos) return text = {};
@@ -19,7 +19,7 @@ std::string_view take_first(std::string_view& text) {
   return field;
 }
 
-// ... off the end.
+// The same for the last field.
 std::string_view take_last(std::string_view& text) {
   const size_t end = text.find_last_not_of(blanks);
   if (end == std::string_view::npos) return text = {};

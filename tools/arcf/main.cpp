@@ -67,7 +67,7 @@ class Reader {
   }
 
  private:
-  // pending: the beginning of a line whose end has not come.
+  // pending: the beginning of a line whose end has not been read.
   void take(std::string_view text, std::string& pending) {
     for (size_t end; (end = text.find('\n')) != std::string_view::npos;
          text.remove_prefix(end + 1)) {
@@ -79,7 +79,7 @@ class Reader {
       take_line(pending);
       pending.clear();
     }
-    // What is too long to be a line is none, wherever it ends.
+    // Text longer than any line is malformed, wherever it ends.
     if (pending.size() < longest_line) pending += text;
   }
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = pi::Json;
 
-// What the nodes' own figures add up to.
+// Sums of the nodes' own figures.
 class Sums {
  public:
   explicit Sums(const CallFlow& flow) : flow_(flow) {
@@ -140,7 +140,7 @@ std::string function_text(const CallFlow& flow, const Source& source, double per
       Flat& flat = functions[node.function];
       flat.calls += node.calls;
       flat.self += node.self;
-      // What a function calls itself for is part of it once.
+      // A recursive function counts once.
       if (flat.active++ == 0) flat.cumulative += sums.cumulative(id);
       return true;
     };
@@ -163,7 +163,7 @@ std::string function_text(const CallFlow& flow, const Source& source, double per
   return text;
 }
 
-// A list and not a tree of objects: flows can be deeper than readers of JSON go.
+// A list, not a tree of objects: flows can be deeper than JSON readers support.
 std::string json_text(const CallFlow& flow, const Source& source) {
   const Sums sums(flow);
   Json threads = Json::array();

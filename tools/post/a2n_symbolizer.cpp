@@ -47,14 +47,14 @@ pi::Status use_running_kernel() {
                "the running kernel's modules cannot be read from /proc/modules");
 }
 
-// What a runtime left in a directory for temporary files means something there only.
+// Files of a runtime in a temporary directory are valid on that machine only.
 bool is_this_machine(const TraceInfo& info) {
   utsname here{};
   return ::uname(&here) == 0 && (info.host.empty() || info.host == here.nodename) &&
          (info.kernel.empty() || info.kernel == here.release);
 }
 
-// Where what can be made anew is kept; "" when there is no place for it.
+// The directory for files that can be recreated; "" when there is none.
 std::string cache_directory() {
   if (const char* cache = ::secure_getenv("XDG_CACHE_HOME"); cache && *cache == '/')
     return std::string(cache) + "/pitrace";
@@ -135,7 +135,7 @@ pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
   return pi::Error{rc, fmt::format("the ranges (-a2nrfn) cannot be used: {}.", A2nGetErrorText())};
 }
 
-// What is good of a damaged file is used; the report must not look as if all were well.
+// The good part of a damaged file is used; the report says that the file is damaged.
 pi::Status A2nSymbolizer::take_saved(int rc, const std::string& path) {
   if (rc == A2N_SUCCESS) return {};
   if (rc != A2N_MSI_DAMAGED)
@@ -325,7 +325,7 @@ std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& proc
     return pi::parse_thread_log(text.value_or(""));
   }
   for (const std::string& path : jprof_logs(prefix_, pi::jit_log::jtnm_kind, process)) {
-    // The link of a user who may write to the directory could lead to another user's file.
+    // A user who may write to the directory could place a link to another user's file there.
     auto file = pi::open_regular(path, pi::Links::refused);
     const auto text = file ? read_thread_log(file->fd.get(), path) : std::nullopt;
     if (!text) continue;

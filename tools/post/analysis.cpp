@@ -31,7 +31,7 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-// A trace's addresses of the kernel hold for one boot of one kernel.
+// Kernel addresses in a trace are valid for one boot of one kernel.
 void check_running_kernel(const TraceInfo& info) {
   utsname running{};
   if (::uname(&running) != 0 || info.kernel.empty() || info.kernel == running.release) return;

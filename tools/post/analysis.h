@@ -21,13 +21,13 @@
 
 namespace post {
 
-// A trace file and what reading it has told so far.
+// A trace file and what has been read from it so far.
 struct TraceRun {
   std::string path;
   std::string scratch = ".";  // directory for what an archive is unpacked to
   std::unique_ptr<FileSource> source;
-  pi::UniqueFd saved_symbols;           // of an archive; none: the trace came by itself
-  std::map<LogKey, pi::UniqueFd> logs;  // likewise
+  pi::UniqueFd saved_symbols;           // of an archive; none: the trace is not in an archive
+  std::map<LogKey, pi::UniqueFd> logs;  // of an archive
   DamageLog damage;
   TraceFile file;
   RecordTotals totals;
@@ -60,7 +60,7 @@ class TickAnalysis {
   static std::vector<std::string> symbol_files();
   // The index-th of them, unless it was replaced or changed since.
   static pi::Result<pi::UniqueFd> open_symbol_file(size_t index);
-  // The logs of code made at run time that were used.
+  // The logs of JIT-compiled code that were used.
   std::map<LogKey, int> logs() const { return symbolizer_.logs(); }
 
  private:

@@ -51,7 +51,7 @@ void print_facts(const std::string& lines) {
   }
 }
 
-// Facts on request, what is wrong with the trace always; both to post.msg where that is wanted.
+// Prints facts (-verbose) and always the warnings on the trace; writes both to post.msg (-verbmsg).
 pi::Status report_messages(const TraceRun& run, const Options& options,
                            const std::string& more_facts = {}) {
   const std::string facts = trace_facts(run.file, run.totals) + more_facts;
@@ -172,12 +172,12 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
-  // What was measured on a part of a trace proves no limit kept and none exceeded.
+  // A measurement of a part of a trace does not prove that a limit is kept or exceeded.
   const int status = exit_status(run, options);
   return status == cli::exit_good && exceeded ? exit_over_budget : status;
 }
 
-// All that any report on the trace may need, whatever the options for reports are.
+// Looks up the symbols that any report on the trace may need, whatever the options are.
 int make_archive(TraceRun& run, const Options& options) {
   if (options.archive_files && run.saved_symbols)
     return fail({-1, run.path +
@@ -197,11 +197,11 @@ int make_archive(TraceRun& run, const Options& options) {
   ArchiveSources sources{
       run.source->fd(), symbols->get(), {}, TickAnalysis::open_symbol_file, analysis.logs()};
   if (options.archive_files) sources.files = TickAnalysis::symbol_files();
-  // Readable like the trace itself: it tells what everybody on the machine did.
+  // Only as readable as the trace: it contains what all users of the machine did.
   auto file = OutputFile::create(options.output(*options.archive), 0600);
   if (!file) return fail(file.error());
   pi::Status written = pack_archive(sources, **file);
-  // What kept libarchive from writing is known to the file.
+  // The file has the reason why libarchive could not write.
   if (written || !(*file)->good()) written = (*file)->commit();
   if (!written) return fail(written.error());
   return exit_status(run, options);

@@ -5,7 +5,7 @@
 namespace post {
 namespace {
 
-// The caches of roots are begun anew when there are so many: names that change all the time must
+// The cache of roots is cleared when it has this many entries: names that change all the time must
 // not fill the memory.
 constexpr size_t max_roots = 1 << 16;
 
@@ -62,7 +62,7 @@ std::vector<CallTree::Node> CallTree::nodes() const {
     const uint64_t ticks = place < exclusive_.size() ? exclusive_[place] : 0;
     nodes[place] = {kind, parent, value, ticks, ticks};
   }
-  // What lies below a place has a higher number.
+  // A child has a higher number than its parent.
   for (size_t place = nodes.size(); place-- > 1;)
     nodes[nodes[place].parent].inclusive += nodes[place].inclusive;
   return nodes;

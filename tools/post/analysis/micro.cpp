@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by function and place in its code.
+// Ticks by function and offset in its code.
 #include "micro.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by function and place in its code.
+// Ticks by function and offset in its code.
 #ifndef POST_MICRO_H
 #define POST_MICRO_H
 
@@ -29,13 +29,13 @@ struct SourceLine {
 
 class Micro final : public Subscriber {
  public:
-  // One function, or one of several that were made at run time under one name.
+  // One function, or one of several JIT-compiled ones of the same name.
   struct Function {
     NameId module = no_name;
     NameId symbol = no_name;
     Found found = Found::no_module;
     bool narrow = false;
-    uint32_t pid = 0;  // of its first tick, likewise the next
+    uint32_t pid = 0;  // of its first tick, like time
     uint64_t time = 0;
     uint64_t start = 0;
     uint64_t ticks = 0;
@@ -75,7 +75,7 @@ class Micro final : public Subscriber {
     NameId symbol;
     uint64_t in_module;
     uint64_t code_id;
-    uint32_t pid;  // of code made at run time, and where nothing is known
+    uint32_t pid;  // of JIT-compiled code, and where nothing is known
     // In the order of the members. Written out, the compiler inlines it into every lookup.
     bool operator<(const Key& other) const {
       if (module != other.module) return module < other.module;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What threads did by the time: ran, wanted to, or waited, where, and who woke them.
+// How long each thread ran, was runnable or blocked, where it blocked, and which thread woke it.
 #include "off_cpu.h"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ OffCpu::Cpu& OffCpu::cpu_of(uint32_t number) {
   return cpus_[number];
 }
 
-// Behind a place where records are missing nobody knows who runs there until the next dispatch, nor
-// whether a thread that waits has been there meanwhile.
+// After missing records the thread that runs on this CPU is unknown until the next dispatch. It is
+// also unknown whether a waiting thread ran there meanwhile.
 void OffCpu::check_gap(Cpu& cpu, const Stream& stream, bool new_gap) {
   if (stream.breaks() == cpu.breaks && !new_gap) return;
   if (stream.breaks() != cpu.breaks) ++gaps_;
@@ -71,7 +71,7 @@ void OffCpu::add(const Stream& stream) {
   begun_ = true;
   end_ = time;
   Cpu& cpu = cpu_of(stream.cpu());
-  // What was before the beginning of a ring that wrapped around is missing, too.
+  // Records before the beginning of a buffer in wrap-around (overwrite) mode are missing, too.
   check_gap(cpu, stream, record.major() == PITRACE_MAJOR_TIME_FAKE);
   if (record.major() == PITRACE_MAJOR_DISPATCH) take(stream);
   cpu.last_time = time;
@@ -107,7 +107,7 @@ void OffCpu::dispatch(const Stream& stream, const pi::Dispatch& dispatch) {
 
 void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time) {
   State& thread = threads_[index];
-  if (thread.thread_state != ThreadState::running) return;  // its id has become another's meanwhile
+  if (thread.thread_state != ThreadState::running) return;  // the id now belongs to another thread
   settle(thread, time);
   const pi::StackView stack = pi::stack_of_dispatch(record);
   const Process& process = processes_.at(thread.facts.pid, time);
@@ -129,12 +129,12 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
 void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
   State& thread = threads_[index];
   if (thread.thread_state == ThreadState::running) {
-    // Its leaving is missing: it has run until nobody knows when.
+    // The switch-out is missing: the end of this run is unknown.
     ++contradicted_;
     if (cpus_[thread.cpu].running == index) cpus_[thread.cpu].running = no_thread;
     thread.thread_state = ThreadState::unknown;
   }
-  // Woken by another processor while it was on its way out: it has not waited at all.
+  // Another CPU woke it while it was being switched out: it was not blocked at all.
   if (thread.thread_state == ThreadState::blocked && thread.early != PathTree::root) {
     thread.thread_state = ThreadState::runnable;
     thread.chain = thread.early;
@@ -157,7 +157,8 @@ void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
   const uint32_t index = find(wakeup.tid, time);
   State& thread = threads_[index];
   const uint32_t chain = chain_of(waker);
-  // One that runs or wants to is woken in vain, unless it turns out that it was about to leave.
+  // A wake-up of a running or runnable thread has no effect, unless the thread was about to block:
+  // enter() then uses it.
   if (thread.thread_state == ThreadState::running) thread.early = chain;
   if (thread.thread_state != ThreadState::blocked && thread.thread_state != ThreadState::unknown)
     return;
@@ -177,7 +178,7 @@ void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
   sum.blocked += thread.facts.times.blocked - blocked_before;
 }
 
-// Adds the time up to now to what the thread was doing; false when nobody knows what that was.
+// Adds the time up to now to the thread's current state; false when that state is unknown.
 bool OffCpu::settle(State& state, uint64_t time, bool cut) {
   ThreadTimes& times = state.facts.times;
   // A thread can have begun before the first record of a trace buffer.
@@ -195,7 +196,7 @@ bool OffCpu::settle(State& state, uint64_t time, bool cut) {
     times.running += passed;
     return true;
   }
-  WaitTimes nowhere;  // of one that was woken before anybody saw it wait
+  WaitTimes nowhere;  // of a thread whose switch-out is not in the trace
   WaitTimes& wait = state.wait == no_wait ? nowhere : waits_[state.wait].times;
   const bool runnable = state.thread_state == ThreadState::runnable;
   (runnable ? times.runnable : times.blocked) += passed;
@@ -214,7 +215,7 @@ uint32_t OffCpu::begin_thread(uint32_t tid, uint64_t since) {
   return index;
 }
 
-// The thread of that id; one that ended is followed by another.
+// The current thread with that id; a new one when the last one ended.
 uint32_t OffCpu::find(uint32_t tid, uint64_t time) {
   const auto known = by_tid_.find(tid);
   if (known == by_tid_.end()) return begin_thread(tid, std::min(begin_, time));
@@ -224,7 +225,7 @@ uint32_t OffCpu::find(uint32_t tid, uint64_t time) {
 
 uint32_t OffCpu::find(uint32_t tid, uint32_t pid, uint64_t time) {
   uint32_t index = find(tid, time);
-  // Of another process, it is another thread, and the end of the first was not seen.
+  // Another process: this is another thread, and the end of the first one is not in the trace.
   if (threads_[index].facts.has_pid && threads_[index].facts.pid != pid) {
     threads_[index].thread_state = ThreadState::ended;
     index = begin_thread(tid, threads_[index].since);
@@ -261,7 +262,7 @@ uint32_t OffCpu::wait_of(uint32_t thread, uint32_t stack, LeaveReason reason) {
   return wait_at_[place] - 1;
 }
 
-// Who wakes now, before that who had woken it.
+// The waker, then the waker of that thread, and so on.
 uint32_t OffCpu::chain_of(uint32_t waker) {
   uint32_t place = chain_tree_.child(PathTree::root, waker);
   if (waker >= first_special) return place;
@@ -281,7 +282,7 @@ OffCpu::Chain OffCpu::chain_at(uint32_t place) const {
   return chain;
 }
 
-// Threads whose beginning was seen have not been there before it.
+// A thread whose start is in the trace did not exist before it.
 void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
   pi::LinkEntry link;
   const uint32_t minor = record.minor();
@@ -301,7 +302,7 @@ void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
     settle(state, end_);
     state.thread_state = ThreadState::ended;
   } else if (link.creator != 0) {
-    // A record of the same moment may have told of it already.
+    // A record with the same time may have added the thread already.
     const auto known = by_tid_.find(tid);
     if (known != by_tid_.end() && threads_[known->second].thread_state != ThreadState::ended &&
         threads_[known->second].since >= time)
@@ -321,7 +322,7 @@ void OffCpu::finish() {
   for (State& state : threads_) {
     if (state.thread_state != ThreadState::ended) settle(state, end_, true);
     if (state.facts.process_label != no_name) continue;
-    // Only others told of it. The main thread's id is its process's.
+    // No record of its own has a pid. The main thread's id is that of its process.
     if (!state.facts.has_pid && processes_.find(state.facts.tid).known)
       set_pid(state, state.facts.tid);
     if (state.facts.has_pid) {

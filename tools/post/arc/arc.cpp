@@ -13,13 +13,13 @@ namespace post {
 namespace {
 
 constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are counted up from 1
-// Without code: so far behind its beginning, in the same function, a branch is taken to end a
-// block.
+// Without code: a branch at most this far after the start, in the same function, is taken as the
+// end of the block.
 constexpr uint64_t near_bytes = 2048;
 constexpr uint64_t max_merged_instructions = 1000;  // instructions of a line of -c
 constexpr uint64_t imperfect_offset = 1;
 
-// How the lines of an arc keep their fields apart.
+// How the lines of an arc separate their fields.
 std::string without_blanks(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -40,7 +40,7 @@ bool is_indirect_thunk(std::string_view symbol) {
   return symbol.starts_with("__x86_indirect_");
 }
 
-// Whether the branch leaves for good: no part of the same stay follows.
+// Whether the branch leaves the function: the block that follows begins another line.
 bool leaves_function(LineType type) {
   return type != LineType::jump && type != LineType::undefined && type != LineType::other;
 }
@@ -161,7 +161,7 @@ Arc::Info Arc::make_info(const FlowBlock& block, uint64_t start, uint32_t versio
   info.instructions = code.connected ? code.instructions : 0;
   info.fixed = code.target.has_value();
   info.target = code.target.value_or(0);
-  // How far instructions that repeat lead nobody can tell from their number.
+  // The count of repeated instructions does not show how far they lead.
   if (block.how == BlockEnd::gap)
     info.connected = code.connected || !code.known || code.repeats;
   else
@@ -187,7 +187,7 @@ const Arc::Info& Arc::info_of(const FlowBlock& block, uint64_t start, const Proc
   return info;
 }
 
-// The line's number of instructions, and what is imperfect about it.
+// Sets the line's number of instructions, and counts why it is imperfect.
 void Arc::count_block(const FlowBlock& block, const Info& info, Open& line) {
   const bool branch = block.how == BlockEnd::branch;
   const bool misfit = branch && info.code &&
@@ -237,7 +237,7 @@ void Arc::put_instructions(const FlowBlock& block, const Info& info, const Proce
                     info.instructions, info.repeats ? ", of which some repeat" : "");
 }
 
-// Adds the line to the one before when it is part of how that one branches.
+// Adds the line to the one before when it is part of that line's branch (a thunk).
 bool Arc::fold(const FlowBlock& block, Open& line, Open& before) {
   if (line.fold == Fold::none || line.imperfect || block.how != BlockEnd::branch || !before.any ||
       before.thread != block.thread || before.to != block.start || before.user != block.user)
@@ -317,7 +317,7 @@ void Arc::close(uint32_t cpu) {
   if (merged.any) write(cpu, merged);
 }
 
-// What the thread has left open on the CPU where it was last.
+// Writes the lines of the thread that are still open on its last CPU.
 void Arc::close_thread(const FlowThread& thread) {
   const Cpu& cpu = cpu_of(thread.cpu);
   if ((cpu.block.any && cpu.block.thread == &thread) ||

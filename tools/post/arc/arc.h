@@ -25,7 +25,8 @@ class Arc final : public Subscriber, private FlowSink {
   Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
       Sink& sink, const ArcOptions& options);
 
-  // Takes a record that pi::is_itrace(); false when it makes no sense. wanted: it is to be shown.
+  // Takes a record for which pi::is_itrace() is true; false when it is invalid. wanted: it is to be
+  // shown.
   bool add(const Stream& stream, bool wanted) {
     wanted_ = wanted;
     time_ = stream.time();
@@ -42,9 +43,9 @@ class Arc final : public Subscriber, private FlowSink {
   }
   bool take(const Arrival& arrival) override { return add(arrival.stream, arrival.in_range); }
   void end_trace() override { finish(); }
-  // What stands above the lines; before any.
+  // Text above the lines; to be called before the first record.
   void put_head(std::string_view text) { lines_.put_text(text); }
-  // Writes what is left; false when something could not be written.
+  // Writes the open lines; false when something could not be written.
   bool finish();
   bool good() const { return lines_.good(); }
 
@@ -53,13 +54,13 @@ class Arc final : public Subscriber, private FlowSink {
   const ArcOptions& options() const { return options_; }
 
  private:
-  // What a line is folded into.
+  // Whether a line is folded into the one before, and as what.
   enum class Fold : uint8_t { none, keep, ret };
 
-  // A block as its code and symbols are; the same for all that execute it. In a cache.
+  // Code and symbols of a block, for all threads that execute it. Cached.
   struct Info {
     uint64_t start = 0;
-    uint64_t end = 0;  // or, of a block that a gap ends, the count
+    uint64_t end = 0;  // or, when a gap ends the block, the count
     uint64_t offset = 0;
     uint64_t target = 0;
     uint32_t version = 0;  // of what is mapped; 0: no entry
@@ -76,7 +77,7 @@ class Arc final : public Subscriber, private FlowSink {
     bool fixed = false;  // target is the only one
   };
 
-  // A line that what follows on its CPU may be added to.
+  // A line to which the next block on its CPU may be added.
   struct Open {
     bool any = false;
     bool user = false;

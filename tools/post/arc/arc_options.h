@@ -8,9 +8,9 @@
 namespace post {
 
 struct ArcOptions {
-  bool compact = false;            // -c: a line for each stay in a function
-  bool merge_kernel = false;       // -ck: a line for each stay in the kernel
-  bool merge_plt = false;          // -cp: <plt> belongs to who called it
+  bool compact = false;            // -c: one line for consecutive blocks of one function
+  bool merge_kernel = false;       // -ck: one line for consecutive blocks of the kernel
+  bool merge_plt = false;          // -cp: <plt> is part of the line that called it
   bool instructions = false;       // -ss
   bool bytes = false;              // -ssi
   bool count_by_code = false;      // -dcnt

@@ -10,7 +10,7 @@
 namespace post {
 namespace {
 
-// There are 325 ways to order some of five levels; nobody wants more reports than this.
+// There are 325 ways to order some of five levels; more reports than this are of no use.
 constexpr size_t max_extra_reports = 100;
 
 constexpr const char* titles[levels] = {"Process", "Thread", "Module", "Symbol", "Offset"};

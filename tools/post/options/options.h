@@ -62,7 +62,7 @@ struct SymbolOptions {
   bool inlined = false;                   // -inline
   bool code = false;                      // bytes of code are wanted: -off, -disasm
 
-  // Whether it is said where symbols come from, which an archive decides by itself.
+  // Whether an option names a source of symbols; with an archive none may.
   bool sources_given() const {
     return running_kernel || !validate || !kernel_image.empty() || !search_path.empty() ||
            !kernel_map.empty() || !saved_symbols.empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Options of the original post that this one does not have, each with the reason.
+// Options of Performance Inspector's post that this one does not have, each with the reason.
 #ifndef POST_UNSUPPORTED_OPTIONS_H
 #define POST_UNSUPPORTED_OPTIONS_H
 
@@ -18,7 +18,7 @@ struct UnsupportedOption {
 // All of them; the manual post(1) lists the same.
 std::span<const UnsupportedOption> unsupported_options();
 
-// The one that a word of the command line, such as "-mask=ff", stands for; null for none.
+// The unsupported option that a word of the command line, such as "-mask=ff", names; or nullptr.
 const UnsupportedOption* find_unsupported(std::string_view word);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of tprof.json: calls, and the time in which threads did not run.
+// Parts of tprof.json: calls, and the time off the CPU.
 #include "calls_json.h"
 
 #include "call_rows.h"
@@ -24,8 +24,7 @@ Json stacks_json(const StackCounts& stacks) {
           {"user_cut", stacks.user_cut}};
 }
 
-// One after the other with their depths: nested as deep as stacks are, many programs could not read
-// them.
+// A flat list with depths: many programs cannot read JSON that is nested as deep as stacks are.
 Json rows_json(const std::vector<CallRow>& rows) {
   Json list = Json::array();
   for (const CallRow& row : rows)

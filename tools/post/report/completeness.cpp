@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether a trace is whole: what changes the exit status, always or with --strict.
+// Whether a trace is complete: what changes the exit status, always or with --strict.
 #include "completeness.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether a trace is whole: what changes the exit status, always or with --strict.
+// Whether a trace is complete: what changes the exit status, always or with --strict.
 #ifndef POST_COMPLETENESS_H
 #define POST_COMPLETENESS_H
 
@@ -9,12 +9,13 @@
 
 namespace post {
 
-// Whether the reports are on a part of the trace only: damage, or a recording that did not come to
-// its end because the disk was full or the recorder was killed.
+// Whether the reports cover only a part of the trace: it is damaged, or the recording ended early
+// because the disk was full or the recorder was killed.
 bool is_damaged(const TraceFile& file, const DamageLog& damage);
 
-// What the trace lacks or may lack, as parts of one sentence; empty when it is known to be whole.
-// Only --strict minds it. What wrap-around mode overwrites is not missing: that is its purpose.
+// What the trace lacks or may lack, as parts of one sentence; empty when it is known to be
+// complete. Only --strict uses it. Records that wrap-around mode overwrites do not count as
+// missing.
 std::string what_is_missing(const TraceFile& file, const Losses& losses);
 
 }  // namespace post

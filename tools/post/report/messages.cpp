@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What post tells about a trace besides the reports.
+// What post prints about a trace besides the reports.
 #include "messages.h"
 
 #include <fmt/format.h>

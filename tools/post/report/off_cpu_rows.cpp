@@ -9,7 +9,7 @@
 namespace post {
 namespace {
 
-// Names of a thread's process and of itself; of who is no thread, its special number and nothing.
+// Names of a thread's process and of the thread; without a thread, the special number and no name.
 using ThreadLabels = std::pair<NameId, NameId>;
 using ChainLabels = std::array<ThreadLabels, OffCpu::max_chain>;
 

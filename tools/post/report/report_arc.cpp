@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands above and below the lines of an arc.
+// The text above and below the lines of an arc.
 #include "report_arc.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 
 namespace post {
 
-// What the times do not tell.
+// What the times do not include.
 std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu);
 
 // Nanoseconds below which rows are left out. Of a summary with an OffCpu.

@@ -25,7 +25,7 @@ class ShowReport final : public Subscriber {
     return true;
   }
   void end_trace() override { finish(); }
-  // Hands everything to the sink; false when something could not be written.
+  // Flushes to the sink; false when something could not be written.
   bool finish();
   bool good() const { return good_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything the reports on ticks are made from.
+// The data from which all reports are written.
 #ifndef POST_SUMMARY_H
 #define POST_SUMMARY_H
 
@@ -21,7 +21,7 @@
 
 namespace post {
 
-// Refers to what the caller keeps for as long as reports are written.
+// The caller keeps the objects it refers to until the reports are written.
 struct Summary {
   const TraceFile& file;
   const RecordTotals& records;
@@ -50,14 +50,14 @@ struct Summary {
 // Ticks below this are left out of the reports.
 uint64_t clip_ticks(const Summary& summary);
 
-// Hz, or 0 when the trace does not tell.
+// Hz, or 0 when the trace does not contain it.
 uint64_t processor_speed(const Summary& summary);
 
-// Mean distance of two ticks of a CPU in nanoseconds, or 0 when the trace does not tell or its
-// ticks come by events.
+// Mean distance of two ticks of a CPU in nanoseconds, or 0 when the trace does not contain it or
+// its ticks are event-based.
 uint64_t tick_distance(const Summary& summary);
 
-// Of an event-based trace: how many events a tick stands for, 0 when the trace does not tell, and
+// Of an event-based trace: the number of events per tick, 0 when the trace does not contain it, and
 // their name.
 uint64_t events_per_tick(const Summary& summary);
 std::string event_name(const Summary& summary);

@@ -61,14 +61,14 @@ void Processes::begin_lifetime(Process& process, uint32_t parent) {
   reset_runtime(process);
 }
 
-// It is asked again before the next tick.
+// The logs are searched again before the next tick.
 void Processes::reset_runtime(Process& process) {
   process.runtime_applied_until = 0;
   process.runtime_logs_searched = false;
   process.starts.clear();
 }
 
-// What the runtime told since: names of code and of threads that hold from now on.
+// Applies the JIT and thread-name events of the runtime up to time.
 void Processes::apply_runtime_events(uint32_t pid, uint64_t time) {
   if (before_change_) before_change_();
   Process& process = entry(pid);
@@ -132,8 +132,9 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
       symbolizer_.expect_log(record.int_at(PITRACE_JITTED_PID));
       return true;
     default:
-      // Ends of processes and threads change nothing: ticks may follow them. What is unmapped has
-      // its name until something else is mapped there: not every source tells. Others are not ours.
+      // The end of a process or thread changes nothing: ticks may follow it. An unmapped address
+      // keeps its name until something else is mapped there: not every source records unmapping.
+      // Other minors do not concern names.
       return true;
   }
 }
@@ -186,7 +187,7 @@ bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
 }
 
 // A new thread has the name of its creator, and keeps it when that is renamed. Where the creator is
-// not known, or a thread id is used again, it has none of its own until a record tells.
+// not known, or a thread id is used again, it has none of its own until a record names it.
 void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time) {
   const NameId before = thread_name(process, tid);
   const NameId name = creator == 0 ? no_name : thread_name(process, creator);
@@ -194,7 +195,7 @@ void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, u
     threads_.erase(tid);
   else
     threads_[tid] = {process.pid, name, false};
-  // The runtime tells of it when it runs already, but soon.
+  // The runtime reports a thread soon after its start, not at its start.
   constexpr uint64_t soon = 1'000'000'000;
   for (const pi::ThreadStart& start : process.starts)
     if (start.tid == tid && start.time - time < soon) {
@@ -210,7 +211,7 @@ bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
   Process& process = entry(inner.pid);
   ensure(process, time);
   ProcessLifetime& lifetime = *process.lifetime;
-  // Its logs are called by the id that it sees.
+  // The names of its logs contain its id in the PID namespace.
   if (inner.inner_pid != lifetime.inner_pid) reset_runtime(process);
   lifetime.pid_namespace = inner.pid_namespace;
   lifetime.inner_pid = inner.inner_pid;

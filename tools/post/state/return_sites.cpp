@@ -11,7 +11,7 @@
 namespace post {
 namespace {
 
-constexpr size_t max_bytes_after = 16;  // bytes that are looked at behind an address
+constexpr size_t max_bytes_after = 16;  // bytes examined after an address
 constexpr std::byte hlt{0xf4};
 
 bool begins_with(std::span<const std::byte> code, std::string_view bytes) {
@@ -67,7 +67,7 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
   if (place.jitted) return ReturnSite::valid;
   std::array<std::byte, pi::Disassembler::longest + max_bytes_after> bytes;
   const pi::Disassembler& disassembler = place.narrow ? narrow_ : wide_;
-  // A mapping can begin within what is asked for.
+  // A mapping can begin within the requested bytes.
   size_t before = std::min<uint64_t>(pi::Disassembler::longest, address);
   size_t known = 0;
   for (; before != 0; --before) {
@@ -78,7 +78,7 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
   if (before == 0) return ReturnSite::valid;
   const auto ahead = std::span(bytes).first(before);
   const auto behind = std::span(bytes).subspan(before, known - before);
-  // Some bytes can be read as several instructions that end there: any call will do.
+  // Some bytes can be decoded as several instructions that end there: one call is enough.
   bool is_call = false, is_indirect = false;
   for (size_t length = 2; length <= before; ++length) {
     const auto code = ahead.last(length);
