@@ -222,7 +222,7 @@ dispatch() {
     section 2 0 ticks >swtrace.nrm2
     run post
     [ "$status" -eq 1 ]
-    [[ $output == *"holds no ticks"* ]]
+    [[ $output == *"contains no ticks"* ]]
     [ ! -e tprof.out ]
 }
 
@@ -232,7 +232,7 @@ dispatch() {
     section 2 0 other >swtrace.nrm2
     run post -show
     [ "$status" -eq 0 ]
-    [[ $output == *"holds no ticks"* ]]
+    [[ $output == *"contains no ticks"* ]]
     [ -s post.show ]
     [ ! -e tprof.out ]
     rm post.show

@@ -28,14 +28,13 @@ cli::OptionTable option_table() {
        "Reduces an arc, as post -arc writes it of an instruction trace, to the call tree of each "
        "thread, with numbers of calls and of instructions.",
        {"arcf", "arcf -F run1/arc -r 2", "arcf --folded | flamegraph.pl > flow.svg"},
-       "Exit status: 0 good; 1 the arc cannot be read or holds no lines; 3 lines of it make no "
-       "sense and are left out; 255 wrong usage."});
+       "Exit status: 0 good; 1 the arc cannot be read or contains no lines; 3 malformed lines were "
+       "left out; 255 wrong usage."});
   using cli::text;
   table.group("Options")(",F", text("FILE", "arc"), "the arc; - is standard input")(
-      ",t", text("TYPE", "itrace"), "what the arc is of: itrace, nothing else is known")(
+      ",t", text("TYPE", "itrace"), "the kind of trace: only itrace is supported")(
       ",r", text("REPORT", "1"), "1 the call tree, 2 the functions by instructions")(
-      "clip", text("PERCENT", "0"),
-      "leave out of these what has less than PERCENT of its thread's instructions")(
+      "clip", text("PERCENT", "0"), "hide rows below PERCENT of their thread's instructions")(
       "json", "the call tree as JSON")("folded",
                                        "the call tree as folded stacks, for flame graphs");
   return table;
@@ -105,7 +104,7 @@ class Reader {
 int print(const std::string& text, const arcf::Source& source) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (source.malformed != 0)
-    cli::warning(fmt::format("{}: {} lines are none of an arc; the report is on the {} others.",
+    cli::warning(fmt::format("{}: {} lines are malformed; the report covers the other {}.",
                              source.file, source.malformed, source.lines));
   return cli::printed(source.malformed == 0 ? cli::exit_good : cli::exit_damaged);
 }
@@ -130,11 +129,11 @@ int run(const std::vector<std::string>& arguments) {
   arcf::CallFlow flow;
   if (!fd || !Reader(flow, source).read(fd.get())) {
     cli::error(fmt::format("cannot read {}: {}.", source.file, std::strerror(errno)));
-    if (errno == ENOENT) cli::hint("post -arc writes an arc; -F tells where it is.");
+    if (errno == ENOENT) cli::hint("post -arc writes an arc; -F names its file.");
     return cli::exit_failure;
   }
   if (source.lines == 0) {
-    cli::error(fmt::format("{} holds no lines of an arc.", source.file));
+    cli::error(fmt::format("{} contains no lines of an arc.", source.file));
     cli::hint("post -arc writes an arc of an instruction trace.");
     return cli::exit_failure;
   }

@@ -42,7 +42,7 @@ cli::OptionTable option_table() {
       ",k", text("KERNEL"), "save the symbols of this uncompressed kernel image")(
       "kmap", text("MAP"), "save the kernel's symbols of this map (nm -a, genmap, System.map)")(
       "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
-      "verbose", "tell where the symbols of each module came from");
+      "verbose", "print the source of each module's symbols");
   table.positional("image", -1);
   return table;
 }

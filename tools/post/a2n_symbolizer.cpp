@@ -107,8 +107,8 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
   if (saved_symbols < 0) return set_sources(file, path, options);
   if (options.sources_given())
     return pi::Error{-1, path +
-                             " is an archive and has its symbols with it. Where they come from "
-                             "(-k, -kas, -kmap, -sympath, -lmrg, -nv) is told when it is made."};
+                             " is an archive, which contains its symbols. Give the options for the "
+                             "symbols (-k, -kas, -kmap, -sympath, -lmrg, -nv) when you make it."};
   return take_saved(A2nLoadTraceSymbols(saved_symbols), path);
 }
 

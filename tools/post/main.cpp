@@ -69,20 +69,17 @@ int report_no_ticks(const TraceRun& run, const Options& options) {
   const Selection& selection = options.report.selection;
   const uint64_t ticks = run.totals.by_major[PITRACE_MAJOR_TPROF];
   if (ticks != 0 && !selection_texts(selection).empty()) {
-    cli::error(
-        fmt::format("none of the {} ticks read from {} is among those wanted; there is "
-                    "nothing to report.",
-                    ticks, run.path));
+    cli::error(fmt::format("none of the {} ticks in {} is selected; there is nothing to report.",
+                           ticks, run.path));
     return cli::exit_failure;
   }
   cli::error(
-      fmt::format("{} holds no ticks ({} records of other kinds); there is nothing to report.",
+      fmt::format("{} contains no ticks ({} records of other kinds); there is nothing to report.",
                   run.path, run.totals.records));
   if (run.losses.lost() != 0)
     cli::hint(fmt::format("{} records were lost ({}).", run.losses.lost(),
                           lost_reasons(run.losses.total)));
-  cli::hint(
-      "The majors must be enabled (swtrace enable tprof) and the trace be on for some ticks.");
+  cli::hint("Enable the major (swtrace enable tprof) and keep the trace on for some ticks.");
   return cli::exit_failure;
 }
 
@@ -164,7 +161,8 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
       !status)
     return fail(status.error());
   if (only_shown(run, options, summary)) {
-    cli::warning(fmt::format("{} holds no ticks: post.show is written, and no report.", run.path));
+    cli::warning(
+        fmt::format("{} contains no ticks: post.show is written, but no report.", run.path));
     return exit_status(run, options);
   }
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
@@ -240,8 +238,8 @@ int make_diff(const Options& options) {
     auto profile = read_profile(path, options);
     if (!profile) return fail(profile.error());
     if (profile->ticks == 0)
-      return fail({-1, path + " holds no ticks, or none of those wanted; there is nothing to "
-                              "compare."});
+      return fail(
+          {-1, path + " contains no ticks, or none is selected; there is nothing to compare."});
     for (const auto& [lead, text] : profile->lacks)
       cli::warning(fmt::format("{}: {}: {}", path, lead, text));
     profiles.push_back(std::move(*profile));
@@ -306,7 +304,8 @@ int main(int argc, char** argv) {
   try {
     return run_post({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
-    cli::error("out of memory; -clip and -rsel do not help, a trace with fewer processes does.");
+    cli::error(
+        "out of memory; -clip and -rsel do not reduce memory, a trace with fewer processes does.");
   } catch (const std::exception& problem) {
     cli::error(problem.what());
   }

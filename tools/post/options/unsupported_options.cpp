@@ -15,19 +15,17 @@ constexpr UnsupportedOption table[] = {
     {"d", no_debug, verbose},
     {"a2ntest", "the symbol library is tested by its own tests", "use scripts/check -R a2n"},
     {"undup",
-     "equal names of one module would be told apart by addresses that differ from run to "
-     "run",
+     "equal names of one module would be distinguished by addresses that differ from run to run",
      "use -a2nrdup"},
-    {"noskew", "all processors write times of one clock, so that no skew is taken off",
+    {"noskew", "all processors use the same clock, so that there is no skew to subtract",
      "leave it out"},
     {"aixtrc", "traces of AIX are not read", "record with swtrace"},
     {"oprof", unknown, json},
     {"nt", unknown, "leave it out"},
     {"nospace", unknown, json},
     {"int3", "branches were found by breakpoints in old versions only", "leave it out"},
-    {"itsel", "records of branches tell instructions and no other metrics", "leave it out"},
-    {"oldjit", "logs of the times before log-jita2n have nobody who writes them",
-     "use JProf, or leave it out"},
+    {"itsel", "branch records contain instructions and no other metrics", "leave it out"},
+    {"oldjit", "no program writes the logs that preceded log-jita2n", "use JProf, or leave it out"},
 };
 
 }  // namespace

@@ -149,8 +149,8 @@ std::unique_ptr<Subscriber> make_arc(const ReportContext& context, Sink* sink) {
 std::optional<Lack> lack_of_branches(const Summary& summary) {
   if (summary.find<Arc>()->totals().branches != 0) return {};
   const bool all = selection_texts(summary.options.selection).empty();
-  return Lack{fmt::format("holds no instruction trace{}: there is no flow to show.",
-                          all ? "" : ", or none of the records wanted"),
+  return Lack{fmt::format("contains no instruction trace{}: there is no flow to show.",
+                          all ? "" : ", or none of its records is selected"),
               "Instructions are traced by run.itrace, or after 'swtrace it_install'."};
 }
 

@@ -101,7 +101,7 @@ std::unique_ptr<Subscriber> make_call_tree(const ReportContext& context, Sink*) 
 std::optional<Lack> lack_of_stacks(const Summary& summary) {
   if (summary.find<CallTree>()->stacks().with() != 0) return {};
   return Lack{
-      "holds no call stacks: who called what is not known.",
+      "contains no call stacks: callers are unknown.",
       "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g."};
 }
 

@@ -121,8 +121,8 @@ std::unique_ptr<Subscriber> make_off_cpu(const ReportContext& context, Sink*) {
 
 std::optional<Lack> lack_of_dispatches(const Summary& summary) {
   if (summary.find<OffCpu>()->dispatches() != 0) return {};
-  return Lack{"holds no dispatches: where threads waited is not known.",
-              "Dispatches are recorded after 'swtrace enable dispatch'."};
+  return Lack{"contains no dispatches: it is unknown where threads waited.",
+              "Dispatches (context switches) are recorded after 'swtrace enable dispatch'."};
 }
 
 bool write_off_cpu(const Summary& summary, Sink& sink) {
