@@ -72,7 +72,7 @@ own_lines() {
   [[ $output == *"cannot read arc: No such file"*"post -arc writes an arc"* ]]
   echo "# nothing" >empty
   run -1 arcf -F empty
-  [[ $output == *"holds no lines of an arc"* ]]
+  [[ $output == *"contains no lines of an arc"* ]]
   run -1 arcf -F .
   run -1 post -r missing.nrm2 -arc
   "$BUILD_DIR/tests/step_trace" none.nrm2 0 0 -- /nonexistent 2>/dev/null || true
@@ -81,7 +81,7 @@ own_lines() {
   [ ! -e arc ]
   # A trace without branches: the head of one with the section of names alone.
   run -1 post -r "$trace" -arc -p 1
-  [[ $output == *"holds no instruction trace"* ]]
+  [[ $output == *"contains no instruction trace"* ]]
   [ ! -e arc ]
 }
 
@@ -189,7 +189,7 @@ END
   post -r "$trace" -arc
   { cat arc; printf 'nonsense\n0 U 1 x @ 0 a b c 0\n'; head -c 100000 /dev/urandom | tr -d '\n'; } >mixed
   run -3 --separate-stderr arcf -F mixed
-  [[ $stderr == *"3 lines are none of an arc"* && $output == *"main:"* ]]
+  [[ $stderr == *"3 lines are malformed"* && $output == *"main:"* ]]
   run -1 arcf -F "$trace"
 }
 

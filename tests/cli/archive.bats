@@ -150,7 +150,7 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   cmp before tprof.out
 }
 
-@test "-oldjit is declined with the reason" {
+@test "-oldjit is refused with the reason" {
   run -255 post -r run.nrm2 -oldjit
   [[ $output == *"-oldjit is not supported"* ]]
 }

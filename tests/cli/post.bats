@@ -222,7 +222,7 @@ dispatch() {
     section 2 0 ticks >swtrace.nrm2
     run post
     [ "$status" -eq 1 ]
-    [[ $output == *"holds no ticks"* ]]
+    [[ $output == *"contains no ticks"* ]]
     [ ! -e tprof.out ]
 }
 
@@ -232,7 +232,7 @@ dispatch() {
     section 2 0 other >swtrace.nrm2
     run post -show
     [ "$status" -eq 0 ]
-    [[ $output == *"holds no ticks"* ]]
+    [[ $output == *"contains no ticks"* ]]
     [ -s post.show ]
     [ ! -e tprof.out ]
     rm post.show
@@ -412,7 +412,7 @@ count() {
     [ "$(awk 'length > 60' <<<"$output")" = "" ]
 }
 
-@test "options that are declined say why and what to use instead, and give 255" {
+@test "options that are not supported say why and what to use instead, and give 255" {
     run --separate-stderr post -mask=ff
     [ "$status" -eq 255 ]
     [[ $stderr == "post: error: -mask is not supported: there are no debugging codes; use -verbose"* ]]

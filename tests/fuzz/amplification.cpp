@@ -33,7 +33,7 @@ void freed(const volatile void* memory) {
   in_use -= static_cast<int64_t>(__sanitizer_get_allocated_size(const_cast<const void*>(memory)));
 }
 
-void print_most() {
+void print_maximum() {
   std::fprintf(
       stderr,
       "Amplification: at most %llu bytes of heap (input of %llu bytes), %llu us (input of "
@@ -48,7 +48,7 @@ void install() {
       std::fprintf(stderr, "the allocator takes no hooks: no amplification can be measured\n");
       std::abort();
     }
-    return std::atexit(print_most) == 0;
+    return std::atexit(print_maximum) == 0;
   }();
   static_cast<void>(installed);
 }

@@ -8,14 +8,7 @@
 #include <arc/arc.h>
 #include <pipeline.h>
 #include <read/byte_source.h>
-#include <read/kernel_code.h>
-#include <report/report_arc.h>
-#include <report/report_calls.h>
-#include <report/report_json.h>
-#include <report/report_micro.h>
-#include <report/report_off_cpu.h>
-#include <report/report_show.h>
-#include <report/report_tprof.h>
+#include <report/reports.h>
 
 #include "amplification.h"
 
@@ -85,46 +78,41 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   post::Processes processes(symbolizer, names);
   post::TickCounter ticks(processes, symbolizer, names,
                           {.offsets = true, .inlined = true, .sets = 64});
-  post::CallTree calls(processes, symbolizer, names,
-                       {.by_thread = true, .frames = {false, true}, .places = 64});
-  post::OffCpu off_cpu(processes, symbolizer, names, {.places = 64});
-  post::Micro micro(processes, symbolizer, names, {}, 64);
+  post::Options options;
+  options.json = "json";
+  options.tree = options.folded = options.off_cpu = options.micro = options.arc = true;
+  options.show = options.show_raw = true;
+  options.arc_form = {size % 2 == 0, size % 3 == 0, true, size % 5 == 0, true, size % 7 == 0, true};
+  options.report.calls_by_thread = true;
+  options.symbols.inlined = true;
   NullSink sink;
-  post::ShowReport show(sink, true);
-  post::KernelCode kernel_code;
-  kernel_code.load(source, file->kernel_code, damage);
-  post::ArcOptions form{size % 2 == 0, size % 3 == 0, true, size % 5 == 0,
-                        true,          size % 7 == 0, true};
-  form.places = 64;
-  post::Arc arc(processes, symbolizer, names, kernel_code, sink, form);
+  post::ReportSubscribers subscribers;
+  const post::ReportContext context{options,   source,     *file, damage,
+                                    processes, symbolizer, names, 64};
+  if (!subscribers.make(context, [&](const post::Report&) { return &sink; })) __builtin_trap();
   collect_fallback_names(source, *file, processes);
   post::Subscriptions subscriptions;
   ticks.subscribe(subscriptions);
   processes.subscribe(subscriptions);
-  show.subscribe(subscriptions);
-  calls.subscribe(subscriptions);
-  off_cpu.subscribe(subscriptions);
-  micro.subscribe(subscriptions);
-  arc.subscribe(subscriptions);
+  subscribers.subscribe(subscriptions);
   const post::RecordTotals records =
       run_pipeline(source, *file, damage, {}, subscriptions, nullptr);
-  show.finish();
   // Every record takes at least a header's bytes of the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
-  const post::ReportOptions options;
-  post::Summary summary{*file,   records,        ticks.tree(),      names, damage,
-                        options, ticks.totals(), sum_losses(*file), {},    processes.lives()};
+  post::Summary summary{
+      *file,          records,        ticks.tree(),      names, damage,
+      options.report, ticks.totals(), sum_losses(*file), {},    processes.lifetimes()};
+  summary.counts = subscribers.all();
+  const post::CallTree& calls = *summary.find<post::CallTree>();
+  const post::OffCpu& off_cpu = *summary.find<post::OffCpu>();
+  const post::Micro& micro = *summary.find<post::Micro>();
+  const post::ArcTotals& arc = summary.find<post::Arc>()->totals();
   uint64_t sum = 0;
   for (const post::Leaf& leaf : ticks.tree().leaves()) sum += leaf.ticks;
   if (sum != summary.ticks.ticks) __builtin_trap();
   if (calls.ticks() != summary.ticks.ticks) __builtin_trap();
   if (calls.nodes()[0].inclusive != summary.ticks.ticks) __builtin_trap();
-  summary.calls = &calls;
-  summary.off_cpu = &off_cpu;
-  summary.micro = &micro;
-  summary.arc = &arc.totals();
-  if (arc.totals().imperfect() + arc.totals().folded > arc.totals().branches + records.records)
-    __builtin_trap();
+  if (arc.imperfect() + arc.folded > arc.branches + records.records) __builtin_trap();
   if (micro.ticks() != summary.ticks.ticks) __builtin_trap();
   for (uint32_t i = 0; i < off_cpu.threads(); ++i) {
     // No thread has more time than there was.
@@ -133,13 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (times.running > all || times.runnable > all || times.blocked > all) __builtin_trap();
     if (times.running + times.runnable + times.blocked + times.unknown > all) __builtin_trap();
   }
-  sink.write(arc_head(*file, form, arc.totals()));
-  sink.write(arc_end(summary, arc.totals()));
-  write_tree(summary, sink);
-  write_folded(summary, sink);
-  write_off_cpu(summary, sink);
-  write_micro(summary, sink);
-  write_tprof(summary, sink);
-  write_json(summary, sink);
+  for (const post::Report& report : post::reports())
+    if (report.write) report.write(summary, sink);
   return 0;
 }

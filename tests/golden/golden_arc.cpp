@@ -62,7 +62,7 @@ std::string reduced(const std::string& arc, const std::string& what) {
   for (std::string text; std::getline(in, text);) {
     arcf::ArcLine line;
     const arcf::Parsed parsed = arcf::parse_line(text, line);
-    if (parsed == arcf::Parsed::senseless) ++source.senseless;
+    if (parsed == arcf::Parsed::malformed) ++source.malformed;
     if (parsed != arcf::Parsed::line) continue;
     ++source.lines;
     flow.add(line);
@@ -103,32 +103,11 @@ int run_case(const std::vector<CasePart>& parts) {
     trace = *bytes;
   }
   const PostRun run = run_post(trace, symbolizer, options);
-  int compared = 0;
-  int different = 0;
-  for (const CasePart& part : parts) {
-    if (!part.name.starts_with("expect ")) continue;
-    ++compared;
-    const std::string difference =
-        text_difference(part.text, actual_part(run, part.name.substr(7)));
-    if (difference.empty()) continue;
-    ++different;
-    std::fprintf(stderr, "%s: %s", part.name.c_str(), difference.c_str());
-  }
-  if (compared == 0) std::fprintf(stderr, "the case expects nothing\n");
-  return compared == 0 || different != 0;
+  return compare_expected(parts, [&](const std::string& what) { return actual_part(run, what); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "Usage: golden_arc FILE.case\n");
-    return 2;
-  }
-  auto parts = read_case(argv[1]);
-  if (!parts) {
-    std::fprintf(stderr, "%s\n", parts.error().message.c_str());
-    return 1;
-  }
-  return run_case(*parts);
+  return test_support::run_golden(argc, argv, run_case);
 }

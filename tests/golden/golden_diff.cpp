@@ -111,14 +111,5 @@ int run_case(const std::vector<CasePart>& parts) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "Usage: golden_diff FILE.case\n");
-    return 2;
-  }
-  auto parts = read_case(argv[1]);
-  if (!parts) {
-    std::fprintf(stderr, "%s\n", parts.error().message.c_str());
-    return 1;
-  }
-  return run_case(*parts);
+  return test_support::run_golden(argc, argv, run_case);
 }

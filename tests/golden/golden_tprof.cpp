@@ -104,32 +104,11 @@ int run_case(const std::vector<CasePart>& parts) {
     }
   }
   const PostRun run = run_post(trace, symbolizer, options, limits);
-  int compared = 0;
-  int different = 0;
-  for (const CasePart& part : parts) {
-    if (!part.name.starts_with("expect ")) continue;
-    ++compared;
-    const std::string difference =
-        text_difference(part.text, actual_part(run, part.name.substr(7)));
-    if (difference.empty()) continue;
-    ++different;
-    std::fprintf(stderr, "%s: %s", part.name.c_str(), difference.c_str());
-  }
-  if (compared == 0) std::fprintf(stderr, "the case expects nothing\n");
-  return compared == 0 || different != 0;
+  return compare_expected(parts, [&](const std::string& what) { return actual_part(run, what); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "Usage: golden_tprof FILE.case\n");
-    return 2;
-  }
-  auto parts = read_case(argv[1]);
-  if (!parts) {
-    std::fprintf(stderr, "%s\n", parts.error().message.c_str());
-    return 1;
-  }
-  return run_case(*parts);
+  return test_support::run_golden(argc, argv, run_case);
 }

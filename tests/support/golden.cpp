@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -53,6 +54,37 @@ std::string text_difference(std::string_view expected, std::string_view actual) 
     text += "- " + wanted[i] + "\n";
   for (size_t i = first; i < std::min(first + 8, got.size()); ++i) text += "+ " + got[i] + "\n";
   return text + "(- expected, + actual)\n";
+}
+
+int compare_expected(const std::vector<CasePart>& parts,
+                     const std::function<std::string(const std::string& what)>& actual) {
+  constexpr std::string_view expect = "expect ";
+  int compared = 0;
+  int different = 0;
+  for (const CasePart& part : parts) {
+    if (!part.name.starts_with(expect)) continue;
+    ++compared;
+    const std::string difference =
+        text_difference(part.text, actual(part.name.substr(expect.size())));
+    if (difference.empty()) continue;
+    ++different;
+    std::fprintf(stderr, "%s: %s", part.name.c_str(), difference.c_str());
+  }
+  if (compared == 0) std::fprintf(stderr, "the case expects nothing\n");
+  return compared == 0 || different != 0;
+}
+
+int run_golden(int argc, char** argv, int (*run_case)(const std::vector<CasePart>& parts)) {
+  if (argc != 2) {
+    std::fprintf(stderr, "Usage: %s FILE.case\n", argv[0]);
+    return 2;
+  }
+  const auto parts = read_case(argv[1]);
+  if (!parts) {
+    std::fprintf(stderr, "%s\n", parts.error().message.c_str());
+    return 1;
+  }
+  return run_case(*parts);
 }
 
 }  // namespace test_support

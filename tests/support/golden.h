@@ -5,6 +5,7 @@
 
 #include <pi/result.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,14 @@ pi::Result<std::vector<CasePart>> read_case(const std::string& path);
 // Empty when both are equal, blank lines at the ends aside; else the lines around the first
 // difference.
 std::string text_difference(std::string_view expected, std::string_view actual);
+
+// Compares each part "expect WHAT" with actual(WHAT) and prints the differences. 1 when there is
+// one, or when the case has no such part.
+int compare_expected(const std::vector<CasePart>& parts,
+                     const std::function<std::string(const std::string& what)>& actual);
+
+// main() of a golden program: runs the case that its argument names.
+int run_golden(int argc, char** argv, int (*run_case)(const std::vector<CasePart>& parts));
 
 }  // namespace test_support
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 
-// Takes a field off the beginning; empty at the end.
+// Removes the first field and returns it; empty at the end.
 std::string_view take_first(std::string_view& text) {
   const size_t start = text.find_first_not_of(blanks);
   if (start == std::string_view::npos) return text = {};
@@ -19,7 +19,7 @@ std::string_view take_first(std::string_view& text) {
   return field;
 }
 
-// ... off the end.
+// The same for the last field.
 std::string_view take_last(std::string_view& text) {
   const size_t end = text.find_last_not_of(blanks);
   if (end == std::string_view::npos) return text = {};
@@ -59,16 +59,16 @@ Parsed parse_line(std::string_view text, ArcLine& out) {
   if (!number(cpu, unused) || !take_ring(take_first(rest), out.user) ||
       !number(take_first(rest), type) || type > static_cast<uint64_t>(Last::alloc) ||
       !number(take_first(rest), out.instructions))
-    return Parsed::senseless;
+    return Parsed::malformed;
   const std::string_view mark = take_first(rest);
-  if (mark != "@" && mark != "?" && mark != ">") return Parsed::senseless;
-  if (!number(take_first(rest), out.offset, 16)) return Parsed::senseless;
+  if (mark != "@" && mark != "?" && mark != ">") return Parsed::malformed;
+  if (!number(take_first(rest), out.offset, 16)) return Parsed::malformed;
   std::string_view word = take_last(rest);
   if (word.starts_with("ns=")) word = take_last(rest);
   if (number(word, unused)) word = take_last(rest);
   out.thread = take_last(rest);
   const size_t start = rest.find_first_not_of(blanks);
-  if (start == std::string_view::npos) return Parsed::senseless;
+  if (start == std::string_view::npos) return Parsed::malformed;
   out.name = rest.substr(start, rest.find_last_not_of(blanks) + 1 - start);
   out.last = static_cast<Last>(type);
   out.kind = kind_of(mark, word, out.last);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One line of an arc, read as text: whoever wrote it.
+// One line of an arc, parsed from untrusted text.
 #ifndef ARCF_ARC_LINE_H
 #define ARCF_ARC_LINE_H
 
@@ -25,11 +25,11 @@ struct ArcLine {
 enum class Parsed : uint8_t {
   line,
   nothing,  // a comment, an instruction, an empty line
-  senseless,
+  malformed,
 };
 
-// Fields are apart by blanks; the name may have some in it. The line's number of the source may be
-// missing, and the ring be 0 or 1, as in arcs of 2003.
+// Fields are separated by blanks; the name may contain some. The source line may be missing, and
+// the ring be 0 or 1, as in arcs of 2003.
 Parsed parse_line(std::string_view text, ArcLine& out);
 
 }  // namespace arcf

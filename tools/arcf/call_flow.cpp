@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the lines of an arc to who called whom.
+// From the lines of an arc to a call tree of each thread.
 #include "call_flow.h"
 
 #include <algorithm>
@@ -7,14 +7,14 @@
 namespace arcf {
 namespace {
 
-// Functions on one another in the tree; what is deeper belongs to the last of them.
+// Maximum depth of the tree; deeper functions count for the last one.
 constexpr size_t deepest_node = 4096;
-// Frames that are remembered; of what is deeper nobody needs to know.
+// Maximum number of frames on a stack; deeper ones are not needed.
 constexpr size_t deepest_stack = 1 << 20;
 // Frames in which a function is looked for.
 constexpr size_t longest_search = 1 << 16;
 
-// A compiler puts what is rarely executed elsewhere: "work.cold", "work.cold.3".
+// A compiler moves rarely executed code elsewhere: "work.cold", "work.cold.3".
 std::string function_name(std::string_view name) {
   const size_t colon = name.rfind(':');
   const size_t cold = name.substr(0, colon).rfind(".cold");
@@ -72,7 +72,7 @@ void CallFlow::pop(State& state) {
   state.stack.pop_back();
 }
 
-// The function takes the place of the one on top.
+// The function replaces the one on top of the stack.
 void CallFlow::replace(State& state, size_t thread, post::NameId function, bool counted) {
   const Frame top = state.stack.back();
   pop(state);
@@ -97,7 +97,7 @@ bool CallFlow::unwind(State& state, size_t thread, post::NameId function) {
   return true;
 }
 
-// Back to the user, wherever in the kernel the thread was.
+// Returns to user mode, from any depth in the kernel.
 void CallFlow::leave_kernel(State& state, size_t thread, const ArcLine& line,
                             post::NameId function) {
   while (!state.stack.empty() && !state.stack.back().user) pop(state);
@@ -110,7 +110,7 @@ void CallFlow::leave_kernel(State& state, size_t thread, const ArcLine& line,
   if (!unwind(state, thread, function)) replace(state, thread, function, false);
 }
 
-// From the handler of what cut the kernel back to the kernel.
+// Returns from the handler of an exception or interrupt in the kernel to the interrupted code.
 void CallFlow::leave_vector(State& state, size_t thread, post::NameId function) {
   const auto inside = std::find_if(state.stack.rbegin(), state.stack.rend(),
                                    [](const Frame& f) { return f.how == How::vector || f.user; });
@@ -136,14 +136,13 @@ void CallFlow::take_return(State& state, size_t thread, post::NameId function, b
   if (same && left.how == How::call) return replace(state, thread, function, false);
   if (!same && !state.stack.empty())  // within a handler
     return push(state, thread, function, How::call, user, false);
-  // Nobody saw the call: what is on the stack was called by who comes now, or has nothing to do
-  // with it.
+  // The call is not in the arc: this function called the one on the stack, or is unrelated to it.
   ++threads_[thread].climbed;
   while (!state.stack.empty() && state.stack.back().user == user) pop(state);
   push(state, thread, function, How::entered, user, false);
 }
 
-// To another function, or on in the same, without call and return.
+// A move to another function, or on in the same one, without call and return.
 void CallFlow::move(State& state, size_t thread, const ArcLine& line, post::NameId function) {
   const Frame& top = state.stack.back();
   if (top.function == function) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From the lines of an arc to who called whom: a call tree of each thread.
+// From the lines of an arc to a call tree of each thread.
 //
-// What each line says of its last instruction moves the thread's stack. The rules for what no call
-// and no return explains stand in arcf(1).
+// The last instruction of each line moves the thread's stack. arcf(1) has the rules for moves
+// without a call or return.
 #ifndef ARCF_CALL_FLOW_H
 #define ARCF_CALL_FLOW_H
 
@@ -25,7 +25,7 @@ struct Node {
   post::NameId function = post::no_name;
   uint64_t calls = 0;    // that were seen
   uint64_t self = 0;     // instructions
-  bool entered = false;  // before the trace, or where it does not show
+  bool entered = false;  // before the trace, or by an unknown call
 };
 
 struct Thread {
@@ -35,7 +35,7 @@ struct Thread {
   uint64_t kernel = 0;
   uint64_t missing = 0;  // ... of gaps
   uint64_t gaps = 0;
-  uint64_t climbed = 0;  // returns to who called before the trace
+  uint64_t climbed = 0;  // returns to a caller from before the trace
   uint64_t unwound = 0;  // moves that left more than one function at once
   uint64_t deep = 0;     // calls too deep for the tree
 };
@@ -56,7 +56,7 @@ class CallFlow {
   enum class How : uint8_t {
     entered,  // it was there already
     call,
-    kernel,  // a system call, or a way into the kernel that does not show
+    kernel,  // a system call, or an unknown entry to the kernel
     vector,  // an exception or interrupt itself
     signal,  // the kernel sent the thread there
     gap,
@@ -78,7 +78,7 @@ class CallFlow {
   void push(State& state, size_t thread, post::NameId function, How how, bool user, bool counted);
   void pop(State& state);
   void replace(State& state, size_t thread, post::NameId function, bool counted);
-  // Unwinds to the function within what was called since the kernel, or the user, was entered.
+  // Unwinds to the function, within the frames since the last entry to the kernel or user mode.
   bool unwind(State& state, size_t thread, post::NameId function);
   void leave_kernel(State& state, size_t thread, const ArcLine& line, post::NameId function);
   void leave_vector(State& state, size_t thread, post::NameId function);

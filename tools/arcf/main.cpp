@@ -28,14 +28,13 @@ cli::OptionTable option_table() {
        "Reduces an arc, as post -arc writes it of an instruction trace, to the call tree of each "
        "thread, with numbers of calls and of instructions.",
        {"arcf", "arcf -F run1/arc -r 2", "arcf --folded | flamegraph.pl > flow.svg"},
-       "Exit status: 0 good; 1 the arc cannot be read or holds no lines; 3 lines of it make no "
-       "sense and are left out; 255 wrong usage."});
+       "Exit status: 0 good; 1 the arc cannot be read or contains no lines; 3 malformed lines were "
+       "left out; 255 wrong usage."});
   using cli::text;
   table.group("Options")(",F", text("FILE", "arc"), "the arc; - is standard input")(
-      ",t", text("TYPE", "itrace"), "what the arc is of: itrace, nothing else is known")(
+      ",t", text("TYPE", "itrace"), "the kind of trace: only itrace is supported")(
       ",r", text("REPORT", "1"), "1 the call tree, 2 the functions by instructions")(
-      "clip", text("PERCENT", "0"),
-      "leave out of these what has less than PERCENT of its thread's instructions")(
+      "clip", text("PERCENT", "0"), "hide rows below PERCENT of their thread's instructions")(
       "json", "the call tree as JSON")("folded",
                                        "the call tree as folded stacks, for flame graphs");
   return table;
@@ -67,7 +66,7 @@ class Reader {
   }
 
  private:
-  // pending: the beginning of a line whose end has not come.
+  // pending: the beginning of a line whose end has not been read.
   void take(std::string_view text, std::string& pending) {
     for (size_t end; (end = text.find('\n')) != std::string_view::npos;
          text.remove_prefix(end + 1)) {
@@ -79,7 +78,7 @@ class Reader {
       take_line(pending);
       pending.clear();
     }
-    // What is too long to be a line is none, wherever it ends.
+    // Text longer than any line is malformed, wherever it ends.
     if (pending.size() < longest_line) pending += text;
   }
 
@@ -90,8 +89,8 @@ class Reader {
         ++source_.lines;
         flow_.add(line);
         break;
-      case arcf::Parsed::senseless:
-        ++source_.senseless;
+      case arcf::Parsed::malformed:
+        ++source_.malformed;
         break;
       case arcf::Parsed::nothing:
         break;
@@ -104,10 +103,10 @@ class Reader {
 
 int print(const std::string& text, const arcf::Source& source) {
   std::fwrite(text.data(), 1, text.size(), stdout);
-  if (source.senseless != 0)
-    cli::warning(fmt::format("{}: {} lines are none of an arc; the report is on the {} others.",
-                             source.file, source.senseless, source.lines));
-  return cli::printed(source.senseless == 0 ? cli::exit_good : cli::exit_damaged);
+  if (source.malformed != 0)
+    cli::warning(fmt::format("{}: {} lines are malformed; the report covers the other {}.",
+                             source.file, source.malformed, source.lines));
+  return cli::printed(source.malformed == 0 ? cli::exit_good : cli::exit_damaged);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -130,11 +129,11 @@ int run(const std::vector<std::string>& arguments) {
   arcf::CallFlow flow;
   if (!fd || !Reader(flow, source).read(fd.get())) {
     cli::error(fmt::format("cannot read {}: {}.", source.file, std::strerror(errno)));
-    if (errno == ENOENT) cli::hint("post -arc writes an arc; -F tells where it is.");
+    if (errno == ENOENT) cli::hint("post -arc writes an arc; -F names its file.");
     return cli::exit_failure;
   }
   if (source.lines == 0) {
-    cli::error(fmt::format("{} holds no lines of an arc.", source.file));
+    cli::error(fmt::format("{} contains no lines of an arc.", source.file));
     cli::hint("post -arc writes an arc of an instruction trace.");
     return cli::exit_failure;
   }

@@ -16,7 +16,7 @@ namespace {
 
 using Json = pi::Json;
 
-// What the nodes' own figures add up to.
+// Sums of the nodes' own figures.
 class Sums {
  public:
   explicit Sums(const CallFlow& flow) : flow_(flow) {
@@ -94,8 +94,8 @@ std::string thread_head(const Thread& thread) {
 std::string title(const char* what, const Source& source) {
   std::string text =
       fmt::format(" {} of {}: {} lines\n", what, post::printable(source.file), source.lines);
-  if (source.senseless != 0)
-    text += fmt::format(" {} lines are none of an arc and were left out\n", source.senseless);
+  if (source.malformed != 0)
+    text += fmt::format(" {} lines are none of an arc and were left out\n", source.malformed);
   return text;
 }
 
@@ -140,7 +140,7 @@ std::string function_text(const CallFlow& flow, const Source& source, double per
       Flat& flat = functions[node.function];
       flat.calls += node.calls;
       flat.self += node.self;
-      // What a function calls itself for is part of it once.
+      // A recursive function counts once.
       if (flat.active++ == 0) flat.cumulative += sums.cumulative(id);
       return true;
     };
@@ -163,7 +163,7 @@ std::string function_text(const CallFlow& flow, const Source& source, double per
   return text;
 }
 
-// A list and not a tree of objects: flows can be deeper than readers of JSON go.
+// A list, not a tree of objects: flows can be deeper than JSON readers support.
 std::string json_text(const CallFlow& flow, const Source& source) {
   const Sums sums(flow);
   Json threads = Json::array();
@@ -194,7 +194,7 @@ std::string json_text(const CallFlow& flow, const Source& source) {
                      {"schema_version", 1},
                      {"file", source.file},
                      {"lines", source.lines},
-                     {"senseless_lines", source.senseless},
+                     {"senseless_lines", source.malformed},
                      {"threads", std::move(threads)}};
   return json.dump(1) + "\n";
 }

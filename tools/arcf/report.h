@@ -12,10 +12,10 @@ namespace arcf {
 struct Source {
   std::string file;
   uint64_t lines = 0;      // that were used
-  uint64_t senseless = 0;  // that were not
+  uint64_t malformed = 0;  // that were not
 };
 
-// percent: what has less of its thread's instructions is left out of the two texts.
+// percent: rows with a smaller share of their thread's instructions are left out of the two texts.
 std::string tree_text(const CallFlow& flow, const Source& source, double percent);
 std::string function_text(const CallFlow& flow, const Source& source, double percent);
 std::string json_text(const CallFlow& flow, const Source& source);

@@ -42,7 +42,7 @@ cli::OptionTable option_table() {
       ",k", text("KERNEL"), "save the symbols of this uncompressed kernel image")(
       "kmap", text("MAP"), "save the kernel's symbols of this map (nm -a, genmap, System.map)")(
       "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
-      "verbose", "tell where the symbols of each module came from");
+      "verbose", "print the source of each module's symbols");
   table.positional("image", -1);
   return table;
 }
@@ -67,7 +67,7 @@ std::variant<Options, int> parse(const std::vector<std::string>& arguments) {
   options.symbols.kernel_image = text("-k");
   options.symbols.kernel_map = text("kmap");
   options.symbols.search_path = text("sympath");
-  options.symbols.tell_sources = given.has("verbose");
+  options.symbols.report_sources = given.has("verbose");
   if (options.images.empty() && options.trace.empty() && options.symbols.kernel_image.empty() &&
       options.symbols.kernel_map.empty())
     return wrong("nothing to save: name images, a trace with -r, or a kernel with -k or -kmap.");

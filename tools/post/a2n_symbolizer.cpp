@@ -47,14 +47,14 @@ pi::Status use_running_kernel() {
                "the running kernel's modules cannot be read from /proc/modules");
 }
 
-// What a runtime left in a directory for temporary files means something there only.
+// Files of a runtime in a temporary directory are valid on that machine only.
 bool is_this_machine(const TraceInfo& info) {
   utsname here{};
   return ::uname(&here) == 0 && (info.host.empty() || info.host == here.nodename) &&
          (info.kernel.empty() || info.kernel == here.release);
 }
 
-// Where what can be made anew is kept; "" when there is no place for it.
+// The directory for files that can be recreated; "" when there is none.
 std::string cache_directory() {
   if (const char* cache = ::secure_getenv("XDG_CACHE_HOME"); cache && *cache == '/')
     return std::string(cache) + "/pitrace";
@@ -98,7 +98,7 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
   if (!status) return status;
   prefix_ = log_prefix(options.log_prefix, path);
   here_ = saved_symbols < 0 && is_this_machine(file.info);
-  tell_logs_ = options.tell_logs;
+  report_logs_ = options.report_logs;
   for (const BuildId& build_id : file.build_ids)
     if (build_id.inode != 0)
       A2nSetFileBuildId(build_id.path.c_str(), build_id.inode, build_id.id.c_str());
@@ -107,8 +107,8 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
   if (saved_symbols < 0) return set_sources(file, path, options);
   if (options.sources_given())
     return pi::Error{-1, path +
-                             " is an archive and has its symbols with it. Where they come from "
-                             "(-k, -kas, -kmap, -sympath, -lmrg, -nv) is told when it is made."};
+                             " is an archive, which contains its symbols. Give the options for the "
+                             "symbols (-k, -kas, -kmap, -sympath, -lmrg, -nv) when you make it."};
   return take_saved(A2nLoadTraceSymbols(saved_symbols), path);
 }
 
@@ -117,7 +117,7 @@ pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
   A2nSetDemangleCppNamesMode(options.demangle ? 1 : 0);
   A2nSetSymbolQualityMode(options.any_symbol ? A2N_QUALITY_ANY : A2N_QUALITY_GOOD);
   A2nSetRenameDuplicateSymbolsMode(options.rename_duplicates ? 1 : 0);
-  if (options.tell_sources) A2nSetErrorMessageMode(A2N_MESSAGES_INFO);
+  if (options.report_sources) A2nSetErrorMessageMode(A2N_MESSAGES_INFO);
   A2nSetCollapseMMIRange(options.dynamic_code_name.c_str());
   // As ever: without validation all of it is taken at once, whenever it was.
   A2nSetJittedTimesMode(options.validate ? 1 : 0);
@@ -135,7 +135,7 @@ pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
   return pi::Error{rc, fmt::format("the ranges (-a2nrfn) cannot be used: {}.", A2nGetErrorText())};
 }
 
-// What is good of a damaged file is used; the report must not look as if all were well.
+// The good part of a damaged file is used; the report says that the file is damaged.
 pi::Status A2nSymbolizer::take_saved(int rc, const std::string& path) {
   if (rc == A2N_SUCCESS) return {};
   if (rc != A2N_MSI_DAMAGED)
@@ -255,7 +255,7 @@ std::map<LogKey, int> A2nSymbolizer::logs() const {
 }
 
 void A2nSymbolizer::keep(const LogKey& log, pi::UniqueFd fd) {
-  if (used_.size() >= most_archived_logs) fd.reset();
+  if (used_.size() >= max_archived_logs) fd.reset();
   used_.insert_or_assign(log, std::move(fd));
 }
 
@@ -287,7 +287,7 @@ bool A2nSymbolizer::load_code(const ProcessIds& process, LogKind kind,
     const int rc = load_file(process, kind, path);
     if (rc == A2N_FILE_NOT_FOUND) continue;
     if (rc == A2N_SUCCESS) {
-      if (tell_logs_)
+      if (report_logs_)
         log_messages_.push_back(fmt::format("process {}: {}", process.pid, printable(path)));
       return true;
     }
@@ -302,9 +302,9 @@ void A2nSymbolizer::look_for_logs(const ProcessIds& process) {
   const bool logged = load_code(process, LogKind::code,
                                 jprof_logs(prefix_, pi::jit_log::jita2n_kind, process), refused);
   if (refused && !logged)
-    strangers_.insert(process.pid);
+    foreign_log_pids_.insert(process.pid);
   else
-    strangers_.erase(process.pid);
+    foreign_log_pids_.erase(process.pid);
   if (logged || (!here_ && !archived_)) return;
   const auto dump = jit_dumps_.find(process.pid);
   const bool dumped = dump != jit_dumps_.end() &&
@@ -317,7 +317,7 @@ uint64_t A2nSymbolizer::next_code_change(uint64_t time, uint32_t pid) {
 }
 
 std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& process) {
-  if (strangers_.contains(process.pid)) return {};
+  if (foreign_log_pids_.contains(process.pid)) return {};
   const LogKey key{LogKind::threads, process.pid};
   if (archived_) {
     const auto text = read_thread_log(archived_log(key), archived_name(key));
@@ -325,7 +325,7 @@ std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& proc
     return pi::parse_thread_log(text.value_or(""));
   }
   for (const std::string& path : jprof_logs(prefix_, pi::jit_log::jtnm_kind, process)) {
-    // The link of a user who may write to the directory could lead to another user's file.
+    // A user who may write to the directory could place a link to another user's file there.
     auto file = pi::open_regular(path, pi::Links::refused);
     const auto text = file ? read_thread_log(file->fd.get(), path) : std::nullopt;
     if (!text) continue;
@@ -336,17 +336,17 @@ std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& proc
 }
 
 std::vector<std::string> A2nSymbolizer::notes() {
-  constexpr size_t most_missing = 10;
+  constexpr size_t max_missing = 10;
   std::vector<std::string> notes = log_notes_;
   size_t missing = 0;
   for (const uint32_t pid : expected_)
-    if (!used_.contains({LogKind::code, pid}) && ++missing <= most_missing)
+    if (!used_.contains({LogKind::code, pid}) && ++missing <= max_missing)
       notes.push_back(fmt::format(
           "process {} has compiled code, but its log is not there ({}): its methods have no names; "
           "-jdir tells where logs are",
           pid, printable(jprof_logs(prefix_, pi::jit_log::jita2n_kind, {pid, 0, 0}).front())));
-  if (missing > most_missing)
-    notes.push_back(fmt::format("and the logs of {} more processes", missing - most_missing));
+  if (missing > max_missing)
+    notes.push_back(fmt::format("and the logs of {} more processes", missing - max_missing));
   for (size_t i = 0; const char* note = A2nGetNote(i); ++i)
     if (A2nGetNoteLevel(i) == A2N_MESSAGES_WARNING) notes.push_back(printable(note));
   return notes;

@@ -27,18 +27,18 @@ class A2nSymbolizer final : public Symbolizer {
   A2nSymbolizer(const A2nSymbolizer&) = delete;
   A2nSymbolizer& operator=(const A2nSymbolizer&) = delete;
 
-  // Tells liba2n where the names of this trace are: in what an archive had with it, which the
-  // caller keeps open (-1: it came from no archive), or where the options and the file at path say.
+  // Tells liba2n where the names of this trace are: in the saved symbols of its archive, which the
+  // caller keeps open (-1: no archive), or in the places that the options and the trace file name.
   pi::Status configure(const TraceFile& file, const std::string& path, const SymbolOptions& options,
                        int saved_symbols = -1);
-  // The logs that the archive had with it, which the caller keeps; instead of any others.
+  // Uses the logs of the archive, which the caller keeps, and no others.
   void use_logs(const std::map<LogKey, pi::UniqueFd>& logs) { archived_ = &logs; }
 
   // What is wrong with the saved symbols that are used; "" for nothing.
   const std::string& damage() const { return damage_; }
   // Adds what is wrong with logs of names that were used.
   static void add_damage(DamageLog& damage);
-  // Where the symbols of each module came from, with SymbolOptions::tell_sources.
+  // Where the symbols of each module came from, with SymbolOptions::report_sources.
   static std::vector<std::string> sources();
 
   void create(uint64_t time, uint32_t pid) override;
@@ -58,7 +58,7 @@ class A2nSymbolizer final : public Symbolizer {
   std::vector<pi::ThreadStart> thread_starts(const ProcessIds& process) override;
   std::vector<std::string> notes() override;
 
-  // What became of each process's logs, with SymbolOptions::tell_logs.
+  // Which logs of each process were used, with SymbolOptions::report_logs.
   const std::vector<std::string>& log_messages() const { return log_messages_; }
   // The logs that were used, open; -1 for those that are more than an archive takes.
   std::map<LogKey, int> logs() const;
@@ -82,14 +82,14 @@ class A2nSymbolizer final : public Symbolizer {
   std::string text_;    // a name with the final zero that liba2n needs
   std::string prefix_;  // of JProf's logs
   bool here_ = false;   // the trace was made on this machine
-  bool tell_logs_ = false;
+  bool report_logs_ = false;
   std::map<uint32_t, std::string> jit_dumps_;  // by pid, the newest
-  // Open, so that an archive gets what was read and not what has the path by then; but for those
-  // that are archived_ and those that no archive would take.
+  // Kept open, so that an archive gets the file that was read, not a new file of the same path;
+  // except those in archived_ and those over the limit of an archive.
   std::map<LogKey, pi::UniqueFd> used_;
   const std::map<LogKey, pi::UniqueFd>* archived_ = nullptr;
-  std::set<uint32_t> expected_;             // pids of which there must be a log
-  std::unordered_set<uint32_t> strangers_;  // whose log is another process's
+  std::set<uint32_t> expected_;                    // pids whose log must exist
+  std::unordered_set<uint32_t> foreign_log_pids_;  // the log is that of another process
   std::vector<std::string> log_messages_;
   std::vector<std::string> log_notes_;  // for the report
 };

@@ -7,11 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <optional>
+#include <algorithm>
 
 #include "read/trace_archive.h"
-#include "report/report_arc.h"
-#include "report/report_show.h"
 
 namespace post {
 namespace {
@@ -33,7 +31,7 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-// A trace's addresses of the kernel hold for one boot of one kernel.
+// Kernel addresses in a trace are valid for one boot of one kernel.
 void check_running_kernel(const TraceInfo& info) {
   utsname running{};
   if (::uname(&running) != 0 || info.kernel.empty() || info.kernel == running.release) return;
@@ -66,47 +64,15 @@ pi::Status open_trace(TraceRun& run) {
   return {};
 }
 
-pi::Status read_records(TraceRun& run, const Options& options, Subscriptions subscriptions) {
-  std::unique_ptr<OutputFile> show_file;
-  std::optional<ShowReport> show;
-  if (options.show) {
-    auto created = OutputFile::create(options.output("post.show"), 0600);
-    if (!created) return created.error();
-    show_file = std::move(*created);
-    show.emplace(*show_file, options.show_raw).subscribe(subscriptions);
-  }
-  ProgressLine line;
-  run.totals = run_pipeline(*run.source, run.file, run.damage, options.report.selection,
-                            subscriptions, [&](uint64_t records, double share) {
-                              line.show(records, share);
-                              return !show || show->good();
-                            });
-  run.losses = sum_losses(run.file);
-  if (!show) return {};
-  show->finish();
-  return show_file->commit();
-}
-
 TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
     : run_(run),
       options_(options),
       processes_(symbolizer_, names_),
       ticks_(processes_, symbolizer_, names_,
              {options.report.labels, options.report.needs_offsets(), options.symbols.module_width,
-              options.symbols.inlined}) {
-  const Resolver::Options frames{options.symbols.module_width, options.symbols.inlined};
-  const StackSource stacks = stack_source(run.file.info);
-  if (options.needs_calls())
-    calls_.emplace(
-        processes_, symbolizer_, names_,
-        CallTree::Options{options.report.labels, options.report.calls_by_thread, frames, stacks});
-  if (options.off_cpu)
-    off_cpu_.emplace(processes_, symbolizer_, names_,
-                     OffCpu::Options{options.report.labels, frames, stacks});
-  if (options.micro) micro_.emplace(processes_, symbolizer_, names_, frames);
-}
+              options.symbols.inlined}) {}
 
-pi::Status TickAnalysis::read() {
+pi::Status TickAnalysis::use_symbols() {
   if (options_.symbols.running_kernel) check_running_kernel(run_.file.info);
   if (const auto status = symbolizer_.configure(run_.file, run_.path, options_.symbols,
                                                 run_.saved_symbols ? run_.saved_symbols.get() : -1);
@@ -114,16 +80,25 @@ pi::Status TickAnalysis::read() {
     return status;
   if (run_.saved_symbols) symbolizer_.use_logs(run_.logs);
   if (!symbolizer_.damage().empty()) run_.damage.add(symbolizer_.damage(), 0);
-  if (const pi::Status begun = begin_arc(); !begun) return begun;
-  collect_fallback_names(*run_.source, run_.file, processes_);
+  return {};
+}
+
+pi::Status TickAnalysis::read() {
+  if (options_.tprof)
+    if (const pi::Status status = use_symbols(); !status) return status;
+  const ReportContext context{options_,   *run_.source, run_.file, run_.damage,
+                              processes_, symbolizer_,  names_};
+  const auto open_file = [this](const Report& report) { return open(report); };
+  if (const pi::Status made = subscribers_.make(context, open_file); !made) return made;
   Subscriptions subscriptions;
-  ticks_.subscribe(subscriptions);
-  processes_.subscribe(subscriptions);
-  if (calls_) calls_->subscribe(subscriptions);
-  if (off_cpu_) off_cpu_->subscribe(subscriptions);
-  if (micro_) micro_->subscribe(subscriptions);
-  if (arc_) arc_->subscribe(subscriptions);
-  const pi::Status status = read_records(run_, options_, std::move(subscriptions));
+  if (options_.tprof) {
+    collect_fallback_names(*run_.source, run_.file, processes_);
+    ticks_.subscribe(subscriptions);
+    processes_.subscribe(subscriptions);
+  }
+  subscribers_.subscribe(subscriptions);
+  const pi::Status status = read_records(subscriptions);
+  if (!options_.tprof) return status;
   A2nSymbolizer::add_damage(run_.damage);
   for (const std::string& source : A2nSymbolizer::sources())
     fmt::print(stderr, "post: {}\n", source);
@@ -131,22 +106,48 @@ pi::Status TickAnalysis::read() {
   return status;
 }
 
-// It is as private as the trace: it tells all that a thread did.
-pi::Status TickAnalysis::begin_arc() {
-  if (!options_.arc) return {};
-  auto created = OutputFile::create(options_.output("arc"), 0600);
+pi::Result<Sink*> TickAnalysis::open(const Report& report) {
+  auto created = OutputFile::create(report.path(options_), report.mode);
   if (!created) return created.error();
-  arc_file_ = std::move(*created);
-  kernel_code_.load(*run_.source, run_.file.kernel_code, run_.damage);
-  arc_.emplace(processes_, symbolizer_, names_, kernel_code_, *arc_file_, options_.arc_form);
-  arc_->put_head(arc_head(run_.file, options_.arc_form, {}));
+  return (files_[&report] = std::move(*created)).get();
+}
+
+pi::Status TickAnalysis::commit(const Report& report) {
+  const std::unique_ptr<OutputFile> file = std::move(files_[&report]);
+  files_.erase(&report);
+  return file->commit();
+}
+
+// Ends early when a report that is streamed cannot be written.
+pi::Status TickAnalysis::read_records(const Subscriptions& subscriptions) {
+  const auto all_good = [this] {
+    return std::ranges::all_of(files_, [](const auto& file) { return file.second->good(); });
+  };
+  ProgressLine line;
+  run_.totals = run_pipeline(*run_.source, run_.file, run_.damage, options_.report.selection,
+                             subscriptions, [&](uint64_t records, double share) {
+                               line.show(records, share);
+                               return all_good();
+                             });
+  run_.losses = sum_losses(run_.file);
+  for (const Report& report : reports()) {
+    const auto file = files_.find(&report);
+    if (file == files_.end() || (report.write && file->second->good())) continue;
+    if (const pi::Status status = commit(report); !status) return status;
+  }
   return {};
 }
 
-pi::Status TickAnalysis::finish_arc(const Summary& summary) {
-  arc_file_->write(arc_end(summary, arc_->totals()));
-  arc_file_->rewrite(0, arc_head(run_.file, options_.arc_form, arc_->totals()));
-  return arc_file_->commit();
+pi::Status TickAnalysis::write_reports(const Summary& summary) {
+  for (const Report& report : reports()) {
+    if (!report.wanted(options_) || !report.write) continue;
+    if (report.of_ticks && summary.ticks.ticks == 0) continue;
+    if (!report.streamed)
+      if (const auto opened = open(report); !opened) return opened.error();
+    report.write(summary, *files_.at(&report));
+    if (const pi::Status status = commit(report); !status) return status;
+  }
+  return {};
 }
 
 pi::Status TickAnalysis::save_symbols(int fd) {
@@ -176,12 +177,9 @@ Summary TickAnalysis::summary() {
           ticks_.totals(),
           run_.losses,
           symbolizer_.notes(),
-          processes_.lives(),
+          processes_.lifetimes(),
           {},
-          calls(),
-          off_cpu(),
-          micro(),
-          arc_ ? &arc_->totals() : nullptr};
+          subscribers_.all()};
 }
 
 }  // namespace post

@@ -2,6 +2,7 @@
 // post: reads a trace file, writes tprof.out and the other reports on it; or compares two.
 #include <cli.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,12 +18,8 @@
 #include "options/extra_reports.h"
 #include "read/trace_archive.h"
 #include "report/messages.h"
-#include "report/report_calls.h"
-#include "report/report_json.h"
-#include "report/report_micro.h"
-#include "report/report_off_cpu.h"
-#include "report/report_tprof.h"
-#include "report/wholeness.h"
+#include "report/reports.h"
+#include "report/completeness.h"
 #include "text/output_file.h"
 #include "text_file.h"
 
@@ -46,28 +43,6 @@ pi::Status write_file(const std::string& path, mode_t mode, Write write) {
   return (*file)->commit();
 }
 
-pi::Status write_reports(const Summary& summary, const Options& options) {
-  struct Report {
-    bool wanted;
-    std::string name;
-    bool (*write)(const Summary&, Sink&);
-  };
-  const Report reports[] = {
-      {options.tprof_out && summary.ticks.ticks != 0, "tprof.out", write_tprof},
-      {options.json.has_value(), options.json.value_or(""), write_json},
-      {options.tree, "tprof.tree", write_tree},
-      {options.folded, "tprof.folded", write_folded},
-      {options.off_cpu, "tprof.offcpu", write_off_cpu},
-      {options.micro && summary.ticks.ticks != 0, "tprof.micro", write_micro}};
-  for (const Report& report : reports) {
-    if (!report.wanted) continue;
-    const pi::Status status = write_file(options.output(report.name), 0644,
-                                         [&](Sink& sink) { report.write(summary, sink); });
-    if (!status) return status;
-  }
-  return {};
-}
-
 void print_facts(const std::string& lines) {
   for (size_t at = 0; at < lines.size();) {
     const size_t end = lines.find('\n', at);
@@ -76,8 +51,9 @@ void print_facts(const std::string& lines) {
   }
 }
 
-// Facts on request, what is wrong with the trace always; both to post.msg where that is wanted.
-pi::Status tell(const TraceRun& run, const Options& options, const std::string& more_facts = {}) {
+// Prints facts (-verbose) and always the warnings on the trace; writes both to post.msg (-verbmsg).
+pi::Status report_messages(const TraceRun& run, const Options& options,
+                           const std::string& more_facts = {}) {
   const std::string facts = trace_facts(run.file, run.totals) + more_facts;
   if (options.verbose) print_facts(facts);
   std::string text = facts;
@@ -93,59 +69,61 @@ int report_no_ticks(const TraceRun& run, const Options& options) {
   const Selection& selection = options.report.selection;
   const uint64_t ticks = run.totals.by_major[PITRACE_MAJOR_TPROF];
   if (ticks != 0 && !selection_texts(selection).empty()) {
-    cli::error(
-        fmt::format("none of the {} ticks read from {} is among those wanted; there is "
-                    "nothing to report.",
-                    ticks, run.path));
+    cli::error(fmt::format("none of the {} ticks in {} is selected; there is nothing to report.",
+                           ticks, run.path));
     return cli::exit_failure;
   }
   cli::error(
-      fmt::format("{} holds no ticks ({} records of other kinds); there is nothing to report.",
+      fmt::format("{} contains no ticks ({} records of other kinds); there is nothing to report.",
                   run.path, run.totals.records));
   if (run.losses.lost() != 0)
     cli::hint(fmt::format("{} records were lost ({}).", run.losses.lost(),
                           lost_reasons(run.losses.total)));
-  cli::hint(
-      "The majors must be enabled (swtrace enable tprof) and the trace be on for some ticks.");
+  cli::hint("Enable the major (swtrace enable tprof) and keep the trace on for some ticks.");
   return cli::exit_failure;
 }
 
-// What a report that is asked for needs and the trace does not hold: the exit status, if anything.
+// Prints what a report that is asked for needs and the trace does not contain: the exit status, if
+// anything is lacking.
 std::optional<int> report_lacking(const TraceRun& run, const Options& options,
                                   const Summary& summary) {
-  const bool without_ticks =
-      (options.off_cpu || options.arc) && !options.needs_calls() && !options.budget_file;
-  if (options.off_cpu && summary.off_cpu->dispatches() == 0) {
-    cli::error(fmt::format("{} holds no dispatches: where threads waited is not known.", run.path));
-    cli::hint("Dispatches are recorded after 'swtrace enable dispatch'.");
-    return cli::exit_failure;
-  }
-  if (options.arc && summary.arc->branches == 0) {
-    cli::error(fmt::format("{} holds no instruction trace{}: there is no flow to show.", run.path,
-                           selection_texts(options.report.selection).empty()
-                               ? ""
-                               : ", or none of the records wanted"));
-    cli::hint("Instructions are traced by run.itrace, or after 'swtrace it_install'.");
-    return cli::exit_failure;
-  }
+  // Reports that are asked for by name and cannot be made from every trace.
+  const auto asked_for = [&](bool of_ticks) {
+    std::vector<const Report*> asked;
+    for (const Report& report : reports())
+      if (report.lack && report.of_ticks == of_ticks && report.wanted(options))
+        asked.push_back(&report);
+    return asked;
+  };
+  const auto print_lack = [&](const std::vector<const Report*>& asked) {
+    for (const Report* report : asked)
+      if (const std::optional<Lack> lack = report->lack(summary)) {
+        cli::error(fmt::format("{} {}", run.path, lack->what));
+        cli::hint(lack->hint);
+        return true;
+      }
+    return false;
+  };
+  const auto on_ticks = asked_for(true);
+  const auto on_others = asked_for(false);
+  if (print_lack(on_others)) return cli::exit_failure;
+  const bool without_ticks = !on_others.empty() && on_ticks.empty() && !options.budget_file;
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options);
-  if (options.needs_calls() && summary.calls->stacks().with() == 0) {
-    cli::error(fmt::format("{} holds no call stacks: who called what is not known.", run.path));
-    cli::hint(
-        "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g.");
-    return cli::exit_failure;
-  }
+  if (print_lack(on_ticks)) return cli::exit_failure;
   return {};
 }
 
 // A trace without ticks of which records were to be shown, and no report was asked for by name.
 bool only_shown(const TraceRun& run, const Options& options, const Summary& summary) {
-  return options.show && summary.ticks.ticks == 0 &&
-         run.totals.by_major[PITRACE_MAJOR_TPROF] == 0 && !options.off_cpu && !options.arc &&
-         !options.needs_calls() && !options.micro && !options.json && !options.budget_file;
+  if (!options.show || summary.ticks.ticks != 0 || run.totals.by_major[PITRACE_MAJOR_TPROF] != 0 ||
+      options.budget_file)
+    return false;
+  return std::ranges::none_of(reports(), [&](const Report& report) {
+    return *report.options && report.write && report.wanted(options);
+  });
 }
 
-// damaged and missing: see wholeness.h.
+// damaged and missing: see completeness.h.
 int exit_status(const std::string& path, bool damaged, const std::string& missing,
                 const Options& options) {
   const bool lacking = options.strict && !missing.empty();
@@ -178,27 +156,26 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
   Summary summary = analysis.summary();
-  if (const pi::Status status = tell(run, options, inner_facts(summary.lives, summary.names));
+  if (const pi::Status status =
+          report_messages(run, options, inner_facts(summary.lifetimes, summary.names));
       !status)
     return fail(status.error());
   if (only_shown(run, options, summary)) {
-    cli::warning(fmt::format("{} holds no ticks: post.show is written, and no report.", run.path));
+    cli::warning(
+        fmt::format("{} contains no ticks: post.show is written, but no report.", run.path));
     return exit_status(run, options);
   }
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
-  if (options.arc)
-    if (const pi::Status status = analysis.finish_arc(summary); !status)
-      return fail(status.error());
-  if (const pi::Status status = write_reports(summary, options); !status)
+  if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
-  // What was measured on a part of a trace proves no limit kept and none exceeded.
+  // A measurement of a part of a trace does not prove that a limit is kept or exceeded.
   const int status = exit_status(run, options);
   return status == cli::exit_good && exceeded ? exit_over_budget : status;
 }
 
-// All that any report on the trace may need, whatever the options for reports are.
+// Looks up the symbols that any report on the trace may need, whatever the options are.
 int make_archive(TraceRun& run, const Options& options) {
   if (options.archive_files && run.saved_symbols)
     return fail({-1, run.path +
@@ -210,7 +187,7 @@ int make_archive(TraceRun& run, const Options& options) {
   whole.off_cpu = true;
   TickAnalysis analysis(run, whole);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
-  if (const pi::Status status = tell(run, options); !status) return fail(status.error());
+  if (const pi::Status status = report_messages(run, options); !status) return fail(status.error());
   auto symbols = unnamed_file(options.directory);
   if (!symbols) return fail(symbols.error());
   if (const pi::Status status = TickAnalysis::save_symbols(symbols->get()); !status)
@@ -218,20 +195,20 @@ int make_archive(TraceRun& run, const Options& options) {
   ArchiveSources sources{
       run.source->fd(), symbols->get(), {}, TickAnalysis::open_symbol_file, analysis.logs()};
   if (options.archive_files) sources.files = TickAnalysis::symbol_files();
-  // Readable like the trace itself: it tells what everybody on the machine did.
+  // Only as readable as the trace: it contains what all users of the machine did.
   auto file = OutputFile::create(options.output(*options.archive), 0600);
   if (!file) return fail(file.error());
   pi::Status written = pack_archive(sources, **file);
-  // What kept libarchive from writing is known to the file.
+  // The file has the reason why libarchive could not write.
   if (written || !(*file)->good()) written = (*file)->commit();
   if (!written) return fail(written.error());
   return exit_status(run, options);
 }
 
 int make_show(TraceRun& run, const Options& options) {
-  if (const pi::Status status = read_records(run, options, {}); !status)
-    return fail(status.error());
-  if (const pi::Status status = tell(run, options); !status) return fail(status.error());
+  TickAnalysis analysis(run, options);
+  if (const pi::Status status = analysis.read(); !status) return fail(status.error());
+  if (const pi::Status status = report_messages(run, options); !status) return fail(status.error());
   return exit_status(run, options);
 }
 
@@ -261,8 +238,8 @@ int make_diff(const Options& options) {
     auto profile = read_profile(path, options);
     if (!profile) return fail(profile.error());
     if (profile->ticks == 0)
-      return fail({-1, path + " holds no ticks, or none of those wanted; there is nothing to "
-                              "compare."});
+      return fail(
+          {-1, path + " contains no ticks, or none is selected; there is nothing to compare."});
     for (const auto& [lead, text] : profile->lacks)
       cli::warning(fmt::format("{}: {}: {}", path, lead, text));
     profiles.push_back(std::move(*profile));
@@ -327,7 +304,8 @@ int main(int argc, char** argv) {
   try {
     return run_post({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
-    cli::error("out of memory; -clip and -rsel do not help, a trace with fewer processes does.");
+    cli::error(
+        "out of memory; -clip and -rsel do not reduce memory, a trace with fewer processes does.");
   } catch (const std::exception& problem) {
     cli::error(problem.what());
   }

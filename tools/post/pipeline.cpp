@@ -19,7 +19,7 @@ void take_startup(const pi::RecordView& record, RecordTotals& totals) {
   totals.event_based = record.int_at(0) == 1;
   if (record.int_at(0) == 0) totals.ticks_per_second = record.int_at(1);
   if (!totals.event_based) return;
-  // The original wrote a number of 32 bits and a zero.
+  // Performance Inspector wrote a number of 32 bits and a zero.
   const bool two_halves = record.int_count() >= 3 && record.int_at(2) != 0;
   totals.events_per_tick = two_halves ? record.long_at(1) : record.int_at(1);
 }

@@ -19,8 +19,8 @@ namespace post {
 // Called about every million records with the share of the bytes read, 0 to 1; false stops.
 using Progress = std::function<bool(uint64_t records, double share)>;
 
-// Damage goes to the log, and so do records whose contents make no sense, whether a subscriber
-// takes them or not. Records behind the selection's last one are not read.
+// Damage goes to the log, and so do records with invalid contents, whether a subscriber takes them
+// or not. Records after the selection's last one are not read.
 RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& damage,
                           const Selection& selection, const Subscriptions& subscriptions,
                           const Progress& progress);

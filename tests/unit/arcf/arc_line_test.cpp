@@ -67,7 +67,7 @@ TEST(ArcLine, IsRefusedWhenAFieldMakesNoSense) {
         "0 U 1 2 ! 2c main:app 1_1_a CALL 12", "0 U 1 2 @ zz main:app 1_1_a CALL 12",
         "0 U 1 99999999999999999999 @ 2c main:app 1_1_a CALL 12", "0 U 1 2 @ 2c CALL 12",
         "0 U 1 2 @ 2c", "0", "0 U 1 2 @"})
-    EXPECT_EQ(parse_line(text, line), Parsed::senseless) << text;
+    EXPECT_EQ(parse_line(text, line), Parsed::malformed) << text;
   for (size_t size = 0; size < good.size(); ++size) parse_line(good.substr(0, size), line);
 }
 

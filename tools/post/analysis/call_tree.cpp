@@ -5,9 +5,9 @@
 namespace post {
 namespace {
 
-// The caches of roots are begun anew when there are so many: names that change all the time must
+// The cache of roots is cleared when it has this many entries: names that change all the time must
 // not fill the memory.
-constexpr size_t roots_most = 1 << 16;
+constexpr size_t max_roots = 1 << 16;
 
 }  // namespace
 
@@ -16,13 +16,13 @@ CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& na
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.source, options.places) {}
+      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
 
 uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
   const RootKey key{process.names_version, options_.by_thread ? tid : 0,
                     options_.labels.per_cpu ? cpu : 0};
   if (const auto known = roots_.find(key); known != roots_.end()) return known->second;
-  if (roots_.size() >= roots_most) roots_.clear();
+  if (roots_.size() >= max_roots) roots_.clear();
   const std::string& name = names_.text(processes_.process_name(process));
   uint32_t root = tree_.child(
       PathTree::root, names_.intern(process_label(process.pid, name, cpu, options_.labels)));
@@ -62,7 +62,7 @@ std::vector<CallTree::Node> CallTree::nodes() const {
     const uint64_t ticks = place < exclusive_.size() ? exclusive_[place] : 0;
     nodes[place] = {kind, parent, value, ticks, ticks};
   }
-  // What lies below a place has a higher number.
+  // A child has a higher number than its parent.
   for (size_t place = nodes.size(); place-- > 1;)
     nodes[nodes[place].parent].inclusive += nodes[place].inclusive;
   return nodes;

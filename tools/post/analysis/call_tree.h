@@ -22,10 +22,10 @@ class CallTree final : public Subscriber {
  public:
   struct Options {
     LabelOptions labels = {};
-    bool by_thread = false;  // a process's threads are told apart
+    bool by_thread = false;  // the threads of a process are separate
     Resolver::Options frames = {};
     StackSource source = {};
-    size_t places = 1 << 16;  // of the cache of addresses; a power of two
+    size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
   };
 
   // All three must outlive this.
@@ -34,7 +34,7 @@ class CallTree final : public Subscriber {
   // record: that of the tick.
   void add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time);
 
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF}); }
+  void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
     if (arrival.tick_selected)
       add(*arrival.tick, arrival.record(), arrival.stream.cpu(), arrival.time());
@@ -66,7 +66,7 @@ class CallTree final : public Subscriber {
   StringTable& names_;
   const Options options_;
   Frames frames_;
-  // Processes by name, below them threads where they are told apart, below these functions.
+  // Processes by name, below them threads (with by_thread), below these functions.
   PathTree tree_;
   std::vector<uint64_t> exclusive_;  // by place
   // Where the functions of a thread begin, by the version of its process's names, tid and cpu.

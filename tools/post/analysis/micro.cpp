@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by function and place in its code.
+// Ticks by function and offset in its code.
 #include "micro.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace post {
 
 Micro::Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names,
-             Resolver::Options options, size_t places)
+             Resolver::Options options, size_t cache_entries)
     : processes_(processes),
       symbolizer_(symbolizer),
       names_(names),
-      resolver_(symbolizer, names, {options.module_width, false}, places) {}
+      resolver_(symbolizer, names, {options.module_width, false}, cache_entries) {}
 
 void Micro::add(const pi::TprofTick& tick, uint64_t time) {
   ++ticks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by function and place in its code.
+// Ticks by function and offset in its code.
 #ifndef POST_MICRO_H
 #define POST_MICRO_H
 
@@ -29,25 +29,27 @@ struct SourceLine {
 
 class Micro final : public Subscriber {
  public:
-  // One function, or one of several that were made at run time under one name.
+  // One function, or one of several JIT-compiled ones of the same name.
   struct Function {
     NameId module = no_name;
     NameId symbol = no_name;
     Found found = Found::no_module;
     bool narrow = false;
-    uint32_t pid = 0;  // of its first tick, likewise the next
+    uint32_t pid = 0;  // of its first tick, like time
     uint64_t time = 0;
     uint64_t start = 0;
     uint64_t ticks = 0;
     std::map<uint64_t, uint64_t> by_offset;
   };
 
+  static constexpr size_t default_cache_entries = 1 << 16;
+
   // All three must outlive this. places: of the cache, a power of two.
   Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
-        size_t places = 1 << 16);
+        size_t cache_entries = default_cache_entries);
 
   void add(const pi::TprofTick& tick, uint64_t time);
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF}); }
+  void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
     if (arrival.tick_selected) add(*arrival.tick, arrival.time());
     return true;
@@ -73,8 +75,15 @@ class Micro final : public Subscriber {
     NameId symbol;
     uint64_t in_module;
     uint64_t code_id;
-    uint32_t pid;  // of code made at run time, and where nothing is known
-    auto operator<=>(const Key&) const = default;
+    uint32_t pid;  // of JIT-compiled code, and where nothing is known
+    // In the order of the members. Written out, the compiler inlines it into every lookup.
+    bool operator<(const Key& other) const {
+      if (module != other.module) return module < other.module;
+      if (symbol != other.symbol) return symbol < other.symbol;
+      if (in_module != other.in_module) return in_module < other.in_module;
+      if (code_id != other.code_id) return code_id < other.code_id;
+      return pid < other.pid;
+    }
   };
 
   Processes& processes_;

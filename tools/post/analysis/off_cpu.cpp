@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What threads did by the time: ran, wanted to, or waited, where, and who woke them.
+// How long each thread ran, was runnable or blocked, where it blocked, and which thread woke it.
 #include "off_cpu.h"
 
 #include <algorithm>
@@ -41,26 +41,26 @@ OffCpu::OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names,
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.source, options.places) {}
+      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
 
 OffCpu::Cpu& OffCpu::cpu_of(uint32_t number) {
   if (cpus_.size() <= number) cpus_.resize(number + 1);
   return cpus_[number];
 }
 
-// Behind a place where records are missing nobody knows who runs there until the next dispatch, nor
-// whether a thread that waits has been there meanwhile.
+// After missing records the thread that runs on this CPU is unknown until the next dispatch. It is
+// also unknown whether a waiting thread ran there meanwhile.
 void OffCpu::check_gap(Cpu& cpu, const Stream& stream, bool new_gap) {
   if (stream.breaks() == cpu.breaks && !new_gap) return;
   if (stream.breaks() != cpu.breaks) ++gaps_;
   cpu.breaks = stream.breaks();
   last_gap_ = end_;
-  if (cpu.running < first_special && threads_[cpu.running].doing == Doing::running) {
+  if (cpu.running < first_special && threads_[cpu.running].thread_state == ThreadState::running) {
     State& state = threads_[cpu.running];
     settle(state, std::max(state.since, cpu.last_time));
-    state.doing = Doing::unknown;
+    state.thread_state = ThreadState::unknown;
   }
-  cpu.running = nobody;
+  cpu.running = no_thread;
 }
 
 void OffCpu::add(const Stream& stream) {
@@ -71,7 +71,7 @@ void OffCpu::add(const Stream& stream) {
   begun_ = true;
   end_ = time;
   Cpu& cpu = cpu_of(stream.cpu());
-  // What was before the beginning of a ring that wrapped around is missing, too.
+  // Records before the beginning of a buffer in wrap-around (overwrite) mode are missing, too.
   check_gap(cpu, stream, record.major() == PITRACE_MAJOR_TIME_FAKE);
   if (record.major() == PITRACE_MAJOR_DISPATCH) take(stream);
   cpu.last_time = time;
@@ -107,7 +107,7 @@ void OffCpu::dispatch(const Stream& stream, const pi::Dispatch& dispatch) {
 
 void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time) {
   State& thread = threads_[index];
-  if (thread.doing != Doing::running) return;  // its id has become another's meanwhile
+  if (thread.thread_state != ThreadState::running) return;  // the id now belongs to another thread
   settle(thread, time);
   const pi::StackView stack = pi::stack_of_dispatch(record);
   const Process& process = processes_.at(thread.facts.pid, time);
@@ -115,35 +115,35 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
   stacks_.add(record, 2, stack, judged);
   const LeaveReason reason = reason_of(state);
   if (reason == PITRACE_STATE_DEAD || (thread.exiting && !is_runnable(reason))) {
-    thread.doing = Doing::ended;
+    thread.thread_state = ThreadState::ended;
     return;
   }
   uint32_t place = PathTree::root;
   if (stack.exists())
     place = frames_.put(stack_tree_, PathTree::root, stack, judged, true, process, time);
-  thread.doing = is_runnable(reason) ? Doing::runnable : Doing::blocked;
+  thread.thread_state = is_runnable(reason) ? ThreadState::runnable : ThreadState::blocked;
   thread.wait = wait_of(index, place, reason);
   ++waits_[thread.wait].times.count;
 }
 
 void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
   State& thread = threads_[index];
-  if (thread.doing == Doing::running) {
-    // Its leaving is missing: it has run until nobody knows when.
+  if (thread.thread_state == ThreadState::running) {
+    // The switch-out is missing: the end of this run is unknown.
     ++contradicted_;
-    if (cpus_[thread.cpu].running == index) cpus_[thread.cpu].running = nobody;
-    thread.doing = Doing::unknown;
+    if (cpus_[thread.cpu].running == index) cpus_[thread.cpu].running = no_thread;
+    thread.thread_state = ThreadState::unknown;
   }
-  // Woken by another processor while it was on its way out: it has not waited at all.
-  if (thread.doing == Doing::blocked && thread.early != PathTree::root) {
-    thread.doing = Doing::runnable;
+  // Another CPU woke it while it was being switched out: it was not blocked at all.
+  if (thread.thread_state == ThreadState::blocked && thread.early != PathTree::root) {
+    thread.thread_state = ThreadState::runnable;
     thread.chain = thread.early;
     ++thread.facts.times.wakeups;
   }
   thread.early = PathTree::root;
-  const bool blocked = thread.doing == Doing::blocked;
-  if (settle(thread, time) && blocked) ++unwoken_;
-  thread.doing = Doing::running;
+  const bool blocked = thread.thread_state == ThreadState::blocked;
+  if (settle(thread, time) && blocked) ++missing_wakeups_;
+  thread.thread_state = ThreadState::running;
   thread.wait = no_wait;
   thread.cpu = cpu;
   ++thread.facts.times.dispatches;
@@ -157,14 +157,16 @@ void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
   const uint32_t index = find(wakeup.tid, time);
   State& thread = threads_[index];
   const uint32_t chain = chain_of(waker);
-  // One that runs or wants to is woken in vain, unless it turns out that it was about to leave.
-  if (thread.doing == Doing::running) thread.early = chain;
-  if (thread.doing != Doing::blocked && thread.doing != Doing::unknown) return;
+  // A wake-up of a running or runnable thread has no effect, unless the thread was about to block:
+  // enter() then uses it.
+  if (thread.thread_state == ThreadState::running) thread.early = chain;
+  if (thread.thread_state != ThreadState::blocked && thread.thread_state != ThreadState::unknown)
+    return;
   const uint64_t blocked_before = thread.facts.times.blocked;
-  const bool blocked = thread.doing == Doing::blocked;
+  const bool blocked = thread.thread_state == ThreadState::blocked;
   const bool counts = settle(thread, time) && blocked;
   ++thread.facts.times.wakeups;
-  thread.doing = Doing::runnable;
+  thread.thread_state = ThreadState::runnable;
   thread.chain = chain;
   thread.early = PathTree::root;
   if (!counts) return;
@@ -176,26 +178,27 @@ void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
   sum.blocked += thread.facts.times.blocked - blocked_before;
 }
 
-// Adds the time up to now to what the thread was doing; false when nobody knows what that was.
+// Adds the time up to now to the thread's current state; false when that state is unknown.
 bool OffCpu::settle(State& state, uint64_t time, bool cut) {
   ThreadTimes& times = state.facts.times;
   // A thread can have begun before the first record of a trace buffer.
   const uint64_t passed = time - std::min(std::max(state.since, begin_), time);
   const bool hidden = state.since < last_gap_;
   state.since = std::max(state.since, time);
-  const bool off = state.doing == Doing::runnable || state.doing == Doing::blocked;
-  if (state.doing == Doing::ended) return false;
-  if (state.doing == Doing::unknown || (off && hidden)) {
+  const bool off =
+      state.thread_state == ThreadState::runnable || state.thread_state == ThreadState::blocked;
+  if (state.thread_state == ThreadState::ended) return false;
+  if (state.thread_state == ThreadState::unknown || (off && hidden)) {
     times.unknown += passed;
     return false;
   }
-  if (state.doing == Doing::running) {
+  if (state.thread_state == ThreadState::running) {
     times.running += passed;
     return true;
   }
-  WaitTimes nowhere;  // of one that was woken before anybody saw it wait
+  WaitTimes nowhere;  // of a thread whose switch-out is not in the trace
   WaitTimes& wait = state.wait == no_wait ? nowhere : waits_[state.wait].times;
-  const bool runnable = state.doing == Doing::runnable;
+  const bool runnable = state.thread_state == ThreadState::runnable;
   (runnable ? times.runnable : times.blocked) += passed;
   (runnable ? wait.runnable : wait.blocked) += passed;
   if (cut) times.cut += passed;
@@ -212,19 +215,19 @@ uint32_t OffCpu::begin_thread(uint32_t tid, uint64_t since) {
   return index;
 }
 
-// The thread of that id; one that ended is followed by another.
+// The current thread with that id; a new one when the last one ended.
 uint32_t OffCpu::find(uint32_t tid, uint64_t time) {
   const auto known = by_tid_.find(tid);
   if (known == by_tid_.end()) return begin_thread(tid, std::min(begin_, time));
   const State& state = threads_[known->second];
-  return state.doing == Doing::ended ? begin_thread(tid, state.since) : known->second;
+  return state.thread_state == ThreadState::ended ? begin_thread(tid, state.since) : known->second;
 }
 
 uint32_t OffCpu::find(uint32_t tid, uint32_t pid, uint64_t time) {
   uint32_t index = find(tid, time);
-  // Of another process, it is another thread, and the end of the first was not seen.
+  // Another process: this is another thread, and the end of the first one is not in the trace.
   if (threads_[index].facts.has_pid && threads_[index].facts.pid != pid) {
-    threads_[index].doing = Doing::ended;
+    threads_[index].thread_state = ThreadState::ended;
     index = begin_thread(tid, threads_[index].since);
   }
   set_pid(threads_[index], pid);
@@ -259,19 +262,19 @@ uint32_t OffCpu::wait_of(uint32_t thread, uint32_t stack, LeaveReason reason) {
   return wait_at_[place] - 1;
 }
 
-// Who wakes now, before that who had woken it.
+// The waker, then the waker of that thread, and so on.
 uint32_t OffCpu::chain_of(uint32_t waker) {
   uint32_t place = chain_tree_.child(PathTree::root, waker);
   if (waker >= first_special) return place;
   const Chain before = chain_at(threads_[waker].chain);
-  for (size_t i = 0; i + 1 < chain_most && before[i] != nobody; ++i)
+  for (size_t i = 0; i + 1 < max_chain && before[i] != no_thread; ++i)
     place = chain_tree_.child(place, before[i]);
   return place;
 }
 
 OffCpu::Chain OffCpu::chain_at(uint32_t place) const {
   Chain chain;
-  chain.fill(nobody);
+  chain.fill(no_thread);
   size_t length = 0;
   for (uint32_t at = place; at != PathTree::root; at = chain_tree_.node(at).parent) ++length;
   for (uint32_t at = place; length-- > 0; at = chain_tree_.node(at).parent)
@@ -279,7 +282,7 @@ OffCpu::Chain OffCpu::chain_at(uint32_t place) const {
   return chain;
 }
 
-// Threads whose beginning was seen have not been there before it.
+// A thread whose start is in the trace did not exist before it.
 void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
   pi::LinkEntry link;
   const uint32_t minor = record.minor();
@@ -294,16 +297,17 @@ void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
     if (known == by_tid_.end()) return;
     State& state = threads_[known->second];
     state.exiting = true;
-    if (state.doing == Doing::running || state.doing == Doing::ended) return;
+    if (state.thread_state == ThreadState::running || state.thread_state == ThreadState::ended)
+      return;
     settle(state, end_);
-    state.doing = Doing::ended;
+    state.thread_state = ThreadState::ended;
   } else if (link.creator != 0) {
-    // A record of the same moment may have told of it already.
+    // A record with the same time may have added the thread already.
     const auto known = by_tid_.find(tid);
-    if (known != by_tid_.end() && threads_[known->second].doing != Doing::ended &&
+    if (known != by_tid_.end() && threads_[known->second].thread_state != ThreadState::ended &&
         threads_[known->second].since >= time)
       return;
-    if (known != by_tid_.end()) threads_[known->second].doing = Doing::ended;
+    if (known != by_tid_.end()) threads_[known->second].thread_state = ThreadState::ended;
     set_pid(threads_[begin_thread(tid, time)], link.pid);
     relabel(threads_.back());
   }
@@ -316,9 +320,9 @@ void OffCpu::finish(const Stream& stream) {
 
 void OffCpu::finish() {
   for (State& state : threads_) {
-    if (state.doing != Doing::ended) settle(state, end_, true);
+    if (state.thread_state != ThreadState::ended) settle(state, end_, true);
     if (state.facts.process_label != no_name) continue;
-    // Only others told of it. The main thread's id is its process's.
+    // No record of its own has a pid. The main thread's id is that of its process.
     if (!state.facts.has_pid && processes_.find(state.facts.tid).known)
       set_pid(state, state.facts.tid);
     if (state.facts.has_pid) {

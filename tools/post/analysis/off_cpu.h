@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What threads did by the time: ran, wanted to, or waited, where, and who woke them.
+// How long each thread ran, was runnable or blocked, where it blocked, and which thread woke it.
 #ifndef POST_OFF_CPU_H
 #define POST_OFF_CPU_H
 
@@ -19,7 +19,7 @@
 
 namespace post {
 
-// Why a thread left its processor: PITRACE_STATE_*, or it was preempted.
+// Why a thread was switched out: PITRACE_STATE_*, or preempted.
 using LeaveReason = uint32_t;
 constexpr LeaveReason preempted = PITRACE_STATE_BLOCKED + 1;
 constexpr uint32_t leave_reasons = preempted + 1;
@@ -29,8 +29,8 @@ struct ThreadTimes {
   uint64_t running = 0;
   uint64_t runnable = 0;
   uint64_t blocked = 0;
-  uint64_t unknown = 0;  // before the thread's first event, and what losses hide
-  // Of runnable and blocked: in intervals of which the trace saw the beginning only.
+  uint64_t unknown = 0;  // before the thread's first event, and hidden by losses
+  // Part of runnable and blocked: intervals whose end is not in the trace.
   uint64_t cut = 0;
   uint64_t dispatches = 0;
   uint64_t migrations = 0;
@@ -39,12 +39,12 @@ struct ThreadTimes {
   void add(const ThreadTimes& other);
 };
 
-// Intervals without processor that began alike.
+// Intervals off the CPU with the same thread, stack and reason.
 struct WaitTimes {
   uint64_t count = 0;
   uint64_t blocked = 0;   // until the wake-up
-  uint64_t runnable = 0;  // from there to the dispatch
-  uint64_t cut = 0;       // of both, as above
+  uint64_t runnable = 0;  // from the wake-up to the dispatch
+  uint64_t cut = 0;       // part of both, as above
 
   void add(const WaitTimes& other);
 };
@@ -55,7 +55,7 @@ class OffCpu final : public Subscriber {
     LabelOptions labels = {};
     Resolver::Options frames = {};
     StackSource source = {};
-    size_t places = 1 << 16;  // of the cache of addresses; a power of two
+    size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
   };
 
   // All three must outlive this.
@@ -63,13 +63,13 @@ class OffCpu final : public Subscriber {
 
   // Every record of a trace buffer, in the order of time.
   void add(const Stream& stream);
-  // Every MTE record, after it was applied to the processes: threads that begin and end.
+  // Every MTE record, after it was applied to the processes: starts and ends of threads.
   void add_mte(const pi::RecordView& record, uint64_t time);
-  // Behind the last record: each stream, which tells what was lost at its end; then the end.
+  // After the last record: once for each stream, which counts losses at its end; then once.
   void finish(const Stream& stream);
   void finish();
 
-  void subscribe(Subscriptions& to) { to.add_to_every_major(*this); }
+  void subscribe(Subscriptions& to) override { to.add_to_every_major(*this); }
   bool take(const Arrival& arrival) override {
     if (arrival.record().major() == PITRACE_MAJOR_MTE) add_mte(arrival.record(), arrival.time());
     if (!arrival.stream.key().mte && arrival.in_range) add(arrival.stream);
@@ -78,16 +78,16 @@ class OffCpu final : public Subscriber {
   void end_stream(const Stream& stream) override { finish(stream); }
   void end_trace() override { finish(); }
 
-  static constexpr uint32_t nobody = 0xffffffff;        // not known
+  static constexpr uint32_t no_thread = 0xffffffff;     // the thread is not known
   static constexpr uint32_t idle = 0xfffffffe;          // the idle task
   static constexpr uint32_t by_interrupt = 0xfffffffd;  // no thread woke it
   static constexpr uint32_t first_special = by_interrupt;
 
-  // One life of a thread id.
+  // One thread; a later one can have the same id.
   struct Thread {
     uint32_t tid = 0;
     uint32_t pid = 0;
-    bool has_pid = false;  // a record tells it
+    bool has_pid = false;  // a record contains it
     NameId process_label = no_name;
     NameId thread_label = no_name;
     ThreadTimes times;
@@ -95,15 +95,15 @@ class OffCpu final : public Subscriber {
   size_t threads() const { return threads_.size(); }
   const Thread& thread(uint32_t index) const { return threads_[index].facts; }
 
-  // Who woke: a thread by its number, idle or by_interrupt; who had woken that one, and so on.
-  // Ends with nobody.
-  static constexpr size_t chain_most = 4;
-  using Chain = std::array<uint32_t, chain_most>;
+  // The waker: a thread by its number, idle or by_interrupt; then the waker of that thread, and so
+  // on. Ends with no_thread.
+  static constexpr size_t max_chain = 4;
+  using Chain = std::array<uint32_t, max_chain>;
 
   struct Wait {
     uint32_t thread = 0;
     LeaveReason reason = 0;
-    uint32_t stack = PathTree::root;  // place of the innermost frame
+    uint32_t stack = PathTree::root;  // node of the innermost frame
     WaitTimes times;
   };
   struct Woken {
@@ -123,29 +123,31 @@ class OffCpu final : public Subscriber {
   uint64_t end_time() const { return end_; }
   uint64_t dispatches() const { return dispatches_; }
   uint64_t wakeups() const { return wakeups_; }
-  uint64_t gaps() const { return gaps_; }                  // places where records are missing
-  uint64_t contradicted() const { return contradicted_; }  // dispatches of who ran elsewhere
-  uint64_t unwoken() const { return unwoken_; }  // times blocked that ended without a wake-up
+  uint64_t gaps() const { return gaps_; }  // places where records are missing
+  // Dispatches of a thread that ran on another CPU.
+  uint64_t contradicted() const { return contradicted_; }
+  // Times blocked that ended without a wake-up.
+  uint64_t missing_wakeups() const { return missing_wakeups_; }
 
  private:
-  enum class Doing : uint8_t { unknown, running, runnable, blocked, ended };
+  enum class ThreadState : uint8_t { unknown, running, runnable, blocked, ended };
   static constexpr uint32_t no_wait = 0xffffffff;
 
   struct State {
     Thread facts;
-    Doing doing = Doing::unknown;
+    ThreadState thread_state = ThreadState::unknown;
     bool exiting = false;
     uint32_t cpu = 0;  // where it runs
     uint32_t wait = no_wait;
     uint32_t chain = PathTree::root;  // of its last wake-up
     uint32_t early = PathTree::root;  // of a wake-up while it ran
     uint32_t names_version = 0;
-    uint64_t since = 0;  // it does this
+    uint64_t since = 0;  // start of this state
   };
 
   struct Cpu {
-    uint32_t running = nobody;
-    uint64_t breaks = 0;     // that its stream had so far
+    uint32_t running = no_thread;
+    uint64_t breaks = 0;     // of its stream so far
     uint64_t last_time = 0;  // of its records
   };
 
@@ -194,7 +196,7 @@ class OffCpu final : public Subscriber {
   uint64_t wakeups_ = 0;
   uint64_t gaps_ = 0;
   uint64_t contradicted_ = 0;
-  uint64_t unwoken_ = 0;
+  uint64_t missing_wakeups_ = 0;
 };
 
 }  // namespace post

@@ -24,7 +24,7 @@ struct Leaf {
   uint64_t ticks = 0;
 };
 
-// All distinct paths. The place of a path never changes; memory grows with their number only.
+// All distinct paths. The number of a path never changes; memory grows with the paths only.
 class SampleTree {
  public:
   SampleTree();

@@ -19,7 +19,7 @@ void TickCounter::flush(Entry& entry) {
   entry.ticks = 0;
 }
 
-// The newer of the two makes room for the new one, the older goes.
+// The newer entry moves to the second way and replaces the older one there.
 TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
   const auto& [key, set, waiting_process, time] = tick;
   const Process& process = *waiting_process;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ticks to paths of names. Two bounded caches stand before the symbolizer, so that an address costs
-// a lookup once and a tick in a known place a few instructions.
+// Ticks (samples) to paths of names. Two bounded caches precede the symbolizer, so that an address
+// costs one lookup and a tick at a known address a few instructions.
 #ifndef POST_TICK_COUNTER_H
 #define POST_TICK_COUNTER_H
 
@@ -35,12 +35,12 @@ class TickCounter final : public Subscriber {
     bool offsets = false;       // the offset in the symbol is part of the path
     bool module_width = false;  // names of 64-bit modules end in _64
     bool inlined = false;       // symbols are the innermost inlined functions
-    // Of the caches; a power of two. By default about two megabytes each: programs have their hot
-    // places in far fewer.
+    // Of the caches; a power of two. By default about two megabytes each: programs have far fewer
+    // hot addresses.
     size_t sets = 1 << 15;
   };
 
-  // All three must outlive this. What waits is settled before processes change by themselves.
+  // All three must outlive this. Waiting ticks are counted before a runtime's events change names.
   TickCounter(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
   void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
@@ -62,7 +62,9 @@ class TickCounter final : public Subscriber {
   }
 
   // Before Processes, which change with metadata records.
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_TPROF, PITRACE_MAJOR_MTE}); }
+  void subscribe(Subscriptions& to) override {
+    to.add(*this, {PITRACE_MAJOR_TPROF, PITRACE_MAJOR_MTE});
+  }
   bool take(const Arrival& arrival) override {
     if (!arrival.tick)
       settle();
@@ -75,7 +77,7 @@ class TickCounter final : public Subscriber {
   TickCounter(const TickCounter&) = delete;
   TickCounter& operator=(const TickCounter&) = delete;
 
-  // Counts the ticks that still wait; to be called before a process changes.
+  // Counts the waiting ticks; to be called before a process changes.
   void settle();
 
   // Brings the tree up to date; to be called once, after the last tick.
@@ -85,7 +87,8 @@ class TickCounter final : public Subscriber {
   const SampleTree& tree() const { return tree_; }
 
  private:
-  // What a tick's place depends on. Versions make it hold for one state of the process.
+  // Everything that the path of a tick depends on. With the versions it is valid for one state of
+  // the process.
   struct Key {
     uint64_t address = 0;
     uint32_t names_version = 0;  // 0: none, no tick has it
@@ -96,8 +99,8 @@ class TickCounter final : public Subscriber {
     bool operator==(const Key&) const = default;
   };
 
-  // A tick's place among the paths, and ticks that the tree has not been told of yet: most ticks
-  // touch this one cache line and nothing else.
+  // The leaf of a tick's path, and ticks not yet added to the tree: most ticks touch only this
+  // cache line.
   struct Entry {
     Key key;
     uint32_t leaf = 0;
@@ -107,7 +110,7 @@ class TickCounter final : public Subscriber {
     Entry way[2];
   };
 
-  // A tick on its way to its set: some wait together, so that the processor fetches their sets
+  // A tick that waits for its set: several wait together, so that the processor fetches their sets
   // from memory at the same time.
   struct Waiting {
     Key key;

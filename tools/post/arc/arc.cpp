@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "text/text.h"
 
@@ -12,13 +13,13 @@ namespace post {
 namespace {
 
 constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are counted up from 1
-// Without code: so far behind its beginning, in the same function, a branch is taken to end a
-// block.
+// Without code: a branch at most this far after the start, in the same function, is taken as the
+// end of the block.
 constexpr uint64_t near_bytes = 2048;
-constexpr uint64_t stay_limit = 1000;  // instructions of a line of -c
+constexpr uint64_t max_merged_instructions = 1000;  // instructions of a line of -c
 constexpr uint64_t imperfect_offset = 1;
 
-// How the lines of an arc keep their fields apart.
+// How the lines of an arc separate their fields.
 std::string without_blanks(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -39,8 +40,8 @@ bool is_indirect_thunk(std::string_view symbol) {
   return symbol.starts_with("__x86_indirect_");
 }
 
-// Whether the branch leaves for good: no part of the same stay follows.
-bool ends_stay(LineType type) {
+// Whether the branch leaves the function: the block that follows begins another line.
+bool leaves_function(LineType type) {
   return type != LineType::jump && type != LineType::undefined && type != LineType::other;
 }
 
@@ -59,15 +60,16 @@ const char* stop_word(size_t reason) {
   return words[reason < stop_reasons ? reason : 0];
 }
 
-Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, const KernelCode& kernel,
+Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
          Sink& sink, const ArcOptions& options)
     : processes_(processes),
       symbolizer_(symbolizer),
       names_(names),
       options_(options),
-      decoder_(symbolizer, kernel),
+      kernel_(std::move(kernel)),
+      decoder_(symbolizer, kernel_),
       lines_(sink),
-      places_(options.places) {}
+      places_(options.cache_entries) {}
 
 Arc::Cpu& Arc::cpu_of(uint32_t cpu) {
   while (cpus_.size() <= cpu) cpus_.emplace_back();
@@ -159,7 +161,7 @@ Arc::Info Arc::make_info(const FlowBlock& block, uint64_t start, uint32_t versio
   info.instructions = code.connected ? code.instructions : 0;
   info.fixed = code.target.has_value();
   info.target = code.target.value_or(0);
-  // How far instructions that repeat lead nobody can tell from their number.
+  // The count of repeated instructions does not show how far they lead.
   if (block.how == BlockEnd::gap)
     info.connected = code.connected || !code.known || code.repeats;
   else
@@ -185,7 +187,7 @@ const Arc::Info& Arc::info_of(const FlowBlock& block, uint64_t start, const Proc
   return info;
 }
 
-// The line's number of instructions, and what is imperfect about it.
+// Sets the line's number of instructions, and counts why it is imperfect.
 void Arc::count_block(const FlowBlock& block, const Info& info, Open& line) {
   const bool branch = block.how == BlockEnd::branch;
   const bool misfit = branch && info.code &&
@@ -235,7 +237,7 @@ void Arc::put_instructions(const FlowBlock& block, const Info& info, const Proce
                     info.instructions, info.repeats ? ", of which some repeat" : "");
 }
 
-// Adds the line to the one before when it is part of how that one branches.
+// Adds the line to the one before when it is part of that line's branch (a thunk).
 bool Arc::fold(const FlowBlock& block, Open& line, Open& before) {
   if (line.fold == Fold::none || line.imperfect || block.how != BlockEnd::branch || !before.any ||
       before.thread != block.thread || before.to != block.start || before.user != block.user)
@@ -278,31 +280,32 @@ void Arc::write(uint32_t cpu, Open& line) {
   line.any = false;
 }
 
-bool Arc::belongs(const Open& stay, const Open& line) const {
-  if (!stay.any || stay.thread != line.thread || stay.user != line.user || line.imperfect)
+bool Arc::belongs(const Open& merged, const Open& line) const {
+  if (!merged.any || merged.thread != line.thread || merged.user != line.user || line.imperfect)
     return false;
   if (options_.merge_kernel && !line.user) return true;
-  return options_.compact && stay.name == line.name && !ends_stay(stay.type);
+  return options_.compact && merged.name == line.name && !leaves_function(merged.type);
 }
 
-void Arc::add_stay(uint32_t cpu, Open& line) {
-  Open& stay = cpu_of(cpu).stay;
-  if (belongs(stay, line)) {
-    stay.type = line.type;
-    stay.instructions += line.instructions;
-    stay.text += line.text;
+void Arc::merge_line(uint32_t cpu, Open& line) {
+  Open& merged = cpu_of(cpu).merged;
+  if (belongs(merged, line)) {
+    merged.type = line.type;
+    merged.instructions += line.instructions;
+    merged.text += line.text;
   } else {
-    if (stay.any) write(cpu, stay);
-    stay = std::move(line);
+    if (merged.any) write(cpu, merged);
+    merged = std::move(line);
   }
-  if (stay.instructions >= stay_limit && !(options_.merge_kernel && !stay.user)) write(cpu, stay);
+  if (merged.instructions >= max_merged_instructions && !(options_.merge_kernel && !merged.user))
+    write(cpu, merged);
 }
 
 void Arc::close_block(uint32_t cpu) {
   Open& block = cpu_of(cpu).block;
   if (!block.any) return;
   if (options_.compact || options_.merge_kernel)
-    add_stay(cpu, block);
+    merge_line(cpu, block);
   else
     write(cpu, block);
   block.any = false;
@@ -310,15 +313,15 @@ void Arc::close_block(uint32_t cpu) {
 
 void Arc::close(uint32_t cpu) {
   close_block(cpu);
-  Open& stay = cpu_of(cpu).stay;
-  if (stay.any) write(cpu, stay);
+  Open& merged = cpu_of(cpu).merged;
+  if (merged.any) write(cpu, merged);
 }
 
-// What the thread has left open on the CPU where it was last.
+// Writes the lines of the thread that are still open on its last CPU.
 void Arc::close_thread(const FlowThread& thread) {
   const Cpu& cpu = cpu_of(thread.cpu);
   if ((cpu.block.any && cpu.block.thread == &thread) ||
-      (cpu.stay.any && cpu.stay.thread == &thread))
+      (cpu.merged.any && cpu.merged.thread == &thread))
     close(thread.cpu);
 }
 

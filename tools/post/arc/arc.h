@@ -21,11 +21,12 @@ namespace post {
 
 class Arc final : public Subscriber, private FlowSink {
  public:
-  // All must outlive this.
-  Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, const KernelCode& kernel,
+  // All but the kernel's code and the options must outlive this.
+  Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
       Sink& sink, const ArcOptions& options);
 
-  // Takes a record that pi::is_itrace(); false when it makes no sense. wanted: it is to be shown.
+  // Takes a record for which pi::is_itrace() is true; false when it is invalid. wanted: it is to be
+  // shown.
   bool add(const Stream& stream, bool wanted) {
     wanted_ = wanted;
     time_ = stream.time();
@@ -35,30 +36,31 @@ class Arc final : public Subscriber, private FlowSink {
     }
     return flow_.add(stream);
   }
-  void subscribe(Subscriptions& to) {
+  void subscribe(Subscriptions& to) override {
     to.add(*this, {PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
                    PITRACE_MAJOR_CUT_USER, PITRACE_MAJOR_ITRACE_GAP, PITRACE_MAJOR_ITRACE_THREAD,
                    PITRACE_MAJOR_ITRACE_START, PITRACE_MAJOR_ITRACE_STOP});
   }
   bool take(const Arrival& arrival) override { return add(arrival.stream, arrival.in_range); }
   void end_trace() override { finish(); }
-  // What stands above the lines; before any.
+  // Text above the lines; to be called before the first record.
   void put_head(std::string_view text) { lines_.put_text(text); }
-  // Writes what is left; false when something could not be written.
+  // Writes the open lines; false when something could not be written.
   bool finish();
   bool good() const { return lines_.good(); }
 
   // After finish().
   const ArcTotals& totals() const { return totals_; }
+  const ArcOptions& options() const { return options_; }
 
  private:
-  // What a line is folded into.
+  // Whether a line is folded into the one before, and as what.
   enum class Fold : uint8_t { none, keep, ret };
 
-  // A block as its code and symbols are; the same for all that execute it. In a cache.
+  // Code and symbols of a block, for all threads that execute it. Cached.
   struct Info {
     uint64_t start = 0;
-    uint64_t end = 0;  // or, of a block that a gap ends, the count
+    uint64_t end = 0;  // or, when a gap ends the block, the count
     uint64_t offset = 0;
     uint64_t target = 0;
     uint32_t version = 0;  // of what is mapped; 0: no entry
@@ -75,7 +77,7 @@ class Arc final : public Subscriber, private FlowSink {
     bool fixed = false;  // target is the only one
   };
 
-  // A line that what follows on its CPU may be added to.
+  // A line to which the next block on its CPU may be added.
   struct Open {
     bool any = false;
     bool user = false;
@@ -91,8 +93,8 @@ class Arc final : public Subscriber, private FlowSink {
     std::string text;  // -ss: the instructions
   };
   struct Cpu {
-    Open block;  // one line before thunks are folded
-    Open stay;   // ... with -c and -ck
+    Open block;   // one line before thunks are folded
+    Open merged;  // ... with -c and -ck
   };
   struct Label {
     uint32_t pid = 0;
@@ -117,8 +119,8 @@ class Arc final : public Subscriber, private FlowSink {
   void put_instructions(const FlowBlock& block, const Info& info, const Process& process,
                         Open& line);
   bool fold(const FlowBlock& block, Open& line, Open& before);
-  void add_stay(uint32_t cpu, Open& line);
-  bool belongs(const Open& stay, const Open& line) const;
+  void merge_line(uint32_t cpu, Open& line);
+  bool belongs(const Open& merged, const Open& line) const;
   void write(uint32_t cpu, Open& line);
   void close_block(uint32_t cpu);
   void close(uint32_t cpu);
@@ -132,6 +134,7 @@ class Arc final : public Subscriber, private FlowSink {
   Symbolizer& symbolizer_;
   StringTable& names_;
   const ArcOptions options_;
+  const KernelCode kernel_;
   BlockDecoder decoder_;
   ArcLines lines_;
   Flow flow_{*this};

@@ -11,7 +11,7 @@ namespace post {
 namespace {
 
 constexpr size_t buffer_bytes = 1 << 20;
-// Beside its names a line needs less than this.
+// A line needs fewer bytes than this, not counting its names.
 constexpr size_t line_overhead = 160;
 
 }  // namespace

@@ -34,7 +34,7 @@ class ArcLines {
 
   void put(const ArcLine& line);
   void put_text(std::string_view text);
-  // Hands everything to the sink; false when something could not be written.
+  // Flushes to the sink; false when something could not be written.
   bool flush();
   bool good() const { return good_; }
   uint64_t lines() const { return lines_; }

@@ -8,14 +8,14 @@
 namespace post {
 
 struct ArcOptions {
-  bool compact = false;        // -c: a line for each stay in a function
-  bool merge_kernel = false;   // -ck: a line for each stay in the kernel
-  bool merge_plt = false;      // -cp: <plt> belongs to who called it
-  bool instructions = false;   // -ss
-  bool bytes = false;          // -ssi
-  bool count_by_code = false;  // -dcnt
-  bool module_width = false;   // -tmod
-  size_t places = 1 << 18;     // of the cache, a power of two
+  bool compact = false;            // -c: one line for consecutive blocks of one function
+  bool merge_kernel = false;       // -ck: one line for consecutive blocks of the kernel
+  bool merge_plt = false;          // -cp: <plt> is part of the line that called it
+  bool instructions = false;       // -ss
+  bool bytes = false;              // -ssi
+  bool count_by_code = false;      // -dcnt
+  bool module_width = false;       // -tmod
+  size_t cache_entries = 1 << 18;  // of the cache, a power of two
 };
 
 }  // namespace post

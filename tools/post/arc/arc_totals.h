@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an arc holds in figures, and what it does not.
+// Figures of an arc: what it contains and what is missing.
 #ifndef POST_ARC_TOTALS_H
 #define POST_ARC_TOTALS_H
 
@@ -13,7 +13,7 @@
 
 namespace post {
 
-constexpr size_t gap_reasons = PITRACE_GAP_INTERRUPT + 1;  // number 0: one that is not known
+constexpr size_t gap_reasons = PITRACE_GAP_INTERRUPT + 1;  // number 0: an unknown reason
 constexpr size_t stop_reasons = PITRACE_STOP_RIGHTS + 1;
 
 // "entry"; "unknown" for number 0. Likewise "off".
@@ -22,7 +22,7 @@ const char* stop_word(size_t reason);
 
 struct GapTotals {
   uint64_t count = 0;
-  uint64_t unknown = 0;  // of these: nobody knows how many instructions are missing
+  uint64_t unknown = 0;  // of these: the number of missing instructions is unknown
   uint64_t instructions = 0;
   uint64_t ns = 0;
 
@@ -50,11 +50,11 @@ struct ArcTotals {
   uint64_t user = 0;  // instructions, as the lines show them
   uint64_t kernel = 0;
   uint64_t by_code = 0;       // blocks whose count comes from disassembly
-  uint64_t uncounted = 0;     // ... that nobody counted: shown as one instruction
+  uint64_t uncounted = 0;     // ... without a count: shown as one instruction
   uint64_t different = 0;     // ... where record and disassembly differ, repeats aside
   uint64_t unplaced = 0;      // imperfect blocks: their beginning is not known
-  uint64_t disconnected = 0;  // ... no way leads from the beginning to the branch
-  uint64_t misfits = 0;       // ... the code that is known does not branch there, or not to there
+  uint64_t disconnected = 0;  // ... no path leads from the beginning to the branch
+  uint64_t misfits = 0;       // ... the known code has no branch there, or branches elsewhere
   uint64_t undefined = 0;     // branches whose instruction is not known
   uint64_t folded = 0;        // blocks in thunks that were added to the line before
   uint64_t cuts = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the code of a block of instructions tells.
+// Decodes the code of a block of instructions.
 #include "block_decoder.h"
 
 #include <fmt/format.h>
@@ -10,11 +10,11 @@
 namespace post {
 namespace {
 
-// Longer than any straight piece of code that was ever seen; a block that is said to be longer has
-// no beginning that is known.
+// Longer than any straight-line code seen so far; a block that would be longer has an unknown
+// beginning.
 constexpr uint64_t longest_block = 64 << 10;
 
-// Whether the instruction behind it is next where no branch was taken.
+// Whether the instruction after it follows when no branch is taken.
 bool goes_on(pi::Flow flow) {
   return flow == pi::Flow::next || flow == pi::Flow::conditional_jump || flow == pi::Flow::stop;
 }
@@ -142,7 +142,7 @@ BlockCode BlockDecoder::to_cut(const CodePlace& place, uint64_t start, uint64_t 
   Walk way{start};
   walk(disassembler(place), code, end, way);
   result = {true, way.good, way.repeats, way.instructions, LineType::other, {}};
-  // What was cut may be a string instruction some of whose iterations were executed.
+  // The interrupted instruction may be a string instruction with some iterations done.
   if (code.size() > size)
     result.repeats = result.repeats || disassembler(place).decode(code.subspan(size), end).repeats;
   return result;

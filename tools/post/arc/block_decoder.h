@@ -30,15 +30,15 @@ enum class LineType : uint8_t {
   undefined,
   alloc,
   system_call,
-  vector,      // a line of its own: an exception or interrupt begins
-  vector_end,  // ... what it cut goes on
-  gap,         // a line of its own
+  vector,      // a separate line: an exception or interrupt begins
+  vector_end,  // ... the interrupted code continues
+  gap,         // a separate line
 };
 
 unsigned digit_of(LineType type);
 std::string_view word_of(LineType type);
 
-// Where code is to be looked for.
+// The process and time for which code is read.
 struct CodePlace {
   uint64_t time = 0;
   uint32_t pid = 0;
@@ -60,8 +60,8 @@ class BlockDecoder {
   BlockDecoder(Symbolizer& symbolizer, const KernelCode& kernel)
       : symbolizer_(symbolizer), kernel_(kernel) {}
 
-  // From start to the branch at end. With known but not connected, end is no branch, or start leads
-  // elsewhere.
+  // From start to the branch at end. Known but not connected: there is no branch at end, or the
+  // code from start does not lead there.
   BlockCode to_branch(const CodePlace& place, uint64_t start, uint64_t end);
   // From start to before end.
   BlockCode to_cut(const CodePlace& place, uint64_t start, uint64_t end);

@@ -19,15 +19,15 @@ void Flow::begin_cpu(const Stream& stream) {
 }
 
 FlowThread& Flow::begin_nobody(uint32_t number, Cpu& cpu) {
-  cpu.nobody = {};
-  cpu.nobody.number = thread_count_++;
-  cpu.nobody.cpu = number;
-  cpu.thread = &cpu.nobody;
-  sink_.thread(number, cpu.nobody);
-  return cpu.nobody;
+  cpu.no_thread = {};
+  cpu.no_thread.number = thread_count_++;
+  cpu.no_thread.cpu = number;
+  cpu.thread = &cpu.no_thread;
+  sink_.thread(number, cpu.no_thread);
+  return cpu.no_thread;
 }
 
-// What is missing may have told of another thread, which may have come from any CPU.
+// The missing records may include a switch to another thread, which may come from any CPU.
 void Flow::take_loss(const Stream& stream, Cpu& cpu) {
   cpu.breaks = stream.breaks();
   cpu.thread = nullptr;
@@ -40,7 +40,7 @@ FlowThread& Flow::thread_of(uint32_t tid, uint32_t pid) {
   FlowThread& thread = place->second;
   if (added) thread.number = thread_count_++;
   if (thread.pid != pid && pid != 0) {
-    // The id is another thread's now, or the thread's process is told for the first time.
+    // Another thread has the id now, or this is the first record with the thread's process.
     if (thread.pid != 0) thread.placed = false;
     thread.pid = pid;
   }
@@ -71,7 +71,7 @@ bool Flow::add_other(const pi::RecordView& record, uint32_t number, Cpu& cpu) {
 
 void Flow::take_cut(const pi::ItraceCut& cut, uint32_t number, FlowThread& thread) {
   const bool placed = is_placed(thread);
-  // Where nothing is counted, what was executed shows in how far the flow came.
+  // Without a count, a block was executed if the address changed.
   if (cut.count != 0 || (placed && thread.start != cut.address))
     sink_.block({&thread, number, cut.user, placed, BlockEnd::cut, cut.count, thread.start,
                  cut.address, 0});
@@ -89,8 +89,8 @@ void Flow::take_gap(const pi::ItraceGap& gap, uint32_t number, FlowThread& threa
   place(thread, number, gap.to);
 }
 
-void Flow::take_thread(const pi::ItraceThread& told, uint32_t number, Cpu& cpu) {
-  FlowThread& thread = thread_of(told.tid, told.pid);
+void Flow::take_thread(const pi::ItraceThread& entry, uint32_t number, Cpu& cpu) {
+  FlowThread& thread = thread_of(entry.tid, entry.pid);
   if (cpu.thread == &thread) return;
   cpu.thread = &thread;
   sink_.thread(number, thread);

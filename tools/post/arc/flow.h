@@ -13,7 +13,7 @@
 
 namespace post {
 
-// One thread that is traced, or, with tid 0, whoever ran on a CPU while no record tells who.
+// A traced thread, or, with tid 0, the unknown thread that ran on a CPU.
 struct FlowThread {
   uint32_t pid = 0;
   uint32_t tid = 0;
@@ -27,11 +27,11 @@ struct FlowThread {
 enum class BlockEnd : uint8_t {
   branch,  // at end, to where to says
   cut,     // before end, by an exception or interrupt
-  gap,     // nobody knows where
+  gap,     // at an unknown address
   stop,    // before end
 };
 
-// Instructions that a thread executed one behind the other.
+// Instructions that a thread executed one after the other.
 struct FlowBlock {
   FlowThread* thread;
   uint32_t cpu;
@@ -44,7 +44,7 @@ struct FlowBlock {
   uint64_t to;
 };
 
-// Who is told of the flow, in the order of time within each CPU.
+// Receives the flow, in the order of time within each CPU.
 class FlowSink {
  public:
   virtual ~FlowSink() = default;
@@ -56,7 +56,7 @@ class FlowSink {
   virtual void gap(uint32_t cpu, FlowThread& thread, const pi::ItraceGap& gap, bool user) = 0;
   virtual void start(FlowThread& thread, const pi::ItraceStart& start) = 0;
   virtual void stop(FlowThread& thread, const pi::ItraceStop& stop) = 0;
-  // Records of that CPU are missing: no flow is known to go on where it was.
+  // Records of that CPU are missing: the flow after them is not connected to the flow before.
   virtual void loss(uint32_t cpu) = 0;
 };
 
@@ -65,7 +65,7 @@ class Flow {
   // The sink must outlive this.
   explicit Flow(FlowSink& sink) : sink_(sink) {}
 
-  // Takes a record that pi::is_itrace(); false when it makes no sense.
+  // Takes a record for which pi::is_itrace() is true; false when it is invalid.
   bool add(const Stream& stream) {
     const pi::RecordView& record = stream.record();
     Cpu& cpu = cpu_of(stream);
@@ -82,7 +82,7 @@ class Flow {
  private:
   struct Cpu {
     FlowThread* thread = nullptr;
-    FlowThread nobody;  // tid 0
+    FlowThread no_thread;  // tid 0
     uint64_t breaks = 0;
     bool known = false;
   };
@@ -115,13 +115,13 @@ class Flow {
   bool add_other(const pi::RecordView& record, uint32_t number, Cpu& cpu);
   void take_cut(const pi::ItraceCut& cut, uint32_t number, FlowThread& thread);
   void take_gap(const pi::ItraceGap& gap, uint32_t number, FlowThread& thread);
-  void take_thread(const pi::ItraceThread& told, uint32_t number, Cpu& cpu);
+  void take_thread(const pi::ItraceThread& entry, uint32_t number, Cpu& cpu);
   void take_start(const pi::ItraceStart& start, uint32_t number);
   void take_stop(const pi::ItraceStop& stop, uint32_t number, Cpu& cpu);
 
   FlowSink& sink_;
-  std::deque<Cpu> cpus_;                              // by number; places stay
-  std::unordered_map<uint32_t, FlowThread> threads_;  // by tid; places stay
+  std::deque<Cpu> cpus_;                              // by number; references stay valid
+  std::unordered_map<uint32_t, FlowThread> threads_;  // by tid; references stay valid
   uint32_t thread_count_ = 0;
   uint32_t losses_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changed from one profile to another, and what of that may be chance.
+// What changed from one profile to another, and which changes may be noise.
 #include "diff.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Modules that both profiles have under one path are one. Of those that only one has, two of one
-// file name are taken for one, too, where that is not ambiguous: builds are compared that way.
+// Modules of the same path in both profiles are the same. Of the other ones, two with the same file
+// name are also taken as the same if that is unambiguous: this compares builds.
 class CommonModules {
  public:
   CommonModules(const Profile& a, const Profile& b) {

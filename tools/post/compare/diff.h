@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changed from one profile to another, and what of that may be chance.
+// What changed from one profile to another, and which changes may be noise.
 #ifndef POST_DIFF_H
 #define POST_DIFF_H
 
@@ -14,7 +14,7 @@ namespace post {
 enum class Verdict : uint8_t {
   more,  // of the ticks than before
   less,
-  noise,  // chance can make as much of a difference
+  noise,  // chance alone can cause this difference
 };
 
 struct DiffRow {
@@ -40,7 +40,7 @@ struct Diff {
   double clip_percent = 0;         // rows with less in both are left out
   double noise_limit = 0;          // in sigmas; holds for all rows of all tables together
   double rate_sigmas = 0;          // of all ticks a second; 0 when these cannot be compared
-  std::vector<std::string> notes;  // what to mind when comparing these two
+  std::vector<std::string> notes;  // limits of the comparison of these two
   std::vector<DiffTable> tables;   // Process, Module, Symbol
 };
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "report/wholeness.h"
+#include "report/completeness.h"
 #include "text/labels.h"
 
 namespace post {

@@ -33,7 +33,7 @@ struct Profile {
   std::string scope;
   std::string kernel;
   std::vector<LeadAndText> lacks;         // sentences on losses and damage
-  std::vector<std::string> symbol_notes;  // what hindered finding names
+  std::vector<std::string> symbol_notes;  // why names are missing
   bool damaged = false;                   // see is_damaged()
   std::string missing;                    // see what_is_missing()
   std::vector<ProfileRow> rows;           // each combination of names once, sorted

@@ -99,7 +99,7 @@ std::string table_text(const Diff& diff, const DiffTable& table) {
   return text;
 }
 
-// Steady for comparing files, and more digits than mean anything.
+// Rounded so that files can be compared; still more digits than are significant.
 double rounded(double value) {
   return std::round(value * 1e4) / 1e4;
 }

@@ -10,8 +10,8 @@
 namespace post {
 namespace {
 
-// There are 325 ways to order some of five levels; nobody wants more reports than this.
-constexpr size_t most_reports = 100;
+// There are 325 ways to order some of five levels; more reports than this are of no use.
+constexpr size_t max_extra_reports = 100;
 
 constexpr const char* titles[levels] = {"Process", "Thread", "Module", "Symbol", "Offset"};
 
@@ -43,8 +43,8 @@ pi::Result<std::vector<ReportKind>> parse_extra_reports(std::string_view text,
   for (const pi::TextLine& line : pi::meaningful_lines(text)) {
     ReportKind kind;
     std::string problem = take_levels(line.text, kind);
-    if (problem.empty() && kinds.size() == most_reports)
-      problem = fmt::format("more than {} reports", most_reports);
+    if (problem.empty() && kinds.size() == max_extra_reports)
+      problem = fmt::format("more than {} reports", max_extra_reports);
     if (!problem.empty())
       return pi::Error{-1, fmt::format("{}:{}: {}.", path, line.number, problem)};
     kinds.push_back(std::move(kind));

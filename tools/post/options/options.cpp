@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "declined.h"
+#include "unsupported_options.h"
 #include "text/text.h"
 
 namespace post {
@@ -25,45 +25,45 @@ cli::OptionTable option_table() {
   cli::OptionTable table(
       {"post [OPTION]...\n       post --diff A B [OPTION]...",
        "Reads a trace file and writes the reports on it: tprof.out, and on request post.show and "
-       "tprof.json; or tells what differs between two traces.",
+       "tprof.json; or compares two traces.",
        {"post", "post -r run1.nrm2 -o run1 -demangle --json", "post -clip 1 -pnm -rsel 00100001",
         "post -tree -folded", "post -offcpu", "post -showx", "post --budget limits.txt --strict",
         "post --diff old.nrm2 new.nrm2", "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
-       "is damaged or incomplete, reports are on what is good; 4 a limit of the budget is "
+       "is damaged or incomplete, and the reports cover its good part; 4 a limit of the budget is "
        "exceeded; 255 wrong usage."});
   using cli::text, cli::words, cli::optional_text;
   table.group("Files")(",r", text("FILE", "swtrace.nrm2"), "the trace file")(
-      ",o", text("DIR", "."), "the directory for what is written")(
+      ",o", text("DIR", "."), "the directory for output files")(
       "json", optional_text("FILE", usual_json, "tprof.json"),
-      "write the tprof reports as JSON, too (to tprof.json, of --diff to tprof.diff.json)")(
-      "show", "write every record as a line to post.show, too")(
-      "showx", "write post.show only, do no symbol work")(
+      "also write the tprof reports as JSON (to tprof.json, with --diff to tprof.diff.json)")(
+      "show", "also write every record as a line to post.show")(
+      "showx", "write post.show only, without looking up symbols")(
       "showxx", "as -showx, with each record's raw words")(
       "archive", optional_text("FILE", usual_archive, "TRACE.tar.zst"),
-      "instead of reports write an archive for other machines: the trace with the symbols it "
-      "needs")("archive-files", "put the files that the symbols came from into the archive, too");
-  table.group("Reports")("clip", text("PERCENT", "0.1"),
-                         "leave out what has less than PERCENT of all ticks")(
-      "tree", "write who called what to tprof.tree, too (of ticks with call stacks)")(
-      "folded", "write the call stacks to tprof.folded, too, one a line, for flame graphs")(
-      "threads", "divide processes by threads in these two")(
-      "offcpu", "write where threads waited, and who woke them, to tprof.offcpu (of dispatches)")(
-      "rsel", text("VEC8"), "eight digits 0 or 1: which of the eight reports are wanted")(
+      "instead of reports write an archive for other machines: the trace and the symbols it "
+      "needs")("archive-files", "also add the files that contain the symbols to the archive");
+  table.group("Reports")("clip", text("PERCENT", "0.1"), "hide rows below PERCENT of all ticks")(
+      "tree", "also write the call tree to tprof.tree (needs ticks with call stacks)")(
+      "folded", "also write the call stacks to tprof.folded, one per line, for flame graphs")(
+      "threads", "divide processes by threads in these two files")(
+      "offcpu", "write where threads waited, and their wakers, to tprof.offcpu (needs dispatches)")(
+      "rsel", text("VEC8"), "eight digits, 0 or 1: which of the eight reports to write")(
       "off", "add the report Module_Symbol_Offset, and write ticks by instruction to tprof.micro")(
       "disasm", "write tprof.micro with the instructions as text")(
       ",x", text("FILE"),
-      "add the reports that FILE describes, one a line, as digits: 1 process, "
+      "add the reports that FILE describes, one per line, as digits: 1 process, "
       "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
       "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
-      "tmod", "add _64 to the names of 64-bit modules")("compat", "leave out the line on the mode");
+      "tmod", "add _64 to the names of 64-bit modules")("compat", "omit the line on the mode");
   table.group("Instruction traces")(
-      "arc",
-      "write what was executed, a line a block of instructions, to arc (of ITrace's records)")(
-      ",c", "one line for each stay in a function")("ck", "one line for each stay in the kernel")(
-      "cp", "add <plt> to the line before it")("ss", "precede each line with its instructions")(
-      "ssi", "as -ss, with their bytes")("dcnt", "count instructions by disassembly")(
-      ",m", "write the arc only, not the reports on ticks");
+      "arc", "write the call flow, one line per basic block, to arc (needs ITrace records)")(
+      ",c", "one line for consecutive blocks of one function")(
+      "ck", "one line for consecutive blocks of the kernel")("cp",
+                                                             "add <plt> to the line before it")(
+      "ss", "write the instructions of each line before it")("ssi", "as -ss, with their bytes")(
+      "dcnt", "count instructions by disassembly")(",m",
+                                                   "write the arc only, not the reports on ticks");
   table.group("Which records")(",p", text("STOP"), "read no more than STOP records")(
       "pp", words("START STOP"), "only ticks among the records START to STOP")(
       "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
@@ -73,28 +73,29 @@ cli::OptionTable option_table() {
       "kas", "take the kernel's symbols from the running kernel")(
       "kmap", text("MAP"), "take the kernel's symbols from this map (nm -a, genmap, System.map)")(
       "lmrg", text("FILE"), "take the modules' symbols from what genmsi saved in FILE")(
-      "nv", "use files although they are not shown to be the traced ones")(
-      "anysym", "where no symbol covers an address, take the one before it")(
-      "a2nrdup", "tell symbols of one name apart: name#2 is the second one of a module")(
+      "nv", "do not check that symbol files match the trace")(
+      "anysym", "if no symbol contains an address, use the symbol before it")(
+      "a2nrdup", "number symbols of the same name: name#2 is the second one of a module")(
       "a2nrng", words("MOD START STOP NAME"), "report the symbols START to STOP of MOD as NAME")(
       "a2nrfn", text("FILE"), "the same for lines \"MOD START STOP [NAME]\" of FILE")(
-      "a2ndbg", "tell where the symbols of each module came from")(
+      "a2ndbg", "print the source of each module's symbols")(
       "nsf", "NoSymbolFound or NoSymbols instead of the section's name")(
-      "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
+      "sympath", text("PATH"),
+      "directories, separated by ':', in which to search for symbol files")(
       "demangle", "make C++ and Rust names readable")(
-      "inline", "name the inlined function that a tick fell into, not the one it is part of");
-  table.group("Code made at run time")(
+      "inline", "name the inlined function of a tick, not the function that contains it");
+  table.group("JIT-compiled code")(
       "jdir", text("PREFIX"),
-      "JProf's logs are PREFIX-jita2n_PID and PREFIX-jtnm_PID (log, beside the trace)")(
-      "jita2nmsg", "tell which file the names of each process came from")(
-      "a2nmmi", text("NAME"), "report all generated code that is no method as NAME");
+      "JProf's logs are PREFIX-jita2n_PID and PREFIX-jtnm_PID (log, in the trace's directory)")(
+      "jita2nmsg", "print the log from which each process's names came")(
+      "a2nmmi", text("NAME"), "report all generated code other than methods as NAME");
   table.group("Judging")("diff", words("A B"),
-                         "what got slower from A to B, by process, module and symbol, to the "
-                         "standard output; traces, or tprof.json of post -clip 0")(
+                         "print what got slower from A to B, by process, module and symbol; A and "
+                         "B are traces, or tprof.json files of post -clip 0")(
       "budget", text("FILE"), "exit with 4 when a limit in FILE is exceeded")(
-      "strict", "exit with 3 when anything was lost");
-  table.group("Messages")("verbose", "tell what is done")(
-      "verbmsg", "write that and all warnings to post.msg");
+      "strict", "exit with 3 when records were lost");
+  table.group("Messages")("verbose", "print facts about the trace")(
+      "verbmsg", "write these and all warnings to post.msg");
   return table;
 }
 
@@ -222,11 +223,11 @@ Options take_options(const cli::Values& given) {
   options.symbols.saved_symbols = text("lmrg");
   options.symbols.validate = !has("nv");
   options.symbols.any_symbol = has("anysym");
-  options.symbols.tell_sources = has("a2ndbg");
+  options.symbols.report_sources = has("a2ndbg");
   options.symbols.rename_duplicates = has("a2nrdup");
   options.symbols.range_file = text("a2nrfn");
   options.symbols.log_prefix = text("jdir");
-  options.symbols.tell_logs = has("jita2nmsg");
+  options.symbols.report_logs = has("jita2nmsg");
   options.symbols.dynamic_code_name = text("a2nmmi");
   options.symbols.inlined = has("inline");
   options.archive_files = has("archive-files");
@@ -250,7 +251,7 @@ std::string Options::output(const std::string& name) const {
 std::variant<Options, int> parse_options(const std::vector<std::string>& arguments) {
   for (const std::string& word : arguments) {
     if (word == "--") break;
-    if (const Declined* option = find_declined(word))
+    if (const UnsupportedOption* option = find_unsupported(word))
       return wrong(fmt::format("-{} is not supported: {}; {}.", option->name, option->reason,
                                option->instead));
   }

@@ -52,17 +52,17 @@ struct SymbolOptions {
   std::string saved_symbols;              // -lmrg; empty: none
   bool validate = true;                   // not with -nv
   bool any_symbol = false;                // -anysym
-  bool tell_sources = false;              // -a2ndbg
+  bool report_sources = false;            // -a2ndbg
   bool rename_duplicates = false;         // -a2nrdup
   std::vector<SymbolRangeOption> ranges;  // -a2nrng
   std::string range_file;                 // -a2nrfn; empty: none
   std::string log_prefix;                 // -jdir; empty: beside the trace
-  bool tell_logs = false;                 // -jita2nmsg
+  bool report_logs = false;               // -jita2nmsg
   std::string dynamic_code_name;          // -a2nmmi; empty: each piece by its own
   bool inlined = false;                   // -inline
   bool code = false;                      // bytes of code are wanted: -off, -disasm
 
-  // Whether it is said where symbols come from, which an archive decides by itself.
+  // Whether an option names a source of symbols; with an archive none may.
   bool sources_given() const {
     return running_kernel || !validate || !kernel_image.empty() || !search_path.empty() ||
            !kernel_map.empty() || !saved_symbols.empty();
@@ -93,9 +93,6 @@ struct Options {
   bool archive_files = false;
   ReportOptions report;
   SymbolOptions symbols;
-
-  // Whether a report needs the calls that led to ticks.
-  bool needs_calls() const { return tree || folded; }
 
   // The path of an output file: in the directory unless it is absolute.
   std::string output(const std::string& name) const;

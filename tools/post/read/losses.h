@@ -12,10 +12,10 @@
 namespace post {
 
 struct Losses {
-  bool counted = false;  // the file tells how many records were produced
+  bool counted = false;  // the file contains the number of records produced
   StreamCounts total;
   std::vector<std::pair<StreamKey, StreamCounts>> lossy;  // the buffers that lost any
-  uint64_t missed = 0;                                    // hits of hooks
+  uint64_t missed = 0;                                    // hits of hooks that were skipped
 
   uint64_t lost() const { return total.lost_sum(); }
 };

@@ -66,7 +66,7 @@ class LayoutReader {
     return source_.read(at, header) == header.size();
   }
 
-  // The first header decides whether this is a file for us at all.
+  // The first header decides whether post can read this file.
   pi::Status check_first() {
     HeaderBytes& header = first_;
     const size_t got = source_.read(0, header);
@@ -245,7 +245,7 @@ class LayoutReader {
     note_lost(key, word_at(header, nrm2::offset::lost_count));
   }
 
-  // Each header tells the stream's count so far.
+  // Each header contains the stream's count so far.
   void note_lost(StreamKey key, uint32_t lost) {
     if (lost == 0) return;
     const auto [known, added] = lost_at_.try_emplace(key, file_.header_lost.size());

@@ -48,11 +48,11 @@ struct TraceFile {
   FileRange modules;
   uint32_t cpus = 0;
   std::vector<StreamKey> full;                              // buffers that became full
-  std::vector<std::pair<StreamKey, uint64_t>> header_lost;  // records lost, where headers tell it
+  std::vector<std::pair<StreamKey, uint64_t>> header_lost;  // records lost, if headers contain it
 };
 
-// An error when this is no nrm2 file that can be read here; damage further on goes to the log and
-// what is good is returned.
+// An error when this is no nrm2 file that post can read; damage after the first header goes to the
+// log, and the good parts are returned.
 pi::Result<TraceFile> read_layout(ByteSource& source, DamageLog& damage);
 
 }  // namespace post

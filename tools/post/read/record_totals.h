@@ -26,7 +26,7 @@ struct RecordTotals {
   uint64_t records = 0;
   uint64_t counted = 0;  // of these, those that the writer counts as written
   std::array<uint64_t, PITRACE_MAJOR_MAX + 2> by_major{};
-  // From the start-up records; 0 when they do not say.
+  // From the start-up records; 0 when they do not contain it.
   uint64_t cpu_mhz = 0;
   uint64_t ticks_per_second = 0;
   bool event_based = false;
@@ -39,7 +39,7 @@ struct RecordTotals {
   // Of kinds that are not counted by name.
   uint64_t others() const;
 
-  // Streams that tell themselves where records were lost.
+  // Streams that contain LOST records.
   struct StreamGaps {
     StreamKey key;
     uint64_t count = 0;

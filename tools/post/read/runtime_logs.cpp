@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where runtimes leave what they tell of a process.
+// Where runtimes write events of a process.
 #include "runtime_logs.h"
 
 #include <fmt/format.h>

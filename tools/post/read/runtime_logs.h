@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where runtimes leave what they tell of a process: JProf's logs, perf-PID.map, jitdump files.
+// Where runtimes write events of a process: JProf's logs, perf-PID.map, jitdump files.
 #ifndef POST_RUNTIME_LOGS_H
 #define POST_RUNTIME_LOGS_H
 
@@ -12,10 +12,10 @@
 
 namespace post {
 
-// A process as the trace counts it and as it sees itself.
+// The id of a process in the trace, and in its own PID namespace.
 struct ProcessIds {
   uint32_t pid = 0;
-  uint32_t inner_pid = 0;      // in a pid namespace of its own; 0: it has none
+  uint32_t inner_pid = 0;      // NSpid, in its own PID namespace; 0: it has none
   uint32_t pid_namespace = 0;  // the namespace's inode; 0: not known
 };
 
@@ -37,7 +37,7 @@ struct LogKey {
 std::string archived_name(const LogKey& log);
 std::optional<LogKey> log_of_name(std::string_view name);
 
-// DIRECTORY/PREFIX of the logs that -jdir names, or that lie beside the trace.
+// DIRECTORY/PREFIX of the logs that -jdir names, or that are in the directory of the trace.
 std::string log_prefix(const std::string& jdir, const std::string& trace_file);
 
 // The paths that a log of JProf may have, the likeliest first; kind as in pi/jit_log.h.

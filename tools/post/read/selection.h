@@ -25,7 +25,7 @@ struct Selection {
   NumberRange ticks;              // -twin; of all ticks in the trace
   std::optional<uint8_t> metric;  // -tpsel
 
-  // minor: of the tick's record; its second byte tells the metric.
+  // minor: of the tick's record; its second byte is the metric.
   bool takes_tick(uint64_t record, uint64_t tick, uint32_t minor) const {
     return records.contains(record) && ticks.contains(tick) &&
            (!metric || *metric == (minor >> 8 & 0xff));

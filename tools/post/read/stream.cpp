@@ -13,8 +13,8 @@ namespace {
 // More than three of the longest records, and long enough for the disk.
 constexpr uint64_t window_bytes = 256 << 10;
 
-// Behind a damaged record: all lengths are multiples of four, and so many records in a row, so
-// close to one another, do not come about by chance.
+// After a damaged record: all lengths are multiples of four, and this many records in sequence,
+// this close to one another, do not occur by chance.
 constexpr size_t step_bytes = 4;
 constexpr int chain_records = 4;
 constexpr uint32_t chain_ns = 2'000'000'000;
@@ -137,8 +137,8 @@ void Stream::log_skipped(const char* what, uint64_t file_place, uint64_t bytes) 
               bytes);
 }
 
-// Nothing tells where the record after a damaged one begins: it is looked for up to the next
-// section, which mostly begins with one.
+// The start of the record after a damaged one is unknown: it is searched for up to the next
+// section, which usually begins with a record.
 void Stream::skip_damage(const char* what) {
   const uint64_t place = logical(at_);
   const uint64_t section_end = starts_[extent_of(place) + 1];
@@ -179,14 +179,14 @@ void Stream::accept_other() {
     ++counted_;
 }
 
-// The number is that of all losses so far, so that telling it twice does no harm.
+// The record contains the number of all losses so far, so that a repeated record does no harm.
 void Stream::accept_gap(uint64_t lost) {
-  constexpr size_t gaps_most = 1000;
+  constexpr size_t max_gaps = 1000;
   if (lost <= lost_) return;
   ++gap_count_;
-  // The ring may have put a time record first, whose time is that of the record behind the gap.
+  // A time record may precede the LOST record; its time is that of the record after the gap.
   const uint64_t from = logical(at_) == behind_time_ ? before_time_ : time_;
-  if (gaps_.size() < gaps_most) gaps_.push_back({from, high_ | record_.time_lo(), lost - lost_});
+  if (gaps_.size() < max_gaps) gaps_.push_back({from, high_ | record_.time_lo(), lost - lost_});
   lost_ = lost;
 }
 

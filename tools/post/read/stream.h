@@ -15,7 +15,7 @@
 
 namespace post {
 
-// Records are missing between two others of a stream.
+// A gap: records are missing between two records of a stream.
 struct Gap {
   uint64_t from = 0;  // times of the two, nanoseconds
   uint64_t to = 0;
@@ -41,7 +41,7 @@ class Stream {
 
   // Of the record last moved to; its bytes stay until next().
   const pi::RecordView& record() const { return record_; }
-  // Nanoseconds; never runs back.
+  // Nanoseconds; never decreases.
   uint64_t time() const { return time_; }
   uint64_t file_offset() const;
 
@@ -49,10 +49,10 @@ class Stream {
   uint32_t cpu() const { return layout_.key.cpu; }
   // Records so far without those that the writer does not count.
   uint64_t counted() const { return counted_; }
-  // Where the stream itself says that records were lost; the first of them, and the records of all.
+  // Gaps for which the stream has LOST records: the first ones, and the lost records of all.
   const std::vector<Gap>& gaps() const { return gaps_; }
   uint64_t gap_count() const { return gap_count_; }
-  // How often records were missing so far: there, and where something could not be read.
+  // Number of gaps so far: those with LOST records, and those that could not be read.
   uint64_t breaks() const { return gap_count_ + skipped_; }
   uint64_t lost() const { return lost_; }
   uint64_t bytes_read() const { return loaded_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interface between the pipeline, which reads a trace's records by time, and what takes them.
+// The interface between the pipeline, which reads a trace's records by time, and their consumers.
 #ifndef POST_SUBSCRIBER_H
 #define POST_SUBSCRIBER_H
 
@@ -27,11 +27,15 @@ struct Arrival {
   uint64_t time() const { return stream.time(); }
 };
 
+class Subscriptions;
+
 class Subscriber {
  public:
   virtual ~Subscriber() = default;
 
-  // Takes one record. False: its contents make no sense; the pipeline logs it as damaged.
+  // Adds this with the majors that it takes.
+  virtual void subscribe(Subscriptions& to) = 0;
+  // Takes one record. False: its contents are invalid; the pipeline logs it as damaged.
   virtual bool take(const Arrival& arrival) = 0;
   // After the last record: once for each stream, then once.
   virtual void end_stream(const Stream& /*stream*/) {}

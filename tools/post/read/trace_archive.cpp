@@ -117,7 +117,7 @@ class Unpacker {
     if (known == trace_name) return take(entry, max_trace, content_.trace);
     if (known == symbols_name) return take(entry, max_symbols, content_.symbols);
     if (const auto log = log_of_name(known)) {
-      if (content_.logs.size() >= most_archived_logs && !content_.logs.contains(*log))
+      if (content_.logs.size() >= max_archived_logs && !content_.logs.contains(*log))
         return failed("has more logs than can be meant");
       return take(entry, max_symbols, content_.logs[*log]);
     }
@@ -215,7 +215,7 @@ class Packer {
     std::vector<char> buffer(buffer_size);
     const auto whole = static_cast<uint64_t>(status.st_size);
     for (uint64_t at = 0; at < whole;) {
-      // What it grew by meanwhile is left out, as the header says.
+      // If the file has grown meanwhile, the rest is left out: the header has the old size.
       const auto wanted = std::span(buffer).first(std::min<uint64_t>(buffer.size(), whole - at));
       const auto got = pi::read_at(fd, at, std::as_writable_bytes(wanted));
       if (got.error != 0 || got.bytes == 0)
@@ -235,7 +235,7 @@ class Packer {
   }
 
  private:
-  // Whose file it was is nobody's business.
+  // The archive does not contain the file's owner.
   bool begin(const std::string& name, const struct stat& status) {
     const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
     archive_entry_set_pathname(entry.get(), name.c_str());
@@ -292,7 +292,7 @@ pi::Result<ArchiveContent> unpack_archive(const std::string& path, const std::st
   return Unpacker(path, directory, std::move(file->fd)).run();
 }
 
-// The symbols come first: an archive that was cut off is then still of use.
+// The symbols are first: a truncated archive is then still useful.
 pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
   struct stat trace {};
   if (::fstat(sources.trace, &trace) != 0)
@@ -300,10 +300,10 @@ pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
   Packer packer(sink, trace.st_mtime);
   pi::Status status = packer.text(readme_name, readme);
   if (status) status = packer.made_file(symbols_name, sources.symbols);
-  if (sources.logs.size() > most_archived_logs)
+  if (sources.logs.size() > max_archived_logs)
     return pi::Error{-1, fmt::format("there are logs of code made at run time of {} kinds and "
                                      "processes; an archive holds {}.",
-                                     sources.logs.size(), most_archived_logs)};
+                                     sources.logs.size(), max_archived_logs)};
   for (const auto& [log, fd] : sources.logs)
     if (status) status = packer.file(archived_name(log), fd);
   if (status) status = packer.file(trace_name, sources.trace);

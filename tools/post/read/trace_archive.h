@@ -19,7 +19,7 @@
 
 namespace post {
 
-constexpr size_t most_archived_logs = 256;
+constexpr size_t max_archived_logs = 256;
 
 // Whether the file at path begins as archives do. False for what cannot be read.
 bool is_archive(const std::string& path);
@@ -28,8 +28,8 @@ bool is_archive(const std::string& path);
 struct ArchiveContent {
   pi::UniqueFd trace;
   pi::UniqueFd symbols;
-  std::map<LogKey, pi::UniqueFd> logs;  // of code made at run time
-  std::string damage;                   // why it could be read only in part; "" when it is whole
+  std::map<LogKey, pi::UniqueFd> logs;  // of JIT-compiled code
+  std::string damage;                   // why it could be read only in part; "" when it is complete
 };
 
 // Unpacks the trace and its symbols; other members are only checked. No name out of the archive is

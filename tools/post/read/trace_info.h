@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace file tells about its recording: the text of the info and build-id sections.
+// What a trace file contains about its recording: the text of the info and build-id sections.
 #ifndef POST_TRACE_INFO_H
 #define POST_TRACE_INFO_H
 
@@ -62,8 +62,8 @@ struct TraceInfo {
   std::vector<std::pair<std::string, uint64_t>> missed;  // a hook and its hits that were skipped
 };
 
-// Takes what the text says in place of what an earlier one did; lines that make no sense and
-// unknown keys are ignored.
+// Values of this text replace those of an earlier one; malformed lines and unknown keys are
+// ignored.
 void parse_info(std::string_view text, TraceInfo& info);
 
 struct BuildId {

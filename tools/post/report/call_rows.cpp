@@ -30,7 +30,7 @@ class CallRowMaker {
   }
 
  private:
-  // As deep as a record has room for frames.
+  // At most as deep as a record has capacity for frames.
   void add(uint32_t parent, uint32_t depth) {
     std::vector<CallRow> rows;
     std::vector<std::pair<size_t, uint32_t>> order;  // row and node
@@ -59,7 +59,7 @@ class CallRowMaker {
   std::vector<CallRow> rows_;
 };
 
-// A function or a call, and how often it is under way on the path being walked.
+// A function or a call, and how often it is on the path being walked.
 struct Tally {
   uint64_t ticks = 0;
   uint32_t under_way = 0;
@@ -138,7 +138,7 @@ class FunctionRowMaker {
   std::vector<Tally> inclusive_;  // by function
   std::vector<uint64_t> exclusive_;
   std::vector<uint64_t> outermost_;
-  std::map<std::pair<FrameId, FrameId>, Tally> calls_;  // caller and callee; places stay
+  std::map<std::pair<FrameId, FrameId>, Tally> calls_;  // caller and callee; references stay valid
 };
 
 }  // namespace
@@ -161,7 +161,7 @@ const char* kind_label(Node::Kind kind) {
   return labels[static_cast<size_t>(kind)];
 }
 
-// Different functions can have one name, so that stacks are told apart by their text.
+// Different functions can have the same name, so that stacks are compared by their text.
 std::vector<std::string> make_folded_lines(const CallTree& tree) {
   const std::vector<Node> nodes = tree.nodes();
   std::map<std::string, uint64_t> stacks;

@@ -28,8 +28,8 @@ struct CallEdge {
   uint64_t ticks = 0;
 };
 
-// One function in all processes. A tick with several calls of it under way counts once in
-// inclusive, and once for each different caller and callee.
+// One function in all processes. A tick whose stack contains the function several times counts once
+// in inclusive, and once for each different caller and callee.
 struct FunctionRow {
   std::string name;
   uint64_t inclusive = 0;

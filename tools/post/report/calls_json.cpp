@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of tprof.json: calls, and the time in which threads did not run.
+// Parts of tprof.json: calls, and the time off the CPU.
 #include "calls_json.h"
 
 #include "call_rows.h"
@@ -24,8 +24,7 @@ Json stacks_json(const StackCounts& stacks) {
           {"user_cut", stacks.user_cut}};
 }
 
-// One after the other with their depths: nested as deep as stacks are, many programs could not read
-// them.
+// A flat list with depths: many programs cannot read JSON that is nested as deep as stacks are.
 Json rows_json(const std::vector<CallRow>& rows) {
   Json list = Json::array();
   for (const CallRow& row : rows)
@@ -77,8 +76,7 @@ Json thread_json(const ThreadRow& row) {
 
 }  // namespace
 
-Json tree_json(const Summary& summary) {
-  const CallTree& calls = *summary.calls;
+Json tree_json(const CallTree& calls, const Summary& summary) {
   const uint64_t clip = clip_ticks(summary);
   Json json = {{"ticks", calls.ticks()}, {"stacks", stacks_json(calls.stacks())}};
   json["rows"] = rows_json(make_call_rows(calls, clip));
@@ -88,13 +86,12 @@ Json tree_json(const Summary& summary) {
   return json;
 }
 
-Json off_cpu_json(const Summary& summary) {
-  const OffCpu& off_cpu = *summary.off_cpu;
+Json off_cpu_json(const OffCpu& off_cpu, const Summary& summary) {
   Json json = {{"time_ns", off_cpu.end_time() - off_cpu.begin_time()},
                {"clip_ns", clip_time(summary)},
                {"dispatches", off_cpu.dispatches()},
                {"wakeups", off_cpu.wakeups()},
-               {"wakeups_missing", off_cpu.unwoken()},
+               {"wakeups_missing", off_cpu.missing_wakeups()},
                {"gaps", off_cpu.gaps()},
                {"contradictions", off_cpu.contradicted()},
                {"stacks", stacks_json(off_cpu.stacks())}};

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Parts of tprof.json: calls, and the time in which threads did not run.
+// Parts of tprof.json: calls, and the time off the CPU.
 #ifndef POST_CALLS_JSON_H
 #define POST_CALLS_JSON_H
 
 #include "json.h"
 
+#include "analysis/call_tree.h"
+#include "analysis/off_cpu.h"
 #include "summary.h"
 
 namespace post {
 
-// Of a summary with calls.
-pi::Json tree_json(const Summary& summary);
+pi::Json tree_json(const CallTree& calls, const Summary& summary);
 
-// Of a summary with off_cpu.
-pi::Json off_cpu_json(const Summary& summary);
+pi::Json off_cpu_json(const OffCpu& off_cpu, const Summary& summary);
 
 }  // namespace post
 

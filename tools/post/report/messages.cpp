@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What post tells about a trace besides the reports.
+// What post prints about a trace besides the reports.
 #include "messages.h"
 
 #include <fmt/format.h>
@@ -66,15 +66,15 @@ std::string trace_facts(const TraceFile& file, const RecordTotals& totals) {
   return text;
 }
 
-std::string inner_facts(const std::deque<Life>& lives, const StringTable& names) {
+std::string inner_facts(const std::deque<ProcessLifetime>& lifetimes, const StringTable& names) {
   std::string text;
-  for (const Life& life : lives) {
-    if (life.pid_namespace == 0 && life.inner_pid == 0) continue;
+  for (const ProcessLifetime& lifetime : lifetimes) {
+    if (lifetime.pid_namespace == 0 && lifetime.inner_pid == 0) continue;
     const std::string inside =
-        life.inner_pid == 0 ? "an id not known" : fmt::format("process {}", life.inner_pid);
+        lifetime.inner_pid == 0 ? "an id not known" : fmt::format("process {}", lifetime.inner_pid);
     text += fmt::format("{} is {} in pid namespace {}\n",
-                        process_label(life.pid, names.text(life.name), 0, {}), inside,
-                        life.pid_namespace);
+                        process_label(lifetime.pid, names.text(lifetime.name), 0, {}), inside,
+                        lifetime.pid_namespace);
   }
   return text;
 }

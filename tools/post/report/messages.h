@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What post tells about a trace besides the reports.
+// What post prints about a trace besides the reports.
 #ifndef POST_MESSAGES_H
 #define POST_MESSAGES_H
 
@@ -19,7 +19,7 @@ std::string trace_facts(const TraceFile& file, const RecordTotals& totals);
 
 // A line for each process of another pid namespace, for someone inside a container, who knows it by
 // another id.
-std::string inner_facts(const std::deque<Life>& lives, const StringTable& names);
+std::string inner_facts(const std::deque<ProcessLifetime>& lifetimes, const StringTable& names);
 
 // What is wrong with the trace at path: damage, then losses; a sentence each.
 std::vector<std::string> trace_warnings(const std::string& path, const TraceFile& file,

@@ -9,9 +9,9 @@
 namespace post {
 namespace {
 
-// Names of a thread's process and of itself; of who is no thread, its special number and nothing.
+// Names of a thread's process and of the thread; without a thread, the special number and no name.
 using ThreadLabels = std::pair<NameId, NameId>;
-using ChainLabels = std::array<ThreadLabels, OffCpu::chain_most>;
+using ChainLabels = std::array<ThreadLabels, OffCpu::max_chain>;
 
 // Waits of equal threads, reasons and stacks.
 struct WaitSum {
@@ -79,7 +79,7 @@ class RowMaker {
   std::vector<std::string> chain_names(const ChainLabels& chain) const {
     std::vector<std::string> names;
     for (const auto& [process, thread] : chain) {
-      if (process == OffCpu::nobody) break;
+      if (process == OffCpu::no_thread) break;
       if (process == OffCpu::by_interrupt)
         names.emplace_back("an interrupt");
       else if (process == OffCpu::idle)

@@ -11,9 +11,9 @@
 
 namespace post {
 
-// Times blocked that ended with a wake-up by the same.
+// Times blocked that ended with a wake-up by the same chain of wakers.
 struct WakerRow {
-  std::vector<std::string> chain;  // who woke, who had woken that one, and so on
+  std::vector<std::string> chain;  // the waker, then its waker, and so on
   uint64_t count = 0;
   uint64_t blocked = 0;
 };
@@ -25,7 +25,7 @@ struct WaitRow {
   std::vector<WakerRow> wakers;  // by time blocked, then names
 };
 
-// A thread, or all of equal names.
+// A thread, or all threads of the same name.
 struct ThreadRow {
   std::string process;
   std::string thread;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What stands above and below the lines of an arc.
+// The text above and below the lines of an arc.
 #include "report_arc.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "read/kernel_code.h"
 #include "text/text.h"
 
 namespace post {
@@ -131,6 +133,31 @@ std::string arc_end(const Summary& summary, const ArcTotals& totals) {
     text += commented(sentence("Damaged", message));
   for (const std::string& note : summary.symbol_notes) text += commented(sentence("Symbols", note));
   return text;
+}
+
+std::unique_ptr<Subscriber> make_arc(const ReportContext& context, Sink* sink) {
+  KernelCode kernel;
+  kernel.load(context.source, context.file.kernel_code, context.damage);
+  ArcOptions options = context.options.arc_form;
+  options.cache_entries = context.cache_entries(options.cache_entries);
+  auto arc = std::make_unique<Arc>(context.processes, context.symbolizer, context.names,
+                                   std::move(kernel), *sink, options);
+  arc->put_head(arc_head(context.file, options, {}));
+  return arc;
+}
+
+std::optional<Lack> lack_of_branches(const Summary& summary) {
+  if (summary.find<Arc>()->totals().branches != 0) return {};
+  const bool all = selection_texts(summary.options.selection).empty();
+  return Lack{fmt::format("contains no instruction trace{}: there is no flow to show.",
+                          all ? "" : ", or none of its records is selected"),
+              "Instructions are traced by run.itrace, or after 'swtrace it_install'."};
+}
+
+bool write_arc_frame(const Summary& summary, Sink& sink) {
+  const Arc& arc = *summary.find<Arc>();
+  return sink.write(arc_end(summary, arc.totals())) &&
+         sink.rewrite(0, arc_head(summary.file, arc.options(), arc.totals()));
 }
 
 }  // namespace post

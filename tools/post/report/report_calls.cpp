@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/call_tree.h"
 #include "call_rows.h"
 #include "report_head.h"
 #include "text/text.h"
@@ -16,10 +17,11 @@ std::string title(const char* name) {
 }
 
 std::string tree_rows(const Summary& summary) {
-  const uint64_t all = summary.calls->ticks();
+  const CallTree& calls = *summary.find<CallTree>();
+  const uint64_t all = calls.ticks();
   std::string text = title("Call_Tree") + "\n LAB      INCL    %%%      EXCL    %%%   NAMES\n\n";
   uint32_t depth = 0;
-  for (const CallRow& row : make_call_rows(*summary.calls, clip_ticks(summary))) {
+  for (const CallRow& row : make_call_rows(calls, clip_ticks(summary))) {
     if (row.depth < depth) text += '\n';
     depth = row.depth;
     text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}\n", kind_label(row.kind),
@@ -30,14 +32,15 @@ std::string tree_rows(const Summary& summary) {
 }
 
 std::string function_rows(const Summary& summary) {
-  const uint64_t all = summary.calls->ticks();
+  const CallTree& calls = *summary.find<CallTree>();
+  const uint64_t all = calls.ticks();
   std::string text =
       title("Callers_Function_Callees") + "\n LAB      INCL    %%%      EXCL    %%%   NAMES\n";
   const auto edge = [&](const char* label, uint64_t ticks, const std::string& name) {
     return fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:>6}    {}\n", label, ticks, percent(ticks, all),
                        "", "", name);
   };
-  for (const FunctionRow& row : make_function_rows(*summary.calls, clip_ticks(summary))) {
+  for (const FunctionRow& row : make_function_rows(calls, clip_ticks(summary))) {
     text += '\n';
     if (row.outermost != 0) text += edge("FROM", row.outermost, "(the beginning of the stack)");
     for (const CallEdge& caller : row.callers) text += edge("FROM", caller.ticks, caller.name);
@@ -88,9 +91,23 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
   return sentences;
 }
 
+std::unique_ptr<Subscriber> make_call_tree(const ReportContext& context, Sink*) {
+  CallTree::Options options{context.options.report.labels, context.options.report.calls_by_thread,
+                            context.frames(), stack_source(context.file.info)};
+  options.cache_entries = context.cache_entries(options.cache_entries);
+  return std::make_unique<CallTree>(context.processes, context.symbolizer, context.names, options);
+}
+
+std::optional<Lack> lack_of_stacks(const Summary& summary) {
+  if (summary.find<CallTree>()->stacks().with() != 0) return {};
+  return Lack{
+      "contains no call stacks: callers are unknown.",
+      "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g."};
+}
+
 bool write_tree(const Summary& summary, Sink& sink) {
   std::string text = report_head(summary, "Tprof Call Tree");
-  for (const auto& [lead, what] : stack_sentences(summary.calls->stacks(), "ticks"))
+  for (const auto& [lead, what] : stack_sentences(summary.find<CallTree>()->stacks(), "ticks"))
     text += sentence(lead, what);
   text += '\n' + tick_totals(summary);
   const bool good = sink.write(text);
@@ -102,7 +119,8 @@ bool write_tree(const Summary& summary, Sink& sink) {
 
 bool write_folded(const Summary& summary, Sink& sink) {
   bool good = true;
-  for (const std::string& line : make_folded_lines(*summary.calls)) good = sink.write(line) && good;
+  for (const std::string& line : make_folded_lines(*summary.find<CallTree>()))
+    good = sink.write(line) && good;
   return good;
 }
 

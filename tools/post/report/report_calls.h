@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "read/losses.h"
+#include "report.h"
+#include "state/frames.h"
 #include "summary.h"
 #include "text/sink.h"
 
@@ -15,7 +17,10 @@ namespace post {
 // Sentences on how complete the stacks of what ("ticks") are.
 std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* what);
 
-// False when something could not be written. Of a summary with calls.
+// Makes a CallTree, which both reports need.
+std::unique_ptr<Subscriber> make_call_tree(const ReportContext& context, Sink*);
+std::optional<Lack> lack_of_stacks(const Summary& summary);
+
 bool write_tree(const Summary& summary, Sink& sink);
 bool write_folded(const Summary& summary, Sink& sink);
 

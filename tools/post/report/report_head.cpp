@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands above all text reports.
+// The head of all text reports.
 #include "report_head.h"
 
 #include <fmt/format.h>

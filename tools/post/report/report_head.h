@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What stands above all text reports: the machine, the kind of ticks, where the trace came from and
-// what it lacks.
+// The head of all text reports: the machine, the kind of ticks, the source of the trace and what
+// the trace lacks.
 #ifndef POST_REPORT_HEAD_H
 #define POST_REPORT_HEAD_H
 
@@ -10,13 +10,13 @@
 
 namespace post {
 
-// Of a report on ticks.
+// The head of a report on ticks.
 std::string report_head(const Summary& summary, const std::string& title);
 
-// Of another one, on so much time in nanoseconds.
+// The head of a report on a time in nanoseconds.
 std::string report_head(const Summary& summary, const std::string& title, uint64_t time);
 
-// The last lines of every report: damage of the trace, and what hindered finding names.
+// The last lines of every report: damage of the trace, and why names are missing.
 std::string report_end(const Summary& summary);
 
 // The clipping level in percent.

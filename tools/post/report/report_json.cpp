@@ -6,6 +6,7 @@
 #include <cmath>
 #include "json.h"
 
+#include "arc/arc.h"
 #include "calls_json.h"
 #include "report_rows.h"
 #include "text/text.h"
@@ -240,15 +241,15 @@ Json head(const Summary& summary) {
       {"symbol_notes", summary.symbol_notes}};
 }
 
-Json life_json(const Life& life, const StringTable& names) {
-  Json json = {{"pid", life.pid}, {"name", printable(names.text(life.name))}};
-  if (life.parent != 0) json["parent"] = life.parent;
-  if (life.bits != 0) json["bits"] = life.bits;
-  if (life.pid_namespace != 0) json["pid_namespace"] = life.pid_namespace;
-  if (life.inner_pid != 0) json["inner_pid"] = life.inner_pid;
-  if (!life.inner_threads.empty()) {
+Json lifetime_json(const ProcessLifetime& lifetime, const StringTable& names) {
+  Json json = {{"pid", lifetime.pid}, {"name", printable(names.text(lifetime.name))}};
+  if (lifetime.parent != 0) json["parent"] = lifetime.parent;
+  if (lifetime.bits != 0) json["bits"] = lifetime.bits;
+  if (lifetime.pid_namespace != 0) json["pid_namespace"] = lifetime.pid_namespace;
+  if (lifetime.inner_pid != 0) json["inner_pid"] = lifetime.inner_pid;
+  if (!lifetime.inner_threads.empty()) {
     json["inner_threads"] = Json::array();
-    for (const auto& [tid, inner] : life.inner_threads)
+    for (const auto& [tid, inner] : lifetime.inner_threads)
       json["inner_threads"].push_back({{"tid", tid}, {"inner_tid", inner}});
   }
   return json;
@@ -259,8 +260,8 @@ Json life_json(const Life& life, const StringTable& names) {
 bool write_json(const Summary& summary, Sink& sink) {
   Json json = head(summary);
   json["processes"] = Json::array();
-  for (const Life& life : summary.lives)
-    json["processes"].push_back(life_json(life, summary.names));
+  for (const ProcessLifetime& lifetime : summary.lifetimes)
+    json["processes"].push_back(lifetime_json(lifetime, summary.names));
   json["reports"] = Json::array();
   for (const ReportKind* kind : chosen_reports(summary.options))
     json["reports"].push_back(report_json(summary, *kind));
@@ -268,9 +269,10 @@ bool write_json(const Summary& summary, Sink& sink) {
     json["reports"].push_back(report_json(summary, offset_report_kind()));
   for (const ReportKind& kind : summary.options.extra)
     json["reports"].push_back(report_json(summary, kind));
-  if (summary.calls) json["tree"] = tree_json(summary);
-  if (summary.off_cpu) json["off_cpu"] = off_cpu_json(summary);
-  if (summary.arc) json["itrace"] = itrace_json(*summary.arc);
+  if (const auto* calls = summary.find<CallTree>()) json["tree"] = tree_json(*calls, summary);
+  if (const auto* off_cpu = summary.find<OffCpu>())
+    json["off_cpu"] = off_cpu_json(*off_cpu, summary);
+  if (const auto* arc = summary.find<Arc>()) json["itrace"] = itrace_json(arc->totals());
   return sink.write(json.dump(1) + "\n");
 }
 

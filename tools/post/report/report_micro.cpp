@@ -35,16 +35,16 @@ constexpr const char* legend_instructions =
 
 class Writer {
  public:
-  Writer(const Summary& summary, Sink& sink) : summary_(summary), sink_(sink) {}
+  Writer(const Summary& summary, Sink& sink)
+      : summary_(summary), micro_(*summary.find<Micro>()), sink_(sink) {}
 
   bool write() {
-    const Micro& micro = *summary_.micro;
     put(report_head(summary_, "Tprof Micro Report"));
-    put(fmt::format("\n TOTAL TICKS {:>14}\n\n{}{}", micro.ticks(), legend,
+    put(fmt::format("\n TOTAL TICKS {:>14}\n\n{}{}", micro_.ticks(), legend,
                     summary_.options.disassembly ? legend_instructions : legend_code));
-    for (const Micro::Module& module : micro.modules()) {
+    for (const Micro::Module& module : micro_.modules()) {
       put(fmt::format("\n### MOD {:>6} {:5.2f} {}\n", module.ticks,
-                      percent(module.ticks, micro.ticks()), name(module.name)));
+                      percent(module.ticks, micro_.ticks()), name(module.name)));
       for (const Micro::Function* function : module.functions)
         if (name(function->symbol) != procedure_table) put_function(*function);
     }
@@ -57,10 +57,10 @@ class Writer {
   const std::string& name(NameId id) const { return summary_.names.text(id); }
 
   void put_function(const Micro::Function& function) {
-    const Code code = summary_.micro->code(function);
+    const Code code = micro_.code(function);
     put(fmt::format("\n### SYM {:>6} {:5.2f} {} {:x} {:x}\n", function.ticks,
-                    percent(function.ticks, summary_.micro->ticks()), name(function.symbol),
-                    function.start, code.bytes.size()));
+                    percent(function.ticks, micro_.ticks()), name(function.symbol), function.start,
+                    code.bytes.size()));
     put_lines(function);
     if (code.bytes.empty())
       put(" SorryNoSymbols=>NoCode\n");
@@ -73,7 +73,7 @@ class Writer {
   void put_lines(const Micro::Function& function) {
     std::string file;
     for (const auto& [offset, ticks] : function.by_offset) {
-      const SourceLine line = summary_.micro->line(function, offset);
+      const SourceLine line = micro_.line(function, offset);
       if (line.file != file) {
         file = line.file;
         put(fmt::format(" F: {}\n", file.empty() ? "?" : file));
@@ -111,6 +111,7 @@ class Writer {
   }
 
   const Summary& summary_;
+  const Micro& micro_;
   Sink& sink_;
   const pi::Disassembler wide_{true};
   const pi::Disassembler narrow_{false};
@@ -118,6 +119,12 @@ class Writer {
 };
 
 }  // namespace
+
+std::unique_ptr<Subscriber> make_micro(const ReportContext& context, Sink*) {
+  return std::make_unique<Micro>(context.processes, context.symbolizer, context.names,
+                                 context.frames(),
+                                 context.cache_entries(Micro::default_cache_entries));
+}
 
 bool write_micro(const Summary& summary, Sink& sink) {
   return Writer(summary, sink).write();

@@ -3,12 +3,14 @@
 #ifndef POST_REPORT_MICRO_H
 #define POST_REPORT_MICRO_H
 
+#include "report.h"
 #include "summary.h"
 #include "text/sink.h"
 
 namespace post {
 
-// False when something could not be written. Of a summary with micro.
+// Makes a Micro.
+std::unique_ptr<Subscriber> make_micro(const ReportContext& context, Sink*);
 bool write_micro(const Summary& summary, Sink& sink);
 
 }  // namespace post

@@ -89,7 +89,7 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
          "none in this trace: time blocked holds the time for which the thread was runnable again, "
          "which cannot be told apart."});
   else
-    add("Wake-ups missing", off_cpu.unwoken(),
+    add("Wake-ups missing", off_cpu.missing_wakeups(),
         " times blocked ended without a wake-up; they hold the time for which the thread was "
         "runnable again.");
   add("Gaps", off_cpu.gaps(),
@@ -107,13 +107,26 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
 }
 
 uint64_t clip_time(const Summary& summary) {
-  const double time =
-      static_cast<double>(summary.off_cpu->end_time() - summary.off_cpu->begin_time());
+  const OffCpu& off_cpu = *summary.find<OffCpu>();
+  const double time = static_cast<double>(off_cpu.end_time() - off_cpu.begin_time());
   return static_cast<uint64_t>(std::floor(time * summary.options.clip_percent / 100 + 1e-6));
 }
 
+std::unique_ptr<Subscriber> make_off_cpu(const ReportContext& context, Sink*) {
+  OffCpu::Options options{context.options.report.labels, context.frames(),
+                          stack_source(context.file.info)};
+  options.cache_entries = context.cache_entries(options.cache_entries);
+  return std::make_unique<OffCpu>(context.processes, context.symbolizer, context.names, options);
+}
+
+std::optional<Lack> lack_of_dispatches(const Summary& summary) {
+  if (summary.find<OffCpu>()->dispatches() != 0) return {};
+  return Lack{"contains no dispatches: it is unknown where threads waited.",
+              "Dispatches (context switches) are recorded after 'swtrace enable dispatch'."};
+}
+
 bool write_off_cpu(const Summary& summary, Sink& sink) {
-  const OffCpu& off_cpu = *summary.off_cpu;
+  const OffCpu& off_cpu = *summary.find<OffCpu>();
   std::string text =
       report_head(summary, "Tprof Off-CPU Report", off_cpu.end_time() - off_cpu.begin_time());
   for (const auto& [lead, what] : off_cpu_sentences(off_cpu)) text += sentence(lead, what);

@@ -6,19 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "analysis/off_cpu.h"
 #include "read/losses.h"
+#include "report.h"
 #include "summary.h"
 #include "text/sink.h"
 
 namespace post {
 
-// What the times do not tell.
+// What the times do not include.
 std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu);
 
-// Nanoseconds below which rows are left out.
+// Nanoseconds below which rows are left out. Of a summary with an OffCpu.
 uint64_t clip_time(const Summary& summary);
 
-// False when something could not be written. Of a summary with off_cpu.
+// Makes an OffCpu.
+std::unique_ptr<Subscriber> make_off_cpu(const ReportContext& context, Sink*);
+std::optional<Lack> lack_of_dispatches(const Summary& summary);
 bool write_off_cpu(const Summary& summary, Sink& sink);
 
 }  // namespace post

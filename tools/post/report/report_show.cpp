@@ -11,11 +11,11 @@
 namespace post {
 namespace {
 
-// Room for the longest record, small enough to stay in the processor's cache.
+// Capacity for the longest record, small enough to stay in the processor's cache.
 constexpr size_t buffer_bytes = 512 << 10;
-// Beside what depends on the record's length, a line needs less than this.
+// A line needs fewer bytes than this, not counting those that depend on the record's length.
 constexpr size_t line_overhead = 256;
-// Characters a byte of a record needs at most: \xNN in the line, and 9 for 4 in the raw line.
+// The most characters for a byte of a record: \xNN in the line, and 9 for 4 in the raw line.
 constexpr size_t per_byte = 7;
 
 }  // namespace
@@ -127,6 +127,10 @@ void ShowReport::flush() {
 bool ShowReport::finish() {
   flush();
   return good_;
+}
+
+std::unique_ptr<Subscriber> make_show(const ReportContext& context, Sink* sink) {
+  return std::make_unique<ShowReport>(*sink, context.options.show_raw);
 }
 
 }  // namespace post

@@ -7,6 +7,7 @@
 
 #include "read/stream.h"
 #include "read/subscriber.h"
+#include "report.h"
 #include "text/sink.h"
 
 namespace post {
@@ -18,12 +19,13 @@ class ShowReport final : public Subscriber {
 
   // Writes the line of the stream's record.
   void add(const Stream& stream);
-  void subscribe(Subscriptions& to) { to.add_to_every_major(*this); }
+  void subscribe(Subscriptions& to) override { to.add_to_every_major(*this); }
   bool take(const Arrival& arrival) override {
     if (arrival.in_range) add(arrival.stream);
     return true;
   }
-  // Hands everything to the sink; false when something could not be written.
+  void end_trace() override { finish(); }
+  // Flushes to the sink; false when something could not be written.
   bool finish();
   bool good() const { return good_; }
 
@@ -44,6 +46,9 @@ class ShowReport final : public Subscriber {
   std::unique_ptr<char[]> buffer_;
   char* at_;
 };
+
+// Makes a ShowReport, which writes the whole file.
+std::unique_ptr<Subscriber> make_show(const ReportContext& context, Sink* sink);
 
 }  // namespace post
 

@@ -6,7 +6,8 @@
 
 namespace post {
 
-// The book: 0.1 % of 25,383 ticks is 25, of 125,160 ticks 125, and a row of 125 ticks is shown.
+// As in Performance Inspector: 0.1 % of 25,383 ticks is 25, of 125,160 ticks 125, and a row of 125
+// ticks is shown.
 uint64_t clip_ticks(const Summary& summary) {
   const double exact =
       static_cast<double>(summary.ticks.ticks) * summary.options.clip_percent / 100;

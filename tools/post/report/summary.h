@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything the reports on ticks are made from.
+// The data from which all reports are written.
 #ifndef POST_SUMMARY_H
 #define POST_SUMMARY_H
 
@@ -7,24 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "analysis/call_tree.h"
-#include "analysis/micro.h"
-#include "analysis/off_cpu.h"
 #include "analysis/sample_tree.h"
 #include "analysis/tick_counter.h"
-#include "arc/arc_totals.h"
 #include "limit.h"
 #include "options/options.h"
 #include "read/losses.h"
 #include "read/nrm2_reader.h"
 #include "read/record_totals.h"
+#include "read/subscriber.h"
 #include "state/processes.h"
 #include "text/damage_log.h"
 #include "text/string_table.h"
 
 namespace post {
 
-// Refers to what the caller keeps for as long as reports are written.
+// The caller keeps the objects it refers to until the reports are written.
 struct Summary {
   const TraceFile& file;
   const RecordTotals& records;
@@ -35,12 +32,17 @@ struct Summary {
   TickTotals ticks;
   Losses losses;
   std::vector<std::string> symbol_notes;
-  const std::deque<Life>& lives;
-  std::vector<LimitResult> budget = {};  // in the order of the file
-  const CallTree* calls = nullptr;       // where asked for, likewise the next
-  const OffCpu* off_cpu = nullptr;
-  const Micro* micro = nullptr;
-  const ArcTotals* arc = nullptr;
+  const std::deque<ProcessLifetime>& lifetimes;
+  std::vector<LimitResult> budget = {};        // in the order of the file
+  std::vector<const Subscriber*> counts = {};  // that the wanted reports need
+
+  // What a report needs besides the ticks; nullptr when no wanted report needs it.
+  template <class T>
+  const T* find() const {
+    for (const Subscriber* subscriber : counts)
+      if (const T* found = dynamic_cast<const T*>(subscriber)) return found;
+    return nullptr;
+  }
 
   bool event_based() const { return records.event_based || file.info.tick == "event"; }
 };
@@ -48,14 +50,14 @@ struct Summary {
 // Ticks below this are left out of the reports.
 uint64_t clip_ticks(const Summary& summary);
 
-// Hz, or 0 when the trace does not tell.
+// Hz, or 0 when the trace does not contain it.
 uint64_t processor_speed(const Summary& summary);
 
-// Mean distance of two ticks of a CPU in nanoseconds, or 0 when the trace does not tell or its
-// ticks come by events.
+// Mean distance of two ticks of a CPU in nanoseconds, or 0 when the trace does not contain it or
+// its ticks are event-based.
 uint64_t tick_distance(const Summary& summary);
 
-// Of an event-based trace: how many events a tick stands for, 0 when the trace does not tell, and
+// Of an event-based trace: the number of events per tick, 0 when the trace does not contain it, and
 // their name.
 uint64_t events_per_tick(const Summary& summary);
 std::string event_name(const Summary& summary);

@@ -12,7 +12,7 @@ bool is_kernel_address(uint64_t address) {
   return address >> 63 != 0;
 }
 
-// The end that a stack's flags say.
+// The end of a stack according to its flags.
 StackEnd end_of(bool broken, bool cut, StackEnd otherwise) {
   return broken ? StackEnd::broken : cut ? StackEnd::cut : otherwise;
 }
@@ -45,12 +45,12 @@ void StackCounts::add(const pi::RecordView& record, uint32_t first, const pi::St
 }
 
 Frames::Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
-               StackSource source, size_t places)
+               StackSource source, size_t cache_entries)
     : names_(names),
       main_(names.intern("main")),
       source_(source),
-      resolver_(symbolizer, names, options, places),
-      sites_(symbolizer, places) {}
+      resolver_(symbolizer, names, options, cache_entries),
+      sites_(symbolizer, cache_entries) {}
 
 FrameId Frames::intern(const Frame& frame) {
   const uint32_t kind =
@@ -84,7 +84,7 @@ FrameId Frames::at(const Process& process, uint64_t address, bool kernel, uint64
   return intern({place.module, place.symbol, place.found, kernel});
 }
 
-// The call stands before the address to which it returns, which can be another function's.
+// The call is before its return address, which can belong to another function.
 uint64_t Frames::address_of(const pi::StackView& stack, uint32_t i, bool in_kernel) {
   const bool exact = in_kernel && i == stack.kernel_frames();
   return stack.frame(i) - (exact ? 0 : 1);
@@ -94,10 +94,9 @@ bool Frames::is_main(FrameId id) const {
   return frames_[id].found == Found::symbol && !frames_[id].kernel && frames_[id].symbol == main_;
 }
 
-// The module asks the kernel's unwinder whether it came to its end. perf does not: its call chain
-// ends alike where the kernel was entered and where the unwinder could not go on, so that only the
-// name of the outermost function shows which it was. One without a name is not known to be an
-// entry.
+// The module records whether the kernel's unwinder finished. perf does not: its call chain ends in
+// the same way at the kernel's entry and where the unwinder failed, so that only the name of the
+// outermost function shows the difference. A function without a name is not taken for an entry.
 void Frames::judge_kernel(JudgedStack& judged, const pi::StackView& stack, const Process& process,
                           uint64_t time, std::optional<FrameId> leaf) {
   const bool broken = (stack.flags() & PITRACE_STACK_KERNEL_BROKEN) != 0;
@@ -113,13 +112,13 @@ void Frames::judge_kernel(JudgedStack& judged, const pi::StackView& stack, const
                          entered || source_.kernel_end_known ? StackEnd::whole : StackEnd::broken);
 }
 
-// From the innermost frame on, up to where the thread starts or to what is no return address. Code
-// that starts threads keeps no frame pointers: beyond it only other such code counts.
+// From the innermost frame on, to the start of the thread or to the first invalid return address.
+// Code that starts threads keeps no frame pointers: beyond it only other such code is accepted.
 void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in_kernel,
                         const Process& process, uint64_t time, std::optional<FrameId> leaf) {
   const uint32_t first = stack.kernel_frames();
   const bool has_leaf = leaf && !in_kernel;
-  // Of the frame before; "main" alone is no start, as what calls it shows where the program begins.
+  // Kind of the frame before; "main" alone is no start: its caller is the program's start.
   bool is_start = has_leaf && frames_[*leaf].start == StartKind::start;
   bool after_main = has_leaf && is_main(*leaf);
   bool invalid = false;
@@ -137,7 +136,7 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
           stack.frame(i), time);
       invalid = site == ReturnSite::invalid;
       if (invalid) break;
-      // What main() returns to is where the program begins, also where it has no name.
+      // The function to which main() returns is the program's start, even without a name.
       starts = starts || frame.start == StartKind::clone || site == ReturnSite::thread_start ||
                (after_main && frame.found == Found::no_symbol && is_c_library(module));
     }
@@ -152,7 +151,7 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
   }
   const bool broken = (stack.flags() & PITRACE_STACK_USER_BROKEN) != 0;
   const bool cut = (stack.flags() & PITRACE_STACK_USER_CUT) != 0;
-  // A thread of the kernel's has none.
+  // A kernel thread has no user part.
   if (stack.user_frames() == 0 && in_kernel && !broken && !cut) return;
   judged.user = end_of(invalid || broken, cut, StackEnd::broken);
 }

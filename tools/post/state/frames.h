@@ -18,33 +18,33 @@
 
 namespace post {
 
-// A function of one module, or what an address is shown as where none is known.
+// A function of one module, or the text shown for an address without one.
 struct Frame {
   NameId module = no_name;
   NameId symbol = no_name;
   Found found = Found::no_module;
   bool kernel = false;
-  bool marker = false;  // no function: stands for the callers that a stack lacks
+  bool marker = false;  // no function: represents the callers that a stack lacks
   StartKind start = StartKind::none;
 };
 
 using FrameId = uint32_t;
 
-// Which parts of stacks a trace has, and what is known of their ends.
+// Which parts of stacks a trace contains, and what is known about their ends.
 struct StackSource {
   bool kernel = true;  // recorded
   bool user = true;
-  bool kernel_end_known = false;  // flags say whether the kernel's unwinder came to its end
+  bool kernel_end_known = false;  // flags say whether the kernel's unwinder finished
 };
 StackSource stack_source(const TraceInfo& info);
 
-// How a part of a stack ends: at the start of its thread (of the kernel's: where it was entered),
-// too early, or at the depth that was asked for.
+// How a part of a stack ends: at the start of its thread (kernel part: at the kernel's entry), too
+// early, or at the requested depth.
 enum class StackEnd : uint8_t { absent, whole, broken, cut };
 
 // How far a stack can be trusted, and how its parts end.
 struct JudgedStack {
-  uint32_t kernel_frames = 0;  // the innermost so many
+  uint32_t kernel_frames = 0;  // number of kernel frames; they are the innermost ones
   uint32_t user_frames = 0;
   StackEnd kernel = StackEnd::absent;
   StackEnd user = StackEnd::absent;
@@ -60,7 +60,7 @@ struct StackCounts {
   uint64_t cut = 0;
   uint64_t with() const { return whole + broken + cut; }
   uint64_t without = 0;     // records that carry none
-  uint64_t unreadable = 0;  // of these: the stack's length is not that of its record
+  uint64_t unreadable = 0;  // of these: the stack is longer than its record
   // Parts of stacks: a stack can have one of the kernel and one of the user.
   uint64_t kernel_broken = 0;
   uint64_t user_broken = 0;
@@ -72,18 +72,18 @@ struct StackCounts {
            const JudgedStack& judged);
 };
 
-// Frames as small numbers, and the place of a stack in a tree of them.
+// Frames as small numbers, and stacks as nodes in a tree of them.
 class Frames {
  public:
   // Both must outlive this. places: of the cache, a power of two.
   Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options, StackSource source,
-         size_t places);
+         size_t cache_entries);
 
-  // The function at an address, whatever is inlined there.
+  // The function at an address, without inlined ones.
   FrameId at(const Process& process, uint64_t address, bool kernel, uint64_t time);
 
-  // Puts the function at an address, and what is inlined there, below a place of the tree; gives
-  // the place of the innermost, and the function itself.
+  // Adds the function at an address, and the functions inlined there, below a node of the tree;
+  // returns the node of the innermost, and the function itself.
   struct Put {
     uint32_t place;
     FrameId function;
@@ -97,8 +97,8 @@ class Frames {
   JudgedStack judge(const pi::StackView& stack, bool in_kernel, const Process& process,
                     uint64_t time, std::optional<FrameId> leaf = {});
 
-  // Puts a stack below a place of the tree, the outermost frame first; gives the place of the
-  // innermost. "[broken]" or "[cut]" stands where callers are missing.
+  // Adds a stack below a node of the tree, the outermost frame first; returns the node of the
+  // innermost. "[broken]" or "[cut]" replaces missing callers.
   uint32_t put(PathTree& tree, uint32_t below, const pi::StackView& stack,
                const JudgedStack& judged, bool in_kernel, const Process& process, uint64_t time);
 
@@ -113,7 +113,7 @@ class Frames {
 
  private:
   FrameId intern(const Frame& frame);
-  // Where the call of the stack's frame number i stands.
+  // The address of the call in the stack's frame number i.
   static uint64_t address_of(const pi::StackView& stack, uint32_t i, bool in_kernel);
   void judge_kernel(JudgedStack& judged, const pi::StackView& stack, const Process& process,
                     uint64_t time, std::optional<FrameId> leaf);

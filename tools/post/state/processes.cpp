@@ -49,50 +49,51 @@ NameId Processes::thread_name(const Process& process, uint32_t tid) const {
 void Processes::ensure(Process& process, uint64_t time) {
   if (process.known) return;
   process.known = true;
-  begin_life(process, 0);
+  begin_lifetime(process, 0);
   symbolizer_.create(time, process.pid);
 }
 
-void Processes::begin_life(Process& process, uint32_t parent) {
-  process.life = &lives_.emplace_back();
-  process.life->pid = process.pid;
+void Processes::begin_lifetime(Process& process, uint32_t parent) {
+  process.lifetime = &lifetimes_.emplace_back();
+  process.lifetime->pid = process.pid;
   process.jit_dumps = 0;
-  process.life->parent = parent;
-  forget_runtime(process);
+  process.lifetime->parent = parent;
+  reset_runtime(process);
 }
 
-// It is asked again before the next tick.
-void Processes::forget_runtime(Process& process) {
-  process.told_until = 0;
-  process.asked = false;
+// The logs are searched again before the next tick.
+void Processes::reset_runtime(Process& process) {
+  process.runtime_applied_until = 0;
+  process.runtime_logs_searched = false;
   process.starts.clear();
 }
 
-// What the runtime told since: names of code and of threads that hold from now on.
-void Processes::take_in(uint32_t pid, uint64_t time) {
+// Applies the JIT and thread-name events of the runtime up to time.
+void Processes::apply_runtime_events(uint32_t pid, uint64_t time) {
   if (before_change_) before_change_();
   Process& process = entry(pid);
-  if (!process.asked) ask_runtime(process);
+  if (!process.runtime_logs_searched) search_runtime_logs(process);
   size_t taken = 0;
   for (; taken < process.starts.size() && process.starts[taken].time <= time; ++taken)
     name_thread(process, process.starts[taken]);
   process.starts.erase(process.starts.begin(),
                        process.starts.begin() + static_cast<ptrdiff_t>(taken));
   const uint64_t code = symbolizer_.next_code_change(time, pid);
-  process.told_until = process.starts.empty() ? code : std::min(code, process.starts.front().time);
+  process.runtime_applied_until =
+      process.starts.empty() ? code : std::min(code, process.starts.front().time);
   *process.maps_version = ++last_version_;
 }
 
-void Processes::ask_runtime(Process& process) {
-  process.asked = true;
-  if (process.pid == idle_pid || process.pid == exited_pid || !process.life) return;
-  const Life& life = *process.life;
-  const ProcessIds ids{process.pid, life.inner_pid, life.pid_namespace};
+void Processes::search_runtime_logs(Process& process) {
+  process.runtime_logs_searched = true;
+  if (process.pid == idle_pid || process.pid == exited_pid || !process.lifetime) return;
+  const ProcessLifetime& lifetime = *process.lifetime;
+  const ProcessIds ids{process.pid, lifetime.inner_pid, lifetime.pid_namespace};
   symbolizer_.look_for_logs(ids);
   process.starts = symbolizer_.thread_starts(ids);
-  if (life.inner_pid == 0) return;
-  std::map<uint32_t, uint32_t> outer{{life.inner_pid, process.pid}};
-  for (const auto& [tid, inner] : life.inner_threads) outer.emplace(inner, tid);
+  if (lifetime.inner_pid == 0) return;
+  std::map<uint32_t, uint32_t> outer{{lifetime.inner_pid, process.pid}};
+  for (const auto& [tid, inner] : lifetime.inner_threads) outer.emplace(inner, tid);
   for (pi::ThreadStart& start : process.starts) {
     const auto known = outer.find(start.tid);
     start.tid = known == outer.end() ? 0 : known->second;
@@ -107,7 +108,7 @@ void Processes::name_thread(Process& process, const pi::ThreadStart& start) {
 
 void Processes::rename(Process& process, NameId name) {
   process.name = name;
-  process.life->name = name;
+  process.lifetime->name = name;
   process.names_version = ++last_version_;
   // The main thread's name and the process's are one and the same; this is the newer one.
   threads_.erase(process.pid);
@@ -131,8 +132,9 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
       symbolizer_.expect_log(record.int_at(PITRACE_JITTED_PID));
       return true;
     default:
-      // Ends of processes and threads change nothing: ticks may follow them. What is unmapped has
-      // its name until something else is mapped there: not every source tells. Others are not ours.
+      // The end of a process or thread changes nothing: ticks may follow it. An unmapped address
+      // keeps its name until something else is mapped there: not every source records unmapping.
+      // Other minors do not concern names.
       return true;
   }
 }
@@ -145,7 +147,7 @@ bool Processes::apply_module(const pi::RecordView& record, uint64_t time) {
   ensure(process, time);
   if (!symbolizer_.add_module(time, module)) return false;
   if (is_jit_dump(std::string(module.name)) && process.jit_dumps++ < budgets::jit_dumps_of_process)
-    forget_runtime(process);
+    reset_runtime(process);
   *process.maps_version = ++last_version_;
   return true;
 }
@@ -159,7 +161,7 @@ bool Processes::apply_name(const pi::RecordView& record, uint64_t time) {
   if (record.minor() == PITRACE_MTE_NAME) {
     symbolizer_.set_name(time, name.pid, name.name);
     rename(process, id);
-    process.life->bits = name.is_32_bit ? 32 : 64;
+    process.lifetime->bits = name.is_32_bit ? 32 : 64;
   } else {
     Thread& thread = threads_[name.tid];
     if (thread.by_runtime && thread.pid == name.pid) return true;
@@ -185,7 +187,7 @@ bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
 }
 
 // A new thread has the name of its creator, and keeps it when that is renamed. Where the creator is
-// not known, or a thread id is used again, it has none of its own until a record tells.
+// not known, or a thread id is used again, it has none of its own until a record names it.
 void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time) {
   const NameId before = thread_name(process, tid);
   const NameId name = creator == 0 ? no_name : thread_name(process, creator);
@@ -193,7 +195,7 @@ void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, u
     threads_.erase(tid);
   else
     threads_[tid] = {process.pid, name, false};
-  // The runtime tells of it when it runs already, but soon.
+  // The runtime reports a thread soon after its start, not at its start.
   constexpr uint64_t soon = 1'000'000'000;
   for (const pi::ThreadStart& start : process.starts)
     if (start.tid == tid && start.time - time < soon) {
@@ -208,13 +210,13 @@ bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
   if (!pi::decode_inner(record, inner)) return false;
   Process& process = entry(inner.pid);
   ensure(process, time);
-  Life& life = *process.life;
-  // Its logs are called by the id that it sees.
-  if (inner.inner_pid != life.inner_pid) forget_runtime(process);
-  life.pid_namespace = inner.pid_namespace;
-  life.inner_pid = inner.inner_pid;
+  ProcessLifetime& lifetime = *process.lifetime;
+  // The names of its logs contain its id in the PID namespace.
+  if (inner.inner_pid != lifetime.inner_pid) reset_runtime(process);
+  lifetime.pid_namespace = inner.pid_namespace;
+  lifetime.inner_pid = inner.inner_pid;
   if (inner.tid != inner.pid && inner.inner_tid != 0)
-    life.inner_threads.insert_or_assign(inner.tid, inner.inner_tid);
+    lifetime.inner_threads.insert_or_assign(inner.tid, inner.inner_tid);
   return true;
 }
 
@@ -231,15 +233,15 @@ bool Processes::apply_parent(const pi::LinkEntry& link, uint64_t time) {
   if (link.flags == PITRACE_PARENT_EXISTING) {
     ensure(child, time);
     // Of one whose fork was recorded, the parent may be gone and this be who it was left to.
-    if (child.life->parent == 0) child.life->parent = link.other;
+    if (child.lifetime->parent == 0) child.lifetime->parent = link.other;
     return true;
   }
   Process& parent = entry(link.other);
   ensure(parent, time);
-  const uint32_t bits = parent.life->bits;
+  const uint32_t bits = parent.lifetime->bits;
   child.known = true;
-  begin_life(child, link.other);
-  child.life->bits = bits;
+  begin_lifetime(child, link.other);
+  child.lifetime->bits = bits;
   // The child is called as the thread that forked it.
   rename(child, link.creator == 0 ? process_name(parent) : thread_name(parent, link.creator));
   if (link.flags == PITRACE_PARENT_CLONE) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processes, threads and their names as of the time of the record last applied; tells the
-// symbolizer what happens to address spaces.
+// Processes, threads and their names as of the time of the record last applied; passes changes of
+// address spaces on to the symbolizer.
 #ifndef POST_PROCESSES_H
 #define POST_PROCESSES_H
 
@@ -22,32 +22,33 @@
 
 namespace post {
 
-// One process, from its start or from when the trace first tells of it. 0: not known.
-struct Life {
+// One process, from its start or from its first record in the trace. 0: not known.
+struct ProcessLifetime {
   uint32_t pid = 0;
-  uint32_t parent = 0;     // who forked it; of one that ran before the trace, its parent then
-  NameId name = no_name;   // its last
+  uint32_t parent = 0;     // that forked it; if it ran before the trace, its parent at that time
+  NameId name = no_name;   // the last one
   uint32_t bits = 0;       // 32 or 64
-  uint32_t inner_pid = 0;  // its id in a pid namespace of its own
+  uint32_t inner_pid = 0;  // its id in its own PID namespace (NSpid)
   uint32_t pid_namespace = 0;
-  std::map<uint32_t, uint32_t> inner_threads;  // tid to tid inside
+  std::map<uint32_t, uint32_t> inner_threads;  // tid to tid in the PID namespace
 };
 
-// What one process id means at the moment.
+// The current owner of a process id.
 struct Process {
   uint32_t pid = 0;
   NameId name = no_name;
-  bool known = false;  // a record has told of it
-  // Numbers that were never used before, for every change: of the names of the process and its
-  // threads, and of what is mapped. A clone shares the latter with its cloner.
+  bool known = false;  // a record has named it
+  // Each change gets a version that was never used before: names_version a change of the names of
+  // the process and its threads, maps_version a change of its mappings. A clone shares
+  // maps_version with its cloner.
   uint32_t names_version = 0;
   std::shared_ptr<uint32_t> maps_version;
-  Life* life = nullptr;
-  // Up to this time what its runtime told of its code and its threads has been taken in.
-  uint64_t told_until = 0;
-  bool asked = false;                        // for that
-  uint32_t jit_dumps = 0;                    // that it mapped
-  std::vector<pi::ThreadStart> starts = {};  // of its threads, by time; what has not been taken in
+  ProcessLifetime* lifetime = nullptr;
+  // Events of the runtime (JIT code, thread names) are applied up to this time.
+  uint64_t runtime_applied_until = 0;
+  bool runtime_logs_searched = false;        // for these events
+  uint32_t jit_dumps = 0;                    // jitdump files that it mapped
+  std::vector<pi::ThreadStart> starts = {};  // of threads, by time; not applied yet
 };
 
 class Processes final : public Subscriber {
@@ -55,43 +56,43 @@ class Processes final : public Subscriber {
   // Both must outlive this.
   Processes(Symbolizer& symbolizer, StringTable& names);
 
-  // A name for a process that is used until the trace tells one. The first one stays.
+  // A name for a process until a record names it. Only the first call for a process counts.
   void add_fallback_name(uint32_t pid, std::string_view name);
 
-  // Takes in an MTE record; false when it cannot be understood.
+  // Applies an MTE record; false when it cannot be decoded.
   bool apply(const pi::RecordView& record, uint64_t time);
-  void subscribe(Subscriptions& to) { to.add(*this, {PITRACE_MAJOR_MTE}); }
+  void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_MTE}); }
   bool take(const Arrival& arrival) override { return apply(arrival.record(), arrival.time()); }
 
-  // Never fails: a process the trace has told nothing of has no name. The place stays valid.
+  // Never fails: a process without a record has no name. The reference stays valid.
   const Process& find(uint32_t pid) {
     const Process* recent = recent_[pid % recent_.size()];
     return recent && recent->pid == pid ? *recent : find_slowly(pid);
   }
 
-  // To be called before names change by what runtimes told, which at() takes in.
+  // call runs before names change because at() applies events of a runtime.
   void set_before_change(std::function<void()> call) { before_change_ = std::move(call); }
 
-  // The same, with the names that hold at time, which must not run back.
+  // The same, with the names valid at time, which must not decrease.
   const Process& at(uint32_t pid, uint64_t time) {
     const Process& process = find(pid);
-    if (time >= process.told_until) [[unlikely]]
-      take_in(pid, time);
+    if (time >= process.runtime_applied_until) [[unlikely]]
+      apply_runtime_events(pid, time);
     return process;
   }
 
   NameId process_name(const Process& process) const;
-  // Of a thread without a name of its own: its process's.
+  // A thread without its own name has the name of its process.
   NameId thread_name(const Process& process, uint32_t tid) const;
 
-  // All that the trace tells of, by their start.
-  const std::deque<Life>& lives() const { return lives_; }
+  // All processes in the trace, by their start.
+  const std::deque<ProcessLifetime>& lifetimes() const { return lifetimes_; }
 
  private:
   struct Thread {
     uint32_t pid = 0;
     NameId name = no_name;
-    bool by_runtime = false;  // the name is the runtime's, which knows it whole
+    bool by_runtime = false;  // from the runtime, which does not truncate it
   };
 
   bool apply_module(const pi::RecordView& record, uint64_t time);
@@ -100,11 +101,11 @@ class Processes final : public Subscriber {
   bool apply_link(const pi::RecordView& record, uint64_t time);
   bool apply_inner(const pi::RecordView& record, uint64_t time);
   void begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time);
-  void take_in(uint32_t pid, uint64_t time);
-  void ask_runtime(Process& process);
-  static void forget_runtime(Process& process);
+  void apply_runtime_events(uint32_t pid, uint64_t time);
+  void search_runtime_logs(Process& process);
+  static void reset_runtime(Process& process);
   void name_thread(Process& process, const pi::ThreadStart& start);
-  void begin_life(Process& process, uint32_t parent);
+  void begin_lifetime(Process& process, uint32_t parent);
   void begin_image(Process& process, uint64_t time);
   void ensure(Process& process, uint64_t time);
   void rename(Process& process, NameId name);
@@ -113,10 +114,10 @@ class Processes final : public Subscriber {
 
   Symbolizer& symbolizer_;
   StringTable& names_;
-  std::unordered_map<uint32_t, Process> processes_;  // never erased from: places stay
-  std::unordered_map<uint32_t, Thread> threads_;     // those with a name of their own
+  std::unordered_map<uint32_t, Process> processes_;  // never erased from: references stay valid
+  std::unordered_map<uint32_t, Thread> threads_;     // those with their own name
   std::unordered_map<uint32_t, NameId> fallback_names_;
-  std::deque<Life> lives_;  // places stay
+  std::deque<ProcessLifetime> lifetimes_;  // references stay valid
   std::array<const Process*, 1024> recent_{};
   std::function<void()> before_change_;
   uint32_t last_version_ = 0;

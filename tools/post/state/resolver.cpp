@@ -11,8 +11,9 @@ constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are co
 
 }  // namespace
 
-Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t places)
-    : symbolizer_(symbolizer), names_(names), options_(options), places_(places) {}
+Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options,
+                   size_t cache_entries)
+    : symbolizer_(symbolizer), names_(names), options_(options), places_(cache_entries) {}
 
 uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t time) {
   const auto frames = symbolizer_.frames(time, process.pid, address);
@@ -28,7 +29,7 @@ uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t t
 
 const Place& Resolver::find(const Process& process, uint32_t maps_version, uint64_t address,
                             bool user, uint64_t time) {
-  // Which names an address of the kernel has does not depend on the process.
+  // The names of a kernel address do not depend on the process.
   const bool kernel = !user && address >> 63 != 0;
   const uint32_t version = kernel ? kernel_version : maps_version;
   const uint64_t hash = (address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull;

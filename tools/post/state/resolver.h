@@ -13,7 +13,7 @@
 
 namespace post {
 
-// What an address stands for. The kernel's are the same for all, under a version of their own.
+// The names of an address. All processes share those of kernel addresses, under one version.
 struct Place {
   uint64_t address = 0;
   uint64_t start = 0;         // that offsets count from
@@ -23,7 +23,7 @@ struct Place {
   Found found = Found::no_module;
   uint32_t inlined = 0;    // Resolver::inlined()
   uint64_t in_module = 0;  // the start, counted from the module's
-  uint64_t code_id = 0;    // of code made at run time, see Lookup
+  uint64_t code_id = 0;    // of JIT-compiled code, see Lookup
   bool narrow = false;     // code of a 32-bit module
 };
 
@@ -31,17 +31,17 @@ class Resolver {
  public:
   struct Options {
     bool module_width = false;  // names of 64-bit modules end in _64
-    bool inlined = false;       // what was inlined is looked for
+    bool inlined = false;       // inlined functions are looked up
   };
 
   // Both must outlive this. places: of the cache, a power of two.
-  Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t places);
+  Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t cache_entries);
 
-  // maps_version: of the process when the address was taken. The place stays until the next call.
+  // maps_version: of the process at the time of the sample. Valid until the next call.
   const Place& find(const Process& process, uint32_t maps_version, uint64_t address, bool user,
                     uint64_t time);
 
-  // The functions inlined at a place, the outermost first; their names say that they are.
+  // The functions inlined at an address, the outermost first; their names are marked as inlined.
   const std::vector<NameId>& inlined(const Place& place) const { return chains_[place.inlined]; }
   // The last of them, or the symbol.
   NameId innermost(const Place& place) const {

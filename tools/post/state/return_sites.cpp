@@ -11,7 +11,7 @@
 namespace post {
 namespace {
 
-constexpr size_t behind_most = 16;  // bytes that are looked at behind an address
+constexpr size_t max_bytes_after = 16;  // bytes examined after an address
 constexpr std::byte hlt{0xf4};
 
 bool begins_with(std::span<const std::byte> code, std::string_view bytes) {
@@ -47,8 +47,8 @@ bool keeps_result_in_thread(std::span<const std::byte> code) {
 
 }  // namespace
 
-ReturnSites::ReturnSites(Symbolizer& symbolizer, size_t places)
-    : symbolizer_(symbolizer), known_(places) {}
+ReturnSites::ReturnSites(Symbolizer& symbolizer, size_t cache_entries)
+    : symbolizer_(symbolizer), known_(cache_entries) {}
 
 ReturnSite ReturnSites::at(const Process& process, const ReturnPlace& place, uint64_t address,
                            uint64_t time) {
@@ -65,20 +65,20 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
   if (place.found == Found::no_module || address >> 63 != 0) return ReturnSite::invalid;
   // Runtimes also put addresses on the stack themselves: an interpreter's returns, deoptimisation.
   if (place.jitted) return ReturnSite::valid;
-  std::array<std::byte, pi::Disassembler::longest + behind_most> bytes;
+  std::array<std::byte, pi::Disassembler::longest + max_bytes_after> bytes;
   const pi::Disassembler& disassembler = place.narrow ? narrow_ : wide_;
-  // A mapping can begin within what is asked for.
+  // A mapping can begin within the requested bytes.
   size_t before = std::min<uint64_t>(pi::Disassembler::longest, address);
   size_t known = 0;
   for (; before != 0; --before) {
     known = symbolizer_.read_code(time, pid, address - before,
-                                  std::span(bytes).first(before + behind_most));
+                                  std::span(bytes).first(before + max_bytes_after));
     if (known >= before) break;
   }
   if (before == 0) return ReturnSite::valid;
   const auto ahead = std::span(bytes).first(before);
   const auto behind = std::span(bytes).subspan(before, known - before);
-  // Some bytes can be read as several instructions that end there: any call will do.
+  // Some bytes can be decoded as several instructions that end there: one call is enough.
   bool is_call = false, is_indirect = false;
   for (size_t length = 2; length <= before; ++length) {
     const auto code = ahead.last(length);
@@ -108,7 +108,7 @@ bool ReturnSites::starts_thread(uint32_t pid, std::span<const std::byte> code, u
   if (code.empty()) return false;
   const pi::Instruction first = wide_.decode(code, address);
   if (first.flow != pi::Flow::jump || !first.target) return keeps_result_in_thread(code);
-  std::array<std::byte, behind_most> bytes;
+  std::array<std::byte, max_bytes_after> bytes;
   const size_t known = symbolizer_.read_code(time, pid, *first.target, bytes);
   return keeps_result_in_thread(std::span<const std::byte>(bytes).first(known));
 }

@@ -16,8 +16,8 @@ namespace post {
 
 enum class ReturnSite : uint8_t {
   invalid,       // no call ends there
-  valid,         // one does, or the code's bytes are not known
-  thread_start,  // ... in code that starts threads, known by its instructions
+  valid,         // a call ends there, or the code is not known
+  thread_start,  // ... and its instructions are those of code that starts threads
 };
 
 // What is known of the address without its code.
@@ -32,7 +32,7 @@ struct ReturnPlace {
 class ReturnSites {
  public:
   // symbolizer must outlive this. places: of the cache, a power of two.
-  ReturnSites(Symbolizer& symbolizer, size_t places);
+  ReturnSites(Symbolizer& symbolizer, size_t cache_entries);
 
   ReturnSite at(const Process& process, const ReturnPlace& place, uint64_t address, uint64_t time);
 

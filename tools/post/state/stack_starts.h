@@ -10,10 +10,10 @@ namespace post {
 
 enum class StartKind : uint8_t {
   none,
-  // A thread begins in it: nothing calls it. Of the kernel: it is an entry, or begins a thread.
+  // A thread begins in it: nothing calls it. In the kernel: an entry point, or a thread's start.
   start,
-  // Its caller goes on in it and the new thread begins in it: a start only where a thread's
-  // function returns to it.
+  // The caller continues in it and the new thread begins in it (clone): a start only where the
+  // thread's function returns to it.
   clone,
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who knows the names behind addresses: liba2n in the tool, a fake in tests.
+// Interface that returns the names of addresses: liba2n in the tool, a fake in tests.
 #ifndef POST_SYMBOLIZER_H
 #define POST_SYMBOLIZER_H
 
@@ -31,7 +31,7 @@ struct Lookup {
   uint64_t module_start = 0;
   bool module_64 = false;  // known to be a 64-bit module
   bool module_32 = false;  // ... a 32-bit module
-  uint64_t code_id = 0;    // tells code of equal names and starts apart that was made at run time
+  uint64_t code_id = 0;    // distinguishes JIT-compiled code of equal name and start
 };
 
 // Bytes of a function; valid as long as the symbolizer.
@@ -47,7 +47,7 @@ struct SourceFrame {
   uint32_t line = 0;      // 0: not known
 };
 
-// What happens to processes is told in the order of time; time is nanoseconds of the trace clock.
+// Calls about processes come in the order of time; time is nanoseconds of the trace clock.
 class Symbolizer {
  public:
   virtual ~Symbolizer() = default;
@@ -57,12 +57,12 @@ class Symbolizer {
   virtual void clone(uint64_t time, uint32_t parent, uint32_t child) = 0;
   virtual void exec(uint64_t time, uint32_t pid) = 0;
   virtual void set_name(uint64_t time, uint32_t pid, std::string_view name) = 0;
-  // False when the mapping makes no sense.
+  // False when the mapping is invalid.
   virtual bool add_module(uint64_t time, const pi::ModuleEntry& module) = 0;
 
   virtual Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) = 0;
 
-  // The rest is for symbolizers that know of source lines and of code made at run time.
+  // The rest is for symbolizers that support source lines and JIT-compiled code.
 
   // The functions at an address, each inlined into the next, the last one being lookup()'s symbol.
   // Empty where there is no symbol.
@@ -74,25 +74,25 @@ class Symbolizer {
   // The bytes of lookup()'s symbol.
   virtual Code code(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/) { return {}; }
 
-  // Copies bytes of code from an address on, also where there is no symbol, and of the kernel where
-  // an image of it is at hand; how many, 0: none are known.
+  // Copies bytes of code from an address on, also where there is no symbol, and kernel code if
+  // there is an image of the kernel. Returns the number of bytes; 0: none are known.
   virtual size_t read_code(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/,
                            std::span<std::byte> /*out*/) {
     return 0;
   }
 
-  // A process's first tick comes: what its runtime wrote of its code may now be read. To be called
-  // again when its id is another process's.
+  // To be called before the first tick of a process: its runtime's logs may now be read. To be
+  // called again when another process gets the id.
   virtual void look_for_logs(const ProcessIds& /*process*/) {}
-  // The trace says that JProf has written a log of a process's code.
+  // A record of the trace says that JProf has written a log of the process's code.
   virtual void expect_log(uint32_t /*pid*/) {}
-  // When, after time, addresses of a process's code made at run time get other names; UINT64_MAX:
-  // never. After look_for_logs().
+  // The next time after time at which the process's JIT-compiled code changes; UINT64_MAX: never.
+  // To be called after look_for_logs().
   virtual uint64_t next_code_change(uint64_t /*time*/, uint32_t /*pid*/) { return UINT64_MAX; }
-  // What its runtime calls its threads, by time. After look_for_logs().
+  // The runtime's names of the threads, by time. To be called after look_for_logs().
   virtual std::vector<pi::ThreadStart> thread_starts(const ProcessIds& /*process*/) { return {}; }
 
-  // What a report must say about the names, once everything has been looked up.
+  // Remarks on the names for the reports, once everything has been looked up.
   virtual std::vector<std::string> notes() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How processes and threads are called in reports.
+// The names of processes and threads in reports.
 #include "labels.h"
 
 #include <fmt/format.h>

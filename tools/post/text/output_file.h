@@ -14,9 +14,9 @@
 
 namespace post {
 
-// Written under a temporary name beside its place, renamed by commit(). A link at its place is
-// replaced, never followed. Removed when it is destroyed uncommitted or a signal ends the program,
-// of which the handler knows four: more are not open at a time.
+// Written under a temporary name in the same directory, renamed by commit(). A link of the file's
+// name is replaced, never followed. Removed when it is destroyed uncommitted or a signal ends the
+// program, of which the handler knows four: more are not open at a time.
 class OutputFile final : public Sink {
  public:
   // mode is reduced by the umask.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Paths of numbers as places of a tree.
+// Paths of numbers as nodes of a tree.
 #include "path_tree.h"
 
 namespace post {

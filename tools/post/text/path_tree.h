@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Paths of numbers as places of a tree: paths with a common beginning share it.
+// Paths of numbers as nodes of a tree: paths with a common beginning share it.
 #ifndef POST_PATH_TREE_H
 #define POST_PATH_TREE_H
 
@@ -9,7 +9,7 @@
 
 namespace post {
 
-// A place never changes, and is higher than that of what it lies below; memory grows with the
+// The number of a node never changes, and is higher than that of its parent; memory grows with the
 // number of different paths only.
 class PathTree {
  public:
@@ -22,7 +22,7 @@ class PathTree {
 
   PathTree();
 
-  // The place of value directly below parent, added when it is new.
+  // The node of value directly below parent, added when it is new.
   uint32_t child(uint32_t parent, uint32_t value);
 
   const Node& node(uint32_t place) const { return nodes_[place]; }
@@ -33,7 +33,7 @@ class PathTree {
   void grow();
 
   std::vector<Node> nodes_;
-  std::vector<uint32_t> slots_;  // open addressing; a place, or 0: the root is nobody's child
+  std::vector<uint32_t> slots_;  // open addressing; a node, or 0: the root has no parent
 };
 
 }  // namespace post

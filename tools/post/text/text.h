@@ -18,7 +18,7 @@ std::string printable(std::string_view text);
 // below the text's first column.
 std::string wrapped(std::string_view lead, std::string_view text, size_t width = 78);
 
-// " Lead : text", wrapped: how reports tell facts.
+// " Lead : text", wrapped: the form of sentences in reports.
 std::string sentence(std::string_view lead, std::string_view text);
 
 // The line above and below a report's title.

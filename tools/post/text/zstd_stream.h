@@ -35,13 +35,13 @@ class ZstdWriter {
   std::vector<char> buffer_;
 };
 
-// Reads a file from its present place to its end.
+// Reads a file from its current offset to its end.
 class ZstdReader {
  public:
   explicit ZstdReader(pi::UniqueFd fd);
 
-  // The next bytes, valid until the next call; none at the end, and after what cannot be read or
-  // unpacked, which error() then tells.
+  // The next bytes, valid until the next call; none at the end, and after a failure to read or
+  // unpack, which error() describes.
   std::string_view next();
   const std::string& error() const { return error_; }
 

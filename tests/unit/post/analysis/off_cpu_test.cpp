@@ -45,13 +45,13 @@ struct Expected {
 
 // One processor, some threads, each of which is at any time running, runnable or blocked.
 TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
-  enum Doing { runnable, blocked, running };
+  enum ThreadState { runnable, blocked, running };
   constexpr uint32_t threads = 12;
   Random random(17);
   RecordBuilder records;
   uint64_t time = 1000;
   // Every thread is seen at the beginning, so that nothing is unknown.
-  std::vector<Doing> doing(threads, runnable);
+  std::vector<ThreadState> states(threads, runnable);
   std::vector<Expected> expected(threads);
   for (uint32_t i = 0; i < threads; ++i) records.wakeup(time, i + 1, 0, 0);
   uint32_t now = threads;  // the idle task
@@ -59,19 +59,19 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
     const uint64_t passed = random.below(1000);
     time += passed;
     for (uint32_t i = 0; i < threads; ++i)
-      (doing[i] == running    ? expected[i].running
-       : doing[i] == runnable ? expected[i].runnable
-                              : expected[i].blocked) += passed;
+      (states[i] == running    ? expected[i].running
+       : states[i] == runnable ? expected[i].runnable
+                               : expected[i].blocked) += passed;
     const uint32_t other = random.below(threads);
     if (random.below(3) == 0) {
       records.wakeup(time, other + 1, now == threads ? 0 : now + 1, 0);
-      if (doing[other] == blocked) doing[other] = runnable;
+      if (states[other] == blocked) states[other] = runnable;
       continue;
     }
     const bool preempt = random.below(2) == 0;
-    if (now != threads) doing[now] = preempt ? runnable : blocked;
-    now = doing[other] == runnable ? other : threads;
-    if (now != threads) doing[now] = running;
+    if (now != threads) states[now] = preempt ? runnable : blocked;
+    now = states[other] == runnable ? other : threads;
+    if (now != threads) states[now] = running;
     records.dispatch(time, now == threads ? 0 : now + 1, now == threads ? 0 : now + 1,
                      preempt ? PITRACE_STATE_PREEMPTED : PITRACE_STATE_SLEEPING);
   }

@@ -81,7 +81,7 @@ TEST(Options, CodeMadeAtRunTimeAndTicksByInstruction) {
   EXPECT_TRUE(all.micro && all.symbols.code && all.report.disassembly && all.symbols.inlined);
   EXPECT_FALSE(all.report.offsets);
   EXPECT_EQ(all.symbols.log_prefix, "logs/java");
-  EXPECT_TRUE(all.symbols.tell_logs);
+  EXPECT_TRUE(all.symbols.report_logs);
   EXPECT_EQ(all.symbols.dynamic_code_name, "VM");
   for (const char* other : {"-showx", "--archive"}) EXPECT_EQ(status_of({"-disasm", other}), 255);
   EXPECT_EQ(status_of({"-disasm", "-diff", "a", "b"}), 255);
@@ -94,7 +94,6 @@ TEST(Options, ReportsOnCallsAndDispatchesGoTogetherAndWithNothingThatWritesNoRep
   EXPECT_TRUE(options.folded);
   EXPECT_TRUE(options.off_cpu);
   EXPECT_TRUE(options.report.calls_by_thread);
-  EXPECT_FALSE(good({"-offcpu"}).needs_calls());
   for (const char* report : {"-tree", "-folded", "-offcpu"}) {
     EXPECT_EQ(status_of({report, "-showx"}), 255);
     EXPECT_EQ(status_of({report, "--archive"}), 255);
@@ -207,7 +206,7 @@ TEST(Options, SymbolOptionsSayWhereNamesComeFromAndWhatTheyAreCalled) {
   EXPECT_EQ(symbols.kernel_map, "System.map");
   EXPECT_EQ(symbols.saved_symbols, "a.msi");
   EXPECT_FALSE(symbols.validate);
-  EXPECT_TRUE(symbols.any_symbol && symbols.rename_duplicates && symbols.tell_sources);
+  EXPECT_TRUE(symbols.any_symbol && symbols.rename_duplicates && symbols.report_sources);
   EXPECT_EQ(symbols.range_file, "ranges");
   ASSERT_EQ(symbols.ranges.size(), 2u);
   EXPECT_EQ(symbols.ranges[1].module, "libm");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // post.show with extreme records; its lines are compared in the golden tests.
 #include <gtest/gtest.h>
+#include <report/report_show.h>
 
 #include <algorithm>
 

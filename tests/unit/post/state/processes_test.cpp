@@ -170,7 +170,8 @@ TEST_F(ProcessesTest, LivesTellParentsAlsoOfOrphansAndReusedIds) {
             .existing(6, 12, 1)  // the end's snapshot: whom it was left to
             .fork(7, 11, 12));
   std::vector<std::pair<uint32_t, uint32_t>> links;
-  for (const post::Life& life : processes_.lives()) links.emplace_back(life.pid, life.parent);
+  for (const post::ProcessLifetime& lifetime : processes_.lifetimes())
+    links.emplace_back(lifetime.pid, lifetime.parent);
   EXPECT_EQ(links,
             (std::vector<std::pair<uint32_t, uint32_t>>{{10, 1}, {11, 10}, {12, 11}, {11, 12}}));
 }
@@ -182,11 +183,11 @@ TEST_F(ProcessesTest, LivesTellIdsInsideAndWordSize) {
             .mte(3, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
             .mte(4, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
             .string(5, PITRACE_MTE_NAME, {11, PITRACE_NAME_32}, "narrow"));
-  const post::Life& life = *processes_.find(11).life;
-  EXPECT_EQ(life.inner_pid, 1u);
-  EXPECT_EQ(life.pid_namespace, 77u);
-  EXPECT_EQ(life.inner_threads, (std::map<uint32_t, uint32_t>{{12, 2}}));
-  EXPECT_EQ(life.bits, 32u);
+  const post::ProcessLifetime& lifetime = *processes_.find(11).lifetime;
+  EXPECT_EQ(lifetime.inner_pid, 1u);
+  EXPECT_EQ(lifetime.pid_namespace, 77u);
+  EXPECT_EQ(lifetime.inner_threads, (std::map<uint32_t, uint32_t>{{12, 2}}));
+  EXPECT_EQ(lifetime.bits, 32u);
 }
 
 TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Options of the original post that this one does not have, each with the reason.
-#include "declined.h"
+#include "unsupported_options.h"
 
 namespace post {
 namespace {
@@ -10,37 +10,35 @@ constexpr const char* verbose = "use -verbose, or -showxx to see the records";
 constexpr const char* unknown = "no description of what it did has survived";
 constexpr const char* json = "programs should read tprof.json (--json)";
 
-constexpr Declined table[] = {
+constexpr UnsupportedOption table[] = {
     {"mask", no_debug, verbose},
     {"d", no_debug, verbose},
     {"a2ntest", "the symbol library is tested by its own tests", "use scripts/check -R a2n"},
     {"undup",
-     "equal names of one module would be told apart by addresses that differ from run to "
-     "run",
+     "equal names of one module would be distinguished by addresses that differ from run to run",
      "use -a2nrdup"},
-    {"noskew", "all processors write times of one clock, so that no skew is taken off",
+    {"noskew", "all processors use the same clock, so that there is no skew to subtract",
      "leave it out"},
     {"aixtrc", "traces of AIX are not read", "record with swtrace"},
     {"oprof", unknown, json},
     {"nt", unknown, "leave it out"},
     {"nospace", unknown, json},
     {"int3", "branches were found by breakpoints in old versions only", "leave it out"},
-    {"itsel", "records of branches tell instructions and no other metrics", "leave it out"},
-    {"oldjit", "logs of the times before log-jita2n have nobody who writes them",
-     "use JProf, or leave it out"},
+    {"itsel", "branch records contain instructions and no other metrics", "leave it out"},
+    {"oldjit", "no program writes the logs that preceded log-jita2n", "use JProf, or leave it out"},
 };
 
 }  // namespace
 
-std::span<const Declined> declined_options() {
+std::span<const UnsupportedOption> unsupported_options() {
   return table;
 }
 
-const Declined* find_declined(std::string_view word) {
+const UnsupportedOption* find_unsupported(std::string_view word) {
   if (!word.starts_with('-')) return nullptr;
   word.remove_prefix(word.starts_with("--") ? 2 : 1);
   const std::string_view name = word.substr(0, word.find('='));
-  for (const Declined& option : table)
+  for (const UnsupportedOption& option : table)
     if (name == option.name) return &option;
   return nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a trace is whole: what changes the exit status, always or with --strict.
-#include "wholeness.h"
+// Whether a trace is complete: what changes the exit status, always or with --strict.
+#include "completeness.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,52 +1,53 @@
 // SPDX-License-Identifier: MIT
-// The options that are declined: found however they are written, and all of them in the manual.
+// The options that are not supported: found however they are written, and all of them in the
+// manual.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <set>
 #include <sstream>
 
-#include "options/declined.h"
+#include "options/unsupported_options.h"
 #include "options/options.h"
 
 namespace {
 
-using post::find_declined;
+using post::find_unsupported;
 
-TEST(Declined, IsFoundHoweverItIsWritten) {
+TEST(UnsupportedOptions, IsFoundHoweverItIsWritten) {
   for (const char* word : {"-mask", "--mask", "-mask=ff", "--mask=ff"}) {
-    ASSERT_NE(find_declined(word), nullptr) << word;
-    EXPECT_STREQ(find_declined(word)->name, "mask");
+    ASSERT_NE(find_unsupported(word), nullptr) << word;
+    EXPECT_STREQ(find_unsupported(word)->name, "mask");
   }
   for (const char* word : {"mask", "-masks", "-", "--", "", "-clip", "-cpu", "-demangle", "-k"})
-    EXPECT_EQ(find_declined(word), nullptr) << word;
+    EXPECT_EQ(find_unsupported(word), nullptr) << word;
 }
 
-TEST(Declined, IsWrongUse) {
-  for (const auto& option : post::declined_options()) {
+TEST(UnsupportedOptions, IsWrongUse) {
+  for (const auto& option : post::unsupported_options()) {
     const auto parsed = post::parse_options({std::string("-") + option.name});
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << option.name;
     EXPECT_EQ(std::get<int>(parsed), 255) << option.name;
   }
 }
 
-// ".It Fl mask Ns = Ns Ar hex , Fl d Ar n" between ".Ss Declined options" and the next heading.
-TEST(Declined, TheManualListsTheSame) {
+// ".It Fl mask Ns = Ns Ar hex , Fl d Ar n" between ".Ss Unsupported options" and the next heading.
+TEST(UnsupportedOptions, TheManualListsTheSame) {
   std::ifstream manual(POST_MANUAL);
   ASSERT_TRUE(manual) << POST_MANUAL;
   std::set<std::string> listed;
   bool inside = false;
   for (std::string line; std::getline(manual, line);) {
-    if (line.starts_with(".S")) inside = line == ".Ss Declined options";
+    if (line.starts_with(".S")) inside = line == ".Ss Unsupported options";
     if (!inside || !line.starts_with(".It ")) continue;
     std::istringstream words(line);
     for (std::string word; words >> word;)
       if (word == "Fl" && words >> word) listed.insert(word);
   }
-  std::set<std::string> declined;
-  for (const auto& option : post::declined_options())
-    EXPECT_TRUE(declined.insert(option.name).second) << option.name << " stands twice";
-  EXPECT_EQ(listed, declined);
+  std::set<std::string> unsupported;
+  for (const auto& option : post::unsupported_options())
+    EXPECT_TRUE(unsupported.insert(option.name).second) << option.name << " stands twice";
+  EXPECT_EQ(listed, unsupported);
 }
 
 }  // namespace

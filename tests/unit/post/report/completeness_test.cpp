@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "read/byte_source.h"
-#include "report/wholeness.h"
+#include "report/completeness.h"
 #include "text_trace.h"
 
 namespace {
@@ -22,23 +22,23 @@ std::string missing(const std::string& text) {
 constexpr char counted[] =
     "info count.0.trace.produced=5\ninfo count.0.trace.written=5\nsection trace 0\n";
 
-TEST(Wholeness, ACountedTraceWithoutLossIsWhole) {
+TEST(Completeness, ACountedTraceWithoutLossIsWhole) {
   EXPECT_EQ(missing(counted), "");
 }
 
 // A clock held back takes no record away.
-TEST(Wholeness, AThrottledClockIsNoLoss) {
+TEST(Completeness, AThrottledClockIsNoLoss) {
   EXPECT_EQ(missing(std::string("info throttled=7\n") + counted), "");
 }
 
 // What wrap-around mode is for.
-TEST(Wholeness, OverwrittenRecordsAreNoLoss) {
+TEST(Completeness, OverwrittenRecordsAreNoLoss) {
   EXPECT_EQ(missing("info count.0.trace.produced=5\ninfo count.0.trace.written=5\n"
                     "info count.0.trace.overwritten=3\nsection trace 0\n"),
             "");
 }
 
-TEST(Wholeness, ARecordingWithoutItsEndIsDamaged) {
+TEST(Completeness, ARecordingWithoutItsEndIsDamaged) {
   for (const char* ended : {"disk full", "running", "off", "buffer full"}) {
     const auto bytes =
         test_support::trace_from_text(std::string("info ended=") + ended + "\nsection trace 0\n");
@@ -52,7 +52,7 @@ TEST(Wholeness, ARecordingWithoutItsEndIsDamaged) {
   }
 }
 
-TEST(Wholeness, EveryReasonOfALossCounts) {
+TEST(Completeness, EveryReasonOfALossCounts) {
   for (const char* reason : {"full", "stopped", "too_long", "source"})
     EXPECT_EQ(missing(std::string("info count.1.trace.produced=4\ninfo count.1.trace.") + reason +
                       "=4\n" + counted),
@@ -60,18 +60,18 @@ TEST(Wholeness, EveryReasonOfALossCounts) {
         << reason;
 }
 
-TEST(Wholeness, MissedHooksCount) {
+TEST(Completeness, MissedHooksCount) {
   EXPECT_EQ(missing(std::string("info missed.task_rename=2\n") + counted),
             "2 hits of hooks were missed");
 }
 
-TEST(Wholeness, ABufferThatBecameFullCounts) {
+TEST(Completeness, ABufferThatBecameFullCounts) {
   EXPECT_EQ(missing("info count.0.trace.produced=0\ninfo count.0.trace.written=0\n"
                     "section trace 0 flags=1\n"),
             "recording ended early in a full buffer");
 }
 
-TEST(Wholeness, NotToKnowCounts) {
+TEST(Completeness, NotToKnowCounts) {
   EXPECT_NE(missing("section trace 0\n").find("does not tell"), std::string::npos);
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The table of reports: what is made for which options.
+#include <analysis/call_tree.h>
+#include <analysis/micro.h>
+#include <analysis/off_cpu.h>
+#include <arc/arc.h>
+#include <gtest/gtest.h>
+#include <report/reports.h>
+
+#include <set>
+#include <string>
+
+#include "fake_symbolizer.h"
+
+namespace {
+
+using namespace test_support;
+
+struct Made {
+  std::vector<const post::Subscriber*> subscribers;
+  std::vector<std::string> opened;
+
+  template <class T>
+  size_t count() const {
+    return static_cast<size_t>(std::ranges::count_if(subscribers, [](const auto* subscriber) {
+      return dynamic_cast<const T*>(subscriber) != nullptr;
+    }));
+  }
+};
+
+class Reports : public testing::Test {
+ protected:
+  Made make(const post::Options& options) {
+    Made made;
+    const post::ReportContext context{options,    source_,     file_,  damage_,
+                                      processes_, symbolizer_, names_, 64};
+    const auto open = [&](const post::Report& report) {
+      made.opened.push_back(report.path(options));
+      return &sink_;
+    };
+    subscribers_ = {};
+    EXPECT_TRUE(subscribers_.make(context, open));
+    made.subscribers = subscribers_.all();
+    return made;
+  }
+
+ private:
+  FakeSymbolizer symbolizer_;
+  post::StringTable names_;
+  post::Processes processes_{symbolizer_, names_};
+  post::MemorySource source_{{}};
+  post::TraceFile file_;
+  post::DamageLog damage_;
+  post::StringSink sink_;
+  post::ReportSubscribers subscribers_;
+};
+
+TEST_F(Reports, ThoseOnTicksAloneNeedNoOtherSubscriber) {
+  EXPECT_TRUE(make({}).subscribers.empty());
+  post::Options options;
+  options.json = "tprof.json";
+  const Made made = make(options);
+  EXPECT_TRUE(made.subscribers.empty());
+  EXPECT_TRUE(made.opened.empty());
+}
+
+TEST_F(Reports, OnlySubscribersThatAWantedReportNeedsAreMade) {
+  post::Options options;
+  options.off_cpu = true;
+  EXPECT_EQ(make(options).subscribers.size(), 1u);
+  EXPECT_EQ(make(options).count<post::OffCpu>(), 1u);
+  options.micro = true;
+  EXPECT_EQ(make(options).subscribers.size(), 2u);
+  EXPECT_EQ(make(options).count<post::Micro>(), 1u);
+}
+
+TEST_F(Reports, TreeAndFoldedShareOneCallTree) {
+  post::Options options;
+  options.tree = options.folded = true;
+  EXPECT_EQ(make(options).subscribers.size(), 1u);
+  EXPECT_EQ(make(options).count<post::CallTree>(), 1u);
+}
+
+TEST_F(Reports, FilesOfStreamedReportsAreOpenedBeforeTheTraceIsRead) {
+  post::Options options;
+  options.directory = "/somewhere";
+  options.show = options.arc = true;
+  const Made made = make(options);
+  EXPECT_EQ(made.opened, (std::vector<std::string>{"/somewhere/post.show", "/somewhere/arc"}));
+  EXPECT_EQ(made.count<post::Arc>(), 1u);
+}
+
+TEST(ReportTable, EveryEntryHasAFileOfItsOwnAndWritesIt) {
+  std::set<std::string> files;
+  post::Options options;
+  options.json = "tprof.json";
+  for (const post::Report& report : post::reports()) {
+    EXPECT_TRUE(files.insert(report.path(options)).second) << report.file;
+    EXPECT_TRUE(report.write || report.streamed) << report.file;
+    EXPECT_TRUE(report.make || !report.streamed) << report.file;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What the table of reports (reports.h) states about one report.
+#ifndef POST_REPORT_H
+#define POST_REPORT_H
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "options/options.h"
+#include "read/byte_source.h"
+#include "read/nrm2_reader.h"
+#include "read/subscriber.h"
+#include "state/processes.h"
+#include "state/resolver.h"
+#include "state/symbolizer.h"
+#include "summary.h"
+#include "text/damage_log.h"
+#include "text/sink.h"
+#include "text/string_table.h"
+
+namespace post {
+
+// What the subscribers of reports are made from. Everything it refers to outlives them.
+struct ReportContext {
+  const Options& options;
+  ByteSource& source;
+  const TraceFile& file;
+  DamageLog& damage;
+  Processes& processes;
+  Symbolizer& symbolizer;
+  StringTable& names;
+  size_t max_cache_entries = SIZE_MAX;  // limits every cache of addresses; tests make them small
+
+  Resolver::Options frames() const {
+    return {options.symbols.module_width, options.symbols.inlined};
+  }
+  size_t cache_entries(size_t usual) const { return std::min(usual, max_cache_entries); }
+};
+
+// Makes the subscriber that counts what a report shows. sink: the report's file, when the report is
+// streamed, otherwise nullptr.
+using MakeSubscriber = std::unique_ptr<Subscriber> (*)(const ReportContext& context, Sink* sink);
+
+// What a report needs and a trace does not contain: a sentence behind "TRACE ", and what to do.
+struct Lack {
+  std::string what;
+  std::string hint;
+};
+
+struct Report {
+  // The options that ask for the report, as post --help names them; "": written by default.
+  const char* options;
+  // The file's name; "": the option names the file.
+  const char* file;
+  bool (*wanted)(const Options& options);
+
+  // What the report needs besides the ticks, which are always counted. Reports with the same
+  // function share one subscriber.
+  MakeSubscriber make = nullptr;
+  // The subscriber writes the file while the trace is read. Otherwise the file is created later.
+  bool streamed = false;
+  // Not written when the trace has no ticks.
+  bool of_ticks = false;
+  // A report that is asked for and lacks something is an error.
+  std::optional<Lack> (*lack)(const Summary& summary) = nullptr;
+  // Writes the report after the trace was read; of a streamed one, what was not known before.
+  // False when something could not be written.
+  bool (*write)(const Summary& summary, Sink& sink) = nullptr;
+  mode_t mode = 0644;  // reduced by the umask
+
+  std::string path(const Options& given) const;
+};
+
+}  // namespace post
+
+#endif  // POST_REPORT_H

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The table of all reports. A new report is one entry here, and one file in this folder with the
+// functions that the entry names.
+#include "reports.h"
+
+#include "report_arc.h"
+#include "report_calls.h"
+#include "report_json.h"
+#include "report_micro.h"
+#include "report_off_cpu.h"
+#include "report_show.h"
+#include "report_tprof.h"
+
+namespace post {
+namespace {
+
+// post.show and arc are as private as the trace: they show everything that its threads did.
+constexpr mode_t as_private_as_the_trace = 0600;
+
+constexpr Report table[] = {
+    {.options = "-show, -showx, -showxx",
+     .file = "post.show",
+     .wanted = [](const Options& given) { return given.show; },
+     .make = make_show,
+     .streamed = true,
+     .mode = as_private_as_the_trace},
+    {.options = "-offcpu",
+     .file = "tprof.offcpu",
+     .wanted = [](const Options& given) { return given.off_cpu; },
+     .make = make_off_cpu,
+     .lack = lack_of_dispatches,
+     .write = write_off_cpu},
+    {.options = "-arc",
+     .file = "arc",
+     .wanted = [](const Options& given) { return given.arc; },
+     .make = make_arc,
+     .streamed = true,
+     .lack = lack_of_branches,
+     .write = write_arc_frame,
+     .mode = as_private_as_the_trace},
+    {.options = "",
+     .file = "tprof.out",
+     .wanted = [](const Options& given) { return given.tprof && given.tprof_out; },
+     .of_ticks = true,
+     .write = write_tprof},
+    {.options = "--json",
+     .file = "",
+     .wanted = [](const Options& given) { return given.json.has_value(); },
+     .write = write_json},
+    {.options = "-tree",
+     .file = "tprof.tree",
+     .wanted = [](const Options& given) { return given.tree; },
+     .make = make_call_tree,
+     .of_ticks = true,
+     .lack = lack_of_stacks,
+     .write = write_tree},
+    {.options = "-folded",
+     .file = "tprof.folded",
+     .wanted = [](const Options& given) { return given.folded; },
+     .make = make_call_tree,
+     .of_ticks = true,
+     .lack = lack_of_stacks,
+     .write = write_folded},
+    {.options = "-off, -disasm",
+     .file = "tprof.micro",
+     .wanted = [](const Options& given) { return given.micro; },
+     .make = make_micro,
+     .of_ticks = true,
+     .write = write_micro},
+};
+
+}  // namespace
+
+std::span<const Report> reports() {
+  return table;
+}
+
+std::string Report::path(const Options& given) const {
+  return given.output(*file ? file : given.json.value_or(""));
+}
+
+pi::Status ReportSubscribers::make(const ReportContext& context, const OpenSink& open) {
+  for (const Report& report : reports()) {
+    if (!report.wanted(context.options) || !report.make) continue;
+    if (std::ranges::find(made_, report.make, &Made::by) != made_.end()) continue;
+    Sink* sink = nullptr;
+    if (report.streamed) {
+      const auto opened = open(report);
+      if (!opened) return opened.error();
+      sink = *opened;
+    }
+    made_.push_back({report.make, report.make(context, sink)});
+  }
+  return {};
+}
+
+void ReportSubscribers::subscribe(Subscriptions& to) const {
+  for (const Made& made : made_) made.subscriber->subscribe(to);
+}
+
+std::vector<const Subscriber*> ReportSubscribers::all() const {
+  std::vector<const Subscriber*> subscribers;
+  for (const Made& made : made_) subscribers.push_back(made.subscriber.get());
+  return subscribers;
+}
+
+}  // namespace post

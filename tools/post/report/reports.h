@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The table of all reports, and the subscribers that those which are wanted need.
+#ifndef POST_REPORTS_H
+#define POST_REPORTS_H
+
+#include <pi/result.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "report.h"
+
+namespace post {
+
+// All reports in the order in which they are written.
+std::span<const Report> reports();
+
+class ReportSubscribers {
+ public:
+  // Returns the file of a streamed report, which must outlive this.
+  using OpenSink = std::function<pi::Result<Sink*>(const Report& report)>;
+
+  // Makes the subscribers that the reports wanted by context.options need, and no others.
+  pi::Status make(const ReportContext& context, const OpenSink& open);
+  // They subscribe in the order of the table; after Processes, whose state they use.
+  void subscribe(Subscriptions& to) const;
+  // For Summary::counts.
+  std::vector<const Subscriber*> all() const;
+
+ private:
+  struct Made {
+    MakeSubscriber by;
+    std::unique_ptr<Subscriber> subscriber;
+  };
+  std::vector<Made> made_;
+};
+
+}  // namespace post
+
+#endif  // POST_REPORTS_H
