@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: MIT
-// What C++ programs have besides perfutil.h.
+// libperfutil for C++20: header-only, on top of perfutil.h, which stays usable with it. No function
+// throws, except for std::bad_alloc where a function returns or takes strings or vectors.
+//
+//   perfutil/result.hpp  Result, Error: return codes with their sentence
+//   perfutil/trace.hpp   TraceSession: set up, start, stop and write a trace
+//   perfutil/hooks.hpp   Hook: a record of the program's own, checked by the compiler
+//   perfutil/itrace.hpp  ITraceRegion, ITraceInstallation: the branches of a region
+//   perfutil/ptt.hpp     Ptt, PttThread, PttRegion: the cost of a region to its thread
 #ifndef PERFUTIL_HPP
 #define PERFUTIL_HPP
 
-#include "perfutil.h"
+#include <perfutil.h>
+#include <perfutil/hooks.hpp>
+#include <perfutil/itrace.hpp>
+#include <perfutil/ptt.hpp>
+#include <perfutil/result.hpp>
+#include <perfutil/trace.hpp>
 
 namespace pi {
 
-// ITrace of the calling thread, from here to the end of the scope; the thread that made it must end
-// it. Our addition. The program has called ITraceEnableCurrent() before.
-class ITraceRegion {
- public:
-  ITraceRegion() noexcept : rc_(ITraceOn()) {}
-  ITraceRegion(const ITraceRegion&) = delete;
-  ITraceRegion& operator=(const ITraceRegion&) = delete;
-  ~ITraceRegion() {
-    if (rc_ == PU_SUCCESS) ITraceOff();
-  }
-
-  // What ITraceOn() returned: whether the region is traced.
-  int rc() const noexcept { return rc_; }
-  explicit operator bool() const noexcept { return rc_ == PU_SUCCESS; }
-
- private:
-  const int rc_;
-};
+using pitrace::ITraceRegion;  // its earlier name
 
 }  // namespace pi
 

@@ -29,14 +29,6 @@
 extern "C" {
 #endif
 
-/* ---- return codes (the original's numbers) ------------------------------------------------ */
-#define PU_ERROR_THREAD_NOT_FOUND -203
-#define PU_ERROR_MIXED_METRICS -220
-#define PU_ERROR_DUPLICATE_METRICS -223
-#define PU_ERROR_TOO_MANY_METRICS -224
-#define PU_ERROR_PTT_USER_TABLE_FULL -235
-#define PU_ERROR_INVALID_THREAD -255
-
 /* ---- metrics ------------------------------------------------------------------------------ */
 #define MAX_PTT_METRICS PITRACE_PTT_METRICS
 

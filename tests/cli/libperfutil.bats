@@ -4,34 +4,49 @@
 
 setup() {
     library="$BUILD_DIR/lib/libperfutil.so"
-    header="$SOURCE_DIR/libperfutil/include/perfutil.h"
-    ptt_header="$SOURCE_DIR/libperfutil/include/perfutil_ptt.h"
+    include="$SOURCE_DIR/libperfutil/include"
+    headers=("$include"/perfutil_ptt.h "$include"/perfutil/*.h)
+    include_options=(-I "$include" -I "$SOURCE_DIR/include")
     cd "$BATS_TEST_TMPDIR" || return
 }
 
 @test "libperfutil exports exactly the functions of its headers, all of one version" {
     nm -D --defined-only "$library" | awk '$2 == "T" { print $3 }' | sort >exported
     # Declarations begin in the first column: TYPE NAME(
-    grep -ohE '^(const )?(struct )?[a-z0-9_]+ \**[A-Za-z0-9_]+\(' "$header" "$ptt_header" | sed -E 's/.*[ *]([A-Za-z0-9_]+)\(/\1@@PERFUTIL_0/' |
+    grep -ohE '^(const )?(struct )?[a-z0-9_]+ \**[A-Za-z0-9_]+\(' "${headers[@]}" | sed -E 's/.*[ *]([A-Za-z0-9_]+)\(/\1@@PERFUTIL_0/' |
         sort >declared
-    [ "$(wc -l <declared)" -ge 28 ]
+    [ "$(wc -l <declared)" -ge 120 ]
     diff declared exported
     [ "$(readelf -d "$library" | grep -c 'SONAME.*libperfutil.so.0')" -eq 1 ]
+}
+
+@test "each header compiles alone as C11 and as C++20 without a warning" {
+    headers+=("$include"/perfutil.h "$SOURCE_DIR"/include/pitrace/{abi,ptt_data}.h)
+    [ "${#headers[@]}" -eq 14 ]
+    for header in "${headers[@]}"; do
+        "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only "$header"
+        "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only -x c++ "$header"
+    done
+}
+
+@test "perfutil.h includes the header of every subject" {
+    for header in "$include"/perfutil/*.h; do
+        grep -qx "#include <perfutil/${header##*/}>" "$include/perfutil.h"
+    done
 }
 
 @test "C11 and C++ programs compile against perfutil_ptt.h without a warning" {
     echo '#include <perfutil_ptt.h>
 int main(void) { uint64_t value = 0; return PiPttReadCycles(PiPttSlot(), &value) + PttGetMaxNumberOfMetrics() - 8; }' >use.c
     cp use.c use.cpp
-    includes=(-I "$(dirname "$header")" -I "$SOURCE_DIR/include")
-    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${includes[@]}" -fsyntax-only use.c
-    "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${includes[@]}" -fsyntax-only use.cpp
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only use.c
+    "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only use.cpp
 }
 
 @test "a C++ program compiles against perfutil.hpp without a warning, and calls ITraceOn without the PLT" {
     echo '#include <perfutil.hpp>
 int main() { const pi::ITraceRegion region; return region ? 0 : region.rc(); }' >use.cpp
-    "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -Wpedantic -Werror -I "$(dirname "$header")" -c use.cpp -o use.o
+    "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -c use.cpp -o use.o
     ! readelf -rW use.o | grep -E 'PLT32 .*ITraceO'
     readelf -rW use.o | grep -qE 'GOTPCREL.* ITraceOff'
 }
@@ -46,7 +61,7 @@ int main(void)
     return TraceOn() == PU_ERROR_NOT_INITIALIZED && ReadCycles() != 0 && *PiErrorText() != 0;
 }
 END
-    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$(dirname "$header")" use.c \
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" use.c \
         -o use "$library" -Wl,-rpath,"$BUILD_DIR/lib"
     run ./use
     [ "$status" -eq 1 ]
@@ -54,7 +69,7 @@ END
 
 @test "every structure whose size a caller sets is one that the program of an earlier layout has" {
     local structures
-    structures=$(awk '/^struct [a-z_]+ \{/ { name = $2 } /^\tsize_t size;/ { print name }' "$header" "$ptt_header")
+    structures=$(awk '/^struct [a-z_]+ \{/ { name = $2 } /^\tsize_t size;/ { print name }' "${headers[@]}")
     [ "$(wc -w <<<"$structures")" -ge 5 ]
     for name in $structures; do
         grep -q "^struct $name {" "$SOURCE_DIR/tests/support/earlier_perfutil.h"
