@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A program that writes into the trace that runs on the machine, whoever started it: spans of time
-// of several threads. Usage, while a trace with major 0x71 enabled is on: hooks
+// A program that writes into the trace that runs on this machine, whichever process started it:
+// time spans of several threads. Usage, while a trace with major 0x71 enabled is on: hooks
 //
-// It prints what it has written; it works the same, and as fast, when there is no trace.
+// It prints what it writes. It works the same, and as fast, when there is no trace.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -11,38 +11,36 @@
 #include <thread>
 #include <vector>
 
-#include <perfutil.h>
+#include <perfutil.hpp>
 
 namespace {
 
-constexpr uint32_t major = 0x71;
-enum Minor : uint32_t { begin = 1, end = 2 };
+// The records: thread, number, name. The compiler checks the major, the types and the size.
+template <uint32_t minor>
+constexpr pitrace::Hook<0x71, minor, uint32_t, uint32_t, std::string_view> span_hook;
+constexpr auto& span_begins = span_hook<1>;
+constexpr auto& span_ends = span_hook<2>;
 
-// One record; false when it is not in the trace although one is on.
-bool put(Minor minor, std::array<uint32_t, 2> ints, std::string_view text) {
-  const pi_hook_string string{text.data(), text.size()};
-  const int rc = PiTraceHook(major, minor, ints.data(), ints.size(), &string, 1);
-  // No trace is no error for a program that always has its hooks compiled in.
-  return rc == PU_SUCCESS || rc == PU_ERROR_NO_BUFFER;
-}
-
-// A span of time from construction to the end of the scope, as two records. They carry the thread
-// and a number, so that who reads the trace can tell which belong together.
+// A time span from construction to the end of the scope, as two records. They carry the thread and
+// a number, so that a reader of the trace knows which records belong together.
 class Span {
  public:
   Span(uint32_t thread, uint32_t number, std::string_view name, std::string& log)
       : thread_(thread), number_(number), name_(name), log_(log) {
-    write(begin);
+    write(span_begins);
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
-  ~Span() { write(end); }
+  ~Span() { write(span_ends); }
 
  private:
-  void write(Minor minor) {
-    const bool stored = put(minor, {thread_, number_}, name_);
-    log_ += (stored ? "71/" : "lost 71/") + std::to_string(minor) + ' ' + std::to_string(thread_) +
-            ' ' + std::to_string(number_) + ' ' + std::string(name_) + '\n';
+  template <class Hook>
+  void write(const Hook& hook) {
+    // True also without a trace: hooks of a program are always compiled in.
+    const bool stored = hook(thread_, number_, name_).ok();
+    log_ += (stored ? "71/" : "lost 71/") + std::to_string(Hook::minor) + ' ' +
+            std::to_string(thread_) + ' ' + std::to_string(number_) + ' ' + std::string(name_) +
+            '\n';
   }
 
   uint32_t thread_, number_;

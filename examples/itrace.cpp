@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// As itrace.c, in C++: the instructions of a region are followed, on each of two threads, also
-// when the region is left by an exception.
+// As itrace.c, in C++: a region of each of two threads is traced, also when an exception leaves the
+// region.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -11,9 +11,9 @@
 
 namespace {
 
-// Sorts in the region, and leaves it early when it is told to.
+// Sorts in the region; with fail it leaves the region early.
 bool sort(std::vector<int>& numbers, bool fail) {
-  const pi::ITraceRegion region;
+  const pitrace::ITraceRegion region;
   if (fail) throw std::runtime_error("left early");
   std::sort(numbers.begin(), numbers.end());
   return static_cast<bool>(region);
@@ -32,8 +32,8 @@ void work(bool fail) {
 }  // namespace
 
 int main() {
-  if (ITraceEnableCurrent() != PU_SUCCESS) {
-    std::fprintf(stderr, "itrace: %s\n", PiErrorText());
+  if (const auto ready = pitrace::ITraceRegion::prepare(); !ready) {
+    std::fprintf(stderr, "itrace: %s\n", ready.error().text().c_str());
     return 1;
   }
   std::thread first(work, false);

@@ -91,3 +91,60 @@ PTT counts CYCLES
 rate 100, buffers of 65536 bytes
 ITrace installed: 0" ]
 }
+
+# install_libraries: both libraries with what programs need to be built, in ./installed.
+install_libraries() {
+    ! readelf -d "$library" | grep -qE 'NEEDED.*lib(a|t|ub)san' || skip "needs a build without sanitizers"
+    for component in libraries development; do
+        cmake --install "$BUILD_DIR" --prefix "$PWD/built" --component "$component" >/dev/null
+    done
+    # No path in the installed files is that of the installation.
+    mv built installed
+    export LD_LIBRARY_PATH
+    LD_LIBRARY_PATH=$(dirname installed/*/libperfutil.so installed/*/*/libperfutil.so | head -1)
+    LD_LIBRARY_PATH=$PWD/$LD_LIBRARY_PATH
+    export PITRACE_SOCKET=$PWD/socket
+}
+
+@test "C and C++ programs find the installed libraries by pkg-config" {
+    install_libraries
+    export PKG_CONFIG_PATH=$LD_LIBRARY_PATH/pkgconfig
+    [ "$(pkg-config --modversion perfutil a2n | uniq | wc -l)" -eq 1 ]
+    read -ra flags < <(pkg-config --cflags --libs perfutil)
+    read -ra a2n_flags < <(pkg-config --cflags --libs a2n)
+    [ -z "$(pkg-config --print-requires --print-requires-private perfutil a2n)" ]
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "$SOURCE_DIR/examples/ptt.c" -o ptt "${flags[@]}"
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "$SOURCE_DIR/examples/symbols.c" -o symbols "${a2n_flags[@]}"
+    "${CXX:-c++}" -std=c++20 -pthread -Wall -Wextra -Wpedantic -Werror "$SOURCE_DIR/examples/itrace.cpp" -o itrace "${flags[@]}"
+    ./symbols | grep -E '^find_me of .*/symbols, [0-9]+ bytes$'
+    ldd ./ptt | grep -F "$LD_LIBRARY_PATH/libperfutil.so.0"
+    ./itrace || [ "$?" -eq 1 ]
+}
+
+@test "the examples build with find_package(pitrace) against the installed libraries, and run" {
+    install_libraries
+    cmake -S "$SOURCE_DIR/examples" -B build -DCMAKE_PREFIX_PATH="$PWD/installed" -DCMAKE_BUILD_TYPE=Debug >log 2>&1 ||
+        { cat log && false; }
+    cmake --build build --target example_hooks_cpp example_symbols_c >log 2>&1 || { cat log && false; }
+    ! readelf -d build/examples/example_hooks_cpp | grep -F "$BUILD_DIR"
+    build/examples/example_hooks_cpp >printed
+    [ "$(wc -l <printed)" -eq 1600 ]
+    ! grep -v '^71/' printed
+    build/examples/example_symbols_c | grep -E '^find_me of '
+}
+
+@test "find_package(pitrace) has components and a version" {
+    install_libraries
+    mkdir use
+    cat >use/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(use LANGUAGES NONE)
+find_package(pitrace ${version} COMPONENTS ${parts})
+message(STATUS "found ${pitrace_FOUND}, perfutil ${pitrace_perfutil_FOUND}, a2n ${pitrace_a2n_FOUND}")
+END
+    found() { cmake -S use -B use/build -DCMAKE_PREFIX_PATH="$PWD/installed" "$@" 2>&1 | grep -oE 'found .*'; }
+    found -Dversion= -Dparts= | grep -ixE 'found (1|true), perfutil true, a2n true'
+    found -Dversion=0.1 -Dparts=a2n | grep -ixE 'found (1|true), perfutil , a2n true'
+    found -Dversion=0.1 -Dparts=none | grep -ixE 'found (0|false), .*'
+    found -Dversion=1.0 -Dparts=a2n | grep -ixE 'found (0|false), .*'
+}
