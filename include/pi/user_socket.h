@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Unix sockets between processes of one user: their directory, and checks of the process at the
-// other end. Used by tools (swtrace's recorder, mpevt's counter daemon) and by libperfutil (user hooks),
-// independently of each other.
+// other end. Used by tools (swtrace's recorder, mpevt's counter daemon) and by libperfutil (user
+// hooks), independently of each other.
 #ifndef PI_USER_SOCKET_H
 #define PI_USER_SOCKET_H
 
