@@ -1,46 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libperfutil: set up, start, stop and write a trace.
+ * libperfutil: the header that applications include. Its subjects:
  *
- * Function names, parameters and return codes are those of the original library (its published
- * API list); what we add is named Pi* and says so. Two collectors stand behind the same calls:
- * the pitrace module ("driver") and perf_event_open ("perf"); a caller need not tell them apart.
+ *   perfutil/errors.h      return codes, and the sentence of the last error
+ *   perfutil/machine.h     versions, clock and processors
+ *   perfutil/trace.h       set up, start, stop and write a trace; its status
+ *   perfutil/hooks.h       user hooks: records that an application writes
+ *   perfutil/itrace.h      ITrace: every branch of traced threads
+ *   perfutil/events.h      names and numbers of the events that are sampled and counted
+ *   perfutil/counters.h    events counted on every CPU
+ *   perfutil/cpi.h         cycles per instruction
+ *   perfutil/above_idle.h  AboveIdle: idle, busy and interrupt time of each CPU
+ *   perfutil/msr.h         model-specific registers
  *
- * One trace at a time: the process that calls TraceInit() owns it until TraceTerminate() or its
- * death, kill -9 included. Thread-safety: every function may be called from any thread; calls
- * are serialised inside. Only user hooks (TraceHook, PiTraceHook) are async-signal-safe, and run
- * side by side.
+ * perfutil_ptt.h, which is included by itself, has PTT: counters of each thread. perfutil.hpp is the
+ * interface for C++. Each header can be included alone. What follows applies to all of them.
+ *
+ * Function names, parameters and return codes are those of the library of Performance Inspector,
+ * "the original" in these headers, as its published API list has them. Additions of this library are
+ * named Pi* and marked "our addition". There are two sources of records behind the same functions:
+ * the pitrace module ("driver") and perf_event_open ("perf"); a caller need not distinguish them.
+ *
+ * One trace at a time: the process that calls TraceInit() owns the trace until TraceTerminate() or
+ * its death, kill -9 included. Thread-safety: every function may be called from any thread; the
+ * library serialises the calls. Only user hooks (TraceHook, PiTraceHook) and PTT's readers are
+ * async-signal-safe, and run in parallel.
  *
  * A child of fork() owns nothing of its parent's trace, also when it is forked while the trace is
- * on. What it may call, and what it gets:
+ * on. What it may call, and the result:
  *
  * - Calls that control the trace, TraceOn() and TraceOff() among them, return PI_ERROR_FORKED
  *   wherever PU_ERROR_NOT_INITIALIZED is listed. IsTraceOn(), IsTraceActive() and
  *   TraceGetIntervalId() return 0; PiCannotSee() and PiNote() return null. Neither its calls nor
  *   its end change the trace.
- * - TraceInit() begins a trace of the child's own, with the settings that its parent had made.
- *   From then on all calls work on that one.
+ * - TraceInit() begins a trace of the child's own, with the settings of its parent. From then on
+ *   all calls apply to that trace.
  * - TraceHook() and PiTraceHook() write the child's own records into the trace that runs: its
  *   parent's, while that is on.
- * - ITraceOn(), ITraceOff() and PTT (perfutil_ptt.h) work in it as in any other program; it begins
- *   without PTT.
- * - Counters that its parent has begun are not counting in it, handles of CpiInit() are invalid,
- *   and AboveIdle is not active. It may begin its own.
- * - It is itself traced as the parent's scope says (TraceSetScope()), until it ends.
+ * - ITraceOn(), ITraceOff() and PTT work as in any other program; the child begins without PTT.
+ * - Counters that its parent has begun do not count in the child, handles of CpiInit() are invalid,
+ *   and AboveIdle is not active. The child may begin its own.
+ * - The child is itself traced, as the parent's scope (TraceSetScope()) says, until it ends.
  *
  * A thread is not cancelled (pthread_cancel) inside these functions: a cancellation waits until
  * they return. TraceHook(), PiTraceHook(), ITraceOn(), ITraceOff() and PTT's readers must not be
  * called with the cancellation type PTHREAD_CANCEL_ASYNCHRONOUS.
  *
  * Structures that begin with a size may grow at their end, and only there. The caller sets size to
- * sizeof of the structure that it was compiled with; PU_ERROR_INVALID_PARAMETER when it has not.
- * What a function fills: size becomes the number of bytes that the library has filled; these are
- * fewer when the library is older than the caller, whose further bytes become 0. What a function
- * reads: fields that the caller does not know count as 0; when the library is older,
- * PU_ERROR_NOT_SUPPORTED unless all that it does not know is 0.
+ * sizeof of the structure that it was compiled with, else PU_ERROR_INVALID_PARAMETER. If a function
+ * fills the structure, it sets size to the number of bytes that the library has filled: fewer when
+ * the library is older than the caller; the remaining bytes become 0. If a function reads the
+ * structure, fields that the caller does not know count as 0; when the library is older, the result
+ * is PU_ERROR_NOT_SUPPORTED unless all bytes that the library does not know are 0.
  *
- * Every function that returns int returns PU_SUCCESS or one of the negative PU_* codes; each
- * lists the codes it can return. PiErrorText() tells what happened and what to do about it.
+ * A function that returns int returns PU_SUCCESS or one of the negative PU_* codes, unless its
+ * comment says otherwise; each comment lists the codes. PiErrorText() returns what happened and what
+ * to do about it.
  */
 #ifndef PERFUTIL_H
 #define PERFUTIL_H

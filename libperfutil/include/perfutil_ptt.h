@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PTT, Per-Thread Time: what each thread costs, in cycles, instructions or other counts, free of
- * interrupts and of other threads.
+ * PTT, Per-Thread Time: cycles, instructions and other counts of each thread, without interrupts and
+ * other threads.
  *
  * Names, parameters and return codes are the original library's as far as they are published; what
- * we add is named Pi *or pi_*. One instance of PTT exists in the system; PttInit() begins it, or
- * joins the one that the administrator has begun with the program ptt, when that has the metrics
- * that are asked for. Without the pitrace module each thread's own perf events, or its clock, stand
- * in; PttGetState() tells which, and what it cannot separate.
+ * we add is named Pi* or pi_*. One instance of PTT exists in the system; PttInit() begins it, or
+ * joins the one that the administrator has begun with the program ptt, when that has the requested
+ * metrics. Without the pitrace module each thread's own perf events, or its clock, are used instead;
+ * PttGetState() reports which, and what it cannot separate.
  *
- * On the thread are its user code, its system calls, its exceptions (page faults) and the soft
- * interrupts it runs itself. Not on the thread are hard interrupts, the soft interrupts on their
- * way out, and other threads. Non-maskable interrupts have no hook: what they cost is on whoever
- * they meet.
+ * A thread's counts include its user code, its system calls, its exceptions (page faults) and the
+ * softirqs that it runs itself. They do not include hard interrupts, the softirqs that run in
+ * irq_exit(), and other threads. Non-maskable interrupts have no hook: the interrupted thread is charged
+ * for them.
  *
  * Thread-safety: every function may be called from any thread. The readers and PiPttSlot() take no
  * lock and are async-signal-safe; all others are serialised inside. A child of fork() begins
@@ -33,7 +33,7 @@ extern "C" {
 #define MAX_PTT_METRICS PITRACE_PTT_METRICS
 
 /* Besides them the events 101 to 195 of TraceSetTprofEvent(). Counters by number, 0 to 17, are not
- * taken: the kernel's perf counters do not have fixed numbers. Our additions count what the kernel
+ * accepted: the kernel's perf counters do not have fixed numbers. Our additions count what the kernel
  * does.
  */
 #define PTT_METRIC_INSTR 254  /* instructions completed: as event 102 */
@@ -60,14 +60,14 @@ extern "C" {
  */
 int PttInit(int count, const int ids[], int priv);
 
-#define PI_PTT_KEEP 1   /* goes on when this process ends, until somebody calls PiPttEnd() */
-#define PI_PTT_FORCE 2  /* ends what is active first */
-#define PI_PTT_MODULE 4 /* not without the module */
+#define PI_PTT_KEEP 1   /* goes on when this process ends, until any process calls PiPttEnd() */
+#define PI_PTT_FORCE 2  /* ends an active PTT first */
+#define PI_PTT_MODULE 4 /* fails without the module */
 
 struct pi_ptt_options {
 	size_t size;          /* set to sizeof(struct pi_ptt_options) by the caller */
 	unsigned int flags;   /* PI_PTT_* */
-	unsigned int threads; /* how many there is room for at a time; 0: the default of 131,072 */
+	unsigned int threads; /* maximum number of accounts; 0: the default of 131,072 */
 };
 
 /* Our addition: as PttInit(), by name: CYCLES, INSTR, page-faults, context-switches,
@@ -81,7 +81,7 @@ int PiPttInit(int count, const char *const names[], int priv, const struct pi_pt
  * not. */
 int PttTerminate(void);
 
-/* Our addition: ends PTT whoever began it. What was counted stays readable until it begins anew.
+/* Our addition: ends PTT of any process. The counts stay readable until PTT begins again.
  * PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_ACCESS_DENIED, PU_ERROR_NOT_INITIALIZED (not active).
  */
 int PiPttEnd(void);
@@ -94,7 +94,7 @@ int PiPttInterrupts(int separate);
 
 /* ---- the calling thread ------------------------------------------------------------------- */
 
-/* Has the calling thread counted for its own reading. tid: its id, or 0. Another thread's is
+/* Begins to count the calling thread, for it to read. tid: its id, or 0. Another thread's is
  * PU_ERROR_INVALID_THREAD: each begins by itself. Success also when it has begun already.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_PTT_USER_TABLE_FULL, PU_ERROR_NOT_ENOUGH_MEMORY,
  * PU_ERROR_EVENT_NOT_SUPPORTED and PU_ERROR_ACCESS_DENIED without the module.
@@ -104,7 +104,7 @@ int PttInitThread(int tid);
 /* The reverse; a thread's end does it too. */
 int PttUnInitThread(int tid);
 
-/* Reads what the calling thread has had so far of each metric into values, and returns PU_SUCCESS,
+/* Reads the calling thread's count of each metric so far into values, and returns PU_SUCCESS,
  * or PU_ERROR_NOT_INITIALIZED: PTT has ended, or the thread has not begun; values are then
  * undefined. */
 typedef int (*pi_ptt_reader)(uint64_t *values);
@@ -126,7 +126,8 @@ struct ptt_thread_data_ex {
 /* With the counts of dispatches and interrupts; always by a system call. */
 int PttGetCurrentThreadDataEx(struct ptt_thread_data_ex *data);
 
-/* Our addition: what the module publishes of the calling thread, for PiPttReadCycles(). Never null;
+/* Our addition: the slot in which the module publishes the calling thread's counts, for
+ * PiPttReadCycles(). Never null;
  * one that is not active when there is nothing or PTT has other metrics than cycles. Valid in this
  * thread until it ends or PttTerminate() is called, and worth keeping.
  */
@@ -155,12 +156,12 @@ static inline int PiPttReadCycles(const struct pitrace_ptt_slot *slot, uint64_t 
 #endif
 }
 
-/* Our addition: measures for a second what interrupts leave on the calling thread, which has begun
- * and stays in user mode meanwhile, and has the module take that from whatever thread they meet and
- * give it to the interrupts, until PTT ends. Of each vector the least is taken that was seen; of
- * one that was not, nothing. Another second it measures what a dispatch leaves, which varies: that is
- * told and not taken. *residue, unless null, is what was found. An interrupt that meets the
- * kernel leaves a little less or more. PU_ERROR_NOT_INITIALIZED (this process, or thread, has not
+/* Our addition: measures for a second the residual overhead of interrupts on the calling thread, which
+ * has begun and stays in user mode meanwhile. Until PTT ends, the module subtracts it from the interrupted
+ * thread and adds it to the interrupts: for each vector the least overhead measured, for a vector that
+ * did not occur nothing. For another second it measures the overhead of a dispatch, which varies: that is
+ * reported and not subtracted. *residue, unless null, is the result. An interrupt of kernel code has a
+ * little less or more overhead. PU_ERROR_NOT_INITIALIZED (this process, or thread, has not
  * begun), PU_ERROR_NOT_SUPPORTED (without the module, or cycles are not the first metric),
  * PU_ERROR_INCORRECT_STATE (interrupts stay on the thread), PU_FAILURE (too few of either were seen),
  * PU_ERROR_ACCESS_DENIED.
@@ -179,22 +180,22 @@ int PiPttCalibrate(struct pitrace_ptt_residue *residue);
 
 struct pi_ptt_state {
 	size_t size; /* set to sizeof(struct pi_ptt_state) by the caller */
-	int source; /* PI_PTT_SOURCE_* of this process; of the system when it has begun nothing */
-	int read; /* PI_PTT_READ_*: the costliest that a reader needs; 0 when it has begun nothing */
+	int source; /* PI_PTT_SOURCE_* of this process; of the system when this process has not begun PTT */
+	int read; /* PI_PTT_READ_*: the slowest that a reader needs; 0 when this process has not begun PTT */
 	unsigned int read_cycles; /* of the time-stamp counter that a call of the reader takes, measured by this
 	                             call; 0 unless the calling thread has begun */
-	int active; /* 1: somebody has begun PTT in the module */
+	int active; /* 1: a process has begun PTT in the module */
 	int ints; /* 1: interrupts have their own account */
 	int keep; /* 1: it goes on when its beginner ends */
-	int owner; /* pid of who began it; 0: unknown */
+	int owner; /* pid of the process that began it; 0: unknown */
 	int metrics;
 	int metric[MAX_PTT_METRICS]; /* numbers; 0: known by name only */
 	char name[MAX_PTT_METRICS][32];
 	char unit[MAX_PTT_METRICS][16]; /* "cycles", "events", "nanoseconds" */
-	unsigned int threads; /* accounts that there is room for */
+	unsigned int threads; /* maximum number of accounts */
 	unsigned int threads_used;
-	struct pitrace_ptt_residue residue; /* taken from threads for each interrupt; 0 at first */
-	const char *cannot_separate; /* what is on the thread that should not be: static storage */
+	struct pitrace_ptt_residue residue; /* subtracted from threads for each interrupt; 0 at first */
+	const char *cannot_separate; /* what is charged to the thread and should not be: static storage */
 };
 
 /* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set. */
@@ -208,25 +209,25 @@ int PttGetMaxNumberOfMetrics(void);
 
 /* ---- the whole system --------------------------------------------------------------------- */
 
-/* All accounts at one moment. */
+/* A snapshot of all accounts at one moment. */
 struct ptt_stats {
 	uint32_t threads; /* entries of thread */
 	uint32_t cpus;    /* entries of cpu */
 	const struct pitrace_ptt_thread *thread;
 	const struct pitrace_ptt_cpu *cpu;
-	/* Threads that ended and whose accounts were needed for others: how many, and their sums. */
+	/* Ended threads whose accounts were reused for others: how many, and their sums. */
 	uint64_t forgotten_threads;
 	uint64_t forgotten_dispatches;
 	uint64_t forgotten_interrupts;
 	uint64_t forgotten[MAX_PTT_METRICS];
-	/* Of threads while they found no account. */
+	/* Counts of threads without an account (table full). */
 	uint64_t homeless_dispatches;
 	uint64_t homeless_interrupts;
 	uint64_t homeless[MAX_PTT_METRICS];
 };
 
-/* What was counted until now, or, when PTT is not active, until its end. Only for those who may
- * open /dev/pitrace. *stats is to be given to PttFreeStats(). PU_ERROR_NULL_POINTER,
+/* The counts until now, or, when PTT is not active, until its end. Only for users who may open
+ * /dev/pitrace. Free *stats with PttFreeStats(). PU_ERROR_NULL_POINTER,
  * PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_ACCESS_DENIED, PU_ERROR_NOT_INITIALIZED (nothing was counted
  * since the module was loaded), PU_ERROR_NOT_ENOUGH_MEMORY.
  */
@@ -240,10 +241,10 @@ struct ptt_summary_stats {
 	uint64_t IntrTime[MAX_PTT_METRICS];
 	uint64_t IdleTime[MAX_PTT_METRICS];
 	uint64_t ToolTime[MAX_PTT_METRICS]; /* of cycles; 0 of others */
-	uint64_t Total[MAX_PTT_METRICS];    /* what the counters of all CPUs have counted */
+	uint64_t Total[MAX_PTT_METRICS];    /* the counts of all CPUs */
 };
 
-/* The sums of that. Errors as PttGetStatistics(). */
+/* The sums of the same counts. Errors as PttGetStatistics(). */
 int PttGetSummaryStatistics(struct ptt_summary_stats *summary);
 
 struct ptt_process_data {
@@ -252,7 +253,7 @@ struct ptt_process_data {
 	uint64_t Metrics[MAX_PTT_METRICS];
 };
 
-/* All threads of a process, also those that have ended, as far as they are not forgotten. Errors as
+/* Sums over all threads of a process, including ended ones whose accounts were not reused. Errors as
  * PttGetStatistics(), and PU_ERROR_THREAD_NOT_FOUND.
  */
 int PttGetProcessData(int pid, struct ptt_process_data *data);

@@ -24,8 +24,13 @@ setup() {
     headers+=("$include"/perfutil.h "$SOURCE_DIR"/include/pitrace/{abi,ptt_data}.h)
     [ "${#headers[@]}" -eq 14 ]
     for header in "${headers[@]}"; do
-        "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only "$header"
-        "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only -x c++ "$header"
+        echo "#include \"$header\"" | tee alone.c >alone.cpp
+        "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only alone.c
+        "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only alone.cpp
+    done
+    for header in "$include"/perfutil/*.hpp; do
+        echo "#include \"$header\"" >alone.cpp
+        "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only alone.cpp
     done
 }
 

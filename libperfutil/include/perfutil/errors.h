@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* libperfutil: return codes and their texts. */
+/*
+ * libperfutil: return codes and their texts. The numbers are the original's.
+ *
+ * Thread-safety: any thread; each thread has its own error text.
+ */
 #ifndef PERFUTIL_ERRORS_H
 #define PERFUTIL_ERRORS_H
 
@@ -35,13 +39,14 @@ extern "C" {
 #define PU_ERROR_PTT_USER_TABLE_FULL -235
 #define PU_ERROR_INSUFFICIENT_RESOURCES -241
 #define PU_ERROR_INVALID_THREAD -255
-#define PI_ERROR_FORKED -1001 /* our addition: the trace is the parent's, see above */
+#define PI_ERROR_FORKED -1001 /* our addition: the trace is the parent's, see perfutil.h */
 
-/* The code's name and meaning, static storage, never null. */
+/* The code's name and meaning, as "PU_ERROR_FILE: ...". Static storage, never null. */
 const char *RcToString(int rc);
 
-/* Our addition: what the last failed call of this thread ran into and what to do about it: one or
- * two sentences. Never null, empty after a success; valid until the thread's next call.
+/* Our addition: why this thread's last call failed and what to do about it, in one or two sentences.
+ * Never null, empty after a success; valid until the thread's next call. Hooks and PTT's readers do
+ * not change it.
  */
 const char *PiErrorText(void);
 

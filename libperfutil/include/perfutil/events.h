@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* libperfutil: names and numbers of the events that ticks and counters count. */
+/*
+ * libperfutil: names and numbers of the events that can be sampled (PiSetTprofEvent()) and counted
+ * (perfutil/counters.h).
+ *
+ * Numbers and names of the original's events are from its published list; the kernel's perf counters
+ * count them, see TraceSetTprofEvent(). Thread-safety: any thread; no TraceInit() is needed.
+ */
 #ifndef PERFUTIL_EVENTS_H
 #define PERFUTIL_EVENTS_H
 
@@ -21,13 +27,13 @@ extern "C" {
 #define PI_EVENT_NONHALTED_CYCLES 101
 #define PI_EVENT_INSTR 102
 
-/* How many of the original's events, 101 to 195, the kernel has a counterpart of that it lets this
- * user sample. 0 in many virtual machines. Never an error.
+/* How many of the original's events, 101 to 195, have a counterpart in the kernel that this user can
+ * sample. 0 in many virtual machines. Never an error.
  */
 int GetNumberOfPerfCounterEventsSupported(void);
 
-/* Their numbers and names, in order; static storage, as many as the function above tells.
- * PU_ERROR_NULL_POINTER.
+/* Set *list to their numbers or names, in order: static storage, as many elements as the function
+ * above returns. PU_ERROR_NULL_POINTER.
  */
 int GetSupportedPerfCounterEventIdList(const int **list);
 int GetSupportedPerfCounterEventNameList(const char *const **list);
@@ -41,24 +47,26 @@ struct perf_counter_event_info {
 /* The same with descriptions. PU_ERROR_NULL_POINTER. */
 int GetPerfCounterEventsInfo(const struct perf_counter_event_info **list);
 
-/* Of the original's events, whether they work here or not; static storage. Null, or 0, for what is none. */
+/* Look up one of the original's events, whether it works here or not; static storage. Null, or 0, for
+ * other numbers and names.
+ */
 const struct perf_counter_event_info *GetPerfCounterEventInfoFromId(int event);
 const char *GetPerfCounterEventNameFromId(int event);
 int GetPerfCounterEventIdFromName(const char *name);
 
 struct pi_event {
 	size_t size; /* set to sizeof(struct pi_event) by the caller */
-	int id; /* of the original, else 0 */
+	int id; /* the original's number, else 0 */
 	int works; /* 1: this user can sample it here */
-	const char *group; /* whose name it is: software, hardware, original, device, libpfm4 */
+	const char *group; /* source of the name: software, hardware, original, device, libpfm4 */
 	const char *name; /* for PiSetTprofEvent() */
 	const char *meaning; /* another name, its terms, or a sentence; may be empty */
-	const char *reason; /* why it does not work: part of a sentence; empty when it does */
+	const char *reason; /* why it does not work: part of a sentence; empty when it works */
 };
 
-/* Our addition: the index-th event that is known by name, with what came of trying it; it is not
- * counted by that. The texts are static storage. The first call of a process lists and tries them all.
- * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER (size is not set, there is no such index).
+/* Our addition: the index-th event that is known by name, and the result of trying it; the trial does
+ * not go on counting. The texts are static storage. The first call of a process lists and tries all.
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER (size is not set, or there is no such index).
  */
 int PiEvent(unsigned int index, struct pi_event *event);
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* libperfutil: versions, and facts about this machine. */
+/*
+ * libperfutil: versions, clock and processors. Names are the original's, except for Pi*.
+ *
+ * Thread-safety: any thread; no TraceInit() is needed.
+ */
 #ifndef PERFUTIL_MACHINE_H
 #define PERFUTIL_MACHINE_H
 
@@ -11,7 +15,7 @@
 extern "C" {
 #endif
 
-/* major << 24 | minor << 16 | revision */
+/* The library's version: major << 24 | minor << 16 | revision. */
 uint32_t GetDLLVersionEx(void);
 
 /* ABI version of the loaded module as major << 24 | minor << 16, 0 when it is not loaded. */
@@ -20,20 +24,21 @@ uint32_t GetDDVersionEx(void);
 /* 1 when /dev/pitrace exists, else 0. */
 int IsDeviceDriverInstalled(void);
 
-/* 1 when ticks can be had on this machine from either source, else 0. */
+/* 1 when at least one source can sample (write ticks) on this machine, else 0. */
 int IsTprofSupported(void);
 
 /* The trace clock now, nanoseconds of CLOCK_MONOTONIC. */
 uint64_t ReadCycles(void);
 
-/* Nominal speed of the processor in Hz, 0 when the system does not tell. */
+/* Nominal frequency of the processor in Hz, 0 when the system does not report it. */
 uint64_t GetProcessorSpeed(void);
 
-/* Processors online now. */
+/* Our addition: the number of processors online now. */
 int PiGetActiveProcessorCount(void);
 
-/* Their numbers, in order: as many as there are room for, n, are written to list, which may be null when
- * n is 0. Returns how many there are; 0 when the system does not tell. PU_ERROR_NULL_POINTER.
+/* Writes the numbers of the processors online, in order and at most n of them, to list, which may be
+ * null when n is 0. Returns how many are online, 0 when the system does not report it, or
+ * PU_ERROR_NULL_POINTER.
  */
 int GetActiveProcessorList(int *list, int n);
 

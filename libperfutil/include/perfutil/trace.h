@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* libperfutil: set up, start, stop and write a trace. */
+/*
+ * libperfutil: set up, start, stop and write a trace; its status. Order of calls: the
+ * functions whose errors say "once initialised", TraceInit(), TraceEnable(), TraceOn(), TraceOff(),
+ * TraceWriteBufferToFile(), TraceTerminate().
+ *
+ * Names are the original's, except for Pi*. Thread-safety: any thread; calls are serialised. For
+ * children of fork(), see perfutil.h.
+ */
 #ifndef PERFUTIL_TRACE_H
 #define PERFUTIL_TRACE_H
 
@@ -18,44 +25,46 @@ extern "C" {
 #define PI_SOURCE_DRIVER 1
 #define PI_SOURCE_PERF 2
 
-/* Our addition. PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised. */
+/* Our addition: chooses the source of records. source: PI_SOURCE_*; at first PI_SOURCE_AUTO.
+ * PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised. */
 int PiSetSource(int source);
 
 #define TRACE_SCOPE_SYSTEM 0
 #define TRACE_SCOPE_PROCESS 1
 #define PI_SCOPE_AUTO 2 /* our addition: the system where permitted, else the process (default) */
 
-/* pid: the process whose ticks and names are wanted, and its children's; used by the perf source
- * when the scope is, or becomes, one process. Ignored by the module, which always sees the system.
+/* Chooses what the perf source records. pid: the process to record, with its children, when the scope
+ * is, or becomes, one process. The module ignores both, as it always records the system.
  * PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised.
  */
 int TraceSetScope(int scope, int pid);
 
 /* ---- trace ----------------------------------------------------------------------------- */
-#define COLLECTION_MODE_NORMAL 0     /* recording stops by itself when a buffer is full */
-#define COLLECTION_MODE_WRAP 1       /* the newest trace records survive; names go to a file */
-#define COLLECTION_MODE_CONTINUOUS 2 /* everything goes to a file while it is recorded */
+#define COLLECTION_MODE_NORMAL 0     /* recording stops when a buffer is full */
+#define COLLECTION_MODE_WRAP 1       /* overwrite: the newest trace records are kept; names go to a file */
+#define COLLECTION_MODE_CONTINUOUS 2 /* streaming: records are written to a file while recording */
 
-/* PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised. */
+/* mode: COLLECTION_MODE_*; at first normal. PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once
+ * initialised. */
 int TraceSetMode(int mode);
 
 #define PI_FILE_NAME_DEFAULT "swtrace.nrm2"
 
-/* The trace file: what continuous mode writes to, and where TraceWriteBufferToFile(NULL) writes. In
- * wrap-around mode names go to the file of that name with ".mte" appended. TraceOn() makes the file anew
- * in these modes; an older one becomes NAME.old. At most 1023 characters.
+/* Sets the name of the trace file, at most 1023 characters: continuous mode and
+ * TraceWriteBufferToFile(NULL) write to it. In wrap-around mode names go to the file of that name with
+ * ".mte" appended. In both modes TraceOn() creates the file; an older one becomes NAME.old.
  * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised.
  */
 int TraceSetName(const char *name);
 
-/* Never null; static storage. */
+/* The name of the trace file: never null; static storage. */
 const char *TraceGetName(void);
 
 #define PI_SECTION_BYTES_DEFAULT (64u << 10)
 #define PI_SECTION_BYTES_MIN (4u << 10)
 
-/* Bytes that are written to the file in one piece (continuous and wrap-around mode), raised to
- * PI_SECTION_BYTES_MIN. TraceInit() refuses more than half of a buffer.
+/* Sets the size of a section (sub-buffer): bytes that are written to the file at a time in continuous and
+ * wrap-around mode, raised to PI_SECTION_BYTES_MIN. TraceInit() rejects more than half of a buffer.
  * PU_ERROR_INCORRECT_STATE once initialised. */
 int TraceSetSectionSize(uint32_t bytes);
 
@@ -63,7 +72,7 @@ int TraceSetSectionSize(uint32_t bytes);
 #define PI_MTE_BYTES_DEFAULT (5u << 20)
 #define PI_BUFFER_BYTES_MIN (64u << 10)
 
-/* MTE buffer of each CPU in bytes, raised to PI_BUFFER_BYTES_MIN; default 5 MB.
+/* Sets the size of the MTE buffer (names) of each CPU in bytes, raised to PI_BUFFER_BYTES_MIN; default 5 MB.
  * PU_ERROR_INCORRECT_STATE once initialised. */
 int TraceSetMteSize(uint32_t bytes);
 
@@ -76,7 +85,7 @@ int SetTraceAnonMTE(int on);
  * PU_ERROR_FACILITY_BUSY (another process owns the trace; the text says which),
  * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_NOT_SUPPORTED (neither source works here; the text says
  * why), PU_ERROR_INVALID_PARAMETER (sections too large for the buffers), PU_ERROR_FILE (the file of
- * continuous or wrap-around mode cannot be made), PU_ERROR_INCORRECT_STATE (this process has already
+ * continuous or wrap-around mode cannot be created), PU_ERROR_INCORRECT_STATE (this process has already
  * initialised).
  */
 int TraceInit(uint32_t bytes);
@@ -84,12 +93,13 @@ int TraceInit(uint32_t bytes);
 #define ALL_MAJORS 0
 #define PI_MAJORS_TPROF 255 /* the majors that a tprof report needs */
 
-/* major 0 all, 255 the tprof set; may be called while on. The system's own: 3 exceptions, 4
- * interrupts, 5 system calls, 0x12 dispatches, 0x13 task switches with stack pointers; the others of 1
- * to 254 but for ticks (0x10) and names (0x19) are for user hooks. Of the system's own perf makes
- * dispatches alone, from its context-switch events; enabled by themselves the others are refused, among
- * all they are what PiCannotSee() tells.
- * PU_ERROR_INVALID_PARAMETER above 255, PU_ERROR_NOT_SUPPORTED (perf cannot make them),
+/* Enable and disable a major (event class); also while on. major: ALL_MAJORS, PI_MAJORS_TPROF, or one of 1
+ * to 254. Records of the system: 3 exceptions, 4 interrupts, 5 system calls, 0x10 ticks (samples), 0x12
+ * dispatches (context switches), 0x13 context switches with stack pointers, 0x19 names; the other majors are
+ * for user hooks and ITrace. Of 3, 4, 5, 0x12 and 0x13 the perf source can record dispatches only, from its
+ * context-switch events: the others are rejected when they are enabled one by one, and listed by
+ * PiCannotSee() when they are enabled with all.
+ * PU_ERROR_INVALID_PARAMETER above 255, PU_ERROR_NOT_SUPPORTED (perf cannot record them),
  * PU_ERROR_NOT_INITIALIZED.
  */
 int TraceEnable(int major);
@@ -98,15 +108,15 @@ int TraceDisable(int major);
 /* 1 enabled, 0 not, PU_ERROR_NOT_INITIALIZED. */
 int TraceQueryMajor(int major);
 
-/* Ticks by time, as they are after TraceInit(): so many a second of every CPU, 1 to 10,000; 0 means
- * the default of 100. Ends what TraceSetTprofEvent() and PiSetTprofEvent() have set.
+/* Has ticks (samples) written by time, as they are after TraceInit(). rate: samples a second on each CPU, 1
+ * to 10,000; 0: the default of 100. Replaces the setting of TraceSetTprofEvent() and PiSetTprofEvent().
  * PU_ERROR_INVALID_PARAMETER, PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on.
  */
 int SetProfilerRate(int rate);
 
 #define PI_EVENT_PERIOD_DEFAULT 10000000ull
 
-/* Ticks by events (tprof's event mode): one tick at every count events of each CPU.
+/* Has ticks written by events (tprof's event mode): one tick at every count events of each CPU.
  * cpu: ALL_CPUS. event: one of the original's numbers, 101 (NONHALTED_CYCLES) to 195; they stand for
  * events of the kernel's perf counters:
  *   101 cpu-cycles; 102, 103 instructions; 106 branch-instructions; 107 branch-misses; 109
@@ -118,7 +128,7 @@ int SetProfilerRate(int rate);
  * for 142 and 143, which counted all accesses there, against their names DTLB_MISS_LD and _ST.
  *
  * PU_ERROR_NOT_SUPPORTED (one CPU alone, a module older than this library), PU_ERROR_INVALID_METRIC
- * (no such number; the numbers 0, 1 ... of counters are not taken), PU_ERROR_INVALID_PARAMETER (a count
+ * (no such number; the numbers 0, 1 ... of counters are not accepted), PU_ERROR_INVALID_PARAMETER (a count
  * of 0), PU_ERROR_INVALID_PRIVILEGE, PU_ERROR_EVENT_NOT_SUPPORTED (this machine does not count it: the
  * text names what works), PU_ERROR_FACILITY_BUSY (no counter is free), PU_ERROR_ACCESS_DENIED,
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on.
@@ -132,7 +142,7 @@ int TraceSetTprofEvent(int cpu, int event, uint32_t count, int priv);
  * cpu-clock and task-clock count nanoseconds. count: 1 to 2^62. random: 1 to have each period drawn
  * from 0.75 to 1.25 of count, so that ticks do not stay in phase with a loop; only the module can.
  *
- * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_METRIC (nobody knows the name), PU_ERROR_NOT_SUPPORTED
+ * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_METRIC (unknown name), PU_ERROR_NOT_SUPPORTED
  * (random with perf; a module older than this library), and the others of TraceSetTprofEvent().
  */
 int PiSetTprofEvent(const char *name, uint64_t count, int priv, int random);
@@ -142,61 +152,60 @@ int PiSetTprofEvent(const char *name, uint64_t count, int priv, int random);
 #define PI_STACKS_USER 2
 #define PI_STACKS_BOTH 3
 
-/* Our addition: has ticks and dispatches carry stacks from the next TraceOn() on; off after TraceInit().
- * which: PI_STACKS_*. depth: frames of the kernel and of the user each, 1 to 127; 0 means 64. User
- * stacks follow frame pointers: code that was compiled without them ends a stack. perf gives at most
- * kernel.perf_event_max_stack frames, both sides together, does not tell a stack that ended from
- * one that broke, and gives the stacks of dispatches only where the kernel may be seen.
+/* Our addition: ticks and dispatches have stacks from the next TraceOn() on; no stacks after TraceInit().
+ * which: PI_STACKS_*. depth: kernel frames and user frames each, 1 to 127; 0 means 64. User stacks
+ * follow frame pointers: code that was compiled without them ends a stack. perf records at most
+ * kernel.perf_event_max_stack frames, kernel and user together, does not distinguish a whole stack from a
+ * broken one, and records stacks of dispatches only where the kernel may be traced.
  * PU_ERROR_INVALID_PARAMETER, PU_ERROR_NOT_SUPPORTED (a module older than this library),
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on.
  */
 int TraceSetStacks(int which, int depth);
 
-/* Starts recording: empties the buffers, writes start-up information and what runs now. A child of
- * fork() gets PI_ERROR_FORKED from this and from all calls up to TraceWriteBufferToFile(): the trace is
- * its parent's.
- * In continuous and wrap-around mode also makes the trace's file.
+/* Starts recording: empties the buffers, writes start-up information and the processes that run now. A
+ * child of fork() gets PI_ERROR_FORKED from this and from all calls up to TraceWriteBufferToFile(): the
+ * trace is its parent's. In continuous and wrap-around mode it also creates the trace's file.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when on, PU_ERROR_ACCESS_DENIED,
  * PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_FILE, PU_ERROR_FACILITY_BUSY and PU_ERROR_EVENT_NOT_SUPPORTED
  * (the counters that the event needs).
  */
 int TraceOn(void);
 
-/* Between TraceOn() and TraceOff(): from now on nothing but names is recorded, until TraceResume().
- * Names go on, because what is recorded later needs them. Repeated calls succeed.
+/* Between TraceOn() and TraceOff(): TraceSuspend() pauses all records but names, until TraceResume().
+ * Names are still recorded, because later records need them. Repeated calls succeed.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on.
  */
 int TraceSuspend(void);
 int TraceResume(void);
 
-/* Throws away what has been recorded since TraceOn(), but for names; recording goes on. In continuous
- * mode the file begins anew, too. PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on,
+/* Discards the records since TraceOn(), except for names; recording goes on. In continuous mode the
+ * file restarts, too. PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on,
  * PU_ERROR_BUFFER_FULL when recording has ended by itself, PU_ERROR_FILE.
  */
 int TraceDiscard(void);
 
-/* Stops recording; the buffers keep what they hold. PU_ERROR_BUFFER_FULL: it had stopped by
+/* Stops recording; the buffers keep their records. PU_ERROR_BUFFER_FULL: it had stopped by
  * itself before (still a success: the trace can be written). In continuous and wrap-around mode the
  * file is completed. PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on, PU_ERROR_FILE
  * (the trace is off, its file lacks the newest records and says so).
  */
 int TraceOff(void);
 
-/* Turns off if on, frees the buffers, gives up ownership. PU_ERROR_NOT_INITIALIZED. */
+/* Stops recording if it is on, frees the buffers and gives up ownership. PU_ERROR_NOT_INITIALIZED. */
 int TraceTerminate(void);
 
-/* Writes the buffers, the kernel's symbols and modules and the build-ids of what was mapped to a
+/* Writes the buffers, the kernel's symbols and modules and the build-ids of mapped files to a
  * new file of mode 0600. An existing regular file of that name is replaced in one step when the
- * new one is complete; when the disk fills, what was written stays, is readable, and says so.
- * A symbolic link or a file that is not regular is refused. name null: TraceGetName().
- * Wrap-around mode: what the buffers hold at this moment, and all names; recording goes on. Continuous
- * mode: copies the file, where name is another one.
+ * new one is complete; when the disk fills, the part that was written is kept, is readable, and is marked.
+ * A symbolic link or a file that is not regular is rejected. name null: TraceGetName().
+ * Wrap-around mode: writes the records that the buffers hold now, and all names; recording goes on.
+ * Continuous mode: copies the file, if name is another one.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on (but for wrap-around mode) and before the
  * first TraceOn(), PU_ERROR_INVALID_PARAMETER (the file that names stream to), PU_ERROR_FILE.
  */
 int TraceWriteBufferToFile(const char *name);
 
-/* 1 or 0. */
+/* 1 between TraceOn() and TraceOff(), else 0. */
 int IsTraceOn(void);
 
 /* 1 while records are being stored: on, not suspended and no buffer full. */
@@ -225,15 +234,15 @@ struct pi_trace_status {
 	uint32_t cpus; /* traced */
 	uint64_t trace_bytes; /* per CPU */
 	uint64_t mte_bytes;
-	uint32_t rate; /* ticks a second asked for, 0: ticks are by events */
-	uint64_t tick_ns; /* mean distance of two ticks as the source does it, nanoseconds, or 0 */
+	uint32_t rate; /* requested ticks a second, 0: ticks are by events */
+	uint64_t tick_ns; /* mean time between two ticks of the source, nanoseconds, or 0 */
 	struct pi_trace_counts trace; /* sums over all CPUs */
 	struct pi_trace_counts mte;
-	uint64_t missed; /* hits of the module's hooks that the kernel skipped */
+	uint64_t missed; /* events that the kernel did not pass to the module's tracepoint probes and kprobes */
 	uint64_t throttled; /* perf: times its clock was throttled */
 	int mode; /* COLLECTION_MODE_* */
 	int suspended;
-	uint64_t overwritten; /* trace records that newer ones have taken the place of */
+	uint64_t overwritten; /* trace records overwritten by newer ones */
 	uint64_t period; /* events a tick, 0: ticks are by time */
 	int stacks; /* PI_STACKS_* */
 	int depth; /* of the stacks */
@@ -244,12 +253,12 @@ struct pi_trace_status {
  * PU_ERROR_NOT_INITIALIZED before TraceInit(). */
 int PiTraceStatus(struct pi_trace_status *status);
 
-/* One sentence on the index-th thing the active source cannot see, null when there are no more;
- * static storage. */
+/* One sentence on the index-th kind of event that the active source cannot record, null when there are no
+ * more; static storage. */
 const char *PiCannotSee(unsigned int index);
 
-/* One sentence on the index-th thing that users of this trace should know (why the module was not
- * taken, processors that came or went), null when there are no more; static storage. */
+/* One sentence on the index-th fact that users of this trace should know (why the module was not used,
+ * CPUs that came online or went offline), null when there are no more; static storage. */
 const char *PiNote(unsigned int index);
 
 #ifdef __cplusplus

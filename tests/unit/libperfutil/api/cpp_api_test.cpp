@@ -116,11 +116,22 @@ class CppSession : public testing::Test {
 
 TEST(CppSessionWithoutATrace, CannotBeMadeWithWrongSettings) {
   auto config = small();
-  config.section_bytes = 1u << 30;
+  config.pid = -1;
   const auto session = TraceSession::create(config);
   ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().code(), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_NE(session.error().text().find("-1"), std::string::npos);
+}
+
+TEST_F(CppSession, LeavesNothingAllocatedWhenItCannotBeMade) {
+  end();
+  auto config = small();
+  config.majors = {300};
+  const auto session = TraceSession::create(config);
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().code(), PU_ERROR_INVALID_PARAMETER);
   EXPECT_NE(session.error().text(), "");
-  EXPECT_EQ(TraceTerminate(), PU_ERROR_NOT_INITIALIZED) << "nothing is allocated";
+  EXPECT_EQ(TraceTerminate(), PU_ERROR_NOT_INITIALIZED);
 }
 
 TEST_F(CppSession, HasItsSettings) {
