@@ -9,21 +9,21 @@
 #define CALLS 500
 #define ROUNDS 7
 
-// Prints "cost NAME UNITS": of CALLS runs of the statement, without those of an empty loop; the least of several rounds,
-// because others run on the processor, too.
-#define COST(name, statement)                                                            \
-  do {                                                                                   \
-    double least = 1e9;                                                                  \
-    for (int round = 0; round < ROUNDS; round++) {                                       \
-      const unsigned long long first = __rdtsc();                                        \
-      for (volatile int i = 0; i < CALLS; i++) continue;                                 \
-      const unsigned long long second = __rdtsc();                                       \
-      for (volatile int i = 0; i < CALLS; i++) statement;                                \
-      const unsigned long long third = __rdtsc();                                        \
-      const double each = ((double)(third - second) - (double)(second - first)) / CALLS; \
-      if (each < least) least = each;                                                    \
-    }                                                                                    \
-    printf("cost %s %.1f\n", name, least);                                               \
+// Prints "cost NAME UNITS": of CALLS runs of the statement, without those of an empty loop. Other tasks run on the
+// processor, too, during either loop: each loop counts with the least of its rounds.
+#define COST(name, statement)                                            \
+  do {                                                                   \
+    unsigned long long empty = ~0ull, full = ~0ull;                      \
+    for (int round = 0; round < ROUNDS; round++) {                       \
+      const unsigned long long first = __rdtsc();                        \
+      for (volatile int i = 0; i < CALLS; i++) continue;                 \
+      const unsigned long long second = __rdtsc();                       \
+      for (volatile int i = 0; i < CALLS; i++) statement;                \
+      const unsigned long long third = __rdtsc();                        \
+      if (second - first < empty) empty = second - first;                \
+      if (third - second < full) full = third - second;                  \
+    }                                                                    \
+    printf("cost %s %.1f\n", name, ((double)full - (double)empty) / CALLS); \
   } while (0)
 
 #endif
