@@ -6,6 +6,8 @@
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
   cd "$BATS_FILE_TMPDIR" || return
+  # shellcheck source=tests/support/profile.bash
+  source "$SOURCE_DIR/tests/support/profile.bash"
   local scope=()
   # The shell becomes the program when the trace is on. With perf of it alone, as this machine may be busy with other
   # things.
@@ -21,9 +23,11 @@ setup_file() {
   echo >go
   wait "$waits"
   swtrace off
+  if [[ $PROOF_SOURCE == driver ]]; then keep_awake; fi
   swtrace get
   swtrace free
   post -offcpu --json -clip 0
+  if [[ $PROOF_SOURCE == driver ]]; then kill "$awake"; fi
 }
 
 # Who still waits for the trace, when it failed.

@@ -10,7 +10,10 @@ setup() {
   source "$SOURCE_DIR/tests/support/profile.bash"
   out=$BATS_TEST_TMPDIR/out
   json=$out/tprof.json
+  if [[ ${PROOF_SOURCE:?} == driver ]]; then keep_awake; fi
 }
+
+teardown() { if [[ $PROOF_SOURCE == driver ]]; then kill "$awake"; fi; }
 
 @test "programs of known shares are reported with these shares, over 10,000 ticks each" {
   local seconds=4 rate=4000 points=2 ticks=0 least

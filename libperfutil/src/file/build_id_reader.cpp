@@ -2,6 +2,8 @@
 // The thread that reads the build-ids of files that a trace mentions.
 #include "build_id_reader.h"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -25,6 +27,7 @@ struct BuildIdReader::Shared {
   std::deque<WantedFile> wanted;
   std::optional<WantedFile> current;
   std::string lines;
+  uint64_t files_read = 0;
   size_t left_out = 0;
   bool stop = false;
   bool ended = false;  // the thread
@@ -61,6 +64,7 @@ void BuildIdReader::run(const std::shared_ptr<Shared>& shared) {
       line = unread_build_id_line(file);
     }
     lock.lock();
+    ++shared->files_read;
     // Without current the file was given up meanwhile, and its line is written already.
     if (shared->current) shared->lines += line;
     shared->current.reset();
@@ -97,10 +101,18 @@ std::string BuildIdReader::take_lines() {
   return std::exchange(shared_->lines, {});
 }
 
-std::string BuildIdReader::wait_for_lines(std::chrono::milliseconds limit) {
+std::string BuildIdReader::wait_for_lines(BuildIdPatience patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + patience.all;
   std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait_for(lock, limit,
-                            [&] { return shared_->wanted.empty() && !shared_->current; });
+  const auto all_read = [&] { return shared_->wanted.empty() && !shared_->current; };
+  bool goes_on = true;
+  while (goes_on && !all_read()) {
+    const uint64_t before = shared_->files_read;
+    goes_on = shared_->changed.wait_until(lock, std::min(end, Clock::now() + patience.file), [&] {
+      return shared_->files_read != before || all_read();
+    });
+  }
   return std::exchange(shared_->lines, {});
 }
 
@@ -123,7 +135,8 @@ std::string BuildIdReader::trouble() const {
   if (shared_->left_out == 0) return "";
   return fmt::format(
       "The build-ids of {} file(s) were not read in time: a file system does not answer, or too "
-      "many files were mapped at once. Their symbols are not checked against the traced files.",
+      "many files were mapped at once. post uses the symbols of these files only with -nv, since "
+      "nothing shows that they are the traced files.",
       shared_->left_out);
 }
 

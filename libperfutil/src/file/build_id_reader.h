@@ -15,8 +15,12 @@
 
 namespace pi::perfutil {
 
-// How long the end of a trace waits for a file system that does not answer.
-constexpr std::chrono::seconds build_id_patience{5};
+// How long the end of a trace waits for build-ids: for one file, since a file system may not
+// answer, and for all files, since one may answer slowly on purpose.
+struct BuildIdPatience {
+  std::chrono::milliseconds file{5'000};
+  std::chrono::milliseconds all{60'000};
+};
 
 // Any thread.
 class BuildIdReader {
@@ -34,8 +38,8 @@ class BuildIdReader {
   void want(std::vector<WantedFile> files);
   // The lines of files that were read since the last call.
   std::string take_lines();
-  // The same after waiting for all files, for no longer than limit.
-  std::string wait_for_lines(std::chrono::milliseconds limit);
+  // The same after waiting for all files, as long as the patience allows.
+  std::string wait_for_lines(BuildIdPatience patience = {});
   // Gives up the files that were not read, and returns lines that say so. Call wait_for_lines()
   // before.
   std::string give_up();

@@ -200,7 +200,7 @@ void StreamWriter::take_all() {
 }
 
 Result<StreamWriter::Unwritten> StreamWriter::finish(const MakeInfo& make_info, uint32_t cpus) {
-  const std::string lines = build_id_reader_.wait_for_lines(build_id_patience);
+  const std::string lines = build_id_reader_.wait_for_lines();
   const std::lock_guard lock(mutex_);
   add_build_ids(lines + build_id_reader_.give_up());
   Unwritten unwritten;
@@ -247,7 +247,7 @@ Status StreamWriter::discard_trace() {
 }
 
 Result<StreamWriter::Copy> StreamWriter::copy_to(const std::string& name) {
-  const std::string lines = build_id_reader_.wait_for_lines(build_id_patience);
+  const std::string lines = build_id_reader_.wait_for_lines();
   const std::lock_guard lock(mutex_);
   add_build_ids(lines);
   if (kernel_state_ == "missing") (void)add_kernel();

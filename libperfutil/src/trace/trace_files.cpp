@@ -30,7 +30,7 @@ std::string read_build_ids(const std::vector<BufferView>& buffers, const std::st
     if (view.kind == PITRACE_BUFFER_MTE) table.see(view.cpu, view.records);
   BuildIdReader reader([=](const WantedFile& file) { return build_id_line(file, proc); }, SIZE_MAX);
   reader.want(table.take());
-  std::string lines = reader.wait_for_lines(build_id_patience);
+  std::string lines = reader.wait_for_lines();
   lines += reader.give_up();
   if (const auto unread = reader.trouble(); !unread.empty()) info.add(nrm2::info::note, unread);
   return lines;

@@ -4,8 +4,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace pi::perfutil {
 namespace {
@@ -33,12 +37,19 @@ struct Disk {
   }
 };
 
+std::string read_slowly(const WantedFile& wanted) {
+  std::this_thread::sleep_for(milliseconds(20));
+  return wanted.path + "\n";
+}
+
+constexpr BuildIdPatience long_patience{minutes(1), minutes(1)};
+
 TEST(BuildIdReader, ReadsInOrder) {
   BuildIdReader reader([](const WantedFile& wanted) { return wanted.path + "\n"; });
-  EXPECT_EQ(reader.wait_for_lines(minutes(1)), "");
+  EXPECT_EQ(reader.wait_for_lines(long_patience), "");
   reader.want({file("/a"), file("/b")});
   reader.want({file("/c")});
-  EXPECT_EQ(reader.wait_for_lines(minutes(1)), "/a\n/b\n/c\n");
+  EXPECT_EQ(reader.wait_for_lines(long_patience), "/a\n/b\n/c\n");
   EXPECT_EQ(reader.take_lines(), "");
   EXPECT_EQ(reader.give_up(), "");
   EXPECT_EQ(reader.trouble(), "");
@@ -51,15 +62,35 @@ TEST(BuildIdReader, AFileThatHangsBlocksNoCallerAndIsReportedAsUnread) {
     reader.want({file("/hangs", 7), file("/later")});
     disk.called.get_future().wait();
     EXPECT_EQ(reader.take_lines(), "");
-    EXPECT_EQ(reader.wait_for_lines(milliseconds(1)), "");
+    EXPECT_EQ(reader.wait_for_lines({milliseconds(1), minutes(1)}), "");
     EXPECT_EQ(reader.give_up(), "?@7 /hangs\n? /later\n");
     EXPECT_THAT(reader.trouble(), testing::HasSubstr("2 file(s)"));
     disk.answer.set_value();
     // Its line is written already.
-    EXPECT_EQ(reader.wait_for_lines(minutes(1)), "");
+    EXPECT_EQ(reader.wait_for_lines(long_patience), "");
     reader.want({file("/next")});
-    EXPECT_EQ(reader.wait_for_lines(minutes(1)), "id /next\n");
+    EXPECT_EQ(reader.wait_for_lines(long_patience), "id /next\n");
   }
+}
+
+TEST(BuildIdReader, WaitsWhileOneFileAfterTheOtherIsRead) {
+  BuildIdReader reader(read_slowly);
+  std::vector<WantedFile> files;
+  for (int i = 0; i < 50; ++i) files.push_back(file("/" + std::to_string(i)));
+  reader.want(files);
+  // All take a second, and one does not take that long even on a busy machine.
+  const std::string lines = reader.wait_for_lines({milliseconds(950), minutes(1)});
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 50);
+  EXPECT_EQ(reader.trouble(), "");
+}
+
+TEST(BuildIdReader, DoesNotWaitForeverForFilesThatAreReadSlowly) {
+  BuildIdReader reader(read_slowly);
+  reader.want(std::vector<WantedFile>(10'000, file("/slow")));
+  const std::string lines = reader.wait_for_lines({minutes(1), milliseconds(200)});
+  EXPECT_LT(std::ranges::count(lines, '\n'), 5'000);
+  reader.give_up();
+  EXPECT_THAT(reader.trouble(), testing::HasSubstr("file(s)"));
 }
 
 TEST(BuildIdReader, IsDestroyedAlthoughAFileHangs) {
@@ -80,7 +111,7 @@ TEST(BuildIdReader, FilesBeyondTheLimitAreLeftOutAndReported) {
   reader.want({file("/1"), file("/2"), file("/3"), file("/4")});
   EXPECT_THAT(reader.trouble(), testing::HasSubstr("2 file(s)"));
   disk.answer.set_value();
-  EXPECT_EQ(reader.wait_for_lines(minutes(1)), "id /hangs\nid /1\nid /2\n");
+  EXPECT_EQ(reader.wait_for_lines(long_patience), "id /hangs\nid /1\nid /2\n");
 }
 
 }  // namespace
