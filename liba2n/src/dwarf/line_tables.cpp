@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Line tables of DWARF 2 to 5.
+// Reads line tables of DWARF 2 to 5.
 #include "line_tables.h"
 
 #include <dwarf.h>
@@ -43,8 +43,8 @@ bool LineTable::read_head(uint64_t offset, uint64_t max_bytes) {
   if (!in.good() || head > in.left()) return false;
   program_ = DwarfBytes(sections_.lines.substr(0, end), in.at() + head);
   smallest_instruction_ = static_cast<uint8_t>(in.number(1));
-  if (version_ >= 4) in.skip(1);  // operations of an instruction
-  in.skip(1);                     // whether rows are statements
+  if (version_ >= 4) in.skip(1);  // maximum_operations_per_instruction
+  in.skip(1);                     // default_is_stmt
   line_base_ = static_cast<int8_t>(in.number(1));
   line_range_ = static_cast<uint8_t>(in.number(1));
   const uint64_t opcodes = in.number(1);
@@ -56,10 +56,10 @@ bool LineTable::read_head(uint64_t offset, uint64_t max_bytes) {
 }
 
 void LineTable::read_old(DwarfBytes& in) {
-  directories_.push_back({});  // the unit's own
+  directories_.push_back({});  // directory 0 is the unit's own
   for (std::string_view name; in.good() && !(name = in.text()).empty();)
     directories_.push_back(name);
-  files_.push_back({});  // they are counted from 1
+  files_.push_back({});  // files are numbered from 1
   for (std::string_view name; in.good() && !(name = in.text()).empty();) {
     files_.push_back({name, in.leb128()});
     in.leb128();  // time
@@ -81,7 +81,8 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
     form = in.leb128();
   }
   const uint64_t count = in.leb128();
-  // What takes no bytes tells nothing of a file, and there could be any number of it.
+  // Columns of size 0 carry no information, and entries made only of them could be unlimited in
+  // number.
   std::erase_if(columns, [](const auto& column) {
     return column.second == DW_FORM_flag_present || column.second == DW_FORM_implicit_const;
   });
@@ -100,7 +101,7 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
       } else if (form == DW_FORM_block) {
         in.skip(in.leb128());
       } else if (const auto size = dwarf_form_size(form, format); !size) {
-        return false;  // nothing behind it can be found
+        return false;  // the size is not known, so the next value cannot be found
       } else if (*size > 8) {
         in.skip(*size);
       } else {
@@ -200,7 +201,7 @@ bool LineTable::for_each_sequence(uint64_t max_rows,
       add_row(line_of());
     } else if (opcode == 0) {
       if (!extended(state)) continue;
-      // What is at the end has no bytes, and would claim those of what begins there.
+      // Rows at the end address cover no bytes, but would claim those of the next sequence.
       while (!rows.empty() && rows.back().address >= state.address) rows.pop_back();
       if (!rows.empty()) {
         rows.push_back({state.address, 0, 0});

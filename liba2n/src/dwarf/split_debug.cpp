@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the debug information of a file that is in other files.
+// Finds debug information of a file that is stored in other files.
 #include "split_debug.h"
 
 #include <limits.h>
@@ -26,17 +26,18 @@ std::string_view directory_with_slash(std::string_view path) {
 
 }  // namespace
 
-// The skeletons whose split units are looked for.
+// The state of a search for the split units of skeletons.
 struct SplitDebug::Search {
   const std::vector<Skeleton>& skeletons;
   const std::string_view ranges;
   const Use& use;
-  std::map<uint64_t, size_t> by_id;  // the first one of an id; hostile ids would share a hash
+  // The first skeleton of each id. An ordered map: hostile ids could collide in a hash table.
+  std::map<uint64_t, size_t> by_id;
   std::vector<bool> found;
 
   bool is_first(size_t i) const { return by_id.at(skeletons[i].id) == i; }
 
-  // False when nothing more is to be read.
+  // Returns false when reading must stop.
   bool use_unit(size_t i, DwarfUnits& units, DwarfUnit& unit) {
     found[i] = true;
     const SplitUnit split{units, unit};
@@ -87,14 +88,14 @@ bool SplitDebug::read_files(size_t i, Search& search) {
       if (search.found[i]) return true;
     }
   } else {
-    why_ = "another unit has the same id";  // no compiler gives two units the same one
+    why_ = "another unit has the same id";  // compilers give each unit a different id
   }
   not_found(skeleton);
   return search.use(skeleton, nullptr);
 }
 
-// Uses all units of a .dwo file that are looked for. Where there are none, what was read of it is
-// counted apart: files of other builds neither allow the module more nor take anything from it.
+// Uses all requested units of a .dwo file. If it has none, its work is counted separately: files of
+// other builds must neither increase the module's budget nor consume it.
 bool SplitDebug::read_file(const std::string& path, Search& search) {
   const auto part = open_part(path, DwarfPart::split);
   if (!part) return true;
@@ -143,7 +144,7 @@ std::unique_ptr<DebugPart> SplitDebug::open_part(const std::string& path, DwarfP
     return refuse(path + ": it is of another build");
   const auto sections = read_dwarf_sections(*file, which);
   if (!sections) {
-    // Some of it may have been unpacked.
+    // Some sections may already have been uncompressed.
     if (sections.error().code == ENOTSUP) refused_ += budgets::debug_sections.of(file->stored());
     return refuse(sections.error().message);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds the file of a traced module and its separate debug file, and refuses what is not the one
-// traced.
+// Finds the file of a traced module and its separate debug file, and rejects files that differ from
+// the traced one.
 #include "module_loader.h"
 
 #include <pi/files.h>
@@ -21,7 +21,7 @@ namespace a2n {
 namespace {
 
 constexpr std::string_view deleted_mark = " (deleted)";
-constexpr uint64_t max_linked_file = uint64_t{8} << 30;  // its checksum has to be computed
+constexpr uint64_t max_linked_file = uint64_t{8} << 30;  // bytes that the checksum must read
 
 std::string describe(const std::string& build_id) {
   return build_id.empty() ? std::string("none") : build_id;
@@ -39,7 +39,7 @@ class Loader {
     path_ = request.path;
     deleted_ = path_.ends_with(deleted_mark);
     if (deleted_) path_.resize(path_.size() - deleted_mark.size());
-    // The kernel's own files in memory; nothing on disk to look for.
+    // System V shared memory and anonymous inodes have no file on disk.
     const std::string& path = path_;
     nowhere_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
   }
@@ -59,7 +59,8 @@ class Loader {
  private:
   bool traced_id_is_hex() const { return request_.build_id && identifies(*request_.build_id); }
 
-  // Why the file itself is not used; its own path's reason is the one to tell.
+  // Sets the reason why the mapped file is not used. A reason found at the mapped path replaces one
+  // found in a search directory.
   void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
 
   std::optional<ElfFile> find_mapped() {
@@ -72,7 +73,7 @@ class Loader {
                  : "it changed or vanished while it was traced; symbols not used");
       return std::nullopt;
     }
-    // Without an id nothing proves that a file of that name is the deleted one.
+    // Without a build-id nothing proves that a file of that name is the deleted one.
     if (!deleted_ || traced_id_is_hex() || !request_.validate) {
       for (const std::string& file : module_files(request_.search, path_)) {
         if (auto elf = open_if_traced(file, true)) return elf;
@@ -91,8 +92,8 @@ class Loader {
     return find_at_processes();
   }
 
-  // What a process that mapped the file still has, proven by its build-id. why_not_ stays as it is:
-  // it is about the path.
+  // The file as a process that mapped it still sees it, if the build-id matches. Keeps why_not_,
+  // which is the reason for the path.
   std::optional<ElfFile> find_at_processes() {
     if (!traced_id_is_hex()) return std::nullopt;
     for (const ModulePlace& place : request_.places) {
@@ -156,8 +157,8 @@ class Loader {
            !pi::has_mapped_inode(elf.fd(), elf.inode(), request_.mapped_inode);
   }
 
-  // The kernel names mapped files by paths without links. One that is there now could lead to
-  // another user's file.
+  // The kernel reports the paths of mapped files without symbolic links. If the path now contains
+  // one, it could lead to another user's file.
   bool has_link(const ElfFile& elf) const {
     std::string path(PATH_MAX, '\0');
     const std::string place = "/proc/self/fd/" + std::to_string(elf.fd());
@@ -177,10 +178,11 @@ class Loader {
   }
 
   static bool has_symtab(const ElfFile& file) { return has_symbols(file, SHT_SYMTAB); }
-  // Whether a debug file has something that the mapped file may lack.
+  // Whether a debug file has data that the mapped file may lack.
   static bool has_more(const ElfFile& file) { return file.layout().has_dwarf || has_symtab(file); }
 
-  // By build-id, which is proof by itself, else by the name and checksum the file tells.
+  // Searches by build-id, which identifies the file; else by the file name and checksum in
+  // .gnu_debuglink.
   std::optional<ElfFile> find_debug(const ElfFile* mapped) {
     const std::string id = mapped ? mapped->layout().build_id
                                   : (traced_id_is_hex() ? *request_.build_id : std::string());

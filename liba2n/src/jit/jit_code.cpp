@@ -40,7 +40,7 @@ void JitCode::stop(uint64_t time) {
   index_.reset();
 }
 
-// The same code at the same address.
+// Whether the same method, by name, address and size, is already loaded.
 bool JitCode::is_there(const JitTimeline& timeline, const JitMethod& method) const {
   const uint32_t owner = timeline.owner(method.address);
   return owner != JitTimeline::none && methods_[owner].address == method.address &&

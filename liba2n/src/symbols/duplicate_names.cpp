@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells symbols of one module apart that have the same name.
+// Numbers symbols of one module that have the same name.
 #include "duplicate_names.h"
 
 #include <string_view>
