@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C API's promises: return codes, arguments, exported names.
+// The C API: return codes, argument checks, exported names.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -150,7 +150,7 @@ TEST_F(Api, ASymbolFileIsOpenedAgainOnlyIfItIsTheOneThatWasRead) {
   ::close(fd);
   EXPECT_EQ(A2nOpenSymbolFile(0, nullptr), A2N_INVALID_ARGUMENT);
   EXPECT_EQ(A2nOpenSymbolFile(1, &fd), A2N_INVALID_ARGUMENT);
-  // Its owner puts a link to another user's file in its place.
+  // The owner replaces the file by a link to another user's file.
   const std::string secret = temporary("secret");
   std::filesystem::rename(file, temporary("aside"));
   std::filesystem::copy(truth::fixture("pie"), secret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts: independent of each other and of the default one, each usable by its own thread.
+// Contexts are independent of each other and of the default context, also in different threads.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -157,7 +157,7 @@ TEST(Context, TheEnvironmentFixesASettingOfANewContext) {
   }
 }
 
-// Run under the thread sanitizer by 'scripts/check sanitize': it finds state that contexts share.
+// 'scripts/check sanitize' runs it under the thread sanitizer, to find state that contexts share.
 TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
   const std::array<std::string, 2> files = {truth::fixture("inlined"),
                                             truth::fixture("libmini.so")};
@@ -166,7 +166,7 @@ TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
     std::string name;
   };
   const std::array loads = {truth::loads(files[0]), truth::loads(files[1])};
-  // Each thread's answers, from a context that was alone.
+  // The expected results of each thread, from a context that no other thread runs next to.
   std::array<std::vector<Sample>, 2> samples;
   const auto name_of = [](a2n_context* context, uint64_t address) {
     SYMDATA data;
@@ -191,7 +191,7 @@ TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
       const Context context = make_context();
       a2n_set_demangle(context.get(), 0);
       map(context.get(), files[i], loads[i]);
-      // Both threads begin to look up, and so to read their files, at the same time.
+      // Both threads start their lookups, and so read their files, at the same time.
       ++ready;
       while (ready < 2 * (round + 1)) std::this_thread::yield();
       for (const Sample& sample : samples[i])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C++ names, and names that would unfold without end.
+// Demangling of C++ names, and of names that would expand exponentially.
 #include "demangle/demangle.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Demangle, ManyReferencesThatUnfoldToLittleAreReadable) {
   EXPECT_EQ(demangle(name.c_str()), "f(" + arguments + ")");
 }
 
-// f(pair<S,S>) nested: each level doubles what the former unfolds to.
+// f(pair<S,S>) nested: each level doubles the length of the demangled name.
 TEST(Demangle, NamesThatUnfoldExponentiallyAreLeftAlone) {
   std::string name = "_Z1f1a";
   const auto digits = [](int n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rust's two manglings, by literal pairs, and damaged names.
+// Rust's two manglings: pairs of mangled and readable names, and damaged names.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -133,7 +133,7 @@ TEST(RustDemangle, EveryChangedByteIsSurvived) {
 }
 
 TEST(RustDemangle, BackReferencesCannotRepeatWithoutEnd) {
-  // Each tuple refers twice to the one before.
+  // Each tuple refers twice to the previous one.
   std::string name = "_RIC1a";
   size_t previous = 0;
   const auto base62 = [](size_t n) {

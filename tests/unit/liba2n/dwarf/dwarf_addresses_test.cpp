@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses in DWARF that compilers seldom write: sequences without bytes, sums past 32 bits.
+// Unusual addresses in DWARF: sequences without bytes, sums that exceed 32 bits.
 #include <gmock/gmock.h>
 
 #include "built_file.h"
@@ -26,7 +26,7 @@ class DwarfAddresses : public BuiltFile {
                        {".debug_line", lines4(sequences)}}));
   }
 
-  // Each of them is the range of an inlined function, directly in the unit.
+  // Writes a file with an inlined function in the unit; ranges: its range list.
   void write_ranges(const std::string& info, const char* section, const std::string& ranges) {
     write_and_map(
         with_sections({{".debug_abbrev", abbreviation(1, 0x11, true, {}) +
@@ -57,7 +57,7 @@ TEST_F(DwarfAddresses, ARowAtTheEndOfASequenceSaysNothing) {
 }
 
 TEST_F(DwarfAddresses, OfLinesHaveTheUnitsBytes) {
-  // 0xfffff800 and 0x1800 more: DW_LNS_advance_pc.
+  // DW_LNS_advance_pc: 0xfffff800 + 0x1800 wraps around to 0x1000.
   const std::string operations = "\x02\x80\x30"s + further(4, 0) + copy + "\x02\x10"s;
   write_lines(sequence(uint32_t{0xfffff800}, operations), 4);
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));

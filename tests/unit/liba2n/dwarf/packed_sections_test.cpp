@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Debug information that is compressed with zstd is read; what cannot be unpacked is said by name.
+// Compressed debug sections: zstd is supported, and a note names a section that is not usable.
 #include <gmock/gmock.h>
 #include <zstd.h>
 
@@ -35,7 +35,7 @@ std::string frame_of(const std::string& bytes) {
 
 class PackedSections : public BuiltFile {
  protected:
-  // A file with one line; its .debug_line is packed.
+  // Writes a file with one line and a compressed .debug_line.
   void write_with(const std::string& packed_lines) {
     write_and_map(
         with_sections({{".debug_abbrev", abbreviation(1, 0x11, false, {{0x10, 0x17}}) + '\0'},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Debug information in other files: what of it is read, and what a report says where it is missing.
+// Debug information in other files: how they are found, and the notes about missing ones.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ class SplitDebug : public A2nTest {
   }
   std::string file() const { return home_ + "/code"; }
 
-  // Frames at the function's first byte, "name line" each, after a fresh start.
+  // "name line" of each frame at the function's first byte, from an empty context.
   Frames frames() {
     A2nInit();
     if (!cache_.empty()) A2nSetCacheDirectory(cache_.c_str());
@@ -110,8 +110,8 @@ TEST_F(SplitDebug, AFileOfAnotherBuildIsNotUsed) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("another build")));
 }
 
-// Who wrote the module chose the name: opening a FIFO would wait for ever, reading a device or a
-// file of /proc may have effects.
+// The module's author chose the file name: opening a FIFO would block, and reading a device or a
+// file of /proc may have side effects.
 TEST_F(SplitDebug, OnlyRegularFilesAreOpened) {
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
     compile(std::string("-gsplit-dwarf ") + version);
@@ -125,7 +125,7 @@ TEST_F(SplitDebug, OnlyRegularFilesAreOpened) {
   }
 }
 
-// The name and the build-id of a supplement that dwz would have made.
+// Adds a .gnu_debugaltlink with the name and build-id of a supplement, as dwz does.
 void add_supplement(const std::string& file, const std::string& name) {
   std::ofstream(file + ".link", std::ios::binary) << name << '\0' << "twenty bytes of name";
   truth::run("objcopy --add-section .gnu_debugaltlink=" + file + ".link " + file);
@@ -137,7 +137,7 @@ TEST_F(SplitDebug, AMissingSupplementIsSaid) {
   EXPECT_EQ(frames(), whole());
   EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(file() + ": "), HasSubstr("common.debug"),
                                          HasSubstr("is not there"))));
-  // Neither a FIFO nor a file with another build-id is it.
+  // Neither a FIFO nor a file with another build-id is used.
   ASSERT_EQ(::mkfifo((home_ + "/common.debug").c_str(), 0600), 0);
   ::alarm(20);
   EXPECT_EQ(frames(), whole());
@@ -169,7 +169,7 @@ TEST_F(SplitDebug, ALinkedDebugFileHasTheLinesOfAFileThatKeptItsSymbols) {
              "objcopy --add-gnu-debuglink=code.debug code");
   EXPECT_EQ(frames(), whole());
   EXPECT_THAT(notes(), IsEmpty());
-  // The same by its build-id.
+  // The debug file is also found by its build-id.
   const std::string id = truth::build_id(file());
   search_ = temporary("debug");
   const std::string directory = search_ + "/.build-id/" + id.substr(0, 2);

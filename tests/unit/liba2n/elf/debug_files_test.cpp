@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Separate debug files, minidebuginfo, search paths, and files that are not the ones traced.
+// Separate debug files, MiniDebugInfo, search paths, and files that differ from the traced ones.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -24,7 +24,8 @@ constexpr char id[] = "0123456789abcdef0123456789abcdef01234567";
 
 class DebugFiles : public A2nTest {
  protected:
-  // A library of the same code whose local functions only its debug information names.
+  // Expects the symbols of full in a library with the same code, also its local functions, whose
+  // names are only in debug information.
   static void expect_local_functions(const std::string& full) {
     expect_functions(truth::functions(fixture(full)), bias);
     const uint64_t value = truth::value_of(truth::functions(fixture(full)), "local_helper");
@@ -191,7 +192,7 @@ TEST_F(DebugFiles, AFileOfMemoryIsSaidToBeGone) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("/memfd:jit (deleted): a file in memory")));
 }
 
-// This process is the one that mapped it.
+// The process that mapped the file is this one.
 TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
   const std::string gone = temporary("libgone.so");
   std::filesystem::copy_file(fixture("libfull.so"), gone);
@@ -246,7 +247,7 @@ TEST_F(DebugFiles, AFileWithoutABuildIdMustBeTheOneThatWasMapped) {
   }
 }
 
-// On overlayfs, where the inode proves nothing, a link could lead to a file of another user.
+// On overlayfs the inode does not identify a file, and a link could lead to another user's file.
 TEST_F(DebugFiles, AFileWithoutABuildIdIsReachedThroughNoLink) {
   const std::string file = temporary("libnoid.so"), moved = temporary("moved");
   std::filesystem::create_directory(moved);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names under which files are looked for, and the checksum of .gnu_debuglink.
+// Candidate paths of modules and debug files, and the checksum of .gnu_debuglink.
 #include "elf/debug_search.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Symbols of real ELF files through the C API, against what nm and readelf say of them.
+// Symbols of real ELF files through the C API, compared with nm and readelf.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ TEST_F(ElfSymbols, APartOfAMappingIsTranslatedByItsOwnOffset) {
   map(file, bias);
   const auto symbols = truth::functions(file);
   const uint64_t large = truth::value_of(symbols, "asm_pages") + bias;
-  // Something else covers a page amidst the function.
+  // Another mapping replaces a page in the middle of the function.
   const uint64_t cover = up(large) + page;
   ASSERT_EQ(A2nAddModule(pid, cover, page, "//anon", A2N_STAMP_ANON, 0), A2N_SUCCESS);
   for (const uint64_t at : {large, cover - 1, cover + page, large + 12288}) {
@@ -184,7 +184,7 @@ TEST_F(ElfSymbols, EqualNamesKeepEqualPointers) {
   EXPECT_EQ(first.sym_addr + 0x1000000, second.sym_addr);
 }
 
-// The same file without section headers, as a stripper that wants to be thorough leaves it.
+// Writes a copy of the file without section headers, as aggressive strip tools create it.
 std::string without_sections(const std::string& file, const std::string& to) {
   std::ifstream in(file, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), {});

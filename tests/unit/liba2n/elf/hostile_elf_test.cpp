@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Damaged ELF files: whatever is in them, lookups return and stay inside what is mapped.
+// Damaged ELF files: lookups return, with results inside the mapping.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ class HostileElf : public A2nTest {
     return std::string((std::istreambuf_iterator<char>(in)), {});
   }
 
-  // Looks a few hundred addresses up in a file of these bytes.
+  // Looks up a few hundred addresses in a file with these bytes.
   void try_bytes(const std::string& bytes) {
     const std::string file = temporary("hostile.so");
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
@@ -67,7 +67,7 @@ TEST_F(HostileElf, FlippedBitsAreSurvived) {
   }
 }
 
-// Where a wrong number hurts most: the ELF header, the program headers, the section headers.
+// Damages the ELF header, the program headers and the section headers.
 TEST_F(HostileElf, WildNumbersInHeadersAreSurvived) {
   std::mt19937 random(12);
   const unsigned char wild[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
@@ -97,7 +97,7 @@ TEST_F(HostileElf, BareFilesWithDamagedDynamicSegmentsAreSurvived) {
   for (size_t i = 0; i < 500; i += test_support::input_stride()) {
     std::string damaged = bytes;
     for (int k = 0; k < 4; ++k) {
-      // The tables at the beginning, or the dynamic segment in the data.
+      // Damage the tables at the beginning of the file, or the dynamic segment in the data.
       const size_t at =
           random() % 2 ? random() % 0x800 : loads.back().offset + random() % loads.back().file_size;
       damaged[at % damaged.size()] = static_cast<char>(random());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The vdso: this process's own, when it can only be the traced one's.
+// The vDSO: that of this process is used only if it matches the traced one.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <sys/auxv.h>
@@ -31,7 +31,7 @@ class VdsoTest : public A2nTest {
     }
     return {};
   }
-  // Offset of __vdso_clock_gettime in the image, as the dynamic linker sees it.
+  // The offset of __vdso_clock_gettime in the image, from the dynamic linker.
   static uint64_t offset_of_clock_gettime() {
     void* handle = ::dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void* function = handle ? ::dlsym(handle, "__vdso_clock_gettime") : nullptr;

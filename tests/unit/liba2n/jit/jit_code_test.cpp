@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whose an address of code made at run time was when: the rules, and a model that tries them all.
+// The owner of an address of JIT-compiled code at a time: the rules, and a comparison with a model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -112,7 +112,7 @@ TEST(JitCode, AMethodEndsDynamicCodeInItsPlace) {
   EXPECT_EQ(name_at(code, 0x1800, 49), "stub");
   EXPECT_EQ(name_at(code, 0x1800, 50), "a");
   EXPECT_EQ(name_at(code, 0x1000, 50), "-");
-  code.unload(60, 0x1000);  // of something else that nobody told of
+  code.unload(60, 0x1000);  // of a method without a load event
   EXPECT_EQ(name_at(code, 0x1800, 60), "a");
 }
 
@@ -120,7 +120,7 @@ TEST(JitCode, WhatIsToldOfLateCountsFromThereOn) {
   JitCode code;
   code.begin_late(100);
   code.load(method(110, 0x1000, 0x100, "was there"));
-  code.unload(150, 0x2000);  // was there as well, and went before it was told of
+  code.unload(150, 0x2000);  // existed, too, and was unloaded before it was reported
   code.load(method(160, 0x2080, 0x100, "new"));
   EXPECT_EQ(name_at(code, 0x1000, 99), "-");
   EXPECT_EQ(name_at(code, 0x1000, 100), "was there");
@@ -192,8 +192,8 @@ TEST(JitCode, TellsEachMomentAtWhichSomethingChanges) {
   EXPECT_EQ(code.next_change(40), UINT64_MAX);
 }
 
-// A heap of code as a runtime has it: methods come to free places, are told of late, and go. The
-// model knows at every moment what was really there.
+// The model is a runtime's code heap: methods are installed in free cells, reported late, and
+// unloaded. It stores the true owner of each cell at each time.
 TEST(JitCode, AgreesWithAModelOfAReusedHeap) {
   constexpr uint64_t cells = 64, cell = 0x40, base = 0x10000, moments = 4000;
   std::mt19937_64 random(20261121);
@@ -255,7 +255,7 @@ TEST(JitCode, StaysSmallWhenLargeMethodsFollowSmallOnes) {
     for (uint64_t i = 0; i < 100; ++i) code.load(method(++time, 0x1000 + i * 16, 16, "small"));
     code.load(method(++time, 0x1000, 1600, "large"));
   }
-  // Within a second or so, and not with a piece of memory for each pair.
+  // It must take about a second, and no memory for each pair of small and large method.
   EXPECT_EQ(name_at(code, 0x1008, time), "large");
   EXPECT_EQ(name_at(code, 0x1008, time - 101), "large");
   EXPECT_EQ(name_at(code, 0x1008, time - 1), "small");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What runtimes write of the code they make: log-jita2n, jitdump, perf-PID.map; good and bad ones.
+// Files that runtimes write about JIT-compiled code (log-jita2n, jitdump, perf-PID.map), valid and
+// invalid ones.
 #include <gmock/gmock.h>
 #include <fcntl.h>
 #include <pi/jit_log.h>
@@ -110,7 +111,7 @@ TEST_F(JitFiles, NumbersOfMethodsHoldInTheirSectionOnly) {
 }
 
 TEST_F(JitFiles, KeepsCodeOnlyWhenItIsWanted) {
-  // The second one's code is not all there, the third one's is none.
+  // The code of the second method is incomplete, that of the third one is invalid.
   ASSERT_EQ(load_log("00000000 00000001 1000 22 1 a\n" + std::string(64, '0') + "\n9090\n" +
                      "00000000 00000001 2000 22 1 b\n" + std::string(64, '0') + "\n" +
                      "00000000 00000001 3000 1 1 c\nxx\n"),
@@ -173,7 +174,7 @@ TEST_F(JitFiles, RefusesALogOfAnotherProcess) {
   EXPECT_THAT(refused(""), HasSubstr("not a log-jita2n"));
   EXPECT_EQ(load(A2N_JIT_LOG, temporary("nowhere")), A2N_FILE_NOT_FOUND);
   EXPECT_EQ(load(A2N_JIT_LOG, "/dev/zero"), A2N_JITTED_ERROR);
-  // A process of that id that was forked long after the log's had begun.
+  // A process with that id that was forked long after the log's process started.
   A2nSetTime(10'000'000'000);
   A2nForkProcess(1, pid);
   EXPECT_THAT(refused(heading("attached=start started=0000000000000064 begun=0")),
@@ -265,7 +266,7 @@ TEST_F(JitFiles, OpensOnlyWhatCanBeTrusted) {
   EXPECT_THAT(A2nGetErrorText(), HasSubstr("belongs to user 12345"));
 }
 
-// A jitdump file, field by field.
+// Builds a jitdump file.
 class Dump {
  public:
   explicit Dump(uint64_t flags = 0, uint32_t version = 1, uint32_t machine = 62) {
@@ -389,7 +390,7 @@ TEST_F(JitFiles, SurvivesRecordsThatLie) {
   EXPECT_EQ(A2nGetNoteBytes(1), 52u);
 }
 
-// By a runtime that was killed, or a disk that was full.
+// The runtime was killed, or the disk was full.
 TEST_F(JitFiles, WhatIsCutOffIsSaidWithItsBytes) {
   const std::string code(9000, '\x90');
   const std::string whole =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts of /proc/kallsyms and /proc/modules.
+// Parsing of the texts of /proc/kallsyms and /proc/modules.
 #include "kernel/kallsyms.h"
 
 #include <gtest/gtest.h>

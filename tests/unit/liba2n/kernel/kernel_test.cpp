@@ -114,7 +114,7 @@ TEST_F(KernelTest, AliasesAreChosenByBindingThenName) {
 
 TEST_F(KernelTest, LinkerMarksNameNothing) {
   use(kallsyms_text);
-  const Answer padding = ask(0xffffffff81000110);  // behind __kprobes_text_end
+  const Answer padding = ask(0xffffffff81000110);  // after __kprobes_text_end
   EXPECT_EQ(padding.rc, A2N_NO_SYMBOL_FOUND);
   EXPECT_EQ(padding.symbol, "NoSymbolFound");
   EXPECT_EQ(padding.module, "vmlinux");
@@ -193,7 +193,8 @@ TEST_F(KernelTest, TheVsyscallPageIsUserCode) {
   EXPECT_EQ(answer.data.flags, 0u);
 }
 
-// The fixture's symbols as a kernel booted 0x1e00000 bytes higher shows them.
+// kallsyms text of the fixture kernel, booted with KASLR offset shift; the symbol renamed is left
+// out.
 std::string shifted_kallsyms(uint64_t shift, const char* renamed = "") {
   char line[100];
   std::string text;
@@ -211,7 +212,7 @@ TEST_F(KernelTest, AKernelImageThatFitsGivesExactSizes) {
   use(shifted_kallsyms(shift));
   ASSERT_EQ(A2nSetKernelImageName(fixture("vmlinux").c_str()), A2N_SUCCESS);
   expect(0xffffffff81000012 + shift, "vmlinux", "do_idle", 0xffffffff81000010 + shift, 3);
-  // Padding, which only kallsyms counts to the symbol.
+  // Padding after the symbol: only kallsyms, which has no sizes, includes it.
   expect(0xffffffff81000018 + shift, "vmlinux", "do_idle", 0xffffffff81000010 + shift, 16);
   EXPECT_THAT(notes(), IsEmpty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small inputs that used to take gigabytes or minutes: what runtimes write, and what processes do.
+// Small inputs that could take gigabytes or minutes: files of runtimes, and process events.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ std::string record(uint32_t kind, uint64_t time, const std::string& body) {
   return std::string(reinterpret_cast<const char*>(head), sizeof head) + words(time) + body;
 }
 
-// Code that is loaded once, with that many lines and bytes, and moved that often.
+// A jitdump file that loads one method with lines and size (in bytes), then moves it.
 std::string moved_code(uint64_t lines, uint64_t size, uint64_t moves) {
   const uint32_t head[] = {0x4a695444, 1, 40, 62, 0, 100, 0, 0, 0, 0};
   std::string dump(reinterpret_cast<const char*>(head), sizeof head);
@@ -118,8 +118,7 @@ TEST_F(Amplification, SparseFilesOfRuntimesAreRefusedByName) {
   EXPECT_EQ(symbol_at(0x1000, 1), "good");
 }
 
-// What an ordinary process can do: many executable mappings, then one more and a fork, again and
-// again.
+// An ordinary process can do this: many executable mappings, then repeatedly one more and a fork.
 TEST_F(Amplification, ForksOfAProcessWithManyMappingsShareThem) {
   constexpr uint64_t mappings = 30'000, forks = 4'000;
   for (uint64_t i = 0; i < mappings; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a symbol is called: ranges, duplicates, doubtful symbols; notes by level; the environment.
+// Names of symbols: ranges, duplicates, uncertain symbols; note levels; environment variables.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -31,7 +31,7 @@ TEST_F(NamingTest, ARangeReachesFromItsFirstSymbolToTheEndOfItsLast) {
       if (symbol.name == name) return symbol.value + symbol.size + bias;
     return uint64_t{0};
   };
-  // The order in which they are told does not matter.
+  // The two ends of the range may be in either order.
   std::string first = "plain_function";
   std::string last = "entry";
   ASSERT_EQ(A2nCollapseSymbolRange("libfull.so", last.c_str(), first.c_str(), "middle"),
@@ -117,7 +117,7 @@ TEST_F(NamingTest, DuplicatesAreToldApartOnRequest) {
 }
 
 TEST_F(NamingTest, AnySymbolIsTheOneBeforeInItsSection) {
-  // Bytes between functions that no symbol covers.
+  // Find a byte between functions that no symbol contains.
   map(file_, bias);
   uint64_t gap = 0;
   for (const truth::NmSymbol& symbol : symbols_) {

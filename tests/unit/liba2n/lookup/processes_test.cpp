@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes and mappings through the C API: owners, names, times, many short lives.
+// Processes and mappings through the C API: owners, names, times, many short-lived processes.
 #include <gmock/gmock.h>
 
 #include "a2n_fixture.h"
@@ -75,7 +75,7 @@ TEST_F(Processes, MappingsOfTheSystemProcessStandInForMissingOnes) {
 TEST_F(Processes, TheSameMappingAgainChangesNothing) {
   A2nAddModuleEx(pid, 0x1000, 0x4000, "/nowhere/x", 0, 0x1000, 7);
   A2nAddModuleEx(pid, 0x2000, 0x1000, "/nowhere/y", 0, 0, 0);
-  A2nAddModuleEx(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0x1000, 7);  // what was left of it
+  A2nAddModuleEx(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0x1000, 7);  // the remaining part of it
   A2nAddModuleEx(pid, 0x3000, 0x2000, "/nowhere/x", 0, 0x3000, 7);
   SYMDATA data;
   A2nGetSymbol(pid, 0x3000, &data);

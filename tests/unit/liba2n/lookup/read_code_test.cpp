@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes of code at any address: this program's own memory is the judge.
+// Bytes of code at any address, compared with the memory of this process.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -55,7 +55,7 @@ TEST_F(ReadCode, IsWhatIsInMemory) {
     ASSERT_EQ(A2nAddModuleEx(pid, mapping.begin, mapping.end - mapping.begin, mapping.name.c_str(),
                              vdso ? A2N_STAMP_VDSO : 0, mapping.offset, 0),
               A2N_SUCCESS);
-    // Also across the pieces in which files are read, and at the mapping's end.
+    // Includes reads across the cached pieces of files and at the mapping's end.
     for (uint64_t at = mapping.begin; at < mapping.end; at += 65536 - 40) {
       const std::string bytes = read(at, 100);
       if (bytes.empty()) continue;

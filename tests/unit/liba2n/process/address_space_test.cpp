@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Intervals in address and time, by example and against a model that keeps every page of every
-// moment.
+// Intervals in address and time: examples, and a comparison with a model that stores every page at
+// every time.
 #include "process/address_space.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(AddressSpace, AChildSeesWhatWasMappedAtItsForkAndNothingLater) {
   expect_piece(parent, 55, 5, {0, 100, 2});
 }
 
-// Pages of tags, one array for each change.
+// The tag of each page, one array for each change.
 class Model {
  public:
   static constexpr size_t pages = 48;

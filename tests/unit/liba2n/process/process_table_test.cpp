@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processes through time: forks, clones, execs and reused pids, by example and against a model.
+// Processes over time: forks, clones, execs and reused pids; examples, and a comparison with a
+// model.
 #include "process/process_table.h"
 
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ TEST(ProcessTable, TimesThatRunBackCountAsTheNewest) {
   EXPECT_EQ(tag_at(table, 1, 1, 100), 3u);
 }
 
-// Each pid has a space, each space pages of tags; every state of a pid is kept.
+// Each pid has a space, each space a tag for each page; all states of a pid are stored.
 class Model {
  public:
   static constexpr uint32_t pids = 10;

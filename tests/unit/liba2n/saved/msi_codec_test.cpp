@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The blocks of MSI files behind their checksums: round trips, and bytes that were made to harm.
+// The contents of MSI blocks: round trips, and hostile bytes that a checksum cannot detect.
 #include "saved/msi_codec.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ SavedKernel kernel() {
   return {std::move(symbols), KernelImage{table(0xffffffff81000000), 0x1000}, {"note"}};
 }
 
-// Everything a lookup does with what was decoded: it stays inside what there is.
+// Uses decoded data as lookups do; results must be inside their section or symbol.
 void use(const SavedModule& saved) {
   const ModuleSymbols& content = *saved.content;
   for (const uint64_t offset : {uint64_t{0}, uint64_t{0x1000}, UINT64_MAX})
@@ -89,7 +89,7 @@ TEST(MsiCodec, AModuleComesBackAsItWas) {
     EXPECT_EQ(got->size_guessed, expected->size_guessed);
     EXPECT_STREQ(after->content->symbols.name(*got), before.content->symbols.name(*expected));
   }
-  // Equal contents, equal bytes.
+  // Equal contents are encoded as equal bytes.
   EXPECT_EQ(encode_module(*after), bytes);
 }
 
@@ -157,7 +157,7 @@ TEST(MsiCodec, WildBytesDoNoHarm) {
       use(*saved), ++survived;
     }
   }
-  // The test would be idle if nothing got through.
+  // Without any valid input the test would check nothing.
   EXPECT_GT(survived, 100u);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// MSI files: what is saved comes back, wrong files are recognised, damaged ones survived.
+// MSI files: saved symbols are restored, wrong files are rejected, damage is reported.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
@@ -31,7 +31,7 @@ class MsiTest : public A2nTest {
   static void write(const std::string& file, const std::string& bytes) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
   }
-  // A copy of a fixture that can be taken away, mapped and saved.
+  // Copies a fixture, so that the test can move it away; maps the copy and saves its symbols.
   std::string saved_copy(const char* name, const std::string& msi) {
     const std::string file = temporary("module.so");
     std::filesystem::copy_file(fixture(name), file,
@@ -43,7 +43,7 @@ class MsiTest : public A2nTest {
   }
 };
 
-// Every byte of the mapping gets the same answer from the file and from the saved symbols.
+// Lookups of every byte of the mapping have the same result from the file and from saved symbols.
 TEST_F(MsiTest, AnswersAreThoseOfTheFile) {
   for (const char* name : {"libfull.so", "libmini.so", "libgnuhash.so", "linked/liblinked.so"}) {
     const std::string msi = temporary("symbols.msi");
@@ -170,7 +170,7 @@ TEST_F(MsiTest, AFileThatCannotBeWrittenIsTold) {
   EXPECT_THAT(A2nGetErrorText(), HasSubstr("/nowhere/x.msi"));
 }
 
-// Each truncation is noticed, and what lies before it is still there.
+// Each truncation is reported, and the blocks before it are used.
 TEST_F(MsiTest, EveryTruncationIsNoticed) {
   const std::string msi = temporary("symbols.msi");
   map(fixture("libfull.so"), bias);
@@ -232,7 +232,7 @@ class MsiKernelTest : public MsiTest {
   }
 };
 
-// Whatever the boot added to the addresses.
+// The image can be used with any KASLR offset.
 TEST_F(MsiKernelTest, ASavedImageIsPlacedByTheTracesKallsyms) {
   const std::string msi = temporary("symbols.msi");
   ASSERT_EQ(A2nSetKernelImageName(fixture("vmlinux").c_str()), A2N_SUCCESS);
@@ -277,7 +277,7 @@ TEST_F(MsiKernelTest, WhatIsNoKernelsMapIsRefused) {
   EXPECT_EQ(A2nSetKernelMapName("/nowhere/System.map"), A2N_FILE_NOT_FOUND);
 }
 
-// The kernel's symbols of a trace come back at the addresses of its boot, notes included.
+// The kernel symbols saved for a trace are restored at the addresses of its boot.
 TEST_F(MsiKernelTest, TraceSymbolsKeepTheKernelAsItWas) {
   use_kallsyms(kernel_stext + 0x1000000);
   const Answer expected = ask(kernel_stext + 0x1000012);

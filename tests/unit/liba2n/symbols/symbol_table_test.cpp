@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lookup in a symbol table and the choice among names, by example and against a byte-by-byte model.
+// Lookup in a symbol table and the choice of aliases: examples, and a comparison with a model of
+// every byte.
 #include "symbols/symbol_table.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +103,7 @@ TEST(SymbolTable, SizesThatWrapAroundAreCutOff) {
   EXPECT_EQ(name_at(table, 9), "");
 }
 
-// For every byte the innermost, that is the last to begin, of the sized symbols that cover it.
+// The model: of the sized symbols that contain a byte, the innermost one, which begins last.
 TEST(SymbolTable, AgreesWithAModelOfEveryByte) {
   std::mt19937 random(7);
   for (int round = 0; round < 400; ++round) {
