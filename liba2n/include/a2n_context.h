@@ -180,9 +180,10 @@ int a2n_set_kallsyms(a2n_context *context, const char *path, uint64_t offset, ui
 int a2n_set_kernel_modules(a2n_context *context, const char *path, uint64_t offset, uint64_t size);
 
 /* An uncompressed kernel image (vmlinux), whose symbols replace those of kallsyms for the kernel
- * itself. It is used only if its build-id, or its _stext if it has no build-id, matches the
- * kallsyms of the trace; its addresses are moved by the KASLR offset. A2N_INVALID_ARGUMENT: path is
- * null or ""; A2N_FILE_NOT_FOUND: the file cannot be opened. */
+ * itself. It is used only if its build-id is the traced one, or one of them is not known, and if
+ * its functions begin at symbols of the trace's kallsyms. Its addresses are moved by the KASLR
+ * offset, the difference of the two _stext. A2N_INVALID_ARGUMENT: path is null or "";
+ * A2N_FILE_NOT_FOUND: the file cannot be opened. */
 int a2n_set_kernel_image(a2n_context *context, const char *path);
 
 /* A symbol map of the kernel in the form of nm -a (genmap, System.map), used if there is no image

@@ -34,7 +34,7 @@ class PackageIndex {
     units_ = in.number(4);
     slots_ = in.number(4);
     const bool known = version_ == 2 || version_ == 5;
-    // Numbers of 32 bits, so that nothing overflows.
+    // Cannot overflow: the factors have 32 bits, and more than 16 columns are rejected below.
     const uint64_t size = head + 12 * slots_ + (2 * units_ + 1) * columns_ * 4;
     good_ = in.good() && known && columns_ <= 16 && slots_ != 0 && (slots_ & (slots_ - 1)) == 0 &&
             size <= bytes.size();

@@ -32,8 +32,8 @@ class LineTable {
     uint8_t address_size;
   };
 
-  // Nothing when the table's head makes no sense. looked: the bytes that were looked at, also when
-  // nothing is returned; not more than max_bytes plus the length of one name.
+  // Nullopt if the table's header is invalid. looked, also then: the length of the table plus the
+  // file names read from other sections, which end at the first entry beyond max_bytes.
   static std::optional<LineTable> read(const DwarfSections& sections, const Owner& owner,
                                        uint64_t max_bytes, uint64_t& looked);
 

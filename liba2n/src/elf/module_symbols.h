@@ -21,7 +21,8 @@ struct ModuleSymbols {
   // meaningless, the mapping is taken for the executable segment of that length, or the only one.
   std::optional<uint64_t> bias(uint64_t base, uint64_t length, uint64_t offset) const;
 
-  // The section at a virtual address, or null; the first in the file where they overlap.
+  // The section at a virtual address, or null. If sections overlap, only the one that begins last
+  // is checked.
   const Section* section(uint64_t vaddr) const;
 
   bool usable = false;         // a file was read
