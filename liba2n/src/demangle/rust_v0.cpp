@@ -65,7 +65,7 @@ uint64_t RustV0::optional_base62(char tag) {
 std::string RustV0::identifier() {
   const bool unicode = eat('u');
   size_t length = 0;
-  if (!eat('0')) {  // numbers have no leading zeros: a digit after '0' belongs to the name
+  if (!eat('0')) {  // numbers have no leading zeros: a digit after '0' is not part of the length
     const auto [end, error] = std::from_chars(in_.data() + at_, in_.data() + in_.size(), length);
     if (failed_ || error != std::errc()) return fail(), "";
     at_ = static_cast<size_t>(end - in_.data());

@@ -74,7 +74,7 @@ std::optional<Binding> binding_of(unsigned char info) {
   }
 }
 
-// Converts a symbol; nullopt if it cannot name code. seen: adds the bytes read for its name.
+// Converts a symbol; nullopt if it cannot name code. Adds the bytes read for its name to seen.
 std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names, uint64_t& seen) {
   const auto type = GELF_ST_TYPE(symbol.st_info);
   const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
