@@ -47,7 +47,7 @@ std::string module_at(a2n_context* context, uint64_t time, uint64_t address) {
   return data.mod_name;
 }
 
-TEST(Context, TwoContextsGiveDifferentAnswersForTheSamePid) {
+TEST(Context, TwoContextsReturnDifferentModulesForTheSamePid) {
   const Context one = make_context();
   const Context two = make_context();
   a2n_add_module(one.get(), 0, pid, 0x1000, 0x1000, "/nowhere/one", 0, 0, 0);
@@ -81,7 +81,7 @@ TEST(Context, ContextsAndTheClassicFunctionsShareNothing) {
   EXPECT_STREQ(data.sym_name, "NoSymbols");
 }
 
-TEST(Context, SettingsHoldForTheirContext) {
+TEST(Context, SettingsApplyOnlyToTheirContext) {
   const std::string file = truth::fixture("pie");
   const uint64_t address = truth::functions(file).front().value + bias;
   const Context plain = make_context();
@@ -144,7 +144,7 @@ TEST(Context, WrongArgumentsAreRefused) {
   EXPECT_EQ(a2n_add_method(context, 0, pid, "x", 1, 1, nullptr, nullptr, 0), A2N_NO_PROCESS);
 }
 
-TEST(Context, TheEnvironmentFixesASettingOfANewContext) {
+TEST(Context, AnEnvironmentVariableFixesASettingOfANewContext) {
   ::setenv("A2N_NSF_ACTION", "null", 1);
   const Context fixed = make_context();
   ::unsetenv("A2N_NSF_ACTION");
@@ -158,7 +158,7 @@ TEST(Context, TheEnvironmentFixesASettingOfANewContext) {
 }
 
 // 'scripts/check sanitize' runs it under the thread sanitizer, to find state that contexts share.
-TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
+TEST(Context, ThreadsUseDifferentContextsAtTheSameTime) {
   const std::array<std::string, 2> files = {truth::fixture("inlined"),
                                             truth::fixture("libmini.so")};
   struct Sample {
@@ -204,7 +204,7 @@ TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Context, AContextMayMoveBetweenThreads) {
+TEST(Context, AContextCanBeUsedByAnotherThread) {
   const Context context = make_context();
   std::thread([&] {
     a2n_add_module(context.get(), 0, pid, 0x1000, 0x1000, "/nowhere/one", 0, 0, 0);

@@ -138,7 +138,7 @@ TEST_F(EveryByte, OfMethodsOfLocalClassesHasItsInlinedFunctions) {
 
 // The discarded function is longer than the part of the file before .text, and its addresses begin
 // at 0.
-TEST_F(EveryByte, IsNotOfAFunctionThatTheLinkerLeftOut) {
+TEST_F(EveryByte, IsNotAttributedToADiscardedFunction) {
   for (const std::string name : {"g++-4", "g++-5"}) {
     const std::string kind = name + "-sections";
     const auto functions = truth::functions(directory() + "/" + kind + "/code");
@@ -149,7 +149,7 @@ TEST_F(EveryByte, IsNotOfAFunctionThatTheLinkerLeftOut) {
   }
 }
 
-TEST_F(Kinds, AgreeWithWhatAddr2lineAndLlvmSymbolizerAgreeOn) {
+TEST_F(Kinds, GiveTheFramesThatAddr2lineAndLlvmSymbolizerAgreeOn) {
   std::ifstream list(directory() + "/kinds");
   size_t kinds = 0;
   for (std::string kind, judge; list >> kind >> judge; ++kinds) {

@@ -62,7 +62,7 @@ TEST_F(PackedSections, OfZstdInMoreThanOneFrameAreRead) {
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
 }
 
-TEST_F(PackedSections, OfZstdWhoseSizeIsWrongAreSaid) {
+TEST_F(PackedSections, OfZstdWithAWrongSizeAreNoted) {
   for (const int wrong : {-1, 1}) {
     A2nInit();
     write_with(head_of(zstd, lines().size() + wrong) + frame_of(lines()));
@@ -70,24 +70,24 @@ TEST_F(PackedSections, OfZstdWhoseSizeIsWrongAreSaid) {
   }
 }
 
-TEST_F(PackedSections, OfZstdThatAreDamagedAreSaid) {
+TEST_F(PackedSections, OfDamagedZstdAreNoted) {
   write_with(head_of(zstd, lines().size()) + "no zstd");
   expect_said(".debug_line cannot be unpacked");
 }
 
-TEST_F(PackedSections, OfZstdThatUnpackToTooMuchAreRefusedBeforeTheyAreUnpacked) {
+TEST_F(PackedSections, OfZstdBeyondTheLimitAreRefusedBeforeDecompression) {
   write_with(head_of(zstd, uint64_t{1} << 40) + frame_of(lines()));
   const test_support::HeapPeak peak;
   expect_said("unpacked it has");
   EXPECT_LT(peak.bytes(), 2 * MiB);
 }
 
-TEST_F(PackedSections, OfZlibThatAreDamagedAreSaid) {
+TEST_F(PackedSections, OfDamagedZlibAreNoted) {
   write_with(head_of(ELFCOMPRESS_ZLIB, lines().size()) + "no zlib");
   expect_said(".debug_line cannot be unpacked");
 }
 
-TEST_F(PackedSections, OfAKindThatNobodyKnowsAreSaid) {
+TEST_F(PackedSections, OfAnUnknownTypeAreNoted) {
   write_with(head_of(99, lines().size()) + lines());
   expect_said(".debug_line cannot be unpacked");
 }

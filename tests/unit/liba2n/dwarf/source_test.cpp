@@ -100,7 +100,7 @@ TEST_F(Source, NamesOfInlinedFunctionsAreDemangledLikeOthers) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(Source, AFileWithoutDebugInformationHasItsSymbolAlone) {
+TEST_F(Source, AFileWithoutDebugInformationHasOnlyItsSymbol) {
   const std::string file = truth::fixture("pie");
   map(file, bias);
   const uint64_t main = truth::value_of(truth::functions(file), "main");
@@ -134,7 +134,7 @@ TEST_F(Source, BytesOfFunctionsAreThoseOfTheFile) {
   EXPECT_GE(compared, 3u);
 }
 
-TEST(SourceIndex, AnInnerFunctionHidesTheOneItIsIn) {
+TEST(SourceIndex, AnInnerFunctionHidesTheOuterOne) {
   SourceIndexBuilder builder;
   const uint32_t file = builder.text("a.c");
   builder.add_row(0x10, file, 1);
@@ -160,7 +160,7 @@ TEST(SourceIndex, AnInnerFunctionHidesTheOneItIsIn) {
   EXPECT_EQ(text(0x50), "-:0 ");
 }
 
-TEST(SourceIndex, NoDamagedBytesAreTaken) {
+TEST(SourceIndex, DamagedBytesAreRefused) {
   SourceIndexBuilder builder;
   builder.add_row(0x10, builder.text("a.c"), 1);
   const uint32_t node = builder.add_node(SourceIndexBuilder::none, builder.text("f"), 0, 5);

@@ -65,7 +65,7 @@ class SplitDebug : public A2nTest {
   std::string search_;
 };
 
-TEST_F(SplitDebug, FilesAreFoundWhereTheyWereMadeAndBesideTheModule) {
+TEST_F(SplitDebug, FilesAreFoundInTheirBuildDirectoryAndNextToTheModule) {
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
     SCOPED_TRACE(version);
     compile(std::string("-gsplit-dwarf ") + version);
@@ -81,7 +81,7 @@ TEST_F(SplitDebug, FilesAreFoundWhereTheyWereMadeAndBesideTheModule) {
   }
 }
 
-TEST_F(SplitDebug, AMissingFileIsSaidByTheModulesNameAndLinesAreThere) {
+TEST_F(SplitDebug, AMissingFileIsNotedAndLinesAreAvailable) {
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
     compile(std::string("-gsplit-dwarf ") + version);
     std::filesystem::remove(home_ + "/code.dwo");
@@ -91,7 +91,7 @@ TEST_F(SplitDebug, AMissingFileIsSaidByTheModulesNameAndLinesAreThere) {
   }
 }
 
-TEST_F(SplitDebug, TheSearchPathLeadsToFilesThatWereMoved) {
+TEST_F(SplitDebug, MovedFilesAreFoundInTheSearchPath) {
   compile("-gsplit-dwarf");
   search_ = temporary("moved");
   std::filesystem::create_directory(search_);
@@ -131,7 +131,7 @@ void add_supplement(const std::string& file, const std::string& name) {
   truth::run("objcopy --add-section .gnu_debugaltlink=" + file + ".link " + file);
 }
 
-TEST_F(SplitDebug, AMissingSupplementIsSaid) {
+TEST_F(SplitDebug, AMissingSupplementIsNoted) {
   compile("");
   add_supplement(file(), "common.debug");
   EXPECT_EQ(frames(), whole());
@@ -149,7 +149,7 @@ TEST_F(SplitDebug, AMissingSupplementIsSaid) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("is not there")));
 }
 
-TEST_F(SplitDebug, WhatIsIncompleteIsNotKeptInTheCache) {
+TEST_F(SplitDebug, AnIncompleteIndexIsNotCached) {
   compile("-gsplit-dwarf");
   cache_ = temporary("cache");
   std::filesystem::rename(home_ + "/code.dwo", home_ + "/kept");
@@ -162,7 +162,7 @@ TEST_F(SplitDebug, WhatIsIncompleteIsNotKeptInTheCache) {
   EXPECT_EQ(frames(), whole()) << "what is complete comes from the cache";
 }
 
-TEST_F(SplitDebug, ALinkedDebugFileHasTheLinesOfAFileThatKeptItsSymbols) {
+TEST_F(SplitDebug, LinesAreReadFromADebugFileAlsoIfTheModuleHasSymbols) {
   compile("");
   truth::run("cd " + home_ +
              " && objcopy --only-keep-debug code code.debug && strip --strip-debug code && "
@@ -178,7 +178,7 @@ TEST_F(SplitDebug, ALinkedDebugFileHasTheLinesOfAFileThatKeptItsSymbols) {
   EXPECT_EQ(frames(), whole());
 }
 
-TEST_F(SplitDebug, RelativeDirectoriesBelongToThatOfTheCompilation) {
+TEST_F(SplitDebug, RelativeDirectoriesAreBelowTheCompilationDirectory) {
   std::filesystem::create_directory(home_ + "/parts");
   std::filesystem::rename(home_ + "/code.c", home_ + "/parts/code.c");
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {

@@ -45,7 +45,7 @@ class SplitUnits : public BuiltFile {
   }
 };
 
-TEST_F(SplitUnits, OfOneFileNeedNotFollowEachOther) {
+TEST_F(SplitUnits, OfOneFileNeedNotBeConsecutive) {
   std::string skeletons;
   for (uint64_t id = 1; id <= 4; ++id)
     skeletons += skeleton_of(id, id % 2 ? "odd.dwo" : "even.dwo");
@@ -56,7 +56,7 @@ TEST_F(SplitUnits, OfOneFileNeedNotFollowEachOther) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(SplitUnits, WhoseIdAnotherOneHasAreSaid) {
+TEST_F(SplitUnits, WithDuplicateIdsAreNoted) {
   write_and_map(with_sections(
       {skeleton_kinds(), {".debug_info", skeleton_of(1, "a.dwo") + skeleton_of(1, "b.dwo")}}));
   write_split("a.dwo", split_of(1, 1));
@@ -97,7 +97,7 @@ std::string index_of_same_bytes(uint32_t units, uint32_t info_size, uint32_t kin
   return index;
 }
 
-TEST_F(SplitUnits, OfAPackageWhoseRowsNameTheSameBytesAreRefused) {
+TEST_F(SplitUnits, OfAPackageWithManyRowsForTheSameBytesAreRefused) {
   constexpr uint32_t count = 60'000;
   std::string skeletons, units;
   for (uint32_t id = 1; id <= count; ++id) {
@@ -114,7 +114,7 @@ TEST_F(SplitUnits, OfAPackageWhoseRowsNameTheSameBytesAreRefused) {
   EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-TEST_F(SplitUnits, OfAPackageWithTwoRowsOnTheSameBytesAreFound) {
+TEST_F(SplitUnits, OfAPackageWithTwoRowsForTheSameBytesAreFound) {
   write_and_map(with_sections(
       {skeleton_kinds(), {".debug_info", skeleton_of(1, "a.dwo") + skeleton_of(2, "a.dwo")}}));
   const auto kinds = split_kinds();
@@ -131,7 +131,7 @@ TEST_F(SplitUnits, OfAPackageWithTwoRowsOnTheSameBytesAreFound) {
 }
 
 // The names of the inlined functions overlap and need more memory than the module's budget.
-TEST_F(SplitUnits, OfARefusedFileAllowTheModuleNoMore) {
+TEST_F(SplitUnits, OfARefusedFileDoNotIncreaseTheBudget) {
   constexpr uint32_t functions = 14;
   std::string entries = "\1", places;
   for (uint32_t i = 0; i < functions; ++i) {
@@ -155,7 +155,7 @@ TEST_F(SplitUnits, OfARefusedFileAllowTheModuleNoMore) {
 }
 
 // The first two files exceed the budget, so the third one, which would match, is not read.
-TEST_F(SplitUnits, OfManyRefusedFilesAreNotAllRead) {
+TEST_F(SplitUnits, OfManyRefusedFilesAreLimited) {
   std::string skeletons;
   for (uint64_t id = 1; id <= 3; ++id) skeletons += skeleton_of(id, std::to_string(id) + ".dwo");
   write_and_map(with_sections({skeleton_kinds(), {".debug_info", skeletons}}));
@@ -171,7 +171,7 @@ TEST_F(SplitUnits, OfManyRefusedFilesAreNotAllRead) {
 
 // ---- skeletons of DWARF 4, which has no unit type for them ----
 
-class SkeletonsOfDwarf4 : public SplitUnits {
+class Dwarf4Skeletons : public SplitUnits {
  protected:
   // Writes a skeleton that describes inlined functions itself, as with clang
   // -fsplit-dwarf-inlining.
@@ -187,7 +187,7 @@ class SkeletonsOfDwarf4 : public SplitUnits {
   }
 };
 
-TEST_F(SkeletonsOfDwarf4, MayHaveEntries) {
+TEST_F(Dwarf4Skeletons, MayHaveEntries) {
   write_skeleton();
   const std::string kinds = abbreviation(1, 0x11, true, {{0x2131, 0x07}}) +
                             abbreviation(2, 0x1d, false, {{0x11, 0x01}, {0x12, 0x0b}}) + '\0';
@@ -201,7 +201,7 @@ TEST_F(SkeletonsOfDwarf4, MayHaveEntries) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(SkeletonsOfDwarf4, SayWhatTheyKnowWhereTheirFileIsMissing) {
+TEST_F(Dwarf4Skeletons, AreUsedIfTheirFileIsMissing) {
   write_skeleton();
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
   EXPECT_THAT(frames_at(2), ElementsAre("?? 5", "nnnn 7"));

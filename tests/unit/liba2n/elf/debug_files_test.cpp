@@ -37,12 +37,12 @@ class DebugFiles : public A2nTest {
   }
 };
 
-TEST_F(DebugFiles, MinidebuginfoIsMergedWithTheExports) {
+TEST_F(DebugFiles, MiniDebugInfoIsMergedWithTheExports) {
   map(fixture("libmini.so"), bias);
   expect_local_functions("libnoid.so");
 }
 
-TEST_F(DebugFiles, DebugLinkIsFollowedBesideTheFile) {
+TEST_F(DebugFiles, DebugLinkIsFollowedInTheModulesDirectory) {
   map(fixture("linked/liblinked.so"), bias);
   expect_local_functions("libnoid.so");
   EXPECT_THAT(notes(), IsEmpty());
@@ -60,13 +60,13 @@ TEST_F(DebugFiles, ADebugLinkWithAnotherChecksumIsRefusedWithANote) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("damaged/liblinked.so.debug: its checksum")));
 }
 
-TEST_F(DebugFiles, BuildIdLeadsToTheDebugFileBelowTheSearchPath) {
+TEST_F(DebugFiles, TheDebugFileIsFoundByBuildIdInTheSearchPath) {
   A2nSetSymbolSearchPath((fixture("gone") + ":" + fixture("debugroot")).c_str());
   map(fixture("libid.so"), bias);
   expect_local_functions("libfull.so");
 }
 
-TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileOfAVanishedLibrary) {
+TEST_F(DebugFiles, TheDebugFileOfARemovedLibraryIsFoundByTheTracedBuildId) {
   A2nSetSymbolSearchPath(fixture("debugroot").c_str());
   const std::string gone = fixture("gone/libid.so");
   A2nSetModuleBuildId(gone.c_str(), id);
@@ -76,14 +76,14 @@ TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileOfAVanishedLibrary) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileWhenTheLibraryChanged) {
+TEST_F(DebugFiles, TheDebugFileOfAChangedLibraryIsFoundByTheTracedBuildId) {
   A2nSetSymbolSearchPath(fixture("debugroot").c_str());
   A2nSetModuleBuildId(fixture("libother.so").c_str(), id);
   map(fixture("libid.so"), bias, fixture("libother.so"));
   expect_local_functions("libfull.so");
 }
 
-TEST_F(DebugFiles, SearchPathHasTheWholePathBelowOrTheLastComponent) {
+TEST_F(DebugFiles, TheSearchPathIsSearchedForWholePathAndLastComponent) {
   const std::filesystem::path root = temporary("search");
   std::filesystem::create_directories(root / "opt/there");
   std::filesystem::copy_file(fixture("libfull.so"), root / "opt/there/libdeep.so");
@@ -107,7 +107,7 @@ TEST_F(DebugFiles, AFileWithAnotherBuildIdIsNotUsedAndTheNoteNamesBoth) {
                                    "; symbols not used"));
 }
 
-TEST_F(DebugFiles, AFileThatHadNoBuildIdIsUsedOnlyWhileItHasNone) {
+TEST_F(DebugFiles, AFileTracedWithoutBuildIdMustStillHaveNone) {
   A2nSetModuleBuildId(fixture("libnoid.so").c_str(), "");
   map(fixture("libnoid.so"), bias);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_SUCCESS);
@@ -125,14 +125,14 @@ TEST_F(DebugFiles, AFileThatChangedWhileTracedIsNotUsed) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("changed or vanished")));
 }
 
-TEST_F(DebugFiles, AFileThatHadAnotherPathWhereTheRecorderRanIsNotUsed) {
+TEST_F(DebugFiles, AFileOutsideTheRecordersFileSystemViewIsNotUsed) {
   A2nSetModuleBuildId(fixture("libfull.so").c_str(), "!");
   map(fixture("libfull.so"), bias);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("its process saw other files")));
 }
 
-TEST_F(DebugFiles, ADeletedFileIsOnlyTakenFromTheSearchPathByItsBuildId) {
+TEST_F(DebugFiles, ADeletedFileIsFoundOnlyInTheSearchPathByBuildId) {
   const std::string deleted = "/nowhere/libgone.so (deleted)";
   A2nSetSymbolSearchPath(fixture("search").c_str());
   map(fixture("libfull.so"), bias, deleted);
@@ -146,13 +146,13 @@ TEST_F(DebugFiles, ADeletedFileIsOnlyTakenFromTheSearchPathByItsBuildId) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(DebugFiles, ADeletedPathDoesNotStandForTheFileThatIsThereNow) {
+TEST_F(DebugFiles, ADeletedFileIsNotReplacedByANewOneWithItsPath) {
   const std::string deleted = fixture("libfull.so") + " (deleted)";
   map(fixture("libfull.so"), bias, deleted);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
 }
 
-TEST_F(DebugFiles, OfSeveralFilesUnderOnePathOnlyTheOneThatIsThereIsUsed) {
+TEST_F(DebugFiles, OfSeveralInodesWithOnePathOnlyTheExistingOneIsUsed) {
   const std::string file = fixture("libfull.so");
   struct stat status {};
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
@@ -170,7 +170,7 @@ TEST_F(DebugFiles, OfSeveralFilesUnderOnePathOnlyTheOneThatIsThereIsUsed) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("replaced while it was traced")));
 }
 
-TEST_F(DebugFiles, AMissingFileIsNotedOnceWhenItIsLookedUp) {
+TEST_F(DebugFiles, AMissingFileIsNotedOnceByTheFirstLookup) {
   map(fixture("libfull.so"), bias, "/nowhere/libmissing.so");
   EXPECT_THAT(notes(), IsEmpty());
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
@@ -178,7 +178,7 @@ TEST_F(DebugFiles, AMissingFileIsNotedOnceWhenItIsLookedUp) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("/nowhere/libmissing.so: No such file")));
 }
 
-TEST_F(DebugFiles, WhatIsNoRegularFileIsNeverOpened) {
+TEST_F(DebugFiles, OnlyRegularFilesAreOpened) {
   const std::string pipe = temporary("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   map(fixture("libfull.so"), bias, pipe);
@@ -186,14 +186,14 @@ TEST_F(DebugFiles, WhatIsNoRegularFileIsNeverOpened) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("not a regular file")));
 }
 
-TEST_F(DebugFiles, AFileOfMemoryIsSaidToBeGone) {
+TEST_F(DebugFiles, ADeletedMemfdIsNoted) {
   A2nAddModule(pid, 0x10000, page, "/memfd:jit (deleted)", 0, 0);
   EXPECT_EQ(ask(0x10005).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("/memfd:jit (deleted): a file in memory")));
 }
 
 // The process that mapped the file is this one.
-TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
+TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedIt) {
   const std::string gone = temporary("libgone.so");
   std::filesystem::copy_file(fixture("libfull.so"), gone);
   const int fd = ::open(gone.c_str(), O_RDONLY | O_CLOEXEC);
@@ -230,7 +230,7 @@ TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
   ::munmap(mapping, size);
 }
 
-TEST_F(DebugFiles, AFileWithoutABuildIdMustBeTheOneThatWasMapped) {
+TEST_F(DebugFiles, AFileWithoutABuildIdMustHaveTheMappedInode) {
   const std::string file = fixture("libnoid.so");
   struct stat facts {};
   ASSERT_EQ(::stat(file.c_str(), &facts), 0);
@@ -248,7 +248,7 @@ TEST_F(DebugFiles, AFileWithoutABuildIdMustBeTheOneThatWasMapped) {
 }
 
 // On overlayfs the inode does not identify a file, and a link could lead to another user's file.
-TEST_F(DebugFiles, AFileWithoutABuildIdIsReachedThroughNoLink) {
+TEST_F(DebugFiles, AFileWithoutABuildIdIsNotReadThroughASymbolicLink) {
   const std::string file = temporary("libnoid.so"), moved = temporary("moved");
   std::filesystem::create_directory(moved);
   std::filesystem::copy(truth::fixture("libnoid.so"), moved + "/libnoid.so");
@@ -268,7 +268,7 @@ TEST_F(DebugFiles, AFileWithoutABuildIdIsReachedThroughNoLink) {
   }
 }
 
-TEST_F(DebugFiles, LabelsThatAreNoFilesHaveNoSymbolsAndNoNotes) {
+TEST_F(DebugFiles, LabelsHaveNoSymbolsAndNoNotes) {
   const char* names[] = {"//anon", "[heap]", "[stack]", "/SYSV00000000 (deleted)",
                          "anon_inode:[x]"};
   uint64_t base = 0x10000;
@@ -285,7 +285,7 @@ TEST_F(DebugFiles, LabelsThatAreNoFilesHaveNoSymbolsAndNoNotes) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(DebugFiles, BuildIdsAreCheckedForTheirForm) {
+TEST_F(DebugFiles, InvalidBuildIdsAreRefused) {
   EXPECT_EQ(A2nSetModuleBuildId("/x", "0123456789abcdef"), A2N_SUCCESS);
   EXPECT_EQ(A2nSetModuleBuildId("/x", ""), A2N_SUCCESS);
   EXPECT_EQ(A2nSetModuleBuildId("/x", "?"), A2N_SUCCESS);

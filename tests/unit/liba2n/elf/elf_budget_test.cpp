@@ -56,7 +56,7 @@ std::string one_name(size_t size) {
   return '\0' + std::string(size, 'n') + '\0';
 }
 
-TEST_F(ElfBudget, SymbolsThatShareANameShareItInMemory) {
+TEST_F(ElfBudget, SymbolsWithTheSameNameShareItsMemory) {
   ElfBuilder elf;
   elf.symbols(entries(1500, 0), one_name(10'000));
   write(elf.bytes());
@@ -66,7 +66,7 @@ TEST_F(ElfBudget, SymbolsThatShareANameShareItInMemory) {
   EXPECT_THAT(notes(), testing::IsEmpty());
 }
 
-TEST_F(ElfBudget, SymbolsWhoseNamesAreEndsOfAnotherShareItInMemory) {
+TEST_F(ElfBudget, SymbolsWithSuffixesOfANameShareItsMemory) {
   ElfBuilder elf;
   elf.symbols(entries(1500, 3), one_name(10'000));
   write(elf.bytes());
@@ -75,7 +75,7 @@ TEST_F(ElfBudget, SymbolsWhoseNamesAreEndsOfAnotherShareItInMemory) {
   EXPECT_LT(peak.bytes(), 2 * MiB);
 }
 
-TEST_F(ElfBudget, TooManySymbolsOnOneLongNameAreRefused) {
+TEST_F(ElfBudget, TooManySymbolsWithOneLongNameAreRefused) {
   ElfBuilder elf;
   elf.symbols(entries(66'000, 0), one_name(32'000));
   write(elf.bytes());
@@ -93,13 +93,13 @@ size_t frames_at(uint32_t pid, uint64_t address) {
   return count;
 }
 
-TEST_F(ElfBudget, InlinedFunctionsAreReadFromTheFilesThatTheTestsMake) {
+TEST_F(ElfBudget, InlinedFunctionsOfBuiltFilesAreRead) {
   write(ElfBuilder::inlined_on_one_list(1, 4));
   EXPECT_EQ(frames_at(pid, base + 2), 2u);
   EXPECT_EQ(frames_at(pid, base + 1), 1u);
 }
 
-TEST_F(ElfBudget, SectionsWithoutNamesAreNoDebugInformation) {
+TEST_F(ElfBudget, SectionsWithoutDebugNamesAreIgnored) {
   ElfBuilder elf;
   elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
   for (const char* name : {"", ".", ".z", "debug_info"}) elf.section(name, SHT_PROGBITS, "x");
@@ -108,7 +108,7 @@ TEST_F(ElfBudget, SectionsWithoutNamesAreNoDebugInformation) {
   EXPECT_EQ(name_at(base + 2), "nnnn");
 }
 
-TEST_F(ElfBudget, TooManyInlinedFunctionsOnOneListOfRangesAreRefused) {
+TEST_F(ElfBudget, TooManyInlinedFunctionsWithOneRangeListAreRefused) {
   write(ElfBuilder::inlined_on_one_list(60'000, 20'000));
   const HeapPeak peak;
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
@@ -140,7 +140,7 @@ TEST_F(ElfBudget, DeeplyNestedEntriesAreReadOnce) {
 }
 
 // Units that overlap in one long abbreviation table: parsing it for each unit would take minutes.
-TEST_F(ElfBudget, TablesThatUnitsShareAreNotReadForEachOfThem) {
+TEST_F(ElfBudget, SharedAbbreviationTablesAreLimited) {
   using E = ElfBuilder;
   std::string abbreviations, info;
   for (int code = 1; code < 100'000; ++code) abbreviations += std::string("\x7f\x34\0\0\0", 5);
@@ -188,7 +188,7 @@ TEST_F(ElfBudget, TooManyFilesInADirectoryWithALongNameAreRefused) {
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-TEST_F(ElfBudget, DebugInformationThatUnpacksToTooMuchIsRefused) {
+TEST_F(ElfBudget, DebugSectionsBeyondTheUncompressedLimitAreRefused) {
   using E = ElfBuilder;
   E elf;
   elf.symbols({{1, E::code_address}}, one_name(4));
@@ -214,7 +214,7 @@ TEST_F(ElfBudget, ASparseFileIsRefused) {
 }
 
 // Every note section is searched for a build-id; these overlap and are as long as the file.
-TEST_F(ElfBudget, NotesThatOverlapAreNotAllRead) {
+TEST_F(ElfBudget, OverlappingNoteSectionsAreLimited) {
   using E = ElfBuilder;
   E elf;
   elf.symbols({{1, E::code_address}}, one_name(4));
@@ -258,7 +258,7 @@ std::string units_of(int count, const std::string& unit) {
   return all;
 }
 
-class ElfBudgetOfDwarf : public ElfBudget {
+class DwarfBudget : public ElfBudget {
  protected:
   // The effort of a lookup of lines in a file with these sections and a symbol.
   double effort_of(const std::vector<std::pair<const char*, std::string>>& sections) {
@@ -273,7 +273,7 @@ class ElfBudgetOfDwarf : public ElfBudget {
   static constexpr double few = 100;  // without the limits, each lookup would take minutes
 };
 
-TEST_F(ElfBudgetOfDwarf, TextsWithoutAnEndAreNotSearchedForEachUnit) {
+TEST_F(DwarfBudget, StringsWithoutTerminatorAreNotSearchedForEachUnit) {
   const std::string abbreviations = "\x01\x11\0\x1b\x0e\0\0\0"s;  // DW_AT_comp_dir, DW_FORM_strp
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations},
                        {".debug_info", units_of(100'000, unit_of(0, "\x01\0\0\0\0"s))},
@@ -281,7 +281,7 @@ TEST_F(ElfBudgetOfDwarf, TextsWithoutAnEndAreNotSearchedForEachUnit) {
             few);
 }
 
-TEST_F(ElfBudgetOfDwarf, HeadsOfLineTablesThatAreRefusedAreCounted) {
+TEST_F(DwarfBudget, InvalidLineTableHeadersAreCounted) {
   std::string files;
   while (files.size() < MiB) files += "a\0\1\1\1"s;  // a list without terminator
   const std::string head = "\1\1\1\xfb\x0e\x01"s + '\0' + files;
@@ -295,7 +295,7 @@ TEST_F(ElfBudgetOfDwarf, HeadsOfLineTablesThatAreRefusedAreCounted) {
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-TEST_F(ElfBudgetOfDwarf, AttributesBehindTheEndOfAUnitAreNotRead) {
+TEST_F(DwarfBudget, AttributesBeyondTheEndOfAUnitAreNotRead) {
   std::string abbreviations = "\x01\x11\0"s;
   for (int i = 0; i < 500'000; ++i) abbreviations += "\x0f\x0f"s;  // unused DW_AT, DW_FORM_udata
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations + "\0\0\0"s},
@@ -303,7 +303,7 @@ TEST_F(ElfBudgetOfDwarf, AttributesBehindTheEndOfAUnitAreNotRead) {
             few);
 }
 
-TEST_F(ElfBudgetOfDwarf, AttributesWithoutBytesCostNothing) {
+TEST_F(DwarfBudget, AttributesOfSizeZeroTakeNoTime) {
   std::string abbreviations = "\x01\x11\1\0\0\x02\x34\0"s;
   for (int i = 0; i < 500'000; ++i) abbreviations += "\x03\x19"s;  // DW_AT_name, flag_present
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations + "\0\0\0"s},
@@ -311,7 +311,7 @@ TEST_F(ElfBudgetOfDwarf, AttributesWithoutBytesCostNothing) {
             few);
 }
 
-TEST_F(ElfBudgetOfDwarf, TablesOfAbbreviationsThatOverlapAreNotAllKept) {
+TEST_F(DwarfBudget, OverlappingAbbreviationTablesAreNotAllCached) {
   std::string info;
   for (uint32_t i = 0; i < 40; ++i) info += unit_of(i, "\x01"s);
   const HeapPeak peak;
@@ -319,7 +319,7 @@ TEST_F(ElfBudgetOfDwarf, TablesOfAbbreviationsThatOverlapAreNotAllKept) {
   EXPECT_LT(peak.bytes(), 96 * MiB);
 }
 
-TEST_F(ElfBudgetOfDwarf, ASequenceOfTooManyLinesIsNotKeptToItsEnd) {
+TEST_F(DwarfBudget, ALineSequenceWithTooManyRowsIsRefused) {
   const std::string row = "!";  // special opcode: advances the line and the address by 1
   const std::string lines =
       dwarf_builder::sequence(ElfBuilder::code_address, units_of(5 * MiB, row));
@@ -334,7 +334,7 @@ TEST_F(ElfBudgetOfDwarf, ASequenceOfTooManyLinesIsNotKeptToItsEnd) {
 
 // ---- sections that share bytes of the file; libelf would keep a copy for each ----
 
-class SectionsAtOnePlace : public ElfBudget {
+class OverlappingSections : public ElfBudget {
  protected:
   // Bytes. All sections together have 2.4 GiB. It includes memory that a sanitizer retains from
   // earlier tests.
@@ -376,7 +376,7 @@ class SectionsAtOnePlace : public ElfBudget {
   }
 };
 
-TEST_F(SectionsAtOnePlace, AreNotReadToKnowWhatTheyUnpackTo) {
+TEST_F(OverlappingSections, AreNotReadForTheirUncompressedSize) {
   write_with(".zdebug_loc", SHT_PROGBITS);
   EXPECT_LT(memory_of_question(), most);
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
@@ -384,13 +384,13 @@ TEST_F(SectionsAtOnePlace, AreNotReadToKnowWhatTheyUnpackTo) {
   EXPECT_EQ(name_at(base + 2), "nnnn");
 }
 
-TEST_F(SectionsAtOnePlace, AreNotReadWhereTheyAreTooLargeForALink) {
+TEST_F(OverlappingSections, AreNotReadIfTheyAreTooLargeForADebugLink) {
   write_with(".gnu_debuglink", SHT_PROGBITS);
   EXPECT_LT(memory_of_question(), most);
   EXPECT_EQ(name_at(base + 2), "nnnn");
 }
 
-TEST_F(SectionsAtOnePlace, AreNotReadForASymbolTableWithoutNames) {
+TEST_F(OverlappingSections, AreNotReadAsSymbolTablesWithoutStringTable) {
   write_with(".symtab", SHT_SYMTAB, false);
   EXPECT_LT(memory_of_question(), most);
   expect_others_are_named();

@@ -43,7 +43,7 @@ class HostileElf : public A2nTest {
 
 const char* const victims[] = {"libfull.so", "libgnuhash.so", "libmini.so", "linked/liblinked.so"};
 
-TEST_F(HostileElf, EveryTruncationIsSurvived) {
+TEST_F(HostileElf, TruncatedFilesAreHandled) {
   for (const char* victim : victims) {
     const std::string bytes = read(fixture(victim));
     for (size_t size = 0; size < bytes.size();
@@ -53,7 +53,7 @@ TEST_F(HostileElf, EveryTruncationIsSurvived) {
   }
 }
 
-TEST_F(HostileElf, FlippedBitsAreSurvived) {
+TEST_F(HostileElf, FlippedBitsAreHandled) {
   std::mt19937 random(11);
   for (const char* victim : victims) {
     const std::string bytes = read(fixture(victim));
@@ -68,7 +68,7 @@ TEST_F(HostileElf, FlippedBitsAreSurvived) {
 }
 
 // Damages the ELF header, the program headers and the section headers.
-TEST_F(HostileElf, WildNumbersInHeadersAreSurvived) {
+TEST_F(HostileElf, ExtremeNumbersInHeadersAreHandled) {
   std::mt19937 random(12);
   const unsigned char wild[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
   for (const char* victim : victims) {
@@ -88,7 +88,7 @@ TEST_F(HostileElf, WildNumbersInHeadersAreSurvived) {
   }
 }
 
-TEST_F(HostileElf, BareFilesWithDamagedDynamicSegmentsAreSurvived) {
+TEST_F(HostileElf, DamagedDynamicSegmentsAreHandled) {
   std::mt19937 random(13);
   std::string bytes = read(fixture("libgnuhash.so"));
   std::fill_n(bytes.begin() + 0x28, 8, '\0');
@@ -106,7 +106,7 @@ TEST_F(HostileElf, BareFilesWithDamagedDynamicSegmentsAreSurvived) {
   }
 }
 
-TEST_F(HostileElf, FilesThatAreNoElfAreNoted) {
+TEST_F(HostileElf, FilesThatAreNotElfAreNoted) {
   try_bytes("#!/bin/sh\necho no elf\n");
   ASSERT_NE(A2nGetNote(0), nullptr);
   EXPECT_THAT(A2nGetNote(0), testing::HasSubstr("not an ELF file"));

@@ -30,7 +30,7 @@ std::string name_at(const JitCode& code, uint64_t address, uint64_t time) {
   return found ? found->name : "-";
 }
 
-TEST(JitCode, AMethodCountsBeforeItIsToldOf) {
+TEST(JitCode, AMethodExistsBeforeItIsReported) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "a"));
   EXPECT_EQ(name_at(code, 0x1000, 0), "a");
@@ -39,7 +39,7 @@ TEST(JitCode, AMethodCountsBeforeItIsToldOf) {
   EXPECT_EQ(name_at(code, 0x1100, 100), "-");
 }
 
-TEST(JitCode, AMethodBeginsAtTheEndOfTheLastOneItOverlaps) {
+TEST(JitCode, AMethodBeginsAtTheEndOfTheLastOverlappedMethod) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "old"));
   code.load(method(10, 0x1100, 0x100, "other"));
@@ -55,7 +55,7 @@ TEST(JitCode, AMethodBeginsAtTheEndOfTheLastOneItOverlaps) {
   EXPECT_EQ(code.reuses(), 1u);
 }
 
-TEST(JitCode, WhatDoesNotSayThatItEndsEndsWhereAnotherIsToldOf) {
+TEST(JitCode, AMethodWithoutUnloadEndsWhenItIsOverlapped) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "old"));
   code.load(method(100, 0x1080, 0x100, "new"));
@@ -64,7 +64,7 @@ TEST(JitCode, WhatDoesNotSayThatItEndsEndsWhereAnotherIsToldOf) {
   EXPECT_EQ(name_at(code, 0x1000, 100), "-");
 }
 
-TEST(JitCode, TheOrderInWhichThingsAreToldDoesNotMatter) {
+TEST(JitCode, EventsMayBeInAnyOrder) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "new"));
   code.unload(50, 0x1000);
@@ -73,7 +73,7 @@ TEST(JitCode, TheOrderInWhichThingsAreToldDoesNotMatter) {
   EXPECT_EQ(name_at(code, 0x1000, 50), "new");
 }
 
-TEST(JitCode, TheSameToldAgainChangesNothing) {
+TEST(JitCode, ARepeatedLoadHasNoEffect) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "a"));
   code.load(method(50, 0x1000, 0x100, "a"));
@@ -84,7 +84,7 @@ TEST(JitCode, TheSameToldAgainChangesNothing) {
   EXPECT_EQ(code.next_change(0), 60u);
 }
 
-TEST(JitCode, DynamicCodeMayLieInsideDynamicCode) {
+TEST(JitCode, DynamicCodeMayBeInsideDynamicCode) {
   JitCode code;
   code.load(method(10, 0x1100, 0x40, "stub", true));
   code.load(method(20, 0x1000, 0x1000, "blob", true));
@@ -97,7 +97,7 @@ TEST(JitCode, DynamicCodeMayLieInsideDynamicCode) {
   }
 }
 
-TEST(JitCode, DynamicCodeOfTheSamePlaceTakesIt) {
+TEST(JitCode, DynamicCodeReplacesDynamicCodeOfTheSameRange) {
   JitCode code;
   code.load(method(10, 0x1000, 0x1000, "blob", true));
   code.load(method(50, 0x1000, 0x1000, "other blob", true));
@@ -105,7 +105,7 @@ TEST(JitCode, DynamicCodeOfTheSamePlaceTakesIt) {
   EXPECT_EQ(name_at(code, 0x1800, 50), "other blob");
 }
 
-TEST(JitCode, AMethodEndsDynamicCodeInItsPlace) {
+TEST(JitCode, AMethodEndsTheDynamicCodeItOverlaps) {
   JitCode code;
   code.load(method(10, 0x1000, 0x1000, "stub", true));
   code.load(method(50, 0x1800, 0x100, "a"));
@@ -116,7 +116,7 @@ TEST(JitCode, AMethodEndsDynamicCodeInItsPlace) {
   EXPECT_EQ(name_at(code, 0x1800, 60), "a");
 }
 
-TEST(JitCode, WhatIsToldOfLateCountsFromThereOn) {
+TEST(JitCode, AfterALateBeginningMethodsExistFromThatTime) {
   JitCode code;
   code.begin_late(100);
   code.load(method(110, 0x1000, 0x100, "was there"));
@@ -128,7 +128,7 @@ TEST(JitCode, WhatIsToldOfLateCountsFromThereOn) {
   EXPECT_EQ(name_at(code, 0x2080, 150), "new");
 }
 
-TEST(JitCode, NothingIsKnownBetweenAStopAndALateBeginning) {
+TEST(JitCode, NoMethodExistsBetweenAStopAndALateBeginning) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "a"));
   code.stop(50);
@@ -140,7 +140,7 @@ TEST(JitCode, NothingIsKnownBetweenAStopAndALateBeginning) {
   EXPECT_EQ(name_at(code, 0x1000, 80), "a");
 }
 
-TEST(JitCode, AfterALossOnlyWhatIsToldOfCounts) {
+TEST(JitCode, AfterALossMethodsExistOnlySinceTheirReport) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "method"));
   code.load(method(10, 0x3000, 0x100, "stub", true));
@@ -153,7 +153,7 @@ TEST(JitCode, AfterALossOnlyWhatIsToldOfCounts) {
   EXPECT_EQ(name_at(code, 0x2000, 90), "new");
 }
 
-TEST(JitCode, WithoutTimesTheLastOneToldOfCounts) {
+TEST(JitCode, WithoutTimesTheLastReportedMethodIsUsed) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "a"));
   code.unload(50, 0x1000);
@@ -164,14 +164,14 @@ TEST(JitCode, WithoutTimesTheLastOneToldOfCounts) {
   EXPECT_EQ(code.next_change(0), UINT64_MAX);
 }
 
-TEST(JitCode, WhatWasToldOfBeforeTheImageIsNotOfIt) {
+TEST(JitCode, MethodsReportedBeforeTheImageAreIgnored) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "a"));
   EXPECT_NE(code.find(0x1000, 300, 100), nullptr);
   EXPECT_EQ(code.find(0x1000, 300, 101), nullptr);
 }
 
-TEST(JitCode, IgnoresWhatCannotBe) {
+TEST(JitCode, IgnoresEmptyMethodsAndThoseThatWrapAround) {
   JitCode code;
   code.load(method(1, 0x1000, 0, "empty"));
   code.load(method(1, UINT64_MAX - 10, 11, "around"));
@@ -181,7 +181,7 @@ TEST(JitCode, IgnoresWhatCannotBe) {
   EXPECT_EQ(name_at(code, UINT64_MAX, 1), "-");
 }
 
-TEST(JitCode, TellsEachMomentAtWhichSomethingChanges) {
+TEST(JitCode, ReturnsTheTimeOfEachChange) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "a"));
   code.unload(20, 0x1000);
@@ -194,7 +194,7 @@ TEST(JitCode, TellsEachMomentAtWhichSomethingChanges) {
 
 // The model is a runtime's code heap: methods are installed in free cells, reported late, and
 // unloaded. It stores the true owner of each cell at each time.
-TEST(JitCode, AgreesWithAModelOfAReusedHeap) {
+TEST(JitCode, AgreesWithAModelOfACodeHeap) {
   constexpr uint64_t cells = 64, cell = 0x40, base = 0x10000, moments = 4000;
   std::mt19937_64 random(20261121);
   struct Owner {
@@ -248,7 +248,7 @@ TEST(JitCode, AgreesWithAModelOfAReusedHeap) {
   EXPECT_GT(asked, 10000u);
 }
 
-TEST(JitCode, StaysSmallWhenLargeMethodsFollowSmallOnes) {
+TEST(JitCode, TakesLinearTimeWhenLargeMethodsReplaceSmallOnes) {
   JitCode code;
   uint64_t time = 0;
   for (int round = 0; round < 200; ++round) {

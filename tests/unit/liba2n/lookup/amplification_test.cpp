@@ -65,7 +65,7 @@ std::string moved_code(uint64_t lines, uint64_t size, uint64_t moves) {
   return dump;
 }
 
-TEST_F(Amplification, CodeThatMovesOftenKeepsOneTableOfLines) {
+TEST_F(Amplification, MovedCodeSharesItsLineTable) {
   const std::string path = write("jit-100.dump", moved_code(50'000, 50'000, 8'000));
   const HeapPeak peak;
   ASSERT_EQ(A2nLoadJittedMethods(pid, A2N_JIT_DUMP, path.c_str(), nullptr), A2N_SUCCESS)
@@ -80,7 +80,7 @@ TEST_F(Amplification, CodeThatMovesOftenKeepsOneTableOfLines) {
   EXPECT_STREQ(frame.file, "a.c");
 }
 
-TEST_F(Amplification, CodeThatMovesOftenKeepsItsBytesOnce) {
+TEST_F(Amplification, MovedCodeSharesItsBytes) {
   const std::string path = write("jit-100.dump", moved_code(1, MiB, 8'000));
   A2nSetCodeGatherMode(1);
   const HeapPeak peak;
@@ -95,7 +95,7 @@ TEST_F(Amplification, CodeThatMovesOftenKeepsItsBytesOnce) {
   EXPECT_LT(peak.bytes(), 32 * MiB);
 }
 
-TEST_F(Amplification, AHeadThatSaysItIsLongerThanTheFileTakesNoMemory) {
+TEST_F(Amplification, AHeaderLongerThanTheFileTakesNoMemory) {
   const uint32_t head[] = {0x4a695444, 1, 1 << 28, 62, 0, 100, 0, 0, 0, 0};
   const std::string path =
       write("jit-100.dump", std::string(reinterpret_cast<const char*>(head), sizeof head));
@@ -105,7 +105,7 @@ TEST_F(Amplification, AHeadThatSaysItIsLongerThanTheFileTakesNoMemory) {
   EXPECT_LT(peak.bytes(), MiB);
 }
 
-TEST_F(Amplification, SparseFilesOfRuntimesAreRefusedByName) {
+TEST_F(Amplification, SparseJitFilesAreRefused) {
   const std::string good = write("perf-100.map", "1000 100 good\n");
   for (const int form : {A2N_JIT_LOG, A2N_JIT_DUMP, A2N_JIT_PERF_MAP}) {
     const std::string path = write("sparse", "2000 100 sparse\n");

@@ -17,7 +17,7 @@ class Memory : public A2nTest {
 };
 uint64_t Memory::helper_ = 0;
 
-TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
+TEST_F(Memory, EveryFailingAllocationReturnsAnError) {
   const std::string file = truth::fixture("libmini.so");
   const uint64_t bias = 0x7f0000000000;
   const auto loads = truth::loads(file);
@@ -56,7 +56,7 @@ TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
   EXPECT_GT(allocations, 50);
 }
 
-TEST_F(Memory, ALookupThatFailedForMemorySucceedsLater) {
+TEST_F(Memory, ALookupSucceedsAfterAMemoryError) {
   const std::string file = truth::fixture("libmini.so");
   const uint64_t bias = 0x7f0000000000;
   for (long allocations = 0; allocations < 200; ++allocations) {

@@ -16,7 +16,7 @@ class Processes : public A2nTest {
   }
 };
 
-TEST_F(Processes, ACloneAnswersInItsOwnersName) {
+TEST_F(Processes, ACloneIsReportedWithItsOwner) {
   A2nSetProcessName(1, "owner");
   A2nAddModule(1, 0x1000, 0x1000, "//anon", A2N_STAMP_ANON, 0);
   A2nSetTime(10);
@@ -33,7 +33,7 @@ TEST_F(Processes, ACloneAnswersInItsOwnersName) {
   EXPECT_STREQ(data.owning_pid_name, "other");
 }
 
-TEST_F(Processes, AnOwnerThatWentOnDoesNotLendItsNewName) {
+TEST_F(Processes, AnExecOfTheOwnerDoesNotRenameItsClones) {
   A2nSetProcessName(1, "before");
   A2nCloneProcess(1, 2);
   A2nSetTime(10);
@@ -45,7 +45,7 @@ TEST_F(Processes, AnOwnerThatWentOnDoesNotLendItsNewName) {
   EXPECT_STREQ(data.owning_pid_name, "before");
 }
 
-TEST_F(Processes, ReusedAddressesAreToldApartByTime) {
+TEST_F(Processes, AReusedAddressIsResolvedByTime) {
   for (uint64_t i = 0; i < 10; ++i) {
     A2nSetTime(100 * i);
     A2nAddModule(pid, 0x7f0000000000, 0x4000, ("/nowhere/lib" + std::to_string(i)).c_str(), 0, 0);
@@ -57,7 +57,7 @@ TEST_F(Processes, ReusedAddressesAreToldApartByTime) {
   }
 }
 
-TEST_F(Processes, APidKnownLaterHasNoModuleBefore) {
+TEST_F(Processes, APidHasNoModuleBeforeItsFirstEvent) {
   A2nSetTime(500);
   A2nAddModule(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0);
   EXPECT_EQ(module_at(pid, 0x1000, 499), "NoModule");
@@ -65,14 +65,14 @@ TEST_F(Processes, APidKnownLaterHasNoModuleBefore) {
   EXPECT_EQ(module_at(pid + 1, 0x1000, 500), "NoModule");
 }
 
-TEST_F(Processes, MappingsOfTheSystemProcessStandInForMissingOnes) {
+TEST_F(Processes, MappingsOfPid0ApplyToAllProcesses) {
   A2nAddModule(0, 0x1000, 0x1000, "/nowhere/everywhere", 0, 0);
   A2nAddModule(pid, 0x5000, 0x1000, "/nowhere/own", 0, 0);
   EXPECT_EQ(module_at(pid, 0x1000, 0), "/nowhere/everywhere");
   EXPECT_EQ(module_at(pid, 0x5000, 0), "/nowhere/own");
 }
 
-TEST_F(Processes, TheSameMappingAgainChangesNothing) {
+TEST_F(Processes, ARepeatedMappingHasNoEffect) {
   A2nAddModuleEx(pid, 0x1000, 0x4000, "/nowhere/x", 0, 0x1000, 7);
   A2nAddModuleEx(pid, 0x2000, 0x1000, "/nowhere/y", 0, 0, 0);
   A2nAddModuleEx(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0x1000, 7);  // the remaining part of it
@@ -86,7 +86,7 @@ TEST_F(Processes, TheSameMappingAgainChangesNothing) {
   EXPECT_STREQ(data.mod_name, "/nowhere/y");
 }
 
-TEST_F(Processes, NamesFollowTheProcessThroughTime) {
+TEST_F(Processes, NamesDependOnTheTime) {
   A2nSetTime(10);
   A2nSetProcessName(1, "shell");
   A2nSetTime(20);
@@ -101,7 +101,7 @@ TEST_F(Processes, NamesFollowTheProcessThroughTime) {
   EXPECT_EQ(A2nGetProcessNameAt(1, 10), A2nGetProcessNameAt(2, 29));
 }
 
-TEST_F(Processes, ManyShortLivesAreCheap) {
+TEST_F(Processes, ManyShortLivedProcessesTakeLittleTime) {
   constexpr uint32_t lives = 1000;
   constexpr uint64_t mappings = 30;
   A2nSetProcessName(1, "parent");

@@ -47,7 +47,7 @@ class ReadCode : public A2nTest {
   }
 };
 
-TEST_F(ReadCode, IsWhatIsInMemory) {
+TEST_F(ReadCode, EqualsTheProcessMemory) {
   A2nCreateProcess(pid);
   size_t files = 0;
   for (const Mapping& mapping : own_code()) {
@@ -69,7 +69,7 @@ TEST_F(ReadCode, IsWhatIsInMemory) {
   EXPECT_GE(files, 5u);
 }
 
-TEST_F(ReadCode, IsNothingWhereNothingIsKnown) {
+TEST_F(ReadCode, IsEmptyForUnknownAddresses) {
   A2nCreateProcess(pid);
   EXPECT_TRUE(read(0x1000, 16).empty());
   EXPECT_TRUE(read(0xffffffff81000000, 16).empty());
@@ -82,7 +82,7 @@ TEST_F(ReadCode, IsNothingWhereNothingIsKnown) {
   EXPECT_EQ(A2nReadCodeAt(pid, 0, 0, nullptr, 1, &length), A2N_NULL_SYMDATA);
 }
 
-TEST_F(ReadCode, OfJittedMethodsIsWhatWasToldOfThem) {
+TEST_F(ReadCode, OfAJittedMethodIsAsReported) {
   A2nCreateProcess(pid);
   A2nAddJittedMethod(pid, "demo.run()V", 0x7000, 8, "abcdefgh");
   A2nAddJittedMethod(pid, "demo.bare()V", 0x8000, 8, nullptr);

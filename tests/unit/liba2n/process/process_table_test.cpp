@@ -23,7 +23,7 @@ uint32_t tag_at(const ProcessTable& table, uint32_t pid, uint64_t address, uint6
   return piece ? piece->tag : 0;
 }
 
-TEST(ProcessTable, AForkCopiesMappingsAndNameAndIsThenIndependent) {
+TEST(ProcessTable, AForkCopiesMappingsAndName) {
   ProcessTable table;
   table.create(1, 10);
   table.set_name(1, first_name, 10);
@@ -42,7 +42,7 @@ TEST(ProcessTable, AForkCopiesMappingsAndNameAndIsThenIndependent) {
   EXPECT_EQ(table.find(2, 40)->owner, 2u);
 }
 
-TEST(ProcessTable, ACloneSharesUntilItExecs) {
+TEST(ProcessTable, ACloneSharesTheSpaceUntilItExecs) {
   ProcessTable table;
   table.create(1, 0);
   table.clone(1, 2, 10);
@@ -60,7 +60,7 @@ TEST(ProcessTable, ACloneSharesUntilItExecs) {
   EXPECT_EQ(tag_at(table, 3, 1, 21), 0u);
 }
 
-TEST(ProcessTable, AnExecKeepsTheNameUntilItIsSet) {
+TEST(ProcessTable, AnExecKeepsTheNameUntilAnotherIsSet) {
   ProcessTable table;
   table.set_name(1, first_name, 1);
   table.exec(1, 5);
@@ -70,7 +70,7 @@ TEST(ProcessTable, AnExecKeepsTheNameUntilItIsSet) {
   EXPECT_EQ(table.name(1, 6), second_name);
 }
 
-TEST(ProcessTable, AReusedPidIsTwoProcesses) {
+TEST(ProcessTable, AReusedPidIsASecondProcess) {
   ProcessTable table;
   table.create(1, 0);
   table.set_name(1, first_name, 0);
@@ -84,7 +84,7 @@ TEST(ProcessTable, AReusedPidIsTwoProcesses) {
   EXPECT_EQ(table.name(9, 20), nullptr);
 }
 
-TEST(ProcessTable, WhatIsKnownLaterIsNotKnownBefore) {
+TEST(ProcessTable, APidIsUnknownBeforeItsFirstEvent) {
   ProcessTable table;
   table.add(4, 0, 100, 1, 50);
   EXPECT_EQ(table.find(4, 49), nullptr);
@@ -93,7 +93,7 @@ TEST(ProcessTable, WhatIsKnownLaterIsNotKnownBefore) {
   EXPECT_EQ(table.find(5, 50), nullptr);
 }
 
-TEST(ProcessTable, TimesThatRunBackCountAsTheNewest) {
+TEST(ProcessTable, EarlierTimesCountAsTheNewest) {
   ProcessTable table;
   table.create(1, 100);
   table.exec(1, 50);
@@ -146,7 +146,7 @@ class Model {
   uint32_t spaces_ = 0;
 };
 
-TEST(ProcessTable, AgreesWithAModelOverRandomLives) {
+TEST(ProcessTable, AgreesWithAModelForRandomEvents) {
   std::mt19937 random(20240501);
   const auto below = [&random](size_t limit) { return random() % limit; };
   ProcessTable table;

@@ -72,7 +72,7 @@ class SourceCacheTest : public A2nTest {
   const std::string cache_;
 };
 
-TEST_F(SourceCacheTest, AFileThatWasReadBeforeIsNotReadAgain) {
+TEST_F(SourceCacheTest, AnUnchangedFileIsNotReadAgain) {
   const std::string file = program("program");
   const std::string truth = main_of(file);
   ASSERT_NE(truth, "");
@@ -81,7 +81,7 @@ TEST_F(SourceCacheTest, AFileThatWasReadBeforeIsNotReadAgain) {
   EXPECT_EQ(main_of(file), "cached.c:77");
 }
 
-TEST_F(SourceCacheTest, ADamagedIndexAndADirectoryOfOthersAreNotUsed) {
+TEST_F(SourceCacheTest, ADamagedIndexAndAnUntrustedDirectoryAreNotUsed) {
   const std::string file = program("program");
   const std::string truth = main_of(file);
   ASSERT_EQ(saved().size(), 1u);
@@ -104,7 +104,7 @@ TEST_F(SourceCacheTest, ADamagedIndexAndADirectoryOfOthersAreNotUsed) {
 }
 
 // Another user's file has the same build-id, and it is analysed first.
-TEST_F(SourceCacheTest, AnotherFileWithTheSameBuildIdNeitherGivesNorGetsAnything) {
+TEST_F(SourceCacheTest, AnotherFileWithTheSameBuildIdHasASeparateEntry) {
   const std::string stranger = program("stranger");
   const std::string good = program("good");
   ASSERT_EQ(truth::build_id(stranger), truth::build_id(good));
@@ -138,7 +138,7 @@ TEST_F(SourceCacheTest, AFileThatWasReplacedOrChangedIsReadAgain) {
   EXPECT_EQ(main_of(file), truth);
 }
 
-TEST_F(SourceCacheTest, NothingIsKeptWhileTheSupplementIsMissing) {
+TEST_F(SourceCacheTest, NothingIsCachedWhileTheSupplementIsMissing) {
   const std::string file = program("program");
   const std::string supplement = truth::fixture("inlined4");
   const std::string section = temporary("section");
@@ -156,7 +156,7 @@ TEST_F(SourceCacheTest, NothingIsKeptWhileTheSupplementIsMissing) {
   EXPECT_EQ(saved().size(), 1u);
 }
 
-TEST_F(SourceCacheTest, ASupplementThatIsNoFileIsNeverOpened) {
+TEST_F(SourceCacheTest, ASupplementThatIsAFifoIsNeverOpened) {
   const std::string file = program("program");
   const std::string fifo = temporary("fifo"), section = temporary("section");
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
@@ -202,7 +202,7 @@ class SourceCacheLimit : public SourceCacheTest {
   a2n::SourceIndex index_;
 };
 
-TEST_F(SourceCacheLimit, WhatWasUsedLeastRecentlyMakesRoom) {
+TEST_F(SourceCacheLimit, TheLeastRecentlyUsedIndexIsRemoved) {
   const uint64_t size = one_size();
   make_old(saved().front(), 300);
   const fs::path first = saved().front();
@@ -221,7 +221,7 @@ TEST_F(SourceCacheLimit, WhatWasUsedLeastRecentlyMakesRoom) {
   EXPECT_TRUE(files_.load(key(4)));
 }
 
-TEST_F(SourceCacheLimit, AnIndexThatIsLargerIsNotKeptAndRemovesNothing) {
+TEST_F(SourceCacheLimit, AnIndexBeyondTheLimitIsNotSavedAndRemovesNothing) {
   one_size();
   files_.set_limit(100);
   files_.save(key(2), index_);
@@ -229,7 +229,7 @@ TEST_F(SourceCacheLimit, AnIndexThatIsLargerIsNotKeptAndRemovesNothing) {
   EXPECT_FALSE(files_.load(key(2)));
 }
 
-TEST_F(SourceCacheLimit, WhatAKilledProgramLeftIsRemoved) {
+TEST_F(SourceCacheLimit, TemporaryFilesOfKilledProgramsAreRemoved) {
   one_size();
   const fs::path fresh = fs::path(cache_) / ".lines-0123.tmp";
   const fs::path old = fs::path(cache_) / ".lines-4567.tmp";
@@ -241,7 +241,7 @@ TEST_F(SourceCacheLimit, WhatAKilledProgramLeftIsRemoved) {
   EXPECT_FALSE(fs::exists(old));
 }
 
-TEST_F(SourceCacheLimit, NoNameOutsideTheDirectoryIsMadeOfABuildId) {
+TEST_F(SourceCacheLimit, AnInvalidBuildIdIsNotUsedAsAFileName) {
   for (const char* build_id : {"", "?", "../x", "AB", "ab/c"}) {
     files_.save({build_id, {}}, index_);
     EXPECT_FALSE(files_.load({build_id, {}})) << build_id;

@@ -67,7 +67,7 @@ TEST(SymbolTable, ASymbolWithoutSizeEndsAtTheNextOneOrItsRegion) {
   EXPECT_FALSE(table.find(30)->size_guessed);
 }
 
-TEST(SymbolTable, OutsideTheRegionsThereAreNoSymbols) {
+TEST(SymbolTable, SymbolsOutsideTheRegionsAreDropped) {
   SymbolTableBuilder builder;
   builder.add(10, 100, "reaches_out", Binding::global, true);
   builder.add(60, 10, "outside", Binding::global, true);
@@ -78,7 +78,7 @@ TEST(SymbolTable, OutsideTheRegionsThereAreNoSymbols) {
   EXPECT_EQ(name_at(table, 65), "");
 }
 
-TEST(SymbolTable, AnOuterFunctionGoesOnBehindAnInnerOne) {
+TEST(SymbolTable, AnOuterFunctionContinuesAfterAnInnerOne) {
   SymbolTableBuilder builder;
   builder.add(0, 100, "outer", Binding::global, true);
   builder.add(40, 20, "inner", Binding::global, true);
@@ -93,7 +93,7 @@ TEST(SymbolTable, AnOuterFunctionGoesOnBehindAnInnerOne) {
   EXPECT_EQ(name_at(table, 100), "");
 }
 
-TEST(SymbolTable, SizesThatWrapAroundAreCutOff) {
+TEST(SymbolTable, SizesThatWrapAroundAreLimited) {
   SymbolTableBuilder builder;
   builder.add(UINT64_MAX - 5, UINT64_MAX, "top", Binding::global, true);
   builder.add(10, UINT64_MAX, "huge", Binding::global, true);
