@@ -41,15 +41,15 @@ class Loader {
     if (deleted_) path_.resize(path_.size() - deleted_mark.size());
     // System V shared memory and anonymous inodes have no file on disk.
     const std::string& path = path_;
-    nowhere_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
+    has_no_file_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
   }
 
   ModuleSymbols load() {
-    if (nowhere_) return {};
+    if (has_no_file_) return {};
     const auto mapped = find_mapped();
     const bool complete = mapped && has_symtab(*mapped) && mapped->layout().has_dwarf;
     const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
-    if (!mapped && !debug && !why_not_.empty()) notes_.add(why_not_);
+    if (!mapped && !debug && !refusal_.empty()) notes_.add(refusal_);
     ModuleSymbols module = read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
     for (const std::string& refused : std::exchange(module.refused, {})) notes_.add(refused);
     module.search = request_.search;
@@ -61,7 +61,7 @@ class Loader {
 
   // Sets the reason why the mapped file is not used. A reason found at the mapped path replaces one
   // found in a search directory.
-  void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
+  void refuse(const std::string& reason) { refusal_ = request_.path + ": " + reason; }
 
   std::optional<ElfFile> find_mapped() {
     if (request_.build_id && is_unknown(*request_.build_id) && request_.validate &&
@@ -92,14 +92,14 @@ class Loader {
     return find_at_processes();
   }
 
-  // The file as a process that mapped it still sees it, if the build-id matches. Keeps why_not_,
+  // The file as a process that mapped it still sees it, if the build-id matches. Keeps refusal_,
   // which is the reason for the path.
   std::optional<ElfFile> find_at_processes() {
     if (!traced_id_is_hex()) return std::nullopt;
-    for (const ModulePlace& place : request_.places) {
-      const std::string process = "/proc/" + std::to_string(place.pid);
-      std::vector<std::string> files{process + "/map_files/" + hex(place.begin) + "-" +
-                                     hex(place.end)};
+    for (const ModuleMapping& mapping : request_.mappings) {
+      const std::string process = "/proc/" + std::to_string(mapping.pid);
+      std::vector<std::string> files{process + "/map_files/" + hex(mapping.begin) + "-" +
+                                     hex(mapping.end)};
       if (!deleted_) files.push_back(process + "/root" + path_);
       for (const std::string& file : files) {
         auto elf = ElfFile::open(file);
@@ -114,7 +114,7 @@ class Loader {
     auto elf = ElfFile::open(file);
     if (!elf) {
       if (!from_search) {
-        why_not_ = elf.error().message +
+        refusal_ = elf.error().message +
                    "; no symbols for it (name a directory that has the traced "
                    "file in the symbol search path)";
       }
@@ -122,12 +122,12 @@ class Loader {
     }
     const std::string& id = elf->layout().build_id;
     if (!request_.validate) {
-      accept_unproven(file, *elf);
+      accept_unvalidated(file, *elf);
       return std::move(*elf);
     }
     if (request_.build_id && id != *request_.build_id) {
-      if (!from_search || why_not_.empty()) {
-        why_not_ = file + ": its build-id is now " + describe(id) + ", traced was " +
+      if (!from_search || refusal_.empty()) {
+        refusal_ = file + ": its build-id is now " + describe(id) + ", traced was " +
                    describe(*request_.build_id) + "; symbols not used";
       }
       return std::nullopt;
@@ -138,7 +138,7 @@ class Loader {
           "not used");
       return std::nullopt;
     }
-    if (!from_search && request_.build_id && id.empty() && has_link(*elf)) {
+    if (!from_search && request_.build_id && id.empty() && has_symlink(*elf)) {
       refuse(
           "it has no build-id, and its path leads through a symbolic link now, which that of a "
           "mapped "
@@ -159,14 +159,14 @@ class Loader {
 
   // The kernel reports the paths of mapped files without symbolic links. If the path now contains
   // one, it could lead to another user's file.
-  bool has_link(const ElfFile& elf) const {
+  bool has_symlink(const ElfFile& elf) const {
     std::string path(PATH_MAX, '\0');
-    const std::string place = "/proc/self/fd/" + std::to_string(elf.fd());
-    const ssize_t length = ::readlink(place.c_str(), path.data(), path.size());
+    const std::string descriptor = "/proc/self/fd/" + std::to_string(elf.fd());
+    const ssize_t length = ::readlink(descriptor.c_str(), path.data(), path.size());
     return length > 0 && path.substr(0, static_cast<size_t>(length)) != path_;
   }
 
-  void accept_unproven(const std::string& file, const ElfFile& elf) {
+  void accept_unvalidated(const std::string& file, const ElfFile& elf) {
     const std::string& id = elf.layout().build_id;
     const bool replaced = request_.inode != 0 && elf.inode() != request_.inode;
     if (!replaced && !deleted_ && (!request_.build_id || id == *request_.build_id)) return;
@@ -210,8 +210,8 @@ class Loader {
   Notes& notes_;
   std::string path_;  // without " (deleted)"
   bool deleted_ = false;
-  bool nowhere_ = false;
-  std::string why_not_;
+  bool has_no_file_ = false;
+  std::string refusal_;
 };
 
 }  // namespace

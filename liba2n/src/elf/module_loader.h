@@ -15,7 +15,7 @@
 namespace a2n {
 
 // A mapping of the file in a process.
-struct ModulePlace {
+struct ModuleMapping {
   uint32_t pid;
   uint64_t begin;
   uint64_t end;
@@ -33,7 +33,7 @@ struct ModuleRequest {
   std::vector<std::string> search;  // directories
   // The mapped inode; 0: not known. Compared if the file has no build-id.
   uint64_t mapped_inode = 0;
-  std::vector<ModulePlace> places;  // while these processes run, /proc gives access to the file
+  std::vector<ModuleMapping> mappings;  // while these processes run, /proc gives access to the file
   // False: a file is used even if it does not match the trace, and a note reports that.
   bool validate = true;
 };

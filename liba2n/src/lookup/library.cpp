@@ -46,7 +46,7 @@ int Library::add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t len
   if (length == 0 || length > UINT64_MAX - base) return A2N_ADD_MODULE_ERROR;
   if (mappings_.size() >= UINT32_MAX) return A2N_MEMORY_ERROR;
   Module* module = modules_.get(name, stamp, inode);
-  module->add_place({pid, base, base + length});
+  module->add_mapping({pid, base, base + length});
   // Ignore repeated reports to save memory: a snapshot repeats mappings that events reported.
   if (const auto piece = processes_.newest(pid, base);
       piece && piece->begin == base && piece->end == base + length) {

@@ -46,12 +46,12 @@ std::optional<std::string> Modules::build_id(const Module& module) const {
 }
 
 // Keep the first and the newest mappings: their processes most likely still run.
-void Module::add_place(const ModulePlace& place) {
+void Module::add_mapping(const ModuleMapping& mapping) {
   constexpr size_t first = 4, newest = 8;
-  if (places.size() < first + newest)
-    places.push_back(place);
+  if (mappings.size() < first + newest)
+    mappings.push_back(mapping);
   else
-    places[first + mapped % newest] = place;
+    mappings[first + mapped % newest] = mapping;
   ++mapped;
 }
 
@@ -77,7 +77,7 @@ const LoadedModule* Modules::load(const Module& module, uint64_t base, uint64_t 
   auto& loaded = loaded_[{module.name, inode}];
   if (!loaded) {
     const ModuleRequest request{module.name,  build_id(module), inode,    search_,
-                                module.inode, module.places,    validate_};
+                                module.inode, module.mappings,  validate_};
     loaded = std::make_unique<LoadedModule>(load_file(request));
     for (const std::string& note : loaded->notes) notes_.add(note);
     describe(*loaded);

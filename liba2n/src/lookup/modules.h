@@ -29,10 +29,10 @@ struct Module {
   const char* name;
   uint64_t inode;
   ModuleKind kind;
-  std::vector<ModulePlace> places;  // the first and the newest mappings, see add_place()
-  size_t mapped = 0;                // number of mappings
+  std::vector<ModuleMapping> mappings;  // the first and the newest mappings, see add_mapping()
+  size_t mapped = 0;                    // number of mappings
 
-  void add_place(const ModulePlace& place);
+  void add_mapping(const ModuleMapping& mapping);
 };
 
 // The result of loading a file, also if it was not found. The content never moves.
