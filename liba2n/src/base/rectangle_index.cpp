@@ -51,8 +51,8 @@ void RectangleIndex::cut_into_pieces() {
   };
   for (size_t node = 1, width = leaves_; node < leaves_; ++node) {
     if (std::has_single_bit(node) && node != 1) width /= 2;
-    const size_t place = node - std::bit_floor(node);
-    middles_[node] = bound(place * width + width / 2);
+    const size_t position = node - std::bit_floor(node);
+    middles_[node] = bound(position * width + width / 2);
   }
 }
 

@@ -275,31 +275,31 @@ class DwarfReader {
 
   // The name of the inlined function; cached, since many call sites share it.
   uint32_t name_of(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry) {
-    const auto place = units.reference(unit, entry.get(DwarfAttribute::origin));
-    if (!place) return builder_.text("??");
-    const auto [known, added] = names_.try_emplace(std::pair(place->units, place->offset), 0);
-    if (added) known->second = builder_.text(find_name(*place));
+    const auto ref = units.reference(unit, entry.get(DwarfAttribute::origin));
+    if (!ref) return builder_.text("??");
+    const auto [known, added] = names_.try_emplace(std::pair(ref->units, ref->offset), 0);
+    if (added) known->second = builder_.text(find_name(*ref));
     return known->second;
   }
 
-  static std::string_view find_name(DwarfUnits::Place place) {
+  static std::string_view find_name(DwarfUnits::EntryRef ref) {
     std::string_view name = "??";
     bool named = false;
     DwarfEntry entry;
     for (int i = 0; i < max_chain_length; ++i) {
-      const DwarfUnit* const unit = place.units->unit_around(place.offset);
-      if (!unit || !place.units->read(*unit, place.offset, entry)) break;
-      place.units->work().count(entry.next - place.offset + 16);
+      const DwarfUnit* const unit = ref.units->unit_containing(ref.offset);
+      if (!unit || !ref.units->read(*unit, ref.offset, entry)) break;
+      ref.units->work().count(entry.next - ref.offset + 16);
       if (const DwarfValue value = entry.get(DwarfAttribute::linkage_name))
-        if (const auto text = place.units->text(*unit, value); !text.empty()) return text;
+        if (const auto text = ref.units->text(*unit, value); !text.empty()) return text;
       if (const DwarfValue value = entry.get(DwarfAttribute::name); value && !named)
-        if (const auto text = place.units->text(*unit, value); !text.empty())
+        if (const auto text = ref.units->text(*unit, value); !text.empty())
           name = text, named = true;
       DwarfValue further = entry.get(DwarfAttribute::origin);
       if (!further) further = entry.get(DwarfAttribute::specification);
-      const auto next = place.units->reference(*unit, further);
+      const auto next = ref.units->reference(*unit, further);
       if (!next) break;
-      place = *next;
+      ref = *next;
     }
     return name;
   }

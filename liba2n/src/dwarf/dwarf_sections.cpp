@@ -118,12 +118,12 @@ std::optional<std::string_view> unpack(const DebugSection& debug, bool wide, Unp
   return bytes_of(elf_getdata(debug.section, nullptr));
 }
 
-std::string_view* place_of(std::string_view kind, DwarfSections& sections) {
-  struct Place {
+std::string_view* section_for(std::string_view kind, DwarfSections& sections) {
+  struct Entry {
     std::string_view kind;
     std::string_view DwarfSections::*section;
   };
-  constexpr Place places[] = {
+  constexpr Entry entries[] = {
       {"debug_info", &DwarfSections::info},
       {"debug_abbrev", &DwarfSections::abbreviations},
       {"debug_line", &DwarfSections::lines},
@@ -136,8 +136,8 @@ std::string_view* place_of(std::string_view kind, DwarfSections& sections) {
       {"debug_cu_index", &DwarfSections::unit_index},
       {"gnu_debugaltlink", &DwarfSections::supplement},
   };
-  for (const Place& place : places)
-    if (place.kind == kind) return &(sections.*place.section);
+  for (const Entry& entry : entries)
+    if (entry.kind == kind) return &(sections.*entry.section);
   return nullptr;
 }
 
@@ -182,15 +182,15 @@ pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart par
   for (const DebugSection& debug : found) {
     // The index of a package has no ".dwo" suffix.
     const bool wanted = debug.part == part || debug.kind == "debug_cu_index";
-    std::string_view* const place = wanted ? place_of(debug.kind, sections) : nullptr;
-    if (!place || !place->empty()) continue;
+    std::string_view* const target = wanted ? section_for(debug.kind, sections) : nullptr;
+    if (!target || !target->empty()) continue;
     const auto bytes = unpack(debug, file.layout().is_64, *kept);
     if (!bytes)
       return pi::Error{ENOTSUP, file.name() + ": its debug information is not used: ." +
                                     std::string(debug.kind) +
                                     (debug.part == DwarfPart::split ? ".dwo" : "") +
                                     " cannot be unpacked"};
-    *place = *bytes;
+    *target = *bytes;
   }
   sections.strings = whole_texts(sections.strings);
   sections.line_strings = whole_texts(sections.line_strings);

@@ -171,7 +171,7 @@ void DwarfUnits::read_root(DwarfUnit& unit) {
   unit.low_pc = address(unit, root.get(DwarfAttribute::low_pc)).value_or(0);
 }
 
-const DwarfUnit* DwarfUnits::unit_around(uint64_t offset) {
+const DwarfUnit* DwarfUnits::unit_containing(uint64_t offset) {
   if (last_ && last_->begin <= offset && offset < last_->end) return &*last_;
   if (begins_.empty()) {
     for (uint64_t at = 0; at < sections_.info.size();) {
@@ -273,8 +273,8 @@ std::optional<uint64_t> DwarfUnits::address(const DwarfUnit& unit, const DwarfVa
   }
 }
 
-std::optional<DwarfUnits::Place> DwarfUnits::reference(const DwarfUnit& unit,
-                                                       const DwarfValue& value) {
+std::optional<DwarfUnits::EntryRef> DwarfUnits::reference(const DwarfUnit& unit,
+                                                          const DwarfValue& value) {
   switch (value.form) {
     case DW_FORM_ref1:
     case DW_FORM_ref2:
@@ -282,14 +282,14 @@ std::optional<DwarfUnits::Place> DwarfUnits::reference(const DwarfUnit& unit,
     case DW_FORM_ref8:
     case DW_FORM_ref_udata:
       if (value.number >= unit.end - unit.begin) return std::nullopt;
-      return Place{this, unit.begin + value.number};
+      return EntryRef{this, unit.begin + value.number};
     case DW_FORM_ref_addr:
-      return Place{this, value.number};
+      return EntryRef{this, value.number};
     case DW_FORM_GNU_ref_alt:
     case DW_FORM_ref_sup4:
     case DW_FORM_ref_sup8:
       if (!supplement_) return std::nullopt;
-      return Place{supplement_, value.number};
+      return EntryRef{supplement_, value.number};
     default:
       return std::nullopt;
   }

@@ -78,7 +78,7 @@ class DwarfUnits {
   std::optional<DwarfUnit> unit(uint64_t offset, uint64_t& next);
 
   // The unit that contains the entry at an offset, or null; valid until the next call.
-  const DwarfUnit* unit_around(uint64_t offset);
+  const DwarfUnit* unit_containing(uint64_t offset);
 
   // Reads the entry at an offset; false if there is no valid entry.
   bool read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) const;
@@ -88,11 +88,11 @@ class DwarfUnits {
   std::optional<uint64_t> address(const DwarfUnit& unit, const DwarfValue& value) const;
 
   // Refers to an entry: its units (of this file or of the supplement) and its offset there.
-  struct Place {
+  struct EntryRef {
     DwarfUnits* units = nullptr;
     uint64_t offset = 0;
   };
-  std::optional<Place> reference(const DwarfUnit& unit, const DwarfValue& value);
+  std::optional<EntryRef> reference(const DwarfUnit& unit, const DwarfValue& value);
 
   // Calls use(begin, end) for each address range of the entry, until use returns false.
   template <class Use>
@@ -112,7 +112,7 @@ class DwarfUnits {
   std::map<std::tuple<uint64_t, DwarfFormat>, std::shared_ptr<const DwarfAbbreviations>>
       abbreviations_;
   uint64_t kept_ = 0;             // size of the cached tables in bytes
-  std::vector<uint64_t> begins_;  // offsets of all units; filled when unit_around() needs it
+  std::vector<uint64_t> begins_;  // offsets of all units; filled when unit_containing() needs it
   std::optional<DwarfUnit> last_;
   DwarfWork& work_;
 };

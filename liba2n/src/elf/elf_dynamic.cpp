@@ -51,17 +51,17 @@ Dynamic read_dynamic(Elf* elf) {
 }
 
 // The file offset of a virtual address, and the number of bytes from there to its segment's end.
-struct Place {
+struct FileRange {
   uint64_t offset;
   uint64_t bytes;
 };
 
-std::optional<Place> place_of(const ElfLayout& layout, uint64_t vaddr) {
+std::optional<FileRange> file_range(const ElfLayout& layout, uint64_t vaddr) {
   for (const Segment& segment : layout.segments) {
     if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_size) continue;
     const uint64_t skip = vaddr - segment.vaddr;
     if (segment.offset > UINT64_MAX - skip) continue;
-    return Place{segment.offset + skip, segment.file_size - skip};
+    return FileRange{segment.offset + skip, segment.file_size - skip};
   }
   return std::nullopt;
 }
@@ -70,12 +70,12 @@ std::optional<Place> place_of(const ElfLayout& layout, uint64_t vaddr) {
 class Words {
  public:
   Words(const ElfFile& file, uint64_t vaddr) {
-    const auto place = vaddr ? place_of(file.layout(), vaddr) : std::nullopt;
-    if (!place) return;
+    const auto range = vaddr ? file_range(file.layout(), vaddr) : std::nullopt;
+    if (!range) return;
     // A damaged segment size may exceed the file: limit it to the file's end.
-    if (place->offset >= file.size()) return;
-    const uint64_t bytes = std::min({place->bytes, file.size() - place->offset, max_names});
-    data_ = chunk(file.elf(), place->offset, bytes & ~uint64_t{3}, ELF_T_WORD);
+    if (range->offset >= file.size()) return;
+    const uint64_t bytes = std::min({range->bytes, file.size() - range->offset, max_names});
+    data_ = chunk(file.elf(), range->offset, bytes & ~uint64_t{3}, ELF_T_WORD);
   }
   std::optional<uint32_t> get(uint64_t index) const {
     if (!data_ || !data_->d_buf || index >= data_->d_size / 4) return std::nullopt;
@@ -121,8 +121,8 @@ std::optional<uint64_t> symbol_count(const ElfFile& file, const Dynamic& dynamic
 
 std::optional<DynamicSymbols> find_dynamic_symbols(const ElfFile& file) {
   const Dynamic dynamic = read_dynamic(file.elf());
-  const auto symbols = place_of(file.layout(), dynamic.symbols);
-  const auto names = place_of(file.layout(), dynamic.names);
+  const auto symbols = file_range(file.layout(), dynamic.symbols);
+  const auto names = file_range(file.layout(), dynamic.names);
   if (!dynamic.symbols || !dynamic.names || !symbols || !names) return std::nullopt;
   const auto count = symbol_count(file, dynamic);
   const uint64_t size = file.layout().is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);

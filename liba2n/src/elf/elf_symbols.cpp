@@ -55,7 +55,7 @@ std::string_view name_at(std::string_view names, uint64_t offset) {
 }
 
 // Assembler labels (".L1") and ARM mapping symbols ("$x", "$d", also "$x.7").
-bool is_local_mark(std::string_view name) {
+bool is_local_label(std::string_view name) {
   if (name.starts_with(".L")) return true;
   return name.size() >= 2 && name[0] == '$' && (name.size() == 2 || name[2] == '.');
 }
@@ -86,7 +86,7 @@ std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names, 
   std::string_view name = name_at(names, symbol.st_name);
   seen += name.empty() ? std::min(max_name, names.size()) : name.size() + 1;
   name = name.substr(0, name.find('@'));
-  if (name.empty() || is_local_mark(name)) return std::nullopt;
+  if (name.empty() || is_local_label(name)) return std::nullopt;
   return ElfSymbol{symbol.st_value, symbol.st_size, name, *binding, function};
 }
 

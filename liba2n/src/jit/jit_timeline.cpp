@@ -30,10 +30,10 @@ JitTimeline::Pieces::iterator JitTimeline::split(uint64_t address) {
 
 // Ends the ownership of a piece. Code that is reported late may end before it begins: the piece is
 // free from the later of the two times.
-void JitTimeline::close(Pieces::iterator place, uint64_t time) {
-  Piece& piece = place->second;
+void JitTimeline::close(Pieces::iterator at, uint64_t time) {
+  Piece& piece = at->second;
   if (piece.owner != none && piece.since < time)
-    done_.push_back({place->first, piece.end, piece.since, time, piece.owner});
+    done_.push_back({at->first, piece.end, piece.since, time, piece.owner});
   piece.since = std::max(piece.since, time);
   piece.owner = none;
 }

@@ -7,8 +7,8 @@
 namespace a2n {
 
 uint32_t DuplicateNames::ordinal(const TablePart& part, const Symbol& symbol) {
-  const auto [place, added] = ordinals_.try_emplace(part);
-  auto& later = place->second;
+  const auto [entry, added] = ordinals_.try_emplace(part);
+  auto& later = entry->second;
   if (added) {
     std::unordered_map<std::string_view, uint32_t> seen;
     const SymbolTable& table = *part.table;
