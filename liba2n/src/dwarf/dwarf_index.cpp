@@ -75,8 +75,8 @@ class SourceFiles {
 
 class DwarfReader {
  public:
-  DwarfReader(const ElfFile& file, const DwarfSections& sections, const DebugPlaces& places)
-      : sections_(sections), code_(file.layout().code()), split_(places, work_) {
+  DwarfReader(const ElfFile& file, const DwarfSections& sections, const DebugSearchPaths& paths)
+      : sections_(sections), code_(file.layout().code()), split_(paths, work_) {
     work_.allow(sections.size);
     supplement_file_ = split_.supplement(sections);
     if (supplement_file_) supplement_.emplace(supplement_file_->sections, work_);
@@ -328,10 +328,10 @@ class DwarfReader {
 
 }  // namespace
 
-pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugPlaces& places) {
+pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugSearchPaths& paths) {
   const auto sections = read_dwarf_sections(file, DwarfPart::whole);
   if (!sections) return sections.error();
-  DwarfReader reader(file, *sections, places);
+  DwarfReader reader(file, *sections, paths);
   reader.read();
   if (const std::string why = reader.what_exceeds(); !why.empty())
     return pi::Error{EFBIG, file.name() + ": its debug information is not used: " + why};

@@ -26,7 +26,7 @@ struct DwarfIndex {
 
 // Reads all debug information of the file; empty if there is none. Invalid parts are skipped, and
 // so is debug information about code that is not in the file. An error if it exceeds its budget.
-pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugPlaces& places = {});
+pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugSearchPaths& paths = {});
 
 }  // namespace a2n
 

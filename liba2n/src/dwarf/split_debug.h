@@ -21,10 +21,10 @@
 namespace a2n {
 
 // Where debug files are searched.
-struct DebugPlaces {
+struct DebugSearchPaths {
   // Paths of the module's file and its debug file: their directories are searched. Empty: no .dwo
   // and .dwp files are searched at all.
-  std::vector<std::string> beside;
+  std::vector<std::string> modules;
   std::vector<std::string> search;  // further directories
 };
 
@@ -53,7 +53,7 @@ struct SplitUnit {
 // increases the budget of work.
 class SplitDebug {
  public:
-  SplitDebug(const DebugPlaces& places, DwarfWork& work) : places_(places), work_(work) {}
+  SplitDebug(const DebugSearchPaths& paths, DwarfWork& work) : paths_(paths), work_(work) {}
 
   // Calls use once for each skeleton, with its split unit, or with null if it was not found.
   // ranges: .debug_ranges, which split units of DWARF 4 share with their skeletons. All units of a
@@ -82,17 +82,17 @@ class SplitDebug {
                                        const std::string& build_id = {});
   std::vector<std::string> split_files(std::string_view name, std::string_view directory) const;
 
-  const DebugPlaces& places_;
+  const DebugSearchPaths& paths_;
   DwarfWork& work_;
   std::vector<std::unique_ptr<DebugPart>> packages_;
   std::set<std::pair<uint64_t, uint64_t>> opened_;  // devices and inodes
-  uint64_t refused_ = 0;                            // bytes read from files that are not used
+  uint64_t unused_bytes_ = 0;                       // bytes read from files that are not used
   size_t asked_units_ = 0;
   size_t missing_units_ = 0;
   std::string missing_file_;  // the first missing file
-  std::string missing_why_;
-  bool described_ = false;  // skeletons of missing units describe inlined functions
-  std::string why_;         // why the first candidate file of the current unit is not used
+  std::string missing_reason_;
+  bool skeletons_have_entries_ = false;  // skeletons of missing units describe inlined functions
+  std::string reason_;  // why the first candidate file of the current unit is not used
   std::string missing_supplement_;
 };
 
