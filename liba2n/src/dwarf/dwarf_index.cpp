@@ -101,7 +101,7 @@ class DwarfReader {
   }
 
   // The exceeded budget, as a part of a sentence; "" if none is exceeded.
-  std::string what_exceeds() const {
+  std::string exceeded_budget() const {
     if (work_.excess()) return "what its entries share is read too often";
     if (!excess()) return {};
     return "lines, inlined functions and their ranges take more than " +
@@ -130,10 +130,10 @@ class DwarfReader {
   std::optional<LineTable> line_table(const DwarfUnit& unit, std::string_view directory) {
     const DwarfValue offset = unit.root.get(DwarfAttribute::line_table);
     if (!offset) return std::nullopt;
-    uint64_t looked = 0;
+    uint64_t bytes_read = 0;
     auto table = LineTable::read(sections_, {offset.number, directory, unit.format.address_size},
-                                 work_.left(), looked);
-    work_.count(looked);
+                                 work_.left(), bytes_read);
+    work_.count(bytes_read);
     return table;
   }
 
@@ -256,21 +256,21 @@ class DwarfReader {
   }
 
   Level inlined_function(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry,
-                         const Level& around, SourceFiles* files) {
-    if (around.discarded) return around;
+                         const Level& outer, SourceFiles* files) {
+    if (outer.discarded) return outer;
     uint32_t node = SourceIndexBuilder::none;
     units.for_each_range(unit, entry, [&](uint64_t begin, uint64_t end) {
       if (code_.contains(begin)) {
         if (node == SourceIndexBuilder::none)
           node =
-              builder_.add_node(around.parent, name_of(units, unit, entry), call_file(entry, files),
+              builder_.add_node(outer.parent, name_of(units, unit, entry), call_file(entry, files),
                                 number(entry.get(DwarfAttribute::call_line)));
-        builder_.add_range(begin, end, node, around.inlined);
+        builder_.add_range(begin, end, node, outer.inlined);
       }
       return !excess();
     });
-    if (node == SourceIndexBuilder::none) return around;
-    return {node, around.inlined + 1, false};
+    if (node == SourceIndexBuilder::none) return outer;
+    return {node, outer.inlined + 1, false};
   }
 
   // The name of the inlined function; cached, since many call sites share it.
@@ -333,7 +333,7 @@ pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugSearchPaths& p
   if (!sections) return sections.error();
   DwarfReader reader(file, *sections, paths);
   reader.read();
-  if (const std::string why = reader.what_exceeds(); !why.empty())
+  if (const std::string why = reader.exceeded_budget(); !why.empty())
     return pi::Error{EFBIG, file.name() + ": its debug information is not used: " + why};
   return reader.build();
 }

@@ -97,11 +97,11 @@ std::shared_ptr<const DwarfAbbreviations> DwarfUnits::abbreviations(uint64_t off
   auto table = std::make_shared<const DwarfAbbreviations>(sections_.abbreviations, offset, format);
   work_.count(table->bytes());
   // In hostile files the tables overlap: all of them together could be many times the section.
-  if (kept_ > sections_.abbreviations.size()) {
+  if (cached_bytes_ > sections_.abbreviations.size()) {
     abbreviations_.clear();
-    kept_ = 0;
+    cached_bytes_ = 0;
   }
-  kept_ += table->bytes();
+  cached_bytes_ += table->bytes();
   abbreviations_.emplace(key, table);
   return table;
 }

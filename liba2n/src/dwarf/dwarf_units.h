@@ -111,7 +111,7 @@ class DwarfUnits {
   // Cache of tables; it is cleared when its size exceeds that of the section.
   std::map<std::tuple<uint64_t, DwarfFormat>, std::shared_ptr<const DwarfAbbreviations>>
       abbreviations_;
-  uint64_t kept_ = 0;             // size of the cached tables in bytes
+  uint64_t cached_bytes_ = 0;     // size of the cached tables in bytes
   std::vector<uint64_t> begins_;  // offsets of all units; filled when unit_containing() needs it
   std::optional<DwarfUnit> last_;
   DwarfWork& work_;

@@ -21,10 +21,10 @@ void append_to_path(std::string_view part, std::string& path) {
 }  // namespace
 
 std::optional<LineTable> LineTable::read(const DwarfSections& sections, const Owner& owner,
-                                         uint64_t max_bytes, uint64_t& looked) {
+                                         uint64_t max_bytes, uint64_t& bytes_read) {
   LineTable table(sections, owner);
   const bool good = table.read_head(owner.offset, max_bytes);
-  looked = table.bytes_ + table.searched_;
+  bytes_read = table.bytes_ + table.name_bytes_;
   if (!good) return std::nullopt;
   return table;
 }
@@ -89,7 +89,7 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
   if (count != 0 && columns.empty()) return false;
   const DwarfFormat format{version_, 8, offset_size_};
   for (uint64_t i = 0; i < count && in.good(); ++i) {
-    if (searched_ > max_bytes) return false;
+    if (name_bytes_ > max_bytes) return false;
     File entry{};
     for (const auto& [content, form] : columns) {
       if (form == DW_FORM_string) {
@@ -110,7 +110,7 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
         if (content != DW_LNCT_path) continue;
         if (form == DW_FORM_line_strp) entry.name = dwarf_text(sections_.line_strings, value);
         if (form == DW_FORM_strp) entry.name = dwarf_text(sections_.strings, value);
-        searched_ += entry.name.size();
+        name_bytes_ += entry.name.size();
       }
     }
     use(entry);
@@ -142,7 +142,7 @@ bool LineTable::extended(State& state) {
     program_.fail();
     return false;
   }
-  const uint64_t behind = program_.at() + length;
+  const uint64_t end = program_.at() + length;
   const uint64_t opcode = program_.number(1);
   if (opcode == DW_LNE_set_address && (length == 5 || length == 9))
     state.address = program_.number(static_cast<size_t>(length - 1));
@@ -151,7 +151,7 @@ bool LineTable::extended(State& state) {
     file.directory = program_.leb128();
     files_.push_back(file);
   }
-  if (program_.at() <= behind) program_.skip(behind - program_.at());
+  if (program_.at() <= end) program_.skip(end - program_.at());
   return opcode == DW_LNE_end_sequence;
 }
 

@@ -32,10 +32,10 @@ class LineTable {
     uint8_t address_size;
   };
 
-  // Nullopt if the table's header is invalid. looked, also then: the length of the table plus the
-  // file names read from other sections, which end at the first entry beyond max_bytes.
+  // Nullopt if the table's header is invalid. bytes_read, also then: the length of the table plus
+  // the file names read from other sections, which end at the first entry beyond max_bytes.
   static std::optional<LineTable> read(const DwarfSections& sections, const Owner& owner,
-                                       uint64_t max_bytes, uint64_t& looked);
+                                       uint64_t max_bytes, uint64_t& bytes_read);
 
   bool has_file(uint64_t number) const { return number < files_.size(); }
   // The path of a file; empty if there is no such file.
@@ -77,8 +77,8 @@ class LineTable {
   std::string_view unit_directory_;
   uint8_t address_size_;
   DwarfBytes program_;
-  uint64_t bytes_ = 0;     // size of the whole table
-  uint64_t searched_ = 0;  // size of the names read from other sections
+  uint64_t bytes_ = 0;       // size of the whole table
+  uint64_t name_bytes_ = 0;  // size of the names read from other sections
   uint16_t version_ = 0;
   uint8_t offset_size_ = 4;
   uint8_t smallest_instruction_ = 1;

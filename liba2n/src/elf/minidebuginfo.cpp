@@ -72,9 +72,9 @@ std::optional<ElfFile> open_minidebuginfo(const ElfFile& file) {
   if (!data) return std::nullopt;
   auto bytes = Decoder().unpack(static_cast<const uint8_t*>(data->d_buf), data->d_size);
   if (!bytes) return std::nullopt;
-  auto inner = ElfFile::from_bytes(std::move(*bytes), ".gnu_debugdata");
-  if (!inner) return std::nullopt;
-  return std::move(*inner);
+  auto debug = ElfFile::from_bytes(std::move(*bytes), ".gnu_debugdata");
+  if (!debug) return std::nullopt;
+  return std::move(*debug);
 }
 
 }  // namespace a2n

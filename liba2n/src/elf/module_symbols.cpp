@@ -72,7 +72,7 @@ bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTable
     builder.add(symbol.value + shift, symbol.size, symbol.name, symbol.binding, symbol.function);
   });
   if (any) return *any;
-  builder.forget_behind(before);
+  builder.truncate(before);
   refused.push_back(any.error().message);
   return false;
 }

@@ -90,7 +90,7 @@ class JitCode {
     size_t reuses = 0;
   };
 
-  bool is_there(const JitTimeline& timeline, const JitMethod& method) const;
+  bool is_loaded(const JitTimeline& timeline, const JitMethod& method) const;
   void replay(JitTimeline& timeline, const Event& event) const;
   const Index& index() const;
 

@@ -81,7 +81,7 @@ class Reader {
     if (text.starts_with(format::addition))
       good = addition(text.substr(std::strlen(format::addition)));
     else if (text.starts_with(' '))
-      good = original(text);
+      good = classic_line(text);
     else if (!code_line(text))
       good = record(text);
     if (good) return;
@@ -93,7 +93,7 @@ class Reader {
 
  private:
   // Lines of the historical format: the head, and intervals, which the timestamps make redundant.
-  bool original(std::string_view text) {
+  bool classic_line(std::string_view text) {
     if (!text.starts_with(format::process)) return true;
     uint32_t pid = 0;
     if (!to_number(text.substr(std::strlen(format::process)), pid, 10)) return false;

@@ -73,7 +73,7 @@ pi::Result<KernelSource> read_kernel_map(const std::string& path) {
   return KernelSource{path, "", map.stext(), map.table()};
 }
 
-std::optional<KernelImage> place_kernel(KernelSource source,
+std::optional<KernelImage> match_kernel(KernelSource source,
                                         const std::optional<std::string>& traced_build_id,
                                         const KernelSymbols& traced, bool validate, Notes& notes) {
   if (!source.stext || !traced.stext()) {

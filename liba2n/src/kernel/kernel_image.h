@@ -40,7 +40,7 @@ pi::Result<KernelSource> read_kernel_map(const std::string& path);
 // kernel symbols. Otherwise returns nullopt, and a note reports the reason; with validate false it
 // is used nevertheless, and a note reports that. Without kernel symbols in the trace the offset is
 // not known, and the result is always nullopt.
-std::optional<KernelImage> place_kernel(KernelSource source,
+std::optional<KernelImage> match_kernel(KernelSource source,
                                         const std::optional<std::string>& traced_build_id,
                                         const KernelSymbols& traced, bool validate, Notes& notes);
 

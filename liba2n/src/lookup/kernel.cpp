@@ -98,7 +98,7 @@ void Kernel::load() {
 void Kernel::load_image() {
   const auto use = [this](pi::Result<KernelSource> source) {
     if (source)
-      image_ = place_kernel(std::move(*source), build_id_, symbols_, validate_, own_notes_);
+      image_ = match_kernel(std::move(*source), build_id_, symbols_, validate_, own_notes_);
     else
       own_notes_.add(source.error().message + "; the trace's own kernel symbols are used instead");
   };

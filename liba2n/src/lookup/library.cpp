@@ -127,13 +127,13 @@ pi::Status Library::load_jitted(uint32_t pid, int form, int fd, const std::strin
     return pi::Error{errno, name + ": it cannot be read from its beginning"};
   JitCode code;
   const auto birth = processes_.birth(pid);
-  const uint32_t inner = process.inner_pid != 0 ? process.inner_pid : pid;
+  const uint32_t namespace_pid = process.inner_pid != 0 ? process.inner_pid : pid;
   pi::Status status;
   if (form == A2N_JIT_LOG)
-    status = read_jit_log(fd, name, {inner, process.pid_namespace, birth.born, birth.seen},
+    status = read_jit_log(fd, name, {namespace_pid, process.pid_namespace, birth.born, birth.seen},
                           settings_.gather_code, interner_, notes_, code);
   else if (form == A2N_JIT_DUMP)
-    status = read_jit_dump(fd, name, inner, settings_.gather_code, interner_, notes_, code);
+    status = read_jit_dump(fd, name, namespace_pid, settings_.gather_code, interner_, notes_, code);
   else
     status = read_perf_map(fd, name, interner_, notes_, code);
   if (status) jit_.add(pid, std::move(code));

@@ -128,7 +128,7 @@ void SymbolTableBuilder::drop_covered_labels() {
 
 // Appends all names and returns each symbol's offset in names. Names are sorted by their end in
 // memory, the longest first: the others with the same end are its suffixes.
-std::vector<uint32_t> SymbolTableBuilder::put_names(std::string& names) const {
+std::vector<uint32_t> SymbolTableBuilder::append_names(std::string& names) const {
   const auto end_of = [this](uint32_t i) { return raw_[i].name.data() + raw_[i].name.size(); };
   std::vector<uint32_t> order(raw_.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -157,7 +157,7 @@ SymbolTable SymbolTableBuilder::build(std::vector<Range> regions) {
   keep_inside(regions);
   drop_covered_labels();
   SymbolTable table;
-  const std::vector<uint32_t> names = put_names(table.names_);
+  const std::vector<uint32_t> names = append_names(table.names_);
   table.symbols_.reserve(raw_.size());
   for (size_t i = 0; i < raw_.size(); ++i) {
     const Raw& raw = raw_[i];

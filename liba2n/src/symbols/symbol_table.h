@@ -73,7 +73,7 @@ class SymbolTableBuilder {
   bool empty() const { return raw_.empty(); }
   size_t size() const { return raw_.size(); }
   // Keeps only the symbols that were added first; first: their number.
-  void forget_behind(size_t first) { raw_.resize(std::min(first, raw_.size())); }
+  void truncate(size_t first) { raw_.resize(std::min(first, raw_.size())); }
 
   // Builds the table from the symbols that start inside one of the regions. Of several aliases,
   // preference: with size, function, binding (global, weak, local), fewest leading underscores,
@@ -97,7 +97,7 @@ class SymbolTableBuilder {
   void keep_one_per_address();
   void keep_inside(const std::vector<Range>& regions);
   void drop_covered_labels();
-  std::vector<uint32_t> put_names(std::string& names) const;
+  std::vector<uint32_t> append_names(std::string& names) const;
 
   std::vector<Raw> raw_;
 };
