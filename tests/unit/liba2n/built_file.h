@@ -53,7 +53,7 @@ class BuiltFile : public A2nTest {
   }
 
   // The effort of the first lookup of lines.
-  static double effort_of_question() {
+  static double effort_of_lookup() {
     const test_support::Effort effort;
     frames_at(0);
     return effort.spent();

@@ -36,7 +36,7 @@ std::string hex(uint64_t address) {
 }
 
 // Converts "file:12:3" and "file:12 (discriminator 1)" to "file:12"; "??:?" without a line.
-std::string place_of(std::string text, bool has_column) {
+std::string position_of(std::string text, bool has_column) {
   text = text.substr(0, text.find(" (discriminator"));
   if (has_column) text.erase(text.rfind(':'));
   const size_t colon = text.rfind(':');
@@ -58,11 +58,11 @@ class Kinds : public A2nTest {
     std::istringstream lines(truth::run(command + " < " + input));
     std::map<uint64_t, Frames> answers;
     Frames* frames = nullptr;
-    for (std::string line, place; std::getline(lines, line);) {
+    for (std::string line, position; std::getline(lines, line);) {
       if (line.starts_with("0x")) {
         frames = &answers[std::stoull(line, nullptr, 16)];
-      } else if (!line.empty() && frames && std::getline(lines, place)) {
-        frames->push_back(line + " " + place_of(place, has_column));
+      } else if (!line.empty() && frames && std::getline(lines, position)) {
+        frames->push_back(line + " " + position_of(position, has_column));
       }
     }
     return answers;
@@ -110,7 +110,7 @@ Frames without_files(Frames frames) {
 // Compares every byte of the functions whose symbols contain part.
 class EveryByte : public Kinds {
  protected:
-  void compare(const std::string& kind, const std::string& judge, const std::string& part) {
+  void compare(const std::string& kind, const std::string& reference, const std::string& part) {
     const std::string file = directory() + "/" + kind + "/code";
     map(file, bias);
     size_t inlined = 0;
@@ -119,8 +119,8 @@ class EveryByte : public Kinds {
       std::vector<uint64_t> addresses(symbol.size);
       std::iota(addresses.begin(), addresses.end(), symbol.value);
       for (const auto& [address, frames] :
-           ask_tool("addr2line -aif -e " + directory() + "/" + judge + "/code", addresses, false,
-                    temporary("addresses"))) {
+           ask_tool("addr2line -aif -e " + directory() + "/" + reference + "/code", addresses,
+                    false, temporary("addresses"))) {
         const Frames expected = without_files(frames);
         ASSERT_EQ(without_files(ask_library(bias + address)), expected) << hex(address);
         inlined += !expected.empty();
@@ -152,7 +152,7 @@ TEST_F(EveryByte, IsNotAttributedToADiscardedFunction) {
 TEST_F(Kinds, GiveTheFramesThatAddr2lineAndLlvmSymbolizerAgreeOn) {
   std::ifstream list(directory() + "/kinds");
   size_t kinds = 0;
-  for (std::string kind, judge; list >> kind >> judge; ++kinds) {
+  for (std::string kind, reference; list >> kind >> reference; ++kinds) {
     SCOPED_TRACE(kind);
     const std::string file = directory() + "/" + kind + "/code";
     A2nInit();
@@ -167,9 +167,9 @@ TEST_F(Kinds, GiveTheFramesThatAddr2lineAndLlvmSymbolizerAgreeOn) {
       drawn.insert(text->address + random() % text->size);
     const std::vector<uint64_t> addresses(drawn.begin(), drawn.end());
     const auto binutils =
-        ask_tool("addr2line -aif -e " + judge, addresses, false, temporary("addresses"));
+        ask_tool("addr2line -aif -e " + reference, addresses, false, temporary("addresses"));
     const auto llvm =
-        ask_tool("llvm-symbolizer --addresses --no-demangle --functions=linkage -e " + judge,
+        ask_tool("llvm-symbolizer --addresses --no-demangle --functions=linkage -e " + reference,
                  addresses, true, temporary("addresses"));
     const auto symbols = truth::functions(file);
     std::set<std::string> known;

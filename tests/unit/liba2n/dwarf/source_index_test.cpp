@@ -22,12 +22,12 @@ class SourceIndexMemory : public testing::Test {
     SourceIndexBuilder builder;
     // Slightly more than a power of two: the vectors have just grown.
     for (uint32_t i = 0; i < (1u << 18) + 10; ++i) add(builder, i);
-    const uint64_t said = builder.used();
+    const uint64_t estimate = builder.used();
     const auto index = builder.build();
     // malloc rounds each large block up to whole pages.
     constexpr uint64_t rounding = uint64_t{64} << 10;
-    EXPECT_GE(said + rounding, peak.bytes());
-    EXPECT_LE(said, 2 * peak.bytes());
+    EXPECT_GE(estimate + rounding, peak.bytes());
+    EXPECT_LE(estimate, 2 * peak.bytes());
     EXPECT_TRUE(!index.save().empty());
   }
 };

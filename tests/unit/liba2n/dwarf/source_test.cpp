@@ -49,14 +49,14 @@ class Source : public A2nTest {
     }
     std::istringstream lines(truth::run(command));
     std::vector<std::vector<std::string>> all;
-    for (std::string line, place; std::getline(lines, line);) {
+    for (std::string line, position; std::getline(lines, line);) {
       if (line.starts_with("0x")) {
         all.emplace_back();
         continue;
       }
-      std::getline(lines, place);
-      place = place.substr(0, place.find(" (discriminator"));
-      all.back().push_back(line + " " + place);
+      std::getline(lines, position);
+      position = position.substr(0, position.find(" (discriminator"));
+      all.back().push_back(line + " " + position);
     }
     return all;
   }

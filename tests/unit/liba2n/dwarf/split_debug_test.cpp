@@ -155,11 +155,11 @@ TEST_F(SplitDebug, AnIncompleteIndexIsNotCached) {
   std::filesystem::rename(home_ + "/code.dwo", home_ + "/kept");
   EXPECT_THAT(frames(), ElementsAre("library_function 2"));
   EXPECT_THAT(frames(), ElementsAre("library_function 2"));
-  EXPECT_THAT(notes(), ElementsAre(HasSubstr("code.dwo"))) << "it is said each time";
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("code.dwo"))) << "each time";
   std::filesystem::rename(home_ + "/kept", home_ + "/code.dwo");
   EXPECT_EQ(frames(), whole());
   std::filesystem::remove(home_ + "/code.dwo");
-  EXPECT_EQ(frames(), whole()) << "what is complete comes from the cache";
+  EXPECT_EQ(frames(), whole()) << "from the cache";
 }
 
 TEST_F(SplitDebug, LinesAreReadFromADebugFileAlsoIfTheModuleHasSymbols) {

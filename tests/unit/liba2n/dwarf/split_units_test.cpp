@@ -19,7 +19,7 @@ using namespace std::string_literals;
 using Names = std::vector<std::string>;
 
 constexpr uint64_t MiB = 1 << 20;
-constexpr double few = 30;  // without the limits, each lookup would take minutes
+constexpr double max_effort = 30;  // without the limits, each lookup would take minutes
 
 class SplitUnits : public BuiltFile {
  protected:
@@ -75,7 +75,7 @@ TEST_F(SplitUnits, OfOneFileAreNotSearchedForEachSkeleton) {
   }
   write_and_map(with_sections({skeleton_kinds(), {".debug_info", skeletons}}));
   write_split("a.dwo", units);
-  EXPECT_LT(effort_of_question(), few);
+  EXPECT_LT(effort_of_lookup(), max_effort);
   EXPECT_THAT(frames_at(1023), ElementsAre("?? 0", "nnnn 0"));
   EXPECT_THAT(notes(), IsEmpty());
 }
@@ -110,7 +110,7 @@ TEST_F(SplitUnits, OfAPackageWithManyRowsForTheSameBytesAreRefused) {
                                          static_cast<uint32_t>(kinds.bytes.size()));
   write("built.so.dwp",
         with_sections({kinds, {".debug_info.dwo", units}, {".debug_cu_index", index}}));
-  EXPECT_LT(effort_of_question(), few);
+  EXPECT_LT(effort_of_lookup(), max_effort);
   EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
@@ -197,7 +197,7 @@ TEST_F(Dwarf4Skeletons, MayHaveEntries) {
                        {".debug_info.dwo", unit4('\1' + raw(uint64_t{1}) + inlined + '\0')}}));
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
   EXPECT_THAT(frames_at(1), ElementsAre("?? 5", "nnnn 0")) << "of the split unit";
-  EXPECT_THAT(frames_at(2), ElementsAre("nnnn 5")) << "not of the skeleton, too";
+  EXPECT_THAT(frames_at(2), ElementsAre("nnnn 5")) << "the entries of the skeleton are not used";
   EXPECT_THAT(notes(), IsEmpty());
 }
 

@@ -208,9 +208,9 @@ TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedIt) {
   ASSERT_NE(mapping, MAP_FAILED);
   std::filesystem::remove(gone);
   const uint64_t begin = reinterpret_cast<uint64_t>(mapping);
-  std::ostringstream door;
-  door << "/proc/self/map_files/" << std::hex << begin << '-' << begin + size;
-  if (::access(door.str().c_str(), R_OK) != 0) {
+  std::ostringstream map_file;
+  map_file << "/proc/self/map_files/" << std::hex << begin << '-' << begin + size;
+  if (::access(map_file.str().c_str(), R_OK) != 0) {
     ::munmap(mapping, size);
     GTEST_SKIP() << "reading /proc/PID/map_files needs CAP_SYS_ADMIN";
   }

@@ -270,7 +270,7 @@ class DwarfBudget : public ElfBudget {
     EXPECT_EQ(frames_at(pid, base + 2), 1u);
     return effort.spent();
   }
-  static constexpr double few = 100;  // without the limits, each lookup would take minutes
+  static constexpr double max_effort = 100;  // without the limits, each lookup would take minutes
 };
 
 TEST_F(DwarfBudget, StringsWithoutTerminatorAreNotSearchedForEachUnit) {
@@ -278,7 +278,7 @@ TEST_F(DwarfBudget, StringsWithoutTerminatorAreNotSearchedForEachUnit) {
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations},
                        {".debug_info", units_of(100'000, unit_of(0, "\x01\0\0\0\0"s))},
                        {".debug_str", std::string(16 * MiB, 'a')}}),
-            few);
+            max_effort);
 }
 
 TEST_F(DwarfBudget, InvalidLineTableHeadersAreCounted) {
@@ -291,7 +291,7 @@ TEST_F(DwarfBudget, InvalidLineTableHeadersAreCounted) {
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations},
                        {".debug_info", units_of(100'000, unit_of(0, "\x01\0\0\0\0"s))},
                        {".debug_line", lines}}),
-            few);
+            max_effort);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
@@ -300,7 +300,7 @@ TEST_F(DwarfBudget, AttributesBeyondTheEndOfAUnitAreNotRead) {
   for (int i = 0; i < 500'000; ++i) abbreviations += "\x0f\x0f"s;  // unused DW_AT, DW_FORM_udata
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations + "\0\0\0"s},
                        {".debug_info", units_of(100'000, unit_of(0, "\x01"s))}}),
-            few);
+            max_effort);
 }
 
 TEST_F(DwarfBudget, AttributesOfSizeZeroTakeNoTime) {
@@ -308,14 +308,15 @@ TEST_F(DwarfBudget, AttributesOfSizeZeroTakeNoTime) {
   for (int i = 0; i < 500'000; ++i) abbreviations += "\x03\x19"s;  // DW_AT_name, flag_present
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations + "\0\0\0"s},
                        {".debug_info", unit_of(0, '\x01' + std::string(100'000, '\x02') + '\0')}}),
-            few);
+            max_effort);
 }
 
 TEST_F(DwarfBudget, OverlappingAbbreviationTablesAreNotAllCached) {
   std::string info;
   for (uint32_t i = 0; i < 40; ++i) info += unit_of(i, "\x01"s);
   const HeapPeak peak;
-  EXPECT_LT(effort_of({{".debug_abbrev", std::string(MiB, '\x0f')}, {".debug_info", info}}), few);
+  EXPECT_LT(effort_of({{".debug_abbrev", std::string(MiB, '\x0f')}, {".debug_info", info}}),
+            max_effort);
   EXPECT_LT(peak.bytes(), 96 * MiB);
 }
 
@@ -327,7 +328,7 @@ TEST_F(DwarfBudget, ALineSequenceWithTooManyRowsIsRefused) {
   EXPECT_LT(effort_of({{".debug_abbrev", "\x01\x11\0\x10\x17\0\0\0"s},
                        {".debug_info", unit_of(0, "\x01\0\0\0\0"s)},
                        {".debug_line", dwarf_builder::lines4(lines)}}),
-            few);
+            max_effort);
   EXPECT_LT(peak.bytes(), (4 + 24 * 5 + 1) * MiB);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("take more than"))));
 }
@@ -338,10 +339,10 @@ class OverlappingSections : public ElfBudget {
  protected:
   // Bytes. All sections together have 2.4 GiB. It includes memory that a sanitizer retains from
   // earlier tests.
-  static constexpr uint64_t most = 1536 * MiB;
+  static constexpr uint64_t max_memory = 1536 * MiB;
 
   // The peak memory in bytes of a child process that does a lookup in the file.
-  static uint64_t memory_of_question() {
+  static uint64_t memory_of_lookup() {
     const pid_t child = ::fork();
     if (child == 0) {
       frames_at(pid, base + 2);
@@ -378,7 +379,7 @@ class OverlappingSections : public ElfBudget {
 
 TEST_F(OverlappingSections, AreNotReadForTheirUncompressedSize) {
   write_with(".zdebug_loc", SHT_PROGBITS);
-  EXPECT_LT(memory_of_question(), most);
+  EXPECT_LT(memory_of_lookup(), max_memory);
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("packed it has"))));
   EXPECT_EQ(name_at(base + 2), "nnnn");
@@ -386,13 +387,13 @@ TEST_F(OverlappingSections, AreNotReadForTheirUncompressedSize) {
 
 TEST_F(OverlappingSections, AreNotReadIfTheyAreTooLargeForADebugLink) {
   write_with(".gnu_debuglink", SHT_PROGBITS);
-  EXPECT_LT(memory_of_question(), most);
+  EXPECT_LT(memory_of_lookup(), max_memory);
   EXPECT_EQ(name_at(base + 2), "nnnn");
 }
 
 TEST_F(OverlappingSections, AreNotReadAsSymbolTablesWithoutStringTable) {
   write_with(".symtab", SHT_SYMTAB, false);
-  EXPECT_LT(memory_of_question(), most);
+  EXPECT_LT(memory_of_lookup(), max_memory);
   expect_others_are_named();
 }
 

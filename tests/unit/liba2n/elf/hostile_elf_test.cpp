@@ -41,11 +41,11 @@ class HostileElf : public A2nTest {
   }
 };
 
-const char* const victims[] = {"libfull.so", "libgnuhash.so", "libmini.so", "linked/liblinked.so"};
+const char* const files[] = {"libfull.so", "libgnuhash.so", "libmini.so", "linked/liblinked.so"};
 
 TEST_F(HostileElf, TruncatedFilesAreHandled) {
-  for (const char* victim : victims) {
-    const std::string bytes = read(fixture(victim));
+  for (const char* file : files) {
+    const std::string bytes = read(fixture(file));
     for (size_t size = 0; size < bytes.size();
          size += (size < 0x200 ? 7 : 173) * test_support::input_stride()) {
       try_bytes(bytes.substr(0, size));
@@ -55,8 +55,8 @@ TEST_F(HostileElf, TruncatedFilesAreHandled) {
 
 TEST_F(HostileElf, FlippedBitsAreHandled) {
   std::mt19937 random(11);
-  for (const char* victim : victims) {
-    const std::string bytes = read(fixture(victim));
+  for (const char* file : files) {
+    const std::string bytes = read(fixture(file));
     for (size_t i = 0; i < 300; i += test_support::input_stride()) {
       std::string damaged = bytes;
       for (size_t k = 0; k < 1 + random() % 20; ++k) {
@@ -71,8 +71,8 @@ TEST_F(HostileElf, FlippedBitsAreHandled) {
 TEST_F(HostileElf, ExtremeNumbersInHeadersAreHandled) {
   std::mt19937 random(12);
   const unsigned char wild[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
-  for (const char* victim : victims) {
-    const std::string bytes = read(fixture(victim));
+  for (const char* file : files) {
+    const std::string bytes = read(fixture(file));
     const size_t sections = *reinterpret_cast<const uint64_t*>(bytes.data() + 0x28);
     for (size_t i = 0; i < 300; i += test_support::input_stride()) {
       std::string damaged = bytes;

@@ -198,7 +198,7 @@ TEST(JitCode, AgreesWithAModelOfACodeHeap) {
   constexpr uint64_t cells = 64, cell = 0x40, base = 0x10000, moments = 4000;
   std::mt19937_64 random(20261121);
   struct Owner {
-    uint64_t first, count, installed, told, gone;
+    uint64_t first, count, installed, reported, unloaded;
     std::string name;
   };
   std::vector<Owner> owners;
@@ -216,8 +216,8 @@ TEST(JitCode, AgreesWithAModelOfACodeHeap) {
       owners.push_back({first, count, now, now + random() % 30, UINT64_MAX,
                         "m" + std::to_string(owners.size())});
     } else if (const size_t owner = heap[random() % cells];
-               owner != SIZE_MAX && owners[owner].told < now) {
-      owners[owner].gone = now;
+               owner != SIZE_MAX && owners[owner].reported < now) {
+      owners[owner].unloaded = now;
       for (uint64_t i = 0; i < cells; ++i) {
         if (heap[i] != owner) continue;
         heap[i] = SIZE_MAX;
@@ -232,17 +232,18 @@ TEST(JitCode, AgreesWithAModelOfACodeHeap) {
   for (const size_t i : order) {
     const Owner& owner = owners[i];
     code.load(
-        method(owner.told, base + owner.first * cell, owner.count * cell, owner.name.c_str()));
-    if (owner.gone != UINT64_MAX) code.unload(owner.gone, base + owner.first * cell);
+        method(owner.reported, base + owner.first * cell, owner.count * cell, owner.name.c_str()));
+    if (owner.unloaded != UINT64_MAX) code.unload(owner.unloaded, base + owner.first * cell);
   }
   ASSERT_GT(owners.size(), 500u);
   EXPECT_GT(code.reuses(), 400u);
   size_t asked = 0;
   for (const Owner& owner : owners)
-    for (uint64_t time = owner.installed; time < std::min(owner.gone, moments); ++time)
+    for (uint64_t time = owner.installed; time < std::min(owner.unloaded, moments); ++time)
       for (const uint64_t at : {uint64_t{0}, owner.count * cell / 2, owner.count * cell - 1}) {
         ASSERT_EQ(name_at(code, base + owner.first * cell + at, time), owner.name)
-            << "at " << time << ", installed " << owner.installed << ", told " << owner.told;
+            << "at " << time << ", installed " << owner.installed << ", reported "
+            << owner.reported;
         ++asked;
       }
   EXPECT_GT(asked, 10000u);

@@ -234,7 +234,7 @@ TEST_F(JitFiles, APerfMapHasTheLowestPriority) {
       write("perf-100.map",
             "1000 100 old\n0x1080 0x10 b\nnonsense\n3000 0 empty\n5000 9 a name with blanks\n");
   ASSERT_EQ(load(A2N_JIT_PERF_MAP, path), A2N_SUCCESS) << A2nGetErrorText();
-  EXPECT_EQ(at(0x1000, 0).module, "NoModule") << "its place was taken";
+  EXPECT_EQ(at(0x1000, 0).module, "NoModule") << "a later entry overlaps it";
   EXPECT_EQ(at(0x1080, 7).symbol, "b");
   EXPECT_EQ(at(0x5000, 7).symbol, "a name with blanks");
   EXPECT_EQ(at(0x1080, 7).module, "JITCODE");
@@ -350,7 +350,7 @@ TEST_F(JitFiles, ADumpEndsAtACloseRecordOrTruncation) {
     ASSERT_EQ(load(A2N_JIT_DUMP, write("jit-100.dump", whole.substr(0, size))), A2N_SUCCESS);
     EXPECT_EQ(at(0x5000, 60).module, "NoModule");
   }
-  EXPECT_EQ(notes().size(), whole.size() - 41) << "there is one for each number of bytes";
+  EXPECT_EQ(notes().size(), whole.size() - 41) << "one note for each number of bytes";
 }
 
 TEST_F(JitFiles, RefusesInvalidDumps) {

@@ -102,29 +102,29 @@ TEST_F(Processes, NamesDependOnTheTime) {
 }
 
 TEST_F(Processes, ManyShortLivedProcessesTakeLittleTime) {
-  constexpr uint32_t lives = 1000;
+  constexpr uint32_t processes = 1000;
   constexpr uint64_t mappings = 30;
   A2nSetProcessName(1, "parent");
   for (uint64_t i = 0; i < mappings; ++i)
     A2nAddModule(1, 0x10000 * (i + 1), 0x8000, "//anon", 0, 0);
   const test_support::Effort effort;
   uint64_t time = 0;
-  for (uint32_t life = 0; life < lives; ++life) {
+  for (uint32_t number = 0; number < processes; ++number) {
     A2nSetTime(++time);
-    A2nForkProcess(1, 1000 + life);
+    A2nForkProcess(1, 1000 + number);
     A2nSetTime(++time);
-    A2nExecProcess(1000 + life);
+    A2nExecProcess(1000 + number);
     for (uint64_t i = 0; i < mappings; ++i) {
       A2nSetTime(++time);
-      A2nAddModule(1000 + life, 0x10000 * (i + 1), 0x8000,
+      A2nAddModule(1000 + number, 0x10000 * (i + 1), 0x8000,
                    ("/nowhere/" + std::to_string(i)).c_str(), 0, 0);
     }
   }
-  for (uint32_t life = 0; life < lives; ++life) {
-    const uint64_t forked = uint64_t{life} * (mappings + 2) + 1;
-    ASSERT_EQ(module_at(1000 + life, 0x10000, forked), "//anon");
-    ASSERT_EQ(module_at(1000 + life, 0x10000, forked + 1), "NoModule");
-    ASSERT_EQ(module_at(1000 + life, 0x10000 * mappings, forked + 1 + mappings), "/nowhere/29");
+  for (uint32_t number = 0; number < processes; ++number) {
+    const uint64_t forked = uint64_t{number} * (mappings + 2) + 1;
+    ASSERT_EQ(module_at(1000 + number, 0x10000, forked), "//anon");
+    ASSERT_EQ(module_at(1000 + number, 0x10000, forked + 1), "NoModule");
+    ASSERT_EQ(module_at(1000 + number, 0x10000 * mappings, forked + 1 + mappings), "/nowhere/29");
   }
   EXPECT_LT(effort.spent(), 20);
 }

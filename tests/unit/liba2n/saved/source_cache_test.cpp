@@ -88,7 +88,7 @@ TEST_F(SourceCacheTest, ADamagedIndexAndAnUntrustedDirectoryAreNotUsed) {
   mark(saved().front());
   std::ofstream(saved().front(), std::ios::binary | std::ios::app) << "x";
   EXPECT_EQ(main_of(file), truth);
-  EXPECT_EQ(main_of(file), truth) << "it was made anew";
+  EXPECT_EQ(main_of(file), truth) << "the damaged index was replaced";
   mark(saved().front());
   ASSERT_EQ(::chmod(cache_.c_str(), 0777), 0);
   EXPECT_EQ(main_of(file), truth);
@@ -105,14 +105,14 @@ TEST_F(SourceCacheTest, ADamagedIndexAndAnUntrustedDirectoryAreNotUsed) {
 
 // Another user's file has the same build-id, and it is analysed first.
 TEST_F(SourceCacheTest, AnotherFileWithTheSameBuildIdHasASeparateEntry) {
-  const std::string stranger = program("stranger");
+  const std::string other_user = program("stranger");
   const std::string good = program("good");
-  ASSERT_EQ(truth::build_id(stranger), truth::build_id(good));
-  const std::string truth = main_of(stranger);
+  ASSERT_EQ(truth::build_id(other_user), truth::build_id(good));
+  const std::string truth = main_of(other_user);
   mark(saved().front());
   EXPECT_EQ(main_of(good), truth);
   EXPECT_EQ(saved().size(), 2u);
-  EXPECT_EQ(main_of(stranger), "cached.c:77");
+  EXPECT_EQ(main_of(other_user), "cached.c:77");
 }
 
 TEST_F(SourceCacheTest, AFileThatWasReplacedOrChangedIsReadAgain) {
