@@ -35,8 +35,8 @@ class ProcessTable {
   // The newest owner of address; an unknown pid has none.
   std::optional<Piece> newest(uint32_t pid, uint64_t address) const;
 
-  // Of the newest process with this id: the time of its fork (0: not known), and the time of the
-  // first event about it.
+  // The time of the fork (0: not known) and of the first event, for the newest process with this
+  // id.
   struct Birth {
     uint64_t born = 0;
     uint64_t seen = 0;
