@@ -3,21 +3,22 @@
  * liba2n's classic interface: the module and symbol that an address of a process belonged to.
  *
  * The names and return codes of these functions are those of Performance Inspector (its published
- * API list); what pitrace adds is named A2n...At or A2n...Ex, or its comment says "our addition".
+ * API list). Functions that pitrace adds are named A2n...At or A2n...Ex, or their comment says "our
+ * addition".
  * Each function is one of a2n_context.h on a default context, which is created, and reads the
  * environment, when it is first used. That header describes parameters, units, errors and notes;
- * the comment here names the function and says what differs. New programs should use a2n_context.h.
+ * the comment here names the function and describes differences. New programs should use
+ * a2n_context.h.
  *
- * Time: functions without a time use that of A2nSetTime(), 0 in the beginning.
+ * Time: functions without a time parameter use the time of A2nSetTime(), initially 0.
  *
- * Thread-safety, of every function here: the default context takes no lock, so that two of these
- * functions must not run at the same time; the caller serializes them. They may run at the same
- * time as functions of a2n_context.h on other contexts. A2nRcToString() and A2nGetVersion() may be
- * called by any thread at any time. What a returned pointer points to is valid until A2nInit(), and
- * may be read by any thread until then.
+ * Thread-safety: these functions take no lock, so that two of them must not run at the same time;
+ * the caller serializes them. They may run at the same time as functions of a2n_context.h on other
+ * contexts. A2nRcToString() and A2nGetVersion() may be called by any thread at any time. Returned
+ * pointers are valid until A2nInit(), and any thread may read the data until then.
  *
- * Errors: where the comment lists none, a function that returns int returns the codes of the
- * function that it names, and every one may return A2N_MEMORY_ERROR and A2N_INTERNAL_ERROR.
+ * Errors: a function that returns int returns the codes of the function that its comment names,
+ * unless the comment lists codes. Each may also return A2N_MEMORY_ERROR and A2N_INTERNAL_ERROR.
  * Functions that return void ignore an invalid value.
  */
 #ifndef A2N_H
@@ -38,8 +39,8 @@ const char *A2nRcToString(int rc);
 /* a2n_get_version() */
 uint32_t A2nGetVersion(void);
 
-/* Frees what the default context holds: processes, modules, settings. Before the first use it does
- * nothing. A2N_SUCCESS. */
+/* Frees the contents of the default context: processes, modules, settings. Before the first use it
+ * has no effect. Returns A2N_SUCCESS. */
 int A2nInit(void);
 
 /* a2n_get_error_text(); A2nInit() keeps the text (our addition). */
@@ -98,7 +99,8 @@ int A2nSetModuleBuildId(const char *path, const char *build_id);
 int A2nSetFileBuildId(const char *path, uint64_t inode, const char *build_id);
 
 /* ---- processes ------------------------------------------------------------------------------ */
-/* The time, in nanoseconds of the trace's clock, of the functions that take none (our addition). */
+/* Sets the time, in nanoseconds of the trace's clock, for functions without a time parameter (our
+ * addition). */
 void A2nSetTime(uint64_t time);
 
 /* a2n_create_process() */
@@ -122,7 +124,7 @@ const char *A2nGetProcessNameAt(uint32_t pid, uint64_t time);
 
 /* ---- modules -------------------------------------------------------------------------------- */
 /* a2n_add_module() with offset and inode 0. checksum is ignored. Performance Inspector's function
- * has one parameter more, which is always null. */
+ * has one more parameter, which is always null. */
 int A2nAddModule(uint32_t pid, uint64_t base, uint64_t length, const char *name, uint32_t stamp,
 		 uint32_t checksum);
 

@@ -24,16 +24,16 @@
  * - Functions without a context may be called by any thread at any time.
  * The exceptions are a2n_context_new(), which reads the environment, and file descriptors, whose
  * offset contexts share: see there. No function is async-signal-safe. A thread that is cancelled
- * (pthread_cancel) inside a function is cancelled when the function returns.
+ * (pthread_cancel) inside a function is cancelled after the function has returned.
  *
- * Errors: a function that returns int returns an A2N_ code; its comment lists each one but these
+ * Errors: a function that returns int returns an A2N_ code. Its comment lists all codes but these
  * three, which every function on a context may return: A2N_INVALID_ARGUMENT (the context, or a
- * pointer that must not be null, is null), A2N_MEMORY_ERROR and A2N_INTERNAL_ERROR. Functions that
- * return a pointer return null in these cases, functions that return a number 0. After one of the
- * other codes nothing has changed, unless the comment says what has.
+ * pointer that must not be null, is null), A2N_MEMORY_ERROR and A2N_INTERNAL_ERROR. In these cases
+ * functions that return a pointer return null, and functions that return a number return 0. After
+ * one of the other codes the context is unchanged, unless the comment lists a change.
  *
- * The library never exits and prints nothing: what a report must say are notes, a2n_get_note(). The
- * symbols of a module are read when the first address is looked up in it.
+ * The library never exits and prints nothing. Messages for the reader of a report are notes, see
+ * a2n_get_note(). The symbols of a module are read by the first lookup of an address in it.
  */
 #ifndef A2N_CONTEXT_H
 #define A2N_CONTEXT_H
@@ -78,12 +78,12 @@ uint32_t a2n_get_version(void);
 /* ---- contexts ------------------------------------------------------------------------------- */
 typedef struct a2n_context a2n_context;
 
-/* Creates a context that knows nothing. Null: out of memory. It reads the environment, in upper or
- * in lower case: A2N_SEARCH_PATH, A2N_SYMBOL_QUALITY=good|any, A2N_ERROR_MESSAGES=none|error|warn|
+/* Creates an empty context. Null: out of memory. It reads environment variables, in upper or in
+ * lower case: A2N_SEARCH_PATH, A2N_SYMBOL_QUALITY=good|any, A2N_ERROR_MESSAGES=none|error|warn|
  * info|all, A2N_NSF_ACTION=null|nsf|section, A2N_RENAME_DUPLICATE_SYMBOLS, A2N_DONT_DEMANGLE,
- * A2N_DONT_VALIDATE, A2N_RETURN_RANGE_SYMBOLS (the last four by being set). A setting that a
- * variable makes is fixed: the function for it then returns A2N_SUCCESS and has no effect. Programs
- * that run with another user's rights (setuid) ignore the variables.
+ * A2N_DONT_VALIDATE, A2N_RETURN_RANGE_SYMBOLS (the last four have an effect with any value). A
+ * setting that a variable makes is fixed: the function for it then returns A2N_SUCCESS and has no
+ * effect. Programs that run with another user's rights (setuid) ignore the variables.
  * Threads: any, but not at the same time as setenv(), putenv() or unsetenv(). */
 a2n_context *a2n_context_new(void);
 
@@ -91,56 +91,56 @@ a2n_context *a2n_context_new(void);
 void a2n_context_free(a2n_context *context);
 
 /* The reason why the last function on this context failed, if that function's comment names this
- * one: a sentence without a final full stop, "" when there is nothing to add to the return code.
+ * one: a sentence without a final full stop, "" if the return code is the complete reason.
  * Never null. Valid until the next such function is called. */
 const char *a2n_get_error_text(a2n_context *context);
 
 /* ---- settings ------------------------------------------------------------------------------- */
-/* Settings hold for lookups that follow. They are made before the first lookup: results that were
- * already computed are kept. A2N_INVALID_ARGUMENT: no such value. */
+/* Settings apply to later lookups. Make them before the first lookup: results that were already
+ * computed do not change. A2N_INVALID_ARGUMENT: the value is not one of those listed. */
 
 #define A2N_NSF_NULL 1	  /* the name is null */
 #define A2N_NSF_NSF 2	  /* "NoSymbolFound", "NoSymbols" */
 #define A2N_NSF_SECTION 3 /* the section's name as "<<.text>>", else as A2N_NSF_NSF (default) */
 
-/* The name that a lookup returns where there is no symbol: action is A2N_NSF_*. */
+/* The name that a lookup returns if there is no symbol: action is A2N_NSF_*. */
 int a2n_set_no_symbol_action(a2n_context *context, int action);
 
-/* Whether names of C++ and Rust are demangled; default 0. */
+/* Whether C++ and Rust names are demangled; default 0. */
 int a2n_set_demangle(a2n_context *context, int on);
 
-#define A2N_QUALITY_ANY 1  /* where no symbol covers an address, the one before it in its section */
+#define A2N_QUALITY_ANY 1  /* if no symbol covers an address, the one before it in its section */
 #define A2N_QUALITY_GOOD 2 /* default */
 
 /* mode is A2N_QUALITY_*. With A2N_QUALITY_ANY a lookup returns A2N_FLAKY_SYMBOL for a symbol that
  * does not cover the address. */
 int a2n_set_symbol_quality(a2n_context *context, int mode);
 
-/* Whether the symbols of a file are used only if it is known to be the traced one, by its build-id,
- * or by its inode and not having changed; default 1. With 0 the file of the path is used, and a
- * note says so where it is not known. */
+/* Whether the symbols of a file are used only if it is known to be the traced one (by its build-id,
+ * or because its inode matches and it has not changed); default 1. With 0 the file at the path is
+ * used in any case; a note reports each file that is not known to be the traced one. */
 int a2n_set_symbol_validation(a2n_context *context, int on);
 
 /* The same for the kernel's image, map or saved image: whether its symbols must match those of the
  * trace; default 1. */
 int a2n_set_kernel_validation(a2n_context *context, int on);
 
-/* Whether the second symbol of a name within a module, by address, is named "name#2" and so on;
- * default 0. */
+/* Whether the second symbol with a name within a module, in address order, is named "name#2", and
+ * so on; default 0. */
 int a2n_set_rename_duplicates(a2n_context *context, int on);
 
 /* The symbols from first to last, both included and named as nm names them, of a module (its path
  * or the last component of its path) are reported as one symbol of this name; null or "":
- * "FIRST..LAST". An address in two ranges belongs to the range that was added first. If a module
- * does not have these symbols, a note says so. A2N_INVALID_ARGUMENT: module, first or last is null
- * or "". */
+ * "FIRST..LAST". An address in two ranges belongs to the range that was added first. A note reports
+ * a module that does not have these symbols. A2N_INVALID_ARGUMENT: module, first or last is null or
+ * "". */
 int a2n_collapse_symbol_range(a2n_context *context, const char *module, const char *first,
 			      const char *last, const char *name);
 
 /* Adds a range for each line "MODULE FIRST LAST [NAME]" of a file; empty lines and those that begin
  * with # are comments. A2N_INVALID_ARGUMENT: path is null or ""; A2N_FILE_NOT_FOUND;
- * A2N_RANGE_FILE_ERROR: a line has another form. a2n_get_error_text() has the reason; no range has
- * been added then. */
+ * A2N_RANGE_FILE_ERROR: a line has another form. a2n_get_error_text() has the reason; on an error
+ * no range is added. */
 int a2n_read_symbol_ranges(a2n_context *context, const char *path);
 
 #define A2N_RANGE_NAME 0	/* default */
@@ -163,26 +163,27 @@ int a2n_set_max_note_level(a2n_context *context, int level);
  * file. They come before the file's own path. Default: none. Null or "" resets. */
 int a2n_set_search_path(a2n_context *context, const char *path);
 
-/* A directory of the caller's own, which no other user may write to, in which the library keeps
- * what it read from debug information, because reading that again is slow. An entry is used only
- * for the same file that it was read from. The directory takes 1 GiB at most: the entries least
- * recently used are removed. It is created if it does not exist. Null or "", the default: nothing
- * is kept. Several contexts and processes may use the same directory at the same time. */
+/* A directory in which the library caches source lines, because reading debug information is slow.
+ * It must belong to the caller, and no other user may write to it. An entry is used only for the
+ * same file that it was read from. The directory takes at most 1 GiB: the least recently used
+ * entries are removed. It is created if it does not exist. Null or "", the default: no cache.
+ * Several contexts and processes may use the same directory at the same time. */
 int a2n_set_cache_directory(a2n_context *context, const char *path);
 
 /* The text of /proc/kallsyms and of /proc/modules: size bytes at an offset of a file, both in
  * bytes; size 0 means up to the end of the file. It is read at the first lookup of a kernel
  * address. The kernel itself is the module "vmlinux"; a kernel module has its name in kallsyms
  * without brackets ("ext4", also "bpf" and "__builtin__ftrace"). A2N_INVALID_ARGUMENT: path is null
- * or "", or the offset is behind the end of the file; A2N_FILE_NOT_FOUND: the file cannot be
+ * or "", or the offset is after the end of the file; A2N_FILE_NOT_FOUND: the file cannot be
  * opened. */
 int a2n_set_kallsyms(a2n_context *context, const char *path, uint64_t offset, uint64_t size);
 int a2n_set_kernel_modules(a2n_context *context, const char *path, uint64_t offset, uint64_t size);
 
 /* An uncompressed kernel image (vmlinux), whose symbols replace those of kallsyms for the kernel
- * itself. It is used only if its build-id, or its _stext if it has no build-id, matches the
- * kallsyms of the trace; its addresses are moved by the KASLR offset. A2N_INVALID_ARGUMENT: path is
- * null or ""; A2N_FILE_NOT_FOUND: the file cannot be opened. */
+ * itself. It is used only if its build-id is the traced one, or one of them is not known, and if
+ * its functions begin at symbols of the trace's kallsyms. Its addresses are moved by the KASLR
+ * offset, the difference of the two _stext. A2N_INVALID_ARGUMENT: path is null or "";
+ * A2N_FILE_NOT_FOUND: the file cannot be opened. */
 int a2n_set_kernel_image(a2n_context *context, const char *path);
 
 /* A symbol map of the kernel in the form of nm -a (genmap, System.map), used if there is no image
@@ -194,8 +195,8 @@ int a2n_set_kernel_map(a2n_context *context, const char *path);
  * "?": not known, because the file changed or was removed; "!": it did not have this path where the
  * recorder ran (chroot, container, private mount). A file of that path with another build-id is not
  * used for symbols, nor is one marked "?" or "!"; a separate debug file with the traced build-id is
- * always used. path may also be "[vdso]" or "vmlinux". inode: of the file that is meant where
- * several files had the path; 0: each file of that path for which no call gives the inode.
+ * always used. path may also be "[vdso]" or "vmlinux". inode: the file's inode, if several files
+ * had the path; 0: each file with that path for which no call has the inode.
  * A2N_INVALID_ARGUMENT: path is null or "", or build_id has another form. */
 int a2n_set_build_id(a2n_context *context, const char *path, uint64_t inode, const char *build_id);
 
@@ -211,15 +212,15 @@ int a2n_fork_process(a2n_context *context, uint64_t time, uint32_t parent, uint3
  * A2N_CLONE_ERROR: both are the same. */
 int a2n_clone_process(a2n_context *context, uint64_t time, uint32_t parent, uint32_t child);
 
-/* A new image begins in pid: its mappings end; its name stays until it is set. An unknown pid is
- * created. */
+/* A new image begins in pid: its mappings end, and it keeps its name until another one is set. An
+ * unknown pid is created. */
 int a2n_exec_process(a2n_context *context, uint64_t time, uint32_t pid);
 
 /* pid has this name from this time on. An unknown pid is created. A2N_INVALID_ARGUMENT: name is
  * null. */
 int a2n_set_process_name(a2n_context *context, uint64_t time, uint32_t pid, const char *name);
 
-/* The name of pid at this time; null: it was not known then or had no name. */
+/* The name of pid at this time; null: pid was not known at this time or had no name. */
 const char *a2n_get_process_name(a2n_context *context, uint64_t time, uint32_t pid);
 
 /* ---- modules -------------------------------------------------------------------------------- */
@@ -229,22 +230,24 @@ const char *a2n_get_process_name(a2n_context *context, uint64_t time, uint32_t p
 #define A2N_STAMP_VDSO 0xfffffff8u
 
 /* While a process that mapped a file runs on this machine, the library can open the file through
- * /proc, also when it was deleted or replaced, or is in another mount namespace. It uses that file
- * if its build-id is the traced one, after the search path and the path itself. */
+ * /proc, even if it was deleted or replaced or is in another mount namespace. The library tries
+ * that file last, after the search path and the path itself, and uses it only if its build-id is
+ * the traced one. */
 
 /* From this time on, pid has an executable mapping of length bytes at base. name: the file's path,
- * "//anon", "[vdso]", "[vsyscall]" or any other label; stamp: 0 or A2N_STAMP_*; offset: of the
- * mapping in the file, in bytes; inode: of the file; 0 for the last two: not known. An unknown pid
- * is created. A2N_INVALID_ARGUMENT: name is null or ""; A2N_ADD_MODULE_ERROR: length is 0, or base
- * + length overflows. */
+ * "//anon", "[vdso]", "[vsyscall]" or any other label; stamp: 0 or A2N_STAMP_*; offset: the file
+ * offset of the mapping in bytes, 0 if not known; inode: the file's inode, 0 if not known. An
+ * unknown pid is created. A2N_INVALID_ARGUMENT: name is null or ""; A2N_ADD_MODULE_ERROR: length is
+ * 0, or base + length overflows. */
 int a2n_add_module(a2n_context *context, uint64_t time, uint32_t pid, uint64_t base,
 		   uint64_t length, const char *name, uint32_t stamp, uint64_t offset,
 		   uint64_t inode);
 
 /* ---- JIT-compiled code ---------------------------------------------------------------------- */
-/* A method is reported when it is already there: it counts from the end of the method that it
- * overlaps until it is removed, or until another method that overlaps it is reported. It takes
- * precedence over modules, except for files that were mapped later. Its module is "JITCODE".
+/* A runtime reports a method after it created the code. So a method exists from the end of the
+ * previous method that it overlaps, until it is removed or another method that overlaps it is
+ * reported. It takes precedence over modules, except files that were mapped later. Its module is
+ * "JITCODE".
  * Dynamic code (stubs, adapters, an interpreter; Performance Inspector: MMI) has the module
  * "GENERATED_CODE". */
 
@@ -253,36 +256,35 @@ typedef struct a2n_method_line {
 	uint32_t line;
 } A2N_METHOD_LINE;
 
-/* Code longer than this, in bytes, is not kept. */
+/* Code longer than this, in bytes, is not stored. */
 #define A2N_LONGEST_CODE ((uint64_t)1 << 28)
 
-/* Reports a method of length bytes at address, of a process that exists. code: its bytes, or null.
- * lines, count: its source lines; null if count is 0. Reporting a method again while it is there
- * has no effect. A2N_METHOD_NAME_ERROR: name is null or ""; A2N_METHOD_LENGTH_ERROR: length is 0,
+/* Reports a method of length bytes at address in an existing process. code: its bytes, or null.
+ * lines, count: its source lines; null if count is 0. Reporting an existing method again has no
+ * effect. A2N_METHOD_NAME_ERROR: name is null or ""; A2N_METHOD_LENGTH_ERROR: length is 0,
  * or address + length overflows; A2N_NO_PROCESS: pid is not known. */
 int a2n_add_method(a2n_context *context, uint64_t time, uint32_t pid, const char *name,
 		   uint64_t address, uint64_t length, const void *code,
 		   const A2N_METHOD_LINE *lines, size_t count);
 
-/* Reports dynamic code, which may be inside other dynamic code. Return codes as a2n_add_method().
- * */
+/* Reports dynamic code; it may be inside other dynamic code. Return codes as a2n_add_method(). */
 int a2n_add_dynamic_code(a2n_context *context, uint64_t time, uint32_t pid, const char *name,
 			 uint64_t address, uint64_t length);
 
-/* The method at address is removed. If none is known there, nothing is known about what was at that
- * address before. A2N_NO_PROCESS: pid is not known. */
+/* The method at address is removed. If no method is known there, code at that address is unknown
+ * before this time. A2N_NO_PROCESS: pid is not known. */
 int a2n_remove_method(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address);
 
-/* All dynamic code is reported as one symbol of this name; null or "", the default: each piece by
- * its own name. */
+/* All dynamic code is reported with this name; null or "", the default: each piece has its own
+ * name. */
 int a2n_set_dynamic_code_name(a2n_context *context, const char *name);
 
 /* Forms of files that a runtime writes about its code: */
 #define A2N_JIT_LOG 1	   /* log-jita2n of JProf */
 #define A2N_JIT_DUMP 2	   /* jitdump, as for perf inject */
-#define A2N_JIT_PERF_MAP 3 /* perf-PID.map: no timestamps; used where no other form has a name */
+#define A2N_JIT_PERF_MAP 3 /* perf-PID.map: no timestamps; used if no other form has a name */
 
-/* The process as it sees itself in a PID namespace of its own; 0: it has none, or not known. */
+/* The ids of a process that runs in its own PID namespace; 0: it has none, or not known. */
 typedef struct a2n_jit_process {
 	uint32_t inner_pid;	/* NSpid: its id in that namespace */
 	uint32_t pid_namespace; /* the namespace's inode */
@@ -291,22 +293,22 @@ typedef struct a2n_jit_process {
 /* Reads a file of this form (A2N_JIT_*) about the code of pid. Report the process first: its start
  * time must match the file. process may be null. A dump or map must be owned by root, by the user
  * of this program or, if that is root, by the user of pid, and be writable by no other user. A
- * symbolic link as the last component of the path is refused. Damage in a file that is used is a
- * note. A2N_INVALID_ARGUMENT: path is null or "", or no such form; A2N_FILE_NOT_FOUND;
- * A2N_JITTED_ERROR: the file is refused, and nothing of it is used. a2n_get_error_text() has the
+ * symbolic link as the last component of the path is refused. Notes report damage in a file that is
+ * used. A2N_INVALID_ARGUMENT: path is null or "", or form is not valid; A2N_FILE_NOT_FOUND;
+ * A2N_JITTED_ERROR: the file is refused, and nothing in it is used. a2n_get_error_text() has the
  * reason. */
 int a2n_load_methods(a2n_context *context, uint32_t pid, int form, const char *path,
 		     const A2N_JIT_PROCESS *process);
 
-/* Opens such a file for reading, with the checks of a2n_load_methods(). *fd, which the caller
- * closes, can be passed to a2n_load_methods_from(), so that both are the same file whatever has the
- * path later. Return codes as a2n_load_methods(). */
+/* Opens such a file for reading, with the checks of a2n_load_methods(). The caller closes *fd. It
+ * can pass *fd to a2n_load_methods_from(), which then reads the same file even if the path leads to
+ * another one later. Return codes as a2n_load_methods(). */
 int a2n_open_methods(a2n_context *context, uint32_t pid, int form, const char *path, int *fd);
 
 /* Reads such a file from an open descriptor, from its beginning, without the checks of owner and
  * links. name: for messages. The caller still owns fd, whose offset has changed; no other thread
- * may use that offset at the same time. A2N_INVALID_ARGUMENT: fd is negative, name is null, or no
- * such form; the others as a2n_load_methods(). */
+ * may use that offset at the same time. A2N_INVALID_ARGUMENT: fd is negative, name is null, or form
+ * is not valid; other codes as a2n_load_methods(). */
 int a2n_load_methods_from(a2n_context *context, uint32_t pid, int form, int fd, const char *name,
 			  const A2N_JIT_PROCESS *process);
 
@@ -314,28 +316,28 @@ int a2n_load_methods_from(a2n_context *context, uint32_t pid, int form, int fd, 
  * UINT64_MAX: never, or an error. */
 uint64_t a2n_get_next_code_change(a2n_context *context, uint64_t time, uint32_t pid);
 
-/* Whether times of JIT-compiled code count; default 1. With 0, from now on an address belongs to
- * the method that was reported last, whatever the time. It cannot be turned on again. */
+/* Whether times of JIT-compiled code are used; default 1. With 0, from now on an address belongs to
+ * the method that was reported last, at any time. It cannot be turned on again. */
 int a2n_set_jit_times(a2n_context *context, int on);
 
-/* Whether the bytes of code are kept from files that a2n_load_methods() reads; default 0. */
+/* Whether a2n_load_methods() also stores the bytes of code; default 0. */
 int a2n_set_code_gather(a2n_context *context, int on);
 
 /* ---- lookup --------------------------------------------------------------------------------- */
 #define A2N_FLAG_MODULE_64 0x1 /* the module's file has 64 bits */
 #define A2N_FLAG_MODULE_32 0x2 /* it has 32 bits; neither flag: not known */
-#define A2N_FLAG_EXPORTS 0x4   /* the name comes from exported symbols only */
+#define A2N_FLAG_EXPORTS 0x4   /* the module has exported symbols only */
 #define A2N_FLAG_JITTED 0x8    /* the symbol is JIT-compiled code */
 #define A2N_FLAG_RANGE 0x10    /* the symbol is in a range, see a2n_collapse_symbol_range() */
-#define A2N_FLAG_MMI 0x80      /* JIT-compiled code that is no method: dynamic code */
+#define A2N_FLAG_MMI 0x80      /* JIT-compiled code that is not a method: dynamic code */
 #define A2N_FLAG_KERNEL 0x10000 /* our addition: an address of the kernel or of a kernel module */
 #define A2N_FLAG_TIMELESS 0x20000 /* our addition: JIT-compiled code from a file without
 				   * timestamps: the name may be wrong */
 
-/* The strings of equal names of equal modules have equal pointers. */
+/* Equal names of equal modules are returned as equal pointers. */
 typedef struct a2n_symdata {
 	const char *owning_pid_name; /* null when the process has no name */
-	uint32_t owning_pid;	     /* whose address space it is (for a clone, its parent) */
+	uint32_t owning_pid;	     /* owner of the address space (for a clone: its parent) */
 	uint32_t flags;		     /* A2N_FLAG_* */
 	const char *mod_name;	     /* "NoModule" when there is none */
 	uint64_t mod_addr;
@@ -343,18 +345,18 @@ typedef struct a2n_symdata {
 	const char *sym_name; /* see a2n_set_no_symbol_action() */
 	uint64_t sym_addr;    /* address in the process, 0 without a module */
 	uint64_t sym_length;  /* in bytes */
-	const void *method; /* our addition: identifies a method, also when several have one name
-			     * and address; else null */
+	const void *method; /* our addition: identifies a method, even if several have the same
+			     * name and address; else null */
 } SYMDATA;
 
-/* The symbol at an address of pid at this time. An address in the kernel's half is the kernel's,
- * whatever the pid; a procedure linkage table is "<plt>". Without a symbol, sym_addr and sym_length
- * are those of the section (A2N_NSF_SECTION) or of the module. A2N_SUCCESS, A2N_NO_SYMBOL_FOUND,
+/* The symbol at an address of pid at this time. Kernel addresses do not depend on pid. A procedure
+ * linkage table is "<plt>". Without a symbol, sym_addr and sym_length are those of the section
+ * (A2N_NSF_SECTION) or of the module. A2N_SUCCESS, A2N_NO_SYMBOL_FOUND,
  * A2N_NO_SYMBOLS, A2N_NO_MODULE and A2N_FLAKY_SYMBOL fill data; A2N_NULL_SYMDATA: data is null. */
 int a2n_get_symbol(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		   SYMDATA *data);
 
-/* One of the functions that an address belongs to. */
+/* One of the functions at an address. */
 typedef struct a2n_frame {
 	const char *name;
 	const char *file; /* null when it is not known */
@@ -362,41 +364,42 @@ typedef struct a2n_frame {
 } A2N_FRAME;
 
 /* The functions at an address, each inlined into the next one; the last one is the symbol that
- * a2n_get_symbol() returns. The first capacity of them are stored in frames, which may be null if
+ * a2n_get_symbol() returns. The first capacity functions are stored in frames, which may be null if
  * capacity is 0; *count becomes the number of all. A2N_NO_SYMBOL_FOUND: there are none;
  * A2N_NULL_SYMDATA: count or frames is null. */
 int a2n_get_frames(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		   A2N_FRAME *frames, size_t capacity, size_t *count);
 
-/* The bytes of the symbol at an address of pid at this time, *length of them from the address
- * *start: of JIT-compiled code if a2n_set_code_gather() was on or a2n_add_method() had them, else
- * of the mapped file. A2N_NO_SYMBOL_FOUND: there is no symbol, or its bytes are not known;
+/* The bytes of the symbol at an address of pid at this time: *length bytes from the address *start.
+ * For JIT-compiled code they are available if a2n_set_code_gather() was on or a2n_add_method() had
+ * them; otherwise they come from the mapped file. A2N_NO_SYMBOL_FOUND: there is no symbol, or its
+ * bytes are not available;
  * A2N_NULL_SYMDATA: code, start or length is null. */
 int a2n_get_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		 const unsigned char **code, uint64_t *start, size_t *length);
 
-/* Copies the bytes of code from an address of pid on, at this time, up to the first that is not
- * known and at most capacity; *length becomes their number. Of a mapped file it also copies code
- * without a symbol. Code of the kernel comes from the image that was set, which can differ from
- * what ran: the kernel changes its code at boot and while it runs. A2N_NO_SYMBOL_FOUND: no byte is
- * known; A2N_NULL_SYMDATA: length is null, or bytes is null and capacity not 0. */
+/* Copies bytes of code from an address of pid on, at this time, up to the first byte that is not
+ * available and at most capacity bytes; *length becomes their number. It also copies code without a
+ * symbol from mapped files. Kernel code comes from the image that was set. It can differ from the
+ * code that ran: the kernel patches its code at boot and while it runs. A2N_NO_SYMBOL_FOUND: no
+ * byte is available; A2N_NULL_SYMDATA: length is null, or bytes is null and capacity is not 0. */
 int a2n_read_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		  unsigned char *bytes, size_t capacity, size_t *length);
 
 /* ---- saved symbols (MSI files) -------------------------------------------------------------- */
-/* An MSI file holds the symbols, sections and build-ids of modules, so that addresses can be looked
- * up where the files are not. genmsi(1) describes its format. */
+/* An MSI file contains the symbols, sections and build-ids of modules, so that addresses can be
+ * looked up on a machine without these files. genmsi(1) describes its format. */
 
 /* Reads the symbols of all modules that were added, and of the kernel's image or map if one was
- * set, and writes them to a new file, which gets its name when it is complete. For modules of which
- * no file could be used it saves the reason, which is also a note. A2N_INVALID_ARGUMENT: path is
- * null or ""; A2N_FILE_NOT_FOUND: the kernel's image or map, or the directory; A2N_WRITE_ERROR:
- * another failure. a2n_get_error_text() has the reason. */
+ * set, and writes them to a new file, which gets its name when it is complete. For a module without
+ * a usable file it saves the reason, which is also a note. A2N_INVALID_ARGUMENT: path is null or
+ * ""; A2N_FILE_NOT_FOUND: the kernel's image or map, or the directory, was not found;
+ * A2N_WRITE_ERROR: another failure. a2n_get_error_text() has the reason. */
 int a2n_create_msi_file(a2n_context *context, const char *path);
 
 /* From now on the symbols of modules come from this file, and no other files are read; a saved
  * kernel image replaces that of a2n_set_kernel_image(). A module is recognized by its traced
- * build-id, whatever its path, and by its path only if the trace has no build-id for it.
+ * build-id, with any path, and by its path only if the trace has no build-id for it.
  * A2N_INVALID_ARGUMENT: path is null or ""; A2N_FILE_NOT_FOUND; A2N_MSI_ERROR: not such a file, or
  * a module has already been added; A2N_MSI_DAMAGED: the intact part is used. a2n_get_error_text()
  * has the reason. */
@@ -404,36 +407,36 @@ int a2n_load_msi_file(a2n_context *context, const char *path);
 
 #define A2N_OS_LINUX 2
 
-/* About the MSI file that was loaded: always 64, 0 and A2N_OS_LINUX. Each pointer may be null.
- * A2N_MSI_ERROR: none was loaded. */
+/* The properties of the loaded MSI file: always 64, 0 and A2N_OS_LINUX. Each pointer may be null.
+ * A2N_MSI_ERROR: no file was loaded. */
 int a2n_get_msi_file_information(a2n_context *context, int *word_size, int *big_endian, int *os);
 
 /* For an archive of one trace. Saving writes the symbols that lookups have read up to now, and the
  * kernel's symbols as they were used, to an open file from its offset on; loading reads such a file
- * from its beginning and uses its symbols for the same trace, those of the kernel before any
- * others. The caller still owns fd; no other thread may use its offset at the same time. Return
+ * from its beginning and uses its symbols for the same trace; its kernel symbols replace all other
+ * sources. The caller still owns fd; no other thread may use its offset at the same time. Return
  * codes as a2n_create_msi_file() and a2n_load_msi_file(). */
 int a2n_save_trace_symbols(a2n_context *context, int fd);
 int a2n_load_trace_symbols(a2n_context *context, int fd);
 
-/* The path of the file with this index, from 0, among the files that symbols were read from up to
- * now, each once; null: there are no more. */
+/* The path of a file that symbols were read from up to now. Each file is in the list once; index is
+ * from 0; null: there are no more. */
 const char *a2n_get_symbol_file(a2n_context *context, size_t index);
 
-/* Opens that file for reading: *fd, which the caller closes. A2N_INVALID_ARGUMENT: fd is null, or
- * there is no such index; A2N_FILE_NOT_FOUND: the file was removed, replaced or changed after its
+/* Opens that file for reading; the caller closes *fd. A2N_INVALID_ARGUMENT: fd is null, or index is
+ * out of range; A2N_FILE_NOT_FOUND: the file was removed, replaced or changed after its
  * symbols had been read. a2n_get_error_text() has the reason. */
 int a2n_open_symbol_file(a2n_context *context, size_t index, int *fd);
 
 /* ---- notes ---------------------------------------------------------------------------------- */
-/* The note with this index, from 0: something that a report must say, such as a file that was not
- * used because its build-id differs or it changed, a file that could not be read, kernel symbols
- * that were withheld. Each note is there once, and only for modules in which addresses were looked
- * up. Null: there are no more. */
+/* The note with this index, from 0: a message for the reader of a report, such as a file that was
+ * not used because its build-id differs or it changed, a file that could not be read, or kernel
+ * symbols that were withheld. Each note is in the list once, and only for modules in which
+ * addresses were looked up. Null: there are no more. */
 const char *a2n_get_note(a2n_context *context, size_t index);
 
-/* A2N_MESSAGES_ERROR, A2N_MESSAGES_WARNING or A2N_MESSAGES_INFO; A2N_MESSAGES_NONE: there is no
- * such note. */
+/* The level of a note: A2N_MESSAGES_ERROR, A2N_MESSAGES_WARNING or A2N_MESSAGES_INFO;
+ * A2N_MESSAGES_NONE: there is no such note. */
 int a2n_get_note_level(a2n_context *context, size_t index);
 
 /* The number of bytes of the damaged file that could not be used; 0 for notes of other levels. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of a2n_context.h: arguments checked, exceptions turned into return codes.
+// The functions of a2n_context.h: they check arguments and convert exceptions to return codes.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ using a2n::guarded;
 using a2n::guarded_value;
 using a2n::Library;
 
-// A setting, unless the environment fixed it.
+// Makes a setting, unless the environment fixes it.
 template <class Set>
 int set(a2n_context* context, a2n::Fixed setting, Set use) noexcept {
   return guarded(context, [&](Library& lib) {
@@ -26,7 +26,8 @@ int set(a2n_context* context, a2n::Fixed setting, Set use) noexcept {
   });
 }
 
-// Passes on the location of a text in a file, which is read later but must be readable now.
+// Checks that a file can be opened and passes the location of a text in it to use. The text is read
+// later.
 template <class Set>
 int locate(a2n_context* context, const char* path, uint64_t offset, uint64_t size,
            Set use) noexcept {
@@ -34,7 +35,7 @@ int locate(a2n_context* context, const char* path, uint64_t offset, uint64_t siz
     if (!path || !*path) return A2N_INVALID_ARGUMENT;
     const auto file = a2n::open_regular(path);
     if (!file) return A2N_FILE_NOT_FOUND;
-    // Files of /proc have size 0 until they are read.
+    // stat() reports size 0 for files of /proc.
     if (offset > INT64_MAX || (file->size != 0 && offset > file->size)) return A2N_INVALID_ARGUMENT;
     use(lib.kernel(), a2n::TextLocation{path, offset, size});
     return A2N_SUCCESS;
@@ -303,7 +304,7 @@ int a2n_load_msi_file(a2n_context* context, const char* path) {
 int a2n_get_msi_file_information(a2n_context* context, int* word_size, int* big_endian, int* os) {
   return guarded(context, [=](Library& lib) {
     if (!lib.msi_loaded()) return A2N_MSI_ERROR;
-    // Files of other kinds of systems are not loaded.
+    // Files of other systems are not loaded, so these values are constant.
     if (word_size) *word_size = 64;
     if (big_endian) *big_endian = 0;
     if (os) *os = A2N_OS_LINUX;

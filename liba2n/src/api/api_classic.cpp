@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The classic functions of a2n.h, each the function of a2n_context.h on one default context.
+// The classic functions of a2n.h: each calls a function of a2n_context.h with a default context.
 #include "a2n.h"
 #include "api_state.h"
 #include "pi/no_cancel.h"
@@ -45,7 +45,7 @@ int A2nAddJittedMethodEx(uint32_t pid, const char* name, uint64_t address, uint6
 
 int A2nAddModule(uint32_t pid, uint64_t base, uint64_t length, const char* name, uint32_t stamp,
                  uint32_t checksum) {
-  static_cast<void>(checksum);  // of Windows modules; Linux has build-ids
+  static_cast<void>(checksum);  // for Windows modules; Linux has build-ids
   return A2nAddModuleEx(pid, base, length, name, stamp, 0, 0);
 }
 

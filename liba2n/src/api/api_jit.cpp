@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of a2n_context.h on JIT-compiled code, source lines and bytes of code.
+// The functions of a2n_context.h for JIT-compiled code, source lines and bytes of code.
 #include <memory>
 #include <string>
 #include <utility>

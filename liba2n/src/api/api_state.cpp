@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a context of a2n_context.h contains.
+// The state of an a2n_context.
 #include "api_state.h"
 
 #include <cerrno>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a context of a2n_context.h contains, and how its functions turn exceptions into return
-// codes.
+// The state of an a2n_context, and the conversion of exceptions to return codes.
 #ifndef A2N_API_STATE_H
 #define A2N_API_STATE_H
 
@@ -17,16 +16,16 @@
 
 struct a2n_context {
  public:
-  // Created, with the settings of the environment, when it is first asked for.
+  // Created by the first call, with the settings from the environment.
   a2n::Library& library();
   // Drops the library; the error text stays.
   void reset() { library_.reset(); }
 
-  // Whether the environment made this setting. Asked only after library().
+  // Whether an environment variable fixes this setting. Call it only after library().
   bool is_fixed(a2n::Fixed setting) const { return (fixed_ & setting) != 0; }
 
-  // Keep the text of an error for a2n_get_error_text() and return the code: rc, or that a file does
-  // not exist; A2N_SUCCESS clears the text.
+  // Both store the error text for a2n_get_error_text() and return the code. The first one returns
+  // A2N_SUCCESS and clears the text if there is no error, A2N_FILE_NOT_FOUND for ENOENT, else rc.
   int report(const pi::Status& status, int rc);
   int report(int rc, std::string text);
   const char* error_text() const { return error_text_.c_str(); }
@@ -39,7 +38,7 @@ struct a2n_context {
 
 namespace a2n {
 
-// No exception leaves a C function, and no thread is cancelled inside it.
+// Runs the body of a C function: no exception leaves it, and no thread is cancelled inside it.
 template <class Work>
 int guarded(a2n_context* context, Work work) noexcept {
   if (!context) return A2N_INVALID_ARGUMENT;
@@ -53,8 +52,7 @@ int guarded(a2n_context* context, Work work) noexcept {
   }
 }
 
-// The same for work that cannot return a code: it returns a value, which is failed's after an
-// error.
+// The same for functions that return a value instead of a code; failed: the value after an error.
 template <class Value, class Work>
 Value guarded_value(a2n_context* context, Value failed, Work work) noexcept {
   Value value = failed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The A2N_ variables of the environment, which stand above what the program sets.
+// The A2N_ environment variables. They take precedence over the program's settings.
 #include "environment.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Null when the variable is not set, in upper or in lower case.
+// The value of a variable, by its name in upper or in lower case; null if neither is set.
 const char* variable(const std::string& name) {
   if (const char* value = ::secure_getenv(name.c_str())) return value;
   return ::secure_getenv(lower(name).c_str());

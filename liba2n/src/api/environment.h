@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The A2N_ variables of the environment, which stand above what the program sets.
+// The A2N_ environment variables. They take precedence over the program's settings.
 #ifndef A2N_ENVIRONMENT_H
 #define A2N_ENVIRONMENT_H
 
@@ -9,7 +9,7 @@ namespace a2n {
 
 class Library;
 
-// Settings that a variable can fix; a bit each.
+// Settings that a variable can fix, as a bit mask.
 enum Fixed : uint32_t {
   fixed_search_path = 1,
   fixed_quality = 2,
@@ -21,8 +21,8 @@ enum Fixed : uint32_t {
   fixed_range_symbols = 128,
 };
 
-// Sets what the variables say and returns which settings they fix. A value that means nothing fixes
-// nothing, and a note says so.
+// Applies the variables and returns the settings that they fix. An invalid value is ignored, and a
+// note reports it.
 uint32_t apply_environment(Library& library);
 
 }  // namespace a2n

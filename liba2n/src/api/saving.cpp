@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The library's symbols to MSI files and back.
+// Saves the library's symbols to MSI files and loads them.
 #include "saving.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What each of the library's readers may use, by its input's size. docs/security.md has the same
-// numbers in a table. What is past its budget is refused by name, in a note or an error.
+// Limits on memory and work of each reader, by the size of its input. docs/security.md has the same
+// numbers in a table. A reader that exceeds its budget reports what it dropped in a note or error.
 #ifndef A2N_BUDGETS_H
 #define A2N_BUDGETS_H
 
@@ -13,39 +13,40 @@ namespace a2n::budgets {
 constexpr uint64_t MiB = uint64_t{1} << 20;
 constexpr uint64_t GiB = uint64_t{1} << 30;
 
-// Files, in bytes that they claim for each byte that is stored; memory is some twenty bytes a byte.
+// File sizes, by bytes allocated on disk: a file may have holes. The parsed form takes about 20
+// bytes of memory for each byte.
 constexpr pi::Budget elf_file = pi::sparse_file;
 constexpr pi::Budget text_file = pi::sparse_file;
 constexpr pi::Budget perf_map{64 * MiB, 32, 4 * GiB};
 constexpr pi::Budget jit_log{64 * MiB, 32, 16 * GiB};
 constexpr pi::Budget jit_dump{64 * MiB, 32, 16 * GiB};
 
-// By bytes of the ELF file. Names: of all symbols of a table together, those that share their bytes
-// counted for each; linkers merge a few, so that real files stay below one byte a byte.
+// By bytes of the ELF file. Names of all symbols of a table; bytes that several symbols share count
+// once for each symbol. Linkers merge only a few names, so real files stay below one byte per byte.
 constexpr pi::Budget symbol_names{16 * MiB, 16};
-// Notes, in which the build-id is looked for.
+// ELF notes that are searched for the build-id.
 constexpr pi::Budget notes{1 * MiB, 1};
-// Bytes of functions handed out one by one, by bytes of code: real functions hardly overlap.
+// Total size of the returned functions, by bytes of code: real functions hardly overlap.
 constexpr pi::Budget function_code{1 * MiB, 2};
-// Pieces of code kept for reading instructions: what is past it is read again.
+// Cached code for reading instructions; code beyond the limit is read from the file again.
 constexpr pi::Budget code_pieces{1 * MiB, 2};
 
-// By compressed bytes: zstd makes the kernel's symbols five times smaller.
+// By compressed bytes: zstd compresses the kernel's symbols 5:1.
 constexpr pi::Budget kernel_text{16 * MiB, 16, 1 * GiB};
 
-// By compressed bytes: xz makes symbols four to eight times smaller.
+// By compressed bytes: xz compresses symbols 4:1 to 8:1.
 constexpr pi::Budget minidebuginfo{16 * MiB, 32, 512 * MiB};
 
-// Debug information. Unpacked sections, by bytes of the file: zlib and zstd make it two to six
-// times smaller. By bytes that are used: what is unpacked of .dwo files that are not.
+// Uncompressed debug sections, by bytes of the file: zlib and zstd compress them 2:1 to 6:1. Also
+// what was uncompressed of unused .dwo files, by the bytes of the debug information in use.
 constexpr pi::Budget debug_sections{16 * MiB, 16};
-// Line programs, by bytes of the file: one byte can make a row. They are a tenth of real files.
+// Line programs, by bytes of the file: one byte can produce a row. In real files they are a tenth.
 constexpr pi::Budget line_programs{1 * MiB, 2};
-// Memory for lines, inlined functions, their ranges and names, by unpacked bytes. One byte of a
-// line program can make a row of 16 bytes; real debug information takes one to five bytes a byte.
+// Memory for lines, inlined functions, their ranges and names, by uncompressed bytes. One byte of a
+// line program can produce a row of 16 bytes; real debug information takes 1 to 5 bytes per byte.
 constexpr pi::Budget source_index{4 * MiB, 24};
-// Bytes that units and entries share and that are read for each of them, by unpacked bytes: tables
-// of abbreviations, lists of ranges, names, line tables. Real files stay below one byte a byte.
+// Data that units and entries share and that is read for each of them, by uncompressed bytes:
+// abbreviation tables, range lists, names, line tables. Real files stay below one byte per byte.
 constexpr pi::Budget debug_entries{1 * MiB, 16};
 
 }  // namespace a2n::budgets

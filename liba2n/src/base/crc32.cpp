@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checksum of .gnu_debuglink: CRC-32 as of IEEE 802.3, computed by liblzma.
+// The checksum of .gnu_debuglink: CRC-32 of IEEE 802.3, computed by liblzma.
 #include "crc32.h"
 
 #include <lzma.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checksum of .gnu_debuglink: CRC-32 as of IEEE 802.3.
+// The checksum of .gnu_debuglink: CRC-32 of IEEE 802.3.
 #ifndef A2N_CRC32_H
 #define A2N_CRC32_H
 
@@ -9,10 +9,10 @@
 
 namespace a2n {
 
-// Continues a checksum; begin with 0.
+// Adds bytes to the checksum crc; the initial value is 0.
 uint32_t crc32(uint32_t crc, std::span<const unsigned char> bytes);
 
-// Of an open file from its beginning; nothing when it cannot be read.
+// The checksum of a whole open file; nullopt when it cannot be read.
 std::optional<uint32_t> file_crc32(int fd);
 
 }  // namespace a2n

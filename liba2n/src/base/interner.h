@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Strings kept once: equal strings give equal pointers, valid as long as the interner.
+// Stores each distinct string once: equal strings have equal pointers, valid as long as the
+// interner.
 #ifndef A2N_INTERNER_H
 #define A2N_INTERNER_H
 
@@ -24,7 +25,7 @@ class Interner {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  // Its elements never move, so the pointers handed out stay valid.
+  // Elements never move, so the returned pointers stay valid.
   std::unordered_set<std::string, Hash, std::equal_to<>> strings_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The entry that an address belongs to, in a list that is sorted by where its entries begin.
+// Finds the entry for an address in a list that is sorted by start address.
 #ifndef A2N_LAST_AT_H
 #define A2N_LAST_AT_H
 
@@ -10,7 +10,7 @@
 
 namespace a2n {
 
-// The last one that begins at the address or before it; null without one.
+// The last entry that begins at or before the address, or null. The caller checks its end.
 template <class T>
 const T* last_at(const std::vector<T>& sorted, uint64_t address, uint64_t T::*begin) {
   const auto after =

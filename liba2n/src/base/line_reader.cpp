@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines of a large file, a piece of it in memory at a time.
+// Reads a large file line by line, with only a part of it in memory.
 #include "line_reader.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace a2n {
 
-// Reads more behind what has not been handed out; false at the end.
+// Appends the next block to the text that next() has not returned yet; false at the end.
 bool LineReader::fill() {
   constexpr size_t piece = 1 << 18;
   text_.erase(0, at_);

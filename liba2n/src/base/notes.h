@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a report must tell its reader, each sentence once, in the order it came up.
+// Messages for the reader of a report, in order of appearance, without duplicates.
 #ifndef A2N_NOTES_H
 #define A2N_NOTES_H
 
@@ -19,7 +19,7 @@ class Notes {
   // Later notes of a higher A2N_MESSAGES_ level are dropped.
   void set_max_level(int level) { max_level_ = level; }
 
-  // A part of a file that should be there, or makes no sense: its bytes.
+  // Reports a part of a file that is missing or invalid, with its size in bytes.
   void add_damage(std::string note, uint64_t bytes) {
     add(std::move(note), A2N_MESSAGES_ERROR);
     if (!notes_.empty() && notes_.back().level == A2N_MESSAGES_ERROR) notes_.back().bytes = bytes;

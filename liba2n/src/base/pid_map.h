@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known by process id. The one asked for last is found at once, as the next question mostly
-// is of the same process.
+// A map by process id. It caches the last entry found: successive lookups are mostly for the same
+// process.
 #ifndef A2N_PID_MAP_H
 #define A2N_PID_MAP_H
 
@@ -9,14 +9,14 @@
 
 namespace a2n {
 
-// Not thread-safe, not even to look up.
+// Not thread-safe, not even for lookups: find() updates the cache.
 template <class Value>
 class PidMap {
  public:
   bool empty() const { return values_.empty(); }
-  // Made where it is missing. References stay valid.
+  // Inserts a missing value. References stay valid.
   Value& operator[](uint32_t pid) { return values_[pid]; }
-  // Null where there is none.
+  // The value of a process, or null.
   const Value* find(uint32_t pid) const {
     if (last_ && last_pid_ == pid) return last_;
     const auto found = values_.find(pid);
@@ -24,7 +24,7 @@ class PidMap {
     last_pid_ = pid;
     return last_ = &found->second;
   }
-  // Calls use(value) for each.
+  // Calls use(value) for each value.
   template <class Use>
   void for_each(Use use) {
     for (auto& [pid, value] : values_) use(value);

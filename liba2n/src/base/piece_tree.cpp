@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Disjoint pieces of addresses, sorted; a copy shares everything with its original.
+// Disjoint address ranges, sorted; a copy shares its nodes with the source until either changes.
 #include "piece_tree.h"
 
 #include <optional>
@@ -8,8 +8,8 @@ namespace a2n {
 
 struct PieceTree::Node {
   Piece piece;
-  uint32_t priority;  // not below the children's
-  uint32_t users;     // parents, in several trees, and roots
+  uint32_t priority;  // heap order: not below the children's
+  uint32_t users;     // reference count: parent nodes (of several trees) and roots
   Ref left;
   Ref right;
 };
@@ -22,7 +22,8 @@ PieceTree::Ref::~Ref() {
   if (node_ && --node_->users == 0) delete node_;
 }
 
-// The priority comes from where the node is in memory, which an input cannot choose.
+// The priority is a hash of the node's address in memory: an input cannot choose it, so it cannot
+// make the tree degenerate.
 PieceTree::Ref PieceTree::make(const Piece& piece) {
   Node* const node = new Node{piece, 0, 1, {}, {}};
   uint64_t mixed = (reinterpret_cast<uintptr_t>(node) >> 4) ^ piece.begin;
@@ -37,7 +38,7 @@ PieceTree::Ref PieceTree::unshared(Ref node) {
   return Ref(new Node{node->piece, node->priority, 1, node->left, node->right});
 }
 
-// before: what begins below address.
+// Moves the pieces that begin below address to before, all others to rest.
 void PieceTree::split(Ref node, uint64_t address, Ref& before, Ref& rest) {
   if (!node) {
     before = {};
@@ -54,7 +55,7 @@ void PieceTree::split(Ref node, uint64_t address, Ref& before, Ref& rest) {
   }
 }
 
-// All of left lies below all of right.
+// Requires every piece of left to be below every piece of right.
 PieceTree::Ref PieceTree::join(Ref left, Ref right) {
   if (!left) return right;
   if (!right) return left;
@@ -87,7 +88,7 @@ void PieceTree::replace(const Piece& piece) {
   Ref before, covered, after;
   split(std::move(root_), piece.begin, before, after);
   split(std::move(after), piece.end, covered, after);
-  std::optional<Piece> rest;  // what sticks out behind the piece
+  std::optional<Piece> rest;  // the remainder of an overlapped piece, after the new one
   for (const Piece* cut : {last(before), last(covered)})
     if (cut && cut->end > piece.end) rest = {piece.end, cut->end, cut->tag};
   if (const Piece* cut = last(before); cut && cut->end > piece.begin)

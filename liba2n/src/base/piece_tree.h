@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Disjoint pieces of addresses, sorted; a copy shares everything with its original.
+// Disjoint address ranges, sorted; a copy shares its nodes with the source until either changes.
 #ifndef A2N_PIECE_TREE_H
 #define A2N_PIECE_TREE_H
 
@@ -8,22 +8,22 @@
 
 namespace a2n {
 
-// [begin, end) belongs to the mapping the caller calls tag.
+// The mapping that covers [begin, end); the caller identifies it by tag.
 struct Piece {
   uint64_t begin;
   uint64_t end;
   uint32_t tag;
 };
 
-// A treap whose nodes are copied when they change and only if they are shared. So a copy of the
-// tree costs nothing, and a change after it as many nodes as lie on the way to a piece: about
-// twice the logarithm of the number of pieces. Copies are used by one thread at a time.
+// A treap with copy-on-write nodes. A copy of the tree takes constant time; a change afterwards
+// copies the nodes on the path to a piece, about 2 log(number of pieces). The reference counts are
+// not atomic: only one thread at a time may use the copies.
 class PieceTree {
  public:
-  // Adds a piece and ends exactly what it overlaps; what sticks out on either side stays. When
-  // memory runs out the tree is empty.
+  // Adds a piece and removes the parts of other pieces that it overlaps; their remainders on either
+  // side stay. If memory runs out, the tree is left empty.
   void replace(const Piece& piece);
-  // The piece that contains address, or null; valid until the next change.
+  // The piece that contains address, or null. Valid until the next change.
   const Piece* find(uint64_t address) const;
 
  private:

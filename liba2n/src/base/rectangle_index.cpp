@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds, among rectangles of addresses and times that do not overlap, the one at a place and
-// moment.
+// Finds the rectangle (address range and time range) that contains an address and a time. The
+// rectangles do not overlap.
 #include "rectangle_index.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace a2n {
 RectangleIndex::RectangleIndex(std::vector<Rectangle> rectangles)
     : rectangles_(std::move(rectangles)) {
   if (rectangles_.empty()) return;
-  // Then every list is in the order of time as it is filled.
+  // With the rectangles sorted, every list is filled in time order.
   std::sort(rectangles_.begin(), rectangles_.end(),
             [](const Rectangle& a, const Rectangle& b) { return a.from < b.from; });
   cut_into_pieces();
@@ -51,8 +51,8 @@ void RectangleIndex::cut_into_pieces() {
   };
   for (size_t node = 1, width = leaves_; node < leaves_; ++node) {
     if (std::has_single_bit(node) && node != 1) width /= 2;
-    const size_t place = node - std::bit_floor(node);
-    middles_[node] = bound(place * width + width / 2);
+    const size_t position = node - std::bit_floor(node);
+    middles_[node] = bound(position * width + width / 2);
   }
 }
 
@@ -77,7 +77,7 @@ void RectangleIndex::for_nodes(const Rectangle& rectangle, Use use) const {
   }
 }
 
-// The first of the node's rectangles that ends after time, if it has begun.
+// The rectangle of the node's list that contains time, or null.
 const Rectangle* RectangleIndex::at(size_t node, uint64_t time) const {
   const auto* const first = items_.data() + first_items_[node];
   const auto* const last = items_.data() + first_items_[node + 1];
@@ -91,7 +91,7 @@ const Rectangle* RectangleIndex::find(uint64_t address, uint64_t time) const {
   if (address < begin_ || address >= end_) return nullptr;
   size_t node = 1;
   while (node < leaves_) {
-    // The eight places where this may be three levels down lie side by side.
+    // The eight descendants three levels below are adjacent in memory.
     __builtin_prefetch(middles_.data() + std::min(8 * node, leaves_ - 1));
     node = 2 * node + (address >= middles_[node] ? 1 : 0);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds, among rectangles of addresses and times that do not overlap, the one at a place and
-// moment.
+// Finds the rectangle (address range and time range) that contains an address and a time. The
+// rectangles do not overlap.
 #ifndef A2N_RECTANGLE_INDEX_H
 #define A2N_RECTANGLE_INDEX_H
 
@@ -10,7 +10,7 @@
 
 namespace a2n {
 
-// What the caller calls owner, at the addresses [begin, end) at the times [from, until).
+// Addresses [begin, end) during the time [from, until); the caller identifies it by owner.
 struct Rectangle {
   uint64_t begin;
   uint64_t end;
@@ -19,23 +19,24 @@ struct Rectangle {
   uint32_t owner;
 };
 
-// A segment tree: the addresses at which rectangles begin and end divide all addresses into pieces,
-// a node stands for a run of pieces, and lists, by time, the rectangles that cover all of it and
-// not all of the node above. A search goes down to a piece and then up from list to list: mostly
-// the first one has it. Memory is at most two lists' entries a rectangle and level.
+// A segment tree. The addresses at which rectangles begin and end divide the address space into
+// pieces. A node represents consecutive pieces; its list contains, ordered by time, the rectangles
+// that cover the whole node but not its whole parent. A search descends to a piece, then checks the
+// lists on the path upwards; mostly the first list has the rectangle. A rectangle has at most two
+// list entries per level.
 class RectangleIndex {
  public:
   RectangleIndex() = default;
-  // None may be empty in either direction, no two may overlap.
+  // No rectangle may be empty in either dimension, and no two may overlap.
   explicit RectangleIndex(std::vector<Rectangle> rectangles);
 
-  // Null where there is none.
+  // The rectangle that contains address and time, or null.
   const Rectangle* find(uint64_t address, uint64_t time) const;
 
   const std::vector<Rectangle>& all() const { return rectangles_; }
 
  private:
-  // Of a node's list; the end is here as well because it is what a search compares.
+  // An entry of a node's list. It repeats the end time, which a search compares.
   struct Item {
     uint64_t until;
     uint32_t rectangle;
@@ -43,19 +44,19 @@ class RectangleIndex {
 
   void cut_into_pieces();
   void link_lists();
-  // Calls use(node) for each node whose list holds the rectangle.
+  // Calls use(node) for each node whose list contains the rectangle.
   template <class Use>
   void for_nodes(const Rectangle& rectangle, Use use) const;
   const Rectangle* at(size_t node, uint64_t time) const;
 
-  std::vector<Rectangle> rectangles_;  // by from
-  std::vector<uint64_t> bounds_;       // of the pieces; only while it is built
+  std::vector<Rectangle> rectangles_;  // sorted by from
+  std::vector<uint64_t> bounds_;       // boundaries of the pieces; only used while building
   size_t leaves_ = 0;   // a power of two; node 1 is the root, n's children are 2n and 2n + 1
-  uint64_t begin_ = 0;  // of the first piece
-  uint64_t end_ = 0;    // of the last one
-  std::vector<uint64_t> middles_;      // by node above the leaves: where its right child begins
-  std::vector<uint32_t> first_items_;  // by node, and one more: its list ends where the next begins
-  std::vector<uint32_t> listed_;  // by node: the next one from it upwards that has a list; 0: none
+  uint64_t begin_ = 0;  // start of the first piece
+  uint64_t end_ = 0;    // end of the last piece
+  std::vector<uint64_t> middles_;      // by inner node: start of its right child
+  std::vector<uint32_t> first_items_;  // by node, plus one: its list ends where the next begins
+  std::vector<uint32_t> listed_;  // by node: itself or its nearest ancestor with a list; 0: none
   std::vector<Item> items_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opening and reading files whose names come from a trace: regular files only, never waiting.
+// Opens and reads files whose names come from a trace: only regular files, without blocking.
 #include "safe_file.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opening and reading files whose names come from a trace: regular files only, never waiting.
+// Opens and reads files whose names come from a trace: only regular files, without blocking.
 #ifndef A2N_SAFE_FILE_H
 #define A2N_SAFE_FILE_H
 
@@ -19,21 +19,21 @@ struct RegularFile {
   uint64_t size = 0;  // 0 for files of /proc
 };
 
-// Opens for reading what is a regular file. The error's code is an errno; its message starts with
-// the path.
+// Opens a regular file for reading. The error's code is an errno (EINVAL: not a regular file); its
+// message starts with the path.
 pi::Result<RegularFile> open_regular(const std::string& path,
                                      pi::Links links = pi::Links::followed);
 
-// The same for a file at a place where anybody may put one: no symbolic link in the last component,
-// and written by somebody who may say what a process does, the super-user, who runs this program,
-// or owner (a user id); nobody else may write to it. Else EPERM.
+// The same for a file in a directory where another user may create one: it must not be a symbolic
+// link, must belong to root, to the user who runs this program, or to owner (a user id), and no
+// other user may write to it. Else EPERM.
 pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner);
 
-// The size of the file that is open at fd, unless it is more than the budget has for the bytes that
-// are stored: then EFBIG. name: what the message calls it.
+// The size of the open file fd. EFBIG if it exceeds the budget for the bytes allocated on disk.
+// name: the file's name in messages.
 pi::Result<uint64_t> size_within(int fd, const std::string& name, const pi::Budget& budget);
 
-// Bytes of a file from offset on, limit at most; EFBIG for a sparse file that is past its budget.
+// At most limit bytes of a file from offset on; EFBIG for a sparse file that exceeds its budget.
 pi::Result<std::string> read_text(const std::string& path, uint64_t offset, uint64_t limit);
 
 }  // namespace a2n

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One code point as UTF-8.
+// Encodes one code point as UTF-8.
 #ifndef A2N_UTF8_H
 #define A2N_UTF8_H
 
@@ -8,7 +8,7 @@
 
 namespace a2n {
 
-// False, and nothing appended, for what is no code point.
+// Appends code to out; false, and out unchanged, for an invalid code point.
 inline bool append_utf8(uint32_t code, std::string& out) {
   if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
   const auto tail = [&out](uint32_t bits) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words and numbers of a line.
+// Splits a line into words and converts words to numbers.
 #ifndef A2N_WORDS_H
 #define A2N_WORDS_H
 
@@ -9,7 +9,8 @@
 
 namespace a2n {
 
-// Takes the first word off a line, with the one blank behind it; empty at the end.
+// Removes the first word and the separator after it from line, and returns the word; empty at the
+// end.
 inline std::string_view take_word(std::string_view& line, char separator = ' ') {
   const size_t end = line.find(separator);
   const std::string_view word = line.substr(0, end);
@@ -17,7 +18,7 @@ inline std::string_view take_word(std::string_view& line, char separator = ' ') 
   return word;
 }
 
-// The whole word is a number.
+// Converts a word to a number; false unless the whole word is a number that fits.
 template <class Number>
 bool to_number(std::string_view word, Number& out, int base) {
   const char* const end = word.data() + word.size();

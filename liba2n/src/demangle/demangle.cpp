@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Compilers' names made readable: C++ (Itanium ABI) and Rust (both manglings).
+// Demangles C++ names (Itanium ABI) and Rust names (legacy and v0).
 #include "demangle.h"
 
 #include <algorithm>
 #include <cstring>
 
-// What __cxa_demangle() is made of, in the C++ library's static part (libsupc++): it hands out the
-// text piece by piece.
+// The function behind __cxa_demangle() in libsupc++: it passes the text to a callback in pieces, so
+// that the length can be limited.
 extern "C" int __gcclibcxx_demangle_callback(const char* name,
                                              void (*use)(const char* text, size_t size, void* data),
                                              void* data);
@@ -15,8 +15,8 @@ namespace a2n {
 namespace {
 
 constexpr size_t max_length = 8192;
-// A back reference can repeat everything before it, so that n of them can unfold to a text of
-// about 1.4 to the n-th: what a hostile file would do to a profiler.
+// A back reference can repeat everything before it: n of them in a hostile name can expand to a
+// text of about 1.4^n characters.
 constexpr size_t max_text = size_t{1} << 17;
 
 struct TooLong {};
@@ -44,7 +44,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The length of ".cold" or ".constprop.0" or ".12"; 0 when it is none of them.
+// The length of a clone suffix at the beginning of text: ".cold", ".constprop.0" or ".12"; else 0.
 size_t clone_length(std::string_view text) {
   if (text.size() < 2 || text[0] != '.') return 0;
   size_t end = 1;
@@ -80,7 +80,7 @@ std::string readable_suffix(std::string_view suffix) {
 std::optional<std::string> demangle(const char* name) {
   if (name[0] != '_' || std::strlen(name) > max_length) return std::nullopt;
   if (name[1] == 'R') return demangle_rust_v0(name);
-  // Constructors and destructors of a file's global objects, by its first name.
+  // Static constructors and destructors of a file: _GLOBAL__sub_I_NAME and similar.
   if (std::strncmp(name, "_GLOBAL_", 8) == 0) return demangle_cpp(name);
   if (name[1] != 'Z') return std::nullopt;
   if (auto rust = demangle_rust_legacy(name)) return rust;

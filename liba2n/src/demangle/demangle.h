@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compilers' names made readable: C++ (Itanium ABI) and Rust (both manglings).
+// Demangles C++ names (Itanium ABI) and Rust names (legacy and v0).
 #ifndef A2N_DEMANGLE_H
 #define A2N_DEMANGLE_H
 
@@ -9,18 +9,18 @@
 
 namespace a2n {
 
-// The readable form, or nothing when the name is not mangled or too costly to unfold.
+// The readable name; nullopt if the name is not mangled or its demangling exceeds a limit.
 std::optional<std::string> demangle(const char* name);
 
-// "_RNvC3foo3bar" -> "foo::bar"; without the crates' hashes. Bounded in time and memory.
+// "_RNvC3foo3bar" -> "foo::bar", without crate hashes. Time and memory are limited.
 std::optional<std::string> demangle_rust_v0(std::string_view name);
 
 // "_ZN3foo3bar17h0123456789abcdefE" -> "foo::bar".
 std::optional<std::string> demangle_rust_legacy(std::string_view name);
 
-// What compilers put behind the mangled name of a part or a copy of a function, as C++ names have
-// it: ".part.0.cold" -> " [clone .part.0] [clone .cold]". Without ".llvm." and its number, which
-// LLVM adds to names that it makes visible to other files.
+// Converts the suffix that compilers append to the mangled name of a function clone, in the style
+// of C++ demanglers: ".part.0.cold" -> " [clone .part.0] [clone .cold]". Drops ".llvm." and its
+// number, which LLVM adds to local names that it exports to other files.
 std::string readable_suffix(std::string_view suffix);
 
 }  // namespace a2n

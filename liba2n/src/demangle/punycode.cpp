@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Identifiers beyond ASCII in Rust's v0 mangling (RFC 3492, with '_' instead of '-').
+// Decodes non-ASCII identifiers of Rust's v0 mangling (RFC 3492, with '_' instead of '-').
 #include "punycode.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ uint64_t adapt(uint64_t delta, uint64_t length, bool first) {
   return k + (base - t_min + 1) * delta / (delta + 38);
 }
 
-// Cuts one number of variable length off text.
+// Removes one variable-length integer from the beginning of text and returns it.
 std::optional<uint64_t> next_delta(std::string_view& text, uint64_t bias) {
   uint64_t value = 0;
   uint64_t weight = 1;

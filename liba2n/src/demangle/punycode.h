@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Identifiers beyond ASCII in Rust's v0 mangling (RFC 3492, with '_' instead of '-').
+// Decodes non-ASCII identifiers of Rust's v0 mangling (RFC 3492, with '_' instead of '-').
 #ifndef A2N_PUNYCODE_H
 #define A2N_PUNYCODE_H
 
@@ -9,7 +9,7 @@
 
 namespace a2n {
 
-// As UTF-8; nothing for what is no punycode or unfolds to more than 256 characters.
+// Returns UTF-8; nullopt if the text is not punycode or decodes to more than 256 characters.
 std::optional<std::string> decode_punycode(std::string_view text);
 
 }  // namespace a2n

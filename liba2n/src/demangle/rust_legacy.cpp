@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rust's older mangling: a C++ nested name whose last part is "h" and 16 hexadecimal digits.
+// Rust's legacy mangling: a C++ nested name whose last part is "h" and 16 hexadecimal digits.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -17,8 +17,8 @@ bool is_hash(std::string_view part) {
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// The length-prefixed parts between "_ZN" and "E"; name keeps what follows the E, a compiler's
-// suffix.
+// The length-prefixed parts between "_ZN" and "E". Sets name to the text after the E, a suffix of
+// the compiler.
 std::optional<std::vector<std::string_view>> split(std::string_view& name) {
   if (!name.starts_with("_ZN")) return std::nullopt;
   name.remove_prefix(3);
@@ -37,7 +37,7 @@ std::optional<std::vector<std::string_view>> split(std::string_view& name) {
   return parts;
 }
 
-// What "$LT$" and its like stand for: appends it and returns whether it is one.
+// Appends the text of an escape such as "$LT$" (without the '$'); false if it is not an escape.
 bool append_escape(std::string_view escape, std::string& out) {
   struct Escape {
     std::string_view code;
@@ -60,7 +60,7 @@ bool append_escape(std::string_view escape, std::string& out) {
 }
 
 void append_part(std::string_view part, std::string& out) {
-  if (part.starts_with("_$")) part.remove_prefix(1);  // only keeps the part from beginning with '$'
+  if (part.starts_with("_$")) part.remove_prefix(1);  // rustc adds the '_' before a leading '$'
   while (!part.empty()) {
     if (part.starts_with("..")) {
       out += "::";

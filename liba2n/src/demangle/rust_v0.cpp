@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rust's newer mangling, "v0" (RFC 2603): a recursive-descent reader that writes as it reads.
+// Rust's v0 mangling (RFC 2603): a recursive-descent parser that prints while it parses.
 #include "rust_v0.h"
 
 #include <charconv>
@@ -10,7 +10,7 @@
 
 namespace a2n {
 
-// Hostile names nest and repeat themselves: what a real name never needs ends the attempt.
+// Limits for hostile names, which nest deeply and repeat themselves; real names stay far below.
 constexpr int max_depth = 200;
 constexpr int max_steps = 20000;
 constexpr size_t max_output = 1 << 16;
@@ -36,7 +36,7 @@ bool RustV0::eat(char c) {
   return true;
 }
 
-// "_" is 0, "0_" 1 ... in digits 0-9a-zA-Z.
+// Base-62 number with digits 0-9a-zA-Z, terminated by '_': "_" is 0, "0_" is 1.
 uint64_t RustV0::base62() {
   if (eat('_')) return 0;
   uint64_t value = 0;
@@ -65,12 +65,12 @@ uint64_t RustV0::optional_base62(char tag) {
 std::string RustV0::identifier() {
   const bool unicode = eat('u');
   size_t length = 0;
-  if (!eat('0')) {  // a number has no leading zero: what follows is not part of it
+  if (!eat('0')) {  // numbers have no leading zeros: a digit after '0' is not part of the length
     const auto [end, error] = std::from_chars(in_.data() + at_, in_.data() + in_.size(), length);
     if (failed_ || error != std::errc()) return fail(), "";
     at_ = static_cast<size_t>(end - in_.data());
   }
-  eat('_');  // keeps the length apart from a name that begins with a digit
+  eat('_');  // separates the length from a name that begins with a digit or '_'
   if (length > in_.size() - at_) return fail(), "";
   const std::string_view text = in_.substr(at_, length);
   at_ += length;
@@ -79,7 +79,7 @@ std::string RustV0::identifier() {
   return "punycode{" + std::string(text) + "}";
 }
 
-// "for<'a, 'b> " of a function type or a dyn bound, whose lifetimes body may use.
+// Prints "for<'a, 'b> " of a function type or dyn bound; body may use these lifetimes.
 template <class Body>
 void RustV0::in_binder(Body body) {
   const uint64_t count = optional_base62('G');
@@ -158,7 +158,7 @@ void RustV0::nested_path(bool in_value) {
   path(in_value);
   const uint64_t number = optional_base62('s');
   const std::string name = identifier();
-  if (space >= 'A' && space <= 'Z') {  // made by the compiler
+  if (space >= 'A' && space <= 'Z') {  // a namespace of the compiler
     print("::{");
     print(space == 'C' ? "closure" : space == 'S' ? "shim" : std::string(1, space));
     if (!name.empty()) print(":" + name);
@@ -170,7 +170,7 @@ void RustV0::nested_path(bool in_value) {
   }
 }
 
-// Tells where an impl stands, which the readable name leaves out.
+// Parses the path of the impl block without printing it: the readable name omits it.
 void RustV0::impl_path() {
   const bool outer = silent_;
   silent_ = true;
@@ -316,7 +316,7 @@ bool RustV0::path_left_open() {
 
 std::optional<std::string> RustV0::run() {
   path(true);
-  // The crate that instantiated it; not part of the readable name.
+  // The instantiating crate is not part of the readable name.
   if (!failed_ && at_ < in_.size() && in_[at_] >= 'A' && in_[at_] <= 'Z') {
     silent_ = true;
     path(false);
@@ -328,7 +328,7 @@ std::optional<std::string> RustV0::run() {
 
 std::optional<std::string> demangle_rust_v0(std::string_view name) {
   if (!name.starts_with("_R") || name.size() < 3) return std::nullopt;
-  if (name[2] < 'A' || name[2] > 'Z') return std::nullopt;  // a digit would be a later version
+  if (name[2] < 'A' || name[2] > 'Z') return std::nullopt;  // a digit marks a later version
   return RustV0(name.substr(2)).run();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reader of Rust's v0 mangling; rust_v0.cpp has paths and types, rust_v0_const.cpp constants.
+// Parser of Rust's v0 mangling: rust_v0.cpp has paths and types, rust_v0_const.cpp constants.
 #ifndef A2N_RUST_V0_H
 #define A2N_RUST_V0_H
 
@@ -11,7 +11,7 @@
 
 namespace a2n {
 
-// Positions, as back references give them, count from behind "_R".
+// Positions, also those in back references, are relative to the character after "_R".
 class RustV0 {
  public:
   explicit RustV0(std::string_view in) : in_(in) {}
@@ -35,7 +35,7 @@ class RustV0 {
   void back_reference(Read read);
   template <class Body>
   void in_binder(Body body);
-  // Items up to an 'E'; how many there were.
+  // Calls item for each item up to an 'E'; returns their number.
   template <class Item>
   size_t list(const char* separator, Item item);
 
@@ -51,7 +51,7 @@ class RustV0 {
   void dyn_trait();
   bool path_left_open();
 
-  // in_value: already inside an expression, so that no braces are needed.
+  // in_value: the constant is inside an expression, so it needs no braces.
   void constant(bool in_value);
   void structured_constant(char tag, bool in_value);
   void constant_fields();
@@ -62,17 +62,17 @@ class RustV0 {
   std::string_view in_;
   size_t at_ = 0;
   std::string out_;
-  uint64_t lifetimes_ = 0;  // bound around here
+  uint64_t lifetimes_ = 0;  // number of lifetimes bound by the enclosing binders
   int depth_ = 0;
   int steps_ = 0;
   bool silent_ = false;
   bool failed_ = false;
 };
 
-// Reads what an earlier place says, then goes on behind the reference.
+// Calls read at an earlier position, then continues after the reference.
 template <class Read>
 void RustV0::back_reference(Read read) {
-  const size_t here = at_ - 1;  // of the 'B'
+  const size_t here = at_ - 1;  // position of the 'B'
   const uint64_t target = base62();
   if (failed_ || target >= here) return fail();
   if (silent_) return;

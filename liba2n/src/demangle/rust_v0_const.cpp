@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants in Rust's v0 mangling: numbers, characters, strings and values built of them.
+// Constants in Rust's v0 mangling: numbers, characters, strings and structured values.
 #include <algorithm>
 #include <charconv>
 
@@ -9,7 +9,7 @@
 namespace a2n {
 namespace {
 
-// As Rust writes a character between the given quotes.
+// Appends a character as Rust's Debug format prints it between the given quotes.
 void append_escaped(uint32_t code, char quote, std::string& out) {
   switch (code) {
     case '\t':
@@ -49,7 +49,7 @@ std::optional<uint64_t> value_of(std::string_view hex) {
 
 }  // namespace
 
-// Lower-case digits up to '_'; without leading zeros.
+// Parses lower-case hex digits up to '_'.
 std::string_view RustV0::hex_digits() {
   const size_t begin = at_;
   while (at_ < in_.size() &&
@@ -77,7 +77,7 @@ void RustV0::print_char() {
   print(text + "'");
 }
 
-// Its UTF-8 bytes as pairs of digits.
+// A string literal: its UTF-8 bytes as pairs of hex digits.
 void RustV0::print_string() {
   const std::string_view digits = hex_digits();
   if (digits.size() % 2 != 0) return fail();
@@ -135,7 +135,7 @@ void RustV0::constant(bool in_value) {
 }
 
 void RustV0::structured_constant(char tag, bool in_value) {
-  if (tag == 'R' && eat('e')) return print_string();  // a literal is a reference already
+  if (tag == 'R' && eat('e')) return print_string();  // a literal already is a reference: no '&'
   if (!in_value) print("{");
   switch (tag) {
     case 'e':
@@ -167,7 +167,7 @@ void RustV0::structured_constant(char tag, bool in_value) {
   if (!in_value) print("}");
 }
 
-// Of a struct or of a variant: none, a tuple of them, or named ones.
+// The fields of a struct or an enum variant: none, a tuple, or named fields.
 void RustV0::constant_fields() {
   switch (next()) {
     case 'U':

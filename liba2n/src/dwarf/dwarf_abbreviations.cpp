@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the entries of DWARF units consist of, compiled into the steps that read one.
+// A DWARF abbreviation table, compiled into the steps that read an entry.
 #include "dwarf_abbreviations.h"
 
 #include <dwarf.h>
@@ -117,7 +117,7 @@ DwarfAbbreviations::DwarfAbbreviations(std::string_view section, uint64_t offset
     kind.tag = in.leb128();
     kind.children = in.number(1) != 0;
     kind.first_step = static_cast<uint32_t>(steps_.size());
-    uint32_t known = 0;  // attributes, a bit each: the first one of a kind counts
+    uint32_t known = 0;  // bit mask of attributes; a repeated attribute is ignored
     Step next;
     while (in.good()) {
       const uint64_t name = in.leb128();
@@ -149,7 +149,7 @@ DwarfAbbreviations::DwarfAbbreviations(std::string_view section, uint64_t offset
 }
 
 const DwarfAbbreviations::Kind* DwarfAbbreviations::find(uint64_t code) const {
-  // Compilers number them from 1.
+  // Fast path: compilers number the abbreviations from 1.
   if (code - 1 < kinds_.size() && kinds_[code - 1].code == code) return &kinds_[code - 1];
   const auto found =
       std::lower_bound(kinds_.begin(), kinds_.end(), code,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the entries of DWARF units consist of, compiled into the steps that read one.
+// A DWARF abbreviation table, compiled into the steps that read an entry.
 #ifndef A2N_DWARF_ABBREVIATIONS_H
 #define A2N_DWARF_ABBREVIATIONS_H
 
@@ -11,7 +11,7 @@
 
 namespace a2n {
 
-// Sizes that forms depend on.
+// The parameters that the size of a form depends on.
 struct DwarfFormat {
   uint16_t version = 0;
   uint8_t address_size = 0;
@@ -42,13 +42,13 @@ enum class DwarfAttribute : uint8_t {
   count  // not an attribute
 };
 
-// The size of a form's value where it is always the same, else nothing.
+// The size of a form's value in bytes, or nullopt if it varies.
 std::optional<uint32_t> dwarf_form_size(uint64_t form, const DwarfFormat& format);
 
 class DwarfAbbreviations {
  public:
-  // Skips bytes, then reads a value of that form; DwarfAttribute::count: skips that, too. form 0:
-  // there is no value.
+  // Skips bytes, then reads a value of that form; DwarfAttribute::count: the value is discarded.
+  // form 0: only skips.
   struct Step {
     uint32_t skip = 0;
     DwarfAttribute attribute = DwarfAttribute::count;
@@ -63,15 +63,15 @@ class DwarfAbbreviations {
     uint32_t end_step;
   };
 
-  // The table at an offset of the section; ends at what makes no sense.
+  // Parses the table at an offset of the section; stops at the first invalid entry.
   DwarfAbbreviations(std::string_view section, uint64_t offset, const DwarfFormat& format);
 
   const Kind* find(uint64_t code) const;
   const Step* step(uint32_t index) const { return steps_.data() + index; }
-  uint64_t bytes() const { return bytes_; }  // of the section, that were read
+  uint64_t bytes() const { return bytes_; }  // number of bytes that were parsed
 
  private:
-  std::vector<Kind> kinds_;  // by code
+  std::vector<Kind> kinds_;  // sorted by code
   std::vector<Step> steps_;
   uint64_t bytes_ = 0;
 };

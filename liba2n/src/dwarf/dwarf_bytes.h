@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and strings of DWARF, read one after the other from bytes that may be damaged.
+// A cursor that reads DWARF numbers and strings from bytes that may be damaged.
 #ifndef A2N_DWARF_BYTES_H
 #define A2N_DWARF_BYTES_H
 
@@ -10,8 +10,8 @@
 
 namespace a2n {
 
-// good() turns false at the first value that is not there; what is read from then on is 0. Numbers
-// are little-endian.
+// The first read beyond the end makes good() false; later reads return 0 or an empty string.
+// Numbers are little-endian.
 class DwarfBytes {
  public:
   explicit DwarfBytes(std::string_view bytes, uint64_t at = 0) : bytes_(bytes), at_(at) {
@@ -22,7 +22,7 @@ class DwarfBytes {
   uint64_t at() const { return at_; }
   uint64_t left() const { return bytes_.size() - at_; }
 
-  // size: 8 at most.
+  // size: in bytes, at most 8.
   uint64_t number(size_t size) {
     uint64_t value = 0;
     if (left() < size) return fail();
@@ -58,7 +58,7 @@ class DwarfBytes {
     at_ = end + 1;
     return value;
   }
-  // The length that a unit or a table begins with, and the size of offsets in it.
+  // The initial length of a unit or a table; sets the size of its offsets (DWARF32: 4, DWARF64: 8).
   uint64_t length(uint8_t& offset_size) {
     offset_size = 4;
     const uint64_t length = number(4);
@@ -83,12 +83,12 @@ class DwarfBytes {
   bool good_ = true;
 };
 
-// A sum of addresses that have four bytes has four, too.
+// Truncates a sum of 4-byte addresses to 4 bytes.
 inline uint64_t dwarf_address(uint64_t sum, uint8_t address_size) {
   return address_size == 4 ? static_cast<uint32_t>(sum) : sum;
 }
 
-// The string that begins at an offset; empty where there is none.
+// The NUL-terminated string at an offset; empty if there is none.
 inline std::string_view dwarf_text(std::string_view strings, uint64_t offset) {
   return offset < strings.size() ? DwarfBytes(strings, offset).text() : std::string_view();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Source lines and inlined functions out of a file's DWARF.
+// Reads source lines and inlined functions from a file's DWARF.
 #include "dwarf_index.h"
 
 #include <dwarf.h>
@@ -23,9 +23,9 @@
 namespace a2n {
 namespace {
 
-constexpr int max_chain_length = 16;  // entries that refer to each other
+constexpr int max_chain_length = 16;  // references followed from an entry to find its name
 
-// Where code is, sorted and disjoint.
+// Address ranges of code, sorted and disjoint.
 class CodeRanges {
  public:
   explicit CodeRanges(std::vector<Range> ranges) {
@@ -49,7 +49,7 @@ class CodeRanges {
   std::vector<Range> ranges_;
 };
 
-// The names of a line table's files, each put together when it is asked for first.
+// The file names of a line table; each is built on first use.
 class SourceFiles {
  public:
   SourceFiles(LineTable& table, SourceIndexBuilder& builder, DwarfUnits& units)
@@ -75,8 +75,8 @@ class SourceFiles {
 
 class DwarfReader {
  public:
-  DwarfReader(const ElfFile& file, const DwarfSections& sections, const DebugPlaces& places)
-      : sections_(sections), code_(file.layout().code()), split_(places, work_) {
+  DwarfReader(const ElfFile& file, const DwarfSections& sections, const DebugSearchPaths& paths)
+      : sections_(sections), code_(file.layout().code()), split_(paths, work_) {
     work_.allow(sections.size);
     supplement_file_ = split_.supplement(sections);
     if (supplement_file_) supplement_.emplace(supplement_file_->sections, work_);
@@ -88,7 +88,7 @@ class DwarfReader {
     while (!excess()) {
       const auto unit = units_->unit(at, at);
       if (!unit) break;
-      // Partial units have no code.
+      // Partial units contain no code.
       const bool code = unit->kind == DwarfUnitKind::code && unit->root.tag == DW_TAG_compile_unit;
       if (code || unit->kind == DwarfUnitKind::skeleton) read(*unit);
     }
@@ -100,8 +100,8 @@ class DwarfReader {
                 });
   }
 
-  // Why nothing of it is used, "" where that is not so.
-  std::string what_exceeds() const {
+  // The exceeded budget, as a part of a sentence; "" if none is exceeded.
+  std::string exceeded_budget() const {
     if (work_.excess()) return "what its entries share is read too often";
     if (!excess()) return {};
     return "lines, inlined functions and their ranges take more than " +
@@ -111,8 +111,8 @@ class DwarfReader {
   DwarfIndex build() { return {builder_.build(), split_.missing()}; }
 
  private:
-  // Around an entry: the innermost inlined function, how many there are, and whether the code is
-  // that of a function which the linker left out.
+  // The enclosing scope of an entry: the innermost inlined function, the number of nested inlined
+  // functions, and whether the linker discarded the function.
   struct Level {
     uint32_t parent = SourceIndexBuilder::none;
     uint32_t inlined = 0;
@@ -121,7 +121,7 @@ class DwarfReader {
 
   uint64_t max_memory() const { return budgets::source_index.of(work_.size()); }
   uint64_t memory() const {
-    constexpr uint64_t node = 64;  // of a map, with what the allocator adds
+    constexpr uint64_t node = 64;  // bytes of a map node, with the allocator's overhead
     return builder_.used() + node * (names_.size() + tables_.size() + skeletons_.size()) +
            (skeletons_.capacity() + skeletons_.size()) * sizeof(Skeleton);
   }
@@ -130,10 +130,10 @@ class DwarfReader {
   std::optional<LineTable> line_table(const DwarfUnit& unit, std::string_view directory) {
     const DwarfValue offset = unit.root.get(DwarfAttribute::line_table);
     if (!offset) return std::nullopt;
-    uint64_t looked = 0;
+    uint64_t bytes_read = 0;
     auto table = LineTable::read(sections_, {offset.number, directory, unit.format.address_size},
-                                 work_.left(), looked);
-    work_.count(looked);
+                                 work_.left(), bytes_read);
+    work_.count(bytes_read);
     return table;
   }
 
@@ -157,10 +157,11 @@ class DwarfReader {
 
   void rows(SourceFiles& files) {
     const uint64_t left = max_memory() - std::min(memory(), max_memory());
-    // Where rows grow, there are three times as many for a moment.
+    // While the row vectors grow, up to three times the rows are in memory.
     const uint64_t max_rows = left / (3 * (sizeof(LineRow) + sizeof(SourceRow)));
     const auto use = [&](const std::vector<LineRow>& rows) {
-      // A function that the linker left out is at address 0, or where no code can be.
+      // The linker relocates the line sequences of discarded functions to 0 or another address
+      // outside the code.
       if (!code_.contains(rows.front().address)) return !excess();
       for (const LineRow& row : rows) {
         const bool end = &row == &rows.back();
@@ -171,8 +172,8 @@ class DwarfReader {
     too_long_ = !files.table().for_each_sequence(max_rows, use);
   }
 
-  // What is not in the file itself; else what the skeleton says of inlined functions. Files are
-  // numbered as in the skeleton's table.
+  // Reads the entries of a split unit or, if it was not found, those of its skeleton. File numbers
+  // refer to the skeleton's line table.
   void split_unit(const Skeleton& skeleton, const SplitUnit* split) {
     uint64_t next = 0;
     const auto unit = units_->unit(skeleton.offset, next);
@@ -186,12 +187,12 @@ class DwarfReader {
       split->unit.ranges_base = unit->ranges_base;
       split->unit.addresses = unit->addresses;
     }
-    names_.clear();  // other units may be where those of before were
+    names_.clear();  // its keys contain pointers to units, and these units are temporary
     entries(split ? split->units : *units_, split ? split->unit : *unit, files ? &*files : nullptr);
     names_.clear();
   }
 
-  // All entries one after the other, each once.
+  // Reads all entries of a unit in the order of the file.
   void entries(DwarfUnits& units, const DwarfUnit& unit, SourceFiles* files) {
     if (!unit.root.children) return;
     std::vector<Level> levels(1);
@@ -226,7 +227,8 @@ class DwarfReader {
     }
   }
 
-  // There is no code inside; where the entry says where it ends, that is next.
+  // Skips an entry's children, which contain no code, if DW_AT_sibling is valid. Returns false if
+  // the children must be read.
   static bool skip_children(const DwarfUnit& unit, DwarfEntry& entry) {
     if (!entry.children) return true;
     const DwarfValue sibling = entry.get(DwarfAttribute::sibling);
@@ -236,7 +238,8 @@ class DwarfReader {
     return true;
   }
 
-  // What has no code itself may have functions with code inside: lambdas, methods of local classes.
+  // A function without code of its own may contain functions with code: lambdas, methods of local
+  // classes.
   Level function(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry) {
     const DwarfValue begin = entry.get(DwarfAttribute::low_pc);
     bool linked = true;
@@ -253,50 +256,50 @@ class DwarfReader {
   }
 
   Level inlined_function(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry,
-                         const Level& around, SourceFiles* files) {
-    if (around.discarded) return around;
+                         const Level& outer, SourceFiles* files) {
+    if (outer.discarded) return outer;
     uint32_t node = SourceIndexBuilder::none;
     units.for_each_range(unit, entry, [&](uint64_t begin, uint64_t end) {
       if (code_.contains(begin)) {
         if (node == SourceIndexBuilder::none)
           node =
-              builder_.add_node(around.parent, name_of(units, unit, entry), call_file(entry, files),
+              builder_.add_node(outer.parent, name_of(units, unit, entry), call_file(entry, files),
                                 number(entry.get(DwarfAttribute::call_line)));
-        builder_.add_range(begin, end, node, around.inlined);
+        builder_.add_range(begin, end, node, outer.inlined);
       }
       return !excess();
     });
-    if (node == SourceIndexBuilder::none) return around;
-    return {node, around.inlined + 1, false};
+    if (node == SourceIndexBuilder::none) return outer;
+    return {node, outer.inlined + 1, false};
   }
 
-  // Of the function that was inlined; many places share it.
+  // The name of the inlined function; cached, since many call sites share it.
   uint32_t name_of(DwarfUnits& units, const DwarfUnit& unit, const DwarfEntry& entry) {
-    const auto place = units.reference(unit, entry.get(DwarfAttribute::origin));
-    if (!place) return builder_.text("??");
-    const auto [known, added] = names_.try_emplace(std::pair(place->units, place->offset), 0);
-    if (added) known->second = builder_.text(find_name(*place));
+    const auto ref = units.reference(unit, entry.get(DwarfAttribute::origin));
+    if (!ref) return builder_.text("??");
+    const auto [known, added] = names_.try_emplace(std::pair(ref->units, ref->offset), 0);
+    if (added) known->second = builder_.text(find_name(*ref));
     return known->second;
   }
 
-  static std::string_view find_name(DwarfUnits::Place place) {
+  static std::string_view find_name(DwarfUnits::EntryRef ref) {
     std::string_view name = "??";
     bool named = false;
     DwarfEntry entry;
     for (int i = 0; i < max_chain_length; ++i) {
-      const DwarfUnit* const unit = place.units->unit_around(place.offset);
-      if (!unit || !place.units->read(*unit, place.offset, entry)) break;
-      place.units->work().count(entry.next - place.offset + 16);
+      const DwarfUnit* const unit = ref.units->unit_containing(ref.offset);
+      if (!unit || !ref.units->read(*unit, ref.offset, entry)) break;
+      ref.units->work().count(entry.next - ref.offset + 16);
       if (const DwarfValue value = entry.get(DwarfAttribute::linkage_name))
-        if (const auto text = place.units->text(*unit, value); !text.empty()) return text;
+        if (const auto text = ref.units->text(*unit, value); !text.empty()) return text;
       if (const DwarfValue value = entry.get(DwarfAttribute::name); value && !named)
-        if (const auto text = place.units->text(*unit, value); !text.empty())
+        if (const auto text = ref.units->text(*unit, value); !text.empty())
           name = text, named = true;
       DwarfValue further = entry.get(DwarfAttribute::origin);
       if (!further) further = entry.get(DwarfAttribute::specification);
-      const auto next = place.units->reference(*unit, further);
+      const auto next = ref.units->reference(*unit, further);
       if (!next) break;
-      place = *next;
+      ref = *next;
     }
     return name;
   }
@@ -317,20 +320,20 @@ class DwarfReader {
   std::unique_ptr<DebugPart> supplement_file_;
   std::optional<DwarfUnits> supplement_;
   std::optional<DwarfUnits> units_;
-  bool too_long_ = false;                                       // a sequence of lines
+  bool too_long_ = false;                                       // a line sequence has too many rows
   std::vector<Skeleton> skeletons_;                             // read after all other units
-  std::set<uint64_t> tables_;                                   // offsets of those that were read
+  std::set<uint64_t> tables_;                                   // offsets of the line tables read
   std::map<std::pair<DwarfUnits*, uint64_t>, uint32_t> names_;  // by the function's entry
 };
 
 }  // namespace
 
-pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugPlaces& places) {
+pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugSearchPaths& paths) {
   const auto sections = read_dwarf_sections(file, DwarfPart::whole);
   if (!sections) return sections.error();
-  DwarfReader reader(file, *sections, places);
+  DwarfReader reader(file, *sections, paths);
   reader.read();
-  if (const std::string why = reader.what_exceeds(); !why.empty())
+  if (const std::string why = reader.exceeded_budget(); !why.empty())
     return pi::Error{EFBIG, file.name() + ": its debug information is not used: " + why};
   return reader.build();
 }

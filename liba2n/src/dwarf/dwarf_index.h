@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Source lines and inlined functions out of a file's DWARF.
+// Reads source lines and inlined functions from a file's DWARF.
 #ifndef A2N_DWARF_INDEX_H
 #define A2N_DWARF_INDEX_H
 
@@ -13,19 +13,20 @@
 
 namespace a2n {
 
-// One more whenever read_dwarf() finds more in the same file, or something else: what an earlier
-// version kept on disk is not used then.
+// Increment it whenever the result of read_dwarf() for the same file changes: this invalidates the
+// cache on disk.
 constexpr unsigned dwarf_reader_version = 3;
 
 struct DwarfIndex {
   SourceIndex index;
-  // What a part of it was in, and why that is not used: sentences. Empty: nothing is missing.
+  // Sentences that name debug files that could not be used, with the reason. Empty: nothing is
+  // missing.
   std::vector<std::string> missing;
 };
 
-// Reads all of it once. Empty where there is none; what makes no sense is left out, and so is what
-// is said of code that is not in the file. An error when it takes more than its budget.
-pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugPlaces& places = {});
+// Reads all debug information of the file; empty if there is none. Invalid parts are skipped, and
+// so is debug information about code that is not in the file. An error if it exceeds its budget.
+pi::Result<DwarfIndex> read_dwarf(const ElfFile& file, const DebugSearchPaths& paths = {});
 
 }  // namespace a2n
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packages of split DWARF (.dwp): which parts of their sections belong to a unit.
+// Packages of split DWARF (.dwp): finds the sections of a unit.
 #include "dwarf_package.h"
 
 #include "dwarf_bytes.h"
@@ -7,7 +7,7 @@
 namespace a2n {
 namespace {
 
-// The section that a column of the index is about; null: one that is not read.
+// The section of an index column's DW_SECT_* id; null for a section that is not read.
 std::string_view DwarfSections::*section_of(uint64_t column, uint64_t version) {
   switch (column) {
     case 1:
@@ -29,12 +29,12 @@ class PackageIndex {
  public:
   explicit PackageIndex(std::string_view bytes) : bytes_(bytes) {
     DwarfBytes in(bytes);
-    version_ = in.number(4) & 0xffff;  // 5: two bytes and padding
+    version_ = in.number(4) & 0xffff;  // in version 5 it has two bytes, followed by padding
     columns_ = in.number(4);
     units_ = in.number(4);
     slots_ = in.number(4);
     const bool known = version_ == 2 || version_ == 5;
-    // Numbers of 32 bits, so that nothing overflows.
+    // Cannot overflow: the factors have 32 bits, and more than 16 columns are rejected below.
     const uint64_t size = head + 12 * slots_ + (2 * units_ + 1) * columns_ * 4;
     good_ = in.good() && known && columns_ <= 16 && slots_ != 0 && (slots_ & (slots_ - 1)) == 0 &&
             size <= bytes.size();
@@ -44,7 +44,7 @@ class PackageIndex {
   uint64_t version() const { return version_; }
   uint64_t columns() const { return columns_; }
 
-  // The unit's row, counted from 1.
+  // The unit's row in the index, counted from 1; nullopt if the id is not in the hash table.
   std::optional<uint64_t> row_of(uint64_t id, DwarfWork& work) const {
     const uint64_t mask = slots_ - 1;
     const uint64_t step = (id >> 32 & mask) | 1;
@@ -59,14 +59,14 @@ class PackageIndex {
     return std::nullopt;
   }
 
-  // The section of a column.
+  // The DW_SECT_* id of a column.
   uint64_t kind(uint64_t column) const { return cell(0, column); }
   uint64_t offset(uint64_t row, uint64_t column) const { return cell(row, column); }
   uint64_t size(uint64_t row, uint64_t column) const { return cell(units_ + row, column); }
 
  private:
   static constexpr uint64_t head = 16;
-  static constexpr uint64_t max_tries = 1024;  // a third of the slots is free
+  static constexpr uint64_t max_tries = 1024;  // valid tables have a third of the slots free
 
   uint64_t cell(uint64_t row, uint64_t column) const {
     return DwarfBytes(bytes_, head + 12 * slots_ + 4 * (row * columns_ + column)).number(4);
@@ -89,7 +89,7 @@ std::optional<DwarfSections> unit_in_package(const DwarfSections& package, uint6
   if (!row) return std::nullopt;
   DwarfSections unit;
   unit.part = DwarfPart::split;
-  unit.strings = package.strings;  // the units share it
+  unit.strings = package.strings;  // shared by all units of the package
   for (uint64_t column = 0; column < index.columns(); ++column) {
     const auto section = section_of(index.kind(column), index.version());
     if (!section) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packages of split DWARF (.dwp): which parts of their sections belong to a unit.
+// Packages of split DWARF (.dwp): finds the sections of a unit.
 #ifndef A2N_DWARF_PACKAGE_H
 #define A2N_DWARF_PACKAGE_H
 
@@ -11,9 +11,9 @@
 
 namespace a2n {
 
-// The sections of the unit of that id alone; nothing where the package has none. Versions 2 (gcc's
-// and clang's before DWARF 5) and 5. Several units may have the same bytes, which are counted for
-// each.
+// The parts of the package's sections that belong to the unit with that id; nullopt if the package
+// does not contain it. Supports index versions 2 (gcc and clang before DWARF 5) and 5. Bytes that
+// several units share are counted for each unit.
 std::optional<DwarfSections> unit_in_package(const DwarfSections& package, uint64_t id,
                                              DwarfWork& work);
 

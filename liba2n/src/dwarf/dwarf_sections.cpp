@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sections of a file that hold its debug information, unpacked.
+// The debug sections of a file, uncompressed.
 #include "dwarf_sections.h"
 
 #include <gelf.h>
@@ -24,16 +24,16 @@ struct DebugSection {
   Elf_Scn* section;
   std::string_view kind;  // ".zdebug_info.dwo" is "debug_info"
   DwarfPart part;
-  bool old_packing;  // .zdebug_
+  bool old_packing;  // .zdebug_, the GNU format
   bool packed;       // SHF_COMPRESSED
   uint32_t packing;  // ELFCOMPRESS_*; 0: none or not known
-  uint64_t size;     // unpacked
-  uint64_t stored;   // packed; else 0
+  uint64_t size;     // uncompressed, in bytes
+  uint64_t stored;   // compressed, in bytes; 0 if it is not compressed
 };
 
-// How a section is packed and the bytes that it has when it is unpacked. Of a packed one only the
-// head is read: libelf keeps all that it reads of a section, and many may be at the same place of a
-// file.
+// The compression type and the uncompressed size of a section. Only the compression header is
+// read: libelf keeps all section data that it reads, and many sections may share the same bytes of
+// a file.
 struct Packing {
   uint32_t type;
   uint64_t size;
@@ -48,7 +48,7 @@ Packing packing_of(Elf* elf, const GElf_Shdr& header, bool old_packing) {
       elf_getdata_rawchunk(elf, static_cast<int64_t>(header.sh_offset), head, ELF_T_BYTE);
   if (!data || !data->d_buf) return {0, 0};
   if (old_packing) {
-    // "ZLIB" and the size, the highest byte first.
+    // "ZLIB" and the size, big-endian.
     uint64_t size = 0;
     std::memcpy(&size, static_cast<const char*>(data->d_buf) + 4, sizeof size);
     return {0, __builtin_bswap64(size)};
@@ -71,7 +71,7 @@ std::vector<DebugSection> find_debug_sections(Elf* elf) {
     GElf_Shdr header;
     const char* const text =
         gelf_getshdr(section, &header) ? elf_strptr(elf, *names, header.sh_name) : nullptr;
-    // Sections of a group are copies of those of another object file.
+    // Sections of a COMDAT group repeat those of another object file.
     if (!text || header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_GROUP) != 0) continue;
     std::string_view kind(text, strnlen(text, 40));
     if (!kind.starts_with('.')) continue;
@@ -94,7 +94,7 @@ std::string_view bytes_of(const Elf_Data* data) {
                              : std::string_view();
 }
 
-// Bytes that libelf cannot unpack and therefore does not keep.
+// Sections that libelf cannot uncompress and therefore does not own.
 using UnpackedBytes = std::vector<std::unique_ptr<char[]>>;
 
 std::optional<std::string_view> unpack_zstd(const DebugSection& debug, bool wide,
@@ -110,7 +110,7 @@ std::optional<std::string_view> unpack_zstd(const DebugSection& debug, bool wide
   return std::string_view(kept.back().get(), size);
 }
 
-// Nothing for what is damaged, or packed in a way that is not known.
+// The uncompressed bytes; nullopt if they are damaged or the compression is not known.
 std::optional<std::string_view> unpack(const DebugSection& debug, bool wide, UnpackedBytes& kept) {
   if (debug.packed && debug.packing == packed_by_zstd) return unpack_zstd(debug, wide, kept);
   if (debug.old_packing && elf_compress_gnu(debug.section, 0, 0) < 0) return std::nullopt;
@@ -118,12 +118,12 @@ std::optional<std::string_view> unpack(const DebugSection& debug, bool wide, Unp
   return bytes_of(elf_getdata(debug.section, nullptr));
 }
 
-std::string_view* place_of(std::string_view kind, DwarfSections& sections) {
-  struct Place {
+std::string_view* section_for(std::string_view kind, DwarfSections& sections) {
+  struct Entry {
     std::string_view kind;
     std::string_view DwarfSections::*section;
   };
-  constexpr Place places[] = {
+  constexpr Entry entries[] = {
       {"debug_info", &DwarfSections::info},
       {"debug_abbrev", &DwarfSections::abbreviations},
       {"debug_line", &DwarfSections::lines},
@@ -136,8 +136,8 @@ std::string_view* place_of(std::string_view kind, DwarfSections& sections) {
       {"debug_cu_index", &DwarfSections::unit_index},
       {"gnu_debugaltlink", &DwarfSections::supplement},
   };
-  for (const Place& place : places)
-    if (place.kind == kind) return &(sections.*place.section);
+  for (const Entry& entry : entries)
+    if (entry.kind == kind) return &(sections.*entry.section);
   return nullptr;
 }
 
@@ -149,8 +149,8 @@ uint64_t sum_of(const std::vector<DebugSection>& found, std::string_view kind,
   return sum;
 }
 
-// Without what follows the last NUL: no text ends there, and each search for its end would read all
-// of it.
+// Drops the bytes after the last NUL. They are not a complete string, and each search for its end
+// would read all of them.
 std::string_view whole_texts(std::string_view texts) {
   return texts.substr(0, texts.rfind('\0') + 1);
 }
@@ -170,7 +170,7 @@ pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart par
   sections.size = sum_of(found, "");
   if (const uint64_t limit = budgets::debug_sections.of(file.stored()); sections.size > limit)
     return refuse("unpacked it has", sections.size, limit);
-  // Sections may be at the same place of the file, and each is read by itself.
+  // Sections may share bytes of the file, but each is read separately.
   const uint64_t stored = sum_of(found, "", &DebugSection::stored);
   if (const uint64_t limit = budgets::debug_sections.of(file.stored()); stored > limit)
     return refuse("packed it has", stored, limit);
@@ -180,17 +180,17 @@ pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart par
   const auto kept = std::make_shared<UnpackedBytes>();
   sections.unpacked = kept;
   for (const DebugSection& debug : found) {
-    // The index of a package has no ".dwo" in its name.
+    // The index of a package has no ".dwo" suffix.
     const bool wanted = debug.part == part || debug.kind == "debug_cu_index";
-    std::string_view* const place = wanted ? place_of(debug.kind, sections) : nullptr;
-    if (!place || !place->empty()) continue;
+    std::string_view* const target = wanted ? section_for(debug.kind, sections) : nullptr;
+    if (!target || !target->empty()) continue;
     const auto bytes = unpack(debug, file.layout().is_64, *kept);
     if (!bytes)
       return pi::Error{ENOTSUP, file.name() + ": its debug information is not used: ." +
                                     std::string(debug.kind) +
                                     (debug.part == DwarfPart::split ? ".dwo" : "") +
                                     " cannot be unpacked"};
-    *place = *bytes;
+    *target = *bytes;
   }
   sections.strings = whole_texts(sections.strings);
   sections.line_strings = whole_texts(sections.line_strings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sections of a file that hold its debug information, unpacked.
+// The debug sections of a file, uncompressed.
 #ifndef A2N_DWARF_SECTIONS_H
 #define A2N_DWARF_SECTIONS_H
 
@@ -12,10 +12,11 @@
 
 namespace a2n {
 
-// split: those whose names end in ".dwo".
+// split: the sections whose names end in ".dwo".
 enum class DwarfPart { whole, split };
 
-// Empty where there is none. The bytes live as long as the file and this or a copy of it.
+// Missing sections are empty. The bytes are valid as long as both the file and this object, or a
+// copy of it, exist.
 struct DwarfSections {
   DwarfPart part = DwarfPart::whole;
   std::string_view info;
@@ -27,14 +28,14 @@ struct DwarfSections {
   std::string_view addresses;
   std::string_view ranges;
   std::string_view range_lists;
-  std::string_view unit_index;           // of a package of split units
-  std::string_view supplement;           // the name of another file, NUL, and its build-id
-  uint64_t size = 0;                     // of all debug sections, these and others, unpacked
-  std::shared_ptr<const void> unpacked;  // bytes that libelf does not keep
+  std::string_view unit_index;           // .debug_cu_index of a package
+  std::string_view supplement;           // .gnu_debugaltlink: file name, NUL, build-id
+  uint64_t size = 0;                     // uncompressed size of all debug sections of the file
+  std::shared_ptr<const void> unpacked;  // owns the bytes that libelf does not own
 };
 
-// An error when they are past their budget or cannot be unpacked; its message begins with the
-// file's name.
+// Reads the sections. An error if they exceed their budget (EFBIG) or cannot be uncompressed
+// (ENOTSUP); its message begins with the file's name.
 pi::Result<DwarfSections> read_dwarf_sections(const ElfFile& file, DwarfPart part);
 
 }  // namespace a2n

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Units of DWARF 2 to 5 and their entries.
+// Reads units of DWARF 2 to 5 and their entries.
 #include "dwarf_units.h"
 
 #include <dwarf.h>
@@ -10,9 +10,10 @@
 namespace a2n {
 namespace {
 
-// Reads a value, or skips it; a form that is not known ends the unit.
+// Reads a value, or skips one that is longer than 8 bytes. An unknown form is an error: the size of
+// the value is not known.
 DwarfValue read_value(DwarfBytes& in, uint64_t form, int64_t constant, const DwarfFormat& format) {
-  // A form that is written in front of the value; never again another one.
+  // DW_FORM_indirect: the form is stored before the value. It must not be indirect again.
   if (form == DW_FORM_indirect) {
     form = in.leb128();
     if (form == DW_FORM_indirect || form == DW_FORM_implicit_const || form > UINT16_MAX) in.fail();
@@ -66,14 +67,14 @@ DwarfValue read_value(DwarfBytes& in, uint64_t form, int64_t constant, const Dwa
   return value;
 }
 
-// Entry index of a table of numbers of that size; a table at an offset.
+// Element index of the table of numbers at an offset; size: of an element in bytes.
 std::optional<uint64_t> number_at(std::string_view table, uint64_t offset, uint64_t index,
                                   uint8_t size) {
   if (offset > table.size() || index >= (table.size() - offset) / size) return std::nullopt;
   return DwarfBytes(table, offset + index * size).number(size);
 }
 
-// The size of the head of a table of offsets.
+// The header size of an offset table: its initial length field plus rest bytes.
 uint64_t head_size(std::string_view table, uint64_t rest) {
   DwarfBytes in(table);
   uint8_t offset_size = 4;
@@ -95,12 +96,12 @@ std::shared_ptr<const DwarfAbbreviations> DwarfUnits::abbreviations(uint64_t off
     return found->second;
   auto table = std::make_shared<const DwarfAbbreviations>(sections_.abbreviations, offset, format);
   work_.count(table->bytes());
-  // Tables of hostile files overlap: all of them could be many times the section.
-  if (kept_ > sections_.abbreviations.size()) {
+  // In hostile files the tables overlap: all of them together could be many times the section.
+  if (cached_bytes_ > sections_.abbreviations.size()) {
     abbreviations_.clear();
-    kept_ = 0;
+    cached_bytes_ = 0;
   }
-  kept_ += table->bytes();
+  cached_bytes_ += table->bytes();
   abbreviations_.emplace(key, table);
   return table;
 }
@@ -149,7 +150,8 @@ std::optional<DwarfUnit> DwarfUnits::unit(uint64_t offset, uint64_t& next) {
 
 void DwarfUnits::read_root(DwarfUnit& unit) {
   const DwarfEntry& root = unit.root;
-  // DWARF 4 has no word for it; gcc and clang write this. A skeleton may have entries.
+  // DWARF 4 has no unit types for split units; gcc and clang write DW_AT_GNU_dwo_id. A skeleton may
+  // have child entries.
   if (const DwarfValue id = root.get(DwarfAttribute::split_id); id && unit.format.version < 5) {
     unit.split_id = id.number;
     if (sections_.part == DwarfPart::split)
@@ -169,7 +171,7 @@ void DwarfUnits::read_root(DwarfUnit& unit) {
   unit.low_pc = address(unit, root.get(DwarfAttribute::low_pc)).value_or(0);
 }
 
-const DwarfUnit* DwarfUnits::unit_around(uint64_t offset) {
+const DwarfUnit* DwarfUnits::unit_containing(uint64_t offset) {
   if (last_ && last_->begin <= offset && offset < last_->end) return &*last_;
   if (begins_.empty()) {
     for (uint64_t at = 0; at < sections_.info.size();) {
@@ -271,8 +273,8 @@ std::optional<uint64_t> DwarfUnits::address(const DwarfUnit& unit, const DwarfVa
   }
 }
 
-std::optional<DwarfUnits::Place> DwarfUnits::reference(const DwarfUnit& unit,
-                                                       const DwarfValue& value) {
+std::optional<DwarfUnits::EntryRef> DwarfUnits::reference(const DwarfUnit& unit,
+                                                          const DwarfValue& value) {
   switch (value.form) {
     case DW_FORM_ref1:
     case DW_FORM_ref2:
@@ -280,14 +282,14 @@ std::optional<DwarfUnits::Place> DwarfUnits::reference(const DwarfUnit& unit,
     case DW_FORM_ref8:
     case DW_FORM_ref_udata:
       if (value.number >= unit.end - unit.begin) return std::nullopt;
-      return Place{this, unit.begin + value.number};
+      return EntryRef{this, unit.begin + value.number};
     case DW_FORM_ref_addr:
-      return Place{this, value.number};
+      return EntryRef{this, value.number};
     case DW_FORM_GNU_ref_alt:
     case DW_FORM_ref_sup4:
     case DW_FORM_ref_sup8:
       if (!supplement_) return std::nullopt;
-      return Place{supplement_, value.number};
+      return EntryRef{supplement_, value.number};
     default:
       return std::nullopt;
   }
@@ -332,7 +334,7 @@ bool DwarfRangeList::next_pair(uint64_t& begin, uint64_t& end) {
   return true;
 }
 
-// The address of an index that is read; an error where there is none.
+// Reads an index and returns its address in .debug_addr; an invalid index is an error.
 uint64_t DwarfRangeList::indexed() {
   const auto found = number_at(unit_.addresses, 0, in_.leb128(), unit_.format.address_size);
   return found ? *found : in_.fail();
@@ -369,7 +371,7 @@ bool DwarfRangeList::next_coded(uint64_t& begin, uint64_t& end) {
         end = dwarf_address(begin + in_.leb128(), size);
         return in_.good();
       default:
-        return false;  // the end, and what is not known
+        return false;  // the end of the list, or an unknown kind of entry
     }
   }
   return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Units of DWARF 2 to 5 and their entries. Every byte may be damaged; work is counted.
+// Reads units of DWARF 2 to 5 and their entries. Every byte may be damaged; the work is limited.
 #ifndef A2N_DWARF_UNITS_H
 #define A2N_DWARF_UNITS_H
 
@@ -19,17 +19,17 @@
 
 namespace a2n {
 
-// A number, or where a string or a block begins.
+// An attribute's value: a number, or the offset of a string.
 struct DwarfValue {
   uint64_t number = 0;
-  uint16_t form = 0;  // 0: there is no such attribute
+  uint16_t form = 0;  // 0: the entry does not have the attribute
   explicit operator bool() const { return form != 0; }
 };
 
 struct DwarfEntry {
   uint64_t offset = 0;  // in the section
-  uint64_t next = 0;    // where the next one begins: its first child or what follows
-  uint64_t tag = 0;     // 0: the end of a list
+  uint64_t next = 0;    // offset of the next entry: the first child, else the next sibling
+  uint64_t tag = 0;     // 0: the end of a list of siblings
   bool children = false;
 
   DwarfValue get(DwarfAttribute attribute) const {
@@ -37,7 +37,7 @@ struct DwarfEntry {
     return (known >> index & 1) != 0 ? values[index] : DwarfValue{};
   }
 
-  uint32_t known = 0;  // values that are there, a bit each
+  uint32_t known = 0;  // bit mask of the attributes present
   std::array<DwarfValue, static_cast<size_t>(DwarfAttribute::count)> values;
 };
 
@@ -48,22 +48,23 @@ struct DwarfUnit {
   uint64_t end = 0;
   DwarfFormat format;
   DwarfUnitKind kind = DwarfUnitKind::other;
-  uint64_t split_id = 0;  // of a skeleton and of its split unit
+  uint64_t split_id = 0;  // dwo_id, the same in a skeleton and its split unit
   std::shared_ptr<const DwarfAbbreviations> abbreviations;
   DwarfEntry root;
-  // What values of its entries are relative to. A split unit has some of its skeleton.
+  // Bases of the values in its entries. A split unit takes some from its skeleton.
   uint64_t low_pc = 0;
   uint64_t string_offsets_base = 0;
   uint64_t range_lists_base = 0;
   uint64_t ranges_base = 0;
-  std::string_view addresses;  // .debug_addr from the unit's own on
+  std::string_view addresses;  // .debug_addr from the unit's first entry on
 };
 
-// The units of a file, of its .dwo file, or one of a package. The sections must stay.
+// The units of a file or a .dwo file, or one unit of a package. The bytes of the sections must
+// outlive this object.
 class DwarfUnits {
  public:
-  // work: of all that the units are read with. supplement: the file that dwz moved common entries
-  // to, or null.
+  // work: shared by all debug files of a module. supplement: the file to which dwz moved common
+  // entries, or null.
   DwarfUnits(const DwarfSections& sections, DwarfWork& work, DwarfUnits* supplement = nullptr)
       : sections_(sections), supplement_(supplement), work_(work) {}
   DwarfUnits(const DwarfUnits&) = delete;
@@ -71,28 +72,29 @@ class DwarfUnits {
 
   const DwarfSections& sections() const { return sections_; }
 
-  // The unit at an offset; nothing where no further one is, and past the budget. next: where the
-  // one behind it begins; it may be there when this one is not known: kind is other then.
+  // The unit at an offset; nullopt at the end of the section and when the budget is exceeded. next:
+  // the offset of the following unit. If the unit cannot be read, kind is other, and next is still
+  // valid.
   std::optional<DwarfUnit> unit(uint64_t offset, uint64_t& next);
 
-  // The unit that an entry is in.
-  const DwarfUnit* unit_around(uint64_t offset);
+  // The unit that contains the entry at an offset, or null; valid until the next call.
+  const DwarfUnit* unit_containing(uint64_t offset);
 
-  // False where no entry is.
+  // Reads the entry at an offset; false if there is no valid entry.
   bool read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) const;
 
-  // Empty where there is none.
+  // The string that a value refers to; empty if there is none.
   std::string_view text(const DwarfUnit& unit, const DwarfValue& value);
   std::optional<uint64_t> address(const DwarfUnit& unit, const DwarfValue& value) const;
 
-  // The entry that a value refers to, with where it is.
-  struct Place {
+  // Refers to an entry: its units (of this file or of the supplement) and its offset there.
+  struct EntryRef {
     DwarfUnits* units = nullptr;
     uint64_t offset = 0;
   };
-  std::optional<Place> reference(const DwarfUnit& unit, const DwarfValue& value);
+  std::optional<EntryRef> reference(const DwarfUnit& unit, const DwarfValue& value);
 
-  // Calls use(begin, end) for each range of the entry; ends when that returns false.
+  // Calls use(begin, end) for each address range of the entry, until use returns false.
   template <class Use>
   void for_each_range(const DwarfUnit& unit, const DwarfEntry& entry, Use use);
 
@@ -106,21 +108,21 @@ class DwarfUnits {
 
   const DwarfSections sections_;
   DwarfUnits* const supplement_;
-  // Those that were read last: of as many bytes as the section has.
+  // Cache of tables; it is cleared when its size exceeds that of the section.
   std::map<std::tuple<uint64_t, DwarfFormat>, std::shared_ptr<const DwarfAbbreviations>>
       abbreviations_;
-  uint64_t kept_ = 0;             // their bytes
-  std::vector<uint64_t> begins_;  // of units, once an entry of another one is asked for
+  uint64_t cached_bytes_ = 0;     // size of the cached tables in bytes
+  std::vector<uint64_t> begins_;  // offsets of all units; filled when unit_containing() needs it
   std::optional<DwarfUnit> last_;
   DwarfWork& work_;
 };
 
-// Where the list of ranges that a value names is, and what it is made of.
+// Reads the range list that an attribute's value refers to.
 class DwarfRangeList {
  public:
   DwarfRangeList(const DwarfSections& sections, const DwarfUnit& unit, const DwarfValue& value);
 
-  // The next range that is not empty; false at the end.
+  // The next non-empty range; false at the end.
   bool next(uint64_t& begin, uint64_t& end);
   uint64_t bytes() const { return in_.at() - first_; }
 

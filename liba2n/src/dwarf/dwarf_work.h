@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counts what reading a module's debug information costs, in all files that it is in.
+// Counts the work of reading a module's debug information, in all its files.
 #ifndef A2N_DWARF_WORK_H
 #define A2N_DWARF_WORK_H
 
@@ -10,11 +10,11 @@
 
 namespace a2n {
 
-// Bytes that many entries or units may share are counted each time they are read: tables, lists,
-// names. There is one budget, by the bytes of all debug information that is used.
+// Data that entries or units may share (tables, lists, names) is counted each time it is read. The
+// budget is computed from the size of all debug information in use.
 class DwarfWork {
  public:
-  // So many bytes of debug information are used.
+  // Adds debug information of that size to the information in use.
   void allow(uint64_t bytes) { size_ += std::min(bytes, UINT64_MAX - size_); }
   void count(uint64_t bytes) { done_ += std::min(bytes, UINT64_MAX - done_); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Line tables of DWARF 2 to 5.
+// Reads line tables of DWARF 2 to 5.
 #include "line_tables.h"
 
 #include <dwarf.h>
@@ -21,10 +21,10 @@ void append_to_path(std::string_view part, std::string& path) {
 }  // namespace
 
 std::optional<LineTable> LineTable::read(const DwarfSections& sections, const Owner& owner,
-                                         uint64_t max_bytes, uint64_t& looked) {
+                                         uint64_t max_bytes, uint64_t& bytes_read) {
   LineTable table(sections, owner);
   const bool good = table.read_head(owner.offset, max_bytes);
-  looked = table.bytes_ + table.searched_;
+  bytes_read = table.bytes_ + table.name_bytes_;
   if (!good) return std::nullopt;
   return table;
 }
@@ -43,8 +43,8 @@ bool LineTable::read_head(uint64_t offset, uint64_t max_bytes) {
   if (!in.good() || head > in.left()) return false;
   program_ = DwarfBytes(sections_.lines.substr(0, end), in.at() + head);
   smallest_instruction_ = static_cast<uint8_t>(in.number(1));
-  if (version_ >= 4) in.skip(1);  // operations of an instruction
-  in.skip(1);                     // whether rows are statements
+  if (version_ >= 4) in.skip(1);  // maximum_operations_per_instruction
+  in.skip(1);                     // default_is_stmt
   line_base_ = static_cast<int8_t>(in.number(1));
   line_range_ = static_cast<uint8_t>(in.number(1));
   const uint64_t opcodes = in.number(1);
@@ -56,10 +56,10 @@ bool LineTable::read_head(uint64_t offset, uint64_t max_bytes) {
 }
 
 void LineTable::read_old(DwarfBytes& in) {
-  directories_.push_back({});  // the unit's own
+  directories_.push_back({});  // directory 0 is the unit's own
   for (std::string_view name; in.good() && !(name = in.text()).empty();)
     directories_.push_back(name);
-  files_.push_back({});  // they are counted from 1
+  files_.push_back({});  // files are numbered from 1
   for (std::string_view name; in.good() && !(name = in.text()).empty();) {
     files_.push_back({name, in.leb128()});
     in.leb128();  // time
@@ -81,14 +81,15 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
     form = in.leb128();
   }
   const uint64_t count = in.leb128();
-  // What takes no bytes tells nothing of a file, and there could be any number of it.
+  // Columns of size 0 carry no information, and entries made only of them could be unlimited in
+  // number.
   std::erase_if(columns, [](const auto& column) {
     return column.second == DW_FORM_flag_present || column.second == DW_FORM_implicit_const;
   });
   if (count != 0 && columns.empty()) return false;
   const DwarfFormat format{version_, 8, offset_size_};
   for (uint64_t i = 0; i < count && in.good(); ++i) {
-    if (searched_ > max_bytes) return false;
+    if (name_bytes_ > max_bytes) return false;
     File entry{};
     for (const auto& [content, form] : columns) {
       if (form == DW_FORM_string) {
@@ -100,7 +101,7 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
       } else if (form == DW_FORM_block) {
         in.skip(in.leb128());
       } else if (const auto size = dwarf_form_size(form, format); !size) {
-        return false;  // nothing behind it can be found
+        return false;  // the size is not known, so the next value cannot be found
       } else if (*size > 8) {
         in.skip(*size);
       } else {
@@ -109,7 +110,7 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
         if (content != DW_LNCT_path) continue;
         if (form == DW_FORM_line_strp) entry.name = dwarf_text(sections_.line_strings, value);
         if (form == DW_FORM_strp) entry.name = dwarf_text(sections_.strings, value);
-        searched_ += entry.name.size();
+        name_bytes_ += entry.name.size();
       }
     }
     use(entry);
@@ -141,7 +142,7 @@ bool LineTable::extended(State& state) {
     program_.fail();
     return false;
   }
-  const uint64_t behind = program_.at() + length;
+  const uint64_t end = program_.at() + length;
   const uint64_t opcode = program_.number(1);
   if (opcode == DW_LNE_set_address && (length == 5 || length == 9))
     state.address = program_.number(static_cast<size_t>(length - 1));
@@ -150,7 +151,7 @@ bool LineTable::extended(State& state) {
     file.directory = program_.leb128();
     files_.push_back(file);
   }
-  if (program_.at() <= behind) program_.skip(behind - program_.at());
+  if (program_.at() <= end) program_.skip(end - program_.at());
   return opcode == DW_LNE_end_sequence;
 }
 
@@ -200,7 +201,7 @@ bool LineTable::for_each_sequence(uint64_t max_rows,
       add_row(line_of());
     } else if (opcode == 0) {
       if (!extended(state)) continue;
-      // What is at the end has no bytes, and would claim those of what begins there.
+      // Rows at the end address cover no bytes, but would claim those of the next sequence.
       while (!rows.empty() && rows.back().address >= state.address) rows.pop_back();
       if (!rows.empty()) {
         rows.push_back({state.address, 0, 0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Line tables of DWARF 2 to 5: names of files, and the lines of sequences of code.
+// Reads line tables of DWARF 2 to 5: file names and line sequences.
 #ifndef A2N_LINE_TABLES_H
 #define A2N_LINE_TABLES_H
 
@@ -15,7 +15,7 @@
 
 namespace a2n {
 
-// From an address on, a line of a file; line 0: none.
+// The source line from an address up to the next row; line 0: none.
 struct LineRow {
   uint64_t address;
   uint32_t file;
@@ -24,27 +24,26 @@ struct LineRow {
 
 class LineTable {
  public:
-  // What a unit says of its table: where it is in .debug_line, the unit's directory, and how many
-  // bytes an address has.
+  // The unit's attributes for its table: the offset in .debug_line, the compilation directory, and
+  // the size of an address in bytes.
   struct Owner {
     uint64_t offset;
     std::string_view directory;
     uint8_t address_size;
   };
 
-  // Nothing when the table's head makes no sense. looked: the bytes that were looked at, also when
-  // nothing is returned; not more than max_bytes plus the length of one name.
+  // Nullopt if the table's header is invalid. bytes_read, also then: the length of the table plus
+  // the file names read from other sections, which end at the first entry beyond max_bytes.
   static std::optional<LineTable> read(const DwarfSections& sections, const Owner& owner,
-                                       uint64_t max_bytes, uint64_t& looked);
+                                       uint64_t max_bytes, uint64_t& bytes_read);
 
   bool has_file(uint64_t number) const { return number < files_.size(); }
-  // A file's name with its directories; empty where there is no such file.
+  // The path of a file; empty if there is no such file.
   std::string file(uint64_t number) const;
 
-  // Calls use for each sequence of code; its rows end with one of line 0, at the address behind the
-  // code. A row like the one before it is left out, and so are rows at that address and sequences
-  // without code. Ends when use returns false. Returns false when a sequence has more than
-  // max_rows rows.
+  // Calls use for each line sequence, until use returns false. The last row has line 0 and the end
+  // address of the code. Skips rows that repeat file and line of the previous one, rows at the end
+  // address, and sequences without code. Returns false when a sequence has more than max_rows rows.
   bool for_each_sequence(uint64_t max_rows,
                          const std::function<bool(const std::vector<LineRow>&)>& use);
 
@@ -70,7 +69,7 @@ class LineTable {
   template <class Use>
   bool read_list(DwarfBytes& in, uint64_t max_bytes, Use use);
   void advance(State& state, uint64_t operations) const;
-  // Whether it ends the sequence.
+  // Executes an extended opcode; returns whether it ends the sequence.
   bool extended(State& state);
   void standard(uint64_t opcode, State& state);
 
@@ -78,16 +77,16 @@ class LineTable {
   std::string_view unit_directory_;
   uint8_t address_size_;
   DwarfBytes program_;
-  uint64_t bytes_ = 0;     // of the whole table
-  uint64_t searched_ = 0;  // of names that are elsewhere
+  uint64_t bytes_ = 0;       // size of the whole table
+  uint64_t name_bytes_ = 0;  // size of the names read from other sections
   uint16_t version_ = 0;
   uint8_t offset_size_ = 4;
   uint8_t smallest_instruction_ = 1;
   int8_t line_base_ = 0;
   uint8_t line_range_ = 1;
-  std::vector<uint8_t> operands_;  // of standard opcodes, from 1 on
+  std::vector<uint8_t> operands_;  // number of operands of each standard opcode, from opcode 1 on
   std::vector<std::string_view> directories_;
-  std::vector<File> files_;  // DWARF 5: from 0 on, before: from 1 on
+  std::vector<File> files_;  // by number: in DWARF 5 from 0, before from 1
 };
 
 }  // namespace a2n

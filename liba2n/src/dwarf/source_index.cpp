@@ -18,14 +18,15 @@ constexpr char magic[8] = {'P', 'I', 'L', 'I', 'N', 'E', 'S', '1'};
 constexpr size_t max_texts = size_t{1} << 31;
 constexpr size_t max_inlined_frames = 256;  // functions inlined into each other
 
-// Of the bytes behind it: numbers of rows, nodes and pieces, bytes of texts, and a checksum.
+// counts: numbers of rows, nodes and pieces, and the size of the texts. The checksum is over all
+// bytes after the head.
 struct SavedHead {
   char magic[8];
   std::array<uint64_t, 4> counts;
   uint64_t checksum;
 };
 
-// FNV-1a by words: against damage, not against malice.
+// Similar to FNV-1a, by words: it detects damage, but not forged files.
 uint64_t checksum(std::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (size_t at = 0; at < bytes.size(); at += 8) {
@@ -43,7 +44,7 @@ void put(std::string& out, const std::vector<T>& values) {
   out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Takes count values off the bytes; false when there are not so many.
+// Removes count values from the beginning of bytes; false if there are fewer.
 template <class T>
 bool take(std::string_view& bytes, uint64_t count, std::vector<T>& values) {
   if (count > bytes.size() / sizeof(T)) return false;
@@ -99,7 +100,7 @@ std::optional<SourceIndex> SourceIndex::restore(std::string_view bytes) {
   return index;
 }
 
-// Whether every number stays inside.
+// Whether all offsets and node numbers are in range.
 bool SourceIndex::valid() const {
   const auto is_text = [this](uint32_t offset) { return offset < texts_.size(); };
   if (texts_.empty() || texts_.back() != '\0') return false;
@@ -118,9 +119,9 @@ SourceIndexBuilder::SourceIndexBuilder()
 }
 
 uint64_t SourceIndexBuilder::used() const {
-  constexpr uint64_t node = 32;  // of a set, with what the allocator adds
+  constexpr uint64_t node = 32;  // bytes of a set node, with the allocator's overhead
   const auto grown = [](const auto& list) { return list.capacity() + list.size(); };
-  // Each range begins a piece and ends one.
+  // A range adds at most two pieces.
   return grown(index_.rows_) * sizeof(SourceRow) + grown(index_.nodes_) * sizeof(InlineNode) +
          grown(ranges_) * sizeof(Range) + ranges_.size() * 2 * sizeof(InlinePiece) +
          grown(index_.texts_) + known_texts_.size() * node +
@@ -150,8 +151,8 @@ void SourceIndexBuilder::add_range(uint64_t begin, uint64_t end, uint32_t node, 
   if (begin < end) ranges_.push_back({begin, end, node, depth});
 }
 
-// Walks the ranges with the stack of those still open; each is pushed and popped once. There the
-// depth, once the ranges are sorted, is the range below.
+// Walks the sorted ranges with a stack of the open ones; each is pushed and popped once. In an open
+// range, depth is reused as the link to the range below it on the stack.
 void SourceIndexBuilder::cut_into_pieces() {
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
     return std::pair(a.begin, a.depth) < std::pair(b.begin, b.depth);
@@ -184,7 +185,8 @@ void SourceIndexBuilder::cut_into_pieces() {
 }
 
 SourceIndex SourceIndexBuilder::build() {
-  // The end of one sequence of rows gives way to the beginning of the next.
+  // At equal addresses the end of a sequence is sorted before the beginning of the next, so the
+  // latter is found.
   std::stable_sort(index_.rows_.begin(), index_.rows_.end(),
                    [](const SourceRow& a, const SourceRow& b) {
                      const bool a_ends = a.line == 0 && a.file == 0;

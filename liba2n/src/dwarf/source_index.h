@@ -13,22 +13,22 @@
 
 namespace a2n {
 
-// From an address on, up to the next row: a line of a file. Line 0: nothing is known.
+// The source line from an address up to the next row. Line 0: not known.
 struct SourceRow {
   uint64_t address;
-  uint32_t file;  // offset in the texts
+  uint32_t file;  // offset in texts_
   uint32_t line;
 };
 
-// A function that was inlined, and where it was called from.
+// An inlined function and its call site.
 struct InlineNode {
-  uint32_t parent;  // node it was inlined into + 1; 0: the symbol's own function
-  uint32_t name;    // offset in the texts
+  uint32_t parent;  // 1 + the node it was inlined into; 0: the symbol's own function
+  uint32_t name;    // offset in texts_
   uint32_t call_file;
   uint32_t call_line;
 };
 
-// Where a node is the innermost one.
+// An address range in which node is the innermost inlined function.
 struct InlinePiece {
   uint64_t begin;
   uint64_t end;
@@ -36,22 +36,22 @@ struct InlinePiece {
   uint32_t unused;
 };
 
-// One function of those at an address. Texts live as long as the index; empty where not known.
+// One of the functions at an address. Strings are valid as long as the index; empty if not known.
 struct IndexedFrame {
-  const char* name;  // null: that of the symbol
+  const char* name;  // null: the symbol's own function
   const char* file;
   uint32_t line;
 };
 
-// Read-only after it was built. Addresses are the file's own.
+// Immutable after it was built. Addresses are virtual addresses of the file.
 class SourceIndex {
  public:
   bool empty() const { return rows_.empty() && pieces_.empty(); }
 
-  // Innermost first; the last one is the symbol's own function.
+  // The functions at an address, innermost first; the last one is the symbol's own function.
   std::vector<IndexedFrame> at(uint64_t address) const;
 
-  // As bytes for the cache, and back; nothing when they are not what save() makes.
+  // Converts to bytes for the cache, and back; nullopt if the bytes are not valid output of save().
   std::string save() const;
   static std::optional<SourceIndex> restore(std::string_view bytes);
 
@@ -61,13 +61,13 @@ class SourceIndex {
   const char* text(uint32_t offset) const { return texts_.data() + offset; }
   bool valid() const;
 
-  std::vector<SourceRow> rows_;      // by address
+  std::vector<SourceRow> rows_;      // sorted by address
   std::vector<InlineNode> nodes_;    // a parent before its children
-  std::vector<InlinePiece> pieces_;  // by begin, disjoint
-  std::string texts_;                // each ends with NUL; begins with an empty one
+  std::vector<InlinePiece> pieces_;  // sorted by begin, disjoint
+  std::string texts_;                // NUL-terminated strings; the first one is empty
 };
 
-// Collects in any order.
+// Collects lines and inlined functions in any order.
 class SourceIndexBuilder {
  public:
   static constexpr uint32_t none = UINT32_MAX;
@@ -76,14 +76,15 @@ class SourceIndexBuilder {
   SourceIndexBuilder(const SourceIndexBuilder&) = delete;
   SourceIndexBuilder& operator=(const SourceIndexBuilder&) = delete;
 
-  // Bytes of memory that what was collected so far takes at most until it is built: with what lists
-  // have in reserve, and the copies that are made while they grow or are sorted.
+  // Upper bound of the memory in bytes until build() returns, including unused capacity and the
+  // copies made while lists grow or are sorted.
   uint64_t used() const;
 
   uint32_t text(std::string_view text);
-  // file as given by text(); line 0 of file 0 ends what is known, of another one it is not known.
+  // file: as returned by text(). Line 0 with file 0 ends a sequence; line 0 with another file means
+  // that the line is not known.
   void add_row(uint64_t address, uint32_t file, uint32_t line);
-  // parent: a node or none. The node's number.
+  // Adds an inlined function and returns its number. parent: a node or none.
   uint32_t add_node(uint32_t parent, uint32_t name, uint32_t call_file, uint32_t call_line);
   void add_range(uint64_t begin, uint64_t end, uint32_t node, uint32_t depth);
 
@@ -98,7 +99,7 @@ class SourceIndexBuilder {
   };
   void cut_into_pieces();
 
-  // Texts by their offsets; they are kept once.
+  // Hash and equality of strings by offset, so that each string is stored once.
   struct TextHash {
     using is_transparent = void;
     const std::string* texts;

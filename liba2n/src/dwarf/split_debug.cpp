@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the debug information of a file that is in other files.
+// Finds debug information of a file that is stored in other files.
 #include "split_debug.h"
 
 #include <limits.h>
@@ -26,17 +26,18 @@ std::string_view directory_with_slash(std::string_view path) {
 
 }  // namespace
 
-// The skeletons whose split units are looked for.
+// The state of a search for the split units of skeletons.
 struct SplitDebug::Search {
   const std::vector<Skeleton>& skeletons;
   const std::string_view ranges;
   const Use& use;
-  std::map<uint64_t, size_t> by_id;  // the first one of an id; hostile ids would share a hash
+  // The first skeleton of each id. An ordered map: hostile ids could collide in a hash table.
+  std::map<uint64_t, size_t> by_id;
   std::vector<bool> found;
 
   bool is_first(size_t i) const { return by_id.at(skeletons[i].id) == i; }
 
-  // False when nothing more is to be read.
+  // Returns false when reading must stop.
   bool use_unit(size_t i, DwarfUnits& units, DwarfUnit& unit) {
     found[i] = true;
     const SplitUnit split{units, unit};
@@ -80,21 +81,21 @@ bool SplitDebug::read_package(const DebugPart& package, Search& search) {
 
 bool SplitDebug::read_files(size_t i, Search& search) {
   const Skeleton& skeleton = search.skeletons[i];
-  why_.clear();
+  reason_.clear();
   if (search.is_first(i)) {
     for (const std::string& path : split_files(skeleton.name, skeleton.directory)) {
       if (!read_file(path, search)) return false;
       if (search.found[i]) return true;
     }
   } else {
-    why_ = "another unit has the same id";  // no compiler gives two units the same one
+    reason_ = "another unit has the same id";  // compilers give each unit a different id
   }
   not_found(skeleton);
   return search.use(skeleton, nullptr);
 }
 
-// Uses all units of a .dwo file that are looked for. Where there are none, what was read of it is
-// counted apart: files of other builds neither allow the module more nor take anything from it.
+// Uses all requested units of a .dwo file. If it has none, its work is counted separately: files of
+// other builds must neither increase the module's budget nor consume it.
 bool SplitDebug::read_file(const std::string& path, Search& search) {
   const auto part = open_part(path, DwarfPart::split);
   if (!part) return true;
@@ -111,27 +112,27 @@ bool SplitDebug::read_file(const std::string& path, Search& search) {
     used = true;
     if (!search.use_unit(wanted->second, units, *unit)) return false;
   }
-  why_ = path + ": it is of another build";
+  reason_ = path + ": it is of another build";
   if (used) return !work_.excess();
-  refused_ += part->sections.size + work_.done() - before.done();
+  unused_bytes_ += part->sections.size + work_.done() - before.done();
   work_ = before;
   return true;
 }
 
 void SplitDebug::not_found(const Skeleton& skeleton) {
-  described_ = described_ || skeleton.has_entries;
+  skeletons_have_entries_ = skeletons_have_entries_ || skeleton.has_entries;
   if (missing_units_++ != 0) return;
   missing_file_ = skeleton.name.substr(0, PATH_MAX);
-  missing_why_ = why_;
+  missing_reason_ = reason_;
 }
 
 std::unique_ptr<DebugPart> SplitDebug::open_part(const std::string& path, DwarfPart which,
                                                  const std::string& build_id) {
-  const auto refuse = [this](const std::string& why) {
-    if (why_.empty()) why_ = why;
+  const auto refuse = [this](const std::string& reason) {
+    if (reason_.empty()) reason_ = reason;
     return std::unique_ptr<DebugPart>();
   };
-  if (refused_ > budgets::debug_sections.of(work_.size()))
+  if (unused_bytes_ > budgets::debug_sections.of(work_.size()))
     return refuse("too much was read of files of other builds");
   auto opened = pi::open_regular(path);
   if (!opened) return refuse(path + ": " + opened.error().message);
@@ -143,8 +144,9 @@ std::unique_ptr<DebugPart> SplitDebug::open_part(const std::string& path, DwarfP
     return refuse(path + ": it is of another build");
   const auto sections = read_dwarf_sections(*file, which);
   if (!sections) {
-    // Some of it may have been unpacked.
-    if (sections.error().code == ENOTSUP) refused_ += budgets::debug_sections.of(file->stored());
+    // Some sections may already have been uncompressed.
+    if (sections.error().code == ENOTSUP)
+      unused_bytes_ += budgets::debug_sections.of(file->stored());
     return refuse(sections.error().message);
   }
   return std::make_unique<DebugPart>(DebugPart{std::move(*file), *sections});
@@ -153,29 +155,29 @@ std::unique_ptr<DebugPart> SplitDebug::open_part(const std::string& path, DwarfP
 std::vector<std::string> SplitDebug::split_files(std::string_view name,
                                                  std::string_view directory) const {
   std::vector<std::string> files;
-  if (name.empty() || name.size() + directory.size() >= PATH_MAX || places_.beside.empty())
+  if (name.empty() || name.size() + directory.size() >= PATH_MAX || paths_.modules.empty())
     return files;
   const std::string file(name);
   const std::string last(name.substr(directory_with_slash(name).size()));
   const bool absolute = name.starts_with('/');
   if (absolute) files.push_back(file);
   if (!absolute && directory.starts_with('/')) files.push_back(std::string(directory) + "/" + file);
-  for (const std::string& module : places_.beside) {
+  for (const std::string& module : paths_.modules) {
     const std::string home(directory_with_slash(module));
     if (!absolute) files.push_back(home + file);
     if (!absolute && !directory.empty() && !directory.starts_with('/'))
       files.push_back(home + std::string(directory) + "/" + file);
     if (last != name) files.push_back(home + last);
   }
-  for (const std::string& found : module_files(places_.search, name)) files.push_back(found);
+  for (const std::string& found : module_files(paths_.search, name)) files.push_back(found);
   return files;
 }
 
 void SplitDebug::open_packages() {
   std::vector<std::string> files;
-  for (const std::string& module : places_.beside) {
+  for (const std::string& module : paths_.modules) {
     files.push_back(module + ".dwp");
-    for (const std::string& found : module_files(places_.search, module + ".dwp"))
+    for (const std::string& found : module_files(paths_.search, module + ".dwp"))
       files.push_back(found);
   }
   for (const std::string& path : files)
@@ -190,12 +192,12 @@ std::unique_ptr<DebugPart> SplitDebug::supplement(const DwarfSections& sections)
   if (name.empty() || id.empty() || id.size() > 64) return nullptr;
   const std::string hex = pi::to_hex(std::as_bytes(std::span(id)));
   std::vector<std::string> files;
-  if (!places_.beside.empty()) files = build_id_files(places_.search, hex);
+  if (!paths_.modules.empty()) files = build_id_files(paths_.search, hex);
   if (name.starts_with('/')) files.emplace_back(name);
-  for (const std::string& module : places_.beside)
+  for (const std::string& module : paths_.modules)
     if (!name.starts_with('/'))
       files.push_back(std::string(directory_with_slash(module)) + std::string(name));
-  for (const std::string& file : module_files(places_.search, name)) files.push_back(file);
+  for (const std::string& file : module_files(paths_.search, name)) files.push_back(file);
   for (const std::string& path : files) {
     if (auto part = open_part(path, DwarfPart::whole, hex)) {
       work_.allow(part->sections.size);
@@ -212,11 +214,12 @@ std::vector<std::string> SplitDebug::missing() const {
     sentences.push_back(
         "of its debug information " + std::to_string(missing_units_) + " of " +
         std::to_string(asked_units_) + " .dwo files cannot be used, the first is " + missing_file_ +
-        (missing_why_.empty() ? "" : " (" + missing_why_ + ")") +
-        (described_ ? "; of the functions that were inlined there only those are shown that the "
-                      "file itself describes (all would be with the files of that "
-                    : "; functions that were inlined there are not shown (they would be with the "
-                      "files of that ") +
+        (missing_reason_.empty() ? "" : " (" + missing_reason_ + ")") +
+        (skeletons_have_entries_
+             ? "; of the functions that were inlined there only those are shown that the "
+               "file itself describes (all would be with the files of that "
+             : "; functions that were inlined there are not shown (they would be with the "
+               "files of that ") +
         "build where they were made or in the symbol search path, or with a package of them, " +
         "NAME.dwp, beside it)");
   if (!missing_supplement_.empty())

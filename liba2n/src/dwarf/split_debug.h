@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds the debug information of a file that is in other files: split units (.dwo, .dwp) and the
-// supplement that dwz makes.
+// Finds debug information of a file that is stored in other files: split units (.dwo, .dwp) and the
+// supplement written by dwz.
 #ifndef A2N_SPLIT_DEBUG_H
 #define A2N_SPLIT_DEBUG_H
 
@@ -20,25 +20,27 @@
 
 namespace a2n {
 
-// Where other files are looked for.
-struct DebugPlaces {
-  std::vector<std::string> beside;  // the module's file and its debug file; empty: nowhere at all
-  std::vector<std::string> search;  // directories
+// Where debug files are searched.
+struct DebugSearchPaths {
+  // Paths of the module's file and its debug file: their directories are searched. Empty: no .dwo
+  // and .dwp files are searched at all.
+  std::vector<std::string> modules;
+  std::vector<std::string> search;  // further directories
 };
 
-// A file that is kept open with its sections.
+// An open debug file with its sections.
 struct DebugPart {
   ElfFile file;
   DwarfSections sections;
 };
 
-// A unit whose other half, the split unit of the same id, is in another file.
+// A skeleton unit: the split unit with the same id is in another file.
 struct Skeleton {
   uint64_t id;
-  uint64_t offset;             // of the unit
-  std::string_view name;       // of the .dwo file
-  std::string_view directory;  // of the compilation
-  bool has_entries;            // itself, of inlined functions
+  uint64_t offset;             // of the unit in .debug_info
+  std::string_view name;       // DW_AT_dwo_name
+  std::string_view directory;  // DW_AT_comp_dir
+  bool has_entries;            // the skeleton itself describes inlined functions
 };
 
 struct SplitUnit {
@@ -46,30 +48,32 @@ struct SplitUnit {
   DwarfUnit& unit;
 };
 
-// Opens regular files only, each once, and uses only what has an id that is asked for, once: the
-// names and ids come from files that another user may have written. What is used of a file adds the
-// file's bytes to those that the work's budget goes by.
+// Opens only regular files, each once, and uses only units with a requested id, each once: the
+// names and ids come from files that another user may have written. The size of each file in use
+// increases the budget of work.
 class SplitDebug {
  public:
-  SplitDebug(const DebugPlaces& places, DwarfWork& work) : places_(places), work_(work) {}
+  SplitDebug(const DebugSearchPaths& paths, DwarfWork& work) : paths_(paths), work_(work) {}
 
-  // Calls use once for each skeleton, with its split unit or with null where there is none. ranges:
-  // .debug_ranges, which split units of DWARF 4 share with their skeletons. The units of a file are
-  // used one after the other. Ends when use returns false and when the work is past its budget.
+  // Calls use once for each skeleton, with its split unit, or with null if it was not found.
+  // ranges: .debug_ranges, which split units of DWARF 4 share with their skeletons. All units of a
+  // file are used before the next file is opened. Stops when use returns false or the work exceeds
+  // its budget.
   using Use = std::function<bool(const Skeleton&, const SplitUnit*)>;
   void read(const std::vector<Skeleton>& skeletons, std::string_view ranges, const Use& use);
 
-  // The supplement that the file names, or null.
+  // Opens the supplement that the file's .gnu_debugaltlink names; null if it was not found.
   std::unique_ptr<DebugPart> supplement(const DwarfSections& sections);
 
-  // What was not found: a sentence for each kind, without the module's name.
+  // The files that were not found: one sentence each for .dwo files and for the supplement, without
+  // the module's name.
   std::vector<std::string> missing() const;
 
  private:
   struct Search;
 
   void open_packages();
-  // False when nothing more is to be read.
+  // These return false when reading must stop.
   bool read_package(const DebugPart& package, Search& search);
   bool read_files(size_t skeleton, Search& search);
   bool read_file(const std::string& path, Search& search);
@@ -78,17 +82,17 @@ class SplitDebug {
                                        const std::string& build_id = {});
   std::vector<std::string> split_files(std::string_view name, std::string_view directory) const;
 
-  const DebugPlaces& places_;
+  const DebugSearchPaths& paths_;
   DwarfWork& work_;
   std::vector<std::unique_ptr<DebugPart>> packages_;
   std::set<std::pair<uint64_t, uint64_t>> opened_;  // devices and inodes
-  uint64_t refused_ = 0;                            // bytes of files that were read in vain
+  uint64_t unused_bytes_ = 0;                       // bytes read from files that are not used
   size_t asked_units_ = 0;
   size_t missing_units_ = 0;
-  std::string missing_file_;  // the first one
-  std::string missing_why_;
-  bool described_ = false;  // functions of units that were not found, by their skeletons
-  std::string why_;         // the file that was tried first is not used
+  std::string missing_file_;  // the first missing file
+  std::string missing_reason_;
+  bool skeletons_have_entries_ = false;  // skeletons of missing units describe inlined functions
+  std::string reason_;  // why the first candidate file of the current unit is not used
   std::string missing_supplement_;
 };
 

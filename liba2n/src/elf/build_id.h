@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a build-id is written: lower-case hex, "" for a file without one, "?" or "!" for one not
-// known.
+// Text form of a build-id: lower-case hex, "" for a file without one, "?" or "!" if unknown.
 #ifndef A2N_BUILD_ID_H
 #define A2N_BUILD_ID_H
 
@@ -9,7 +8,7 @@
 
 namespace a2n {
 
-// The file changed, or did not have its path where the recorder ran.
+// "?": the file changed; "!": its path was not in the recorder's view of the file system.
 constexpr bool is_unknown(std::string_view build_id) {
   return build_id == "?" || build_id == "!";
 }
@@ -21,7 +20,7 @@ constexpr bool is_build_id(std::string_view text) {
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// Whether it is proof of which file is meant.
+// Whether the build-id proves the identity of a file.
 constexpr bool identifies(std::string_view build_id) {
   return !build_id.empty() && !is_unknown(build_id);
 }

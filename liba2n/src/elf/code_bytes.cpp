@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes of code out of a mapped file.
+// Reads bytes of code from a mapped file.
 #include "code_bytes.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace a2n {
 namespace {
 
-constexpr uint64_t max_function_size = uint64_t{1} << 24;  // bytes of a function
+constexpr uint64_t max_function_size = uint64_t{1} << 24;  // bytes
 constexpr uint64_t piece_bytes = 64 << 10;
 
 std::string read_image(const ModuleSymbols& module, uint64_t offset, uint64_t size) {
@@ -42,7 +42,7 @@ std::string read_code(const ModuleSymbols& module, uint64_t vaddr, uint64_t leng
   return {};
 }
 
-// Segments that overlap are kept each for itself, so there is a limit.
+// Overlapping segments have separate pieces, so the cached size is limited.
 const std::string& CodePieces::piece(const ModuleSymbols& module, Module& kept, uint64_t start) {
   if (const auto known = kept.pieces.find(start); known != kept.pieces.end()) return known->second;
   std::string bytes = read_code(module, start, (start / piece_bytes + 1) * piece_bytes - start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes of code out of a mapped file.
+// Reads bytes of code from a mapped file.
 #ifndef A2N_CODE_BYTES_H
 #define A2N_CODE_BYTES_H
 
@@ -12,22 +12,22 @@
 
 namespace a2n {
 
-// The bytes at a virtual address of the file that the module was read from, as many as lie in its
-// segment; "" when the file is not there any more or is another one.
+// At most length bytes at a virtual address of the module's file, limited to the address's segment;
+// "" if the file no longer exists or was replaced.
 std::string read_code(const ModuleSymbols& module, uint64_t vaddr, uint64_t length);
 
-// Code of modules read in pieces, which are kept.
+// Reads code of modules in pieces and caches them.
 class CodePieces {
  public:
-  // Copies bytes from a virtual address on; how many, 0: none are known. The module must outlive
-  // this.
+  // Copies at most room bytes from a virtual address on; returns how many, 0 if the code is not
+  // available. The module must outlive this object.
   size_t read(const ModuleSymbols& module, uint64_t vaddr, char* out, size_t room);
 
  private:
   using Pieces = std::map<uint64_t, std::string>;  // by vaddr
   struct Module {
     Pieces pieces;
-    uint64_t bytes = 0;  // of all pieces
+    uint64_t bytes = 0;  // size of all pieces
   };
   static const std::string& piece(const ModuleSymbols& module, Module& kept, uint64_t start);
 

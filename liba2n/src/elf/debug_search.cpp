@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a module's file and its separate debug file are looked for, in order. Names only, no I/O.
+// Candidate paths, in search order, of a module's file and its separate debug file. No I/O.
 #include "debug_search.h"
 
 namespace a2n {
@@ -17,7 +17,7 @@ std::string_view last_component(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-// "/usr/lib" of "/usr/lib/libx.so", "" of "libx.so" and "/x".
+// "/usr/lib" for "/usr/lib/libx.so", "" for "libx.so" and "/x".
 std::string_view directory_of(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == path.npos ? std::string_view{} : path.substr(0, slash);

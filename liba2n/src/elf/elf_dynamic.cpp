@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The dynamic symbols of a file without section headers, found as the dynamic linker finds them.
+// Finds the dynamic symbols of a file without section headers, as the dynamic linker does.
 #include "elf_dynamic.h"
 
 #include <gelf.h>
@@ -14,7 +14,7 @@ constexpr uint64_t max_symbols = uint64_t{1} << 24;
 constexpr uint64_t max_names = uint64_t{1} << 30;
 constexpr uint64_t max_dynamic = 1 << 20;
 
-// What PT_DYNAMIC says, as virtual addresses; 0 when it does not.
+// Entries of PT_DYNAMIC: virtual addresses and a size in bytes; 0 for a missing entry.
 struct Dynamic {
   uint64_t symbols = 0;
   uint64_t names = 0;
@@ -50,32 +50,32 @@ Dynamic read_dynamic(Elf* elf) {
   return found;
 }
 
-// Where a virtual address is in the file, and how many bytes its segment has from there on.
-struct Place {
+// The file offset of a virtual address, and the number of bytes from there to its segment's end.
+struct FileRange {
   uint64_t offset;
   uint64_t bytes;
 };
 
-std::optional<Place> place_of(const ElfLayout& layout, uint64_t vaddr) {
+std::optional<FileRange> file_range(const ElfLayout& layout, uint64_t vaddr) {
   for (const Segment& segment : layout.segments) {
     if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_size) continue;
     const uint64_t skip = vaddr - segment.vaddr;
     if (segment.offset > UINT64_MAX - skip) continue;
-    return Place{segment.offset + skip, segment.file_size - skip};
+    return FileRange{segment.offset + skip, segment.file_size - skip};
   }
   return std::nullopt;
 }
 
-// The words of a hash table; the file's byte order is already turned into ours.
+// The 32-bit words of a hash table, in host byte order (libelf converts them).
 class Words {
  public:
   Words(const ElfFile& file, uint64_t vaddr) {
-    const auto place = vaddr ? place_of(file.layout(), vaddr) : std::nullopt;
-    if (!place) return;
-    // A damaged size may reach behind the file's end: then as much as there is.
-    if (place->offset >= file.size()) return;
-    const uint64_t bytes = std::min({place->bytes, file.size() - place->offset, max_names});
-    data_ = chunk(file.elf(), place->offset, bytes & ~uint64_t{3}, ELF_T_WORD);
+    const auto range = vaddr ? file_range(file.layout(), vaddr) : std::nullopt;
+    if (!range) return;
+    // A damaged segment size may exceed the file: limit it to the file's end.
+    if (range->offset >= file.size()) return;
+    const uint64_t bytes = std::min({range->bytes, file.size() - range->offset, max_names});
+    data_ = chunk(file.elf(), range->offset, bytes & ~uint64_t{3}, ELF_T_WORD);
   }
   std::optional<uint32_t> get(uint64_t index) const {
     if (!data_ || !data_->d_buf || index >= data_->d_size / 4) return std::nullopt;
@@ -88,7 +88,8 @@ class Words {
   Elf_Data* data_ = nullptr;
 };
 
-// DT_GNU_HASH does not tell the number: it is one more than the end of the last bucket's chain.
+// DT_GNU_HASH does not contain the number of symbols: it is one more than the index of the last
+// entry in the last bucket's chain.
 std::optional<uint64_t> count_by_gnu_hash(const ElfFile& file, uint64_t vaddr) {
   const Words words(file, vaddr);
   const auto buckets = words.get(0);
@@ -120,8 +121,8 @@ std::optional<uint64_t> symbol_count(const ElfFile& file, const Dynamic& dynamic
 
 std::optional<DynamicSymbols> find_dynamic_symbols(const ElfFile& file) {
   const Dynamic dynamic = read_dynamic(file.elf());
-  const auto symbols = place_of(file.layout(), dynamic.symbols);
-  const auto names = place_of(file.layout(), dynamic.names);
+  const auto symbols = file_range(file.layout(), dynamic.symbols);
+  const auto names = file_range(file.layout(), dynamic.names);
   if (!dynamic.symbols || !dynamic.names || !symbols || !names) return std::nullopt;
   const auto count = symbol_count(file, dynamic);
   const uint64_t size = file.layout().is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The dynamic symbols of a file without section headers, found as the dynamic linker finds them.
+// Finds the dynamic symbols of a file without section headers, as the dynamic linker does.
 #ifndef A2N_ELF_DYNAMIC_H
 #define A2N_ELF_DYNAMIC_H
 
@@ -11,7 +11,7 @@
 namespace a2n {
 
 struct DynamicSymbols {
-  Elf_Data* symbols;  // both live as long as the file
+  Elf_Data* symbols;  // both are valid as long as the ElfFile
   std::string_view names;
 };
 

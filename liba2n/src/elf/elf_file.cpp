@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An ELF file opened for reading and what its headers say. Every byte of it is hostile.
+// An ELF file opened for reading, with its parsed headers. Every byte of the file is untrusted.
 #include "elf_file.h"
 
 #include <gelf.h>
@@ -24,7 +24,7 @@ constexpr uint64_t max_note_bytes = 1 << 20;
 constexpr size_t max_name = 4096;
 constexpr size_t max_section_name = 256;
 
-// The build-id in a run of notes, "" without one. left: bytes of notes that may still be read.
+// The build-id in a block of notes, or "". left: how many bytes of notes may still be read.
 std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t alignment,
                         uint64_t& left) {
   if (offset > INT64_MAX || size == 0 || size > max_note_bytes || size > left) return "";
@@ -48,7 +48,7 @@ std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t align
   return "";
 }
 
-// File name, NUL, padding to 4 bytes, checksum in the file's byte order.
+// Layout of .gnu_debuglink: file name, NUL, padding to 4 bytes, checksum in the file's byte order.
 void read_debug_link(Elf_Scn* section, bool big_endian, ElfLayout& layout) {
   Elf_Data* data = elf_rawdata(section, nullptr);
   if (!data || !data->d_buf || data->d_size < 8 || data->d_size > max_name) return;
@@ -57,7 +57,7 @@ void read_debug_link(Elf_Scn* section, bool big_endian, ElfLayout& layout) {
   const size_t crc_at = (length + 4) & ~size_t{3};
   if (length == 0 || crc_at + 4 > data->d_size) return;
   std::string_view name(static_cast<const char*>(data->d_buf), length);
-  // A name, never a way into other directories.
+  // The link must be a plain file name: it must not lead into other directories.
   if (name.find('/') != name.npos || name == "." || name == "..") return;
   layout.debug_link = name;
   for (size_t i = 0; i < 4; ++i) {
@@ -94,7 +94,7 @@ void read_section(Elf* elf, Elf_Scn* section, std::string_view name, bool big_en
     layout.build_id =
         build_id_in(elf, header.sh_offset, header.sh_size, header.sh_addralign, notes_left);
   }
-  // Only what can be one is read: libelf keeps it.
+  // Read the section only if its size is plausible: libelf keeps the data in memory.
   if (name == ".gnu_debuglink" && header.sh_type != SHT_NOBITS && header.sh_size <= max_name &&
       layout.debug_link.empty()) {
     read_debug_link(section, big_endian, layout);
@@ -125,8 +125,8 @@ void read_sections(Elf* elf, bool big_endian, ElfLayout& layout, uint64_t& notes
       [](const Section& a, const Section& b) { return a.range.begin < b.range.begin; });
 }
 
-// libelf keeps the version in global variables: written once, since contexts may be used by several
-// threads at the same time.
+// elf_version() writes global variables: call it only once, since several threads may use contexts
+// at the same time.
 void initialize_libelf() {
   [[maybe_unused]] static const unsigned version = elf_version(EV_CURRENT);
 }
@@ -187,9 +187,9 @@ pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name, E
   file.size_ = *size;
   file.stored_ = pi::real_size(file.fd_.get(), status);
   file.identity_ = pi::identity_of(status);
-  // Files of /proc and of tracefs have no size; reading those may have effects.
+  // Files of /proc and tracefs have size 0; reading them may have side effects.
   if (file.size_ == 0) return pi::Error{ENOEXEC, name + ": not an ELF file"};
-  // Read, never mapped: a file that shrinks under us must not become a bus error.
+  // ELF_C_READ, not mmap: a file that is truncated meanwhile must not cause SIGBUS.
   file.elf_.reset(elf_begin(file.fd_.get(), ELF_C_READ, nullptr));
   if (auto parsed = file.read(name, use); !parsed) return parsed.error();
   return file;

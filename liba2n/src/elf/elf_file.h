@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An ELF file opened for reading and what its headers say. Every byte of it is hostile.
+// An ELF file opened for reading, with its parsed headers. Every byte of the file is untrusted.
 #ifndef A2N_ELF_FILE_H
 #define A2N_ELF_FILE_H
 
@@ -39,28 +39,29 @@ struct ElfLayout {
   uint16_t type = 0;  // ET_*
   bool is_64 = true;
   bool has_sections = false;
-  bool has_dwarf = false;  // entries or lines
+  bool has_dwarf = false;  // .debug_info or .debug_line
   std::vector<Segment> segments;
-  std::vector<Section> sections;  // by begin
-  std::string build_id;           // lower-case hex, "" without one
-  std::string debug_link;         // file name, "" without one
+  std::vector<Section> sections;  // sorted by begin
+  std::string build_id;           // lower-case hex, "" if there is none
+  std::string debug_link;         // file name, "" if there is none
   uint32_t debug_link_crc = 0;
 
-  // Where code is: the executable sections, without sections the executable segments.
+  // Address ranges of code: the executable sections, or in a file without section headers the
+  // executable segments.
   std::vector<Range> code() const;
 };
 
-// The index of the section with the names of sections; nothing where it is compressed, which
-// elf_strptr() would unpack whatever size it claims.
+// The index of the section name table; nullopt if it is compressed: elf_strptr() would uncompress
+// it without a limit on its size.
 std::optional<size_t> section_name_table(Elf* elf);
 
-// What a file is read for: debug_part also accepts what only holds debug information of others, as
-// object files do.
+// program: accepts programs and shared libraries only. debug_part: also accepts files with only the
+// debug information of a program, such as .dwo object files.
 enum class ElfUse { program, debug_part };
 
 class ElfFile {
  public:
-  // The error's code is an errno, ENOEXEC for what is no ELF program or library.
+  // The error's code is an errno; ENOEXEC if the file is not an ELF file of an accepted type.
   static pi::Result<ElfFile> open(const std::string& path, ElfUse use = ElfUse::program);
   static pi::Result<ElfFile> from_fd(pi::UniqueFd fd, const std::string& name,
                                      ElfUse use = ElfUse::program);
@@ -69,13 +70,13 @@ class ElfFile {
   Elf* elf() const { return elf_.get(); }
   const ElfLayout& layout() const { return layout_; }
   int fd() const { return fd_.get(); }
-  const std::string& name() const { return name_; }  // as given when it was opened
+  const std::string& name() const { return name_; }  // as passed to open()
   uint64_t inode() const { return identity_.inode; }
-  // Of the file when it was opened.
+  // The file's identity when it was opened.
   const pi::FileIdentity& identity() const { return identity_; }
   bool big_endian() const { return big_endian_; }
-  uint64_t size() const { return size_; }  // bytes, when it was opened
-  // The same without holes: what budgets go by.
+  uint64_t size() const { return size_; }  // in bytes, when the file was opened
+  // Bytes allocated on disk, without holes. Budgets are computed from it.
   uint64_t stored() const { return stored_; }
 
  private:
@@ -93,7 +94,7 @@ class ElfFile {
   uint64_t size_ = 0;
   uint64_t stored_ = 0;
   ElfLayout layout_;
-  std::unique_ptr<Elf, End> elf_;  // last: it refers to the others
+  std::unique_ptr<Elf, End> elf_;  // last, so destroyed first: it refers to the other members
 };
 
 }  // namespace a2n

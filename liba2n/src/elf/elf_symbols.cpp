@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Function symbols out of an ELF file's symbol tables.
+// Reads function symbols from an ELF file's symbol tables.
 #include "elf_symbols.h"
 
 #include <gelf.h>
@@ -36,8 +36,8 @@ std::optional<Tables> section_tables(Elf* elf, uint32_t section_type) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || header.sh_type != section_type) continue;
-    // There is one in a file. Of a file with many, each of which libelf would keep, it is the
-    // first.
+    // A valid file has at most one table of a type. Only the first is read: libelf keeps each table
+    // in memory.
     GElf_Shdr names_header;
     Elf_Data* names = section_data(elf_getscn(elf, header.sh_link), SHT_STRTAB, names_header);
     Elf_Data* symbols = names ? section_data(section, section_type, header) : nullptr;
@@ -54,8 +54,8 @@ std::string_view name_at(std::string_view names, uint64_t offset) {
   return end == name.npos ? std::string_view{} : name.substr(0, end);
 }
 
-// ".L1" of assemblers, "$x" and "$d" (also "$x.7") of ARM's mapping symbols.
-bool is_local_mark(std::string_view name) {
+// Assembler labels (".L1") and ARM mapping symbols ("$x", "$d", also "$x.7").
+bool is_local_label(std::string_view name) {
   if (name.starts_with(".L")) return true;
   return name.size() >= 2 && name[0] == '$' && (name.size() == 2 || name[2] == '.');
 }
@@ -74,7 +74,7 @@ std::optional<Binding> binding_of(unsigned char info) {
   }
 }
 
-// seen: counts the bytes that were looked at for names.
+// Converts a symbol; nullopt if it cannot name code. Adds the bytes read for its name to seen.
 std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names, uint64_t& seen) {
   const auto type = GELF_ST_TYPE(symbol.st_info);
   const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
@@ -86,7 +86,7 @@ std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names, 
   std::string_view name = name_at(names, symbol.st_name);
   seen += name.empty() ? std::min(max_name, names.size()) : name.size() + 1;
   name = name.substr(0, name.find('@'));
-  if (name.empty() || is_local_mark(name)) return std::nullopt;
+  if (name.empty() || is_local_label(name)) return std::nullopt;
   return ElfSymbol{symbol.st_value, symbol.st_size, name, *binding, function};
 }
 
@@ -99,8 +99,8 @@ std::optional<Tables> tables_of(const ElfFile& file, uint32_t section_type) {
   return tables;
 }
 
-// Calls use(symbol) for each that is accepted, until it returns false. False: the names were too
-// long, all together.
+// Calls use(symbol) for each accepted symbol, until it returns false. Returns false if the total
+// length of the names exceeds name_bytes.
 template <class Use>
 bool for_each_symbol(const Tables& tables, uint64_t name_bytes, Use use) {
   GElf_Sym symbol;

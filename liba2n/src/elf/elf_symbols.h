@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Function symbols out of an ELF file's symbol tables.
+// Reads function symbols from an ELF file's symbol tables.
 #ifndef A2N_ELF_SYMBOLS_H
 #define A2N_ELF_SYMBOLS_H
 
@@ -16,22 +16,22 @@ namespace a2n {
 struct ElfSymbol {
   uint64_t value;
   uint64_t size;
-  std::string_view name;  // lives as long as the file
+  std::string_view name;  // valid as long as the ElfFile
   Binding binding;
-  bool function;  // not just a label
+  bool function;  // false: a label (STT_NOTYPE)
 };
 
 using ElfSymbolSink = std::function<void(const ElfSymbol&)>;
 
-// Hands on every defined symbol that may name code: functions, indirect functions and labels,
-// without compilers' and assemblers' local marks; a version is cut off the name. section_type is
-// SHT_SYMTAB or SHT_DYNSYM; the latter is found through the program headers where there are no
-// sections. Returns whether there was any; an error when the names are past their budget, after
-// some were handed on.
+// Passes every defined symbol that may name code to sink: functions, indirect functions and labels,
+// but no local labels of compilers and assemblers. Symbol versions are removed from names.
+// section_type is SHT_SYMTAB or SHT_DYNSYM; in a file without section headers SHT_DYNSYM is found
+// through the program headers. Returns whether any symbol was passed on. If the names exceed their
+// budget it returns an error, after some symbols were passed on.
 pi::Result<bool> read_symbols(const ElfFile& file, uint32_t section_type,
                               const ElfSymbolSink& sink);
 
-// Whether read_symbols() would hand on any.
+// Whether read_symbols() would pass on any symbol.
 bool has_symbols(const ElfFile& file, uint32_t section_type);
 
 }  // namespace a2n

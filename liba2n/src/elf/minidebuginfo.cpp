@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The symbols some distributions leave in stripped files: an ELF file, xz-compressed, in
-// .gnu_debugdata.
+// MiniDebugInfo: symbols that some distributions keep in stripped files, as an xz-compressed ELF
+// file in the section .gnu_debugdata.
 #include "minidebuginfo.h"
 
 #include <gelf.h>
@@ -29,7 +29,7 @@ class Decoder {
     if (!ready_) return std::nullopt;
     stream_.next_in = bytes;
     stream_.avail_in = size;
-    const size_t limit = budgets::minidebuginfo.of(size);  // a bomb ends here
+    const size_t limit = budgets::minidebuginfo.of(size);  // stops a decompression bomb
     std::vector<char> out;
     for (lzma_ret status = LZMA_OK; status == LZMA_OK;) {
       const size_t used = out.size();
@@ -72,9 +72,9 @@ std::optional<ElfFile> open_minidebuginfo(const ElfFile& file) {
   if (!data) return std::nullopt;
   auto bytes = Decoder().unpack(static_cast<const uint8_t*>(data->d_buf), data->d_size);
   if (!bytes) return std::nullopt;
-  auto inner = ElfFile::from_bytes(std::move(*bytes), ".gnu_debugdata");
-  if (!inner) return std::nullopt;
-  return std::move(*inner);
+  auto debug = ElfFile::from_bytes(std::move(*bytes), ".gnu_debugdata");
+  if (!debug) return std::nullopt;
+  return std::move(*debug);
 }
 
 }  // namespace a2n

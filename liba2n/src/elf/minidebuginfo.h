@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The symbols some distributions leave in stripped files: an ELF file, xz-compressed, in
-// .gnu_debugdata.
+// MiniDebugInfo: symbols that some distributions keep in stripped files, as an xz-compressed ELF
+// file in the section .gnu_debugdata.
 #ifndef A2N_MINIDEBUGINFO_H
 #define A2N_MINIDEBUGINFO_H
 
@@ -10,7 +10,7 @@
 
 namespace a2n {
 
-// Nothing when the file has none or it is damaged.
+// Nullopt if the file has no MiniDebugInfo or it is damaged.
 std::optional<ElfFile> open_minidebuginfo(const ElfFile& file);
 
 }  // namespace a2n

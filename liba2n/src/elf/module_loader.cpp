@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds the file of a traced module and its separate debug file, and refuses what is not the one
-// traced.
+// Finds the file of a traced module and its separate debug file, and rejects files that differ from
+// the traced one.
 #include "module_loader.h"
 
 #include <pi/files.h>
@@ -21,7 +21,7 @@ namespace a2n {
 namespace {
 
 constexpr std::string_view deleted_mark = " (deleted)";
-constexpr uint64_t max_linked_file = uint64_t{8} << 30;  // its checksum has to be computed
+constexpr uint64_t max_linked_file = uint64_t{8} << 30;  // bytes that the checksum must read
 
 std::string describe(const std::string& build_id) {
   return build_id.empty() ? std::string("none") : build_id;
@@ -39,17 +39,17 @@ class Loader {
     path_ = request.path;
     deleted_ = path_.ends_with(deleted_mark);
     if (deleted_) path_.resize(path_.size() - deleted_mark.size());
-    // The kernel's own files in memory; nothing on disk to look for.
+    // System V shared memory and anonymous inodes have no file on disk.
     const std::string& path = path_;
-    nowhere_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
+    has_no_file_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
   }
 
   ModuleSymbols load() {
-    if (nowhere_) return {};
+    if (has_no_file_) return {};
     const auto mapped = find_mapped();
     const bool complete = mapped && has_symtab(*mapped) && mapped->layout().has_dwarf;
     const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
-    if (!mapped && !debug && !why_not_.empty()) notes_.add(why_not_);
+    if (!mapped && !debug && !refusal_.empty()) notes_.add(refusal_);
     ModuleSymbols module = read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
     for (const std::string& refused : std::exchange(module.refused, {})) notes_.add(refused);
     module.search = request_.search;
@@ -59,8 +59,9 @@ class Loader {
  private:
   bool traced_id_is_hex() const { return request_.build_id && identifies(*request_.build_id); }
 
-  // Why the file itself is not used; its own path's reason is the one to tell.
-  void refuse(const std::string& reason) { why_not_ = request_.path + ": " + reason; }
+  // Sets the reason why the mapped file is not used. A reason found at the mapped path replaces one
+  // found in a search directory.
+  void refuse(const std::string& reason) { refusal_ = request_.path + ": " + reason; }
 
   std::optional<ElfFile> find_mapped() {
     if (request_.build_id && is_unknown(*request_.build_id) && request_.validate &&
@@ -72,7 +73,7 @@ class Loader {
                  : "it changed or vanished while it was traced; symbols not used");
       return std::nullopt;
     }
-    // Without an id nothing proves that a file of that name is the deleted one.
+    // Without a build-id nothing proves that a file of that name is the deleted one.
     if (!deleted_ || traced_id_is_hex() || !request_.validate) {
       for (const std::string& file : module_files(request_.search, path_)) {
         if (auto elf = open_if_traced(file, true)) return elf;
@@ -91,14 +92,14 @@ class Loader {
     return find_at_processes();
   }
 
-  // What a process that mapped the file still has, proven by its build-id. why_not_ stays as it is:
-  // it is about the path.
+  // The file as a process that mapped it still sees it, if the build-id matches. Keeps refusal_,
+  // which is the reason for the path.
   std::optional<ElfFile> find_at_processes() {
     if (!traced_id_is_hex()) return std::nullopt;
-    for (const ModulePlace& place : request_.places) {
-      const std::string process = "/proc/" + std::to_string(place.pid);
-      std::vector<std::string> files{process + "/map_files/" + hex(place.begin) + "-" +
-                                     hex(place.end)};
+    for (const ModuleMapping& mapping : request_.mappings) {
+      const std::string process = "/proc/" + std::to_string(mapping.pid);
+      std::vector<std::string> files{process + "/map_files/" + hex(mapping.begin) + "-" +
+                                     hex(mapping.end)};
       if (!deleted_) files.push_back(process + "/root" + path_);
       for (const std::string& file : files) {
         auto elf = ElfFile::open(file);
@@ -113,7 +114,7 @@ class Loader {
     auto elf = ElfFile::open(file);
     if (!elf) {
       if (!from_search) {
-        why_not_ = elf.error().message +
+        refusal_ = elf.error().message +
                    "; no symbols for it (name a directory that has the traced "
                    "file in the symbol search path)";
       }
@@ -121,12 +122,12 @@ class Loader {
     }
     const std::string& id = elf->layout().build_id;
     if (!request_.validate) {
-      accept_unproven(file, *elf);
+      accept_unvalidated(file, *elf);
       return std::move(*elf);
     }
     if (request_.build_id && id != *request_.build_id) {
-      if (!from_search || why_not_.empty()) {
-        why_not_ = file + ": its build-id is now " + describe(id) + ", traced was " +
+      if (!from_search || refusal_.empty()) {
+        refusal_ = file + ": its build-id is now " + describe(id) + ", traced was " +
                    describe(*request_.build_id) + "; symbols not used";
       }
       return std::nullopt;
@@ -137,7 +138,7 @@ class Loader {
           "not used");
       return std::nullopt;
     }
-    if (!from_search && request_.build_id && id.empty() && has_link(*elf)) {
+    if (!from_search && request_.build_id && id.empty() && has_symlink(*elf)) {
       refuse(
           "it has no build-id, and its path leads through a symbolic link now, which that of a "
           "mapped "
@@ -156,16 +157,16 @@ class Loader {
            !pi::has_mapped_inode(elf.fd(), elf.inode(), request_.mapped_inode);
   }
 
-  // The kernel names mapped files by paths without links. One that is there now could lead to
-  // another user's file.
-  bool has_link(const ElfFile& elf) const {
+  // The kernel reports the paths of mapped files without symbolic links. If the path now contains
+  // one, it could lead to another user's file.
+  bool has_symlink(const ElfFile& elf) const {
     std::string path(PATH_MAX, '\0');
-    const std::string place = "/proc/self/fd/" + std::to_string(elf.fd());
-    const ssize_t length = ::readlink(place.c_str(), path.data(), path.size());
+    const std::string descriptor = "/proc/self/fd/" + std::to_string(elf.fd());
+    const ssize_t length = ::readlink(descriptor.c_str(), path.data(), path.size());
     return length > 0 && path.substr(0, static_cast<size_t>(length)) != path_;
   }
 
-  void accept_unproven(const std::string& file, const ElfFile& elf) {
+  void accept_unvalidated(const std::string& file, const ElfFile& elf) {
     const std::string& id = elf.layout().build_id;
     const bool replaced = request_.inode != 0 && elf.inode() != request_.inode;
     if (!replaced && !deleted_ && (!request_.build_id || id == *request_.build_id)) return;
@@ -177,10 +178,11 @@ class Loader {
   }
 
   static bool has_symtab(const ElfFile& file) { return has_symbols(file, SHT_SYMTAB); }
-  // Whether a debug file has something that the mapped file may lack.
+  // Whether a debug file has data that the mapped file may lack.
   static bool has_more(const ElfFile& file) { return file.layout().has_dwarf || has_symtab(file); }
 
-  // By build-id, which is proof by itself, else by the name and checksum the file tells.
+  // Searches by build-id, which identifies the file; else by the file name and checksum in
+  // .gnu_debuglink.
   std::optional<ElfFile> find_debug(const ElfFile* mapped) {
     const std::string id = mapped ? mapped->layout().build_id
                                   : (traced_id_is_hex() ? *request_.build_id : std::string());
@@ -208,8 +210,8 @@ class Loader {
   Notes& notes_;
   std::string path_;  // without " (deleted)"
   bool deleted_ = false;
-  bool nowhere_ = false;
-  std::string why_not_;
+  bool has_no_file_ = false;
+  std::string refusal_;
 };
 
 }  // namespace

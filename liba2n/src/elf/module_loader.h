@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds the file of a traced module and its separate debug file, and refuses what is not the one
-// traced.
+// Finds the file of a traced module and its separate debug file, and rejects files that differ from
+// the traced one.
 #ifndef A2N_MODULE_LOADER_H
 #define A2N_MODULE_LOADER_H
 
@@ -14,8 +14,8 @@
 
 namespace a2n {
 
-// Where a process had the file mapped.
-struct ModulePlace {
+// A mapping of the file in a process.
+struct ModuleMapping {
   uint32_t pid;
   uint64_t begin;
   uint64_t end;
@@ -23,20 +23,22 @@ struct ModulePlace {
 
 struct ModuleRequest {
   std::string path;  // as mapped; may end in " (deleted)"
-  // As traced: lower-case hex, "" for a file that had none, "?" for one that changed, "!" for one
-  // that had not this path where the recorder ran; nothing when the trace has none.
+  // From the trace: lower-case hex, "" for a file without build-id, "?" for a file that changed,
+  // "!" for a path that was not in the recorder's view of the file system; nullopt if the trace has
+  // no information.
   std::optional<std::string> build_id;
-  // Not 0: files of other inodes were mapped under that path too, so the path alone proves nothing.
+  // The file's inode if several inodes were mapped under that path, so that the path does not
+  // identify the file; else 0.
   uint64_t inode = 0;
   std::vector<std::string> search;  // directories
-  // The one that was mapped, 0: not known. Compared where there is no build-id to go by.
+  // The mapped inode; 0: not known. Compared if the file has no build-id.
   uint64_t mapped_inode = 0;
-  std::vector<ModulePlace> places;  // processes to ask for the file, while they live
-  // False: a file that is not shown to be the traced one is used all the same, and a note says so.
+  std::vector<ModuleMapping> mappings;  // while these processes run, /proc gives access to the file
+  // False: a file is used even if it does not match the trace, and a note reports that.
   bool validate = true;
 };
 
-// Never fails: what could not be used is in notes, and the result then is not usable.
+// Never fails. If no file can be used, the result is not usable and notes has the reason.
 ModuleSymbols load_module(const ModuleRequest& request, Notes& notes);
 
 }  // namespace a2n

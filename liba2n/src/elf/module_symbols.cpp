@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is known of one file's code: how it is laid out, its sections and its symbols.
+// The segments, sections and symbols of one file.
 #include "module_symbols.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ uint64_t page_up(uint64_t value) {
   return value > UINT64_MAX - page ? page_down(UINT64_MAX) : page_down(value + page - 1);
 }
 
-// The segment a mapping at a file offset shows; one that begins there before one that contains it,
-// code before data.
+// The segment that a mapping at a file offset belongs to. Of several, an executable one is
+// preferred, then one that begins at the offset.
 const Segment* segment_at(const std::vector<Segment>& segments, uint64_t offset) {
   const Segment* best = nullptr;
   int best_rank = 0;
@@ -36,7 +36,8 @@ const Segment* segment_at(const std::vector<Segment>& segments, uint64_t offset)
   return best;
 }
 
-// The executable segment a mapping of that length can only be.
+// The executable segment that a mapping of that length must belong to: the only one with that
+// length, else the only one.
 const Segment* segment_by_length(const std::vector<Segment>& segments, uint64_t length) {
   const Segment* fitting = nullptr;
   const Segment* any = nullptr;
@@ -56,13 +57,14 @@ const Segment* segment_by_length(const std::vector<Segment>& segments, uint64_t 
   return count == 1 ? any : nullptr;
 }
 
-// A prelinked file was moved after its debug file had been taken from it.
+// Prelink changes a file's addresses after its debug file was created.
 uint64_t debug_shift(const ElfLayout& mapped, const ElfLayout& debug) {
   if (mapped.segments.size() != debug.segments.size() || mapped.segments.empty()) return 0;
   return mapped.segments[0].vaddr - debug.segments[0].vaddr;
 }
 
-// Adds a table's symbols, moved; whether there were any. All or none.
+// Adds the symbols of a table, with shift added to their addresses; none of them on an error.
+// Returns whether any were added.
 bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTableBuilder& builder,
          std::vector<std::string>& refused) {
   const size_t before = builder.size();
@@ -70,12 +72,12 @@ bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTable
     builder.add(symbol.value + shift, symbol.size, symbol.name, symbol.binding, symbol.function);
   });
   if (any) return *any;
-  builder.forget_behind(before);
+  builder.truncate(before);
   refused.push_back(any.error().message);
   return false;
 }
 
-// Bytes of the file that are said to be code; segments may say more than there is.
+// Size of the executable segments, limited to the file's size: headers may claim more.
 uint64_t code_bytes(const ElfFile& file) {
   uint64_t bytes = 0;
   for (const Segment& segment : file.layout().segments)
@@ -92,7 +94,7 @@ std::optional<uint64_t> ModuleSymbols::bias(uint64_t base, uint64_t length, uint
   }
   segment = segment_by_length(segments, length);
   if (!segment) return std::nullopt;
-  // Long enough to show the whole file from its beginning: then 0 is the true offset.
+  // The mapping is long enough to contain the file from its beginning: 0 is the true offset.
   if (exact_offsets && offset == 0 && segment->offset >= page &&
       length >= page_up(segment->offset + segment->file_size)) {
     return base - (segment->vaddr - segment->offset);
@@ -125,7 +127,7 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
       module.identities.push_back(file->identity());
     }
   SymbolTableBuilder builder;
-  std::optional<ElfFile> mini;  // lives until the names are copied
+  std::optional<ElfFile> mini;  // must stay open until build() has copied the names
   if (mapped) module.code_bytes = code_bytes(*mapped);
   bool complete = mapped && add(*mapped, SHT_SYMTAB, 0, builder, module.refused);
   if (!complete && debug) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is known of one file's code: how it is laid out, its sections and its symbols.
+// The segments, sections and symbols of one file.
 #ifndef A2N_MODULE_SYMBOLS_H
 #define A2N_MODULE_SYMBOLS_H
 
@@ -15,31 +15,32 @@
 namespace a2n {
 
 struct ModuleSymbols {
-  // How a mapping of the file, or a part of it, lies in memory: an address minus this (modulo 2^64)
-  // is the file's virtual address. Without a segment that fits, nothing. A mapping whose offset is
-  // not known (0 though no code is there), or a file of which there is only a debug file, whose
-  // offsets mean nothing: the executable segment of that length, or the only one.
+  // The load bias of a mapping of the file or of a part of it: an address minus the bias (modulo
+  // 2^64) is the file's virtual address. Nullopt if no segment fits. If the mapping's offset is not
+  // known (0 although no code is there), or if only a debug file was read, whose offsets are
+  // meaningless, the mapping is taken for the executable segment of that length, or the only one.
   std::optional<uint64_t> bias(uint64_t base, uint64_t length, uint64_t offset) const;
 
-  // The section at a virtual address, or null; the first in the file where they overlap.
+  // The section at a virtual address, or null. If sections overlap, only the one that begins last
+  // is checked.
   const Section* section(uint64_t vaddr) const;
 
-  bool usable = false;         // there was a file to take all this from
+  bool usable = false;         // a file was read
   bool exact_offsets = false;  // the segments' file offsets are those of the mapped file
-  bool is_64 = true;           // the file is of 64 bits
-  bool exports_only = false;   // the symbols come from .dynsym alone
+  bool is_64 = true;           // ELFCLASS64
+  bool exports_only = false;   // all symbols are from .dynsym
   std::vector<Segment> segments;
-  std::vector<Section> sections;  // by begin
+  std::vector<Section> sections;  // sorted by begin
   SymbolTable symbols;
 
-  // Where it comes from; not kept in MSI files, which tell it by their own means.
-  std::string build_id;                           // of the file, "" without one
-  std::vector<std::string> files;                 // paths of the files it was read from
+  // Origin of the data. The MSI codec does not store these members.
+  std::string build_id;                           // "" if the file has none
+  std::vector<std::string> files;                 // paths of the files that were read
   std::vector<std::string> search;                // directories that may have debug files
-  std::vector<std::string> refused;               // why some of their symbols are not here
-  uint64_t code_bytes = 0;                        // of code in the file
-  std::vector<pi::FileIdentity> identities;       // of these files, when they were read
-  std::shared_ptr<const std::string> image = {};  // the file itself, where it is nowhere on disk
+  std::vector<std::string> refused;               // reasons why symbols of these files are missing
+  uint64_t code_bytes = 0;                        // size of the file's executable segments
+  std::vector<pi::FileIdentity> identities;       // of files, when they were read
+  std::shared_ptr<const std::string> image = {};  // the file's bytes if it is not on disk (vdso)
 };
 
 // Reads a mapped file (or null), its separate debug file (or null), or both.

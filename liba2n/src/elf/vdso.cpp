@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code the kernel maps into every process, taken from this very process.
+// The vDSO: code that the kernel maps into every process. Read from this process.
 #include "vdso.h"
 
 #include <elf.h>
@@ -15,8 +15,8 @@ namespace {
 constexpr uint64_t page = 4096;
 constexpr uint64_t max_length = 1 << 20;
 
-// Our own kernel made it, so its header is believed. The image ends with its last segment or its
-// section headers.
+// The running kernel made the image, so its header is trusted. The image ends with its last segment
+// or its section headers.
 uint64_t image_length(const char* start) {
   Elf64_Ehdr header;
   std::memcpy(&header, start, sizeof(header));
@@ -43,8 +43,8 @@ Vdso read_own_vdso() {
   auto file = ElfFile::from_bytes(std::vector<char>(start, start + length), "[vdso]");
   if (!file) return vdso;
   vdso.module = read_module(&*file, nullptr);
-  vdso.module.exports_only = false;  // it exports all it has
-  vdso.module.files.clear();         // it is nowhere on disk
+  vdso.module.exports_only = false;  // all its functions are exported
+  vdso.module.files.clear();         // the name is not a file on disk
   vdso.module.image = std::make_shared<const std::string>(start, length);
   vdso.build_id = file->layout().build_id;
   vdso.length = (length + page - 1) & ~(page - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code the kernel maps into every process, taken from this very process.
+// The vDSO: code that the kernel maps into every process. Read from this process.
 #ifndef A2N_VDSO_H
 #define A2N_VDSO_H
 
@@ -10,13 +10,13 @@
 
 namespace a2n {
 
-// How the trace and MSI files call it.
+// Its module name in traces and MSI files.
 constexpr char vdso_name[] = "[vdso]";
 
 struct Vdso {
-  ModuleSymbols module;  // not usable when this process has none
+  ModuleSymbols module;  // not usable if this process has no vDSO
   std::string build_id;
-  uint64_t length = 0;  // of its mapping, whole pages
+  uint64_t length = 0;  // of its mapping in bytes, whole pages
 };
 
 Vdso read_own_vdso();

@@ -40,8 +40,8 @@ void JitCode::stop(uint64_t time) {
   index_.reset();
 }
 
-// The same code at the same address.
-bool JitCode::is_there(const JitTimeline& timeline, const JitMethod& method) const {
+// Whether the same method, by name, address and size, is already loaded.
+bool JitCode::is_loaded(const JitTimeline& timeline, const JitMethod& method) const {
   const uint32_t owner = timeline.owner(method.address);
   return owner != JitTimeline::none && methods_[owner].address == method.address &&
          methods_[owner].size == method.size && methods_[owner].name == method.name;
@@ -50,7 +50,7 @@ bool JitCode::is_there(const JitTimeline& timeline, const JitMethod& method) con
 void JitCode::replay(JitTimeline& timeline, const Event& event) const {
   switch (event.kind) {
     case Kind::load:
-      if (!is_there(timeline, methods_[event.method])) timeline.load(event.time, event.method);
+      if (!is_loaded(timeline, methods_[event.method])) timeline.load(event.time, event.method);
       break;
     case Kind::unload:
       timeline.unload(event.time, event.address);

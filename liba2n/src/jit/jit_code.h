@@ -20,18 +20,18 @@ namespace a2n {
 struct JitMethod {
   uint64_t address = 0;
   uint64_t size = 0;
-  uint64_t time = 0;  // of its report; it may exist since the end of the method before it
+  uint64_t time = 0;  // when it was reported; it may exist since the end of the previous method
   const char* name = nullptr;
   bool dynamic = false;  // a stub, an adapter, the interpreter: its end is never reported
-  // Its bytes and its lines, null where they are not known. Code that was moved shares them with
-  // the code at its former address.
+  // Its bytes and its source lines; null if not known. Moved code shares them with the method at
+  // its former address.
   std::shared_ptr<const std::string> code = {};
   std::shared_ptr<const JitSource> source = {};
 
   std::string_view bytes() const {
     return code ? std::string_view(*code).substr(0, size) : std::string_view();
   }
-  // The functions at an offset, the innermost first; the last one is the method itself.
+  // The functions at an offset in bytes, innermost first; the last one is the method itself.
   std::vector<SourceFrame> frames_at(uint32_t offset) const {
     return source ? source->at(offset, name) : std::vector<SourceFrame>{{name, nullptr, 0}};
   }
@@ -44,8 +44,8 @@ struct JitMethod {
 // dynamic code: a lookup returns the inner one.
 class JitCode {
  public:
-  // If the same method is there already, the first report stays. One of size 0, or one that wraps
-  // around the end of the address space, is ignored.
+  // If the same method is already loaded, the first report stays. A method of size 0, or one that
+  // wraps around the end of the address space, is ignored.
   void load(JitMethod method);
   void unload(uint64_t time, uint64_t address);
   // All events from this time on are known; earlier ones are not.
@@ -71,9 +71,9 @@ class JitCode {
   uint64_t next_change(uint64_t time) const;
 
   size_t methods() const { return methods_.size(); }
-  // The method that was reported as the number-th, from 0.
+  // A method by its number, in the order of reports, from 0.
   const JitMethod& method(size_t number) const { return methods_[number]; }
-  // The number of methods at addresses where others had been.
+  // The number of methods at addresses that other methods had before.
   size_t reuses() const;
 
  private:
@@ -90,14 +90,14 @@ class JitCode {
     size_t reuses = 0;
   };
 
-  bool is_there(const JitTimeline& timeline, const JitMethod& method) const;
+  bool is_loaded(const JitTimeline& timeline, const JitMethod& method) const;
   void replay(JitTimeline& timeline, const Event& event) const;
   const Index& index() const;
 
   std::vector<JitMethod> methods_;
   std::vector<Event> events_;
   bool timeless_ = false;
-  mutable std::optional<Index> index_;  // of the events so far
+  mutable std::optional<Index> index_;  // built from events_ by the first lookup
 };
 
 }  // namespace a2n

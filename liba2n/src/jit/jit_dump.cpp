@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads jitdump files, in which a runtime tells perf of the code it makes.
+// Reads jitdump files, in which a runtime describes its JIT-compiled code for perf.
 #include "jit_dump.h"
 
 #include <elf.h>
@@ -29,7 +29,7 @@ constexpr uint32_t max_record_size = 1 << 28;
 
 enum Kind : uint32_t { code_load, code_move, code_debug_info, code_close, code_unwinding };
 
-// The fields of a record, one after the other; good() turns false at the first that is not there.
+// Reads the fields of a record in order; the first missing field makes good() false.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}
@@ -74,7 +74,7 @@ class Reader {
   Reader(bool with_code, Interner& interner, JitCode& code)
       : with_code_(with_code), interner_(interner), code_(code) {}
 
-  // A record's body; false when it makes no sense.
+  // Processes a record's body; false if it is invalid.
   bool record(uint32_t kind, uint64_t time, std::string_view body) {
     Fields fields(body);
     switch (kind) {
@@ -85,7 +85,7 @@ class Reader {
       case code_debug_info:
         return debug_info(fields);
       default:
-        return true;  // unwinding, and what later versions may add
+        return true;  // unwinding information, and records of later versions
     }
   }
 
@@ -93,11 +93,11 @@ class Reader {
   bool load(uint64_t time, Fields& fields) {
     fields.take<uint32_t>();  // pid
     fields.take<uint32_t>();  // tid
-    fields.take<uint64_t>();  // the address again
+    fields.take<uint64_t>();  // vma, equal to the address
     JitMethod method;
     method.address = fields.take<uint64_t>();
     method.size = fields.take<uint64_t>();
-    fields.take<uint64_t>();  // its number
+    fields.take<uint64_t>();  // code_index
     const std::string_view name = fields.take_text();
     if (!fields.good() || name.empty() || method.size > UINT64_MAX - method.address) return false;
     if (method.size == 0) return true;
@@ -118,7 +118,7 @@ class Reader {
   bool move(uint64_t time, Fields& fields) {
     fields.take<uint32_t>();  // pid
     fields.take<uint32_t>();  // tid
-    fields.take<uint64_t>();  // the new address again
+    fields.take<uint64_t>();  // vma, equal to the new address
     const uint64_t from = fields.take<uint64_t>();
     const uint64_t to = fields.take<uint64_t>();
     const uint64_t size = fields.take<uint64_t>();
@@ -135,7 +135,7 @@ class Reader {
     return true;
   }
 
-  // Of the code that is loaded next at that address.
+  // Stores source lines for the next load record with that address.
   bool debug_info(Fields& fields) {
     const uint64_t address = fields.take<uint64_t>();
     const uint64_t count = fields.take<uint64_t>();
@@ -144,7 +144,7 @@ class Reader {
     for (uint64_t i = 0; i < count && fields.good(); ++i) {
       const uint64_t at = fields.take<uint64_t>();
       const uint32_t line = fields.take<uint32_t>();
-      fields.take<uint32_t>();  // which of several on the line
+      fields.take<uint32_t>();  // discriminator
       const std::string_view name = fields.take_text();
       if (!fields.good()) break;
       if (name != same_file) file = interner_.add(name);
@@ -160,11 +160,13 @@ class Reader {
   const bool with_code_;
   Interner& interner_;
   JitCode& code_;
-  std::unordered_map<uint64_t, std::vector<JitSource::Line>> lines_;  // of what comes next
-  std::unordered_map<uint64_t, size_t> live_;                         // what may be moved
+  // By address: the lines of code whose load record follows.
+  std::unordered_map<uint64_t, std::vector<JitSource::Line>> lines_;
+  // By address: the number of the method, for move records.
+  std::unordered_map<uint64_t, size_t> live_;
 };
 
-// As many bytes as there are, at most size; false on an error.
+// Reads at most size bytes, fewer at the end of the file; false on an error, with errno set.
 bool read_up_to(int fd, std::string& out, size_t size) {
   out.resize(size);
   const auto got = pi::read_on(fd, std::as_writable_bytes(std::span(out)));
@@ -173,7 +175,7 @@ bool read_up_to(int fd, std::string& out, size_t size) {
   return got.error == 0;
 }
 
-// whole: bytes of the file.
+// whole: size of the file in bytes.
 pi::Result<Header> read_header(int fd, const std::string& path, uint64_t whole) {
   std::string bytes;
   if (!read_up_to(fd, bytes, 40)) return pi::Error{errno, path + ": " + std::strerror(errno)};
@@ -183,9 +185,9 @@ pi::Result<Header> read_header(int fd, const std::string& path, uint64_t whole) 
   const uint32_t version = fields.take<uint32_t>();
   header.size = fields.take<uint32_t>();
   header.machine = fields.take<uint32_t>();
-  fields.take<uint32_t>();  // nothing
+  fields.take<uint32_t>();  // padding
   header.pid = fields.take<uint32_t>();
-  fields.take<uint64_t>();  // when it was begun
+  fields.take<uint64_t>();  // creation time of the file
   header.flags = fields.take<uint64_t>();
   if (mark == magic_swapped)
     return pi::Error{EINVAL, path + ": it is of a machine with another order of bytes"};
@@ -221,10 +223,10 @@ pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool wit
               "there on has no name");
   };
   std::string bytes;
-  // What is appended meanwhile is not read.
+  // Data that the runtime appends meanwhile is not read.
   uint64_t left = *whole - std::min<uint64_t>(*whole, header->size);
   while (left != 0) {
-    // A runtime that was killed, or is writing, leaves a part of a record.
+    // The last record is incomplete if the runtime was killed or is still writing.
     if (left < 16 || !read_up_to(fd, bytes, 16) || bytes.size() != 16) {
       cut_off(left, 16);
       break;

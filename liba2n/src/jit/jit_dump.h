@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads jitdump files, in which a runtime tells perf of the code it makes (the format is perf's
-// Documentation/jitdump-specification.txt).
+// Reads jitdump files, in which a runtime describes its JIT-compiled code for perf. The format is
+// specified in perf's Documentation/jitdump-specification.txt.
 #ifndef A2N_JIT_DUMP_H
 #define A2N_JIT_DUMP_H
 
@@ -14,10 +14,11 @@
 
 namespace a2n {
 
-// Adds what the file that is open at fd tells: code loaded, moved, its lines; name: what messages
-// call it. Unwinding records are of no use here. Every byte of it may be wrong; notes tell where it
-// is, and when its times cannot be compared with those of traces. pid: the one it must be of, as
-// that sees itself; 0: any. with_code: the bytes of code, too.
+// Reads load, move and debug-info records from the open file fd and replaces code; unwinding
+// records are ignored. name: the file's name in messages. Every byte of the file is untrusted:
+// notes report invalid parts, and a file whose times cannot be compared with those of traces. pid:
+// the file must belong to this process, by its id in its own PID namespace; 0: any process.
+// with_code: stores the bytes of code, too.
 pi::Status read_jit_dump(int fd, const std::string& name, uint32_t pid, bool with_code,
                          Interner& interner, Notes& notes, JitCode& code);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads JProf's log of code made at run time, log-jita2n (include/pi/jit_log.h).
+// Reads JProf's log of JIT-compiled code, log-jita2n (format: include/pi/jit_log.h).
 #include "jit_log.h"
 
 #include <pi/jit_log.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace format = pi::jit_log;
 
-constexpr uint64_t birth_error = 20'000'000;  // ns: the kernel tells births in ticks of 10 ms
+constexpr uint64_t birth_error = 20'000'000;  // ns: the kernel reports start times in 10 ms units
 constexpr uint64_t max_code_size = uint64_t{1} << 28;
 
 struct Head {
@@ -63,7 +63,7 @@ class Reader {
   Reader(const JitLogProcess& process, bool with_code, Interner& interner, JitCode& code)
       : process_(process), with_code_(with_code), interner_(interner), code_(code) {}
 
-  // Why the log is not one of the process, "" while it may be.
+  // The reason why the log does not belong to the process; "" if none was found yet.
   const std::string& refusal() const { return refusal_; }
   size_t invalid() const { return invalid_; }
   uint64_t invalid_bytes() const { return invalid_bytes_; }
@@ -81,7 +81,7 @@ class Reader {
     if (text.starts_with(format::addition))
       good = addition(text.substr(std::strlen(format::addition)));
     else if (text.starts_with(' '))
-      good = original(text);
+      good = classic_line(text);
     else if (!code_line(text))
       good = record(text);
     if (good) return;
@@ -92,8 +92,8 @@ class Reader {
   void finish() { flush(); }
 
  private:
-  // The heading's lines, and intervals, which times make unnecessary.
-  bool original(std::string_view text) {
+  // Lines of the historical format: the head, and intervals, which the timestamps make redundant.
+  bool classic_line(std::string_view text) {
     if (!text.starts_with(format::process)) return true;
     uint32_t pid = 0;
     if (!to_number(text.substr(std::strlen(format::process)), pid, 10)) return false;
@@ -157,7 +157,8 @@ class Reader {
     return true;
   }
 
-  // False when the line is none: then what of the code is missing is given up.
+  // False if the line does not continue the bytes of code. The line is then read as another kind,
+  // and incomplete code is dropped.
   bool code_line(std::string_view text) {
     const uint64_t here = std::min<uint64_t>(code_left_, format::code_bytes_per_line);
     if (here == 0 || text.size() != 2 * here ||
@@ -215,7 +216,8 @@ class Reader {
     return good;
   }
 
-  // PARENT:METHOD:BCI ... A frame that is left out would give the ones behind it other numbers.
+  // PARENT:METHOD:BCI ... Stops at the first invalid frame: skipping it would renumber the ones
+  // after it.
   bool frames(std::string_view text) {
     if (!current_) return false;
     while (!text.empty() && !bad_source_) {
@@ -287,11 +289,11 @@ class Reader {
   size_t invalid_ = 0;
   uint64_t invalid_bytes_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<BytecodeMethod>> methods_;
-  std::optional<JitMethod> current_;  // what further lines may tell more of
+  std::optional<JitMethod> current_;  // the method that the following lines describe
   JitSource source_;                  // its frames so far
   std::string bytes_;                 // its code so far
-  uint64_t code_left_ = 0;            // bytes that are to come
-  bool bad_source_ = false;           // its frames make no sense
+  uint64_t code_left_ = 0;            // bytes of its code still to be read
+  bool bad_source_ = false;           // its frames are invalid
 };
 
 }  // namespace
@@ -315,7 +317,7 @@ pi::Status read_jit_log(int fd, const std::string& name, const JitLogProcess& pr
                          " bytes) make no sense and are ignored",
                      bytes);
   }
-  // As when the process was killed, or is writing.
+  // The process was killed while writing, or is still writing.
   if (const uint64_t bytes = lines.cut_bytes(); bytes != 0)
     notes.add(name + ": the last line is cut off; " + std::to_string(bytes) +
               " bytes of it are not used");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads JProf's log of code made at run time, log-jita2n (include/pi/jit_log.h).
+// Reads JProf's log of JIT-compiled code, log-jita2n (format: include/pi/jit_log.h).
 #ifndef A2N_JIT_LOG_H
 #define A2N_JIT_LOG_H
 
@@ -13,18 +13,18 @@
 
 namespace a2n {
 
-// What a log must say to be about a process; 0: not known.
+// The process that a log must belong to. 0: not known.
 struct JitLogProcess {
-  uint32_t pid = 0;            // as it sees itself
-  uint32_t pid_namespace = 0;  // inode
-  uint64_t born = 0;           // when it was forked
-  uint64_t seen = 0;           // when it was seen first: it was there by then
+  uint32_t pid = 0;            // id in its own PID namespace
+  uint32_t pid_namespace = 0;  // inode of that namespace
+  uint64_t born = 0;           // time of its fork
+  uint64_t seen = 0;           // time of the first event about it: it started before that
 };
 
-// Adds what the log that is open at fd holds; name: what messages call it. Every byte of it may be
-// wrong: lines that make no sense are left out, and a note has their number and bytes. with_code:
-// the bytes of code, too. An error, and nothing is added, when this is no such log, or one of
-// another process.
+// Reads the log that is open at fd and replaces code. name: the file's name in messages. Every byte
+// of the file is untrusted: invalid lines are ignored, and a note reports their number and size.
+// with_code: stores the bytes of code, too. If the file is not such a log, or belongs to another
+// process, it returns an error and leaves code unchanged.
 pi::Status read_jit_log(int fd, const std::string& name, const JitLogProcess& process,
                         bool with_code, Interner& interner, Notes& notes, JitCode& code);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which source lines a piece of code made at run time comes from, and what was inlined where.
+// Source lines and inlined functions of JIT-compiled code.
 #include "jit_source.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<SourceFrame> JitSource::at(uint32_t offset, const char* name) const 
   const auto range =
       std::upper_bound(ranges_.begin(), ranges_.end(), offset,
                        [](uint32_t value, const Range& entry) { return value < entry.end; });
-  // A parent has a smaller number, so that this ends.
+  // A parent has a smaller number than its child, so the loop ends.
   for (uint32_t frame = range == ranges_.end() ? 0 : range->frame; frame != 0;) {
     const Frame& known = frames_[frame - 1];
     const uint32_t line = known.index == unknown_index ? 0 : known.method->line_at(known.index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which source lines a piece of code made at run time comes from, and what was inlined where.
+// Source lines and inlined functions of JIT-compiled code.
 #ifndef A2N_JIT_SOURCE_H
 #define A2N_JIT_SOURCE_H
 
@@ -11,19 +11,19 @@
 
 namespace a2n {
 
-// One of the functions that an address belongs to. Strings are interned; file is null and line 0
-// where they are not known.
+// One of the functions at an address. Strings are interned; file is null and line is 0 if not
+// known.
 struct SourceFrame {
   const char* name = nullptr;
   const char* file = nullptr;
   uint32_t line = 0;
 };
 
-// A method of a language with bytecodes, and the lines that these stand for.
+// A method compiled from bytecode, with the source lines of its bytecode.
 struct BytecodeMethod {
   const char* name = nullptr;
   const char* file = nullptr;          // null: not known
-  std::map<uint32_t, uint32_t> lines;  // by the bytecode index from which on it is this one
+  std::map<uint32_t, uint32_t> lines;  // by the first bytecode index of each line
 
   uint32_t line_at(uint32_t index) const;  // 0: not known
 };
@@ -33,25 +33,28 @@ class JitSource {
   static constexpr uint32_t unknown_index = UINT32_MAX;
   static constexpr uint32_t max_depth = 256;  // frames, one inlined into the other
 
-  // From an offset on it is this line.
+  // The source line from an offset up to the next one.
   struct Line {
     uint32_t offset;
     uint32_t line;
     const char* file;
   };
 
-  // Frames are numbered from 1 in the order they are added; parent 0: the outermost. False, and
-  // nothing is added, for a parent that does not exist yet, and for what is too deep.
+  // Adds a frame; frames are numbered from 1 in the order they are added. parent: its number, 0 for
+  // an outermost frame. False, and nothing is added, if the parent does not exist yet, method is
+  // null, or the depth exceeds max_depth.
   bool add_frame(uint32_t parent, std::shared_ptr<const BytecodeMethod> method, uint32_t index);
-  // From the end of the range before (the first: from 0) to end, in bytes. False where ends do not
-  // grow or there is no such frame.
+  // Adds a range of the code from the end of the previous range (the first: from 0) to end, in
+  // bytes. False if end does not increase or the frame does not exist.
   bool add_range(uint32_t end, uint32_t frame);
-  // Lines of the code's own source, in any order; those of equal offset: the last one counts.
+  // Sets the lines of the code's own source, in any order. Of lines with equal offset the last one
+  // is used.
   void set_lines(std::vector<Line> lines);
 
   bool empty() const { return ranges_.empty() && lines_.empty(); }
 
-  // The functions at an offset, the innermost first; the last one is the code itself, of that name.
+  // The functions at an offset, innermost first. The last one is the compiled method itself; name:
+  // its name.
   std::vector<SourceFrame> at(uint32_t offset, const char* name) const;
 
  private:
@@ -67,7 +70,7 @@ class JitSource {
   };
   std::vector<Frame> frames_;
   std::vector<Range> ranges_;
-  std::vector<Line> lines_;  // by offset
+  std::vector<Line> lines_;  // sorted by offset
 };
 
 }  // namespace a2n

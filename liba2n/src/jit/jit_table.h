@@ -22,16 +22,17 @@ class JitTable {
  public:
   bool empty() const { return processes_.empty(); }
 
-  // Adds what the runtime of a process reported. Of several sources, the first one that has a
-  // method at an address counts.
+  // Adds the code that the runtime of a process reported. If several sources have a method at an
+  // address, the one added first is used.
   void add(uint32_t pid, JitCode code);
-  // The code of a process that is reported method by method, with times.
+  // The code of a process that is reported method by method, with timestamps.
   JitCode& own(uint32_t pid);
 
   // From now on times are ignored: the method that was reported last counts, at any time.
   void ignore_times();
 
-  // Null where there is none. A forked process has the code that its parent had at the fork.
+  // The method at an address, or null. A forked process has the code that its parent had at the
+  // fork.
   const JitMethod* find(const Space* space, uint64_t address, uint64_t time, JitTrust trust) const;
 
   // The first time after this one at which an address of pid gets another owner.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Builds, from JIT events in the order of time, which method owned each address when.
+// Builds, from time-ordered JIT events, which method owned each address when.
 #include "jit_timeline.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ bool JitTimeline::is_inside(uint32_t inner, uint32_t outer) const {
          in.end <= out.end && in.end - in.begin < out.end - out.begin;
 }
 
-// Splits the piece that contains the address, if any, there. Returns the first piece that begins at
-// or after it.
+// Splits the piece that contains the address, if any, at that address. Returns the first piece that
+// begins at or after it.
 JitTimeline::Pieces::iterator JitTimeline::split(uint64_t address) {
   auto after = pieces_.lower_bound(address);
   if (after == pieces_.begin()) return after;
@@ -28,12 +28,12 @@ JitTimeline::Pieces::iterator JitTimeline::split(uint64_t address) {
   return pieces_.emplace_hint(after, address, rest);
 }
 
-// Ends the owner's part in a piece. Code that is reported late may have an end before its
-// beginning: the piece is free from the later of the two.
-void JitTimeline::close(Pieces::iterator place, uint64_t time) {
-  Piece& piece = place->second;
+// Ends the ownership of a piece. Code that is reported late may end before it begins: the piece is
+// free from the later of the two times.
+void JitTimeline::close(Pieces::iterator at, uint64_t time) {
+  Piece& piece = at->second;
   if (piece.owner != none && piece.since < time)
-    done_.push_back({place->first, piece.end, piece.since, time, piece.owner});
+    done_.push_back({at->first, piece.end, piece.since, time, piece.owner});
   piece.since = std::max(piece.since, time);
   piece.owner = none;
 }

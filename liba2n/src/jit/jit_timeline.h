@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Builds, from JIT events in the order of time, which method owned each address when.
+// Builds, from time-ordered JIT events, which method owned each address when.
 #ifndef A2N_JIT_TIMELINE_H
 #define A2N_JIT_TIMELINE_H
 
@@ -13,7 +13,7 @@
 
 namespace a2n {
 
-// Events must come in the order of time; see JitCode for the rules.
+// Events must be passed in time order; see JitCode for the rules.
 class JitTimeline {
  public:
   struct Method {
@@ -61,8 +61,8 @@ class JitTimeline {
   Pieces pieces_;
   uint64_t known_from_ = 0;
   bool lossy_ = false;
-  // How many inner pieces loads of dynamic code may still enclose: a bound for logs that are made
-  // to exhaust memory. Once it is used up, new dynamic code ends what it overlaps.
+  // How many more inner pieces dynamic code may enclose. It limits memory for hostile logs: at 0,
+  // new dynamic code ends all code that it overlaps.
   uint32_t nested_left_ = 1 << 20;
   size_t reuses_ = 0;
   std::vector<Rectangle> done_;

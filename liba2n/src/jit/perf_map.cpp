@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads perf-PID.map, the community's list of code made at run time. It tells no times.
+// Reads perf-PID.map, the list of JIT-compiled code that many runtimes write for perf. It has no
+// timestamps.
 #include "perf_map.h"
 
 #include <cerrno>
@@ -23,7 +24,7 @@ bool parse_line(std::string_view line, Interner& interner, JitCode& code) {
   if (!to_number(without_prefix(take_word(line)), method.address, 16) ||
       !to_number(without_prefix(take_word(line)), method.size, 16) || line.empty())
     return false;
-  // Some runtimes list what has no code.
+  // Some runtimes list entries without code.
   if (method.size == 0) return true;
   if (method.size > UINT64_MAX - method.address) return false;
   method.name = interner.add(line);

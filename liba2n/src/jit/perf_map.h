@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads perf-PID.map, the community's list of code made at run time. It tells no times.
+// Reads perf-PID.map, the list of JIT-compiled code that many runtimes write for perf. It has no
+// timestamps.
 #ifndef A2N_PERF_MAP_H
 #define A2N_PERF_MAP_H
 
@@ -12,9 +13,9 @@
 
 namespace a2n {
 
-// Adds the lines "START SIZE NAME", numbers hexadecimal, of the map that is open at fd; name: what
-// messages call it. An entry that a later one overlaps is gone. Notes tell what makes no sense, and
-// that names may be wrong.
+// Reads lines "START SIZE NAME", numbers in hexadecimal, from the map that is open at fd and
+// replaces code. name: the file's name in messages. A later entry replaces the entries that it
+// overlaps. Notes report invalid lines, and that names may be wrong.
 pi::Status read_perf_map(int fd, const std::string& name, Interner& interner, Notes& notes,
                          JitCode& code);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts of /proc/kallsyms and /proc/modules, taken apart. Bytes in, values out; every line is
-// hostile.
+// Parses the texts of /proc/kallsyms and /proc/modules. Every line is untrusted.
 #include "kallsyms.h"
 
 #include <charconv>
@@ -14,7 +13,7 @@ constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-// Cuts the next word off line; empty at its end.
+// Removes the next word from line and returns it; empty at its end.
 std::string_view next_word(std::string_view& line) {
   size_t begin = 0;
   while (begin < line.size() && is_blank(line[begin])) ++begin;
@@ -65,8 +64,8 @@ std::vector<ModulesLine> parse_modules(std::string_view text) {
   for_each_line(text, [&lines](std::string_view line) {
     const std::string_view name = next_word(line);
     const auto size = number(next_word(line), 10);
-    next_word(line);  // uses
-    next_word(line);  // users
+    next_word(line);  // reference count
+    next_word(line);  // modules that use it
     next_word(line);  // state
     const auto address = number(next_word(line), 16);
     if (!name.empty() && size && address) lines.push_back({name, *size, *address});

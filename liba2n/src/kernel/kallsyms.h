@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts of /proc/kallsyms and /proc/modules, taken apart. Bytes in, values out; every line is
-// hostile.
+// Parses the texts of /proc/kallsyms and /proc/modules. Every line is untrusted.
 #ifndef A2N_KALLSYMS_H
 #define A2N_KALLSYMS_H
 
@@ -25,7 +24,7 @@ struct ModulesLine {
   uint64_t address;
 };
 
-// Lines that are not of that form are left out.
+// Lines that do not have that form are skipped.
 std::vector<KallsymsLine> parse_kallsyms(std::string_view text);
 std::vector<ModulesLine> parse_modules(std::string_view text);
 

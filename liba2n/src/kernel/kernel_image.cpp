@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Symbols of a kernel from elsewhere than the trace, once they are shown to be the traced kernel's.
+// Kernel symbols that are not from the trace, and the check that they match the traced kernel.
 #include "kernel_image.h"
 
 #include <cerrno>
@@ -15,11 +15,11 @@ namespace {
 
 constexpr uint64_t max_map = uint64_t{1} << 30;  // bytes
 
-// What is between the source's symbols and the trace's.
+// Result of comparing the symbols of a source with those of the trace.
 struct Comparison {
-  size_t functions = 0;  // of the source, inside the traced kernel's text
-  size_t at_symbol = 0;  // of these, how many begin where a traced symbol begins
-  size_t same_name = 0;  // and carry its name
+  size_t functions = 0;  // functions of the source inside the traced kernel's text
+  size_t at_symbol = 0;  // of these, how many begin at the start of a traced symbol
+  size_t same_name = 0;  // of these, how many have the same name
 };
 
 Comparison compare(const SymbolTable& symbols, uint64_t shift, const KernelSymbols& traced) {
@@ -37,7 +37,8 @@ Comparison compare(const SymbolTable& symbols, uint64_t shift, const KernelSymbo
   return result;
 }
 
-// Aliases make names differ at right addresses; a wrong kernel differs in nearly all addresses.
+// In the same kernel, names may differ because of aliases; in another kernel nearly all addresses
+// differ.
 bool fits(const Comparison& comparison) {
   return comparison.functions > 0 && comparison.at_symbol * 100 >= comparison.functions * 99 &&
          comparison.same_name * 2 >= comparison.functions;
@@ -72,7 +73,7 @@ pi::Result<KernelSource> read_kernel_map(const std::string& path) {
   return KernelSource{path, "", map.stext(), map.table()};
 }
 
-std::optional<KernelImage> place_kernel(KernelSource source,
+std::optional<KernelImage> match_kernel(KernelSource source,
                                         const std::optional<std::string>& traced_build_id,
                                         const KernelSymbols& traced, bool validate, Notes& notes) {
   if (!source.stext || !traced.stext()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's and its modules' symbols as the trace's kallsyms and modules tell them.
+// Symbols of the kernel and its modules from the trace's kallsyms and modules texts.
 #include "kernel_symbols.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace a2n {
 namespace {
 
 constexpr uint64_t kernel_half = 0xffff800000000000;
-// How far a symbol of a module without known range (bpf programs, trampolines) reaches at most.
+// Maximum size in bytes of a symbol whose module has no known range (bpf programs, trampolines).
 constexpr uint64_t max_unbounded = 64 * 1024;
 
 bool is_text(char type) {
@@ -24,7 +24,8 @@ Binding binding_of(char type) {
   return type == 't' ? Binding::local : Binding::weak;
 }
 
-// Where the linker script begins or ends something: such a name bounds symbols and names nothing.
+// Names that the linker script gives to the bounds of a region. They limit the symbol before them,
+// but are not symbols themselves.
 bool is_marker(std::string_view name) {
   return name == "_text" || name == "_stext" || name == "_etext" || name == "_sinittext" ||
          name == "_einittext" || name.ends_with("_text_start") || name.ends_with("_text_end");
@@ -70,7 +71,7 @@ class KernelSymbolsBuilder {
     std::erase_if(lines, [&](const KallsymsLine& line) { return !in_kernel(line); });
   }
 
-  // By address; at one address the winning name first.
+  // Sorts by address; of aliases, the preferred one is first.
   static void sort(std::vector<KallsymsLine>& lines) {
     const auto rank = [](const KallsymsLine& line) {
       return !is_text(line.type)    ? 4
@@ -101,7 +102,7 @@ class KernelSymbolsBuilder {
     out_.parts_.modules[0].range = {begin, end && *end > begin ? *end : std::max(last, begin)};
   }
 
-  // The end of a symbol whose successor, of whatever kind, begins at next.
+  // The end of a symbol. next: the address of the following symbol of any kind.
   uint64_t end_of(const KallsymsLine& line, uint32_t module, uint64_t next) const {
     const Range& range = out_.parts_.modules[module].range;
     if (range.contains(line.address)) return std::min(next, range.end);
@@ -118,7 +119,7 @@ class KernelSymbolsBuilder {
       if (is_text(line.type) && !is_marker(line.name)) {
         const uint32_t module = module_index(line.module);
         const uint64_t end = end_of(line, module, next);
-        // The same limit as the table's, so that the two lists stay in step.
+        // The table drops empty symbols: symbol_module must have one entry per symbol of the table.
         if (end > line.address) {
           builder.add(line.address, end - line.address, line.name, binding_of(line.type), true);
           out_.parts_.symbol_module.push_back(module);
@@ -131,7 +132,7 @@ class KernelSymbolsBuilder {
     out_.parts_.symbol_module.resize(out_.parts_.table.size());
   }
 
-  // A module that /proc/modules does not list reaches from its first symbol to its last.
+  // The range of a module that /proc/modules does not list is from its first to its last symbol.
   void widen(uint32_t module, uint64_t begin, uint64_t end) {
     if (module == 0) return;
     Range& range = out_.parts_.modules[module].range;
@@ -144,7 +145,8 @@ class KernelSymbolsBuilder {
     return out_.parts_.modules[module].range.begin != 0 && !unlisted_.contains(module);
   }
 
-  // Only listed modules own what lies between their symbols: bpf programs are scattered.
+  // Only listed modules also own the gaps between their symbols: the symbols of unlisted ones (bpf
+  // programs) are scattered.
   void order_ranges() {
     for (uint32_t i = 0; i < out_.parts_.modules.size(); ++i) {
       if (out_.parts_.modules[i].range.end > out_.parts_.modules[i].range.begin &&

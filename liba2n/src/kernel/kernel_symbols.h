@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's and its modules' symbols as the trace's kallsyms and modules tell them.
+// Symbols of the kernel and its modules from the trace's kallsyms and modules texts.
 #ifndef A2N_KERNEL_SYMBOLS_H
 #define A2N_KERNEL_SYMBOLS_H
 
@@ -14,7 +14,7 @@
 namespace a2n {
 
 struct KernelModule {
-  std::string name;  // "vmlinux", or as in kallsyms without the brackets
+  std::string name;  // "vmlinux", or the module's name in kallsyms without brackets
   Range range{0, 0};
 };
 
@@ -24,21 +24,21 @@ class KernelSymbols {
   // Either text may be empty.
   KernelSymbols(std::string_view kallsyms, std::string_view modules);
 
-  // All there is to it, so that it can be saved and put together again.
+  // The complete state, for saving and restoring.
   struct Parts {
     std::vector<KernelModule> modules{KernelModule{"vmlinux", {0, 0}}};  // the kernel itself first
-    std::vector<uint32_t> by_begin;  // indices of modules that own their range, by its begin
+    std::vector<uint32_t> by_begin;  // modules listed in /proc/modules, sorted by range.begin
     SymbolTable table;
-    std::vector<uint32_t> symbol_module;  // for each symbol of the table
+    std::vector<uint32_t> symbol_module;  // module index of each symbol of the table
     std::optional<uint64_t> stext;
     bool withheld = false;
   };
   const Parts& parts() const { return parts_; }
-  // Nothing when the parts do not fit together.
+  // Nullopt if the parts are not consistent.
   static std::optional<KernelSymbols> restore(Parts parts);
 
   struct Found {
-    const KernelModule* module;  // null: the address belongs to nothing known
+    const KernelModule* module;  // null: no known module contains the address
     const Symbol* symbol;        // may be null
   };
   Found find(uint64_t address) const;
@@ -46,10 +46,10 @@ class KernelSymbols {
   const SymbolTable& table() const { return parts_.table; }
   const KernelModule& core() const { return parts_.modules.front(); }
 
-  // kallsyms had symbols, all at address 0: the reader of the traced machine was not allowed them.
+  // All kallsyms addresses are 0: the recorder had no permission to read them (kptr_restrict).
   bool withheld() const { return parts_.withheld; }
   bool empty() const { return parts_.table.empty(); }
-  // Address of the kernel's own symbol _stext.
+  // The address of the kernel's symbol _stext.
   std::optional<uint64_t> stext() const { return parts_.stext; }
 
  private:

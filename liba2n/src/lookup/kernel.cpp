@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's half of the addresses: where its symbols are read from, and when.
+// Looks up kernel addresses; selects and loads the sources of kernel symbols.
 #include "kernel.h"
 
 #include <zstd.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t max_text_size = uint64_t{1} << 30;
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 
-// The text of one zstd frame; or why there is none.
+// The uncompressed text of one zstd frame; the error's message is a part of a note.
 pi::Result<std::string> unpacked(const std::string& frame) {
   const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
@@ -65,7 +65,7 @@ std::string Kernel::read(const TextLocation& location) {
     return "";
   }
   if (text) {
-    // The file was cut off within the text: so was its last line, perhaps.
+    // The file is truncated within the text: drop the last line, which may be incomplete.
     if (text->size() < location.size) text->resize(text->rfind('\n') + 1);
     return std::move(*text);
   }
@@ -98,7 +98,7 @@ void Kernel::load() {
 void Kernel::load_image() {
   const auto use = [this](pi::Result<KernelSource> source) {
     if (source)
-      image_ = place_kernel(std::move(*source), build_id_, symbols_, validate_, own_notes_);
+      image_ = match_kernel(std::move(*source), build_id_, symbols_, validate_, own_notes_);
     else
       own_notes_.add(source.error().message + "; the trace's own kernel symbols are used instead");
   };

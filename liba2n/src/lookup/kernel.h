@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's half of the addresses: where its symbols are read from, and when.
+// Looks up kernel addresses; selects and loads the sources of kernel symbols.
 #ifndef A2N_KERNEL_H
 #define A2N_KERNEL_H
 
@@ -28,39 +28,39 @@ class Kernel {
  public:
   explicit Kernel(Notes& notes) : notes_(notes) {}
 
-  // To be called before the first find().
+  // Call these before the first find().
   void set_kallsyms(TextLocation location);
   void set_modules(TextLocation location);
-  void set_image(std::string path);  // tried first
-  void set_map(std::string path);    // tried after the image
+  void set_image(std::string path);  // preferred to the map
+  void set_map(std::string path);    // used if there is no usable image
   void set_image_build_id(std::optional<std::string> build_id) { build_id_ = std::move(build_id); }
-  // False: an image or a map is used although it does not fit the traced kernel.
+  // False: an image or a map is used even if it does not match the traced kernel.
   void set_validate(bool on) { validate_ = on; }
-  // Instead of an image or a map, which are not read any more.
+  // Replaces image and map, which are then not read.
   void set_saved_image(KernelSource image);
-  // Instead of all the others.
+  // Replaces all other sources.
   void set_saved(SavedKernel kernel);
 
   struct Found {
-    const KernelModule* module = nullptr;  // null: the address belongs to nothing known
+    const KernelModule* module = nullptr;  // null: no known module contains the address
     const SymbolTable* table = nullptr;
     const Symbol* symbol = nullptr;
-    uint64_t shift = 0;    // to be added to the symbol's start
-    bool symbols = false;  // there are kernel symbols at all
+    uint64_t shift = 0;    // the symbol's address is its start plus shift
+    bool symbols = false;  // any kernel symbols are available
   };
   Found find(uint64_t address);
 
-  // Copies bytes of the image's code at an address of the traced kernel; how many, 0: there is no
-  // image, or no code of it there.
+  // Copies code of the image at an address of the traced kernel; returns the number of bytes, 0 if
+  // there is no image or it has no code at the address.
   size_t read_code(uint64_t address, char* out, size_t room);
 
-  // What find() works with, to be saved for the same trace.
+  // The symbols that find() uses, to be saved for the same trace.
   SavedKernel saved();
-  // The image or the map that was set, to be saved for other traces; nothing when none was.
+  // The image or the map that was set, to be saved for other traces; nullopt if none was set.
   pi::Result<std::optional<KernelSource>> read_image() const;
 
-  // For a symbol of the table that find() gave: the modules its symbols belong to, one number each;
-  // null when they are all of one.
+  // table: as returned by find(). The module number of each of its symbols; null if all belong to
+  // the kernel itself.
   const std::vector<uint32_t>* modules_of(const SymbolTable* table) const;
 
  private:
@@ -80,10 +80,10 @@ class Kernel {
   bool loaded_ = false;
   KernelSymbols symbols_;
   std::optional<KernelImage> image_;
-  std::string code_path_;                            // of the image, if it is used
-  std::shared_ptr<const ModuleSymbols> image_code_;  // where to read it, once it is wanted
+  std::string code_path_;                            // the image's path if it is used, else ""
+  std::shared_ptr<const ModuleSymbols> image_code_;  // its segments; set by the first read_code()
   CodePieces pieces_;
-  Notes own_notes_;  // those of the kernel, among the library's
+  Notes own_notes_;  // notes about the kernel; saved with its symbols
 };
 
 }  // namespace a2n

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The library's whole state: settings, processes, mappings, modules, the kernel; and the lookup.
+// The state of a context (settings, processes, mappings, modules, kernel) and the lookup.
 #include "library.h"
 
 #include <sys/stat.h>
@@ -29,8 +29,8 @@ bool in_vsyscall_page(uint64_t address) {
   return address >= vsyscall_page.begin && address < vsyscall_page.end;
 }
 
-// Whoever runs a process may say what its code is. Asked by the super-user only: for others it is
-// they themselves or nobody.
+// The user who runs the process may own a file about its code. Only root may use other users'
+// files; for other callers it is nullopt.
 std::optional<uint32_t> jit_file_owner(uint32_t pid) {
   struct stat status {};
   if (::geteuid() != 0 || ::stat(("/proc/" + std::to_string(pid)).c_str(), &status) != 0)
@@ -46,8 +46,8 @@ int Library::add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t len
   if (length == 0 || length > UINT64_MAX - base) return A2N_ADD_MODULE_ERROR;
   if (mappings_.size() >= UINT32_MAX) return A2N_MEMORY_ERROR;
   Module* module = modules_.get(name, stamp, inode);
-  module->add_place({pid, base, base + length});
-  // The same again (a snapshot repeats what an event told) would only cost memory.
+  module->add_mapping({pid, base, base + length});
+  // Ignore repeated reports to save memory: a snapshot repeats mappings that events reported.
   if (const auto piece = processes_.newest(pid, base);
       piece && piece->begin == base && piece->end == base + length) {
     const Mapping& old = mappings_[piece->tag];
@@ -62,7 +62,7 @@ int Library::add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t len
 std::optional<Piece> Library::piece_at(const Space* space, uint64_t address, uint64_t time) const {
   if (!space) return std::nullopt;
   if (auto piece = space->map.find(address, time)) return piece;
-  // What every process has may be told once, as the system process's.
+  // Mappings that all processes have may be reported once, for pid 0.
   const Space* system = processes_.find(system_pid, time);
   return system && system != space ? system->map.find(address, time) : std::nullopt;
 }
@@ -74,7 +74,7 @@ int Library::lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data
   const Space* space = processes_.find(pid, time);
   if (space && space->owner != pid) {
     data.owning_pid = space->owner;
-    // Unless the owner went on to another image, under another name.
+    // After an exec the owner has another image and another name: keep the name of pid.
     if (processes_.find(space->owner, time) == space) {
       data.owning_pid_name = processes_.name(space->owner, time);
     }
@@ -95,7 +95,7 @@ const JitMethod* Library::jitted(const Space* space, const std::optional<Piece>&
   const JitMethod* method = jit_.find(space, address, time, trust);
   if (!method || !piece) return method;
   const Mapping& mapping = mappings_[piece->tag];
-  // Memory that two mappings share, one to write code and one to run it, is a file of this name.
+  // Runtimes that map code twice, writable and executable, use a memfd: it contains the methods.
   const Module& module = *mapping.module;
   if (module.kind != ModuleKind::file || std::string_view(module.name).starts_with("/memfd:"))
     return method;
@@ -127,13 +127,13 @@ pi::Status Library::load_jitted(uint32_t pid, int form, int fd, const std::strin
     return pi::Error{errno, name + ": it cannot be read from its beginning"};
   JitCode code;
   const auto birth = processes_.birth(pid);
-  const uint32_t inner = process.inner_pid != 0 ? process.inner_pid : pid;
+  const uint32_t namespace_pid = process.inner_pid != 0 ? process.inner_pid : pid;
   pi::Status status;
   if (form == A2N_JIT_LOG)
-    status = read_jit_log(fd, name, {inner, process.pid_namespace, birth.born, birth.seen},
+    status = read_jit_log(fd, name, {namespace_pid, process.pid_namespace, birth.born, birth.seen},
                           settings_.gather_code, interner_, notes_, code);
   else if (form == A2N_JIT_DUMP)
-    status = read_jit_dump(fd, name, inner, settings_.gather_code, interner_, notes_, code);
+    status = read_jit_dump(fd, name, namespace_pid, settings_.gather_code, interner_, notes_, code);
   else
     status = read_perf_map(fd, name, interner_, notes_, code);
   if (status) jit_.add(pid, std::move(code));
@@ -184,7 +184,7 @@ Library::Code Library::code(uint32_t pid, uint64_t address, uint64_t time) {
   return {known->second, data.sym_addr};
 }
 
-// Functions of a file that overlap are copied each for itself.
+// Overlapping functions are copied separately, so the total size is limited.
 std::string Library::function_code(const Mapping& mapping, uint64_t vaddr, uint64_t length) {
   const ModuleSymbols& content = *mapping.file->content;
   uint64_t& size = code_sizes_[&content];
@@ -262,7 +262,7 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
   const Symbol* symbol = content.symbols.find(vaddr);
   const bool covered = symbol != nullptr;
   if (!symbol && settings_.any_symbol) {
-    // Not across the end of a section: what is there is other code.
+    // Only a symbol of the same section: other sections contain other code.
     symbol = content.symbols.before(vaddr);
     if (symbol && content.section(symbol->start) != section) symbol = nullptr;
   }
@@ -370,8 +370,8 @@ pi::Result<pi::UniqueFd> Library::open_symbol_file(size_t index) {
 }
 
 pi::Result<pi::UniqueFd> Library::open_jitted(uint32_t pid, int form, const std::string& path) {
-  // What lies where anybody may put something is looked at more closely. No log is taken through a
-  // link, which may have come to lead to another user's file.
+  // Dumps and maps are in directories where any user may create files, so their owner is checked. A
+  // log must not be a symbolic link, which could lead to another user's file.
   auto file = form == A2N_JIT_LOG ? a2n::open_regular(path, pi::Links::refused)
                                   : open_trusted(path, jit_file_owner(pid));
   if (!file) return file.error();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The library's whole state: settings, processes, mappings, modules, the kernel; and the lookup.
+// The state of a context (settings, processes, mappings, modules, kernel) and the lookup.
 #ifndef A2N_LIBRARY_H
 #define A2N_LIBRARY_H
 
@@ -30,11 +30,11 @@ namespace a2n {
 struct Settings {
   int no_symbol_action = A2N_NSF_SECTION;
   bool demangle = false;
-  bool any_symbol = false;         // where no symbol covers an address, the one before it
-  bool rename_duplicates = false;  // "name#2" for the second symbol of a name
+  bool any_symbol = false;         // if no symbol contains an address, the one before it is used
+  bool rename_duplicates = false;  // "name#2" for the second symbol with a name
   bool range_and_symbol = false;   // "range.symbol" instead of "range"
-  bool gather_code = false;        // bytes of code made at run time are kept
-  std::string dynamic_name;        // of all dynamic code; empty: each its own
+  bool gather_code = false;        // the bytes of JIT-compiled code are stored
+  std::string dynamic_name;        // one name for all dynamic code; empty: each has its own
 };
 
 class Library {
@@ -53,35 +53,35 @@ class Library {
   void set_msi_loaded() { msi_loaded_ = true; }
   const char* intern(const char* text) { return interner_.add(text); }
 
-  // offset 0 may also mean that it is not known. Returns an A2N_ code.
+  // offset 0: zero or not known. Returns an A2N_ code.
   int add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t length, const char* name,
                  uint32_t stamp, uint64_t offset, uint64_t inode);
   int lookup(uint32_t pid, uint64_t address, uint64_t time, SYMDATA& data);
-  // The file at path, checked for load_jitted().
+  // Opens the file at path with the checks of owner and links that its form requires.
   pi::Result<pi::UniqueFd> open_jitted(uint32_t pid, int form, const std::string& path);
-  // What a process's runtime wrote; form is A2N_JIT_LOG, _DUMP or _PERF_MAP.
+  // Reads a file that a process's runtime wrote; form is A2N_JIT_LOG, _DUMP or _PERF_MAP.
   pi::Status load_jitted(uint32_t pid, int form, const std::string& path,
                          const A2N_JIT_PROCESS& process);
   pi::Status load_jitted(uint32_t pid, int form, int fd, const std::string& name,
                          const A2N_JIT_PROCESS& process);
-  // The functions that an address belongs to, the innermost first; none where there is no symbol.
+  // The functions at an address, innermost first; empty if there is no symbol.
   std::vector<SourceFrame> frames(uint32_t pid, uint64_t address, uint64_t time);
 
-  // The bytes of the symbol at an address; none where they are not known.
+  // The bytes of the symbol at an address; empty if they are not available.
   struct Code {
     std::string_view bytes;
     uint64_t start = 0;
   };
   Code code(uint32_t pid, uint64_t address, uint64_t time);
 
-  // Copies bytes of code from an address on; how many, 0: none are known.
+  // Copies bytes of code from an address on; returns how many, 0 if they are not available.
   size_t read_code(uint32_t pid, uint64_t address, uint64_t time, char* out, size_t room);
 
   // Reads the symbols of every module that was added.
   void gather();
-  // The index-th file that symbols were read from, or null.
+  // The path of the index-th file that symbols were read from, or null.
   const char* symbol_file(size_t index);
-  // That very file, as it was read; ENOENT when another one has its path by now.
+  // Opens that file; ENOENT if it was replaced or changed after its symbols were read.
   pi::Result<pi::UniqueFd> open_symbol_file(size_t index);
 
  private:
@@ -89,16 +89,17 @@ class Library {
     uint64_t base;
     uint64_t length;
     uint64_t offset;
-    uint64_t time;  // from which on
+    uint64_t time;  // when it was mapped
     Module* module;
-    bool resolved;             // the two below are valid
-    const LoadedModule* file;  // null without one
+    bool resolved;             // file and bias are valid
+    const LoadedModule* file;  // null if there is no usable file
     std::optional<uint64_t> bias;
   };
 
   std::optional<Piece> piece_at(const Space* space, uint64_t address, uint64_t time) const;
   void resolve(Mapping& mapping);
-  // The code made at run time there, unless a file was mapped later.
+  // The JIT-compiled method at an address, or null. A file mapping replaces methods reported before
+  // it and all methods without timestamps.
   const JitMethod* jitted(const Space* space, const std::optional<Piece>& piece, uint64_t address,
                           uint64_t time, JitTrust trust);
   int lookup_jitted(const JitMethod& method, JitTrust trust, SYMDATA& data);
@@ -125,16 +126,16 @@ class Library {
   DuplicateNames duplicates_;
   JitTable jit_;
   Sources sources_;
-  std::vector<Mapping> mappings_;  // the tags of pieces are indices
-  // Names handed out; a loaded table never moves.
+  std::vector<Mapping> mappings_;  // indexed by the tags of pieces
+  // Readable names by symbol. The keys stay valid because a loaded table never moves.
   std::unordered_map<const Symbol*, const char*> names_;
   std::unordered_map<const Section*, const char*> section_names_;
-  std::unordered_map<const char*, const char*> readable_;  // of functions that were inlined
-  // Bytes of mapped symbols handed out, by module and virtual address.
+  std::unordered_map<const char*, const char*> readable_;  // of inlined functions, by mangled name
+  // Bytes of symbols returned by code(), by module and virtual address.
   std::map<std::pair<const ModuleSymbols*, uint64_t>, std::string> code_;
-  std::unordered_map<const ModuleSymbols*, uint64_t> code_sizes_;  // of all of a module's
+  std::unordered_map<const ModuleSymbols*, uint64_t> code_sizes_;  // total size of code_ by module
   CodePieces pieces_;
-  std::vector<const char*> files_;  // that symbols were read from, when last asked
+  std::vector<const char*> files_;  // files that symbols were read from; see symbol_file()
   bool msi_loaded_ = false;
 };
 

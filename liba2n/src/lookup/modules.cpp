@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The traced modules, each file loaded once for all processes, when an address first falls into it.
+// The traced modules. Each file is loaded once for all processes, by the first lookup in it.
 #include "modules.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ ModuleKind kind_of(std::string_view name, uint32_t stamp) {
   if (stamp == A2N_STAMP_VDSO || name == "[vdso]") return ModuleKind::vdso;
   if (stamp == A2N_STAMP_VSYSCALL64 || name == "[vsyscall]") return ModuleKind::vsyscall_64;
   if (stamp == A2N_STAMP_VSYSCALL32) return ModuleKind::vsyscall_32;
-  // "//anon", "[heap]", "anon_inode:[perf]": no files.
+  // "//anon", "[heap]", "anon_inode:[perf]" are not files.
   if (stamp == A2N_STAMP_ANON || name.starts_with("//") || name.starts_with('[') ||
       name.starts_with("anon_inode:")) {
     return ModuleKind::label;
@@ -45,13 +45,13 @@ std::optional<std::string> Modules::build_id(const Module& module) const {
   return found->second;
 }
 
-// Those that live longest are likely among the first and the newest.
-void Module::add_place(const ModulePlace& place) {
+// Keep the first and the newest mappings: their processes most likely still run.
+void Module::add_mapping(const ModuleMapping& mapping) {
   constexpr size_t first = 4, newest = 8;
-  if (places.size() < first + newest)
-    places.push_back(place);
+  if (mappings.size() < first + newest)
+    mappings.push_back(mapping);
   else
-    places[first + mapped % newest] = place;
+    mappings[first + mapped % newest] = mapping;
   ++mapped;
 }
 
@@ -77,7 +77,7 @@ const LoadedModule* Modules::load(const Module& module, uint64_t base, uint64_t 
   auto& loaded = loaded_[{module.name, inode}];
   if (!loaded) {
     const ModuleRequest request{module.name,  build_id(module), inode,    search_,
-                                module.inode, module.places,    validate_};
+                                module.inode, module.mappings,  validate_};
     loaded = std::make_unique<LoadedModule>(load_file(request));
     for (const std::string& note : loaded->notes) notes_.add(note);
     describe(*loaded);
@@ -85,7 +85,7 @@ const LoadedModule* Modules::load(const Module& module, uint64_t base, uint64_t 
   return loaded->content->usable ? loaded.get() : nullptr;
 }
 
-// Where the symbols of a module came from.
+// Adds an info note about the origin of a module's symbols.
 void Modules::describe(const LoadedModule& module) {
   std::string text = module.path + ": " + std::to_string(module.content->symbols.size()) +
                      " symbols from " + (saved_ ? "saved ones" : "");
@@ -104,7 +104,8 @@ LoadedModule Modules::load_file(const ModuleRequest& request) {
   } else {
     loaded.content = std::make_shared<ModuleSymbols>(load_module(request, notes));
     loaded.build_id = request.build_id;
-    // The trace does not tell: then what the file says is what a later trace can be compared with.
+    // The trace has no build-id: keep the file's own, so that saved symbols can be matched with a
+    // later trace.
     if (!loaded.build_id && loaded.content->usable) loaded.build_id = loaded.content->build_id;
   }
   loaded.path = request.path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The traced modules, each file loaded once for all processes, when an address first falls into it.
+// The traced modules. Each file is loaded once for all processes, by the first lookup in it.
 #ifndef A2N_MODULES_H
 #define A2N_MODULES_H
 
@@ -24,18 +24,18 @@ namespace a2n {
 
 enum class ModuleKind : uint8_t { file, vdso, vsyscall_64, vsyscall_32, label };
 
-// A path and, where it is known, the inode that was mapped under it.
+// A path and the inode that was mapped under it (0: not known).
 struct Module {
   const char* name;
   uint64_t inode;
   ModuleKind kind;
-  std::vector<ModulePlace> places;  // some: of the first mappings and of the newest
-  size_t mapped = 0;                // how often
+  std::vector<ModuleMapping> mappings;  // the first and the newest mappings, see add_mapping()
+  size_t mapped = 0;                    // number of mappings
 
-  void add_place(const ModulePlace& place);
+  void add_mapping(const ModuleMapping& mapping);
 };
 
-// A file once it was looked for, found or not. The content never moves.
+// The result of loading a file, also if it was not found. The content never moves.
 using LoadedModule = SavedModule;
 
 class Modules {
@@ -43,23 +43,24 @@ class Modules {
   Modules(Interner& interner, Notes& notes) : interner_(interner), notes_(notes) {}
 
   void set_search_path(std::string_view path);
-  // inode 0: of every file of that path that nothing else is told of. False for what is no
-  // build-id.
+  // inode 0: the build-id of each file with that path for which no call has the inode. False if
+  // build_id is not valid.
   bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
   std::optional<std::string> build_id(const Module& module) const;
 
-  // From now on symbols come from these, and files are not looked at. To be called before get().
+  // Uses these symbols from now on, and reads no files. Call it before get().
   void set_saved(std::vector<SavedModule> modules);
-  // False: files are used although they are not shown to be the traced ones; a note says so.
+  // False: files are used even if they do not match the trace; a note reports that.
   void set_validate(bool on) { validate_ = on; }
 
   bool empty() const { return modules_.empty(); }
   Module* get(const char* name, uint32_t stamp, uint64_t inode);
 
-  // The file's content, or null when there is none to use. A vdso's mapping tells which it is.
+  // The file's content, or null if no file is usable. base, length: a mapping of the module, which
+  // selects the vDSO.
   const LoadedModule* load(const Module& module, uint64_t base, uint64_t length);
 
-  // All that was loaded, found or not, by path, build-id and inode.
+  // All results of load(), also for files that were not found, sorted by path, build-id and inode.
   std::vector<SavedModule> loaded() const;
 
  private:
@@ -72,11 +73,11 @@ class Modules {
   std::vector<std::string> search_;
   std::map<std::pair<std::string, uint64_t>, std::string> build_ids_;  // by path and inode
   std::map<std::pair<const char*, uint64_t>, std::unique_ptr<Module>> modules_;
-  std::unordered_map<const char*, size_t> inodes_;  // by name: how many inodes were seen
-  // By name and the inode the file must have, 0 where it does not matter.
+  std::unordered_map<const char*, size_t> inodes_;  // number of inodes with each name
+  // By name and the inode that the file must have; 0: any.
   std::map<std::pair<const char*, uint64_t>, std::unique_ptr<LoadedModule>> loaded_;
   std::unique_ptr<LoadedModule> vdso_;
-  std::optional<SavedModules> saved_;  // instead of files
+  std::optional<SavedModules> saved_;  // if set, it replaces files
   bool validate_ = true;
 };
 

@@ -16,11 +16,11 @@ const SourceIndex& Sources::of(const ModuleSymbols& module) {
   return known->second;
 }
 
-// From the files that the symbols came from, as long as they are the same. What is missing now may
-// be installed later, so that only what is complete is kept.
+// Reads the files that the symbols came from, if they are unchanged. Missing debug files may be
+// installed later, so only a complete index is cached.
 SourceIndex Sources::read(const ModuleSymbols& module) {
   for (size_t i = 0; i < module.files.size(); ++i) {
-    // The very file: a name may lead elsewhere by now.
+    // Check the identity: another file may have the path now.
     const auto file = ElfFile::open(module.files[i]);
     if (!file || !(file->identity() == module.identities[i])) continue;
     const SourceCacheKey key{module.build_id, file->identity()};

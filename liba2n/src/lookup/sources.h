@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Source lines of modules: each module's DWARF is read when it is first asked for.
+// Source lines of modules. Each module's DWARF is read by the first request for it.
 #ifndef A2N_SOURCES_H
 #define A2N_SOURCES_H
 
@@ -18,7 +18,7 @@ class Sources {
 
   SourceCache& cache() { return cache_; }
 
-  // What is known of a module, which must stay; empty where it has no DWARF.
+  // The source lines of a module, empty if it has no DWARF. The module must outlive this object.
   const SourceIndex& of(const ModuleSymbols& module);
 
  private:

@@ -8,7 +8,7 @@
 namespace a2n {
 namespace {
 
-constexpr size_t checkpoint_distance = 32;  // the most changes that a search reads
+constexpr size_t checkpoint_distance = 32;  // maximum number of changes that a search reads
 
 }  // namespace
 

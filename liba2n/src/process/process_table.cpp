@@ -66,19 +66,19 @@ void ProcessTable::create(uint32_t pid, uint64_t time) {
   begin_name(process, time, nullptr);
 }
 
-void ProcessTable::fork(uint32_t forker, uint32_t forked, uint64_t time) {
-  Process& parent = known(forker, time);
-  Process& child = processes_[forked];
+void ProcessTable::fork(uint32_t parent_pid, uint32_t child_pid, uint64_t time) {
+  Process& parent = known(parent_pid, time);
+  Process& child = processes_[child_pid];
   time = advance(child, time);
   const char* name = parent.names.empty() ? nullptr : parent.names.back().name;
-  begin_image(child, time, new_space(forked, time, parent.images.back().space));
+  begin_image(child, time, new_space(child_pid, time, parent.images.back().space));
   child.birth = {time, time};
   begin_name(child, time, name);
 }
 
-void ProcessTable::clone(uint32_t cloner, uint32_t cloned, uint64_t time) {
-  Process& parent = known(cloner, time);
-  Process& child = processes_[cloned];
+void ProcessTable::clone(uint32_t parent_pid, uint32_t child_pid, uint64_t time) {
+  Process& parent = known(parent_pid, time);
+  Process& child = processes_[child_pid];
   time = advance(child, time);
   const char* name = parent.names.empty() ? nullptr : parent.names.back().name;
   begin_image(child, time, parent.images.back().space);

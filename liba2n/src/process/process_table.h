@@ -26,8 +26,8 @@ struct Space {
 class ProcessTable {
  public:
   void create(uint32_t pid, uint64_t time);
-  void fork(uint32_t forker, uint32_t forked, uint64_t time);
-  void clone(uint32_t cloner, uint32_t cloned, uint64_t time);
+  void fork(uint32_t parent_pid, uint32_t child_pid, uint64_t time);
+  void clone(uint32_t parent_pid, uint32_t child_pid, uint64_t time);
   void exec(uint32_t pid, uint64_t time);
   void set_name(uint32_t pid, const char* name, uint64_t time);
   void add(uint32_t pid, uint64_t begin, uint64_t end, uint32_t tag, uint64_t time);
@@ -35,8 +35,8 @@ class ProcessTable {
   // The newest owner of address; an unknown pid has none.
   std::optional<Piece> newest(uint32_t pid, uint64_t address) const;
 
-  // Of the newest process with this id: the time of its fork (0: not known), and the time of the
-  // first event about it.
+  // The time of the fork (0: not known) and of the first event, for the newest process with this
+  // id.
   struct Birth {
     uint64_t born = 0;
     uint64_t seen = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The blocks of an MSI file, from and to bytes.
+// The encoder and decoder of the blocks of an MSI file.
 #include "msi_codec.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 constexpr uint64_t max_path = 1 << 16;
 constexpr uint64_t max_note = 1 << 17;
 constexpr uint64_t max_notes = 1 << 10;
-constexpr uint64_t max_segments = 4096;   // as of ELF files
-constexpr uint64_t max_sections = 65536;  // as of ELF files
+constexpr uint64_t max_segments = 4096;   // as in elf_file.cpp
+constexpr uint64_t max_sections = 65536;  // as in elf_file.cpp
 constexpr uint64_t max_kernel_modules = 1 << 20;
 
 class Encoder {
@@ -46,7 +46,8 @@ class Encoder {
     flag(value.has_value());
     if (value) number(*value);
   }
-  // Starts as distances, then sizes with the mark of a guessed one, then all names.
+  // For each symbol the distance from the previous start, then size << 1 | size_guessed; at the end
+  // all names.
   void table(const SymbolTable& table) {
     number(table.size());
     uint64_t previous = 0;
@@ -87,7 +88,7 @@ class Encoder {
   std::string bytes_;
 };
 
-// After the first thing that makes no sense, everything read is 0 and good() is false.
+// The first invalid value makes good() false; values read after it are 0 or empty.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : bytes_(bytes) {}
@@ -118,13 +119,13 @@ class Decoder {
     bytes_.remove_prefix(size);
     return value;
   }
-  // Handed out as C strings later, so without a zero.
+  // Texts are returned as C strings later, so NUL is invalid.
   std::string text(uint64_t max_size) {
     const std::string_view value = bytes(max_size);
     if (value.find('\0') != value.npos) fail();
     return std::string(value);
   }
-  // How many things of at least one byte each follow.
+  // Reads the number of following objects; each takes at least one byte, which limits the number.
   uint64_t count(uint64_t max) {
     const uint64_t value = number(max);
     if (value > bytes_.size()) return fail();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The blocks of an MSI file, from and to bytes: the only encoder and the only decoder. Every byte
-// to be decoded is hostile. Numbers are little-endian base-128 (7 bits a byte, the lowest first,
-// bit 7 set on all but the last); a text is its length and its bytes.
+// The only encoder and decoder of the blocks of an MSI file. The decoded bytes are untrusted.
+// Numbers are LEB128 (7 bits per byte, lowest first, bit 7 set in all bytes but the last). A text
+// is its length, then its bytes.
 #ifndef A2N_MSI_CODEC_H
 #define A2N_MSI_CODEC_H
 
@@ -17,7 +17,7 @@ std::string encode_module(const SavedModule& module);
 std::string encode_kernel(const SavedKernel& kernel);
 std::string encode_kernel_image(const KernelSource& image);
 
-// Nothing when the bytes are not exactly one such thing, or make no sense.
+// Nullopt if the bytes are not exactly one valid object.
 std::optional<SavedModule> decode_module(std::string_view bytes);
 std::optional<SavedKernel> decode_kernel(std::string_view bytes);
 std::optional<KernelSource> decode_kernel_image(std::string_view bytes);

@@ -26,7 +26,7 @@ constexpr uint16_t version_minor = 0;
 constexpr unsigned char word_size = 64;
 constexpr unsigned char little_endian = 1;
 constexpr unsigned char on_linux = 2;
-constexpr uint64_t max_block = uint64_t{1} << 30;  // bytes unpacked: no ELF table has more
+constexpr uint64_t max_block = uint64_t{1} << 30;  // bytes, uncompressed; also the limit in ELF
 constexpr int compression_level = 6;
 
 enum Kind : uint32_t { kind_end = 0, kind_module = 1, kind_kernel = 2, kind_kernel_image = 3 };
@@ -71,7 +71,7 @@ class Reader {
   }
 
  private:
-  // Exactly size bytes; false at the end of the file or when it cannot be read.
+  // Reads exactly size bytes; false at the end of the file or on an error.
   bool fetch(uint64_t at, uint64_t size, std::string& out) {
     if (at > size_ || size > size_ - at) return false;
     out.resize(size);
@@ -93,7 +93,7 @@ class Reader {
     return {};
   }
 
-  // False after the last one.
+  // False after the last block.
   bool read_block() {
     std::string header;
     if (!fetch(at_, header_size, header) || !sealed(header)) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// MSI files: saved symbol information. A header, then blocks, each compressed by itself and
-// checked, then a block that tells how many there were. Integers are little-endian.
+// MSI files: saved symbols. A header, then blocks, each compressed separately and with checksums,
+// then an end block that contains the number of blocks. Integers are little-endian.
 //
 //   header (32 bytes)  0 magic "A2N-MSI\n"  8 version: major 16 bits, minor 16 bits
 //                      12 word size 64, byte order 1 (little), system 2 (Linux), 0
 //                      16 zeros  28 CRC-32 of the 28 bytes before
-//   block (32 bytes)   0 kind  4 zero  8 bytes stored  16 bytes unpacked (last block: blocks
-//   before)
-//                      24 CRC-32 of the stored bytes  28 CRC-32 of the 28 bytes before
-//                      32 the stored bytes: one zstd frame
+//   block (32 bytes)   0 kind  4 zero  8 compressed size
+//                      16 uncompressed size (end block: number of blocks before it)
+//                      24 CRC-32 of the compressed bytes  28 CRC-32 of the 28 bytes before
+//                      32 the compressed bytes: one zstd frame
 //
-// A reader knows all versions of its major number and skips kinds of blocks it does not know.
+// A reader accepts all minor versions of its major version and skips unknown kinds of blocks.
 #ifndef A2N_MSI_FILE_H
 #define A2N_MSI_FILE_H
 
@@ -23,15 +23,15 @@
 
 namespace a2n {
 
-// What a file may unpack to in all, in bytes; more is refused when it is read and written.
+// Maximum uncompressed size of all blocks in bytes, for reading and writing.
 constexpr uint64_t max_unpacked = uint64_t{4} << 30;
 
 class MsiWriter {
  public:
-  // Does not own fd, which is written to from its present place on. name is for messages.
+  // Writes to fd from its current offset on; the caller keeps fd open. name: for messages.
   MsiWriter(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
-  // In this order: begin(), any number of add(), end(). After an error the file is of no use.
+  // Call begin(), any number of add(), then end(). After an error the file is not usable.
   pi::Status begin();
   pi::Status add(const SavedModule& module);
   pi::Status add(const SavedKernel& kernel);
@@ -51,11 +51,11 @@ class MsiWriter {
 
 struct MsiContent {
   SavedSymbols symbols;
-  std::vector<std::string> damage;  // a sentence for each place; what is good was taken
+  std::vector<std::string> damage;  // a sentence for each damaged block; intact blocks are used
 };
 
-// Reads a regular file from its beginning. An error when this is no MSI file, or one of a version
-// that is not known.
+// Reads a regular file from its beginning. An error if it is not an MSI file, or has an unknown
+// version.
 pi::Result<MsiContent> read_msi(int fd, const std::string& name);
 
 }  // namespace a2n

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds a traced module among saved ones, and refuses what is not the one traced.
+// Finds the saved symbols of a traced module, and rejects those of other files.
 #include "saved_modules.h"
 
 #include <utility>

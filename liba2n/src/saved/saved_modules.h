@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds a traced module among saved ones, and refuses what is not the one traced.
+// Finds the saved symbols of a traced module, and rejects those of other files.
 #ifndef A2N_SAVED_MODULES_H
 #define A2N_SAVED_MODULES_H
 
@@ -21,12 +21,12 @@ class SavedModules {
  public:
   explicit SavedModules(std::vector<SavedModule> modules);
 
-  // What was saved for this very request; else what has the traced build-id, whatever its path;
-  // else, where the trace tells no build-id, what has that path. Its notes are added to notes. Not
-  // usable when there is none; a note then says why.
+  // Searches a module saved for the same path, build-id and inode; else one with the traced
+  // build-id and any path; else, if the trace has no build-id, one with that path. Adds the saved
+  // notes to notes. If there is none, the result is not usable, and a note has the reason.
   SavedModule get(const ModuleRequest& request, Notes& notes) const;
 
-  // The vdso that was saved, or null.
+  // The saved vDSO, or null.
   const SavedModule* vdso() const;
 
  private:
@@ -35,7 +35,7 @@ class SavedModules {
 
   std::vector<SavedModule> modules_;
   std::unordered_multimap<std::string_view, size_t> by_path_;
-  std::unordered_map<std::string_view, size_t> by_build_id_;  // usable ones
+  std::unordered_map<std::string_view, size_t> by_build_id_;  // usable modules only
 };
 
 }  // namespace a2n

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Symbols as they are kept in an MSI file: what gathering from files gave, for another machine.
+// The contents of an MSI file: symbols read from files, for use on another machine.
 #ifndef A2N_SAVED_SYMBOLS_H
 #define A2N_SAVED_SYMBOLS_H
 
@@ -15,18 +15,18 @@
 
 namespace a2n {
 
-// What was asked for and what came of it. A file that could not be used is kept as well: then the
-// notes say why, here as there.
+// A requested module and its symbols. A file that could not be used is stored, too, with the reason
+// in notes, so that the other machine reports the same notes.
 struct SavedModule {
   std::string path;                     // as mapped
-  std::optional<std::string> build_id;  // as traced, else the file's own; see ModuleRequest
-  uint64_t inode = 0;                   // not 0 where the path alone proves nothing
-  uint64_t length = 0;                  // of the vdso's mapping; 0 for all else
+  std::optional<std::string> build_id;  // from the trace, else the file's own; see ModuleRequest
+  uint64_t inode = 0;                   // not 0 if several inodes were mapped under the path
+  uint64_t length = 0;                  // of the vDSO's mapping in bytes; 0 for other modules
   std::vector<std::string> notes;
   std::shared_ptr<const ModuleSymbols> content;  // never null
 };
 
-// A traced kernel's symbols, at the addresses of that boot.
+// A traced kernel's symbols at the addresses of that boot.
 struct SavedKernel {
   KernelSymbols symbols;
   std::optional<KernelImage> image;
@@ -35,8 +35,8 @@ struct SavedKernel {
 
 struct SavedSymbols {
   std::vector<SavedModule> modules;
-  std::optional<SavedKernel> kernel;         // of the very trace the file was saved for
-  std::optional<KernelSource> kernel_image;  // of no boot in particular
+  std::optional<SavedKernel> kernel;         // only for the trace that the file was saved for
+  std::optional<KernelSource> kernel_image;  // independent of a boot
 };
 
 }  // namespace a2n

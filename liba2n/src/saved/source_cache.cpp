@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Indices of source lines on disk, by the file that they were read from.
+// A cache of source line indices on disk, by the file that they were read from.
 #include "source_cache.h"
 
 #include <dirent.h>
@@ -27,12 +27,12 @@ constexpr uint64_t max_index_size = uint64_t{4} << 30;
 constexpr std::string_view suffix = ".lines";
 constexpr char temporary_prefix[] = ".lines-";
 
-// Part of a file's name.
+// Whether the build-id is safe as a part of a file name.
 bool is_key(const SourceCacheKey& key) {
   return is_build_id(key.build_id) && identifies(key.build_id);
 }
 
-// What the index belongs to, and what read it: the first line of its file.
+// The first line of a cache file: it identifies the indexed file and the version of the reader.
 std::string line_of(const SourceCacheKey& key) {
   const pi::FileIdentity& file = key.file;
   std::string line = "pitrace source lines, reader " + std::to_string(dwarf_reader_version);
@@ -42,7 +42,7 @@ std::string line_of(const SourceCacheKey& key) {
   return line + ' ' + key.build_id + '\n';
 }
 
-// FNV-1a. Two keys with one name are told apart by their first lines.
+// The file name contains an FNV-1a hash. If two keys have the same hash, the first lines differ.
 std::string name_of(const SourceCacheKey& key) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : line_of(key)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -59,12 +59,12 @@ struct Entry {
   timespec used{};
 };
 
-// One that a program did not complete that was killed: none takes an hour.
+// A temporary file of a program that was killed: writing one never takes an hour.
 bool is_abandoned(std::string_view name, const struct stat& status) {
   return name.starts_with(temporary_prefix) && status.st_mtim.tv_sec + 3600 < ::time(nullptr);
 }
 
-// The indices in the directory. What programs that were killed have left is removed.
+// The indices in the directory. Also removes temporary files of programs that were killed.
 std::vector<Entry> entries_of(int directory) {
   std::vector<Entry> entries;
   const int fd = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -104,7 +104,7 @@ std::optional<SourceIndex> SourceCache::load(const SourceCacheKey& key) const {
   const auto bytes = read_text(path_in(directory.get(), name), 0, max_index_size);
   const std::string line = line_of(key);
   if (!bytes || !bytes->starts_with(line)) return std::nullopt;
-  // The least recently used ones go first.
+  // Update the modification time: evict() removes the least recently used indices first.
   ::utimensat(directory.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   return SourceIndex::restore(std::string_view(*bytes).substr(line.size()));
 }

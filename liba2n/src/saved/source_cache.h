@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Indices of source lines on disk, so that DWARF is read once and not at every run.
+// A cache of source line indices on disk, so that each program run need not read DWARF again.
 #ifndef A2N_SOURCE_CACHE_H
 #define A2N_SOURCE_CACHE_H
 
@@ -14,16 +14,16 @@
 
 namespace a2n {
 
-// Which index is meant. The build-id alone proves nothing: any user can give a file any build-id.
-// So an index is used for the very file only that it was read from.
+// Identifies an index. The build-id alone is not sufficient, because any user can create a file
+// with any build-id. So an index is used only for the same file that it was read from.
 struct SourceCacheKey {
   std::string build_id;
   pi::FileIdentity file;
 };
 
-// A directory that only its owner, who runs this program, may write to; else nothing is read from
-// it or written. Empty: no cache. What fails is as if there were none. Indices that were used least
-// recently are removed when all together are larger than the limit.
+// The directory must belong to the user who runs this program and be writable only by its owner;
+// otherwise it is not used. Empty: no cache. Errors are ignored, as if there were no cache. When
+// the total size exceeds the limit, the least recently used indices are removed.
 class SourceCache {
  public:
   static constexpr uint64_t default_limit = uint64_t{1} << 30;
@@ -32,12 +32,12 @@ class SourceCache {
   void set_limit(uint64_t bytes) { limit_ = bytes; }
 
   std::optional<SourceIndex> load(const SourceCacheKey& key) const;
-  // Makes the directory where it is missing, but not what it is in.
+  // Creates the directory if it is missing, but not its parents.
   void save(const SourceCacheKey& key, const SourceIndex& index) const;
 
  private:
   pi::UniqueFd open_directory() const;
-  // Until bytes more are within the limit.
+  // Removes indices until bytes more fit into the limit.
   void evict(int directory, uint64_t bytes) const;
 
   std::string directory_;

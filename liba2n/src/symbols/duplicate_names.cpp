@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells symbols of one module apart that have the same name.
+// Numbers symbols of one module that have the same name.
 #include "duplicate_names.h"
 
 #include <string_view>
@@ -7,8 +7,8 @@
 namespace a2n {
 
 uint32_t DuplicateNames::ordinal(const TablePart& part, const Symbol& symbol) {
-  const auto [place, added] = ordinals_.try_emplace(part);
-  auto& later = place->second;
+  const auto [entry, added] = ordinals_.try_emplace(part);
+  auto& later = entry->second;
   if (added) {
     std::unordered_map<std::string_view, uint32_t> seen;
     const SymbolTable& table = *part.table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells symbols of one module apart that have the same name, such as static functions.
+// Numbers symbols of one module that have the same name, such as static functions.
 #ifndef A2N_DUPLICATE_NAMES_H
 #define A2N_DUPLICATE_NAMES_H
 
@@ -13,12 +13,12 @@ namespace a2n {
 
 class DuplicateNames {
  public:
-  // 1 for the first symbol of its name by address, 2 for the second and so on: it does not depend
-  // on where the module was mapped.
+  // 1 for the first symbol with its name in address order, 2 for the second, and so on. The number
+  // does not depend on where the module was mapped.
   uint32_t ordinal(const TablePart& part, const Symbol& symbol);
 
  private:
-  // By index of the symbol; those that are 1 are left out.
+  // By symbol index; an ordinal of 1 is not stored.
   std::map<TablePart, std::unordered_map<uint32_t, uint32_t>> ordinals_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranges of symbols that are reported as one.
+// Ranges of symbols that are reported as one symbol.
 #include "symbol_ranges.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool is_module(std::string_view rule, std::string_view module) {
   return rule == module || rule == module.substr(module.rfind('/') + 1);
 }
 
-// The first symbol of that name, or null.
+// The first symbol with that name, or null.
 const Symbol* symbol_named(const TablePart& part, const std::string& name) {
   const SymbolTable& table = *part.table;
   for (uint32_t i = 0; i < table.size(); ++i)

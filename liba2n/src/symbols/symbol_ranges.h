@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranges of symbols that are reported as one.
+// Ranges of symbols that are reported as one symbol.
 #ifndef A2N_SYMBOL_RANGES_H
 #define A2N_SYMBOL_RANGES_H
 
@@ -16,23 +16,24 @@
 namespace a2n {
 
 struct SymbolRange {
-  Range addresses;  // as the table's
+  Range addresses;  // in the address space of the symbol table
   std::string name;
 };
 
 class SymbolRanges {
  public:
-  // From the symbol first to the symbol last, both included, of the module of that path or last
-  // component of a path. An empty name becomes "FIRST..LAST".
+  // Adds the range from symbol first to symbol last, inclusive. module: a path, or only its last
+  // component. An empty name becomes "FIRST..LAST".
   void add(std::string module, std::string first, std::string last, std::string name);
 
-  // Lines "MODULE FIRST LAST [NAME]", those beginning with # and empty ones aside. All or nothing.
+  // Reads lines "MODULE FIRST LAST [NAME]"; empty lines and lines that begin with # are ignored. On
+  // an error no range is added.
   pi::Status read(const std::string& path);
 
   bool empty() const { return rules_.empty(); }
 
-  // The range an address of the module belongs to (the first one told), or null. A note tells of a
-  // range whose symbols the module does not have.
+  // The range that contains an address of the module, or null. If ranges overlap, the one added
+  // first is used. Adds a note for each range whose symbols the module does not have.
   const SymbolRange* find(std::string_view module, const TablePart& part, uint64_t address,
                           Notes& notes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A module's symbols, sorted for lookup, and the rules by which one of several names wins.
+// A module's symbols, sorted for lookup, and the rules that choose one of several aliases.
 #include "symbol_table.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t max_symbols = size_t{1} << 26;
 constexpr size_t max_names = (size_t{1} << 31) - 1;
-constexpr uint32_t no_name = UINT32_MAX;  // there was no room for it
+constexpr uint32_t no_name = UINT32_MAX;  // the name does not fit into max_names
 
 size_t leading_underscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());
@@ -55,7 +55,7 @@ std::optional<SymbolTable> SymbolTable::restore(std::vector<Symbol> symbols, std
   return table;
 }
 
-// Walks the symbols with the stack of those still open; each is pushed and popped once.
+// Walks the symbols with a stack of the open ones; each is pushed and popped once.
 void SymbolTable::find_rests() {
   std::vector<uint32_t> open;
   const auto end_of = [this](uint32_t i) { return symbols_[i].start + symbols_[i].size; };
@@ -118,7 +118,7 @@ void SymbolTableBuilder::keep_inside(const std::vector<Range>& regions) {
 }
 
 void SymbolTableBuilder::drop_covered_labels() {
-  uint64_t covered = 0;  // up to here by symbols with a size
+  uint64_t covered = 0;  // the end of the symbols with a size so far
   std::erase_if(raw_, [&covered](const Raw& raw) {
     if (raw.size == 0) return raw.start < covered;
     covered = std::max(covered, raw.start + raw.size);
@@ -126,8 +126,9 @@ void SymbolTableBuilder::drop_covered_labels() {
   });
 }
 
-// By their ends, the longest first: the others are in it. Each symbol's offset in names.
-std::vector<uint32_t> SymbolTableBuilder::put_names(std::string& names) const {
+// Appends all names and returns each symbol's offset in names. Names are sorted by their end in
+// memory, the longest first: the others with the same end are its suffixes.
+std::vector<uint32_t> SymbolTableBuilder::append_names(std::string& names) const {
   const auto end_of = [this](uint32_t i) { return raw_[i].name.data() + raw_[i].name.size(); };
   std::vector<uint32_t> order(raw_.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -156,7 +157,7 @@ SymbolTable SymbolTableBuilder::build(std::vector<Range> regions) {
   keep_inside(regions);
   drop_covered_labels();
   SymbolTable table;
-  const std::vector<uint32_t> names = put_names(table.names_);
+  const std::vector<uint32_t> names = append_names(table.names_);
   table.symbols_.reserve(raw_.size());
   for (size_t i = 0; i < raw_.size(); ++i) {
     const Raw& raw = raw_[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A module's symbols, sorted for lookup, and the rules by which one of several names wins.
+// A module's symbols, sorted for lookup, and the rules that choose one of several aliases.
 #ifndef A2N_SYMBOL_TABLE_H
 #define A2N_SYMBOL_TABLE_H
 
@@ -23,25 +23,26 @@ enum class Binding : uint8_t { global, weak, local };
 
 struct Symbol {
   uint64_t start;
-  uint32_t size;              // what is beyond 4 GiB is cut off
+  uint32_t size;              // in bytes; larger sizes are limited to 4 GiB - 1
   uint32_t name : 31;         // offset in the table's names
-  uint32_t size_guessed : 1;  // it had none and reaches to the next symbol
+  uint32_t size_guessed : 1;  // the file has no size: the symbol extends to the next one
 };
 
-// Read-only after it was built; 16 bytes a symbol and its name.
+// Immutable after it was built. Takes 16 bytes per symbol, plus its name.
 class SymbolTable {
  public:
   bool empty() const { return symbols_.empty(); }
   size_t size() const { return symbols_.size(); }
   const Symbol& operator[](size_t index) const { return symbols_[index]; }
 
-  // Puts together what was saved: symbols by start, each start once and none beyond the address
-  // space, their names NUL-ended one after the other. Nothing when it is not like that.
+  // Restores a saved table: symbols sorted by start, each start once, none beyond the end of the
+  // address space; names: the NUL-terminated names in the order of the symbols. Nullopt if the data
+  // is not valid.
   static std::optional<SymbolTable> restore(std::vector<Symbol> symbols, std::string names);
 
-  // The innermost symbol that covers address, or null.
+  // The innermost symbol that contains address, or null.
   const Symbol* find(uint64_t address) const;
-  // The last symbol that starts at or before address, whether it reaches it or not; or null.
+  // The last symbol that starts at or before address, even if it ends before address; or null.
   const Symbol* before(uint64_t address) const;
   const char* name(const Symbol& symbol) const { return names_.data() + symbol.name; }
   uint32_t index(const Symbol& symbol) const {
@@ -51,7 +52,7 @@ class SymbolTable {
  private:
   friend class SymbolTableBuilder;
 
-  // Where an outer symbol goes on behind an inner one.
+  // A range of an outer symbol that continues after an inner one.
   struct Rest {
     uint64_t begin;
     uint64_t end;
@@ -59,28 +60,28 @@ class SymbolTable {
   };
   void find_rests();
 
-  std::vector<Symbol> symbols_;  // by start, each start once
-  std::vector<Rest> rests_;      // by begin, disjoint
-  std::string names_;            // each ends with NUL; one may be the end of another
+  std::vector<Symbol> symbols_;  // sorted by start, each start once
+  std::vector<Rest> rests_;      // sorted by begin, disjoint
+  std::string names_;            // NUL-terminated; a name may be the suffix of another
 };
 
-// Collects symbols in any order. The names given must live until build(). Names that end at the
-// same byte in memory share it in the table, too: what it takes is at most what they took.
+// Collects symbols in any order. The names must stay valid until build(). Names that end at the
+// same byte in memory also share it in the table, so that the table is not larger than the input.
 class SymbolTableBuilder {
  public:
   void add(uint64_t start, uint64_t size, std::string_view name, Binding binding, bool function);
   bool empty() const { return raw_.empty(); }
   size_t size() const { return raw_.size(); }
-  // Drops what was added behind the first ones.
-  void forget_behind(size_t first) { raw_.resize(std::min(first, raw_.size())); }
+  // Keeps only the symbols that were added first; first: their number.
+  void truncate(size_t first) { raw_.resize(std::min(first, raw_.size())); }
 
-  // Keeps what starts inside one of the regions. Aliases: a size beats none, a function beats a
-  // label, then global, weak, local, then fewest leading underscores, the shortest name, the first
-  // in byte order. A symbol without size reaches to the next symbol or its region's end and gives
-  // way to one that covers its start.
+  // Builds the table from the symbols that start inside one of the regions. Of several aliases,
+  // preference: with size, function, binding (global, weak, local), fewest leading underscores,
+  // shortest name, first in byte order. A symbol without size extends to the next symbol or its
+  // region's end; it is dropped if a symbol with a size contains its start.
   SymbolTable build(std::vector<Range> regions);
 
-  // The order of two aliases by name alone; shared with the kernel's symbols.
+  // Whether a is preferred to b by name alone; also used for the kernel's symbols.
   static bool better_name(std::string_view a, std::string_view b);
 
  private:
@@ -90,13 +91,13 @@ class SymbolTableBuilder {
     std::string_view name;
     Binding binding;
     bool function;
-    uint32_t underscores;  // that the name begins with
+    uint32_t underscores;  // number of leading underscores of the name
   };
   static bool before(const Raw& a, const Raw& b);
   void keep_one_per_address();
   void keep_inside(const std::vector<Range>& regions);
   void drop_covered_labels();
-  std::vector<uint32_t> put_names(std::string& names) const;
+  std::vector<uint32_t> append_names(std::string& names) const;
 
   std::vector<Raw> raw_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The symbols of one module within a table: a file has a table of its own, the kernel and its
-// modules share one.
+// The symbols of one module in a table: a file has its own table, the kernel and its modules share
+// one.
 #ifndef A2N_TABLE_PART_H
 #define A2N_TABLE_PART_H
 
@@ -13,9 +13,9 @@ namespace a2n {
 
 struct TablePart {
   const SymbolTable* table;
-  // For each symbol of the table which module's it is; null when there is only one.
+  // The module of each symbol of the table; null if all belong to the same module.
   const std::vector<uint32_t>* modules = nullptr;
-  uint32_t module = 0;  // the one meant
+  uint32_t module = 0;  // the module that this part represents
 
   bool contains(uint32_t symbol) const { return !modules || (*modules)[symbol] == module; }
   static TablePart of(const SymbolTable& table, const std::vector<uint32_t>* modules,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drives the C API in tests: a fresh library for each, files mapped as a loader maps them.
+// Fixture for tests of the C API: an empty default context per test; maps files as a loader does.
 #ifndef A2N_FIXTURE_H
 #define A2N_FIXTURE_H
 
@@ -26,7 +26,7 @@ class A2nTest : public testing::Test {
     if (!directory_.empty()) std::filesystem::remove_all(directory_);
   }
 
-  // A path in a directory of this test's own, since tests run side by side.
+  // A path in a directory of this test, since tests run in parallel.
   std::string temporary(const std::string& name) {
     if (directory_.empty()) {
       directory_ = testing::TempDir() + "a2n_XXXXXX";
@@ -38,8 +38,7 @@ class A2nTest : public testing::Test {
   static uint64_t down(uint64_t value) { return value & ~(page - 1); }
   static uint64_t up(uint64_t value) { return down(value + page - 1); }
 
-  // Maps the executable segments of file, loaded bias bytes above its virtual addresses, under
-  // name.
+  // Maps the executable segments of file with a load bias in bytes; name: the module's name.
   static void map(const std::string& file, uint64_t bias, const std::string& name,
                   bool with_offset = true) {
     for (const truth::Load& load : truth::loads(file)) {
@@ -72,8 +71,8 @@ class A2nTest : public testing::Test {
     return all;
   }
 
-  // Every function nm knows: its first and its last byte give its name or an alias's. What has no
-  // size is asked at its first byte, unless it lies inside one that has.
+  // Looks up the first and the last byte of each function in nm's output and expects its name or an
+  // alias. A function without size is looked up at its first byte, unless a sized one contains it.
   static void expect_functions(const std::vector<truth::NmSymbol>& symbols, uint64_t bias) {
     ASSERT_GE(symbols.size(), 5u);
     for (const truth::NmSymbol& symbol : symbols) {

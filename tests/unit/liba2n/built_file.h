@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asks the library about a mapped file that a test puts together itself, and the files beside it.
+// Fixture for lookups in a mapped ELF file that the test builds, with further files next to it.
 #ifndef BUILT_FILE_H
 #define BUILT_FILE_H
 
@@ -20,7 +20,7 @@ class BuiltFile : public A2nTest {
     uint64_t flags = 0;
   };
 
-  // A file with a symbol, "nnnn", and these sections.
+  // The bytes of a file with one symbol, "nnnn", and these sections.
   static std::string with_sections(const std::vector<DebugSection>& sections) {
     ElfBuilder elf;
     elf.symbols({{1, ElfBuilder::code_address}}, std::string("\0nnnn", 6));
@@ -29,7 +29,7 @@ class BuiltFile : public A2nTest {
     return elf.bytes();
   }
 
-  // name: in the directory of the mapped file.
+  // Writes a file in the directory of the mapped file and returns its path.
   std::string write(const std::string& name, const std::string& bytes) {
     const std::string path = temporary(name);
     std::ofstream(path, std::ios::binary) << bytes;
@@ -40,7 +40,7 @@ class BuiltFile : public A2nTest {
     A2nAddModuleEx(pid, base, ElfBuilder::code_size, path_.c_str(), 0, ElfBuilder::code_address, 0);
   }
 
-  // "name line" each, the innermost first; offset: of the code's beginning.
+  // "name line" of each frame, innermost first; offset: from the start of the code.
   static std::vector<std::string> frames_at(uint64_t offset) {
     A2N_FRAME found[8];
     size_t count = 0;
@@ -52,8 +52,8 @@ class BuiltFile : public A2nTest {
     return text;
   }
 
-  // The effort of the first question about lines.
-  static double effort_of_question() {
+  // The effort of the first lookup of lines.
+  static double effort_of_lookup() {
     const test_support::Effort effort;
     frames_at(0);
     return effort.spent();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What binutils say of an ELF file, to compare liba2n with.
+// Reads an ELF file with binutils, as the reference for liba2n.
 #include "elf_truth.h"
 
 #include <cstdio>
@@ -88,7 +88,7 @@ std::vector<Load> loads(const std::string& file) {
 
 std::vector<NamedSection> code_sections(const std::string& file) {
   std::vector<NamedSection> result;
-  // "[ 9] .text PROGBITS address offset size es flags ..."; the number may be a word of its own.
+  // "[ 9] .text PROGBITS address offset size es flags ..."; "[ 9]" are two words, "[10]" is one.
   for (auto row : table("readelf -SW " + file)) {
     if (row.size() > 1 && row[0] == "[") row.erase(row.begin());
     if (row.size() < 8 || row[0].find(']') == std::string::npos) continue;

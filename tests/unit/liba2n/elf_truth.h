@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What binutils say of an ELF file, to compare liba2n with.
+// Reads an ELF file with binutils, as the reference for liba2n.
 #ifndef ELF_TRUTH_H
 #define ELF_TRUTH_H
 
@@ -14,7 +14,7 @@ struct NmSymbol {
   uint64_t value;
   uint64_t size;  // 0: none
   char type;
-  std::string name;  // without version
+  std::string name;  // without symbol version
 };
 
 struct Load {
@@ -36,7 +36,7 @@ std::string run(const std::string& command);
 
 // Defined symbols of type T, t, W, w or i inside executable sections.
 std::vector<NmSymbol> functions(const std::string& file, bool dynamic = false);
-// The names nm gives an address.
+// All names at an address.
 std::set<std::string> names_at(const std::vector<NmSymbol>& symbols, uint64_t value);
 uint64_t value_of(const std::vector<NmSymbol>& symbols, const std::string& name);
 
@@ -44,7 +44,7 @@ std::vector<Load> loads(const std::string& file);
 std::vector<NamedSection> code_sections(const std::string& file);
 std::string build_id(const std::string& file);
 
-// Directory of the ELF files that fixtures/build.sh made.
+// The path of an ELF file that fixtures/build.sh created.
 std::string fixture(const std::string& name);
 
 }  // namespace truth

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C API's promises: return codes, arguments, exported names.
+// The C API: return codes, argument checks, exported names.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,7 +138,7 @@ std::string first_bytes(int fd) {
   return ::pread(fd, bytes, 4, 0) == 4 ? bytes : "";
 }
 
-TEST_F(Api, ASymbolFileIsOpenedAgainOnlyIfItIsTheOneThatWasRead) {
+TEST_F(Api, ASymbolFileIsOpenedOnlyIfItIsUnchanged) {
   const std::string file = temporary("program");
   std::filesystem::copy(truth::fixture("pie"), file);
   map(file, 0x10000);
@@ -150,7 +150,7 @@ TEST_F(Api, ASymbolFileIsOpenedAgainOnlyIfItIsTheOneThatWasRead) {
   ::close(fd);
   EXPECT_EQ(A2nOpenSymbolFile(0, nullptr), A2N_INVALID_ARGUMENT);
   EXPECT_EQ(A2nOpenSymbolFile(1, &fd), A2N_INVALID_ARGUMENT);
-  // Its owner puts a link to another user's file in its place.
+  // The owner replaces the file by a link to another user's file.
   const std::string secret = temporary("secret");
   std::filesystem::rename(file, temporary("aside"));
   std::filesystem::copy(truth::fixture("pie"), secret);
@@ -162,7 +162,7 @@ TEST_F(Api, ASymbolFileIsOpenedAgainOnlyIfItIsTheOneThatWasRead) {
   EXPECT_EQ(A2nOpenSymbolFile(0, &fd), A2N_FILE_NOT_FOUND);
 }
 
-TEST_F(Api, AJittedFileIsOpenedWithTheChecksOfItsReading) {
+TEST_F(Api, OpeningAJitFileChecksItsOwner) {
   const std::string map_file = temporary("perf-100.map");
   std::ofstream(map_file) << "1000 20 a\n";
   ASSERT_EQ(::chmod(map_file.c_str(), 0644), 0);
@@ -181,7 +181,7 @@ TEST_F(Api, AJittedFileIsOpenedWithTheChecksOfItsReading) {
   EXPECT_EQ(A2nOpenJittedMethods(pid, 99, map_file.c_str(), &fd), A2N_INVALID_ARGUMENT);
 }
 
-TEST_F(Api, EveryReturnCodeHasItsOwnWords) {
+TEST_F(Api, EveryReturnCodeHasADifferentText) {
   std::set<std::string> words;
   const int codes[] = {A2N_SUCCESS,         A2N_NO_SYMBOL_FOUND,  A2N_NO_SYMBOLS,
                        A2N_NO_MODULE,       A2N_FLAKY_SYMBOL,     A2N_ADD_MODULE_ERROR,
@@ -208,7 +208,7 @@ TEST_F(Api, WrongArgumentsAreRefused) {
   EXPECT_EQ(A2nGetProcessName(77), nullptr);
 }
 
-TEST_F(Api, AnAddressOfNoModuleIsFilledInAsSuch) {
+TEST_F(Api, AnAddressWithoutModuleIsReportedAsNoModule) {
   const Answer answer = ask(0x1234);
   EXPECT_EQ(answer.rc, A2N_NO_MODULE);
   EXPECT_EQ(answer.module, "NoModule");
@@ -219,7 +219,7 @@ TEST_F(Api, AnAddressOfNoModuleIsFilledInAsSuch) {
   EXPECT_EQ(answer.data.mod_length, 0u);
 }
 
-TEST_F(Api, InitForgetsEverything) {
+TEST_F(Api, InitResetsTheDefaultContext) {
   A2nAddModule(pid, 0x1000, 0x1000, "/nowhere/libx.so", 0, 0);
   A2nSetProcessName(pid, "name");
   EXPECT_EQ(ask(0x1000).rc, A2N_NO_SYMBOLS);

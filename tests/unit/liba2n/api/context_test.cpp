@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts: independent of each other and of the default one, each usable by its own thread.
+// Contexts are independent of each other and of the default context, also in different threads.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -47,7 +47,7 @@ std::string module_at(a2n_context* context, uint64_t time, uint64_t address) {
   return data.mod_name;
 }
 
-TEST(Context, TwoContextsGiveDifferentAnswersForTheSamePid) {
+TEST(Context, TwoContextsReturnDifferentModulesForTheSamePid) {
   const Context one = make_context();
   const Context two = make_context();
   a2n_add_module(one.get(), 0, pid, 0x1000, 0x1000, "/nowhere/one", 0, 0, 0);
@@ -81,7 +81,7 @@ TEST(Context, ContextsAndTheClassicFunctionsShareNothing) {
   EXPECT_STREQ(data.sym_name, "NoSymbols");
 }
 
-TEST(Context, SettingsHoldForTheirContext) {
+TEST(Context, SettingsApplyOnlyToTheirContext) {
   const std::string file = truth::fixture("pie");
   const uint64_t address = truth::functions(file).front().value + bias;
   const Context plain = make_context();
@@ -144,7 +144,7 @@ TEST(Context, WrongArgumentsAreRefused) {
   EXPECT_EQ(a2n_add_method(context, 0, pid, "x", 1, 1, nullptr, nullptr, 0), A2N_NO_PROCESS);
 }
 
-TEST(Context, TheEnvironmentFixesASettingOfANewContext) {
+TEST(Context, AnEnvironmentVariableFixesASettingOfANewContext) {
   ::setenv("A2N_NSF_ACTION", "null", 1);
   const Context fixed = make_context();
   ::unsetenv("A2N_NSF_ACTION");
@@ -157,8 +157,8 @@ TEST(Context, TheEnvironmentFixesASettingOfANewContext) {
   }
 }
 
-// Run under the thread sanitizer by 'scripts/check sanitize': it finds state that contexts share.
-TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
+// 'scripts/check sanitize' runs it under the thread sanitizer, to find state that contexts share.
+TEST(Context, ThreadsUseDifferentContextsAtTheSameTime) {
   const std::array<std::string, 2> files = {truth::fixture("inlined"),
                                             truth::fixture("libmini.so")};
   struct Sample {
@@ -166,7 +166,7 @@ TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
     std::string name;
   };
   const std::array loads = {truth::loads(files[0]), truth::loads(files[1])};
-  // Each thread's answers, from a context that was alone.
+  // The expected results of each thread, from a context that no other thread runs next to.
   std::array<std::vector<Sample>, 2> samples;
   const auto name_of = [](a2n_context* context, uint64_t address) {
     SYMDATA data;
@@ -191,7 +191,7 @@ TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
       const Context context = make_context();
       a2n_set_demangle(context.get(), 0);
       map(context.get(), files[i], loads[i]);
-      // Both threads begin to look up, and so to read their files, at the same time.
+      // Both threads start their lookups, and so read their files, at the same time.
       ++ready;
       while (ready < 2 * (round + 1)) std::this_thread::yield();
       for (const Sample& sample : samples[i])
@@ -204,7 +204,7 @@ TEST(Context, ThreadsUseContextsOfTheirOwnAtTheSameTime) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Context, AContextMayMoveBetweenThreads) {
+TEST(Context, AContextCanBeUsedByAnotherThread) {
   const Context context = make_context();
   std::thread([&] {
     a2n_add_module(context.get(), 0, pid, 0x1000, 0x1000, "/nowhere/one", 0, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C++ names, and names that would unfold without end.
+// Demangling of C++ names, and of names that would expand exponentially.
 #include "demangle/demangle.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using a2n::demangle;
 
-TEST(Demangle, CppNamesBecomeReadable) {
+TEST(Demangle, CppNamesAreDemangled) {
   EXPECT_EQ(demangle("_Z3foov"), "foo()");
   EXPECT_EQ(demangle("_ZNSt6vectorIiSaIiEE9push_backEOi"),
             "std::vector<int, std::allocator<int> >::push_back(int&&)");
@@ -20,14 +20,14 @@ TEST(Demangle, CppNamesBecomeReadable) {
   EXPECT_EQ(demangle("_GLOBAL__D__ZN3foo3barE"), "global destructors keyed to foo::bar");
 }
 
-TEST(Demangle, OtherNamesStayAsTheyAre) {
+TEST(Demangle, OtherNamesAreNotDemangled) {
   for (const char* name : {"main", "_start", "_Z", "_ZN", "__libc_start_main", "", "_", "Z3foov",
                            "_GLOBAL_", "_GLOBAL_OFFSET_TABLE_", "_GLOBAL__sub_I_main"}) {
     EXPECT_EQ(demangle(name), std::nullopt) << name;
   }
 }
 
-TEST(Demangle, ManyReferencesThatUnfoldToLittleAreReadable) {
+TEST(Demangle, ManySmallSubstitutionsAreDemangled) {
   std::string name = "_Z1fRK5names", arguments = "names const&";
   for (int i = 0; i < 200; ++i) {
     name += i % 2 == 0 ? "S1_" : "S_";
@@ -36,8 +36,8 @@ TEST(Demangle, ManyReferencesThatUnfoldToLittleAreReadable) {
   EXPECT_EQ(demangle(name.c_str()), "f(" + arguments + ")");
 }
 
-// f(pair<S,S>) nested: each level doubles what the former unfolds to.
-TEST(Demangle, NamesThatUnfoldExponentiallyAreLeftAlone) {
+// f(pair<S,S>) nested: each level doubles the length of the demangled name.
+TEST(Demangle, ExponentiallyGrowingNamesAreNotDemangled) {
   std::string name = "_Z1f1a";
   const auto digits = [](int n) {
     std::string text;

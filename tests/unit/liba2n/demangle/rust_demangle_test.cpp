@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rust's two manglings, by literal pairs, and damaged names.
+// Rust's two manglings: pairs of mangled and readable names, and damaged names.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -100,7 +100,7 @@ TEST(RustDemangle, CppNamesAreNotLegacyRust) {
   }
 }
 
-TEST(RustDemangle, V0NamesBecomeReadable) {
+TEST(RustDemangle, V0NamesAreDemangled) {
   for (const Pair& pair : v0_pairs) {
     const auto readable = a2n::demangle_rust_v0(pair.mangled);
     EXPECT_EQ(readable.has_value(), pair.readable != nullptr) << pair.mangled;
@@ -116,7 +116,7 @@ TEST(RustDemangle, DamagedV0NamesAreRefused) {
   }
 }
 
-TEST(RustDemangle, EveryChangedByteIsSurvived) {
+TEST(RustDemangle, DamagedV0NamesExceedNoLimit) {
   std::mt19937 random(3);
   for (const Pair& pair : v0_pairs) {
     const std::string good = pair.mangled;
@@ -132,8 +132,8 @@ TEST(RustDemangle, EveryChangedByteIsSurvived) {
   }
 }
 
-TEST(RustDemangle, BackReferencesCannotRepeatWithoutEnd) {
-  // Each tuple refers twice to the one before.
+TEST(RustDemangle, NestedBackReferencesAreLimited) {
+  // Each tuple refers twice to the previous one.
   std::string name = "_RIC1a";
   size_t previous = 0;
   const auto base62 = [](size_t n) {
@@ -158,7 +158,7 @@ TEST(RustDemangle, BackReferencesCannotRepeatWithoutEnd) {
   EXPECT_EQ(a2n::demangle_rust_v0(name + "E"), std::nullopt);
 }
 
-TEST(Punycode, UnfoldsAndRefuses) {
+TEST(Punycode, DecodesValidTextOnly) {
   EXPECT_EQ(a2n::decode_punycode("mnchen_3ya"), "m\xc3\xbcnchen");
   EXPECT_EQ(a2n::decode_punycode(""), std::nullopt);
   EXPECT_EQ(a2n::decode_punycode("abc_"), std::nullopt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses in DWARF that compilers seldom write: sequences without bytes, sums past 32 bits.
+// Unusual addresses in DWARF: sequences without bytes, sums that exceed 32 bits.
 #include <gmock/gmock.h>
 
 #include "built_file.h"
@@ -26,7 +26,7 @@ class DwarfAddresses : public BuiltFile {
                        {".debug_line", lines4(sequences)}}));
   }
 
-  // Each of them is the range of an inlined function, directly in the unit.
+  // Writes a file with an inlined function in the unit; ranges: its range list.
   void write_ranges(const std::string& info, const char* section, const std::string& ranges) {
     write_and_map(
         with_sections({{".debug_abbrev", abbreviation(1, 0x11, true, {}) +
@@ -36,19 +36,19 @@ class DwarfAddresses : public BuiltFile {
   }
 };
 
-TEST_F(DwarfAddresses, ASequenceWithoutBytesSaysNothing) {
+TEST_F(DwarfAddresses, ASequenceWithoutBytesIsIgnored) {
   const std::string real = sequence(code, further(4, 0) + copy + "\x02\x10"s);
   const std::string empty = sequence(code, further(8, 0) + copy);
   write_lines(real + empty);
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
 }
 
-TEST_F(DwarfAddresses, ASequenceWithoutBytesClaimsNoCodeBehindIt) {
+TEST_F(DwarfAddresses, ASequenceWithoutBytesDoesNotCoverLaterCode) {
   write_lines(sequence(code + 0x20, further(8, 0) + copy));
   EXPECT_THAT(frames_at(0x30), ElementsAre("nnnn 0"));
 }
 
-TEST_F(DwarfAddresses, ARowAtTheEndOfASequenceSaysNothing) {
+TEST_F(DwarfAddresses, ARowAtTheEndOfASequenceIsIgnored) {
   const std::string second = sequence(code + 0x10, further(4, 0) + copy + "\x02\x10"s);
   const std::string first = sequence(code, copy + further(8, 0x10) + copy);
   write_lines(second + first);
@@ -56,20 +56,20 @@ TEST_F(DwarfAddresses, ARowAtTheEndOfASequenceSaysNothing) {
   EXPECT_THAT(frames_at(0x0f), ElementsAre("nnnn 1"));
 }
 
-TEST_F(DwarfAddresses, OfLinesHaveTheUnitsBytes) {
-  // 0xfffff800 and 0x1800 more: DW_LNS_advance_pc.
+TEST_F(DwarfAddresses, OfLinesHaveTheUnitsAddressSize) {
+  // DW_LNS_advance_pc: 0xfffff800 + 0x1800 wraps around to 0x1000.
   const std::string operations = "\x02\x80\x30"s + further(4, 0) + copy + "\x02\x10"s;
   write_lines(sequence(uint32_t{0xfffff800}, operations), 4);
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
 }
 
-TEST_F(DwarfAddresses, OfListsOfRangesHaveTheUnitsBytes) {
+TEST_F(DwarfAddresses, OfRangeListsHaveTheUnitsAddressSize) {
   const uint32_t pairs[] = {0xffffffff, 0xfffff800, 0x1800, 0x1810, 0, 0};
   write_ranges(unit4("\x01\x02\0\0\0\0\0"s, 4), ".debug_ranges", raw(pairs));
   EXPECT_THAT(frames_at(0), ElementsAre("?? 0", "nnnn 0"));
 }
 
-TEST_F(DwarfAddresses, OfListsOfDwarf5HaveTheUnitsBytes) {
+TEST_F(DwarfAddresses, OfDwarf5RangeListsHaveTheUnitsAddressSize) {
   // DW_RLE_base_address, DW_RLE_offset_pair.
   const std::string list = "\5"s + raw(uint32_t{0xfffff800}) + "\4\x80\x30\x90\x30\0"s;
   write_ranges(unit5("\x01\x02\0\0\0\0\0"s, 4), ".debug_rnglists", list);

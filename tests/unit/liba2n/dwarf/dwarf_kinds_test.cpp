@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random addresses of the same code with each kind of debug information: what addr2line and
-// llvm-symbolizer agree on is what liba2n must answer. A2N_KINDS: another directory that
-// fixtures/kinds.sh made; A2N_KINDS_ADDRESSES: how many of each kind.
+// Looks up random addresses of the same code with each kind of debug information. If addr2line and
+// llvm-symbolizer agree, liba2n must return the same. Environment: A2N_KINDS is another directory
+// that fixtures/kinds.sh created; A2N_KINDS_ADDRESSES is the number of addresses for each kind.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@
 
 namespace {
 
-using Frames = std::vector<std::string>;  // "name file:line", the innermost first
+using Frames = std::vector<std::string>;  // "name file:line", innermost first
 
 std::string directory() {
   const char* const other = std::getenv("A2N_KINDS");
@@ -35,8 +35,8 @@ std::string hex(uint64_t address) {
   return word.str();
 }
 
-// "file:12:3" and "file:12 (discriminator 1)" as "file:12"; "??:?" without a line.
-std::string place_of(std::string text, bool has_column) {
+// Converts "file:12:3" and "file:12 (discriminator 1)" to "file:12"; "??:?" without a line.
+std::string position_of(std::string text, bool has_column) {
   text = text.substr(0, text.find(" (discriminator"));
   if (has_column) text.erase(text.rfind(':'));
   const size_t colon = text.rfind(':');
@@ -48,7 +48,7 @@ class Kinds : public A2nTest {
  protected:
   static constexpr uint64_t bias = 0x40000000;
 
-  // Answers of a tool that prints a pair of lines for each function at an address.
+  // Runs a tool that prints two lines for each function at an address; returns frames by address.
   static std::map<uint64_t, Frames> ask_tool(const std::string& command,
                                              const std::vector<uint64_t>& addresses,
                                              bool has_column, const std::string& input) {
@@ -58,11 +58,11 @@ class Kinds : public A2nTest {
     std::istringstream lines(truth::run(command + " < " + input));
     std::map<uint64_t, Frames> answers;
     Frames* frames = nullptr;
-    for (std::string line, place; std::getline(lines, line);) {
+    for (std::string line, position; std::getline(lines, line);) {
       if (line.starts_with("0x")) {
         frames = &answers[std::stoull(line, nullptr, 16)];
-      } else if (!line.empty() && frames && std::getline(lines, place)) {
-        frames->push_back(line + " " + place_of(place, has_column));
+      } else if (!line.empty() && frames && std::getline(lines, position)) {
+        frames->push_back(line + " " + position_of(position, has_column));
       }
     }
     return answers;
@@ -81,8 +81,8 @@ class Kinds : public A2nTest {
     return text;
   }
 
-  // The symbol of the function is the library's answer, the name in DWARF the tools': of several
-  // symbols at an address, and of parts of a function, these may be different.
+  // For the outermost function liba2n returns the symbol, the tools return the name in DWARF. These
+  // can differ for aliases and for parts of a function; if so, replaces our name by theirs.
   static void use_their_symbol(const Frames& theirs, const std::set<std::string>& known,
                                const std::map<std::string, std::set<std::string>>& aliases,
                                Frames& ours) {
@@ -93,13 +93,13 @@ class Kinds : public A2nTest {
     const auto same = aliases.find(our_name);
     const bool part = our_name.starts_with(their_name + ".");
     const bool alias = same != aliases.end() && same->second.contains(their_name);
-    // A compiler need not write the mangled name of a function that only it knows.
+    // For a local function DWARF may have no mangled name.
     if (part || alias || !known.contains(their_name))
       last = their_name + last.substr(our_name.size());
   }
 };
 
-// Only the names and lines of inlined functions.
+// Removes the outermost function and the file names.
 Frames without_files(Frames frames) {
   if (!frames.empty()) frames.pop_back();
   for (std::string& frame : frames)
@@ -107,10 +107,10 @@ Frames without_files(Frames frames) {
   return frames;
 }
 
-// Every byte of the functions whose symbols contain a part.
+// Compares every byte of the functions whose symbols contain part.
 class EveryByte : public Kinds {
  protected:
-  void compare(const std::string& kind, const std::string& judge, const std::string& part) {
+  void compare(const std::string& kind, const std::string& reference, const std::string& part) {
     const std::string file = directory() + "/" + kind + "/code";
     map(file, bias);
     size_t inlined = 0;
@@ -119,8 +119,8 @@ class EveryByte : public Kinds {
       std::vector<uint64_t> addresses(symbol.size);
       std::iota(addresses.begin(), addresses.end(), symbol.value);
       for (const auto& [address, frames] :
-           ask_tool("addr2line -aif -e " + directory() + "/" + judge + "/code", addresses, false,
-                    temporary("addresses"))) {
+           ask_tool("addr2line -aif -e " + directory() + "/" + reference + "/code", addresses,
+                    false, temporary("addresses"))) {
         const Frames expected = without_files(frames);
         ASSERT_EQ(without_files(ask_library(bias + address)), expected) << hex(address);
         inlined += !expected.empty();
@@ -130,15 +130,15 @@ class EveryByte : public Kinds {
   }
 };
 
-// g++ puts them inside the entry of the function that they are written in, which has no code
-// itself.
+// g++ writes these methods as children of the enclosing function's entry, which has no code.
 TEST_F(EveryByte, OfMethodsOfLocalClassesHasItsInlinedFunctions) {
   compare("g++-5", "g++-5", "5Local5visit");
   compare("g++-4", "g++-4", "5Local5visit");
 }
 
-// That one was longer than what is before .text, and its addresses begin at 0.
-TEST_F(EveryByte, IsNotOfAFunctionThatTheLinkerLeftOut) {
+// The discarded function is longer than the part of the file before .text, and its addresses begin
+// at 0.
+TEST_F(EveryByte, IsNotAttributedToADiscardedFunction) {
   for (const std::string name : {"g++-4", "g++-5"}) {
     const std::string kind = name + "-sections";
     const auto functions = truth::functions(directory() + "/" + kind + "/code");
@@ -149,10 +149,10 @@ TEST_F(EveryByte, IsNotOfAFunctionThatTheLinkerLeftOut) {
   }
 }
 
-TEST_F(Kinds, AgreeWithWhatAddr2lineAndLlvmSymbolizerAgreeOn) {
+TEST_F(Kinds, GiveTheFramesThatAddr2lineAndLlvmSymbolizerAgreeOn) {
   std::ifstream list(directory() + "/kinds");
   size_t kinds = 0;
-  for (std::string kind, judge; list >> kind >> judge; ++kinds) {
+  for (std::string kind, reference; list >> kind >> reference; ++kinds) {
     SCOPED_TRACE(kind);
     const std::string file = directory() + "/" + kind + "/code";
     A2nInit();
@@ -167,9 +167,9 @@ TEST_F(Kinds, AgreeWithWhatAddr2lineAndLlvmSymbolizerAgreeOn) {
       drawn.insert(text->address + random() % text->size);
     const std::vector<uint64_t> addresses(drawn.begin(), drawn.end());
     const auto binutils =
-        ask_tool("addr2line -aif -e " + judge, addresses, false, temporary("addresses"));
+        ask_tool("addr2line -aif -e " + reference, addresses, false, temporary("addresses"));
     const auto llvm =
-        ask_tool("llvm-symbolizer --addresses --no-demangle --functions=linkage -e " + judge,
+        ask_tool("llvm-symbolizer --addresses --no-demangle --functions=linkage -e " + reference,
                  addresses, true, temporary("addresses"));
     const auto symbols = truth::functions(file);
     std::set<std::string> known;
@@ -200,7 +200,7 @@ TEST_F(Kinds, AgreeWithWhatAddr2lineAndLlvmSymbolizerAgreeOn) {
               << " (" << inlined << " with inlined functions), liba2n too on " << right
               << "; of the others it agrees with one of them on " << like_one << "\n";
     EXPECT_EQ(right, agreed);
-    // On the rest the tools differ: addr2line does not know all that clang writes in DWARF 5.
+    // For the other addresses the tools differ: addr2line does not support all of clang's DWARF 5.
     EXPECT_GT(agreed, addresses.size() / 5);
     EXPECT_GT(inlined, addresses.size() / 10);
     EXPECT_GT(right + like_one, addresses.size() * 9 / 10);

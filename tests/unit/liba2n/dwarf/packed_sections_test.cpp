@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Debug information that is compressed with zstd is read; what cannot be unpacked is said by name.
+// Compressed debug sections: zstd is supported, and a note names a section that is not usable.
 #include <gmock/gmock.h>
 #include <zstd.h>
 
@@ -35,7 +35,7 @@ std::string frame_of(const std::string& bytes) {
 
 class PackedSections : public BuiltFile {
  protected:
-  // A file with one line; its .debug_line is packed.
+  // Writes a file with one line and a compressed .debug_line.
   void write_with(const std::string& packed_lines) {
     write_and_map(
         with_sections({{".debug_abbrev", abbreviation(1, 0x11, false, {{0x10, 0x17}}) + '\0'},
@@ -44,7 +44,7 @@ class PackedSections : public BuiltFile {
   }
   static std::string lines() { return lines4(sequence(code, "\x03\x04\x01\x02\x10"s)); }
 
-  void expect_said(const char* what) {
+  void expect_note(const char* what) {
     EXPECT_THAT(frames_at(0), ElementsAre("nnnn 0"));
     EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(path_), HasSubstr(what))));
   }
@@ -62,34 +62,34 @@ TEST_F(PackedSections, OfZstdInMoreThanOneFrameAreRead) {
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
 }
 
-TEST_F(PackedSections, OfZstdWhoseSizeIsWrongAreSaid) {
+TEST_F(PackedSections, OfZstdWithAWrongSizeAreNoted) {
   for (const int wrong : {-1, 1}) {
     A2nInit();
     write_with(head_of(zstd, lines().size() + wrong) + frame_of(lines()));
-    expect_said(".debug_line cannot be unpacked");
+    expect_note(".debug_line cannot be unpacked");
   }
 }
 
-TEST_F(PackedSections, OfZstdThatAreDamagedAreSaid) {
+TEST_F(PackedSections, OfDamagedZstdAreNoted) {
   write_with(head_of(zstd, lines().size()) + "no zstd");
-  expect_said(".debug_line cannot be unpacked");
+  expect_note(".debug_line cannot be unpacked");
 }
 
-TEST_F(PackedSections, OfZstdThatUnpackToTooMuchAreRefusedBeforeTheyAreUnpacked) {
+TEST_F(PackedSections, OfZstdBeyondTheLimitAreRefusedBeforeDecompression) {
   write_with(head_of(zstd, uint64_t{1} << 40) + frame_of(lines()));
   const test_support::HeapPeak peak;
-  expect_said("unpacked it has");
+  expect_note("unpacked it has");
   EXPECT_LT(peak.bytes(), 2 * MiB);
 }
 
-TEST_F(PackedSections, OfZlibThatAreDamagedAreSaid) {
+TEST_F(PackedSections, OfDamagedZlibAreNoted) {
   write_with(head_of(ELFCOMPRESS_ZLIB, lines().size()) + "no zlib");
-  expect_said(".debug_line cannot be unpacked");
+  expect_note(".debug_line cannot be unpacked");
 }
 
-TEST_F(PackedSections, OfAKindThatNobodyKnowsAreSaid) {
+TEST_F(PackedSections, OfAnUnknownTypeAreNoted) {
   write_with(head_of(99, lines().size()) + lines());
-  expect_said(".debug_line cannot be unpacked");
+  expect_note(".debug_line cannot be unpacked");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a list of lines says that it takes is what it takes.
+// SourceIndexBuilder::used() is a tight upper bound of the memory that it needs.
 #include "dwarf/source_index.h"
 
 #include <gtest/gtest.h>
@@ -16,18 +16,18 @@ using test_support::HeapPeak;
 
 class SourceIndexMemory : public testing::Test {
  protected:
-  // The builder says at least what it really takes, and not much more.
+  // Expects used() to be at least the peak memory, and at most twice as much.
   static void expect_counted(const std::function<void(SourceIndexBuilder&, uint32_t)>& add) {
     const HeapPeak peak;
     SourceIndexBuilder builder;
-    // Just past a power of two, where vectors have grown.
+    // Slightly more than a power of two: the vectors have just grown.
     for (uint32_t i = 0; i < (1u << 18) + 10; ++i) add(builder, i);
-    const uint64_t said = builder.used();
+    const uint64_t estimate = builder.used();
     const auto index = builder.build();
     // malloc rounds each large block up to whole pages.
     constexpr uint64_t rounding = uint64_t{64} << 10;
-    EXPECT_GE(said + rounding, peak.bytes());
-    EXPECT_LE(said, 2 * peak.bytes());
+    EXPECT_GE(estimate + rounding, peak.bytes());
+    EXPECT_LE(estimate, 2 * peak.bytes());
     EXPECT_TRUE(!index.save().empty());
   }
 };
@@ -44,7 +44,7 @@ TEST_F(SourceIndexMemory, OfTextsIsCounted) {
 }
 
 TEST_F(SourceIndexMemory, OfInlinedFunctionsIsCounted) {
-  // Each inside the one before it: two pieces each.
+  // Nested ranges: each has two pieces.
   expect_counted([](SourceIndexBuilder& builder, uint32_t i) {
     const uint32_t node = builder.add_node(SourceIndexBuilder::none, 0, 0, 0);
     builder.add_range(i, (1u << 20) - i, node, i);

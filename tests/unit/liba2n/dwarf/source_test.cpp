@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Source lines and inlined functions: every byte of a file's code is asked, and binutils' addr2line
-// is the judge.
+// Source lines and inlined functions at every byte of a file's code, compared with binutils'
+// addr2line.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -18,7 +18,7 @@ class Source : public A2nTest {
  protected:
   static constexpr uint64_t bias = 0x555500000000;
 
-  // "name file:line" of each function at an address, the innermost first.
+  // "name file:line" of each function at an address, innermost first.
   static std::vector<std::string> frames(uint64_t address) {
     A2N_FRAME found[16];
     size_t count = 0;
@@ -30,8 +30,7 @@ class Source : public A2nTest {
     return text;
   }
 
-  // A function that the compiler changed for its callers has a symbol of its own, which DWARF does
-  // not tell: "f.isra.0".
+  // Removes the suffix of a clone ("f.isra.0"), which is in the symbol but not in DWARF.
   static std::vector<std::string> without_clone(std::vector<std::string> frames) {
     std::string& outermost = frames.back();
     const size_t clone = outermost.find(".isra.");
@@ -39,7 +38,7 @@ class Source : public A2nTest {
     return frames;
   }
 
-  // addr2line's answers to addresses, in their order. It says "(discriminator 1)" behind lines.
+  // addr2line's frames for each address, without "(discriminator 1)" after lines.
   static std::vector<std::vector<std::string>> truth_of(const std::string& file, uint64_t begin,
                                                         uint64_t end) {
     std::string command = "addr2line -aif -e " + file;
@@ -50,14 +49,14 @@ class Source : public A2nTest {
     }
     std::istringstream lines(truth::run(command));
     std::vector<std::vector<std::string>> all;
-    for (std::string line, place; std::getline(lines, line);) {
+    for (std::string line, position; std::getline(lines, line);) {
       if (line.starts_with("0x")) {
         all.emplace_back();
         continue;
       }
-      std::getline(lines, place);
-      place = place.substr(0, place.find(" (discriminator"));
-      all.back().push_back(line + " " + place);
+      std::getline(lines, position);
+      position = position.substr(0, position.find(" (discriminator"));
+      all.back().push_back(line + " " + position);
     }
     return all;
   }
@@ -101,7 +100,7 @@ TEST_F(Source, NamesOfInlinedFunctionsAreDemangledLikeOthers) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(Source, AFileWithoutDebugInformationHasItsSymbolAlone) {
+TEST_F(Source, AFileWithoutDebugInformationHasOnlyItsSymbol) {
   const std::string file = truth::fixture("pie");
   map(file, bias);
   const uint64_t main = truth::value_of(truth::functions(file), "main");
@@ -135,7 +134,7 @@ TEST_F(Source, BytesOfFunctionsAreThoseOfTheFile) {
   EXPECT_GE(compared, 3u);
 }
 
-TEST(SourceIndex, AnInnerFunctionHidesTheOneItIsIn) {
+TEST(SourceIndex, AnInnerFunctionHidesTheOuterOne) {
   SourceIndexBuilder builder;
   const uint32_t file = builder.text("a.c");
   builder.add_row(0x10, file, 1);
@@ -144,7 +143,7 @@ TEST(SourceIndex, AnInnerFunctionHidesTheOneItIsIn) {
   const uint32_t outer = builder.add_node(SourceIndexBuilder::none, builder.text("outer"), file, 5);
   const uint32_t inner = builder.add_node(outer, builder.text("inner"), file, 6);
   builder.add_range(0x20, 0x40, outer, 0);
-  builder.add_range(0x28, 0x60, inner, 1);  // ends behind the one it is in
+  builder.add_range(0x28, 0x60, inner, 1);  // ends after the enclosing function
   const auto restored = SourceIndex::restore(builder.build().save());
   ASSERT_TRUE(restored);
   const auto text = [&](uint64_t address) {
@@ -161,7 +160,7 @@ TEST(SourceIndex, AnInnerFunctionHidesTheOneItIsIn) {
   EXPECT_EQ(text(0x50), "-:0 ");
 }
 
-TEST(SourceIndex, NoDamagedBytesAreTaken) {
+TEST(SourceIndex, DamagedBytesAreRefused) {
   SourceIndexBuilder builder;
   builder.add_row(0x10, builder.text("a.c"), 1);
   const uint32_t node = builder.add_node(SourceIndexBuilder::none, builder.text("f"), 0, 5);

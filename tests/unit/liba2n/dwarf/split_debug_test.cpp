@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Debug information in other files: what of it is read, and what a report says where it is missing.
+// Debug information in other files: how they are found, and the notes about missing ones.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ class SplitDebug : public A2nTest {
   }
   std::string file() const { return home_ + "/code"; }
 
-  // Frames at the function's first byte, "name line" each, after a fresh start.
+  // "name line" of each frame at the function's first byte, from an empty context.
   Frames frames() {
     A2nInit();
     if (!cache_.empty()) A2nSetCacheDirectory(cache_.c_str());
@@ -65,7 +65,7 @@ class SplitDebug : public A2nTest {
   std::string search_;
 };
 
-TEST_F(SplitDebug, FilesAreFoundWhereTheyWereMadeAndBesideTheModule) {
+TEST_F(SplitDebug, FilesAreFoundInTheirBuildDirectoryAndNextToTheModule) {
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
     SCOPED_TRACE(version);
     compile(std::string("-gsplit-dwarf ") + version);
@@ -81,7 +81,7 @@ TEST_F(SplitDebug, FilesAreFoundWhereTheyWereMadeAndBesideTheModule) {
   }
 }
 
-TEST_F(SplitDebug, AMissingFileIsSaidByTheModulesNameAndLinesAreThere) {
+TEST_F(SplitDebug, AMissingFileIsNotedAndLinesAreAvailable) {
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
     compile(std::string("-gsplit-dwarf ") + version);
     std::filesystem::remove(home_ + "/code.dwo");
@@ -91,7 +91,7 @@ TEST_F(SplitDebug, AMissingFileIsSaidByTheModulesNameAndLinesAreThere) {
   }
 }
 
-TEST_F(SplitDebug, TheSearchPathLeadsToFilesThatWereMoved) {
+TEST_F(SplitDebug, MovedFilesAreFoundInTheSearchPath) {
   compile("-gsplit-dwarf");
   search_ = temporary("moved");
   std::filesystem::create_directory(search_);
@@ -110,8 +110,8 @@ TEST_F(SplitDebug, AFileOfAnotherBuildIsNotUsed) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("another build")));
 }
 
-// Who wrote the module chose the name: opening a FIFO would wait for ever, reading a device or a
-// file of /proc may have effects.
+// The module's author chose the file name: opening a FIFO would block, and reading a device or a
+// file of /proc may have side effects.
 TEST_F(SplitDebug, OnlyRegularFilesAreOpened) {
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
     compile(std::string("-gsplit-dwarf ") + version);
@@ -125,19 +125,19 @@ TEST_F(SplitDebug, OnlyRegularFilesAreOpened) {
   }
 }
 
-// The name and the build-id of a supplement that dwz would have made.
+// Adds a .gnu_debugaltlink with the name and build-id of a supplement, as dwz does.
 void add_supplement(const std::string& file, const std::string& name) {
   std::ofstream(file + ".link", std::ios::binary) << name << '\0' << "twenty bytes of name";
   truth::run("objcopy --add-section .gnu_debugaltlink=" + file + ".link " + file);
 }
 
-TEST_F(SplitDebug, AMissingSupplementIsSaid) {
+TEST_F(SplitDebug, AMissingSupplementIsNoted) {
   compile("");
   add_supplement(file(), "common.debug");
   EXPECT_EQ(frames(), whole());
   EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(file() + ": "), HasSubstr("common.debug"),
                                          HasSubstr("is not there"))));
-  // Neither a FIFO nor a file with another build-id is it.
+  // Neither a FIFO nor a file with another build-id is used.
   ASSERT_EQ(::mkfifo((home_ + "/common.debug").c_str(), 0600), 0);
   ::alarm(20);
   EXPECT_EQ(frames(), whole());
@@ -149,27 +149,27 @@ TEST_F(SplitDebug, AMissingSupplementIsSaid) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("is not there")));
 }
 
-TEST_F(SplitDebug, WhatIsIncompleteIsNotKeptInTheCache) {
+TEST_F(SplitDebug, AnIncompleteIndexIsNotCached) {
   compile("-gsplit-dwarf");
   cache_ = temporary("cache");
   std::filesystem::rename(home_ + "/code.dwo", home_ + "/kept");
   EXPECT_THAT(frames(), ElementsAre("library_function 2"));
   EXPECT_THAT(frames(), ElementsAre("library_function 2"));
-  EXPECT_THAT(notes(), ElementsAre(HasSubstr("code.dwo"))) << "it is said each time";
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("code.dwo"))) << "each time";
   std::filesystem::rename(home_ + "/kept", home_ + "/code.dwo");
   EXPECT_EQ(frames(), whole());
   std::filesystem::remove(home_ + "/code.dwo");
-  EXPECT_EQ(frames(), whole()) << "what is complete comes from the cache";
+  EXPECT_EQ(frames(), whole()) << "from the cache";
 }
 
-TEST_F(SplitDebug, ALinkedDebugFileHasTheLinesOfAFileThatKeptItsSymbols) {
+TEST_F(SplitDebug, LinesAreReadFromADebugFileAlsoIfTheModuleHasSymbols) {
   compile("");
   truth::run("cd " + home_ +
              " && objcopy --only-keep-debug code code.debug && strip --strip-debug code && "
              "objcopy --add-gnu-debuglink=code.debug code");
   EXPECT_EQ(frames(), whole());
   EXPECT_THAT(notes(), IsEmpty());
-  // The same by its build-id.
+  // The debug file is also found by its build-id.
   const std::string id = truth::build_id(file());
   search_ = temporary("debug");
   const std::string directory = search_ + "/.build-id/" + id.substr(0, 2);
@@ -178,7 +178,7 @@ TEST_F(SplitDebug, ALinkedDebugFileHasTheLinesOfAFileThatKeptItsSymbols) {
   EXPECT_EQ(frames(), whole());
 }
 
-TEST_F(SplitDebug, RelativeDirectoriesBelongToThatOfTheCompilation) {
+TEST_F(SplitDebug, RelativeDirectoriesAreBelowTheCompilationDirectory) {
   std::filesystem::create_directory(home_ + "/parts");
   std::filesystem::rename(home_ + "/code.c", home_ + "/parts/code.c");
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {

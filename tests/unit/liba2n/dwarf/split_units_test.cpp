@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Split units that compilers of other kinds or hostile users make: each is found once, for what its
-// own files are worth.
+// Split units in unusual or hostile files: each is found once, with a budget by the size of the
+// files in use.
 #include <gmock/gmock.h>
 
 #include "built_file.h"
@@ -19,11 +19,11 @@ using namespace std::string_literals;
 using Names = std::vector<std::string>;
 
 constexpr uint64_t MiB = 1 << 20;
-constexpr double few = 30;  // each would take minutes otherwise
+constexpr double max_effort = 30;  // without the limits, each lookup would take minutes
 
 class SplitUnits : public BuiltFile {
  protected:
-  // Skeletons of DWARF 5 that name a file.
+  // A skeleton of DWARF 5 that names a .dwo file.
   static std::string skeleton_of(uint64_t id, const std::string& file) {
     return unit5(skeleton, id, '\x01' + file + '\0');
   }
@@ -31,7 +31,7 @@ class SplitUnits : public BuiltFile {
     return {".debug_abbrev", abbreviation(1, 0x11, false, {{0x76, 0x08}}) + '\0'};
   }
 
-  // Split units, each with an inlined function at an offset of the code.
+  // A split unit with an inlined function at an offset of the code.
   static std::string split_of(uint64_t id, uint64_t offset) {
     return unit5(split, id, "\x01\x02"s + raw(code + offset) + '\1' + '\0');
   }
@@ -45,7 +45,7 @@ class SplitUnits : public BuiltFile {
   }
 };
 
-TEST_F(SplitUnits, OfOneFileNeedNotFollowEachOther) {
+TEST_F(SplitUnits, OfOneFileNeedNotBeConsecutive) {
   std::string skeletons;
   for (uint64_t id = 1; id <= 4; ++id)
     skeletons += skeleton_of(id, id % 2 ? "odd.dwo" : "even.dwo");
@@ -56,7 +56,7 @@ TEST_F(SplitUnits, OfOneFileNeedNotFollowEachOther) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(SplitUnits, WhoseIdAnotherOneHasAreSaid) {
+TEST_F(SplitUnits, WithDuplicateIdsAreNoted) {
   write_and_map(with_sections(
       {skeleton_kinds(), {".debug_info", skeleton_of(1, "a.dwo") + skeleton_of(1, "b.dwo")}}));
   write_split("a.dwo", split_of(1, 1));
@@ -65,7 +65,7 @@ TEST_F(SplitUnits, WhoseIdAnotherOneHasAreSaid) {
                                          HasSubstr("b.dwo (another unit has the same id)"))));
 }
 
-// As link-time optimization makes them.
+// Link-time optimization writes many units into one file.
 TEST_F(SplitUnits, OfOneFileAreNotSearchedForEachSkeleton) {
   constexpr uint64_t count = 60'000;
   std::string skeletons, units;
@@ -75,12 +75,12 @@ TEST_F(SplitUnits, OfOneFileAreNotSearchedForEachSkeleton) {
   }
   write_and_map(with_sections({skeleton_kinds(), {".debug_info", skeletons}}));
   write_split("a.dwo", units);
-  EXPECT_LT(effort_of_question(), few);
+  EXPECT_LT(effort_of_lookup(), max_effort);
   EXPECT_THAT(frames_at(1023), ElementsAre("?? 0", "nnnn 0"));
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-// An index of a package (.dwp), all rows of which name the same bytes.
+// A package index (.dwp) in which all rows refer to the same bytes.
 std::string index_of_same_bytes(uint32_t units, uint32_t info_size, uint32_t kinds_size) {
   uint32_t slots = 1;
   while (slots < units * 3 / 2) slots *= 2;
@@ -97,7 +97,7 @@ std::string index_of_same_bytes(uint32_t units, uint32_t info_size, uint32_t kin
   return index;
 }
 
-TEST_F(SplitUnits, OfAPackageWhoseRowsNameTheSameBytesAreRefused) {
+TEST_F(SplitUnits, OfAPackageWithManyRowsForTheSameBytesAreRefused) {
   constexpr uint32_t count = 60'000;
   std::string skeletons, units;
   for (uint32_t id = 1; id <= count; ++id) {
@@ -110,11 +110,11 @@ TEST_F(SplitUnits, OfAPackageWhoseRowsNameTheSameBytesAreRefused) {
                                          static_cast<uint32_t>(kinds.bytes.size()));
   write("built.so.dwp",
         with_sections({kinds, {".debug_info.dwo", units}, {".debug_cu_index", index}}));
-  EXPECT_LT(effort_of_question(), few);
+  EXPECT_LT(effort_of_lookup(), max_effort);
   EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-TEST_F(SplitUnits, OfAPackageWithTwoRowsOnTheSameBytesAreFound) {
+TEST_F(SplitUnits, OfAPackageWithTwoRowsForTheSameBytesAreFound) {
   write_and_map(with_sections(
       {skeleton_kinds(), {".debug_info", skeleton_of(1, "a.dwo") + skeleton_of(2, "a.dwo")}}));
   const auto kinds = split_kinds();
@@ -130,8 +130,8 @@ TEST_F(SplitUnits, OfAPackageWithTwoRowsOnTheSameBytesAreFound) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-// Inlined functions whose names overlap need more memory than the module may have.
-TEST_F(SplitUnits, OfARefusedFileAllowTheModuleNoMore) {
+// The names of the inlined functions overlap and need more memory than the module's budget.
+TEST_F(SplitUnits, OfARefusedFileDoNotIncreaseTheBudget) {
   constexpr uint32_t functions = 14;
   std::string entries = "\1", places;
   for (uint32_t i = 0; i < functions; ++i) {
@@ -141,7 +141,7 @@ TEST_F(SplitUnits, OfARefusedFileAllowTheModuleNoMore) {
   const std::string kinds =
       abbreviation(1, 0x11, true, {}) + abbreviation(2, 0x2e, false, {{0x03, 0x0e}}) +
       abbreviation(3, 0x1d, false, {{0x31, 0x13}, {0x11, 0x01}, {0x12, 0x0b}});
-  // The skeleton's kind is the last one.
+  // The skeleton's abbreviation is the last one.
   const std::string all_kinds = kinds + abbreviation(4, 0x11, false, {{0x76, 0x08}}) + '\0';
   write_and_map(with_sections(
       {{".debug_abbrev", all_kinds},
@@ -154,8 +154,8 @@ TEST_F(SplitUnits, OfARefusedFileAllowTheModuleNoMore) {
   EXPECT_THAT(notes(), Contains(AllOf(HasSubstr(path_), HasSubstr("take more than"))));
 }
 
-// One file more than what the module is worth was read when the right one is asked for.
-TEST_F(SplitUnits, OfManyRefusedFilesAreNotAllRead) {
+// The first two files exceed the budget, so the third one, which would match, is not read.
+TEST_F(SplitUnits, OfManyRefusedFilesAreLimited) {
   std::string skeletons;
   for (uint64_t id = 1; id <= 3; ++id) skeletons += skeleton_of(id, std::to_string(id) + ".dwo");
   write_and_map(with_sections({skeleton_kinds(), {".debug_info", skeletons}}));
@@ -169,11 +169,12 @@ TEST_F(SplitUnits, OfManyRefusedFilesAreNotAllRead) {
                                          HasSubstr("1.dwo: it is of another build"))));
 }
 
-// ---- skeletons of DWARF 4, which has no word for them ----
+// ---- skeletons of DWARF 4, which has no unit type for them ----
 
-class SkeletonsOfDwarf4 : public SplitUnits {
+class Dwarf4Skeletons : public SplitUnits {
  protected:
-  // One that describes inlined functions itself, as clang -fsplit-dwarf-inlining does.
+  // Writes a skeleton that describes inlined functions itself, as with clang
+  // -fsplit-dwarf-inlining.
   void write_skeleton() {
     const std::string kinds =
         abbreviation(1, 0x11, true, {{0x2130, 0x08}, {0x2131, 0x07}, {0x10, 0x17}}) +
@@ -186,7 +187,7 @@ class SkeletonsOfDwarf4 : public SplitUnits {
   }
 };
 
-TEST_F(SkeletonsOfDwarf4, MayHaveEntries) {
+TEST_F(Dwarf4Skeletons, MayHaveEntries) {
   write_skeleton();
   const std::string kinds = abbreviation(1, 0x11, true, {{0x2131, 0x07}}) +
                             abbreviation(2, 0x1d, false, {{0x11, 0x01}, {0x12, 0x0b}}) + '\0';
@@ -196,11 +197,11 @@ TEST_F(SkeletonsOfDwarf4, MayHaveEntries) {
                        {".debug_info.dwo", unit4('\1' + raw(uint64_t{1}) + inlined + '\0')}}));
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
   EXPECT_THAT(frames_at(1), ElementsAre("?? 5", "nnnn 0")) << "of the split unit";
-  EXPECT_THAT(frames_at(2), ElementsAre("nnnn 5")) << "not of the skeleton, too";
+  EXPECT_THAT(frames_at(2), ElementsAre("nnnn 5")) << "the entries of the skeleton are not used";
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(SkeletonsOfDwarf4, SayWhatTheyKnowWhereTheirFileIsMissing) {
+TEST_F(Dwarf4Skeletons, AreUsedIfTheirFileIsMissing) {
   write_skeleton();
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
   EXPECT_THAT(frames_at(2), ElementsAre("?? 5", "nnnn 7"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Separate debug files, minidebuginfo, search paths, and files that are not the ones traced.
+// Separate debug files, MiniDebugInfo, search paths, and files that differ from the traced ones.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -24,7 +24,8 @@ constexpr char id[] = "0123456789abcdef0123456789abcdef01234567";
 
 class DebugFiles : public A2nTest {
  protected:
-  // A library of the same code whose local functions only its debug information names.
+  // Expects the symbols of full in a library with the same code, also its local functions, whose
+  // names are only in debug information.
   static void expect_local_functions(const std::string& full) {
     expect_functions(truth::functions(fixture(full)), bias);
     const uint64_t value = truth::value_of(truth::functions(fixture(full)), "local_helper");
@@ -36,12 +37,12 @@ class DebugFiles : public A2nTest {
   }
 };
 
-TEST_F(DebugFiles, MinidebuginfoIsMergedWithTheExports) {
+TEST_F(DebugFiles, MiniDebugInfoIsMergedWithTheExports) {
   map(fixture("libmini.so"), bias);
   expect_local_functions("libnoid.so");
 }
 
-TEST_F(DebugFiles, DebugLinkIsFollowedBesideTheFile) {
+TEST_F(DebugFiles, DebugLinkIsFollowedInTheModulesDirectory) {
   map(fixture("linked/liblinked.so"), bias);
   expect_local_functions("libnoid.so");
   EXPECT_THAT(notes(), IsEmpty());
@@ -59,13 +60,13 @@ TEST_F(DebugFiles, ADebugLinkWithAnotherChecksumIsRefusedWithANote) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("damaged/liblinked.so.debug: its checksum")));
 }
 
-TEST_F(DebugFiles, BuildIdLeadsToTheDebugFileBelowTheSearchPath) {
+TEST_F(DebugFiles, TheDebugFileIsFoundByBuildIdInTheSearchPath) {
   A2nSetSymbolSearchPath((fixture("gone") + ":" + fixture("debugroot")).c_str());
   map(fixture("libid.so"), bias);
   expect_local_functions("libfull.so");
 }
 
-TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileOfAVanishedLibrary) {
+TEST_F(DebugFiles, TheDebugFileOfARemovedLibraryIsFoundByTheTracedBuildId) {
   A2nSetSymbolSearchPath(fixture("debugroot").c_str());
   const std::string gone = fixture("gone/libid.so");
   A2nSetModuleBuildId(gone.c_str(), id);
@@ -75,14 +76,14 @@ TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileOfAVanishedLibrary) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(DebugFiles, TheTracedBuildIdLeadsToTheDebugFileWhenTheLibraryChanged) {
+TEST_F(DebugFiles, TheDebugFileOfAChangedLibraryIsFoundByTheTracedBuildId) {
   A2nSetSymbolSearchPath(fixture("debugroot").c_str());
   A2nSetModuleBuildId(fixture("libother.so").c_str(), id);
   map(fixture("libid.so"), bias, fixture("libother.so"));
   expect_local_functions("libfull.so");
 }
 
-TEST_F(DebugFiles, SearchPathHasTheWholePathBelowOrTheLastComponent) {
+TEST_F(DebugFiles, TheSearchPathIsSearchedForWholePathAndLastComponent) {
   const std::filesystem::path root = temporary("search");
   std::filesystem::create_directories(root / "opt/there");
   std::filesystem::copy_file(fixture("libfull.so"), root / "opt/there/libdeep.so");
@@ -106,7 +107,7 @@ TEST_F(DebugFiles, AFileWithAnotherBuildIdIsNotUsedAndTheNoteNamesBoth) {
                                    "; symbols not used"));
 }
 
-TEST_F(DebugFiles, AFileThatHadNoBuildIdIsUsedOnlyWhileItHasNone) {
+TEST_F(DebugFiles, AFileTracedWithoutBuildIdMustStillHaveNone) {
   A2nSetModuleBuildId(fixture("libnoid.so").c_str(), "");
   map(fixture("libnoid.so"), bias);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_SUCCESS);
@@ -124,14 +125,14 @@ TEST_F(DebugFiles, AFileThatChangedWhileTracedIsNotUsed) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("changed or vanished")));
 }
 
-TEST_F(DebugFiles, AFileThatHadAnotherPathWhereTheRecorderRanIsNotUsed) {
+TEST_F(DebugFiles, AFileOutsideTheRecordersFileSystemViewIsNotUsed) {
   A2nSetModuleBuildId(fixture("libfull.so").c_str(), "!");
   map(fixture("libfull.so"), bias);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("its process saw other files")));
 }
 
-TEST_F(DebugFiles, ADeletedFileIsOnlyTakenFromTheSearchPathByItsBuildId) {
+TEST_F(DebugFiles, ADeletedFileIsFoundOnlyInTheSearchPathByBuildId) {
   const std::string deleted = "/nowhere/libgone.so (deleted)";
   A2nSetSymbolSearchPath(fixture("search").c_str());
   map(fixture("libfull.so"), bias, deleted);
@@ -145,13 +146,13 @@ TEST_F(DebugFiles, ADeletedFileIsOnlyTakenFromTheSearchPathByItsBuildId) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(DebugFiles, ADeletedPathDoesNotStandForTheFileThatIsThereNow) {
+TEST_F(DebugFiles, ADeletedFileIsNotReplacedByANewOneWithItsPath) {
   const std::string deleted = fixture("libfull.so") + " (deleted)";
   map(fixture("libfull.so"), bias, deleted);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
 }
 
-TEST_F(DebugFiles, OfSeveralFilesUnderOnePathOnlyTheOneThatIsThereIsUsed) {
+TEST_F(DebugFiles, OfSeveralInodesWithOnePathOnlyTheExistingOneIsUsed) {
   const std::string file = fixture("libfull.so");
   struct stat status {};
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
@@ -169,7 +170,7 @@ TEST_F(DebugFiles, OfSeveralFilesUnderOnePathOnlyTheOneThatIsThereIsUsed) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("replaced while it was traced")));
 }
 
-TEST_F(DebugFiles, AMissingFileIsNotedOnceWhenItIsLookedUp) {
+TEST_F(DebugFiles, AMissingFileIsNotedOnceByTheFirstLookup) {
   map(fixture("libfull.so"), bias, "/nowhere/libmissing.so");
   EXPECT_THAT(notes(), IsEmpty());
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
@@ -177,7 +178,7 @@ TEST_F(DebugFiles, AMissingFileIsNotedOnceWhenItIsLookedUp) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("/nowhere/libmissing.so: No such file")));
 }
 
-TEST_F(DebugFiles, WhatIsNoRegularFileIsNeverOpened) {
+TEST_F(DebugFiles, OnlyRegularFilesAreOpened) {
   const std::string pipe = temporary("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   map(fixture("libfull.so"), bias, pipe);
@@ -185,14 +186,14 @@ TEST_F(DebugFiles, WhatIsNoRegularFileIsNeverOpened) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("not a regular file")));
 }
 
-TEST_F(DebugFiles, AFileOfMemoryIsSaidToBeGone) {
+TEST_F(DebugFiles, ADeletedMemfdIsNoted) {
   A2nAddModule(pid, 0x10000, page, "/memfd:jit (deleted)", 0, 0);
   EXPECT_EQ(ask(0x10005).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("/memfd:jit (deleted): a file in memory")));
 }
 
-// This process is the one that mapped it.
-TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
+// The process that mapped the file is this one.
+TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedIt) {
   const std::string gone = temporary("libgone.so");
   std::filesystem::copy_file(fixture("libfull.so"), gone);
   const int fd = ::open(gone.c_str(), O_RDONLY | O_CLOEXEC);
@@ -207,9 +208,9 @@ TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
   ASSERT_NE(mapping, MAP_FAILED);
   std::filesystem::remove(gone);
   const uint64_t begin = reinterpret_cast<uint64_t>(mapping);
-  std::ostringstream door;
-  door << "/proc/self/map_files/" << std::hex << begin << '-' << begin + size;
-  if (::access(door.str().c_str(), R_OK) != 0) {
+  std::ostringstream map_file;
+  map_file << "/proc/self/map_files/" << std::hex << begin << '-' << begin + size;
+  if (::access(map_file.str().c_str(), R_OK) != 0) {
     ::munmap(mapping, size);
     GTEST_SKIP() << "reading /proc/PID/map_files needs CAP_SYS_ADMIN";
   }
@@ -229,7 +230,7 @@ TEST_F(DebugFiles, AFileThatIsGoneIsHadFromALivingProcessThatMappedIt) {
   ::munmap(mapping, size);
 }
 
-TEST_F(DebugFiles, AFileWithoutABuildIdMustBeTheOneThatWasMapped) {
+TEST_F(DebugFiles, AFileWithoutABuildIdMustHaveTheMappedInode) {
   const std::string file = fixture("libnoid.so");
   struct stat facts {};
   ASSERT_EQ(::stat(file.c_str(), &facts), 0);
@@ -246,8 +247,8 @@ TEST_F(DebugFiles, AFileWithoutABuildIdMustBeTheOneThatWasMapped) {
   }
 }
 
-// On overlayfs, where the inode proves nothing, a link could lead to a file of another user.
-TEST_F(DebugFiles, AFileWithoutABuildIdIsReachedThroughNoLink) {
+// On overlayfs the inode does not identify a file, and a link could lead to another user's file.
+TEST_F(DebugFiles, AFileWithoutABuildIdIsNotReadThroughASymbolicLink) {
   const std::string file = temporary("libnoid.so"), moved = temporary("moved");
   std::filesystem::create_directory(moved);
   std::filesystem::copy(truth::fixture("libnoid.so"), moved + "/libnoid.so");
@@ -267,7 +268,7 @@ TEST_F(DebugFiles, AFileWithoutABuildIdIsReachedThroughNoLink) {
   }
 }
 
-TEST_F(DebugFiles, LabelsThatAreNoFilesHaveNoSymbolsAndNoNotes) {
+TEST_F(DebugFiles, LabelsHaveNoSymbolsAndNoNotes) {
   const char* names[] = {"//anon", "[heap]", "[stack]", "/SYSV00000000 (deleted)",
                          "anon_inode:[x]"};
   uint64_t base = 0x10000;
@@ -284,7 +285,7 @@ TEST_F(DebugFiles, LabelsThatAreNoFilesHaveNoSymbolsAndNoNotes) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(DebugFiles, BuildIdsAreCheckedForTheirForm) {
+TEST_F(DebugFiles, InvalidBuildIdsAreRefused) {
   EXPECT_EQ(A2nSetModuleBuildId("/x", "0123456789abcdef"), A2N_SUCCESS);
   EXPECT_EQ(A2nSetModuleBuildId("/x", ""), A2N_SUCCESS);
   EXPECT_EQ(A2nSetModuleBuildId("/x", "?"), A2N_SUCCESS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names under which files are looked for, and the checksum of .gnu_debuglink.
+// Candidate paths of modules and debug files, and the checksum of .gnu_debuglink.
 #include "elf/debug_search.h"
 
 #include <gmock/gmock.h>
@@ -19,34 +19,34 @@ TEST(DebugSearch, SearchPathsAreSplitAtColons) {
   EXPECT_THAT(a2n::split_search_path(":/a::/b:"), ElementsAre("/a", "/b"));
 }
 
-TEST(DebugSearch, ModulesAreLookedForByPathThenByName) {
+TEST(DebugSearch, ModulesAreSearchedByPathThenByName) {
   EXPECT_THAT(a2n::module_files({"/s", "/t/"}, "/usr/lib/libx.so"),
               ElementsAre("/s/usr/lib/libx.so", "/s/libx.so", "/t/usr/lib/libx.so", "/t/libx.so"));
   EXPECT_THAT(a2n::module_files({"/s"}, "libx.so"), ElementsAre("/s/libx.so"));
 }
 
-TEST(DebugSearch, BuildIdsLeadToTheSystemsDirectoryLast) {
+TEST(DebugSearch, BuildIdsAreSearchedInTheSystemDirectoryLast) {
   EXPECT_THAT(a2n::build_id_files({"/s"}, "abcdef"),
               ElementsAre("/s/.build-id/ab/cdef.debug", "/usr/lib/debug/.build-id/ab/cdef.debug"));
   EXPECT_THAT(a2n::build_id_files({"/s"}, ""), IsEmpty());
   EXPECT_THAT(a2n::build_id_files({"/s"}, "ab"), IsEmpty());
 }
 
-TEST(DebugSearch, DebugLinksAreLookedForInTheUsualOrder) {
+TEST(DebugSearch, DebugLinksAreSearchedInTheUsualOrder) {
   EXPECT_THAT(a2n::debug_link_files({"/s"}, "/usr/lib/libx.so", "libx.debug"),
               ElementsAre("/s/usr/lib/libx.debug", "/s/libx.debug", "/usr/lib/libx.debug",
                           "/usr/lib/.debug/libx.debug", "/usr/lib/debug/usr/lib/libx.debug"));
   EXPECT_THAT(a2n::debug_link_files({}, "/usr/lib/libx.so", ""), IsEmpty());
 }
 
-TEST(Crc32, TheCheckValueIsRight) {
+TEST(Crc32, TheStandardCheckValueIsCorrect) {
   const std::string digits = "123456789";
   const auto* bytes = reinterpret_cast<const unsigned char*>(digits.data());
   EXPECT_EQ(a2n::crc32(0, {bytes, digits.size()}), 0xcbf43926u);
   EXPECT_EQ(a2n::crc32(0, {}), 0u);
 }
 
-TEST(Crc32, ItCanBeContinuedAtAnyByte) {
+TEST(Crc32, PartsGiveTheChecksumOfTheWhole) {
   std::mt19937 random(1);
   std::vector<unsigned char> bytes(1000);
   for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());

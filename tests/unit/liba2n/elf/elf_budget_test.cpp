@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small ELF files that unfold to gigabytes: they are refused by name, and others keep their
-// symbols.
+// Small ELF files that expand to gigabytes: a note names the rejected file, and other files keep
+// their symbols.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ class ElfBudget : public A2nTest {
     map(truth::fixture("libfull.so"), other_base);
   }
 
-  // A good file that is mapped, too, is named.
+  // Another mapped file, which is valid, has its symbols.
   static void expect_others_are_named() {
     const auto symbols = truth::functions(truth::fixture("libfull.so"));
     expect_functions(symbols, other_base);
@@ -56,7 +56,7 @@ std::string one_name(size_t size) {
   return '\0' + std::string(size, 'n') + '\0';
 }
 
-TEST_F(ElfBudget, SymbolsThatShareANameShareItInMemory) {
+TEST_F(ElfBudget, SymbolsWithTheSameNameShareItsMemory) {
   ElfBuilder elf;
   elf.symbols(entries(1500, 0), one_name(10'000));
   write(elf.bytes());
@@ -66,7 +66,7 @@ TEST_F(ElfBudget, SymbolsThatShareANameShareItInMemory) {
   EXPECT_THAT(notes(), testing::IsEmpty());
 }
 
-TEST_F(ElfBudget, SymbolsWhoseNamesAreEndsOfAnotherShareItInMemory) {
+TEST_F(ElfBudget, SymbolsWithSuffixesOfANameShareItsMemory) {
   ElfBuilder elf;
   elf.symbols(entries(1500, 3), one_name(10'000));
   write(elf.bytes());
@@ -75,7 +75,7 @@ TEST_F(ElfBudget, SymbolsWhoseNamesAreEndsOfAnotherShareItInMemory) {
   EXPECT_LT(peak.bytes(), 2 * MiB);
 }
 
-TEST_F(ElfBudget, TooManySymbolsOnOneLongNameAreRefused) {
+TEST_F(ElfBudget, TooManySymbolsWithOneLongNameAreRefused) {
   ElfBuilder elf;
   elf.symbols(entries(66'000, 0), one_name(32'000));
   write(elf.bytes());
@@ -93,13 +93,13 @@ size_t frames_at(uint32_t pid, uint64_t address) {
   return count;
 }
 
-TEST_F(ElfBudget, InlinedFunctionsAreReadFromTheFilesThatTheTestsMake) {
+TEST_F(ElfBudget, InlinedFunctionsOfBuiltFilesAreRead) {
   write(ElfBuilder::inlined_on_one_list(1, 4));
   EXPECT_EQ(frames_at(pid, base + 2), 2u);
   EXPECT_EQ(frames_at(pid, base + 1), 1u);
 }
 
-TEST_F(ElfBudget, SectionsWithoutNamesAreNoDebugInformation) {
+TEST_F(ElfBudget, SectionsWithoutDebugNamesAreIgnored) {
   ElfBuilder elf;
   elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
   for (const char* name : {"", ".", ".z", "debug_info"}) elf.section(name, SHT_PROGBITS, "x");
@@ -108,7 +108,7 @@ TEST_F(ElfBudget, SectionsWithoutNamesAreNoDebugInformation) {
   EXPECT_EQ(name_at(base + 2), "nnnn");
 }
 
-TEST_F(ElfBudget, TooManyInlinedFunctionsOnOneListOfRangesAreRefused) {
+TEST_F(ElfBudget, TooManyInlinedFunctionsWithOneRangeListAreRefused) {
   write(ElfBuilder::inlined_on_one_list(60'000, 20'000));
   const HeapPeak peak;
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
@@ -119,10 +119,10 @@ TEST_F(ElfBudget, TooManyInlinedFunctionsOnOneListOfRangesAreRefused) {
   expect_others_are_named();
 }
 
-// Entries that do not say where they end, each in the one before: each is read once.
+// Nested entries without DW_AT_sibling: each must be read only once.
 TEST_F(ElfBudget, DeeplyNestedEntriesAreReadOnce) {
   using E = ElfBuilder;
-  // compile_unit; lexical_block with children; variable without any.
+  // compile_unit and lexical_block with children; variable without children.
   const char abbreviations[] = "\x01\x11\x01\x00\x00\x02\x0b\x01\x00\x00\x03\x34\x00\x00\x00";
   std::string entries = "\x01" + std::string(250, '\x02') + std::string(200'000, '\x03');
   entries += std::string(251, '\0');
@@ -139,8 +139,8 @@ TEST_F(ElfBudget, DeeplyNestedEntriesAreReadOnce) {
   EXPECT_THAT(notes(), testing::IsEmpty());
 }
 
-// Units that each have the same long table of abbreviations: read for each, it would take minutes.
-TEST_F(ElfBudget, TablesThatUnitsShareAreNotReadForEachOfThem) {
+// Units that overlap in one long abbreviation table: parsing it for each unit would take minutes.
+TEST_F(ElfBudget, SharedAbbreviationTablesAreLimited) {
   using E = ElfBuilder;
   std::string abbreviations, info;
   for (int code = 1; code < 100'000; ++code) abbreviations += std::string("\x7f\x34\0\0\0", 5);
@@ -157,7 +157,7 @@ TEST_F(ElfBudget, TablesThatUnitsShareAreNotReadForEachOfThem) {
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-// One directory with a long name, and many files in it, each with a line.
+// One directory with a long name and many files in it, each with a line.
 TEST_F(ElfBudget, TooManyFilesInADirectoryWithALongNameAreRefused) {
   using E = ElfBuilder;
   std::string tables = std::string(100'000, 'd') + '\0' + '\0';
@@ -188,7 +188,7 @@ TEST_F(ElfBudget, TooManyFilesInADirectoryWithALongNameAreRefused) {
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-TEST_F(ElfBudget, DebugInformationThatUnpacksToTooMuchIsRefused) {
+TEST_F(ElfBudget, DebugSectionsBeyondTheUncompressedLimitAreRefused) {
   using E = ElfBuilder;
   E elf;
   elf.symbols({{1, E::code_address}}, one_name(4));
@@ -213,8 +213,8 @@ TEST_F(ElfBudget, ASparseFileIsRefused) {
   expect_others_are_named();
 }
 
-// Sections of notes, each as long as the file, are all looked through for a build-id.
-TEST_F(ElfBudget, NotesThatOverlapAreNotAllRead) {
+// Every note section is searched for a build-id; these overlap and are as long as the file.
+TEST_F(ElfBudget, OverlappingNoteSectionsAreLimited) {
   using E = ElfBuilder;
   E elf;
   elf.symbols({{1, E::code_address}}, one_name(4));
@@ -242,25 +242,25 @@ TEST_F(ElfBudget, NotesThatOverlapAreNotAllRead) {
   EXPECT_LT(effort.spent(), 5);
 }
 
-// ---- DWARF that makes much of few bytes ----
+// ---- small DWARF sections that could need much time or memory ----
 
-// A unit of DWARF 4 whose entry has a kind of abbreviations at an offset, and these bytes.
+// A unit of DWARF 4; abbreviations: the offset of its table; entry: the bytes of its entries.
 std::string unit_of(uint32_t abbreviations, const std::string& entry) {
   using E = ElfBuilder;
   return E::raw(static_cast<uint32_t>(7 + entry.size())) + E::raw(uint16_t{4}) +
          E::raw(abbreviations) + '\x08' + entry;
 }
 
-// Many units, all of these bytes.
+// The bytes of unit, repeated count times.
 std::string units_of(int count, const std::string& unit) {
   std::string all;
   for (int i = 0; i < count; ++i) all += unit;
   return all;
 }
 
-// The effort of a question about lines of a file with these sections and a symbol.
-class ElfBudgetOfDwarf : public ElfBudget {
+class DwarfBudget : public ElfBudget {
  protected:
+  // The effort of a lookup of lines in a file with these sections and a symbol.
   double effort_of(const std::vector<std::pair<const char*, std::string>>& sections) {
     ElfBuilder elf;
     elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
@@ -270,77 +270,79 @@ class ElfBudgetOfDwarf : public ElfBudget {
     EXPECT_EQ(frames_at(pid, base + 2), 1u);
     return effort.spent();
   }
-  static constexpr double few = 100;  // each would take minutes otherwise
+  static constexpr double max_effort = 100;  // without the limits, each lookup would take minutes
 };
 
-TEST_F(ElfBudgetOfDwarf, TextsWithoutAnEndAreNotSearchedForEachUnit) {
-  const std::string abbreviations = "\x01\x11\0\x1b\x0e\0\0\0"s;  // the directory, in .debug_str
+TEST_F(DwarfBudget, StringsWithoutTerminatorAreNotSearchedForEachUnit) {
+  const std::string abbreviations = "\x01\x11\0\x1b\x0e\0\0\0"s;  // DW_AT_comp_dir, DW_FORM_strp
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations},
                        {".debug_info", units_of(100'000, unit_of(0, "\x01\0\0\0\0"s))},
                        {".debug_str", std::string(16 * MiB, 'a')}}),
-            few);
+            max_effort);
 }
 
-TEST_F(ElfBudgetOfDwarf, HeadsOfLineTablesThatAreRefusedAreCounted) {
+TEST_F(DwarfBudget, InvalidLineTableHeadersAreCounted) {
   std::string files;
-  while (files.size() < MiB) files += "a\0\1\1\1"s;  // and no end
+  while (files.size() < MiB) files += "a\0\1\1\1"s;  // a list without terminator
   const std::string head = "\1\1\1\xfb\x0e\x01"s + '\0' + files;
   const std::string lines = ElfBuilder::raw(static_cast<uint32_t>(6 + head.size())) +
                             ElfBuilder::raw(uint16_t{4}) + ElfBuilder::raw(uint32_t{6}) + head;
-  const std::string abbreviations = "\x01\x11\0\x10\x17\0\0\0"s;  // the line table
+  const std::string abbreviations = "\x01\x11\0\x10\x17\0\0\0"s;  // DW_AT_stmt_list
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations},
                        {".debug_info", units_of(100'000, unit_of(0, "\x01\0\0\0\0"s))},
                        {".debug_line", lines}}),
-            few);
+            max_effort);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-TEST_F(ElfBudgetOfDwarf, AttributesBehindTheEndOfAUnitAreNotRead) {
+TEST_F(DwarfBudget, AttributesBeyondTheEndOfAUnitAreNotRead) {
   std::string abbreviations = "\x01\x11\0"s;
-  for (int i = 0; i < 500'000; ++i) abbreviations += "\x0f\x0f"s;  // an unknown one, DW_FORM_udata
+  for (int i = 0; i < 500'000; ++i) abbreviations += "\x0f\x0f"s;  // unused DW_AT, DW_FORM_udata
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations + "\0\0\0"s},
                        {".debug_info", units_of(100'000, unit_of(0, "\x01"s))}}),
-            few);
+            max_effort);
 }
 
-TEST_F(ElfBudgetOfDwarf, AttributesWithoutBytesCostNothing) {
+TEST_F(DwarfBudget, AttributesOfSizeZeroTakeNoTime) {
   std::string abbreviations = "\x01\x11\1\0\0\x02\x34\0"s;
-  for (int i = 0; i < 500'000; ++i) abbreviations += "\x03\x19"s;  // a name, DW_FORM_flag_present
+  for (int i = 0; i < 500'000; ++i) abbreviations += "\x03\x19"s;  // DW_AT_name, flag_present
   EXPECT_LT(effort_of({{".debug_abbrev", abbreviations + "\0\0\0"s},
                        {".debug_info", unit_of(0, '\x01' + std::string(100'000, '\x02') + '\0')}}),
-            few);
+            max_effort);
 }
 
-TEST_F(ElfBudgetOfDwarf, TablesOfAbbreviationsThatOverlapAreNotAllKept) {
+TEST_F(DwarfBudget, OverlappingAbbreviationTablesAreNotAllCached) {
   std::string info;
   for (uint32_t i = 0; i < 40; ++i) info += unit_of(i, "\x01"s);
   const HeapPeak peak;
-  EXPECT_LT(effort_of({{".debug_abbrev", std::string(MiB, '\x0f')}, {".debug_info", info}}), few);
+  EXPECT_LT(effort_of({{".debug_abbrev", std::string(MiB, '\x0f')}, {".debug_info", info}}),
+            max_effort);
   EXPECT_LT(peak.bytes(), 96 * MiB);
 }
 
-TEST_F(ElfBudgetOfDwarf, ASequenceOfTooManyLinesIsNotKeptToItsEnd) {
-  const std::string row = "!";  // one line and one byte further
+TEST_F(DwarfBudget, ALineSequenceWithTooManyRowsIsRefused) {
+  const std::string row = "!";  // special opcode: advances the line and the address by 1
   const std::string lines =
       dwarf_builder::sequence(ElfBuilder::code_address, units_of(5 * MiB, row));
   const HeapPeak peak;
   EXPECT_LT(effort_of({{".debug_abbrev", "\x01\x11\0\x10\x17\0\0\0"s},
                        {".debug_info", unit_of(0, "\x01\0\0\0\0"s)},
                        {".debug_line", dwarf_builder::lines4(lines)}}),
-            few);
+            max_effort);
   EXPECT_LT(peak.bytes(), (4 + 24 * 5 + 1) * MiB);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("take more than"))));
 }
 
-// ---- sections at one place of the file, each of which libelf would keep ----
+// ---- sections that share bytes of the file; libelf would keep a copy for each ----
 
-class SectionsAtOnePlace : public ElfBudget {
+class OverlappingSections : public ElfBudget {
  protected:
-  // All of them are 2.4 GiB. With what a sanitizer keeps of the tests before.
-  static constexpr uint64_t most = 1536 * MiB;
+  // Bytes. All sections together have 2.4 GiB. It includes memory that a sanitizer retains from
+  // earlier tests.
+  static constexpr uint64_t max_memory = 1536 * MiB;
 
-  // The most memory that a process of its own needs for a question about the file, in bytes.
-  static uint64_t memory_of_question() {
+  // The peak memory in bytes of a child process that does a lookup in the file.
+  static uint64_t memory_of_lookup() {
     const pid_t child = ::fork();
     if (child == 0) {
       frames_at(pid, base + 2);
@@ -353,7 +355,7 @@ class SectionsAtOnePlace : public ElfBudget {
     return static_cast<uint64_t>(used.ru_maxrss) * 1024;
   }
 
-  // A file with 300 sections of a name and type, all of them the same 8 MiB.
+  // Writes a file with 300 sections with this name and type, all at the same 8 MiB of the file.
   void write_with(const char* name, uint32_t type, bool symbols = true) {
     ElfBuilder elf;
     if (symbols) elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
@@ -375,23 +377,23 @@ class SectionsAtOnePlace : public ElfBudget {
   }
 };
 
-TEST_F(SectionsAtOnePlace, AreNotReadToKnowWhatTheyUnpackTo) {
+TEST_F(OverlappingSections, AreNotReadForTheirUncompressedSize) {
   write_with(".zdebug_loc", SHT_PROGBITS);
-  EXPECT_LT(memory_of_question(), most);
+  EXPECT_LT(memory_of_lookup(), max_memory);
   EXPECT_EQ(frames_at(pid, base + 2), 1u);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("packed it has"))));
   EXPECT_EQ(name_at(base + 2), "nnnn");
 }
 
-TEST_F(SectionsAtOnePlace, AreNotReadWhereTheyAreTooLargeForALink) {
+TEST_F(OverlappingSections, AreNotReadIfTheyAreTooLargeForADebugLink) {
   write_with(".gnu_debuglink", SHT_PROGBITS);
-  EXPECT_LT(memory_of_question(), most);
+  EXPECT_LT(memory_of_lookup(), max_memory);
   EXPECT_EQ(name_at(base + 2), "nnnn");
 }
 
-TEST_F(SectionsAtOnePlace, AreNotReadForASymbolTableWithoutNames) {
+TEST_F(OverlappingSections, AreNotReadAsSymbolTablesWithoutStringTable) {
   write_with(".symtab", SHT_SYMTAB, false);
-  EXPECT_LT(memory_of_question(), most);
+  EXPECT_LT(memory_of_lookup(), max_memory);
   expect_others_are_named();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Symbols of real ELF files through the C API, against what nm and readelf say of them.
+// Symbols of real ELF files through the C API, compared with nm and readelf.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -31,14 +31,14 @@ TEST_F(ElfSymbols, EveryFunctionOfASharedLibraryIsFound) {
   expect_functions(truth::functions(fixture("libfull.so")), bias);
 }
 
-TEST_F(ElfSymbols, AnExecutableSegmentThatBeginsTheFileIsTranslatedByItsOffset) {
+TEST_F(ElfSymbols, AnExecutableSegmentAtOffsetZeroIsTranslated) {
   const auto loads = truth::loads(fixture("liboneload.so"));
   ASSERT_TRUE(loads[0].executable && loads[0].offset == 0);
   map(fixture("liboneload.so"), bias);
   expect_functions(truth::functions(fixture("liboneload.so")), bias);
 }
 
-TEST_F(ElfSymbols, EachOfSeveralExecutableSegmentsIsTranslatedByItsOwnHeader) {
+TEST_F(ElfSymbols, EachExecutableSegmentIsTranslatedByItsOwnHeader) {
   const auto loads = truth::loads(fixture("two_segments"));
   ASSERT_GE(
       std::count_if(loads.begin(), loads.end(), [](const auto& load) { return load.executable; }),
@@ -50,29 +50,29 @@ TEST_F(ElfSymbols, EachOfSeveralExecutableSegmentsIsTranslatedByItsOwnHeader) {
   EXPECT_EQ(name_at(0x8000000), "second_segment_function");
 }
 
-TEST_F(ElfSymbols, WithoutAnOffsetTheOnlyExecutableSegmentIsMeant) {
+TEST_F(ElfSymbols, WithoutAnOffsetTheOnlyExecutableSegmentIsUsed) {
   map(fixture("libfull.so"), bias, fixture("libfull.so"), false);
   expect_functions(truth::functions(fixture("libfull.so")), bias);
 }
 
-TEST_F(ElfSymbols, WithoutAnOffsetTheLengthTellsSegmentsApart) {
+TEST_F(ElfSymbols, WithoutAnOffsetTheLengthSelectsTheSegment) {
   map(fixture("two_segments"), 0, fixture("two_segments"), false);
   expect_functions(truth::functions(fixture("two_segments")), 0);
 }
 
-TEST_F(ElfSymbols, WithoutAnOffsetALengthThatFitsNoneOfSeveralSegmentsIsNotGuessed) {
+TEST_F(ElfSymbols, WithoutAnOffsetALengthThatMatchesNoSegmentGivesNoSymbol) {
   const std::string file = fixture("two_segments");
   ASSERT_EQ(A2nAddModule(pid, 0x8000000, 2 * page, file.c_str(), 0, 0), A2N_SUCCESS);
   EXPECT_EQ(ask(0x8000000).rc, A2N_NO_SYMBOL_FOUND);
   EXPECT_EQ(name_at(0x8000000), "NoSymbolFound");
 }
 
-TEST_F(ElfSymbols, APartOfAMappingIsTranslatedByItsOwnOffset) {
+TEST_F(ElfSymbols, TheRemainingPartsOfAMappingAreTranslated) {
   const std::string file = fixture("libfull.so");
   map(file, bias);
   const auto symbols = truth::functions(file);
   const uint64_t large = truth::value_of(symbols, "asm_pages") + bias;
-  // Something else covers a page amidst the function.
+  // Another mapping replaces a page in the middle of the function.
   const uint64_t cover = up(large) + page;
   ASSERT_EQ(A2nAddModule(pid, cover, page, "//anon", A2N_STAMP_ANON, 0), A2N_SUCCESS);
   for (const uint64_t at : {large, cover - 1, cover + page, large + 12288}) {
@@ -86,7 +86,7 @@ TEST_F(ElfSymbols, APartOfAMappingIsTranslatedByItsOwnOffset) {
   EXPECT_EQ(ask(cover).module, "//anon");
 }
 
-TEST_F(ElfSymbols, AMappingOfTheWholeFileIsTranslatedByTheFilesOffsets) {
+TEST_F(ElfSymbols, AMappingOfTheWholeFileIsTranslated) {
   const std::string file = fixture("libfull.so");
   for (const truth::Load& load : truth::loads(file)) {
     if (!load.executable) continue;
@@ -96,7 +96,7 @@ TEST_F(ElfSymbols, AMappingOfTheWholeFileIsTranslatedByTheFilesOffsets) {
   expect_functions(truth::functions(file), bias);
 }
 
-TEST_F(ElfSymbols, AStrippedLibraryGivesItsExports) {
+TEST_F(ElfSymbols, AStrippedLibraryHasItsExports) {
   const std::string file = fixture("libdynsym.so");
   map(file, bias);
   const auto symbols = truth::functions(file, true);
@@ -110,7 +110,7 @@ TEST_F(ElfSymbols, AStrippedLibraryGivesItsExports) {
   EXPECT_EQ(exported.data.flags, static_cast<uint32_t>(A2N_FLAG_EXPORTS | A2N_FLAG_MODULE_64));
 }
 
-TEST_F(ElfSymbols, AnExportWithoutSizeIsDoubtful) {
+TEST_F(ElfSymbols, AnExportWithoutSizeIsUncertain) {
   map(fixture("libdynsym.so"), bias);
   const uint64_t value =
       truth::value_of(truth::functions(fixture("libdynsym.so"), true), "asm_no_size");
@@ -127,7 +127,7 @@ TEST_F(ElfSymbols, AliasesAreChosenByBindingThenName) {
   EXPECT_EQ(name_at(truth::value_of(symbols, "weak_function") + bias), "weak_function");
 }
 
-TEST_F(ElfSymbols, AssemblerLabelsReachToTheNextSymbolButNotIntoSizedFunctions) {
+TEST_F(ElfSymbols, AssemblerLabelsExtendToTheNextSymbolButNotIntoSizedFunctions) {
   map(fixture("libfull.so"), bias);
   const auto symbols = truth::functions(fixture("libfull.so"));
   const uint64_t no_size = truth::value_of(symbols, "asm_no_size");
@@ -159,7 +159,7 @@ TEST_F(ElfSymbols, EveryByteOfAProcedureLinkageTableIsPlt) {
   }
 }
 
-TEST_F(ElfSymbols, CppNamesAreDemangledOnRequestOnly) {
+TEST_F(ElfSymbols, CppNamesAreDemangledOnlyOnRequest) {
   const auto symbols = truth::functions(fixture("libfull.so"));
   const uint64_t area = truth::value_of(symbols, "_ZNK4demo5Shape4areaEi") + bias;
   map(fixture("libfull.so"), bias);
@@ -173,7 +173,7 @@ TEST_F(ElfSymbols, CppNamesAreDemangledOnRequestOnly) {
   EXPECT_EQ(name_at(truth::value_of(symbols, "plain_function") + bias), "plain_function");
 }
 
-TEST_F(ElfSymbols, EqualNamesKeepEqualPointers) {
+TEST_F(ElfSymbols, EqualNamesHaveEqualPointers) {
   map(fixture("libfull.so"), bias);
   map(fixture("libfull.so"), bias + 0x1000000);
   const uint64_t value = truth::value_of(truth::functions(fixture("libfull.so")), "plain_function");
@@ -184,7 +184,7 @@ TEST_F(ElfSymbols, EqualNamesKeepEqualPointers) {
   EXPECT_EQ(first.sym_addr + 0x1000000, second.sym_addr);
 }
 
-// The same file without section headers, as a stripper that wants to be thorough leaves it.
+// Writes a copy of the file without section headers, as aggressive strip tools create it.
 std::string without_sections(const std::string& file, const std::string& to) {
   std::ifstream in(file, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), {});
@@ -194,7 +194,7 @@ std::string without_sections(const std::string& file, const std::string& to) {
   return to;
 }
 
-TEST_F(ElfSymbols, WithoutSectionHeadersTheDynamicSegmentLeadsToTheExports) {
+TEST_F(ElfSymbols, WithoutSectionHeadersExportsAreFoundByTheDynamicSegment) {
   for (const char* name :
        {"libfull.so", "libgnuhash.so"}) {  // with DT_HASH, with DT_GNU_HASH alone
     A2nInit();
@@ -208,7 +208,7 @@ TEST_F(ElfSymbols, WithoutSectionHeadersTheDynamicSegmentLeadsToTheExports) {
   }
 }
 
-TEST_F(ElfSymbols, TheThreeFormsOfAMissingSymbolAreAsAsked) {
+TEST_F(ElfSymbols, TheNameOfAMissingSymbolDependsOnTheSetting) {
   const uint64_t value =
       truth::value_of(truth::functions(fixture("libnoid.so")), "local_helper") + bias;
   const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Damaged ELF files: whatever is in them, lookups return and stay inside what is mapped.
+// Damaged ELF files: lookups return, with results inside the mapping.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ class HostileElf : public A2nTest {
     return std::string((std::istreambuf_iterator<char>(in)), {});
   }
 
-  // Looks a few hundred addresses up in a file of these bytes.
+  // Looks up a few hundred addresses in a file with these bytes.
   void try_bytes(const std::string& bytes) {
     const std::string file = temporary("hostile.so");
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
@@ -41,11 +41,11 @@ class HostileElf : public A2nTest {
   }
 };
 
-const char* const victims[] = {"libfull.so", "libgnuhash.so", "libmini.so", "linked/liblinked.so"};
+const char* const files[] = {"libfull.so", "libgnuhash.so", "libmini.so", "linked/liblinked.so"};
 
-TEST_F(HostileElf, EveryTruncationIsSurvived) {
-  for (const char* victim : victims) {
-    const std::string bytes = read(fixture(victim));
+TEST_F(HostileElf, TruncatedFilesAreHandled) {
+  for (const char* file : files) {
+    const std::string bytes = read(fixture(file));
     for (size_t size = 0; size < bytes.size();
          size += (size < 0x200 ? 7 : 173) * test_support::input_stride()) {
       try_bytes(bytes.substr(0, size));
@@ -53,10 +53,10 @@ TEST_F(HostileElf, EveryTruncationIsSurvived) {
   }
 }
 
-TEST_F(HostileElf, FlippedBitsAreSurvived) {
+TEST_F(HostileElf, FlippedBitsAreHandled) {
   std::mt19937 random(11);
-  for (const char* victim : victims) {
-    const std::string bytes = read(fixture(victim));
+  for (const char* file : files) {
+    const std::string bytes = read(fixture(file));
     for (size_t i = 0; i < 300; i += test_support::input_stride()) {
       std::string damaged = bytes;
       for (size_t k = 0; k < 1 + random() % 20; ++k) {
@@ -67,12 +67,12 @@ TEST_F(HostileElf, FlippedBitsAreSurvived) {
   }
 }
 
-// Where a wrong number hurts most: the ELF header, the program headers, the section headers.
-TEST_F(HostileElf, WildNumbersInHeadersAreSurvived) {
+// Damages the ELF header, the program headers and the section headers.
+TEST_F(HostileElf, ExtremeNumbersInHeadersAreHandled) {
   std::mt19937 random(12);
   const unsigned char wild[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
-  for (const char* victim : victims) {
-    const std::string bytes = read(fixture(victim));
+  for (const char* file : files) {
+    const std::string bytes = read(fixture(file));
     const size_t sections = *reinterpret_cast<const uint64_t*>(bytes.data() + 0x28);
     for (size_t i = 0; i < 300; i += test_support::input_stride()) {
       std::string damaged = bytes;
@@ -88,7 +88,7 @@ TEST_F(HostileElf, WildNumbersInHeadersAreSurvived) {
   }
 }
 
-TEST_F(HostileElf, BareFilesWithDamagedDynamicSegmentsAreSurvived) {
+TEST_F(HostileElf, DamagedDynamicSegmentsAreHandled) {
   std::mt19937 random(13);
   std::string bytes = read(fixture("libgnuhash.so"));
   std::fill_n(bytes.begin() + 0x28, 8, '\0');
@@ -97,7 +97,7 @@ TEST_F(HostileElf, BareFilesWithDamagedDynamicSegmentsAreSurvived) {
   for (size_t i = 0; i < 500; i += test_support::input_stride()) {
     std::string damaged = bytes;
     for (int k = 0; k < 4; ++k) {
-      // The tables at the beginning, or the dynamic segment in the data.
+      // Damage the tables at the beginning of the file, or the dynamic segment in the data.
       const size_t at =
           random() % 2 ? random() % 0x800 : loads.back().offset + random() % loads.back().file_size;
       damaged[at % damaged.size()] = static_cast<char>(random());
@@ -106,7 +106,7 @@ TEST_F(HostileElf, BareFilesWithDamagedDynamicSegmentsAreSurvived) {
   }
 }
 
-TEST_F(HostileElf, FilesThatAreNoElfAreNoted) {
+TEST_F(HostileElf, FilesThatAreNotElfAreNoted) {
   try_bytes("#!/bin/sh\necho no elf\n");
   ASSERT_NE(A2nGetNote(0), nullptr);
   EXPECT_THAT(A2nGetNote(0), testing::HasSubstr("not an ELF file"));

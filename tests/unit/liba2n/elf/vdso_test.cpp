@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The vdso: this process's own, when it can only be the traced one's.
+// The vDSO: that of this process is used only if it matches the traced one.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <sys/auxv.h>
@@ -31,7 +31,7 @@ class VdsoTest : public A2nTest {
     }
     return {};
   }
-  // Offset of __vdso_clock_gettime in the image, as the dynamic linker sees it.
+  // The offset of __vdso_clock_gettime in the image, from the dynamic linker.
   static uint64_t offset_of_clock_gettime() {
     void* handle = ::dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void* function = handle ? ::dlsym(handle, "__vdso_clock_gettime") : nullptr;
@@ -45,11 +45,11 @@ class VdsoTest : public A2nTest {
   static constexpr uint64_t elsewhere = 0x7ffd00000000;
 };
 
-TEST_F(VdsoTest, ItsLengthIsTheMappings) {
+TEST_F(VdsoTest, ItsLengthIsThatOfTheMapping) {
   EXPECT_EQ(a2n::read_own_vdso().length, mapped().length);
 }
 
-TEST_F(VdsoTest, FunctionsAreNamedWhereverItWasMapped) {
+TEST_F(VdsoTest, FunctionsAreFoundAtAnyMappingAddress) {
   A2nAddModule(pid, elsewhere, mapped().length, "[vdso]", A2N_STAMP_VDSO, 0);
   const Answer answer = ask(elsewhere + offset_);
   EXPECT_EQ(answer.rc, A2N_SUCCESS);
@@ -58,27 +58,27 @@ TEST_F(VdsoTest, FunctionsAreNamedWhereverItWasMapped) {
   EXPECT_EQ(answer.module, "[vdso]");
 }
 
-TEST_F(VdsoTest, AnotherBuildIdIsAnotherKernels) {
+TEST_F(VdsoTest, AnotherBuildIdIsRefused) {
   A2nSetModuleBuildId("[vdso]", "00112233");
   A2nAddModule(pid, elsewhere, mapped().length, "[vdso]", A2N_STAMP_VDSO, 0);
   EXPECT_EQ(ask(elsewhere + offset_).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("[vdso]: the traced kernel's is not this machine's")));
 }
 
-TEST_F(VdsoTest, TheSameBuildIdIsProofWhateverTheLength) {
+TEST_F(VdsoTest, TheSameBuildIdIsSufficientForAnyLength) {
   A2nSetModuleBuildId("[vdso]", a2n::read_own_vdso().build_id.c_str());
   A2nAddModule(pid, elsewhere, mapped().length + 4096, "[vdso]", A2N_STAMP_VDSO, 0);
   EXPECT_EQ(name_at(elsewhere + offset_), "__vdso_clock_gettime");
 }
 
-TEST_F(VdsoTest, OneBelowFourGigabytesIsThatOf32BitsAndNotNamedFromOurs) {
+TEST_F(VdsoTest, A32BitVdsoHasNoSymbols) {
   A2nSetModuleBuildId("[vdso]", a2n::read_own_vdso().build_id.c_str());
   A2nAddModule(pid, 0xf7fc0000, mapped().length, "[vdso]", A2N_STAMP_VDSO, 0);
   EXPECT_EQ(ask(0xf7fc0000 + offset_).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("32 bits")));
 }
 
-TEST_F(VdsoTest, WithoutBuildIdAnotherLengthIsAnotherKernels) {
+TEST_F(VdsoTest, WithoutBuildIdAnotherLengthIsRefused) {
   A2nAddModule(pid, elsewhere, mapped().length + 4096, "[vdso]", A2N_STAMP_VDSO, 0);
   EXPECT_EQ(ask(elsewhere + offset_).rc, A2N_NO_SYMBOLS);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whose an address of code made at run time was when: the rules, and a model that tries them all.
+// The owner of an address of JIT-compiled code at a time: the rules, and a comparison with a model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string name_at(const JitCode& code, uint64_t address, uint64_t time) {
   return found ? found->name : "-";
 }
 
-TEST(JitCode, AMethodCountsBeforeItIsToldOf) {
+TEST(JitCode, AMethodExistsBeforeItIsReported) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "a"));
   EXPECT_EQ(name_at(code, 0x1000, 0), "a");
@@ -39,7 +39,7 @@ TEST(JitCode, AMethodCountsBeforeItIsToldOf) {
   EXPECT_EQ(name_at(code, 0x1100, 100), "-");
 }
 
-TEST(JitCode, AMethodBeginsAtTheEndOfTheLastOneItOverlaps) {
+TEST(JitCode, AMethodBeginsAtTheEndOfTheLastOverlappedMethod) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "old"));
   code.load(method(10, 0x1100, 0x100, "other"));
@@ -55,7 +55,7 @@ TEST(JitCode, AMethodBeginsAtTheEndOfTheLastOneItOverlaps) {
   EXPECT_EQ(code.reuses(), 1u);
 }
 
-TEST(JitCode, WhatDoesNotSayThatItEndsEndsWhereAnotherIsToldOf) {
+TEST(JitCode, AMethodWithoutUnloadEndsWhenItIsOverlapped) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "old"));
   code.load(method(100, 0x1080, 0x100, "new"));
@@ -64,7 +64,7 @@ TEST(JitCode, WhatDoesNotSayThatItEndsEndsWhereAnotherIsToldOf) {
   EXPECT_EQ(name_at(code, 0x1000, 100), "-");
 }
 
-TEST(JitCode, TheOrderInWhichThingsAreToldDoesNotMatter) {
+TEST(JitCode, EventsMayBeInAnyOrder) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "new"));
   code.unload(50, 0x1000);
@@ -73,7 +73,7 @@ TEST(JitCode, TheOrderInWhichThingsAreToldDoesNotMatter) {
   EXPECT_EQ(name_at(code, 0x1000, 50), "new");
 }
 
-TEST(JitCode, TheSameToldAgainChangesNothing) {
+TEST(JitCode, ARepeatedLoadHasNoEffect) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "a"));
   code.load(method(50, 0x1000, 0x100, "a"));
@@ -84,7 +84,7 @@ TEST(JitCode, TheSameToldAgainChangesNothing) {
   EXPECT_EQ(code.next_change(0), 60u);
 }
 
-TEST(JitCode, DynamicCodeMayLieInsideDynamicCode) {
+TEST(JitCode, DynamicCodeMayBeInsideDynamicCode) {
   JitCode code;
   code.load(method(10, 0x1100, 0x40, "stub", true));
   code.load(method(20, 0x1000, 0x1000, "blob", true));
@@ -97,7 +97,7 @@ TEST(JitCode, DynamicCodeMayLieInsideDynamicCode) {
   }
 }
 
-TEST(JitCode, DynamicCodeOfTheSamePlaceTakesIt) {
+TEST(JitCode, DynamicCodeReplacesDynamicCodeOfTheSameRange) {
   JitCode code;
   code.load(method(10, 0x1000, 0x1000, "blob", true));
   code.load(method(50, 0x1000, 0x1000, "other blob", true));
@@ -105,22 +105,22 @@ TEST(JitCode, DynamicCodeOfTheSamePlaceTakesIt) {
   EXPECT_EQ(name_at(code, 0x1800, 50), "other blob");
 }
 
-TEST(JitCode, AMethodEndsDynamicCodeInItsPlace) {
+TEST(JitCode, AMethodEndsTheDynamicCodeItOverlaps) {
   JitCode code;
   code.load(method(10, 0x1000, 0x1000, "stub", true));
   code.load(method(50, 0x1800, 0x100, "a"));
   EXPECT_EQ(name_at(code, 0x1800, 49), "stub");
   EXPECT_EQ(name_at(code, 0x1800, 50), "a");
   EXPECT_EQ(name_at(code, 0x1000, 50), "-");
-  code.unload(60, 0x1000);  // of something else that nobody told of
+  code.unload(60, 0x1000);  // of a method without a load event
   EXPECT_EQ(name_at(code, 0x1800, 60), "a");
 }
 
-TEST(JitCode, WhatIsToldOfLateCountsFromThereOn) {
+TEST(JitCode, AfterALateBeginningMethodsExistFromThatTime) {
   JitCode code;
   code.begin_late(100);
   code.load(method(110, 0x1000, 0x100, "was there"));
-  code.unload(150, 0x2000);  // was there as well, and went before it was told of
+  code.unload(150, 0x2000);  // existed, too, and was unloaded before it was reported
   code.load(method(160, 0x2080, 0x100, "new"));
   EXPECT_EQ(name_at(code, 0x1000, 99), "-");
   EXPECT_EQ(name_at(code, 0x1000, 100), "was there");
@@ -128,7 +128,7 @@ TEST(JitCode, WhatIsToldOfLateCountsFromThereOn) {
   EXPECT_EQ(name_at(code, 0x2080, 150), "new");
 }
 
-TEST(JitCode, NothingIsKnownBetweenAStopAndALateBeginning) {
+TEST(JitCode, NoMethodExistsBetweenAStopAndALateBeginning) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "a"));
   code.stop(50);
@@ -140,7 +140,7 @@ TEST(JitCode, NothingIsKnownBetweenAStopAndALateBeginning) {
   EXPECT_EQ(name_at(code, 0x1000, 80), "a");
 }
 
-TEST(JitCode, AfterALossOnlyWhatIsToldOfCounts) {
+TEST(JitCode, AfterALossMethodsExistOnlySinceTheirReport) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "method"));
   code.load(method(10, 0x3000, 0x100, "stub", true));
@@ -153,7 +153,7 @@ TEST(JitCode, AfterALossOnlyWhatIsToldOfCounts) {
   EXPECT_EQ(name_at(code, 0x2000, 90), "new");
 }
 
-TEST(JitCode, WithoutTimesTheLastOneToldOfCounts) {
+TEST(JitCode, WithoutTimesTheLastReportedMethodIsUsed) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "a"));
   code.unload(50, 0x1000);
@@ -164,14 +164,14 @@ TEST(JitCode, WithoutTimesTheLastOneToldOfCounts) {
   EXPECT_EQ(code.next_change(0), UINT64_MAX);
 }
 
-TEST(JitCode, WhatWasToldOfBeforeTheImageIsNotOfIt) {
+TEST(JitCode, MethodsReportedBeforeTheImageAreIgnored) {
   JitCode code;
   code.load(method(100, 0x1000, 0x100, "a"));
   EXPECT_NE(code.find(0x1000, 300, 100), nullptr);
   EXPECT_EQ(code.find(0x1000, 300, 101), nullptr);
 }
 
-TEST(JitCode, IgnoresWhatCannotBe) {
+TEST(JitCode, IgnoresEmptyMethodsAndThoseThatWrapAround) {
   JitCode code;
   code.load(method(1, 0x1000, 0, "empty"));
   code.load(method(1, UINT64_MAX - 10, 11, "around"));
@@ -181,7 +181,7 @@ TEST(JitCode, IgnoresWhatCannotBe) {
   EXPECT_EQ(name_at(code, UINT64_MAX, 1), "-");
 }
 
-TEST(JitCode, TellsEachMomentAtWhichSomethingChanges) {
+TEST(JitCode, ReturnsTheTimeOfEachChange) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "a"));
   code.unload(20, 0x1000);
@@ -192,13 +192,13 @@ TEST(JitCode, TellsEachMomentAtWhichSomethingChanges) {
   EXPECT_EQ(code.next_change(40), UINT64_MAX);
 }
 
-// A heap of code as a runtime has it: methods come to free places, are told of late, and go. The
-// model knows at every moment what was really there.
-TEST(JitCode, AgreesWithAModelOfAReusedHeap) {
+// The model is a runtime's code heap: methods are installed in free cells, reported late, and
+// unloaded. It stores the true owner of each cell at each time.
+TEST(JitCode, AgreesWithAModelOfACodeHeap) {
   constexpr uint64_t cells = 64, cell = 0x40, base = 0x10000, moments = 4000;
   std::mt19937_64 random(20261121);
   struct Owner {
-    uint64_t first, count, installed, told, gone;
+    uint64_t first, count, installed, reported, unloaded;
     std::string name;
   };
   std::vector<Owner> owners;
@@ -216,8 +216,8 @@ TEST(JitCode, AgreesWithAModelOfAReusedHeap) {
       owners.push_back({first, count, now, now + random() % 30, UINT64_MAX,
                         "m" + std::to_string(owners.size())});
     } else if (const size_t owner = heap[random() % cells];
-               owner != SIZE_MAX && owners[owner].told < now) {
-      owners[owner].gone = now;
+               owner != SIZE_MAX && owners[owner].reported < now) {
+      owners[owner].unloaded = now;
       for (uint64_t i = 0; i < cells; ++i) {
         if (heap[i] != owner) continue;
         heap[i] = SIZE_MAX;
@@ -232,30 +232,31 @@ TEST(JitCode, AgreesWithAModelOfAReusedHeap) {
   for (const size_t i : order) {
     const Owner& owner = owners[i];
     code.load(
-        method(owner.told, base + owner.first * cell, owner.count * cell, owner.name.c_str()));
-    if (owner.gone != UINT64_MAX) code.unload(owner.gone, base + owner.first * cell);
+        method(owner.reported, base + owner.first * cell, owner.count * cell, owner.name.c_str()));
+    if (owner.unloaded != UINT64_MAX) code.unload(owner.unloaded, base + owner.first * cell);
   }
   ASSERT_GT(owners.size(), 500u);
   EXPECT_GT(code.reuses(), 400u);
   size_t asked = 0;
   for (const Owner& owner : owners)
-    for (uint64_t time = owner.installed; time < std::min(owner.gone, moments); ++time)
+    for (uint64_t time = owner.installed; time < std::min(owner.unloaded, moments); ++time)
       for (const uint64_t at : {uint64_t{0}, owner.count * cell / 2, owner.count * cell - 1}) {
         ASSERT_EQ(name_at(code, base + owner.first * cell + at, time), owner.name)
-            << "at " << time << ", installed " << owner.installed << ", told " << owner.told;
+            << "at " << time << ", installed " << owner.installed << ", reported "
+            << owner.reported;
         ++asked;
       }
   EXPECT_GT(asked, 10000u);
 }
 
-TEST(JitCode, StaysSmallWhenLargeMethodsFollowSmallOnes) {
+TEST(JitCode, TakesLinearTimeWhenLargeMethodsReplaceSmallOnes) {
   JitCode code;
   uint64_t time = 0;
   for (int round = 0; round < 200; ++round) {
     for (uint64_t i = 0; i < 100; ++i) code.load(method(++time, 0x1000 + i * 16, 16, "small"));
     code.load(method(++time, 0x1000, 1600, "large"));
   }
-  // Within a second or so, and not with a piece of memory for each pair.
+  // It must take about a second, and no memory for each pair of small and large method.
   EXPECT_EQ(name_at(code, 0x1008, time), "large");
   EXPECT_EQ(name_at(code, 0x1008, time - 101), "large");
   EXPECT_EQ(name_at(code, 0x1008, time - 1), "small");

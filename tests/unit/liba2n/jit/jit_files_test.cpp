@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What runtimes write of the code they make: log-jita2n, jitdump, perf-PID.map; good and bad ones.
+// Files that runtimes write about JIT-compiled code (log-jita2n, jitdump, perf-PID.map), valid and
+// invalid ones.
 #include <gmock/gmock.h>
 #include <fcntl.h>
 #include <pi/jit_log.h>
@@ -58,7 +59,7 @@ class JitFiles : public A2nTest {
   }
 };
 
-TEST_F(JitFiles, ALogTellsWhoseAnAddressWasWhen) {
+TEST_F(JitFiles, ALogGivesTheOwnerOfAnAddressAtATime) {
   ASSERT_EQ(load_log("00000000 00000064 7f0000001000 100 0 demo/A.a([Ljava/lang/String;)V\n"
                      "# unload 00000000 000000c8 7f0000001000\n"
                      "00000001 00000000 7f0000001080 40 0 demo/B.b()I\n"
@@ -80,7 +81,7 @@ TEST_F(JitFiles, ALogTellsWhoseAnAddressWasWhen) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(JitFiles, ALogTellsWhatWasInlinedAndWhichLinesItWere) {
+TEST_F(JitFiles, ALogGivesLinesAndInlinedFunctions) {
   ASSERT_EQ(load_log("00000000 00000064 7f0000001000 20 1 demo/A.a()V\n" + std::string(64, '9') +
                      "\n# method 1 A.java demo/A.a()V\n# method a B.java demo/B.b()V\n"
                      "# lines 1 0:10 5:11\n# lines a 0:20\n# lines a 8:21\n"
@@ -98,7 +99,7 @@ TEST_F(JitFiles, ALogTellsWhatWasInlinedAndWhichLinesItWere) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(JitFiles, NumbersOfMethodsHoldInTheirSectionOnly) {
+TEST_F(JitFiles, MethodIdsAreValidOnlyUntilTheNextHead) {
   ASSERT_EQ(load_log("# method 1 A.java demo/A.a()V\n# end 00000000 00000010 detach\n"
                      "# head version=1 clock=CLOCK_MONOTONIC pid=100 pidns=7 started=0 "
                      "begun=0000000000000040 attached=late\n"
@@ -109,8 +110,8 @@ TEST_F(JitFiles, NumbersOfMethodsHoldInTheirSectionOnly) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("1 lines (15 bytes) make no sense")));
 }
 
-TEST_F(JitFiles, KeepsCodeOnlyWhenItIsWanted) {
-  // The second one's code is not all there, the third one's is none.
+TEST_F(JitFiles, BytesOfCodeInALogAreSkipped) {
+  // The code of the second method is incomplete, that of the third one is invalid.
   ASSERT_EQ(load_log("00000000 00000001 1000 22 1 a\n" + std::string(64, '0') + "\n9090\n" +
                      "00000000 00000001 2000 22 1 b\n" + std::string(64, '0') + "\n" +
                      "00000000 00000001 3000 1 1 c\nxx\n"),
@@ -140,7 +141,7 @@ TEST_F(JitFiles, BytesOfJittedCodeAreThoseOfTheLog) {
   EXPECT_EQ(A2nGetCodeAt(pid, 0x2000, 1, &code, &start, &length), A2N_NO_SYMBOL_FOUND);
 }
 
-TEST_F(JitFiles, ACutOffLastLineIsSaidAndIsNoDamage) {
+TEST_F(JitFiles, AnIncompleteLastLineIsAWarning) {
   ASSERT_EQ(load_log("00000000 00000001 1000 20 0 a\n00000000 00000001 2000 20 0 b"), A2N_SUCCESS);
   EXPECT_EQ(at(0x1000, 1).symbol, "a");
   EXPECT_EQ(at(0x2000, 1).module, "NoModule");
@@ -148,7 +149,7 @@ TEST_F(JitFiles, ACutOffLastLineIsSaidAndIsNoDamage) {
   EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_WARNING);
 }
 
-TEST_F(JitFiles, ALogOfTheOriginalHasNoAdditions) {
+TEST_F(JitFiles, ALogInTheClassicFormatIsRead) {
   ASSERT_EQ(load(A2N_JIT_LOG, write("log",
                                     " JitA2N\n BINARY DATA IN PRINTABLE HEX\n AIX ppc64\n"
                                     " Process_Number_ID=100\n SeqNo 1\n"
@@ -157,7 +158,7 @@ TEST_F(JitFiles, ALogOfTheOriginalHasNoAdditions) {
   EXPECT_EQ(at(0x1000, 1).symbol, "a");
 }
 
-TEST_F(JitFiles, LinesOfOtherVersionsAndUnknownWordsAreSkipped) {
+TEST_F(JitFiles, UnknownAdditionsAreSkipped) {
   ASSERT_EQ(load_log("# weather sunny\n00000000 00000001 1000 20 0 a\n"), A2N_SUCCESS);
   EXPECT_THAT(notes(), IsEmpty());
   EXPECT_EQ(at(0x1000, 1).symbol, "a");
@@ -173,7 +174,7 @@ TEST_F(JitFiles, RefusesALogOfAnotherProcess) {
   EXPECT_THAT(refused(""), HasSubstr("not a log-jita2n"));
   EXPECT_EQ(load(A2N_JIT_LOG, temporary("nowhere")), A2N_FILE_NOT_FOUND);
   EXPECT_EQ(load(A2N_JIT_LOG, "/dev/zero"), A2N_JITTED_ERROR);
-  // A process of that id that was forked long after the log's had begun.
+  // A process with that id that was forked long after the log's process started.
   A2nSetTime(10'000'000'000);
   A2nForkProcess(1, pid);
   EXPECT_THAT(refused(heading("attached=start started=0000000000000064 begun=0")),
@@ -181,7 +182,7 @@ TEST_F(JitFiles, RefusesALogOfAnotherProcess) {
   EXPECT_EQ(load_log(""), A2N_SUCCESS) << "a start that is not known fits";
 }
 
-TEST_F(JitFiles, ALogFromAContainerIsRecognisedByItsNamespace) {
+TEST_F(JitFiles, ALogFromAContainerMustHaveItsPidNamespace) {
   const std::string path = write("log-jita2n_100", heading() + "00000000 00000001 1000 20 0 a\n");
   A2nCreateProcess(5000);
   A2N_JIT_PROCESS inside{100, 8};
@@ -193,7 +194,7 @@ TEST_F(JitFiles, ALogFromAContainerIsRecognisedByItsNamespace) {
   EXPECT_EQ(A2nGetSymbolAt(5000, 0x1000, 1, &data), A2N_SUCCESS);
 }
 
-TEST_F(JitFiles, SaysWhatAFullDiskCost) {
+TEST_F(JitFiles, LostEventsAreNoted) {
   ASSERT_EQ(load_log("00000000 00000001 1000 20 0 a\n"
                      "# lost 3 00000000 00000064 00000000 000000c8\n"),
             A2N_SUCCESS);
@@ -202,7 +203,7 @@ TEST_F(JitFiles, SaysWhatAFullDiskCost) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("could not write 3 events")));
 }
 
-TEST_F(JitFiles, AFileMappedLaterTakesThePlaceOfJittedCode) {
+TEST_F(JitFiles, AFileMappedLaterReplacesJittedCode) {
   ASSERT_EQ(load_log("00000000 00000064 1000 1000 0 a\n"), A2N_SUCCESS);
   A2nSetTime(50);
   A2nAddModule(pid, 0x1000, 0x1000, "//anon", A2N_STAMP_ANON, 0);
@@ -213,7 +214,7 @@ TEST_F(JitFiles, AFileMappedLaterTakesThePlaceOfJittedCode) {
   EXPECT_EQ(at(0x1000, 200).module, "/nowhere/lib.so");
 }
 
-TEST_F(JitFiles, AForkedProcessHasItsParentsCodeAndAnExecutedOneNone) {
+TEST_F(JitFiles, AForkInheritsJittedCodeAndAnExecEndsIt) {
   ASSERT_EQ(load_log("00000000 00000064 1000 1000 0 a\n# unload 00000000 000003e8 1000\n"),
             A2N_SUCCESS);
   A2nSetTime(500);
@@ -228,12 +229,12 @@ TEST_F(JitFiles, AForkedProcessHasItsParentsCodeAndAnExecutedOneNone) {
   EXPECT_EQ(A2nGetSymbolAt(101, 0x1000, 2000, &data), A2N_NO_MODULE);
 }
 
-TEST_F(JitFiles, APerfMapIsUsedWhereNothingElseKnowsAnAddress) {
+TEST_F(JitFiles, APerfMapHasTheLowestPriority) {
   const std::string path =
       write("perf-100.map",
             "1000 100 old\n0x1080 0x10 b\nnonsense\n3000 0 empty\n5000 9 a name with blanks\n");
   ASSERT_EQ(load(A2N_JIT_PERF_MAP, path), A2N_SUCCESS) << A2nGetErrorText();
-  EXPECT_EQ(at(0x1000, 0).module, "NoModule") << "its place was taken";
+  EXPECT_EQ(at(0x1000, 0).module, "NoModule") << "a later entry overlaps it";
   EXPECT_EQ(at(0x1080, 7).symbol, "b");
   EXPECT_EQ(at(0x5000, 7).symbol, "a name with blanks");
   EXPECT_EQ(at(0x1080, 7).module, "JITCODE");
@@ -246,7 +247,7 @@ TEST_F(JitFiles, APerfMapIsUsedWhereNothingElseKnowsAnAddress) {
   EXPECT_THAT(notes(), Contains(HasSubstr("1 of its 3 entries take the place")));
 }
 
-TEST_F(JitFiles, OpensOnlyWhatCanBeTrusted) {
+TEST_F(JitFiles, OpensOnlyTrustedFiles) {
   const std::string map = write("perf-100.map", "1000 100 a\n");
   const std::string link = temporary("link");
   ASSERT_EQ(::symlink(map.c_str(), link.c_str()), 0);
@@ -265,7 +266,7 @@ TEST_F(JitFiles, OpensOnlyWhatCanBeTrusted) {
   EXPECT_THAT(A2nGetErrorText(), HasSubstr("belongs to user 12345"));
 }
 
-// A jitdump file, field by field.
+// Builds a jitdump file.
 class Dump {
  public:
   explicit Dump(uint64_t flags = 0, uint32_t version = 1, uint32_t machine = 62) {
@@ -320,7 +321,7 @@ class Dump {
   uint64_t number_ = 0;
 };
 
-TEST_F(JitFiles, ADumpTellsOfLoadsMovesAndLines) {
+TEST_F(JitFiles, ADumpGivesLoadsMovesAndLines) {
   Dump dump;
   dump.lines(0x1000).load(10, 0x1000, "a", "1234").load(10, 0x2000, "b", "12345678");
   dump.record(4, 16 + 8, 20).raw("unwindin").move(50, 0x2000, 0x3000, 8);
@@ -337,7 +338,7 @@ TEST_F(JitFiles, ADumpTellsOfLoadsMovesAndLines) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(JitFiles, ADumpEndsWhereItIsClosedOrCutOff) {
+TEST_F(JitFiles, ADumpEndsAtACloseRecordOrTruncation) {
   Dump closed;
   closed.load(10, 0x1000, "a", "1234").record(3, 16, 20).load(30, 0x2000, "b", "1234");
   ASSERT_EQ(load(A2N_JIT_DUMP, write("jit-100.dump", closed.bytes())), A2N_SUCCESS);
@@ -349,10 +350,10 @@ TEST_F(JitFiles, ADumpEndsWhereItIsClosedOrCutOff) {
     ASSERT_EQ(load(A2N_JIT_DUMP, write("jit-100.dump", whole.substr(0, size))), A2N_SUCCESS);
     EXPECT_EQ(at(0x5000, 60).module, "NoModule");
   }
-  EXPECT_EQ(notes().size(), whole.size() - 41) << "there is one for each number of bytes";
+  EXPECT_EQ(notes().size(), whole.size() - 41) << "one note for each number of bytes";
 }
 
-TEST_F(JitFiles, RefusesDumpsThatAreNone) {
+TEST_F(JitFiles, RefusesInvalidDumps) {
   const auto refused = [&](const std::string& bytes) {
     EXPECT_EQ(load(A2N_JIT_DUMP, write("jit-100.dump", bytes)), A2N_JITTED_ERROR);
     return std::string(A2nGetErrorText());
@@ -367,14 +368,14 @@ TEST_F(JitFiles, RefusesDumpsThatAreNone) {
   EXPECT_THAT(refused(swapped), HasSubstr("order of bytes"));
 }
 
-TEST_F(JitFiles, ADumpWithTheProcessorsTimesIsTrustedLeast) {
+TEST_F(JitFiles, TimesOfADumpWithTheProcessorsClockAreIgnored) {
   const std::string path = write("jit-100.dump", Dump(1).load(1000, 0x1000, "a", "1234").bytes());
   ASSERT_EQ(load(A2N_JIT_DUMP, path), A2N_SUCCESS);
   EXPECT_NE(at(0x1000, 1).data.flags & A2N_FLAG_TIMELESS, 0u);
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("cannot be compared")));
 }
 
-TEST_F(JitFiles, SurvivesRecordsThatLie) {
+TEST_F(JitFiles, SkipsInvalidRecords) {
   Dump dump;
   dump.record(0, 20, 1).raw("1234").record(2, 32, 1).raw(std::string(8, '\0') +
                                                          std::string(8, '\x7f'));
@@ -389,8 +390,8 @@ TEST_F(JitFiles, SurvivesRecordsThatLie) {
   EXPECT_EQ(A2nGetNoteBytes(1), 52u);
 }
 
-// By a runtime that was killed, or a disk that was full.
-TEST_F(JitFiles, WhatIsCutOffIsSaidWithItsBytes) {
+// The runtime was killed, or the disk was full.
+TEST_F(JitFiles, TruncationIsNotedWithItsBytes) {
   const std::string code(9000, '\x90');
   const std::string whole =
       Dump().load(10, 0x1000, "a", "1234").load(20, 0x2000, "b", code).bytes();
@@ -411,7 +412,7 @@ TEST_F(JitFiles, WhatIsCutOffIsSaidWithItsBytes) {
   EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_WARNING);
 }
 
-TEST_F(JitFiles, AnOpenFileIsReadFromItsBeginningWhereverItComesFrom) {
+TEST_F(JitFiles, AnOpenFileIsReadFromItsBeginningWithoutChecks) {
   const std::string map = write("perf-100.map", "1000 100 a\n");
   ASSERT_EQ(::chmod(map.c_str(), 0666), 0);
   const pi::UniqueFd fd(::open(map.c_str(), O_RDONLY | O_CLOEXEC));
@@ -423,7 +424,7 @@ TEST_F(JitFiles, AnOpenFileIsReadFromItsBeginningWhereverItComesFrom) {
   EXPECT_EQ(A2nLoadJittedMethodsFrom(pid, A2N_JIT_LOG, -1, "map", nullptr), A2N_INVALID_ARGUMENT);
 }
 
-TEST_F(JitFiles, TheApiTakesMethodsOneByOne) {
+TEST_F(JitFiles, MethodsCanBeAddedOneByOne) {
   const A2N_METHOD_LINE lines[] = {{0, 10}, {4, 12}};
   A2nSetTime(100);
   EXPECT_EQ(A2nAddJittedMethod(pid, "old", 0x1000, 0x100, nullptr), A2N_SUCCESS);

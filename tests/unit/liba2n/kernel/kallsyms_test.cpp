@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts of /proc/kallsyms and /proc/modules.
+// Parsing of the texts of /proc/kallsyms and /proc/modules.
 #include "kernel/kallsyms.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using a2n::parse_kallsyms;
 using a2n::parse_modules;
 
-TEST(Kallsyms, LinesAreTakenApart) {
+TEST(Kallsyms, LinesAreParsed) {
   const auto lines = parse_kallsyms(
       "ffffffff81000000 T _stext\n"
       "ffffffffc0201000 t ext4_init\t[ext4]\n");
@@ -26,7 +26,7 @@ TEST(Kallsyms, LinesAreTakenApart) {
   EXPECT_EQ(lines[1].module, "ext4");
 }
 
-TEST(Kallsyms, DamagedLinesAreLeftOut) {
+TEST(Kallsyms, InvalidLinesAreSkipped) {
   const auto lines = parse_kallsyms(
       "\n"
       "zzzz T bad_address\n"
@@ -39,7 +39,7 @@ TEST(Kallsyms, DamagedLinesAreLeftOut) {
   EXPECT_EQ(lines[0].name, "good");
 }
 
-TEST(Kallsyms, ModulesAreTakenApart) {
+TEST(Kallsyms, ModulesAreParsed) {
   const auto lines = parse_modules(
       "ext4 1101824 1 - Live 0xffffffffc0201000\n"
       "jbd2 167936 1 ext4, Live 0xffffffffc01d0000 (OE)\n"
@@ -51,7 +51,7 @@ TEST(Kallsyms, ModulesAreTakenApart) {
   EXPECT_EQ(lines[1].address, 0xffffffffc01d0000u);
 }
 
-TEST(Kallsyms, AnyBytesAreSurvived) {
+TEST(Kallsyms, DamagedTextIsParsedWithoutError) {
   std::string bytes = "ffffffff81000000 T some_name\t[module]\n";
   for (size_t at = 0; at < bytes.size(); ++at) {
     for (const char c : {'\0', '\n', ' ', '[', ']', '\xff'}) {

@@ -69,7 +69,7 @@ class KernelTest : public A2nTest {
   }
 };
 
-TEST_F(KernelTest, CoreSymbolsReachToTheNextSymbolOfAnyKind) {
+TEST_F(KernelTest, CoreSymbolsExtendToTheNextSymbolOfAnyKind) {
   use(kallsyms_text, modules_text);
   expect(0xffffffff8100003f, "vmlinux", "startup_64", 0xffffffff81000000, 0x40);
   expect(0xffffffff81000081, "vmlinux", "second", 0xffffffff81000080, 0x80);
@@ -93,7 +93,7 @@ TEST_F(KernelTest, TextsCanBeCompressed) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(KernelTest, CompressedTextsThatAreDamagedAreRefusedByName) {
+TEST_F(KernelTest, ANoteNamesADamagedCompressedText) {
   std::string frame = compressed(kallsyms_text);
   frame.resize(frame.size() - 10);
   use(frame);
@@ -101,7 +101,7 @@ TEST_F(KernelTest, CompressedTextsThatAreDamagedAreRefusedByName) {
   EXPECT_THAT(notes(), Contains(HasSubstr("symbols or modules are not read: they are damaged")));
 }
 
-TEST_F(KernelTest, CompressedTextsThatUnpackToFarMoreAreRefusedByName) {
+TEST_F(KernelTest, ANoteNamesACompressedTextBeyondTheLimit) {
   use(compressed(std::string(64 << 20, '\n')));
   EXPECT_EQ(ask(0xffffffff81000081).symbol, "NoSymbols");
   EXPECT_THAT(notes(), Contains(HasSubstr("unpack to 67108864 bytes")));
@@ -112,9 +112,9 @@ TEST_F(KernelTest, AliasesAreChosenByBindingThenName) {
   expect(0xffffffff81000050, "vmlinux", "global_first", 0xffffffff81000040, 0x40);
 }
 
-TEST_F(KernelTest, LinkerMarksNameNothing) {
+TEST_F(KernelTest, LinkerMarkersAreNotSymbols) {
   use(kallsyms_text);
-  const Answer padding = ask(0xffffffff81000110);  // behind __kprobes_text_end
+  const Answer padding = ask(0xffffffff81000110);  // after __kprobes_text_end
   EXPECT_EQ(padding.rc, A2N_NO_SYMBOL_FOUND);
   EXPECT_EQ(padding.symbol, "NoSymbolFound");
   EXPECT_EQ(padding.module, "vmlinux");
@@ -133,14 +133,14 @@ TEST_F(KernelTest, ModuleSymbolsBelongToTheirModule) {
   EXPECT_EQ(ask(0xffffffffc0211000).rc, A2N_NO_MODULE);
 }
 
-TEST_F(KernelTest, ProgramsAndTrampolinesAreModulesOfTheirOwn) {
+TEST_F(KernelTest, BpfProgramsAndTrampolinesAreSeparateModules) {
   use(kallsyms_text, modules_text);
   expect(0xffffffffc03000ff, "bpf", "bpf_prog_1234_first", 0xffffffffc0300000, 0x100);
   expect(0xffffffffc0300123, "bpf", "bpf_prog_5678_last", 0xffffffffc0300100, 0x10000);
   expect(0xffffffffc0400001, "__builtin__ftrace", "ftrace_trampoline", 0xffffffffc0400000, 0x10000);
 }
 
-TEST_F(KernelTest, TheProcessDoesNotMatter) {
+TEST_F(KernelTest, KernelSymbolsDoNotDependOnTheProcess) {
   use(kallsyms_text);
   A2nSetProcessName(pid, "worker");
   EXPECT_STREQ(ask(0xffffffff81000080).data.owning_pid_name, "worker");
@@ -151,7 +151,7 @@ TEST_F(KernelTest, TheProcessDoesNotMatter) {
   EXPECT_EQ(data.owning_pid_name, nullptr);
 }
 
-TEST_F(KernelTest, WithheldAddressesAreNotedAndGiveNoSymbols) {
+TEST_F(KernelTest, WithheldAddressesGiveNoSymbolsAndANote) {
   use("0000000000000000 T _stext\n0000000000000000 t schedule\n");
   const Answer answer = ask(0xffffffff81000080);
   EXPECT_EQ(answer.rc, A2N_NO_SYMBOLS);
@@ -167,7 +167,7 @@ TEST_F(KernelTest, WithoutKallsymsTheKernelHasNoSymbols) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("no kernel symbols")));
 }
 
-TEST_F(KernelTest, ATextThatIsCutOffLosesItsLastLineOnly) {
+TEST_F(KernelTest, ATruncatedTextLosesOnlyItsLastLine) {
   const std::string file =
       write("a2n_cut_kallsyms", "ffffffff81000000 T whole\nffffffff81000010 T cut_o");
   ASSERT_EQ(A2nSetKallsymsFileLocation(file.c_str(), 0, 10000), A2N_SUCCESS);
@@ -175,7 +175,7 @@ TEST_F(KernelTest, ATextThatIsCutOffLosesItsLastLineOnly) {
   EXPECT_EQ(name_at(0xffffffff81000010), "whole");
 }
 
-TEST_F(KernelTest, LocationsAreCheckedAtOnce) {
+TEST_F(KernelTest, LocationsAreCheckedWhenTheyAreSet) {
   const std::string file = write("a2n_small", "x");
   EXPECT_EQ(A2nSetKallsymsFileLocation("/nowhere/trace", 0, 0), A2N_FILE_NOT_FOUND);
   EXPECT_EQ(A2nSetModulesFileLocation("/nowhere/trace", 0, 0), A2N_FILE_NOT_FOUND);
@@ -193,7 +193,8 @@ TEST_F(KernelTest, TheVsyscallPageIsUserCode) {
   EXPECT_EQ(answer.data.flags, 0u);
 }
 
-// The fixture's symbols as a kernel booted 0x1e00000 bytes higher shows them.
+// kallsyms text of the fixture kernel, booted with KASLR offset shift; the symbol renamed is left
+// out.
 std::string shifted_kallsyms(uint64_t shift, const char* renamed = "") {
   char line[100];
   std::string text;
@@ -206,12 +207,12 @@ std::string shifted_kallsyms(uint64_t shift, const char* renamed = "") {
   return text + line;
 }
 
-TEST_F(KernelTest, AKernelImageThatFitsGivesExactSizes) {
+TEST_F(KernelTest, AMatchingKernelImageGivesExactSizes) {
   constexpr uint64_t shift = 0x1e00000;
   use(shifted_kallsyms(shift));
   ASSERT_EQ(A2nSetKernelImageName(fixture("vmlinux").c_str()), A2N_SUCCESS);
   expect(0xffffffff81000012 + shift, "vmlinux", "do_idle", 0xffffffff81000010 + shift, 3);
-  // Padding, which only kallsyms counts to the symbol.
+  // Padding after the symbol: only kallsyms, which has no sizes, includes it.
   expect(0xffffffff81000018 + shift, "vmlinux", "do_idle", 0xffffffff81000010 + shift, 16);
   EXPECT_THAT(notes(), IsEmpty());
 }
@@ -225,7 +226,7 @@ TEST_F(KernelTest, AKernelImageWithAnotherBuildIdIsRefused) {
               ElementsAre(HasSubstr("that of the traced kernel was 00112233445566778899")));
 }
 
-TEST_F(KernelTest, AKernelImageWhoseSymbolsAreElsewhereIsRefused) {
+TEST_F(KernelTest, AKernelImageWithOtherAddressesIsRefused) {
   use(shifted_kallsyms(0, "schedule"));
   A2nSetKernelImageName(fixture("vmlinux").c_str());
   EXPECT_EQ(ask(0xffffffff81000012).data.sym_length, 32u);
@@ -239,7 +240,7 @@ TEST_F(KernelTest, AKernelImageWithoutTracedSymbolsIsRefused) {
               testing::Contains(HasSubstr("nothing tells how far the boot moved the kernel")));
 }
 
-TEST_F(KernelTest, TheRunningKernelsOwnSymbolsAreFound) {
+TEST_F(KernelTest, SymbolsOfTheRunningKernelAreFound) {
   std::ifstream in("/proc/kallsyms");
   std::string address;
   std::string type;

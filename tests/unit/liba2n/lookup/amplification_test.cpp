@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small inputs that used to take gigabytes or minutes: what runtimes write, and what processes do.
+// Small inputs that could take gigabytes or minutes: files of runtimes, and process events.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ std::string record(uint32_t kind, uint64_t time, const std::string& body) {
   return std::string(reinterpret_cast<const char*>(head), sizeof head) + words(time) + body;
 }
 
-// Code that is loaded once, with that many lines and bytes, and moved that often.
+// A jitdump file that loads one method with lines and size (in bytes), then moves it.
 std::string moved_code(uint64_t lines, uint64_t size, uint64_t moves) {
   const uint32_t head[] = {0x4a695444, 1, 40, 62, 0, 100, 0, 0, 0, 0};
   std::string dump(reinterpret_cast<const char*>(head), sizeof head);
@@ -65,7 +65,7 @@ std::string moved_code(uint64_t lines, uint64_t size, uint64_t moves) {
   return dump;
 }
 
-TEST_F(Amplification, CodeThatMovesOftenKeepsOneTableOfLines) {
+TEST_F(Amplification, MovedCodeSharesItsLineTable) {
   const std::string path = write("jit-100.dump", moved_code(50'000, 50'000, 8'000));
   const HeapPeak peak;
   ASSERT_EQ(A2nLoadJittedMethods(pid, A2N_JIT_DUMP, path.c_str(), nullptr), A2N_SUCCESS)
@@ -80,7 +80,7 @@ TEST_F(Amplification, CodeThatMovesOftenKeepsOneTableOfLines) {
   EXPECT_STREQ(frame.file, "a.c");
 }
 
-TEST_F(Amplification, CodeThatMovesOftenKeepsItsBytesOnce) {
+TEST_F(Amplification, MovedCodeSharesItsBytes) {
   const std::string path = write("jit-100.dump", moved_code(1, MiB, 8'000));
   A2nSetCodeGatherMode(1);
   const HeapPeak peak;
@@ -95,7 +95,7 @@ TEST_F(Amplification, CodeThatMovesOftenKeepsItsBytesOnce) {
   EXPECT_LT(peak.bytes(), 32 * MiB);
 }
 
-TEST_F(Amplification, AHeadThatSaysItIsLongerThanTheFileTakesNoMemory) {
+TEST_F(Amplification, AHeaderLongerThanTheFileTakesNoMemory) {
   const uint32_t head[] = {0x4a695444, 1, 1 << 28, 62, 0, 100, 0, 0, 0, 0};
   const std::string path =
       write("jit-100.dump", std::string(reinterpret_cast<const char*>(head), sizeof head));
@@ -105,7 +105,7 @@ TEST_F(Amplification, AHeadThatSaysItIsLongerThanTheFileTakesNoMemory) {
   EXPECT_LT(peak.bytes(), MiB);
 }
 
-TEST_F(Amplification, SparseFilesOfRuntimesAreRefusedByName) {
+TEST_F(Amplification, SparseJitFilesAreRefused) {
   const std::string good = write("perf-100.map", "1000 100 good\n");
   for (const int form : {A2N_JIT_LOG, A2N_JIT_DUMP, A2N_JIT_PERF_MAP}) {
     const std::string path = write("sparse", "2000 100 sparse\n");
@@ -118,8 +118,7 @@ TEST_F(Amplification, SparseFilesOfRuntimesAreRefusedByName) {
   EXPECT_EQ(symbol_at(0x1000, 1), "good");
 }
 
-// What an ordinary process can do: many executable mappings, then one more and a fork, again and
-// again.
+// An ordinary process can do this: many executable mappings, then repeatedly one more and a fork.
 TEST_F(Amplification, ForksOfAProcessWithManyMappingsShareThem) {
   constexpr uint64_t mappings = 30'000, forks = 4'000;
   for (uint64_t i = 0; i < mappings; ++i)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory that runs out at any allocation: a return code, never an exception, and a library that
-// goes on.
+// A failure of any allocation is a return code, never an exception, and the library stays usable.
 #include <gmock/gmock.h>
 
 #include "a2n_fixture.h"
@@ -10,7 +9,7 @@ namespace {
 
 class Memory : public A2nTest {
  protected:
-  // libmini.so itself has it in its minidebuginfo only.
+  // In libmini.so this symbol is only in MiniDebugInfo.
   static void SetUpTestSuite() {
     helper_ = truth::value_of(truth::functions(truth::fixture("libnoid.so")), "local_helper");
   }
@@ -18,7 +17,7 @@ class Memory : public A2nTest {
 };
 uint64_t Memory::helper_ = 0;
 
-TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
+TEST_F(Memory, EveryFailingAllocationReturnsAnError) {
   const std::string file = truth::fixture("libmini.so");
   const uint64_t bias = 0x7f0000000000;
   const auto loads = truth::loads(file);
@@ -29,7 +28,7 @@ TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
     test_support::set_allocations_left(allocations);
     complete = true;
     bool known_codes = true;
-    const auto done = [&](int rc) {  // no assertion here: that would allocate
+    const auto done = [&](int rc) {  // no assertion here: it would allocate memory
       complete = complete && rc != A2N_MEMORY_ERROR;
       known_codes = known_codes && (rc <= A2N_NO_MODULE || rc == A2N_MEMORY_ERROR);
     };
@@ -57,7 +56,7 @@ TEST_F(Memory, EveryFailingAllocationIsReportedAndSurvived) {
   EXPECT_GT(allocations, 50);
 }
 
-TEST_F(Memory, ALookupThatFailedForMemorySucceedsLater) {
+TEST_F(Memory, ALookupSucceedsAfterAMemoryError) {
   const std::string file = truth::fixture("libmini.so");
   const uint64_t bias = 0x7f0000000000;
   for (long allocations = 0; allocations < 200; ++allocations) {

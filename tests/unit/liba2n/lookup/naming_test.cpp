@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a symbol is called: ranges, duplicates, doubtful symbols; notes by level; the environment.
+// Names of symbols: ranges, duplicates, uncertain symbols; note levels; environment variables.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -25,13 +25,13 @@ class NamingTest : public A2nTest {
   std::vector<truth::NmSymbol> symbols_;
 };
 
-TEST_F(NamingTest, ARangeReachesFromItsFirstSymbolToTheEndOfItsLast) {
+TEST_F(NamingTest, ARangeExtendsFromItsFirstSymbolToTheEndOfItsLast) {
   const auto end_of = [&](const std::string& name) {
     for (const truth::NmSymbol& symbol : symbols_)
       if (symbol.name == name) return symbol.value + symbol.size + bias;
     return uint64_t{0};
   };
-  // The order in which they are told does not matter.
+  // The two ends of the range may be in either order.
   std::string first = "plain_function";
   std::string last = "entry";
   ASSERT_EQ(A2nCollapseSymbolRange("libfull.so", last.c_str(), first.c_str(), "middle"),
@@ -56,7 +56,7 @@ TEST_F(NamingTest, ARangeCanShowItsSymbols) {
   EXPECT_EQ(name_at(address("entry")), "entry..entry.entry");
 }
 
-TEST_F(NamingTest, ARangeOfAnotherModuleChangesNothingAndOneWithoutItsSymbolsIsNoted) {
+TEST_F(NamingTest, ARangeOfAnotherModuleIsIgnoredAndOneWithoutSymbolsIsNoted) {
   A2nCollapseSymbolRange("libother.so", "entry", "entry", "x");
   A2nCollapseSymbolRange("libfull.so", "entry", "no_such_function", "y");
   map(file_, bias);
@@ -64,7 +64,7 @@ TEST_F(NamingTest, ARangeOfAnotherModuleChangesNothingAndOneWithoutItsSymbolsIsN
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("has no symbol no_such_function")));
 }
 
-TEST_F(NamingTest, RangesAreReadFromAFileAllOrNothing) {
+TEST_F(NamingTest, AnInvalidRangeFileAddsNoRange) {
   const std::string ranges = temporary("ranges");
   std::ofstream(ranges) << "# comment\n\nlibfull.so entry entry start\n";
   ASSERT_EQ(A2nSetRangeDescFilename(ranges.c_str()), A2N_SUCCESS);
@@ -101,7 +101,7 @@ TEST(DuplicateNames, AreNumberedByAddressWithinTheirModule) {
   EXPECT_THAT(ordinals({&table, &modules, 1}), ElementsAre(1, 2));
 }
 
-TEST_F(NamingTest, DuplicatesAreToldApartOnRequest) {
+TEST_F(NamingTest, DuplicatesAreNumberedOnRequest) {
   const std::string kallsyms = temporary("kallsyms");
   std::ofstream(kallsyms) << "ffffffff81000000 T _stext\nffffffff81000000 t init\n"
                              "ffffffff81000100 t init\nffffffff81000200 T _etext\n"
@@ -116,8 +116,8 @@ TEST_F(NamingTest, DuplicatesAreToldApartOnRequest) {
   }
 }
 
-TEST_F(NamingTest, AnySymbolIsTheOneBeforeInItsSection) {
-  // Bytes between functions that no symbol covers.
+TEST_F(NamingTest, QualityAnyReturnsTheSymbolBeforeInTheSection) {
+  // Find a byte between functions that no symbol contains.
   map(file_, bias);
   uint64_t gap = 0;
   for (const truth::NmSymbol& symbol : symbols_) {
@@ -133,7 +133,7 @@ TEST_F(NamingTest, AnySymbolIsTheOneBeforeInItsSection) {
   EXPECT_TRUE(truth::names_at(symbols_, answer.data.sym_addr - bias).contains(answer.symbol));
 }
 
-TEST_F(NamingTest, InformationIsHandedOutOnRequest) {
+TEST_F(NamingTest, InfoNotesAreStoredOnRequest) {
   A2nSetErrorMessageMode(A2N_MESSAGES_INFO);
   map(file_, bias);
   ask(address("entry"));
@@ -144,7 +144,7 @@ TEST_F(NamingTest, InformationIsHandedOutOnRequest) {
   EXPECT_EQ(A2nGetSymbolFile(1), nullptr);
 }
 
-TEST_F(NamingTest, TheEnvironmentStandsAboveTheProgram) {
+TEST_F(NamingTest, TheEnvironmentOverridesTheProgram) {
   ::setenv("a2n_nsf_action", "null", 1);
   ::setenv("A2N_ERROR_MESSAGES", "loud", 1);
   A2nInit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes and mappings through the C API: owners, names, times, many short lives.
+// Processes and mappings through the C API: owners, names, times, many short-lived processes.
 #include <gmock/gmock.h>
 
 #include "a2n_fixture.h"
@@ -16,7 +16,7 @@ class Processes : public A2nTest {
   }
 };
 
-TEST_F(Processes, ACloneAnswersInItsOwnersName) {
+TEST_F(Processes, ACloneIsReportedWithItsOwner) {
   A2nSetProcessName(1, "owner");
   A2nAddModule(1, 0x1000, 0x1000, "//anon", A2N_STAMP_ANON, 0);
   A2nSetTime(10);
@@ -33,7 +33,7 @@ TEST_F(Processes, ACloneAnswersInItsOwnersName) {
   EXPECT_STREQ(data.owning_pid_name, "other");
 }
 
-TEST_F(Processes, AnOwnerThatWentOnDoesNotLendItsNewName) {
+TEST_F(Processes, AnExecOfTheOwnerDoesNotRenameItsClones) {
   A2nSetProcessName(1, "before");
   A2nCloneProcess(1, 2);
   A2nSetTime(10);
@@ -45,7 +45,7 @@ TEST_F(Processes, AnOwnerThatWentOnDoesNotLendItsNewName) {
   EXPECT_STREQ(data.owning_pid_name, "before");
 }
 
-TEST_F(Processes, ReusedAddressesAreToldApartByTime) {
+TEST_F(Processes, AReusedAddressIsResolvedByTime) {
   for (uint64_t i = 0; i < 10; ++i) {
     A2nSetTime(100 * i);
     A2nAddModule(pid, 0x7f0000000000, 0x4000, ("/nowhere/lib" + std::to_string(i)).c_str(), 0, 0);
@@ -57,7 +57,7 @@ TEST_F(Processes, ReusedAddressesAreToldApartByTime) {
   }
 }
 
-TEST_F(Processes, APidKnownLaterHasNoModuleBefore) {
+TEST_F(Processes, APidHasNoModuleBeforeItsFirstEvent) {
   A2nSetTime(500);
   A2nAddModule(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0);
   EXPECT_EQ(module_at(pid, 0x1000, 499), "NoModule");
@@ -65,17 +65,17 @@ TEST_F(Processes, APidKnownLaterHasNoModuleBefore) {
   EXPECT_EQ(module_at(pid + 1, 0x1000, 500), "NoModule");
 }
 
-TEST_F(Processes, MappingsOfTheSystemProcessStandInForMissingOnes) {
+TEST_F(Processes, MappingsOfPid0ApplyToAllProcesses) {
   A2nAddModule(0, 0x1000, 0x1000, "/nowhere/everywhere", 0, 0);
   A2nAddModule(pid, 0x5000, 0x1000, "/nowhere/own", 0, 0);
   EXPECT_EQ(module_at(pid, 0x1000, 0), "/nowhere/everywhere");
   EXPECT_EQ(module_at(pid, 0x5000, 0), "/nowhere/own");
 }
 
-TEST_F(Processes, TheSameMappingAgainChangesNothing) {
+TEST_F(Processes, ARepeatedMappingHasNoEffect) {
   A2nAddModuleEx(pid, 0x1000, 0x4000, "/nowhere/x", 0, 0x1000, 7);
   A2nAddModuleEx(pid, 0x2000, 0x1000, "/nowhere/y", 0, 0, 0);
-  A2nAddModuleEx(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0x1000, 7);  // what was left of it
+  A2nAddModuleEx(pid, 0x1000, 0x1000, "/nowhere/x", 0, 0x1000, 7);  // the remaining part of it
   A2nAddModuleEx(pid, 0x3000, 0x2000, "/nowhere/x", 0, 0x3000, 7);
   SYMDATA data;
   A2nGetSymbol(pid, 0x3000, &data);
@@ -86,7 +86,7 @@ TEST_F(Processes, TheSameMappingAgainChangesNothing) {
   EXPECT_STREQ(data.mod_name, "/nowhere/y");
 }
 
-TEST_F(Processes, NamesFollowTheProcessThroughTime) {
+TEST_F(Processes, NamesDependOnTheTime) {
   A2nSetTime(10);
   A2nSetProcessName(1, "shell");
   A2nSetTime(20);
@@ -101,30 +101,30 @@ TEST_F(Processes, NamesFollowTheProcessThroughTime) {
   EXPECT_EQ(A2nGetProcessNameAt(1, 10), A2nGetProcessNameAt(2, 29));
 }
 
-TEST_F(Processes, ManyShortLivesAreCheap) {
-  constexpr uint32_t lives = 1000;
+TEST_F(Processes, ManyShortLivedProcessesTakeLittleTime) {
+  constexpr uint32_t processes = 1000;
   constexpr uint64_t mappings = 30;
   A2nSetProcessName(1, "parent");
   for (uint64_t i = 0; i < mappings; ++i)
     A2nAddModule(1, 0x10000 * (i + 1), 0x8000, "//anon", 0, 0);
   const test_support::Effort effort;
   uint64_t time = 0;
-  for (uint32_t life = 0; life < lives; ++life) {
+  for (uint32_t number = 0; number < processes; ++number) {
     A2nSetTime(++time);
-    A2nForkProcess(1, 1000 + life);
+    A2nForkProcess(1, 1000 + number);
     A2nSetTime(++time);
-    A2nExecProcess(1000 + life);
+    A2nExecProcess(1000 + number);
     for (uint64_t i = 0; i < mappings; ++i) {
       A2nSetTime(++time);
-      A2nAddModule(1000 + life, 0x10000 * (i + 1), 0x8000,
+      A2nAddModule(1000 + number, 0x10000 * (i + 1), 0x8000,
                    ("/nowhere/" + std::to_string(i)).c_str(), 0, 0);
     }
   }
-  for (uint32_t life = 0; life < lives; ++life) {
-    const uint64_t forked = uint64_t{life} * (mappings + 2) + 1;
-    ASSERT_EQ(module_at(1000 + life, 0x10000, forked), "//anon");
-    ASSERT_EQ(module_at(1000 + life, 0x10000, forked + 1), "NoModule");
-    ASSERT_EQ(module_at(1000 + life, 0x10000 * mappings, forked + 1 + mappings), "/nowhere/29");
+  for (uint32_t number = 0; number < processes; ++number) {
+    const uint64_t forked = uint64_t{number} * (mappings + 2) + 1;
+    ASSERT_EQ(module_at(1000 + number, 0x10000, forked), "//anon");
+    ASSERT_EQ(module_at(1000 + number, 0x10000, forked + 1), "NoModule");
+    ASSERT_EQ(module_at(1000 + number, 0x10000 * mappings, forked + 1 + mappings), "/nowhere/29");
   }
   EXPECT_LT(effort.spent(), 20);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes of code at any address: this program's own memory is the judge.
+// Bytes of code at any address, compared with the memory of this process.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -47,7 +47,7 @@ class ReadCode : public A2nTest {
   }
 };
 
-TEST_F(ReadCode, IsWhatIsInMemory) {
+TEST_F(ReadCode, EqualsTheProcessMemory) {
   A2nCreateProcess(pid);
   size_t files = 0;
   for (const Mapping& mapping : own_code()) {
@@ -55,7 +55,7 @@ TEST_F(ReadCode, IsWhatIsInMemory) {
     ASSERT_EQ(A2nAddModuleEx(pid, mapping.begin, mapping.end - mapping.begin, mapping.name.c_str(),
                              vdso ? A2N_STAMP_VDSO : 0, mapping.offset, 0),
               A2N_SUCCESS);
-    // Also across the pieces in which files are read, and at the mapping's end.
+    // Includes reads across the cached pieces of files and at the mapping's end.
     for (uint64_t at = mapping.begin; at < mapping.end; at += 65536 - 40) {
       const std::string bytes = read(at, 100);
       if (bytes.empty()) continue;
@@ -69,7 +69,7 @@ TEST_F(ReadCode, IsWhatIsInMemory) {
   EXPECT_GE(files, 5u);
 }
 
-TEST_F(ReadCode, IsNothingWhereNothingIsKnown) {
+TEST_F(ReadCode, IsEmptyForUnknownAddresses) {
   A2nCreateProcess(pid);
   EXPECT_TRUE(read(0x1000, 16).empty());
   EXPECT_TRUE(read(0xffffffff81000000, 16).empty());
@@ -82,7 +82,7 @@ TEST_F(ReadCode, IsNothingWhereNothingIsKnown) {
   EXPECT_EQ(A2nReadCodeAt(pid, 0, 0, nullptr, 1, &length), A2N_NULL_SYMDATA);
 }
 
-TEST_F(ReadCode, OfJittedMethodsIsWhatWasToldOfThem) {
+TEST_F(ReadCode, OfAJittedMethodIsAsReported) {
   A2nCreateProcess(pid);
   A2nAddJittedMethod(pid, "demo.run()V", 0x7000, 8, "abcdefgh");
   A2nAddJittedMethod(pid, "demo.bare()V", 0x8000, 8, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Intervals in address and time, by example and against a model that keeps every page of every
-// moment.
+// Intervals in address and time: examples, and a comparison with a model that stores every page at
+// every time.
 #include "process/address_space.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(AddressSpace, NothingIsMappedBeforeTheFirstChange) {
   expect_piece(space, 199, UINT64_MAX, {100, 200, 1});
 }
 
-TEST(AddressSpace, ANewMappingEndsExactlyWhatItOverlaps) {
+TEST(AddressSpace, ANewMappingReplacesOnlyTheOverlappedRange) {
   AddressSpace space;
   space.add(10, 100, 200, 1);
   space.add(20, 140, 160, 2);
@@ -47,7 +47,7 @@ TEST(AddressSpace, ANewMappingEndsExactlyWhatItOverlaps) {
   expect_piece(space, 155, 29, {140, 160, 2});
 }
 
-TEST(AddressSpace, OneMappingMayEndMany) {
+TEST(AddressSpace, OneMappingMayReplaceManyMappings) {
   AddressSpace space;
   for (uint32_t i = 0; i < 10; ++i) space.add(i, 100 * i, 100 * i + 50, i);
   space.add(20, 120, 820, 99);
@@ -57,14 +57,14 @@ TEST(AddressSpace, OneMappingMayEndMany) {
   expect_piece(space, 510, 19, {500, 550, 5});
 }
 
-TEST(AddressSpace, ReuseOfAnAddressIsToldApartByTime) {
+TEST(AddressSpace, AReusedAddressIsResolvedByTime) {
   AddressSpace space;
   for (uint32_t i = 0; i < 100'000; ++i) space.add(10 * i, 4096, 8192, i);
   for (uint32_t i = 0; i < 100'000; i += 777)
     expect_piece(space, 5000, 10 * i + 9, {4096, 8192, i});
 }
 
-TEST(AddressSpace, ATimeThatRunsBackCountsAsTheNewest) {
+TEST(AddressSpace, AnEarlierTimeCountsAsTheNewest) {
   AddressSpace space;
   space.add(100, 0, 10, 1);
   space.add(50, 5, 10, 2);
@@ -82,7 +82,7 @@ TEST(AddressSpace, TheEndOfTheAddressesCanBeMapped) {
   EXPECT_FALSE(space.find(10, 2));
 }
 
-TEST(AddressSpace, AChildSeesWhatWasMappedAtItsForkAndNothingLater) {
+TEST(AddressSpace, AForkedSpaceHasOnlyTheMappingsBeforeTheFork) {
   AddressSpace parent;
   parent.add(1, 0, 100, 1);
   AddressSpace child(parent.now());
@@ -93,7 +93,7 @@ TEST(AddressSpace, AChildSeesWhatWasMappedAtItsForkAndNothingLater) {
   expect_piece(parent, 55, 5, {0, 100, 2});
 }
 
-// Pages of tags, one array for each change.
+// The tag of each page, one array for each change.
 class Model {
  public:
   static constexpr size_t pages = 48;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processes through time: forks, clones, execs and reused pids, by example and against a model.
+// Processes over time: forks, clones, execs and reused pids; examples, and a comparison with a
+// model.
 #include "process/process_table.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ uint32_t tag_at(const ProcessTable& table, uint32_t pid, uint64_t address, uint6
   return piece ? piece->tag : 0;
 }
 
-TEST(ProcessTable, AForkCopiesMappingsAndNameAndIsThenIndependent) {
+TEST(ProcessTable, AForkCopiesMappingsAndName) {
   ProcessTable table;
   table.create(1, 10);
   table.set_name(1, first_name, 10);
@@ -41,7 +42,7 @@ TEST(ProcessTable, AForkCopiesMappingsAndNameAndIsThenIndependent) {
   EXPECT_EQ(table.find(2, 40)->owner, 2u);
 }
 
-TEST(ProcessTable, ACloneSharesUntilItExecs) {
+TEST(ProcessTable, ACloneSharesTheSpaceUntilItExecs) {
   ProcessTable table;
   table.create(1, 0);
   table.clone(1, 2, 10);
@@ -59,7 +60,7 @@ TEST(ProcessTable, ACloneSharesUntilItExecs) {
   EXPECT_EQ(tag_at(table, 3, 1, 21), 0u);
 }
 
-TEST(ProcessTable, AnExecKeepsTheNameUntilItIsSet) {
+TEST(ProcessTable, AnExecKeepsTheNameUntilAnotherIsSet) {
   ProcessTable table;
   table.set_name(1, first_name, 1);
   table.exec(1, 5);
@@ -69,7 +70,7 @@ TEST(ProcessTable, AnExecKeepsTheNameUntilItIsSet) {
   EXPECT_EQ(table.name(1, 6), second_name);
 }
 
-TEST(ProcessTable, AReusedPidIsTwoProcesses) {
+TEST(ProcessTable, AReusedPidIsASecondProcess) {
   ProcessTable table;
   table.create(1, 0);
   table.set_name(1, first_name, 0);
@@ -83,7 +84,7 @@ TEST(ProcessTable, AReusedPidIsTwoProcesses) {
   EXPECT_EQ(table.name(9, 20), nullptr);
 }
 
-TEST(ProcessTable, WhatIsKnownLaterIsNotKnownBefore) {
+TEST(ProcessTable, APidIsUnknownBeforeItsFirstEvent) {
   ProcessTable table;
   table.add(4, 0, 100, 1, 50);
   EXPECT_EQ(table.find(4, 49), nullptr);
@@ -92,7 +93,7 @@ TEST(ProcessTable, WhatIsKnownLaterIsNotKnownBefore) {
   EXPECT_EQ(table.find(5, 50), nullptr);
 }
 
-TEST(ProcessTable, TimesThatRunBackCountAsTheNewest) {
+TEST(ProcessTable, EarlierTimesCountAsTheNewest) {
   ProcessTable table;
   table.create(1, 100);
   table.exec(1, 50);
@@ -101,7 +102,7 @@ TEST(ProcessTable, TimesThatRunBackCountAsTheNewest) {
   EXPECT_EQ(tag_at(table, 1, 1, 100), 3u);
 }
 
-// Each pid has a space, each space pages of tags; every state of a pid is kept.
+// Each pid has a space, each space a tag for each page; all states of a pid are stored.
 class Model {
  public:
   static constexpr uint32_t pids = 10;
@@ -145,7 +146,7 @@ class Model {
   uint32_t spaces_ = 0;
 };
 
-TEST(ProcessTable, AgreesWithAModelOverRandomLives) {
+TEST(ProcessTable, AgreesWithAModelForRandomEvents) {
   std::mt19937 random(20240501);
   const auto below = [&random](size_t limit) { return random() % limit; };
   ProcessTable table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The blocks of MSI files behind their checksums: round trips, and bytes that were made to harm.
+// The contents of MSI blocks: round trips, and hostile bytes that a checksum cannot detect.
 #include "saved/msi_codec.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ SavedKernel kernel() {
   return {std::move(symbols), KernelImage{table(0xffffffff81000000), 0x1000}, {"note"}};
 }
 
-// Everything a lookup does with what was decoded: it stays inside what there is.
+// Uses decoded data as lookups do; results must be inside their section or symbol.
 void use(const SavedModule& saved) {
   const ModuleSymbols& content = *saved.content;
   for (const uint64_t offset : {uint64_t{0}, uint64_t{0x1000}, UINT64_MAX})
@@ -68,7 +68,7 @@ void use(const SavedKernel& saved) {
   }
 }
 
-TEST(MsiCodec, AModuleComesBackAsItWas) {
+TEST(MsiCodec, AModuleIsRestored) {
   const SavedModule before = module();
   const std::string bytes = encode_module(before);
   const auto after = decode_module(bytes);
@@ -89,11 +89,11 @@ TEST(MsiCodec, AModuleComesBackAsItWas) {
     EXPECT_EQ(got->size_guessed, expected->size_guessed);
     EXPECT_STREQ(after->content->symbols.name(*got), before.content->symbols.name(*expected));
   }
-  // Equal contents, equal bytes.
+  // Equal contents are encoded as equal bytes.
   EXPECT_EQ(encode_module(*after), bytes);
 }
 
-TEST(MsiCodec, AKernelAndAnImageComeBackAsTheyWere) {
+TEST(MsiCodec, AKernelAndAnImageAreRestored) {
   const std::string bytes = encode_kernel(kernel());
   const auto after = decode_kernel(bytes);
   ASSERT_TRUE(after);
@@ -110,7 +110,7 @@ TEST(MsiCodec, AKernelAndAnImageComeBackAsTheyWere) {
   EXPECT_EQ(image_after->symbols.size(), image.symbols.size());
 }
 
-TEST(MsiCodec, WhatIsCutOrFollowedBySomethingIsRefused) {
+TEST(MsiCodec, TruncatedOrExtendedBytesAreRefused) {
   const std::string bytes = encode_module(module());
   for (size_t size = 0; size < bytes.size(); ++size)
     ASSERT_FALSE(decode_module(bytes.substr(0, size))) << size;
@@ -120,14 +120,14 @@ TEST(MsiCodec, WhatIsCutOrFollowedBySomethingIsRefused) {
     ASSERT_FALSE(decode_kernel(kernel_bytes.substr(0, size))) << size;
 }
 
-TEST(MsiCodec, CountsThatCannotBeMeantAreRefusedWithoutTryingThem) {
+TEST(MsiCodec, ImpossibleCountsAreRefusedWithoutAllocation) {
   // A module with 2^32 segments, and a number that does not fit 64 bits.
   EXPECT_FALSE(decode_module(std::string("\1x\0\0\0\0\1\1\0\1\xff\xff\xff\xff\x0f", 15)));
   EXPECT_FALSE(decode_module(std::string(12, '\xff')));
   EXPECT_FALSE(decode_kernel(std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10)));
 }
 
-TEST(MsiCodec, WildBytesDoNoHarm) {
+TEST(MsiCodec, DamagedBytesAreHandled) {
   std::mt19937 random(13);
   const std::string module_bytes = encode_module(module());
   const std::string kernel_bytes = encode_kernel(kernel());
@@ -157,7 +157,7 @@ TEST(MsiCodec, WildBytesDoNoHarm) {
       use(*saved), ++survived;
     }
   }
-  // The test would be idle if nothing got through.
+  // Without any valid input the test would check nothing.
   EXPECT_GT(survived, 100u);
 }
 

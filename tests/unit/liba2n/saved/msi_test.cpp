@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// MSI files: what is saved comes back, wrong files are recognised, damaged ones survived.
+// MSI files: saved symbols are restored, wrong files are rejected, damage is reported.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
@@ -31,7 +31,7 @@ class MsiTest : public A2nTest {
   static void write(const std::string& file, const std::string& bytes) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
   }
-  // A copy of a fixture that can be taken away, mapped and saved.
+  // Copies a fixture, so that the test can move it away; maps the copy and saves its symbols.
   std::string saved_copy(const char* name, const std::string& msi) {
     const std::string file = temporary("module.so");
     std::filesystem::copy_file(fixture(name), file,
@@ -43,8 +43,8 @@ class MsiTest : public A2nTest {
   }
 };
 
-// Every byte of the mapping gets the same answer from the file and from the saved symbols.
-TEST_F(MsiTest, AnswersAreThoseOfTheFile) {
+// Lookups of every byte of the mapping have the same result from the file and from saved symbols.
+TEST_F(MsiTest, SavedSymbolsGiveTheSameResultsAsTheFile) {
   for (const char* name : {"libfull.so", "libmini.so", "libgnuhash.so", "linked/liblinked.so"}) {
     const std::string msi = temporary("symbols.msi");
     const std::string file = saved_copy(name, msi);
@@ -82,7 +82,7 @@ TEST_F(MsiTest, AnswersAreThoseOfTheFile) {
   }
 }
 
-TEST_F(MsiTest, AFileIsRecognisedByItsBuildIdUnderAnyPath) {
+TEST_F(MsiTest, AModuleIsFoundByBuildIdUnderAnyPath) {
   const std::string msi = temporary("symbols.msi");
   const std::string id = truth::build_id(saved_copy("libfull.so", msi));
   ASSERT_EQ(A2nLoadMsiFile(msi.c_str()), A2N_SUCCESS);
@@ -92,7 +92,7 @@ TEST_F(MsiTest, AFileIsRecognisedByItsBuildIdUnderAnyPath) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(MsiTest, AnotherFileOfThatPathIsRefusedUnlessToldNotToValidate) {
+TEST_F(MsiTest, AnotherFileWithThatPathIsRefusedUnlessValidationIsOff) {
   const std::string msi = temporary("symbols.msi");
   const std::string file = saved_copy("libfull.so", msi);
   for (const char* id : {"0123456789abcdef0123456789abcdef00000000", "?", ""}) {
@@ -110,7 +110,7 @@ TEST_F(MsiTest, AnotherFileOfThatPathIsRefusedUnlessToldNotToValidate) {
   }
 }
 
-TEST_F(MsiTest, GatheringFromFilesIsOff) {
+TEST_F(MsiTest, FilesAreNotReadAfterLoading) {
   const std::string msi = temporary("symbols.msi");
   saved_copy("libfull.so", msi);
   ASSERT_EQ(A2nLoadMsiFile(msi.c_str()), A2N_SUCCESS);
@@ -119,7 +119,7 @@ TEST_F(MsiTest, GatheringFromFilesIsOff) {
   EXPECT_THAT(notes(), ElementsAre(HasSubstr("not among the saved symbols")));
 }
 
-TEST_F(MsiTest, WhyAModuleCouldNotBeSavedIsKept) {
+TEST_F(MsiTest, TheReasonForAModuleWithoutSymbolsIsSaved) {
   const std::string msi = temporary("symbols.msi");
   map(fixture("libfull.so"), bias, "/nowhere/libgone.so");
   ASSERT_EQ(A2nCreateMsiFile(msi.c_str()), A2N_SUCCESS);
@@ -132,7 +132,7 @@ TEST_F(MsiTest, WhyAModuleCouldNotBeSavedIsKept) {
   EXPECT_EQ(notes(), before);
 }
 
-TEST_F(MsiTest, LoadingComesBeforeModulesAndTellsTheKindOfSystem) {
+TEST_F(MsiTest, LoadingMustPrecedeModulesAndGivesSystemProperties) {
   const std::string msi = temporary("symbols.msi");
   saved_copy("libfull.so", msi);
   int word_size = 0;
@@ -150,7 +150,7 @@ TEST_F(MsiTest, LoadingComesBeforeModulesAndTellsTheKindOfSystem) {
   EXPECT_EQ(os, A2N_OS_LINUX);
 }
 
-TEST_F(MsiTest, WhatIsNoMsiFileIsRefusedWithTheReason) {
+TEST_F(MsiTest, OtherFilesAreRefusedWithTheReason) {
   EXPECT_EQ(A2nLoadMsiFile("/nowhere/x.msi"), A2N_FILE_NOT_FOUND);
   EXPECT_EQ(A2nLoadMsiFile(nullptr), A2N_INVALID_ARGUMENT);
   EXPECT_EQ(A2nLoadMsiFile(fixture("libfull.so").c_str()), A2N_MSI_ERROR);
@@ -164,14 +164,14 @@ TEST_F(MsiTest, WhatIsNoMsiFileIsRefusedWithTheReason) {
   EXPECT_THAT(A2nGetErrorText(), HasSubstr("version 2"));
 }
 
-TEST_F(MsiTest, AFileThatCannotBeWrittenIsTold) {
+TEST_F(MsiTest, AWriteErrorHasTheFilesName) {
   map(fixture("libfull.so"), bias);
   EXPECT_NE(A2nCreateMsiFile("/nowhere/x.msi"), A2N_SUCCESS);
   EXPECT_THAT(A2nGetErrorText(), HasSubstr("/nowhere/x.msi"));
 }
 
-// Each truncation is noticed, and what lies before it is still there.
-TEST_F(MsiTest, EveryTruncationIsNoticed) {
+// Each truncation is reported, and the blocks before it are used.
+TEST_F(MsiTest, EveryTruncationIsDetected) {
   const std::string msi = temporary("symbols.msi");
   map(fixture("libfull.so"), bias);
   map(fixture("libmini.so"), bias + 0x1000000);
@@ -190,7 +190,7 @@ TEST_F(MsiTest, EveryTruncationIsNoticed) {
   EXPECT_TRUE(first_kept);
 }
 
-TEST_F(MsiTest, EveryFlippedBitIsNoticed) {
+TEST_F(MsiTest, EveryFlippedBitIsDetected) {
   const std::string msi = temporary("symbols.msi");
   saved_copy("libfull.so", msi);
   const std::string bytes = read(msi);
@@ -232,8 +232,8 @@ class MsiKernelTest : public MsiTest {
   }
 };
 
-// Whatever the boot added to the addresses.
-TEST_F(MsiKernelTest, ASavedImageIsPlacedByTheTracesKallsyms) {
+// The image can be used with any KASLR offset.
+TEST_F(MsiKernelTest, ASavedImageIsMovedByTheTracesKallsyms) {
   const std::string msi = temporary("symbols.msi");
   ASSERT_EQ(A2nSetKernelImageName(fixture("vmlinux").c_str()), A2N_SUCCESS);
   ASSERT_EQ(A2nCreateMsiFile(msi.c_str()), A2N_SUCCESS) << A2nGetErrorText();
@@ -252,7 +252,7 @@ TEST_F(MsiKernelTest, ASavedImageIsPlacedByTheTracesKallsyms) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(MsiKernelTest, AMapIsPlacedByTheTracesKallsyms) {
+TEST_F(MsiKernelTest, AMapIsMovedByTheTracesKallsyms) {
   use_kallsyms(kernel_stext + 0x5200000);
   ASSERT_EQ(A2nSetKernelMapName(map_file().c_str()), A2N_SUCCESS);
   const Answer got = ask(kernel_stext + 0x5200012);
@@ -261,13 +261,13 @@ TEST_F(MsiKernelTest, AMapIsPlacedByTheTracesKallsyms) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(MsiKernelTest, AMapIsNotUsedWhereNothingTellsHowFarTheKernelMoved) {
+TEST_F(MsiKernelTest, AMapIsNotUsedIfTheKaslrOffsetIsUnknown) {
   ASSERT_EQ(A2nSetKernelMapName(map_file().c_str()), A2N_SUCCESS);
   EXPECT_EQ(ask(kernel_stext + 0x12).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), Contains(HasSubstr("KASLR")));
 }
 
-TEST_F(MsiKernelTest, WhatIsNoKernelsMapIsRefused) {
+TEST_F(MsiKernelTest, AMapOfAnotherProgramIsRefused) {
   use_kallsyms(kernel_stext);
   const std::string file = temporary("other.map");
   write(file, "0000000000001000 T main\nnonsense\n");
@@ -277,8 +277,8 @@ TEST_F(MsiKernelTest, WhatIsNoKernelsMapIsRefused) {
   EXPECT_EQ(A2nSetKernelMapName("/nowhere/System.map"), A2N_FILE_NOT_FOUND);
 }
 
-// The kernel's symbols of a trace come back at the addresses of its boot, notes included.
-TEST_F(MsiKernelTest, TraceSymbolsKeepTheKernelAsItWas) {
+// The kernel symbols saved for a trace are restored at the addresses of its boot.
+TEST_F(MsiKernelTest, TraceSymbolsRestoreTheKernel) {
   use_kallsyms(kernel_stext + 0x1000000);
   const Answer expected = ask(kernel_stext + 0x1000012);
   ASSERT_EQ(expected.rc, A2N_SUCCESS);

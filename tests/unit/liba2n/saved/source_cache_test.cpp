@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cache of source lines: it is used for the very file only that was read, keeps nothing that is
-// incomplete, and has a limit.
+// The cache of source lines: an entry is used only for the same file, incomplete data is not
+// stored, and the size is limited.
 #include "saved/source_cache.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ class SourceCacheTest : public A2nTest {
 
   SourceCacheTest() : cache_(temporary("cache")) {}
 
-  // A new library that has the cache, and "file:line" of main() in a program.
+  // "file:line" of main() in a program, from an empty context with the cache.
   std::string main_of(const std::string& file) {
     A2nInit();
     A2nSetCacheDirectory(cache_.c_str());
@@ -60,7 +60,7 @@ class SourceCacheTest : public A2nTest {
     return text.str();
   }
 
-  // Has a saved index say something that no file says, so that a reader of it is found out.
+  // Replaces a saved index by one with a line that no file has, so that its use is detected.
   static void mark(const fs::path& path) {
     const std::string text = content(path);
     SourceIndexBuilder builder;
@@ -72,7 +72,7 @@ class SourceCacheTest : public A2nTest {
   const std::string cache_;
 };
 
-TEST_F(SourceCacheTest, AFileThatWasReadBeforeIsNotReadAgain) {
+TEST_F(SourceCacheTest, AnUnchangedFileIsNotReadAgain) {
   const std::string file = program("program");
   const std::string truth = main_of(file);
   ASSERT_NE(truth, "");
@@ -81,14 +81,14 @@ TEST_F(SourceCacheTest, AFileThatWasReadBeforeIsNotReadAgain) {
   EXPECT_EQ(main_of(file), "cached.c:77");
 }
 
-TEST_F(SourceCacheTest, ADamagedIndexAndADirectoryOfOthersAreNotUsed) {
+TEST_F(SourceCacheTest, ADamagedIndexAndAnUntrustedDirectoryAreNotUsed) {
   const std::string file = program("program");
   const std::string truth = main_of(file);
   ASSERT_EQ(saved().size(), 1u);
   mark(saved().front());
   std::ofstream(saved().front(), std::ios::binary | std::ios::app) << "x";
   EXPECT_EQ(main_of(file), truth);
-  EXPECT_EQ(main_of(file), truth) << "it was made anew";
+  EXPECT_EQ(main_of(file), truth) << "the damaged index was replaced";
   mark(saved().front());
   ASSERT_EQ(::chmod(cache_.c_str(), 0777), 0);
   EXPECT_EQ(main_of(file), truth);
@@ -103,16 +103,16 @@ TEST_F(SourceCacheTest, ADamagedIndexAndADirectoryOfOthersAreNotUsed) {
   EXPECT_EQ(saved().size(), 1u) << "nothing is written through a link";
 }
 
-// A stranger gives his file the build-id of another one, and it is analysed first.
-TEST_F(SourceCacheTest, AnotherFileWithTheSameBuildIdNeitherGivesNorGetsAnything) {
-  const std::string stranger = program("stranger");
+// Another user's file has the same build-id, and it is analysed first.
+TEST_F(SourceCacheTest, AnotherFileWithTheSameBuildIdHasASeparateEntry) {
+  const std::string other_user = program("stranger");
   const std::string good = program("good");
-  ASSERT_EQ(truth::build_id(stranger), truth::build_id(good));
-  const std::string truth = main_of(stranger);
+  ASSERT_EQ(truth::build_id(other_user), truth::build_id(good));
+  const std::string truth = main_of(other_user);
   mark(saved().front());
   EXPECT_EQ(main_of(good), truth);
   EXPECT_EQ(saved().size(), 2u);
-  EXPECT_EQ(main_of(stranger), "cached.c:77");
+  EXPECT_EQ(main_of(other_user), "cached.c:77");
 }
 
 TEST_F(SourceCacheTest, AFileThatWasReplacedOrChangedIsReadAgain) {
@@ -123,12 +123,12 @@ TEST_F(SourceCacheTest, AFileThatWasReplacedOrChangedIsReadAgain) {
   EXPECT_EQ(main_of(file), truth);
   for (const fs::path& path : saved()) mark(path);
   ASSERT_EQ(main_of(file), "cached.c:77");
-  // Changed in its place, which a program can hide from the time of its last change.
+  // Write into the file and restore its modification time: only the change time differs.
   struct stat before {};
   ASSERT_EQ(::stat(file.c_str(), &before), 0);
   { std::fstream(file, std::ios::in | std::ios::out | std::ios::binary) << "\177ELF"; }
   const timespec times[] = {before.st_atim, before.st_mtim};
-  // The time of change is that of the kernel's last tick.
+  // The change time has the resolution of the kernel's timer tick: wait for the next one.
   struct stat after {};
   do {
     ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
@@ -138,7 +138,7 @@ TEST_F(SourceCacheTest, AFileThatWasReplacedOrChangedIsReadAgain) {
   EXPECT_EQ(main_of(file), truth);
 }
 
-TEST_F(SourceCacheTest, NothingIsKeptWhileTheSupplementIsMissing) {
+TEST_F(SourceCacheTest, NothingIsCachedWhileTheSupplementIsMissing) {
   const std::string file = program("program");
   const std::string supplement = truth::fixture("inlined4");
   const std::string section = temporary("section");
@@ -156,13 +156,13 @@ TEST_F(SourceCacheTest, NothingIsKeptWhileTheSupplementIsMissing) {
   EXPECT_EQ(saved().size(), 1u);
 }
 
-TEST_F(SourceCacheTest, ASupplementThatIsNoFileIsNeverOpened) {
+TEST_F(SourceCacheTest, ASupplementThatIsAFifoIsNeverOpened) {
   const std::string file = program("program");
   const std::string fifo = temporary("fifo"), section = temporary("section");
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   std::ofstream(section, std::ios::binary) << fifo << '\0' << std::string(20, 'x');
   truth::run("objcopy --add-section .gnu_debugaltlink=" + section + " " + file);
-  // Who writes waits until somebody reads: nobody may.
+  // main_of() must not open the FIFO: that would block.
   ::alarm(20);
   main_of(file);
   ::alarm(0);
@@ -186,7 +186,7 @@ class SourceCacheLimit : public SourceCacheTest {
     key.file.inode = inode;
     return key;
   }
-  // Seconds ago; by what was used before what files are removed.
+  // Sets the modification time, by which least recently used entries are chosen, to seconds ago.
   void make_old(const fs::path& path, int64_t seconds) {
     const timespec then{::time(nullptr) - seconds, 0};
     const timespec times[] = {then, then};
@@ -202,7 +202,7 @@ class SourceCacheLimit : public SourceCacheTest {
   a2n::SourceIndex index_;
 };
 
-TEST_F(SourceCacheLimit, WhatWasUsedLeastRecentlyMakesRoom) {
+TEST_F(SourceCacheLimit, TheLeastRecentlyUsedIndexIsRemoved) {
   const uint64_t size = one_size();
   make_old(saved().front(), 300);
   const fs::path first = saved().front();
@@ -211,7 +211,7 @@ TEST_F(SourceCacheLimit, WhatWasUsedLeastRecentlyMakesRoom) {
   for (const fs::path& path : saved())
     if (path != first) make_old(path, 200);
   files_.save(key(3), index_);
-  // The oldest is used again.
+  // Use the oldest entry again.
   ASSERT_TRUE(files_.load(key(1)));
   files_.save(key(4), index_);
   EXPECT_EQ(saved().size(), 3u);
@@ -221,7 +221,7 @@ TEST_F(SourceCacheLimit, WhatWasUsedLeastRecentlyMakesRoom) {
   EXPECT_TRUE(files_.load(key(4)));
 }
 
-TEST_F(SourceCacheLimit, AnIndexThatIsLargerIsNotKeptAndRemovesNothing) {
+TEST_F(SourceCacheLimit, AnIndexBeyondTheLimitIsNotSavedAndRemovesNothing) {
   one_size();
   files_.set_limit(100);
   files_.save(key(2), index_);
@@ -229,7 +229,7 @@ TEST_F(SourceCacheLimit, AnIndexThatIsLargerIsNotKeptAndRemovesNothing) {
   EXPECT_FALSE(files_.load(key(2)));
 }
 
-TEST_F(SourceCacheLimit, WhatAKilledProgramLeftIsRemoved) {
+TEST_F(SourceCacheLimit, TemporaryFilesOfKilledProgramsAreRemoved) {
   one_size();
   const fs::path fresh = fs::path(cache_) / ".lines-0123.tmp";
   const fs::path old = fs::path(cache_) / ".lines-4567.tmp";
@@ -241,7 +241,7 @@ TEST_F(SourceCacheLimit, WhatAKilledProgramLeftIsRemoved) {
   EXPECT_FALSE(fs::exists(old));
 }
 
-TEST_F(SourceCacheLimit, NoNameOutsideTheDirectoryIsMadeOfABuildId) {
+TEST_F(SourceCacheLimit, AnInvalidBuildIdIsNotUsedAsAFileName) {
   for (const char* build_id : {"", "?", "../x", "AB", "ab/c"}) {
     files_.save({build_id, {}}, index_);
     EXPECT_FALSE(files_.load({build_id, {}})) << build_id;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lookup in a symbol table and the choice among names, by example and against a byte-by-byte model.
+// Lookup in a symbol table and the choice of aliases: examples, and a comparison with a model of
+// every byte.
 #include "symbols/symbol_table.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +67,7 @@ TEST(SymbolTable, ASymbolWithoutSizeEndsAtTheNextOneOrItsRegion) {
   EXPECT_FALSE(table.find(30)->size_guessed);
 }
 
-TEST(SymbolTable, OutsideTheRegionsThereAreNoSymbols) {
+TEST(SymbolTable, SymbolsOutsideTheRegionsAreDropped) {
   SymbolTableBuilder builder;
   builder.add(10, 100, "reaches_out", Binding::global, true);
   builder.add(60, 10, "outside", Binding::global, true);
@@ -77,7 +78,7 @@ TEST(SymbolTable, OutsideTheRegionsThereAreNoSymbols) {
   EXPECT_EQ(name_at(table, 65), "");
 }
 
-TEST(SymbolTable, AnOuterFunctionGoesOnBehindAnInnerOne) {
+TEST(SymbolTable, AnOuterFunctionContinuesAfterAnInnerOne) {
   SymbolTableBuilder builder;
   builder.add(0, 100, "outer", Binding::global, true);
   builder.add(40, 20, "inner", Binding::global, true);
@@ -92,7 +93,7 @@ TEST(SymbolTable, AnOuterFunctionGoesOnBehindAnInnerOne) {
   EXPECT_EQ(name_at(table, 100), "");
 }
 
-TEST(SymbolTable, SizesThatWrapAroundAreCutOff) {
+TEST(SymbolTable, SizesThatWrapAroundAreLimited) {
   SymbolTableBuilder builder;
   builder.add(UINT64_MAX - 5, UINT64_MAX, "top", Binding::global, true);
   builder.add(10, UINT64_MAX, "huge", Binding::global, true);
@@ -102,7 +103,7 @@ TEST(SymbolTable, SizesThatWrapAroundAreCutOff) {
   EXPECT_EQ(name_at(table, 9), "");
 }
 
-// For every byte the innermost, that is the last to begin, of the sized symbols that cover it.
+// The model: of the sized symbols that contain a byte, the innermost one, which begins last.
 TEST(SymbolTable, AgreesWithAModelOfEveryByte) {
   std::mt19937 random(7);
   for (int round = 0; round < 400; ++round) {
