@@ -21,7 +21,7 @@ pitrace_insn classify(std::vector<std::uint8_t> bytes, bool is64 = code64) {
   return pitrace_classify(bytes.data(), valid, is64);
 }
 
-TEST(Branch, KnowsEachKind) {
+TEST(Branch, ClassifiesEachKindOfInstruction) {
   struct Case {
     std::vector<std::uint8_t> bytes;
     int kind;
@@ -77,7 +77,7 @@ TEST(Branch, KnowsEachKind) {
   }
 }
 
-TEST(Branch, Knows32BitCode) {
+TEST(Branch, Classifies32BitCode) {
   EXPECT_EQ(classify({0x40}, code32).kind, PITRACE_INSN_OTHER);
   EXPECT_EQ(classify({0x48, 0xe8, 1, 0, 0, 0}, code32).kind, PITRACE_INSN_OTHER);  // dec eax
   EXPECT_EQ(classify({0x9a, 1, 2, 3, 4, 5, 6}, code32).kind, PITRACE_INSN_CALL_INDIRECT);
@@ -91,7 +91,7 @@ TEST(Branch, Knows32BitCode) {
   EXPECT_EQ(narrow.displacement, 0x1234);
 }
 
-TEST(Branch, AsksForTheBytesItNeeds) {
+TEST(Branch, TruncatedInstructionsAreReportedAsCut) {
   EXPECT_EQ(classify({}).kind, PITRACE_INSN_CUT);
   EXPECT_EQ(classify({0x48}).kind, PITRACE_INSN_CUT);
   EXPECT_EQ(classify({0x0f}).kind, PITRACE_INSN_CUT);
@@ -106,7 +106,7 @@ TEST(Branch, AsksForTheBytesItNeeds) {
   EXPECT_EQ(classify(bytes).kind, PITRACE_INSN_OTHER);
 }
 
-TEST(Branch, TellsWhatAStepDid) {
+TEST(Branch, ClassifiesTheOutcomeOfAStep) {
   const std::uint64_t from = 0x401000;
   const pitrace_insn jump = classify({0x74, 0x05});
   EXPECT_EQ(pitrace_step_outcome(jump, from, from + 2), PITRACE_STEP_NEXT);
@@ -136,7 +136,7 @@ TEST(Branch, WrapsAddressesOf32BitCode) {
 }
 
 // 66 before a near branch of 32-bit code: the target is cut, whatever the size of the displacement.
-TEST(Branch, CutsTargetsOf32BitCodeWithPrefix66) {
+TEST(Branch, Prefix66TruncatesTargetsOf32BitCode) {
   const std::uint64_t from = 0x08049000;
   const std::vector<std::vector<std::uint8_t>> branches = {
       {0x66, 0xe9, 0x10, 0x00}, {0x66, 0xe8, 0x10, 0x00}, {0x66, 0xeb, 0x11},

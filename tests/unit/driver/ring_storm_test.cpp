@@ -32,7 +32,7 @@ void expect_good(const StormResult& result, const StormPlan& plan) {
   EXPECT_GT(result.time_records, 0u);
 }
 
-TEST(RingStorm, WhatAReaderConsumesIsWholeInOrderAndWhatIsMissingIsReported) {
+TEST(RingStorm, ConsumedRecordsAreCompleteAndOrderedAndLossesAreReported) {
   const StormResult result = test_support::continuous_storm(plan());
   expect_good(result, plan());
   EXPECT_EQ(result.read + result.lost, result.attempted);
@@ -45,7 +45,7 @@ TEST(RingStorm, WhatAReaderConsumesIsWholeInOrderAndWhatIsMissingIsReported) {
             << result.seconds << " s\n";
 }
 
-TEST(RingStorm, ASnapshotOfWhatIsBeingOverwrittenIsWholeAndWithoutGaps) {
+TEST(RingStorm, SnapshotsDuringOverwriteAreCompleteAndWithoutGaps) {
   StormPlan big = plan();
   big.writers = 2;
   big.ring_bytes = 1 << 20;

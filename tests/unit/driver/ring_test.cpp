@@ -111,7 +111,7 @@ TEST_F(RingTest, TheFirstRecordIsPrecededByTheTime) {
   EXPECT_EQ(head_.written, 1u);  // the time record does not count
 }
 
-TEST_F(RingTest, ANewHighHalfIsAnnouncedOnce) {
+TEST_F(RingTest, AChangeOfTheHighHalfWritesOneTimeRecord) {
   now_ = second_half - 1;
   ASSERT_TRUE(write(1));
   now_ = second_half + 1;
@@ -126,7 +126,7 @@ TEST_F(RingTest, ANewHighHalfIsAnnouncedOnce) {
   EXPECT_EQ(seen[2].time, second_half + 2);
 }
 
-TEST_F(RingTest, AClockThatRunsBackDoesNot) {
+TEST_F(RingTest, RecordTimesNeverRunBack) {
   now_ = 2 * second_half;
   ASSERT_TRUE(write(1));
   now_ = 2 * second_half - 1;
@@ -145,7 +145,7 @@ TEST_F(RingTest, ARecordThatFitsExactlyIsWrittenAndTheNextIsLost) {
   expect_counts_add_up();
 }
 
-TEST_F(RingTest, ARecordThatFitsOnlyWithoutItsTimeIsLostWhole) {
+TEST_F(RingTest, ARecordWithoutSpaceForItsTimeRecordIsLost) {
   set_size(2 * PITRACE_TIME_SIZE + 2 * record_size - 4);
   EXPECT_TRUE(write(1));
   now_ = second_half;
@@ -153,7 +153,7 @@ TEST_F(RingTest, ARecordThatFitsOnlyWithoutItsTimeIsLostWhole) {
   EXPECT_EQ(committed(), PITRACE_TIME_SIZE + record_size);
 }
 
-TEST_F(RingTest, NothingFitsWithoutAnyRoom) {
+TEST_F(RingTest, NothingFitsIntoAFullBuffer) {
   set_size(0);
   EXPECT_FALSE(write(1));
   expect_counts_add_up();
@@ -194,7 +194,7 @@ TEST_F(RingTest, AWriterInterruptedAfterReadingTheClockReadsItAgain) {
   EXPECT_EQ(readings, 3);
 }
 
-TEST_F(RingTest, ResetEmptiesTheBufferAndItsCounts) {
+TEST_F(RingTest, ResetClearsTheBufferAndItsCounts) {
   ASSERT_TRUE(write(1));
   pitrace_ring_reset(&ring_, 0, false);
   EXPECT_EQ(committed(), 0u);

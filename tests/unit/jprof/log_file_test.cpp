@@ -47,7 +47,7 @@ class LogFileTest : public testing::Test {
   LogFile log_;
 };
 
-TEST_F(LogFileTest, AnOlderOneIsKept) {
+TEST_F(LogFileTest, AnExistingLogIsRenamedToOld) {
   dir_.write("log", "older");
   ASSERT_TRUE(log_.open(path_));
   EXPECT_EQ(log_.append("new\n"), 0);
@@ -55,7 +55,7 @@ TEST_F(LogFileTest, AnOlderOneIsKept) {
   EXPECT_EQ(slurp(path_ + ".old"), "older");
 }
 
-TEST_F(LogFileTest, ItsOwnIsGoneOnWith) {
+TEST_F(LogFileTest, ItsOwnLogIsAppendedTo) {
   ASSERT_EQ(*log_.open(path_), LogFile::Opened::anew);
   EXPECT_EQ(log_.append("one\n"), 0);
   log_.close();
@@ -67,7 +67,7 @@ TEST_F(LogFileTest, ItsOwnIsGoneOnWith) {
   EXPECT_EQ(*log_.open(path_), LogFile::Opened::anew);
 }
 
-TEST_F(LogFileTest, OneThatIsBeingWrittenIsLeftAlone) {
+TEST_F(LogFileTest, ALockedLogIsNotChanged) {
   ASSERT_TRUE(log_.open(path_));
   EXPECT_EQ(log_.append("mine\n"), 0);
   LogFile other;
@@ -78,7 +78,7 @@ TEST_F(LogFileTest, OneThatIsBeingWrittenIsLeftAlone) {
   EXPECT_EQ(slurp(path_), "mine\n");
 }
 
-TEST_F(LogFileTest, WhatIsNoFileIsNotTouched) {
+TEST_F(LogFileTest, ADirectoryIsRefused) {
   std::filesystem::create_directory(path_);
   const auto opened = log_.open(path_);
   ASSERT_FALSE(opened);
@@ -93,14 +93,14 @@ TEST_F(LogFileTest, ALinkIsNotFollowed) {
   EXPECT_EQ(slurp(dir_ / "precious"), "as it was");
 }
 
-TEST_F(LogFileTest, AMissingDirectoryIsNamedWithAdvice) {
+TEST_F(LogFileTest, AMissingDirectoryIsReportedWithARemedy) {
   const auto opened = log_.open(dir_ / "none/log");
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("none/log"));
   EXPECT_THAT(opened.error().message, HasSubstr("LOGPATH"));
 }
 
-TEST_F(LogFileTest, WhatDoesNotFitAsAWholeIsNotWritten) {
+TEST_F(LogFileTest, ARecordThatDoesNotFitIsNotWritten) {
   ASSERT_TRUE(log_.open(path_));
   EXPECT_EQ(log_.append("fits\n"), 0);
   {
@@ -113,13 +113,13 @@ TEST_F(LogFileTest, WhatDoesNotFitAsAWholeIsNotWritten) {
   EXPECT_EQ(slurp(path_), "fits\nok\nagain\n");
 }
 
-TEST_F(LogFileTest, OneThatWasRemovedIsNoticed) {
+TEST_F(LogFileTest, ARemovedLogIsAnError) {
   ASSERT_TRUE(log_.open(path_));
   std::filesystem::remove(path_);
   EXPECT_EQ(log_.append("x\n"), ENOENT);
 }
 
-TEST(NameLog, WhatComesBeforeTheBeginningWaitsForIt) {
+TEST(NameLog, EarlyRecordsAreWrittenAfterTheHead) {
   const test::TempDir dir;
   NameLog log;
   ASSERT_TRUE(log.open(dir / "log"));
@@ -131,7 +131,7 @@ TEST(NameLog, WhatComesBeforeTheBeginningWaitsForIt) {
   EXPECT_EQ(log.written(), 2u);
 }
 
-TEST(NameLog, LossesAreToldOnceToTheUserAndInTheLogWhenItGoesOn) {
+TEST(NameLog, LossesAreReportedOnceOnStderrAndInTheLogAfterwards) {
   const test::TempDir dir;
   NameLog log;
   ASSERT_TRUE(log.open(dir / "log"));
@@ -157,7 +157,7 @@ TEST(NameLog, LossesAreToldOnceToTheUserAndInTheLogWhenItGoesOn) {
   EXPECT_EQ(log.lost(), 2u);
 }
 
-TEST(NameLog, ABeginningThatFoundNoRoomComesBeforeWhatIsWrittenFirst) {
+TEST(NameLog, AHeadThatDidNotFitIsWrittenBeforeTheFirstRecord) {
   const test::TempDir dir;
   NameLog log;
   ASSERT_TRUE(log.open(dir / "log"));

@@ -9,7 +9,7 @@
 namespace pi::swtrace {
 namespace {
 
-TEST(AiLines, ALineReadsAsInTheBook) {
+TEST(AiLines, LinesHaveTheClassicFormat) {
   EXPECT_EQ(ai_line("CPU 0", {5120, 4760, 120, 0, 0}),
             "CPU 0 IDLE= 51.20, BUSY= 47.60, INTR= 1.20");
   EXPECT_EQ(ai_line("System", {1, 0, 0, 0, 0}), "System IDLE= 100.00, BUSY= 0.00, INTR= 0.00");
@@ -31,11 +31,11 @@ TEST(AiLines, SharesAddUpToAHundredPercentExactly) {
   EXPECT_EQ(thirds.idle + thirds.busy + thirds.interrupt, 10000);
 }
 
-TEST(AiLines, WithoutTimeACpuWasIdle) {
+TEST(AiLines, ACpuWithoutElapsedTimeIsIdle) {
   EXPECT_EQ(ai_shares({}).idle, 10000);
 }
 
-TEST(AiLines, ACpuThatWasNotThereHasNoTimesAndIsNotInTheSum) {
+TEST(AiLines, AnOfflineCpuHasNoTimesAndIsNotInTheSum) {
   const std::vector<ai_counters> before{
       {100, 60, 30, 10, 5, 0xffffffff}, {}, {500, 1, 1, 498, 0, 0}};
   const std::vector<ai_counters> after{{200, 110, 70, 20, 9, 1}, {}, {100, 100, 0, 0, 0, 0}};

@@ -38,7 +38,7 @@ TEST_F(CpiReport, TheTableHasEveryCpuAndTheSystem) {
             "2.000     1.500     1.250\n");
 }
 
-TEST_F(CpiReport, TheSystemAloneHasNoLinesOfCpus) {
+TEST_F(CpiReport, TheSystemReportHasNoCpuLines) {
   EXPECT_EQ(system_text(data_, true).find("\n    0 "), std::string::npos);
   EXPECT_FALSE(system_json(data_, true).contains("cpus"));
 }

@@ -55,7 +55,7 @@ TEST(Json, ParsedTextGivesItsValues) {
   EXPECT_EQ(json->size(), 6u);
 }
 
-TEST(Json, TextThatIsNoJsonOrTooDeepIsRefused) {
+TEST(Json, InvalidAndTooDeepTextIsRefused) {
   EXPECT_FALSE(Json::parse("{\"a\": "));
   EXPECT_FALSE(Json::parse(""));
   EXPECT_TRUE(Json::parse(std::string(100, '[') + std::string(100, ']')));

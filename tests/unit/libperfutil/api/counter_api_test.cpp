@@ -26,7 +26,7 @@ Values values(size_t* count = nullptr) {
   return array;
 }
 
-TEST(CounterApi, NumbersAndNamesLeadToEachOther) {
+TEST(CounterApi, NumbersAndNamesMapToEachOther) {
   EXPECT_STREQ(GetPerfCounterEventNameFromId(102), "INSTR");
   EXPECT_EQ(GetPerfCounterEventIdFromName("instr"), 102);
   EXPECT_EQ(GetPerfCounterEventIdFromName("page-faults"), 0);
@@ -60,7 +60,7 @@ TEST(CounterApi, InactiveAndUnknownEventsAreRefused) {
   EXPECT_EQ(ZeroCtrValueArray(nullptr), PU_ERROR_NULL_POINTER);
 }
 
-TEST(CounterApi, AnEventLivesFromInitToTerminate) {
+TEST(CounterApi, AnEventExistsFromInitToTerminate) {
   const int event = PiInitPerfCounterEvent("context-switches", PI_PRIV_BOTH);
   if (event == PU_ERROR_ACCESS_DENIED) GTEST_SKIP() << PiErrorText();
   ASSERT_GT(event, 0) << PiErrorText();
@@ -135,7 +135,7 @@ TEST(CpiApi, WrongUseAndMissingHardwareAreReported) {
   }
 }
 
-TEST(MsrApi, WhatCannotBeReadHasTheAgreedValue) {
+TEST(MsrApi, AnUnreadableRegisterHasTheDocumentedValue) {
   uint64_t value = 1;
   EXPECT_EQ(PiReadMsr(0, 0x10, nullptr), PU_ERROR_NULL_POINTER);
   EXPECT_EQ(PiReadMsr(-1, 0x10, &value), PU_ERROR_INVALID_PARAMETER);
@@ -145,7 +145,7 @@ TEST(MsrApi, WhatCannotBeReadHasTheAgreedValue) {
   EXPECT_EQ(PiWriteMsr(-1, 0x10, 0), PU_ERROR_INVALID_PARAMETER);
 }
 
-TEST(MachineApi, TheListOfProcessorsIsAsLongAsTheyAreMany) {
+TEST(MachineApi, TheListOfProcessorsHasOneEntryPerProcessor) {
   const int count = GetActiveProcessorList(nullptr, 0);
   EXPECT_EQ(count, PiGetActiveProcessorCount());
   std::vector<int> cpus(static_cast<size_t>(count), -1);

@@ -74,7 +74,7 @@ void expect_refused_without_a_size(Call call) {
   }
 }
 
-TEST(StructSize, OfEventsMayBeOlderOrNewer) {
+TEST(StructSize, EventsMayBeOlderOrNewer) {
   const auto call = [](pi_event* event) { return PiEvent(0, event); };
   expect_both_ways<pi_event>(call, offsetof(pi_event, meaning), PU_SUCCESS);
   expect_refused_without_a_size<pi_event>(call);
@@ -83,7 +83,7 @@ TEST(StructSize, OfEventsMayBeOlderOrNewer) {
   expect_refused_without_a_size<pi_event>(counters);
 }
 
-TEST(StructSize, OfTheTracesStatusMayBeOlderOrNewer) {
+TEST(StructSize, TraceStatusMayBeOlderOrNewer) {
   expect_refused_without_a_size<pi_trace_status>(PiTraceStatus);
   expect_both_ways<pi_trace_status>(PiTraceStatus, offsetof(pi_trace_status, mode),
                                     PU_ERROR_NOT_INITIALIZED);
@@ -93,7 +93,7 @@ TEST(StructSize, OfTheTracesStatusMayBeOlderOrNewer) {
   EXPECT_EQ(TraceTerminate(), PU_SUCCESS);
 }
 
-TEST(StructSize, OfITracesStatusMayBeOlderOrNewer) {
+TEST(StructSize, ITraceStatusMayBeOlderOrNewer) {
   pi_itrace_status status{};
   status.size = sizeof status;
   const int expected = PiITraceStatus(&status);
@@ -101,12 +101,12 @@ TEST(StructSize, OfITracesStatusMayBeOlderOrNewer) {
   expect_both_ways<pi_itrace_status>(PiITraceStatus, offsetof(pi_itrace_status, steps), expected);
 }
 
-TEST(StructSize, OfPttsStateMayBeOlderOrNewer) {
+TEST(StructSize, PttStateMayBeOlderOrNewer) {
   expect_refused_without_a_size<pi_ptt_state>(PttGetState);
   expect_both_ways<pi_ptt_state>(PttGetState, offsetof(pi_ptt_state, threads), PU_SUCCESS);
 }
 
-TEST(StructSize, OfPttsOptionsMayBeOlderOrNewerAsLongAsNothingUnknownIsAskedFor) {
+TEST(StructSize, PttOptionsMayBeOlderOrNewerUnlessUnknownFieldsAreSet) {
   const char* const names[] = {"CYCLES"};
   const auto call = [&](pi_ptt_options* options) {
     const int rc = PiPttInit(1, names, PI_PRIV_BOTH, options);

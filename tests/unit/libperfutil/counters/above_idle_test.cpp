@@ -12,7 +12,7 @@
 namespace pi::perfutil {
 namespace {
 
-TEST(ProcStat, EachCpuHasItsSumsAndTheLineOfAllIsLeftOut) {
+TEST(ProcStat, EachCpuHasItsSumsAndTheTotalLineIsSkipped) {
   const auto cpus = parse_proc_stat(
       "cpu  10 20 30 40 50 60 70 80 90 100\n"
       "cpu0 1 2 3 4 5 6 7 8 9 10\n"
@@ -44,7 +44,7 @@ struct AboveIdle : ::testing::Test {
   }
 };
 
-TEST_F(AboveIdle, TheModulesCountersAreTakenAsTheyAre) {
+TEST_F(AboveIdle, TheModulesCountersAreReturnedUnchanged) {
   module->above_idle[2] = {2, 0, 100, 50, 30, 20, 7, 8};
   {
     auto source = open("");
@@ -64,7 +64,7 @@ TEST_F(AboveIdle, TheModulesCountersAreTakenAsTheyAre) {
   EXPECT_TRUE(module->closed);
 }
 
-TEST_F(AboveIdle, AModuleThatCannotBeOpenedOrLacksTheHooksLeavesProcStat) {
+TEST_F(AboveIdle, WithoutModuleOrItsHooksProcStatIsUsed) {
   const char* stat = "cpu0 1 2 3 4 5 6 7 8\n";
   module->refuse[PITRACE_IOC_AI_ON] = -EOPNOTSUPP;
   auto without_hooks = open(stat);

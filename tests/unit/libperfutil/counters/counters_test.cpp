@@ -49,7 +49,7 @@ class Counters : public ::testing::Test {
   }
 };
 
-TEST(CounterGroups, AThreadsPageFaultsAreCountedToTheLast) {
+TEST(CounterGroups, AThreadsPageFaultsAreCountedExactly) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's own memory faults, too";
 #endif
@@ -211,7 +211,7 @@ TEST(CyclesPerInstruction, RatiosFollowFromTheSums) {
   EXPECT_EQ(cpi.active_cpi, 1.5);
 }
 
-TEST(CyclesPerInstruction, TheBusyPartExcludesIdleTime) {
+TEST(CyclesPerInstruction, BusyRatioExcludesIdleTime) {
   const ai_counters before{1000, 400, 500, 100, 0, 0};
   const ai_counters now{2000, 650, 1200, 150, 0, 0};
   EXPECT_EQ(busy_part(1'000'000, before, now), 750'000u);

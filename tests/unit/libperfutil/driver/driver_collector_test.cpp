@@ -46,7 +46,7 @@ TEST_F(DriverTest, InitAllocatesBuffersAndStatusHasTheModulesRoundedSizes) {
   EXPECT_EQ(status->mte_bytes, 73'728u);
 }
 
-TEST_F(DriverTest, AMissingDeviceIsADriverNotLoaded) {
+TEST_F(DriverTest, AMissingDeviceIsReportedAsDriverNotLoaded) {
   module->open_result = -ENOENT;
   EXPECT_EQ(refusal().code, PU_ERROR_DRIVER_NOT_LOADED);
 }
@@ -58,7 +58,7 @@ TEST_F(DriverTest, AForbiddenDeviceIsAccessDeniedAndNamesTheGroup) {
   EXPECT_THAT(error.message, HasSubstr("usermod -aG pitrace"));
 }
 
-TEST_F(DriverTest, AKernelLockedDownIsAccessDeniedAndNoGroupHelps) {
+TEST_F(DriverTest, KernelLockdownIsAccessDeniedAndTheGroupIsNotSuggested) {
   module->open_result = -EPERM;
   const Error error = refusal();
   EXPECT_EQ(error.code, PU_ERROR_ACCESS_DENIED);
@@ -84,7 +84,7 @@ TEST_F(DriverTest, AnotherAbiIsRefusedWithBothVersions) {
   EXPECT_THAT(module->requests, ::testing::Not(::testing::Contains(PITRACE_IOC_ALLOC)));
 }
 
-TEST_F(DriverTest, NoMemoryInTheKernelIsNotEnoughMemory) {
+TEST_F(DriverTest, EnomemBecomesNotEnoughMemory) {
   module->refuse[PITRACE_IOC_ALLOC] = -ENOMEM;
   module->info.largest = 7 << 20;
   const Error error = refusal();
@@ -138,7 +138,7 @@ TEST_F(DriverTest, AnEventGoesToTheModuleAndARateMakesTicksByTimeAgain) {
   EXPECT_TRUE((*collector)->status()->tick.is_time());
 }
 
-TEST_F(DriverTest, AnEventThatTheMachineDoesNotCountNamesThoseThatItDoes) {
+TEST_F(DriverTest, AnUnsupportedEventIsReportedWithTheSupportedOnes) {
   auto collector = create();
   ASSERT_TRUE(collector);
   TickEvent event;
@@ -244,7 +244,7 @@ TEST_F(DriverTest, AMissingHookIsListedInCannotSee) {
               ::testing::Contains(HasSubstr("'" + std::string(sizeof probe.name, 'x') + "'")));
 }
 
-TEST_F(DriverTest, BuffersOfAllCpusAreMappedAlsoOfCpusThatComeOnlineLater) {
+TEST_F(DriverTest, BuffersOfAllCpusAreMappedAlsoOfCpusOnlinedLater) {
   module->cpus = {0, 2};
   auto collector = create();
   ASSERT_TRUE(collector);

@@ -78,7 +78,7 @@ TEST_F(DriverITraceTest, RequestsBecomeTheirIoctls) {
                           PITRACE_IOC_IT_OFF, PITRACE_IOC_IT_DISABLE, PITRACE_IOC_IT_REMOVE));
 }
 
-TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
+TEST_F(DriverITraceTest, RefusalsBecomeCodesAndTexts) {
   struct Case {
     unsigned long request;
     int error;
@@ -117,7 +117,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
   }
 }
 
-TEST_F(DriverITraceTest, NamesTheStateThatIsWrong) {
+TEST_F(DriverITraceTest, WrongStatesAreReported) {
   const auto on = [&] { return itrace.on(); };
   EXPECT_THAT(refusal(PITRACE_IOC_IT_ON, EINVAL, on).message, HasSubstr("not installed"));
   device.info.installed = 1;

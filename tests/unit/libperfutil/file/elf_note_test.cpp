@@ -63,7 +63,7 @@ std::optional<std::string> id_of(const std::string& path) {
 
 const std::string two_notes = note(1, "GNU", "abi.") + note(NT_GNU_BUILD_ID, "GNU", "\xde\xad\x01");
 
-TEST(ElfNote, TheGnuBuildIdIsFoundBehindOtherNotes) {
+TEST(ElfNote, TheGnuBuildIdIsFoundAfterOtherNotes) {
   EXPECT_EQ(build_id_in_notes(bytes_of(two_notes), 4), "dead01");
   EXPECT_FALSE(build_id_in_notes(bytes_of(note(NT_GNU_BUILD_ID, "Go", "1234")), 4));
   EXPECT_FALSE(build_id_in_notes({}, 4));
@@ -81,7 +81,7 @@ TEST(ElfNote, FilesOfBothWidthsAreRead) {
 }
 
 // Any result is accepted: this is for the sanitizers.
-TEST(ElfNote, TruncatedAndFlippedFilesDoNoHarm) {
+TEST(ElfNote, TruncatedAndCorruptedFilesDoNoHarm) {
   const TempDir dir;
   const std::string whole = elf_file<Elf64_Ehdr, Elf64_Phdr>(ELFCLASS64, two_notes);
   // The last byte is padding.
@@ -123,7 +123,7 @@ TEST_F(BuildIds, WithoutAnInodeTheTimesDecide) {
   EXPECT_EQ(find(path), "?");
 }
 
-TEST_F(BuildIds, AFileMovedThereSinceIsAnotherFileAndOneOnlyLinkedIsNot) {
+TEST_F(BuildIds, AFileMovedToThePathIsRejectedAndANewLinkIsNot) {
   // Its content is old, its change time is not.
   const timespec old[2] = {{1, 0}, {1, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), old, 0), 0);
@@ -166,7 +166,7 @@ TEST_F(BuildIds, ADeletedFileIsReadThroughAProcessThatHasItMapped) {
   EXPECT_EQ(find_build_id(path, mentions, dir.path()), "!");
 }
 
-TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
+TEST_F(BuildIds, AFileWithoutBuildIdIsMarked) {
   struct stat facts {};
   const std::string script = dir.write("script", "#!/bin/sh\n");
   ASSERT_EQ(::stat(script.c_str(), &facts), 0);
@@ -174,7 +174,7 @@ TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
   EXPECT_EQ(find(script), "-");
 }
 
-TEST_F(BuildIds, EveryFileIsListedOnceAlsoSeveralOfOnePath) {
+TEST_F(BuildIds, EveryFileIsListedOnceAndAPathMayHaveSeveral) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));
   UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);

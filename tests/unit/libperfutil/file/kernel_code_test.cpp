@@ -93,7 +93,7 @@ std::vector<Stretch> parse(const std::string& section) {
   return all;
 }
 
-TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
+TEST(KernelCode, TouchedPagesAreStoredAsRanges) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -118,7 +118,7 @@ TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
   EXPECT_EQ(stretches[2].bytes, std::string(page_bytes, 'm'));
 }
 
-TEST(KernelCode, LeavesOutUnloadedPages) {
+TEST(KernelCode, UnloadedPagesAreLeftOut) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -139,7 +139,7 @@ TEST(KernelCode, HasNoUserCode) {
   EXPECT_TRUE(code.empty());
 }
 
-TEST(KernelCode, KeepsTheCodeOfTheFirstTouch) {
+TEST(KernelCode, CodeOfTheFirstTouchIsKept) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -153,7 +153,7 @@ TEST(KernelCode, KeepsTheCodeOfTheFirstTouch) {
   EXPECT_EQ(parse(*section).at(0).bytes, std::string(page_bytes, '0'));
 }
 
-TEST(KernelCode, ReportsWhyItCannotBeRead) {
+TEST(KernelCode, AReadFailureIsReported) {
   const TempDir dir;
   Records records;
   records.branch(false, text_start, text_start);

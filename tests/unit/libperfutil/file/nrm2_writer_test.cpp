@@ -132,7 +132,7 @@ TEST_F(TraceFileTest, ABufferThatBecameFullIsFlaggedInItsOwnHeaderAndTheInfoSays
             std::vector<std::string>{"buffer full"});
 }
 
-TEST_F(TraceFileTest, TheFileIsTheOwnersAloneWhateverTheUmask) {
+TEST_F(TraceFileTest, TheFileHasMode0600WhateverTheUmask) {
   const mode_t before = ::umask(0277);
   const auto done = write_trace_file(dir_ / "t.nrm2", content_);
   ::umask(before);

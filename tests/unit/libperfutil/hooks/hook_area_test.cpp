@@ -169,7 +169,7 @@ TEST_F(HookAreaTest, AHookThatIsNeverFinishedIsLost) {
   EXPECT_EQ(last.damaged, 0u);
 }
 
-TEST_F(HookAreaTest, OneDamagedRingHurtsNoOther) {
+TEST_F(HookAreaTest, ADamagedRingDoesNotAffectOthers) {
   time(0, 10);
   time(1, 10);
   append(0, std::vector<std::byte>(64, std::byte{0xff}));
@@ -194,13 +194,13 @@ TEST_F(HookAreaTest, APositionThatRunsBackIsDamage) {
   expect_damaged();
 }
 
-TEST_F(HookAreaTest, AConsumedPositionThatIsNotOursIsDamage) {
+TEST_F(HookAreaTest, AConsumedPositionWrittenByTheProcessIsDamage) {
   time(0, 10);
   ring_head(0).consumed = 1000;
   expect_damaged();
 }
 
-TEST_F(HookAreaTest, TimeThatRunsBackOrLiesInTheFutureIsDamage) {
+TEST_F(HookAreaTest, TimeThatRunsBackOrIsInTheFutureIsDamage) {
   time(0, 10);
   hook(0, 1, 10);
   hook(0, 2, 9);

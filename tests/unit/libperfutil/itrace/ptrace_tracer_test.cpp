@@ -311,7 +311,7 @@ TEST(PtraceTracer, DetachesAProgramThatIsBeingStepped) {
   }
 }
 
-TEST(PtraceTracer, ReportsWhatCannotBeTraced) {
+TEST(PtraceTracer, ProcessesThatCannotBeTracedAreReported) {
   PtraceTracer::Counts counts;
   Recording recording;
   PtraceTracer tracer(recording.put(), 0, counts);

@@ -421,7 +421,7 @@ TEST_F(PerfSource, InTheProcessScopeDispatchesAlternateWithTheIdleTask) {
   EXPECT_GE(left, sleeps);
 }
 
-TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
+TEST_F(PerfSource, AnEventTicksAtEachOccurrence) {
   create({});
   if (!collector_) return;
   TickEvent event;
@@ -451,7 +451,7 @@ TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedAloneAndListedWhenAllAreEnabled) {
+TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedAndListedWhenAllAreEnabled) {
   create({});
   if (!collector_) return;
   for (const uint32_t major : {PITRACE_MAJOR_INTERRUPT, PITRACE_MAJOR_SYSCALL,

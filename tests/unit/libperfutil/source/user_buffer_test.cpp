@@ -41,7 +41,7 @@ TEST(UserBuffer, TheFirstRecordIsPrecededByTheHighHalfOfTimeWhichIsNotCounted) {
   EXPECT_EQ(buffer.unread().records.size(), 16u + PITRACE_TPROF_SIZE);
 }
 
-TEST(UserBuffer, AChangeOfTheHighHalfIsAnnouncedOnce) {
+TEST(UserBuffer, AChangeOfTheHighHalfWritesOneTimeRecord) {
   RecordingState state;
   UserBuffer buffer = make_buffer(65536, &state);
   buffer.put_tprof(0xffffffff, true, 1, 1, 1);

@@ -91,7 +91,7 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
 }
 
 // Whatever dispatches and losses are in it, no thread has more time than the trace.
-TEST(OffCpu, NeverInventsTime) {
+TEST(OffCpu, KnownTimesNeverExceedTheTrace) {
   Random random(23);
   for (int round = 0; round < 200; ++round) {
     TraceBuilder trace;

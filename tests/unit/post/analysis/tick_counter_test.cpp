@@ -27,7 +27,7 @@ TEST(TickCounter, CountsExactlyForEveryNumberOfTicks) {
   }
 }
 
-TEST(TickCounter, AsksOnceForAnAddressOfAProcessAndOnceForOneOfTheKernel) {
+TEST(TickCounter, LooksUpEachUserAndKernelAddressOnce) {
   RecordBuilder records;
   for (uint32_t i = 0; i < 1000; ++i)
     for (const uint32_t pid : {1u, 2u, 3u}) {
@@ -75,7 +75,7 @@ TEST(TickCounter, CountsExactlyWhenTheCachesOverflow) {
 }
 
 // Between any two ticks a mapping or a name may change: the newest must be used.
-TEST(TickCounter, NeverUsesANameOfAnEarlierState) {
+TEST(TickCounter, NeverUsesAStaleName) {
   std::mt19937 random(9);
   RecordBuilder names(false);
   RecordBuilder ticks(false);

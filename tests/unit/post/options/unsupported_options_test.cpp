@@ -14,7 +14,7 @@ namespace {
 
 using post::find_unsupported;
 
-TEST(UnsupportedOptions, IsFoundHoweverItIsWritten) {
+TEST(UnsupportedOptions, AreFoundInEverySpelling) {
   for (const char* word : {"-mask", "--mask", "-mask=ff", "--mask=ff"}) {
     ASSERT_NE(find_unsupported(word), nullptr) << word;
     EXPECT_STREQ(find_unsupported(word)->name, "mask");
@@ -23,7 +23,7 @@ TEST(UnsupportedOptions, IsFoundHoweverItIsWritten) {
     EXPECT_EQ(find_unsupported(word), nullptr) << word;
 }
 
-TEST(UnsupportedOptions, IsWrongUse) {
+TEST(UnsupportedOptions, AreRefusedAsWrongUse) {
   for (const auto& option : post::unsupported_options()) {
     const auto parsed = post::parse_options({std::string("-") + option.name});
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << option.name;
@@ -32,7 +32,7 @@ TEST(UnsupportedOptions, IsWrongUse) {
 }
 
 // ".It Fl mask Ns = Ns Ar hex , Fl d Ar n" between ".Ss Unsupported options" and the next heading.
-TEST(UnsupportedOptions, TheManualListsTheSame) {
+TEST(UnsupportedOptions, TheManualListsTheSameOptions) {
   std::ifstream manual(POST_MANUAL);
   ASSERT_TRUE(manual) << POST_MANUAL;
   std::set<std::string> listed;

@@ -41,7 +41,7 @@ Bytes bare_headers(uint32_t count) {
   return bytes;
 }
 
-TEST(PostAmplification, ManyHeadersTakeTimeAsManyBytesDo) {
+TEST(PostAmplification, CostOfManyHeadersIsBoundedByTheirSize) {
   const Bytes bytes = bare_headers(60'000);
   post::MemorySource source(bytes);
   post::DamageLog damage;

@@ -53,14 +53,14 @@ PostRun run(const Bytes& bytes) {
   return run_post(bytes, symbolizer, options);
 }
 
-TEST(DamagedFiles, TheExampleItselfIsGood) {
+TEST(DamagedFiles, TheUndamagedExampleIsValid) {
   const PostRun good = run(example());
   EXPECT_EQ(good.error, "");
   EXPECT_FALSE(good.damage.any());
   EXPECT_EQ(good.ticks.ticks, 6u);
 }
 
-TEST(DamagedFiles, EveryTruncationIsToldAndKeepsTheRecordsBeforeIt) {
+TEST(DamagedFiles, EveryTruncationIsReportedAndKeepsTheRecordsBeforeIt) {
   const Bytes whole = example();
   uint64_t ticks_before = 0;
   for (size_t size = 0; size < whole.size(); size += input_stride()) {

@@ -30,7 +30,7 @@ std::vector<uint64_t> times_of(const Bytes& bytes, const StreamLayout& layout, D
   return times;
 }
 
-TEST(Stream, NothingToReadIsFine) {
+TEST(Stream, EmptyStreamsAreValid) {
   DamageLog damage;
   EXPECT_THAT(times_of({}, layout_of({}), damage), ElementsAre());
   EXPECT_THAT(times_of({}, layout_of({{0, 0, false}}), damage), ElementsAre());
@@ -46,7 +46,7 @@ TEST(Stream, TimeRecordsSetTheHighHalf) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Stream, ReadsEveryRecordHoweverSectionsCutThem) {
+TEST(Stream, ReadsRecordsSplitAcrossSectionsAnywhere) {
   RecordBuilder records;
   for (uint64_t i = 0; i < 5; ++i) records.tick(100 + i, true, 1, 1, i);
   const size_t size = records.bytes().size();
@@ -88,7 +88,7 @@ TEST(Stream, ReadsMoreThanItsWindowWithRecordsAcrossItsEdges) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Stream, LongestRecordIsRead) {
+TEST(Stream, TheLongestRecordIsRead) {
   Bytes bytes(PITRACE_LENGTH_MASK);
   const std::vector<uint32_t> ints((PITRACE_LENGTH_MASK - 12) / 4, 9);
   pitrace_encode_ints(bytes.data(), 5, 0x77, 1, ints.data(), static_cast<uint32_t>(ints.size()));
@@ -99,7 +99,7 @@ TEST(Stream, LongestRecordIsRead) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Stream, TimeThatRunsBackIsKeptAtTheTimeBefore) {
+TEST(Stream, TimeThatRunsBackIsReplacedByThePreviousTime) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(90, true, 1, 1, 1).tick(105, true, 1, 1, 1);
   DamageLog damage;
@@ -109,7 +109,7 @@ TEST(Stream, TimeThatRunsBackIsKeptAtTheTimeBefore) {
   EXPECT_EQ(damage.bytes(), 0u);
 }
 
-TEST(Stream, RecordCutByAGapIsDroppedAndWhatFollowsIsRead) {
+TEST(Stream, ARecordCutByAGapIsDroppedAndReadingContinues) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(110, true, 1, 1, 1).tick(120, true, 1, 1, 1);
   DamageLog damage;
@@ -154,7 +154,7 @@ class ShrinkingSource final : public post::ByteSource {
   uint64_t size_;
 };
 
-TEST(Stream, FileThatShrinksEndsTheStreamWithAMessage) {
+TEST(Stream, AShrinkingFileEndsTheStreamWithAMessage) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(110, true, 1, 1, 1);
   ShrinkingSource source(std::span(records.bytes()).first(40), 1000);

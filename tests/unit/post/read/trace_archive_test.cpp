@@ -112,7 +112,7 @@ class TraceArchive : public testing::Test {
   std::string directory_;
 };
 
-TEST_F(TraceArchive, WhatIsPackedComesOutAndLeavesNothingBehind) {
+TEST_F(TraceArchive, UnpackedContentIsEqualAndNoFilesRemain) {
   const std::string bytes = packed("the trace", "the symbols");
   const size_t before = names();
   const auto content_of = unpacked(bytes);
@@ -123,7 +123,7 @@ TEST_F(TraceArchive, WhatIsPackedComesOutAndLeavesNothingBehind) {
   EXPECT_EQ(names(), before + 1);  // the archive itself
 }
 
-TEST_F(TraceArchive, OnlyWhatBeginsLikeOneIsAnArchive) {
+TEST_F(TraceArchive, ArchivesAreRecognisedByTheirFirstBytes) {
   write(path("archive"), packed("t", "s"));
   EXPECT_TRUE(is_archive(path("archive")));
   write(path("trace"), "NRM2....");
@@ -132,7 +132,7 @@ TEST_F(TraceArchive, OnlyWhatBeginsLikeOneIsAnArchive) {
   EXPECT_FALSE(is_archive(directory_));
 }
 
-TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
+TEST_F(TraceArchive, FilesAreStoredBelowTheFilesFolder) {
   const pi::UniqueFd trace = file("trace", "t");
   const pi::UniqueFd symbols = file("symbols", "s");
   write(path("library.so"), "code");
@@ -165,7 +165,7 @@ TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
   EXPECT_EQ(refused.error().message, "it was replaced");
 }
 
-TEST_F(TraceArchive, LogsOfCodeMadeAtRunTimeComeAlong) {
+TEST_F(TraceArchive, JitLogsAreStoredByDescriptor) {
   const pi::UniqueFd trace = file("trace", "t");
   const pi::UniqueFd symbols = file("symbols", "s");
   const pi::UniqueFd log = file("log-jita2n_7", "the log");
@@ -186,7 +186,7 @@ TEST_F(TraceArchive, LogsOfCodeMadeAtRunTimeComeAlong) {
   EXPECT_FALSE(unpacked(tar(many)));
 }
 
-TEST_F(TraceArchive, NothingIsWrittenWhereNamesOfMembersPoint) {
+TEST_F(TraceArchive, MemberNamesAreNeverWrittenAsPaths) {
   const auto result = unpacked(tar({{"../escaped", "x"},
                                     {path("absolute"), "x"},
                                     {"link", "", AE_IFLNK, "/etc/passwd"},
@@ -223,7 +223,7 @@ TEST_F(TraceArchive, OtherArchivesAreRefused) {
   EXPECT_FALSE(unpacked("\x28\xb5\x2f\xfd" + noise(200)));
 }
 
-TEST_F(TraceArchive, ACutArchiveGivesWhatThereWasOfItsTrace) {
+TEST_F(TraceArchive, ATruncatedArchiveYieldsThePresentPartOfItsTrace) {
   const std::string trace = noise(600000);
   const std::string bytes = packed(trace, noise(1000));
   const auto result = unpacked(bytes.substr(0, bytes.size() / 2));
@@ -235,7 +235,7 @@ TEST_F(TraceArchive, ACutArchiveGivesWhatThereWasOfItsTrace) {
   EXPECT_FALSE(unpacked(bytes.substr(0, 100)));
 }
 
-TEST_F(TraceArchive, EveryTruncationIsNoticed) {
+TEST_F(TraceArchive, EveryTruncationIsDetected) {
   const std::string bytes = packed(noise(20000), noise(1000));
   for (size_t size = 0; size < bytes.size(); size += 131) {
     const auto result = unpacked(bytes.substr(0, size));
@@ -244,7 +244,7 @@ TEST_F(TraceArchive, EveryTruncationIsNoticed) {
 }
 
 // A flipped bit is noticed wherever it changes what comes out.
-TEST_F(TraceArchive, NoFlippedBitGoesUnnoticedInTheTrace) {
+TEST_F(TraceArchive, EveryFlippedBitThatChangesContentIsDetected) {
   const std::string trace = noise(5000);
   const std::string symbols = noise(1000);
   const std::string bytes = packed(trace, symbols);

@@ -69,7 +69,7 @@ class ProcessesTest : public testing::Test {
   post::Processes processes_{protocol_, names_};
 };
 
-TEST_F(ProcessesTest, TellsTheSymbolizerInOrderAndCreatesWhatIsNew) {
+TEST_F(ProcessesTest, CallsTheSymbolizerInOrderAndCreatesNewProcesses) {
   apply(RecordBuilder(false)
             .existing(1, 10, 1)
             .name(2, 10, "sh")
@@ -88,13 +88,13 @@ TEST_F(ProcessesTest, TellsTheSymbolizerInOrderAndCreatesWhatIsNew) {
   EXPECT_EQ(name_of(12), "ls");
 }
 
-TEST_F(ProcessesTest, ForkOfAnUnknownParentIsTakenIn) {
+TEST_F(ProcessesTest, ForkOfAnUnknownParentCreatesIt) {
   apply(RecordBuilder(false).fork(4, 11, 10));
   EXPECT_THAT(protocol_.calls, ElementsAre("4 create 10 0", "4 fork 10 11"));
   EXPECT_EQ(name_of(11), "");
 }
 
-TEST_F(ProcessesTest, VersionsChangeWithWhatTheyStandFor) {
+TEST_F(ProcessesTest, VersionsChangeWithMappingsAndNames) {
   apply(RecordBuilder(false).name(1, 10, "a").clone(2, 11, 10));
   const post::Process& process = processes_.find(10);
   const post::Process& clone = processes_.find(11);
@@ -113,7 +113,7 @@ TEST_F(ProcessesTest, VersionsChangeWithWhatTheyStandFor) {
   EXPECT_NE(*clone.maps_version, shared);
 }
 
-TEST_F(ProcessesTest, NewerNameOfTheMainThreadWins) {
+TEST_F(ProcessesTest, TheNewerNameOfTheMainThreadWins) {
   apply(RecordBuilder(false).name(1, 10, "app").thread_name(2, 10, 10, "main"));
   EXPECT_EQ(thread_of(10, 10), "main");
   EXPECT_EQ(name_of(10), "app");
@@ -126,7 +126,7 @@ TEST_F(ProcessesTest, ExecEndsTheMainThreadsName) {
   EXPECT_EQ(thread_of(10, 10), "app");
 }
 
-TEST_F(ProcessesTest, FallbackNamesServeUntilATrueOneComes) {
+TEST_F(ProcessesTest, FallbackNamesAreUsedUntilANameRecord) {
   processes_.add_fallback_name(10, "late");
   processes_.add_fallback_name(10, "later");
   EXPECT_EQ(name_of(10), "late");
@@ -135,7 +135,7 @@ TEST_F(ProcessesTest, FallbackNamesServeUntilATrueOneComes) {
   EXPECT_EQ(name_of(10), "true");
 }
 
-TEST_F(ProcessesTest, AThreadKeepsTheNameItsCreatorHad) {
+TEST_F(ProcessesTest, AThreadInheritsTheNameOfItsCreator) {
   apply(RecordBuilder(false)
             .name(1, 10, "app")
             .thread_name(2, 10, 11, "maker")
@@ -150,7 +150,7 @@ TEST_F(ProcessesTest, AThreadKeepsTheNameItsCreatorHad) {
   EXPECT_EQ(thread_of(10, 12), "renamed");
 }
 
-TEST_F(ProcessesTest, AChildIsCalledAsTheThreadThatForkedIt) {
+TEST_F(ProcessesTest, AChildInheritsTheNameOfTheForkingThread) {
   apply(RecordBuilder(false)
             .name(1, 10, "app")
             .thread_name(2, 10, 11, "forker")
@@ -160,7 +160,7 @@ TEST_F(ProcessesTest, AChildIsCalledAsTheThreadThatForkedIt) {
   EXPECT_EQ(name_of(21), "app");
 }
 
-TEST_F(ProcessesTest, LivesTellParentsAlsoOfOrphansAndReusedIds) {
+TEST_F(ProcessesTest, LifetimesHaveParentsAlsoOfOrphansAndReusedIds) {
   apply(RecordBuilder(false)
             .existing(1, 10, 1)
             .name(2, 10, "sh")
@@ -176,7 +176,7 @@ TEST_F(ProcessesTest, LivesTellParentsAlsoOfOrphansAndReusedIds) {
             (std::vector<std::pair<uint32_t, uint32_t>>{{10, 1}, {11, 10}, {12, 11}, {11, 12}}));
 }
 
-TEST_F(ProcessesTest, LivesTellIdsInsideAndWordSize) {
+TEST_F(ProcessesTest, LifetimesHaveNamespaceIdsAndWordSize) {
   apply(RecordBuilder(false)
             .fork(1, 11, 10)
             .mte(2, PITRACE_MTE_INNER, {11, 11, 1, 1, 77})
@@ -190,7 +190,7 @@ TEST_F(ProcessesTest, LivesTellIdsInsideAndWordSize) {
   EXPECT_EQ(lifetime.bits, 32u);
 }
 
-TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {
+TEST_F(ProcessesTest, ProcessReferencesStayValid) {
   const post::Process& first = processes_.find(1);
   for (uint32_t pid = 2; pid < 50'000; ++pid) processes_.find(pid);
   EXPECT_EQ(&processes_.find(1), &first);
@@ -198,7 +198,7 @@ TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {
   EXPECT_EQ(processes_.find(1).pid, 1u);
 }
 
-TEST_F(ProcessesTest, LogsAreLookedForAtTheFirstTickAndWhenAProcessBecomesAnother) {
+TEST_F(ProcessesTest, LogsAreSearchedAtTheFirstTickAndWhenTheProcessChanges) {
   apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java"));
   EXPECT_THAT(protocol_.asked, ElementsAre());
   processes_.at(10, 5);
@@ -215,7 +215,7 @@ TEST_F(ProcessesTest, LogsAreLookedForAtTheFirstTickAndWhenAProcessBecomesAnothe
   EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3", "10 3", "10 0"));
 }
 
-TEST_F(ProcessesTest, NamesOfCodeHoldUntilTheNextChange) {
+TEST_F(ProcessesTest, MapsVersionChangesAtTheNextCodeChange) {
   apply(RecordBuilder(false).existing(1, 10, 1));
   int changes = 0;
   processes_.set_before_change([&] { ++changes; });
@@ -225,7 +225,7 @@ TEST_F(ProcessesTest, NamesOfCodeHoldUntilTheNextChange) {
   EXPECT_EQ(changes, 2);
 }
 
-TEST_F(ProcessesTest, ThreadsHaveTheNamesThatTheRuntimeGivesThem) {
+TEST_F(ProcessesTest, ThreadsHaveTheNamesFromTheRuntime) {
   protocol_.starts = {{50, 11, "main"}, {80, 12, "Finalizer"}, {5'000'000'000, 13, "much later"}};
   apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java").new_thread(2, 10, 11));
   processes_.at(10, 40);
@@ -244,7 +244,7 @@ TEST_F(ProcessesTest, ThreadsHaveTheNamesThatTheRuntimeGivesThem) {
   EXPECT_EQ(thread_of(10, 11), "other");
 }
 
-TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByTheIdsInside) {
+TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByNamespaceIds) {
   protocol_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
   apply(RecordBuilder(false)
             .existing(1, 10, 1)

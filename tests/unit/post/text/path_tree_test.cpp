@@ -11,7 +11,7 @@ namespace {
 
 using post::PathTree;
 
-TEST(PathTree, GivesEqualPathsOnePlaceAndDifferentPathsAnother) {
+TEST(PathTree, EqualPathsShareANodeAndDifferentPathsDoNot) {
   PathTree tree;
   std::mt19937 engine(3);
   const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(engine() % limit); };
