@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of arcs: ours, older ones, and what is none.
+// Parsing of arc lines: post's format, the classic one, and invalid lines.
 #include "arc_line.h"
 
 #include <gtest/gtest.h>

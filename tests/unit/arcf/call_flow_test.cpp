@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who called whom, also where calls and returns do not match.
+// Call trees from branch traces, also where calls and returns do not match.
 #include "call_flow.h"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ namespace {
 
 using arcf::CallFlow;
 
-// "U call main+0 3": ring, last instruction, function and offset (hexadecimal), instructions; and
-// "vector N", "vector-end N", "gap N".
+// Parses lines "U call main+0 3" (ring, last instruction, function + hexadecimal offset,
+// instructions), "vector N", "vector-end N" and "gap N".
 void feed(CallFlow& flow, const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -49,7 +49,7 @@ void feed(CallFlow& flow, const std::string& text) {
   }
 }
 
-// The tree as "calls self function" with a point for each level.
+// Returns the tree as lines "calls self function", indented by one point for each level.
 std::string tree(const std::string& text) {
   CallFlow flow;
   feed(flow, text);
@@ -178,7 +178,7 @@ TEST(CallFlow, CallDepthIsLimited) {
   EXPECT_NE(json_text(flow, {"arc"}).find("\"too_deep\": "), std::string::npos);
 }
 
-// No instruction is lost or counted twice, whatever follows on what.
+// Any sequence keeps each instruction exactly once.
 TEST(CallFlow, InconsistentFlowsKeepAllInstructions) {
   std::mt19937 random(7);
   const char* const kinds[] = {"call", "ret", "jump", "iret", "int", "other", "undef"};

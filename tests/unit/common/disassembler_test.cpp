@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Machine code to instructions: encodings from the processor's manual, boundaries from objdump.
+// Decoding of machine code: encodings from the processor's manual, instruction lengths from
+// objdump.
 #include <disassembler.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +63,7 @@ TEST(Disassembler, ComputesTargetsOfDirectBranches) {
 }
 
 TEST(Disassembler, DecodesBy32Or64BitMode) {
-  const auto code = bytes({0x40});  // a prefix in 64-bit code
+  const auto code = bytes({0x40});  // a REX prefix in 64-bit code
   EXPECT_FALSE(Disassembler(true).decode(code, 0).valid);
   EXPECT_EQ(Disassembler(false).text(code, 0), "inc eax");
 }
@@ -77,7 +78,7 @@ TEST(Disassembler, AnInvalidInstructionHasOneByte) {
   }
 }
 
-// objdump -d of this program's own .text: the addresses at which instructions begin.
+// Decodes this program's own .text and compares with objdump -d.
 TEST(Disassembler, AgreesWithObjdumpOnInstructionLengths) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> listing(
       ::popen("objdump -d -w -j .text /proc/$PPID/exe", "r"), ::pclose);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of the code that the JVM was asked for is news.
+// Which code events are new and which repeat known code (answers of GenerateEvents).
 #include "code_map.h"
 
 #include <gtest/gtest.h>

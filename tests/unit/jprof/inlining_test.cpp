@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Trees of inlined frames out of a JVM's compile record.
+// Trees of inlined frames from a JVM's compile record.
 #include "inlining.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ struct Frame {
   jint bci;
 };
 
-// A record as the JVM makes it: at each place the frames from the innermost on.
+// Builds a record as the JVM does: for each pc the frames, innermost first.
 class Record {
  public:
   Record() {

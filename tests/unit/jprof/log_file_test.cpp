@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Logs that are appended to: made anew, gone on with, locked, full, removed.
+// Log files that are appended to: new, continued, locked, full, removed.
 #include "log_file.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using test::slurp;
 using testing::HasSubstr;
 
-// As long as it lives no file may grow beyond these bytes: a full disk that needs no root.
+// Limits the size of files while it exists: acts as a full disk without root.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) {
@@ -135,7 +135,7 @@ TEST(NameLog, LossesAreReportedOnceOnStderrAndInTheLogAfterwards) {
   const test::TempDir dir;
   NameLog log;
   ASSERT_TRUE(log.open(dir / "log"));
-  // What is told to the user goes to a file as well, which is to have room.
+  // The captured stderr is a file too and must fit below the limit.
   const std::string beginning = std::string(4000, 'b') + "\n";
   log.begin(beginning, 0);
   testing::internal::CaptureStderr();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines of JProf's logs, as docs/man/log-jita2n.5 and log-jtnm.5 tell them.
+// The lines of JProf's logs, as documented in docs/man/log-jita2n.5 and log-jtnm.5.
 #include "log_text.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Java's own form of UTF-8.
+// Conversion of Java's modified UTF-8.
 #include "modified_utf8.h"
 
 #include <gtest/gtest.h>

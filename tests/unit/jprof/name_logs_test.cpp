@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Both logs of a JVM, out of events as JVMTI gives them.
+// Both logs of a JVM, written from JVMTI events.
 #include "name_logs.h"
 
 #include <gmock/gmock.h>

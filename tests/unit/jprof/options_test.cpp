@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JProf's options: words, values, files of options, and everything that is refused.
+// JProf's options: words, values, options files, and refused options.
 #include "options.h"
 
 #include <gmock/gmock.h>

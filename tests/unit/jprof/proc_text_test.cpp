@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What /proc tells of the process and its clock.
+// Parsing of /proc: the process's start time and the clock of its time namespace.
 #include "proc_text.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(TraceClock, IsTheMonotonicClockOfTheInitialTimeNamespace) {
   };
   EXPECT_LE(nanoseconds(before), now);
   EXPECT_LE(now, nanoseconds(after));
-  // The process began before this, and after the machine.
+  // The process started before now and after the machine booted.
   const auto stat = read_proc("/proc/self/stat");
   ASSERT_TRUE(stat);
   EXPECT_LT(clock.from_boot_time(start_ticks(*stat).value() * 10'000'000), clock.now());

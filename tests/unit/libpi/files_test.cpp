@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files by descriptor: what is opened, what is not, and whole reading and writing.
+// Opening, reading and writing of files by descriptor.
 #include <pi/files.h>
 
 #include <fcntl.h>
@@ -20,8 +20,7 @@
 
 namespace {
 
-// What open() was called with since, by this program: the test's own open() comes before the C
-// library's.
+// Calls of open() in this program, by kind: the open() below overrides the C library's.
 std::atomic<int> opened_for_reading = 0;
 std::atomic<int> found_only = 0;
 
@@ -86,7 +85,7 @@ TEST_F(Files, LinksAreFollowedUnlessTheyAreRefused) {
   EXPECT_TRUE(open_regular(path("one"), Links::refused));
 }
 
-// Another thread swaps what the path leads to as fast as it can.
+// A concurrent thread replaces the link as fast as possible.
 TEST_F(Files, AReplacedPathDoesNotChangeTheOpenFile) {
   file("good", "good");
   std::atomic<bool> stop = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that get their name when they are complete: in which order that comes to the disk.
+// Files that are renamed when they are complete: order of sync and rename.
 #include <pi/new_file.h>
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ int fsync_error = 0;
 
 }  // namespace
 
-// These come before the C library's.
+// These override the C library's functions.
 extern "C" int fsync(int fd) {
   struct stat status {};
   ::fstat(fd, &status);

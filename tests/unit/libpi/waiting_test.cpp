@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// System calls and waits that signals interrupt all the time.
+// System calls and waits under frequent signals.
 #include <pi/deadline.h>
 #include <pi/uninterrupted.h>
 
@@ -34,7 +34,7 @@ TEST(Uninterrupted, CallsAreRepeatedWhileSignalsInterruptThem) {
   EXPECT_EQ(errno, ENOENT);
 }
 
-// A signal each millisecond.
+// Sends a signal each millisecond.
 class Signals {
  public:
   Signals() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The readable form of traces gives what the builders give, and tells wrong lines.
+// Traces from text equal those of the builders, and errors contain the line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

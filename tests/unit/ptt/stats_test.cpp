@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pttstats' report, in the book's form.
+// pttstats' report in the classic form.
 #include "stats.h"
 
 #include <gtest/gtest.h>

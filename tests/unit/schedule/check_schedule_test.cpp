@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checker of random schedules finds what is wrong: each test falsifies one thing in a file that
-// is right.
+// The checker of random schedules detects errors: each test falsifies one thing in a correct file.
 #include "check_schedule.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +19,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A trace of one CPU: numbers 0 to 9, of which 4 and 5 were lost, made from time 100 on.
+// A trace of one CPU: numbers 0 to 9, written from time 100 on; 4 and 5 were lost.
 class CheckSchedule : public testing::Test {
  protected:
   void SetUp() override {
@@ -63,7 +62,7 @@ class CheckSchedule : public testing::Test {
     for (const auto& record : records_) trace.append(record.begin(), record.end());
     add_section(file, pi::nrm2::section_trace, trace);
     add_section(file, pi::nrm2::section_info, counts_);
-    // Tests run beside each other.
+    // Tests run in parallel.
     const std::string name = testing::TempDir() + "check_schedule." +
                              testing::UnitTest::GetInstance()->current_test_info()->name() + "." +
                              std::to_string(::getpid()) + ".nrm2";

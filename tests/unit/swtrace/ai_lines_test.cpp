@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AboveIdle's percentages: exact sums, lines as the book has them, CPUs that come and go.
+// AboveIdle's percentages: exact sums, the classic line format, CPU hotplug.
 #include "ai_lines.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(AiLines, AnOfflineCpuHasNoTimesAndIsNotInTheSum) {
   EXPECT_EQ(cpus[0]->busy, 40u);
   EXPECT_EQ(cpus[0]->interrupt, 10u);
   EXPECT_EQ(cpus[0]->dispatches, 4u);
-  EXPECT_EQ(cpus[0]->interrupts, 2u);  // the counter began anew
+  EXPECT_EQ(cpus[0]->interrupts, 2u);  // the counter wrapped around
   EXPECT_FALSE(cpus[1]);               // offline
   EXPECT_FALSE(cpus[2]);               // was offline in between
   EXPECT_EQ(ai_sum(cpus).idle, 50u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace check against made-up systems: each finding, its remedy, the verdict.
+// swtrace check on made-up systems: each finding, its remedy, the verdict.
 #include "check.h"
 
 #include <gmock/gmock.h>

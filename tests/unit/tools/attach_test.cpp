@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pitrace-attach believes of /proc, of a JVM's reply and of a log's beginning.
+// pitrace-attach: parsing of /proc, of a JVM's reply and of a log's head.
 #include <gmock/gmock.h>
 
 #include "attach_protocol.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cycles per instruction as users see them.
+// Reports of cycles per instruction.
 #include "report.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace pi::cpi {
 namespace {
 
-// Of known sums: ratios 2, 1.5 and 1.25 on CPU 0, none on CPU 1, which completed nothing.
+// Known sums: ratios 2, 1.5 and 1.25 on CPU 0, none on CPU 1, which completed no instruction.
 class CpiReport : public ::testing::Test {
  protected:
   CpiReport() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CPUs as users name them.
+// Lists of CPUs on command lines.
 #include "cpu_list.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The counter daemon's answers, to requests that make no sense too.
+// The counter daemon's replies, also to invalid requests.
 #include "daemon.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was counted of an event, as the daemon tells it and as the user sees it.
+// Counts of an event: the daemon's encoding and the user's table.
 #include "event_table.h"
 
 #include <gtest/gtest.h>

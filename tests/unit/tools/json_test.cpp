@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JSON values: what is written is what was put in, and hostile text is refused.
+// JSON values: written text equals the values, and hostile text is refused.
 #include "json.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Registers, bits and values as users name them.
+// Registers, bits and values on command lines.
 #include "selection.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands and the process that serves them say to each other, hostile packets included.
+// Packets between commands and their server process, including hostile ones.
 #include "service_protocol.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Children of a process that traces: what belongs to their parent, and what to them.
+// Children of a process that traces: which state they share with their parent, and which they do
+// not.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module as a source: its requests, the errors made of its refusals, invalid numbers from it.
+// The module as a source: its requests, errors from refused requests, invalid numbers from it.
 #include "driver/driver_collector.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST_F(DriverTest, ABusyFacilityNamesItsOwner) {
   const Error error = refusal();
   EXPECT_EQ(error.code, PU_ERROR_FACILITY_BUSY);
   EXPECT_THAT(error.message, HasSubstr(std::to_string(::getpid())));
-  EXPECT_THAT(error.message, HasSubstr("perfutil"));  // this program's name begins with it
+  EXPECT_THAT(error.message, HasSubstr("perfutil"));  // the name of this program begins with it
 }
 
 TEST_F(DriverTest, AnotherAbiIsRefusedWithBothVersions) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace by the module: its requests, and the errors made of its refusals.
+// ITrace by the module: its requests, and errors from refused requests.
 #include "driver/driver_itrace.h"
 
 #include <gmock/gmock.h>

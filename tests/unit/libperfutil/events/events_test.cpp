@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the names of events mean: classic ones, the kernel's, those of counters in /sys, libpfm4's.
+// Meaning of event names: classic names, the kernel's, those of counters in /sys, libpfm4's.
 #include "events/event_refusal.h"
 #include "events/events.h"
 

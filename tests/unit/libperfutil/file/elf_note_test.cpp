@@ -80,7 +80,7 @@ TEST(ElfNote, FilesOfBothWidthsAreRead) {
   EXPECT_FALSE(id_of(dir.write("empty", "")));
 }
 
-// Any result is accepted: this is for the sanitizers.
+// For the sanitizers only: any result is accepted.
 TEST(ElfNote, TruncatedAndCorruptedFilesDoNoHarm) {
   const TempDir dir;
   const std::string whole = elf_file<Elf64_Ehdr, Elf64_Phdr>(ELFCLASS64, two_notes);
@@ -133,8 +133,8 @@ TEST_F(BuildIds, AFileMovedToThePathIsRejectedAndANewLinkIsNot) {
   EXPECT_EQ(find(path), "?");
 }
 
-// The file was mapped by a process in a chroot or with its own mounts: the path here is another
-// file's.
+// The file was mapped by a process in a chroot or another mount namespace: the path leads to
+// another file here.
 TEST_F(BuildIds, AFileOlderThanTheMappingDidNotReplaceTheMappedOne) {
   ++mentions.inode;
   EXPECT_EQ(find(path), "!");

@@ -26,7 +26,7 @@ constexpr uint64_t text_start = 0xffffffff81000000;
 constexpr uint64_t module_start = 0xffffffffc0400000;
 constexpr size_t page_bytes = 4096;
 
-// Four pages of text, each of them full of its number, and one of a module, full of 'm'.
+// Four pages of text, each filled with its number, and one page of a module, filled with 'm'.
 void write_kcore(const std::string& name) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);

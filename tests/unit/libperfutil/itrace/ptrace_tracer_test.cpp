@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flows by ptrace, of a program in which every instruction is known: tests/progs/flow.S.
+// Branch traces by ptrace, of a program in which every instruction is known: tests/progs/flow.S.
 #include "itrace/ptrace_tracer.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 struct Event {
   uint32_t major, minor;
-  uint32_t tid;  // by the THREAD record before
+  uint32_t tid;  // from the THREAD record before
   std::vector<uint32_t> ints;
 
   uint64_t wide(size_t index) const {
@@ -64,8 +64,8 @@ class Recording {
   std::vector<Event> events_;
 };
 
-// The program, waiting for its letter. A process between it and the test has its exit status: a
-// tracer that is the parent, too, would take that away.
+// Runs the program until it waits for its letter. A process between it and the test collects its
+// exit status: a tracer that is also the parent would consume it.
 class Program {
  public:
   Program() {
@@ -122,7 +122,7 @@ class Program {
   int letter_ = -1;
 };
 
-// Until it waits for its letter, in the program itself.
+// Waits until the program waits for its letter, in its own code.
 void wait_for_read(uint32_t pid) {
   const std::string path = "/proc/" + std::to_string(pid);
   for (;;) {

@@ -29,7 +29,7 @@ uint64_t cpu_time(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Uses that much CPU time, however busy the machine is.
+// Uses the given CPU time, however busy the machine is.
 void burn(milliseconds time) {
   const uint64_t end = cpu_time(CLOCK_THREAD_CPUTIME_ID) +
                        static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
@@ -327,7 +327,7 @@ TEST_F(PerfSource, TheProcessScopeSamplesItsThreadsAndChildrenOnly) {
   early.join();
 }
 
-// A chain of calls that the compiler does not change.
+// A chain of calls that the compiler does not inline.
 __attribute__((noipa)) void burn_at_the_end(milliseconds time) {
   burn(time);
   asm volatile("");
@@ -361,7 +361,7 @@ TEST_F(PerfSource, TicksCarryStacksWhenAskedForAndNoneOtherwise) {
     EXPECT_EQ(record.view.length(), uint32_t{PITRACE_TPROF_SIZE});
 }
 
-// Where this thread was dispatched, and its state before.
+// Dispatches of this thread, and its state before each.
 TEST_F(PerfSource, DispatchesShowWhenAndWhereThisThreadSlept) {
   TraceConfig config;
   create(config);
@@ -395,7 +395,7 @@ TEST_F(PerfSource, DispatchesShowWhenAndWhereThisThreadSlept) {
     }
   }
   EXPECT_GE(came, sleeps);
-  // Before its first dispatch it is not known to run.
+  // Before its first dispatch the thread is not known to run.
   EXPECT_GE(left_blocked, sleeps - 1);
   EXPECT_GE(with_stack, sleeps - 1);
 }

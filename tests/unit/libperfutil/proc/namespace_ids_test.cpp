@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ids in other pid namespaces, from /proc.
+// Ids in other PID namespaces, from /proc.
 #include "proc/namespace_ids.h"
 
 #include <gtest/gtest.h>

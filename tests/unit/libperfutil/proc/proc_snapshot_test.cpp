@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading /proc: this process, made-up processes, lines of every form.
+// Reading /proc: this process, made-up processes, every form of a line.
 #include "proc/proc_snapshot.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(ProcSnapshot, ThisProcessMatchesItsOwnMaps) {
   EXPECT_EQ(facts.parent, static_cast<uint32_t>(::getppid()));
   EXPECT_FALSE(facts.is_32_bit);
   EXPECT_FALSE(facts.maps_denied);
-  // Reads it again, by other means.
+  // Reads the file again, with other code.
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> expected, seen;
   std::string line;

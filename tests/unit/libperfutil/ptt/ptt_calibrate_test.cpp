@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The residual overhead of interrupts, from what a thread has measured.
+// Residual overhead of interrupts, computed from the samples of a thread.
 #include "ptt/ptt_calibrate.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(PttCalibrate, SoftirqCostIsTheDifference) {
   EXPECT_EQ(residue.hard[PITRACE_PTT_DEVICE], 600);
 }
 
-// Then the two cannot be distinguished, and the sum counts for the interrupt.
+// Interrupt and softirq cannot be separated then: the sum is used for the interrupt.
 TEST(PttCalibrate, AVectorThatAlwaysHasASoftirqIncludesItsCost) {
   ResidueMeter meter;
   meter.add(0xec, 1, 300);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counting by path, and the rows made of it.
+// Tick counts by path, and the report rows made from them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What code tells of a block: whether it leads to the block's end, its instructions, and its last
+// Decoding of a block's code: whether it leads to the block's end, its instructions, and its last
 // one.
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ TEST_F(BlockDecoding, DetectsRepeatingInstructions) {
   EXPECT_TRUE(block.connected);
   EXPECT_TRUE(block.repeats);
   EXPECT_EQ(block.instructions, 2u);
-  // It was cut before the end of its iterations.
+  // The block was cut before the end of its iterations.
   EXPECT_TRUE(decoder_.to_cut({1, 7, false}, base, base).repeats);
 }
 
@@ -115,7 +115,7 @@ TEST_F(BlockDecoding, Decodes32BitCode) {
   EXPECT_EQ(decoder_.to_branch({1, 7, true}, base, base + 1).instructions, 2u);
 }
 
-// The sections of a trace.
+// The kernel-code sections of a trace.
 class KernelCodeSections : public testing::Test {
  protected:
   void load(const std::vector<uint64_t>& words, size_t bytes) {

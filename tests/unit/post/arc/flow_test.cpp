@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The flow of threads: whose each block is, where it begins, and when that is not known any more.
+// The flow of threads: owner and start of each block, and when the start is unknown.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The file of limits: what it means, and what is said when it makes no sense.
+// The file of limits: parsing, errors, and comparison with a profile.
 #include <gtest/gtest.h>
 
 #include "compare/budget.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Profiles from traces and from tprof.json are the same; hostile JSON is refused with a reason.
+// Profiles from traces and from tprof.json are equal; hostile JSON is refused with a reason.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The file of -x: what it means, and what is said when it makes no sense.
+// The file of -x: parsing and errors.
 #include <gtest/gtest.h>
 
 #include "options/extra_reports.h"

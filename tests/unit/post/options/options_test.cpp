@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post's command line: the original's one-dash options, the modern ones, and wrong use.
+// post's command line: classic one-dash options, modern ones, and wrong use.
 #include <gtest/gtest.h>
 
 #include "options/options.h"

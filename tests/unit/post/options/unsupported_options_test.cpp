@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options that are not supported: found however they are written, and all of them in the
-// manual.
+// Unsupported options: found in every spelling, and all listed in the manual.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -31,7 +30,8 @@ TEST(UnsupportedOptions, AreRefusedAsWrongUse) {
   }
 }
 
-// ".It Fl mask Ns = Ns Ar hex , Fl d Ar n" between ".Ss Unsupported options" and the next heading.
+// Parses lines ".It Fl mask Ns = Ns Ar hex , Fl d Ar n" between ".Ss Unsupported options" and the
+// next heading.
 TEST(UnsupportedOptions, TheManualListsTheSameOptions) {
   std::ifstream manual(POST_MANUAL);
   ASSERT_TRUE(manual) << POST_MANUAL;

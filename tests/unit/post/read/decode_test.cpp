@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records against the worked byte examples of the original tools.
+// Records compared with the worked byte examples of the classic tools.
 #include <gtest/gtest.h>
 #include <pi/decode.h>
 
@@ -74,7 +74,7 @@ TEST(Decode, ReadsAModuleRecordWithOffsetAndInode) {
 TEST(Decode, RefusesStringsBeyondTheRecord) {
   RecordBuilder records(false);
   records.name(1, 7, "abcd");
-  // The string's length stands after the header, the count and two ints.
+  // The string's length follows the header, the count and two ints.
   records.bytes()[12 + 4 + 8] = std::byte{5};
   pi::NameEntry name{};
   EXPECT_FALSE(pi::decode_name(pi::RecordView(records.bytes()), name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The layout of nrm2 files: sections to streams, texts, symbols, and files that are wrong.
+// The layout of nrm2 files: sections to streams, texts, symbols, and invalid files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,7 +137,7 @@ TEST(Nrm2Reader, FindsTheNextSectionAfterADamagedHeader) {
   trace.section(section_trace, {}, eight)
       .section(section_trace, {.cpu = 1}, eight)
       .section(section_trace, {}, eight);
-  trace.put(520, 'X');  // of the second section's magic
+  trace.put(520, 'X');  // in the second section's magic
   DamageLog damage;
   const post::TraceFile file = good(trace.bytes(), damage);
   EXPECT_THAT(damage.messages(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where runtimes leave their logs, and what JProf's log of threads says.
+// Names of runtimes' logs, and JProf's log of thread names.
 #include <gmock/gmock.h>
 
 #include "read/runtime_logs.h"
@@ -23,7 +23,7 @@ TEST(RuntimeLogs, AreNamedByTheIdInThePidNamespace) {
               ElementsAre("log-jita2n_7", "log-jita2n_100"));
   EXPECT_THAT(perf_maps({100, 0, 0}),
               ElementsAre("/proc/100/root/tmp/perf-100.map", "/tmp/perf-100.map"));
-  // The same path outside would be another process's.
+  // The same path outside of the namespace would belong to another process.
   EXPECT_THAT(perf_maps({100, 7, 1}), ElementsAre("/proc/100/root/tmp/perf-7.map"));
   EXPECT_THAT(jit_dumps("/tmp/jit-7.dump", {100, 7, 1}),
               ElementsAre("/proc/100/root/tmp/jit-7.dump"));

@@ -113,7 +113,7 @@ TEST(Stream, ARecordCutByAGapIsDroppedAndReadingContinues) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(110, true, 1, 1, 1).tick(120, true, 1, 1, 1);
   DamageLog damage;
-  // Of the second record only the first 20 bytes are there.
+  // Only the first 20 bytes of the second record are present.
   EXPECT_THAT(times_of(records.bytes(), layout_of({{0, 48, false}, {56, 28, true}}), damage),
               ElementsAre(100, 120));
   EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("cut off at file offset 28")));
@@ -126,20 +126,20 @@ TEST(Stream, OneDamagedRecordAmongManyCostsFewOthers) {
   for (uint64_t i = 0; i < count; ++i)
     records.tick(1'000'000 * i, i % 3 != 0, static_cast<uint32_t>(0x1000 + i % 7), 0x2000,
                  0x7fff00000000 + i * 64);
-  // Every bit of a record in the middle, whose bytes lie across the edge of two windows.
+  // Flips every bit of a record in the middle, which crosses the edge of two windows.
   const size_t place = 28 * (256 * 1024 / 28);
   for (size_t bit = 0; bit < 28 * 8; ++bit) {
     Bytes bytes = records.bytes();
     bytes[place + bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
     DamageLog damage;
     const size_t read = times_of(bytes, layout_of({{0, bytes.size(), false}}), damage).size();
-    // A wrong length may lead past a record of 65,532 bytes.
+    // A wrong length may skip up to the maximum record length of 65,532 bytes.
     ASSERT_GE(read, count - 65536 / 28 - 8) << bit;
     ASSERT_LE(read, count + 2) << bit;
   }
 }
 
-// A source that becomes shorter after it was opened.
+// A source that is shorter than the size it reported.
 class ShrinkingSource final : public post::ByteSource {
  public:
   ShrinkingSource(std::span<const std::byte> bytes, uint64_t size) : memory_(bytes), size_(size) {}

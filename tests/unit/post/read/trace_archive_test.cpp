@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Archives: what is packed comes out again; damaged and hostile ones do no harm.
+// Archives: unpacked content equals the packed one; damaged and hostile archives do no harm.
 #include "read/trace_archive.h"
 
 #include <archive.h>
@@ -51,7 +51,7 @@ class TraceArchive : public testing::Test {
     bytes.resize(static_cast<size_t>(got));
     return bytes;
   }
-  // What cannot be compressed, so that damage is in the trace and not in a table.
+  // Incompressible bytes, so that damage hits the trace and not a compression table.
   static std::string noise(size_t size) {
     std::mt19937 random(3);
     std::string bytes(size, '\0');
@@ -69,7 +69,7 @@ class TraceArchive : public testing::Test {
     write(path("archive"), bytes);
     return unpack_archive(path("archive"), directory_);
   }
-  // Names in the directory, which holds no more than what the tests put there.
+  // Counts the names in the directory, which contains only files of the tests.
   size_t names() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory_), {}));
   }
@@ -79,7 +79,7 @@ class TraceArchive : public testing::Test {
     std::string bytes;
     unsigned type = AE_IFREG;
     std::string link = {};
-    int64_t size = -1;  // what the header says; that of the bytes
+    int64_t size = -1;  // the size in the header; -1: size of bytes
   };
   static std::string tar(const std::vector<Member>& members) {
     std::string out(1 << 20, '\0');
@@ -169,7 +169,7 @@ TEST_F(TraceArchive, JitLogsAreStoredByDescriptor) {
   const pi::UniqueFd trace = file("trace", "t");
   const pi::UniqueFd symbols = file("symbols", "s");
   const pi::UniqueFd log = file("log-jita2n_7", "the log");
-  // What has the path by now is somebody else's.
+  // The path now leads to another user's file; the descriptor does not.
   write(path("secret"), "root's own");
   std::filesystem::remove(path("log-jita2n_7"));
   std::filesystem::create_symlink(path("secret"), path("log-jita2n_7"));
@@ -243,7 +243,7 @@ TEST_F(TraceArchive, EveryTruncationIsDetected) {
   }
 }
 
-// A flipped bit is noticed wherever it changes what comes out.
+// A flipped bit is detected wherever it changes the unpacked content.
 TEST_F(TraceArchive, EveryFlippedBitThatChangesContentIsDetected) {
   const std::string trace = noise(5000);
   const std::string symbols = noise(1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What --strict minds: every kind of loss, and not to know.
+// The conditions of --strict: every kind of loss, and missing counts.
 #include <gtest/gtest.h>
 
 #include "read/byte_source.h"
@@ -26,12 +26,12 @@ TEST(Completeness, ACountedTraceWithoutLossIsComplete) {
   EXPECT_EQ(missing(counted), "");
 }
 
-// A clock held back takes no record away.
+// Throttling loses no records.
 TEST(Completeness, ThrottlingIsNoLoss) {
   EXPECT_EQ(missing(std::string("info throttled=7\n") + counted), "");
 }
 
-// What wrap-around mode is for.
+// Overwriting is the purpose of wrap-around mode.
 TEST(Completeness, OverwrittenRecordsAreNoLoss) {
   EXPECT_EQ(missing("info count.0.trace.produced=5\ninfo count.0.trace.written=5\n"
                     "info count.0.trace.overwritten=3\nsection trace 0\n"),

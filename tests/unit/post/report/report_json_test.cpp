@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.json says what tprof.out says.
+// tprof.json contains the data of tprof.out.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of reports: what is made for which options.
+// The table of reports: which subscribers and files the options create.
 #include <analysis/call_tree.h>
 #include <analysis/micro.h>
 #include <analysis/off_cpu.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the symbolizer is told, and when versions change.
+// Calls of the symbolizer, and changes of versions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using namespace test_support;
 using testing::ElementsAre;
 
-// Writes down what it is told.
+// Records its calls.
 class Protocol final : public post::Symbolizer {
  public:
   void create(uint64_t time, uint32_t pid) override { add(time, "create", pid, 0); }
@@ -36,7 +36,7 @@ class Protocol final : public post::Symbolizer {
   std::vector<std::string> notes() override { return {}; }
 
   std::vector<std::string> calls;
-  std::vector<std::string> asked;  // for logs: pid and inner pid
+  std::vector<std::string> asked;  // look_for_logs(): pid and pid in the namespace
   std::vector<pi::ThreadStart> starts;
 
  private:
@@ -145,7 +145,7 @@ TEST_F(ProcessesTest, AThreadInheritsTheNameOfItsCreator) {
   EXPECT_EQ(thread_of(10, 12), "maker");
   EXPECT_EQ(thread_of(10, 13), "app");
   EXPECT_EQ(thread_of(10, 10), "renamed");
-  // Used again, and nobody saw by whom.
+  // The tid is reused, and the creator is unknown.
   apply(RecordBuilder(false).new_thread(6, 10, 12));
   EXPECT_EQ(thread_of(10, 12), "renamed");
 }
@@ -167,7 +167,7 @@ TEST_F(ProcessesTest, LifetimesHaveParentsAlsoOfOrphansAndReusedIds) {
             .fork(3, 11, 10)
             .fork(4, 12, 11)
             .kill(5, 11)
-            .existing(6, 12, 1)  // the end's snapshot: whom it was left to
+            .existing(6, 12, 1)  // snapshot at the end: the new parent of the orphan
             .fork(7, 11, 12));
   std::vector<std::pair<uint32_t, uint32_t>> links;
   for (const post::ProcessLifetime& lifetime : processes_.lifetimes())
@@ -194,7 +194,7 @@ TEST_F(ProcessesTest, ProcessReferencesStayValid) {
   const post::Process& first = processes_.find(1);
   for (uint32_t pid = 2; pid < 50'000; ++pid) processes_.find(pid);
   EXPECT_EQ(&processes_.find(1), &first);
-  EXPECT_EQ(processes_.find(1025).pid, 1025u);  // shares a slot of the recent ones with 1
+  EXPECT_EQ(processes_.find(1025).pid, 1025u);  // has the same cache slot as pid 1
   EXPECT_EQ(processes_.find(1).pid, 1u);
 }
 
@@ -204,7 +204,7 @@ TEST_F(ProcessesTest, LogsAreSearchedAtTheFirstTickAndWhenTheProcessChanges) {
   processes_.at(10, 5);
   processes_.at(10, 6);
   EXPECT_THAT(protocol_.asked, ElementsAre("10 0"));
-  // The ids inside may become known later.
+  // Namespace ids may become known later.
   apply(RecordBuilder(false).mte(7, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711}));
   processes_.at(10, 8);
   EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3"));
@@ -232,14 +232,14 @@ TEST_F(ProcessesTest, ThreadsHaveTheNamesFromTheRuntime) {
   EXPECT_EQ(thread_of(10, 11), "java");
   processes_.at(10, 50);
   EXPECT_EQ(thread_of(10, 11), "main");
-  // The kernel's name is a part of it at best.
+  // The kernel's name is at most a prefix of it.
   apply(RecordBuilder(false).thread_name(60, 10, 11, "mai"));
   EXPECT_EQ(thread_of(10, 11), "main");
-  // A thread's ticks may come before the runtime tells of it, but not by seconds.
+  // A thread's ticks may precede the runtime's start event, but not by seconds.
   apply(RecordBuilder(false).new_thread(70, 10, 12).new_thread(70, 10, 13));
   EXPECT_EQ(thread_of(10, 12), "Finalizer");
   EXPECT_EQ(thread_of(10, 13), "java");
-  // What has the id of a thread that is gone is another one.
+  // A new thread with a reused id does not inherit the runtime's name.
   apply(RecordBuilder(false).new_thread(90, 10, 11).thread_name(90, 10, 11, "other"));
   EXPECT_EQ(thread_of(10, 11), "other");
 }

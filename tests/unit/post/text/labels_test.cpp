@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How processes and threads are called in reports.
+// Labels of processes and threads in reports.
 #include <gtest/gtest.h>
 
 #include "text/labels.h"

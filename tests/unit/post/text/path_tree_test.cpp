@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Paths have one place each, whatever else is added, and a place lies behind what it is below.
+// Each path has one node, and a node has a larger index than its parent.
 #include <gtest/gtest.h>
 #include <text/path_tree.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names made harmless, sentences wrapped, numbers read.
+// Printable names, wrapped sentences, parsed numbers.
 #include <gtest/gtest.h>
 
 #include "text/text.h"
