@@ -90,8 +90,9 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
   }
 }
 
-// Whatever dispatches and losses are in it, no thread has more time than the trace.
-TEST(OffCpu, KnownTimesNeverExceedTheTrace) {
+// With random dispatches and losses, waits never exceed the time off the CPU, and wakers' shares
+// never exceed their wait.
+TEST(OffCpu, WaitsNeverExceedTheTimeOffTheCpu) {
   Random random(23);
   for (int round = 0; round < 200; ++round) {
     TraceBuilder trace;

@@ -119,8 +119,7 @@ TEST(Flow, AReusedThreadIdIsAnotherThread) {
             "8 U 1000? to 1010 count 4\n");
 }
 
-// Whatever stands in the records, every line is one of an arc, and no block that does not fit is
-// shown as one that does.
+// For random records, every line is a valid arc line.
 TEST(Flow, HostileRecordsGiveValidLines) {
   std::mt19937 random(1);
   const auto number = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
