@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Compares a log-jita2n with what HotSpot's probes told. Usage:
+# Compares a log-jita2n with the events of HotSpot's probes. Usage:
 #   gawk -f hotspot_names.awk -f check_log.awk LOADS UNLOADS LOG
-# The first two as for check_owners.awk. Prints counts as KEY=VALUE and the first differences: loads are the same
-# ones, as the probe tells those again that JProf asks for; unloads are as many of each name. What happened in the
-# last moments before the end of the log may be missing in it.
+# LOADS and UNLOADS as for check_owners.awk. Prints counts as KEY=VALUE and the first differences. Loads must be equal,
+# as the probe also fires for the loads that JProf requests; for each name the number of unloads must be equal. Events
+# of the last 0.1 s before the end of the log may be missing in it.
 
 function complain(text) {
   if (++different <= 10) print text

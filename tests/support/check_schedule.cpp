@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Accounts for every record of a trace file by its sequence number.
+// Checks that every record of a trace file is accounted for, by its sequence number.
 #include "check_schedule.h"
 
 #include <cstdio>
@@ -37,9 +37,9 @@ struct Counts {
   uint64_t lost() const { return full + stopped + too_long + source; }
 };
 
-// A part of a writer's sequence.
+// Counts over a part of a writer's sequence numbers.
 struct Tally {
-  uint64_t accepted = 0, refused = 0;  // made for sure while records were taken
+  uint64_t accepted = 0, refused = 0;  // written while the trace was certainly on
   uint64_t unsure_accepted = 0, unsure_refused = 0;
 
   void add(const WriterLog& log, uint64_t number) {
@@ -74,7 +74,7 @@ class Checker {
   Findings check() {
     if (!found_.problems.empty()) return found_;
     read_sections();
-    // A CPU that wrote nothing, or was offline all the time, may have no section.
+    // A CPU without records, or one that was always offline, may have no section.
     for (uint32_t writer = 0; writer < expected_.writers.size(); ++writer)
       streams_.try_emplace({writer, trace_kind});
     for (const auto& [key, bytes] : streams_)
@@ -90,7 +90,7 @@ class Checker {
       found_.problems.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
 
-  // What is not between least and most, both included.
+  // Reports a value outside of [least, most].
   void expect(const StreamKey& key, const char* what, uint64_t is, uint64_t least, uint64_t most) {
     if (is < least || is > most)
       problem("CPU {} {}: {} is {}, should be {} to {}", key.cpu,
@@ -136,7 +136,7 @@ class Checker {
     stream.insert(stream.end(), data.begin(), data.end());
   }
 
-  // The last info section counts.
+  // Keeps the counts of the last info section.
   void read_counts(Bytes data) {
     counts_.clear();
     std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
@@ -166,7 +166,7 @@ class Checker {
     }
   }
 
-  // Calls use(record, lost so far) for every record; returns how many of them are counted.
+  // Calls use(record, lost so far) for every record; returns the number of counted ones.
   template <class Use>
   uint64_t walk(const StreamKey& key, Bytes bytes, Use use) {
     uint64_t counted = 0, lost = 0, time = 0, high = 0;
@@ -195,7 +195,7 @@ class Checker {
     return counted;
   }
 
-  // produced = written + lost, and what was written is there.
+  // Checks produced = written + lost, and that the written records are present.
   void check_counts(const StreamKey& key, uint64_t counted) {
     const auto entry = counts_.find(key);
     if (entry == counts_.end()) {
@@ -224,7 +224,8 @@ class Checker {
   // ---- the writers' records ----
 
   struct Walked {
-    Tally before, holes, after;  // missing before the first, between, and behind the last kept one
+    Tally before, holes,
+        after;  // missing before the first kept record, between kept ones, and after the last
     uint64_t kept = 0, unsure_kept = 0, told = 0;
   };
 
@@ -272,16 +273,16 @@ class Checker {
     const bool first = walked.kept++ == 0;
     walked.unsure_kept += window.log->recording(number) == unsure;
     (first ? walked.before : walked.holes).add(hole);
-    // In wrap-around mode what told of losses before the first one may be overwritten.
+    // In wrap-around mode the LOST records before the first kept record may be overwritten.
     if (!first || expected_.mode != Mode::wrap) check_hole(key, number, hole, told - walked.told);
     walked.told = told;
   }
 
-  // What is missing before a kept record is what the stream tells there.
+  // The records missing before a kept record must equal the stream's LOST records there.
   void check_hole(const StreamKey& key, uint32_t number, const Tally& hole, uint64_t told) {
     const uint64_t sure = expected_.driver ? hole.refused : hole.accepted;
     const uint64_t not_sure = expected_.driver ? hole.unsure_refused : hole.unsure_accepted;
-    // With perf, what the writers' own rings had no room for is told by the first CPU's stream.
+    // With perf, the first CPU's stream reports the losses of the writers' own rings.
     const bool exact = expected_.hooks_only && (expected_.driver || key.cpu != 0);
     if (told < sure || (exact && told > sure + not_sure))
       problem("CPU {}: before number {} the stream tells of {} lost records, {} to {} are missing",
@@ -290,7 +291,8 @@ class Checker {
 
   void check_missing(const StreamKey& key, const Walked& walked) {
     const Counts counts = counts_.contains(key) ? counts_[key] : Counts();
-    // The module has stored what it accepted; only newer records or a disk can take it away again.
+    // The module stored each accepted record; only newer records or a failed disk write can remove
+    // it.
     if (expected_.driver)
       expect(key, "accepted and missing in the middle", walked.holes.accepted, 0, 0);
     if (expected_.mode != Mode::continuous)
@@ -309,7 +311,7 @@ class Checker {
     if (expected_.hooks_only) check_sums(key, walked, counts);
   }
 
-  // The buffer's counts against the writer's own.
+  // Compares the buffer's counts with the writer's own.
   void check_sums(const StreamKey& key, const Walked& walked, const Counts& counts) {
     Tally all;
     for (const Tally* tally : {&walked.before, &walked.holes, &walked.after}) all.add(*tally);
@@ -332,7 +334,7 @@ class Checker {
            gone + all.unsure_accepted + (expected_.driver ? 0 : walked.unsure_kept));
   }
 
-  // perf: what the writers' rings had no room for is counted, for all CPUs in one.
+  // With perf, losses of the writers' rings are counted once, for all CPUs.
   void check_sources() {
     if (expected_.driver || !expected_.hooks_only) return;
     uint64_t lost = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as it was built with an earlier perfutil.h: prints what it is told, or what went wrong. */
+/* A program built with an earlier perfutil.h: prints the results of calls, or the first error. */
 #include "earlier_perfutil.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the program's own right behind what the library fills. */
+/* Bytes of the program directly after a structure that the library fills. */
 static const char own[8] = "its own";
 
 #define WITH_OWN_BYTES(type, name)                         \
@@ -20,7 +20,7 @@ static int failed(const char *call)
 	return 1;
 }
 
-/* What needs no trace. */
+/* Calls that need no trace. */
 static int ask(void)
 {
 	static const char *const metric[] = {"CYCLES"};
