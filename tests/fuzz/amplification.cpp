@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an input costs, against its size: an input that costs too much is a finding like a crash.
+// Measures memory and time of an input: excessive cost is a finding like a crash.
 #include "amplification.h"
 
 #include <sanitizer/allocator_interface.h>
@@ -12,7 +12,8 @@
 namespace fuzz {
 namespace {
 
-// Of the one thread that the targets have. What was there before and is freed counts as negative.
+// Bytes of the targets' only thread since the last input began; freeing older blocks makes it
+// negative.
 int64_t in_use = 0;
 int64_t peak = 0;
 
