@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorts, compresses, or matches a regular expression, with code of its own only, the same each time: the
- * instructions of each function can be counted by any tool. Usage: algorithms sort|compress|match SIZE
+ * Sorts, compresses, or matches a regular expression with its own code only, the same at each run,
+ * so that any tool can count the instructions of each function. Usage: algorithms
+ * sort|compress|match SIZE
  * Prints a checksum. Built a second time with -finstrument-functions (instrumented.c).
  */
 #include <stdint.h>
@@ -17,7 +18,7 @@ static uint32_t next_random(void)
 	return seed >> 8;
 }
 
-/* ---- sort: quicksort, short pieces by insertion ---- */
+/* ---- sort: quicksort, insertion sort for short parts ---- */
 
 static void insert_each(uint32_t *numbers, long count)
 {
@@ -81,7 +82,7 @@ static uint32_t sort(long count)
 	return sum;
 }
 
-/* ---- compress: what was there before is named by its distance and length ---- */
+/* ---- compress: repeated text is encoded by its distance and length ---- */
 
 enum { hash_size = 4096, longest = 255, window = 65535 };
 
@@ -175,7 +176,7 @@ static uint32_t compress(long size)
 	return sum;
 }
 
-/* ---- match: letters, dots, stars and question marks, by trying ---- */
+/* ---- match: letters, dots, stars and question marks, by backtracking ---- */
 
 static int match_here(const char *pattern, const char *text);
 

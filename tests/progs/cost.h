@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a statement costs, in units of the time-stamp counter: instructions in the lab that counts them.
+// Measures a statement in units of the time-stamp counter; in the instruction-count lab these are
+// instructions.
 #ifndef PITRACE_TESTS_COST_H
 #define PITRACE_TESTS_COST_H
 
@@ -9,8 +10,9 @@
 #define CALLS 500
 #define ROUNDS 7
 
-// Prints "cost NAME UNITS": of CALLS runs of the statement, without those of an empty loop; the least of several rounds,
-// because others run on the processor, too.
+// Prints "cost NAME UNITS" for one execution of the statement: the difference of CALLS executions
+// and an empty loop, divided by CALLS. The minimum of several rounds is used, as other tasks also
+// run on the processor.
 #define COST(name, statement)                                                            \
   do {                                                                                   \
     double least = 1e9;                                                                  \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drives the pitrace module through nothing but its ioctls and mappings, for the lab tests.
+// Drives the pitrace module with only its ioctls and mappings, for the lab tests.
 #include "drivertool.h"
 
 #include <errno.h>
@@ -214,7 +214,7 @@ static int late(const char* argument) {
   return walk_check(&views, argument) ? 0 : 1;
 }
 
-// Stays on until somebody kills it.
+// Stays on until it is killed.
 static int hold(void) {
   const int fd = device_open();
   uint32_t set = PITRACE_MAJOR_TPROF_SET;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What -finstrument-functions calls: the addresses of functions that are entered (+) and left (-), in the
- * file FUNCTION_LOG at the end.
+ * Functions called by -finstrument-functions: they record the addresses of entered (+) and left (-)
+ * functions and write them to FUNCTION_LOG at exit.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Is a flow one that a processor can have had? Every block is decoded, instruction by instruction, from
-// where the branch before it went to its own branch.
+// Checks that a flow is possible on a processor: every block is decoded, instruction by
+// instruction, from the target of the previous branch to its own branch.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,17 +17,19 @@ namespace {
 
 constexpr size_t page_size = 4096;
 
-bool is_kernel(uint64_t address) { return address >> 63; }
+bool is_kernel(uint64_t address) {
+  return address >> 63;
+}
 
 struct Thread {
-  std::optional<uint64_t> at;  // where the block began
+  std::optional<uint64_t> at;  // start of the block
   bool cut = false;
 };
 
 struct Block {
   uint64_t instructions = 0;
   bool fits = false;
-  bool repeats = false;  // with a REP in it the records count more
+  bool repeats = false;  // contains a REP instruction: records count each iteration
 };
 
 class Checker {
@@ -80,9 +82,9 @@ class Checker {
   void say(const Record& record, const std::string& what) {
     ++totals.broken;
     if (totals.first_broken.size() < 10)
-      totals.first_broken.push_back(
-          fmt::format("{} cpu {} tid {} major {:x} minor {:x}: {}", record.time, record.cpu, tid_,
-                      record.major, record.minor, what));
+      totals.first_broken.push_back(fmt::format("{} cpu {} tid {} major {:x} minor {:x}: {}",
+                                                record.time, record.cpu, tid_, record.major,
+                                                record.minor, what));
   }
 
   void count(const Thread& thread, uint64_t instructions) {
@@ -100,7 +102,7 @@ class Checker {
     thread.at = to;
   }
 
-  // ends: with an executed instruction at last; else that one is not executed.
+  // ends: the last instruction was executed; else the block ends before it.
   void block(const Record& record, const Thread& thread, uint64_t last, uint64_t instructions,
              bool ends) {
     if (!thread.at) return say(record, fmt::format("{:x} out of nowhere", last));
@@ -143,7 +145,7 @@ class Checker {
       if (at == last) {
         block.fits = true;
         block.instructions += ends ? 1 : 0;
-        block.repeats |= !ends;  // what is cut may have had some iterations
+        block.repeats |= !ends;  // a cut block may have had some iterations
         return block;
       }
       if (instruction.flow != pi::Flow::next && instruction.flow != pi::Flow::conditional_jump)

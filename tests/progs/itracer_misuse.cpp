@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a debugger does to a traced thread, and calls that must fail.
+// Debugging of a traced thread by ptrace, and calls that must fail.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pi/unique_fd.h>
@@ -16,7 +16,7 @@
 
 namespace itracer {
 
-// As a debugger does: takes a program over, steps it and lets it go.
+// Attaches to a program like a debugger, steps it and detaches.
 int step(pid_t pid, int steps) {
   if (::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) != 0) fail("attach");
   int status = 0;
@@ -30,7 +30,7 @@ int step(pid_t pid, int steps) {
     user_regs_struct registers{};
     ::ptrace(PTRACE_GETREGS, pid, nullptr, &registers);
     if ((registers.eflags & 0x100) != 0 && i > 0) {
-      // The debugger's own flag is not shown to it.
+      // The module's trap flag must not be visible to the debugger.
       std::cerr << "itracer: the trap flag is in the registers that a debugger sees\n";
       return 1;
     }
@@ -39,7 +39,7 @@ int step(pid_t pid, int steps) {
   return 0;
 }
 
-// Each call, and the error that is documented for it.
+// Makes each call and checks for the documented error.
 int misuse() {
   pi::UniqueFd owner(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));
   pi::UniqueFd other(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));

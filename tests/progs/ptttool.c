@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exercises PTT in the lab, by the module's own interface: what is counted is known by
+// Exercises PTT in the lab, through the module's own interface: the expected counts are known by
 // construction.
 #include "ptttool.h"
 

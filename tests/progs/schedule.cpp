@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Drives swtrace through a random schedule while a process on every CPU writes numbered records,
-// and accounts for every one of them in every file. The schedule follows from the seed; every step
-// is printed before it is done.
+// and accounts for each record in every file. The schedule follows from the seed; each step is
+// printed before it is executed.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -51,7 +51,7 @@ struct Options {
   bool hotplug = false;
 };
 
-// Ends the run; the message says what was wrong.
+// Ends the run; the message is the reason.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -65,7 +65,7 @@ struct Outcome {
   std::string output;
 };
 
-// What swtrace says, and its exit status.
+// Runs swtrace; returns its output and exit status.
 Outcome run(std::vector<std::string> words) {
   words.insert(words.begin(), "swtrace");
   int ends[2];
@@ -92,7 +92,8 @@ Outcome run(std::vector<std::string> words) {
   return outcome;
 }
 
-// What was killed is gone, all threads of it, or waits for a parent that does not care.
+// Returns whether a killed process has ended with all its threads, or is a zombie of another
+// parent.
 bool is_dead(pid_t pid) {
   std::error_code gone;
   const fs::directory_iterator threads(fmt::format("/proc/{}/task", pid), gone);
@@ -144,7 +145,7 @@ class Schedule {
 
  private:
   uint64_t pick(uint64_t least, uint64_t most) {
-    // Not std::uniform_int_distribution: a seed is to mean the same with every library.
+    // Not std::uniform_int_distribution: a seed must give the same schedule with every library.
     return least + random_() % (most - least + 1);
   }
   uint64_t one_in(uint64_t n) { return random_() % n; }
@@ -173,8 +174,8 @@ class Schedule {
     return json["trace"];
   }
 
-  // A change of what is recorded. Held writers are in the middle of nothing; the others' records
-  // are unsure.
+  // Changes the recording state. If writers are held, they are between two records; otherwise the
+  // records written meanwhile are unsure.
   void change(Recording recording, const std::function<void()>& work) {
     if (parked_)
       for (unsigned writer = 0; writer < writers_.count(); ++writer) writers_.hold(writer);
@@ -192,14 +193,14 @@ class Schedule {
 
   Recording as_now() const { return on_ && !suspended_ ? recorded : not_recorded; }
 
-  // The records of the file that is to come are made from here on.
+  // Records from here on belong to the next file.
   void begin_window() {
     for (unsigned writer = 0; writer < writers_.count(); ++writer)
       from_[writer] = writers_.log(writer).count;
   }
 
   void let_them_write() {
-    // At most a million a second and CPU.
+    // At most a million records a second on each CPU.
     const auto burst = static_cast<uint32_t>(1u << pick(0, 9));
     writers_.set_pace(burst, static_cast<uint32_t>(pick(burst, 4000)));
     ::usleep(static_cast<useconds_t>(pick(2000, 80000)));
@@ -294,7 +295,7 @@ class Schedule {
     suspended_ = false;
   }
 
-  // Refused when a buffer has become full, and when there is no room to write the file anew.
+  // Refused when a buffer was full, and when there is no space to rewrite the file.
   void discard() {
     say("discard");
     change(as_now(), [&] {
@@ -317,8 +318,9 @@ class Schedule {
     change(not_recorded, [&] {
       const Outcome outcome = run({"off"});
       if (outcome.status != 0 && !disk_full_) throw Failure("off: " + outcome.output);
-      // A file that lacks records says so itself.
-      described = outcome.status == 0 || outcome.output.find("is not complete") != std::string::npos;
+      // swtrace reports a file with missing records.
+      described =
+          outcome.status == 0 || outcome.output.find("is not complete") != std::string::npos;
       if (!described) say("cannot end the file: {}", outcome.output);
     });
     on_ = suspended_ = false;
@@ -337,7 +339,7 @@ class Schedule {
     check_info(now, found, described);
   }
 
-  // What the recorder says is what the file says.
+  // The recorder's counts must equal the file's.
   void check_info(const nlohmann::json& now, const Findings& found, bool described) {
     uint64_t lost[2] = {0, 0};
     const char* kinds[2] = {"trace", "mte"};
@@ -364,7 +366,7 @@ class Schedule {
     fs::remove(file);
   }
 
-  // Nobody is held: it may die in the middle of anything.
+  // Writers are not held: the recorder may be killed at any time.
   void kill_recorder() {
     say("kill -9");
     const auto recorder = info()["recorder"].get<pid_t>();
@@ -394,7 +396,7 @@ class Schedule {
     ::close(fd);
     disk_full_ = true;
     let_them_write();
-    // Half of the time until it is turned off. The recorder tries again after a second.
+    // In half of the cases the disk stays full until off. The recorder retries after a second.
     if (one_in(2) == 0) return;
     let_them_write();
     empty_disk();
@@ -416,7 +418,7 @@ class Schedule {
     return out.good();
   }
 
-  // A writer is held while its CPU is away.
+  // A writer is held while its CPU is offline.
   void plug() {
     if (!options_.hotplug || writers_.count() < 2) return;
     const auto cpu = static_cast<unsigned>(pick(1, writers_.count() - 1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fuzzer of the module's ioctls and mappings that knows what each call must return: processes of
-// several users make calls that a model of the module's state predicts, then all at once calls that
-// nobody predicts, and are killed.
+// A fuzzer of the module's ioctls and mappings with a model of the expected results: processes of
+// several users make calls that the model predicts, then concurrent calls that are not predicted,
+// and are killed.
 #include "statefuzz.h"
 
 #include <fcntl.h>
@@ -116,7 +116,7 @@ int run(const Options& options) {
   copy_program(shared->program, "program", 0755);
   copy_program(shared->set_user, "set-user", 04755);
   shared->bold = options.bold;
-  // What workers leave behind comes here, and is waited for.
+  // Become the reaper of the workers' orphans, which are waited for.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const double begin = seconds_now();
   double said = begin;

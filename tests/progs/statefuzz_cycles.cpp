@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Starts something of the module's, kills who has started it at a random moment, unloads the module
-// and loads it, over and over. What is killed dies of that, the module goes at once, and nothing of
-// it stays.
+// Repeatedly starts a facility of the module, kills the starting process at a random moment, and
+// unloads and reloads the module. The process must die by SIGKILL, the module must unload at once,
+// and nothing of it may remain.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -26,18 +26,18 @@ namespace {
 
 constexpr const char* subjects[] = {"trace", "itrace", "ptt", "hooks", "all"};
 constexpr int subject_count = sizeof subjects / sizeof subjects[0];
-// All files in which something could stay are read after each so many cycles: it takes longer than
-// they do.
+// All files with possible remainders are read after this number of cycles, as that takes longer
+// than the cycles.
 constexpr uint64_t deep_every = 50;
 
 struct Totals {
   uint64_t cycles[subject_count] = {};
-  uint64_t waits = 0;  // for a module that was still in use
-  double longest = 0;  // of these, seconds
+  uint64_t waits = 0;  // unloads that had to wait for a module in use
+  double longest = 0;  // longest of these waits, in seconds
   uint64_t bad = 0;
 };
 
-// ---- what is started; each step may be the last ----
+// ---- start of a facility; the kill may come after any step ----
 
 class Starter {
  public:
@@ -112,13 +112,13 @@ void some_work(Random& random) {
   }
 }
 
-// It dies with who has started it, of SIGKILL and of nothing else.
+// Starts a child that must end with its starter, by SIGKILL only.
 pid_t Starter::victim() {
   const pid_t starter = ::getpid();
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // It may have died before.
+  // The starter may have died before prctl().
   if (::getppid() != starter) ::raise(SIGKILL);
   for (;;) some_work(random_);
 }
@@ -252,7 +252,7 @@ bool nothing_stays(bool deep) {
   return clean;
 }
 
-// Whatever is left ends by SIGKILL, and by nothing else.
+// Waits until all remaining processes have ended; each must have ended by SIGKILL.
 bool all_end(pid_t starter, double limit) {
   const double begin = seconds_now();
   bool good = true;
@@ -269,7 +269,7 @@ bool all_end(pid_t starter, double limit) {
       continue;
     }
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) continue;
-    // Children of the children end by themselves as well.
+    // Grandchildren may also exit normally.
     if (pid != starter && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     std::printf("finding: a process ended with status %x\n", status);
     good = false;
@@ -279,7 +279,7 @@ bool all_end(pid_t starter, double limit) {
 bool cycle(const char* module, const Options& options, uint64_t number, Totals& totals) {
   Random random(options.seed * 0x100000001b3 ^ number);
   const int subject = static_cast<int>(number % subject_count);
-  // From before anything is on to long after.
+  // Ranges from before the first step to long after the last one.
   const auto moment = static_cast<useconds_t>(random.below(200ull << random.below(11)));
   const pid_t pid = ::fork();
   if (pid == 0) start(subject, Random(random.next()));

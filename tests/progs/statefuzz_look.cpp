@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process finds in its mappings, against what it may find there.
+// Checks the content of a process's mappings.
 #include "statefuzz.h"
 
 #include <sys/ioctl.h>
@@ -21,8 +21,8 @@ void wrong(Result& result, const char* format, Args... values) {
   if (!result.wrong++) std::snprintf(result.what, sizeof result.what, format, values...);
 }
 
-// Bytes that can be read there, by a pipe: a fault is an error of this call, not a signal, and the
-// kernel gives no other process, and no call for one, anything of these mappings.
+// Copies readable bytes through a pipe: a fault is an error of this call instead of a signal. The
+// kernel shows these mappings neither to other processes nor to calls that read process memory.
 size_t copy(void* to, const void* from, size_t length) {
   constexpr size_t chunk = 1024;
   int ends[2];
@@ -78,7 +78,7 @@ void look_at_buffer(const Wanted& wanted, const uint8_t* bytes, const char* at, 
     wrong(result, "head of a buffer: something in its holes");
   uint8_t once[64], again[64];
   if (length < page + 2 * wanted.data_size) return;
-  // What is recorded meanwhile changes both.
+  // Records written in between change both copies.
   for (int i = 0; i < 3; ++i) {
     copy(once, at + page, sizeof once);
     copy(again, at + page + wanted.data_size, sizeof again);
@@ -123,7 +123,7 @@ void look_at_slots(const Wanted& wanted, const char* at, size_t length, Result& 
   if (active < wanted.active_least || active > wanted.active_most)
     wrong(result, "slots: %u are active, not %u to %u", active, wanted.active_least,
           wanted.active_most);
-  // Pages behind those are not there.
+  // The pages after those must not be accessible.
   for (const size_t far : {pages + 1, pages + 17, static_cast<uint32_t>(length / page) - 1})
     if (far >= pages && far * page < length && copy(bytes, at + far * page, 8) != 0)
       wrong(result, "slots: a page %zu, of %u", far, pages);
@@ -152,7 +152,7 @@ void look(const Call& call, const void* memory, size_t length, Result& result) {
   look_at_buffer(wanted, bytes, at, length, result);
 }
 
-// The slot of the calling thread, as its reader computes it, around READ. Cycles only.
+// Compares the slot of the calling thread, read as a user does, before and after READ. Cycles only.
 void compare(const Call& call, int fd, const void* memory, Result& result) {
   const auto* slot = reinterpret_cast<const volatile pitrace_ptt_slot*>(
       static_cast<const char*>(memory) + call.number[0]);

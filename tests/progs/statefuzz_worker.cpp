@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The processes that make statefuzz's calls: their users, their threads, and how they get calls to
-// make.
+// The processes that make statefuzz's calls: users, threads, and the transfer of calls.
 #include "statefuzz.h"
 
 #include <grp.h>
@@ -93,7 +92,7 @@ void become_user(const Role& role) {
                     ::setresgid(role.uid, role.uid, role.uid) == 0 &&
                     ::setresuid(role.uid, role.uid, role.uid) == 0;
   if (!good) ::_exit(93);
-  // Others of the same user may debug it.
+  // Other processes of the same user may debug it.
   ::prctl(PR_SET_DUMPABLE, 1);
 }
 
@@ -150,7 +149,7 @@ pid_t start_worker(int role) {
     std::perror("statefuzz: fork");
     std::exit(3);
   }
-  // Until all threads are there.
+  // Wait until all threads are running.
   const double end = seconds_now() + 600;
   for (const Desk& desk : shared->desk[role])
     while (desk.tid == 0) {

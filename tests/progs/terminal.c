@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A login shell at a terminal of its own, which is asked for the sum of two numbers again and
-// again: "terminal SECONDS" prints how many answers came, and how long the slowest and the median
-// took, in seconds.
+// Starts a login shell on its own terminal and repeatedly asks it for the sum of two numbers.
+// "terminal SECONDS" prints the number of answers, and the slowest and the median time of an answer
+// in seconds.
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -26,7 +26,7 @@ static void fail(const char* what) {
   exit(1);
 }
 
-// Reads until the text has come, or the time is over.
+// Reads until the text arrives or the time is over; returns 0 without it.
 static int comes(int terminal, const char* text, double end) {
   static char said[65536];
   size_t length = 0;
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   double asked = begin;
   while (asked < end && answers < MOST) {
     char question[64], answer[32];
-    // The terminal echoes what is typed, which is not the answer.
+    // The terminal echoes the question, which must differ from the answer.
     snprintf(question, sizeof question, "echo sum-$((%d + 1000000))\n", answers);
     snprintf(answer, sizeof answer, "sum-%d", answers + 1000000);
     if (write(terminal, question, strlen(question)) < 0) fail("write to the shell");
