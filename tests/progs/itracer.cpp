@@ -31,18 +31,18 @@ void fail(const std::string& what) {
 namespace {
 
 constexpr const char* usage =
-    "Usage: itracer [OPTION]... self WORK [N]    traces a piece of its own\n"
+    "Usage: itracer [OPTION]... self WORK [N]    traces a workload in itself\n"
     "       itracer [OPTION]... run COMMAND...   traces a command from its first instruction\n"
     "       itracer [OPTION]... count WORK [N]   ... and the time-stamp counter's difference "
     "without\n"
-    "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
+    "       itracer crowd CYCLES                 traces a crowd, on and off CYCLES times\n"
     "       itracer hold PID                     traces it until killed; prints ready when on\n"
-    "       itracer sleepers N                   N processes that wait; prints ready; end with it\n"
+    "       itracer sleepers N                   N waiting processes; prints ready; end with it\n"
     "       itracer loop-for-ever | step PID N | misuse | enable-all | ends-itself\n"
     "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d "
     "print records\n"
     "  -n do not decode the code  -s single steps also where branches can be trapped\n"
-    "  -E record exceptions, too  -m N at most N threads at a time\n";
+    "  -E record exceptions  -m N at most N threads at a time\n";
 
 struct Options {
   uint32_t flags = PITRACE_ITRACE_RING;

@@ -60,29 +60,29 @@ int misuse() {
   pitrace_itrace_info info{};
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EPERM, "install without buffers");
   expect(owner.get(), PITRACE_IOC_ALLOC, &alloc, 0, "alloc");
-  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EALREADY, "remove what is not there");
-  expect(owner.get(), PITRACE_IOC_IT_ENABLE, &mine, EINVAL, "enable without");
-  expect(owner.get(), PITRACE_IOC_IT_OFF, &everybody, EINVAL, "off without");
+  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EALREADY, "remove before install");
+  expect(owner.get(), PITRACE_IOC_IT_ENABLE, &mine, EINVAL, "enable before install");
+  expect(owner.get(), PITRACE_IOC_IT_OFF, &everybody, EINVAL, "off before install");
   expect(owner.get(), PITRACE_IOC_IT_INFO, &info, 0, "info");
   wanted.flags = 0x80000000;
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "unknown flags");
   wanted.flags = PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_NO_USER;
-  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "neither");
+  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "neither kernel nor user");
   wanted.flags = PITRACE_ITRACE_CONTINUOUS;
   wanted.reserve = 4096;
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "continuous in normal mode");
   wanted = {};
   wanted.reserve = 4096;
-  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "a reserve of nothing");
+  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "a reserve without continuous");
   wanted = {};
   wanted.threads = PITRACE_ITRACE_THREADS_MAX + 1;
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "too many threads");
   wanted.threads = 1;
-  expect(other.get(), PITRACE_IOC_IT_INSTALL, &wanted, EPERM, "install by another");
+  expect(other.get(), PITRACE_IOC_IT_INSTALL, &wanted, EPERM, "install by another handle");
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, 0, "install");
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EBUSY, "install twice");
-  expect(other.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove by another");
-  expect(other.get(), PITRACE_IOC_IT_ENABLE, &all, EPERM, "enable all by another");
+  expect(other.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove by another handle");
+  expect(other.get(), PITRACE_IOC_IT_ENABLE, &all, EPERM, "enable all by another handle");
   expect(owner.get(), PITRACE_IOC_IT_ENABLE, &none, EINVAL, "enable nothing");
   expect(other.get(), PITRACE_IOC_IT_ENABLE, &mine, 0, "enable oneself");
   for (int i = 0; i < 2 * PITRACE_ITRACE_RANGES; ++i)
@@ -92,11 +92,11 @@ int misuse() {
     expect(owner.get(), PITRACE_IOC_IT_ENABLE, &range, 0, "enable more");
   }
   expect(owner.get(), PITRACE_IOC_IT_ENABLE, &all, ENOSPC, "enable once more");
-  expect(other.get(), PITRACE_IOC_IT_DISABLE, nullptr, EPERM, "disable by another");
-  expect(owner.get(), PITRACE_IOC_IT_ON, &everybody, EINVAL, "on before the trace is");
+  expect(other.get(), PITRACE_IOC_IT_DISABLE, nullptr, EPERM, "disable by another handle");
+  expect(owner.get(), PITRACE_IOC_IT_ON, &everybody, EINVAL, "on before the trace is on");
   expect(owner.get(), PITRACE_IOC_ON, nullptr, 0, "trace on");
-  expect(owner.get(), PITRACE_IOC_IT_ON, &nobody, EINVAL, "on for nobody");
-  expect(other.get(), PITRACE_IOC_IT_ON, &everybody, EPERM, "on for all by another");
+  expect(owner.get(), PITRACE_IOC_IT_ON, &nobody, EINVAL, "on for no thread");
+  expect(other.get(), PITRACE_IOC_IT_ON, &everybody, EPERM, "on for all by another handle");
   expect(other.get(), PITRACE_IOC_IT_OFF, &me, EALREADY, "off twice");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, 0, "on");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, EALREADY, "on twice");
@@ -106,7 +106,7 @@ int misuse() {
   expect(other.get(), PITRACE_IOC_IT_ON, &me, EINVAL, "on while not enabled");
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, nullptr, EFAULT, "no argument");
   expect(owner.get(), PITRACE_IOC_TERMINATE, nullptr, 0, "terminate");
-  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove behind the end");
+  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove after the end");
   return wrong == 0 ? 0 : 1;
 }
 

@@ -136,7 +136,7 @@ class Schedule {
     for (int mode = 0; mode < 3; ++mode) {
       const Totals& sum = totals_[mode];
       fmt::print(
-          "{}: {} files, {} records kept, {} missing, {} places tell of a loss; {} lost, "
+          "{}: {} files, {} records kept, {} missing, {} LOST records; {} lost, "
           "{} overwritten, {} unwritten\n",
           mode_names[mode], sum.files, sum.kept, sum.missing, sum.told, sum.lost, sum.overwritten,
           sum.unwritten);
@@ -351,7 +351,7 @@ class Schedule {
             fmt::format("info: {} produced is not written + lost: {}", kinds[kind], counts.dump()));
     }
     if (described && (now["trace"]["produced"] != found.produced || lost[0] != found.lost))
-      throw Failure(fmt::format("info: {} is not what the file says: produced {}, lost {}",
+      throw Failure(fmt::format("info: {} differs from the file: produced {}, lost {}",
                                 now["trace"].dump(), found.produced, found.lost));
   }
 
@@ -373,7 +373,7 @@ class Schedule {
     writers_.set_recording(unsure);
     if (::kill(recorder, SIGKILL) != 0) throw Failure("the recorder cannot be killed");
     for (int tries = 0; !is_dead(recorder); ++tries) {
-      if (tries == 10000) throw Failure("the recorder does not die");
+      if (tries == 10000) throw Failure("the recorder does not end");
       ::usleep(1000);
     }
     writers_.set_recording(not_recorded);
@@ -492,9 +492,10 @@ bool parse(int argc, char** argv, Options& options) {
   table.add_options()("help", "this text")("seed", po::value(&options.seed)->required(),
                                            "the schedule")(
       "source", po::value(&options.source)->required(), "driver or perf")(
-      "mode", po::value(&options.mode)->required(), "norm, wrap or cont: the one most often taken")(
+      "mode", po::value(&options.mode)->required(), "norm, wrap or cont: the most frequent mode")(
       "steps", po::value(&options.steps)->default_value(60), "how long")(
-      "dir", po::value(&directory)->default_value("."), "where the files are, also a wrong one")(
+      "dir", po::value(&directory)->default_value("."),
+      "directory of the files; a wrong file is kept there")(
       "hotplug", po::bool_switch(&options.hotplug), "takes CPUs of this machine offline");
   try {
     po::variables_map values;
@@ -511,7 +512,7 @@ bool parse(int argc, char** argv, Options& options) {
   options.directory = fs::absolute(directory);
   const bool known = std::find(mode_names, mode_names + 3, options.mode) != mode_names + 3;
   if (!known || std::getenv("PITRACE_SOCKET") == nullptr)
-    fmt::print(stderr, "schedule: the mode is not known, or PITRACE_SOCKET is not set\n");
+    fmt::print(stderr, "schedule: unknown mode, or PITRACE_SOCKET is not set\n");
   return known && std::getenv("PITRACE_SOCKET") != nullptr;
 }
 

@@ -27,17 +27,17 @@ namespace statefuzz {
 namespace {
 
 constexpr const char* usage =
-    "Usage: statefuzz [OPTION]...           calls, by seed; root in a machine of its own\n"
+    "Usage: statefuzz [OPTION]...           random calls; root on a machine for this test\n"
     "       statefuzz cycles MODULE [OPTION]...   start, SIGKILL, unload, load\n"
     "  --seed N     default 1\n"
-    "  --from N     go on from there: a position that was printed\n"
-    "  --calls N    until so many calls have been made (cycles: cycles); default 20000\n"
-    "  --seconds N  or so long\n"
-    "  --timeout N  seconds, after which a call that has not come back is a finding; default 120\n"
+    "  --from N     continue at N, a printed position\n"
+    "  --calls N    stop after N calls (cycles: N cycles); default 20000\n"
+    "  --seconds N  or after N seconds\n"
+    "  --timeout N  seconds until a call that has not returned is a finding; default 120\n"
     "  --progress N print the position each N seconds; default 60\n"
-    "  --failing 1  have allocations of tasks that are marked fail in storms, where fault "
+    "  --failing 1  let allocations of marked tasks fail in storms, if fault "
     "injection is set up\n"
-    "  --bold 0     threads whose kernel code is followed make no calls that take long\n"
+    "  --bold 0     threads that are traced in the kernel make no long calls\n"
     "  --trace 1    print each call\n";
 
 void copy_program(char (&path)[128], const char* name, mode_t mode) {

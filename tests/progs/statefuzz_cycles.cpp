@@ -262,7 +262,7 @@ bool all_end(pid_t starter, double limit) {
     if (pid < 0) return good;
     if (pid == 0) {
       if (seconds_now() - begin > limit) {
-        std::printf("finding: a process that was killed does not end\n");
+        std::printf("finding: a killed process does not end\n");
         return false;
       }
       ::usleep(500);

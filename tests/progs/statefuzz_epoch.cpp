@@ -205,7 +205,7 @@ void Epoch::check(int role, int thread, uint32_t index) {
 void Epoch::make(int role, int thread) {
   const auto count = static_cast<uint32_t>(plans_.size());
   post(role, thread, count);
-  if (!wait_done(role, thread, options_.timeout)) does_not_come_back("a call does not come back");
+  if (!wait_done(role, thread, options_.timeout)) does_not_come_back("a call does not return");
   for (uint32_t i = 0; i < count; ++i) {
     check(role, thread, i);
     model_.learn(shared->desk[role][thread].call[i], role, thread,
@@ -307,7 +307,7 @@ void Epoch::storm_of(uint64_t calls) {
   for (int role = 0; role < roles; ++role)
     for (int thread = 0; thread < threads_of_each && model_.process[role].alive; ++thread)
       if (!wait_done(role, thread, options_.timeout))
-        does_not_come_back("a call does not come back, in a storm");
+        does_not_come_back("a call does not return, in a storm");
   made_ += each * roles * threads_of_each;
 }
 
@@ -330,7 +330,7 @@ void Epoch::end() {
     const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
     if (pid < 0) break;
     if (pid > 0) continue;
-    if (seconds_now() > limit) does_not_come_back("a process that was killed does not end");
+    if (seconds_now() > limit) does_not_come_back("a killed process does not end");
     ::usleep(500);
   }
   drop_mail();

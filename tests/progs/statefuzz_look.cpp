@@ -57,7 +57,7 @@ void look_at_hook_page(const Wanted& wanted, const uint8_t* bytes, Result& resul
       wrong(result, "hook page: major %u is %u, not %u", i, found.enabled[i], wanted.enabled[i]);
   if (!all_zero(found.reserved, sizeof found.reserved) ||
       !all_zero(bytes + sizeof found, page - sizeof found))
-    wrong(result, "hook page: something behind it");
+    wrong(result, "hook page: nonzero bytes after it");
 }
 
 void look_at_buffer(const Wanted& wanted, const uint8_t* bytes, const char* at, size_t length,
@@ -75,7 +75,7 @@ void look_at_buffer(const Wanted& wanted, const uint8_t* bytes, const char* at, 
       !all_zero(head.pad_reader, sizeof head.pad_reader) ||
       !all_zero(head.pad_marks, sizeof head.pad_marks) ||
       !all_zero(bytes + sizeof head, page - sizeof head))
-    wrong(result, "head of a buffer: something in its holes");
+    wrong(result, "head of a buffer: nonzero padding");
   uint8_t once[64], again[64];
   if (length < page + 2 * wanted.data_size) return;
   // Records written in between change both copies.
@@ -98,9 +98,9 @@ void look_at_slot(const Wanted& wanted, const pitrace_ptt_slot& slot, uint32_t& 
       wrong(result, "slot: %llx of metric %u, which is withheld",
             static_cast<unsigned long long>(slot.value[i]), i);
   if (!all_zero(slot.reserved_words, sizeof slot.reserved_words))
-    wrong(result, "slot: something in its hole");
+    wrong(result, "slot: nonzero padding");
   if (slot.changes >> 40 || slot.dispatches >> 40 || slot.interrupts >> 40)
-    wrong(result, "slot: counts that cannot be: %llx %llx %llx",
+    wrong(result, "slot: impossible counts: %llx %llx %llx",
           static_cast<unsigned long long>(slot.changes),
           static_cast<unsigned long long>(slot.dispatches),
           static_cast<unsigned long long>(slot.interrupts));
@@ -144,7 +144,7 @@ void look(const Call& call, const void* memory, size_t length, Result& result) {
   alignas(64) uint8_t bytes[page];
   const size_t found = copy(bytes, at, page);
   if (wanted.content == Content::nothing) {
-    if (found) wrong(result, "a mapping is there that should not be");
+    if (found) wrong(result, "an unexpected mapping");
     return;
   }
   if (found != page) return wrong(result, "%zu bytes of a mapping can be read", found);

@@ -20,7 +20,7 @@ namespace {
 namespace nrm2 = pi::nrm2;
 
 using Bytes = std::span<const std::byte>;
-constexpr size_t problems_most = 20;
+constexpr size_t max_problems = 20;
 
 enum Kind : uint32_t { trace_kind = PITRACE_BUFFER_TRACE, mte_kind = PITRACE_BUFFER_MTE };
 
@@ -86,7 +86,7 @@ class Checker {
  private:
   template <class... Args>
   void problem(fmt::format_string<Args...> text, Args&&... args) {
-    if (found_.problems.size() < problems_most)
+    if (found_.problems.size() < max_problems)
       found_.problems.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
 
@@ -108,20 +108,20 @@ class Checker {
 
   void read_sections() {
     const auto whole = std::as_bytes(std::span(content_));
-    if (whole.size() < nrm2::header_size) return problem("there is no header");
+    if (whole.size() < nrm2::header_size) return problem("the file has no header");
     const uint64_t kallsyms = number_at<uint64_t>(nrm2::offset::kallsyms_offset);
     const uint64_t modules = number_at<uint64_t>(nrm2::offset::modules_offset);
     size_t at = 0;
     while (at < whole.size()) {
       if (at != 0 && (at == kallsyms || at == modules)) return;
       if (whole.size() - at < nrm2::header_size)
-        return expected_.ended ? problem("a header at {} is cut short", at) : void();
+        return expected_.ended ? problem("the header at {} is truncated", at) : void();
       if (std::memcmp(content_.data() + at, nrm2::magic, sizeof nrm2::magic) != 0)
         return problem("no section begins at {}", at);
       const uint64_t size = number_at<uint32_t>(at + nrm2::offset::data_size);
       const uint64_t data = at + nrm2::header_size;
       if (size > whole.size() - data && expected_.ended)
-        return problem("the section at {} is cut short", at);
+        return problem("the section at {} is truncated", at);
       add_section(at, whole.subspan(data, std::min<uint64_t>(size, whole.size() - data)));
       at = data + std::min<uint64_t>(size, whole.size() - data);
     }
@@ -162,7 +162,7 @@ class Checker {
       if (const auto field = fields.find(what); field != fields.end())
         *field->second = value;
       else
-        problem("the count '{}' is not known", line);
+        problem("unknown count '{}'", line);
     }
   }
 
@@ -173,7 +173,7 @@ class Checker {
     while (!bytes.empty()) {
       const pi::RecordView record(bytes);
       if (!record.valid()) {
-        if (expected_.ended) problem("CPU {}: {} bytes are no record", key.cpu, bytes.size());
+        if (expected_.ended) problem("CPU {}: {} bytes are not a record", key.cpu, bytes.size());
         return counted;
       }
       bytes = bytes.subspan(record.length());
@@ -231,7 +231,7 @@ class Checker {
 
   void check_trace(const StreamKey& key, Bytes bytes) {
     if (key.cpu >= expected_.writers.size())
-      return problem("CPU {}: there is a stream of a CPU without writer", key.cpu);
+      return problem("CPU {}: a stream of a CPU without writer", key.cpu);
     const Window& window = expected_.writers[key.cpu];
     Walked walked;
     uint64_t at = window.from;
@@ -242,7 +242,7 @@ class Checker {
         return;
       }
       if (record.int_count() != 3 || record.int_at(0) != key.cpu || record.int_at(1) != key.cpu)
-        return problem("CPU {}: a hook that is not of its writer", key.cpu);
+        return problem("CPU {}: a hook of another writer", key.cpu);
       take(key, window, record.int_at(2), told, at, walked);
     });
     for (; at < window.until; ++at) walked.after.add(*window.log, at);
@@ -259,14 +259,14 @@ class Checker {
   void take(const StreamKey& key, const Window& window, uint32_t number, uint64_t told,
             uint64_t& at, Walked& walked) {
     if (number < window.from || number >= window.until)
-      return problem("CPU {}: number {} was made before or after (known {} to {})", key.cpu, number,
+      return problem("CPU {}: number {} is outside of the window {} to {}", key.cpu, number,
                      window.from, window.until);
     if (number < at) return problem("CPU {}: number {} twice or out of order", key.cpu, number);
     if (window.log->recording(number) == not_recorded)
-      problem("CPU {}: number {} was made while nothing was recorded", key.cpu, number);
+      problem("CPU {}: number {} was written while the trace was off", key.cpu, number);
     if (window.log->was_refused(number))
-      problem("CPU {}: number {} is there, but its writer was told that it was lost", key.cpu,
-              number);
+      problem("CPU {}: number {} is in the file, but TraceHook() returned that it was lost",
+              key.cpu, number);
     Tally hole;
     for (; at < number; ++at) hole.add(*window.log, at);
     ++at;
@@ -285,7 +285,7 @@ class Checker {
     // With perf, the first CPU's stream reports the losses of the writers' own rings.
     const bool exact = expected_.hooks_only && (expected_.driver || key.cpu != 0);
     if (told < sure || (exact && told > sure + not_sure))
-      problem("CPU {}: before number {} the stream tells of {} lost records, {} to {} are missing",
+      problem("CPU {}: before number {} the stream reports {} lost records, {} to {} are missing",
               key.cpu, number, told, sure, sure + not_sure);
   }
 
@@ -306,7 +306,7 @@ class Checker {
       expect(key, "missing at the end", walked.after.accepted, 0, 0);
     if (expected_.mode == Mode::continuous && expected_.driver &&
         walked.after.accepted > counts.unwritten)
-      problem("CPU {}: {} are missing at the end, {} were not written to the disk", key.cpu,
+      problem("CPU {}: {} records are missing at the end, {} were not written to the disk", key.cpu,
               walked.after.accepted, counts.unwritten);
     if (expected_.hooks_only) check_sums(key, walked, counts);
   }

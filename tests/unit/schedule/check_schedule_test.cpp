@@ -99,25 +99,25 @@ TEST_F(CheckSchedule, FindsADuplicateRecord) {
 
 TEST_F(CheckSchedule, FindsARecordWrittenWhileTheTraceWasOff) {
   log_->entries[7] = not_recorded;
-  EXPECT_THAT(problems(), Contains(HasSubstr("number 7 was made while nothing was recorded")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("number 7 was written while the trace was off")));
 }
 
 TEST_F(CheckSchedule, FindsARecordFromBeforeTheDiscard) {
   from_ = 1;
-  EXPECT_THAT(problems(), Contains(HasSubstr("number 0 was made before or after")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("number 0 is outside of the window")));
 }
 
 TEST_F(CheckSchedule, FindsAWrongLossRecord) {
   for (const uint32_t told : {1u, 3u}) {
     records_[4].back() = 0;
     std::memcpy(records_[4].data() + sizeof(pitrace_record) + 4, &told, sizeof told);
-    EXPECT_THAT(problems(), Contains(HasSubstr("before number 6 the stream tells of")));
+    EXPECT_THAT(problems(), Contains(HasSubstr("before number 6 the stream reports")));
   }
 }
 
 TEST_F(CheckSchedule, FindsAnUnreportedLoss) {
   records_.erase(records_.begin() + 4);
-  EXPECT_THAT(problems(), Contains(HasSubstr("tells of 0 lost records, 2 to 2 are missing")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("reports 0 lost records, 2 to 2 are missing")));
 }
 
 TEST_F(CheckSchedule, FindsWrongCounts) {
