@@ -17,11 +17,11 @@ namespace {
 int64_t in_use = 0;
 int64_t peak = 0;
 
-struct Most {
+struct Maximum {
   uint64_t heap = 0, heap_input = 0;
   uint64_t time = 0, time_input = 0;
 };
-Most most;
+Maximum maximum;
 
 void allocated(const volatile void* memory, size_t size) {
   static_cast<void>(memory);
@@ -35,12 +35,13 @@ void freed(const volatile void* memory) {
 }
 
 void print_maximum() {
-  std::fprintf(
-      stderr,
-      "Amplification: at most %llu bytes of heap (input of %llu bytes), %llu us (input of "
-      "%llu bytes)\n",
-      static_cast<unsigned long long>(most.heap), static_cast<unsigned long long>(most.heap_input),
-      static_cast<unsigned long long>(most.time), static_cast<unsigned long long>(most.time_input));
+  std::fprintf(stderr,
+               "Amplification: at most %llu bytes of heap (input of %llu bytes), %llu us (input of "
+               "%llu bytes)\n",
+               static_cast<unsigned long long>(maximum.heap),
+               static_cast<unsigned long long>(maximum.heap_input),
+               static_cast<unsigned long long>(maximum.time),
+               static_cast<unsigned long long>(maximum.time_input));
 }
 
 void install() {
@@ -79,13 +80,13 @@ Amplification::Amplification(size_t input, const Allowed& allowed)
 Amplification::~Amplification() {
   const uint64_t time = processor_time() - begun_;
   const auto heap = static_cast<uint64_t>(peak);
-  if (heap > most.heap) {
-    most.heap = heap;
-    most.heap_input = input_;
+  if (heap > maximum.heap) {
+    maximum.heap = heap;
+    maximum.heap_input = input_;
   }
-  if (time > most.time) {
-    most.time = time;
-    most.time_input = input_;
+  if (time > maximum.time) {
+    maximum.time = time;
+    maximum.time_input = input_;
   }
   check("bytes of heap", heap, allowed_.heap_floor, allowed_.heap_factor, input_);
   check("us of processor time", time, allowed_.time_floor, allowed_.time_factor, input_);

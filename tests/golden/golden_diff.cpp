@@ -90,7 +90,7 @@ int run_case(const std::vector<CasePart>& parts) {
         return 1;
       }
       from_json[side] = *read;
-      // JSON tells losses in fewer words.
+      // JSON describes losses in fewer words.
       from_json[side].lacks = profiles[side].lacks;
       from_json[side].missing = profiles[side].missing;
       if (side == 1) texts = compared(profiles[0], profiles[1], options);

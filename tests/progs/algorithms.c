@@ -91,11 +91,11 @@ static uint32_t hash_of(const uint8_t *text)
 	return (text[0] * 2654435761u ^ text[1] * 40503u ^ text[2] * 31u) % hash_size;
 }
 
-static long length_of_match(const uint8_t *a, const uint8_t *b, long most)
+static long length_of_match(const uint8_t *a, const uint8_t *b, long limit)
 {
 	long length = 0;
 
-	while (length < most && a[length] == b[length])
+	while (length < limit && a[length] == b[length])
 		length++;
 	return length;
 }
@@ -112,11 +112,11 @@ static long pack(const uint8_t *text, long size, uint8_t *packed)
 
 		if (at + 3 <= size) {
 			const uint32_t hash = hash_of(text + at);
-			const long most = size - at < longest ? size - at : longest;
+			const long limit = size - at < longest ? size - at : longest;
 
 			distance = at - places[hash];
 			if (places[hash] >= 0 && distance <= window)
-				length = length_of_match(text + at, text + places[hash], most);
+				length = length_of_match(text + at, text + places[hash], limit);
 			places[hash] = at;
 		}
 		if (length < 4) {

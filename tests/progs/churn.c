@@ -31,13 +31,13 @@ static void wait_for_turn(const struct timespec *began, int i, int rate)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &turn, NULL);
 }
 
-// Waits until at most that many children are left; returns 0 if all ended children succeeded.
-static int reap(int *children, int most)
+// Waits until at max_left that many children are left; returns 0 if all ended children succeeded.
+static int reap(int *children, int max_left)
 {
 	int status;
 
 	while (*children > 0) {
-		pid_t child = waitpid(-1, &status, *children > most ? 0 : WNOHANG);
+		pid_t child = waitpid(-1, &status, *children > max_left ? 0 : WNOHANG);
 
 		if (child == 0)
 			return 0;

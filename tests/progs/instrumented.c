@@ -12,17 +12,17 @@ void __cyg_profile_func_enter(void *function, void *caller) NOT_LOGGED;
 void __cyg_profile_func_exit(void *function, void *caller) NOT_LOGGED;
 static void write_log(void) __attribute__((destructor)) NOT_LOGGED;
 
-enum { most = 1 << 20 };
+enum { max_entries = 1 << 20 };
 static struct {
 	char what;
 	void *function;
-} entries[most];
+} entries[max_entries];
 static unsigned int count;
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
 	(void)caller;
-	if (count < most) {
+	if (count < max_entries) {
 		entries[count].what = '+';
 		entries[count++].function = function;
 	}
@@ -31,7 +31,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 void __cyg_profile_func_exit(void *function, void *caller)
 {
 	(void)caller;
-	if (count < most) {
+	if (count < max_entries) {
 		entries[count].what = '-';
 		entries[count++].function = function;
 	}

@@ -56,13 +56,13 @@ int misuse() {
   pitrace_itrace wanted{};
   const auto self = uint32_t(::getpid());
   pitrace_itrace_pids mine{self, self}, all{1, UINT32_MAX}, none{2, 1};
-  uint32_t everybody = PITRACE_ITRACE_ALL, me = PITRACE_ITRACE_SELF, nobody = 2;
+  uint32_t all_threads = PITRACE_ITRACE_ALL, me = PITRACE_ITRACE_SELF, invalid_scope = 2;
   pitrace_itrace_info info{};
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EPERM, "install without buffers");
   expect(owner.get(), PITRACE_IOC_ALLOC, &alloc, 0, "alloc");
   expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EALREADY, "remove before install");
   expect(owner.get(), PITRACE_IOC_IT_ENABLE, &mine, EINVAL, "enable before install");
-  expect(owner.get(), PITRACE_IOC_IT_OFF, &everybody, EINVAL, "off before install");
+  expect(owner.get(), PITRACE_IOC_IT_OFF, &all_threads, EINVAL, "off before install");
   expect(owner.get(), PITRACE_IOC_IT_INFO, &info, 0, "info");
   wanted.flags = 0x80000000;
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "unknown flags");
@@ -93,15 +93,15 @@ int misuse() {
   }
   expect(owner.get(), PITRACE_IOC_IT_ENABLE, &all, ENOSPC, "enable once more");
   expect(other.get(), PITRACE_IOC_IT_DISABLE, nullptr, EPERM, "disable by another handle");
-  expect(owner.get(), PITRACE_IOC_IT_ON, &everybody, EINVAL, "on before the trace is on");
+  expect(owner.get(), PITRACE_IOC_IT_ON, &all_threads, EINVAL, "on before the trace is on");
   expect(owner.get(), PITRACE_IOC_ON, nullptr, 0, "trace on");
-  expect(owner.get(), PITRACE_IOC_IT_ON, &nobody, EINVAL, "on for no thread");
-  expect(other.get(), PITRACE_IOC_IT_ON, &everybody, EPERM, "on for all by another handle");
+  expect(owner.get(), PITRACE_IOC_IT_ON, &invalid_scope, EINVAL, "on for no thread");
+  expect(other.get(), PITRACE_IOC_IT_ON, &all_threads, EPERM, "on for all by another handle");
   expect(other.get(), PITRACE_IOC_IT_OFF, &me, EALREADY, "off twice");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, 0, "on");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, EALREADY, "on twice");
   expect(other.get(), PITRACE_IOC_IT_OFF, &me, 0, "off");
-  expect(owner.get(), PITRACE_IOC_IT_OFF, &everybody, EALREADY, "off for all twice");
+  expect(owner.get(), PITRACE_IOC_IT_OFF, &all_threads, EALREADY, "off for all twice");
   expect(owner.get(), PITRACE_IOC_IT_DISABLE, nullptr, 0, "disable");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, EINVAL, "on while not enabled");
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, nullptr, EFAULT, "no argument");

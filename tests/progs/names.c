@@ -295,7 +295,7 @@ static void *inner_thread(void *unused)
 	return NULL;
 }
 
-/* The first process in the namespace, its thread and its child. */
+/* Runs as the first process in the namespace, and starts a thread and a child. */
 static void do_inner(void)
 {
 	pthread_t thread;

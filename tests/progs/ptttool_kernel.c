@@ -26,7 +26,7 @@ static uint64_t nanoseconds(void) {
 }
 
 // Returns the thread's nanoseconds on a processor, and how often it was scheduled.
-static void kernel_says(uint64_t* time, uint64_t* switches) {
+static void read_schedstat(uint64_t* time, uint64_t* switches) {
   char name[64];
   unsigned long long run, wait, count;
   snprintf(name, sizeof name, "/proc/self/task/%ld/schedstat", syscall(SYS_gettid));
@@ -43,9 +43,9 @@ static void compare_with_kernel(const char* name) {
   struct pitrace_ptt_read read = {0};
   // Repeat until no switch occurred in between: else the two values are of different times.
   do {
-    kernel_says(&time, &switches);
+    read_schedstat(&time, &switches);
     if (ioctl(slots.fd, PITRACE_PTT_IOC_READ, &read) != 0) fail("read");
-    kernel_says(&later, &later);
+    read_schedstat(&later, &later);
   } while (later != switches);
   const double ptt = (double)read.value[0] / cycles_a_nanosecond;
   printf("kernel %s milliseconds %.1f ptt %.1f off-permille %.2f switches %llu dispatches %llu\n",
@@ -81,7 +81,7 @@ static void* call(void* name) {
   return NULL;
 }
 
-static int beside_kernel(int seconds) {
+static int run_with_kernel_counts(int seconds) {
   slots = slots_open();
   const uint64_t clock = __rdtsc(), time_then = nanoseconds();
   end_time = time(NULL) + seconds;
@@ -96,6 +96,6 @@ static int beside_kernel(int seconds) {
 }
 
 int kernel_main(int argc, char** argv) {
-  if (argc > 1 && !strcmp(argv[0], "kernel")) return beside_kernel(atoi(argv[1]));
+  if (argc > 1 && !strcmp(argv[0], "kernel")) return run_with_kernel_counts(atoi(argv[1]));
   return -1;
 }

@@ -57,7 +57,8 @@ struct Failure : std::runtime_error {
 };
 
 struct Totals {
-  uint64_t files = 0, kept = 0, missing = 0, told = 0, lost = 0, overwritten = 0, unwritten = 0;
+  uint64_t files = 0, kept = 0, missing = 0, lost_records = 0, lost = 0, overwritten = 0,
+           unwritten = 0;
 };
 
 struct Outcome {
@@ -138,8 +139,8 @@ class Schedule {
       fmt::print(
           "{}: {} files, {} records kept, {} missing, {} LOST records; {} lost, "
           "{} overwritten, {} unwritten\n",
-          mode_names[mode], sum.files, sum.kept, sum.missing, sum.told, sum.lost, sum.overwritten,
-          sum.unwritten);
+          mode_names[mode], sum.files, sum.kept, sum.missing, sum.lost_records, sum.lost,
+          sum.overwritten, sum.unwritten);
     }
   }
 
@@ -456,14 +457,14 @@ class Schedule {
     ++sum.files;
     sum.kept += found.kept;
     sum.missing += found.missing;
-    sum.told += found.told;
+    sum.lost_records += found.lost_records;
     sum.lost += found.lost;
     sum.overwritten += found.overwritten;
     sum.unwritten += found.unwritten;
-    say("checked: {} kept, {} missing, {} places tell; produced {}, lost {}, overwritten {}, "
+    say("checked: {} kept, {} missing, {} LOST records; produced {}, lost {}, overwritten {}, "
         "unwritten {}",
-        found.kept, found.missing, found.told, found.produced, found.lost, found.overwritten,
-        found.unwritten);
+        found.kept, found.missing, found.lost_records, found.produced, found.lost,
+        found.overwritten, found.unwritten);
     if (found.problems.empty()) return found;
     const fs::path bad = options_.directory / fmt::format("bad-{}.nrm2", options_.seed);
     fs::copy_file(file, bad, fs::copy_options::overwrite_existing);

@@ -18,7 +18,7 @@
 namespace schedule {
 namespace {
 
-constexpr unsigned writers_most = 64;
+constexpr unsigned max_writers = 64;
 
 bool pin_to(unsigned cpu) {
   cpu_set_t only;
@@ -37,12 +37,12 @@ struct Writers::Shared {
   std::atomic<uint32_t> state;  // the low two bits: Recording; the rest counts changes
   std::atomic<uint32_t> burst, pause_us;
   std::atomic<int> failure;
-  Control controls[writers_most];
+  Control controls[max_writers];
   WriterLog logs[];
 };
 
 Writers::Writers(unsigned count) : count_(count) {
-  if (count > writers_most) throw std::runtime_error("more CPUs than this program has writers for");
+  if (count > max_writers) throw std::runtime_error("more CPUs than this program has writers for");
   // Only used pages take memory.
   void* memory = ::mmap(nullptr, sizeof(Shared) + count * sizeof(WriterLog), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

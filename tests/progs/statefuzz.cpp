@@ -119,7 +119,7 @@ int run(const Options& options) {
   // Become the reaper of the workers' orphans, which are waited for.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const double begin = seconds_now();
-  double said = begin;
+  double last_report = begin;
   uint64_t position = options.from - options.from % epoch_calls;
   const uint64_t end = options.from + options.calls;
   int status = 0;
@@ -127,11 +127,11 @@ int run(const Options& options) {
     status = run_epoch(options, position);
     position += epoch_calls;
     if (shared->counts.mismatches >= 20) status = 1;
-    if (seconds_now() - said < options.progress) continue;
-    said = seconds_now();
+    if (seconds_now() - last_report < options.progress) continue;
+    last_report = seconds_now();
     std::printf("position %llu calls %llu seconds %.0f\n",
                 static_cast<unsigned long long>(position),
-                static_cast<unsigned long long>(calls_made()), said - begin);
+                static_cast<unsigned long long>(calls_made()), last_report - begin);
     std::fflush(stdout);
   }
   summarize(options, position, seconds_now() - begin);

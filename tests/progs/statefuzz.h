@@ -126,7 +126,7 @@ struct Shared {
   std::atomic<uint32_t> bell;  // incremented by workers that have finished a batch
   bool failing;                // inject allocation failures in workers
   bool bold;                   // see Options
-  std::atomic<uint32_t> said;  // number of lines in text
+  std::atomic<uint32_t> finding_count;  // number of lines in text
   char text[32][256];          // findings of workers
   int processors;
   char program[128];   // path of a copy of this program that every user can execute

@@ -236,11 +236,11 @@ bool stays_in(const char* path, const char* what) {
   return false;
 }
 
-bool nothing_stays(bool deep) {
+bool nothing_remains(bool deep) {
   bool clean = true;
   for (const char* path : {PITRACE_DEVICE_PATH, PITRACE_PTT_DEVICE_PATH, "/sys/module/pitrace"})
     if (::access(path, F_OK) == 0) {
-      std::printf("finding: %s stays\n", path);
+      std::printf("finding: %s remains\n", path);
       clean = false;
     }
   if (!deep) return clean;
@@ -287,7 +287,7 @@ bool cycle(const char* module, const Options& options, uint64_t number, Totals& 
   ::kill(pid, SIGKILL);
   ++totals.cycles[subject];
   const bool good = all_end(pid, options.timeout) && unload(totals, options.timeout) &&
-                    nothing_stays(number % deep_every == deep_every - 1) && load(module);
+                    nothing_remains(number % deep_every == deep_every - 1) && load(module);
   if (good) return true;
   std::printf("finding: cycles seed %llu cycle %llu: %s, killed after %u us\n",
               static_cast<unsigned long long>(options.seed),
@@ -302,19 +302,20 @@ int run_cycles(const char* module, const Options& options) {
   Totals totals;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const double begin = seconds_now();
-  double said = begin;
+  double last_report = begin;
   uint64_t number = options.from;
   if (::access(PITRACE_DEVICE_PATH, F_OK) != 0 && !load(module)) return 3;
   for (; number < options.from + options.calls && totals.bad == 0 &&
          seconds_now() - begin < options.seconds;
        ++number) {
     cycle(module, options, number, totals);
-    if (seconds_now() - said < options.progress) continue;
-    said = seconds_now();
+    if (seconds_now() - last_report < options.progress) continue;
+    last_report = seconds_now();
     std::printf("position %llu seconds %.0f\n", static_cast<unsigned long long>(number + 1),
-                said - begin);
+                last_report - begin);
   }
-  if (totals.bad == 0 && !(unload(totals, options.timeout) && nothing_stays(true) && load(module)))
+  if (totals.bad == 0 &&
+      !(unload(totals, options.timeout) && nothing_remains(true) && load(module)))
     ++totals.bad;
   std::printf("cycles seed %llu from %llu to %llu cycles %llu seconds %.0f bad %llu",
               static_cast<unsigned long long>(options.seed),

@@ -50,7 +50,7 @@ class Epoch {
   void end();
   void mismatch(int role, int thread, uint32_t index, const std::string& what);
   void say_workers_findings();
-  [[noreturn]] void does_not_come_back(const char* what);
+  [[noreturn]] void does_not_return(const char* what);
 
   struct Plan {
     Expectation expected;
@@ -142,7 +142,7 @@ void Epoch::mismatch(int role, int thread, uint32_t index, const std::string& wh
   throw Failed{0};
 }
 
-[[noreturn]] void Epoch::does_not_come_back(const char* what) {
+[[noreturn]] void Epoch::does_not_return(const char* what) {
   std::printf("finding: seed %llu from %llu: call %llu: %s\n",
               static_cast<unsigned long long>(options_.seed),
               static_cast<unsigned long long>(position_), static_cast<unsigned long long>(made_),
@@ -205,7 +205,7 @@ void Epoch::check(int role, int thread, uint32_t index) {
 void Epoch::make(int role, int thread) {
   const auto count = static_cast<uint32_t>(plans_.size());
   post(role, thread, count);
-  if (!wait_done(role, thread, options_.timeout)) does_not_come_back("a call does not return");
+  if (!wait_done(role, thread, options_.timeout)) does_not_return("a call does not return");
   for (uint32_t i = 0; i < count; ++i) {
     check(role, thread, i);
     model_.learn(shared->desk[role][thread].call[i], role, thread,
@@ -307,15 +307,15 @@ void Epoch::storm_of(uint64_t calls) {
   for (int role = 0; role < roles; ++role)
     for (int thread = 0; thread < threads_of_each && model_.process[role].alive; ++thread)
       if (!wait_done(role, thread, options_.timeout))
-        does_not_come_back("a call does not return, in a storm");
+        does_not_return("a call does not return, in a storm");
   made_ += each * roles * threads_of_each;
 }
 
 // ---- end of an epoch ----
 
 void Epoch::say_workers_findings() {
-  const uint32_t said = shared->said.exchange(0);
-  for (uint32_t i = 0; i < said && i < sizeof shared->text / sizeof shared->text[0]; ++i)
+  const uint32_t count = shared->finding_count.exchange(0);
+  for (uint32_t i = 0; i < count && i < sizeof shared->text / sizeof shared->text[0]; ++i)
     std::printf("finding: seed %llu from %llu: %s\n",
                 static_cast<unsigned long long>(options_.seed),
                 static_cast<unsigned long long>(position_), shared->text[i]);
@@ -330,7 +330,7 @@ void Epoch::end() {
     const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
     if (pid < 0) break;
     if (pid > 0) continue;
-    if (seconds_now() > limit) does_not_come_back("a killed process does not end");
+    if (seconds_now() > limit) does_not_return("a killed process does not end");
     ::usleep(500);
   }
   drop_mail();

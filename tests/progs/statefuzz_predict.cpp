@@ -256,8 +256,8 @@ Expectation Model::predict_enable(const pitrace_itrace_pids& pids, const Caller&
   if (!itrace.installed) return EINVAL;
   for (const Range& known : itrace.ranges)
     if (known.first == pids.first && known.last == pids.last && known.lasting == lasting) return 0;
-  const size_t most = owns ? PITRACE_ITRACE_RANGES : PITRACE_ITRACE_RANGES_OTHERS;
-  return itrace.ranges.size() >= most ? ENOSPC : 0;
+  const size_t max_ranges = owns ? PITRACE_ITRACE_RANGES : PITRACE_ITRACE_RANGES_OTHERS;
+  return itrace.ranges.size() >= max_ranges ? ENOSPC : 0;
 }
 
 Expectation Model::predict_itrace(const Call& call, const Caller& by) const {

@@ -39,7 +39,7 @@ double seconds_now() {
 }
 
 void say_finding(const std::string& text) {
-  const uint32_t line = shared->said.fetch_add(1);
+  const uint32_t line = shared->finding_count.fetch_add(1);
   if (line < sizeof shared->text / sizeof shared->text[0])
     std::snprintf(shared->text[line], sizeof shared->text[line], "%s", text.c_str());
 }

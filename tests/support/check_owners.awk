@@ -15,9 +15,9 @@
 
 # Returns whether the tick's name is that of an older method at the address, whose unload was not delivered by that
 # time.
-function is_untold(address, time, load,    i) {
+function is_undelivered(address, time, load,    i) {
   for (i = 1; i <= logged_ends; i++)
-    if (end_name[i] == symbol && address >= end_first[i] && address < end_last[i] && end_told[i] > time &&
+    if (end_name[i] == symbol && address >= end_first[i] && address < end_last[i] && end_delivered[i] > time &&
         end_loaded[i] < when[load]) return 1
   return 0
 }
@@ -65,7 +65,7 @@ function unloaded(load, time,    at) {
 
 function complain(load) {
   if (++wrong > 10) return
-  print "wrong: " $0 ", was " (load ? name[load] " (loaded " when[load] ", unloaded " unloaded_at(load) ")" : "nobody's") \
+  print "wrong: " $0 ", was " (load ? name[load] " (loaded " when[load] ", unloaded " unloaded_at(load) ")" : "no method") \
     (following ? ", then " name[following] "'s (loaded " when[following] ")" : "")
 }
 
@@ -94,19 +94,19 @@ file == 2 {
 
 file == 3 && NF == 6 && $1 ~ /^[0-9a-f]{8}$/ {
   address = strtonum("0x" $3)
-  told_name[address] = $6
-  told_end[address] = address + strtonum("0x" $4)
-  told_time[address] = strtonum("0x" $1 $2)
+  logged_name[address] = $6
+  logged_end[address] = address + strtonum("0x" $4)
+  logged_time[address] = strtonum("0x" $1 $2)
 }
 
 file == 3 && /^# unload / {
   address = strtonum("0x" $5)
-  if (!(address in told_name)) next
-  end_name[++logged_ends] = told_name[address]
+  if (!(address in logged_name)) next
+  end_name[++logged_ends] = logged_name[address]
   end_first[logged_ends] = address
-  end_last[logged_ends] = told_end[address]
-  end_loaded[logged_ends] = told_time[address]
-  end_told[logged_ends] = strtonum("0x" $3 $4)
+  end_last[logged_ends] = logged_end[address]
+  end_loaded[logged_ends] = logged_time[address]
+  end_delivered[logged_ends] = strtonum("0x" $3 $4)
 }
 
 file == 3 { next }
@@ -133,7 +133,7 @@ file == 3 { next }
     ++undecided
   } else if (tail_of && symbol == name[tail_of]) {
     ++behind
-  } else if (before && is_untold(address, $1 + 0, before)) {
+  } else if (before && is_undelivered(address, $1 + 0, before)) {
     ++untold
   } else {
     complain(before)

@@ -182,12 +182,12 @@ class Checker {
       const uint64_t now = high | record.time_lo();
       if (now < time) problem("CPU {}: the time runs back from {} to {}", key.cpu, time, now);
       time = now;
-      uint64_t told;
-      if (pi::decode_lost(record, told)) {
-        ++found_.told;
-        if (told < lost)
-          problem("CPU {}: the lost records fall from {} to {}", key.cpu, lost, told);
-        lost = told;
+      uint64_t reported;
+      if (pi::decode_lost(record, reported)) {
+        ++found_.lost_records;
+        if (reported < lost)
+          problem("CPU {}: the lost records fall from {} to {}", key.cpu, lost, reported);
+        lost = reported;
       }
       counted += pi::is_counted(record);
       use(record, lost);
@@ -224,9 +224,9 @@ class Checker {
   // ---- the writers' records ----
 
   struct Walked {
-    Tally before, holes,
-        after;  // missing before the first kept record, between kept ones, and after the last
-    uint64_t kept = 0, unsure_kept = 0, told = 0;
+    // Records missing before the first kept one, between kept ones, and after the last one.
+    Tally before, holes, after;
+    uint64_t kept = 0, unsure_kept = 0, reported = 0;
   };
 
   void check_trace(const StreamKey& key, Bytes bytes) {
@@ -235,7 +235,7 @@ class Checker {
     const Window& window = expected_.writers[key.cpu];
     Walked walked;
     uint64_t at = window.from;
-    const uint64_t counted = walk(key, bytes, [&](const pi::RecordView& record, uint64_t told) {
+    const uint64_t counted = walk(key, bytes, [&](const pi::RecordView& record, uint64_t reported) {
       if (record.major() != hook_major) {
         if (expected_.hooks_only && pi::is_counted(record))
           problem("CPU {}: a record of major {:#x}", key.cpu, record.major());
@@ -243,7 +243,7 @@ class Checker {
       }
       if (record.int_count() != 3 || record.int_at(0) != key.cpu || record.int_at(1) != key.cpu)
         return problem("CPU {}: a hook of another writer", key.cpu);
-      take(key, window, record.int_at(2), told, at, walked);
+      take(key, window, record.int_at(2), reported, at, walked);
     });
     for (; at < window.until; ++at) walked.after.add(*window.log, at);
     found_.kept += walked.kept;
@@ -256,7 +256,7 @@ class Checker {
     check_missing(key, walked);
   }
 
-  void take(const StreamKey& key, const Window& window, uint32_t number, uint64_t told,
+  void take(const StreamKey& key, const Window& window, uint32_t number, uint64_t reported,
             uint64_t& at, Walked& walked) {
     if (number < window.from || number >= window.until)
       return problem("CPU {}: number {} is outside of the window {} to {}", key.cpu, number,
@@ -274,19 +274,20 @@ class Checker {
     walked.unsure_kept += window.log->recording(number) == unsure;
     (first ? walked.before : walked.holes).add(hole);
     // In wrap-around mode the LOST records before the first kept record may be overwritten.
-    if (!first || expected_.mode != Mode::wrap) check_hole(key, number, hole, told - walked.told);
-    walked.told = told;
+    if (!first || expected_.mode != Mode::wrap)
+      check_hole(key, number, hole, reported - walked.reported);
+    walked.reported = reported;
   }
 
   // The records missing before a kept record must equal the stream's LOST records there.
-  void check_hole(const StreamKey& key, uint32_t number, const Tally& hole, uint64_t told) {
+  void check_hole(const StreamKey& key, uint32_t number, const Tally& hole, uint64_t reported) {
     const uint64_t sure = expected_.driver ? hole.refused : hole.accepted;
     const uint64_t not_sure = expected_.driver ? hole.unsure_refused : hole.unsure_accepted;
     // With perf, the first CPU's stream reports the losses of the writers' own rings.
     const bool exact = expected_.hooks_only && (expected_.driver || key.cpu != 0);
-    if (told < sure || (exact && told > sure + not_sure))
+    if (reported < sure || (exact && reported > sure + not_sure))
       problem("CPU {}: before number {} the stream reports {} lost records, {} to {} are missing",
-              key.cpu, number, told, sure, sure + not_sure);
+              key.cpu, number, reported, sure, sure + not_sure);
   }
 
   void check_missing(const StreamKey& key, const Walked& walked) {
@@ -316,15 +317,15 @@ class Checker {
     Tally all;
     for (const Tally* tally : {&walked.before, &walked.holes, &walked.after}) all.add(*tally);
     const uint64_t accepted = all.accepted + walked.kept - walked.unsure_kept;
-    const uint64_t accepted_most = all.accepted + all.unsure_accepted + walked.kept;
-    const uint64_t refused_most = all.refused + all.unsure_refused;
+    const uint64_t max_accepted = all.accepted + all.unsure_accepted + walked.kept;
+    const uint64_t max_refused = all.refused + all.unsure_refused;
     if (expected_.driver) {
-      expect(key, "written", counts.written, accepted, accepted_most);
-      expect(key, "lost", counts.lost(), all.refused, refused_most);
+      expect(key, "written", counts.written, accepted, max_accepted);
+      expect(key, "lost", counts.lost(), all.refused, max_refused);
       expect(key, "lost in the source", counts.source, 0, 0);
     } else {
       expect(key, "written and lost in the buffer", counts.produced - counts.source, accepted,
-             accepted_most);
+             max_accepted);
     }
     expect(key, "too long", counts.too_long, 0, 0);
     const uint64_t gone =

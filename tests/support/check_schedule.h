@@ -34,8 +34,8 @@ struct Findings {
   std::vector<std::string> problems;
   uint64_t kept = 0;  // the writers' records in the file
   uint64_t missing =
-      0;              // records written while recording and not in the file, if the trace was ended
-  uint64_t told = 0;  // LOST records in the file
+      0;  // records written while recording and not in the file, if the trace was ended
+  uint64_t lost_records = 0;  // LOST records in the file
   uint64_t produced = 0, written = 0,
            lost = 0;  // from the file's counts, trace buffers of all CPUs
   uint64_t overwritten = 0, unwritten = 0;

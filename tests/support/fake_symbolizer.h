@@ -106,7 +106,9 @@ class FakeSymbolizer final : public post::Symbolizer {
         return copy_code(mapping.name, address - mapping.address + mapping.offset, out);
     return 0;
   }
-  void look_for_logs(const post::ProcessIds& process) override { asked.push_back(process.pid); }
+  void look_for_logs(const post::ProcessIds& process) override {
+    log_searches.push_back(process.pid);
+  }
   uint64_t next_code_change(uint64_t time, uint32_t pid) override {
     uint64_t next = UINT64_MAX;
     for (const Jitted& code : jitted_)
@@ -120,7 +122,7 @@ class FakeSymbolizer final : public post::Symbolizer {
   std::vector<std::string> notes() override { return notes_; }
 
   uint64_t lookups = 0;
-  std::vector<uint32_t> asked;  // pids of look_for_logs() calls
+  std::vector<uint32_t> log_searches;  // pids of look_for_logs() calls
 
  private:
   const Jitted* jitted_at(uint64_t time, uint32_t pid, uint64_t address) const {

@@ -172,11 +172,11 @@ true_ticks() {
       next
     }
     $1 == "****" && $4 == 10 && $5 == 23 {
-      who = tolower($7 " " $8)
-      if (!(who in stays)) next
+      thread_key = tolower($7 " " $8)
+      if (!(thread_key in stays)) next
       split($6, t, ":"); time = strtonum("0x" t[1]) * 4294967296 + strtonum("0x" t[2])
       address = strtonum("0x" $9) * 4294967296 + strtonum("0x" $10)
-      m = split(stays[who], list, " ")
+      m = split(stays[thread_key], list, " ")
       for (i = 1; i <= m; i++) {
         s = list[i]
         if (time >= begin[s] && time <= end[s] && address >= first[s] && address < last[s]) ticks[key[s]]++
@@ -198,7 +198,7 @@ check_names() {
     FILENAME == ARGV[1] { reported[key] = $1; next }
     {
       stays++
-      if ($1 < least) { print "too few ticks to tell: " $0; bad = 1 }
+      if ($1 < least) { print "too few ticks: " $0; bad = 1 }
       # Other code of the file that runs while it is loaded has no symbols either.
       slack = $5 ~ /^NoSymbols/ ? 5 + $1 / 50 : 0
       if (reported[key] < $1 || reported[key] > $1 + slack) { print "true: " $0 ", reported: " reported[key] + 0; bad = 1 }

@@ -35,8 +35,8 @@ using test_support::StormResult;
 // themselves nest no deeper; with the thread sanitizer, which delivers them itself, they may.
 constexpr unsigned levels = 3;
 constexpr uint32_t major = 0x30;
-enum : uint32_t { who_int, number_low, number_high, time_low, time_high, fixed_ints };
-constexpr uint32_t most_ints = fixed_ints + 8;
+enum : uint32_t { writer_int, number_low, number_high, time_low, time_high, fixed_ints };
+constexpr uint32_t max_ints = fixed_ints + 8;
 
 struct Writer {
   uint32_t id = 0;
@@ -85,13 +85,13 @@ uint32_t mixed(uint32_t sum, uint32_t value) {
 
 // Length of a record in ints, varied by its number.
 uint32_t ints_of(uint64_t number) {
-  return fixed_ints + 1 + mixed(7, static_cast<uint32_t>(number)) % (most_ints - fixed_ints);
+  return fixed_ints + 1 + mixed(7, static_cast<uint32_t>(number)) % (max_ints - fixed_ints);
 }
 
 void fill(Writer& writer, void* place, uint32_t count, uint64_t number, uint64_t time) {
   uint32_t* ints = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(count), major,
                                       writer.id, static_cast<uint32_t>(time));
-  ints[who_int] = writer.id << 8 | writer.level;
+  ints[writer_int] = writer.id << 8 | writer.level;
   ints[number_low] = static_cast<uint32_t>(number);
   ints[number_high] = static_cast<uint32_t>(number >> 32);
   maybe_interrupt(writer);
@@ -188,10 +188,10 @@ class StreamCheck {
       sum = mixed(sum, i);
       if (record.int_at(i) != sum) return problem("is torn");
     }
-    const uint32_t level = record.int_at(who_int) & 0xff;
+    const uint32_t level = record.int_at(writer_int) & 0xff;
     const uint64_t number = record.int_at(number_low) | uint64_t{record.int_at(number_high)} << 32;
     const uint64_t time = record.int_at(time_low) | uint64_t{record.int_at(time_high)} << 32;
-    if (record.int_at(who_int) >> 8 != writer_ || level >= levels || count != ints_of(number))
+    if (record.int_at(writer_int) >> 8 != writer_ || level >= levels || count != ints_of(number))
       return problem("is another's");
     if (time != (uint64_t{high_} << 32 | record.time_lo())) return problem("has another time");
     if (time < last_time_) return problem("is older than the one before");
@@ -292,11 +292,11 @@ class Storm {
     writer.thread = pthread_self();
     ++started_;
     const uint64_t share = plan_.records / writers_.size();
-    bool heedless = false;
+    bool ignores_reader = false;
     for (uint64_t i = 0; attempted(writer) < share; ++i) {
       // Writers are faster than the reader; most of the time they wait for it.
-      if (i % 4096 == 0) heedless = next_random(writer) % 16 == 0;
-      if (!overwrite_ && !heedless && i % 64 == 0)
+      if (i % 4096 == 0) ignores_reader = next_random(writer) % 16 == 0;
+      if (!overwrite_ && !ignores_reader && i % 64 == 0)
         while (unread(writer) > plan_.ring_bytes / 2) sched_yield();
       attempt(writer);
     }

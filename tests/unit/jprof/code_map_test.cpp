@@ -46,8 +46,8 @@ TEST(CodeMap, AnOlderRequestDoesNotReplaceNewerCode) {
   map.add(0x1080, 0x100, "new", 25);
   EXPECT_FALSE(map.add_existing(0x1000, 0x100, "old", 20, 26));
   EXPECT_FALSE(map.add_existing(0x1100, 0x100, "old", 20, 26));
-  EXPECT_TRUE(map.add_existing(0x1000, 0x80, "beside", 20, 26));
-  EXPECT_TRUE(map.add_existing(0x1180, 0x80, "beside", 20, 26));
+  EXPECT_TRUE(map.add_existing(0x1000, 0x80, "adjacent", 20, 26));
+  EXPECT_TRUE(map.add_existing(0x1180, 0x80, "adjacent", 20, 26));
 }
 
 TEST(CodeMap, EveryOverlappedEntryIsChecked) {

@@ -144,9 +144,9 @@ TEST(NameLog, LossesAreReportedOnceOnStderrAndInTheLogAfterwards) {
     EXPECT_FALSE(log.append("much too long\n", 0x20));
     EXPECT_FALSE(log.append("this too is\n", 0x10));
   }
-  const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(told, HasSubstr("names are lost until it can. The JVM goes on"));
-  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1);
+  const std::string printed = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(printed, HasSubstr("names are lost until it can. The JVM goes on"));
+  EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 1);
   EXPECT_TRUE(log.append("fits\n", 0x30));
   EXPECT_TRUE(log.append("more\n", 0x40));
   log.end("exit", 0x50);

@@ -108,9 +108,9 @@ TEST_F(CheckSchedule, FindsARecordFromBeforeTheDiscard) {
 }
 
 TEST_F(CheckSchedule, FindsAWrongLossRecord) {
-  for (const uint32_t told : {1u, 3u}) {
+  for (const uint32_t reported : {1u, 3u}) {
     records_[4].back() = 0;
-    std::memcpy(records_[4].data() + sizeof(pitrace_record) + 4, &told, sizeof told);
+    std::memcpy(records_[4].data() + sizeof(pitrace_record) + 4, &reported, sizeof reported);
     EXPECT_THAT(problems(), Contains(HasSubstr("before number 6 the stream reports")));
   }
 }

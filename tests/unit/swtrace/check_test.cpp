@@ -137,18 +137,18 @@ TEST_F(Check, TheVerdictFollowsTheBestSourceThatWorks) {
 
 TEST_F(Check, TextAndJsonContainTheSameFindings) {
   report.ok("one", "fine");
-  report.fail("two", "driver", "broken", "mend it");
+  report.fail("two", "driver", "broken", "fix it");
   report.note("three", "by the way");
   EXPECT_EQ(report_text(report),
             "ok   one           fine\n"
             "FAIL two           broken [prevents: driver]\n"
-            "                   -> mend it\n"
+            "                   -> fix it\n"
             "note three         by the way\n"
             "\n"
             "Neither source works here: mend one of the FAIL lines above.\n");
   const auto json = nlohmann::json::parse(report_json(report));
   EXPECT_EQ(json["checks"].size(), 3u);
-  EXPECT_EQ(json["checks"][1]["remedy"], "mend it");
+  EXPECT_EQ(json["checks"][1]["remedy"], "fix it");
   EXPECT_EQ(json["checks"][1]["prevents"], "driver");
   EXPECT_EQ(json["driver_works"], false);
 }

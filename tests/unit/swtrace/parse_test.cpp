@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sizes and numbers as the commands take them.
+// Sizes, numbers and durations in arguments of commands.
 #include <gtest/gtest.h>
 
 #include "commands.h"

@@ -14,9 +14,9 @@ using service::Reply;
 using service::Request;
 
 Reply ask(const Request& request, bool ends = false) {
-  bool asked_to_end = false;
-  Reply reply = answer(request, asked_to_end);
-  EXPECT_EQ(asked_to_end, ends) << request.front();
+  bool end_requested = false;
+  Reply reply = answer(request, end_requested);
+  EXPECT_EQ(end_requested, ends) << request.front();
   return reply;
 }
 

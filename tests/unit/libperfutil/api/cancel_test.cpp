@@ -19,7 +19,7 @@ using namespace pi;
 
 struct Outcome {
   bool returned = false;   // the call returned
-  bool cancelled = false;  // the thread, at its next chance
+  bool cancelled = false;  // the thread, at a cancellation point after the call
 };
 
 struct Run {

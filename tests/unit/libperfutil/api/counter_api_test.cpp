@@ -88,7 +88,7 @@ TEST(CounterApi, AnEventExistsFromInitToTerminate) {
 
 TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
   const test::TempDir directory;
-  const auto file = directory.write("events", "MY_FAULTS page-faults faults of everybody\n");
+  const auto file = directory.write("events", "MY_FAULTS page-faults faults of all processes\n");
   EXPECT_EQ(PiLoadEventDefinitions(nullptr), PU_ERROR_NULL_POINTER);
   EXPECT_EQ(PiLoadEventDefinitions((directory / "none").c_str()), PU_ERROR_FILE);
   ASSERT_EQ(PiLoadEventDefinitions(file.c_str()), PU_SUCCESS);
@@ -98,7 +98,7 @@ TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
   ASSERT_EQ(PiCounterEvent(0, &event), PU_SUCCESS);
   EXPECT_STREQ(event.group, "own");
   EXPECT_STREQ(event.name, "MY_FAULTS");
-  EXPECT_STREQ(event.meaning, "faults of everybody");
+  EXPECT_STREQ(event.meaning, "faults of all processes");
   if (event.works != 0) {
     const int number = PiInitPerfCounterEvent("MY_FAULTS", PI_PRIV_BOTH);
     EXPECT_GT(number, 0);
@@ -111,7 +111,7 @@ TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
   ASSERT_EQ(PiCounterEvent(0, &event), PU_SUCCESS);
   EXPECT_STREQ(event.meaning, "other");
   EXPECT_EQ(event.works, 0);
-  EXPECT_STREQ(old_meaning, "faults of everybody");
+  EXPECT_STREQ(old_meaning, "faults of all processes");
   EXPECT_EQ(PiInitPerfCounterEvent("MY_FAULTS", PI_PRIV_BOTH), PU_ERROR_INVALID_METRIC);
 }
 

@@ -219,8 +219,8 @@ TEST_F(CppSession, HasTheRecordsOfTypedHooksInItsFile) {
 
   std::ifstream file(name, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  // What follows the record's time: how many ints; the ints; of each string its length and its
-  // bytes.
+  // The data after the record's time: the number of ints; the ints; for each string its length and
+  // its bytes.
   const std::array<uint32_t, 13> words{4, 0xfffffffe, 3, 1, 7, 4, 0, 8, 4, 5, 6, 0x00020001, 3};
   std::string expected(reinterpret_cast<const char*>(words.data()), sizeof words);
   std::memcpy(expected.data() + 24, "text", 4);

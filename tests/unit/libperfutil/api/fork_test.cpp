@@ -241,7 +241,7 @@ TEST(ForkedChildOfAProcessThatMeasures, HasNoHandleOfItsParentAndMayOpenItsOwn) 
   EXPECT_EQ(CpiTerminate(handle), PU_SUCCESS);
 }
 
-TEST(ForkedChildOfAProcessWithAboveIdle, StartsItsOwnAboveIdle) {
+TEST(ForkedChildOfAProcessWithAboveIdle, DoesNotInheritAboveIdle) {
   if (AiInit() != PU_SUCCESS) GTEST_SKIP() << "needs a source of idle time: " << PiErrorText();
   EXPECT_EQ(in_child([] {
               if (IsAiActive() != 0) return 1;

@@ -31,7 +31,7 @@ class Caller {
     std::memcpy(bytes_.data(), &size_, sizeof size_);
   }
   Struct* get() { return reinterpret_cast<Struct*>(bytes_.data()); }
-  // The bytes from begin to end all are value.
+  // Returns whether all bytes from begin to end equal value.
   bool holds(size_t begin, size_t end, int value) const {
     for (size_t i = begin; i < end; ++i)
       if (bytes_[i] != static_cast<std::byte>(value)) return false;
@@ -44,8 +44,8 @@ class Caller {
   size_t size_;
 };
 
-// A call that fills a structure, by a caller that knows its first known bytes, then by one that
-// knows more than the library.
+// Makes a call that fills a structure, first as a caller that knows only the first known bytes,
+// then as one that knows more than the library.
 template <class Struct, class Call>
 void expect_both_ways(Call call, size_t known, int expected) {
   Struct whole{};

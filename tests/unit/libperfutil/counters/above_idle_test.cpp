@@ -52,7 +52,7 @@ TEST_F(AboveIdle, TheModulesCountersAreReturnedUnchanged) {
     EXPECT_EQ((*source)->kind(), PI_AI_HOOKS);
     const auto now = (*source)->read();
     ASSERT_TRUE(now);
-    ASSERT_EQ(now->size(), 1u);  // the others are not online
+    ASSERT_EQ(now->size(), 1u);  // the other CPUs are not online
     EXPECT_EQ(now->at(2).CurTime, 100u);
     EXPECT_EQ(now->at(2).IdleTime, 50u);
     EXPECT_EQ(now->at(2).BusyTime, 30u);
@@ -84,8 +84,8 @@ TEST_F(AboveIdle, FromProcStatTheSumIsTheClockAndBusyIsTheRest) {
   auto source = open("cpu0 0 0 0 1000 0 0 0 0\ncpu1 0 0 0 1000 0 0 0 0\n");
   ASSERT_TRUE(source);
   ::usleep(60'000);
-  // Two ticks of idle time and one of interrupts; far more than has elapsed; counters that run
-  // backwards.
+  // CPU 0: two ticks of idle time and one of interrupts, and counters that run backwards; CPU 1:
+  // far more time than has elapsed.
   dir.write("stat", "cpu0 9 9 9 1002 0 1 0 9\ncpu1 0 0 0 9000 0 0 0 0\n");
   const auto now = (*source)->read();
   ASSERT_TRUE(now);
@@ -101,7 +101,7 @@ TEST_F(AboveIdle, FromProcStatTheSumIsTheClockAndBusyIsTheRest) {
   const auto later = (*source)->read();
   ASSERT_TRUE(later);
   EXPECT_EQ(later->at(0).IdleTime, 2 * step);
-  EXPECT_EQ(later->count(1), 0u);  // went offline
+  EXPECT_EQ(later->count(1), 0u);  // CPU 1 went offline
 }
 
 }  // namespace

@@ -236,7 +236,7 @@ TEST_F(DriverTest, MissedHitsOfHooksAreInTheInfo) {
 
 TEST_F(DriverTest, AMissingHookIsListedInCannotSee) {
   pitrace_probe probe{};
-  std::memset(probe.name, 'x', sizeof probe.name);  // not ended by a zero
+  std::memset(probe.name, 'x', sizeof probe.name);  // not zero-terminated
   module->probes.push_back(probe);
   auto collector = create();
   ASSERT_TRUE(collector);

@@ -124,7 +124,7 @@ TEST_F(BuildIds, WithoutAnInodeTheTimesDecide) {
 }
 
 TEST_F(BuildIds, AFileMovedToThePathIsRejectedAndANewLinkIsNot) {
-  // Its content is old, its change time is not.
+  // Its modification time is old, its change time is not.
   const timespec old[2] = {{1, 0}, {1, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), old, 0), 0);
   mentions.first_time = 1;
@@ -213,8 +213,8 @@ TEST_F(BuildIds, OnlyRegularFilesAreEverOpened) {
   EXPECT_EQ(find(fifo), "!");
 }
 
-// A table that remembers four files: of more files, the oldest two are taken again when they are
-// found again.
+// A table for four files: when it has more, it forgets the oldest two, which are then reported
+// again when they are found again.
 TEST(BuildIdTable, RemembersALimitedNumberOfFiles) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));

@@ -271,12 +271,12 @@ TEST(PtraceTracer, FollowsThreadsThatAreStarted) {
 }
 
 TEST(PtraceTracer, FollowsChildrenOnlyWhenAsked) {
-  for (const bool asked : {false, true}) {
-    const auto traced = trace('k', asked ? PITRACE_ITRACE_CHILDREN : 0);
+  for (const bool with_children : {false, true}) {
+    const auto traced = trace('k', with_children ? PITRACE_ITRACE_CHILDREN : 0);
     EXPECT_EQ(traced.status, 4);
     std::map<uint32_t, int> by_thread;
     for (const auto& event : traced.events) ++by_thread[event.tid];
-    EXPECT_EQ(by_thread.size(), asked ? 2u : 1u);
+    EXPECT_EQ(by_thread.size(), with_children ? 2u : 1u);
     expect_connected(traced.events);
   }
 }
@@ -315,9 +315,9 @@ TEST(PtraceTracer, ProcessesThatCannotBeTracedAreReported) {
   PtraceTracer::Counts counts;
   Recording recording;
   PtraceTracer tracer(recording.put(), 0, counts);
-  const auto nobody = tracer.attach(4194304);
-  ASSERT_FALSE(nobody);
-  EXPECT_EQ(nobody.error().code, PU_ERROR_INVALID_PARAMETER);
+  const auto missing_process = tracer.attach(4194304);
+  ASSERT_FALSE(missing_process);
+  EXPECT_EQ(missing_process.error().code, PU_ERROR_INVALID_PARAMETER);
   const auto self = tracer.attach(static_cast<uint32_t>(::getpid()));
   ASSERT_FALSE(self);
   EXPECT_EQ(self.error().code, PU_ERROR_ACCESS_DENIED);

@@ -440,7 +440,7 @@ TEST_F(PerfSource, AnEventTicksAtEachOccurrence) {
   ASSERT_TRUE(collector_->off());
   ::munmap(memory, pages * page);
   EXPECT_GE(own_ticks(), pages);
-#ifndef __SANITIZE_THREAD__  // its own memory takes faults as well
+#ifndef __SANITIZE_THREAD__  // the sanitizer's own memory causes faults as well
   EXPECT_LT(own_ticks(), pages * 2);
 #endif
   bool found = false;
@@ -451,7 +451,7 @@ TEST_F(PerfSource, AnEventTicksAtEachOccurrence) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedAndListedWhenAllAreEnabled) {
+TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedSinglyAndListedWhenAllAreEnabled) {
   create({});
   if (!collector_) return;
   for (const uint32_t major : {PITRACE_MAJOR_INTERRUPT, PITRACE_MAJOR_SYSCALL,

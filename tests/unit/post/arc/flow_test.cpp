@@ -20,7 +20,7 @@ using test_support::Bytes;
 using test_support::RecordBuilder;
 using test_support::TraceBuilder;
 
-struct Told final : post::FlowSink {
+struct RecordingSink final : post::FlowSink {
   void thread(uint32_t cpu, post::FlowThread& thread) override {
     text += fmt::format("cpu {} runs {}/{}\n", cpu, thread.pid, thread.tid);
   }
@@ -52,12 +52,12 @@ std::string flow_of(const std::vector<RecordBuilder>& cpus) {
   post::MemorySource source(trace.bytes());
   post::DamageLog damage;
   const auto file = read_layout(source, damage);
-  Told told;
-  post::Flow flow(told);
+  RecordingSink sink;
+  post::Flow flow(sink);
   post::Merge merge(source, *file, damage, post::Merge::Select::all);
   while (merge.next())
     if (pi::is_itrace(merge.current().record())) flow.add(merge.current());
-  return told.text;
+  return sink.text;
 }
 
 TEST(Flow, BlocksBeginAtTheTargetOfThePreviousBranch) {

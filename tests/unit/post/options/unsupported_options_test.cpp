@@ -46,7 +46,7 @@ TEST(UnsupportedOptions, TheManualListsTheSameOptions) {
   }
   std::set<std::string> unsupported;
   for (const auto& option : post::unsupported_options())
-    EXPECT_TRUE(unsupported.insert(option.name).second) << option.name << " stands twice";
+    EXPECT_TRUE(unsupported.insert(option.name).second) << option.name << " is listed twice";
   EXPECT_EQ(listed, unsupported);
 }
 

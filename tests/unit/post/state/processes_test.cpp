@@ -12,7 +12,7 @@ using namespace test_support;
 using testing::ElementsAre;
 
 // Records its calls.
-class Protocol final : public post::Symbolizer {
+class CallRecorder final : public post::Symbolizer {
  public:
   void create(uint64_t time, uint32_t pid) override { add(time, "create", pid, 0); }
   void fork(uint64_t time, uint32_t a, uint32_t b) override { add(time, "fork", a, b); }
@@ -27,7 +27,7 @@ class Protocol final : public post::Symbolizer {
   }
   post::Lookup lookup(uint64_t, uint32_t, uint64_t) override { return {}; }
   void look_for_logs(const post::ProcessIds& process) override {
-    asked.push_back(std::to_string(process.pid) + " " + std::to_string(process.inner_pid));
+    log_searches.push_back(std::to_string(process.pid) + " " + std::to_string(process.inner_pid));
   }
   uint64_t next_code_change(uint64_t time, uint32_t) override { return time / 100 * 100 + 100; }
   std::vector<pi::ThreadStart> thread_starts(const post::ProcessIds& process) override {
@@ -36,7 +36,7 @@ class Protocol final : public post::Symbolizer {
   std::vector<std::string> notes() override { return {}; }
 
   std::vector<std::string> calls;
-  std::vector<std::string> asked;  // look_for_logs(): pid and pid in the namespace
+  std::vector<std::string> log_searches;  // look_for_logs(): pid and pid in the namespace
   std::vector<pi::ThreadStart> starts;
 
  private:
@@ -64,9 +64,9 @@ class ProcessesTest : public testing::Test {
     return names_.text(processes_.thread_name(processes_.find(pid), tid));
   }
 
-  Protocol protocol_;
+  CallRecorder recorder_;
   post::StringTable names_;
-  post::Processes processes_{protocol_, names_};
+  post::Processes processes_{recorder_, names_};
 };
 
 TEST_F(ProcessesTest, CallsTheSymbolizerInOrderAndCreatesNewProcesses) {
@@ -80,7 +80,7 @@ TEST_F(ProcessesTest, CallsTheSymbolizerInOrderAndCreatesNewProcesses) {
             .clone(7, 12, 11)
             .kill(8, 11)
             .existing(9, 10, 1));
-  EXPECT_THAT(protocol_.calls,
+  EXPECT_THAT(recorder_.calls,
               ElementsAre("1 create 10 0", "2 name sh 10 0", "3 module /bin/sh 10 0",
                           "4 fork 10 11", "5 exec 11 0", "6 name ls 11 0", "7 clone 11 12"));
   EXPECT_EQ(name_of(10), "sh");
@@ -90,7 +90,7 @@ TEST_F(ProcessesTest, CallsTheSymbolizerInOrderAndCreatesNewProcesses) {
 
 TEST_F(ProcessesTest, ForkOfAnUnknownParentCreatesIt) {
   apply(RecordBuilder(false).fork(4, 11, 10));
-  EXPECT_THAT(protocol_.calls, ElementsAre("4 create 10 0", "4 fork 10 11"));
+  EXPECT_THAT(recorder_.calls, ElementsAre("4 create 10 0", "4 fork 10 11"));
   EXPECT_EQ(name_of(11), "");
 }
 
@@ -200,19 +200,19 @@ TEST_F(ProcessesTest, ProcessReferencesStayValid) {
 
 TEST_F(ProcessesTest, LogsAreSearchedAtTheFirstTickAndWhenTheProcessChanges) {
   apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java"));
-  EXPECT_THAT(protocol_.asked, ElementsAre());
+  EXPECT_THAT(recorder_.log_searches, ElementsAre());
   processes_.at(10, 5);
   processes_.at(10, 6);
-  EXPECT_THAT(protocol_.asked, ElementsAre("10 0"));
+  EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0"));
   // Namespace ids may become known later.
   apply(RecordBuilder(false).mte(7, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711}));
   processes_.at(10, 8);
-  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3"));
+  EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0", "10 3"));
   apply(RecordBuilder(false).module(9, {10, 0, 0x1000, 0x1000, 0, 0}, "/tmp/jit-3.dump"));
   processes_.at(10, 10);
   apply(RecordBuilder(false).fork(11, 10, 1));
   processes_.at(10, 12);
-  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3", "10 3", "10 0"));
+  EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0", "10 3", "10 3", "10 0"));
 }
 
 TEST_F(ProcessesTest, MapsVersionChangesAtTheNextCodeChange) {
@@ -226,7 +226,7 @@ TEST_F(ProcessesTest, MapsVersionChangesAtTheNextCodeChange) {
 }
 
 TEST_F(ProcessesTest, ThreadsHaveTheNamesFromTheRuntime) {
-  protocol_.starts = {{50, 11, "main"}, {80, 12, "Finalizer"}, {5'000'000'000, 13, "much later"}};
+  recorder_.starts = {{50, 11, "main"}, {80, 12, "Finalizer"}, {5'000'000'000, 13, "much later"}};
   apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java").new_thread(2, 10, 11));
   processes_.at(10, 40);
   EXPECT_EQ(thread_of(10, 11), "java");
@@ -245,7 +245,7 @@ TEST_F(ProcessesTest, ThreadsHaveTheNamesFromTheRuntime) {
 }
 
 TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByNamespaceIds) {
-  protocol_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
+  recorder_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
   apply(RecordBuilder(false)
             .existing(1, 10, 1)
             .mte(2, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711})
