@@ -248,7 +248,8 @@ TEST(PtraceTracer, FollowsASignalIntoItsHandlerAndBack) {
   for (const auto& event : traced.events)
     signals += event.is_gap() && event.minor == PITRACE_GAP_SIGNAL;
   EXPECT_EQ(signals, 1);
-  // install: 7 with its call and the number; 7 to the kill and with it; the handler 2, back 2.
+  // 8 instructions for install with its call and the signal number, 6 up to and including the kill,
+  // 2 in the handler, 2 for the return from it.
   EXPECT_EQ(instructions(traced.events), way_to(5) + 8 + 6 + 2 + 2 + leaving);
   expect_connected(traced.events);
 }
