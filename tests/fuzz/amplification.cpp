@@ -47,7 +47,8 @@ void print_maximum() {
 void install() {
   static const bool installed = [] {
     if (__sanitizer_install_malloc_and_free_hooks(allocated, freed) == 0) {
-      std::fprintf(stderr, "the allocator takes no hooks: no amplification can be measured\n");
+      std::fprintf(stderr,
+                   "the allocator does not support hooks: amplification cannot be measured\n");
       std::abort();
     }
     return std::atexit(print_maximum) == 0;
@@ -63,10 +64,11 @@ uint64_t processor_time() {
 
 void check(const char* what, uint64_t used, uint64_t floor, uint64_t factor, size_t input) {
   if (used <= floor + factor * input) return;
-  std::fprintf(stderr,
-               "Amplification: %zu bytes of input take %llu %s, %llu + %llu a byte are allowed\n",
-               input, static_cast<unsigned long long>(used), what,
-               static_cast<unsigned long long>(floor), static_cast<unsigned long long>(factor));
+  std::fprintf(
+      stderr,
+      "Amplification: %zu bytes of input take %llu %s, the limit is %llu + %llu for each byte\n",
+      input, static_cast<unsigned long long>(used), what, static_cast<unsigned long long>(floor),
+      static_cast<unsigned long long>(factor));
   std::abort();
 }
 

@@ -171,7 +171,7 @@ int report(Tracer& tracer, const Options& options, pid_t pid) {
 int self(const Options& options, const std::string& work, uint64_t n) {
   const auto piece = find_work(work);
   if (!piece) {
-    std::cerr << "itracer: no work is called " << work << '\n';
+    std::cerr << "itracer: unknown workload " << work << '\n';
     return 2;
   }
   piece(n);  // run once untraced: page faults and lazy binding are done
@@ -222,7 +222,7 @@ int count(Options options, const std::string& work, uint64_t n) {
   const auto piece = find_work(work);
   const auto none = find_work("none");
   if (!piece) {
-    std::cerr << "itracer: no work is called " << work << '\n';
+    std::cerr << "itracer: unknown workload " << work << '\n';
     return 2;
   }
   options.flags |= PITRACE_ITRACE_COUNT;

@@ -42,7 +42,7 @@ class Checker {
       return;
     }
     const auto found = running_.find(record.cpu);
-    if (found == running_.end()) return say(record, "before any thread");
+    if (found == running_.end()) return say(record, "a record before the first thread record");
     tid_ = found->second;
     auto& thread = threads_[tid_];
     switch (record.major) {
@@ -97,7 +97,7 @@ class Checker {
     const uint64_t to = uint64_t{record.ints.at(2)} << 32 | record.ints.at(1);
     ++totals.branches[user ? 1 : 0];
     ++totals.threads[tid_];
-    if (user == is_kernel(from)) say(record, "another ring than the address's");
+    if (user == is_kernel(from)) say(record, "the ring of the record is not that of its address");
     block(record, thread, from, counted_ ? record.ints.at(3) : 0, true);
     thread.at = to;
   }
@@ -105,7 +105,8 @@ class Checker {
   // ends: the last instruction was executed; else the block ends before it.
   void block(const Record& record, const Thread& thread, uint64_t last, uint64_t instructions,
              bool ends) {
-    if (!thread.at) return say(record, fmt::format("{:x} out of nowhere", last));
+    if (!thread.at)
+      return say(record, fmt::format("a branch at {:x} of a block without known start", last));
     count(thread, instructions);
     const uint64_t at = *thread.at;
     if (is_kernel(at) != is_kernel(last) || last < at || last - at > 1 << 20)
@@ -117,7 +118,7 @@ class Checker {
     }
     ++totals.decoded;
     if (!block->fits)
-      say(record, fmt::format("no instruction at {:x} when coming from {:x}", last, at));
+      say(record, fmt::format("no instruction at {:x} in a block from {:x}", last, at));
     else if (counted_ && instructions != block->instructions &&
              !(block->repeats && instructions > block->instructions))
       say(record, fmt::format("{} instructions from {:x} to {:x}, counted {}:{}",

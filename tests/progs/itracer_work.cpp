@@ -204,7 +204,7 @@ void fork(uint64_t n) {
     if (child == 0) ::_exit(7);
     int status = 0;
     expect(::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7,
-           "the child did not end well");
+           "the child failed");
   }
 }
 
@@ -216,7 +216,7 @@ void vfork(uint64_t n) {
       ::_exit(7);
     }
     int status = 0;
-    expect(::waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+    expect(::waitpid(child, &status, 0) == child && status == 0, "the child failed");
   }
 }
 
@@ -229,7 +229,7 @@ void int3(uint64_t n) {
   while (n-- > 0) {
     const sig_atomic_t before = signals;
     asm volatile("int3");
-    expect(signals == before + 1, "int3 was not one signal");
+    expect(signals == before + 1, "int3 did not raise one signal");
   }
 }
 
@@ -244,7 +244,7 @@ void own_steps(uint64_t n) {
         :
         :
         : "cc", "memory");
-    expect(signals == before + 5, "not as many traps as it asked for");
+    expect(signals == before + 5, "wrong number of traps");
   }
 }
 
@@ -313,7 +313,7 @@ void watched_later(uint64_t n) {
   }
   while (shared->stop == 0) shared->place = shared->place + 1;
   int status = 0;
-  expect(::waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+  expect(::waitpid(child, &status, 0) == child && status == 0, "the child failed");
   ::munmap(shared, 4096);
 }
 
@@ -351,7 +351,8 @@ void migrate(uint64_t n) {
     CPU_ZERO(&one);
     CPU_SET(i % processors, &one);
     expect(::sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
-    expect(::sched_getcpu() == static_cast<int>(i % processors), "it runs where it was not sent");
+    expect(::sched_getcpu() == static_cast<int>(i % processors),
+           "the thread is not on the selected CPU");
   }
 }
 

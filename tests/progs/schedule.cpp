@@ -309,7 +309,7 @@ class Schedule {
       const bool no_room = outcome.output.find("No space left") != std::string::npos;
       if (!(full && mode_ == Mode::normal) && !(no_room && disk_full_))
         throw Failure("discard: " + outcome.output);
-      say("was refused: {}", full ? "full" : "no room");
+      say("was refused: {}", full ? "full" : "no space");
     });
   }
 
@@ -429,7 +429,7 @@ class Schedule {
       writers_.hold(cpu);
       offline_.insert(cpu);
     }
-    if (!write_online(cpu, online)) throw Failure("the CPU refuses");
+    if (!write_online(cpu, online)) throw Failure("the CPU cannot be switched on or off");
     if (!online) return;
     offline_.erase(cpu);
     writers_.release(cpu);
@@ -494,7 +494,7 @@ bool parse(int argc, char** argv, Options& options) {
                                            "the schedule")(
       "source", po::value(&options.source)->required(), "driver or perf")(
       "mode", po::value(&options.mode)->required(), "norm, wrap or cont: the most frequent mode")(
-      "steps", po::value(&options.steps)->default_value(60), "how long")(
+      "steps", po::value(&options.steps)->default_value(60), "number of steps")(
       "dir", po::value(&directory)->default_value("."),
       "directory of the files; a wrong file is kept there")(
       "hotplug", po::bool_switch(&options.hotplug), "takes CPUs of this machine offline");

@@ -92,7 +92,7 @@ void look_at_slot(const Wanted& wanted, const pitrace_ptt_slot& slot, uint32_t& 
   if (slot.active > 1) wrong(result, "slot: active %u", slot.active);
   active += slot.active == 1;
   if (!wanted.vectors && (slot.last_vector || slot.last_softs))
-    wrong(result, "slot: the vector %u of an interrupt", slot.last_vector);
+    wrong(result, "slot: interrupt vector %u, which is withheld", slot.last_vector);
   for (uint32_t i = 0; i < PITRACE_PTT_METRICS; ++i)
     if (slot.active && slot.value[i] && i < wanted.metrics && !(wanted.shown >> i & 1))
       wrong(result, "slot: %llx of metric %u, which is withheld",
@@ -126,7 +126,7 @@ void look_at_slots(const Wanted& wanted, const char* at, size_t length, Result& 
   // The pages after those must not be accessible.
   for (const size_t far : {pages + 1, pages + 17, static_cast<uint32_t>(length / page) - 1})
     if (far >= pages && far * page < length && copy(bytes, at + far * page, 8) != 0)
-      wrong(result, "slots: a page %zu, of %u", far, pages);
+      wrong(result, "slots: page %zu is accessible, of %u", far, pages);
 }
 
 }  // namespace

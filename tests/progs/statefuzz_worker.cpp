@@ -154,7 +154,7 @@ pid_t start_worker(int role) {
   for (const Desk& desk : shared->desk[role])
     while (desk.tid == 0) {
       if (seconds_now() > end || ::waitpid(pid, nullptr, WNOHANG) == pid) {
-        std::fprintf(stderr, "statefuzz: process %s does not begin\n", role_table[role].name);
+        std::fprintf(stderr, "statefuzz: process %s does not start\n", role_table[role].name);
         std::exit(3);
       }
       ::usleep(100);

@@ -87,7 +87,7 @@ class Stepper {
     int status = 0;
     if (::ptrace(PTRACE_CONT, pid_, nullptr, nullptr) != 0 || ::waitpid(pid_, &status, 0) != pid_ ||
         !WIFSTOPPED(status))
-      fail("the program does not get to the first address");
+      fail("the program does not reach the first address");
     ::ptrace(PTRACE_POKETEXT, pid_, address, code);
     user_regs_struct registers{};
     ::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers);
