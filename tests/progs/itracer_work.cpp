@@ -53,7 +53,7 @@ void straight(uint64_t) {
 
 [[gnu::noipa]] void recurse(uint64_t n) {
   if (n != 0) recurse(n - 1);
-  asm volatile("");  // prevents that the recursion becomes a loop
+  asm volatile("");  // keeps the recursion from becoming a loop
 }
 void recursion(uint64_t n) {
   recurse(n);

@@ -245,7 +245,7 @@ static void do_rename(void)
 
 /* ---- parents ---- */
 
-/* The parent has exited, and its own parent is not involved, when the child burns. */
+/* The child burns after its parent has exited. */
 static void do_orphan(void)
 {
 	unsigned int top, middle, tid;

@@ -81,7 +81,7 @@ static int costs(void) {
   struct pitrace_ptt_read by_call;
   struct timespec time;
   uint64_t value;
-  // Prevents that the compiler removes unused results.
+  // Keeps the compiler from removing unused results.
   volatile uint64_t result;
   COST("rdtsc", result = __rdtsc());
   COST("slot", result = PiPttReadCycles(slot, &value) ? value : 0);

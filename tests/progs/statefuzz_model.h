@@ -68,7 +68,7 @@ struct Thread {
   OpenFile* slot = nullptr;
   uint64_t offset = 0;  // offset of the slot
   bool offset_known = false;
-  bool recredited = false;  // the slot ends as soon as its credentials are published
+  bool recredited = false;  // credentials changed: the slot ends when it is next published
 };
 
 struct Process {

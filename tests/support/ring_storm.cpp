@@ -40,7 +40,7 @@ constexpr uint32_t max_ints = fixed_ints + 8;
 
 struct Writer {
   uint32_t id = 0;
-  uint32_t calm = 1;  // StormPlan
+  uint32_t calm = 1;  // see StormPlan
   pi::UniqueMapping memory;
   pitrace_ring ring{};
   // One element for each level, used only at that level.
