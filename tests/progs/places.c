@@ -194,7 +194,7 @@ static void do_unmap(void)
 
 	stay_at(memory, "NoSymbols", "//anon");
 	outer_ids(&pid, &tid);
-	/* Unmaps a middle page, the first page, and the rest together with an unmapped page. */
+	/* Unmaps the second page, the first one, and the last two. */
 	munmap(memory + PAGE, PAGE);
 	log_line("unmapped %x %lx %lx\n", pid, (unsigned long)memory + PAGE, PAGE);
 	munmap(memory, PAGE);
