@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an input costs, against its size: an input that costs too much is a finding like a crash.
+// Measures memory and time of an input: excessive cost is a finding like a crash.
 #include "amplification.h"
 
 #include <sanitizer/allocator_interface.h>
@@ -12,15 +12,16 @@
 namespace fuzz {
 namespace {
 
-// Of the one thread that the targets have. What was there before and is freed counts as negative.
+// Bytes of the targets' only thread since the last input began; freeing older blocks makes it
+// negative.
 int64_t in_use = 0;
 int64_t peak = 0;
 
-struct Most {
+struct Maximum {
   uint64_t heap = 0, heap_input = 0;
   uint64_t time = 0, time_input = 0;
 };
-Most most;
+Maximum maximum;
 
 void allocated(const volatile void* memory, size_t size) {
   static_cast<void>(memory);
@@ -34,18 +35,20 @@ void freed(const volatile void* memory) {
 }
 
 void print_maximum() {
-  std::fprintf(
-      stderr,
-      "Amplification: at most %llu bytes of heap (input of %llu bytes), %llu us (input of "
-      "%llu bytes)\n",
-      static_cast<unsigned long long>(most.heap), static_cast<unsigned long long>(most.heap_input),
-      static_cast<unsigned long long>(most.time), static_cast<unsigned long long>(most.time_input));
+  std::fprintf(stderr,
+               "Amplification: at most %llu bytes of heap (input of %llu bytes), %llu us (input of "
+               "%llu bytes)\n",
+               static_cast<unsigned long long>(maximum.heap),
+               static_cast<unsigned long long>(maximum.heap_input),
+               static_cast<unsigned long long>(maximum.time),
+               static_cast<unsigned long long>(maximum.time_input));
 }
 
 void install() {
   static const bool installed = [] {
     if (__sanitizer_install_malloc_and_free_hooks(allocated, freed) == 0) {
-      std::fprintf(stderr, "the allocator takes no hooks: no amplification can be measured\n");
+      std::fprintf(stderr,
+                   "the allocator does not support hooks: amplification cannot be measured\n");
       std::abort();
     }
     return std::atexit(print_maximum) == 0;
@@ -61,10 +64,11 @@ uint64_t processor_time() {
 
 void check(const char* what, uint64_t used, uint64_t floor, uint64_t factor, size_t input) {
   if (used <= floor + factor * input) return;
-  std::fprintf(stderr,
-               "Amplification: %zu bytes of input take %llu %s, %llu + %llu a byte are allowed\n",
-               input, static_cast<unsigned long long>(used), what,
-               static_cast<unsigned long long>(floor), static_cast<unsigned long long>(factor));
+  std::fprintf(
+      stderr,
+      "Amplification: %zu bytes of input take %llu %s, the limit is %llu + %llu for each byte\n",
+      input, static_cast<unsigned long long>(used), what, static_cast<unsigned long long>(floor),
+      static_cast<unsigned long long>(factor));
   std::abort();
 }
 
@@ -78,13 +82,13 @@ Amplification::Amplification(size_t input, const Allowed& allowed)
 Amplification::~Amplification() {
   const uint64_t time = processor_time() - begun_;
   const auto heap = static_cast<uint64_t>(peak);
-  if (heap > most.heap) {
-    most.heap = heap;
-    most.heap_input = input_;
+  if (heap > maximum.heap) {
+    maximum.heap = heap;
+    maximum.heap_input = input_;
   }
-  if (time > most.time) {
-    most.time = time;
-    most.time_input = input_;
+  if (time > maximum.time) {
+    maximum.time = time;
+    maximum.time_input = input_;
   }
   check("bytes of heap", heap, allowed_.heap_floor, allowed_.heap_factor, input_);
   check("us of processor time", time, allowed_.time_floor, allowed_.time_factor, input_);

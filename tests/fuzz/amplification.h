@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an input costs, against its size: an input that costs too much is a finding like a crash.
+// Measures memory and time of an input: excessive cost is a finding like a crash.
 #ifndef TESTS_FUZZ_AMPLIFICATION_H
 #define TESTS_FUZZ_AMPLIFICATION_H
 
@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-// So much for any input, and so much more for each of its bytes.
+// Allowed cost: floor for any input, plus factor for each of its bytes.
 struct Allowed {
   uint64_t heap_floor;  // bytes
   uint64_t heap_factor;
@@ -16,8 +16,8 @@ struct Allowed {
   uint64_t time_factor;
 };
 
-// Measures from its beginning to its end; ends the program with a message when either is more than
-// is allowed. The heap's peak counts what libraries in C allocate, too.
+// Measures from construction to destruction; ends the program with a message when either cost
+// exceeds the allowance. The heap's peak includes allocations of C libraries.
 class Amplification {
  public:
   Amplification(size_t input, const Allowed& allowed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as an ELF file, its debug file and its minidebuginfo; every symbol found is named.
+// Reads any bytes as an ELF file, its debug file and its minidebuginfo, and demangles every symbol.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,15 +39,15 @@ void look_everywhere(const a2n::ModuleSymbols& module) {
   }
 }
 
-// libelf keeps some 300 bytes for each header of 64, and the file is read five times. What is
-// packed may unpack to as much as the budgets say.
+// libelf keeps about 300 bytes for each 64-byte header, and the file is read five times. Compressed
+// data may unpack up to the budgets.
 constexpr fuzz::Allowed allowed{2 * a2n::budgets::minidebuginfo.floor, 256, 1'000'000, 500};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fuzz::Amplification amplification(size, allowed);
-  // Read as files are read, then as what is unpacked into memory.
+  // Read from a file, then from memory like unpacked data.
   const auto file = a2n::ElfFile::from_fd(file_of(data, size), "fuzz");
   if (file) {
     look_everywhere(a2n::read_module(&*file, nullptr));

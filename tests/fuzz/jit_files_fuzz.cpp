@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as what a runtime wrote of its code: log-jita2n, jitdump, perf-PID.map. Then every
-// method is looked for, and what is found must hold the address.
+// Reads any bytes as a runtime's file: log-jita2n, jitdump, perf-PID.map. Then every method is
+// looked up, and a result must contain the address.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,13 +29,14 @@ void look_everywhere(const a2n::JitCode& code) {
   }
 }
 
-// A line of six bytes is a method of a hundred, its event, its rectangles (up to two entries a
-// level of their index) and, where dynamic code lies inside dynamic code, the pieces around it.
+// A line of six bytes can create a method of about 100 bytes, its event, its rectangles (up to two
+// entries for each level of their index) and, if dynamic code is inside dynamic code, the pieces
+// around it.
 constexpr fuzz::Allowed allowed{1 << 20, 512, 500'000, 500};
 
 }  // namespace
 
-// The first byte chooses the form; the rest is the file.
+// The first byte selects the format; the rest is the file.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const fuzz::Amplification amplification(size, allowed);

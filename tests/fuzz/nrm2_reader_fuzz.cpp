@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: any bytes as a trace file, through the reader, the merge, the decoder, the
-// state of processes, the tick counter and the reports. Touches no file.
+// libFuzzer target: reads any bytes as a trace file, through the reader, the merge, the decoder,
+// the state of processes, the tick counter and the reports. Accesses no file.
 #include <analysis/call_tree.h>
 #include <analysis/micro.h>
 #include <analysis/off_cpu.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Takes everything, knows nothing; looks at every byte it is given.
+// A symbolizer that knows no module, and reads every byte of its arguments.
 class BlindSymbolizer final : public post::Symbolizer {
  public:
   void create(uint64_t, uint32_t) override {}
@@ -36,7 +36,7 @@ class BlindSymbolizer final : public post::Symbolizer {
     return {std::as_bytes(std::span(name_)), address};
   }
   size_t read_code(uint64_t, uint32_t, uint64_t address, std::span<std::byte> out) override {
-    // Something of everything: what is executed most is a byte that is an instruction.
+    // A result of every kind, by address; every executed byte is one instruction.
     for (size_t i = 0; i < out.size(); ++i)
       out[i] = (address + i) % 5 == 0 ? static_cast<std::byte>(address + i) : std::byte{0x90};
     return address % 3 == 0 ? 0 : out.size();
@@ -61,7 +61,7 @@ class NullSink final : public post::Sink {
   size_t written = 0;
 };
 
-// A record of twelve bytes becomes up to a row of each of nine reports; a stack of two ints a frame
+// A 12-byte record becomes up to one row in each of nine reports; a stack of two ints a frame
 // becomes nodes of several trees.
 constexpr fuzz::Allowed allowed{4 << 20, 1024, 1'000'000, 1000};
 
@@ -97,7 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   subscribers.subscribe(subscriptions);
   const post::RecordTotals records =
       run_pipeline(source, *file, damage, {}, subscriptions, nullptr);
-  // Every record takes at least a header's bytes of the file.
+  // Every record has at least the size of a header in the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
   post::Summary summary{
       *file,          records,        ticks.tree(),      names, damage,
@@ -115,7 +115,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (arc.imperfect() + arc.folded > arc.branches + records.records) __builtin_trap();
   if (micro.ticks() != summary.ticks.ticks) __builtin_trap();
   for (uint32_t i = 0; i < off_cpu.threads(); ++i) {
-    // No thread has more time than there was.
+    // No thread has more time than the trace.
     const post::ThreadTimes& times = off_cpu.thread(i).times;
     const uint64_t all = off_cpu.end_time() - off_cpu.begin_time();
     if (times.running > all || times.runnable > all || times.blocked > all) __builtin_trap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as what processes do: mappings, forks, clones, execs. What is found at an address must
-// hold it, and a change must be found.
+// Reads any bytes as process events: mappings, forks, clones, execs. A mapping found at an address
+// must contain it, and a change must be found.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,8 +10,8 @@
 
 namespace {
 
-// An event of four bytes is at most a process with its first image (some 500 bytes), and a change
-// of a tree, which copies the nodes on its way: a logarithm.
+// A four-byte event creates at most a process with its first image (about 500 bytes) and a change
+// of a tree, which copies the nodes on the path: logarithmic.
 constexpr fuzz::Allowed allowed{256 << 10, 512, 500'000, 200};
 
 void look(const a2n::ProcessTable& table, uint32_t pid, uint64_t address, uint64_t time) {
@@ -22,7 +22,7 @@ void look(const a2n::ProcessTable& table, uint32_t pid, uint64_t address, uint64
 
 }  // namespace
 
-// Four bytes an event: its kind, a pid, an address, a length.
+// Four bytes for each event: kind, pid, address, length.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fuzz::Amplification amplification(size, allowed);
   a2n::ProcessTable table;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes seeds for a fuzz target: seeds TARGET DIRECTORY. Nothing for targets that need none.
+// Writes seed inputs of a fuzz target: seeds TARGET DIRECTORY. Writes nothing for targets without
+// seeds.
 #include <cstdint>
 #include <fstream>
 #include <initializer_list>
@@ -44,7 +45,7 @@ section trace 1 lost=3
 20 tick user 0xffffffff 0xffffffff 0x1
 30 ints 0xb0 0x80 1 2 3
 )",
-    // A record over two sections, a damaged one, a final section.
+    // A record that continues in the next section, a damaged one, a final section.
     R"(section trace 0 no-time
 100 tick user 0x20 0x20 0x1
 raw 1c 00 10 00 23 00 00 00 6e 00 00 00 20 00 00 00
@@ -56,7 +57,7 @@ raw ff ff ff ff ff ff ff ff ff ff ff ff
 section final 0
 200 name 0x20 late
 )",
-    // Stacks, dispatches and what else happens on a processor.
+    // Stacks, dispatches and other records of a processor.
     R"(cpus 2
 info tick=event
 info event=page-faults
@@ -87,7 +88,7 @@ section trace 1
 )",
 };
 
-// What runtimes write of their code; the byte before it chooses the form.
+// Files of runtimes; the byte before each selects the format.
 constexpr std::string_view log = R"( JitA2N
  BINARY DATA IN PRINTABLE HEX
  Linux x86_64
@@ -135,7 +136,8 @@ bool write_seed(const std::string& directory, int number, std::string_view bytes
   return false;
 }
 
-// A file with symbols, one the end of another, and one with debug information.
+// ELF files: with symbols, with a symbol's name that is the end of another's, with debug
+// information.
 bool write_elfs(const std::string& directory) {
   ElfBuilder elf;
   elf.section(".note.gnu.build-id", SHT_NOTE,
@@ -145,7 +147,7 @@ bool write_elfs(const std::string& directory) {
          write_seed(directory, 1, ElfBuilder::inlined_on_one_list(3, 4));
 }
 
-// Many mappings, then one more and a fork, again and again.
+// Many mappings, then one more mapping and a fork, repeatedly.
 std::string processes() {
   std::string events;
   for (int i = 0; i < 400; ++i)

@@ -3,13 +3,13 @@
 // expectation holds.
 //
 // Parts: options, symbols, jitted, threads as for golden_tprof; code (MODULE START HH HH ...,
-// machine code); trace (text_trace.h); then what is expected:
+// machine code); trace (text_trace.h); then the expected output:
 //   expect arc      the lines of the arc, without its comments
 //   expect figures  the figures of its head that are not 0
-//   expect end      the comments behind the lines
+//   expect end      the comments after the lines
 //   expect json     the member itrace of tprof.json
-//   expect damage   the damage messages, one a line
-//   expect tree     what arcf makes of the arc; and: functions, with -r 2; folded
+//   expect damage   the damage messages, one on each line
+//   expect tree     arcf's tree of the arc; also: functions (-r 2), folded
 #include <arc_line.h>
 #include <call_flow.h>
 #include <report.h>
@@ -47,7 +47,7 @@ bool is_figure(const std::string& line) {
 std::string part_of_arc(const std::string& arc, const std::string& what) {
   if (what == "arc")
     return lines_of(arc, [](const std::string& line) { return !line.starts_with('#'); });
-  // The end begins behind the last line that is no comment.
+  // The end follows the last line that is not a comment.
   size_t end = 0;
   for (size_t at = 0; at < arc.size(); at = arc.find('\n', at) + 1)
     if (arc[at] != '#') end = arc.find('\n', at) + 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs one golden case of post --diff: golden_diff FILE.case. Exits 0 when every expectation holds.
 //
-// Parts: options and symbols as for golden_tprof; trace a, trace b (text_trace.h); expect text: all
-// that is printed; expect json. A line "many COUNT STEP LINE" in a trace stands for COUNT records
-// LINE, whose times are STEP apart. The diff of the two tprof.json must be the same as that of the
+// Parts: options and symbols as for golden_tprof; trace a, trace b (text_trace.h); expect text: the
+// complete output; expect json. A line "many COUNT STEP LINE" in a trace is expanded to COUNT
+// records LINE, whose times are STEP apart. The diff of the two tprof.json must equal that of the
 // traces.
 #include <compare/profile_json.h>
 #include <compare/report_diff.h>
@@ -90,7 +90,7 @@ int run_case(const std::vector<CasePart>& parts) {
         return 1;
       }
       from_json[side] = *read;
-      // JSON tells losses in fewer words.
+      // JSON describes losses in fewer words.
       from_json[side].lacks = profiles[side].lacks;
       from_json[side].missing = profiles[side].missing;
       if (side == 1) texts = compared(profiles[0], profiles[1], options);

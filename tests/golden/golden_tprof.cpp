@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Runs one golden case of post: golden_tprof FILE.case. Exits 0 when every expectation holds.
 //
-// Parts: options (post's, on one line); extra and budget (the files of -x and
-// --budget, behind the options); symbols (MODULE
-// START SIZE NAME, START counted from the file's beginning, for vmlinux an address); code (MODULE
-// START HH HH ..., machine code); jitted (PID FROM UNTIL START SIZE NAME [INLINED OFFSET]) and
-// threads (PID TIME TID NAME), what runtimes told; trace (text_trace.h); then what is expected:
-//   expect tprof   all of tprof.out          expect rows    the reports alone
-//   expect head    what precedes the summary box
-//   expect end     what follows the reports  expect show    post.show
-//   expect damage  the damage messages, one a line
+// Parts: options (post's, on one line); extra and budget (the files of -x and --budget, after the
+// options); symbols (MODULE START SIZE NAME; START is an offset in the file, for vmlinux an
+// address); code (MODULE START HH HH ..., machine code); jitted (PID FROM UNTIL START SIZE NAME
+// [INLINED OFFSET]) and threads (PID TIME TID NAME), events of runtimes; trace (text_trace.h); then
+// the expected output:
+//   expect tprof   the complete tprof.out    expect rows    the reports only
+//   expect head    the text before the summary box
+//   expect end     the text after the reports  expect show  post.show
+//   expect damage  the damage messages, one on each line
 //   expect tree    tprof.tree                expect folded  tprof.folded
 //   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
-//   expect micro   tprof.micro behind "TOTAL TICKS"
-//   expect stacks  what the head of tprof.tree says of how complete stacks are
+//   expect micro   tprof.micro after "TOTAL TICKS"
+//   expect stacks  the completeness of stacks in the head of tprof.tree
 #include <cstdio>
 
 #include <options/extra_reports.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads an agent into a JVM again and again, each time with all of the options given, one after the other.
-// Arguments: pid, library, rounds, options...
+// Repeatedly loads an agent into a JVM: each round loads it with each of the given options in turn. Arguments: pid,
+// library, rounds, options...
 import com.sun.tools.attach.VirtualMachine;
 
 public class Attach {

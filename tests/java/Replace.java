@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Loads a class in one class loader after the other, each time with other names of its methods, works in it
-// until they are compiled, and drops it, so that compiled methods go and others take their addresses. Ends
-// after the number of rounds given, or when it is killed. Prints "round N" now and then.
+// Loads a class in successive class loaders, each time with other method names, runs its methods until they are
+// compiled, and drops the loader, so that methods are unloaded and others reuse their addresses. Ends after the given
+// number of rounds, or when it is killed. Prints "round N" periodically.
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
@@ -40,7 +40,7 @@ public class Replace {
         }
     }
 
-    // The class with another number in the names of its methods: every "_00000" in it.
+    // Returns the class file with "_00000" in its method names replaced by number.
     static byte[] numbered(byte[] code, String number) {
         String text = new String(code, StandardCharsets.ISO_8859_1);
         return text.replace("_00000", number).getBytes(StandardCharsets.ISO_8859_1);

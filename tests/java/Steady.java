@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Works in named threads, with one method inlined into another, until its standard input ends.
-// Prints "ready CLOCK" when its methods are compiled, and "done CLOCK" at the end: nanoseconds of the
-// JVM's clock.
+// Runs named threads, with one method inlined into another, until its standard input ends. Prints "ready CLOCK" when
+// the methods are compiled, and "done CLOCK" at the end; CLOCK is the JVM's clock in nanoseconds.
 public class Steady {
     static volatile long sink;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes single bytes to /dev/null for ever, by a method of its own. Prints "ready" when that has been compiled.
+// Writes single bytes to /dev/null for ever, by a method of its own. Prints "ready" when that method has been compiled.
 import java.io.FileOutputStream;
 import java.io.IOException;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorts, compresses, or matches a regular expression, with code of its own only, the same each time: the
- * instructions of each function can be counted by any tool. Usage: algorithms sort|compress|match SIZE
+ * Sorts, compresses, or matches a regular expression with its own code only, the same at each run,
+ * so that any tool can count the instructions of each function. Usage: algorithms
+ * sort|compress|match SIZE
  * Prints a checksum. Built a second time with -finstrument-functions (instrumented.c).
  */
 #include <stdint.h>
@@ -17,7 +18,7 @@ static uint32_t next_random(void)
 	return seed >> 8;
 }
 
-/* ---- sort: quicksort, short pieces by insertion ---- */
+/* ---- sort: quicksort, insertion sort for short parts ---- */
 
 static void insert_each(uint32_t *numbers, long count)
 {
@@ -81,7 +82,7 @@ static uint32_t sort(long count)
 	return sum;
 }
 
-/* ---- compress: what was there before is named by its distance and length ---- */
+/* ---- compress: repeated text is encoded by its distance and length ---- */
 
 enum { hash_size = 4096, longest = 255, window = 65535 };
 
@@ -90,11 +91,11 @@ static uint32_t hash_of(const uint8_t *text)
 	return (text[0] * 2654435761u ^ text[1] * 40503u ^ text[2] * 31u) % hash_size;
 }
 
-static long length_of_match(const uint8_t *a, const uint8_t *b, long most)
+static long length_of_match(const uint8_t *a, const uint8_t *b, long limit)
 {
 	long length = 0;
 
-	while (length < most && a[length] == b[length])
+	while (length < limit && a[length] == b[length])
 		length++;
 	return length;
 }
@@ -111,11 +112,11 @@ static long pack(const uint8_t *text, long size, uint8_t *packed)
 
 		if (at + 3 <= size) {
 			const uint32_t hash = hash_of(text + at);
-			const long most = size - at < longest ? size - at : longest;
+			const long limit = size - at < longest ? size - at : longest;
 
 			distance = at - places[hash];
 			if (places[hash] >= 0 && distance <= window)
-				length = length_of_match(text + at, text + places[hash], most);
+				length = length_of_match(text + at, text + places[hash], limit);
 			places[hash] = at;
 		}
 		if (length < 4) {
@@ -175,7 +176,7 @@ static uint32_t compress(long size)
 	return sum;
 }
 
-/* ---- match: letters, dots, stars and question marks, by trying ---- */
+/* ---- match: letters, dots, stars and question marks, by backtracking ---- */
 
 static int match_here(const char *pattern, const char *text);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Work whose cost is known: n rounds of a two-instruction loop that is the same, aligned, everywhere. */
+/* Work of known cost: n rounds of a two-instruction loop that is equal and aligned everywhere. */
 #ifndef PITRACE_TESTS_BURN_H
 #define PITRACE_TESTS_BURN_H
 
 #include <time.h>
 
-/* The loop stands in the function that uses it, so that ticks fall into that function's symbol. */
+/* The loop is expanded inline, so that ticks are in the symbol of the calling function. */
 #define BURN(rounds)                                                                              \
 	do {                                                                                      \
 		unsigned long n_ = (rounds);                                                      \
@@ -22,14 +22,15 @@ static inline double now_seconds(void)
 }
 
 /*
- * From half of unit to one and a half, another each time. A loop that takes equally long each time it
- * runs falls into step with a sampling clock, which then sees the same places of it again and again.
+ * Returns a different value at each call, between half of unit and one and a half. A loop that
+ * always takes equally long gets in phase with a sampling clock, which then always hits the same
+ * addresses.
  */
 static inline unsigned long out_of_step(unsigned long unit)
 {
 	static unsigned long at;
 
-	at = (at + 618) % 1000; /* the golden section: any few in a row are spread evenly */
+	at = (at + 618) % 1000; /* golden ratio: any few successive values are evenly spread */
 	return unit / 2 + unit * at / 1000;
 }
 

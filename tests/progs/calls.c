@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A call tree of known shares, and a recursion of four levels: alpha 10 %, beta 20 %, shared 30 %, of which a
-// third below alpha and two below beta, recurse 40 %, as much in each level. Usage: calls SECONDS; of CPU time, so
-// that as many ticks come on a busy machine as on an idle one.
+// A call tree of known shares, and a recursion of four levels: alpha 10 %, beta 20 %, shared 30 %
+// (one third called by alpha, two thirds by beta), recurse 40 %, equally in each level. Usage:
+// calls SECONDS of CPU time, so that a busy machine gives as many ticks as an idle one.
 #include <stdlib.h>
 
 #include "burn.h"
 #include "frames.h"
 
-#define UNIT 20000ul /* rounds for one percent; small, so that the machine's drift hits all alike */
+#define UNIT 20000ul /* rounds for one percent; small, so that drift of the machine affects all functions equally */
 
 __attribute__((noipa)) void shared(unsigned long percent)
 {

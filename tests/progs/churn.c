@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Starts many short-lived processes, half of which exec, and prints how many it started.
-// Usage: churn [COUNT] [ROUNDS [RATE]]; one after the other, or, with RATE, so many a second, some of them at
-// the same time; on a machine that cannot, as many as it can in that time. A child that execs runs
-// "churn --child ROUNDS".
+// Starts many short-lived processes, half of which exec, and prints how many it started. Usage:
+// churn [COUNT] [ROUNDS [RATE]]. Without RATE one process after the other; with RATE that many a
+// second, several at the same time, or as many as the machine can start in that time. A child that
+// execs runs "churn --child ROUNDS".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 __attribute__((noipa)) void forked_work(unsigned long rounds) { BURN(rounds); }
 __attribute__((noipa)) void execed_work(unsigned long rounds) { BURN(rounds); }
 
-// Sleeps until it is time for the i-th child of so many a second.
+// Sleeps until the start time of the i-th child.
 static void wait_for_turn(const struct timespec *began, int i, int rate)
 {
 	struct timespec turn = *began;
@@ -31,13 +31,13 @@ static void wait_for_turn(const struct timespec *began, int i, int rate)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &turn, NULL);
 }
 
-// Waits until there are at most so many children; 0 when all those that ended ended well.
-static int reap(int *children, int most)
+// Waits until at max_left that many children are left; returns 0 if all ended children succeeded.
+static int reap(int *children, int max_left)
 {
 	int status;
 
 	while (*children > 0) {
-		pid_t child = waitpid(-1, &status, *children > most ? 0 : WNOHANG);
+		pid_t child = waitpid(-1, &status, *children > max_left ? 0 : WNOHANG);
 
 		if (child == 0)
 			return 0;

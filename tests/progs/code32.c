@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program of 32 bits, without any library: burns for some hundred milliseconds and exits.
-// Usage: code32 ROUNDS-IN-MILLIONS
+// A 32-bit program without libraries: burns for some hundred milliseconds and exits. Usage: code32
+// ROUNDS-IN-MILLIONS
 typedef unsigned int word;
 
 __attribute__((noipa)) void work_of_32_bits(word rounds)

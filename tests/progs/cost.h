@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a statement costs, in units of the time-stamp counter: instructions in the lab that counts them.
+// Measures a statement in units of the time-stamp counter; in the instruction-count lab these are
+// instructions.
 #ifndef PITRACE_TESTS_COST_H
 #define PITRACE_TESTS_COST_H
 

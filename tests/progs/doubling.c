@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Six functions whose times double: One to ThirtyTwo, 1:2:4:8:16:32. Usage: doubling [SECONDS]
+// Six functions with doubling times: One to ThirtyTwo, 1:2:4:8:16:32. Usage: doubling [SECONDS]
 #include <stdlib.h>
 
 #include "burn.h"

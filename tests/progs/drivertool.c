@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drives the pitrace module through nothing but its ioctls and mappings, for the lab tests.
+// Drives the pitrace module with only its ioctls and mappings, for the lab tests.
 #include "drivertool.h"
 
 #include <errno.h>
@@ -19,15 +19,15 @@ static const char* const usage =
     "  run [-r RATE] [-t TRACE-KB] [-m MTE-KB] [-s SECONDS] [-M MAJOR]... [-a] [-d]\n"
     "      [-S STACKS:DEPTH] [-E TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]] [-- COMMAND...]\n"
     "        traces for SECONDS or as long as COMMAND runs, checks the buffers, -d prints them\n"
-    "  late [MAJOR]                    ticks, or what is given (then printed), are enabled half a\n"
+    "  late [MAJOR]                    ticks, or the major (then printed), are enabled half a\n"
     "        second after on, and disabled half a second later\n"
     "  hold  traces until it is killed; prints ready when on\n"
-    "  info | probes | open | alloc    one call, and what came of it\n"
-    "  refused                         calls that must fail do fail\n"
+    "  info | probes | open | alloc    one call and its result\n"
+    "  refused                         checks that invalid calls fail\n"
     "  outlive                         a mapping stays readable when the buffers are freed\n"
     "  without-memory                  each allocation fails in turn\n"
     "  fuzz SECONDS SEED               random ioctls and mappings\n"
-    "  sample-refused | ai-refused     as refused, of stacks, event ticks and AboveIdle\n"
+    "  sample-refused | ai-refused     the same for stacks, event ticks and AboveIdle\n"
     "  ai-duty CPU PERCENT SECONDS     AboveIdle while the CPU spins for that share of the time\n"
     "  ai-watch SECONDS [COMMAND]      AboveIdle of all CPUs, after COMMAND\n"
     "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | loop N    workloads\n"
@@ -214,7 +214,7 @@ static int late(const char* argument) {
   return walk_check(&views, argument) ? 0 : 1;
 }
 
-// Stays on until somebody kills it.
+// Stays on until it is killed.
 static int hold(void) {
   const int fd = device_open();
   uint32_t set = PITRACE_MAJOR_TPROF_SET;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the parts of drivertool offer each other.
+// Shared declarations of drivertool's parts.
 #ifndef DRIVERTOOL_H
 #define DRIVERTOOL_H
 
@@ -11,7 +11,7 @@
 
 #define MAX_CPUS 1024
 
-// One buffer of one CPU, mapped; head is NULL where there is none.
+// The mapped buffer of one kind and CPU; head is NULL if there is none.
 struct view {
   const struct pitrace_buffer_head* head;
   const uint8_t* data;
@@ -19,10 +19,10 @@ struct view {
 
 struct views {
   struct view of[PITRACE_BUFFERS][MAX_CPUS];
-  unsigned int cpus;  // numbers are below this
+  unsigned int cpus;  // CPU numbers are below this
 };
 
-// Ends the program with a message and errno's text.
+// Exits with a message and errno's text.
 void fail(const char* what) __attribute__((noreturn));
 
 int device_open(void);
@@ -31,17 +31,18 @@ void device_alloc(int fd, uint64_t trace_bytes, uint64_t mte_bytes, uint32_t fla
 struct pitrace_info device_info(int fd);
 void views_map(struct views* views, int fd);
 
-// Walks every buffer and prints one "check NAME ok|FAILED ..." line per invariant; false if one
-// failed. Prints every record first, merged by time, when dump is set.
+// Walks every buffer and prints one "check NAME ok|FAILED ..." line for each invariant; returns
+// false if one failed. If dump is set, first prints every record, merged by time.
 bool walk_check(const struct views* views, bool dump);
 
-// Options of a trace: "WHICH:DEPTH"; "TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]"; numbers.
+// Parses options of a trace: stacks "WHICH:DEPTH"; event
+// "TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]"; all are numbers.
 void sample_stacks(const char* text);
 void sample_event(const char* text);
-// Tells the module.
+// Passes the options to the module.
 void sample_set(int fd);
 
-// Workloads and misuse, by name; -1: there is none of that name.
+// Workloads and misuse, by name. Return -1 for an unknown name.
 int load_main(int argc, char** argv);
 int events_main(int argc, char** argv);
 int misuse_main(int argc, char** argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Workloads whose dispatches, system calls and exceptions are known, for those records.
+// Workloads with known dispatches, system calls and exceptions.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
@@ -21,7 +21,8 @@ static void run_on(int cpu) {
   if (sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
 }
 
-// One of two that have a CPU to themselves: the other runs when, and only when, this one lets it.
+// Prepares one of two processes that alternate on CPU 0: with SCHED_FIFO one runs only while the
+// other waits or yields.
 static void run_in_turns(void) {
   const struct sched_param param = {.sched_priority = 10};
   run_on(0);
@@ -33,8 +34,8 @@ static void pass(int from, int to) {
   if (read(from, &ball, 1) != 1 || write(to, &ball, 1) != 1) _exit(1);
 }
 
-// A byte goes count times from one process to another and back, which both wait for it: on one CPU,
-// or each on its own.
+// Two processes send each other a byte count times and wait for it: on one CPU, or each on its own
+// CPU.
 static int ping_pong(unsigned int count, bool apart) {
   int there[2], back[2];
   uint64_t spent = 0;
@@ -59,7 +60,7 @@ static int ping_pong(unsigned int count, bool apart) {
   return 0;
 }
 
-// Two processes yield one CPU to each other: 2 * count dispatches without a wake-up.
+// Two processes yield one CPU to each other: 2 * count dispatches without wake-ups.
 static int yield(unsigned int count) {
   volatile bool* stop = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -82,7 +83,7 @@ static int yield(unsigned int count) {
   return 0;
 }
 
-// Exactly count calls of getppid; what they took together, and the fastest.
+// Calls getppid exactly count times; prints the sum of their times and the minimum.
 static int call(unsigned int count) {
   uint64_t sum = 0, least = UINT64_MAX;
   pid_t parent = 0;
@@ -103,21 +104,21 @@ static void print_address(const char* what, uint64_t address) {
   printf("%s %d %x %x\n", what, getpid(), (uint32_t)(address >> 32), (uint32_t)address);
 }
 
-// Pages that nobody has touched: each is one fault, at an address that is printed.
+// Touches new pages: each is one fault, at a printed address.
 static int touch(unsigned int count) {
   const size_t page = 4096;
   char* at = mmap(NULL, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
   if (at == MAP_FAILED) fail("mmap");
-  madvise(at, count * page, MADV_NOHUGEPAGE);  // fails where the kernel has no huge pages
+  madvise(at, count * page, MADV_NOHUGEPAGE);  // fails if the kernel has no huge pages
   for (unsigned int i = 0; i < count; i++) at[i * page + i] = 1;
   for (unsigned int i = 0; i < count; i++) print_address("touched", (uint64_t)(at + i * page + i));
   return 0;
 }
 
-enum { TRAP_FLAG = 0x100, SKIPPED = 2 /* bytes of div %cl and of ud2 */ };
+enum { TRAP_FLAG = 0x100, SKIPPED = 2 /* length of div %cl and of ud2 in bytes */ };
 
-// Goes on behind the instruction; a trap has done that already, and ends single-stepping.
+// Continues after the instruction; a trap already has, and only single-stepping is ended.
 static void handle(int signal, siginfo_t* info, void* context) {
   greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
   (void)info;
@@ -127,7 +128,7 @@ static void handle(int signal, siginfo_t* info, void* context) {
     registers[REG_RIP] += SKIPPED;
 }
 
-// An exception of each kind that comes by the kernel's die notifiers, and where it is.
+// Raises one exception of each kind that the kernel's die notifiers see, and prints its address.
 static int traps(void) {
   const struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
   uint64_t at;

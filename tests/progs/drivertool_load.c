@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Workloads that make the module's hooks fire in a known way.
+// Workloads that fire the module's hooks in a known way.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 static const char* const library = "libm.so.6";
 
-// A child of a fork that becomes a new image, which loads a library.
+// Forks children that exec this program, which then loads a library.
 static int spawn(unsigned int count) {
   const char* const self = "/proc/self/exe";
   int failed = 0;
@@ -37,7 +37,7 @@ static int spawn(unsigned int count) {
   return failed;
 }
 
-// A child that shares our address space until it becomes a new image.
+// Starts a child that shares this address space until its exec.
 static int spawn_sharing(char** environment) {
   char* const arguments[] = {"vforked", "load", NULL};
   pid_t child;
@@ -84,7 +84,7 @@ static void* become_a_program(void* unused) {
   return unused;
 }
 
-// exec by a thread that is not the leader.
+// Calls exec in a thread that is not the leader.
 static int execute_in_thread(void) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, become_a_program, NULL) != 0) fail("pthread_create");
@@ -92,7 +92,7 @@ static int execute_in_thread(void) {
   return 1;
 }
 
-// Maps a page of this program executable, and moves it to where nothing is.
+// Maps a page of this program executable, and moves the mapping to a free address.
 static int move_mapping(void) {
   const size_t page = 4096;
   const int fd = open("/proc/self/exe", O_RDONLY);
@@ -104,7 +104,7 @@ static int move_mapping(void) {
   if (new != free_place) fail("mremap");
   printf("moved %d %x %x\n", getpid(), (unsigned int)((uintptr_t) new >> 32),
          (unsigned int)(uintptr_t) new);
-  // mprotect makes executable what was not; an anonymous mapping too.
+  // mprotect makes a file mapping and an anonymous mapping executable.
   char* data = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
   char* code = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED || code == MAP_FAILED) fail("mmap");
@@ -117,8 +117,8 @@ static int move_mapping(void) {
   return 0;
 }
 
-// 2 * count instructions and how far the time-stamp counter went meanwhile. In the instruction-
-// count lab the difference is what interrupts executed.
+// Executes 2 * count instructions and prints the extra time-stamp counter units. In the
+// instruction-count lab these are the instructions of interrupts.
 static int loop(uint64_t count) {
   uint64_t left = count;
   const uint64_t before = __rdtsc();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls that the module must refuse, and calls made at random.
+// Calls that the module must refuse, and random calls.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static int failures;
 
-// Prints one line: the call must have failed with that error (0: must have succeeded).
+// Prints one line; the call must have failed with the given error (0: must have succeeded).
 static void expect(const char* name, int error, bool succeeded) {
   const int seen = succeeded ? 0 : errno;
   printf("check %s %s (%s)\n", name, seen == error ? "ok" : "FAILED", strerror(seen));
@@ -60,7 +60,7 @@ static void refused_allocs(int fd) {
   expect("alloc-overflow-refused", EINVAL, allocates(fd, ~0ull, ~0ull, 0, 0));
   expect("alloc-mode-refused", EINVAL, allocates(fd, 65536, 65536, 1, 0));
   expect("alloc-flags-refused", EINVAL, allocates(fd, 65536, 65536, 0, 2));
-  // More than a lab has, within the limits: no memory, and no OOM killer.
+  // More than the memory of a lab, but within the limits: ENOMEM without the OOM killer.
   expect("alloc-more-than-there-is", ENOMEM,
          allocates(fd, (1ull << 32) - 65536, (1ull << 32) - 65536, 0, 0));
   expect("alloc", 0, allocates(fd, 65536, 65536, 0, 0));
@@ -102,7 +102,7 @@ static void refused_calls(int fd) {
   expect("off", 0, ioctl(fd, PITRACE_IOC_OFF) == 0);
 }
 
-// What a record of a program's own must be like.
+// Writes a user hook record with the given header fields.
 static bool hooks_of(int fd, uint32_t type_length, uint32_t major, uint32_t minor,
                      const uint32_t* data, uint32_t words) {
   static struct {
@@ -121,7 +121,7 @@ static bool hooks(int fd, uint32_t type_length, uint32_t major, const uint32_t* 
   return hooks_of(fd, type_length, major, 0, data, words);
 }
 
-// Of names only Java's, in their one form.
+// Of the name major, programs may write only Java's two minors in their exact form.
 static void refused_java_hooks(int fd) {
   static const uint32_t loaded[] = {1, 2, 3, 4, 5, 6};
   static const uint32_t thread[] = {6, 1, 2, 3, 4, 5, 0, 4, 0x6e69616d};
@@ -145,7 +145,7 @@ static void refused_hooks(int fd) {
 
   expect("hook-before-on", 0, hooks(fd, 16, 0x30, strings, 1));
   expect("hook-enable", 0, ioctl(fd, PITRACE_IOC_ENABLE, &major) == 0);
-  // Records of what is not enabled are not even looked at.
+  // Records of a disabled major are not validated, so enable it.
   expect("hook-enable-names", 0, ioctl(fd, PITRACE_IOC_ENABLE, &names) == 0);
   expect("hook-on", 0, ioctl(fd, PITRACE_IOC_ON) == 0);
   expect("hook-ints", 0, hooks(fd, 16, 0x30, strings, 1));
@@ -190,7 +190,7 @@ static int refused(void) {
   return failures != 0;
 }
 
-// Freed buffers stay with who has them mapped; new ones are other pages.
+// Freed buffers stay valid while they are mapped; new buffers have other pages.
 static int outlive(void) {
   static struct views views;
   const int fd = device_open();
@@ -208,23 +208,22 @@ static int outlive(void) {
   return walk_check(&views, false) ? 0 : 1;
 }
 
-// Lets the nth allocation of this thread from now on fail; 0: no more. control is its fail-nth
-// file.
+// Makes the nth allocation of this thread from now on fail; 0: none. control is its fail-nth file.
 static void fail_nth(int control, unsigned int nth) {
   char text[16];
   const int length = snprintf(text, sizeof text, "%u", nth);
   if (pwrite(control, text, (size_t)length, 0) != length) fail("write fail-nth");
 }
 
-// Has the failure that was asked for come?
+// Returns whether the injected failure has occurred.
 static bool has_failed(int control) {
   char text[16] = "";
   if (pread(control, text, sizeof text - 1, 0) <= 0) fail("read fail-nth");
   return atoi(text) == 0;
 }
 
-// What starts a trace, again and again, each time with another allocation that fails. Not what
-// ends one: the kernel's own removal of a probe does not recover from that (and warns).
+// Starts a trace repeatedly, each time with the next allocation failing. Ending a trace is not
+// tested: the kernel's own removal of a probe does not recover from that (and warns).
 static int without_memory(void) {
   uint32_t set = PITRACE_MAJOR_TPROF_SET;
   unsigned int nth = 0, refused = 0;
@@ -258,7 +257,7 @@ static void random_ioctl(int fd) {
   for (unsigned int i = 0; i < 64; i++)
     argument[i] =
         rand() % 4 ? (uint64_t)rand() % 300000 : (uint64_t)rand() << 33 ^ (uint64_t)rand();
-  if (rand() % 2) argument[2] = 0;  // mode and flags of an allocation that may succeed
+  if (rand() % 2) argument[2] = 0;  // clears mode and flags, so that the allocation may succeed
   if (rand() % 16 == 0) command ^= 1ul << (rand() % 32);
   ioctl(fd, command, rand() % 16 ? (void*)argument : (void*)argument[0]);
 }

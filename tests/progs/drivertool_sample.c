@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a tick is and what stack it carries, for drivertool's traces; and AboveIdle.
+// Settings of ticks and stacks for drivertool's traces, and tests of AboveIdle.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -37,11 +37,11 @@ void sample_set(int fd) {
   if (event.type != PITRACE_EVENT_TIME) device_call(fd, PITRACE_IOC_EVENT, &event, "event");
 }
 
-// ---- calls that fail ----
+// ---- calls that must fail ----
 
 static int failures;
 
-// Prints one line: the call must have failed with that error (0: must have succeeded).
+// Prints one line; the call must have failed with the given error (0: must have succeeded).
 static void expect(const char* name, int error, bool succeeded) {
   const int seen = succeeded ? 0 : errno;
   printf("check %s %s (%s)\n", name, seen == error ? "ok" : "FAILED", strerror(seen));
@@ -140,8 +140,8 @@ static void sleep_until(uint64_t time) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-// Nanoseconds that tasks have run on a CPU, by the kernel's own account, up to the last dispatch
-// there.
+// Returns the nanoseconds that tasks ran on a CPU, from the kernel's accounting up to the last
+// dispatch there.
 static uint64_t ran_on(uint32_t cpu) {
   FILE* file = fopen("/proc/schedstat", "r");
   char line[512];
@@ -158,8 +158,8 @@ static uint64_t ran_on(uint32_t cpu) {
   return ran;
 }
 
-// Spins for that share of each tenth of a second on that CPU. What it really spun is printed: the
-// host may hold a CPU up at the end of a turn; and what all tasks ran there meanwhile.
+// Spins for the given share of each 0.1 s on that CPU. Prints the time really spun, as the host may
+// delay the end of an interval, and the time that all tasks ran there.
 static int ai_duty(uint32_t cpu, double percent, double seconds) {
   const int fd = device_open();
   const uint64_t turn = 100000000;
@@ -186,7 +186,7 @@ static int ai_duty(uint32_t cpu, double percent, double seconds) {
   return 0;
 }
 
-// All CPUs for that long; before and after a command when one is given.
+// Prints AboveIdle of all CPUs over that time, after running the command if given.
 static int ai_watch(double seconds, const char* command) {
   const int fd = device_open();
 

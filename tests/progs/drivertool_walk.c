@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Reads the mapped buffers record by record, and holds what stands there against the contract.
+// Walks the mapped buffers record by record, and checks them against the ABI.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "drivertool.h"
 
-// A place in one stream. time is that of the record at offset, once next() has returned true.
+// A position in one stream. After next() has returned true, time is that of the record at offset.
 struct cursor {
   const struct view* view;
   uint64_t offset;
@@ -16,10 +16,10 @@ struct cursor {
   struct pitrace_record record;
 };
 
-// What walking a stream has found wrong; 0: nothing.
+// Counts of errors found in streams.
 struct faults {
   unsigned int malformed;      // length, type or string does not fit
-  unsigned int no_time;        // the stream does not start with the time
+  unsigned int no_time;  // the stream does not begin with a TIME record
   unsigned int backwards;      // a record older than the one before
   unsigned int unaccounted;    // produced != written + lost
   unsigned int count_differs;  // records seen != written
@@ -30,7 +30,7 @@ static uint32_t length_of(const struct pitrace_record* record) {
   return record->type_length & PITRACE_LENGTH_MASK;
 }
 
-// 32-bit words behind the header.
+// Number of 32-bit words after the header.
 static uint32_t words_of(const struct pitrace_record* record) {
   return (length_of(record) - (uint32_t)sizeof *record) / 4;
 }
@@ -48,7 +48,7 @@ static bool strings_fit(const struct cursor* cursor) {
   return at + 1 + (word(cursor, at) + 3) / 4 == words;
 }
 
-// The record at cursor->offset, if there is one and it is well-formed.
+// Reads the record at cursor->offset; returns false at the end or for an invalid record.
 static bool current_record(struct cursor* cursor, struct faults* faults) {
   if (cursor->offset >= cursor->end) return false;
   memcpy(&cursor->record, cursor->view->data + cursor->offset, sizeof cursor->record);
@@ -66,7 +66,7 @@ static bool current_record(struct cursor* cursor, struct faults* faults) {
   return true;
 }
 
-// Takes in a record's time; the high half stands in the time records.
+// Updates the time from a record; TIME records contain the high half.
 static void take_time(struct cursor* cursor, struct faults* faults) {
   const uint64_t before = cursor->time;
   if (cursor->record.major == PITRACE_MAJOR_TIME) cursor->high = word(cursor, 0);
@@ -74,10 +74,10 @@ static void take_time(struct cursor* cursor, struct faults* faults) {
   if (cursor->time < before) faults->backwards++;
 }
 
-// The ticks of one stream.
+// Ticks of one stream.
 struct ticks {
   uint64_t count;
-  uint64_t first;  // times, nanoseconds
+  uint64_t first;  // times in nanoseconds
   uint64_t last;
 };
 
@@ -99,7 +99,7 @@ static void walk_stream(const struct view* view, struct faults* faults, struct t
     const bool is_time = cursor.record.major == PITRACE_MAJOR_TIME;
     if (first && !is_time) faults->no_time++;
     take_time(&cursor, faults);
-    // What tells of losses is no record of a source, as the time.
+    // LOST and TIME records are not counted as records of a source.
     const bool is_lost =
         cursor.record.major == PITRACE_MAJOR_SYSTEM && cursor.record.minor == PITRACE_SYSTEM_LOST;
     if (!is_time && !is_lost) counted++;
@@ -127,8 +127,8 @@ static uint64_t long_at(const struct cursor* cursor, uint32_t index) {
   return (uint64_t)word(cursor, index) << 32 | word(cursor, index + 1);
 }
 
-// " stack FLAGS KERNEL-FRAMES USER-FRAMES [ADDRESS] FRAME...", flags and addresses in hex of full
-// width.
+// Prints " stack FLAGS KERNEL-FRAMES USER-FRAMES [ADDRESS] FRAME...", flags and addresses in
+// full-width hex.
 static void print_stack(const struct cursor* cursor, uint32_t index, bool with_address) {
   const uint32_t stack = word(cursor, index);
   const uint32_t kernel = PITRACE_STACK_KERNEL_FRAMES(stack);
@@ -140,7 +140,7 @@ static void print_stack(const struct cursor* cursor, uint32_t index, bool with_a
     printf(" %016" PRIx64, long_at(cursor, index + 1 + 2 * i));
 }
 
-// "record TIME CPU MAJOR/MINOR int... "name"", numbers in hex but for pid and tid.
+// Prints "record TIME CPU MAJOR/MINOR int... "name""; numbers in hex except pid and tid.
 static void print_record(const struct cursor* cursor) {
   const struct pitrace_record* record = &cursor->record;
   const bool strings = (record->type_length & PITRACE_TYPE_MASK) == PITRACE_TYPE_STRINGS;
@@ -161,7 +161,7 @@ static void print_record(const struct cursor* cursor) {
   putchar('\n');
 }
 
-// All streams merged by time; of two records of the same time the one of the MTE buffer first.
+// Prints all streams merged by time; at equal times MTE records come first.
 static void dump(const struct views* views) {
   static struct cursor cursors[PITRACE_BUFFERS * MAX_CPUS];
   struct faults ignored = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Burns a part of one CPU's time. Usage: duty CPU PERCENT SECONDS; prints the percentage of the time that
-// it had the CPU, by getrusage. Bursts differ in length, so that they do not stay in phase with the
-// kernel's clock tick.
+// Uses a share of one CPU's time. Usage: duty CPU PERCENT SECONDS; prints the percentage of time on
+// the CPU, by getrusage. Bursts vary in length, so that they do not get in phase with the kernel's
+// clock tick.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static double used_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/* Whatever the machine's speed, and whoever else has the CPU meanwhile: so much of it is used. */
+/* Burns until the CPU time is used, whatever the machine's speed and load. */
 static void burn_until_used(double seconds)
 {
 	while (used_seconds() < seconds)

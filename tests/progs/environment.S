@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints its environment, a line a variable: some dozen instructions each, where env(1) has hundreds of thousands. */
+/* Prints its environment, one variable a line, in some dozen instructions each; env(1) has
+ * hundreds of thousands. */
 	.globl	_start
 
 	.text
 _start:
-	mov	(%rsp), %rbx			/* behind the number of arguments, these and a null */
+	mov	(%rsp), %rbx			/* skip argc, argv and its null */
 	lea	16(%rsp,%rbx,8), %rbx
 next:
 	mov	(%rbx), %rsi

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flows whose instructions are known one by one. Reads a letter from standard input, does what it
- * says, and exits with 0, or with what is told there. Between the read and there lie
- *	1 + 2 * (place of the letter in the list, from 1)
- * instructions; leaving takes 3.
+ * A program with exactly known instructions. Reads a letter from standard input, runs the code for
+ * it, and exits with 0 or the status documented there. Between the read and that code are
+ *	1 + 2 * (position of the letter in the list, from 1)
+ * instructions; leave takes 3.
  */
 	.globl	_start
 
@@ -47,7 +47,7 @@ loop:	mov	$1000, %ecx
 	jnz	1b
 	leave	$0
 
-/* call outer, call inner, ret, ret, call inner, ret: 7 instructions, with the nop */
+/* call outer, call inner, ret, ret, call inner, ret: 7 instructions, including the nop */
 calls:	call	outer
 	call	inner
 	leave	$0
@@ -63,7 +63,7 @@ repeat:	lea	room(%rip), %rdi
 	rep	stosb
 	leave	$0
 
-/* 1 when pushf shows the trap flag, 2 when r11 does after a system call */
+/* Exits with 1 if pushf shows the trap flag, 2 if r11 does after a system call */
 flags:	pushf
 	pop	%rax
 	test	$0x100, %eax
@@ -94,7 +94,7 @@ breakpoint:
 	int3
 	leave	handled(%rip)
 
-/* A thread that sets a word, and another that waits for it. Exits with 3 */
+/* A thread sets a word, and another one waits for it. Exits with 3 */
 thread:	mov	$56, %eax		/* clone(VM|FS|FILES|SIGHAND|THREAD|SYSVSEM, stack) */
 	mov	$0x50f00, %edi
 	lea	stack_end(%rip), %rsi
@@ -110,11 +110,11 @@ thread:	mov	$56, %eax		/* clone(VM|FS|FILES|SIGHAND|THREAD|SYSVSEM, stack) */
 	jne	1b
 	leave	handled(%rip)
 2:	movl	$3, handled(%rip)
-	mov	$60, %eax		/* exit: the thread alone */
+	mov	$60, %eax		/* exit: ends only the thread */
 	xor	%edi, %edi
 	syscall
 
-/* A child that exits with 4, and a parent that passes that on */
+/* A child exits with 4, and its parent exits with that status */
 child:	mov	$57, %eax		/* fork */
 	syscall
 	test	%eax, %eax
@@ -132,7 +132,7 @@ child:	mov	$57, %eax		/* fork */
 	syscall
 1:	leave	$4
 
-/* 1 when r11, all bits set, does not survive a signal's handler */
+/* Exits with 1 if r11, with all bits set, does not survive a signal handler */
 kept:	mov	$5, %edi
 	call	install
 	mov	$-1, %r11

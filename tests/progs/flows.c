@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls whose instructions a test traces: from begin() to end() a loop, a recursion, a call through
-// a pointer and one into a library, a string instruction that repeats, and a system call.
+// A program whose instructions a test traces: from begin() to end() a loop, a recursion, a call
+// through a pointer, a library call, a repeating string instruction, and a system call.
 #include <stdlib.h>
 #include <unistd.h>
 

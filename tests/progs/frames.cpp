@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Calls of C++ functions that keep values in every register, so that the frame pointer is one of
-// them where the compiler may use it so. Usage: framed|unframed SECONDS; of CPU time. Compiled with
-// frame pointers and without.
+// C++ functions that keep values in every register, so that the compiler uses the frame pointer
+// register for values if allowed. Usage: framed|unframed SECONDS of CPU time. Compiled with and
+// without frame pointers.
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What makes a function have a frame, so that walking frame pointers finds its caller.
+// Forces functions to have a frame, so that a frame-pointer walk finds their caller.
 #ifndef FRAMES_H
 #define FRAMES_H
 
-// gcc leaves the frame pointer out, whatever it is told, of a function that makes no use of the stack.
+// gcc omits the frame pointer of a function that does not use the stack, in spite of its options.
 #define HAS_FRAME()           \
 	volatile char in_frame = 0; \
 	(void)in_frame
 
-// Keeps the call before it from becoming a jump.
+// Prevents a tail call: the call before it stays a call.
 #define NOT_LAST() __asm__ volatile("")
 
 #endif

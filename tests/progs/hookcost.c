@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a user hook costs, in units of the time-stamp counter: instructions in the lab that counts
-// them. Majors: 0x30 is enabled, 0x31 is not. One line each: "cost NAME UNITS".
+// Measures user hooks in units of the time-stamp counter; in the instruction-count lab these are
+// instructions. Major 0x30 is enabled, 0x31 is not. Prints lines "cost NAME UNITS".
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 int main(void) {
   static const char text[] = "a name of 13b";
 
-  // The first one connects.
+  // The first hook connects the process.
   const int rc = TraceHook(0x30, 1, 0, 0);
   if (rc != PU_SUCCESS) {
     fprintf(stderr, "hookcost: %s\n", RcToString(rc));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Writes user hooks from many threads, and from signal handlers that interrupt them, and tells what
-// became of each: an oracle for what must be in the trace.
+// Writes user hooks from many threads, and from signal handlers that interrupt them, and reports
+// the result of each call: an oracle for the records in the trace.
 //
-// Every record has the ints pid, writer, number and a sum of these, and the string "WRITER.NUMBER".
-// Writer t is thread t, writer THREADS + t its signal handler. Numbers of a writer rise by one with
-// every call. At the end one line a writer: "writer PID WRITER calls N stored N lost N".
+// Every record has the ints pid, writer, number and their checksum, and the string "WRITER.NUMBER".
+// Writer t is thread t, writer THREADS + t its signal handler. A writer's numbers increase by one
+// with every call. At the end prints for each writer "writer PID WRITER calls N stored N lost N".
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
@@ -83,9 +83,9 @@ static void change_mask(int how) {
 
 static void* write_all(void* argument) {
   own = (unsigned int)(size_t)argument;
-  // Only now a handler knows whose it is.
+  // Unblock signals only now: the handler uses the thread's writer.
   change_mask(SIG_UNBLOCK);
-  // All at once: without -w they look for the trace at the same time.
+  // Start together: without -w all threads look for the trace at the same time.
   pthread_barrier_wait(&start_line);
   for (unsigned long i = 0; i < calls || for_ever; i++) {
     write_one(own);
@@ -103,7 +103,7 @@ static void* interrupt_all(void* argument) {
   return NULL;
 }
 
-// The threads are joined only when nobody signals them any more.
+// The threads are joined only after the last signal was sent.
 static void run_threads(void) {
   pthread_t interrupter;
 
@@ -124,10 +124,10 @@ static void run_threads(void) {
   pthread_barrier_destroy(&start_line);
 }
 
-// Before any signal: a handler that interrupts the first hook is told that there is no trace yet.
+// Connects before any signal: a handler that interrupts the first hook gets "no trace" as result.
 static void connect_first(void) {
   for (int tries = 0; wait_for_trace && tries < 1000; tries++) {
-    // Of a major that may be written but is not enabled.
+    // A major that programs may write but that is not enabled.
     if (TraceHook(0xfd, 0, 0, 0) == PU_SUCCESS) break;
     usleep(10000);
   }

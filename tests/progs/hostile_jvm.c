@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A process that pretends to be a Java virtual machine and attacks what attaches to it.
-// Usage: hostile_jvm CASE DIRECTORY [PATH], prints its process id when it is ready. It maps
-// DIRECTORY/libjvm.so; PATH is what links lead to. hostile_jvm serve DIRECTORY PID listens in the
-// place of process PID. hostile_jvm hangs ..., as root in a mount namespace of its own, has a file
-// system at /tmp that never answers, and becomes nobody.
+// A process that imitates a Java virtual machine and attacks attaching programs. Usage: hostile_jvm
+// CASE DIRECTORY [PATH]; prints its process id when it is ready. It maps DIRECTORY/libjvm.so; PATH
+// is the target of links. hostile_jvm serve DIRECTORY PID listens in place of process PID.
+// hostile_jvm hangs ..., started as root in its own mount namespace, mounts a file system at /tmp
+// that never answers, and becomes the user nobody.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static void need(int good, const char *what)
 
 static void on_quit(int signal) { (void)signal; }
 
-/* The handler is there to be seen; the signal is kept until it is waited for. */
+/* The handler only makes the signal appear as caught; the signal stays blocked until sigwait. */
 static void wait_for_quit(void)
 {
 	sigset_t quit;
@@ -70,13 +70,13 @@ static int listen_at(int pid)
 	need(fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0, "bind");
 	chmod(address.sun_path, 0666);
 	need(listen(fd, is("backlog") ? 0 : 5) == 0, "listen");
-	/* Nothing is accepted, so that this one fills the queue. */
+	/* Connections are not accepted, so this one fills the queue. */
 	if (is("backlog"))
 		need(connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof(address)) == 0, "connect");
 	return fd;
 }
 
-/* The five words of a request; the last one is the agent's options. */
+/* Reads the five words of a request; the last one is the agent's options. */
 static char *read_request(int peer, char *request, size_t size)
 {
 	size_t got = 0, words = 0;
@@ -94,7 +94,7 @@ static int write_log(const char *name, int pid, const char *more)
 	struct stat namespace;
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
-	/* The directory goes away while logs are swapped in it. */
+	/* The test may remove the directory while logs are swapped in it. */
 	if (fd < 0 && is("swap-log"))
 		return -1;
 	need(fd >= 0 && stat("/proc/self/ns/pid", &namespace) == 0, name);
@@ -104,7 +104,8 @@ static int write_log(const char *name, int pid, const char *more)
 	return fd;
 }
 
-/* The log is now a file, now a link to what the target may not read, now a FIFO. */
+/* Makes the log alternate between a file, a link to a file that the target may not read, and a
+ * FIFO. */
 static void *swap_log(void *unused)
 {
 	char link_name[600];
@@ -163,7 +164,7 @@ static void make_logs(const char *directory)
 		need(pthread_create(&thread, NULL, swap_log, NULL) == 0, "thread");
 }
 
-/* A signal to the process that acts in our user's name. */
+/* Sends a signal to the process that acts with our user id. */
 static void signal_helper(int signal)
 {
 	DIR *all = opendir("/proc");
@@ -225,7 +226,7 @@ static void serve(int pid)
 	}
 }
 
-/* It takes requests and answers none but the first, so that even a fatal signal does not end the wait. */
+/* Serves requests but answers only the first, so that not even a fatal signal ends the wait. */
 static void serve_fuse(int fd)
 {
 	static char request[1 << 20];

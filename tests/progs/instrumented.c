@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What -finstrument-functions calls: the addresses of functions that are entered (+) and left (-), in the
- * file FUNCTION_LOG at the end.
+ * Functions called by -finstrument-functions: they record the addresses of entered (+) and left (-)
+ * functions and write them to FUNCTION_LOG at exit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +12,17 @@ void __cyg_profile_func_enter(void *function, void *caller) NOT_LOGGED;
 void __cyg_profile_func_exit(void *function, void *caller) NOT_LOGGED;
 static void write_log(void) __attribute__((destructor)) NOT_LOGGED;
 
-enum { most = 1 << 20 };
+enum { max_entries = 1 << 20 };
 static struct {
 	char what;
 	void *function;
-} entries[most];
+} entries[max_entries];
 static unsigned int count;
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
 	(void)caller;
-	if (count < most) {
+	if (count < max_entries) {
 		entries[count].what = '+';
 		entries[count++].function = function;
 	}
@@ -31,7 +31,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 void __cyg_profile_func_exit(void *function, void *caller)
 {
 	(void)caller;
-	if (count < most) {
+	if (count < max_entries) {
 		entries[count].what = '-';
 		entries[count++].function = function;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Drives ITrace through nothing but the module's ioctls and mappings, and checks the flow that it
-// records, for the lab tests.
+// Drives ITrace with only the module's ioctls and mappings, and checks the recorded flow, for the
+// lab tests.
 #include "itracer.h"
 
 #include <fcntl.h>
@@ -31,18 +31,18 @@ void fail(const std::string& what) {
 namespace {
 
 constexpr const char* usage =
-    "Usage: itracer [OPTION]... self WORK [N]    traces a piece of its own\n"
+    "Usage: itracer [OPTION]... self WORK [N]    traces a workload in itself\n"
     "       itracer [OPTION]... run COMMAND...   traces a command from its first instruction\n"
     "       itracer [OPTION]... count WORK [N]   ... and the time-stamp counter's difference "
     "without\n"
-    "       itracer crowd CYCLES                 traces a crowd, on and off so many times\n"
+    "       itracer crowd CYCLES                 traces a crowd, on and off CYCLES times\n"
     "       itracer hold PID                     traces it until killed; prints ready when on\n"
-    "       itracer sleepers N                   N processes that wait; prints ready; end with it\n"
+    "       itracer sleepers N                   N waiting processes; prints ready; end with it\n"
     "       itracer loop-for-ever | step PID N | misuse | enable-all | ends-itself\n"
     "  -i count  -I interrupts  -k kernel only  -u user only  -c children  -t KB trace buffer  -d "
     "print records\n"
     "  -n do not decode the code  -s single steps also where branches can be trapped\n"
-    "  -E record exceptions, too  -m N at most N threads at a time\n";
+    "  -E record exceptions  -m N at most N threads at a time\n";
 
 struct Options {
   uint32_t flags = PITRACE_ITRACE_RING;
@@ -98,7 +98,7 @@ class Tracer {
     for (uint32_t cpu = 0; cpu < info.cpus_possible; ++cpu) add_cpu(cpu, info, records);
     return records;
   }
-  // Debug exceptions (vector 1) among the records that were read last.
+  // Number of debug exceptions (vector 1) among the records read last.
   uint64_t exceptions() const { return exceptions_; }
 
  private:
@@ -171,10 +171,10 @@ int report(Tracer& tracer, const Options& options, pid_t pid) {
 int self(const Options& options, const std::string& work, uint64_t n) {
   const auto piece = find_work(work);
   if (!piece) {
-    std::cerr << "itracer: no work is called " << work << '\n';
+    std::cerr << "itracer: unknown workload " << work << '\n';
     return 2;
   }
-  piece(n);  // everything is there already
+  piece(n);  // run once untraced: page faults and lazy binding are done
   Tracer tracer(options);
   tracer.enable(::getpid());
   tracer.on(PITRACE_ITRACE_SELF);
@@ -189,7 +189,8 @@ int self(const Options& options, const std::string& work, uint64_t n) {
   return result;
 }
 
-// Instructions of user code, with what ITraceOn and ITraceOff themselves leave.
+// Returns the number of user-code instructions, including those of ITraceOn and ITraceOff while
+// tracing is on.
 uint64_t traced_instructions(const Options& options, const std::function<void(uint64_t)>& piece,
                              uint64_t n, uint64_t* cycles) {
   Tracer tracer(options);
@@ -204,7 +205,7 @@ uint64_t traced_instructions(const Options& options, const std::function<void(ui
   return check_flow(records, nullptr, true).instructions[1];
 }
 
-// The least of ten: nothing faults and nothing interrupts.
+// The minimum of ten runs: one without faults and interrupts.
 uint64_t untraced_cycles(const std::function<void(uint64_t)>& piece, uint64_t n) {
   uint64_t least = UINT64_MAX;
   for (int i = 0; i < 10; ++i) {
@@ -215,12 +216,13 @@ uint64_t untraced_cycles(const std::function<void(uint64_t)>& piece, uint64_t n)
   return least;
 }
 
-// Where the time-stamp counter counts instructions: both less what an empty piece has.
+// In the instruction-count lab: compares traced and untraced counts, each minus that of an empty
+// piece.
 int count(Options options, const std::string& work, uint64_t n) {
   const auto piece = find_work(work);
   const auto none = find_work("none");
   if (!piece) {
-    std::cerr << "itracer: no work is called " << work << '\n';
+    std::cerr << "itracer: unknown workload " << work << '\n';
     return 2;
   }
   options.flags |= PITRACE_ITRACE_COUNT;
@@ -236,7 +238,7 @@ int count(Options options, const std::string& work, uint64_t n) {
 void wait_until_asleep(pid_t pid) {
   for (std::string word; word != "S"; ::usleep(1000)) {
     std::ifstream stat(fmt::format("/proc/{}/stat", pid));
-    stat >> word >> word >> word;  // the third: the name has no blank
+    stat >> word >> word >> word;  // the third word is the state: the program's name has no blank
   }
 }
 
@@ -250,7 +252,7 @@ int run(const Options& options, char** command) {
     if (::read(go[0], &byte, 1) == 1) ::execvp(command[0], command);
     ::_exit(127);
   }
-  wait_until_asleep(child);  // so that its flow begins where it always does
+  wait_until_asleep(child);  // so that its flow always begins at the same instruction
   tracer.enable(child);
   tracer.on(PITRACE_ITRACE_ALL);
   if (::write(go[1], "g", 1) != 1) fail("write");
@@ -265,7 +267,7 @@ int run(const Options& options, char** command) {
   return result;
 }
 
-// The trace's buffers fill, or not; what is traced changes each time.
+// The trace's buffers may fill; the traced parts change each time.
 int crowd(const Options& options, uint64_t cycles) {
   const pid_t pid = start_crowd();
   uint64_t steps = 0;
@@ -278,7 +280,7 @@ int crowd(const Options& options, uint64_t cycles) {
     tracer.enable(pid);
     tracer.on(PITRACE_ITRACE_ALL);
     ::usleep(static_cast<useconds_t>(i * 37 % 5000));
-    // In turn: everything in its order; the trace first; no word at all (the handle is closed).
+    // Alternate three ways to end: in order; the trace first; closing the handle only.
     if (i % 3 == 0) tracer.off(PITRACE_ITRACE_ALL);
     if (i % 3 == 1) tracer.stop();
     steps += tracer.info().steps;
@@ -294,8 +296,8 @@ double seconds_now() {
   return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
 }
 
-// A thread whose kernel code is followed ends the trace, with the hooks of names, by a call and by
-// closing the handle; and attaches hooks.
+// A thread that is traced in the kernel ends the trace with its name hooks attached, by a call and
+// by closing the handle; and attaches hooks.
 int ends_itself(Options options) {
   options.names = true;
   double began, ended, attached;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the parts of itracer offer each other.
+// Shared declarations of itracer's parts.
 #ifndef ITRACER_H
 #define ITRACER_H
 
@@ -17,7 +17,7 @@ namespace itracer {
 
 [[noreturn]] void fail(const std::string& what);
 
-// A record of ITrace with its time.
+// An ITrace record with its time.
 struct Record {
   uint64_t time = 0;
   uint32_t cpu = 0;
@@ -26,11 +26,11 @@ struct Record {
   std::vector<uint32_t> ints;
 };
 
-// Code as it is now, of one process and the kernel (/proc/PID/mem, /proc/kcore).
+// Reads the present code of one process and the kernel (/proc/PID/mem, /proc/kcore).
 class CodeReader {
  public:
   explicit CodeReader(pid_t pid);
-  // Up to 15 bytes; empty where there is nothing to be read.
+  // Returns up to 15 bytes; empty if the address cannot be read.
   std::span<const std::byte> at(uint64_t address);
 
  private:
@@ -47,31 +47,32 @@ class CodeReader {
 
 struct Totals {
   uint64_t branches[2] = {};      // by ring: kernel, user
-  uint64_t instructions[2] = {};  // as counted by the records
+  uint64_t instructions[2] = {};  // as counted in the records
   uint64_t cuts = 0;
   std::array<uint64_t, 16> gaps{};
   std::array<uint64_t, 8> stops{};
   uint64_t starts = 0;
-  uint64_t missing = 0;  // instructions that gaps tell of
+  uint64_t missing = 0;  // instructions missing in gaps
   uint64_t decoded = 0;  // blocks whose code was decoded
   uint64_t undecoded = 0;
-  uint64_t broken = 0;  // blocks that cannot be
+  uint64_t broken = 0;  // blocks that are impossible
   std::vector<std::string> first_broken;
-  std::map<uint32_t, uint64_t> threads;  // branches
+  std::map<uint32_t, uint64_t> threads;  // branches by thread
 };
 
-// Walks every thread's flow, in the order of time, and checks that it is connected.
+// Walks every thread's flow in time order, and checks that it is connected.
 Totals check_flow(std::vector<Record>& records, CodeReader* code, bool counted);
 
-// Takes a process over as a debugger does, and steps it; calls that must fail. 0: as it should be.
+// step: attaches to a process as a debugger and steps it; misuse: calls that must fail. Return 0
+// for success.
 int step(pid_t pid, int steps);
 int misuse();
 
-// A process of 64 threads, and what it says at its end.
+// Starts a process of 64 threads; end_crowd() ends it and returns its summary.
 pid_t start_crowd();
 std::string end_crowd(pid_t pid);
 
-// Processes that wait, until this one is killed.
+// Runs waiting processes until this one is killed.
 int sleepers(int count);
 
 }  // namespace itracer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Is a flow one that a processor can have had? Every block is decoded, instruction by instruction, from
-// where the branch before it went to its own branch.
+// Checks that a flow is possible on a processor: every block is decoded, instruction by
+// instruction, from the target of the previous branch to its own branch.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,17 +17,19 @@ namespace {
 
 constexpr size_t page_size = 4096;
 
-bool is_kernel(uint64_t address) { return address >> 63; }
+bool is_kernel(uint64_t address) {
+  return address >> 63;
+}
 
 struct Thread {
-  std::optional<uint64_t> at;  // where the block began
+  std::optional<uint64_t> at;  // start of the block
   bool cut = false;
 };
 
 struct Block {
   uint64_t instructions = 0;
   bool fits = false;
-  bool repeats = false;  // with a REP in it the records count more
+  bool repeats = false;  // contains a REP instruction: records count each iteration
 };
 
 class Checker {
@@ -40,7 +42,7 @@ class Checker {
       return;
     }
     const auto found = running_.find(record.cpu);
-    if (found == running_.end()) return say(record, "before any thread");
+    if (found == running_.end()) return say(record, "a record before the first thread record");
     tid_ = found->second;
     auto& thread = threads_[tid_];
     switch (record.major) {
@@ -80,9 +82,9 @@ class Checker {
   void say(const Record& record, const std::string& what) {
     ++totals.broken;
     if (totals.first_broken.size() < 10)
-      totals.first_broken.push_back(
-          fmt::format("{} cpu {} tid {} major {:x} minor {:x}: {}", record.time, record.cpu, tid_,
-                      record.major, record.minor, what));
+      totals.first_broken.push_back(fmt::format("{} cpu {} tid {} major {:x} minor {:x}: {}",
+                                                record.time, record.cpu, tid_, record.major,
+                                                record.minor, what));
   }
 
   void count(const Thread& thread, uint64_t instructions) {
@@ -95,15 +97,16 @@ class Checker {
     const uint64_t to = uint64_t{record.ints.at(2)} << 32 | record.ints.at(1);
     ++totals.branches[user ? 1 : 0];
     ++totals.threads[tid_];
-    if (user == is_kernel(from)) say(record, "another ring than the address's");
+    if (user == is_kernel(from)) say(record, "the ring of the record is not that of its address");
     block(record, thread, from, counted_ ? record.ints.at(3) : 0, true);
     thread.at = to;
   }
 
-  // ends: with an executed instruction at last; else that one is not executed.
+  // ends: the last instruction was executed; else the block ends before it.
   void block(const Record& record, const Thread& thread, uint64_t last, uint64_t instructions,
              bool ends) {
-    if (!thread.at) return say(record, fmt::format("{:x} out of nowhere", last));
+    if (!thread.at)
+      return say(record, fmt::format("a branch at {:x} of a block without known start", last));
     count(thread, instructions);
     const uint64_t at = *thread.at;
     if (is_kernel(at) != is_kernel(last) || last < at || last - at > 1 << 20)
@@ -115,7 +118,7 @@ class Checker {
     }
     ++totals.decoded;
     if (!block->fits)
-      say(record, fmt::format("no instruction at {:x} when coming from {:x}", last, at));
+      say(record, fmt::format("no instruction at {:x} in a block from {:x}", last, at));
     else if (counted_ && instructions != block->instructions &&
              !(block->repeats && instructions > block->instructions))
       say(record, fmt::format("{} instructions from {:x} to {:x}, counted {}:{}",
@@ -143,7 +146,7 @@ class Checker {
       if (at == last) {
         block.fits = true;
         block.instructions += ends ? 1 : 0;
-        block.repeats |= !ends;  // what is cut may have had some iterations
+        block.repeats |= !ends;  // a cut block may have had some iterations
         return block;
       }
       if (instruction.flow != pi::Flow::next && instruction.flow != pi::Flow::conditional_jump)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads that fault, fork, exec, get signals and end, all the time, while somebody traces them: nothing
-// of that may be noticed.
+// Threads that continuously fault, fork, exec, get signals and exit while they are traced: tracing
+// must not be visible to them.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ struct Shared {
   std::atomic<bool> stop;
   std::atomic<uint64_t> rounds;
   std::atomic<uint64_t> forks;
-  std::atomic<uint64_t> bad;  // children that did not end as they should
+  std::atomic<uint64_t> bad;  // children with an unexpected status
 };
 
 Shared* shared;
@@ -59,14 +59,29 @@ void fault() {
 
 void one(std::mt19937& random) {
   switch (random() % 8) {
-    case 0: fork_and_exec(random() % 2 == 0); break;
-    case 1: fault(); break;
-    case 2: ::usleep(static_cast<useconds_t>(random() % 1000)); break;
-    case 3: ::pthread_kill(::pthread_self(), SIGUSR1); break;
-    case 4: ::kill(::getpid(), SIGUSR2); break;
-    case 5: std::thread([] { fault(); }).join(); break;
-    case 6: for (volatile int i = 0; i < 1000;) i = i + 1; break;
-    default: ::sched_yield();
+    case 0:
+      fork_and_exec(random() % 2 == 0);
+      break;
+    case 1:
+      fault();
+      break;
+    case 2:
+      ::usleep(static_cast<useconds_t>(random() % 1000));
+      break;
+    case 3:
+      ::pthread_kill(::pthread_self(), SIGUSR1);
+      break;
+    case 4:
+      ::kill(::getpid(), SIGUSR2);
+      break;
+    case 5:
+      std::thread([] { fault(); }).join();
+      break;
+    case 6:
+      for (volatile int i = 0; i < 1000;) i = i + 1;
+      break;
+    default:
+      ::sched_yield();
   }
   ++shared->rounds;
 }
@@ -86,8 +101,8 @@ void crowd() {
 }  // namespace
 
 pid_t start_crowd() {
-  shared = static_cast<Shared*>(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  shared = static_cast<Shared*>(
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   new (shared) Shared{};
   const pid_t pid = ::fork();
   if (pid == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a debugger does to a traced thread, and calls that must fail.
+// Debugging of a traced thread by ptrace, and calls that must fail.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pi/unique_fd.h>
@@ -16,7 +16,7 @@
 
 namespace itracer {
 
-// As a debugger does: takes a program over, steps it and lets it go.
+// Attaches to a program like a debugger, steps it and detaches.
 int step(pid_t pid, int steps) {
   if (::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) != 0) fail("attach");
   int status = 0;
@@ -30,7 +30,7 @@ int step(pid_t pid, int steps) {
     user_regs_struct registers{};
     ::ptrace(PTRACE_GETREGS, pid, nullptr, &registers);
     if ((registers.eflags & 0x100) != 0 && i > 0) {
-      // The debugger's own flag is not shown to it.
+      // The module's trap flag must not be visible to the debugger.
       std::cerr << "itracer: the trap flag is in the registers that a debugger sees\n";
       return 1;
     }
@@ -39,7 +39,7 @@ int step(pid_t pid, int steps) {
   return 0;
 }
 
-// Each call, and the error that is documented for it.
+// Makes each call and checks for the documented error.
 int misuse() {
   pi::UniqueFd owner(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));
   pi::UniqueFd other(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));
@@ -56,33 +56,33 @@ int misuse() {
   pitrace_itrace wanted{};
   const auto self = uint32_t(::getpid());
   pitrace_itrace_pids mine{self, self}, all{1, UINT32_MAX}, none{2, 1};
-  uint32_t everybody = PITRACE_ITRACE_ALL, me = PITRACE_ITRACE_SELF, nobody = 2;
+  uint32_t all_threads = PITRACE_ITRACE_ALL, me = PITRACE_ITRACE_SELF, invalid_scope = 2;
   pitrace_itrace_info info{};
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EPERM, "install without buffers");
   expect(owner.get(), PITRACE_IOC_ALLOC, &alloc, 0, "alloc");
-  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EALREADY, "remove what is not there");
-  expect(owner.get(), PITRACE_IOC_IT_ENABLE, &mine, EINVAL, "enable without");
-  expect(owner.get(), PITRACE_IOC_IT_OFF, &everybody, EINVAL, "off without");
+  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EALREADY, "remove before install");
+  expect(owner.get(), PITRACE_IOC_IT_ENABLE, &mine, EINVAL, "enable before install");
+  expect(owner.get(), PITRACE_IOC_IT_OFF, &all_threads, EINVAL, "off before install");
   expect(owner.get(), PITRACE_IOC_IT_INFO, &info, 0, "info");
   wanted.flags = 0x80000000;
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "unknown flags");
   wanted.flags = PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_NO_USER;
-  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "neither");
+  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "neither kernel nor user");
   wanted.flags = PITRACE_ITRACE_CONTINUOUS;
   wanted.reserve = 4096;
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "continuous in normal mode");
   wanted = {};
   wanted.reserve = 4096;
-  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "a reserve of nothing");
+  expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "a reserve without continuous");
   wanted = {};
   wanted.threads = PITRACE_ITRACE_THREADS_MAX + 1;
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EINVAL, "too many threads");
   wanted.threads = 1;
-  expect(other.get(), PITRACE_IOC_IT_INSTALL, &wanted, EPERM, "install by another");
+  expect(other.get(), PITRACE_IOC_IT_INSTALL, &wanted, EPERM, "install by another handle");
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, 0, "install");
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, &wanted, EBUSY, "install twice");
-  expect(other.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove by another");
-  expect(other.get(), PITRACE_IOC_IT_ENABLE, &all, EPERM, "enable all by another");
+  expect(other.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove by another handle");
+  expect(other.get(), PITRACE_IOC_IT_ENABLE, &all, EPERM, "enable all by another handle");
   expect(owner.get(), PITRACE_IOC_IT_ENABLE, &none, EINVAL, "enable nothing");
   expect(other.get(), PITRACE_IOC_IT_ENABLE, &mine, 0, "enable oneself");
   for (int i = 0; i < 2 * PITRACE_ITRACE_RANGES; ++i)
@@ -92,21 +92,21 @@ int misuse() {
     expect(owner.get(), PITRACE_IOC_IT_ENABLE, &range, 0, "enable more");
   }
   expect(owner.get(), PITRACE_IOC_IT_ENABLE, &all, ENOSPC, "enable once more");
-  expect(other.get(), PITRACE_IOC_IT_DISABLE, nullptr, EPERM, "disable by another");
-  expect(owner.get(), PITRACE_IOC_IT_ON, &everybody, EINVAL, "on before the trace is");
+  expect(other.get(), PITRACE_IOC_IT_DISABLE, nullptr, EPERM, "disable by another handle");
+  expect(owner.get(), PITRACE_IOC_IT_ON, &all_threads, EINVAL, "on before the trace is on");
   expect(owner.get(), PITRACE_IOC_ON, nullptr, 0, "trace on");
-  expect(owner.get(), PITRACE_IOC_IT_ON, &nobody, EINVAL, "on for nobody");
-  expect(other.get(), PITRACE_IOC_IT_ON, &everybody, EPERM, "on for all by another");
+  expect(owner.get(), PITRACE_IOC_IT_ON, &invalid_scope, EINVAL, "on for no thread");
+  expect(other.get(), PITRACE_IOC_IT_ON, &all_threads, EPERM, "on for all by another handle");
   expect(other.get(), PITRACE_IOC_IT_OFF, &me, EALREADY, "off twice");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, 0, "on");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, EALREADY, "on twice");
   expect(other.get(), PITRACE_IOC_IT_OFF, &me, 0, "off");
-  expect(owner.get(), PITRACE_IOC_IT_OFF, &everybody, EALREADY, "off for all twice");
+  expect(owner.get(), PITRACE_IOC_IT_OFF, &all_threads, EALREADY, "off for all twice");
   expect(owner.get(), PITRACE_IOC_IT_DISABLE, nullptr, 0, "disable");
   expect(other.get(), PITRACE_IOC_IT_ON, &me, EINVAL, "on while not enabled");
   expect(owner.get(), PITRACE_IOC_IT_INSTALL, nullptr, EFAULT, "no argument");
   expect(owner.get(), PITRACE_IOC_TERMINATE, nullptr, 0, "terminate");
-  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove behind the end");
+  expect(owner.get(), PITRACE_IOC_IT_REMOVE, nullptr, EPERM, "remove after the end");
   return wrong == 0 ? 0 : 1;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pieces of work that itracer traces of itself: each makes one way through the kernel or one
-// instruction that a trap flag could disturb.
+// Workloads that itracer traces in itself: each uses one path through the kernel or one instruction
+// that a trap flag could disturb.
 #include "itracer_work.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ void straight(uint64_t) {
 
 [[gnu::noipa]] void recurse(uint64_t n) {
   if (n != 0) recurse(n - 1);
-  asm volatile("");  // or it would be a loop
+  asm volatile("");  // keeps the recursion from becoming a loop
 }
 void recursion(uint64_t n) {
   recurse(n);
@@ -70,7 +70,7 @@ void getppid(uint64_t n) {
   }
 }
 
-// What r11 holds behind a system call: the flags, without the trap flag.
+// After a system call r11 contains the flags: the trap flag must be clear.
 void r11(uint64_t n) {
   while (n-- > 0) {
     long result = SYS_getppid;
@@ -89,13 +89,13 @@ void pushf(uint64_t n) {
   }
 }
 
-// Behind popf the flow goes on.
+// The flow must continue after popf.
 void popf(uint64_t n) {
   while (n-- > 0)
     asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpopfq\n\tlea 128(%%rsp), %%rsp" : : : "cc");
 }
 
-// Nothing but n popf: interrupts come all the same, here those of a timer.
+// n successive popf instructions: timer interrupts must still be taken.
 void popfs(uint64_t n) {
   constexpr uint8_t popfq = 0x9d, ret = 0xc3;
   const size_t flags_bytes = n * 8 + 4096;
@@ -118,7 +118,7 @@ void popfs(uint64_t n) {
   const itimerval often{{0, 50000}, {0, 50000}}, never{};
   const sig_atomic_t before = signals;
   ::setitimer(ITIMER_REAL, &often, nullptr);
-  // The return address lies behind the flags.
+  // The return address is after the flags.
   asm volatile(
       "mov %%rsp, %%rbx\n\tlea 1f(%%rip), %%rax\n\tmov %%rax, (%1, %2, 8)\n\tmov %1, %%rsp\n\t"
       "jmp *%0\n1:\tmov %%rbx, %%rsp"
@@ -131,7 +131,7 @@ void popfs(uint64_t n) {
   ::munmap(stack, flags_bytes);
 }
 
-// Flags as they were before, which had no trap flag.
+// Writes back flags with the trap flag cleared.
 void cleared(uint64_t n) {
   while (n-- > 0) {
     asm volatile(
@@ -170,8 +170,8 @@ void kill_self(uint64_t n) {
   }
 }
 
-// From an interrupt, in the middle of user code. Each is asked for by itself: a signal a
-// millisecond is more than a thread that is traced gets done.
+// Signals from interrupts in the middle of user code. One timer for each signal: with an interval
+// of 1 ms a traced thread would make no progress.
 void timer(uint64_t n) {
   take(SIGALRM);
   while (n-- > 0) {
@@ -204,7 +204,7 @@ void fork(uint64_t n) {
     if (child == 0) ::_exit(7);
     int status = 0;
     expect(::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7,
-           "the child did not end well");
+           "the child failed");
   }
 }
 
@@ -216,7 +216,7 @@ void vfork(uint64_t n) {
       ::_exit(7);
     }
     int status = 0;
-    expect(::waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+    expect(::waitpid(child, &status, 0) == child && status == 0, "the child failed");
   }
 }
 
@@ -229,11 +229,11 @@ void int3(uint64_t n) {
   while (n-- > 0) {
     const sig_atomic_t before = signals;
     asm volatile("int3");
-    expect(signals == before + 1, "int3 was not one signal");
+    expect(signals == before + 1, "int3 did not raise one signal");
   }
 }
 
-// Steps itself: three instructions behind popf trap (the flag is set for them), none later.
+// Steps itself: the three instructions after popf trap (while the flag is set), none later.
 void own_steps(uint64_t n) {
   take(SIGTRAP);
   while (n-- > 0) {
@@ -244,7 +244,7 @@ void own_steps(uint64_t n) {
         :
         :
         : "cc", "memory");
-    expect(signals == before + 5, "not as many traps as it asked for");
+    expect(signals == before + 5, "wrong number of traps");
   }
 }
 
@@ -266,7 +266,7 @@ void rep(uint64_t n) {
   asm volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(0) : "memory");
 }
 
-// A watchpoint on 8 bytes that a thread of this address space, or of a copy of it, writes to.
+// Sets a watchpoint on 8 bytes, for writes by a thread of this address space or of a copy of it.
 int watch(const volatile uint64_t* place, pid_t thread) {
   perf_event_attr attr{};
   attr.type = PERF_TYPE_BREAKPOINT;
@@ -294,7 +294,7 @@ void watched(uint64_t n) {
   ::close(fd);
 }
 
-// Set by another process, in the middle of user code.
+// A watchpoint set by another process in the middle of user code.
 void watched_later(uint64_t n) {
   struct Shared {
     volatile uint64_t place, stop;
@@ -313,7 +313,7 @@ void watched_later(uint64_t n) {
   }
   while (shared->stop == 0) shared->place = shared->place + 1;
   int status = 0;
-  expect(::waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+  expect(::waitpid(child, &status, 0) == child && status == 0, "the child failed");
   ::munmap(shared, 4096);
 }
 
@@ -325,7 +325,7 @@ void probed(uint64_t n) {
   while (n-- > 0) itracer_probed();
 }
 
-// In a child, for which getppid fails from now on.
+// Runs in a child in which getppid fails by a seccomp filter.
 void seccomp(uint64_t n) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -343,7 +343,7 @@ void seccomp(uint64_t n) {
   expect(::waitpid(child, &status, 0) == child && status == 0, "the filter did not work");
 }
 
-// To the other processors and back.
+// Migrates to the other processors and back.
 void migrate(uint64_t n) {
   const auto processors = static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   for (uint64_t i = 1; i <= n; ++i) {
@@ -351,7 +351,8 @@ void migrate(uint64_t n) {
     CPU_ZERO(&one);
     CPU_SET(i % processors, &one);
     expect(::sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
-    expect(::sched_getcpu() == static_cast<int>(i % processors), "it runs where it was not sent");
+    expect(::sched_getcpu() == static_cast<int>(i % processors),
+           "the thread is not on the selected CPU");
   }
 }
 
@@ -360,7 +361,7 @@ void write(uint64_t n) {
   while (n-- > 0) expect(::write(fd, "x", 1) == 1, "write");
 }
 
-// The kernel looks at every process there is, with preemption off.
+// kill(-1, 0): the kernel visits every process with preemption off.
 void kill_nobody(uint64_t n) {
   while (n-- > 0) expect(::kill(-1, 0) == 0, "kill");
 }

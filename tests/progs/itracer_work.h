@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pieces of work that itracer traces of itself, by name.
+// Workloads that itracer traces in itself, by name.
 #ifndef ITRACER_WORK_H
 #define ITRACER_WORK_H
 
@@ -9,7 +9,7 @@
 
 namespace itracer {
 
-// Empty: there is none of that name.
+// Returns an empty function for an unknown name.
 std::function<void(uint64_t n)> find_work(const std::string& name);
 
 }  // namespace itracer

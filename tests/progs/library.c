@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A library that burns time; built twice under two names for reuse.c.
+// A library that burns time; built under several names for reuse.c and places.c.
 #include "burn.h"
 
 void library_work(unsigned long rounds);

@@ -41,7 +41,7 @@ __attribute__((noipa)) void kernel_work(int zero)
 		(void)!getppid();
 }
 
-/* Evenly distributed, 0 to LESS_THAN - 1; the same in each run. */
+/* Uniformly distributed in 0 .. less_than - 1; the same sequence in each run. */
 static int some(int less_than)
 {
 	static unsigned state = 1;
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 
 	if (zero < 0)
 		return 1;
-	/* Rounds of different lengths: one sampler's period may not be a part of theirs. */
+	/* Rounds vary in length, so that no sampling period is in phase with them. */
 	while (now_seconds() < end) {
 		for (int times = some(3); times > 0; times--)
 			user_work();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Processes and threads that begin, rename themselves and go on in every way there is, and log
-// what they were called when (truth.h).
-// Usage: names CASE MILLISECONDS DIRECTORY; in the directory are links to this program, under whose
-// names it calls itself again.
+// Processes and threads that start, rename themselves and exec in every way, and log their names
+// over time (truth.h). Usage: names CASE MILLISECONDS DIRECTORY; the directory contains links to
+// this program, by whose names it executes itself.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -66,7 +65,7 @@ static void wait_for(pid_t child)
 		fail("child");
 }
 
-/* Runs this program under the name of a link to it. */
+/* Executes this program under the name of a link to it. */
 static void call(const char *link, const char *what)
 {
 	char path[256], time[16];
@@ -87,10 +86,10 @@ static void log_parent(unsigned int parent)
 
 /* ---- exec ---- */
 
-/* A child that shares its parent's memory, burns there, and then goes through three programs. */
+/* A vfork child burns in its parent's memory, and then executes three programs. */
 static void do_vfork(void)
 {
-	const char *path = own_path(); /* not cached by the child in its parent's memory */
+	const char *path = own_path(); /* evaluated here, so that the child does not cache it in its parent's memory */
 	pid_t child = vfork();
 
 	if (child == 0) {
@@ -136,7 +135,7 @@ static void do_spawned(void)
 	STAY(spawned_work, "spawned", "spawned");
 }
 
-/* exec in a thread: the process goes on under its own id, all threads end. */
+/* exec in a thread: the process keeps its id, and all threads end. */
 static void *idle_thread(void *unused)
 {
 	(void)unused;
@@ -168,7 +167,7 @@ static void do_threaded(void)
 	STAY(threaded_work, "threaded", "threaded");
 }
 
-/* #!names script: the kernel calls the process by the script, what runs is the interpreter. */
+/* A #!names script: the process has the script's name, but the interpreter runs. */
 static void do_script(void)
 {
 	STAY(script_work, own_name(), own_name());
@@ -196,7 +195,8 @@ static void *other_named_thread(void *unused)
 	return NULL;
 }
 
-/* A thread begins with the name that its creator has then; what that is called later is not its. */
+/* A thread starts with its creator's name at that time; later renames of the creator do not
+ * change it. */
 static void *inheriting_thread(void *unused)
 {
 	(void)unused;
@@ -206,7 +206,7 @@ static void *inheriting_thread(void *unused)
 	return NULL;
 }
 
-/* Likewise the child of a thread, which is a process of that name. */
+/* The same for the child of a thread: a process with the thread's name. */
 static void *forking_thread(void *unused)
 {
 	(void)unused;
@@ -245,7 +245,7 @@ static void do_rename(void)
 
 /* ---- parents ---- */
 
-/* The parent is gone when the child burns; so is the parent's parent's knowledge of it. */
+/* The child burns after its parent has exited. */
 static void do_orphan(void)
 {
 	unsigned int top, middle, tid;
@@ -277,7 +277,7 @@ static void do_orphan(void)
 
 /* ---- namespaces ---- */
 
-/* "inner PID TID INNER-PID INNER-TID" */
+/* Logs "inner PID TID INNER-PID INNER-TID". */
 static void log_inner(void)
 {
 	unsigned int pid, tid;
@@ -295,7 +295,7 @@ static void *inner_thread(void *unused)
 	return NULL;
 }
 
-/* The first process in the namespace, its thread and its child. */
+/* Runs as the first process in the namespace, and starts a thread and a child. */
 static void do_inner(void)
 {
 	pthread_t thread;
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
 		return 2;
 	const char *what = argv[1];
 
-	/* An interpreter gets the script's path put in between. */
+	/* For a script, the kernel inserts the script's path. */
 	if (strcmp(what, "script") == 0 && argc > 4)
 		argv++;
 	milliseconds = strtoul(argv[2], NULL, 10);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs code from every kind of memory there is and logs where it was (truth.h).
-// Usage: places CASE MILLISECONDS LIBRARY [OTHER]; a library has one function, library_work or
-// replacement_work. Behind the last stay it writes "done" and, with LINGER in the environment, stays
-// alive until it is killed.
+// Runs code from every kind of memory and logs its address (truth.h). Usage: places CASE
+// MILLISECONDS LIBRARY [OTHER]; each library has one function, library_work or replacement_work.
+// After the last stay it writes "done" and, if LINGER is in the environment, stays alive until it
+// is killed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -56,13 +56,13 @@ static void copy(int from, int to)
 		fail("read");
 }
 
-/* An ordinary file, wherever it is. */
+/* An ordinary file, at any path. */
 static void do_plain(void)
 {
 	stay_in(load(library), "library_work", library);
 }
 
-/* A file that never had a path; another memfd of the same name has other code. */
+/* A file without a path; another memfd with the same name has other code. */
 static void run_memfd(const char *file, const char *symbol)
 {
 	int from = open(file, O_RDONLY | O_CLOEXEC);
@@ -92,7 +92,8 @@ static void do_deleted(void)
 	stay_in(handle, "library_work", library);
 }
 
-/* Another file takes the name; the old one runs on. Then the new one runs as well. */
+/* Another file is renamed to the path; the old one continues to run. Then the new one runs as
+ * well. */
 static void do_replaced(void)
 {
 	void *handle = load(library);
@@ -107,12 +108,12 @@ static void do_both(void)
 	char path[512];
 
 	do_replaced();
-	/* The loader knows the path already; it compares the names, then the files. */
+	/* The loader already knows the path: a different spelling makes it compare the files. */
 	snprintf(path, sizeof path, "/.%s", library);
 	stay_in(load(path), "replacement_work", library);
 }
 
-/* The loop of burn.h by hand: the address of the code cannot be known to a compiler. */
+/* The machine code of burn.h's loop: the compiler cannot know its address. */
 static void *put_code(void *place)
 {
 	static const unsigned char code[] = {
@@ -144,12 +145,12 @@ static void do_anon(void)
 }
 
 /*
- * An executable mapping of a file that mremap makes larger where it is, then moves. The code is a
- * library's text, mapped by itself: the second page comes with the growth.
+ * mremap enlarges an executable file mapping at its address, then moves it. The code is a library's
+ * text, mapped without the loader: the second page is added by the growth.
  */
 static void do_grow(void)
 {
-	/* Room behind it, so that it can grow where it is. */
+	/* Free address space after the mapping, so that it can grow in place. */
 	char *room = map(8 * PAGE, PROT_NONE);
 	int file = open(library, O_RDONLY | O_CLOEXEC);
 	struct stat facts;
@@ -185,7 +186,7 @@ static void do_grow(void)
 	     "library_work", library);
 }
 
-/* "unmapped PID ADDRESS SIZE" */
+/* Logs "unmapped PID ADDRESS SIZE". */
 static void do_unmap(void)
 {
 	char *memory = map(4 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -193,7 +194,7 @@ static void do_unmap(void)
 
 	stay_at(memory, "NoSymbols", "//anon");
 	outer_ids(&pid, &tid);
-	/* From its middle, then the rest with more than the rest. */
+	/* Unmaps the second page, the first one, and the last two. */
 	munmap(memory + PAGE, PAGE);
 	log_line("unmapped %x %lx %lx\n", pid, (unsigned long)memory + PAGE, PAGE);
 	munmap(memory, PAGE);

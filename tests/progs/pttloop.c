@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A loop of known length, and what libperfutil's PTT counts of it. Usage: pttloop METRIC ROUNDS
-// Prints "loop INSTRUCTIONS counted COUNT read WAY source SOURCE", with PI_PTT_READ_ and PI_PTT_SOURCE_ numbers.
+// Counts a loop of known length with libperfutil's PTT. Usage: pttloop METRIC ROUNDS
+// Prints "loop INSTRUCTIONS counted COUNT read WAY source SOURCE", with PI_PTT_READ_ and
+// PI_PTT_SOURCE_ numbers.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	read = PttReturnGetCurrentThreadDataFunctionPtr();
-	/* What is used for the first time is not in memory yet. */
+	/* The first use causes page faults. */
 	if (read(before) != PU_SUCCESS || read(after) != PU_SUCCESS)
 		return 1;
 	(void)read(before);

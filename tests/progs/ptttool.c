@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exercises PTT in the lab, by the module's own interface: what is counted is known by
+// Exercises PTT in the lab, through the module's own interface: the expected counts are known by
 // construction.
 #include "ptttool.h"
 
@@ -18,18 +18,18 @@ static const char usage[] =
     "cycles, and counters "
     "besides\n"
     "  term | ints 0|1                                 the instance\n"
-    "  sums                                            do all accounts add up to what was "
-    "counted?\n"
+    "  sums                                            checks that all accounts add up to "
+    "the counts\n"
     "  thread [TID]                                    one thread's account, or all\n"
     "  loop N ROUNDS                                   2 N instructions, by a slot\n"
-    "  costs                                           what a read and a system call cost\n"
-    "  interrupts SECONDS                              what each interrupt leaves on the thread\n"
-    "  yield N                                         what each dispatch leaves on the thread\n"
-    "  reads N [slot|fake|torn]                        never backwards, never torn\n"
-    "  many PROCESSES THREADS                          each reads its own\n"
+    "  costs                                           costs of a read and of a system call\n"
+    "  interrupts SECONDS                              overhead of each interrupt on the thread\n"
+    "  yield N                                         overhead of each dispatch on the thread\n"
+    "  reads N [slot|fake|torn]                        checks that reads never go backwards or tear\n"
+    "  many PROCESSES THREADS                          each checks its own counts\n"
     "  faults N | exec 0|1 | exits N | wait            other workloads\n"
-    "  kernel SECONDS                                  beside what the kernel says\n"
-    "  slot-ends | shown                               what is shown to whom\n"
+    "  kernel SECONDS                                  compares with the kernel's counts\n"
+    "  slot-ends | shown                               counts shown to other users\n"
     "  misuse | exhaust | unprivileged | fuzz N SEED   errors only\n";
 
 void fail(const char* what) {

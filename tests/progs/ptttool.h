@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the parts of ptttool offer each other.
+// Shared declarations of ptttool's parts.
 #ifndef PTTTOOL_H
 #define PTTTOOL_H
 
@@ -9,21 +9,21 @@
 
 #include "perfutil_ptt.h"
 
-// Ends the program with a message and errno's text.
+// Exits with a message and errno's text.
 void fail(const char* what) __attribute__((noreturn));
 
 int control_open(void);
 
-// The caller's own slots.
+// The caller's mapping of slots.
 struct slots {
   int fd;
   const uint8_t* base;
 };
 struct slots slots_open(void);
-// NULL and errno when the calling thread gets none.
+// Returns NULL and sets errno if the calling thread gets no slot.
 const struct pitrace_ptt_slot* slot_attach(const struct slots* slots);
 
-// 2 count instructions: a jump costs one, as everything does in the lab that counts instructions.
+// Executes 2 * count instructions: in the instruction-count lab each one counts as one.
 static inline void known_loop(uint64_t count) {
   __asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(count) : : "cc");
 }
@@ -33,7 +33,7 @@ static inline uint64_t cycles_of(const struct pitrace_ptt_slot* slot) {
   return PiPttReadCycles(slot, &value) ? value : 0;
 }
 
-// By name; -1: there is none of that name.
+// Commands by name. Return -1 for an unknown name.
 int sums_main(int argc, char** argv);
 int work_main(int argc, char** argv);
 int crowd_main(int argc, char** argv);

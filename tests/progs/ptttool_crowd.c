@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Many threads and processes under PTT, each of which checks what it reads of itself.
+// Many threads and processes under PTT, each of which checks its own counts.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -17,10 +17,10 @@
 
 #include "ptttool.h"
 
-// ---- reads that never go backwards and never tear ----
+// ---- reads must never go backwards and never tear ----
 
-// What a thread has had grows, and never faster than the time-stamp counter does: since the last
-// read by no more than since the end of the one before that.
+// A thread's count grows, but not faster than the time-stamp counter: between two reads at most by
+// the time from the end of the read before the first to the end of the second.
 struct checker {
   uint64_t value, clock, old_clock, wrong;
 };
@@ -33,7 +33,7 @@ static inline void check(struct checker* checker, uint64_t value, uint64_t clock
   checker->clock = clock;
 }
 
-// A slot of our own, whose interrupts are signals: each takes a while that is not the thread's.
+// A fake slot, with signals as interrupts: the handler subtracts its own time.
 static struct pitrace_ptt_slot fake = {.active = 1};
 
 static void on_alarm(int signal) {
@@ -51,8 +51,7 @@ static void start_alarms(void) {
   setitimer(ITIMER_REAL, &often, NULL);
 }
 
-// A reader with the bug that the checker is to find: it does not look whether something has
-// changed.
+// A faulty reader that the checker must detect: it does not check the change counter.
 static inline uint64_t read_torn(const volatile struct pitrace_ptt_slot* slot) {
   const uint64_t had = slot->value[0];
   for (volatile int i = 0; i < 20; i++) continue;
@@ -72,7 +71,7 @@ static void* migrate(void* thread) {
   return NULL;
 }
 
-// "reads N changes N wrong N"
+// Prints "reads N changes N wrong N".
 static int reads(uint64_t count, const char* kind) {
   const bool torn = !strcmp(kind, "torn");
   const bool real = !strcmp(kind, "slot");
@@ -114,7 +113,7 @@ static struct slots own_slots;
 static pthread_barrier_t all_there;
 static atomic_uint good_threads;
 
-// By the slot, by the call, by the slot: in this order they grow.
+// Reads by slot, by ioctl, by slot: the values must not decrease.
 static bool agrees(const struct pitrace_ptt_slot* slot) {
   uint64_t before, after;
   struct pitrace_ptt_read by_call;
@@ -150,7 +149,7 @@ static int many_threads(unsigned int count) {
   return atomic_load(&good_threads) == count ? 0 : 1;
 }
 
-// "many PROCESSES THREADS good PROCESSES"
+// Prints "many PROCESSES THREADS good PROCESSES".
 static int many(int processes, unsigned int threads) {
   for (int i = 0; i < processes; i++)
     if (fork() == 0) _exit(many_threads(threads));
@@ -160,7 +159,7 @@ static int many(int processes, unsigned int threads) {
   return good != processes;
 }
 
-// ---- ends ----
+// ---- exits ----
 
 static void* read_and_end(void* rounds) {
   const struct pitrace_ptt_slot* slot = slot_attach(&own_slots);
@@ -171,7 +170,7 @@ static void* read_and_end(void* rounds) {
   return NULL;
 }
 
-// Threads that end as they read, and whose slots others get: "exits N wrong N".
+// Threads end while they read, and others reuse their slots. Prints "exits N wrong N".
 static int exits(uint64_t count) {
   int wrong = 0;
   own_slots = slots_open();
@@ -196,7 +195,8 @@ static void* exec_there(void* program) {
   _exit(1);
 }
 
-// From the main thread (0) or another one (1), with slots in use; the new image has its own.
+// Calls exec in the main thread (0) or another one (1), with slots in use; the new image gets its
+// own slots.
 static void exec_under(int other) {
   static char program[] = "/proc/self/exe";
   own_slots = slots_open();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What PTT counted of threads beside what the kernel's scheduler did.
+// Compares PTT's counts of threads with the kernel's scheduler statistics.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -25,8 +25,8 @@ static uint64_t nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// Nanoseconds on a processor, and how often it came to one.
-static void kernel_says(uint64_t* time, uint64_t* switches) {
+// Returns the thread's nanoseconds on a processor, and how often it was scheduled.
+static void read_schedstat(uint64_t* time, uint64_t* switches) {
   char name[64];
   unsigned long long run, wait, count;
   snprintf(name, sizeof name, "/proc/self/task/%ld/schedstat", syscall(SYS_gettid));
@@ -37,15 +37,15 @@ static void kernel_says(uint64_t* time, uint64_t* switches) {
   *switches = count;
 }
 
-// "kernel NAME milliseconds N ptt N off-permille N switches N dispatches N"
+// Prints "kernel NAME milliseconds N ptt N off-permille N switches N dispatches N".
 static void compare_with_kernel(const char* name) {
   uint64_t time = 0, switches, later;
   struct pitrace_ptt_read read = {0};
-  // Nobody may come in between: then both would not tell of the same moment.
+  // Repeat until no switch occurred in between: else the two values are of different times.
   do {
-    kernel_says(&time, &switches);
+    read_schedstat(&time, &switches);
     if (ioctl(slots.fd, PITRACE_PTT_IOC_READ, &read) != 0) fail("read");
-    kernel_says(&later, &later);
+    read_schedstat(&later, &later);
   } while (later != switches);
   const double ptt = (double)read.value[0] / cycles_a_nanosecond;
   printf("kernel %s milliseconds %.1f ptt %.1f off-permille %.2f switches %llu dispatches %llu\n",
@@ -59,7 +59,7 @@ static void* spin(void* name) {
   return NULL;
 }
 
-// Half of the time.
+// Uses half of the time.
 static void* doze(void* name) {
   while (time(NULL) < end_time) {
     const uint64_t begin = nanoseconds();
@@ -70,7 +70,7 @@ static void* doze(void* name) {
   return NULL;
 }
 
-// System calls and page faults are the thread's own.
+// System calls and page faults are charged to the thread.
 static void* call(void* name) {
   while (time(NULL) < end_time)
     for (int i = 0; i < 100; i++) {
@@ -81,7 +81,7 @@ static void* call(void* name) {
   return NULL;
 }
 
-static int beside_kernel(int seconds) {
+static int run_with_kernel_counts(int seconds) {
   slots = slots_open();
   const uint64_t clock = __rdtsc(), time_then = nanoseconds();
   end_time = time(NULL) + seconds;
@@ -96,6 +96,6 @@ static int beside_kernel(int seconds) {
 }
 
 int kernel_main(int argc, char** argv) {
-  if (argc > 1 && !strcmp(argv[0], "kernel")) return beside_kernel(atoi(argv[1]));
+  if (argc > 1 && !strcmp(argv[0], "kernel")) return run_with_kernel_counts(atoi(argv[1]));
   return -1;
 }

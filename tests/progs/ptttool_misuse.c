@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Everything about PTT that must be refused, and with which error. One "check NAME ok|FAILED" line
-// each.
+// All calls of PTT that must be refused, with their errors. Prints one "check NAME ok|FAILED" line
+// for each.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,8 @@ static long area_map(int fd, size_t bytes, int protection, off_t offset) {
   return (long)mmap(NULL, bytes, protection, MAP_SHARED, fd, offset);
 }
 
-// As a program that was built when areas were smaller: a mapping of one page, one thread more than it has slots.
+// Acts as a program built for smaller areas: a mapping of one page, and one thread more than it has
+// slots.
 struct crowd {
   pthread_barrier_t all;
   int fd;
@@ -89,7 +90,7 @@ static void misuse_of_mappings(int fd) {
   munmap(area, bytes);
 }
 
-// What a child may do with its parent's handle.
+// Checks which calls a child may make with its parent's handle.
 static void misuse_by_child(int fd) {
   const pid_t child = fork();
   if (child == 0) {
@@ -182,7 +183,8 @@ static int misuse(void) {
   return failures != 0;
 }
 
-// As many slots as this user gets, which is fewer than threads ask for: "slots N error TEXT".
+// Takes slots until the user's limit, which is below the number of threads. Prints "slots N error
+// TEXT".
 static int exhaust(void) {
   unsigned int pages = 0;
   for (;; pages++) {
@@ -195,7 +197,7 @@ static int exhaust(void) {
   return 0;
 }
 
-// What nobody may do: "check NAME ok|FAILED".
+// Checks what the user nobody may do. Prints "check NAME ok|FAILED".
 static int unprivileged(void) {
   refused("trace-device", open(PITRACE_DEVICE_PATH, O_RDWR), EACCES);
   struct slots slots = slots_open();

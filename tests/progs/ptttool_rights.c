@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What PTT shows of a thread to others of its address space, and which counters to whom.
+// Which counts PTT shows to other threads of the address space, and which counters to which user.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,8 @@ static int say(const char* name, bool good) {
   return !good;
 }
 
-// Gets a slot in the parent's memory and becomes another program, which runs until it is killed.
+// Attaches a slot in the parent's memory and executes another program, which runs until it is
+// killed.
 static int attach_and_exec(void* unused) {
   (void)unused;
   shared_slot = slot_attach(&shared);
@@ -34,7 +35,7 @@ static int attach_and_exec(void* unused) {
   _exit(127);
 }
 
-// Waits, for a minute at most, until the slot is not active any more.
+// Waits at most one minute until the slot is inactive.
 static bool becomes_inactive(const volatile struct pitrace_ptt_slot* slot) {
   for (int i = 0; i < 60000 && slot->active; i++) usleep(1000);
   return !slot->active;
@@ -47,15 +48,16 @@ static double cpu_seconds_of(pid_t pid) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Waits, for a minute at most, until a process has had the processor for a while more.
+// Waits at most one minute until a process has used 0.1 s more of CPU time.
 static bool runs_on(pid_t pid) {
   const double before = cpu_seconds_of(pid);
   for (int i = 0; i < 60000 && cpu_seconds_of(pid) < before + 0.1; i++) usleep(1000);
   return cpu_seconds_of(pid) >= before + 0.1;
 }
 
-// A child with this address space, until it executes another program. The kernel lets this process go on when the child
-// has left the address space, which is before the new program and its credentials are complete.
+// Starts a child in this address space, which then executes another program. The kernel resumes
+// this process when the child has left the address space, before the new program and its
+// credentials are complete.
 static int slot_ends_at_exec(void) {
   static char stack[65536] __attribute__((aligned(16)));
   shared = slots_open();
@@ -87,8 +89,8 @@ static int slot_ends_with_credentials(void) {
   return failures;
 }
 
-// "shown withheld MASK read V slot V vector V error TEXT": of a counter beside cycles, of page
-// faults.
+// Prints "shown withheld MASK read V slot V vector V error TEXT", for a page-fault counter besides
+// cycles.
 static int shown(void) {
   enum { pages = 100 };
   struct slots slots = slots_open();
@@ -101,7 +103,7 @@ static int shown(void) {
       mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   for (int i = 0; i < pages; i++) memory[i * 4096] = 1;
   if (ioctl(slots.fd, PITRACE_PTT_IOC_READ, &read) != 0) error = strerror(errno);
-  // Until an interrupt has come that is not a wake-up: where its vector is withheld, one of so many is.
+  // Wait for an interrupt with a vector; if vectors are withheld, for 50 interrupts.
   for (int i = 0; slot && i < 2000 && !slot->last_vector && slot->interrupts < 50; i++)
     known_loop(1000000);
   printf("shown withheld %u read %llu slot %llu vector %u cycles %d error %s\n", info.withheld,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What PTT's accounts hold, and whether they add up.
+// PTT's accounts, and whether they add up.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static struct pitrace_ptt_dump take(void) {
   return dump;
 }
 
-// "sums METRIC threads N interrupt N idle N tool N elapsed N off N ...": off is 0 when all is well.
+// Prints "sums METRIC threads N interrupt N idle N tool N elapsed N off N ..."; off must be 0.
 static int sums(void) {
   const struct pitrace_ptt_dump dump = take();
   struct pitrace_ptt_info info;

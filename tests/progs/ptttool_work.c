@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work of a known length, measured by the thread that does it.
+// Work of known length, measured by the thread that executes it.
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -27,14 +27,14 @@ static const struct pitrace_ptt_slot* my_slot(struct slots* slots) {
   return slot;
 }
 
-// Its counts at this moment: they change at any other, which the compiler does not know.
+// Reads the counts once: the module changes them at any time, so they are volatile.
 static struct pitrace_ptt_slot look(const volatile struct pitrace_ptt_slot* slot) {
   const struct pitrace_ptt_slot now = {
       .changes = slot->changes, .dispatches = slot->dispatches, .interrupts = slot->interrupts};
   return now;
 }
 
-// Of the first processor's timer, by the kernel's own count.
+// Interrupts of the first processor's timer, by the kernel's count.
 static uint64_t timer_interrupts(void) {
   char line[1024];
   unsigned long long count = 0;
@@ -45,8 +45,8 @@ static uint64_t timer_interrupts(void) {
   return count;
 }
 
-// "loop INSTRUCTIONS value COUNT constant COUNT-INSTRUCTIONS elapsed COUNT timers N changes N dispatches N
-// interrupts N"
+// Prints "loop INSTRUCTIONS value COUNT constant COUNT-INSTRUCTIONS elapsed COUNT timers N changes
+// N dispatches N interrupts N".
 static int loop(uint64_t count, int rounds) {
   struct slots slots;
   const struct pitrace_ptt_slot* slot = my_slot(&slots);
@@ -61,7 +61,7 @@ static int loop(uint64_t count, int rounds) {
     const uint64_t elapsed = __rdtsc() - begin;
     if (!good) return 1;
     const struct pitrace_ptt_slot now = look(slot);
-    // The first round meets cold pages.
+    // The first round has page faults and cold caches.
     if (round < 0) continue;
     printf("loop %llu value %llu constant %lld elapsed %llu timers %llu changes %llu dispatches %llu "
            "interrupts %llu\n",
@@ -81,7 +81,7 @@ static int costs(void) {
   struct pitrace_ptt_read by_call;
   struct timespec time;
   uint64_t value;
-  // What nobody uses the compiler leaves out.
+  // Keeps the compiler from removing unused results.
   volatile uint64_t result;
   COST("rdtsc", result = __rdtsc());
   COST("slot", result = PiPttReadCycles(slot, &value) ? value : 0);
@@ -100,10 +100,10 @@ static int costs(void) {
 
 struct reading {
   uint64_t cycles, changes;
-  bool whole;  // nothing came in between
+  bool whole;  // no change occurred during the read
 };
 
-// As PiPttReadCycles(), but once: a reader that begins again adds what that takes.
+// Like PiPttReadCycles(), but without retries: a retry would add its own cost.
 static inline struct reading read_once(const struct pitrace_ptt_slot* slot) {
   const volatile struct pitrace_ptt_slot* counts = slot;
   struct reading now = {.changes = counts->changes};
@@ -112,8 +112,8 @@ static inline struct reading read_once(const struct pitrace_ptt_slot* slot) {
   return now;
 }
 
-// What is between two reads when nothing interrupts, and what an interrupt between them leaves besides.
-// "left INSTRUCTIONS changes N times N" for each kind that was met.
+// Measures the distance of two reads without interrupts, and what an interrupt between them adds.
+// Prints "left INSTRUCTIONS changes N times N" for each kind found.
 static int interrupts(double seconds) {
   enum { kinds = 64 };
   struct {
@@ -130,7 +130,7 @@ static int interrupts(double seconds) {
     for (uint64_t round = 0; round < 1000000 && old.whole; round++) {
       now = read_once(slot);
       if (!now.whole || now.changes != old.changes) break;
-      // The way into the loop is shorter than the way round.
+      // The first round is shorter than the following ones.
       if (round > 0 && now.cycles - old.cycles < least) least = now.cycles - old.cycles;
       old = now;
     }
@@ -160,7 +160,7 @@ static int compare(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
-// Two processes yield one CPU to each other: what each dispatch leaves on us.
+// Two processes yield one CPU to each other: measures what each dispatch adds to this one.
 static int yielding(uint64_t count) {
   struct slots slots;
   const struct pitrace_ptt_slot* slot = my_slot(&slots);
@@ -186,7 +186,7 @@ static int yielding(uint64_t count) {
   return 0;
 }
 
-// So many page faults, and what the kernel and PTT counted of them.
+// Causes count page faults, and prints the kernel's and PTT's count of them.
 static int faults(uint64_t count) {
   struct slots slots;
   my_slot(&slots);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Loads and unloads two libraries in turn so that one is mapped where the other was, and prints the
-// truth: a line "BEGIN END LIBRARY ADDRESS" per stay, times in nanoseconds of CLOCK_MONOTONIC.
-// Usage: reuse LIBRARY LIBRARY COUNT ROUNDS
+// Loads and unloads two libraries in turn so that each is mapped at the other's old address, and
+// prints the truth: a line "BEGIN END LIBRARY ADDRESS" for each stay, times in nanoseconds of
+// CLOCK_MONOTONIC. Usage: reuse LIBRARY LIBRARY COUNT ROUNDS
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Drives swtrace through a random schedule while a process on every CPU writes numbered records,
-// and accounts for every one of them in every file. The schedule follows from the seed; every step
-// is printed before it is done.
+// and accounts for each record in every file. The schedule follows from the seed; each step is
+// printed before it is executed.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -51,13 +51,14 @@ struct Options {
   bool hotplug = false;
 };
 
-// Ends the run; the message says what was wrong.
+// Ends the run; the message is the reason.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct Totals {
-  uint64_t files = 0, kept = 0, missing = 0, told = 0, lost = 0, overwritten = 0, unwritten = 0;
+  uint64_t files = 0, kept = 0, missing = 0, lost_records = 0, lost = 0, overwritten = 0,
+           unwritten = 0;
 };
 
 struct Outcome {
@@ -65,7 +66,7 @@ struct Outcome {
   std::string output;
 };
 
-// What swtrace says, and its exit status.
+// Runs swtrace; returns its output and exit status.
 Outcome run(std::vector<std::string> words) {
   words.insert(words.begin(), "swtrace");
   int ends[2];
@@ -92,7 +93,8 @@ Outcome run(std::vector<std::string> words) {
   return outcome;
 }
 
-// What was killed is gone, all threads of it, or waits for a parent that does not care.
+// Returns whether a killed process has ended with all its threads, or is a zombie of another
+// parent.
 bool is_dead(pid_t pid) {
   std::error_code gone;
   const fs::directory_iterator threads(fmt::format("/proc/{}/task", pid), gone);
@@ -135,16 +137,16 @@ class Schedule {
     for (int mode = 0; mode < 3; ++mode) {
       const Totals& sum = totals_[mode];
       fmt::print(
-          "{}: {} files, {} records kept, {} missing, {} places tell of a loss; {} lost, "
+          "{}: {} files, {} records kept, {} missing, {} LOST records; {} lost, "
           "{} overwritten, {} unwritten\n",
-          mode_names[mode], sum.files, sum.kept, sum.missing, sum.told, sum.lost, sum.overwritten,
-          sum.unwritten);
+          mode_names[mode], sum.files, sum.kept, sum.missing, sum.lost_records, sum.lost,
+          sum.overwritten, sum.unwritten);
     }
   }
 
  private:
   uint64_t pick(uint64_t least, uint64_t most) {
-    // Not std::uniform_int_distribution: a seed is to mean the same with every library.
+    // Not std::uniform_int_distribution: a seed must give the same schedule with every library.
     return least + random_() % (most - least + 1);
   }
   uint64_t one_in(uint64_t n) { return random_() % n; }
@@ -173,8 +175,8 @@ class Schedule {
     return json["trace"];
   }
 
-  // A change of what is recorded. Held writers are in the middle of nothing; the others' records
-  // are unsure.
+  // Changes the recording state. If writers are held, they are between two records; otherwise the
+  // records written meanwhile are unsure.
   void change(Recording recording, const std::function<void()>& work) {
     if (parked_)
       for (unsigned writer = 0; writer < writers_.count(); ++writer) writers_.hold(writer);
@@ -192,14 +194,14 @@ class Schedule {
 
   Recording as_now() const { return on_ && !suspended_ ? recorded : not_recorded; }
 
-  // The records of the file that is to come are made from here on.
+  // Records from here on belong to the next file.
   void begin_window() {
     for (unsigned writer = 0; writer < writers_.count(); ++writer)
       from_[writer] = writers_.log(writer).count;
   }
 
   void let_them_write() {
-    // At most a million a second and CPU.
+    // At most a million records a second on each CPU.
     const auto burst = static_cast<uint32_t>(1u << pick(0, 9));
     writers_.set_pace(burst, static_cast<uint32_t>(pick(burst, 4000)));
     ::usleep(static_cast<useconds_t>(pick(2000, 80000)));
@@ -294,7 +296,7 @@ class Schedule {
     suspended_ = false;
   }
 
-  // Refused when a buffer has become full, and when there is no room to write the file anew.
+  // Refused when a buffer was full, and when there is no space to rewrite the file.
   void discard() {
     say("discard");
     change(as_now(), [&] {
@@ -307,7 +309,7 @@ class Schedule {
       const bool no_room = outcome.output.find("No space left") != std::string::npos;
       if (!(full && mode_ == Mode::normal) && !(no_room && disk_full_))
         throw Failure("discard: " + outcome.output);
-      say("was refused: {}", full ? "full" : "no room");
+      say("was refused: {}", full ? "full" : "no space");
     });
   }
 
@@ -317,8 +319,9 @@ class Schedule {
     change(not_recorded, [&] {
       const Outcome outcome = run({"off"});
       if (outcome.status != 0 && !disk_full_) throw Failure("off: " + outcome.output);
-      // A file that lacks records says so itself.
-      described = outcome.status == 0 || outcome.output.find("is not complete") != std::string::npos;
+      // swtrace reports a file with missing records.
+      described =
+          outcome.status == 0 || outcome.output.find("is not complete") != std::string::npos;
       if (!described) say("cannot end the file: {}", outcome.output);
     });
     on_ = suspended_ = false;
@@ -337,7 +340,7 @@ class Schedule {
     check_info(now, found, described);
   }
 
-  // What the recorder says is what the file says.
+  // The recorder's counts must equal the file's.
   void check_info(const nlohmann::json& now, const Findings& found, bool described) {
     uint64_t lost[2] = {0, 0};
     const char* kinds[2] = {"trace", "mte"};
@@ -349,7 +352,7 @@ class Schedule {
             fmt::format("info: {} produced is not written + lost: {}", kinds[kind], counts.dump()));
     }
     if (described && (now["trace"]["produced"] != found.produced || lost[0] != found.lost))
-      throw Failure(fmt::format("info: {} is not what the file says: produced {}, lost {}",
+      throw Failure(fmt::format("info: {} differs from the file: produced {}, lost {}",
                                 now["trace"].dump(), found.produced, found.lost));
   }
 
@@ -364,14 +367,14 @@ class Schedule {
     fs::remove(file);
   }
 
-  // Nobody is held: it may die in the middle of anything.
+  // Writers are not held: the recorder may be killed at any time.
   void kill_recorder() {
     say("kill -9");
     const auto recorder = info()["recorder"].get<pid_t>();
     writers_.set_recording(unsure);
     if (::kill(recorder, SIGKILL) != 0) throw Failure("the recorder cannot be killed");
     for (int tries = 0; !is_dead(recorder); ++tries) {
-      if (tries == 10000) throw Failure("the recorder does not die");
+      if (tries == 10000) throw Failure("the recorder does not end");
       ::usleep(1000);
     }
     writers_.set_recording(not_recorded);
@@ -394,7 +397,7 @@ class Schedule {
     ::close(fd);
     disk_full_ = true;
     let_them_write();
-    // Half of the time until it is turned off. The recorder tries again after a second.
+    // In half of the cases the disk stays full until off. The recorder retries after a second.
     if (one_in(2) == 0) return;
     let_them_write();
     empty_disk();
@@ -416,7 +419,7 @@ class Schedule {
     return out.good();
   }
 
-  // A writer is held while its CPU is away.
+  // A writer is held while its CPU is offline.
   void plug() {
     if (!options_.hotplug || writers_.count() < 2) return;
     const auto cpu = static_cast<unsigned>(pick(1, writers_.count() - 1));
@@ -426,7 +429,7 @@ class Schedule {
       writers_.hold(cpu);
       offline_.insert(cpu);
     }
-    if (!write_online(cpu, online)) throw Failure("the CPU refuses");
+    if (!write_online(cpu, online)) throw Failure("the CPU cannot be switched on or off");
     if (!online) return;
     offline_.erase(cpu);
     writers_.release(cpu);
@@ -454,14 +457,14 @@ class Schedule {
     ++sum.files;
     sum.kept += found.kept;
     sum.missing += found.missing;
-    sum.told += found.told;
+    sum.lost_records += found.lost_records;
     sum.lost += found.lost;
     sum.overwritten += found.overwritten;
     sum.unwritten += found.unwritten;
-    say("checked: {} kept, {} missing, {} places tell; produced {}, lost {}, overwritten {}, "
+    say("checked: {} kept, {} missing, {} LOST records; produced {}, lost {}, overwritten {}, "
         "unwritten {}",
-        found.kept, found.missing, found.told, found.produced, found.lost, found.overwritten,
-        found.unwritten);
+        found.kept, found.missing, found.lost_records, found.produced, found.lost,
+        found.overwritten, found.unwritten);
     if (found.problems.empty()) return found;
     const fs::path bad = options_.directory / fmt::format("bad-{}.nrm2", options_.seed);
     fs::copy_file(file, bad, fs::copy_options::overwrite_existing);
@@ -490,9 +493,10 @@ bool parse(int argc, char** argv, Options& options) {
   table.add_options()("help", "this text")("seed", po::value(&options.seed)->required(),
                                            "the schedule")(
       "source", po::value(&options.source)->required(), "driver or perf")(
-      "mode", po::value(&options.mode)->required(), "norm, wrap or cont: the one most often taken")(
-      "steps", po::value(&options.steps)->default_value(60), "how long")(
-      "dir", po::value(&directory)->default_value("."), "where the files are, also a wrong one")(
+      "mode", po::value(&options.mode)->required(), "norm, wrap or cont: the most frequent mode")(
+      "steps", po::value(&options.steps)->default_value(60), "number of steps")(
+      "dir", po::value(&directory)->default_value("."),
+      "directory of the files; a wrong file is kept there")(
       "hotplug", po::bool_switch(&options.hotplug), "takes CPUs of this machine offline");
   try {
     po::variables_map values;
@@ -509,7 +513,7 @@ bool parse(int argc, char** argv, Options& options) {
   options.directory = fs::absolute(directory);
   const bool known = std::find(mode_names, mode_names + 3, options.mode) != mode_names + 3;
   if (!known || std::getenv("PITRACE_SOCKET") == nullptr)
-    fmt::print(stderr, "schedule: the mode is not known, or PITRACE_SOCKET is not set\n");
+    fmt::print(stderr, "schedule: unknown mode, or PITRACE_SOCKET is not set\n");
   return known && std::getenv("PITRACE_SOCKET") != nullptr;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One process a CPU, pinned to it, that writes numbered user hooks and logs what became of each.
+// One process for each CPU, pinned to it, that writes numbered user hooks and logs the result of
+// each.
 #include "schedule_writers.h"
 
 #include <sched.h>
@@ -17,7 +18,7 @@
 namespace schedule {
 namespace {
 
-constexpr unsigned writers_most = 64;
+constexpr unsigned max_writers = 64;
 
 bool pin_to(unsigned cpu) {
   cpu_set_t only;
@@ -30,19 +31,19 @@ bool pin_to(unsigned cpu) {
 
 struct Writers::Shared {
   struct Control {
-    std::atomic<uint32_t> order;  // odd: held
+    std::atomic<uint32_t> order;  // odd: hold
     std::atomic<uint32_t> obeyed;
   };
-  std::atomic<uint32_t> state;  // the low two bits: Recording; the rest counts the changes
+  std::atomic<uint32_t> state;  // the low two bits: Recording; the rest counts changes
   std::atomic<uint32_t> burst, pause_us;
   std::atomic<int> failure;
-  Control controls[writers_most];
+  Control controls[max_writers];
   WriterLog logs[];
 };
 
 Writers::Writers(unsigned count) : count_(count) {
-  if (count > writers_most) throw std::runtime_error("more CPUs than this program has writers for");
-  // Only what is used takes memory.
+  if (count > max_writers) throw std::runtime_error("more CPUs than this program has writers for");
+  // Only used pages take memory.
   void* memory = ::mmap(nullptr, sizeof(Shared) + count * sizeof(WriterLog), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("no memory for the writers' logs");
@@ -99,7 +100,7 @@ void Writers::check() const {
     throw std::runtime_error(std::string("a writer failed: ") + RcToString(rc));
 }
 
-// A number is used up when it may have been recorded.
+// A number is consumed if its record may have been written.
 void Writers::write(Shared& shared, unsigned writer) {
   auto& control = shared.controls[writer];
   WriterLog& log = shared.logs[writer];
@@ -109,7 +110,7 @@ void Writers::write(Shared& shared, unsigned writer) {
     if (const uint32_t order = control.order; order % 2 == 1) {
       control.obeyed = order;
       while (control.order == order) ::usleep(500);
-      // Nobody is pinned to a CPU any more that was offline meanwhile.
+      // The affinity of a process is lost when its CPU was offline.
       if (!pin_to(writer)) shared.failure = PU_FAILURE;
       continue;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One process a CPU, pinned to it, that writes numbered user hooks and logs what became of each.
+// One process for each CPU, pinned to it, that writes numbered user hooks and logs the result of
+// each.
 #ifndef PI_TESTS_SCHEDULE_WRITERS_H
 #define PI_TESTS_SCHEDULE_WRITERS_H
 
@@ -14,7 +15,7 @@ namespace schedule {
 
 class Writers {
  public:
-  // Starts them, held. Throws std::runtime_error.
+  // Starts the writers, held. Throws std::runtime_error.
   explicit Writers(unsigned count);
   ~Writers();
   Writers(const Writers&) = delete;
@@ -23,14 +24,14 @@ class Writers {
   unsigned count() const { return count_; }
   const WriterLog& log(unsigned writer) const;
 
-  // Returns when the writer is in the middle of nothing; it stays so until release().
+  // Returns when the writer is between two records; it stays there until release().
   void hold(unsigned writer);
   void release(unsigned writer);
-  // What the records made from now on are logged as. Every call is a change of its own.
+  // Sets the Recording value that is logged for records from now on. Every call counts as a change.
   void set_recording(Recording recording);
-  // Records one after the other, and the pause between two such bursts.
+  // Sets the number of records in a burst, and the pause between bursts.
   void set_pace(uint32_t burst, uint32_t pause_us);
-  // Throws std::runtime_error when one of them failed.
+  // Throws std::runtime_error if a writer failed.
   void check() const;
 
  private:

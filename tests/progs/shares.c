@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A call tree of known shares: ten 10 %, twenty 20 %, thirty 30 %, forty 40 % of the program's time.
-// Usage: shares [SECONDS [MORE]]; ten takes MORE percent more of what was all the time.
+// A call tree of known shares: ten 10 %, twenty 20 %, thirty 30 %, forty 40 % of the program's
+// time. Usage: shares [SECONDS [MORE]]; ten takes MORE percent of the original total in addition.
 #include <stdlib.h>
 
 #include "burn.h"
 
-static unsigned long unit; /* rounds for one percent; small, so that the machine's drift hits all alike */
+static unsigned long unit; /* rounds for one percent; small, so that the machine's drift affects all alike */
 static unsigned long slower;
 
 __attribute__((noipa)) void ten(void) { BURN((10 + slower) * unit); }

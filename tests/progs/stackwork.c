@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Work whose call stacks, page faults and context switches are known. Each function of interest has
-// a page of its own, so that an address tells which it is, and is printed as "function NAME
-// ADDRESS".
+// Work with known call stacks, page faults and context switches. Each function of interest is on
+// its own page, so that an address identifies it, and is printed as "function NAME ADDRESS".
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -65,7 +64,7 @@ OWN_PAGE void deep(void) {
 static int zero_fd;
 static char zeros[1 << 20];
 
-// The system call here, not in the C library, which keeps no frame pointers.
+// The system call is inline: the C library keeps no frame pointers.
 OWN_PAGE void reader(void) {
   HAS_FRAME();
   long result;
@@ -86,7 +85,7 @@ OWN_PAGE void napper(void) {
   NOT_LAST();
 }
 
-// Calls it as the outermost function: its caller's frame pointer is 0.
+// Calls function as the outermost one: its caller's frame pointer is 0.
 OWN_PAGE void entry(void (*function)(void)) {
   __asm__ volatile(
       "push %%rbp; mov %%rsp, %%r12; and $-16, %%rsp; xor %%ebp, %%ebp\n\t"
@@ -102,7 +101,7 @@ static void repeat(void (*function)(void), double seconds) {
   while (now() < end) entry(function);
 }
 
-// Spins on a stack of its own, with a frame pointer that is none.
+// Spins on another stack, with an invalid frame pointer.
 OWN_PAGE void garbage(uintptr_t frame_pointer, char* stack) {
   unsigned long rounds = 2000000;
   __asm__ volatile(
@@ -122,15 +121,15 @@ static void all_garbage(double seconds) {
   circle[0] = (uintptr_t)circle;
   circle[1] = 1;
   const uintptr_t pointers[] = {
-      8,                               // below the stack
+      8,  // below the stack
       (uintptr_t)stack + 3,            // not aligned
       (uintptr_t)area + 2 * PAGE,      // not readable
-      (uintptr_t)area + 2 * PAGE - 8,  // half of it readable
-      (uintptr_t)circle,               // its own caller
+      (uintptr_t)area + 2 * PAGE - 8,  // half of it is readable
+      (uintptr_t)circle,  // its own caller
       0x00007ffffffffff0u - PAGE,      // the end of user space
       0x00007ffffffffff8u,             // beyond it
-      0x0000900000000000u,             // no address at all
-      0xffffffff81000000u,             // the kernel's
+      0x0000900000000000u,  // non-canonical
+      0xffffffff81000000u,  // a kernel address
       ~(uintptr_t)7,
   };
   const double end = now() + seconds;
@@ -148,7 +147,7 @@ static void faults(size_t count) {
   char* pages =
       mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) exit(1);
-  madvise(pages, count * PAGE, MADV_NOHUGEPAGE);  // fails where the kernel has no huge pages
+  madvise(pages, count * PAGE, MADV_NOHUGEPAGE);  // fails if the kernel has no huge pages
   touch(pages, count);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program of 32 bits, without any library, that spins at a known depth of calls and exits.
+// A 32-bit program without libraries that spins at a known call depth and exits.
 #include "frames.h"
 
 #define OWN_PAGE __attribute__((noipa, used, aligned(4096)))

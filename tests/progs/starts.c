@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stacks of a C program that end in different ways: in main(), in a thread's function, and a signal handler's beyond
-// what it interrupted. Usage: starts SECONDS; of CPU time, in each of two threads.
+// Stacks of a C program with different ends: in main(), in a thread function, and of a signal
+// handler above the interrupted code. Usage: starts SECONDS of CPU time, in each of two threads.
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void on_alarm(int number)
 {
 	(void)number;
 	in_handler();
-	/* Not before: on a slow machine nothing else would run. */
+	/* The next alarm is set only now: with an interval timer a slow machine would run
+	 * nothing else. */
 	ualarm(50000, 0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fuzzer of the module's ioctls and mappings that knows what each call must return: processes of
-// several users make calls that a model of the module's state predicts, then all at once calls that
-// nobody predicts, and are killed.
+// A fuzzer of the module's ioctls and mappings with a model of the expected results: processes of
+// several users make calls that the model predicts, then concurrent calls that are not predicted,
+// and are killed.
 #include "statefuzz.h"
 
 #include <fcntl.h>
@@ -27,17 +27,17 @@ namespace statefuzz {
 namespace {
 
 constexpr const char* usage =
-    "Usage: statefuzz [OPTION]...           calls, by seed; root in a machine of its own\n"
+    "Usage: statefuzz [OPTION]...           random calls; root on a machine for this test\n"
     "       statefuzz cycles MODULE [OPTION]...   start, SIGKILL, unload, load\n"
     "  --seed N     default 1\n"
-    "  --from N     go on from there: a position that was printed\n"
-    "  --calls N    until so many calls have been made (cycles: cycles); default 20000\n"
-    "  --seconds N  or so long\n"
-    "  --timeout N  seconds, after which a call that has not come back is a finding; default 120\n"
+    "  --from N     continue at N, a printed position\n"
+    "  --calls N    stop after N calls (cycles: N cycles); default 20000\n"
+    "  --seconds N  or after N seconds\n"
+    "  --timeout N  seconds until a call that has not returned is a finding; default 120\n"
     "  --progress N print the position each N seconds; default 60\n"
-    "  --failing 1  have allocations of tasks that are marked fail in storms, where fault "
+    "  --failing 1  let allocations of marked tasks fail in storms, if fault "
     "injection is set up\n"
-    "  --bold 0     threads whose kernel code is followed make no calls that take long\n"
+    "  --bold 0     threads that are traced in the kernel make no long calls\n"
     "  --trace 1    print each call\n";
 
 void copy_program(char (&path)[128], const char* name, mode_t mode) {
@@ -116,10 +116,10 @@ int run(const Options& options) {
   copy_program(shared->program, "program", 0755);
   copy_program(shared->set_user, "set-user", 04755);
   shared->bold = options.bold;
-  // What workers leave behind comes here, and is waited for.
+  // Become the reaper of the workers' orphans, which are waited for.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const double begin = seconds_now();
-  double said = begin;
+  double last_report = begin;
   uint64_t position = options.from - options.from % epoch_calls;
   const uint64_t end = options.from + options.calls;
   int status = 0;
@@ -127,11 +127,11 @@ int run(const Options& options) {
     status = run_epoch(options, position);
     position += epoch_calls;
     if (shared->counts.mismatches >= 20) status = 1;
-    if (seconds_now() - said < options.progress) continue;
-    said = seconds_now();
+    if (seconds_now() - last_report < options.progress) continue;
+    last_report = seconds_now();
     std::printf("position %llu calls %llu seconds %.0f\n",
                 static_cast<unsigned long long>(position),
-                static_cast<unsigned long long>(calls_made()), said - begin);
+                static_cast<unsigned long long>(calls_made()), last_report - begin);
     std::fflush(stdout);
   }
   summarize(options, position, seconds_now() - begin);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Starts something of the module's, kills who has started it at a random moment, unloads the module
-// and loads it, over and over. What is killed dies of that, the module goes at once, and nothing of
-// it stays.
+// Repeatedly starts a facility of the module, kills the starting process at a random moment, and
+// unloads and reloads the module. The process must die by SIGKILL, the module must unload at once,
+// and nothing of it may remain.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -26,18 +26,18 @@ namespace {
 
 constexpr const char* subjects[] = {"trace", "itrace", "ptt", "hooks", "all"};
 constexpr int subject_count = sizeof subjects / sizeof subjects[0];
-// All files in which something could stay are read after each so many cycles: it takes longer than
-// they do.
+// All files with possible remainders are read after this number of cycles, as that takes longer
+// than the cycles.
 constexpr uint64_t deep_every = 50;
 
 struct Totals {
   uint64_t cycles[subject_count] = {};
-  uint64_t waits = 0;  // for a module that was still in use
-  double longest = 0;  // of these, seconds
+  uint64_t waits = 0;  // unloads that had to wait for a module in use
+  double longest = 0;  // longest of these waits, in seconds
   uint64_t bad = 0;
 };
 
-// ---- what is started; each step may be the last ----
+// ---- start of a facility; the kill may come after any step ----
 
 class Starter {
  public:
@@ -112,13 +112,13 @@ void some_work(Random& random) {
   }
 }
 
-// It dies with who has started it, of SIGKILL and of nothing else.
+// Starts a child that must end with its starter, by SIGKILL only.
 pid_t Starter::victim() {
   const pid_t starter = ::getpid();
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // It may have died before.
+  // The starter may have died before prctl().
   if (::getppid() != starter) ::raise(SIGKILL);
   for (;;) some_work(random_);
 }
@@ -236,11 +236,11 @@ bool stays_in(const char* path, const char* what) {
   return false;
 }
 
-bool nothing_stays(bool deep) {
+bool nothing_remains(bool deep) {
   bool clean = true;
   for (const char* path : {PITRACE_DEVICE_PATH, PITRACE_PTT_DEVICE_PATH, "/sys/module/pitrace"})
     if (::access(path, F_OK) == 0) {
-      std::printf("finding: %s stays\n", path);
+      std::printf("finding: %s remains\n", path);
       clean = false;
     }
   if (!deep) return clean;
@@ -252,7 +252,7 @@ bool nothing_stays(bool deep) {
   return clean;
 }
 
-// Whatever is left ends by SIGKILL, and by nothing else.
+// Waits until all remaining processes have ended; each must have ended by SIGKILL.
 bool all_end(pid_t starter, double limit) {
   const double begin = seconds_now();
   bool good = true;
@@ -262,14 +262,14 @@ bool all_end(pid_t starter, double limit) {
     if (pid < 0) return good;
     if (pid == 0) {
       if (seconds_now() - begin > limit) {
-        std::printf("finding: a process that was killed does not end\n");
+        std::printf("finding: a killed process does not end\n");
         return false;
       }
       ::usleep(500);
       continue;
     }
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) continue;
-    // Children of the children end by themselves as well.
+    // Grandchildren may also exit normally.
     if (pid != starter && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     std::printf("finding: a process ended with status %x\n", status);
     good = false;
@@ -279,7 +279,7 @@ bool all_end(pid_t starter, double limit) {
 bool cycle(const char* module, const Options& options, uint64_t number, Totals& totals) {
   Random random(options.seed * 0x100000001b3 ^ number);
   const int subject = static_cast<int>(number % subject_count);
-  // From before anything is on to long after.
+  // Ranges from before the first step to long after the last one.
   const auto moment = static_cast<useconds_t>(random.below(200ull << random.below(11)));
   const pid_t pid = ::fork();
   if (pid == 0) start(subject, Random(random.next()));
@@ -287,7 +287,7 @@ bool cycle(const char* module, const Options& options, uint64_t number, Totals& 
   ::kill(pid, SIGKILL);
   ++totals.cycles[subject];
   const bool good = all_end(pid, options.timeout) && unload(totals, options.timeout) &&
-                    nothing_stays(number % deep_every == deep_every - 1) && load(module);
+                    nothing_remains(number % deep_every == deep_every - 1) && load(module);
   if (good) return true;
   std::printf("finding: cycles seed %llu cycle %llu: %s, killed after %u us\n",
               static_cast<unsigned long long>(options.seed),
@@ -302,19 +302,20 @@ int run_cycles(const char* module, const Options& options) {
   Totals totals;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const double begin = seconds_now();
-  double said = begin;
+  double last_report = begin;
   uint64_t number = options.from;
   if (::access(PITRACE_DEVICE_PATH, F_OK) != 0 && !load(module)) return 3;
   for (; number < options.from + options.calls && totals.bad == 0 &&
          seconds_now() - begin < options.seconds;
        ++number) {
     cycle(module, options, number, totals);
-    if (seconds_now() - said < options.progress) continue;
-    said = seconds_now();
+    if (seconds_now() - last_report < options.progress) continue;
+    last_report = seconds_now();
     std::printf("position %llu seconds %.0f\n", static_cast<unsigned long long>(number + 1),
-                said - begin);
+                last_report - begin);
   }
-  if (totals.bad == 0 && !(unload(totals, options.timeout) && nothing_stays(true) && load(module)))
+  if (totals.bad == 0 &&
+      !(unload(totals, options.timeout) && nothing_remains(true) && load(module)))
     ++totals.bad;
   std::printf("cycles seed %llu from %llu to %llu cycles %llu seconds %.0f bad %llu",
               static_cast<unsigned long long>(options.seed),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One epoch: calls one after the other, which the model predicts; then a storm; then everything is
+// One epoch: sequential calls, which the model predicts; then a storm; then all processes are
 // killed, and the module must be as after loading.
 #include "statefuzz_epoch.h"
 
@@ -50,7 +50,7 @@ class Epoch {
   void end();
   void mismatch(int role, int thread, uint32_t index, const std::string& what);
   void say_workers_findings();
-  [[noreturn]] void does_not_come_back(const char* what);
+  [[noreturn]] void does_not_return(const char* what);
 
   struct Plan {
     Expectation expected;
@@ -92,9 +92,9 @@ int open_device() {
   throw Failed{3};
 }
 
-// ---- the beginning ----
+// ---- start of an epoch ----
 
-// What an epoch before this one has left, as it may: numbers and what was counted last.
+// Reads the state that may remain from an earlier epoch: numbers and last counts.
 void Epoch::find_state() {
   const int fd = open_device();
   pitrace_info info{};
@@ -130,7 +130,7 @@ void Epoch::begin() {
   for (int role = 0; role < roles; ++role) model_.begin(role, start_worker(role));
 }
 
-// ---- calls that are predicted ----
+// ---- predicted calls ----
 
 void Epoch::mismatch(int role, int thread, uint32_t index, const std::string& what) {
   ++shared->counts.mismatches;
@@ -142,7 +142,7 @@ void Epoch::mismatch(int role, int thread, uint32_t index, const std::string& wh
   throw Failed{0};
 }
 
-[[noreturn]] void Epoch::does_not_come_back(const char* what) {
+[[noreturn]] void Epoch::does_not_return(const char* what) {
   std::printf("finding: seed %llu from %llu: call %llu: %s\n",
               static_cast<unsigned long long>(options_.seed),
               static_cast<unsigned long long>(position_), static_cast<unsigned long long>(made_),
@@ -205,7 +205,7 @@ void Epoch::check(int role, int thread, uint32_t index) {
 void Epoch::make(int role, int thread) {
   const auto count = static_cast<uint32_t>(plans_.size());
   post(role, thread, count);
-  if (!wait_done(role, thread, options_.timeout)) does_not_come_back("a call does not come back");
+  if (!wait_done(role, thread, options_.timeout)) does_not_return("a call does not return");
   for (uint32_t i = 0; i < count; ++i) {
     check(role, thread, i);
     model_.learn(shared->desk[role][thread].call[i], role, thread,
@@ -220,7 +220,7 @@ void Epoch::kill_one(int role) {
   model_.begin(role, start_worker(role));
 }
 
-// Calls of one thread, up to one whose result decides what follows.
+// Makes calls of one thread, up to one whose result determines the next.
 uint64_t Epoch::turn(uint64_t left) {
   plans_.clear();
   int role = generator_.choose_role();
@@ -230,7 +230,7 @@ uint64_t Epoch::turn(uint64_t left) {
     return 1;
   }
   Desk* desk = &shared->desk[role][thread];
-  bool is_open = false;  // the last one's result is needed
+  bool is_open = false;  // the result of the last call is needed
   const auto add_and_apply = [&](const Call& call) {
     add(role, thread, call);
     const Expectation& expected = plans_.back().expected;
@@ -242,7 +242,7 @@ uint64_t Epoch::turn(uint64_t left) {
     is_open |= call.command == PITRACE_PTT_IOC_ATTACH;
   };
   Call last_step;
-  // Calls that are stepped through the kernel take a thousand times as long as others.
+  // Calls that are stepped through the kernel take a thousand times as long.
   if (!model_.follows_kernel()) followed_turns_ = 0;
   if (followed_turns_ > 10 && generator_.choose_end(role, thread, last_step)) {
     desk = &shared->desk[role][thread];
@@ -253,7 +253,7 @@ uint64_t Epoch::turn(uint64_t left) {
     add_and_apply(call);
   } else {
     uint64_t count = 1 + random_.below(batch_max);
-    // Each instruction of it is a trap.
+    // Each of its instructions traps.
     if (model_.process[role].thread[thread].followed != Maybe::no) count = 1 + random_.below(3);
     if (count > left) count = left;
     while (plans_.size() < count && !is_open) add_and_apply(generator_.choose(role, thread, false));
@@ -275,7 +275,7 @@ void Epoch::predicted_calls(uint64_t count) {
   }
 }
 
-// ---- calls that are not ----
+// ---- unpredicted calls ----
 
 void Epoch::let_allocations_fail() {
   for (int role = 0; role < roles; ++role)
@@ -295,7 +295,7 @@ void Epoch::storm_of(uint64_t calls) {
       desk.storm_calls = each;
       post(role, thread, 0);
     }
-  // Somewhere in the middle of it some end.
+  // Kill some processes in the middle of the storm.
   const uint64_t victims = random_.below(4);
   for (uint64_t i = 0; i < victims; ++i) {
     ::usleep(static_cast<useconds_t>(random_.below(60000)));
@@ -307,21 +307,21 @@ void Epoch::storm_of(uint64_t calls) {
   for (int role = 0; role < roles; ++role)
     for (int thread = 0; thread < threads_of_each && model_.process[role].alive; ++thread)
       if (!wait_done(role, thread, options_.timeout))
-        does_not_come_back("a call does not come back, in a storm");
+        does_not_return("a call does not return, in a storm");
   made_ += each * roles * threads_of_each;
 }
 
-// ---- the end ----
+// ---- end of an epoch ----
 
 void Epoch::say_workers_findings() {
-  const uint32_t said = shared->said.exchange(0);
-  for (uint32_t i = 0; i < said && i < sizeof shared->text / sizeof shared->text[0]; ++i)
+  const uint32_t count = shared->finding_count.exchange(0);
+  for (uint32_t i = 0; i < count && i < sizeof shared->text / sizeof shared->text[0]; ++i)
     std::printf("finding: seed %llu from %llu: %s\n",
                 static_cast<unsigned long long>(options_.seed),
                 static_cast<unsigned long long>(position_), shared->text[i]);
 }
 
-// All are killed and gone; then nothing is on.
+// Kills all processes and waits for them; then no facility may be on.
 void Epoch::end() {
   for (const Process& each : model_.process)
     if (each.pid) ::kill(each.pid, SIGKILL);
@@ -330,7 +330,7 @@ void Epoch::end() {
     const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
     if (pid < 0) break;
     if (pid > 0) continue;
-    if (seconds_now() > limit) does_not_come_back("a process that was killed does not end");
+    if (seconds_now() > limit) does_not_return("a killed process does not end");
     ::usleep(500);
   }
   drop_mail();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes one call of statefuzz, in the process and with the pointer that it says.
+// Executes one call of statefuzz, in the process and with the pointer that it specifies.
 #include "statefuzz.h"
 
 #include <fcntl.h>
@@ -20,24 +20,24 @@
 
 namespace statefuzz {
 
-// Where this process has mapped what, by number; threads of a process share it.
+// Mappings of this process by number; its threads share them.
 struct Mapped {
   std::atomic<char*> at;
   std::atomic<size_t> length;
 };
 static Mapped mapped[areas];
 
-// ---- arguments of ioctls: pages below 4 GB, followed by one that cannot be accessed ----
+// ---- arguments of ioctls: pages below 4 GB, followed by an inaccessible page ----
 
 namespace {
 
 constexpr size_t page = 4096;
 constexpr size_t arena_bytes = 4 * page;
-constexpr size_t rows_bytes = 256 * 1024;  // of PITRACE_PTT_IOC_DUMP
+constexpr size_t rows_bytes = 256 * 1024;  // buffer for rows of PITRACE_PTT_IOC_DUMP
 
 struct Arena {
   char* writable = nullptr;
-  char* readable = nullptr;  // the same bytes
+  char* readable = nullptr;  // a second mapping of the same pages
   char* rows = nullptr;
 };
 thread_local Arena arena;
@@ -82,7 +82,7 @@ uint64_t wild_address(Pointer pointer) {
   }
 }
 
-// Where the argument is to be, and where it is written to.
+// Returns the argument's address; written is where to store its bytes.
 char* place(const Call& call, char*& written) {
   written = nullptr;
   size_t offset = 0;
@@ -129,7 +129,7 @@ long ioctl_32(int fd, uint32_t command, uint32_t argument) {
   return static_cast<int>(result);
 }
 
-// Rows of a dump: nothing of the kernel's in what is reserved, names that end.
+// Checks rows of a dump: reserved fields are zero, names are terminated.
 void check_dump(const Call& call, Result& result) {
   pitrace_ptt_dump dump;
   std::memcpy(&dump, result.payload, sizeof dump);
@@ -148,7 +148,7 @@ void make_ioctl(const Call& call, Result& result) {
   char* at = place(call, written);
   const size_t size = call.pointer == Pointer::split ? call.size - call.split : call.size;
   if (written) {
-    // A record may be longer than what is given of it: zeros follow.
+    // A record may be longer than its given bytes: zeros follow.
     const size_t given = size < payload_max ? size : payload_max;
     std::memcpy(written, call.payload, given);
     std::memset(written + given, 0, size - given);
@@ -287,9 +287,9 @@ int set_parameter(const Call& call) {
   return written < 0 ? -1 : 0;
 }
 
-// Other credentials, with the same rights.
+// Replaces the credentials by equal ones.
 int change_credentials() {
-  // Of this thread alone.
+  // Changes only this thread's credentials.
   static thread_local bool keep;
   keep = !keep;
   return static_cast<int>(::syscall(SYS_prctl, PR_SET_KEEPCAPS, keep, 0, 0, 0));
@@ -357,7 +357,7 @@ struct Child {
 };
 
 void become(const Call& call, const Result& result) {
-  // A desk and a place on it, by which the program that is executed finds the call.
+  // The executed program finds the call by its desk and index.
   for (int r = 0; r < roles; ++r)
     for (int t = 0; t < threads_of_each; ++t)
       for (int i = 0; i < batch_max; ++i)
@@ -382,7 +382,8 @@ int child(void* data) {
   ::_exit(0);
 }
 
-// In the memory of its parent, which waits. Its own stack: the parent's other threads go on.
+// Clones into the memory of the parent, which waits. The stack is separate, as other threads of the
+// parent continue.
 pid_t share_memory(Child* data) {
   alignas(16) static thread_local char stack[64 * 1024];
   return ::clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, data);
@@ -442,7 +443,7 @@ void execute(const Call& call, Result& result) {
   counts.errors[error].fetch_add(1, std::memory_order_relaxed);
 }
 
-// The program executed by a call finds itself here.
+// Entry point of the program executed by a call.
 int executed(int where, int index) {
   own_role = where / threads_of_each;
   Desk& desk = shared->desk[where / threads_of_each][where % threads_of_each];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The arguments of statefuzz's ioctls.
+// Generates the arguments of statefuzz's ioctls.
 #include <unistd.h>
 
 #include <cstring>
@@ -97,7 +97,8 @@ void Generator::fill_session(Call& call) {
       constexpr uint32_t types[] = {PITRACE_EVENT_TIME, PITRACE_EVENT_TIME, 1, 1, 1, 0, 0x7ffffff0};
       pitrace_event event{};
       event.type = random_.pick(types);
-      // Task clock, page faults, context switches, migrations: no event at each instruction.
+      // Task clock, page faults, context switches, migrations: these do not occur at each
+      // instruction.
       event.config = random_.below(4) + 1;
       event.flags = static_cast<uint32_t>(random_.below(9));
       event.period = random_.pick(periods);
@@ -131,7 +132,7 @@ void Generator::fill_hook(Call& call) {
   for (uint32_t& word : record.words) word = static_cast<uint32_t>(random_.next());
   uint32_t type = PITRACE_TYPE_INTS;
   if (random_.one_in(3)) {
-    // Ints, then one string to the end.
+    // Ints, then one string up to the record's end.
     type = PITRACE_TYPE_STRINGS;
     const uint32_t ints = static_cast<uint32_t>(random_.below(4));
     if (words > ints + 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chooses users, calls and changes of the module's state: most are right, some are wrong in one
-// place.
+// Chooses users, calls and changes of the module's state: most are valid, some are wrong in one
+// field.
 #include "statefuzz_generate.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ int Generator::choose_role() {
   return random_.pick(list);
 }
 
-// One that is open and of that kind, if there is one; mostly.
+// Returns usually an open handle of that kind, if there is one.
 int Generator::handle_of(int role, bool ptt) {
   const auto start = static_cast<int>(random_.below(handles));
   if (random_.one_in(24)) return start;
@@ -91,7 +91,7 @@ void Generator::choose_ioctl(int role, Call& call) {
                             _IO(PITRACE_IOC_MAGIC, static_cast<uint32_t>(random_.below(256))),
                             static_cast<uint32_t>(random_.next())};
     call.command = random_.pick(odd);
-    // None of the kernel's own, for any file.
+    // Exclude the kernel's generic commands, which work on any file.
     if (_IOC_TYPE(call.command) == 'T' || _IOC_TYPE(call.command) == 'f' ||
         _IOC_TYPE(call.command) == 0x94)
       call.command = 0;
@@ -189,7 +189,7 @@ Call Generator::any(int role) {
   const uint64_t dice = random_.below(100);
   if (dice < 58) {
     choose_ioctl(role, call);
-    // Where there is nothing of that kind yet, there soon is.
+    // If no such file is open, usually open one.
     if (!model_.process[role].handle[call.handle] && !random_.one_in(4)) {
       call = Call{};
       call.handle = static_cast<uint8_t>(random_.below(handles));
@@ -228,7 +228,7 @@ Call Generator::any(int role) {
   return call;
 }
 
-// A thread with a slot looks at it, once it is mapped.
+// A thread with a mapped slot compares it.
 bool Generator::choose_compare(int role, const Thread& own, Call& call) {
   const Process& process = model_.process[role];
   const Ptt& ptt = model_.ptt;
@@ -267,7 +267,7 @@ Call Generator::choose(int role, int thread, bool may_cost) {
     Call call = any(role);
     if (!model_.is_costly(call, role, thread)) return call;
     if (may_cost && (shared->bold || !model_.is_followed_in_kernel(role, thread))) return call;
-    // It costs little where it fails.
+    // A call that must fail is cheap.
     const Expectation expected = model_.predict(call, role, thread);
     if (!expected.allows(0)) return call;
   }
@@ -276,7 +276,7 @@ Call Generator::choose(int role, int thread, bool may_cost) {
   return call;
 }
 
-// To a thread that is followed, or away from there.
+// Chooses a step towards tracing a thread, or away from it.
 void Generator::choose_itrace_step(int& role, int& thread, Call& call) {
   call.command = PITRACE_IOC_IT_INSTALL;
   if (!model_.itrace.installed) return;
@@ -285,7 +285,7 @@ void Generator::choose_itrace_step(int& role, int& thread, Call& call) {
   if (random_.one_in(6))
     call.command = random_.one_in(2) ? PITRACE_IOC_IT_OFF : PITRACE_IOC_IT_REMOVE;
   if (call.command != PITRACE_IOC_IT_ON || random_.one_in(3)) return;
-  // One whose process is enabled turns itself on.
+  // A thread of an enabled process turns itself on.
   for (const Range& range : model_.itrace.ranges)
     for (int i = 0; i < roles; ++i)
       if (static_cast<uint32_t>(model_.process[i].pid) == range.first && random_.one_in(2)) {
@@ -295,7 +295,7 @@ void Generator::choose_itrace_step(int& role, int& thread, Call& call) {
       }
 }
 
-// A call in another process than that of its thread.
+// Chooses a call in another process than that of its thread.
 void Generator::choose_child(int role, Call& call) {
   constexpr Where list[] = {Where::forked, Where::forked, Where::same_memory, Where::executed,
                             Where::set_user};
@@ -310,7 +310,7 @@ void Generator::choose_child(int role, Call& call) {
       model_.describe_area(call, role);
       break;
     case Kind::map: {
-      // In shared memory the mapping would stay.
+      // With shared memory the mapping would remain in the parent.
       constexpr Where others[] = {Where::forked, Where::executed, Where::set_user};
       call.where = random_.pick(others);
       break;
@@ -389,7 +389,7 @@ Call Generator::any_change(int& role, int& thread) {
     if (role == before && !random_.one_in(8)) find_owner(role, handle);
   }
   if (handle < 0) {
-    // Somebody who may.
+    // Choose a user with an open trace device.
     for (int i = 0; i < roles; ++i) {
       handle = handle_of(role, false);
       const OpenFile* file = model_.process[role].handle[handle];

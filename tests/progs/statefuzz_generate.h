@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses what statefuzz does next.
+// Chooses the next calls of statefuzz.
 #ifndef STATEFUZZ_GENERATE_H
 #define STATEFUZZ_GENERATE_H
 
@@ -11,11 +11,11 @@ class Generator {
  public:
   Generator(Random& random, const Model& model) : random_(random), model_(model) {}
   int choose_role();
-  // Any call of that thread; one that takes long only where that is said.
+  // Returns any call of that thread; a long one only if may_cost is set.
   Call choose(int role, int thread, bool may_cost);
-  // One that ends all following; false: there is none.
+  // Chooses a call that ends all tracing by ITrace; returns false if there is none.
   bool choose_end(int& role, int& thread, Call& call);
-  // One that changes the state of the module; by whom.
+  // Returns a call that changes the module's state, and its role and thread.
   Call choose_change(int& role, int& thread);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process finds in its mappings, against what it may find there.
+// Checks the content of a process's mappings.
 #include "statefuzz.h"
 
 #include <sys/ioctl.h>
@@ -21,8 +21,8 @@ void wrong(Result& result, const char* format, Args... values) {
   if (!result.wrong++) std::snprintf(result.what, sizeof result.what, format, values...);
 }
 
-// Bytes that can be read there, by a pipe: a fault is an error of this call, not a signal, and the
-// kernel gives no other process, and no call for one, anything of these mappings.
+// Copies readable bytes through a pipe: a fault is an error of this call instead of a signal. The
+// kernel shows these mappings neither to other processes nor to calls that read process memory.
 size_t copy(void* to, const void* from, size_t length) {
   constexpr size_t chunk = 1024;
   int ends[2];
@@ -57,7 +57,7 @@ void look_at_hook_page(const Wanted& wanted, const uint8_t* bytes, Result& resul
       wrong(result, "hook page: major %u is %u, not %u", i, found.enabled[i], wanted.enabled[i]);
   if (!all_zero(found.reserved, sizeof found.reserved) ||
       !all_zero(bytes + sizeof found, page - sizeof found))
-    wrong(result, "hook page: something behind it");
+    wrong(result, "hook page: nonzero bytes after it");
 }
 
 void look_at_buffer(const Wanted& wanted, const uint8_t* bytes, const char* at, size_t length,
@@ -75,10 +75,10 @@ void look_at_buffer(const Wanted& wanted, const uint8_t* bytes, const char* at, 
       !all_zero(head.pad_reader, sizeof head.pad_reader) ||
       !all_zero(head.pad_marks, sizeof head.pad_marks) ||
       !all_zero(bytes + sizeof head, page - sizeof head))
-    wrong(result, "head of a buffer: something in its holes");
+    wrong(result, "head of a buffer: nonzero padding");
   uint8_t once[64], again[64];
   if (length < page + 2 * wanted.data_size) return;
-  // What is recorded meanwhile changes both.
+  // Records written in between change both copies.
   for (int i = 0; i < 3; ++i) {
     copy(once, at + page, sizeof once);
     copy(again, at + page + wanted.data_size, sizeof again);
@@ -92,15 +92,15 @@ void look_at_slot(const Wanted& wanted, const pitrace_ptt_slot& slot, uint32_t& 
   if (slot.active > 1) wrong(result, "slot: active %u", slot.active);
   active += slot.active == 1;
   if (!wanted.vectors && (slot.last_vector || slot.last_softs))
-    wrong(result, "slot: the vector %u of an interrupt", slot.last_vector);
+    wrong(result, "slot: interrupt vector %u, which is withheld", slot.last_vector);
   for (uint32_t i = 0; i < PITRACE_PTT_METRICS; ++i)
     if (slot.active && slot.value[i] && i < wanted.metrics && !(wanted.shown >> i & 1))
       wrong(result, "slot: %llx of metric %u, which is withheld",
             static_cast<unsigned long long>(slot.value[i]), i);
   if (!all_zero(slot.reserved_words, sizeof slot.reserved_words))
-    wrong(result, "slot: something in its hole");
+    wrong(result, "slot: nonzero padding");
   if (slot.changes >> 40 || slot.dispatches >> 40 || slot.interrupts >> 40)
-    wrong(result, "slot: counts that cannot be: %llx %llx %llx",
+    wrong(result, "slot: impossible counts: %llx %llx %llx",
           static_cast<unsigned long long>(slot.changes),
           static_cast<unsigned long long>(slot.dispatches),
           static_cast<unsigned long long>(slot.interrupts));
@@ -123,10 +123,10 @@ void look_at_slots(const Wanted& wanted, const char* at, size_t length, Result& 
   if (active < wanted.active_least || active > wanted.active_most)
     wrong(result, "slots: %u are active, not %u to %u", active, wanted.active_least,
           wanted.active_most);
-  // Pages behind those are not there.
+  // The pages after those must not be accessible.
   for (const size_t far : {pages + 1, pages + 17, static_cast<uint32_t>(length / page) - 1})
     if (far >= pages && far * page < length && copy(bytes, at + far * page, 8) != 0)
-      wrong(result, "slots: a page %zu, of %u", far, pages);
+      wrong(result, "slots: page %zu is accessible, of %u", far, pages);
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ void look(const Call& call, const void* memory, size_t length, Result& result) {
   alignas(64) uint8_t bytes[page];
   const size_t found = copy(bytes, at, page);
   if (wanted.content == Content::nothing) {
-    if (found) wrong(result, "a mapping is there that should not be");
+    if (found) wrong(result, "an unexpected mapping");
     return;
   }
   if (found != page) return wrong(result, "%zu bytes of a mapping can be read", found);
@@ -152,7 +152,7 @@ void look(const Call& call, const void* memory, size_t length, Result& result) {
   look_at_buffer(wanted, bytes, at, length, result);
 }
 
-// The slot of the calling thread, as its reader computes it, around READ. Cycles only.
+// Compares the slot of the calling thread, read as a user does, before and after READ. Cycles only.
 void compare(const Call& call, int fd, const void* memory, Result& result) {
   const auto* slot = reinterpret_cast<const volatile pitrace_ptt_slot*>(
       static_cast<const char*>(memory) + call.number[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state that statefuzz knows of, and what becomes of it by a call that has succeeded.
+// statefuzz's model of the module's state, and the effects of a successful call.
 #include "statefuzz_model.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ Caller Model::caller(const Call& call, int role, int thread) const {
   return by;
 }
 
-// ---- files, and who has them ----
+// ---- files and their references ----
 
 void Model::put(OpenFile* file) {
   if (!file || --file->references) return;
@@ -68,13 +68,13 @@ void Model::begin(int role, pid_t pid) {
 void Model::end(int role) {
   Process& gone = process[role];
   gone.alive = false;
-  // The mappings first, then the descriptors.
+  // The kernel drops mappings first, then descriptors.
   for (Area& area : gone.area) drop_area(area);
   for (int handle = 0; handle < handles; ++handle) set_handle(role, handle, nullptr);
   for (Thread& thread : gone.thread) thread = Thread{};
 }
 
-// ---- the parts of the module ----
+// ---- facilities of the module ----
 
 void Model::stop_following() {
   itrace.on = false;
@@ -187,7 +187,7 @@ void Model::apply_itrace(const Call& call, const Caller& by) {
             for (Thread& thread : each.thread)
               if (thread.followed == Maybe::no) thread.followed = Maybe::perhaps;
       } else if (by.own_thread) {
-        // A full buffer ends it.
+        // A full buffer ends tracing.
         process[by.role].thread[by.thread].followed =
             session.mode == PITRACE_MODE_NORMAL ? Maybe::perhaps : Maybe::yes;
       }
@@ -226,7 +226,7 @@ void Model::apply_ptt(const Call& call, const Caller& by, int error) {
       ptt.ints = argument<uint32_t>(call) != 0;
       return;
     case PITRACE_PTT_IOC_ATTACH:
-      // The slot may have been taken although its number found no way back.
+      // The slot may have been taken although its offset could not be returned.
       if (error && error != EFAULT) {
         if (error == EALREADY || error == EACCES || error == ENOSPC) by.file->pages = 1;
         return;
@@ -254,7 +254,7 @@ void Model::apply_ioctl(const Call& call, const Caller& by, int error) {
     return;
   }
   if (error) {
-    // A trace that cannot be started has ended its interval.
+    // A trace that fails to start has still ended its interval.
     if (call.command == PITRACE_IOC_ON && by.file == session.owner && error != EALREADY)
       ++session.interval_id;
 
@@ -337,7 +337,7 @@ void Model::apply(const Call& call, int role, int thread, int error) {
   const Caller by = caller(call, role, thread);
   if (call.where != Where::self) {
     ++ptt.begun;
-    // What a child opens, closes and maps ends with it.
+    // Files and mappings of a child end with it.
     if (call.kind != Kind::ioctl) return;
   }
   if (call.kind == Kind::ioctl) {
@@ -429,7 +429,7 @@ void Model::learn(const Call& call, int role, int thread, const Result& result) 
   }
 }
 
-// Does something of the module's end with the last reference to that file, which this is?
+// Returns whether dropping the last reference to this file ends a facility of the module.
 bool Model::ends_with(const OpenFile* file) const {
   if (!file || file->references > 1) return false;
   return file == session.owner || file == ptt.owner || file->ai || file->pages;

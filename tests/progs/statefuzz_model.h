@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What statefuzz knows of the module's state and of who has which of its files, and what a call
-// must return in it.
+// statefuzz's model of the module's state and of the references to its files, and the results that
+// calls must return in it.
 #ifndef STATEFUZZ_MODEL_H
 #define STATEFUZZ_MODEL_H
 
@@ -19,7 +19,7 @@ namespace statefuzz {
 class Expectation {
  public:
   Expectation() = default;
-  Expectation(int error) : errors_{error} {}  // NOLINT: a result is an expectation
+  Expectation(int error) : errors_{error} {}  // NOLINT: implicit, a result is an expectation
   Expectation(std::initializer_list<int> errors) : errors_(errors) {}
   bool exact() const { return errors_.size() == 1; }
   int only() const { return errors_.front(); }
@@ -40,35 +40,35 @@ class Expectation {
 enum class Sees : uint8_t { cycles, user, kernel };
 enum class Maybe : uint8_t { no, yes, perhaps };
 
-// An open file. It lives while descriptors, mappings or messages refer to it.
+// An open file. It exists while descriptors, mappings or messages refer to it.
 struct OpenFile {
   bool ptt = false;
   bool readable = true;
   bool writable = true;
   int references = 0;
   bool ai = false;
-  pid_t memory = -1;  // of a slot device: the process that opened it
+  pid_t memory = -1;  // slot device: the process that opened it
   uint32_t uid = 0;
   Sees sees = Sees::cycles;
   uint32_t pages = 0;
 };
 
 struct Area {
-  OpenFile* file = nullptr;  // nullptr: nothing is mapped
+  OpenFile* file = nullptr;  // nullptr: not mapped
   Content content = Content::nothing;
   uint32_t kind = 0, cpu = 0;
   uint64_t data_size = 0;
   uint64_t length = 0;
   bool accessible = true;
-  bool stale = false;     // its pages were thrown away
+  bool stale = false;  // its pages were discarded
 };
 
 struct Thread {
   Maybe followed = Maybe::no;
   OpenFile* slot = nullptr;
-  uint64_t offset = 0;  // of the slot
+  uint64_t offset = 0;  // offset of the slot
   bool offset_known = false;
-  bool recredited = false;  // the slot ends as soon as it is published
+  bool recredited = false;  // credentials changed: the slot ends when it is next published
 };
 
 struct Process {
@@ -111,46 +111,46 @@ struct ITrace {
 struct Ptt {
   bool active = false;
   bool keep = false;
-  bool ints = true;  // of the next instance
+  bool ints = true;  // for the next instance
   bool ints_now = true;
   Maybe has_last = Maybe::no;
   OpenFile* owner = nullptr;
   uint32_t instance = 0;
   pitrace_ptt_init setup = {};
-  uint64_t begun = 0;  // threads since INIT
+  uint64_t begun = 0;  // threads started since INIT
 };
 
-// Where and by whom a call is made.
+// The context of a call.
 struct Caller {
   int role, thread;
   Where where;
   uint32_t euid;
   bool member, capable;  // CAP_PERFMON and CAP_SYS_PTRACE
-  pid_t memory;          // whose it is; 0: a new one
+  pid_t memory;          // the process that owns the address space; 0: a new one
   bool own_thread;
-  OpenFile* file;  // of the handle
+  OpenFile* file;  // file of the handle
 };
 
 class Model {
  public:
   Expectation predict(const Call& call, int role, int thread) const;
-  // It has had that result; error 0 is success.
+  // Updates the model with the result of a call; error 0 is success.
   void apply(const Call& call, int role, int thread, int error);
-  // What could not be known before: numbers that the result has.
+  // Updates the model with numbers that were not predictable.
   void learn(const Call& call, int role, int thread, const Result& result);
-  // Bytes that an answer must have, where mask is not 0; empty: nothing is known.
+  // Sets the bytes that an answer must have where mask is not 0; empty: unknown.
   void answer(const Call& call, int role, std::vector<uint8_t>& bytes,
               std::vector<uint8_t>& mask) const;
-  // What look() is to find in an area; fills in the call.
+  // Fills a call to look() with the expected content of an area.
   void describe_area(Call& call, int role) const;
   Expectation predict_poll(int role, int handle, uint64_t& events, uint64_t& mask) const;
 
   void begin(int role, pid_t pid);
-  void end(int role);  // killed
-  // Does it take long, if it succeeds?
+  void end(int role);  // the process was killed
+  // Returns whether a successful call takes long.
   bool is_costly(const Call& call, int role, int thread) const;
   bool changes_state(const Call& call) const;
-  // Is each instruction of the kernel's a trap there?
+  // Returns whether each kernel instruction of that thread traps.
   bool is_followed_in_kernel(int role, int thread) const;
   bool follows_kernel() const;
 
@@ -163,7 +163,7 @@ class Model {
   int64_t group = group_id;
   uint32_t pages_limit = 2048;
   bool cpu1_online = true;
-  uint32_t probes = 0;  // hooks that the module has
+  uint32_t probes = 0;  // number of the module's hooks
   int ai_users = 0;
   bool has_three_levels = true;
 
@@ -205,7 +205,7 @@ class Model {
   std::list<OpenFile> files_;
 };
 
-// An argument, as the module finds it.
+// The argument as the module reads it.
 template <typename T>
 T argument(const Call& call) {
   T value;
@@ -213,7 +213,7 @@ T argument(const Call& call) {
   return value;
 }
 
-// Can the module read, and write, all of the argument?
+// Return whether the module can read, and write, the whole argument.
 bool is_readable(const Call& call);
 bool is_writable(const Call& call);
 

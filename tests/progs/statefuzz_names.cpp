@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How statefuzz writes calls and commands.
+// Names of statefuzz's calls and commands.
 #include "statefuzz.h"
 
 #include <cstdio>

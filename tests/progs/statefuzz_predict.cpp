@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a call must return in the state that the model knows of: files, mappings, the trace and its
-// settings.
+// Predicts the results of calls in the model's state: files, mappings, the trace and its settings.
 #include <pitrace/user_hook.h>
 
 #include "statefuzz_model.h"
@@ -37,7 +36,7 @@ Expectation Model::predict_open(const Call& call, const Caller& by) const {
   return may_trace(by) ? 0 : EACCES;
 }
 
-// The kernel asks on behalf of the caller whether it may have counters of CPUs.
+// The kernel checks the caller's right to count on CPUs.
 bool Model::may_count(const Caller& by) const {
   return by.capable || paranoid <= 0;
 }
@@ -95,7 +94,7 @@ Expectation Model::predict_hook(const Call& call) const {
   const bool stored = session.state == PITRACE_TRACE_ON && !session.suspended &&
                       pitrace_hook_major_possible(header.major) && session.enabled[header.major];
   if (!stored) return 0;
-  // The record is longer than what is given of it only where the generator says so: see place().
+  // The record is longer than its given bytes only if the pointer is split: see place().
   if (call.pointer == Pointer::split) return EFAULT;
   if (pitrace_check_hook(bytes, length)) return EINVAL;
   return {0, ENOBUFS};
@@ -235,7 +234,7 @@ Expectation Model::predict_enable(const pitrace_itrace_pids& pids, const Caller&
   const auto self = static_cast<uint32_t>(process[by.role].pid);
   bool lasting = false;
   if (!by.own_thread && by.where != Where::same_memory) {
-    // A child's own number is not known.
+    // A child's own pid is not known.
     if (!owns) return EPERM;
   } else if (by.where == Where::same_memory || pids.first != self || pids.last != self) {
     if (!owns) return EPERM;
@@ -249,7 +248,7 @@ Expectation Model::predict_enable(const pitrace_itrace_pids& pids, const Caller&
         if (process[role].alive && process[role].pid == static_cast<pid_t>(pids.first) &&
             role_table[static_cast<size_t>(role)].uid == by.euid)
           target = &process[role];
-      // Numbers of no process are far above all that there are.
+      // Nonexistent pids are far above all existing ones.
       if (!target) return pids.first > 1u << 22 ? ESRCH : EACCES;
     }
   }
@@ -257,8 +256,8 @@ Expectation Model::predict_enable(const pitrace_itrace_pids& pids, const Caller&
   if (!itrace.installed) return EINVAL;
   for (const Range& known : itrace.ranges)
     if (known.first == pids.first && known.last == pids.last && known.lasting == lasting) return 0;
-  const size_t most = owns ? PITRACE_ITRACE_RANGES : PITRACE_ITRACE_RANGES_OTHERS;
-  return itrace.ranges.size() >= most ? ENOSPC : 0;
+  const size_t max_ranges = owns ? PITRACE_ITRACE_RANGES : PITRACE_ITRACE_RANGES_OTHERS;
+  return itrace.ranges.size() >= max_ranges ? ENOSPC : 0;
 }
 
 Expectation Model::predict_itrace(const Call& call, const Caller& by) const {
@@ -318,7 +317,7 @@ Expectation Model::predict_itrace(const Call& call, const Caller& by) const {
   }
 }
 
-// ---- all ----
+// ---- all ioctls ----
 
 Expectation Model::predict_ioctl(const Call& call, const Caller& by) const {
   if (!by.file) return EBADF;
@@ -338,7 +337,7 @@ Expectation Model::predict_ioctl(const Call& call, const Caller& by) const {
   Expectation expected = number >= 0x50   ? predict_ptt(call, by)
                          : number >= 0x40 ? predict_itrace(call, by)
                                           : predict_session(call, by);
-  // The answer comes last.
+  // Copying the answer is the last step.
   if ((_IOC_DIR(call.command) & _IOC_READ) && !is_writable(call) && expected.exact() &&
       expected.only() == 0)
     return EFAULT;
@@ -367,9 +366,9 @@ Expectation Model::predict(const Call& call, int role, int thread) const {
       return 0;
     case Kind::advise: {
       const auto advice = static_cast<int>(call.number[0]);
-      // The kernel dumps no special mappings, and drops no locked ones.
+      // The kernel refuses to dump special mappings, and to drop locked ones.
       if (advice == MADV_DODUMP) return EINVAL;
-      // A child has no part in them.
+      // Children do not inherit them.
       if (advice == MADV_DOFORK) return EINVAL;
       if (advice == MADV_REMOVE || advice == MADV_FREE || advice == MADV_POPULATE_WRITE)
         return {EINVAL, EACCES, EFAULT, ENOSYS, EOPNOTSUPP};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls must return and answer that are about PTT, and what answers and mappings must hold.
+// Predicts results and answers of calls to PTT, and the content of answers and mappings.
 #include <pitrace/user_hook.h>
 
 #include "statefuzz_model.h"
@@ -86,7 +86,7 @@ Expectation Model::predict_dump(const Call& call) const {
   if (dump.threads && dump.cpus) {
     const bool room_is_there = call.number[0] < 2 && call.number[1] < 2;
     expected = room_is_there ? 0 : EFAULT;
-    // Accounts of threads that have ended stay.
+    // Accounts of ended threads remain.
     if (ptt.begun > dump.threads / 2 || dump.cpus < 2) expected.add(ENOSPC);
   } else {
     expected = ENOSPC;
@@ -96,7 +96,7 @@ Expectation Model::predict_dump(const Call& call) const {
   return expected;
 }
 
-// Has the calling thread an account?
+// Returns whether the calling thread has an account.
 static bool has_account(const Ptt& ptt, pid_t tid) {
   return static_cast<uint32_t>(tid) < ptt.setup.pids;
 }
@@ -237,7 +237,7 @@ void Model::describe_area(Call& call, int role) const {
   const Area& area = process[role].area[call.other];
   Wanted wanted{};
   wanted.content = area.file && area.accessible && !area.stale ? area.content : Content::nothing;
-  // A child has no part in what its parent has mapped, but with its memory.
+  // A child does not inherit its parent's mappings, except if it shares the memory.
   if (call.where == Where::forked) wanted.content = Content::nothing;
   wanted.kind = area.kind;
   wanted.cpu = area.cpu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls that all threads make at the same time: nobody can predict them, but some results no call
-// may have.
+// Concurrent calls of all threads: their results are not predicted, but some results are never
+// valid.
 #include "statefuzz.h"
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ void fill_session(Random& random, Call& call) {
 
 void fill(Random& random, Call& call) {
   call.size = static_cast<uint16_t>(_IOC_SIZE(call.command));
-  call.number[1] = 1;  // the other rows of a dump
+  call.number[1] = 1;  // selects the other rows of a dump
   if (random.one_in(12)) {
     for (int i = 0; i < 24; ++i) call.payload[i] = static_cast<uint8_t>(random.next());
     return;
@@ -153,7 +153,7 @@ void choose_map(Random& random, Call& call) {
   call.number[3] = MAP_SHARED;
 }
 
-// In most cases cheap ones.
+// Chooses a call, usually a cheap one.
 Call choose(Random& random, int role) {
   Call call;
   call.handle = static_cast<uint8_t>(random.below(handles));
@@ -163,7 +163,7 @@ Call choose(Random& random, int role) {
     choose_ioctl(random, call);
   } else if (dice < 72) {
     call.kind = Kind::open;
-    // Ptt devices in the upper half, most of the time.
+    // Handles in the upper half are usually PTT devices.
     call.command = call.handle >= handles / 2;
     call.number[0] = O_RDWR;
   } else if (dice < 76) {
@@ -197,12 +197,12 @@ Call choose(Random& random, int role) {
   return call;
 }
 
-// What no call returns, whatever the others do meanwhile. Memory may be short where allocations are
-// made to fail.
+// Returns whether the result is one that a call may return, whatever other calls do. Memory may be
+// short where allocation failures are injected.
 bool is_documented(int role, const Call& call, const Result& result) {
   switch (result.error) {
     case 0:
-      // Neither the member of no group nor the end of its group gives the device to nobody.
+      // Only root, members of the group and the set-user-id program may open the device.
       return call.kind != Kind::open || call.command == 1 || role_table[role].root() ||
              role_table[role].member || call.where == Where::set_user;
     case EBADF:

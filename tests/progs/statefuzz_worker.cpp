@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The processes that make statefuzz's calls: their users, their threads, and how they get calls to
-// make.
+// The processes that make statefuzz's calls: users, threads, and the transfer of calls.
 #include "statefuzz.h"
 
 #include <grp.h>
@@ -40,7 +39,7 @@ double seconds_now() {
 }
 
 void say_finding(const std::string& text) {
-  const uint32_t line = shared->said.fetch_add(1);
+  const uint32_t line = shared->finding_count.fetch_add(1);
   if (line < sizeof shared->text / sizeof shared->text[0])
     std::snprintf(shared->text[line], sizeof shared->text[line], "%s", text.c_str());
 }
@@ -93,7 +92,7 @@ void become_user(const Role& role) {
                     ::setresgid(role.uid, role.uid, role.uid) == 0 &&
                     ::setresuid(role.uid, role.uid, role.uid) == 0;
   if (!good) ::_exit(93);
-  // Others of the same user may debug it.
+  // Other processes of the same user may debug it.
   ::prctl(PR_SET_DUMPABLE, 1);
 }
 
@@ -150,12 +149,12 @@ pid_t start_worker(int role) {
     std::perror("statefuzz: fork");
     std::exit(3);
   }
-  // Until all threads are there.
+  // Wait until all threads are running.
   const double end = seconds_now() + 600;
   for (const Desk& desk : shared->desk[role])
     while (desk.tid == 0) {
       if (seconds_now() > end || ::waitpid(pid, nullptr, WNOHANG) == pid) {
-        std::fprintf(stderr, "statefuzz: process %s does not begin\n", role_table[role].name);
+        std::fprintf(stderr, "statefuzz: process %s does not start\n", role_table[role].name);
         std::exit(3);
       }
       ::usleep(100);

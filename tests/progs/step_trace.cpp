@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A small but real instruction trace, for tests of what reads them: runs a program under single
-// steps and writes its taken branches as ITrace's records: step_trace FILE FIRST LAST [nocount] --
-// PROGRAM... From the first time that the program gets to FIRST until it gets to LAST, both
-// addresses in its own file (as nm tells them); what a system call does is a gap.
+// Makes a small real instruction trace, for tests of its readers: runs a program under single steps
+// and writes its taken branches as ITrace records. Usage: step_trace FILE FIRST LAST [nocount] --
+// PROGRAM... Traces from the first time at FIRST until LAST; both are addresses in the program's
+// file, as nm shows them. A system call is a gap.
 #include <disassembler.h>
 #include <pi/nrm2.h>
 #include <pitrace/encode.h>
@@ -56,7 +56,8 @@ std::vector<Mapping> mappings_of(pid_t pid) {
   return mappings;
 }
 
-// Also where it leads to the instruction behind it, as the first time in a procedure linkage table.
+// Also if the target is the next instruction, as at the first call through a procedure linkage
+// table.
 bool always_branches(pi::Flow flow) {
   return flow == pi::Flow::call || flow == pi::Flow::ret || flow == pi::Flow::jump;
 }
@@ -70,14 +71,14 @@ class Stepper {
     if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers) != 0) fail("PTRACE_GETREGS");
     return registers.rip;
   }
-  // False when the program has ended.
+  // Returns false when the program has ended.
   bool step() {
     int status = 0;
     if (::ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr) != 0) fail("PTRACE_SINGLESTEP");
     if (::waitpid(pid_, &status, 0) != pid_) fail("waitpid");
     return WIFSTOPPED(status);
   }
-  // Runs to an address, which the program must get to.
+  // Runs to an address, which the program must reach.
   void run_to(uint64_t address) {
     errno = 0;
     const long code = ::ptrace(PTRACE_PEEKTEXT, pid_, address, nullptr);
@@ -86,7 +87,7 @@ class Stepper {
     int status = 0;
     if (::ptrace(PTRACE_CONT, pid_, nullptr, nullptr) != 0 || ::waitpid(pid_, &status, 0) != pid_ ||
         !WIFSTOPPED(status))
-      fail("the program does not get to the first address");
+      fail("the program does not reach the first address");
     ::ptrace(PTRACE_POKETEXT, pid_, address, code);
     user_regs_struct registers{};
     ::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers);
@@ -167,7 +168,7 @@ int main(int argc, char** argv) {
   if (::waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status)) fail("cannot run the program");
   const std::string name = program[0];
   const __u32 id = static_cast<__u32>(pid);
-  // A program that is moved (PIE) is moved by where its file begins.
+  // A position-independent program (PIE) is relocated by its file's load address.
   uint64_t base = 0;
   struct stat file {};
   if (::stat(name.c_str(), &file) != 0) fail(name);

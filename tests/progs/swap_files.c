@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * swap_files FILE OTHER... : lets FILE change places with each OTHER in turn, without a moment in which it is
- * missing, until SIGTERM; then prints how often each OTHER that is no regular file and no link was opened, be it
- * for a moment. Looking at a file (O_PATH, stat) is not opening it.
+ * swap_files FILE OTHER... : exchanges FILE with each OTHER in turn, atomically, so that FILE
+ * always exists, until SIGTERM. Then prints how often each OTHER that is neither a regular file nor
+ * a link was opened, even briefly. Examining a file (O_PATH, stat) does not count as opening it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A login shell at a terminal of its own, which is asked for the sum of two numbers again and
-// again: "terminal SECONDS" prints how many answers came, and how long the slowest and the median
-// took, in seconds.
+// Starts a login shell on its own terminal and repeatedly asks it for the sum of two numbers.
+// "terminal SECONDS" prints the number of answers, and the slowest and the median time of an answer
+// in seconds.
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST 100000
+#define MAX_ANSWERS 100000
 
 static double now(void) {
   struct timespec time;
@@ -26,19 +26,19 @@ static void fail(const char* what) {
   exit(1);
 }
 
-// Reads until the text has come, or the time is over.
+// Reads until the text arrives or the time is over; returns 0 without it.
 static int comes(int terminal, const char* text, double end) {
-  static char said[65536];
+  static char output[65536];
   size_t length = 0;
   for (double left = end - now(); left > 0; left = end - now()) {
     struct pollfd waiting = {terminal, POLLIN, 0};
     if (poll(&waiting, 1, (int)(left * 1000) + 1) <= 0) continue;
-    const ssize_t count = read(terminal, said + length, sizeof said - 1 - length);
+    const ssize_t count = read(terminal, output + length, sizeof output - 1 - length);
     if (count <= 0) return 0;
     length += (size_t)count;
-    said[length] = 0;
-    if (strstr(said, text)) return 1;
-    if (length > sizeof said / 2) length = 0;
+    output[length] = 0;
+    if (strstr(output, text)) return 1;
+    if (length > sizeof output / 2) length = 0;
   }
   return 0;
 }
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     fputs("Usage: terminal SECONDS\n", stderr);
     return 2;
   }
-  static double took[MOST];
+  static double took[MAX_ANSWERS];
   const double begin = now(), end = begin + atof(argv[1]);
   const double patience = 600;
   int terminal, answers = 0;
@@ -65,9 +65,9 @@ int main(int argc, char** argv) {
     _exit(127);
   }
   double asked = begin;
-  while (asked < end && answers < MOST) {
+  while (asked < end && answers < MAX_ANSWERS) {
     char question[64], answer[32];
-    // The terminal echoes what is typed, which is not the answer.
+    // The terminal echoes the question, which must differ from the answer.
     snprintf(question, sizeof question, "echo sum-$((%d + 1000000))\n", answers);
     snprintf(answer, sizeof answer, "sum-%d", answers + 1000000);
     if (write(terminal, question, strlen(question)) < 0) fail("write to the shell");

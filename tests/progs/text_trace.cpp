@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a trace file of a text that people can read (tests/support/text_trace.h): standard input to
-// standard output.
+// Converts readable text (tests/support/text_trace.h) on standard input to a trace file on standard
+// output.
 #include <cstdio>
 #include <iostream>
 #include <iterator>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prints every tick of a process with the name that post gives it: TIME ADDRESS MODULE SYMBOL, the
-// address in hexadecimal. Usage: tick_names TRACE PID [POST-OPTION]...
+// Prints every tick of a process with its name from post: TIME ADDRESS MODULE SYMBOL, the address
+// in hexadecimal. Usage: tick_names TRACE PID [POST-OPTION]...
 #include <a2n_symbolizer.h>
 #include <options/options.h>
 #include <read/file_source.h>

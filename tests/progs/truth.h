@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program logs of itself, for check_names in tests/support/profile.bash: who it was, and in
- * which function, while it burned. One line a stay, one write a line, since several processes log
- * to the same file. Nothing here allocates or locks: it also runs in a child of vfork.
+ * A program's log of its own names and functions while it burns, for check_names in
+ * tests/support/profile.bash. One line for each stay, written by one write(), since several
+ * processes write to the same file. Functions here neither allocate nor lock: they also run in a
+ * vfork child.
  */
 #ifndef PITRACE_TESTS_TRUTH_H
 #define PITRACE_TESTS_TRUTH_H
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A burning function is shorter than this, the next one may begin behind it. */
+/* A burning function is shorter than this; the next function may begin directly after it. */
 #define WORK_BYTES 96
 #define WORK_CHUNK 100000ul
 
@@ -28,8 +29,8 @@ static inline unsigned long long now_ns(void)
 }
 
 /*
- * The caller's ids as the mounted /proc counts them, which in a new pid namespace are not those
- * that getpid() and gettid() tell.
+ * Returns the caller's ids as seen by the mounted /proc; in a new PID namespace getpid() and
+ * gettid() return others.
  */
 static inline void outer_ids(unsigned int *pid, unsigned int *tid)
 {
@@ -53,7 +54,8 @@ __attribute__((format(printf, 1, 2))) static inline void log_line(const char *fo
 		_exit(3);
 }
 
-/* "stay BEGIN END PID TID START END PROCESS THREAD SYMBOL MODULE": numbers decimal, ids and addresses hex. */
+/* Writes "stay BEGIN END PID TID START END PROCESS THREAD SYMBOL MODULE": times are decimal, ids
+ * and addresses hex. */
 static inline void log_stay(unsigned long long begin, const void *start, const char *process,
 			    const char *thread, const char *symbol, const char *module)
 {
@@ -66,7 +68,7 @@ static inline void log_stay(unsigned long long begin, const void *start, const c
 		 module);
 }
 
-/* Burns for milliseconds in work, whose symbol and module are as told, and logs it. */
+/* Burns for milliseconds in work, and logs it with the given names. */
 static inline void stay(work_function *work, unsigned long milliseconds, const char *process,
 			const char *thread, const char *symbol, const char *module)
 {
@@ -77,7 +79,7 @@ static inline void stay(work_function *work, unsigned long milliseconds, const c
 	log_stay(begin, (const void *)(unsigned long)work, process, thread, symbol, module);
 }
 
-/* The path of this program, as the kernel maps it. */
+/* Returns the path of this program as the kernel maps it. */
 static inline const char *own_path(void)
 {
 	static char path[256];

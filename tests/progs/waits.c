@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Threads that sleep, wait for a lock and wait for a pipe, and tell for how long. Usage: waits [ROUNDS]; prints for
-// each thread that waits "truth THREAD TID BLOCKED RUNNABLE", nanoseconds by clock_gettime: from before the call to
-// the moment at which the wait was to end, and from there to the call's end. A thread that waits does so in the
-// function of its name, through another, as the C library keeps no frame pointers and so hides one caller.
+// Threads that sleep, wait for a lock and wait for a pipe, and report the durations. Usage: waits
+// [ROUNDS]; prints for each waiting thread "truth THREAD TID BLOCKED RUNNABLE", in nanoseconds of
+// clock_gettime: from before the call to the moment at which the wait was due to end, and from then
+// to the call's end. A thread waits in the function with its name, called through another one, as
+// the C library keeps no frame pointers and so hides one caller.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -63,7 +64,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* from: before the call; due: when it was to end, which may have been before it began. */
+/* from: before the call; due: when the wait should end, possibly before from. */
 static void add(struct wait *wait, int64_t from, int64_t due)
 {
 	const int64_t to = now_ns();
@@ -79,7 +80,7 @@ static void begin(const char *name, int policy)
 	const struct sched_param none = {0};
 
 	prctl(PR_SET_NAME, name);
-	/* A timer is not put off to be served with others. */
+	/* No timer slack: the kernel must not delay timers to coalesce them. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (policy != SCHED_OTHER && sched_setscheduler(0, policy, &none) != 0)
 		die("sched_setscheduler");
@@ -133,7 +134,7 @@ static void *sleeps(void *unused)
 	return unused;
 }
 
-/* ---- a lock, whose holder goes on on the same CPU, so that who waited must wait for the CPU ---- */
+/* ---- a lock: its holder continues on the same CPU, so the waiter also waits for the CPU ---- */
 
 __attribute__((noipa)) void locker_inner(void)
 {

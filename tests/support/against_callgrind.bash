@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Instructions of each function of a program of ours, by callgrind and by arcf.
+# Instructions of each function of a test program, counted by callgrind and by arcf.
 
-# count_by_callgrind FILE PROGRAM ARG...: "COUNT FUNCTION", sorted, of the program's own functions.
+# count_by_callgrind FILE PROGRAM ARG...: writes sorted lines "COUNT FUNCTION" of the program's own functions to FILE.
 count_by_callgrind() {
     local file=$1 program=$2
     shift
     valgrind --quiet --tool=callgrind --skip-plt=no --callgrind-out-file="$file.out" "$@" >/dev/null || return
-    # A function that calls itself is several there, with numbers behind a quote.
+    # callgrind lists a recursive function several times, with a number after a quote.
     callgrind_annotate --threshold=100 "$file.out" | awk -v object="[$program]" '
         $NF == object && !/=>/ {
             number = $1; gsub(",", "", number)
@@ -18,7 +18,7 @@ count_by_callgrind() {
     [ -s "$file" ]
 }
 
-# own_functions PROGRAM FILE: the same from what arcf -r 2 printed.
+# own_functions PROGRAM FILE: prints the same lines from the output of arcf -r 2.
 own_functions() {
     awk -v object="$1" '
         { at = index($NF, ":") }
@@ -26,7 +26,8 @@ own_functions() {
         END { for (name in sum) print sum[name], name }' "$2" | sort
 }
 
-# The functions that algorithms.c defines, and of "COUNT FUNCTION" those: not what the C library adds to each program.
+# functions_of_source prints the functions that algorithms.c defines; only_of_source keeps their "COUNT FUNCTION" lines,
+# without those that the C library adds to each program.
 functions_of_source() {
     sed -nE 's/^(static )?[a-z0-9_]+ \*?([a-z_]+)\(.*[^;]$/\2/p' "${SOURCE_DIR:?}/tests/progs/algorithms.c"
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Compares a log-jita2n with what HotSpot's probes told. Usage:
+# Compares a log-jita2n with the events of HotSpot's probes. Usage:
 #   gawk -f hotspot_names.awk -f check_log.awk LOADS UNLOADS LOG
-# The first two as for check_owners.awk. Prints counts as KEY=VALUE and the first differences: loads are the same
-# ones, as the probe tells those again that JProf asks for; unloads are as many of each name. What happened in the
-# last moments before the end of the log may be missing in it.
+# LOADS and UNLOADS as for check_owners.awk. Prints counts as KEY=VALUE and the first differences. Loads must be equal,
+# as the probe also fires for the loads that JProf requests; for each name the number of unloads must be equal. Events
+# of the last 0.1 s before the end of the log may be missing in it.
 
 function complain(text) {
   if (++different <= 10) print text
@@ -13,7 +13,7 @@ FNR == 1 { ++file }
 
 file == 1 {
   load = $2 " " logged($4)
-  if (!(load in told)) told[load] = $1 + 0
+  if (!(load in probed)) probed[load] = $1 + 0
   next
 }
 
@@ -27,7 +27,7 @@ NF == 6 && $1 ~ /^[0-9a-f]{8}$/ {
   name[address] = $6
   if (int(strtonum("0x" $5) / 2) % 2) next
   ++loads
-  if (!(address " " $6 in told)) complain("not told: " $0)
+  if (!(address " " $6 in probed)) complain("not probed: " $0)
   written[address " " $6] = 1
 }
 
@@ -39,14 +39,14 @@ NF == 6 && $1 ~ /^[0-9a-f]{8}$/ {
 /^# end / { end = strtonum("0x" $3 $4) - 100000000 }
 
 END {
-  for (load in told)
-    if (!(load in written) && told[load] < end) complain("not written: load " load)
+  for (load in probed)
+    if (!(load in written) && probed[load] < end) complain("not written: load " load)
   for (method in unloads_of) {
     for (i = early = 0; i < unloads_of[method]; i++) early += unloaded[method, i + 1] < end
     if (written_unloads[method] < early || written_unloads[method] > unloads_of[method])
       complain("unloads: " method " " unloads_of[method] ", written " written_unloads[method] + 0)
   }
   for (method in written_unloads)
-    if (!(method in unloads_of)) complain("not told: unload of " method)
+    if (!(method in unloads_of)) complain("not probed: unload of " method)
   printf "loads=%d unloads=%d different=%d\n", loads, unloads, different
 }

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: MIT
-# Compares the names of ticks with who owned their addresses. Usage:
+# Compares the names of ticks with the owners of their addresses. Usage:
 #   gawk -f hotspot_names.awk -f check_owners.awk -v begin=ADDRESS -v end=ADDRESS LOADS UNLOADS LOG TICKS
-# LOADS: "TIME ADDRESS SIZE NAME", UNLOADS: "TIME NAME", LOG: JProf's log-jita2n, TICKS: "TIME ADDRESS MODULE SYMBOL",
-# addresses hexadecimal in TICKS and LOG. Of ticks in [begin, end) only. Prints counts as KEY=VALUE and the first wrong names.
+# LOADS: "TIME ADDRESS SIZE NAME", UNLOADS: "TIME NAME", LOG: JProf's log-jita2n, TICKS: "TIME ADDRESS MODULE SYMBOL";
+# addresses are hexadecimal in TICKS and LOG. Only ticks in [begin, end) are compared. Prints counts as KEY=VALUE and
+# the first wrong names.
 #
-# The probe fires in the thread that installs code, behind doing so, and that thread may have to wait for a
-# processor in between: a tick shortly before a load of its address may be the old owner's or the new one's, and one
-# behind the old owner's unload the new one's, however long that thread waits. One that bears neither name is wrong
-# all the same; where the two differ, the tick counts as undecided.
+# The probe fires after the installation, in the installing thread, which may be scheduled out in between: a tick
+# shortly before a load of its address may belong to the old or to the new owner, and a tick after the old owner's unload
+# may belong to the new one, however late its load. If the two names differ, such a tick counts as undecided; with any
+# other name it is wrong.
 
-# HotSpot queues what it tells an agent, and gives a place away before an unload in that queue is told: a tick in new code
-# whose old owner has not been unloaded yet, as far as the agent could know, is untold.
+# HotSpot queues events for an agent and reuses an address before the unload in that queue is delivered. A tick in new
+# code counts as untold while, as far as the agent could know, the old owner was not unloaded.
 
-# Was the tick's name that of an older method there, whose unload had not been told at that time?
-function is_untold(address, time, load,    i) {
+# Returns whether the tick's name is that of an older method at the address, whose unload was not delivered by that
+# time.
+function is_undelivered(address, time, load,    i) {
   for (i = 1; i <= logged_ends; i++)
-    if (end_name[i] == symbol && address >= end_first[i] && address < end_last[i] && end_told[i] > time &&
+    if (end_name[i] == symbol && address >= end_first[i] && address < end_last[i] && end_delivered[i] > time &&
         end_loaded[i] < when[load]) return 1
   return 0
 }
 
-# A new load: those of its place are no more.
+# A new load ends the loads that it overlaps.
 function take_place(load,    page, i, other) {
   for (page = int(first[load] / 4096); page <= int((last[load] - 1) / 4096); page++) {
     for (i = loads_of_page[page]; i > 0; i--) {
@@ -31,8 +33,9 @@ function take_place(load,    page, i, other) {
   }
 }
 
-# Sets before, after and following: the loads that an address belonged to then, soon, and next, 0: none. The probe tells
-# of a method's main part only; in tail_of is the method behind whose main part the address lies, where its handlers are.
+# Sets before, after and following (0: none): the load that owned the address at the time, the one that follows within
+# the slack, and the next one. The probe reports only a method's main part; tail_of is the method with the address
+# behind its main part, where its handlers are.
 function find_owners(address, time,    page, i, load) {
   before = after = following = tail_of = 0
   for (page = int(address / 4096); page >= int(address / 4096) - 1; page--)
@@ -47,7 +50,8 @@ function find_owners(address, time,    page, i, load) {
   if (following && when[following] - time < slack) after = following
 }
 
-# When a method of the load's name was unloaded first after the load, 0: never. The probe does not tell where.
+# Returns the time of the first unload of the load's name after the load, 0: never. The probe does not report its
+# address.
 function unloaded_at(load,    i, earliest) {
   for (i = 1; i <= unloads_of[name[load]]; i++)
     if (unload[name[load], i] > when[load] && (!earliest || unload[name[load], i] < earliest)) earliest = unload[name[load], i]
@@ -61,7 +65,7 @@ function unloaded(load, time,    at) {
 
 function complain(load) {
   if (++wrong > 10) return
-  print "wrong: " $0 ", was " (load ? name[load] " (loaded " when[load] ", unloaded " unloaded_at(load) ")" : "nobody's") \
+  print "wrong: " $0 ", was " (load ? name[load] " (loaded " when[load] ", unloaded " unloaded_at(load) ")" : "no method") \
     (following ? ", then " name[following] "'s (loaded " when[following] ")" : "")
 }
 
@@ -90,19 +94,19 @@ file == 2 {
 
 file == 3 && NF == 6 && $1 ~ /^[0-9a-f]{8}$/ {
   address = strtonum("0x" $3)
-  told_name[address] = $6
-  told_end[address] = address + strtonum("0x" $4)
-  told_time[address] = strtonum("0x" $1 $2)
+  logged_name[address] = $6
+  logged_end[address] = address + strtonum("0x" $4)
+  logged_time[address] = strtonum("0x" $1 $2)
 }
 
 file == 3 && /^# unload / {
   address = strtonum("0x" $5)
-  if (!(address in told_name)) next
-  end_name[++logged_ends] = told_name[address]
+  if (!(address in logged_name)) next
+  end_name[++logged_ends] = logged_name[address]
   end_first[logged_ends] = address
-  end_last[logged_ends] = told_end[address]
-  end_loaded[logged_ends] = told_time[address]
-  end_told[logged_ends] = strtonum("0x" $3 $4)
+  end_last[logged_ends] = logged_end[address]
+  end_loaded[logged_ends] = logged_time[address]
+  end_delivered[logged_ends] = strtonum("0x" $3 $4)
 }
 
 file == 3 { next }
@@ -118,7 +122,7 @@ file == 3 { next }
     next
   }
   find_owners(address, $1 + 0)
-  # Neither stubs nor the interpreter are told by the probe: they are where no method is any more.
+  # The probe reports neither stubs nor the interpreter: their addresses must be free of methods.
   if (module == "GENERATED_CODE") {
     if (!before || unloaded(before, $1 + slack)) ++generated
     else complain(before)
@@ -129,7 +133,7 @@ file == 3 { next }
     ++undecided
   } else if (tail_of && symbol == name[tail_of]) {
     ++behind
-  } else if (before && is_untold(address, $1 + 0, before)) {
+  } else if (before && is_undelivered(address, $1 + 0, before)) {
     ++untold
   } else {
     complain(before)

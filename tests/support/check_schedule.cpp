@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Accounts for every record of a trace file by its sequence number.
+// Checks that every record of a trace file is accounted for, by its sequence number.
 #include "check_schedule.h"
 
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 namespace nrm2 = pi::nrm2;
 
 using Bytes = std::span<const std::byte>;
-constexpr size_t problems_most = 20;
+constexpr size_t max_problems = 20;
 
 enum Kind : uint32_t { trace_kind = PITRACE_BUFFER_TRACE, mte_kind = PITRACE_BUFFER_MTE };
 
@@ -37,9 +37,9 @@ struct Counts {
   uint64_t lost() const { return full + stopped + too_long + source; }
 };
 
-// A part of a writer's sequence.
+// Counts over a part of a writer's sequence numbers.
 struct Tally {
-  uint64_t accepted = 0, refused = 0;  // made for sure while records were taken
+  uint64_t accepted = 0, refused = 0;  // written while the trace was certainly on
   uint64_t unsure_accepted = 0, unsure_refused = 0;
 
   void add(const WriterLog& log, uint64_t number) {
@@ -74,7 +74,7 @@ class Checker {
   Findings check() {
     if (!found_.problems.empty()) return found_;
     read_sections();
-    // A CPU that wrote nothing, or was offline all the time, may have no section.
+    // A CPU without records, or one that was always offline, may have no section.
     for (uint32_t writer = 0; writer < expected_.writers.size(); ++writer)
       streams_.try_emplace({writer, trace_kind});
     for (const auto& [key, bytes] : streams_)
@@ -86,11 +86,11 @@ class Checker {
  private:
   template <class... Args>
   void problem(fmt::format_string<Args...> text, Args&&... args) {
-    if (found_.problems.size() < problems_most)
+    if (found_.problems.size() < max_problems)
       found_.problems.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
 
-  // What is not between least and most, both included.
+  // Reports a value outside of [least, most].
   void expect(const StreamKey& key, const char* what, uint64_t is, uint64_t least, uint64_t most) {
     if (is < least || is > most)
       problem("CPU {} {}: {} is {}, should be {} to {}", key.cpu,
@@ -108,20 +108,20 @@ class Checker {
 
   void read_sections() {
     const auto whole = std::as_bytes(std::span(content_));
-    if (whole.size() < nrm2::header_size) return problem("there is no header");
+    if (whole.size() < nrm2::header_size) return problem("the file has no header");
     const uint64_t kallsyms = number_at<uint64_t>(nrm2::offset::kallsyms_offset);
     const uint64_t modules = number_at<uint64_t>(nrm2::offset::modules_offset);
     size_t at = 0;
     while (at < whole.size()) {
       if (at != 0 && (at == kallsyms || at == modules)) return;
       if (whole.size() - at < nrm2::header_size)
-        return expected_.ended ? problem("a header at {} is cut short", at) : void();
+        return expected_.ended ? problem("the header at {} is truncated", at) : void();
       if (std::memcmp(content_.data() + at, nrm2::magic, sizeof nrm2::magic) != 0)
         return problem("no section begins at {}", at);
       const uint64_t size = number_at<uint32_t>(at + nrm2::offset::data_size);
       const uint64_t data = at + nrm2::header_size;
       if (size > whole.size() - data && expected_.ended)
-        return problem("the section at {} is cut short", at);
+        return problem("the section at {} is truncated", at);
       add_section(at, whole.subspan(data, std::min<uint64_t>(size, whole.size() - data)));
       at = data + std::min<uint64_t>(size, whole.size() - data);
     }
@@ -136,7 +136,7 @@ class Checker {
     stream.insert(stream.end(), data.begin(), data.end());
   }
 
-  // The last info section counts.
+  // Keeps the counts of the last info section.
   void read_counts(Bytes data) {
     counts_.clear();
     std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
@@ -162,18 +162,18 @@ class Checker {
       if (const auto field = fields.find(what); field != fields.end())
         *field->second = value;
       else
-        problem("the count '{}' is not known", line);
+        problem("unknown count '{}'", line);
     }
   }
 
-  // Calls use(record, lost so far) for every record; returns how many of them are counted.
+  // Calls use(record, lost so far) for every record; returns the number of counted ones.
   template <class Use>
   uint64_t walk(const StreamKey& key, Bytes bytes, Use use) {
     uint64_t counted = 0, lost = 0, time = 0, high = 0;
     while (!bytes.empty()) {
       const pi::RecordView record(bytes);
       if (!record.valid()) {
-        if (expected_.ended) problem("CPU {}: {} bytes are no record", key.cpu, bytes.size());
+        if (expected_.ended) problem("CPU {}: {} bytes are not a record", key.cpu, bytes.size());
         return counted;
       }
       bytes = bytes.subspan(record.length());
@@ -182,12 +182,12 @@ class Checker {
       const uint64_t now = high | record.time_lo();
       if (now < time) problem("CPU {}: the time runs back from {} to {}", key.cpu, time, now);
       time = now;
-      uint64_t told;
-      if (pi::decode_lost(record, told)) {
-        ++found_.told;
-        if (told < lost)
-          problem("CPU {}: the lost records fall from {} to {}", key.cpu, lost, told);
-        lost = told;
+      uint64_t reported;
+      if (pi::decode_lost(record, reported)) {
+        ++found_.lost_records;
+        if (reported < lost)
+          problem("CPU {}: the lost records fall from {} to {}", key.cpu, lost, reported);
+        lost = reported;
       }
       counted += pi::is_counted(record);
       use(record, lost);
@@ -195,7 +195,7 @@ class Checker {
     return counted;
   }
 
-  // produced = written + lost, and what was written is there.
+  // Checks produced = written + lost, and that the written records are present.
   void check_counts(const StreamKey& key, uint64_t counted) {
     const auto entry = counts_.find(key);
     if (entry == counts_.end()) {
@@ -224,25 +224,26 @@ class Checker {
   // ---- the writers' records ----
 
   struct Walked {
-    Tally before, holes, after;  // missing before the first, between, and behind the last kept one
-    uint64_t kept = 0, unsure_kept = 0, told = 0;
+    // Records missing before the first kept one, between kept ones, and after the last one.
+    Tally before, holes, after;
+    uint64_t kept = 0, unsure_kept = 0, reported = 0;
   };
 
   void check_trace(const StreamKey& key, Bytes bytes) {
     if (key.cpu >= expected_.writers.size())
-      return problem("CPU {}: there is a stream of a CPU without writer", key.cpu);
+      return problem("CPU {}: a stream of a CPU without writer", key.cpu);
     const Window& window = expected_.writers[key.cpu];
     Walked walked;
     uint64_t at = window.from;
-    const uint64_t counted = walk(key, bytes, [&](const pi::RecordView& record, uint64_t told) {
+    const uint64_t counted = walk(key, bytes, [&](const pi::RecordView& record, uint64_t reported) {
       if (record.major() != hook_major) {
         if (expected_.hooks_only && pi::is_counted(record))
           problem("CPU {}: a record of major {:#x}", key.cpu, record.major());
         return;
       }
       if (record.int_count() != 3 || record.int_at(0) != key.cpu || record.int_at(1) != key.cpu)
-        return problem("CPU {}: a hook that is not of its writer", key.cpu);
-      take(key, window, record.int_at(2), told, at, walked);
+        return problem("CPU {}: a hook of another writer", key.cpu);
+      take(key, window, record.int_at(2), reported, at, walked);
     });
     for (; at < window.until; ++at) walked.after.add(*window.log, at);
     found_.kept += walked.kept;
@@ -255,42 +256,44 @@ class Checker {
     check_missing(key, walked);
   }
 
-  void take(const StreamKey& key, const Window& window, uint32_t number, uint64_t told,
+  void take(const StreamKey& key, const Window& window, uint32_t number, uint64_t reported,
             uint64_t& at, Walked& walked) {
     if (number < window.from || number >= window.until)
-      return problem("CPU {}: number {} was made before or after (known {} to {})", key.cpu, number,
+      return problem("CPU {}: number {} is outside of the window {} to {}", key.cpu, number,
                      window.from, window.until);
     if (number < at) return problem("CPU {}: number {} twice or out of order", key.cpu, number);
     if (window.log->recording(number) == not_recorded)
-      problem("CPU {}: number {} was made while nothing was recorded", key.cpu, number);
+      problem("CPU {}: number {} was written while the trace was off", key.cpu, number);
     if (window.log->was_refused(number))
-      problem("CPU {}: number {} is there, but its writer was told that it was lost", key.cpu,
-              number);
+      problem("CPU {}: number {} is in the file, but TraceHook() returned that it was lost",
+              key.cpu, number);
     Tally hole;
     for (; at < number; ++at) hole.add(*window.log, at);
     ++at;
     const bool first = walked.kept++ == 0;
     walked.unsure_kept += window.log->recording(number) == unsure;
     (first ? walked.before : walked.holes).add(hole);
-    // In wrap-around mode what told of losses before the first one may be overwritten.
-    if (!first || expected_.mode != Mode::wrap) check_hole(key, number, hole, told - walked.told);
-    walked.told = told;
+    // In wrap-around mode the LOST records before the first kept record may be overwritten.
+    if (!first || expected_.mode != Mode::wrap)
+      check_hole(key, number, hole, reported - walked.reported);
+    walked.reported = reported;
   }
 
-  // What is missing before a kept record is what the stream tells there.
-  void check_hole(const StreamKey& key, uint32_t number, const Tally& hole, uint64_t told) {
+  // The records missing before a kept record must equal the stream's LOST records there.
+  void check_hole(const StreamKey& key, uint32_t number, const Tally& hole, uint64_t reported) {
     const uint64_t sure = expected_.driver ? hole.refused : hole.accepted;
     const uint64_t not_sure = expected_.driver ? hole.unsure_refused : hole.unsure_accepted;
-    // With perf, what the writers' own rings had no room for is told by the first CPU's stream.
+    // With perf, the first CPU's stream reports the losses of the writers' own rings.
     const bool exact = expected_.hooks_only && (expected_.driver || key.cpu != 0);
-    if (told < sure || (exact && told > sure + not_sure))
-      problem("CPU {}: before number {} the stream tells of {} lost records, {} to {} are missing",
-              key.cpu, number, told, sure, sure + not_sure);
+    if (reported < sure || (exact && reported > sure + not_sure))
+      problem("CPU {}: before number {} the stream reports {} lost records, {} to {} are missing",
+              key.cpu, number, reported, sure, sure + not_sure);
   }
 
   void check_missing(const StreamKey& key, const Walked& walked) {
     const Counts counts = counts_.contains(key) ? counts_[key] : Counts();
-    // The module has stored what it accepted; only newer records or a disk can take it away again.
+    // The module stored each accepted record; only newer records or a failed disk write can remove
+    // it.
     if (expected_.driver)
       expect(key, "accepted and missing in the middle", walked.holes.accepted, 0, 0);
     if (expected_.mode != Mode::continuous)
@@ -304,25 +307,25 @@ class Checker {
       expect(key, "missing at the end", walked.after.accepted, 0, 0);
     if (expected_.mode == Mode::continuous && expected_.driver &&
         walked.after.accepted > counts.unwritten)
-      problem("CPU {}: {} are missing at the end, {} were not written to the disk", key.cpu,
+      problem("CPU {}: {} records are missing at the end, {} were not written to the disk", key.cpu,
               walked.after.accepted, counts.unwritten);
     if (expected_.hooks_only) check_sums(key, walked, counts);
   }
 
-  // The buffer's counts against the writer's own.
+  // Compares the buffer's counts with the writer's own.
   void check_sums(const StreamKey& key, const Walked& walked, const Counts& counts) {
     Tally all;
     for (const Tally* tally : {&walked.before, &walked.holes, &walked.after}) all.add(*tally);
     const uint64_t accepted = all.accepted + walked.kept - walked.unsure_kept;
-    const uint64_t accepted_most = all.accepted + all.unsure_accepted + walked.kept;
-    const uint64_t refused_most = all.refused + all.unsure_refused;
+    const uint64_t max_accepted = all.accepted + all.unsure_accepted + walked.kept;
+    const uint64_t max_refused = all.refused + all.unsure_refused;
     if (expected_.driver) {
-      expect(key, "written", counts.written, accepted, accepted_most);
-      expect(key, "lost", counts.lost(), all.refused, refused_most);
+      expect(key, "written", counts.written, accepted, max_accepted);
+      expect(key, "lost", counts.lost(), all.refused, max_refused);
       expect(key, "lost in the source", counts.source, 0, 0);
     } else {
       expect(key, "written and lost in the buffer", counts.produced - counts.source, accepted,
-             accepted_most);
+             max_accepted);
     }
     expect(key, "too long", counts.too_long, 0, 0);
     const uint64_t gone =
@@ -332,7 +335,7 @@ class Checker {
            gone + all.unsure_accepted + (expected_.driver ? 0 : walked.unsure_kept));
   }
 
-  // perf: what the writers' rings had no room for is counted, for all CPUs in one.
+  // With perf, losses of the writers' rings are counted once, for all CPUs.
   void check_sources() {
     if (expected_.driver || !expected_.hooks_only) return;
     uint64_t lost = 0;

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Java classes by the hundred, for a compiler to work on. Sourced.
+# Generates many Java classes as input for a compiler. Sourced.
 
 make_classes() { # make_classes NUMBER DIRECTORY
   awk -v number="$1" -v directory="$2" 'BEGIN {

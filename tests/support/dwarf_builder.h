@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Puts together units and line tables of DWARF that no compiler makes.
+// Builds DWARF units and line tables that no compiler writes.
 #ifndef TESTS_SUPPORT_DWARF_BUILDER_H
 #define TESTS_SUPPORT_DWARF_BUILDER_H
 
@@ -17,17 +17,17 @@ std::string raw(const T& value) {
   return ElfBuilder::raw(value);
 }
 
-// A length of 32 bits and what it is the length of.
+// Prefixes bytes with their 32-bit length.
 inline std::string with_length(const std::string& bytes) {
   return raw(static_cast<uint32_t>(bytes.size())) + bytes;
 }
 
-// A unit of DWARF 4 with the table of abbreviations at 0; entries: its root and what follows.
+// A DWARF 4 unit with its abbreviations at offset 0; entries: the root entry and its children.
 inline std::string unit4(const std::string& entries, uint8_t address_size = 8) {
   return with_length(raw(uint16_t{4}) + raw(uint32_t{0}) + raw(address_size) + entries);
 }
 
-// The same of DWARF 5, without an id.
+// A DWARF 5 unit without an id.
 inline std::string unit5(const std::string& entries, uint8_t address_size = 8) {
   return with_length(raw(uint16_t{5}) + '\x01' + raw(address_size) + raw(uint32_t{0}) + entries);
 }
@@ -35,13 +35,13 @@ inline std::string unit5(const std::string& entries, uint8_t address_size = 8) {
 constexpr uint8_t skeleton = 4;
 constexpr uint8_t split = 5;
 
-// A unit of DWARF 5 of one of these types.
+// A DWARF 5 unit of one of these types, with an id.
 inline std::string unit5(uint8_t type, uint64_t id, const std::string& entries) {
   return with_length(raw(uint16_t{5}) + raw(type) + raw(uint8_t{8}) + raw(uint32_t{0}) + raw(id) +
                      entries);
 }
 
-// A kind of entry; attributes: names and forms.
+// An abbreviation: attributes are pairs of name and form.
 inline std::string abbreviation(char code, char tag, bool children,
                                 const std::vector<std::pair<unsigned, unsigned>>& attributes) {
   const auto leb128 = [](unsigned value) {
@@ -54,14 +54,14 @@ inline std::string abbreviation(char code, char tag, bool children,
   return bytes + std::string(2, '\0');
 }
 
-// A sequence of a line table: an address of four or eight bytes, operations, its end.
+// A sequence of a line table: an address of four or eight bytes, operations, end of sequence.
 template <class Address>
 std::string sequence(Address address, const std::string& operations) {
   return std::string(1, '\0') + static_cast<char>(1 + sizeof address) + '\x02' + raw(address) +
          operations + std::string("\0\x01\x01", 3);
 }
 
-// A line table of DWARF 4 of one file, "code.c".
+// A DWARF 4 line table of one file, "code.c".
 inline std::string lines4(const std::string& sequences) {
   const std::string head("\1\1\1\xfb\x0e\x0d\0\1\1\1\1\0\0\0\1\0\0\1\0code.c\0\0\0\0\0", 30);
   return with_length(raw(uint16_t{4}) + raw(static_cast<uint32_t>(head.size())) + head + sequences);

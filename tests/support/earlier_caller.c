@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as it was built with an earlier perfutil.h: prints what it is told, or what went wrong. */
+/* A program built with an earlier perfutil.h: prints the results of calls, or the first error. */
 #include "earlier_perfutil.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the program's own right behind what the library fills. */
+/* Bytes of the program directly after a structure that the library fills. */
 static const char own[8] = "its own";
 
 #define WITH_OWN_BYTES(type, name)                         \
 	struct {                                           \
 		struct type it;                            \
-		char behind[sizeof own];                   \
-	} name = {.it.size = sizeof name.it, .behind = "its own"}
+		char after[sizeof own];                   \
+	} name = {.it.size = sizeof name.it, .after = "its own"}
 
 static int failed(const char *call)
 {
@@ -20,7 +20,7 @@ static int failed(const char *call)
 	return 1;
 }
 
-/* What needs no trace. */
+/* Calls that need no trace. */
 static int ask(void)
 {
 	static const char *const metric[] = {"CYCLES"};
@@ -38,8 +38,8 @@ static int ask(void)
 	if (PttGetState(&ptt.it) != PU_SUCCESS)
 		return failed("PttGetState");
 	printf("PTT counts %s\n", ptt.it.name[0]);
-	if (memcmp(event.behind, own, sizeof own) != 0 || memcmp(ptt.behind, own, sizeof own) != 0)
-		return fprintf(stderr, "bytes behind a structure were overwritten\n"), 1;
+	if (memcmp(event.after, own, sizeof own) != 0 || memcmp(ptt.after, own, sizeof own) != 0)
+		return fprintf(stderr, "bytes after a structure were overwritten\n"), 1;
 	return PttTerminate();
 }
 
@@ -57,8 +57,8 @@ static int trace(void)
 	if (PiITraceStatus(&itrace.it) != PU_SUCCESS)
 		return failed("PiITraceStatus");
 	printf("ITrace installed: %d\n", itrace.it.installed);
-	if (memcmp(status.behind, own, sizeof own) != 0 || memcmp(itrace.behind, own, sizeof own) != 0)
-		return fprintf(stderr, "bytes behind a structure were overwritten\n"), 1;
+	if (memcmp(status.after, own, sizeof own) != 0 || memcmp(itrace.after, own, sizeof own) != 0)
+		return fprintf(stderr, "bytes after a structure were overwritten\n"), 1;
 	return TraceTerminate();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What earlier_caller.c needs of perfutil.h and perfutil_ptt.h as they were when struct
- * pi_trace_status ended with throttled, struct pi_event with meaning, struct pi_itrace_status with
- * steps, struct pi_ptt_options with threads and struct pi_ptt_state with unit. All structures whose
- * size a caller sets are here. */
+/* The part of perfutil.h and perfutil_ptt.h that earlier_caller.c uses, from the time when
+ * struct pi_trace_status ended with throttled, struct pi_event with meaning, struct
+ * pi_itrace_status with steps, struct pi_ptt_options with threads and struct pi_ptt_state with
+ * unit. Contains all structures whose size a caller sets. */
 #ifndef EARLIER_PERFUTIL_H
 #define EARLIER_PERFUTIL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processor time in multiples of a reference workload, for tests that bound the cost of an input.
+// CPU time in multiples of a reference workload, for tests that bound the cost of an input.
 #ifndef TEST_SUPPORT_EFFORT_H
 #define TEST_SUPPORT_EFFORT_H
 
@@ -9,16 +9,15 @@
 
 namespace test_support {
 
-// Processor time of this process, in seconds. Unlike the clock on the wall it does not count the
-// time in which other processes run.
+// CPU time of this process, in seconds. Unlike wall-clock time it excludes other processes.
 inline double processor_seconds() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The processor time, in seconds, of the reference workload: a map of 20,000 strings is built and
-// destroyed. A slow or busy processor and a sanitizer slow it down as they do the code under test.
+// CPU time of the reference workload in seconds: a map of 20,000 strings is built and destroyed. A
+// slow processor or a sanitizer slows it down like the code under test.
 inline double reference_seconds() {
   const double begin = processor_seconds();
   {
@@ -29,11 +28,11 @@ inline double reference_seconds() {
   return processor_seconds() - begin;
 }
 
-// Processor time since construction.
+// CPU time since construction.
 class Effort {
  public:
-  // In multiples of the reference workload. Its larger time counts, of one run before and one run
-  // after what is measured.
+  // In multiples of the reference workload; the slower of two runs, before and after the measured
+  // code, is used.
   double spent() const {
     const double seconds = processor_seconds() - begin_;
     const double after = reference_seconds();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Puts together ELF files that no compiler makes.
+// Builds ELF files that no compiler writes.
 #include "elf_builder.h"
 
 #include <cstring>
@@ -82,7 +82,7 @@ std::string ElfBuilder::bytes() const {
 
 std::string ElfBuilder::inlined_on_one_list(uint32_t count, uint32_t ranges) {
   using E = ElfBuilder;
-  // compile_unit; subprogram with low_pc; inlined_subroutine with ranges.
+  // Abbreviations: compile_unit; subprogram with low_pc; inlined_subroutine with ranges.
   const char abbreviations[] =
       "\x01\x11\x01\x00\x00\x02\x2e\x01\x11\x01\x00\x00\x03\x1d\x00\x55\x17\x00\x00";
   std::string entries = "\x01\x02" + E::raw(E::code_address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Puts together ELF files that no compiler makes.
+// Builds ELF files that no compiler writes.
 #ifndef TESTS_SUPPORT_ELF_BUILDER_H
 #define TESTS_SUPPORT_ELF_BUILDER_H
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// A shared library of 64 bits with one executable segment, whose code begins at code_address.
+// A 64-bit shared library with one executable segment at code_address.
 class ElfBuilder {
  public:
   static constexpr uint64_t code_address = 0x1000;
@@ -20,7 +20,7 @@ class ElfBuilder {
   // Returns the section's index.
   uint32_t section(const std::string& name, uint32_t type, std::string bytes, uint32_t link = 0,
                    uint64_t flags = 0);
-  // The symbol table and its names; entries: st_name and st_value.
+  // Adds the symbol table and its string table; entries: st_name and st_value.
   struct Entry {
     uint32_t name;
     uint64_t value;
@@ -28,18 +28,18 @@ class ElfBuilder {
   void symbols(const std::vector<Entry>& entries, std::string names);
   std::string bytes() const;
 
-  // A file with one symbol, "nnnn", and DWARF 4: count functions are inlined there, each on the
+  // A file with one symbol, "nnnn", and DWARF 4: count functions are inlined there, each with the
   // same list of ranges.
   static std::string inlined_on_one_list(uint32_t count, uint32_t ranges);
 
-  // The bytes of a value, the lowest first.
+  // The little-endian bytes of a value.
   template <class T>
   static std::string raw(const T& value) {
     return std::string(reinterpret_cast<const char*>(&value), sizeof value);
   }
 
  private:
-  std::string body_;  // from the file's beginning, the ELF header aside
+  std::string body_;  // the file's bytes after the ELF header
   std::string names_;
   std::vector<Elf64_Shdr> headers_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A Symbolizer for tests of post: modules by process, symbols by module, given by the test.
+// A Symbolizer for tests of post: the test defines modules by process and symbols by module.
 #ifndef TESTS_SUPPORT_FAKE_SYMBOLIZER_H
 #define TESTS_SUPPORT_FAKE_SYMBOLIZER_H
 
@@ -16,16 +16,17 @@
 
 namespace test_support {
 
-// Knows the moment only as the order of the calls: a lookup is answered as of now, as post asks it.
+// Has no history of mappings: a lookup uses the state after all previous calls, which is the order
+// in which post makes them.
 class FakeSymbolizer final : public post::Symbolizer {
  public:
-  // start counts from the file's beginning; in the module "vmlinux" it is an address.
+  // start is an offset in the file; in the module "vmlinux" it is an address.
   void add_symbol(const std::string& module, uint64_t start, uint64_t size,
                   const std::string& name) {
     symbols_[module].push_back({start, size, name});
   }
-  // Code made at run time: who has its addresses from a time to another. An inlined function, from
-  // an offset on, belongs to it.
+  // JIT-compiled code that owns its addresses during [from, until). From the offset inlined_from
+  // on, it belongs to an inlined function.
   struct Jitted {
     uint32_t pid;
     uint64_t from, until, start, size;
@@ -36,7 +37,7 @@ class FakeSymbolizer final : public post::Symbolizer {
   void add_thread_start(uint32_t pid, pi::ThreadStart start) {
     thread_starts_[pid].push_back(std::move(start));
   }
-  // Machine code for read_code(); start as for add_symbol(), in "JITCODE" an address, too.
+  // Machine code for read_code(); start as for add_symbol(); in "JITCODE" also an address.
   void add_code(const std::string& module, uint64_t start, std::vector<std::byte> bytes) {
     pieces_[module][start] = std::move(bytes);
   }
@@ -85,7 +86,7 @@ class FakeSymbolizer final : public post::Symbolizer {
       return {{code->name, {}, 0}};
     return {{code->inlined, {}, 0}, {code->name, {}, 0}};
   }
-  // As many bytes as the symbol has, but for those of run time: no-operations, a return at the end.
+  // Returns as many bytes as the symbol has (none for JIT code): NOPs and a final return.
   post::Code code(uint64_t time, uint32_t pid, uint64_t address) override {
     const post::Lookup known = lookup(time, pid, address);
     if (known.found != post::Found::symbol || known.module == "JITCODE") return {};
@@ -95,7 +96,7 @@ class FakeSymbolizer final : public post::Symbolizer {
     bytes.back() = std::byte{0xc3};
     return {bytes, known.start};
   }
-  // What add_code() was told, from one piece.
+  // Copies from the bytes given to add_code(), at most to the end of one piece.
   size_t read_code(uint64_t time, uint32_t pid, uint64_t address,
                    std::span<std::byte> out) override {
     if (jitted_at(time, pid, address)) return copy_code("JITCODE", address, out);
@@ -105,7 +106,9 @@ class FakeSymbolizer final : public post::Symbolizer {
         return copy_code(mapping.name, address - mapping.address + mapping.offset, out);
     return 0;
   }
-  void look_for_logs(const post::ProcessIds& process) override { asked.push_back(process.pid); }
+  void look_for_logs(const post::ProcessIds& process) override {
+    log_searches.push_back(process.pid);
+  }
   uint64_t next_code_change(uint64_t time, uint32_t pid) override {
     uint64_t next = UINT64_MAX;
     for (const Jitted& code : jitted_)
@@ -119,7 +122,7 @@ class FakeSymbolizer final : public post::Symbolizer {
   std::vector<std::string> notes() override { return notes_; }
 
   uint64_t lookups = 0;
-  std::vector<uint32_t> asked;  // for logs, by pid
+  std::vector<uint32_t> log_searches;  // pids of look_for_logs() calls
 
  private:
   const Jitted* jitted_at(uint64_t time, uint32_t pid, uint64_t address) const {
@@ -163,10 +166,10 @@ class FakeSymbolizer final : public post::Symbolizer {
     return known;
   }
 
-  // base: the address at which the module's file would begin.
+  // base: the address that corresponds to the file's offset 0.
   post::Lookup find(const std::string& module, uint64_t base, uint64_t address) {
-    // The names must outlive the call, so that they come from the table. What lies in lib64 is a
-    // 64-bit module.
+    // The returned names must outlive the call, so they refer to the table. Modules in lib64 are
+    // 64-bit.
     const auto& [name, symbols] = *symbols_.try_emplace(module).first;
     const bool wide = name.find("/lib64/") != std::string::npos;
     for (const Symbol& symbol : symbols)

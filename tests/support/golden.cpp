@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Golden tests: files of named parts, and texts compared so that the difference can be read.
+// Golden tests: case files with named parts, and comparison of texts with a readable difference.
 #include "golden.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Golden tests: files of named parts, and texts compared so that the difference can be read.
+// Golden tests: case files with named parts, and comparison of texts with a readable difference.
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H
 
@@ -12,24 +12,24 @@
 
 namespace test_support {
 
-// A case file: comment lines, then parts that begin with a line "=== NAME". Blank lines at a part's
-// end do not count.
+// A case file: comment lines, then parts that begin with a line "=== NAME". Blank lines at the end
+// of a part are ignored.
 struct CasePart {
   std::string name;
   std::string text;
 };
 pi::Result<std::vector<CasePart>> read_case(const std::string& path);
 
-// Empty when both are equal, blank lines at the ends aside; else the lines around the first
-// difference.
+// Returns an empty string if both are equal except for blank lines at the ends; else the lines
+// around the first difference.
 std::string text_difference(std::string_view expected, std::string_view actual);
 
-// Compares each part "expect WHAT" with actual(WHAT) and prints the differences. 1 when there is
-// one, or when the case has no such part.
+// Compares each part "expect WHAT" with actual(WHAT) and prints the differences. Returns 1 for a
+// difference, or if the case has no such part.
 int compare_expected(const std::vector<CasePart>& parts,
                      const std::function<std::string(const std::string& what)>& actual);
 
-// main() of a golden program: runs the case that its argument names.
+// main() of a golden test program: runs the case file given as argument.
 int run_golden(int argc, char** argv, int (*run_case)(const std::vector<CasePart>& parts));
 
 }  // namespace test_support

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program's own operator new: counts what is in use, and fails when a test wants it to.
+// Replaces operator new: counts bytes in use, and fails on request of a test.
 #include "heap.h"
 
 #include <malloc.h>

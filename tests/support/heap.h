@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program's own operator new: counts what is in use, and fails when a test wants it to.
+// Replaces operator new: counts bytes in use, and fails on request of a test.
 #ifndef TEST_SUPPORT_HEAP_H
 #define TEST_SUPPORT_HEAP_H
 
@@ -8,11 +8,11 @@
 
 namespace test_support {
 
-// Allocations that still succeed; negative: all.
+// Number of allocations that still succeed; negative: unlimited.
 void set_allocations_left(long count);
 
-// The most bytes in use at one moment since the object began to exist, beyond those in use then.
-// What C libraries allocate is not counted.
+// Peak of the bytes in use since construction, beyond those in use at construction. Allocations of
+// C libraries are not counted.
 class HeapPeak {
  public:
   HeapPeak();

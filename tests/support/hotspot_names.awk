@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# A name that HotSpot's probes tell as JProf writes it.
+# Converts a name from HotSpot's probes to the form that JProf writes.
 function logged(text) {
-  # Hidden classes have a plus sign inside the virtual machine, a point outside.
+  # Hidden classes have a plus sign in the JVM and a point in JVMTI.
   gsub(/\+0x/, ".0x", text)
-  # The JVM does not tell its agents which linker of method handles it speaks of.
+  # JVMTI does not report which linker method of MethodHandle it is.
   sub(/^java\/lang\/invoke\/MethodHandle\.(invokeBasic|linkTo[A-Za-z]+)\(.*/, "java/lang/invoke/MethodHandle.<linker>", text)
   return text
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many of a test's inputs are tried: all, or under a sanitizer, where each takes thirty times
-// as long, one in thirty-one.
+// How many of a test's inputs are tried: all, or one in 31 under a sanitizer, which makes each
+// about 30 times slower.
 #ifndef PI_TESTS_INPUT_STRIDE_H
 #define PI_TESTS_INPUT_STRIDE_H
 
@@ -9,8 +9,8 @@
 
 namespace test_support {
 
-// The distance from one input to the next. PITRACE_TEST_ALL, which 'scripts/check long' sets, asks
-// for all of them everywhere.
+// The distance between two tried inputs. PITRACE_TEST_ALL, which 'scripts/check long' sets, selects
+// all inputs always.
 inline size_t input_stride() {
 #if defined(__SANITIZE_ADDRESS__)
   constexpr bool sanitized = true;

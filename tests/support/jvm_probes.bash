@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# HotSpot's own USDT probes compiled__method__load and compiled__method__unload, by uprobe: the moments at which
-# compiled code comes to be at its address and goes, told by nobody that we wrote. Sourced.
+# HotSpot's USDT probes compiled__method__load and compiled__method__unload, as uprobes: when compiled code is installed
+# and removed, independent of our code. Sourced.
 
-jvm_library() { # jvm_library: the path of the libjvm.so that "java" uses
+jvm_library() { # jvm_library: prints the path of the libjvm.so that "java" uses
   echo "$(dirname "$(dirname "$(readlink -f "$(type -P java)")")")/lib/server/libjvm.so"
 }
 
-# The arguments of each place of the probes, as the kernel's probes are told: lengths first, as the strings do not
-# end where they should. A load has code and size behind the three names, an unload does not tell where.
+# Prints uprobe definitions for each location of the probes. Lengths come first, as the strings have no terminator. A
+# load has the code's address and size after the three names; an unload has no address.
 probe_definitions() { # probe_definitions LIBJVM GROUP
   readelf -nW "$1" 2>/dev/null | awk -v library="$1" -v group="$2" '
     # 8@%r12 -> %r12, -4@%r15d -> %r15 as a signed word, 8@-16(%rbp) -> -16(%bp)
@@ -50,14 +50,14 @@ probe_definitions() { # probe_definitions LIBJVM GROUP
     END { if (!count["load"] || !count["unload"]) exit 1 }'
 }
 
-probes_on() { # probes_on GROUP: also makes an instance of that name, whose clock is the trace's
+probes_on() { # probes_on GROUP: also creates a tracing instance of that name with the trace's clock
   local definitions line
   definitions=$(probe_definitions "$(jvm_library)" "$1") || return 1
   while read -r line; do echo "$line" >>/sys/kernel/tracing/uprobe_events || return 1; done <<<"$definitions"
   mkdir "/sys/kernel/tracing/instances/$1"
   echo mono >"/sys/kernel/tracing/instances/$1/trace_clock"
   echo 65536 >"/sys/kernel/tracing/instances/$1/buffer_size_kb"
-  # Other virtual machines on this machine are not meant: of this shell's descendants alone.
+  # Only JVMs that descend from this shell are traced.
   echo 1 >"/sys/kernel/tracing/instances/$1/options/event-fork"
   echo "$BASHPID" >"/sys/kernel/tracing/instances/$1/set_event_pid"
   echo 1 >"/sys/kernel/tracing/instances/$1/events/$1/enable"
@@ -73,15 +73,15 @@ probes_off() { # probes_off GROUP
   done
 }
 
-# probe_events GROUP KIND: of each load or unload "TIME ADDRESS SIZE CLASS.METHODSIGNATURE", in the order of time; the
-# time in nanoseconds, the address in decimal. Of unloads address and size are 0.
+# probe_events GROUP KIND: prints "TIME ADDRESS SIZE CLASS.METHODSIGNATURE" for each load or unload, sorted by time;
+# TIME is in nanoseconds, ADDRESS decimal. For unloads ADDRESS and SIZE are 0.
 probe_events() {
   local lost
   lost=$(awk '/^(overrun|dropped events):/ { sum += $NF } END { print sum + 0 }' \
     /sys/kernel/tracing/instances/"$1"/per_cpu/cpu*/stats)
   ((lost == 0)) || { echo "the kernel lost $lost events of the probes" >&2 && return 1; }
   LC_ALL=C gawk -v kind="$2" '
-    # What follows a name in memory is shown as well; the lengths tell where names end.
+    # The recorded string continues after the name; the length gives its end.
     function field(name, size,    at, text) {
       at = index(rest, name "=\"")
       if (!at) return "?"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# A root that has nothing of this machine but post: where a trace's files are not, or are others. Sourced.
+# A chroot without files of this machine except post: a trace's modules are missing there, or differ. Sourced.
 
-# other_machine ROOT POST: post and what it links to, in places where no trace looks for them.
+# other_machine ROOT POST: copies post and its libraries to paths that no trace refers to.
 other_machine() {
   local root=$1 post=$2 library
   mkdir -p "$root"/{post,work}
@@ -12,15 +12,15 @@ other_machine() {
   done
 }
 
-# on_other_machine ROOT POST-ARGUMENT...: runs it there; its files are in /work. There is not even /proc.
+# on_other_machine ROOT POST-ARGUMENT...: runs post there, with its files in /work and without /proc.
 on_other_machine() {
   local root=$1
   shift
-  # The loader by its own name: the program names one that is not there.
+  # The loader is called explicitly: the interpreter path in the program does not exist there.
   chroot "$root" /post/ld-linux-x86-64.so.2 --library-path /post /post/post -o /work "$@"
 }
 
-# other_files ROOT TRACE-JSON: at the path of every module of the report another file of that name.
+# other_files ROOT TRACE-JSON: creates a different file at the path of every module of the report.
 other_files() {
   local root=$1 json=$2 path
   jq -r '.reports[] | select(.title == "Module") | .rows[].name | select(startswith("/"))' "$json" |

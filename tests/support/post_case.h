@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of a golden case that the programs which run them have in common.
+// Parts of golden cases shared by several golden programs.
 #ifndef TESTS_SUPPORT_POST_CASE_H
 #define TESTS_SUPPORT_POST_CASE_H
 
@@ -14,7 +14,7 @@
 
 namespace test_support {
 
-// post's options on one line; false when they are wrong, which post itself has then said.
+// Parses post's options on one line; returns false when they are wrong, after post's own message.
 inline bool parse_case_options(const std::string& text, post::Options& options) {
   std::istringstream words(text);
   std::vector<std::string> arguments;
@@ -25,7 +25,7 @@ inline bool parse_case_options(const std::string& text, post::Options& options) 
   return true;
 }
 
-// MODULE START SIZE NAME, START counted from the file's beginning, for vmlinux an address.
+// Parses lines MODULE START SIZE NAME; START is an offset in the file, for vmlinux an address.
 inline void add_symbols(const std::string& text, FakeSymbolizer& symbolizer) {
   std::istringstream in(text);
   std::string module, start, size, name;
@@ -34,8 +34,8 @@ inline void add_symbols(const std::string& text, FakeSymbolizer& symbolizer) {
                           name);
 }
 
-// PID FROM UNTIL START SIZE NAME [INLINED OFFSET], one a line: code made at run time, from when to
-// when; from OFFSET on it is INLINED.
+// Parses lines PID FROM UNTIL START SIZE NAME [INLINED OFFSET]: JIT code during [FROM, UNTIL); from
+// OFFSET on, it is the inlined function INLINED.
 inline void add_jitted(const std::string& text, FakeSymbolizer& symbolizer) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -54,7 +54,7 @@ inline void add_jitted(const std::string& text, FakeSymbolizer& symbolizer) {
   }
 }
 
-// MODULE START HH HH ...: machine code, START as for symbols; behind # a comment.
+// Parses lines MODULE START HH HH ...: machine code, START as for symbols; # begins a comment.
 inline void add_code(const std::string& text, FakeSymbolizer& symbolizer) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -68,7 +68,7 @@ inline void add_code(const std::string& text, FakeSymbolizer& symbolizer) {
   }
 }
 
-// PID TIME TID NAME: what a runtime calls a thread from then on.
+// Parses lines PID TIME TID NAME: the runtime's name of a thread from TIME on.
 inline void add_thread_starts(const std::string& text, FakeSymbolizer& symbolizer) {
   std::istringstream in(text);
   std::string pid, time, tid, name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A whole run of post in memory: trace bytes in, reports and damage out.
+// A complete run of post in memory: trace bytes in, reports and damage out.
 #ifndef TESTS_SUPPORT_POST_RUN_H
 #define TESTS_SUPPORT_POST_RUN_H
 
@@ -20,7 +20,7 @@
 namespace test_support {
 
 struct PostRun {
-  std::string error;  // why the file cannot be read at all
+  std::string error;  // why the file cannot be read
   post::DamageLog damage;
   post::TraceFile file;
   post::RecordTotals records;
@@ -28,7 +28,7 @@ struct PostRun {
   std::string tprof;
   std::string json;
   std::string show;
-  std::string tree;  // these with the options that ask for them
+  std::string tree;  // tree to arc: only with their options
   std::string folded;
   std::string off_cpu;
   std::string micro;
@@ -52,7 +52,7 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   post::TickCounter ticks(processes, symbolizer, names,
                           {options.report.labels, options.report.needs_offsets(),
                            options.symbols.module_width, options.symbols.inlined, 64});
-  // All reports that need no subscriber but post.show, and those that the options ask for.
+  // All reports without a subscriber, post.show, and the reports selected by the options.
   post::Options wanted = options;
   wanted.show = true;
   wanted.json = "tprof.json";

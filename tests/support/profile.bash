@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Questions to a tprof.json, for the shell tests. Sourced.
+# Queries and checks of a tprof.json, for the shell tests. Sourced.
 
 # keep_awake: starts a task that runs when no other does, and sets awake to its pid. For the instruction-count lab, whose
 # clock jumps to the next timer while all tasks wait, here for a file of the host: there five seconds may pass, after which
@@ -10,21 +10,21 @@ keep_awake() {
   awake=$!
 }
 
-# process_symbols JSON NAME: "TICKS SYMBOL MODULE" of every symbol of the processes NAME_XXXX.
+# process_symbols JSON NAME: prints "TICKS SYMBOL MODULE" of every symbol of the processes NAME_XXXX.
 process_symbols() {
   jq -r --arg name "$2" '.reports[] | select(.title == "Process_Module_Symbol") | .rows[]
     | select(.name | test("^" + $name + "_[0-9a-f]+$"))
     | .children[]? | .name as $in | .children[]? | "\(.ticks) \(.name) \($in)"' "$1"
 }
 
-# process_ticks JSON NAME: ticks of all processes NAME_XXXX.
+# process_ticks JSON NAME: prints the ticks of all processes NAME_XXXX.
 process_ticks() {
   jq -r --arg name "$2" '[.reports[] | select(.title == "Process") | .rows[]
     | select(.name | test("^" + $name + "_[0-9a-f]+$")) | .ticks] | add // 0' "$1"
 }
 
-# check_shares JSON NAME POINTS SYMBOL=PERCENT...: each symbol's part of these symbols' ticks is within
-# POINTS of PERCENT, and they are nearly all of the process's user ticks. Prints what it found.
+# check_shares JSON NAME POINTS SYMBOL=PERCENT...: each symbol's share of these symbols' ticks must be within POINTS of
+# PERCENT, and they must have at least 97 % of the process's user ticks. Prints the shares.
 check_shares() {
   local json=$1 name=$2 points=$3
   shift 3
@@ -48,15 +48,16 @@ check_shares() {
     }'
 }
 
-# check_accounts JSON: what was produced is what was written and what was lost, and the file holds what
-# was written, but for what newer records took the place of and what a full disk had no room for.
+# check_accounts JSON: produced must equal written + lost, and the file must contain the written records, except for
+# overwritten records and those that a full disk did not store.
 check_accounts() {
   jq -e '(.losses.counted) and (.losses.produced == .losses.written + .losses.lost)
     and (.records.counted == .losses.written - .losses.overwritten - .losses.unwritten)' "$1" >/dev/null ||
     { jq '{losses, records}' "$1" && return 1; }
 }
 
-# check_processors DIR FILE PROCESSORS: the trace in DIR is whole, has so many processors, and ticks of each.
+# check_processors DIR FILE PROCESSORS: the trace in DIR must be complete, with that number of processors and ticks of
+# each.
 check_processors() {
   (cd "$1" && "$BUILD_DIR/bin/post" --json -clip 0 -cpu -r "$2") || return
   jq -c '{trace, damage, records, losses: (.losses | del(.gaps))}' "$1/tprof.json"
@@ -67,7 +68,7 @@ check_processors() {
     "$1/tprof.json"
 }
 
-# aliases FILE...: "NAME FIRST-NAME" of symbols that share an address, of a file and its separate symbols.
+# aliases FILE...: prints "NAME FIRST-NAME" of symbols that share an address, in a file and its separate symbol file.
 aliases() {
   local file part id
   for file; do
@@ -78,14 +79,13 @@ aliases() {
   done | awk 'NF == 3 && $2 ~ /[tTwWiI]/ { if (!($1 in first)) first[$1] = $3; print $3, first[$1] }'
 }
 
-# compare_with_perf JSON PERF.DATA NAME POINTS: every symbol with more than 5 % of the process's ticks in
-# either profile has the same part in both, within POINTS. Names that are aliases of one address count as
-# one; addresses without a symbol are one per module.
+# compare_with_perf JSON PERF.DATA NAME POINTS: every symbol with more than 5 % of the process's ticks in either profile
+# must have the same share in both, within POINTS. Aliases of one address count as one name; addresses without symbol
+# count as one for each module.
 compare_with_perf() {
   local json=$1 data=$2 name=$3 points=$4 files
-  # Kernel code that perf does not name (it leaves out what lies before _stext or in odd sections) is named
-  # here, from kallsyms; the low 32 bits tell its addresses apart. (grep, since sort reads by seeking, which in
-  # that file takes minutes.)
+  # perf has no names for kernel code before _stext or in unusual sections: they are taken from kallsyms here, by the
+  # low 32 bits of the address. (grep first: sort would seek in kallsyms, which takes minutes.)
   perf script -i "$data" --comm "$name" -F ip,sym,dso 2>/dev/null |
     gawk -v kallsyms=<(grep ^ffffffff /proc/kallsyms | sort) '
       function name_of(ip,   low, high, middle) {
@@ -140,8 +140,8 @@ compare_with_perf() {
     }' "$BATS_TEST_TMPDIR/aliases" "$BATS_TEST_TMPDIR/ours" "$BATS_TEST_TMPDIR/theirs"
 }
 
-# check_reuse JSON SHOW TRUTH PID-NAME: the ticks that SHOW (post.show) has in the address range of the
-# libraries, divided by the times in TRUTH (reuse.c's output), are exactly those the report gives each.
+# check_reuse JSON SHOW TRUTH PID-NAME: the ticks in SHOW (post.show) in the address range of the libraries, assigned by
+# the times in TRUTH (output of reuse.c), must equal the report's ticks of each library.
 check_reuse() {
   local json=$1 show=$2 truth=$3 name=$4
   local expected reported
@@ -151,7 +151,7 @@ check_reuse() {
       split($6, t, ":"); time = strtonum("0x" t[1]) * 4294967296 + strtonum("0x" t[2])
       address = strtonum("0x" $(NF - 1)) * 4294967296 + strtonum("0x" $NF)
       if ($5 != 23) next
-      # Stays do not overlap and both files are in order of time.
+      # The intervals do not overlap, and both files are sorted by time.
       while (at < n && end[at] < time) at++
       if (at && time >= begin[at] && time <= end[at] && address >= base[at] && address < base[at] + 16384)
         ticks[lib[at]]++
@@ -165,8 +165,8 @@ check_reuse() {
   [[ -n $expected && $expected == "$reported" ]]
 }
 
-# true_ticks TRUTH SHOW: for each "stay" line of TRUTH (progs/truth.h) the user ticks that SHOW (post.show) has of
-# that thread in that time and address range, as "TICKS|PROCESS_pid|tid_THREAD_tid|MODULE|SYMBOL".
+# true_ticks TRUTH SHOW: for each "stay" line of TRUTH (progs/truth.h) counts the user ticks in SHOW (post.show) of that
+# thread, time and address range, and prints "TICKS|PROCESS_pid|tid_THREAD_tid|MODULE|SYMBOL".
 true_ticks() {
   gawk '
     FILENAME == ARGV[1] {
@@ -180,11 +180,11 @@ true_ticks() {
       next
     }
     $1 == "****" && $4 == 10 && $5 == 23 {
-      who = tolower($7 " " $8)
-      if (!(who in stays)) next
+      thread_key = tolower($7 " " $8)
+      if (!(thread_key in stays)) next
       split($6, t, ":"); time = strtonum("0x" t[1]) * 4294967296 + strtonum("0x" t[2])
       address = strtonum("0x" $9) * 4294967296 + strtonum("0x" $10)
-      m = split(stays[who], list, " ")
+      m = split(stays[thread_key], list, " ")
       for (i = 1; i <= m; i++) {
         s = list[i]
         if (time >= begin[s] && time <= end[s] && address >= first[s] && address < last[s]) ticks[key[s]]++
@@ -193,8 +193,8 @@ true_ticks() {
     END { for (k in ticks) print ticks[k] "|" k }' "$1" "$2" | sort
 }
 
-# check_names JSON SHOW TRUTH LEAST: every stay that TRUTH tells of has at least LEAST ticks, and the report has
-# exactly those under the process, thread, module and symbol that were true.
+# check_names JSON SHOW TRUTH LEAST: every stay in TRUTH must have at least LEAST ticks, and the report must have
+# exactly these ticks for the true process, thread, module and symbol.
 check_names() {
   local json=$1 show=$2 truth=$3 least=$4
   true_ticks "$truth" "$show" >"$BATS_TEST_TMPDIR/true"
@@ -206,8 +206,8 @@ check_names() {
     FILENAME == ARGV[1] { reported[key] = $1; next }
     {
       stays++
-      if ($1 < least) { print "too few ticks to tell: " $0; bad = 1 }
-      # What else runs in the file, while it is loaded, has no symbols either.
+      if ($1 < least) { print "too few ticks: " $0; bad = 1 }
+      # Other code of the file that runs while it is loaded has no symbols either.
       slack = $5 ~ /^NoSymbols/ ? 5 + $1 / 50 : 0
       if (reported[key] < $1 || reported[key] > $1 + slack) { print "true: " $0 ", reported: " reported[key] + 0; bad = 1 }
     }
@@ -216,7 +216,7 @@ check_names() {
     { cut -d'|' -f2 "$BATS_TEST_TMPDIR/true" | sort -u | grep -Fwf - "$BATS_TEST_TMPDIR/reported" && return 1; }
 }
 
-# check_parents JSON TRUTH: every "parent PID PARENT" line of TRUTH stands in the list of processes.
+# check_parents JSON TRUTH: every "parent PID PARENT" line of TRUTH must be in the list of processes.
 check_parents() {
   local word pid parent seen=0
   while read -r word pid parent; do
@@ -229,7 +229,7 @@ check_parents() {
   ((seen))
 }
 
-# check_inner JSON TRUTH: every "inner PID TID INNER-PID INNER-TID" line of TRUTH, likewise.
+# check_inner JSON TRUTH: the same for every "inner PID TID INNER-PID INNER-TID" line of TRUTH.
 check_inner() {
   local word pid tid inner_pid inner_tid seen=0
   while read -r word pid tid inner_pid inner_tid; do
@@ -244,7 +244,7 @@ check_inner() {
   ((seen))
 }
 
-# check_unmapped SHOW TRUTH: every "unmapped PID ADDRESS SIZE" line of TRUTH has its record.
+# check_unmapped SHOW TRUTH: every "unmapped PID ADDRESS SIZE" line of TRUTH must have a record.
 check_unmapped() {
   gawk '
     FILENAME == ARGV[1] { if ($1 == "unmapped") { n++; left[strtonum("0x" $2) " " strtonum("0x" $3) " " strtonum("0x" $4)] } next }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trace records and nrm2 files from values, for tests. Records come from the product's encoders.
+// Builds trace records and nrm2 files from values, for tests. The records are encoded by the
+// product's encoders.
 #ifndef TESTS_SUPPORT_RECORD_BUILDER_H
 #define TESTS_SUPPORT_RECORD_BUILDER_H
 
@@ -19,7 +20,7 @@ namespace test_support {
 
 using Bytes = std::vector<std::byte>;
 
-// A call stack at the end of a record; each part from the innermost frame.
+// A call stack at the end of a record; each part begins with the innermost frame.
 struct StackFrames {
   std::vector<__u64> kernel = {};
   std::vector<__u64> user = {};
@@ -35,8 +36,8 @@ struct StackFrames {
   }
 };
 
-// The records of one stream. Times are whole nanoseconds; a time record is put in where the high
-// half changes, and at the start.
+// The records of one stream. Times are in nanoseconds; a time record is inserted at the start and
+// where the high half changes.
 class RecordBuilder {
  public:
   explicit RecordBuilder(bool time_records = true) : time_records_(time_records) {}
@@ -52,7 +53,7 @@ class RecordBuilder {
                                    pid, tid, address, extra));
     return *this;
   }
-  // state: of who ran before, whose stack it is.
+  // state, stack: of the previous thread.
   RecordBuilder& dispatch(uint64_t time, uint32_t pid, uint32_t tid, uint32_t state) {
     pitrace_encode_dispatch(reserve(time, PITRACE_DISPATCH_SIZE), low(time), pid, tid, state, 0);
     return *this;
@@ -70,7 +71,7 @@ class RecordBuilder {
   RecordBuilder& migrate(uint64_t time, uint32_t tid, uint32_t cpu) {
     return ints(time, PITRACE_MAJOR_DISPATCH, PITRACE_DISPATCH_MIGRATE, {tid, cpu});
   }
-  // lost: records of the stream so far.
+  // lost: lost records of the stream so far.
   RecordBuilder& lost(uint64_t time, uint64_t lost) {
     pitrace_encode_lost(reserve(time, PITRACE_LOST_SIZE), low(time), lost);
     return *this;
@@ -86,7 +87,7 @@ class RecordBuilder {
                       std::initializer_list<uint32_t> values) {
     return ints(time, major, minor, std::span(values.begin(), values.size()));
   }
-  // ITrace's. count: instructions, where the record is to tell them.
+  // ITrace records. count: instructions, stored if counted.
   RecordBuilder& branch(uint64_t time, bool user, uint64_t from, uint64_t to, bool counted,
                         uint32_t count) {
     pitrace_encode_branch(reserve(time, pitrace_size_branch(counted)), low(time), user, from, to,
@@ -158,7 +159,7 @@ class RecordBuilder {
     return *this;
   }
 
-  // Bytes as they are, for damage.
+  // Raw bytes, for damage.
   RecordBuilder& raw(std::span<const std::byte> bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
@@ -189,7 +190,7 @@ class RecordBuilder {
   Bytes bytes_;
 };
 
-// What a section's header tells beside its type and size.
+// Values of a section's header besides its type and size.
 struct SectionFacts {
   uint32_t cpu = 0;
   uint64_t start_time = 0;
@@ -198,7 +199,7 @@ struct SectionFacts {
   uint32_t lost = 0;
 };
 
-// An nrm2 file. symbols() comes last.
+// An nrm2 file. symbols() must be the last call.
 class TraceBuilder {
  public:
   TraceBuilder& section(uint32_t type, const SectionFacts& facts, std::span<const std::byte> data) {

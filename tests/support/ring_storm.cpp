@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every record carries its writer, level of nesting, number, full time and a checksum, so that the
-// reader can tell whether it is whole, and which are missing before it.
+// Every record contains its writer, nesting level, number, full time and a checksum, so that the
+// reader can detect torn and missing records.
 #include "ring_storm.h"
 
 #include <pthread.h>
@@ -31,19 +31,19 @@ using pi::perfutil::RingMemory;
 using test_support::StormPlan;
 using test_support::StormResult;
 
-// 0: the thread, 1: a signal, 2: a signal inside that. Two signals that block only themselves nest
-// no deeper; a thread sanitizer, which delivers them itself, may.
+// 0: the thread, 1: a signal handler, 2: a nested signal handler. Two signals that block only
+// themselves nest no deeper; with the thread sanitizer, which delivers them itself, they may.
 constexpr unsigned levels = 3;
 constexpr uint32_t major = 0x30;
-enum : uint32_t { who_int, number_low, number_high, time_low, time_high, fixed_ints };
-constexpr uint32_t most_ints = fixed_ints + 8;
+enum : uint32_t { writer_int, number_low, number_high, time_low, time_high, fixed_ints };
+constexpr uint32_t max_ints = fixed_ints + 8;
 
 struct Writer {
   uint32_t id = 0;
-  uint32_t calm = 1;  // StormPlan
+  uint32_t calm = 1;  // see StormPlan
   pi::UniqueMapping memory;
   pitrace_ring ring{};
-  // Of a level, and used at that level alone.
+  // One element for each level, used only at that level.
   std::array<uint64_t, levels> attempted{};
   std::array<uint64_t, levels> random{};
   volatile unsigned level = 0;
@@ -61,8 +61,8 @@ uint64_t next_random(Writer& writer) {
   return x;
 }
 
-// Now and then a signal, just here. Those of the interrupter come anywhere, but under a sanitizer
-// only where it lets them.
+// Raises a signal at random here. The interrupter's signals arrive anywhere, but under a sanitizer
+// only at certain points.
 void maybe_interrupt(Writer& writer) {
   const unsigned level = writer.level;
   if (level == levels - 1) return;
@@ -71,7 +71,7 @@ void maybe_interrupt(Writer& writer) {
   ::raise(dice >> 63 ? SIGUSR1 : SIGUSR2);
 }
 
-// So fast that the high half of the time changes about 30 times a second.
+// A clock so fast that the high half of the time changes about 30 times a second.
 uint64_t fast_clock() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -83,15 +83,15 @@ uint32_t mixed(uint32_t sum, uint32_t value) {
   return (sum ^ value) * 0x9e3779b1u + 0x7f4a7c15u;
 }
 
-// Records of many lengths.
+// Length of a record in ints, varied by its number.
 uint32_t ints_of(uint64_t number) {
-  return fixed_ints + 1 + mixed(7, static_cast<uint32_t>(number)) % (most_ints - fixed_ints);
+  return fixed_ints + 1 + mixed(7, static_cast<uint32_t>(number)) % (max_ints - fixed_ints);
 }
 
 void fill(Writer& writer, void* place, uint32_t count, uint64_t number, uint64_t time) {
   uint32_t* ints = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(count), major,
                                       writer.id, static_cast<uint32_t>(time));
-  ints[who_int] = writer.id << 8 | writer.level;
+  ints[writer_int] = writer.id << 8 | writer.level;
   ints[number_low] = static_cast<uint32_t>(number);
   ints[number_high] = static_cast<uint32_t>(number >> 32);
   maybe_interrupt(writer);
@@ -134,14 +134,14 @@ uint64_t attempted(const Writer& writer) {
   return sum;
 }
 
-// What is read of one stream, against what a stream promises.
+// Checks the records read from one stream.
 class StreamCheck {
  public:
   StreamCheck(uint32_t writer, bool from_the_start) : writer_(writer) {
     if (from_the_start) expected_.fill(1);
   }
 
-  // False when it makes no sense to read on.
+  // Returns false when reading cannot continue.
   bool take(const pi::RecordView& record) {
     if (!record.valid()) return problem("is no record");
     uint64_t lost = 0;
@@ -169,8 +169,7 @@ class StreamCheck {
   void take_lost(uint64_t lost) {
     if (lost < lost_reported) problem(fmt::format("{} lost after {}", lost, lost_reported));
     lost_reported = lost;
-    // Until each level has written again, there may be less missing than reported, and then no
-    // longer.
+    // Until each level has written again, fewer records may be missing than reported.
     if (unseen_ == 0) {
       unseen_ = (1u << levels) - 1;
       to_be_missing_ = lost;
@@ -189,10 +188,10 @@ class StreamCheck {
       sum = mixed(sum, i);
       if (record.int_at(i) != sum) return problem("is torn");
     }
-    const uint32_t level = record.int_at(who_int) & 0xff;
+    const uint32_t level = record.int_at(writer_int) & 0xff;
     const uint64_t number = record.int_at(number_low) | uint64_t{record.int_at(number_high)} << 32;
     const uint64_t time = record.int_at(time_low) | uint64_t{record.int_at(time_high)} << 32;
-    if (record.int_at(who_int) >> 8 != writer_ || level >= levels || count != ints_of(number))
+    if (record.int_at(writer_int) >> 8 != writer_ || level >= levels || count != ints_of(number))
       return problem("is another's");
     if (time != (uint64_t{high_} << 32 | record.time_lo())) return problem("has another time");
     if (time < last_time_) return problem("is older than the one before");
@@ -222,7 +221,7 @@ class StreamCheck {
   uint32_t writer_;
   uint32_t high_ = 0;
   uint64_t last_time_ = 0;
-  std::array<uint64_t, levels> expected_{};  // 0: any
+  std::array<uint64_t, levels> expected_{};  // next number by level; 0: any
   unsigned unseen_ = 0;
   uint64_t to_be_missing_ = 0, found_missing_ = 0;
 };
@@ -293,11 +292,11 @@ class Storm {
     writer.thread = pthread_self();
     ++started_;
     const uint64_t share = plan_.records / writers_.size();
-    bool heedless = false;
+    bool ignores_reader = false;
     for (uint64_t i = 0; attempted(writer) < share; ++i) {
-      // Writers are faster than the reader. Most of the time they wait for it.
-      if (i % 4096 == 0) heedless = next_random(writer) % 16 == 0;
-      if (!overwrite_ && !heedless && i % 64 == 0)
+      // Writers are faster than the reader; most of the time they wait for it.
+      if (i % 4096 == 0) ignores_reader = next_random(writer) % 16 == 0;
+      if (!overwrite_ && !ignores_reader && i % 64 == 0)
         while (unread(writer) > plan_.ring_bytes / 2) sched_yield();
       attempt(writer);
     }
@@ -312,7 +311,8 @@ class Storm {
     writer.done = true;
   }
 
-  // A last record of each level, which has room: now all that is missing must have been reported.
+  // Writes a last record at each level, with free space: now all missing records must have been
+  // reported.
   void close(Writer& writer) {
     while (!overwrite_ && unread(writer) != 0) sched_yield();
     for (unsigned level = levels; level-- > 0;) {
@@ -321,7 +321,7 @@ class Storm {
     }
   }
 
-  // Signals to random writers at random times.
+  // Sends signals to random writers at random times.
   void interrupt_all() {
     std::minstd_rand random(1);
     while (finished_ != writers_.size()) {
@@ -359,16 +359,16 @@ void add(StormResult& result, const StreamCheck& check) {
   if (result.first_problem.empty()) result.first_problem = check.first_problem;
 }
 
-// Takes what is there up to the ring's end, so that a byte is always read where it was written: a
-// thread sanitizer does not know that the two halves of the mapping are one memory. False: there
-// was nothing.
+// Consumes records up to the ring's end, so that each byte is read at the address where it was
+// written: a thread sanitizer does not know that the two halves of the mapping are the same memory.
+// Returns false if the ring was empty.
 bool consume(Writer& writer, uint64_t ring_bytes, StreamCheck& check) {
   const pi::perfutil::BufferView view = RingMemory(writer.memory).unread();
   const uint64_t until = ring_bytes - view.position % ring_bytes;
   uint64_t at = 0;
   while (at < view.records.size() && at < until) {
     const pi::RecordView record(view.records.subspan(at));
-    // What makes no sense is given up whole, so that the writer does not wait for ever.
+    // After an invalid record the rest is consumed, so that the writer does not wait forever.
     if (check.take(record))
       at += record.length();
     else
@@ -401,9 +401,9 @@ void check_copy(const Writer& writer, uint64_t ring_bytes, StormResult& result) 
 __u64 pitrace_clock() {
   uint64_t now = fast_clock();
   if (me) {
-    // What has been read is old after this.
+    // A record written here makes the clock reading above old.
     maybe_interrupt(*me);
-    if (next_random(*me) % 512 == 0) now -= 1 << 20;  // a clock that is not quite steady
+    if (next_random(*me) % 512 == 0) now -= 1 << 20;  // a clock that may run back slightly
   }
   return now;
 }

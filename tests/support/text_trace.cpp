@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace file from a text that people can read.
+// Builds a trace file from readable text.
 #include "text_trace.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace test_support {
 namespace {
 
-// Words of one line, taken from the left; throws std::invalid_argument with what is wrong.
+// Words of one line, from left to right; throws std::invalid_argument with the error.
 class Words {
  public:
   explicit Words(std::string line) : in_(std::move(line)) {}
@@ -33,7 +33,7 @@ class Words {
   uint64_t number() { return number(word()); }
   uint32_t small() { return static_cast<uint32_t>(number()); }
 
-  // Everything after one blank, \xNN replaced.
+  // The rest of the line after one blank, with \xNN replaced.
   std::string rest() {
     std::string text;
     std::getline(in_ >> std::ws, text);
@@ -145,7 +145,7 @@ class TextTrace {
     return ring == "user";
   }
 
-  // False when it is another kind of record.
+  // Returns false for other kinds of records.
   bool add_itrace(uint64_t time, const std::string& kind, Words& words) {
     if (kind == "branch") {
       const bool user = take_ring(words);

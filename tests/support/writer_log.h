@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What became of every record that the writers of a random schedule made, by sequence number: what
-// the checker compares a trace file with. Lies in memory that the writers' processes share.
+// The fate of every record that the writers of a random schedule wrote, by sequence number: the
+// checker compares a trace file with it. Stored in memory shared by the writers' processes.
 #ifndef PI_TESTS_WRITER_LOG_H
 #define PI_TESTS_WRITER_LOG_H
 
@@ -9,17 +9,17 @@
 
 namespace schedule {
 
-constexpr uint32_t hook_major = 0x40;  // its records: ints CPU, writer, sequence number
+constexpr uint32_t hook_major = 0x40;  // its records have the ints CPU, writer, sequence number
 constexpr uint64_t log_capacity = 24u << 20;
 
-// Whether records were being taken when one was made. unsure: that changed meanwhile.
+// Whether the trace was on when a record was written. unsure: that changed during the call.
 enum Recording : uint8_t { not_recorded = 0, recorded = 1, unsure = 2 };
 
-// One byte a record, with the sequence number as index.
+// One byte for each record, indexed by sequence number.
 struct WriterLog {
-  static constexpr uint8_t refused = 4;  // TraceHook() said that it was lost
+  static constexpr uint8_t refused = 4;  // TraceHook() returned that the record was lost
 
-  std::atomic<uint64_t> count;  // entries that are complete
+  std::atomic<uint64_t> count;  // number of complete entries
   uint8_t entries[log_capacity];
 
   Recording recording(uint64_t number) const { return static_cast<Recording>(entries[number] & 3); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The paper's hellop: main calls myA in a loop, myA calls myC, and prints.
+// The classic example hellop: main calls myA in a loop, myA calls myC and prints.
 public class hellop {
     static int state = 1;
 

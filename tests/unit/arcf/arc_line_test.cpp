@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of arcs: ours, older ones, and what is none.
+// Parsing of arc lines: post's format, the classic one, and invalid lines.
 #include "arc_line.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using arcf::Last;
 using arcf::parse_line;
 using arcf::Parsed;
 
-TEST(ArcLine, HasItsFieldsFromBothEnds) {
+TEST(ArcLine, FieldsAreSplitFromBothEndsOfTheLine) {
   ArcLine line;
   ASSERT_EQ(
       parse_line("  0 U 1     2 @   2c foo(int, char):/lib/a b.so 11c1_11c1_java_main CALL 12",
@@ -28,7 +28,7 @@ TEST(ArcLine, HasItsFieldsFromBothEnds) {
   EXPECT_EQ(line.kind, ArcLine::Kind::block);
 }
 
-TEST(ArcLine, OfGapsVectorsAndThreadsIsKnown) {
+TEST(ArcLine, RecognisesGapsVectorsAndThreadChanges) {
   ArcLine line;
   ASSERT_EQ(parse_line("0 K 5 7 @ 0 Gap_room:GAP 1_1_a -gap- 0 ns=77", line), Parsed::line);
   EXPECT_EQ(line.kind, ArcLine::Kind::gap);
@@ -42,7 +42,7 @@ TEST(ArcLine, OfGapsVectorsAndThreadsIsKnown) {
   EXPECT_EQ(line.kind, ArcLine::Kind::thread_change);
 }
 
-TEST(ArcLine, OfTheYear2003HasANumberForTheRingAndNoLine) {
+TEST(ArcLine, ClassicFormatHasNumericRingAndNoLineNumber) {
   ArcLine line;
   ASSERT_EQ(parse_line("0 1 2 3 @ 1f main:app 11c1_11c1_app RETURN", line), Parsed::line);
   EXPECT_TRUE(line.user);
@@ -51,13 +51,13 @@ TEST(ArcLine, OfTheYear2003HasANumberForTheRingAndNoLine) {
   EXPECT_EQ(line.thread, "11c1_11c1_app");
 }
 
-TEST(ArcLine, IsNotACommentOrAnInstruction) {
+TEST(ArcLine, CommentsAndInstructionsAreSkipped) {
   ArcLine line;
   for (const char* text : {"", "   ", "# 0 U 1 2 @ 0 a b c 0", " ss: 0x8049a5c 1 push ebp"})
     EXPECT_EQ(parse_line(text, line), Parsed::nothing) << text;
 }
 
-TEST(ArcLine, IsRefusedWhenAFieldMakesNoSense) {
+TEST(ArcLine, InvalidFieldsAreRefused) {
   ArcLine line;
   const std::string good = "0 U 1 2 @ 2c main:app 1_1_a CALL 12";
   ASSERT_EQ(parse_line(good, line), Parsed::line);

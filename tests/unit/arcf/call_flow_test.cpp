@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who called whom, also where calls and returns do not match.
+// Call trees from branch traces, also where calls and returns do not match.
 #include "call_flow.h"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ namespace {
 
 using arcf::CallFlow;
 
-// "U call main+0 3": ring, last instruction, function and offset (hexadecimal), instructions; and
-// "vector N", "vector-end N", "gap N".
+// Parses lines "U call main+0 3" (ring, last instruction, function + hexadecimal offset,
+// instructions), "vector N", "vector-end N" and "gap N".
 void feed(CallFlow& flow, const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -49,7 +49,7 @@ void feed(CallFlow& flow, const std::string& text) {
   }
 }
 
-// The tree as "calls self function" with a point for each level.
+// Returns the tree as lines "calls self function", indented by one point for each level.
 std::string tree(const std::string& text) {
   CallFlow flow;
   feed(flow, text);
@@ -77,12 +77,12 @@ TEST(CallFlow, CallsAndReturnsMatch) {
             "0 177 main:m  (entered before the trace)\n.1 64 b:m\n.1 10 a:m\n..1 4 b:m\n");
 }
 
-TEST(CallFlow, RecursionGoesDeeper) {
+TEST(CallFlow, RecursionAddsTreeLevels) {
   EXPECT_EQ(tree("U call f+0 1\nU call f+0 1\nU ret f+0 1\nU ret f+4 1\nU other f+4 1\n"),
             "0 2 f:m  (entered before the trace)\n.1 2 f:m\n..1 1 f:m\n");
 }
 
-TEST(CallFlow, AReturnToWhoCalledBeforeTheTraceClimbsAboveTheRoot) {
+TEST(CallFlow, ReturnToACallerFromBeforeTheTraceAddsANewRoot) {
   EXPECT_EQ(
       tree("U call inner+4 1\nU ret leaf+0 2\nU ret inner+8 4\nU ret outer+20 8\nU other "
            "outermost+30 16\n"),
@@ -90,18 +90,18 @@ TEST(CallFlow, AReturnToWhoCalledBeforeTheTraceClimbsAboveTheRoot) {
       "0 5 inner:m  (entered before the trace)\n.1 2 leaf:m\n");
 }
 
-TEST(CallFlow, AJumpToABeginningIsACallInPlaceOfTheOneThatJumps) {
+TEST(CallFlow, TailCallReplacesTheJumpingFunction) {
   EXPECT_EQ(tree("U call main+0 1\nU jump a+0 2\nU ret b+0 4\nU other main+5 8\n"),
             "0 9 main:m  (entered before the trace)\n.1 4 b:m\n.1 2 a:m\n");
 }
 
-TEST(CallFlow, TheColdPartBelongsToItsFunction) {
+TEST(CallFlow, ColdPartIsCountedForItsFunction) {
   EXPECT_EQ(
       tree("U call main+0 1\nU jump a+0 2\nU jump a.cold+0 4\nU ret a+9 8\nU other main+5 8\n"),
       "0 9 main:m  (entered before the trace)\n.1 14 a:m\n");
 }
 
-TEST(CallFlow, ALongJumpLeavesAllThatIsBetween) {
+TEST(CallFlow, LongJumpUnwindsIntermediateFunctions) {
   EXPECT_EQ(
       tree("U call main+0 1\nU call a+0 2\nU call b+0 4\nU jump longjmp+0 8\nU call main+44 16\n"
            "U ret c+0 32\nU other main+50 64\n"),
@@ -109,41 +109,41 @@ TEST(CallFlow, ALongJumpLeavesAllThatIsBetween) {
       "...1 8 longjmp:m\n");
 }
 
-TEST(CallFlow, ASystemCallIsACallOfTheKernel) {
+TEST(CallFlow, SystemCallIsACallIntoTheKernel) {
   EXPECT_EQ(tree("U call main+0 1\nU int read+0 2\nK call entry+0 4\nK ret sys_read+0 8\n"
                  "K iret entry_tail+8 16\nU ret read+7 32\nU other main+5 64\n"),
             "0 65 main:m  (entered before the trace)\n.1 34 read:m\n..0 16 entry_tail:m\n"
             "..1 4 entry:m\n...1 8 sys_read:m\n");
 }
 
-TEST(CallFlow, AnExceptionIsLeftWithAllThatHandledIt) {
+TEST(CallFlow, IretReturnsFromAnExceptionAndItsHandlers) {
   EXPECT_EQ(tree("U call main+0 1\nU int a+0 2\nvector 0e\ngap 0\nK call asm_fault+0 4\n"
                  "K iret fault+0 8\nU ret a+3 16\nU other main+5 32\n"),
             "0 33 main:m  (entered before the trace)\n.1 18 a:m\n..1 0 Int_0x0e:VECTOR\n"
             "...1 4 asm_fault:m\n....1 8 fault:m\n...1 0 Gap_x:GAP\n");
 }
 
-TEST(CallFlow, AnInterruptOfTheKernelGoesBackToIt) {
+TEST(CallFlow, KernelInterruptReturnsToTheInterruptedFunction) {
   EXPECT_EQ(tree("K call entry+0 1\nK int sys+0 2\nvector 30\nK call asm_irq+0 4\nK iret irq+0 8\n"
                  "vector-end 30\nK ret sys+9 16\nK iret entry+9 32\n"),
             "0 33 entry:m  (entered before the trace)\n.1 18 sys:m\n..1 0 Int_0x30:VECTOR\n"
             "...1 4 asm_irq:m\n....1 8 irq:m\n");
 }
 
-TEST(CallFlow, ASignalHandlerIsCalledByNobodyAndGoesBackThroughTheKernel) {
+TEST(CallFlow, SignalHandlerReturnsThroughSigreturn) {
   EXPECT_EQ(tree("U call main+0 1\nU int a+0 2\nK iret signal+0 4\nU ret handler+0 8\nU int "
                  "restore+0 16\nK iret sigreturn+0 32\nU ret a+5 64\nU other main+5 128\n"),
             "0 129 main:m  (entered before the trace)\n.1 66 a:m\n..0 16 restore:m\n"
             "...1 32 sigreturn:m\n..1 8 handler:m\n..1 4 signal:m\n");
 }
 
-TEST(CallFlow, AfterAGapTheFlowIsTakenUpWhereItIs) {
+TEST(CallFlow, FlowContinuesAtTheCurrentFunctionAfterAGap) {
   EXPECT_EQ(tree("U call main+0 1\nU jump a+0 2\ngap 50\nU ret deep+40 4\nU other a+9 8\ngap 7\n"
                  "U other main+9 16\n"),
             "0 17 main:m  (entered before the trace)\n.1 10 a:m\n..2 57 Gap_x:GAP\n..0 4 deep:m\n");
 }
 
-TEST(CallFlow, ANewProgramBeginsAnew) {
+TEST(CallFlow, ExecStartsANewRoot) {
   EXPECT_EQ(
       tree("U int main+0 1\nK iret execve+0 2\nU call _start+0 4\nU ret boot+0 8\n"
            "U other _start+8 16\n"),
@@ -151,7 +151,7 @@ TEST(CallFlow, ANewProgramBeginsAnew) {
       "trace)\n.1 2 execve:m\n");
 }
 
-TEST(CallFlow, ThreadsHaveTreesOfTheirOwn) {
+TEST(CallFlow, EachThreadHasItsOwnTree) {
   CallFlow flow;
   for (const char* text :
        {"0 U 1 2 @ 0 a:m 1_1_t CALL 0", "0 K 5 0 ? 1 callflow:disp 1_2_t OTHER 0",
@@ -163,7 +163,7 @@ TEST(CallFlow, ThreadsHaveTreesOfTheirOwn) {
   EXPECT_EQ(folded_text(flow), "1_1_t;a:m 2\n1_1_t;a:m;b:m 5\n1_2_t;a:m 3\n");
 }
 
-TEST(CallFlow, ADepthThatNobodyCanMeanIsBounded) {
+TEST(CallFlow, CallDepthIsLimited) {
   CallFlow flow;
   std::string text;
   for (int i = 0; i < 5000; ++i) text += "U call f+0 1\n";
@@ -178,8 +178,8 @@ TEST(CallFlow, ADepthThatNobodyCanMeanIsBounded) {
   EXPECT_NE(json_text(flow, {"arc"}).find("\"too_deep\": "), std::string::npos);
 }
 
-// No instruction is lost or counted twice, whatever follows on what.
-TEST(CallFlow, SenselessFlowsKeepTheirInstructions) {
+// Any sequence keeps each instruction exactly once.
+TEST(CallFlow, InconsistentFlowsKeepAllInstructions) {
   std::mt19937 random(7);
   const char* const kinds[] = {"call", "ret", "jump", "iret", "int", "other", "undef"};
   for (int round = 0; round < 200; ++round) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Machine code to instructions: encodings from the processor's manual, boundaries from objdump.
+// Decoding of machine code: encodings from the processor's manual, instruction lengths from
+// objdump.
 #include <disassembler.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,7 @@ TEST(Disassembler, DecodesEachKindOfFlow) {
   }
 }
 
-TEST(Disassembler, TellsWhereDirectBranchesGo) {
+TEST(Disassembler, ComputesTargetsOfDirectBranches) {
   const Disassembler disassembler;
   const auto call = disassembler.decode(bytes({0xe8, 0x10, 0, 0, 0}), 0x1000);
   EXPECT_EQ(call.flow, Flow::call);
@@ -61,13 +62,13 @@ TEST(Disassembler, TellsWhereDirectBranchesGo) {
   EXPECT_EQ(disassembler.decode(bytes({0xe3, 0x00}), 0x1000).flow, Flow::conditional_jump);
 }
 
-TEST(Disassembler, KnowsTheWidthOfCode) {
-  const auto code = bytes({0x40});  // a prefix in 64-bit code
+TEST(Disassembler, DecodesBy32Or64BitMode) {
+  const auto code = bytes({0x40});  // a REX prefix in 64-bit code
   EXPECT_FALSE(Disassembler(true).decode(code, 0).valid);
   EXPECT_EQ(Disassembler(false).text(code, 0), "inc eax");
 }
 
-TEST(Disassembler, TakesWhatIsNoInstructionAsOneByte) {
+TEST(Disassembler, AnInvalidInstructionHasOneByte) {
   const Disassembler disassembler;
   for (const auto& code : {bytes({0x06}), bytes({0xe8, 0x10}), bytes({0x48})}) {
     const Instruction instruction = disassembler.decode(code, 0);
@@ -77,8 +78,8 @@ TEST(Disassembler, TakesWhatIsNoInstructionAsOneByte) {
   }
 }
 
-// objdump -d of this program's own .text: the addresses at which instructions begin.
-TEST(Disassembler, AgreesWithObjdumpOnBoundaries) {
+// Decodes this program's own .text and compares with objdump -d.
+TEST(Disassembler, AgreesWithObjdumpOnInstructionLengths) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> listing(
       ::popen("objdump -d -w -j .text /proc/$PPID/exe", "r"), ::pclose);
   ASSERT_TRUE(listing);

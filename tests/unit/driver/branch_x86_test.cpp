@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the step handlers take an instruction for: each kind by hand, and random bytes against
+// Classification of instructions by the step handlers: each kind by hand, random bytes against
 // Zydis.
 #include <Zydis/Zydis.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ pitrace_insn classify(std::vector<std::uint8_t> bytes, bool is64 = code64) {
   return pitrace_classify(bytes.data(), valid, is64);
 }
 
-TEST(Branch, KnowsEachKind) {
+TEST(Branch, ClassifiesEachKindOfInstruction) {
   struct Case {
     std::vector<std::uint8_t> bytes;
     int kind;
@@ -77,7 +77,7 @@ TEST(Branch, KnowsEachKind) {
   }
 }
 
-TEST(Branch, Knows32BitCode) {
+TEST(Branch, Classifies32BitCode) {
   EXPECT_EQ(classify({0x40}, code32).kind, PITRACE_INSN_OTHER);
   EXPECT_EQ(classify({0x48, 0xe8, 1, 0, 0, 0}, code32).kind, PITRACE_INSN_OTHER);  // dec eax
   EXPECT_EQ(classify({0x9a, 1, 2, 3, 4, 5, 6}, code32).kind, PITRACE_INSN_CALL_INDIRECT);
@@ -91,7 +91,7 @@ TEST(Branch, Knows32BitCode) {
   EXPECT_EQ(narrow.displacement, 0x1234);
 }
 
-TEST(Branch, AsksForTheBytesItNeeds) {
+TEST(Branch, TruncatedInstructionsAreReportedAsCut) {
   EXPECT_EQ(classify({}).kind, PITRACE_INSN_CUT);
   EXPECT_EQ(classify({0x48}).kind, PITRACE_INSN_CUT);
   EXPECT_EQ(classify({0x0f}).kind, PITRACE_INSN_CUT);
@@ -99,27 +99,27 @@ TEST(Branch, AsksForTheBytesItNeeds) {
   EXPECT_EQ(classify({0x74}).kind, PITRACE_INSN_CUT);
   EXPECT_EQ(classify({0xe8, 1, 2, 3}).kind, PITRACE_INSN_CUT);
   EXPECT_EQ(classify({0x8b}).kind, PITRACE_INSN_OTHER);
-  // Longer than an instruction can be: none.
+  // A prefix sequence of the maximum instruction length is invalid.
   EXPECT_EQ(classify(std::vector<std::uint8_t>(15, 0x66)).kind, PITRACE_INSN_OTHER);
   std::vector<std::uint8_t> bytes(15, 0x66);
   bytes[11] = 0xe8;
   EXPECT_EQ(classify(bytes).kind, PITRACE_INSN_OTHER);
 }
 
-TEST(Branch, TellsWhatAStepDid) {
+TEST(Branch, ClassifiesTheOutcomeOfAStep) {
   const std::uint64_t from = 0x401000;
   const pitrace_insn jump = classify({0x74, 0x05});
   EXPECT_EQ(pitrace_step_outcome(jump, from, from + 2), PITRACE_STEP_NEXT);
   EXPECT_EQ(pitrace_step_outcome(jump, from, from + 7), PITRACE_STEP_TAKEN);
   EXPECT_EQ(pitrace_step_outcome(jump, from, from + 3), PITRACE_STEP_DIVERTED);
-  // To the next instruction: a conditional one is no branch, an unconditional one is.
+  // A jump to the next instruction: a conditional jump gives NEXT, an unconditional one TAKEN.
   EXPECT_EQ(pitrace_step_outcome(classify({0x74, 0}), from, from + 2), PITRACE_STEP_NEXT);
   EXPECT_EQ(pitrace_step_outcome(classify({0xeb, 0}), from, from + 2), PITRACE_STEP_TAKEN);
-  // To itself: a branch, not an iteration.
+  // A jump to itself is a branch, not an iteration.
   EXPECT_EQ(pitrace_step_outcome(classify({0xeb, 0xfe}), from, from), PITRACE_STEP_TAKEN);
   EXPECT_EQ(pitrace_step_outcome(classify({0xe8, 0xfb, 0xff, 0xff, 0xff}), from, from),
             PITRACE_STEP_TAKEN);
-  // One step forward by less than an instruction's length may be a short return or jump.
+  // A step forward by less than an instruction's length may be a short return or jump.
   EXPECT_EQ(pitrace_step_outcome(classify({0xc3}), from, from + 1), PITRACE_STEP_TAKEN);
   EXPECT_EQ(pitrace_step_outcome(classify({0xff, 0xe0}), from, from + 2), PITRACE_STEP_TAKEN);
   const pitrace_insn stosb = classify({0xf3, 0xaa});
@@ -135,8 +135,9 @@ TEST(Branch, WrapsAddressesOf32BitCode) {
   EXPECT_EQ(pitrace_step_outcome(classify({0x90}, code32), 0xffffffff, 0), PITRACE_STEP_NEXT);
 }
 
-// 66 before a near branch of 32-bit code: the target is cut, whatever the size of the displacement.
-TEST(Branch, CutsTargetsOf32BitCodeWithPrefix66) {
+// Prefix 66 on a near branch of 32-bit code truncates the target to 16 bits, whatever the size of
+// the displacement.
+TEST(Branch, Prefix66TruncatesTargetsOf32BitCode) {
   const std::uint64_t from = 0x08049000;
   const std::vector<std::vector<std::uint8_t>> branches = {
       {0x66, 0xe9, 0x10, 0x00}, {0x66, 0xe8, 0x10, 0x00}, {0x66, 0xeb, 0x11},
@@ -147,14 +148,14 @@ TEST(Branch, CutsTargetsOf32BitCodeWithPrefix66) {
     EXPECT_EQ(pitrace_step_outcome(branch, from, 0x9014), PITRACE_STEP_TAKEN);
     EXPECT_EQ(pitrace_step_outcome(branch, from, from + 0x14), PITRACE_STEP_DIVERTED);
   }
-  // Not that of xbegin, of no branch without it, and of none of 64-bit code.
+  // The prefix does not change xbegin or 64-bit code; a branch without it is not truncated.
   EXPECT_EQ(pitrace_branch_target(classify({0x66, 0xc7, 0xf8, 0x0f, 0x00}, code32), from),
             from + 0x14);
   EXPECT_EQ(pitrace_branch_target(classify({0xeb, 0x12}, code32), from), from + 0x14);
   EXPECT_EQ(pitrace_branch_target(classify({0x66, 0xeb, 0x11}, code64), from), from + 0x14);
 }
 
-// What Zydis's decoding makes of an instruction, in our kinds.
+// Maps Zydis's decoding of an instruction to our kinds.
 int kind_by_zydis(const ZydisDecodedInstruction& insn) {
   switch (insn.mnemonic) {
     case ZYDIS_MNEMONIC_SYSCALL:
@@ -199,7 +200,7 @@ int kind_by_zydis(const ZydisDecodedInstruction& insn) {
       return insn.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn.opcode == 0x17
                  ? PITRACE_INSN_SHADOW
                  : PITRACE_INSN_OTHER;
-    // Of a processor that ran no Linux of the kind we trace; and a transaction does not survive a
+    // Instructions of processors that run no supported kernel; and a transaction does not survive a
     // trap.
     case ZYDIS_MNEMONIC_JKZD:
     case ZYDIS_MNEMONIC_JKNZD:
@@ -225,7 +226,7 @@ int kind_by_zydis(const ZydisDecodedInstruction& insn) {
   }
 }
 
-// Bytes that are prefixes and branches more often than chance would have it.
+// Bytes that are prefixes and branches more often than in uniformly random bytes.
 std::array<std::uint8_t, PITRACE_INSN_MAX> draw(std::mt19937& random) {
   static constexpr std::array<std::uint8_t, 29> favoured = {
       0x66, 0x67, 0xf2, 0xf3, 0x2e, 0x3e, 0x48, 0x40, 0x0f, 0x05, 0x07, 0x34, 0x35, 0x84, 0xff,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Many writers that are interrupted by writers, and one reader, all at once: what it reads is
-// whole, in order, and complete but for what the stream says is lost. PITRACE_STORM_RECORDS: how
-// many records, 1,000,000 unless set.
+// Writers that are interrupted by nested writers, concurrent with one reader: records that it reads
+// are complete, in order, and without gaps except for reported losses. PITRACE_STORM_RECORDS sets
+// the number of records (default 1,000,000).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ StormPlan plan() {
   return plan;
 }
 
-// What is true of both kinds; and that the storm was one.
+// Checks that apply to both modes, and that nesting and wrapping really occurred.
 void expect_good(const StormResult& result, const StormPlan& plan) {
   EXPECT_EQ(result.problems, 0u) << result.first_problem;
   EXPECT_GE(result.attempted, plan.records);
@@ -32,7 +32,7 @@ void expect_good(const StormResult& result, const StormPlan& plan) {
   EXPECT_GT(result.time_records, 0u);
 }
 
-TEST(RingStorm, WhatAReaderConsumesIsWholeInOrderAndWhatIsMissingIsReported) {
+TEST(RingStorm, ConsumedRecordsAreCompleteAndOrderedAndLossesAreReported) {
   const StormResult result = test_support::continuous_storm(plan());
   expect_good(result, plan());
   EXPECT_EQ(result.read + result.lost, result.attempted);
@@ -45,7 +45,7 @@ TEST(RingStorm, WhatAReaderConsumesIsWholeInOrderAndWhatIsMissingIsReported) {
             << result.seconds << " s\n";
 }
 
-TEST(RingStorm, ASnapshotOfWhatIsBeingOverwrittenIsWholeAndWithoutGaps) {
+TEST(RingStorm, SnapshotsDuringOverwriteAreCompleteAndWithoutGaps) {
   StormPlan big = plan();
   big.writers = 2;
   big.ring_bytes = 1 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module's ring on the host, step by step; ring_storm_test.cpp has many writers at once.
+// The module's ring on the host, step by step; ring_storm_test.cpp tests concurrent writers.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// What the ring sees as the time. A test may do something at the very moment of reading it.
+// The clock that the ring reads. A test may act at the moment of a reading.
 std::function<__u64()> clock_now;
 
 }  // namespace
@@ -49,7 +49,7 @@ class RingTest : public testing::Test {
 
   void* reserve(__u32 size, __u64* time) { return pitrace_ring_reserve(&ring_, size, time); }
 
-  // A whole record that carries a tag; false when it did not fit.
+  // Writes a complete record that contains a tag; returns false when it did not fit.
   bool write(__u32 tag) {
     __u64 time;
     pitrace_ring_enter(&ring_);
@@ -64,8 +64,8 @@ class RingTest : public testing::Test {
 
   __u64 committed() const { return __atomic_load_n(&head_.committed, __ATOMIC_ACQUIRE); }
 
-  // The records between two offsets, with their full times; every one must be well-formed. high is
-  // the high half of the time before.
+  // Returns the records between two offsets, with full times; each must be valid. high is the high
+  // half of the time before the first.
   std::vector<Seen> walk(__u64 from, __u64 to, __u32& high) const {
     std::vector<Seen> seen;
     for (__u64 at = from; at < to;) {
@@ -111,7 +111,7 @@ TEST_F(RingTest, TheFirstRecordIsPrecededByTheTime) {
   EXPECT_EQ(head_.written, 1u);  // the time record does not count
 }
 
-TEST_F(RingTest, ANewHighHalfIsAnnouncedOnce) {
+TEST_F(RingTest, AChangeOfTheHighHalfWritesOneTimeRecord) {
   now_ = second_half - 1;
   ASSERT_TRUE(write(1));
   now_ = second_half + 1;
@@ -126,7 +126,7 @@ TEST_F(RingTest, ANewHighHalfIsAnnouncedOnce) {
   EXPECT_EQ(seen[2].time, second_half + 2);
 }
 
-TEST_F(RingTest, AClockThatRunsBackDoesNot) {
+TEST_F(RingTest, RecordTimesNeverRunBack) {
   now_ = 2 * second_half;
   ASSERT_TRUE(write(1));
   now_ = 2 * second_half - 1;
@@ -145,7 +145,7 @@ TEST_F(RingTest, ARecordThatFitsExactlyIsWrittenAndTheNextIsLost) {
   expect_counts_add_up();
 }
 
-TEST_F(RingTest, ARecordThatFitsOnlyWithoutItsTimeIsLostWhole) {
+TEST_F(RingTest, ARecordWithoutSpaceForItsTimeRecordIsLost) {
   set_size(2 * PITRACE_TIME_SIZE + 2 * record_size - 4);
   EXPECT_TRUE(write(1));
   now_ = second_half;
@@ -153,7 +153,7 @@ TEST_F(RingTest, ARecordThatFitsOnlyWithoutItsTimeIsLostWhole) {
   EXPECT_EQ(committed(), PITRACE_TIME_SIZE + record_size);
 }
 
-TEST_F(RingTest, NothingFitsWithoutAnyRoom) {
+TEST_F(RingTest, NothingFitsIntoAFullBuffer) {
   set_size(0);
   EXPECT_FALSE(write(1));
   expect_counts_add_up();
@@ -164,7 +164,7 @@ TEST_F(RingTest, OnlyTheOutermostWriterPublishes) {
   pitrace_ring_enter(&ring_);
   void* place = reserve(record_size, &time);
   ASSERT_NE(place, nullptr);
-  ASSERT_TRUE(write(2));  // an interrupt: complete, behind a place that is not filled
+  ASSERT_TRUE(write(2));  // nested writer: complete record after a reserved, unfilled slot
   EXPECT_EQ(committed(), 0u);
   pitrace_encode_tprof(place, static_cast<__u32>(time), 1, 1, 0, 0, 0);
   pitrace_ring_leave(&ring_);
@@ -179,8 +179,10 @@ TEST_F(RingTest, AWriterInterruptedAfterReadingTheClockReadsItAgain) {
   clock_now = [&] {
     if (++readings == 1) {
       now_ = 20;
-      EXPECT_TRUE(write(2));  // comes between the outer writer's clock and its reservation
-      return __u64{10};       // what the outer one has read is old by now
+      // A nested writer between the outer writer's clock reading and its reservation: the outer
+      // writer's time is older than the nested record.
+      EXPECT_TRUE(write(2));
+      return __u64{10};
     }
     return now_++;
   };
@@ -194,7 +196,7 @@ TEST_F(RingTest, AWriterInterruptedAfterReadingTheClockReadsItAgain) {
   EXPECT_EQ(readings, 3);
 }
 
-TEST_F(RingTest, ResetEmptiesTheBufferAndItsCounts) {
+TEST_F(RingTest, ResetClearsTheBufferAndItsCounts) {
   ASSERT_TRUE(write(1));
   pitrace_ring_reset(&ring_, 0, false);
   EXPECT_EQ(committed(), 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of the code that the JVM was asked for is news.
+// Which code events are new and which repeat known code (answers of GenerateEvents).
 #include "code_map.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace pi::jprof {
 namespace {
 
-TEST(CodeMap, WhatIsKnownIsNoNews) {
+TEST(CodeMap, KnownCodeIsNotReportedAgain) {
   CodeMap map;
   map.add(0x1000, 0x100, "a", 10);
   EXPECT_FALSE(map.add_existing(0x1000, 0x100, "a", 20, 21));
@@ -16,7 +16,7 @@ TEST(CodeMap, WhatIsKnownIsNoNews) {
   EXPECT_EQ(map.size(), 2u);
 }
 
-TEST(CodeMap, OtherCodeAtAKnownPlaceIsNewsIfTheJvmWasAskedLater) {
+TEST(CodeMap, LaterRequestedCodeReplacesOlderCodeAtTheSameAddress) {
   CodeMap map;
   map.add(0x1000, 0x100, "a", 10);
   EXPECT_TRUE(map.add_existing(0x1000, 0x100, "b", 20, 21));
@@ -24,7 +24,7 @@ TEST(CodeMap, OtherCodeAtAKnownPlaceIsNewsIfTheJvmWasAskedLater) {
   EXPECT_EQ(map.size(), 1u);
 }
 
-TEST(CodeMap, WhatTheJvmTellsAfterItWasAskedForItIsNoNews) {
+TEST(CodeMap, ALoadEventAfterItsRequestedDuplicateIsNotReported) {
   CodeMap map;
   EXPECT_TRUE(map.add_existing(0x1000, 0x100, "a", 20, 21));
   EXPECT_FALSE(map.add(0x1000, 0x100, "a", 22));
@@ -34,30 +34,30 @@ TEST(CodeMap, WhatTheJvmTellsAfterItWasAskedForItIsNoNews) {
   EXPECT_TRUE(map.add(0x1000, 0x80, "b", 26));
 }
 
-TEST(CodeMap, AShorterNameForTheSameCodeIsNoNews) {
+TEST(CodeMap, AShorterNameForTheSameCodeIsNotReported) {
   CodeMap map;
   map.add(0x1000, 0x100, "adapters(0xbb)", 10);
   EXPECT_FALSE(map.add_existing(0x1000, 0x100, "adapters", 20, 21));
   EXPECT_TRUE(map.add_existing(0x1000, 0x100, "adapters(0xbbe)", 30, 31));
 }
 
-TEST(CodeMap, AnOlderAnswerDoesNotReplaceWhatCameMeanwhile) {
+TEST(CodeMap, AnOlderRequestDoesNotReplaceNewerCode) {
   CodeMap map;
   map.add(0x1080, 0x100, "new", 25);
   EXPECT_FALSE(map.add_existing(0x1000, 0x100, "old", 20, 26));
   EXPECT_FALSE(map.add_existing(0x1100, 0x100, "old", 20, 26));
-  EXPECT_TRUE(map.add_existing(0x1000, 0x80, "beside", 20, 26));
-  EXPECT_TRUE(map.add_existing(0x1180, 0x80, "beside", 20, 26));
+  EXPECT_TRUE(map.add_existing(0x1000, 0x80, "adjacent", 20, 26));
+  EXPECT_TRUE(map.add_existing(0x1180, 0x80, "adjacent", 20, 26));
 }
 
-TEST(CodeMap, EveryOverlappedOneIsLookedAt) {
+TEST(CodeMap, EveryOverlappedEntryIsChecked) {
   CodeMap map;
   map.add(0x1000, 0x100, "old", 10);
   map.add(0x1100, 0x100, "new", 25);
   EXPECT_FALSE(map.add_existing(0x1080, 0x200, "x", 20, 26));
 }
 
-TEST(CodeMap, NewCodeTakesThePlaceOfAllThatItOverlaps) {
+TEST(CodeMap, NewCodeReplacesAllOverlappedCode) {
   CodeMap map;
   map.add(0x1000, 0x100, "a", 1);
   map.add(0x1100, 0x100, "b", 2);
@@ -66,7 +66,7 @@ TEST(CodeMap, NewCodeTakesThePlaceOfAllThatItOverlaps) {
   EXPECT_EQ(map.size(), 1u);
 }
 
-TEST(CodeMap, AnUnloadThatIsToldLateDoesNotTakeYoungerCodeAway) {
+TEST(CodeMap, AnOlderUnloadDoesNotRemoveNewerCode) {
   CodeMap map;
   map.add(0x1000, 0x100, "a", 10);
   map.remove(0x1000, 9);
@@ -78,7 +78,7 @@ TEST(CodeMap, AnUnloadThatIsToldLateDoesNotTakeYoungerCodeAway) {
   map.remove(0x1000, 21);
 }
 
-TEST(CodeMap, CodeOfNoSizeHurtsNothing) {
+TEST(CodeMap, ZeroSizesAndAddressOverflowAreHarmless) {
   CodeMap map;
   map.add(0x1000, 0, "a", 10);
   map.add(0x1000, 0, "b", 11);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Trees of inlined frames out of a JVM's compile record.
+// Trees of inlined frames from a JVM's compile record.
 #include "inlining.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ struct Frame {
   jint bci;
 };
 
-// A record as the JVM makes it: at each place the frames from the innermost on.
+// Builds a record as the JVM does: for each pc the frames, innermost first.
 class Record {
  public:
   Record() {
@@ -71,14 +71,14 @@ std::vector<std::vector<uint32_t>> ranges_of(const Inlining& inlining) {
 using Row = std::vector<int64_t>;
 using Pair = std::vector<uint32_t>;
 
-TEST(Inlining, NoRecordIsNoInlining) {
+TEST(Inlining, WithoutRecordThereIsNoInlining) {
   const auto inlining = read_inlining(method(1), nullptr, at(start), 0x100);
   EXPECT_THAT(inlining.methods, ElementsAre(method(1)));
   EXPECT_THAT(inlining.frames, IsEmpty());
   EXPECT_THAT(inlining.ranges, IsEmpty());
 }
 
-TEST(Inlining, OuterFramesAreSharedAndTheSamePlaceGoesOn) {
+TEST(Inlining, OuterFramesAreSharedAndEqualRangesAreMerged) {
   Record record;
   record.add(start + 0x10, {{1, 0}});
   record.add(start + 0x18, {{3, 2}, {2, 7}, {1, 4}});
@@ -101,7 +101,7 @@ TEST(Inlining, RecursionIsNotMistakenForTheSameFrame) {
   EXPECT_THAT(ranges_of(record.read()), ElementsAre(Pair{8, 2}, Pair{16, 1}));
 }
 
-TEST(Inlining, UnknownBytecodesAreOne) {
+TEST(Inlining, UnknownBytecodeIndexesAreMerged) {
   Record record;
   record.add(start + 8, {{1, -1}});
   record.add(start + 16, {{1, -3}});
@@ -109,7 +109,7 @@ TEST(Inlining, UnknownBytecodesAreOne) {
   EXPECT_THAT(ranges_of(record.read()), ElementsAre(Pair{16, 1}));
 }
 
-TEST(Inlining, PlacesOutsideOfTheCodeOutOfOrderAndWithoutFramesAreLeftOut) {
+TEST(Inlining, InvalidUnorderedAndEmptyRangesAreSkipped) {
   Record record;
   record.add(start - 8, {{1, 1}});
   record.add(start, {{1, 1}});
@@ -122,7 +122,7 @@ TEST(Inlining, PlacesOutsideOfTheCodeOutOfOrderAndWithoutFramesAreLeftOut) {
   EXPECT_THAT(ranges_of(record.read()), ElementsAre(Pair{0x20, 1}, Pair{0x100, 2}));
 }
 
-TEST(Inlining, OtherRecordsAndOtherVersionsArePassedOver) {
+TEST(Inlining, OtherRecordKindsAndVersionsAreSkipped) {
   Record record;
   record.add(start + 8, {{1, 0}});
   jvmtiCompiledMethodLoadRecordHeader other{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Logs that are appended to: made anew, gone on with, locked, full, removed.
+// Log files that are appended to: new, continued, locked, full, removed.
 #include "log_file.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using test::slurp;
 using testing::HasSubstr;
 
-// As long as it lives no file may grow beyond these bytes: a full disk that needs no root.
+// Limits the size of files while it exists: acts as a full disk without root.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) {
@@ -47,7 +47,7 @@ class LogFileTest : public testing::Test {
   LogFile log_;
 };
 
-TEST_F(LogFileTest, AnOlderOneIsKept) {
+TEST_F(LogFileTest, AnExistingLogIsRenamedToOld) {
   dir_.write("log", "older");
   ASSERT_TRUE(log_.open(path_));
   EXPECT_EQ(log_.append("new\n"), 0);
@@ -55,7 +55,7 @@ TEST_F(LogFileTest, AnOlderOneIsKept) {
   EXPECT_EQ(slurp(path_ + ".old"), "older");
 }
 
-TEST_F(LogFileTest, ItsOwnIsGoneOnWith) {
+TEST_F(LogFileTest, ItsOwnLogIsAppendedTo) {
   ASSERT_EQ(*log_.open(path_), LogFile::Opened::anew);
   EXPECT_EQ(log_.append("one\n"), 0);
   log_.close();
@@ -67,7 +67,7 @@ TEST_F(LogFileTest, ItsOwnIsGoneOnWith) {
   EXPECT_EQ(*log_.open(path_), LogFile::Opened::anew);
 }
 
-TEST_F(LogFileTest, OneThatIsBeingWrittenIsLeftAlone) {
+TEST_F(LogFileTest, ALockedLogIsNotChanged) {
   ASSERT_TRUE(log_.open(path_));
   EXPECT_EQ(log_.append("mine\n"), 0);
   LogFile other;
@@ -78,7 +78,7 @@ TEST_F(LogFileTest, OneThatIsBeingWrittenIsLeftAlone) {
   EXPECT_EQ(slurp(path_), "mine\n");
 }
 
-TEST_F(LogFileTest, WhatIsNoFileIsNotTouched) {
+TEST_F(LogFileTest, ADirectoryIsRefused) {
   std::filesystem::create_directory(path_);
   const auto opened = log_.open(path_);
   ASSERT_FALSE(opened);
@@ -93,14 +93,14 @@ TEST_F(LogFileTest, ALinkIsNotFollowed) {
   EXPECT_EQ(slurp(dir_ / "precious"), "as it was");
 }
 
-TEST_F(LogFileTest, AMissingDirectoryIsNamedWithAdvice) {
+TEST_F(LogFileTest, AMissingDirectoryIsReportedWithARemedy) {
   const auto opened = log_.open(dir_ / "none/log");
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("none/log"));
   EXPECT_THAT(opened.error().message, HasSubstr("LOGPATH"));
 }
 
-TEST_F(LogFileTest, WhatDoesNotFitAsAWholeIsNotWritten) {
+TEST_F(LogFileTest, ARecordThatDoesNotFitIsNotWritten) {
   ASSERT_TRUE(log_.open(path_));
   EXPECT_EQ(log_.append("fits\n"), 0);
   {
@@ -113,13 +113,13 @@ TEST_F(LogFileTest, WhatDoesNotFitAsAWholeIsNotWritten) {
   EXPECT_EQ(slurp(path_), "fits\nok\nagain\n");
 }
 
-TEST_F(LogFileTest, OneThatWasRemovedIsNoticed) {
+TEST_F(LogFileTest, ARemovedLogIsAnError) {
   ASSERT_TRUE(log_.open(path_));
   std::filesystem::remove(path_);
   EXPECT_EQ(log_.append("x\n"), ENOENT);
 }
 
-TEST(NameLog, WhatComesBeforeTheBeginningWaitsForIt) {
+TEST(NameLog, EarlyRecordsAreWrittenAfterTheHead) {
   const test::TempDir dir;
   NameLog log;
   ASSERT_TRUE(log.open(dir / "log"));
@@ -131,11 +131,11 @@ TEST(NameLog, WhatComesBeforeTheBeginningWaitsForIt) {
   EXPECT_EQ(log.written(), 2u);
 }
 
-TEST(NameLog, LossesAreToldOnceToTheUserAndInTheLogWhenItGoesOn) {
+TEST(NameLog, LossesAreReportedOnceOnStderrAndInTheLogAfterwards) {
   const test::TempDir dir;
   NameLog log;
   ASSERT_TRUE(log.open(dir / "log"));
-  // What is told to the user goes to a file as well, which is to have room.
+  // The captured stderr is a file too and must fit below the limit.
   const std::string beginning = std::string(4000, 'b') + "\n";
   log.begin(beginning, 0);
   testing::internal::CaptureStderr();
@@ -144,9 +144,9 @@ TEST(NameLog, LossesAreToldOnceToTheUserAndInTheLogWhenItGoesOn) {
     EXPECT_FALSE(log.append("much too long\n", 0x20));
     EXPECT_FALSE(log.append("this too is\n", 0x10));
   }
-  const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(told, HasSubstr("names are lost until it can. The JVM goes on"));
-  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1);
+  const std::string printed = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(printed, HasSubstr("names are lost until it can. The JVM goes on"));
+  EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 1);
   EXPECT_TRUE(log.append("fits\n", 0x30));
   EXPECT_TRUE(log.append("more\n", 0x40));
   log.end("exit", 0x50);
@@ -157,7 +157,7 @@ TEST(NameLog, LossesAreToldOnceToTheUserAndInTheLogWhenItGoesOn) {
   EXPECT_EQ(log.lost(), 2u);
 }
 
-TEST(NameLog, ABeginningThatFoundNoRoomComesBeforeWhatIsWrittenFirst) {
+TEST(NameLog, AHeadThatDidNotFitIsWrittenBeforeTheFirstRecord) {
   const test::TempDir dir;
   NameLog log;
   ASSERT_TRUE(log.open(dir / "log"));

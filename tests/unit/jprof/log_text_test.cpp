@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines of JProf's logs, as docs/man/log-jita2n.5 and log-jtnm.5 tell them.
+// The lines of JProf's logs, as documented in docs/man/log-jita2n.5 and log-jtnm.5.
 #include "log_text.h"
 
 #include <gmock/gmock.h>
@@ -25,14 +25,14 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(LogText, TheBeginningIsTheOriginals) {
+TEST(LogText, JitA2nFilesBeginWithTheClassicTitle) {
   std::string text;
   append_jita2n_beginning(text, 4711);
   EXPECT_EQ(text,
             " JitA2N\n BINARY DATA IN PRINTABLE HEX\n Linux x86_64\n Process_Number_ID=4711\n");
 }
 
-TEST(LogText, TheHeadTellsClockProcessAndJvm) {
+TEST(LogText, TheHeadContainsClockProcessAndJvm) {
   std::string text;
   append_head(text, {"0.1.0", true, -5, 12, 4026531836, 0x10, time, true, "Open JDK\n17"});
   EXPECT_EQ(text,
@@ -44,13 +44,13 @@ TEST(LogText, TheHeadTellsClockProcessAndJvm) {
   EXPECT_THAT(text, testing::HasSubstr(" attached=start "));
 }
 
-TEST(LogText, ARecordWithoutBytes) {
+TEST(LogText, ACodeRecordMayHaveNoBytes) {
   std::string text;
   append_code(text, time, 0x7f88e12c4a40, 88, 0, "java/lang/String.hashCode()I", {});
   EXPECT_EQ(text, "00000041 3f6ed238 7f88e12c4a40 58 0 java/lang/String.hashCode()I\n");
 }
 
-TEST(LogText, BytesStandInLinesOf32) {
+TEST(LogText, CodeIsWrittenInLinesOf32Bytes) {
   std::vector<uint8_t> bytes(70);
   std::iota(bytes.begin(), bytes.end(), uint8_t{0xe0});
   std::string text;
@@ -66,7 +66,7 @@ TEST(LogText, BytesStandInLinesOf32) {
   EXPECT_EQ(lines_of(text).size(), 3u);
 }
 
-TEST(LogText, UnloadLostIntervalAndEnd) {
+TEST(LogText, UnloadLostIntervalAndEndHaveTheirLines) {
   std::string text;
   append_unload(text, time, 0x1000);
   append_lost(text, 12, 1, time);
@@ -79,7 +79,7 @@ TEST(LogText, UnloadLostIntervalAndEnd) {
             "# end 00000041 3f6ed238 exit\n");
 }
 
-TEST(LogText, AMethodHasItsFileAndItsLines) {
+TEST(LogText, AMethodRecordHasItsFileAndLines) {
   std::string text;
   append_method(text, 26, "My File.java", "a/B.c()V", {{0, 10}, {5, 9}, {255, 12}});
   append_method(text, 27, "", "a/B.d()V", {});
@@ -89,7 +89,7 @@ TEST(LogText, AMethodHasItsFileAndItsLines) {
             "# method 1b - a/B.d()V\n");
 }
 
-TEST(LogText, FramesNameMethodsByTheirNumbers) {
+TEST(LogText, FramesReferToMethodsByNumber) {
   const InlineFrame frames[] = {{0, 0, 4}, {1, 1, -1}};
   const InlineRange ranges[] = {{0x10, 1}, {0x2a, 2}};
   const uint32_t numbers[] = {0x30, 0x31};
@@ -101,7 +101,7 @@ TEST(LogText, FramesNameMethodsByTheirNumbers) {
   EXPECT_EQ(text, "");
 }
 
-TEST(LogText, NoLineOfAnAdditionIsLongerThanAReaderMayExpect) {
+TEST(LogText, AdditionLinesStayBelowTheMaximumLength) {
   constexpr uint32_t count = 5000;
   std::vector<InlineFrame> frames(count, {0xffffffff, 0, 0x7fffffff});
   std::vector<InlineRange> ranges(count, {0xffffffff, 0xffffffff});
@@ -128,7 +128,7 @@ TEST(LogText, NamesHaveNoBlanksAndThreadsNoQuotes) {
   EXPECT_EQ(thread_log_name(""), "_");
 }
 
-TEST(LogText, AnEndlessNameIsCutButNotInsideACharacter) {
+TEST(LogText, ALongNameIsCutAtACharacterBoundary) {
   EXPECT_EQ(log_name(std::string(jit_log::name_max, 'x')).size(), jit_log::name_max);
   const std::string cut = log_name(std::string(jit_log::name_max + 1, 'x'));
   EXPECT_EQ(cut.size(), jit_log::name_max);
@@ -138,7 +138,7 @@ TEST(LogText, AnEndlessNameIsCutButNotInsideACharacter) {
   EXPECT_THAT(log_name(wide), EndsWith("\xc3\xb6..."));
 }
 
-TEST(LogText, AThreadThatStartsAndEnds) {
+TEST(LogText, ThreadStartAndEndHaveTheirLines) {
   std::string text;
   append_thread(text, time, 0x1268, "main", true);
   append_thread(text, time + 1, 0x1268, "a b", false);

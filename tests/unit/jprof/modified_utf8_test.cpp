@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Java's own form of UTF-8.
+// Conversion of Java's modified UTF-8.
 #include "modified_utf8.h"
 
 #include <gtest/gtest.h>
@@ -9,21 +9,21 @@ namespace {
 
 const std::string replaced = "\xef\xbf\xbd";
 
-TEST(ModifiedUtf8, WhatIsPlainStaysAsItIs) {
+TEST(ModifiedUtf8, ValidUtf8IsUnchanged) {
   for (const std::string text : {"", "java/lang/String.hashCode()I", "\xc3\xb6", "\xe9\x9d\xa2"})
     EXPECT_EQ(plain_utf8(text), text);
 }
 
-TEST(ModifiedUtf8, TwoHalvesAreOneCharacter) {
+TEST(ModifiedUtf8, ASurrogatePairBecomesOneCharacter) {
   EXPECT_EQ(plain_utf8("\xed\xa1\x82\xed\xbe\xb7"), "\xf0\xa0\xae\xb7");      // U+20BB7
   EXPECT_EQ(plain_utf8("a\xed\xaf\xbf\xed\xbf\xbf!"), "a\xf4\x8f\xbf\xbf!");  // U+10FFFF
 }
 
-TEST(ModifiedUtf8, AZeroIsOneByte) {
+TEST(ModifiedUtf8, AnEncodedZeroBecomesOneByte) {
   EXPECT_EQ(plain_utf8("a\xc0\x80z"), std::string("a\0z", 3));
 }
 
-TEST(ModifiedUtf8, HalvesAloneAndWhatIsNoUtf8AreReplaced) {
+TEST(ModifiedUtf8, LoneSurrogatesAndInvalidUtf8AreReplaced) {
   EXPECT_EQ(plain_utf8("\xed\xa1\x82"), replaced);
   EXPECT_EQ(plain_utf8("\xed\xa1\x82x"), replaced + "x");
   EXPECT_EQ(plain_utf8("\xed\xbe\xb7"), replaced);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Both logs of a JVM, out of events as JVMTI gives them.
+// Both logs of a JVM, written from JVMTI events.
 #include "name_logs.h"
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ class NameLogsTest : public testing::Test {
   NameLogs logs_;
 };
 
-TEST_F(NameLogsTest, AMethodIsDefinedOnceAndTheCompiledOneIsAskedForAgain) {
+TEST_F(NameLogsTest, AMethodIsDefinedOnceAndItsFactsAreRequestedAtEachCompile) {
   start();
   const auto inlining = inlining_of({1, 2});
   EXPECT_THAT(logs_.unknown_of(inlining), ElementsAre(method(1), method(2)));
@@ -78,7 +78,7 @@ TEST_F(NameLogsTest, ARedefinedMethodHasANewNumber) {
   EXPECT_THAT(code_log(), EndsWith("# frames 0:3:1 1:2:2\n# ranges 4:2\n"));
 }
 
-TEST_F(NameLogsTest, WhatTheJvmWasAskedForIsWrittenOnlyIfItIsNews) {
+TEST_F(NameLogsTest, RequestedCodeIsWrittenOnlyIfUnknown) {
   start();
   logs_.dynamic(event_, "stub one");
   const std::string before = code_log();
@@ -89,7 +89,7 @@ TEST_F(NameLogsTest, WhatTheJvmWasAskedForIsWrittenOnlyIfItIsNews) {
   EXPECT_THAT(code_log(), HasSubstr(" 8 7 other\n"));
 }
 
-TEST_F(NameLogsTest, AfterAnUnloadTheSameCodeIsNews) {
+TEST_F(NameLogsTest, AfterAnUnloadTheSameCodeIsWrittenAgain) {
   start();
   const auto inlining = inlining_of({1});
   compile(inlining, event_);
@@ -99,7 +99,7 @@ TEST_F(NameLogsTest, AfterAnUnloadTheSameCodeIsNews) {
   EXPECT_THAT(code_log(), HasSubstr(" 8 5 m1\n"));
 }
 
-TEST_F(NameLogsTest, BytesAndLogsAreOnlyThoseAskedFor) {
+TEST_F(NameLogsTest, OnlyRequestedBytesAndLogsAreWritten) {
   options_.code_bytes = options_.thread_names = false;
   start();
   logs_.dynamic(event_, "stub");
@@ -109,7 +109,7 @@ TEST_F(NameLogsTest, BytesAndLogsAreOnlyThoseAskedFor) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "log-jtnm"));
 }
 
-TEST_F(NameLogsTest, AThreadIsFoundOnce) {
+TEST_F(NameLogsTest, EachThreadStartIsWrittenOnce) {
   start();
   logs_.thread_started(1, 0x10, "a");
   logs_.thread_started(1, 0x10, "a");
@@ -130,7 +130,7 @@ TEST_F(NameLogsTest, AThreadIsFoundOnce) {
                              "# end "));
 }
 
-TEST_F(NameLogsTest, NothingIsWrittenAfterTheEndAndTheNextTimeGoesOn) {
+TEST_F(NameLogsTest, NothingIsWrittenAfterEndAndANextSessionAppends) {
   start();
   const auto inlining = inlining_of({1, 2});
   compile(inlining, event_);
@@ -149,7 +149,7 @@ TEST_F(NameLogsTest, NothingIsWrittenAfterTheEndAndTheNextTimeGoesOn) {
   EXPECT_THAT(again, HasSubstr("# method 1 F.java m1\n# method 2 F.java m2\n"));
 }
 
-TEST_F(NameLogsTest, ALogThatCannotBeOpenedLeavesNoOtherBehind) {
+TEST_F(NameLogsTest, IfOneLogCannotBeOpenedTheOtherIsRemoved) {
   options_.log_path = dir_.path();
   options_.pid_in_names = false;
   std::filesystem::create_directory(dir_ / "log-jtnm");

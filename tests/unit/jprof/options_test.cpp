@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JProf's options: words, values, files of options, and everything that is refused.
+// JProf's options: words, values, options files, and refused options.
 #include "options.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ Options good(std::string_view text) {
   return parsed.options;
 }
 
-TEST(Options, NothingIsRecordedUnlessItIsAskedFor) {
+TEST(Options, NothingIsRecordedByDefault) {
   const Options options = good("");
   EXPECT_FALSE(options.records());
   EXPECT_TRUE(options.pid_in_names);
@@ -40,7 +40,7 @@ TEST(Options, NothingIsRecordedUnlessItIsAskedFor) {
   EXPECT_EQ(options.log_suffix, "");
 }
 
-TEST(Options, TprofAndItraceAreThreeInOne) {
+TEST(Options, TprofAndItraceEnableAllThreeOptions) {
   for (const auto word :
        {"tprof", "TPROF", "ITrace", "+tprof", "allitrace", "jita2n,threadinfo,jinsts"}) {
     const Options options = good(word);
@@ -48,7 +48,7 @@ TEST(Options, TprofAndItraceAreThreeInOne) {
   }
 }
 
-TEST(Options, ASwitchHasANoForm) {
+TEST(Options, ASwitchCanBeNegated) {
   const Options options = good("tprof,nojinsts,-threadinfo,nopidx,noverbose");
   EXPECT_TRUE(options.jita2n);
   EXPECT_FALSE(options.code_bytes || options.thread_names || options.pid_in_names ||
@@ -56,12 +56,12 @@ TEST(Options, ASwitchHasANoForm) {
   EXPECT_FALSE(good("tprof,notprof").records());
 }
 
-TEST(Options, BytesOfCodeAreNotWithoutTheCode) {
+TEST(Options, CodeBytesRequireTheCodeLog) {
   EXPECT_TRUE(good("jinsts").jita2n);
   EXPECT_FALSE(good("jinsts,nojita2n").code_bytes);
 }
 
-TEST(Options, TheLastOneWinsAcrossTexts) {
+TEST(Options, TheLastOptionWinsAcrossTexts) {
   const auto parsed = parse_options({"logpath=/a,tprof", "LOGPATH=/b,NOTHREADINFO"}, no_config);
   EXPECT_THAT(parsed.errors, IsEmpty());
   EXPECT_EQ(parsed.options.log_path, "/b");
@@ -75,7 +75,7 @@ TEST(Options, ValuesKeepTheirCaseAndTheirEqualsSigns) {
   EXPECT_EQ(options.log_suffix, ".X");
 }
 
-TEST(Options, TheOldFormOfPathAndPrefix) {
+TEST(Options, FnmSetsPathAndPrefix) {
   EXPECT_EQ(good("fnm=/tmp/run/p").log_path, "/tmp/run");
   EXPECT_EQ(good("fnm=/tmp/run/p").log_prefix, "p");
   EXPECT_EQ(good("fnm=/p").log_path, "/");
@@ -83,7 +83,7 @@ TEST(Options, TheOldFormOfPathAndPrefix) {
   EXPECT_THAT(parse("fnm=/tmp/").errors, ElementsAre(HasSubstr("FNM=/tmp/")));
 }
 
-TEST(Options, AnUnknownOneNamesItselfAndTheOthersAreReadAllTheSame) {
+TEST(Options, UnknownOptionsAreReportedAndTheOthersApply) {
   const auto parsed = parse("foo,tprof,Bar=1,nofoo,-,no,,all,?");
   EXPECT_TRUE(parsed.options.jita2n);
   EXPECT_THAT(parsed.errors, ElementsAre(HasSubstr("'foo'"), HasSubstr("'Bar=1'"),
@@ -91,7 +91,7 @@ TEST(Options, AnUnknownOneNamesItselfAndTheOthersAreReadAllTheSame) {
                                          HasSubstr("'all'"), HasSubstr("'?'")));
 }
 
-TEST(Options, CommandsHaveNoNoFormAndNoValue) {
+TEST(Options, CommandsCannotBeNegatedAndTakeNoValue) {
   EXPECT_THAT(parse("nohelp").errors, ElementsAre(HasSubstr("'nohelp'")));
   EXPECT_THAT(parse("help=1").errors, ElementsAre(HasSubstr("takes no value")));
   EXPECT_THAT(parse("tprof=1").errors, ElementsAre(HasSubstr("takes no value")));
@@ -99,7 +99,7 @@ TEST(Options, CommandsHaveNoNoFormAndNoValue) {
   EXPECT_FALSE(good("allhelp").help);
 }
 
-TEST(Options, AMissingValueAndOneThatIsNoPartOfANameAreRefused) {
+TEST(Options, MissingAndInvalidValuesAreRefused) {
   EXPECT_THAT(parse("logpath").errors, ElementsAre(HasSubstr("LOGPATH=DIR")));
   EXPECT_THAT(parse("logpath=").errors, ElementsAre(HasSubstr("LOGPATH=DIR")));
   EXPECT_THAT(parse("logprefix=a/b").errors, ElementsAre(HasSubstr("'/'")));
@@ -107,12 +107,12 @@ TEST(Options, AMissingValueAndOneThatIsNoPartOfANameAreRefused) {
   EXPECT_THAT(parse("nologpath=/x").errors, ElementsAre(HasSubstr("'nologpath=/x'")));
 }
 
-TEST(Options, DetachStandsAlone) {
+TEST(Options, DetachExcludesRecordingOptions) {
   EXPECT_TRUE(good("detach,verbose").detach);
   EXPECT_THAT(parse("detach,tprof").errors, ElementsAre(HasSubstr("DETACH")));
 }
 
-TEST(Options, AFileOfOptions) {
+TEST(Options, AnOptionsFileIsRead) {
   const auto read = [](const std::string& path) -> Result<std::string> {
     EXPECT_EQ(path, "/c");
     return std::string("// tprof\n  //jinsts\nthreadinfo verbose\r\n\n\tlogpath=/x,LOGPREFIX=y");
@@ -125,7 +125,7 @@ TEST(Options, AFileOfOptions) {
   EXPECT_EQ(parsed.options.log_prefix, "z");
 }
 
-TEST(Options, AFileOfOptionsIsNotNestedAndMustBeThere) {
+TEST(Options, NestedAndMissingOptionsFilesAreRefused) {
   const auto nested = [](const std::string&) -> Result<std::string> {
     return std::string("config=/d");
   };
@@ -143,7 +143,7 @@ std::vector<std::string> words_of(std::string_view list) {
   return words;
 }
 
-TEST(Options, EachRefusedOneNamesItselfAndTheReasonAndItsNoFormAsksForNothing) {
+TEST(Options, RefusedOptionsAreReportedWithTheReasonUnlessNegated) {
   size_t count = 0;
   for (const auto& group : refused_words())
     for (const auto& word : words_of(group.names)) {
@@ -157,7 +157,7 @@ TEST(Options, EachRefusedOneNamesItselfAndTheReasonAndItsNoFormAsksForNothing) {
   EXPECT_GE(count, 100u);
 }
 
-TEST(Options, NoWordIsThereTwice) {
+TEST(Options, EveryOptionWordIsUnique) {
   std::set<std::string> seen;
   for (const auto& known : option_words()) {
     EXPECT_TRUE(seen.insert(std::string(known.name)).second) << known.name;
@@ -169,7 +169,7 @@ TEST(Options, NoWordIsThereTwice) {
     for (const auto& word : words_of(group.names)) EXPECT_TRUE(seen.insert(word).second) << word;
 }
 
-TEST(Options, HelpHasEveryWordAndAllHelpTheRefusedOnesToo) {
+TEST(Options, HelpListsEveryOptionAndAllHelpAlsoRefusedOnes) {
   const std::string help = options_help(false), all = options_help(true);
   for (const auto& known : option_words()) EXPECT_THAT(help, HasSubstr(std::string(known.name)));
   for (const auto& group : refused_words())

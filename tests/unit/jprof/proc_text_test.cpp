@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What /proc tells of the process and its clock.
+// Parsing of /proc: the process's start time and the clock of its time namespace.
 #include "proc_text.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace pi::jprof {
 namespace {
 
-TEST(ProcText, TheBeginningIsTheTwentySecondFieldWhateverTheName) {
+TEST(ProcText, StartTimeIsField22WhateverTheProcessName) {
   EXPECT_EQ(start_ticks("1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20 21"), 4242u);
   EXPECT_EQ(start_ticks("1 (a) S 9) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 7 20"), 7u);
   for (const auto damaged :
@@ -19,7 +19,7 @@ TEST(ProcText, TheBeginningIsTheTwentySecondFieldWhateverTheName) {
     EXPECT_FALSE(start_ticks(damaged)) << damaged;
 }
 
-TEST(ProcText, OffsetsOfATimeNamespace) {
+TEST(ProcText, ParsesOffsetsOfATimeNamespace) {
   constexpr std::string_view text =
       "monotonic           3   250000000\nboottime     -2         0\n";
   EXPECT_EQ(time_offset(text, "monotonic"), 3'250'000'000);
@@ -30,7 +30,7 @@ TEST(ProcText, OffsetsOfATimeNamespace) {
   EXPECT_FALSE(time_offset("monotonic 9223372036854775807 0\n", "monotonic"));
 }
 
-TEST(TraceClock, IsTheMonotonicOneOfTheInitialNamespace) {
+TEST(TraceClock, IsTheMonotonicClockOfTheInitialTimeNamespace) {
   const TraceClock clock = TraceClock::of_this_process();
   timespec before{}, after{};
   ::clock_gettime(CLOCK_MONOTONIC, &before);
@@ -41,7 +41,7 @@ TEST(TraceClock, IsTheMonotonicOneOfTheInitialNamespace) {
   };
   EXPECT_LE(nanoseconds(before), now);
   EXPECT_LE(now, nanoseconds(after));
-  // The process began before this, and after the machine.
+  // The process started before now and after the machine booted.
   const auto stat = read_proc("/proc/self/stat");
   ASSERT_TRUE(stat);
   EXPECT_LT(clock.from_boot_time(start_ticks(*stat).value() * 10'000'000), clock.now());

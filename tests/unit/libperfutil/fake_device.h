@@ -18,12 +18,12 @@
 
 namespace pi::test {
 
-// What tests set and check; must outlive the device.
+// State that tests set and check; must outlive the device.
 struct FakeModule {
   int open_result = 0;
   std::map<unsigned long, int> refuse;  // request -> negative error number
   std::vector<unsigned long> requests;  // in order
-  std::vector<uint32_t> arguments;      // of ENABLE, DISABLE, RATE
+  std::vector<uint32_t> arguments;      // arguments of ENABLE, DISABLE, RATE
   pitrace_alloc allocated{};
   pitrace_stacks stacks{};
   pitrace_event event{};

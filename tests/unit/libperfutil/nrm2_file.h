@@ -34,7 +34,7 @@ struct TraceFile {
   std::vector<FileSection> sections;
   std::string kallsyms;
   std::string modules;
-  bool has_rest = false;  // bytes that belong to nothing
+  bool has_rest = false;  // bytes that belong to no section
 
   const FileSection* find(uint32_t type) const {
     for (const auto& section : sections)
@@ -74,7 +74,7 @@ inline TraceFile parse_trace_file(const std::string& bytes) {
   return file;
 }
 
-// The values of a key in an info section's lines.
+// Returns all values of a key in an info section's lines.
 inline std::vector<std::string> info_values(const std::string& text, const std::string& key) {
   std::vector<std::string> values;
   for (size_t at = 0; at < text.size();) {

@@ -32,14 +32,14 @@ class PerfRecord {
   }
   PerfRecord& u32(uint32_t value) { return add(value); }
   PerfRecord& u64(uint64_t value) { return add(value); }
-  // With a final zero, padded with zeros to 8 bytes as the kernel does.
+  // Appends a zero-terminated string, padded with zeros to 8 bytes as the kernel does.
   PerfRecord& text(std::string_view value) {
     for (const char each : value) bytes_.push_back(static_cast<std::byte>(each));
     bytes_.push_back({});
     while (bytes_.size() % 8 != 0) bytes_.push_back({});
     return *this;
   }
-  // The fields that sample_id_all adds: pid, tid, time, cpu, identifier.
+  // Appends the fields that sample_id_all adds: pid, tid, time, cpu, identifier.
   std::vector<std::byte> end(uint32_t pid, uint32_t tid, uint64_t time, uint32_t cpu = 0) {
     u32(pid).u32(tid).u64(time).u32(cpu).u32(0).u64(some_event);
     return end();
@@ -67,7 +67,7 @@ inline std::vector<std::byte> perf_sample(uint16_t mode, uint64_t ip, uint32_t p
       .end();
 }
 
-// With a call chain; identifier: of the event that the sample belongs to.
+// A sample with a call chain; identifier: the event that the sample belongs to.
 inline std::vector<std::byte> perf_chain(uint16_t mode, uint64_t ip, uint32_t tid, uint64_t time,
                                          const std::vector<uint64_t>& chain,
                                          uint64_t identifier = some_event) {
@@ -77,7 +77,7 @@ inline std::vector<std::byte> perf_chain(uint16_t mode, uint64_t ip, uint32_t ti
   return record.end();
 }
 
-// PERF_RECORD_SWITCH_CPU_WIDE, with both threads.
+// PERF_RECORD_SWITCH_CPU_WIDE, with prev and next thread.
 inline std::vector<std::byte> perf_switch(uint16_t misc, uint32_t tid, uint32_t other_tid,
                                           uint64_t time) {
   return PerfRecord(PERF_RECORD_SWITCH_CPU_WIDE, misc)

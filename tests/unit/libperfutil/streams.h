@@ -18,8 +18,8 @@ struct TimedRecord {
   uint64_t time;  // the high half from the TIME records before it
 };
 
-// All records that the writer counts. whole becomes false when the stream does not end with a
-// whole record or begins without a TIME record.
+// Decodes all records that the writer counts. whole becomes false when the stream does not end with
+// a complete record or begins without a TIME record.
 inline std::vector<TimedRecord> records_of(std::span<const std::byte> stream,
                                            bool* whole = nullptr) {
   std::vector<TimedRecord> list;
@@ -45,7 +45,7 @@ inline std::vector<TimedRecord> records_of(std::span<const std::byte> stream,
   return list;
 }
 
-// "major/minor @time int int ... 'string'", numbers in hexadecimal but the time.
+// Formats as "major/minor @time int int ... 'string'"; all numbers but the time are hexadecimal.
 inline std::string line_of(const TimedRecord& record) {
   std::ostringstream text;
   text << std::hex << record.view.major() << '/' << record.view.minor() << " @" << std::dec

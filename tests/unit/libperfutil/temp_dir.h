@@ -26,7 +26,7 @@ class TempDir {
   }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
   const std::string& path() const { return path_; }
-  // Creates the directories of the path as well.
+  // Also creates the directories of the path.
   std::string write(std::string_view name, std::string_view text) const {
     const std::string file = *this / name;
     std::filesystem::create_directories(std::filesystem::path(file).parent_path());

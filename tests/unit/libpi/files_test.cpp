@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files by descriptor: what is opened, what is not, and whole reading and writing.
+// Opening, reading and writing of files by descriptor.
 #include <pi/files.h>
 
 #include <fcntl.h>
@@ -20,8 +20,7 @@
 
 namespace {
 
-// What open() was called with since, by this program: the test's own open() comes before the C
-// library's.
+// Calls of open() in this program, by kind: the open() below overrides the C library's.
 std::atomic<int> opened_for_reading = 0;
 std::atomic<int> found_only = 0;
 
@@ -63,7 +62,7 @@ TEST_F(Files, ARegularFileIsOpenedAndRead) {
   EXPECT_EQ(::fcntl(opened->fd.get(), F_GETFD), FD_CLOEXEC);
 }
 
-TEST_F(Files, NothingElseIsEverOpened) {
+TEST_F(Files, SpecialFilesAreNeverOpened) {
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   ASSERT_EQ(::symlink("fifo", path("link").c_str()), 0);
   opened_for_reading = found_only = 0;
@@ -86,8 +85,8 @@ TEST_F(Files, LinksAreFollowedUnlessTheyAreRefused) {
   EXPECT_TRUE(open_regular(path("one"), Links::refused));
 }
 
-// Another thread swaps what the path leads to as fast as it can.
-TEST_F(Files, WhatWasExaminedIsWhatIsOpenWhereverThePathLeadsByThen) {
+// A concurrent thread replaces the link as fast as possible.
+TEST_F(Files, AReplacedPathDoesNotChangeTheOpenFile) {
   file("good", "good");
   std::atomic<bool> stop = false;
   std::thread swapper([&] {
@@ -114,7 +113,7 @@ TEST_F(Files, WhatWasExaminedIsWhatIsOpenWhereverThePathLeadsByThen) {
   EXPECT_GT(refused, 0);
 }
 
-TEST_F(Files, OnlyTheRightOwnersFilesAreTrustedAndNoneThatOthersMayWrite) {
+TEST_F(Files, OnlyFilesOfTheGivenOwnerThatOthersCannotWriteAreTrusted) {
   const std::string name = file("log", "text");
   ASSERT_EQ(::chmod(name.c_str(), 0644), 0);
   EXPECT_TRUE(open_trusted(name, std::nullopt));
@@ -145,7 +144,7 @@ TEST_F(Files, AFileIsReadToItsEndOrToTheLimit) {
   EXPECT_NE(read_whole(status->fd.get(), 1 << 20)->find("Name:"), std::string::npos);
 }
 
-TEST_F(Files, APipeIsReadAndWrittenAsAWhole) {
+TEST_F(Files, APipeIsReadAndWrittenCompletely) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const std::string text(1 << 20, 'x');
@@ -160,13 +159,13 @@ TEST_F(Files, APipeIsReadAndWrittenAsAWhole) {
   ::close(ends[0]);
 }
 
-TEST_F(Files, WhatCannotBeWrittenIsToldByItsError) {
+TEST_F(Files, AWriteFailureReturnsItsError) {
   const UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   EXPECT_EQ(write_all(full.get(), text_bytes("text")), ENOSPC);
   EXPECT_EQ(write_all_at(full.get(), 0, text_bytes("text")), ENOSPC);
 }
 
-TEST_F(Files, AFileThatWasReplacedOrWrittenToIsAnotherOne) {
+TEST_F(Files, AReplacedFileHasANewIdentity) {
   const auto identity = [this] { return identity_of(open_regular(path("one"))->status); };
   file("one", "text");
   const FileIdentity first = identity();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that get their name when they are complete: in which order that comes to the disk.
+// Files that are renamed when they are complete: order of sync and rename.
 #include <pi/new_file.h>
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ int fsync_error = 0;
 
 }  // namespace
 
-// These come before the C library's.
+// These override the C library's functions.
 extern "C" int fsync(int fd) {
   struct stat status {};
   ::fstat(fd, &status);
@@ -66,7 +66,7 @@ class NewFileTest : public testing::Test {
   std::string directory_;
 };
 
-TEST_F(NewFileTest, TheFileIsOnTheDiskBeforeItsNameLeadsToIt) {
+TEST_F(NewFileTest, TheFileIsSyncedBeforeItIsRenamed) {
   auto file = NewFile::create(path("report"), ".new-", 0640);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_FALSE(std::filesystem::exists(path("report")));
@@ -80,7 +80,7 @@ TEST_F(NewFileTest, TheFileIsOnTheDiskBeforeItsNameLeadsToIt) {
   EXPECT_EQ(status.st_mode & 07777, 0640u);
 }
 
-TEST_F(NewFileTest, WhatDoesNotGetToTheDiskReplacesNothing) {
+TEST_F(NewFileTest, AFailedSyncReplacesNothing) {
   std::ofstream(path("report")) << "old";
   {
     auto file = NewFile::create(path("report"), ".new-", 0600);
@@ -92,7 +92,7 @@ TEST_F(NewFileTest, WhatDoesNotGetToTheDiskReplacesNothing) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(NewFileTest, OneThatCannotGetItsNameIsRemovedAtOnce) {
+TEST_F(NewFileTest, AFileThatCannotBeRenamedIsRemoved) {
   ASSERT_EQ(::mkdir(path("report").c_str(), 0700), 0);
   auto file = NewFile::create(path("report"), ".new-", 0600);
   ASSERT_TRUE(file);
@@ -109,12 +109,12 @@ TEST_F(NewFileTest, AFileSystemThatCannotSyncIsNoError) {
   EXPECT_TRUE(std::filesystem::exists(path("report")));
 }
 
-TEST_F(NewFileTest, OneThatIsNotCommittedLeavesNothing) {
+TEST_F(NewFileTest, AnUncommittedFileIsRemoved) {
   { ASSERT_TRUE(NewFile::create(path("report"), ".new-", 0600)); }
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(NewFileTest, ALinkInItsPlaceIsReplacedAndNotFollowed) {
+TEST_F(NewFileTest, ASymbolicLinkIsReplacedAndNotFollowed) {
   std::ofstream(path("other")) << "other";
   ASSERT_EQ(::symlink("other", path("report").c_str()), 0);
   auto file = NewFile::create(path("report"), ".new-", 0600);
@@ -124,7 +124,7 @@ TEST_F(NewFileTest, ALinkInItsPlaceIsReplacedAndNotFollowed) {
   EXPECT_FALSE(std::filesystem::is_symlink(path("report")));
 }
 
-TEST_F(NewFileTest, AGrowingFileGetsItsNameAtOnceAndKeepsTheOldOne) {
+TEST_F(NewFileTest, APublishedFileGetsItsNameAtOnceAndKeepsTheOldFile) {
   std::ofstream(path("trace")) << "old";
   auto file = NewFile::create(path("trace"), ".new-", 0600);
   ASSERT_TRUE(file);
@@ -136,7 +136,7 @@ TEST_F(NewFileTest, AGrowingFileGetsItsNameAtOnceAndKeepsTheOldOne) {
   EXPECT_EQ(content(path("trace")), "new");
 }
 
-TEST_F(NewFileTest, TheUmaskCountsWhereItIsAskedFor) {
+TEST_F(NewFileTest, TheUmaskAppliesOnlyOnRequest) {
   const mode_t before = ::umask(027);
   auto exact = NewFile::create(path("exact"), ".new-", 0666);
   auto usual = NewFile::create(path("usual"), ".new-", 0666, Umask::applied);
@@ -149,7 +149,7 @@ TEST_F(NewFileTest, TheUmaskCountsWhereItIsAskedFor) {
   EXPECT_EQ(status.st_mode & 07777, 0640u);
 }
 
-TEST_F(NewFileTest, OneInAnOpenDirectoryStaysThereWhateverHasTheDirectorysPath) {
+TEST_F(NewFileTest, AFileInAnOpenDirectoryStaysThereWhenThePathChanges) {
   const std::string made = path("made"), moved = path("moved");
   ASSERT_EQ(::mkdir(made.c_str(), 0700), 0);
   const UniqueFd directory(::open(made.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -166,7 +166,7 @@ TEST_F(NewFileTest, OneInAnOpenDirectoryStaysThereWhateverHasTheDirectorysPath) 
   EXPECT_EQ(content(moved + "/log.old"), "old");
 }
 
-TEST_F(NewFileTest, ADirectoryIsNoNameForAFile) {
+TEST_F(NewFileTest, ADirectoryNameIsRefused) {
   for (const std::string& name : {directory_ + "/", directory_ + "/.", std::string("..")})
     EXPECT_EQ(NewFile::create(name, ".new-", 0600).error().code, EISDIR) << name;
   EXPECT_EQ(NewFile::create(path("missing/report"), ".new-", 0600).error().code, ENOENT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// System calls and waits that signals interrupt all the time.
+// System calls and waits under frequent signals.
 #include <pi/deadline.h>
 #include <pi/uninterrupted.h>
 
@@ -18,7 +18,7 @@ using namespace pi;
 
 int calls = 0;
 
-TEST(Uninterrupted, IsMadeAgainAsLongAsASignalEndsIt) {
+TEST(Uninterrupted, CallsAreRepeatedWhileSignalsInterruptThem) {
   calls = 0;
   EXPECT_EQ(uninterrupted([] {
               errno = EINTR;
@@ -34,7 +34,7 @@ TEST(Uninterrupted, IsMadeAgainAsLongAsASignalEndsIt) {
   EXPECT_EQ(errno, ENOENT);
 }
 
-// A signal each millisecond.
+// Sends a signal each millisecond.
 class Signals {
  public:
   Signals() {
@@ -54,7 +54,7 @@ class Signals {
   struct sigaction before_ {};
 };
 
-TEST(PollUntil, SignalsNeitherEndTheWaitNorMakeItLonger) {
+TEST(PollUntil, SignalsNeitherEndNorExtendTheWait) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const UniqueFd read_end(ends[0]), write_end(ends[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The readable form of traces gives what the builders give, and tells wrong lines.
+// Traces from text equal those of the builders, and errors contain the line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace test_support;
 
-TEST(TextTrace, GivesTheBytesOfTheBuilders) {
+TEST(TextTrace, EqualsTheOutputOfTheBuilders) {
   RecordBuilder names;
   names.name(5, 0x20, "a b").module(6, {0x20, 0, 0x1000, 0x200, 0x30, 0}, "/bin/a");
   RecordBuilder ticks(false);
@@ -27,7 +27,7 @@ TEST(TextTrace, GivesTheBytesOfTheBuilders) {
   EXPECT_EQ(*bytes, trace.bytes());
 }
 
-TEST(TextTrace, NamesTheLineThatIsWrong) {
+TEST(TextTrace, ReportsTheInvalidLine) {
   for (const char* wrong :
        {"5 tick user 1 1 1", "section nothing 0", "section trace", "section trace 0\n5 sneeze 1 2",
         "section trace 0\n5 tick x 1 1 1", "section trace 0\n5x tick user 1 1 1"}) {

@@ -46,7 +46,7 @@ class PttReport : public testing::Test {
   ptt_stats stats_{};
 };
 
-TEST_F(PttReport, IsTheOriginalsTable) {
+TEST_F(PttReport, HasTheClassicTable) {
   EXPECT_EQ(report_text(report(), {}),
             " PID 812 is java\n"
             " PID 900 is sh\n"
@@ -58,7 +58,7 @@ TEST_F(PttReport, IsTheOriginalsTable) {
             "      900      900         3         0               50                0\n");
 }
 
-TEST_F(PttReport, SortsByCountsDownwardsAndByIdsUpwards) {
+TEST_F(PttReport, SortsCountsDescendingAndIdsAscending) {
   View view;
   view.key = SortKey::metric;
   EXPECT_EQ(report({}, view).threads.front().tid, 820u);
@@ -74,7 +74,7 @@ TEST_F(PttReport, SortsByCountsDownwardsAndByIdsUpwards) {
   EXPECT_EQ(report({}, view).threads.front().interrupts, 122u);
 }
 
-TEST_F(PttReport, ShowsTheProcessesAskedForAndSaysOfWhichItKnowsNothing) {
+TEST_F(PttReport, ShowsSelectedProcessesAndReportsUnknownOnes) {
   const std::string text = report_text(report({"java", "77"}), {});
   EXPECT_EQ(text.find("      900"), std::string::npos);
   EXPECT_NE(text.find("      812      820"), std::string::npos);
@@ -91,7 +91,7 @@ TEST_F(PttReport, ShowsCyclesPerInstruction) {
   EXPECT_FALSE(cpi_metrics(report()));
 }
 
-TEST_F(PttReport, TellsOfThreadsThatHaveNoRow) {
+TEST_F(PttReport, ReportsThreadsWithoutARow) {
   stats_.forgotten_threads = 7;
   stats_.forgotten_dispatches = 70;
   stats_.forgotten[0] = 700;
@@ -115,7 +115,7 @@ TEST_F(PttReport, ANameCannotChangeTheTable) {
   EXPECT_NE(report_text(report(), view).find("  a?b?[2J\n"), std::string::npos);
 }
 
-TEST_F(PttReport, JsonHasTheSame) {
+TEST_F(PttReport, JsonHasTheSameContent) {
   rows_[1].flags = PITRACE_PTT_ENDED;
   const auto json = nlohmann::json::parse(report_json(report(), {}));
   EXPECT_EQ(json["metrics"], (nlohmann::json{"CYCLES", "INSTR"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pttstats' report, in the book's form.
+// pttstats' report in the classic form.
 #include "stats.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class PttStats : public testing::Test {
   pi_ptt_state state_{};
 };
 
-TEST_F(PttStats, AreTheBooksReport) {
+TEST_F(PttStats, HaveTheClassicReport) {
   EXPECT_EQ(stats_text(stats_, state_, 0, 2040024),
             "Tools version 2040024\n"
             "PTT_STATISTICS_SIZE = " +
@@ -82,21 +82,21 @@ TEST_F(PttStats, AreTheBooksReport) {
                 "End of reports\n");
 }
 
-TEST_F(PttStats, OfACounterTheToolIsInWhatItLeadsTo) {
+TEST_F(PttStats, CounterMetricsIncludeToolTimeInThreadTime) {
   state_.metric[0] = PTT_METRIC_INSTR;
   const std::string text = stats_text(stats_, state_, 0, 1);
   EXPECT_NE(text.find("Total tool time: 0\n"), std::string::npos);
   EXPECT_NE(text.find("Total Thread Time: 310\n"), std::string::npos);
 }
 
-TEST_F(PttStats, ACounterThatWasTakenAwayIsTold) {
+TEST_F(PttStats, ALostCounterIsReported) {
   cpu_.flags = PITRACE_PTT_CPU_COUNTERS_LOST;
   EXPECT_NE(stats_text(stats_, state_, 0, 1)
                 .find("Warning: a counter of CPU 1 was taken away for some time\n"),
             std::string::npos);
 }
 
-TEST_F(PttStats, JsonHasTheSame) {
+TEST_F(PttStats, JsonHasTheSameContent) {
   const auto json = nlohmann::json::parse(stats_json(stats_, state_));
   EXPECT_EQ(json["metrics"][0]["system"]["thread"], 300);
   EXPECT_EQ(json["metrics"][0]["cpus"][0]["tool"], 10);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checker of random schedules finds what is wrong: each test falsifies one thing in a file that
-// is right.
+// The checker of random schedules detects errors: each test falsifies one thing in a correct file.
 #include "check_schedule.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +19,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A trace of one CPU: numbers 0 to 9, of which 4 and 5 were lost, made from time 100 on.
+// A trace of one CPU: numbers 0 to 9, written from time 100 on; 4 and 5 were lost.
 class CheckSchedule : public testing::Test {
  protected:
   void SetUp() override {
@@ -63,7 +62,7 @@ class CheckSchedule : public testing::Test {
     for (const auto& record : records_) trace.append(record.begin(), record.end());
     add_section(file, pi::nrm2::section_trace, trace);
     add_section(file, pi::nrm2::section_info, counts_);
-    // Tests run beside each other.
+    // Tests run in parallel.
     const std::string name = testing::TempDir() + "check_schedule." +
                              testing::UnitTest::GetInstance()->current_test_info()->name() + "." +
                              std::to_string(::getpid()) + ".nrm2";
@@ -83,45 +82,45 @@ class CheckSchedule : public testing::Test {
   uint32_t time_ = 100;
 };
 
-TEST_F(CheckSchedule, AcceptsWhatIsRight) {
+TEST_F(CheckSchedule, AcceptsACorrectFile) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(CheckSchedule, FindsARecordThatIsMissing) {
+TEST_F(CheckSchedule, FindsAMissingRecord) {
   records_.erase(records_.begin() + 2);
   counts_ = "count.0.trace.produced=10\ncount.0.trace.written=7\ncount.0.trace.full=3\n";
   EXPECT_THAT(problems(), Contains(HasSubstr("accepted and missing in the middle is 1")));
 }
 
-TEST_F(CheckSchedule, FindsARecordThatIsThereTwice) {
+TEST_F(CheckSchedule, FindsADuplicateRecord) {
   records_.insert(records_.begin() + 2, records_[1]);
   EXPECT_THAT(problems(), Contains(HasSubstr("number 1 twice or out of order")));
 }
 
-TEST_F(CheckSchedule, FindsARecordMadeWhileNothingWasRecorded) {
+TEST_F(CheckSchedule, FindsARecordWrittenWhileTheTraceWasOff) {
   log_->entries[7] = not_recorded;
-  EXPECT_THAT(problems(), Contains(HasSubstr("number 7 was made while nothing was recorded")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("number 7 was written while the trace was off")));
 }
 
 TEST_F(CheckSchedule, FindsARecordFromBeforeTheDiscard) {
   from_ = 1;
-  EXPECT_THAT(problems(), Contains(HasSubstr("number 0 was made before or after")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("number 0 is outside of the window")));
 }
 
-TEST_F(CheckSchedule, FindsALossThatIsToldWrong) {
-  for (const uint32_t told : {1u, 3u}) {
+TEST_F(CheckSchedule, FindsAWrongLossRecord) {
+  for (const uint32_t reported : {1u, 3u}) {
     records_[4].back() = 0;
-    std::memcpy(records_[4].data() + sizeof(pitrace_record) + 4, &told, sizeof told);
-    EXPECT_THAT(problems(), Contains(HasSubstr("before number 6 the stream tells of")));
+    std::memcpy(records_[4].data() + sizeof(pitrace_record) + 4, &reported, sizeof reported);
+    EXPECT_THAT(problems(), Contains(HasSubstr("before number 6 the stream reports")));
   }
 }
 
-TEST_F(CheckSchedule, FindsALossThatIsNotTold) {
+TEST_F(CheckSchedule, FindsAnUnreportedLoss) {
   records_.erase(records_.begin() + 4);
-  EXPECT_THAT(problems(), Contains(HasSubstr("tells of 0 lost records, 2 to 2 are missing")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("reports 0 lost records, 2 to 2 are missing")));
 }
 
-TEST_F(CheckSchedule, FindsCountsThatAreWrong) {
+TEST_F(CheckSchedule, FindsWrongCounts) {
   counts_ = "count.0.trace.produced=10\ncount.0.trace.written=8\ncount.0.trace.full=1\n";
   EXPECT_THAT(problems(), Contains(HasSubstr("produced 10 is not written 8 + lost 1")));
   counts_ = "count.0.trace.produced=11\ncount.0.trace.written=9\ncount.0.trace.full=2\n";
@@ -136,7 +135,7 @@ TEST_F(CheckSchedule, FindsATimeThatRunsBack) {
   EXPECT_THAT(problems(), Contains(HasSubstr("the time runs back")));
 }
 
-TEST_F(CheckSchedule, FindsWhatIsMissingAtTheEnd) {
+TEST_F(CheckSchedule, FindsMissingRecordsAtTheEnd) {
   records_.pop_back();
   counts_ = "count.0.trace.produced=10\ncount.0.trace.written=7\ncount.0.trace.full=3\n";
   for (const Mode mode : {Mode::normal, Mode::wrap, Mode::continuous}) {
@@ -149,7 +148,7 @@ TEST_F(CheckSchedule, FindsWhatIsMissingAtTheEnd) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(CheckSchedule, TakesOverwrittenRecordsOnlyFromTheBeginning) {
+TEST_F(CheckSchedule, AcceptsOverwrittenRecordsOnlyAtTheBeginning) {
   mode_ = Mode::wrap;
   counts_ += "count.0.trace.overwritten=2\n";
   const auto all = records_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AboveIdle's percentages: exact sums, lines as the book has them, CPUs that come and go.
+// AboveIdle's percentages: exact sums, the classic line format, CPU hotplug.
 #include "ai_lines.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace pi::swtrace {
 namespace {
 
-TEST(AiLines, ALineReadsAsInTheBook) {
+TEST(AiLines, LinesHaveTheClassicFormat) {
   EXPECT_EQ(ai_line("CPU 0", {5120, 4760, 120, 0, 0}),
             "CPU 0 IDLE= 51.20, BUSY= 47.60, INTR= 1.20");
   EXPECT_EQ(ai_line("System", {1, 0, 0, 0, 0}), "System IDLE= 100.00, BUSY= 0.00, INTR= 0.00");
@@ -31,11 +31,11 @@ TEST(AiLines, SharesAddUpToAHundredPercentExactly) {
   EXPECT_EQ(thirds.idle + thirds.busy + thirds.interrupt, 10000);
 }
 
-TEST(AiLines, WithoutTimeACpuWasIdle) {
+TEST(AiLines, ACpuWithoutElapsedTimeIsIdle) {
   EXPECT_EQ(ai_shares({}).idle, 10000);
 }
 
-TEST(AiLines, ACpuThatWasNotThereHasNoTimesAndIsNotInTheSum) {
+TEST(AiLines, AnOfflineCpuHasNoTimesAndIsNotInTheSum) {
   const std::vector<ai_counters> before{
       {100, 60, 30, 10, 5, 0xffffffff}, {}, {500, 1, 1, 498, 0, 0}};
   const std::vector<ai_counters> after{{200, 110, 70, 20, 9, 1}, {}, {100, 100, 0, 0, 0, 0}};
@@ -46,7 +46,7 @@ TEST(AiLines, ACpuThatWasNotThereHasNoTimesAndIsNotInTheSum) {
   EXPECT_EQ(cpus[0]->busy, 40u);
   EXPECT_EQ(cpus[0]->interrupt, 10u);
   EXPECT_EQ(cpus[0]->dispatches, 4u);
-  EXPECT_EQ(cpus[0]->interrupts, 2u);  // the counter began anew
+  EXPECT_EQ(cpus[0]->interrupts, 2u);  // the counter wrapped around
   EXPECT_FALSE(cpus[1]);               // offline
   EXPECT_FALSE(cpus[2]);               // was offline in between
   EXPECT_EQ(ai_sum(cpus).idle, 50u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace check against made-up systems: each finding, its remedy, the verdict.
+// swtrace check on made-up systems: each finding, its remedy, the verdict.
 #include "check.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST_F(Check, AnInstalledModuleIsLoadedWithModprobe) {
   EXPECT_THAT(only().text, HasSubstr("updates/dkms/pitrace.ko.xz"));
 }
 
-TEST_F(Check, AModuleOfASimilarNameIsNotOurs) {
+TEST_F(Check, AModuleWithASimilarNameIsIgnored) {
   root.write("proc/modules", "");
   root.write("lib/modules/" + release() + "/modules.dep", "kernel/notpitrace.ko:\n");
   check_module(paths, report);
@@ -93,7 +93,7 @@ TEST_F(Check, ALoadedModuleHasPassedTheSignatureCheck) {
   EXPECT_EQ(finding("signature").verdict, Verdict::ok);
 }
 
-TEST_F(Check, WithoutAnyOfThatNothingNeedsASignature) {
+TEST_F(Check, WithoutLockdownAndEnforcementNoSignatureIsNeeded) {
   root.write("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
   root.write("sys/module/module/parameters/sig_enforce", "N\n");
   check_signing(paths, report);
@@ -101,7 +101,7 @@ TEST_F(Check, WithoutAnyOfThatNothingNeedsASignature) {
   EXPECT_EQ(finding("secureboot").verdict, Verdict::ok);
 }
 
-TEST_F(Check, HooksSwitchedOffCanBeSwitchedOn) {
+TEST_F(Check, DisabledHooksAreReportedWithARemedy) {
   root.write("sys/kernel/debug/kprobes/enabled", "0\n");
   root.write("proc/sys/kernel/ftrace_enabled", "0\n");
   check_hooks(paths, report);
@@ -111,7 +111,7 @@ TEST_F(Check, HooksSwitchedOffCanBeSwitchedOn) {
   EXPECT_THAT(finding("ftrace").remedy, HasSubstr("kernel.ftrace_enabled=1"));
 }
 
-TEST_F(Check, HiddenSymbolsNameTheSettingThatHidesThem) {
+TEST_F(Check, HiddenSymbolsAreReportedWithTheSetting) {
   root.write("proc/kallsyms", "0000000000000000 T _text\n");
   root.write("proc/sys/kernel/kptr_restrict", "1\n");
   check_symbols(paths, report);
@@ -119,7 +119,7 @@ TEST_F(Check, HiddenSymbolsNameTheSettingThatHidesThem) {
   EXPECT_THAT(only().remedy, HasSubstr("kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1"));
 }
 
-TEST_F(Check, VisibleSymbolsAreFoundBehindOnesAtZero) {
+TEST_F(Check, VisibleSymbolsAreFoundAfterSymbolsAtZero) {
   root.write("proc/kallsyms", "0000000000000000 A zero\nffffffff81000000 T _text\n");
   check_symbols(paths, report);
   EXPECT_EQ(only().verdict, Verdict::ok);
@@ -135,20 +135,20 @@ TEST_F(Check, TheVerdictFollowsTheBestSourceThatWorks) {
   EXPECT_THAT(verdict_text(report), HasSubstr("driver"));
 }
 
-TEST_F(Check, TextAndJsonHoldTheSameFindings) {
+TEST_F(Check, TextAndJsonContainTheSameFindings) {
   report.ok("one", "fine");
-  report.fail("two", "driver", "broken", "mend it");
+  report.fail("two", "driver", "broken", "fix it");
   report.note("three", "by the way");
   EXPECT_EQ(report_text(report),
             "ok   one           fine\n"
             "FAIL two           broken [prevents: driver]\n"
-            "                   -> mend it\n"
+            "                   -> fix it\n"
             "note three         by the way\n"
             "\n"
             "Neither source works here: mend one of the FAIL lines above.\n");
   const auto json = nlohmann::json::parse(report_json(report));
   EXPECT_EQ(json["checks"].size(), 3u);
-  EXPECT_EQ(json["checks"][1]["remedy"], "mend it");
+  EXPECT_EQ(json["checks"][1]["remedy"], "fix it");
   EXPECT_EQ(json["checks"][1]["prevents"], "driver");
   EXPECT_EQ(json["driver_works"], false);
 }

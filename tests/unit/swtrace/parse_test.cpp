@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sizes and numbers as the commands take them.
+// Sizes, numbers and durations in arguments of commands.
 #include <gtest/gtest.h>
 
 #include "commands.h"
@@ -7,7 +7,7 @@
 namespace pi::swtrace {
 namespace {
 
-TEST(Parse, SizesAreMegabytesUnlessTheySayOtherwise) {
+TEST(Parse, SizesAreMegabytesWithoutASuffix) {
   EXPECT_EQ(parse_size("3"), 3u << 20);
   EXPECT_EQ(parse_size("64K"), 64u << 10);
   EXPECT_EQ(parse_size("64kb"), 64u << 10);
@@ -16,7 +16,7 @@ TEST(Parse, SizesAreMegabytesUnlessTheySayOtherwise) {
   EXPECT_EQ(parse_size("4095"), 4095u << 20);
 }
 
-TEST(Parse, WhatDoesNotFitOrIsNoSizeIsRefused) {
+TEST(Parse, InvalidAndTooLargeSizesAreRefused) {
   for (const char* text :
        {"", "0", "-1", "x", "3G", "4096", "4194304K", "1.5", "99999999999999", "K"})
     EXPECT_FALSE(parse_size(text)) << text;
@@ -32,7 +32,7 @@ TEST(Parse, NumbersAreDecimalOctalOrHexadecimal) {
     EXPECT_FALSE(parse_number(text, 255)) << text;
 }
 
-TEST(Parse, MajorsHaveNamesBesideTheirNumbers) {
+TEST(Parse, MajorsAreNamesOrNumbers) {
   EXPECT_EQ(parse_major("exception"), 3);
   EXPECT_EQ(parse_major("interrupt"), 4);
   EXPECT_EQ(parse_major("syscall"), 5);
@@ -44,7 +44,7 @@ TEST(Parse, MajorsHaveNamesBesideTheirNumbers) {
   for (const char* text : {"", "256", "Tprof", "dispatches"}) EXPECT_FALSE(parse_major(text));
 }
 
-TEST(Parse, DurationsAreSecondsUnlessTheySayOtherwise) {
+TEST(Parse, DurationsAreSecondsWithoutASuffix) {
   EXPECT_EQ(parse_duration("90"), 90);
   EXPECT_EQ(parse_duration("90s"), 90);
   EXPECT_EQ(parse_duration("15m"), 900);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pitrace-attach believes of /proc, of a JVM's reply and of a log's beginning.
+// pitrace-attach: parsing of /proc, of a JVM's reply and of a log's head.
 #include <gmock/gmock.h>
 
 #include "attach_protocol.h"
@@ -18,7 +18,7 @@ std::string status_text(const std::string& uid, const std::string& nspid,
          "\nGid:\t7\t7\t7\t7\nGroups:\t1 2 3 \nNSpid:\t" + nspid + "\nSigCgt:\t" + caught + "\n";
 }
 
-TEST(AttachStatus, HasUserInnerPidAndHandlers) {
+TEST(AttachStatus, HasUserNamespacePidAndHandlers) {
   const auto status = parse_status(status_text("5\t5\t5\t5", "4711\t12\t1", "2000000181005ccf"));
   ASSERT_TRUE(status);
   EXPECT_EQ(status->uid, 5u);
@@ -30,7 +30,7 @@ TEST(AttachStatus, HasUserInnerPidAndHandlers) {
   EXPECT_FALSE(status->stopped);
 }
 
-TEST(AttachStatus, SeesSetuidProgramsAndMissingHandlers) {
+TEST(AttachStatus, DetectsSetuidProgramsAndMissingHandlers) {
   const auto status = parse_status(status_text("5\t0\t0\t0", "4711", "0000000000000003"));
   ASSERT_TRUE(status);
   EXPECT_FALSE(status->one_user);
@@ -39,14 +39,14 @@ TEST(AttachStatus, SeesSetuidProgramsAndMissingHandlers) {
   EXPECT_FALSE(status->catches_quit);
 }
 
-TEST(AttachStatus, IsRefusedWhenSomethingIsMissing) {
+TEST(AttachStatus, IncompleteTextIsRefused) {
   EXPECT_FALSE(parse_status(""));
   EXPECT_FALSE(parse_status(status_text("5\t5\t5", "4711", "0")));
   EXPECT_FALSE(parse_status(status_text("5\t5\t5\t5", "", "0")));
   EXPECT_FALSE(parse_status(status_text("5\t5\t5\t5", "4711", "x")));
 }
 
-TEST(AttachMaps, CodeIsExecutableAndOfAFile) {
+TEST(AttachMaps, CodeIsAnExecutableMappingOfAFile) {
   const auto maps = [](const char* line) { return maps_code_of(line, "libjvm.so"); };
   EXPECT_TRUE(maps("7f0000000000-7f0000001000 r-xp 00000000 08:01 42    /usr/lib/libjvm.so"));
   EXPECT_TRUE(maps("7f0-7f1 r-xp 00000000 08:01 42    /a b/libjvm.so (deleted)"));
@@ -60,7 +60,7 @@ TEST(AttachProtocol, RequestHasFiveWords) {
   EXPECT_EQ(load_request("/a", "b=c,d"), std::string("1\0load\0/a\0true\0b=c,d\0", 21));
 }
 
-TEST(AttachProtocol, ReplyHasTheCodesOfJvmAndAgent) {
+TEST(AttachProtocol, RepliesContainTheCodesOfJvmAndAgent) {
   const auto reply = parse_reply("0\nreturn code: -1\n");
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->code, 0);
@@ -78,11 +78,11 @@ TEST(AttachProtocol, ReplyHasTheCodesOfJvmAndAgent) {
   EXPECT_FALSE(parse_reply("\x1b[2J\n0\n"));
 }
 
-TEST(AttachProtocol, ControlCharactersAreShownAsNumbers) {
+TEST(AttachProtocol, ControlCharactersAreEscaped) {
   EXPECT_EQ(escaped("a\nb\t\x1b[2J\x9b\n\n"), "a\nb\\x09\\x1b[2J\\x9b");
 }
 
-TEST(AttachLog, IsTheProcessesOwnByItsFirstHead) {
+TEST(AttachLog, BelongsToTheProcessInItsFirstHead) {
   const LogOwner owner{4711, 12, 4026531836};
   const std::string title = " JitA2N\n Process_Number_ID=12\n";
   EXPECT_TRUE(is_log_of(title + "# head version=1 pid=12 pidns=4026531836 jvm=x\n", owner));

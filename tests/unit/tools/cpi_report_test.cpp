@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cycles per instruction as users see them.
+// Reports of cycles per instruction.
 #include "report.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace pi::cpi {
 namespace {
 
-// Of known sums: ratios 2, 1.5 and 1.25 on CPU 0, none on CPU 1, which completed nothing.
+// Known sums: ratios 2, 1.5 and 1.25 on CPU 0, none on CPU 1, which completed no instruction.
 class CpiReport : public ::testing::Test {
  protected:
   CpiReport() {
@@ -38,7 +38,7 @@ TEST_F(CpiReport, TheTableHasEveryCpuAndTheSystem) {
             "2.000     1.500     1.250\n");
 }
 
-TEST_F(CpiReport, TheSystemAloneHasNoLinesOfCpus) {
+TEST_F(CpiReport, TheSystemReportHasNoCpuLines) {
   EXPECT_EQ(system_text(data_, true).find("\n    0 "), std::string::npos);
   EXPECT_FALSE(system_json(data_, true).contains("cpus"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The counter daemon's answers, to requests that make no sense too.
+// The counter daemon's replies, also to invalid requests.
 #include "daemon.h"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@ using service::Reply;
 using service::Request;
 
 Reply ask(const Request& request, bool ends = false) {
-  bool asked_to_end = false;
-  Reply reply = answer(request, asked_to_end);
-  EXPECT_EQ(asked_to_end, ends) << request.front();
+  bool end_requested = false;
+  Reply reply = answer(request, end_requested);
+  EXPECT_EQ(end_requested, ends) << request.front();
   return reply;
 }
 
@@ -33,7 +33,7 @@ class CounterDaemon : public ::testing::Test {
   }
 };
 
-TEST_F(CounterDaemon, RequestsThatMakeNoSenseChangeNothing) {
+TEST_F(CounterDaemon, InvalidRequestsChangeNothing) {
   const Request requests[] = {{"start"},
                               {"start", "both"},
                               {"start", "all", "context-switches"},
@@ -61,7 +61,7 @@ TEST_F(CounterDaemon, RequestsThatMakeNoSenseChangeNothing) {
   EXPECT_TRUE(counts->counting);
 }
 
-TEST_F(CounterDaemon, OneThatWasStoppedGoesOnWhereItsPrivilegeIsTheSame) {
+TEST_F(CounterDaemon, AStoppedEventRestartsOnlyWithTheSamePrivilege) {
   EXPECT_EQ(ask({"stop"}).rc, PU_SUCCESS);
   EXPECT_FALSE(decode_counts(ask({"read", "page-faults"}).text)->counting);
   EXPECT_EQ(ask({"start", "user", "page-faults"}).rc, PU_ERROR_EVENT_ALREADY_COUNTING);
@@ -69,7 +69,7 @@ TEST_F(CounterDaemon, OneThatWasStoppedGoesOnWhereItsPrivilegeIsTheSame) {
   EXPECT_TRUE(decode_counts(ask({"read", "page-faults"}).text)->counting);
 }
 
-TEST_F(CounterDaemon, AStartThatFailsStopsWhatItLetGoOn) {
+TEST_F(CounterDaemon, AFailedStartStopsTheEventsItRestarted) {
   EXPECT_EQ(ask({"stop"}).rc, PU_SUCCESS);
   EXPECT_LT(ask({"start", "both", "page-faults", "no-such-event"}).rc, 0);
   const auto before = decode_counts(ask({"read", "page-faults"}).text);
@@ -77,7 +77,7 @@ TEST_F(CounterDaemon, AStartThatFailsStopsWhatItLetGoOn) {
   EXPECT_EQ(decode_counts(ask({"read", "page-faults"}).text)->total(), before->total());
 }
 
-TEST_F(CounterDaemon, TheLastEventsEndIsItsEnd) {
+TEST_F(CounterDaemon, TheDaemonEndsWithItsLastEvent) {
   EXPECT_EQ(ask({"start", "user", "context-switches"}).rc, PU_SUCCESS);
   EXPECT_EQ(ask({"term", "page-faults"}).rc, PU_SUCCESS);
   EXPECT_EQ(ask({"term", "context-switches", "context-switches"}, true).rc, PU_SUCCESS);

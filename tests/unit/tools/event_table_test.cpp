@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was counted of an event, as the daemon tells it and as the user sees it.
+// Counts of an event: the daemon's encoding and the user's table.
 #include "event_table.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ EventCounts some_counts() {
   return {"page-faults", "user", true, {{0, 41, 2'000'000'000}, {3, 1, 1'999'000'000}}};
 }
 
-TEST(EventTable, CountsComeOutOfTheLinesAsTheyWentIn) {
+TEST(EventTable, EncodedCountsAreDecodedUnchanged) {
   const auto counts = decode_counts(encode_counts(some_counts()));
   ASSERT_TRUE(counts);
   EXPECT_EQ(counts->name, "page-faults");
@@ -24,7 +24,7 @@ TEST(EventTable, CountsComeOutOfTheLinesAsTheyWentIn) {
   EXPECT_EQ(counts->total(), 42u);
 }
 
-TEST(EventTable, LinesThatMakeNoSenseAreNone) {
+TEST(EventTable, InvalidLinesAreRefused) {
   for (const char* lines : {"", "cpu=0 1 2\n", "event=x\ncpu=0 1\n", "event=x\ncpu=a 1 2\n",
                             "event=x\ncpu=0 1 2 3\n", "event=x\ncpu=0 -1 2\n"})
     EXPECT_FALSE(decode_counts(lines)) << lines;
@@ -39,7 +39,7 @@ TEST(EventTable, TheTableHasEveryCpuAndTheSum) {
             "   All                     42\n");
 }
 
-TEST(EventTable, ACpuThatWasCountedForLessIsTold) {
+TEST(EventTable, ACpuCountedForLessTimeIsReported) {
   EXPECT_TRUE(gaps_of(some_counts()).empty());
   auto counts = some_counts();
   counts.cpus[1].counted_ns = 1'500'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JSON values: what is written is what was put in, and hostile text is refused.
+// JSON values: written text equals the values, and hostile text is refused.
 #include "json.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Json, ParsedTextGivesItsValues) {
   EXPECT_EQ(json->size(), 6u);
 }
 
-TEST(Json, TextThatIsNoJsonOrTooDeepIsRefused) {
+TEST(Json, InvalidAndTooDeepTextIsRefused) {
   EXPECT_FALSE(Json::parse("{\"a\": "));
   EXPECT_FALSE(Json::parse(""));
   EXPECT_TRUE(Json::parse(std::string(100, '[') + std::string(100, ']')));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Registers, bits and values as users name them.
+// Registers, bits and values on command lines.
 #include "selection.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(MsrSelection, ANumberIsDecimalOrHexadecimal) {
   EXPECT_EQ(select("0x12345").known, nullptr);
 }
 
-TEST(MsrSelection, ANameHasAnyCaseAndNeedsNoPrefix) {
+TEST(MsrSelection, NamesIgnoreCaseAndNeedNoPrefix) {
   for (const char* name : {"IA32_APIC_BASE", "ia32_apic_base", "apic_base"})
     EXPECT_EQ(select(name).number, 0x1bu) << name;
   EXPECT_EQ(select("TSC").number, 0x10u);
@@ -51,14 +51,14 @@ TEST(MsrSelection, AValueMustFitItsBits) {
   EXPECT_FALSE(parse_selection("0x10=0x10000000000000000"));
 }
 
-TEST(MsrSelection, WhatIsMalformedIsRefused) {
+TEST(MsrSelection, MalformedTextIsRefused) {
   for (const char* text :
        {"", "=", ":", "NO_SUCH", "0x", "-1", "0x100000000", "0x1b:", "0x1b:64", "0x1b:8-9",
         "0x1b:8-", "0x1b:x", "TSC:BSP", "0x1b=", "0x1b=x", "0x1b=-1", "0x1b=1 ", "0x1b:1=1=1"})
     EXPECT_FALSE(parse_selection(text)) << text;
 }
 
-TEST(MsrSelection, BitsAreTakenOutAndPutBack) {
+TEST(MsrSelection, BitFieldsAreExtractedAndInserted) {
   constexpr uint64_t value = 0x0123456789abcdef;
   EXPECT_EQ(bits_of(value, 63, 0), value);
   EXPECT_EQ(bits_of(value, 15, 8), 0xcdu);
@@ -72,7 +72,7 @@ TEST(MsrSelection, BitsAreTakenOutAndPutBack) {
       EXPECT_EQ(with_bits(value, high, low, bits_of(value, high, low)), value);
 }
 
-TEST(MsrSelection, EveryKnownRegisterIsFoundAndItsFieldsAreApart) {
+TEST(MsrSelection, EveryKnownRegisterIsFoundAndItsFieldsDoNotOverlap) {
   std::set<std::string> names;
   for (const auto& each : known_registers()) {
     EXPECT_TRUE(names.insert(each.name).second) << each.name;

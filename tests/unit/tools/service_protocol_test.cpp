@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands and the process that serves them say to each other, hostile packets included.
+// Packets between commands and their server process, including hostile ones.
 #include "service_protocol.h"
 
 #include <gtest/gtest.h>
@@ -7,12 +7,12 @@
 namespace pi::service {
 namespace {
 
-TEST(Protocol, ARequestComesOutAsItWentIn) {
+TEST(Protocol, AnEncodedRequestIsDecodedUnchanged) {
   const Request request{"get", "/tmp/a b.nrm2"};
   EXPECT_EQ(decode_request(encode_request(request)), request);
 }
 
-TEST(Protocol, MalformedRequestsAreNone) {
+TEST(Protocol, MalformedRequestsAreRefused) {
   using namespace std::string_literals;
   EXPECT_FALSE(decode_request(""));
   EXPECT_FALSE(decode_request("on"));
@@ -25,13 +25,13 @@ TEST(Protocol, MalformedRequestsAreNone) {
   EXPECT_FALSE(decode_request(many));
 }
 
-TEST(Protocol, ARequestForEveryMajorFits) {
+TEST(Protocol, ARequestWithEveryMajorFits) {
   Request request{"enable"};
   for (int major = 0; major < 256; ++major) request.push_back(std::to_string(major));
   EXPECT_EQ(decode_request(encode_request(request)), request);
 }
 
-TEST(Protocol, AReplyKeepsItsCodeAndItsText) {
+TEST(Protocol, AnEncodedReplyKeepsCodeAndText) {
   const auto reply = decode_reply(encode_reply({-205, "first\nsecond"}));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->rc, -205);
@@ -42,7 +42,7 @@ TEST(Protocol, AReplyKeepsItsCodeAndItsText) {
   EXPECT_EQ(encode_reply({0, std::string(1 << 20, 'x')}).size(), max_reply_bytes);
 }
 
-TEST(Protocol, ValuesAreFoundByTheirWholeKey) {
+TEST(Protocol, ValuesAreFoundByTheCompleteKey) {
   const std::string lines = "rate=100\nrate_x=5\nnote=a=b\nnote=\nrat=1\nrate";
   EXPECT_EQ(value_of(lines, "rate"), "100");
   EXPECT_EQ(values_of(lines, "note"), (std::vector<std::string>{"a=b", ""}));

@@ -19,7 +19,7 @@ using namespace pi;
 
 struct Outcome {
   bool returned = false;   // the call returned
-  bool cancelled = false;  // the thread, at its next chance
+  bool cancelled = false;  // the thread, at a cancellation point after the call
 };
 
 struct Run {
@@ -67,8 +67,8 @@ TEST_F(CancelledThread, FinishesItsHookSoThatOtherThreadsCanWriteHooks) {
   if (TraceInit(1) != PU_SUCCESS) GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
   ASSERT_EQ(TraceEnable(0x60), PU_SUCCESS);
   ASSERT_EQ(TraceOn(), PU_SUCCESS);
-  // The first hook connects the process; when a hook of another test has just found no trace, that
-  // is tried again after 0.1 s. The others write.
+  // The first hook connects the process. After a hook of another test that found no trace, the next
+  // attempt is 0.1 s later. The other hooks are written.
   int stored = 0;
   for (int i = 0; i < 10000 && stored < 3; ++i) {
     int rc = 1;

@@ -26,7 +26,7 @@ Values values(size_t* count = nullptr) {
   return array;
 }
 
-TEST(CounterApi, NumbersAndNamesLeadToEachOther) {
+TEST(CounterApi, NumbersAndNamesMapToEachOther) {
   EXPECT_STREQ(GetPerfCounterEventNameFromId(102), "INSTR");
   EXPECT_EQ(GetPerfCounterEventIdFromName("instr"), 102);
   EXPECT_EQ(GetPerfCounterEventIdFromName("page-faults"), 0);
@@ -60,7 +60,7 @@ TEST(CounterApi, InactiveAndUnknownEventsAreRefused) {
   EXPECT_EQ(ZeroCtrValueArray(nullptr), PU_ERROR_NULL_POINTER);
 }
 
-TEST(CounterApi, AnEventLivesFromInitToTerminate) {
+TEST(CounterApi, AnEventExistsFromInitToTerminate) {
   const int event = PiInitPerfCounterEvent("context-switches", PI_PRIV_BOTH);
   if (event == PU_ERROR_ACCESS_DENIED) GTEST_SKIP() << PiErrorText();
   ASSERT_GT(event, 0) << PiErrorText();
@@ -88,7 +88,7 @@ TEST(CounterApi, AnEventLivesFromInitToTerminate) {
 
 TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
   const test::TempDir directory;
-  const auto file = directory.write("events", "MY_FAULTS page-faults faults of everybody\n");
+  const auto file = directory.write("events", "MY_FAULTS page-faults faults of all processes\n");
   EXPECT_EQ(PiLoadEventDefinitions(nullptr), PU_ERROR_NULL_POINTER);
   EXPECT_EQ(PiLoadEventDefinitions((directory / "none").c_str()), PU_ERROR_FILE);
   ASSERT_EQ(PiLoadEventDefinitions(file.c_str()), PU_SUCCESS);
@@ -98,7 +98,7 @@ TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
   ASSERT_EQ(PiCounterEvent(0, &event), PU_SUCCESS);
   EXPECT_STREQ(event.group, "own");
   EXPECT_STREQ(event.name, "MY_FAULTS");
-  EXPECT_STREQ(event.meaning, "faults of everybody");
+  EXPECT_STREQ(event.meaning, "faults of all processes");
   if (event.works != 0) {
     const int number = PiInitPerfCounterEvent("MY_FAULTS", PI_PRIV_BOTH);
     EXPECT_GT(number, 0);
@@ -111,7 +111,7 @@ TEST(CounterApi, UserDefinedEventsAreListedFirstAndCounted) {
   ASSERT_EQ(PiCounterEvent(0, &event), PU_SUCCESS);
   EXPECT_STREQ(event.meaning, "other");
   EXPECT_EQ(event.works, 0);
-  EXPECT_STREQ(old_meaning, "faults of everybody");
+  EXPECT_STREQ(old_meaning, "faults of all processes");
   EXPECT_EQ(PiInitPerfCounterEvent("MY_FAULTS", PI_PRIV_BOTH), PU_ERROR_INVALID_METRIC);
 }
 
@@ -135,7 +135,7 @@ TEST(CpiApi, WrongUseAndMissingHardwareAreReported) {
   }
 }
 
-TEST(MsrApi, WhatCannotBeReadHasTheAgreedValue) {
+TEST(MsrApi, AnUnreadableRegisterHasTheDocumentedValue) {
   uint64_t value = 1;
   EXPECT_EQ(PiReadMsr(0, 0x10, nullptr), PU_ERROR_NULL_POINTER);
   EXPECT_EQ(PiReadMsr(-1, 0x10, &value), PU_ERROR_INVALID_PARAMETER);
@@ -145,7 +145,7 @@ TEST(MsrApi, WhatCannotBeReadHasTheAgreedValue) {
   EXPECT_EQ(PiWriteMsr(-1, 0x10, 0), PU_ERROR_INVALID_PARAMETER);
 }
 
-TEST(MachineApi, TheListOfProcessorsIsAsLongAsTheyAreMany) {
+TEST(MachineApi, TheListOfProcessorsHasOneEntryPerProcessor) {
   const int count = GetActiveProcessorList(nullptr, 0);
   EXPECT_EQ(count, PiGetActiveProcessorCount());
   std::vector<int> cpus(static_cast<size_t>(count), -1);

@@ -24,7 +24,7 @@ using namespace pitrace;
 
 // ---- results -----------------------------------------------------------------------------------
 
-TEST(CppResult, AnErrorCarriesCodeNameAndSentence) {
+TEST(CppResult, AnErrorHasCodeNameAndText) {
   const auto error = Result<void>::of(TraceOn());
   ASSERT_FALSE(error);
   EXPECT_EQ(error.error().code(), PU_ERROR_NOT_INITIALIZED);
@@ -32,7 +32,7 @@ TEST(CppResult, AnErrorCarriesCodeNameAndSentence) {
   EXPECT_NE(error.error().text().find("TraceInit"), std::string::npos);
 }
 
-TEST(CppResult, AnErrorWithoutASentenceHasTheOneOfItsCode) {
+TEST(CppResult, AnErrorWithoutATextHasTheTextOfItsCode) {
   (void)PiErrorText();
   ASSERT_EQ(SetProfilerRate(0), PU_ERROR_NOT_INITIALIZED);
   ASSERT_EQ(PiSetSource(PI_SOURCE_AUTO), PU_SUCCESS);  // empties the text
@@ -76,7 +76,7 @@ TEST(CppHook, AllowsTheMajorsThatTheLibraryAllows) {
     EXPECT_EQ(hook_major_allowed(major), pitrace_hook_major_allowed(major)) << major;
 }
 
-TEST(CppHook, AResultSaysWhetherARecordWasLost) {
+TEST(CppHook, AResultReportsWhetherTheRecordWasLost) {
   EXPECT_TRUE(HookResult(PU_ERROR_NO_BUFFER));
   EXPECT_TRUE(HookResult(PU_SUCCESS).ok());
   EXPECT_TRUE(HookResult(PU_ERROR_BUFFER_FULL).lost());
@@ -114,7 +114,7 @@ class CppSession : public testing::Test {
   std::optional<TraceSession> session_;
 };
 
-TEST(CppSessionWithoutATrace, CannotBeMadeWithWrongSettings) {
+TEST(CppSessionWithoutATrace, WrongSettingsAreRefused) {
   auto config = small();
   config.pid = -1;
   const auto session = TraceSession::create(config);
@@ -123,7 +123,7 @@ TEST(CppSessionWithoutATrace, CannotBeMadeWithWrongSettings) {
   EXPECT_NE(session.error().text().find("-1"), std::string::npos);
 }
 
-TEST_F(CppSession, LeavesNothingAllocatedWhenItCannotBeMade) {
+TEST_F(CppSession, AFailedCreationReleasesEverything) {
   end();
   auto config = small();
   config.majors = {300};
@@ -166,7 +166,7 @@ TEST_F(CppSession, StartsPausesAndStopsInOrder) {
   EXPECT_NE(session().interval(), 0u);
 }
 
-TEST_F(CppSession, EndsWhatItBeganWhenItIsDestroyed) {
+TEST_F(CppSession, TheDestructorEndsTheTrace) {
   ASSERT_TRUE(session().start());
   end();
   EXPECT_EQ(IsTraceOn(), 0);
@@ -186,7 +186,7 @@ TEST_F(CppSession, IsTheOnlyOneOfItsProcessAndCanBeMoved) {
   EXPECT_EQ(TraceQueryMajor(0x70), PU_ERROR_NOT_INITIALIZED);
 }
 
-TEST_F(CppSession, OfTheParentIsNotEndedByAChild) {
+TEST_F(CppSession, AChildDoesNotEndTheSessionOfItsParent) {
   ASSERT_TRUE(session().start());
   const pid_t child = ::fork();
   if (child == 0) {
@@ -219,8 +219,8 @@ TEST_F(CppSession, HasTheRecordsOfTypedHooksInItsFile) {
 
   std::ifstream file(name, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  // What follows the record's time: how many ints; the ints; of each string its length and its
-  // bytes.
+  // The data after the record's time: the number of ints; the ints; for each string its length and
+  // its bytes.
   const std::array<uint32_t, 13> words{4, 0xfffffffe, 3, 1, 7, 4, 0, 8, 4, 5, 6, 0x00020001, 3};
   std::string expected(reinterpret_cast<const char*>(words.data()), sizeof words);
   std::memcpy(expected.data() + 24, "text", 4);
@@ -330,7 +330,7 @@ TEST_F(CppPtt, ARegionThatCannotBeReadIsCountedAsFailed) {
   EXPECT_EQ(totals.regions, 1u);
 }
 
-TEST_F(CppPtt, EndsWhenItIsDestroyedAndSaysWhatIsWrong) {
+TEST_F(CppPtt, TheDestructorEndsPttAndErrorsHaveAText) {
   {
     const auto ptt = Ptt::create({"CYCLES"});
     ASSERT_TRUE(ptt) << ptt.error().text();

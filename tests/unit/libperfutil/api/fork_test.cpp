@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Children of a process that traces: what belongs to their parent, and what to them.
+// Children of a process that traces: which state they share with their parent, and which they do
+// not.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -132,12 +133,12 @@ class ForkedChild : public ::testing::Test {
   }
 };
 
-TEST_F(ForkedChild, IsRefusedWhateverConcernsItsParentsTrace) {
+TEST_F(ForkedChild, CallsOnTheParentsTraceAreRefused) {
   EXPECT_EQ(in_child(try_all_calls), 0);
   expect_recording();
 }
 
-TEST_F(ForkedChild, ThatWasForkedWithoutHandlersIsRefusedToo) {
+TEST_F(ForkedChild, CallsAreRefusedAlsoAfterAForkWithoutHandlers) {
   if (under_thread_sanitizer) GTEST_SKIP() << "the sanitizer must see the fork";
   EXPECT_EQ(in_child(try_all_calls, plain_system_call), 0);
   expect_recording();
@@ -152,12 +153,12 @@ TEST_F(ForkedChild, EndsWithoutAnEffectOnTheTrace) {
   expect_recording();
 }
 
-TEST_F(ForkedChild, HasUserHooksOfItsOwn) {
+TEST_F(ForkedChild, HasItsOwnUserHooks) {
   EXPECT_EQ(in_child([] { return TraceHook(0x60, 2, 0, 0) == PU_SUCCESS ? 0 : 1; }), 0);
   expect_recording();
 }
 
-TEST_F(ForkedChild, MayTraceByItself) {
+TEST_F(ForkedChild, MayStartItsOwnTrace) {
   if (under_thread_sanitizer) GTEST_SKIP() << "the sanitizer lets such a child start no threads";
   EXPECT_EQ(in_child([] {
               if (TraceInit(1) != PU_SUCCESS) return 1;
@@ -189,7 +190,7 @@ TEST_F(ForkedChild, KeepsNoneOfItsParentsDescriptors) {
 }
 
 // Another thread of the parent holds the library's lock at most of these moments.
-TEST_F(ForkedChild, IsNotBlockedByALockOfAnotherThreadOfTheParent) {
+TEST_F(ForkedChild, IsNotBlockedByALockHeldInTheParent) {
   std::atomic<bool> stop = false;
   std::thread caller([&] {
     while (!stop) (void)PiCannotSee(0);
@@ -240,7 +241,7 @@ TEST(ForkedChildOfAProcessThatMeasures, HasNoHandleOfItsParentAndMayOpenItsOwn) 
   EXPECT_EQ(CpiTerminate(handle), PU_SUCCESS);
 }
 
-TEST(ForkedChildOfAProcessWithAboveIdle, BeginsItsOwn) {
+TEST(ForkedChildOfAProcessWithAboveIdle, DoesNotInheritAboveIdle) {
   if (AiInit() != PU_SUCCESS) GTEST_SKIP() << "needs a source of idle time: " << PiErrorText();
   EXPECT_EQ(in_child([] {
               if (IsAiActive() != 0) return 1;

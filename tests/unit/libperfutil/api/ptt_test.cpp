@@ -30,7 +30,7 @@ void spin() {
   for (int i = 0; i < 1'000'000; ++i) asm volatile("");
 }
 
-TEST_F(Ptt, NothingIsReadBeforeItBegins) {
+TEST_F(Ptt, ReadsFailBeforeInit) {
   uint64_t value = 0;
   EXPECT_EQ(PttQueryState(), 0);
   EXPECT_EQ(PttReturnGetCurrentThreadDataFunctionPtr()(&value), PU_ERROR_NOT_INITIALIZED);
@@ -99,7 +99,7 @@ TEST_F(Ptt, PageFaultsAreTheThreadsOwn) {
   EXPECT_LT(after[1] - before[1], 2 * pages);
 }
 
-TEST_F(Ptt, AnotherThreadBeginsByItself) {
+TEST_F(Ptt, AnotherThreadStartsItsOwnCounters) {
   ASSERT_EQ(PttInit(1, cycles, PI_PRIV_BOTH), PU_SUCCESS);
   EXPECT_EQ(PttInitThread(1), PU_ERROR_INVALID_THREAD);
   ASSERT_EQ(PttInitThread(0), PU_SUCCESS);
@@ -114,7 +114,7 @@ TEST_F(Ptt, AnotherThreadBeginsByItself) {
   EXPECT_EQ(own, PU_SUCCESS);
 }
 
-TEST_F(Ptt, AChildBeginsWithoutIt) {
+TEST_F(Ptt, AChildProcessStartsWithoutPtt) {
   ASSERT_EQ(PttInit(1, cycles, PI_PRIV_BOTH), PU_SUCCESS);
   ASSERT_EQ(PttInitThread(0), PU_SUCCESS);
   const pid_t child = fork();

@@ -31,7 +31,7 @@ class Caller {
     std::memcpy(bytes_.data(), &size_, sizeof size_);
   }
   Struct* get() { return reinterpret_cast<Struct*>(bytes_.data()); }
-  // The bytes from begin to end all are value.
+  // Returns whether all bytes from begin to end equal value.
   bool holds(size_t begin, size_t end, int value) const {
     for (size_t i = begin; i < end; ++i)
       if (bytes_[i] != static_cast<std::byte>(value)) return false;
@@ -44,8 +44,8 @@ class Caller {
   size_t size_;
 };
 
-// A call that fills a structure, by a caller that knows its first known bytes, then by one that
-// knows more than the library.
+// Makes a call that fills a structure, first as a caller that knows only the first known bytes,
+// then as one that knows more than the library.
 template <class Struct, class Call>
 void expect_both_ways(Call call, size_t known, int expected) {
   Struct whole{};
@@ -74,7 +74,7 @@ void expect_refused_without_a_size(Call call) {
   }
 }
 
-TEST(StructSize, OfEventsMayBeOlderOrNewer) {
+TEST(StructSize, EventsMayBeOlderOrNewer) {
   const auto call = [](pi_event* event) { return PiEvent(0, event); };
   expect_both_ways<pi_event>(call, offsetof(pi_event, meaning), PU_SUCCESS);
   expect_refused_without_a_size<pi_event>(call);
@@ -83,7 +83,7 @@ TEST(StructSize, OfEventsMayBeOlderOrNewer) {
   expect_refused_without_a_size<pi_event>(counters);
 }
 
-TEST(StructSize, OfTheTracesStatusMayBeOlderOrNewer) {
+TEST(StructSize, TraceStatusMayBeOlderOrNewer) {
   expect_refused_without_a_size<pi_trace_status>(PiTraceStatus);
   expect_both_ways<pi_trace_status>(PiTraceStatus, offsetof(pi_trace_status, mode),
                                     PU_ERROR_NOT_INITIALIZED);
@@ -93,7 +93,7 @@ TEST(StructSize, OfTheTracesStatusMayBeOlderOrNewer) {
   EXPECT_EQ(TraceTerminate(), PU_SUCCESS);
 }
 
-TEST(StructSize, OfITracesStatusMayBeOlderOrNewer) {
+TEST(StructSize, ITraceStatusMayBeOlderOrNewer) {
   pi_itrace_status status{};
   status.size = sizeof status;
   const int expected = PiITraceStatus(&status);
@@ -101,12 +101,12 @@ TEST(StructSize, OfITracesStatusMayBeOlderOrNewer) {
   expect_both_ways<pi_itrace_status>(PiITraceStatus, offsetof(pi_itrace_status, steps), expected);
 }
 
-TEST(StructSize, OfPttsStateMayBeOlderOrNewer) {
+TEST(StructSize, PttStateMayBeOlderOrNewer) {
   expect_refused_without_a_size<pi_ptt_state>(PttGetState);
   expect_both_ways<pi_ptt_state>(PttGetState, offsetof(pi_ptt_state, threads), PU_SUCCESS);
 }
 
-TEST(StructSize, OfPttsOptionsMayBeOlderOrNewerAsLongAsNothingUnknownIsAskedFor) {
+TEST(StructSize, PttOptionsMayBeOlderOrNewerUnlessUnknownFieldsAreSet) {
   const char* const names[] = {"CYCLES"};
   const auto call = [&](pi_ptt_options* options) {
     const int rc = PiPttInit(1, names, PI_PRIV_BOTH, options);

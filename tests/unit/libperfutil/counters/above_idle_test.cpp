@@ -12,7 +12,7 @@
 namespace pi::perfutil {
 namespace {
 
-TEST(ProcStat, EachCpuHasItsSumsAndTheLineOfAllIsLeftOut) {
+TEST(ProcStat, EachCpuHasItsSumsAndTheTotalLineIsSkipped) {
   const auto cpus = parse_proc_stat(
       "cpu  10 20 30 40 50 60 70 80 90 100\n"
       "cpu0 1 2 3 4 5 6 7 8 9 10\n"
@@ -44,7 +44,7 @@ struct AboveIdle : ::testing::Test {
   }
 };
 
-TEST_F(AboveIdle, TheModulesCountersAreTakenAsTheyAre) {
+TEST_F(AboveIdle, TheModulesCountersAreReturnedUnchanged) {
   module->above_idle[2] = {2, 0, 100, 50, 30, 20, 7, 8};
   {
     auto source = open("");
@@ -52,7 +52,7 @@ TEST_F(AboveIdle, TheModulesCountersAreTakenAsTheyAre) {
     EXPECT_EQ((*source)->kind(), PI_AI_HOOKS);
     const auto now = (*source)->read();
     ASSERT_TRUE(now);
-    ASSERT_EQ(now->size(), 1u);  // the others are not online
+    ASSERT_EQ(now->size(), 1u);  // the other CPUs are not online
     EXPECT_EQ(now->at(2).CurTime, 100u);
     EXPECT_EQ(now->at(2).IdleTime, 50u);
     EXPECT_EQ(now->at(2).BusyTime, 30u);
@@ -64,7 +64,7 @@ TEST_F(AboveIdle, TheModulesCountersAreTakenAsTheyAre) {
   EXPECT_TRUE(module->closed);
 }
 
-TEST_F(AboveIdle, AModuleThatCannotBeOpenedOrLacksTheHooksLeavesProcStat) {
+TEST_F(AboveIdle, WithoutModuleOrItsHooksProcStatIsUsed) {
   const char* stat = "cpu0 1 2 3 4 5 6 7 8\n";
   module->refuse[PITRACE_IOC_AI_ON] = -EOPNOTSUPP;
   auto without_hooks = open(stat);
@@ -84,8 +84,8 @@ TEST_F(AboveIdle, FromProcStatTheSumIsTheClockAndBusyIsTheRest) {
   auto source = open("cpu0 0 0 0 1000 0 0 0 0\ncpu1 0 0 0 1000 0 0 0 0\n");
   ASSERT_TRUE(source);
   ::usleep(60'000);
-  // Two ticks of idle time and one of interrupts; far more than has elapsed; counters that run
-  // backwards.
+  // CPU 0: two ticks of idle time and one of interrupts, and counters that run backwards; CPU 1:
+  // far more time than has elapsed.
   dir.write("stat", "cpu0 9 9 9 1002 0 1 0 9\ncpu1 0 0 0 9000 0 0 0 0\n");
   const auto now = (*source)->read();
   ASSERT_TRUE(now);
@@ -101,7 +101,7 @@ TEST_F(AboveIdle, FromProcStatTheSumIsTheClockAndBusyIsTheRest) {
   const auto later = (*source)->read();
   ASSERT_TRUE(later);
   EXPECT_EQ(later->at(0).IdleTime, 2 * step);
-  EXPECT_EQ(later->count(1), 0u);  // went offline
+  EXPECT_EQ(later->count(1), 0u);  // CPU 1 went offline
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TickEvent named(const std::string& name, int priv = PI_PRIV_BOTH) {
   return *event;
 }
 
-// Touches that many pages for the first time: one page fault each.
+// Touches the given number of pages for the first time: one page fault each.
 void fault(size_t pages) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   UniqueMapping memory(
@@ -39,7 +39,8 @@ void fault(size_t pages) {
   ASSERT_TRUE(memory);
   ::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE);
   for (size_t i = 0; i < pages; ++i)
-    asm volatile("movb $1, (%0)" : : "r"(memory.data() + i * page) : "memory");  // no sanitizer's
+    // Inline asm: a sanitizer would add its own accesses.
+    asm volatile("movb $1, (%0)" : : "r"(memory.data() + i * page) : "memory");
 }
 
 class Counters : public ::testing::Test {
@@ -49,7 +50,7 @@ class Counters : public ::testing::Test {
   }
 };
 
-TEST(CounterGroups, AThreadsPageFaultsAreCountedToTheLast) {
+TEST(CounterGroups, AThreadsPageFaultsAreCountedExactly) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's own memory faults, too";
 #endif
@@ -93,7 +94,8 @@ TEST(CounterGroups, AMissingProcessIsAnError) {
   EXPECT_EQ(group.error().code, PU_ERROR_INVALID_PARAMETER);
 }
 
-// The count is between the times that the same clock shows inside and outside of the calls.
+// The count must lie between the differences of the same clock read inside and outside of the
+// calls.
 TEST_F(Counters, TheTimeStampCounterIsCountedExactly) {
   const auto tsc = resolve_event("msr/tsc/");
   if (!tsc || try_counting(*tsc) != 0) GTEST_SKIP() << "the kernel has no counter msr/tsc/";
@@ -211,7 +213,7 @@ TEST(CyclesPerInstruction, RatiosFollowFromTheSums) {
   EXPECT_EQ(cpi.active_cpi, 1.5);
 }
 
-TEST(CyclesPerInstruction, TheBusyPartExcludesIdleTime) {
+TEST(CyclesPerInstruction, BusyRatioExcludesIdleTime) {
   const ai_counters before{1000, 400, 500, 100, 0, 0};
   const ai_counters now{2000, 650, 1200, 150, 0, 0};
   EXPECT_EQ(busy_part(1'000'000, before, now), 750'000u);

@@ -40,14 +40,14 @@ class Msr : public ::testing::Test {
   MsrPlaces places_;
 };
 
-TEST_F(Msr, WhatIsReadIsTheRegisterOfThatCpu) {
+TEST_F(Msr, ReadsTheRegisterOfTheGivenCpu) {
   make_device(0, 0x1b, 0xfee00900);
   make_device(3, 0x1b, 0xfee00800);
   EXPECT_EQ(*read_msr(0, 0x1b, places_), 0xfee00900u);
   EXPECT_EQ(*read_msr(3, 0x1b, places_), 0xfee00800u);
 }
 
-TEST_F(Msr, WhatIsWrittenIsThereAfterwards) {
+TEST_F(Msr, AWrittenValueIsReadBack) {
   make_device(0, 0x1b0, 6);
   ASSERT_TRUE(write_msr(0, 0x1b0, 0xfedcba9876543210, places_));
   EXPECT_EQ(*read_msr(0, 0x1b0, places_), 0xfedcba9876543210u);

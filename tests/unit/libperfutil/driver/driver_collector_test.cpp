@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module as a source: its requests, the errors made of its refusals, invalid numbers from it.
+// The module as a source: its requests, errors from refused requests, invalid numbers from it.
 #include "driver/driver_collector.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ TEST_F(DriverTest, InitAllocatesBuffersAndStatusHasTheModulesRoundedSizes) {
   EXPECT_EQ(status->mte_bytes, 73'728u);
 }
 
-TEST_F(DriverTest, AMissingDeviceIsADriverNotLoaded) {
+TEST_F(DriverTest, AMissingDeviceIsReportedAsDriverNotLoaded) {
   module->open_result = -ENOENT;
   EXPECT_EQ(refusal().code, PU_ERROR_DRIVER_NOT_LOADED);
 }
@@ -58,7 +58,7 @@ TEST_F(DriverTest, AForbiddenDeviceIsAccessDeniedAndNamesTheGroup) {
   EXPECT_THAT(error.message, HasSubstr("usermod -aG pitrace"));
 }
 
-TEST_F(DriverTest, AKernelLockedDownIsAccessDeniedAndNoGroupHelps) {
+TEST_F(DriverTest, KernelLockdownIsAccessDeniedAndTheGroupIsNotSuggested) {
   module->open_result = -EPERM;
   const Error error = refusal();
   EXPECT_EQ(error.code, PU_ERROR_ACCESS_DENIED);
@@ -71,7 +71,7 @@ TEST_F(DriverTest, ABusyFacilityNamesItsOwner) {
   const Error error = refusal();
   EXPECT_EQ(error.code, PU_ERROR_FACILITY_BUSY);
   EXPECT_THAT(error.message, HasSubstr(std::to_string(::getpid())));
-  EXPECT_THAT(error.message, HasSubstr("perfutil"));  // this program's name begins with it
+  EXPECT_THAT(error.message, HasSubstr("perfutil"));  // the name of this program begins with it
 }
 
 TEST_F(DriverTest, AnotherAbiIsRefusedWithBothVersions) {
@@ -84,7 +84,7 @@ TEST_F(DriverTest, AnotherAbiIsRefusedWithBothVersions) {
   EXPECT_THAT(module->requests, ::testing::Not(::testing::Contains(PITRACE_IOC_ALLOC)));
 }
 
-TEST_F(DriverTest, NoMemoryInTheKernelIsNotEnoughMemory) {
+TEST_F(DriverTest, EnomemBecomesNotEnoughMemory) {
   module->refuse[PITRACE_IOC_ALLOC] = -ENOMEM;
   module->info.largest = 7 << 20;
   const Error error = refusal();
@@ -138,7 +138,7 @@ TEST_F(DriverTest, AnEventGoesToTheModuleAndARateMakesTicksByTimeAgain) {
   EXPECT_TRUE((*collector)->status()->tick.is_time());
 }
 
-TEST_F(DriverTest, AnEventThatTheMachineDoesNotCountNamesThoseThatItDoes) {
+TEST_F(DriverTest, AnUnsupportedEventIsReportedWithTheSupportedOnes) {
   auto collector = create();
   ASSERT_TRUE(collector);
   TickEvent event;
@@ -236,7 +236,7 @@ TEST_F(DriverTest, MissedHitsOfHooksAreInTheInfo) {
 
 TEST_F(DriverTest, AMissingHookIsListedInCannotSee) {
   pitrace_probe probe{};
-  std::memset(probe.name, 'x', sizeof probe.name);  // not ended by a zero
+  std::memset(probe.name, 'x', sizeof probe.name);  // not zero-terminated
   module->probes.push_back(probe);
   auto collector = create();
   ASSERT_TRUE(collector);
@@ -244,7 +244,7 @@ TEST_F(DriverTest, AMissingHookIsListedInCannotSee) {
               ::testing::Contains(HasSubstr("'" + std::string(sizeof probe.name, 'x') + "'")));
 }
 
-TEST_F(DriverTest, BuffersOfAllCpusAreMappedAlsoOfCpusThatComeOnlineLater) {
+TEST_F(DriverTest, BuffersOfAllCpusAreMappedAlsoOfCpusOnlinedLater) {
   module->cpus = {0, 2};
   auto collector = create();
   ASSERT_TRUE(collector);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ITrace by the module: its requests, and the errors made of its refusals.
+// ITrace by the module: its requests, and errors from refused requests.
 #include "driver/driver_itrace.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using test::FakeModule;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Keeps the arguments of the requests, and returns ITrace's state.
+// Stores the arguments of requests, and returns a given ITrace state.
 class ITraceDevice final : public Device {
  public:
   explicit ITraceDevice(std::shared_ptr<FakeModule> module) : fake_(std::move(module)) {}
@@ -29,14 +29,14 @@ class ITraceDevice final : public Device {
     if (request == PITRACE_IOC_IT_INSTALL) std::memcpy(&setup, argument, sizeof setup);
     if (request == PITRACE_IOC_IT_ENABLE) std::memcpy(&pids, argument, sizeof pids);
     if (request == PITRACE_IOC_IT_ON || request == PITRACE_IOC_IT_OFF)
-      std::memcpy(&whom, argument, sizeof whom);
+      std::memcpy(&scope, argument, sizeof scope);
     if (request == PITRACE_IOC_IT_INFO) std::memcpy(argument, &info, sizeof info);
     return 0;
   }
 
   pitrace_itrace setup{};
   pitrace_itrace_pids pids{};
-  uint32_t whom = 99;
+  uint32_t scope = 99;
   pitrace_itrace_info info{};
 
  private:
@@ -69,7 +69,7 @@ TEST_F(DriverITraceTest, RequestsBecomeTheirIoctls) {
   EXPECT_EQ(device.pids.first, 10u);
   EXPECT_EQ(device.pids.last, 20u);
   ASSERT_TRUE(itrace.on());
-  EXPECT_EQ(device.whom, uint32_t{PITRACE_ITRACE_ALL});
+  EXPECT_EQ(device.scope, uint32_t{PITRACE_ITRACE_ALL});
   ASSERT_TRUE(itrace.off());
   ASSERT_TRUE(itrace.disable());
   ASSERT_TRUE(itrace.remove());
@@ -78,7 +78,7 @@ TEST_F(DriverITraceTest, RequestsBecomeTheirIoctls) {
                           PITRACE_IOC_IT_OFF, PITRACE_IOC_IT_DISABLE, PITRACE_IOC_IT_REMOVE));
 }
 
-TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
+TEST_F(DriverITraceTest, RefusalsBecomeCodesAndTexts) {
   struct Case {
     unsigned long request;
     int error;
@@ -117,7 +117,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndSentences) {
   }
 }
 
-TEST_F(DriverITraceTest, NamesTheStateThatIsWrong) {
+TEST_F(DriverITraceTest, WrongStatesAreReported) {
   const auto on = [&] { return itrace.on(); };
   EXPECT_THAT(refusal(PITRACE_IOC_IT_ON, EINVAL, on).message, HasSubstr("not installed"));
   device.info.installed = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the names of events mean: classic ones, the kernel's, those of counters in /sys, libpfm4's.
+// Meaning of event names: classic names, the kernel's, those of counters in /sys, libpfm4's.
 #include "events/event_refusal.h"
 #include "events/events.h"
 
@@ -96,7 +96,7 @@ TEST_F(Events, TheKernelsGenericNamesWorkInAnyCase) {
          PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_WRITE << 8);
 }
 
-TEST_F(Events, ARawNumberIsForTheProcessor) {
+TEST_F(Events, ARawNumberIsAnEventOfTheProcessor) {
   expect("r1a8", PERF_TYPE_RAW, 0x1a8);
 }
 
@@ -109,7 +109,7 @@ TEST_F(Events, ACounterInSysDefinesItsEventsAndTheirBits) {
   expect("uncore/config=1,config1=2/", 12, 1, 2);
 }
 
-TEST_F(Events, WhatACounterDoesNotKnowIsRefused) {
+TEST_F(Events, FieldsAndEventsUnknownToACounterAreRefused) {
   refuse("cpu/no-such-event/");
   refuse("cpu/event=xyz/");
   refuse("cpu/umask=0x100/");  // eight bits
@@ -129,7 +129,7 @@ TEST_F(Events, AMalformedFormatOfTheKernelsIsRefused) {
   }
 }
 
-TEST_F(Events, NamesOfLibpfmAreTriedLast) {
+TEST_F(Events, LibpfmNamesAreTriedLast) {
   expect("PERF_COUNT_SW_CPU_MIGRATIONS", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
   const auto user = resolve("perf::PERF_COUNT_SW_PAGE_FAULTS:u");
   ASSERT_TRUE(user) << user.error().message;

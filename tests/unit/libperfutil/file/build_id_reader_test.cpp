@@ -23,7 +23,7 @@ WantedFile file(const std::string& path, uint64_t inode = 0) {
   return wanted;
 }
 
-// A file system that does not answer until the test lets it, or has ended.
+// A file system that does not answer until the test allows it or has ended.
 struct Disk {
   std::promise<void> called, answer;
   std::shared_future<void> answered = answer.get_future().share();
@@ -66,7 +66,7 @@ TEST(BuildIdReader, AFileThatHangsBlocksNoCallerAndIsReportedAsUnread) {
     EXPECT_EQ(reader.give_up(), "?@7 /hangs\n? /later\n");
     EXPECT_THAT(reader.trouble(), testing::HasSubstr("2 file(s)"));
     disk.answer.set_value();
-    // Its line is written already.
+    // Its line is already written.
     EXPECT_EQ(reader.wait_for_lines(long_patience), "");
     reader.want({file("/next")});
     EXPECT_EQ(reader.wait_for_lines(long_patience), "id /next\n");

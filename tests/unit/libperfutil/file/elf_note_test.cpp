@@ -63,7 +63,7 @@ std::optional<std::string> id_of(const std::string& path) {
 
 const std::string two_notes = note(1, "GNU", "abi.") + note(NT_GNU_BUILD_ID, "GNU", "\xde\xad\x01");
 
-TEST(ElfNote, TheGnuBuildIdIsFoundBehindOtherNotes) {
+TEST(ElfNote, TheGnuBuildIdIsFoundAfterOtherNotes) {
   EXPECT_EQ(build_id_in_notes(bytes_of(two_notes), 4), "dead01");
   EXPECT_FALSE(build_id_in_notes(bytes_of(note(NT_GNU_BUILD_ID, "Go", "1234")), 4));
   EXPECT_FALSE(build_id_in_notes({}, 4));
@@ -80,8 +80,8 @@ TEST(ElfNote, FilesOfBothWidthsAreRead) {
   EXPECT_FALSE(id_of(dir.write("empty", "")));
 }
 
-// Any result is accepted: this is for the sanitizers.
-TEST(ElfNote, TruncatedAndFlippedFilesDoNoHarm) {
+// For the sanitizers only: any result is accepted.
+TEST(ElfNote, TruncatedAndCorruptedFilesDoNoHarm) {
   const TempDir dir;
   const std::string whole = elf_file<Elf64_Ehdr, Elf64_Phdr>(ELFCLASS64, two_notes);
   // The last byte is padding.
@@ -123,8 +123,8 @@ TEST_F(BuildIds, WithoutAnInodeTheTimesDecide) {
   EXPECT_EQ(find(path), "?");
 }
 
-TEST_F(BuildIds, AFileMovedThereSinceIsAnotherFileAndOneOnlyLinkedIsNot) {
-  // Its content is old, its change time is not.
+TEST_F(BuildIds, AFileMovedToThePathIsRejectedAndANewLinkIsNot) {
+  // Its modification time is old, its change time is not.
   const timespec old[2] = {{1, 0}, {1, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), old, 0), 0);
   mentions.first_time = 1;
@@ -133,8 +133,8 @@ TEST_F(BuildIds, AFileMovedThereSinceIsAnotherFileAndOneOnlyLinkedIsNot) {
   EXPECT_EQ(find(path), "?");
 }
 
-// The file was mapped by a process in a chroot or with its own mounts: the path here is another
-// file's.
+// The file was mapped by a process in a chroot or another mount namespace: the path leads to
+// another file here.
 TEST_F(BuildIds, AFileOlderThanTheMappingDidNotReplaceTheMappedOne) {
   ++mentions.inode;
   EXPECT_EQ(find(path), "!");
@@ -166,7 +166,7 @@ TEST_F(BuildIds, ADeletedFileIsReadThroughAProcessThatHasItMapped) {
   EXPECT_EQ(find_build_id(path, mentions, dir.path()), "!");
 }
 
-TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
+TEST_F(BuildIds, AFileWithoutBuildIdIsMarked) {
   struct stat facts {};
   const std::string script = dir.write("script", "#!/bin/sh\n");
   ASSERT_EQ(::stat(script.c_str(), &facts), 0);
@@ -174,7 +174,7 @@ TEST_F(BuildIds, AFileWithoutOneIsMarkedSo) {
   EXPECT_EQ(find(script), "-");
 }
 
-TEST_F(BuildIds, EveryFileIsListedOnceAlsoSeveralOfOnePath) {
+TEST_F(BuildIds, EveryFileIsListedOnceAndAPathMayHaveSeveral) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));
   UserBuffer& mte = buffers.at(0, PITRACE_BUFFER_MTE);
@@ -213,8 +213,8 @@ TEST_F(BuildIds, OnlyRegularFilesAreEverOpened) {
   EXPECT_EQ(find(fifo), "!");
 }
 
-// A table that remembers four files: of more files, the oldest two are taken again when they are
-// found again.
+// A table for four files: when it has more, it forgets the oldest two, which are then reported
+// again when they are found again.
 TEST(BuildIdTable, RemembersALimitedNumberOfFiles) {
   BufferSet buffers(1 << 16, 1 << 16);
   ASSERT_TRUE(buffers.add_cpu(0));

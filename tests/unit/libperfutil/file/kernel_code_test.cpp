@@ -26,7 +26,7 @@ constexpr uint64_t text_start = 0xffffffff81000000;
 constexpr uint64_t module_start = 0xffffffffc0400000;
 constexpr size_t page_bytes = 4096;
 
-// Four pages of text, each of them full of its number, and one of a module, full of 'm'.
+// Four pages of text, each filled with its number, and one page of a module, filled with 'm'.
 void write_kcore(const std::string& name) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -93,7 +93,7 @@ std::vector<Stretch> parse(const std::string& section) {
   return all;
 }
 
-TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
+TEST(KernelCode, TouchedPagesAreStoredAsRanges) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -118,7 +118,7 @@ TEST(KernelCode, HasThePagesThatRecordsTouchAsStretches) {
   EXPECT_EQ(stretches[2].bytes, std::string(page_bytes, 'm'));
 }
 
-TEST(KernelCode, LeavesOutUnloadedPages) {
+TEST(KernelCode, UnloadedPagesAreLeftOut) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -139,7 +139,7 @@ TEST(KernelCode, HasNoUserCode) {
   EXPECT_TRUE(code.empty());
 }
 
-TEST(KernelCode, KeepsTheCodeOfTheFirstTouch) {
+TEST(KernelCode, CodeOfTheFirstTouchIsKept) {
   const TempDir dir;
   write_kcore(dir / "kcore");
   Records records;
@@ -153,7 +153,7 @@ TEST(KernelCode, KeepsTheCodeOfTheFirstTouch) {
   EXPECT_EQ(parse(*section).at(0).bytes, std::string(page_bytes, '0'));
 }
 
-TEST(KernelCode, ReportsWhyItCannotBeRead) {
+TEST(KernelCode, AReadFailureIsReported) {
   const TempDir dir;
   Records records;
   records.branch(false, text_start, text_start);

@@ -26,7 +26,7 @@ using test::TempDir;
 
 constexpr uint32_t type_trace = 2, type_final_mte = 4, type_info = 0x100, type_build_ids = 0x200;
 
-// Two CPUs, 0 and 5, some records each.
+// Buffers of two CPUs, 0 and 5, with some records each.
 class TraceFileTest : public ::testing::Test {
  protected:
   TraceFileTest() : buffers_(1 << 16, 1 << 16) {
@@ -132,7 +132,7 @@ TEST_F(TraceFileTest, ABufferThatBecameFullIsFlaggedInItsOwnHeaderAndTheInfoSays
             std::vector<std::string>{"buffer full"});
 }
 
-TEST_F(TraceFileTest, TheFileIsTheOwnersAloneWhateverTheUmask) {
+TEST_F(TraceFileTest, TheFileHasMode0600WhateverTheUmask) {
   const mode_t before = ::umask(0277);
   const auto done = write_trace_file(dir_ / "t.nrm2", content_);
   ::umask(before);

@@ -92,7 +92,7 @@ class HookAreaTest : public testing::Test {
     }
     return list;
   }
-  // The ring is not read again, and is counted once.
+  // The ring is not read again and is counted once.
   void expect_damaged() {
     const HookBatch batch = collect();
     EXPECT_EQ(batch.damaged, 1u);
@@ -136,7 +136,7 @@ TEST_F(HookAreaTest, HooksFromBeforeTheTraceAreIgnored) {
   ring_head(0).produced += 5;
   head().lost = 3;
   area_->begin(100);
-  hook(0, 2, 99);  // was being written at that moment
+  hook(0, 2, 99);  // this hook was written at the time of the start
   hook(0, 3, 100);
   HookBatch batch = collect();
   EXPECT_EQ(tags(batch), (std::vector<uint32_t>{3}));
@@ -169,7 +169,7 @@ TEST_F(HookAreaTest, AHookThatIsNeverFinishedIsLost) {
   EXPECT_EQ(last.damaged, 0u);
 }
 
-TEST_F(HookAreaTest, OneDamagedRingHurtsNoOther) {
+TEST_F(HookAreaTest, ADamagedRingDoesNotAffectOthers) {
   time(0, 10);
   time(1, 10);
   append(0, std::vector<std::byte>(64, std::byte{0xff}));
@@ -194,13 +194,13 @@ TEST_F(HookAreaTest, APositionThatRunsBackIsDamage) {
   expect_damaged();
 }
 
-TEST_F(HookAreaTest, AConsumedPositionThatIsNotOursIsDamage) {
+TEST_F(HookAreaTest, AConsumedPositionWrittenByTheProcessIsDamage) {
   time(0, 10);
   ring_head(0).consumed = 1000;
   expect_damaged();
 }
 
-TEST_F(HookAreaTest, TimeThatRunsBackOrLiesInTheFutureIsDamage) {
+TEST_F(HookAreaTest, TimeThatRunsBackOrIsInTheFutureIsDamage) {
   time(0, 10);
   hook(0, 1, 10);
   hook(0, 2, 9);

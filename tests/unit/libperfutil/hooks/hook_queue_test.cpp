@@ -20,7 +20,7 @@ class HookQueueTest : public testing::Test {
     batch.hooks.push_back({ring, time, cpu, 4, batch.bytes.size()});
     batch.bytes.insert(batch.bytes.end(), 4, static_cast<std::byte>(ring));
   }
-  // Stores no earlier time than least, as a buffer whose newest record has that time.
+  // Stores no time earlier than least, like a buffer whose newest record has that time.
   std::vector<Delivered> deliver(uint64_t horizon, uint64_t least = 0) {
     std::vector<Delivered> list;
     queue_.deliver(horizon,

@@ -72,7 +72,7 @@ TEST(UserHook, PaddingBetweenStringsIsZero) {
 }
 
 TEST(UserHook, TheLargestFitsAndOneByteMoreDoesNot) {
-  // 12 header, 4 count, 4 + 1984 and 4 + 1992 strings.
+  // 12 bytes header, 4 count, strings of 4 + 1984 and 4 + 1992.
   EXPECT_EQ(encode(0x30, {}, {std::string(1984, 'a'), std::string(1992, 'b')}).size(), 4000u);
   EXPECT_TRUE(encode(0x30, {}, {std::string(1984, 'a'), std::string(1993, 'b')}).empty());
   EXPECT_EQ(check(encode(0x30, std::vector<uint32_t>(126), {})), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flows by ptrace, of a program in which every instruction is known: tests/progs/flow.S.
+// Branch traces by ptrace, of a program in which every instruction is known: tests/progs/flow.S.
 #include "itrace/ptrace_tracer.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 struct Event {
   uint32_t major, minor;
-  uint32_t tid;  // by the THREAD record before
+  uint32_t tid;  // from the THREAD record before
   std::vector<uint32_t> ints;
 
   uint64_t wide(size_t index) const {
@@ -64,8 +64,8 @@ class Recording {
   std::vector<Event> events_;
 };
 
-// The program, waiting for its letter. A process between it and the test has its exit status: a
-// tracer that is the parent, too, would take that away.
+// Runs the program until it waits for its letter. A process between it and the test collects its
+// exit status: a tracer that is also the parent would consume it.
 class Program {
  public:
   Program() {
@@ -122,7 +122,7 @@ class Program {
   int letter_ = -1;
 };
 
-// Until it waits for its letter, in the program itself.
+// Waits until the program waits for its letter, in its own code.
 void wait_for_read(uint32_t pid) {
   const std::string path = "/proc/" + std::to_string(pid);
   for (;;) {
@@ -248,7 +248,8 @@ TEST(PtraceTracer, FollowsASignalIntoItsHandlerAndBack) {
   for (const auto& event : traced.events)
     signals += event.is_gap() && event.minor == PITRACE_GAP_SIGNAL;
   EXPECT_EQ(signals, 1);
-  // install: 7 with its call and the number; 7 to the kill and with it; the handler 2, back 2.
+  // 8 instructions for install with its call and the signal number, 6 up to and including the kill,
+  // 2 in the handler, 2 for the return from it.
   EXPECT_EQ(instructions(traced.events), way_to(5) + 8 + 6 + 2 + 2 + leaving);
   expect_connected(traced.events);
 }
@@ -271,12 +272,12 @@ TEST(PtraceTracer, FollowsThreadsThatAreStarted) {
 }
 
 TEST(PtraceTracer, FollowsChildrenOnlyWhenAsked) {
-  for (const bool asked : {false, true}) {
-    const auto traced = trace('k', asked ? PITRACE_ITRACE_CHILDREN : 0);
+  for (const bool with_children : {false, true}) {
+    const auto traced = trace('k', with_children ? PITRACE_ITRACE_CHILDREN : 0);
     EXPECT_EQ(traced.status, 4);
     std::map<uint32_t, int> by_thread;
     for (const auto& event : traced.events) ++by_thread[event.tid];
-    EXPECT_EQ(by_thread.size(), asked ? 2u : 1u);
+    EXPECT_EQ(by_thread.size(), with_children ? 2u : 1u);
     expect_connected(traced.events);
   }
 }
@@ -311,13 +312,13 @@ TEST(PtraceTracer, DetachesAProgramThatIsBeingStepped) {
   }
 }
 
-TEST(PtraceTracer, ReportsWhatCannotBeTraced) {
+TEST(PtraceTracer, ProcessesThatCannotBeTracedAreReported) {
   PtraceTracer::Counts counts;
   Recording recording;
   PtraceTracer tracer(recording.put(), 0, counts);
-  const auto nobody = tracer.attach(4194304);
-  ASSERT_FALSE(nobody);
-  EXPECT_EQ(nobody.error().code, PU_ERROR_INVALID_PARAMETER);
+  const auto missing_process = tracer.attach(4194304);
+  ASSERT_FALSE(missing_process);
+  EXPECT_EQ(missing_process.error().code, PU_ERROR_INVALID_PARAMETER);
   const auto self = tracer.attach(static_cast<uint32_t>(::getpid()));
   ASSERT_FALSE(self);
   EXPECT_EQ(self.error().code, PU_ERROR_ACCESS_DENIED);

@@ -29,7 +29,7 @@ uint64_t cpu_time(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Uses that much CPU time, however busy the machine is.
+// Uses the given CPU time, however busy the machine is.
 void burn(milliseconds time) {
   const uint64_t end = cpu_time(CLOCK_THREAD_CPUTIME_ID) +
                        static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
@@ -327,7 +327,7 @@ TEST_F(PerfSource, TheProcessScopeSamplesItsThreadsAndChildrenOnly) {
   early.join();
 }
 
-// A chain of calls that the compiler does not change.
+// A chain of calls that the compiler does not inline.
 __attribute__((noipa)) void burn_at_the_end(milliseconds time) {
   burn(time);
   asm volatile("");
@@ -361,7 +361,7 @@ TEST_F(PerfSource, TicksCarryStacksWhenAskedForAndNoneOtherwise) {
     EXPECT_EQ(record.view.length(), uint32_t{PITRACE_TPROF_SIZE});
 }
 
-// Where this thread was dispatched, and its state before.
+// Dispatches of this thread, and its state before each.
 TEST_F(PerfSource, DispatchesShowWhenAndWhereThisThreadSlept) {
   TraceConfig config;
   create(config);
@@ -395,7 +395,7 @@ TEST_F(PerfSource, DispatchesShowWhenAndWhereThisThreadSlept) {
     }
   }
   EXPECT_GE(came, sleeps);
-  // Before its first dispatch it is not known to run.
+  // Before its first dispatch the thread is not known to run.
   EXPECT_GE(left_blocked, sleeps - 1);
   EXPECT_GE(with_stack, sleeps - 1);
 }
@@ -421,7 +421,7 @@ TEST_F(PerfSource, InTheProcessScopeDispatchesAlternateWithTheIdleTask) {
   EXPECT_GE(left, sleeps);
 }
 
-TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
+TEST_F(PerfSource, AnEventTicksAtEachOccurrence) {
   create({});
   if (!collector_) return;
   TickEvent event;
@@ -440,7 +440,7 @@ TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
   ASSERT_TRUE(collector_->off());
   ::munmap(memory, pages * page);
   EXPECT_GE(own_ticks(), pages);
-#ifndef __SANITIZE_THREAD__  // its own memory takes faults as well
+#ifndef __SANITIZE_THREAD__  // the sanitizer's own memory causes faults as well
   EXPECT_LT(own_ticks(), pages * 2);
 #endif
   bool found = false;
@@ -451,7 +451,7 @@ TEST_F(PerfSource, AnEventTicksAtEveryOneOfItsKind) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedAloneAndListedWhenAllAreEnabled) {
+TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedSinglyAndListedWhenAllAreEnabled) {
   create({});
   if (!collector_) return;
   for (const uint32_t major : {PITRACE_MAJOR_INTERRUPT, PITRACE_MAJOR_SYSCALL,

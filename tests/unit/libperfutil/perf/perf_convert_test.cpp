@@ -138,7 +138,7 @@ TEST_F(PerfConvert, InTheProcessScopeOtherThreadsAreTheIdleTask) {
 TEST_F(PerfConvert, InTheProcessScopeAnEndedThreadIsNotRunnable) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
   tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
-  tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 7, 11));  // there is no switch-out of the first
+  tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 7, 11));  // without the first thread's switch-out
   EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 6 0", "12/5 @11 7 7"}));
 }
 
@@ -150,7 +150,8 @@ TEST_F(PerfConvert, TheStackAtSwitchOutIsInTheDispatchAndIsNoTick) {
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 5, 9, {user_mark, 0x10, 0x20}, switches));
   tick(test::perf_switch(switch_out, 5, 6, 10));
   tick(test::perf_switch(switch_out, 6, 5, 20));
-  // A stack of another thread than the one that is switched out: records were lost between them.
+  // The stack is of another thread than the one that is switched out: records were lost between
+  // them.
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 0x1, 8, 29, {user_mark, 0x10}, switches));
   tick(test::perf_switch(switch_out, 5, 6, 30));
   EXPECT_EQ(test::lines_of(trace().unread().records),
@@ -216,7 +217,7 @@ TEST_F(PerfConvert, TasksOfOtherPidNamespacesGetAnIdRecord) {
   ASSERT_NE(own, 0u);
   side(perf_namespaces(1, 1, own));
   EXPECT_TRUE(mte().unread().records.empty());
-  // No process has this number, so its ids in the namespace are unknown.
+  // No process has this pid, so its ids in the namespace are unknown.
   side(perf_namespaces(0x7fffffff, 0x7ffffffe, own + 1));
   EXPECT_EQ(test::lines_of(mte().unread().records),
             (Lines{fmt::format("19/68 @12 7fffffff 7ffffffe 0 0 {:x}", own + 1)}));
@@ -315,7 +316,7 @@ TEST_F(PerfConvert, ATruncatedRecordIsCountedAsLostAndNotReadBeyondItsEnd) {
        {test::perf_mmap2(9, 1, 1, 0, 1, PROT_EXEC, "/x", 1), test::perf_comm(1, 1, "x", true, 1),
         test::perf_task(PERF_RECORD_FORK, 5, 4, 5, 4, 1),
         test::perf_task(PERF_RECORD_EXIT, 5, 4, 5, 4, 1), perf_namespaces(5, 5, 1)}) {
-    // Each length in memory of exactly that size, so that a sanitizer detects any read beyond it.
+    // Each buffer has exactly the tested length, so that a sanitizer detects any read beyond it.
     for (size_t size = sizeof(perf_event_header); size < whole.size(); ++size)
       side(std::vector<std::byte>(whole.begin(), whole.begin() + static_cast<long>(size)));
   }

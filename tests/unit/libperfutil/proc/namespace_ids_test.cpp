@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ids in other pid namespaces, from /proc.
+// Ids in other PID namespaces, from /proc.
 #include "proc/namespace_ids.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace pi::perfutil {
 namespace {
 
-TEST(NamespaceIds, AreTheLastOfSeveral) {
+TEST(NamespaceIds, AreTheLastIdsOfTheStatusLines) {
   const auto ids =
       parse_namespace_ids("Name:\tx y\nTgid:\t20\nNStgid:\t20\t5\t1\nNSpid:\t22\t7\t3\n");
   ASSERT_TRUE(ids);
@@ -17,7 +17,7 @@ TEST(NamespaceIds, AreTheLastOfSeveral) {
   EXPECT_EQ(ids->tid, 3u);
 }
 
-TEST(NamespaceIds, AreMissingInOurOwnNamespaceAndInDamagedText) {
+TEST(NamespaceIds, AreMissingInTheOwnNamespaceAndInDamagedText) {
   EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\nNSpid:\t20\n"));
   EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\t1\n"));
   EXPECT_FALSE(parse_namespace_ids("NStgid:\t20\tone\nNSpid:\t20\tone\n"));
@@ -25,7 +25,7 @@ TEST(NamespaceIds, AreMissingInOurOwnNamespaceAndInDamagedText) {
   EXPECT_FALSE(parse_namespace_ids(""));
 }
 
-TEST(NamespaceIds, AreReadOfEachThread) {
+TEST(NamespaceIds, AreReadForEachThread) {
   const test::TempDir proc;
   proc.write("20/task/22/status", "NStgid:\t20\t1\nNSpid:\t22\t3\n");
   const NamespaceIdReader reader(proc.path());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading /proc: this process, made-up processes, lines of every form.
+// Reading /proc: this process, made-up processes, every form of a line.
 #include "proc/proc_snapshot.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(ProcMaps, ALineIsParsed) {
   EXPECT_EQ(line->name, "/usr/lib/a b.so (deleted)");
 }
 
-TEST(ProcMaps, MemoryWithoutAnythingHasAnEmptyName) {
+TEST(ProcMaps, AnonymousMemoryHasAnEmptyName) {
   const auto line = parse_map_line("7f8a1c000000-7f8a1c021000 rwxp 00000000 00:00 0 ");
   ASSERT_TRUE(line);
   EXPECT_EQ(line->name, "");
@@ -44,7 +44,7 @@ TEST(ProcMaps, InvalidLinesAreRejected) {
     EXPECT_FALSE(parse_map_line(text)) << text;
 }
 
-TEST(ProcMaps, TheParentIsFoundBehindANameWithBrackets) {
+TEST(ProcMaps, TheParentIsFoundAfterANameWithParentheses) {
   EXPECT_EQ(parse_parent("42 (a) S 7 (b)) R 17 42 42"), 17u);
   EXPECT_FALSE(parse_parent("42 (a"));
   EXPECT_FALSE(parse_parent("42 (a)"));
@@ -57,7 +57,7 @@ TEST(ProcSnapshot, ThisProcessMatchesItsOwnMaps) {
   EXPECT_EQ(facts.parent, static_cast<uint32_t>(::getppid()));
   EXPECT_FALSE(facts.is_32_bit);
   EXPECT_FALSE(facts.maps_denied);
-  // Reads it again, by other means.
+  // Reads the file again, with other code.
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> expected, seen;
   std::string line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The residual overhead of interrupts, from what a thread has measured.
+// Residual overhead of interrupts, computed from the samples of a thread.
 #include "ptt/ptt_calibrate.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace pi::perfutil {
 namespace {
 
-TEST(PttCalibrate, TheMinimumOfEachVectorCounts) {
+TEST(PttCalibrate, TheMinimumOfEachVectorIsUsed) {
   ResidueMeter meter;
   for (const uint64_t left : {310, 300, 305}) meter.add(0xec, 0, left);
   meter.add(PITRACE_PTT_DEVICE, 0, 594);
@@ -19,7 +19,7 @@ TEST(PttCalibrate, TheMinimumOfEachVectorCounts) {
   EXPECT_EQ(meter.interrupts(), 4u);
 }
 
-TEST(PttCalibrate, SoftirqsCostWhatTheyAdd) {
+TEST(PttCalibrate, SoftirqCostIsTheDifference) {
   ResidueMeter meter;
   meter.add(0xec, 0, 200);
   meter.add(0xec, 1, 290);
@@ -32,7 +32,7 @@ TEST(PttCalibrate, SoftirqsCostWhatTheyAdd) {
   EXPECT_EQ(residue.hard[PITRACE_PTT_DEVICE], 600);
 }
 
-// Then the two cannot be distinguished, and the sum counts for the interrupt.
+// Interrupt and softirq cannot be separated then: the sum is used for the interrupt.
 TEST(PttCalibrate, AVectorThatAlwaysHasASoftirqIncludesItsCost) {
   ResidueMeter meter;
   meter.add(0xec, 1, 300);
@@ -40,7 +40,7 @@ TEST(PttCalibrate, AVectorThatAlwaysHasASoftirqIncludesItsCost) {
   EXPECT_EQ(meter.result().first_soft, 0);
 }
 
-TEST(PttCalibrate, LargeValuesAreClippedAndInvalidVectorsLeftOut) {
+TEST(PttCalibrate, LargeValuesAreClippedAndInvalidVectorsSkipped) {
   ResidueMeter meter;
   meter.add(1, 0, 100'000);
   meter.add(5000, 0, 1);

@@ -23,13 +23,13 @@ class PttPage : public testing::Test {
 };
 
 TEST_F(PttPage, TheCountIsTheOffsetAndTheCounterOfTheIndexLessOne) {
-  uint32_t asked = 99;
+  uint32_t read_index = 99;
   const auto count = read_page(page_, [&](uint32_t index) {
-    asked = index;
+    read_index = index;
     return uint64_t{234};
   });
   EXPECT_EQ(count, 1234u);
-  EXPECT_EQ(asked, 2u);
+  EXPECT_EQ(read_index, 2u);
 }
 
 // The kernel presets counters to minus the period, and its offset compensates for that.
@@ -53,10 +53,10 @@ TEST_F(PttPage, AllWidthsAreExtended) {
 
 // Between the two reads the processor's counter is given to another event and restarts.
 TEST_F(PttPage, ACounterThatIsReprogrammedMeanwhileIsReadAgain) {
-  std::vector<uint32_t> asked;
+  std::vector<uint32_t> indexes;
   const auto count = read_page(page_, [&](uint32_t index) {
-    asked.push_back(index);
-    if (asked.size() == 1) {
+    indexes.push_back(index);
+    if (indexes.size() == 1) {
       page_.lock = page_.lock + 2;
       page_.index = 1;
       page_.offset = 5000;
@@ -65,7 +65,7 @@ TEST_F(PttPage, ACounterThatIsReprogrammedMeanwhileIsReadAgain) {
     return uint64_t{1};
   });
   EXPECT_EQ(count, 5001u);
-  EXPECT_EQ(asked, (std::vector<uint32_t>{2, 0}));
+  EXPECT_EQ(indexes, (std::vector<uint32_t>{2, 0}));
 }
 
 TEST_F(PttPage, AnEventThatCannotBeReadFromThePageHasNoCount) {

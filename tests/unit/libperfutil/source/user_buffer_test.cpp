@@ -41,7 +41,7 @@ TEST(UserBuffer, TheFirstRecordIsPrecededByTheHighHalfOfTimeWhichIsNotCounted) {
   EXPECT_EQ(buffer.unread().records.size(), 16u + PITRACE_TPROF_SIZE);
 }
 
-TEST(UserBuffer, AChangeOfTheHighHalfIsAnnouncedOnce) {
+TEST(UserBuffer, AChangeOfTheHighHalfWritesOneTimeRecord) {
   RecordingState state;
   UserBuffer buffer = make_buffer(65536, &state);
   buffer.put_tprof(0xffffffff, true, 1, 1, 1);
@@ -138,7 +138,7 @@ TEST(UserBuffer, AStreamKeepsUnconsumedRecordsAndMarksWhereItLostOthers) {
   EXPECT_EQ(counts.produced, put);
   EXPECT_GT(counts.lost[PITRACE_LOST_FULL], 0u);
   EXPECT_EQ(counts.produced, counts.written + sum_lost(counts));
-  // Every number is there, or reported as lost exactly where it is missing.
+  // Every number is present, or reported as lost exactly where it is missing.
   uint64_t lost = 0, next = 1, in_file = 0;
   for (std::span<const std::byte> rest = file; !rest.empty();) {
     const RecordView record(rest);
@@ -162,7 +162,7 @@ TEST(UserBuffer, AWrappedBufferHoldsTheNewestRecordsAndTheirTime) {
     BufferSet set(PI_BUFFER_BYTES_MIN, PI_BUFFER_BYTES_MIN, PITRACE_MODE_WRAP, 8192);
     ASSERT_TRUE(set.add_cpu(0));
     UserBuffer& buffer = set.at(0, PITRACE_BUFFER_TRACE);
-    // The high half changes now and then, sometimes more than once between two records.
+    // The high half changes from time to time, sometimes more than once between two records.
     const auto time_of = [](uint64_t n) { return n * 0x3333333 + (n / 1500) * 0x500000000; };
     for (uint64_t n = 1; n <= count; ++n)
       buffer.put_tprof(time_of(n), true, static_cast<uint32_t>(n), 2, 3);
@@ -173,7 +173,7 @@ TEST(UserBuffer, AWrappedBufferHoldsTheNewestRecordsAndTheirTime) {
     ASSERT_FALSE(records.empty());
     EXPECT_EQ(copy.counts.written, count);
     EXPECT_EQ(copy.kept, records.size());
-    // All but a block of the ring and the record across its end.
+    // All but one block of the ring and the record across its end.
     EXPECT_GE(copy.kept, std::min<uint64_t>(count, (PI_BUFFER_BYTES_MIN - 8192) / 32));
     uint64_t n = count - records.size();
     for (const auto& record : records) EXPECT_EQ(record.time, time_of(++n));

@@ -17,7 +17,7 @@ using test::FakeModule;
 struct SourceSelect : ::testing::Test {
   std::shared_ptr<FakeModule> module = std::make_shared<FakeModule>();
   TraceConfig config;
-  SourceSelect() { config.pid = ::getpid(); }  // where only own processes are permitted
+  SourceSelect() { config.pid = ::getpid(); }  // allows perf where only own processes may be traced
 
   Result<SelectedSource> select() {
     return select_source(config, std::make_unique<FakeDevice>(module));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times of threads against a schedule that is known.
+// Times of threads against a known schedule.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -43,14 +43,14 @@ struct Expected {
   uint64_t blocked = 0;
 };
 
-// One processor, some threads, each of which is at any time running, runnable or blocked.
+// One processor; each thread is at any time running, runnable or blocked.
 TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
   enum ThreadState { runnable, blocked, running };
   constexpr uint32_t threads = 12;
   Random random(17);
   RecordBuilder records;
   uint64_t time = 1000;
-  // Every thread is seen at the beginning, so that nothing is unknown.
+  // Each thread has a record at the beginning, so that no time is unknown.
   std::vector<ThreadState> states(threads, runnable);
   std::vector<Expected> expected(threads);
   for (uint32_t i = 0; i < threads; ++i) records.wakeup(time, i + 1, 0, 0);
@@ -90,8 +90,9 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
   }
 }
 
-// Whatever dispatches and losses are in it, no thread has more time than the trace.
-TEST(OffCpu, NeverInventsTime) {
+// With random dispatches and losses, waits never exceed the time off the CPU, and wakers' shares
+// never exceed their wait.
+TEST(OffCpu, WaitsNeverExceedTheTimeOffTheCpu) {
   Random random(23);
   for (int round = 0; round < 200; ++round) {
     TraceBuilder trace;

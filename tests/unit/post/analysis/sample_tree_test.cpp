@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counting by path, and the rows made of it.
+// Tick counts by path, and the report rows made from them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace post;
 
-TEST(SampleTree, EqualPathsHaveOnePlaceAlsoAfterGrowing) {
+TEST(SampleTree, EqualPathsShareOneEntryAlsoAfterGrowing) {
   SampleTree tree;
   constexpr uint64_t count = 20'000;
   for (uint64_t i = 0; i < count; ++i)
@@ -57,7 +57,7 @@ TEST_F(Rows, SiblingsAreSortedByTicksThenName) {
               testing::ElementsAre(Shown{0, "c", 5}, Shown{0, "a", 2}, Shown{0, "b", 2}));
 }
 
-TEST_F(Rows, ARowSumsWhatItContainsWhateverIsClipped) {
+TEST_F(Rows, ARowsSumIncludesClippedRows) {
   add("a", "m", "s1", 6);
   add("a", "m", "s2", 1);
   add("a", "n", "s1", 2);

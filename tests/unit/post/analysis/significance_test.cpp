@@ -21,8 +21,8 @@ TEST(Significance, SharesAgreeWithFishersExactTest) {
   EXPECT_NEAR(sigmas_of_shares(20, 20, 0, 20), -6.75273, 1e-5);
 }
 
-// One tick among ten, and none among a thousand: a normal approximation would call that 10 sigmas.
-TEST(Significance, FewTicksProveLittle) {
+// One tick in ten against none in a thousand: a normal approximation would give 10 sigmas.
+TEST(Significance, FewTicksAreNotSignificant) {
   EXPECT_NEAR(sigmas_of_shares(0, 1000, 1, 10), 2.330079, 1e-5);
   EXPECT_LT(std::abs(sigmas_of_shares(0, 10, 1, 10)), 1);
 }
@@ -34,13 +34,13 @@ TEST(Significance, RatesAgreeWithTheExactPoissonTest) {
   EXPECT_NEAR(sigmas_of_rates(10, 5, 2, 10), -3.266825, 1e-5);
 }
 
-TEST(Significance, EqualIsNoDifference) {
+TEST(Significance, EqualValuesAreNotSignificant) {
   EXPECT_EQ(sigmas_of_shares(50, 100, 50, 100), 0);
   EXPECT_EQ(sigmas_of_shares(100, 100, 100, 100), 0);
   EXPECT_EQ(sigmas_of_rates(100, 1, 200, 2), 0);
 }
 
-TEST(Significance, NothingToCompareIsNoDifference) {
+TEST(Significance, EmptyInputsAreNotSignificant) {
   EXPECT_EQ(sigmas_of_shares(0, 100, 0, 100), 0);
   EXPECT_EQ(sigmas_of_shares(0, 0, 1, 1), 0);
   EXPECT_EQ(sigmas_of_rates(1, 0, 1, 1), 0);
@@ -54,8 +54,8 @@ TEST(Significance, AgreesWithTheNormalApproximationForManyTicks) {
   EXPECT_NEAR(sigmas_of_shares(1'000'000, 100'000'000, 1'010'000, 100'000'000), expected, 0.01);
 }
 
-// The probability itself is far below the smallest double there.
-TEST(Significance, GoesOnWhereProbabilitiesUnderflow) {
+// The probability is far below the smallest double.
+TEST(Significance, HandlesProbabilitiesBelowTheSmallestDouble) {
   const double z = sigmas_of_shares(0, 1'000'000, 500'000, 1'000'000);
   EXPECT_GT(z, 500);
   EXPECT_TRUE(std::isfinite(z));

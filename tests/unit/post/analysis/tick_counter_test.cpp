@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The caches before the symbolizer: exact counts, one lookup an address, never a stale name.
+// The caches before the symbolizer: exact counts, one lookup for each address, no stale name.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(TickCounter, CountsExactlyForEveryNumberOfTicks) {
   }
 }
 
-TEST(TickCounter, AsksOnceForAnAddressOfAProcessAndOnceForOneOfTheKernel) {
+TEST(TickCounter, LooksUpEachUserAndKernelAddressOnce) {
   RecordBuilder records;
   for (uint32_t i = 0; i < 1000; ++i)
     for (const uint32_t pid : {1u, 2u, 3u}) {
@@ -41,7 +41,7 @@ TEST(TickCounter, AsksOnceForAnAddressOfAProcessAndOnceForOneOfTheKernel) {
   EXPECT_EQ(symbolizer.lookups, 4u);
 }
 
-// More places than the caches hold, against a plain count.
+// More addresses than the caches hold, compared with a plain count.
 TEST(TickCounter, CountsExactlyWhenTheCachesOverflow) {
   std::mt19937 random(5);
   RecordBuilder records;
@@ -74,8 +74,8 @@ TEST(TickCounter, CountsExactlyWhenTheCachesOverflow) {
   EXPECT_EQ(ticks.totals().no_symbol, 60'000u);
 }
 
-// Between any two ticks a mapping or a name may change: the newest must be used.
-TEST(TickCounter, NeverUsesANameOfAnEarlierState) {
+// Mappings change between ticks: each tick must use the newest one.
+TEST(TickCounter, NeverUsesAStaleName) {
   std::mt19937 random(9);
   RecordBuilder names(false);
   RecordBuilder ticks(false);

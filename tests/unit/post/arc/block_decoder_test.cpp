@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What code tells of a block: whether it leads to the block's end, its instructions, and its last
+// Decoding of a block's code: whether it leads to the block's end, its instructions, and its last
 // one.
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST_F(BlockDecoding, EachKindOfBranchHasItsType) {
   EXPECT_EQ(to_branch({0x48, 0x0f, 0x07}, 0, 0).type, LineType::iret);
 }
 
-TEST_F(BlockDecoding, IsNotConnectedAcrossWhatNeverGoesOn) {
+TEST_F(BlockDecoding, IsNotConnectedAcrossReturnsAndUnconditionalJumps) {
   for (const int leaves : {0xc3, 0xcc}) {
     const BlockCode block = to_branch({0x90, leaves, 0x90, 0xc3}, 0, 3);
     EXPECT_TRUE(block.known);
@@ -77,30 +77,30 @@ TEST_F(BlockDecoding, ABlockThatEndsBeforeItBeginsIsNotConnected) {
   EXPECT_FALSE(block.connected);
 }
 
-TEST_F(BlockDecoding, WhatIsNoBranchHasNoType) {
+TEST_F(BlockDecoding, ABlockWithoutBranchHasNoType) {
   const BlockCode block = to_branch({0x90, 0x90}, 0, 1);
   EXPECT_TRUE(block.known);
   EXPECT_EQ(block.type, LineType::undefined);
   EXPECT_FALSE(block.connected);
 }
 
-TEST_F(BlockDecoding, KnowsNothingWhereThereIsNoCode) {
+TEST_F(BlockDecoding, WithoutCodeNothingIsKnown) {
   EXPECT_FALSE(to_branch({0x90}, 0, 1).known);
   EXPECT_FALSE(decoder_.to_branch({1, 7, false}, 0xffffffff81000000, 0xffffffff81000002).known);
   EXPECT_FALSE(decoder_.to_branch({1, 7, false}, 0, UINT64_MAX).known);
   EXPECT_FALSE(decoder_.to_cut({1, 7, false}, UINT64_MAX, 0).known);
 }
 
-TEST_F(BlockDecoding, TellsWhatMayRepeat) {
+TEST_F(BlockDecoding, DetectsRepeatingInstructions) {
   const BlockCode block = to_branch({0xf3, 0xa4, 0xc3}, 0, 2);
   EXPECT_TRUE(block.connected);
   EXPECT_TRUE(block.repeats);
   EXPECT_EQ(block.instructions, 2u);
-  // It was cut before the end of its iterations.
+  // The block was cut before the end of its iterations.
   EXPECT_TRUE(decoder_.to_cut({1, 7, false}, base, base).repeats);
 }
 
-TEST_F(BlockDecoding, FollowsSoManyInstructions) {
+TEST_F(BlockDecoding, FollowsTheGivenNumberOfInstructions) {
   set({0x90, 0x90, 0x0f, 0x05, 0x90, 0xf3, 0xa4});
   const BlockCode block = decoder_.by_count({1, 7, false}, base, 3);
   EXPECT_TRUE(block.connected);
@@ -110,12 +110,12 @@ TEST_F(BlockDecoding, FollowsSoManyInstructions) {
   EXPECT_FALSE(decoder_.by_count({1, 7, false}, base, 0xffffffff).connected);
 }
 
-TEST_F(BlockDecoding, CodeOf32BitsIsReadAsSuch) {
+TEST_F(BlockDecoding, Decodes32BitCode) {
   set({0x48, 0xc3});  // dec eax; ret
   EXPECT_EQ(decoder_.to_branch({1, 7, true}, base, base + 1).instructions, 2u);
 }
 
-// The sections of a trace.
+// The kernel-code sections of a trace.
 class KernelCodeSections : public testing::Test {
  protected:
   void load(const std::vector<uint64_t>& words, size_t bytes) {
@@ -131,7 +131,7 @@ class KernelCodeSections : public testing::Test {
   post::DamageLog damage_;
 };
 
-TEST_F(KernelCodeSections, StretchesThatAdjoinAreReadAsOne) {
+TEST_F(KernelCodeSections, AdjacentRangesAreReadAsOne) {
   load({0xffffffff81000000, 8, 1, 0xffffffff81000008, 4, 2}, 48);
   EXPECT_FALSE(damage_.any());
   EXPECT_EQ(read(0xffffffff81000000, 100), 12u);
@@ -140,7 +140,7 @@ TEST_F(KernelCodeSections, StretchesThatAdjoinAreReadAsOne) {
   EXPECT_EQ(read(0xffffffff80ffffff, 3), 0u);
 }
 
-TEST_F(KernelCodeSections, WhatIsDamagedIsToldAndTheRestUsed) {
+TEST_F(KernelCodeSections, DamageIsReportedAndTheRestUsed) {
   load({0xffffffff81000000, 8, 1, 0xffffffff81000008, 1000, 2}, 48);
   EXPECT_TRUE(damage_.any());
   EXPECT_EQ(read(0xffffffff81000000, 100), 8u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The flow of threads: whose each block is, where it begins, and when that is not known any more.
+// The flow of threads: owner and start of each block, and when the start is unknown.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using test_support::Bytes;
 using test_support::RecordBuilder;
 using test_support::TraceBuilder;
 
-struct Told final : post::FlowSink {
+struct RecordingSink final : post::FlowSink {
   void thread(uint32_t cpu, post::FlowThread& thread) override {
     text += fmt::format("cpu {} runs {}/{}\n", cpu, thread.pid, thread.tid);
   }
@@ -52,15 +52,15 @@ std::string flow_of(const std::vector<RecordBuilder>& cpus) {
   post::MemorySource source(trace.bytes());
   post::DamageLog damage;
   const auto file = read_layout(source, damage);
-  Told told;
-  post::Flow flow(told);
+  RecordingSink sink;
+  post::Flow flow(sink);
   post::Merge merge(source, *file, damage, post::Merge::Select::all);
   while (merge.next())
     if (pi::is_itrace(merge.current().record())) flow.add(merge.current());
-  return told.text;
+  return sink.text;
 }
 
-TEST(Flow, BlocksBeginWhereTheBranchBeforeWent) {
+TEST(Flow, BlocksBeginAtTheTargetOfThePreviousBranch) {
   RecordBuilder cpu;
   cpu.itrace_thread(10, 7, 8)
       .itrace_start(11, 7, 8, 3, 0x1000)
@@ -72,7 +72,7 @@ TEST(Flow, BlocksBeginWhereTheBranchBeforeWent) {
             "8 U 1012 to 1018 count 2\n8 stops\n");
 }
 
-TEST(Flow, GoesOnOnAnotherCpu) {
+TEST(Flow, ContinuesOnAnotherCpu) {
   RecordBuilder first, second;
   first.itrace_thread(10, 7, 8).itrace_start(11, 7, 8, 3, 0x1000);
   first.branch(12, true, 0x1010, 0x2000, true, 4);
@@ -83,7 +83,7 @@ TEST(Flow, GoesOnOnAnotherCpu) {
             "8 U 2000 to 2010 count 3\ncpu 0 runs 7/9\n9 U 0? to 2010 count 3\n");
 }
 
-TEST(Flow, IsKnownNowhereAfterALossAnywhere) {
+TEST(Flow, IsUnknownOnAllCpusAfterALoss) {
   RecordBuilder first, second;
   first.itrace_thread(10, 7, 8).itrace_start(11, 7, 8, 3, 0x1000);
   second.itrace_thread(12, 7, 9).itrace_start(13, 7, 9, 3, 0x1000);
@@ -94,7 +94,7 @@ TEST(Flow, IsKnownNowhereAfterALossAnywhere) {
             "0 U 0? to 1010 count 4\n9 U 1000? to 1010 count 4\n9 U 2000 to 2010 count 4\n");
 }
 
-TEST(Flow, CutsAndGapsEndBlocksThatWereBegun) {
+TEST(Flow, CutsAndGapsEndOpenBlocks) {
   RecordBuilder cpu;
   cpu.itrace_thread(10, 7, 8)
       .itrace_start(11, 7, 8, 3, 0x1000)
@@ -110,7 +110,7 @@ TEST(Flow, CutsAndGapsEndBlocksThatWereBegun) {
             "8 U 1004 to 0 count 3\n8 gap 7 U\n8 U 1010 to 1012 count 1\n");
 }
 
-TEST(Flow, AThreadIdThatIsUsedAgainIsAnotherThread) {
+TEST(Flow, AReusedThreadIdIsAnotherThread) {
   RecordBuilder cpu;
   cpu.itrace_thread(10, 7, 8).itrace_start(11, 7, 8, 3, 0x1000);
   cpu.itrace_thread(12, 5, 5).itrace_thread(13, 6, 8).branch(14, true, 0x1010, 0x2000, true, 4);
@@ -119,9 +119,8 @@ TEST(Flow, AThreadIdThatIsUsedAgainIsAnotherThread) {
             "8 U 1000? to 1010 count 4\n");
 }
 
-// Whatever stands in the records, every line is one of an arc, and no block that does not fit is
-// shown as one that does.
-TEST(Flow, HostileRecordsMakeLinesAllTheSame) {
+// For random records, every line is a valid arc line.
+TEST(Flow, HostileRecordsGiveValidLines) {
   std::mt19937 random(1);
   const auto number = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
   constexpr uint32_t majors[] = {0x20, 0x21, 0x21, 0x28, 0x29, 0x2b, 0x2c, 0x2e, 0x2f, 0x2d};

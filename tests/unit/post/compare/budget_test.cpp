@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The file of limits: what it means, and what is said when it makes no sense.
+// The file of limits: parsing, errors, and comparison with a profile.
 #include <gtest/gtest.h>
 
 #include "compare/budget.h"
@@ -22,14 +22,14 @@ Limit only(const std::string& text) {
   return limits ? (*limits)[0] : Limit{};
 }
 
-TEST(Budget, NamesMayHoldBlanksAndHashes) {
+TEST(Budget, NamesMayContainBlanksAndHashes) {
   const Limit limit = only("process  Web Content#2   12.5%  # why\r\n");
   EXPECT_EQ(limit.level, Level::process);
   EXPECT_EQ(limit.name, "Web Content#2");
   EXPECT_EQ(limit.percent, 12.5);
 }
 
-TEST(Budget, AModuleStandsBehindTheLastSingleColon) {
+TEST(Budget, TheModuleFollowsTheLastSingleColon) {
   for (const auto& [text, name, module] :
        {std::tuple{"symbol f:libx.so 1%", "f", "libx.so"},
         {"symbol f 1%", "f", ""},
@@ -44,7 +44,7 @@ TEST(Budget, AModuleStandsBehindTheLastSingleColon) {
   }
 }
 
-TEST(Budget, WhatMakesNoSenseIsToldWithItsLine) {
+TEST(Budget, InvalidLinesAreReportedWithTheirNumber) {
   EXPECT_EQ(problem("# a\n\nmodule x 10\n").substr(0, 4), "b:3:");
   for (const char* wrong : {"module", "module 10%", "module  10%", "modul x 10%", "module x -1%",
                             "module x 101%", "module x nan%", "module x inf%", "module x %",
@@ -53,17 +53,17 @@ TEST(Budget, WhatMakesNoSenseIsToldWithItsLine) {
   EXPECT_EQ(problem("\x1b[2J x 10%"), "b:1: '\\x1b[2J' is neither process, module nor symbol.");
 }
 
-TEST(Budget, ALimitGivenTwiceIsToldWithBothLines) {
+TEST(Budget, DuplicateLimitsAreReportedWithBothLines) {
   EXPECT_EQ(problem("symbol f:x 1%\nsymbol f 1%\nsymbol f:x 2%"),
             "b:3: symbol f:x has a limit in line 1 already.");
 }
 
-TEST(Budget, AFileWithoutLimitsIsWrong) {
+TEST(Budget, AFileWithoutLimitsIsRefused) {
   EXPECT_NE(problem(""), "");
   EXPECT_NE(problem("# nothing\n"), "");
 }
 
-TEST(Budget, ALimitIsKeptWhenItIsMetExactly) {
+TEST(Budget, AShareEqualToTheLimitIsAllowed) {
   post::Profile profile;
   profile.ticks = 3000;
   profile.rows = {{"p", "/m", "s", 3}, {"q", "/n", "s", 2997}};

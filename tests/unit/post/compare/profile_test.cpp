@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Profiles from traces and from tprof.json are the same; hostile JSON is refused with a reason.
+// Profiles from traces and from tprof.json are equal; hostile JSON is refused with a reason.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -56,7 +56,7 @@ const Rows expected_rows = {{"(no name)", "NoModule", "NoSymbols", 1},
                             {"app", "/bin/a", "main", 2},
                             {"app", "NoModule", "NoSymbols", 1}};
 
-TEST(Profile, AddsUpProcessesOfOneName) {
+TEST(Profile, ProcessesWithOneNameAreSummed) {
   const post::Profile profile = run().profile;
   EXPECT_EQ(profile.rows, expected_rows);
   EXPECT_EQ(profile.ticks, 6u);
@@ -65,7 +65,7 @@ TEST(Profile, AddsUpProcessesOfOneName) {
   EXPECT_FALSE(profile.damaged);
 }
 
-TEST(Profile, ComesOutOfTheJsonAsItWentIn) {
+TEST(Profile, JsonRoundTripKeepsTheProfile) {
   for (const post::LabelOptions& labels : {post::LabelOptions{},
                                            {.process_names_only = true},
                                            {.per_cpu = true},
@@ -89,7 +89,7 @@ std::string problem(const std::string& text) {
   return profile ? "" : profile.error().message;
 }
 
-TEST(Profile, ClippedRowsAreNotTakenForNone) {
+TEST(Profile, ClippedProfilesAreRefused) {
   EXPECT_NE(problem(run({.clip_percent = 34}).json).find("0 of 6 ticks"), std::string::npos)
       << problem(run({.clip_percent = 34}).json);
   EXPECT_NE(problem(run({.clip_percent = 0, .selected = {true}}).json).find("-rsel"),
@@ -113,7 +113,7 @@ TEST(Profile, AnyMissingOrWrongMemberIsRefused) {
   }
 }
 
-TEST(Profile, CutOffAndHostileTextsAreRefused) {
+TEST(Profile, TruncatedAndHostileTextsAreRefused) {
   const std::string whole = run().json;
   for (size_t size = 0; size < whole.size() - 2; size += 7)
     EXPECT_NE(problem(whole.substr(0, size)), "") << size;
@@ -122,7 +122,7 @@ TEST(Profile, CutOffAndHostileTextsAreRefused) {
   EXPECT_NE(problem("{}"), "");
 }
 
-TEST(Profile, RowsCannotHaveMoreTicksThanThereAre) {
+TEST(Profile, RowsWithMoreTicksThanTheTotalAreRefused) {
   Json json = Json::parse(run().json);
   auto& symbol = json["reports"][2]["rows"][0]["children"][0]["children"][0];
   ASSERT_EQ(symbol["kind"], "symbol");
@@ -132,7 +132,7 @@ TEST(Profile, RowsCannotHaveMoreTicksThanThereAre) {
   }
 }
 
-TEST(Profile, JsonIsToldFromATrace) {
+TEST(Profile, JsonIsDistinguishedFromATrace) {
   EXPECT_TRUE(post::looks_like_json(" \n{"));
   EXPECT_FALSE(post::looks_like_json("NRM2{"));
   EXPECT_FALSE(post::looks_like_json(""));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The file of -x: what it means, and what is said when it makes no sense.
+// The file of -x: parsing and errors.
 #include <gtest/gtest.h>
 
 #include "options/extra_reports.h"
@@ -14,7 +14,7 @@ std::string problem(const std::string& text) {
   return kinds ? "" : kinds.error().message;
 }
 
-TEST(ExtraReports, DigitsAreLevels) {
+TEST(ExtraReports, EachDigitIsALevel) {
   const auto kinds = parse_extra_reports("43 # by symbol\n\n  12345\n", "x");
   ASSERT_TRUE(kinds);
   ASSERT_EQ((*kinds).size(), 2u);
@@ -23,7 +23,7 @@ TEST(ExtraReports, DigitsAreLevels) {
   EXPECT_EQ((*kinds)[1].title, "Process_Thread_Module_Symbol_Offset");
 }
 
-TEST(ExtraReports, WhatMakesNoSenseIsToldWithItsLine) {
+TEST(ExtraReports, InvalidLinesAreReportedWithTheirNumber) {
   for (const char* wrong : {"0", "6", "1 3", "13x", "11", "5", "15", "45", "435", "\xff"})
     EXPECT_TRUE(problem(std::string("# line\n") + wrong).starts_with("x:2: ")) << wrong;
   EXPECT_NE(problem(""), "");

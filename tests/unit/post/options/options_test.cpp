@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post's command line: the original's one-dash options, the modern ones, and wrong use.
+// post's command line: classic one-dash options, modern ones, and wrong use.
 #include <gtest/gtest.h>
 
 #include "options/options.h"
@@ -31,7 +31,7 @@ TEST(Options, DefaultsAreTheDocumentedOnes) {
   EXPECT_FALSE(options.symbols.plain_no_symbol);
 }
 
-TEST(Options, AnArcHasItsForms) {
+TEST(Options, ArcOptionsSelectTheForm) {
   const Options plain = good({"-arc"});
   EXPECT_TRUE(plain.arc);
   EXPECT_TRUE(plain.tprof_out);
@@ -69,7 +69,7 @@ TEST(Options, OneDashAndTwoDashesMeanTheSame) {
   }
 }
 
-TEST(Options, CodeMadeAtRunTimeAndTicksByInstruction) {
+TEST(Options, JitCodeAndPerInstructionOptions) {
   const Options plain = good({});
   EXPECT_FALSE(plain.micro || plain.symbols.code || plain.symbols.inlined);
   EXPECT_EQ(plain.symbols.log_prefix, "");
@@ -88,7 +88,7 @@ TEST(Options, CodeMadeAtRunTimeAndTicksByInstruction) {
   EXPECT_EQ(status_of({"-jdir"}), 255);
 }
 
-TEST(Options, ReportsOnCallsAndDispatchesGoTogetherAndWithNothingThatWritesNoReports) {
+TEST(Options, CallAndDispatchReportsCombineButExcludeShowxArchiveAndDiff) {
   const Options options = good({"-tree", "-folded", "-threads", "--offcpu", "--json"});
   EXPECT_TRUE(options.tree);
   EXPECT_TRUE(options.folded);
@@ -102,12 +102,12 @@ TEST(Options, ReportsOnCallsAndDispatchesGoTogetherAndWithNothingThatWritesNoRep
   EXPECT_EQ(status_of({"-threads"}), 255);
 }
 
-TEST(Options, KernelImageIsNotTakenForAnother) {
+TEST(Options, KernelImageDoesNotSelectTheRunningKernel) {
   EXPECT_EQ(good({"-k", "vmlinux"}).symbols.kernel_image, "vmlinux");
   EXPECT_FALSE(good({"-k", "vmlinux"}).symbols.running_kernel);
 }
 
-TEST(Options, ShowVariantsDecideWhatIsWritten) {
+TEST(Options, ShowVariantsSelectTheOutput) {
   EXPECT_TRUE(good({"-show"}).show);
   EXPECT_TRUE(good({"-show"}).tprof);
   EXPECT_FALSE(good({"-showx"}).tprof);
@@ -124,7 +124,7 @@ TEST(Options, OutputsGoToTheDirectoryUnlessAbsolute) {
   EXPECT_EQ(options.output("/tmp/x.json"), "/tmp/x.json");
 }
 
-TEST(Options, WindowsCountFromOneAndBothEndsBelongToThem) {
+TEST(Options, WindowsCountFromOneAndIncludeBothEnds) {
   const post::Selection all = good({}).report.selection;
   EXPECT_TRUE(all.takes_tick(1, 1, 0x23));
   EXPECT_TRUE(post::selection_texts(all).empty());
@@ -141,7 +141,7 @@ TEST(Options, WindowsCountFromOneAndBothEndsBelongToThem) {
   EXPECT_EQ(good({"-p", "7"}).report.selection.records.last, 7u);
 }
 
-TEST(Options, DiffTakesTwoFilesAndItsJsonHasItsOwnName) {
+TEST(Options, DiffTakesTwoFilesAndHasItsOwnJsonName) {
   const Options options = good({"--diff", "a", "b", "--json", "-clip", "1", "--strict"});
   EXPECT_EQ(*options.compared, (std::pair<std::string, std::string>{"a", "b"}));
   EXPECT_EQ(*options.json, "tprof.diff.json");
@@ -151,7 +151,7 @@ TEST(Options, DiffTakesTwoFilesAndItsJsonHasItsOwnName) {
   EXPECT_FALSE(good({}).strict);
 }
 
-TEST(Options, TheRestOfTheOriginals) {
+TEST(Options, RemainingClassicOptionsAreParsed) {
   const Options options = good({"-x", "f", "-tmod", "-compat", "-verbmsg", "--budget", "limits"});
   EXPECT_EQ(*options.extra_reports_file, "f");
   EXPECT_TRUE(options.symbols.module_width);
@@ -197,7 +197,7 @@ TEST(Options, WrongUseGives255) {
     EXPECT_EQ(status_of(wrong), 255) << wrong[0];
 }
 
-TEST(Options, SymbolOptionsSayWhereNamesComeFromAndWhatTheyAreCalled) {
+TEST(Options, SymbolOptionsSelectSourcesAndForms) {
   const Options options =
       good({"-kmap",   "System.map", "-lmrg",  "a.msi",   "-nv",  "-anysym", "-a2nrdup",
             "-a2ndbg", "-a2nrfn",    "ranges", "-a2nrng", "libc", "a",       "b",

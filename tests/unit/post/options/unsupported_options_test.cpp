@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options that are not supported: found however they are written, and all of them in the
-// manual.
+// Unsupported options: found in every spelling, and all listed in the manual.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,7 +13,7 @@ namespace {
 
 using post::find_unsupported;
 
-TEST(UnsupportedOptions, IsFoundHoweverItIsWritten) {
+TEST(UnsupportedOptions, AreFoundInEverySpelling) {
   for (const char* word : {"-mask", "--mask", "-mask=ff", "--mask=ff"}) {
     ASSERT_NE(find_unsupported(word), nullptr) << word;
     EXPECT_STREQ(find_unsupported(word)->name, "mask");
@@ -23,7 +22,7 @@ TEST(UnsupportedOptions, IsFoundHoweverItIsWritten) {
     EXPECT_EQ(find_unsupported(word), nullptr) << word;
 }
 
-TEST(UnsupportedOptions, IsWrongUse) {
+TEST(UnsupportedOptions, AreRefusedAsWrongUse) {
   for (const auto& option : post::unsupported_options()) {
     const auto parsed = post::parse_options({std::string("-") + option.name});
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << option.name;
@@ -31,8 +30,9 @@ TEST(UnsupportedOptions, IsWrongUse) {
   }
 }
 
-// ".It Fl mask Ns = Ns Ar hex , Fl d Ar n" between ".Ss Unsupported options" and the next heading.
-TEST(UnsupportedOptions, TheManualListsTheSame) {
+// Parses lines ".It Fl mask Ns = Ns Ar hex , Fl d Ar n" between ".Ss Unsupported options" and the
+// next heading.
+TEST(UnsupportedOptions, TheManualListsTheSameOptions) {
   std::ifstream manual(POST_MANUAL);
   ASSERT_TRUE(manual) << POST_MANUAL;
   std::set<std::string> listed;
@@ -46,7 +46,7 @@ TEST(UnsupportedOptions, TheManualListsTheSame) {
   }
   std::set<std::string> unsupported;
   for (const auto& option : post::unsupported_options())
-    EXPECT_TRUE(unsupported.insert(option.name).second) << option.name << " stands twice";
+    EXPECT_TRUE(unsupported.insert(option.name).second) << option.name << " is listed twice";
   EXPECT_EQ(listed, unsupported);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Trace files whose reading used to take much longer than their size is worth.
+// Trace files that cost much more time or memory than their size.
 #include <read/file_source.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -19,8 +19,8 @@ namespace {
 using namespace test_support;
 using testing::HasSubstr;
 
-// Headers without anything between them, of all CPUs that there can be; each says that its section
-// is longer than the file, that its buffer became full and that records were lost.
+// Headers without data, for every possible CPU; each has a section size beyond the file's end, the
+// full flag and a lost record.
 Bytes bare_headers(uint32_t count) {
   TraceBuilder one;
   one.section(pi::nrm2::section_trace, {.flags = pi::nrm2::flag_full, .lost = 1}, {});
@@ -41,7 +41,7 @@ Bytes bare_headers(uint32_t count) {
   return bytes;
 }
 
-TEST(PostAmplification, ManyHeadersTakeTimeAsManyBytesDo) {
+TEST(PostAmplification, CostOfManyHeadersIsBoundedByTheirSize) {
   const Bytes bytes = bare_headers(60'000);
   post::MemorySource source(bytes);
   post::DamageLog damage;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whatever happens to a file, post comes to an end, reads nothing outside of it (the sanitizer
-// builds see to that) and tells that something is wrong.
+// For any damage of a file, post terminates, reads nothing outside of it (sanitizer builds check
+// this) and reports the damage.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -53,14 +53,14 @@ PostRun run(const Bytes& bytes) {
   return run_post(bytes, symbolizer, options);
 }
 
-TEST(DamagedFiles, TheExampleItselfIsGood) {
+TEST(DamagedFiles, TheUndamagedExampleIsValid) {
   const PostRun good = run(example());
   EXPECT_EQ(good.error, "");
   EXPECT_FALSE(good.damage.any());
   EXPECT_EQ(good.ticks.ticks, 6u);
 }
 
-TEST(DamagedFiles, EveryTruncationIsToldAndKeepsTheRecordsBeforeIt) {
+TEST(DamagedFiles, EveryTruncationIsReportedAndKeepsTheRecordsBeforeIt) {
   const Bytes whole = example();
   uint64_t ticks_before = 0;
   for (size_t size = 0; size < whole.size(); size += input_stride()) {
@@ -74,7 +74,7 @@ TEST(DamagedFiles, EveryTruncationIsToldAndKeepsTheRecordsBeforeIt) {
 
 TEST(DamagedFiles, EveryFlippedBitIsSurvived) {
   const Bytes whole = example();
-  // Places of the headers that nobody reads are the same as any other: the first header's will do.
+  // Skips header bytes that are not read, except in the first header, which represents all.
   const auto is_unused = [&](size_t at) {
     for (size_t header = 512; header + 512 <= whole.size(); ++header)
       if (std::memcmp(&whole[header], "NRM2", 4) == 0 && at >= header + 120 && at < header + 512)
@@ -88,7 +88,7 @@ TEST(DamagedFiles, EveryFlippedBitIsSurvived) {
     Bytes flipped = whole;
     flipped[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
     const PostRun outcome = run(flipped);
-    // A flipped bit adds no ticks, unless it makes one of another record.
+    // A flipped bit adds no ticks, except when it turns another record into a tick.
     ASSERT_LE(outcome.ticks.ticks, 7u) << bit;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records against the worked byte examples of the original tools.
+// Records compared with the worked byte examples of the classic tools.
 #include <gtest/gtest.h>
 #include <pi/decode.h>
 
@@ -36,7 +36,7 @@ TEST(Decode, ReadsTheWorkedTick) {
   EXPECT_TRUE(tick.user);
 }
 
-TEST(Decode, EncoderGivesTheWorkedTickByteForByte) {
+TEST(Decode, EncoderWritesTheWorkedTickByteForByte) {
   RecordBuilder records(false);
   records.tick(0x413F6EFD58, true, 0x1058, 0x1044, 0x7FFFEF4805F);
   EXPECT_EQ(records.bytes(), worked_tick);
@@ -71,10 +71,10 @@ TEST(Decode, ReadsAModuleRecordWithOffsetAndInode) {
   EXPECT_EQ(module.inode, 0x4'0000'0005u);
 }
 
-TEST(Decode, RefusesStringsThatLeaveTheRecord) {
+TEST(Decode, RefusesStringsBeyondTheRecord) {
   RecordBuilder records(false);
   records.name(1, 7, "abcd");
-  // The string's length stands after the header, the count and two ints.
+  // The string's length follows the header, the count and two ints.
   records.bytes()[12 + 4 + 8] = std::byte{5};
   pi::NameEntry name{};
   EXPECT_FALSE(pi::decode_name(pi::RecordView(records.bytes()), name));
@@ -89,7 +89,7 @@ TEST(Decode, RefusesAnIntCountBeyondTheRecord) {
   EXPECT_FALSE(pi::decode_name(pi::RecordView(records.bytes()), name));
 }
 
-TEST(Decode, ReadsTheStackBehindATick) {
+TEST(Decode, ReadsTheStackOfATick) {
   RecordBuilder records(false);
   records.tick(1, false, 7, 8, 0xffffffff81000001,
                {{0xffffffff81000002}, {0x1003, 0x700000001004}, PITRACE_STACK_USER_CUT});
@@ -107,7 +107,7 @@ TEST(Decode, ReadsTheStackBehindATick) {
   EXPECT_EQ(stack.frame(2), 0x700000001004ull);
 }
 
-TEST(Decode, HasNoStackWhereNoneIsOrTheRecordIsTooShortForIt) {
+TEST(Decode, MissingAndTruncatedStacksDoNotExist) {
   RecordBuilder plain(false);
   plain.tick(1, true, 7, 8, 0x1001).dispatch(2, 7, 8, PITRACE_STATE_SLEEPING);
   EXPECT_FALSE(pi::stack_of_tprof(pi::RecordView(plain.bytes())).exists());
@@ -121,7 +121,7 @@ TEST(Decode, HasNoStackWhereNoneIsOrTheRecordIsTooShortForIt) {
   EXPECT_TRUE(pi::stack_of_tprof(pi::RecordView(empty.bytes())).exists());
 }
 
-TEST(Decode, TellsDispatchesWakeUpsAndMigrationsApart) {
+TEST(Decode, DistinguishesDispatchesWakeupsAndMigrations) {
   pi::Dispatch dispatch{};
   pi::Wakeup wakeup{};
   pi::Migration migration{};

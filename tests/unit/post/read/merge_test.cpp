@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The merge against sorting everything.
+// The merge of streams, compared with sorting all records.
 #include <gtest/gtest.h>
 
 #include <algorithm>

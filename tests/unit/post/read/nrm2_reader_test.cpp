@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The layout of nrm2 files: sections to streams, texts, symbols, and files that are wrong.
+// The layout of nrm2 files: sections to streams, texts, symbols, and invalid files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ std::string refusal(const Bytes& bytes) {
   return file ? "accepted" : file.error().message;
 }
 
-TEST(Nrm2Reader, PutsSectionsOfABufferTogetherInFileOrder) {
+TEST(Nrm2Reader, JoinsSectionsOfABufferInFileOrder) {
   TraceBuilder trace;
   trace.section(section_trace, {.cpu = 1}, eight)
       .section(section_mte, {.cpu = 1, .start_time = 0x4100000000}, eight)
@@ -57,7 +57,7 @@ TEST(Nrm2Reader, PutsSectionsOfABufferTogetherInFileOrder) {
   EXPECT_EQ(file.streams[3].size(), 16u);
 }
 
-TEST(Nrm2Reader, FindsSymbolsBehindTheSections) {
+TEST(Nrm2Reader, FindsSymbolsAfterTheSections) {
   TraceBuilder trace;
   trace.section(section_trace, {.cpus = 4}, eight)
       .symbols("ffffffff81000000 T _text\n", "ext4 1\n");
@@ -71,7 +71,7 @@ TEST(Nrm2Reader, FindsSymbolsBehindTheSections) {
   EXPECT_EQ(file.modules.size, 7u);
 }
 
-TEST(Nrm2Reader, TakesTextsAndSkipsUnknownSections) {
+TEST(Nrm2Reader, ReadsTextsAndSkipsUnknownSections) {
   TraceBuilder trace;
   trace.section(section_trace, {.flags = pi::nrm2::flag_full, .lost = 5}, eight)
       .section(0x7777, {}, eight)
@@ -89,7 +89,7 @@ TEST(Nrm2Reader, TakesTextsAndSkipsUnknownSections) {
   EXPECT_EQ(file.header_lost[0].second, 5u);
 }
 
-TEST(Nrm2Reader, RefusesWhatIsNoTraceForUs) {
+TEST(Nrm2Reader, RefusesInvalidAndUnsupportedFiles) {
   TraceBuilder trace;
   trace.section(section_trace, {}, eight);
   EXPECT_THAT(refusal({}), HasSubstr("empty"));
@@ -107,7 +107,7 @@ TEST(Nrm2Reader, RefusesWhatIsNoTraceForUs) {
   EXPECT_THAT(refusal(odd.bytes()), HasSubstr("first header is damaged"));
 }
 
-TEST(Nrm2Reader, KeepsWhatIsThereOfACutSection) {
+TEST(Nrm2Reader, KeepsThePresentBytesOfATruncatedSection) {
   TraceBuilder trace;
   trace.section(section_trace, {}, eight).section(section_trace, {.cpu = 1}, eight);
   Bytes bytes = trace.bytes();
@@ -120,7 +120,7 @@ TEST(Nrm2Reader, KeepsWhatIsThereOfACutSection) {
   EXPECT_EQ(file.streams[1].size(), 5u);
 }
 
-TEST(Nrm2Reader, TellsOfSymbolsThatWereCutOff) {
+TEST(Nrm2Reader, ReportsTruncatedSymbols) {
   TraceBuilder trace;
   trace.section(section_trace, {}, eight).symbols("ffffffff81000000 T _text\n", "");
   Bytes bytes = trace.bytes();
@@ -132,12 +132,12 @@ TEST(Nrm2Reader, TellsOfSymbolsThatWereCutOff) {
   EXPECT_EQ(file.streams.at(0).size(), 8u);
 }
 
-TEST(Nrm2Reader, FindsTheNextSectionBehindADamagedHeader) {
+TEST(Nrm2Reader, FindsTheNextSectionAfterADamagedHeader) {
   TraceBuilder trace;
   trace.section(section_trace, {}, eight)
       .section(section_trace, {.cpu = 1}, eight)
       .section(section_trace, {}, eight);
-  trace.put(520, 'X');  // of the second section's magic
+  trace.put(520, 'X');  // in the second section's magic
   DamageLog damage;
   const post::TraceFile file = good(trace.bytes(), damage);
   EXPECT_THAT(damage.messages(),
@@ -148,7 +148,7 @@ TEST(Nrm2Reader, FindsTheNextSectionBehindADamagedHeader) {
   EXPECT_EQ(file.streams[0].extents.size(), 2u);
 }
 
-TEST(Nrm2Reader, FindsSectionsAgainWhenASizeIsTooLarge) {
+TEST(Nrm2Reader, ResynchronisesWhenASectionSizeIsTooLarge) {
   for (const uint32_t wrong : {600u, 0xfffffff0u}) {
     TraceBuilder trace;
     trace.section(section_trace, {}, eight)
@@ -166,7 +166,7 @@ TEST(Nrm2Reader, FindsSectionsAgainWhenASizeIsTooLarge) {
   }
 }
 
-TEST(Nrm2Reader, DoesNotUseSymbolsThatLieWithinSections) {
+TEST(Nrm2Reader, IgnoresSymbolsThatOverlapSections) {
   TraceBuilder trace;
   trace.section(section_trace, {}, Bytes(100));
   trace.put(pi::nrm2::offset::kallsyms_offset, uint64_t{550});
@@ -178,7 +178,7 @@ TEST(Nrm2Reader, DoesNotUseSymbolsThatLieWithinSections) {
   EXPECT_EQ(file.streams.at(0).size(), 100u);
 }
 
-TEST(Nrm2Reader, ManySectionsOfManyCpusAreFine) {
+TEST(Nrm2Reader, ManySectionsOfManyCpusAreRead) {
   TraceBuilder trace;
   for (uint32_t cpu = 0; cpu < 3000; ++cpu)
     trace.section(section_trace, {.cpu = cpu * 20}, std::span(eight).first(cpu % 9));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where runtimes leave their logs, and what JProf's log of threads says.
+// Names of runtimes' logs, and JProf's log of thread names.
 #include <gmock/gmock.h>
 
 #include "read/runtime_logs.h"
@@ -10,33 +10,33 @@ namespace {
 using namespace post;
 using testing::ElementsAre;
 
-TEST(RuntimeLogs, LieBesideTheTraceUnlessADirectoryIsNamed) {
+TEST(RuntimeLogs, AreNextToTheTraceUnlessADirectoryIsGiven) {
   EXPECT_EQ(log_prefix("", "swtrace.nrm2"), "log");
   EXPECT_EQ(log_prefix("", "/runs/one/swtrace.nrm2"), "/runs/one/log");
   EXPECT_EQ(log_prefix("java", "runs/swtrace.nrm2"), "runs/java");
   EXPECT_EQ(log_prefix("logs/java", "/runs/swtrace.nrm2"), "logs/java");
 }
 
-TEST(RuntimeLogs, HaveTheIdThatTheProcessSees) {
+TEST(RuntimeLogs, AreNamedByTheIdInThePidNamespace) {
   EXPECT_THAT(jprof_logs("log", "jita2n", {100, 0, 0}), ElementsAre("log-jita2n_100"));
   EXPECT_THAT(jprof_logs("log", "jita2n", {100, 7, 1}),
               ElementsAre("log-jita2n_7", "log-jita2n_100"));
   EXPECT_THAT(perf_maps({100, 0, 0}),
               ElementsAre("/proc/100/root/tmp/perf-100.map", "/tmp/perf-100.map"));
-  // The same path outside would be another process's.
+  // The same path outside of the namespace would belong to another process.
   EXPECT_THAT(perf_maps({100, 7, 1}), ElementsAre("/proc/100/root/tmp/perf-7.map"));
   EXPECT_THAT(jit_dumps("/tmp/jit-7.dump", {100, 7, 1}),
               ElementsAre("/proc/100/root/tmp/jit-7.dump"));
 }
 
-TEST(RuntimeLogs, AJitdumpFileIsKnownByItsName) {
+TEST(RuntimeLogs, JitdumpFilesAreRecognisedByName) {
   for (const char* name : {"/tmp/jit-1.dump", "jit-4711.dump"}) EXPECT_TRUE(is_jit_dump(name));
   for (const char* name : {"/tmp/jit-.dump", "/tmp/jit-1.dump2", "/tmp/my-jit-1.dump",
                            "jit-1a.dump", "/jit-1.dump/x", ""})
     EXPECT_FALSE(is_jit_dump(name)) << name;
 }
 
-TEST(RuntimeLogs, AreCalledInArchivesByKindAndProcess) {
+TEST(RuntimeLogs, AreNamedInArchivesByKindAndProcess) {
   EXPECT_EQ(archived_name({LogKind::code, 4711}), "logs/jita2n_4711");
   for (const LogKind kind : {LogKind::code, LogKind::threads, LogKind::dump, LogKind::map})
     EXPECT_EQ(log_of_name(archived_name({kind, 7})), (LogKey{kind, 7}));
@@ -45,7 +45,7 @@ TEST(RuntimeLogs, AreCalledInArchivesByKindAndProcess) {
     EXPECT_FALSE(log_of_name(name)) << name;
 }
 
-TEST(ThreadLog, TellsWhatThreadsAreCalledFromWhenOn) {
+TEST(ThreadLog, ReturnsThreadNamesWithTheirStartTimes) {
   const auto starts = pi::parse_thread_log(
       " JTnm\n# head version=1 pid=5\n"
       "TNM: 0000000000000200 1a Reference_Handler START\n"
@@ -61,7 +61,7 @@ TEST(ThreadLog, TellsWhatThreadsAreCalledFromWhenOn) {
   EXPECT_EQ(starts[2].name, "START");
 }
 
-TEST(ThreadLog, LeavesOutWhatMakesNoSense) {
+TEST(ThreadLog, SkipsInvalidLines) {
   for (const char* text : {"TNM: x 19 main START\n", "TNM: 1 x main START\n", "TNM: 1 19 START\n",
                            "TNM: 1 19  START\n", "TNM: START\n", "TNM:  START\n", "\n",
                            "TNM: 1 100000000 main START\n", "TNM: 1\n"})

@@ -30,7 +30,7 @@ std::vector<uint64_t> times_of(const Bytes& bytes, const StreamLayout& layout, D
   return times;
 }
 
-TEST(Stream, NothingToReadIsFine) {
+TEST(Stream, EmptyStreamsAreValid) {
   DamageLog damage;
   EXPECT_THAT(times_of({}, layout_of({}), damage), ElementsAre());
   EXPECT_THAT(times_of({}, layout_of({{0, 0, false}}), damage), ElementsAre());
@@ -46,7 +46,7 @@ TEST(Stream, TimeRecordsSetTheHighHalf) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Stream, ReadsEveryRecordHoweverSectionsCutThem) {
+TEST(Stream, ReadsRecordsSplitAcrossSectionsAnywhere) {
   RecordBuilder records;
   for (uint64_t i = 0; i < 5; ++i) records.tick(100 + i, true, 1, 1, i);
   const size_t size = records.bytes().size();
@@ -88,7 +88,7 @@ TEST(Stream, ReadsMoreThanItsWindowWithRecordsAcrossItsEdges) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Stream, LongestRecordIsRead) {
+TEST(Stream, TheLongestRecordIsRead) {
   Bytes bytes(PITRACE_LENGTH_MASK);
   const std::vector<uint32_t> ints((PITRACE_LENGTH_MASK - 12) / 4, 9);
   pitrace_encode_ints(bytes.data(), 5, 0x77, 1, ints.data(), static_cast<uint32_t>(ints.size()));
@@ -99,7 +99,7 @@ TEST(Stream, LongestRecordIsRead) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Stream, TimeThatRunsBackIsKeptAtTheTimeBefore) {
+TEST(Stream, TimeThatRunsBackIsReplacedByThePreviousTime) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(90, true, 1, 1, 1).tick(105, true, 1, 1, 1);
   DamageLog damage;
@@ -109,11 +109,11 @@ TEST(Stream, TimeThatRunsBackIsKeptAtTheTimeBefore) {
   EXPECT_EQ(damage.bytes(), 0u);
 }
 
-TEST(Stream, RecordCutByAGapIsDroppedAndWhatFollowsIsRead) {
+TEST(Stream, ARecordCutByAGapIsDroppedAndReadingContinues) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(110, true, 1, 1, 1).tick(120, true, 1, 1, 1);
   DamageLog damage;
-  // Of the second record only the first 20 bytes are there.
+  // Only the first 20 bytes of the second record are present.
   EXPECT_THAT(times_of(records.bytes(), layout_of({{0, 48, false}, {56, 28, true}}), damage),
               ElementsAre(100, 120));
   EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("cut off at file offset 28")));
@@ -126,20 +126,20 @@ TEST(Stream, OneDamagedRecordAmongManyCostsFewOthers) {
   for (uint64_t i = 0; i < count; ++i)
     records.tick(1'000'000 * i, i % 3 != 0, static_cast<uint32_t>(0x1000 + i % 7), 0x2000,
                  0x7fff00000000 + i * 64);
-  // Every bit of a record in the middle, whose bytes lie across the edge of two windows.
+  // Flips every bit of a record in the middle, which crosses the edge of two windows.
   const size_t place = 28 * (256 * 1024 / 28);
   for (size_t bit = 0; bit < 28 * 8; ++bit) {
     Bytes bytes = records.bytes();
     bytes[place + bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
     DamageLog damage;
     const size_t read = times_of(bytes, layout_of({{0, bytes.size(), false}}), damage).size();
-    // A wrong length may lead past a record of 65,532 bytes.
+    // A wrong length may skip up to the maximum record length of 65,532 bytes.
     ASSERT_GE(read, count - 65536 / 28 - 8) << bit;
     ASSERT_LE(read, count + 2) << bit;
   }
 }
 
-// A source that becomes shorter after it was opened.
+// A source that is shorter than the size it reported.
 class ShrinkingSource final : public post::ByteSource {
  public:
   ShrinkingSource(std::span<const std::byte> bytes, uint64_t size) : memory_(bytes), size_(size) {}
@@ -154,7 +154,7 @@ class ShrinkingSource final : public post::ByteSource {
   uint64_t size_;
 };
 
-TEST(Stream, FileThatShrinksEndsTheStreamWithAMessage) {
+TEST(Stream, AShrinkingFileEndsTheStreamWithAMessage) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(110, true, 1, 1, 1);
   ShrinkingSource source(std::span(records.bytes()).first(40), 1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Archives: what is packed comes out again; damaged and hostile ones do no harm.
+// Archives: unpacked content equals the packed one; damaged and hostile archives do no harm.
 #include "read/trace_archive.h"
 
 #include <archive.h>
@@ -51,7 +51,7 @@ class TraceArchive : public testing::Test {
     bytes.resize(static_cast<size_t>(got));
     return bytes;
   }
-  // What cannot be compressed, so that damage is in the trace and not in a table.
+  // Incompressible bytes, so that damage hits the trace and not a compression table.
   static std::string noise(size_t size) {
     std::mt19937 random(3);
     std::string bytes(size, '\0');
@@ -69,7 +69,7 @@ class TraceArchive : public testing::Test {
     write(path("archive"), bytes);
     return unpack_archive(path("archive"), directory_);
   }
-  // Names in the directory, which holds no more than what the tests put there.
+  // Counts the names in the directory, which contains only files of the tests.
   size_t names() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory_), {}));
   }
@@ -79,7 +79,7 @@ class TraceArchive : public testing::Test {
     std::string bytes;
     unsigned type = AE_IFREG;
     std::string link = {};
-    int64_t size = -1;  // what the header says; that of the bytes
+    int64_t size = -1;  // the size in the header; -1: size of bytes
   };
   static std::string tar(const std::vector<Member>& members) {
     std::string out(1 << 20, '\0');
@@ -112,7 +112,7 @@ class TraceArchive : public testing::Test {
   std::string directory_;
 };
 
-TEST_F(TraceArchive, WhatIsPackedComesOutAndLeavesNothingBehind) {
+TEST_F(TraceArchive, UnpackedContentIsEqualAndNoFilesRemain) {
   const std::string bytes = packed("the trace", "the symbols");
   const size_t before = names();
   const auto content_of = unpacked(bytes);
@@ -123,7 +123,7 @@ TEST_F(TraceArchive, WhatIsPackedComesOutAndLeavesNothingBehind) {
   EXPECT_EQ(names(), before + 1);  // the archive itself
 }
 
-TEST_F(TraceArchive, OnlyWhatBeginsLikeOneIsAnArchive) {
+TEST_F(TraceArchive, ArchivesAreRecognisedByTheirFirstBytes) {
   write(path("archive"), packed("t", "s"));
   EXPECT_TRUE(is_archive(path("archive")));
   write(path("trace"), "NRM2....");
@@ -132,7 +132,7 @@ TEST_F(TraceArchive, OnlyWhatBeginsLikeOneIsAnArchive) {
   EXPECT_FALSE(is_archive(directory_));
 }
 
-TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
+TEST_F(TraceArchive, FilesAreStoredBelowTheFilesFolder) {
   const pi::UniqueFd trace = file("trace", "t");
   const pi::UniqueFd symbols = file("symbols", "s");
   write(path("library.so"), "code");
@@ -165,11 +165,11 @@ TEST_F(TraceArchive, FilesAreKeptBelowAFolder) {
   EXPECT_EQ(refused.error().message, "it was replaced");
 }
 
-TEST_F(TraceArchive, LogsOfCodeMadeAtRunTimeComeAlong) {
+TEST_F(TraceArchive, JitLogsAreStoredByDescriptor) {
   const pi::UniqueFd trace = file("trace", "t");
   const pi::UniqueFd symbols = file("symbols", "s");
   const pi::UniqueFd log = file("log-jita2n_7", "the log");
-  // What has the path by now is somebody else's.
+  // The path now leads to another user's file; the descriptor does not.
   write(path("secret"), "root's own");
   std::filesystem::remove(path("log-jita2n_7"));
   std::filesystem::create_symlink(path("secret"), path("log-jita2n_7"));
@@ -186,7 +186,7 @@ TEST_F(TraceArchive, LogsOfCodeMadeAtRunTimeComeAlong) {
   EXPECT_FALSE(unpacked(tar(many)));
 }
 
-TEST_F(TraceArchive, NothingIsWrittenWhereNamesOfMembersPoint) {
+TEST_F(TraceArchive, MemberNamesAreNeverWrittenAsPaths) {
   const auto result = unpacked(tar({{"../escaped", "x"},
                                     {path("absolute"), "x"},
                                     {"link", "", AE_IFLNK, "/etc/passwd"},
@@ -223,7 +223,7 @@ TEST_F(TraceArchive, OtherArchivesAreRefused) {
   EXPECT_FALSE(unpacked("\x28\xb5\x2f\xfd" + noise(200)));
 }
 
-TEST_F(TraceArchive, ACutArchiveGivesWhatThereWasOfItsTrace) {
+TEST_F(TraceArchive, ATruncatedArchiveYieldsThePresentPartOfItsTrace) {
   const std::string trace = noise(600000);
   const std::string bytes = packed(trace, noise(1000));
   const auto result = unpacked(bytes.substr(0, bytes.size() / 2));
@@ -235,7 +235,7 @@ TEST_F(TraceArchive, ACutArchiveGivesWhatThereWasOfItsTrace) {
   EXPECT_FALSE(unpacked(bytes.substr(0, 100)));
 }
 
-TEST_F(TraceArchive, EveryTruncationIsNoticed) {
+TEST_F(TraceArchive, EveryTruncationIsDetected) {
   const std::string bytes = packed(noise(20000), noise(1000));
   for (size_t size = 0; size < bytes.size(); size += 131) {
     const auto result = unpacked(bytes.substr(0, size));
@@ -243,8 +243,8 @@ TEST_F(TraceArchive, EveryTruncationIsNoticed) {
   }
 }
 
-// A flipped bit is noticed wherever it changes what comes out.
-TEST_F(TraceArchive, NoFlippedBitGoesUnnoticedInTheTrace) {
+// A flipped bit is detected wherever it changes the unpacked content.
+TEST_F(TraceArchive, EveryFlippedBitThatChangesContentIsDetected) {
   const std::string trace = noise(5000);
   const std::string symbols = noise(1000);
   const std::string bytes = packed(trace, symbols);

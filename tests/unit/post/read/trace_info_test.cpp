@@ -10,7 +10,7 @@ using post::parse_build_ids;
 using post::parse_info;
 using post::TraceInfo;
 
-TEST(TraceInfo, TakesEveryKey) {
+TEST(TraceInfo, ParsesEveryKey) {
   TraceInfo info;
   parse_info(
       "source=perf\nscope=process\npid=4711\ncannot_see=a=b\ncannot_see=c\nnote=n\nkernel=6.1\n"
@@ -46,14 +46,14 @@ TEST(TraceInfo, TakesEveryKey) {
   EXPECT_EQ(info.counts.at({3, true}).lost[PITRACE_LOST_SOURCE], 9u);
 }
 
-TEST(TraceInfo, AHookThatMissedNothingMayBeTold) {
+TEST(TraceInfo, AHookWithZeroMissesIsKept) {
   TraceInfo info;
   parse_info("missed.perf_event_mmap=0\nmissed.task_rename=2\n", info);
   EXPECT_EQ(info.missed, (std::vector<std::pair<std::string, uint64_t>>{{"perf_event_mmap", 0},
                                                                         {"task_rename", 2}}));
 }
 
-TEST(TraceInfo, IgnoresWhatMakesNoSense) {
+TEST(TraceInfo, IgnoresInvalidLines) {
   TraceInfo info;
   parse_info(
       "no equals sign\n=x\nunknown=1\nrate=fast\ncount.=1\ncount.x.trace.written=1\n"
@@ -69,7 +69,7 @@ TEST(TraceInfo, MakesTextsPrintable) {
   EXPECT_EQ(info.notes.at(0), "a\\x1b[31m");
 }
 
-TEST(BuildIds, TellsMissingFromUnknown) {
+TEST(BuildIds, DistinguishesMissingFromUnknown) {
   std::vector<post::BuildId> ids;
   parse_build_ids("0123abcdef /bin/a file\n- /bin/b\n? /bin/c\nXYZ /bin/d\n0123 \nnothing\n", ids);
   ASSERT_EQ(ids.size(), 3u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What --strict minds: every kind of loss, and not to know.
+// The conditions of --strict: every kind of loss, and missing counts.
 #include <gtest/gtest.h>
 
 #include "read/byte_source.h"
@@ -22,16 +22,16 @@ std::string missing(const std::string& text) {
 constexpr char counted[] =
     "info count.0.trace.produced=5\ninfo count.0.trace.written=5\nsection trace 0\n";
 
-TEST(Completeness, ACountedTraceWithoutLossIsWhole) {
+TEST(Completeness, ACountedTraceWithoutLossIsComplete) {
   EXPECT_EQ(missing(counted), "");
 }
 
-// A clock held back takes no record away.
-TEST(Completeness, AThrottledClockIsNoLoss) {
+// Throttling loses no records.
+TEST(Completeness, ThrottlingIsNoLoss) {
   EXPECT_EQ(missing(std::string("info throttled=7\n") + counted), "");
 }
 
-// What wrap-around mode is for.
+// Overwriting is the purpose of wrap-around mode.
 TEST(Completeness, OverwrittenRecordsAreNoLoss) {
   EXPECT_EQ(missing("info count.0.trace.produced=5\ninfo count.0.trace.written=5\n"
                     "info count.0.trace.overwritten=3\nsection trace 0\n"),
@@ -52,7 +52,7 @@ TEST(Completeness, ARecordingWithoutItsEndIsDamaged) {
   }
 }
 
-TEST(Completeness, EveryReasonOfALossCounts) {
+TEST(Completeness, EveryLossReasonIsReported) {
   for (const char* reason : {"full", "stopped", "too_long", "source"})
     EXPECT_EQ(missing(std::string("info count.1.trace.produced=4\ninfo count.1.trace.") + reason +
                       "=4\n" + counted),
@@ -60,18 +60,18 @@ TEST(Completeness, EveryReasonOfALossCounts) {
         << reason;
 }
 
-TEST(Completeness, MissedHooksCount) {
+TEST(Completeness, MissedHooksAreReported) {
   EXPECT_EQ(missing(std::string("info missed.task_rename=2\n") + counted),
             "2 hits of hooks were missed");
 }
 
-TEST(Completeness, ABufferThatBecameFullCounts) {
+TEST(Completeness, AFullBufferIsReported) {
   EXPECT_EQ(missing("info count.0.trace.produced=0\ninfo count.0.trace.written=0\n"
                     "section trace 0 flags=1\n"),
             "recording ended early in a full buffer");
 }
 
-TEST(Completeness, NotToKnowCounts) {
+TEST(Completeness, MissingCountsAreReported) {
   EXPECT_NE(missing("section trace 0\n").find("does not tell"), std::string::npos);
 }
 

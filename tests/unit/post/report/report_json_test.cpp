@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.json says what tprof.out says.
+// tprof.json contains the data of tprof.out.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -44,7 +44,7 @@ Json run_json(const post::Options& options = {}) {
   return Json::parse(run_post(*trace, symbolizer, options).json);
 }
 
-TEST(ReportJson, TellsWhatTheHeadOfTheTextTells) {
+TEST(ReportJson, ContainsTheHeadOfTheTextReport) {
   const Json json = run_json();
   EXPECT_EQ(json["schema"], "pitrace-tprof");
   EXPECT_EQ(json["schema_version"], 1);
@@ -62,7 +62,7 @@ TEST(ReportJson, TellsWhatTheHeadOfTheTextTells) {
   EXPECT_EQ(json["symbol_notes"], Json::array({"a note"}));
 }
 
-TEST(ReportJson, TellsRecordsLossesAndWhatIsUnresolved) {
+TEST(ReportJson, ContainsRecordsLossesAndUnresolvedTicks) {
   const Json json = run_json();
   EXPECT_EQ(json["records"]["read"], 8);
   EXPECT_EQ(json["records"]["tprof"], 4);
@@ -81,7 +81,7 @@ TEST(ReportJson, TellsRecordsLossesAndWhatIsUnresolved) {
   EXPECT_EQ(json["damage"]["places"], 0);
 }
 
-TEST(ReportJson, NestsRowsAsTheLevelsSay) {
+TEST(ReportJson, NestsRowsByTheLevelsOfTheReport) {
   post::Options options;
   options.report.selected = {false, false, true, false, false, false, false, false};
   options.report.offsets = true;

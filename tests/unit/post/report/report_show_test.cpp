@@ -36,7 +36,7 @@ class FailingSink final : public post::Sink {
   bool write(std::string_view) override { return false; }
 };
 
-TEST(ReportShow, TellsWhenItCannotBeWritten) {
+TEST(ReportShow, ReportsAWriteFailure) {
   FailingSink sink;
   post::ShowReport show(sink, false);
   EXPECT_FALSE(show.finish());

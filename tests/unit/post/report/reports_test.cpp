@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of reports: what is made for which options.
+// The table of reports: which subscribers and files the options create.
 #include <analysis/call_tree.h>
 #include <analysis/micro.h>
 #include <analysis/off_cpu.h>
@@ -55,7 +55,7 @@ class Reports : public testing::Test {
   post::ReportSubscribers subscribers_;
 };
 
-TEST_F(Reports, ThoseOnTicksAloneNeedNoOtherSubscriber) {
+TEST_F(Reports, TickReportsNeedNoOtherSubscriber) {
   EXPECT_TRUE(make({}).subscribers.empty());
   post::Options options;
   options.json = "tprof.json";
@@ -64,7 +64,7 @@ TEST_F(Reports, ThoseOnTicksAloneNeedNoOtherSubscriber) {
   EXPECT_TRUE(made.opened.empty());
 }
 
-TEST_F(Reports, OnlySubscribersThatAWantedReportNeedsAreMade) {
+TEST_F(Reports, OnlySubscribersOfWantedReportsAreCreated) {
   post::Options options;
   options.off_cpu = true;
   EXPECT_EQ(make(options).subscribers.size(), 1u);
@@ -90,7 +90,7 @@ TEST_F(Reports, FilesOfStreamedReportsAreOpenedBeforeTheTraceIsRead) {
   EXPECT_EQ(made.count<post::Arc>(), 1u);
 }
 
-TEST(ReportTable, EveryEntryHasAFileOfItsOwnAndWritesIt) {
+TEST(ReportTable, EveryEntryHasItsOwnFileAndWriter) {
   std::set<std::string> files;
   post::Options options;
   options.json = "tprof.json";

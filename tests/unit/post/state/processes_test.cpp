@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the symbolizer is told, and when versions change.
+// Calls of the symbolizer, and changes of versions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace {
 using namespace test_support;
 using testing::ElementsAre;
 
-// Writes down what it is told.
-class Protocol final : public post::Symbolizer {
+// Records its calls.
+class CallRecorder final : public post::Symbolizer {
  public:
   void create(uint64_t time, uint32_t pid) override { add(time, "create", pid, 0); }
   void fork(uint64_t time, uint32_t a, uint32_t b) override { add(time, "fork", a, b); }
@@ -27,7 +27,7 @@ class Protocol final : public post::Symbolizer {
   }
   post::Lookup lookup(uint64_t, uint32_t, uint64_t) override { return {}; }
   void look_for_logs(const post::ProcessIds& process) override {
-    asked.push_back(std::to_string(process.pid) + " " + std::to_string(process.inner_pid));
+    log_searches.push_back(std::to_string(process.pid) + " " + std::to_string(process.inner_pid));
   }
   uint64_t next_code_change(uint64_t time, uint32_t) override { return time / 100 * 100 + 100; }
   std::vector<pi::ThreadStart> thread_starts(const post::ProcessIds& process) override {
@@ -36,7 +36,7 @@ class Protocol final : public post::Symbolizer {
   std::vector<std::string> notes() override { return {}; }
 
   std::vector<std::string> calls;
-  std::vector<std::string> asked;  // for logs: pid and inner pid
+  std::vector<std::string> log_searches;  // look_for_logs(): pid and pid in the namespace
   std::vector<pi::ThreadStart> starts;
 
  private:
@@ -64,12 +64,12 @@ class ProcessesTest : public testing::Test {
     return names_.text(processes_.thread_name(processes_.find(pid), tid));
   }
 
-  Protocol protocol_;
+  CallRecorder recorder_;
   post::StringTable names_;
-  post::Processes processes_{protocol_, names_};
+  post::Processes processes_{recorder_, names_};
 };
 
-TEST_F(ProcessesTest, TellsTheSymbolizerInOrderAndCreatesWhatIsNew) {
+TEST_F(ProcessesTest, CallsTheSymbolizerInOrderAndCreatesNewProcesses) {
   apply(RecordBuilder(false)
             .existing(1, 10, 1)
             .name(2, 10, "sh")
@@ -80,7 +80,7 @@ TEST_F(ProcessesTest, TellsTheSymbolizerInOrderAndCreatesWhatIsNew) {
             .clone(7, 12, 11)
             .kill(8, 11)
             .existing(9, 10, 1));
-  EXPECT_THAT(protocol_.calls,
+  EXPECT_THAT(recorder_.calls,
               ElementsAre("1 create 10 0", "2 name sh 10 0", "3 module /bin/sh 10 0",
                           "4 fork 10 11", "5 exec 11 0", "6 name ls 11 0", "7 clone 11 12"));
   EXPECT_EQ(name_of(10), "sh");
@@ -88,13 +88,13 @@ TEST_F(ProcessesTest, TellsTheSymbolizerInOrderAndCreatesWhatIsNew) {
   EXPECT_EQ(name_of(12), "ls");
 }
 
-TEST_F(ProcessesTest, ForkOfAnUnknownParentIsTakenIn) {
+TEST_F(ProcessesTest, ForkOfAnUnknownParentCreatesIt) {
   apply(RecordBuilder(false).fork(4, 11, 10));
-  EXPECT_THAT(protocol_.calls, ElementsAre("4 create 10 0", "4 fork 10 11"));
+  EXPECT_THAT(recorder_.calls, ElementsAre("4 create 10 0", "4 fork 10 11"));
   EXPECT_EQ(name_of(11), "");
 }
 
-TEST_F(ProcessesTest, VersionsChangeWithWhatTheyStandFor) {
+TEST_F(ProcessesTest, VersionsChangeWithMappingsAndNames) {
   apply(RecordBuilder(false).name(1, 10, "a").clone(2, 11, 10));
   const post::Process& process = processes_.find(10);
   const post::Process& clone = processes_.find(11);
@@ -113,7 +113,7 @@ TEST_F(ProcessesTest, VersionsChangeWithWhatTheyStandFor) {
   EXPECT_NE(*clone.maps_version, shared);
 }
 
-TEST_F(ProcessesTest, NewerNameOfTheMainThreadWins) {
+TEST_F(ProcessesTest, TheNewerNameOfTheMainThreadWins) {
   apply(RecordBuilder(false).name(1, 10, "app").thread_name(2, 10, 10, "main"));
   EXPECT_EQ(thread_of(10, 10), "main");
   EXPECT_EQ(name_of(10), "app");
@@ -126,7 +126,7 @@ TEST_F(ProcessesTest, ExecEndsTheMainThreadsName) {
   EXPECT_EQ(thread_of(10, 10), "app");
 }
 
-TEST_F(ProcessesTest, FallbackNamesServeUntilATrueOneComes) {
+TEST_F(ProcessesTest, FallbackNamesAreUsedUntilANameRecord) {
   processes_.add_fallback_name(10, "late");
   processes_.add_fallback_name(10, "later");
   EXPECT_EQ(name_of(10), "late");
@@ -135,7 +135,7 @@ TEST_F(ProcessesTest, FallbackNamesServeUntilATrueOneComes) {
   EXPECT_EQ(name_of(10), "true");
 }
 
-TEST_F(ProcessesTest, AThreadKeepsTheNameItsCreatorHad) {
+TEST_F(ProcessesTest, AThreadInheritsTheNameOfItsCreator) {
   apply(RecordBuilder(false)
             .name(1, 10, "app")
             .thread_name(2, 10, 11, "maker")
@@ -145,12 +145,12 @@ TEST_F(ProcessesTest, AThreadKeepsTheNameItsCreatorHad) {
   EXPECT_EQ(thread_of(10, 12), "maker");
   EXPECT_EQ(thread_of(10, 13), "app");
   EXPECT_EQ(thread_of(10, 10), "renamed");
-  // Used again, and nobody saw by whom.
+  // The tid is reused, and the creator is unknown.
   apply(RecordBuilder(false).new_thread(6, 10, 12));
   EXPECT_EQ(thread_of(10, 12), "renamed");
 }
 
-TEST_F(ProcessesTest, AChildIsCalledAsTheThreadThatForkedIt) {
+TEST_F(ProcessesTest, AChildInheritsTheNameOfTheForkingThread) {
   apply(RecordBuilder(false)
             .name(1, 10, "app")
             .thread_name(2, 10, 11, "forker")
@@ -160,14 +160,14 @@ TEST_F(ProcessesTest, AChildIsCalledAsTheThreadThatForkedIt) {
   EXPECT_EQ(name_of(21), "app");
 }
 
-TEST_F(ProcessesTest, LivesTellParentsAlsoOfOrphansAndReusedIds) {
+TEST_F(ProcessesTest, LifetimesHaveParentsAlsoOfOrphansAndReusedIds) {
   apply(RecordBuilder(false)
             .existing(1, 10, 1)
             .name(2, 10, "sh")
             .fork(3, 11, 10)
             .fork(4, 12, 11)
             .kill(5, 11)
-            .existing(6, 12, 1)  // the end's snapshot: whom it was left to
+            .existing(6, 12, 1)  // snapshot at the end: the new parent of the orphan
             .fork(7, 11, 12));
   std::vector<std::pair<uint32_t, uint32_t>> links;
   for (const post::ProcessLifetime& lifetime : processes_.lifetimes())
@@ -176,7 +176,7 @@ TEST_F(ProcessesTest, LivesTellParentsAlsoOfOrphansAndReusedIds) {
             (std::vector<std::pair<uint32_t, uint32_t>>{{10, 1}, {11, 10}, {12, 11}, {11, 12}}));
 }
 
-TEST_F(ProcessesTest, LivesTellIdsInsideAndWordSize) {
+TEST_F(ProcessesTest, LifetimesHaveNamespaceIdsAndWordSize) {
   apply(RecordBuilder(false)
             .fork(1, 11, 10)
             .mte(2, PITRACE_MTE_INNER, {11, 11, 1, 1, 77})
@@ -190,32 +190,32 @@ TEST_F(ProcessesTest, LivesTellIdsInsideAndWordSize) {
   EXPECT_EQ(lifetime.bits, 32u);
 }
 
-TEST_F(ProcessesTest, PlacesStayValidWhateverComes) {
+TEST_F(ProcessesTest, ProcessReferencesStayValid) {
   const post::Process& first = processes_.find(1);
   for (uint32_t pid = 2; pid < 50'000; ++pid) processes_.find(pid);
   EXPECT_EQ(&processes_.find(1), &first);
-  EXPECT_EQ(processes_.find(1025).pid, 1025u);  // shares a slot of the recent ones with 1
+  EXPECT_EQ(processes_.find(1025).pid, 1025u);  // has the same cache slot as pid 1
   EXPECT_EQ(processes_.find(1).pid, 1u);
 }
 
-TEST_F(ProcessesTest, LogsAreLookedForAtTheFirstTickAndWhenAProcessBecomesAnother) {
+TEST_F(ProcessesTest, LogsAreSearchedAtTheFirstTickAndWhenTheProcessChanges) {
   apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java"));
-  EXPECT_THAT(protocol_.asked, ElementsAre());
+  EXPECT_THAT(recorder_.log_searches, ElementsAre());
   processes_.at(10, 5);
   processes_.at(10, 6);
-  EXPECT_THAT(protocol_.asked, ElementsAre("10 0"));
-  // The ids inside may become known later.
+  EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0"));
+  // Namespace ids may become known later.
   apply(RecordBuilder(false).mte(7, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711}));
   processes_.at(10, 8);
-  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3"));
+  EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0", "10 3"));
   apply(RecordBuilder(false).module(9, {10, 0, 0x1000, 0x1000, 0, 0}, "/tmp/jit-3.dump"));
   processes_.at(10, 10);
   apply(RecordBuilder(false).fork(11, 10, 1));
   processes_.at(10, 12);
-  EXPECT_THAT(protocol_.asked, ElementsAre("10 0", "10 3", "10 3", "10 0"));
+  EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0", "10 3", "10 3", "10 0"));
 }
 
-TEST_F(ProcessesTest, NamesOfCodeHoldUntilTheNextChange) {
+TEST_F(ProcessesTest, MapsVersionChangesAtTheNextCodeChange) {
   apply(RecordBuilder(false).existing(1, 10, 1));
   int changes = 0;
   processes_.set_before_change([&] { ++changes; });
@@ -225,27 +225,27 @@ TEST_F(ProcessesTest, NamesOfCodeHoldUntilTheNextChange) {
   EXPECT_EQ(changes, 2);
 }
 
-TEST_F(ProcessesTest, ThreadsHaveTheNamesThatTheRuntimeGivesThem) {
-  protocol_.starts = {{50, 11, "main"}, {80, 12, "Finalizer"}, {5'000'000'000, 13, "much later"}};
+TEST_F(ProcessesTest, ThreadsHaveTheNamesFromTheRuntime) {
+  recorder_.starts = {{50, 11, "main"}, {80, 12, "Finalizer"}, {5'000'000'000, 13, "much later"}};
   apply(RecordBuilder(false).existing(1, 10, 1).name(1, 10, "java").new_thread(2, 10, 11));
   processes_.at(10, 40);
   EXPECT_EQ(thread_of(10, 11), "java");
   processes_.at(10, 50);
   EXPECT_EQ(thread_of(10, 11), "main");
-  // The kernel's name is a part of it at best.
+  // The kernel's name is at most a prefix of it.
   apply(RecordBuilder(false).thread_name(60, 10, 11, "mai"));
   EXPECT_EQ(thread_of(10, 11), "main");
-  // A thread's ticks may come before the runtime tells of it, but not by seconds.
+  // A thread's ticks may precede the runtime's start event, but not by seconds.
   apply(RecordBuilder(false).new_thread(70, 10, 12).new_thread(70, 10, 13));
   EXPECT_EQ(thread_of(10, 12), "Finalizer");
   EXPECT_EQ(thread_of(10, 13), "java");
-  // What has the id of a thread that is gone is another one.
+  // A new thread with a reused id does not inherit the runtime's name.
   apply(RecordBuilder(false).new_thread(90, 10, 11).thread_name(90, 10, 11, "other"));
   EXPECT_EQ(thread_of(10, 11), "other");
 }
 
-TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByTheIdsInside) {
-  protocol_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
+TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByNamespaceIds) {
+  recorder_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
   apply(RecordBuilder(false)
             .existing(1, 10, 1)
             .mte(2, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How processes and threads are called in reports.
+// Labels of processes and threads in reports.
 #include <gtest/gtest.h>
 
 #include "text/labels.h"
@@ -20,14 +20,14 @@ TEST(Labels, ProcessesWithoutANameShowTheirId) {
   EXPECT_EQ(process_label(0x2a, "", 0, {.process_names_only = true}), "pid_002a");
 }
 
-TEST(Labels, IdleAndExitedHaveNamesOfTheirOwn) {
+TEST(Labels, IdleAndExitedHaveTheirOwnNames) {
   EXPECT_EQ(process_label(0, "swapper", 0, {}), "SystemProcess_0000");
   EXPECT_EQ(process_label(0xffffffff, "", 0, {}), "ExitedProcess_ffffffff");
   EXPECT_EQ(process_label(0, "", 7, {.process_names_only = true, .per_cpu = true}),
             "SystemProcess_7");
 }
 
-TEST(Labels, CpuIsAddedLast) {
+TEST(Labels, TheCpuIsAppendedLast) {
   EXPECT_EQ(process_label(0x103c, "java", 12, {.per_cpu = true}), "java_103c_12");
   EXPECT_EQ(process_label(0x103c, "java", 6, {.process_names_only = true, .per_cpu = true}),
             "java_6");
@@ -40,7 +40,7 @@ TEST(Labels, ThreadsShowNameAndId) {
   EXPECT_EQ(thread_label(0x2c5, "", {.thread_names_only = true}), "tid_02c5");
 }
 
-TEST(Labels, TheBaseNameIsWhatTheLabelWasMadeFrom) {
+TEST(Labels, TheBaseNameIsRecoveredFromTheLabel) {
   for (const bool names_only : {false, true})
     for (const bool per_cpu : {false, true}) {
       const post::LabelOptions options{names_only, false, per_cpu};

@@ -52,12 +52,12 @@ TEST_F(OutputFileTest, AppearsOnlyWhenCommitted) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(OutputFileTest, LeavesNothingBehindWhenGivenUp) {
+TEST_F(OutputFileTest, IsRemovedUnlessCommitted) {
   { ASSERT_TRUE(OutputFile::create(folder_ / "out", 0644)); }
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(OutputFileTest, HasTheModeAskedForLessTheUmask) {
+TEST_F(OutputFileTest, HasTheRequestedModeLessTheUmask) {
   const mode_t before = ::umask(027);
   for (const mode_t mode : {mode_t{0644}, mode_t{0600}}) {
     auto file = OutputFile::create(folder_ / "out", mode);
@@ -82,14 +82,14 @@ TEST_F(OutputFileTest, ReplacesALinkInsteadOfFollowingIt) {
   EXPECT_EQ(content(folder_ / "out"), "new");
 }
 
-TEST_F(OutputFileTest, TellsWhyItCannotBeMade) {
+TEST_F(OutputFileTest, ReportsWhyItCannotBeCreated) {
   const auto file = OutputFile::create(folder_ / "missing" / "out", 0644);
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message, testing::HasSubstr("No such file or directory"));
   EXPECT_THAT(file.error().message, testing::HasSubstr("-o"));
 }
 
-TEST_F(OutputFileTest, TellsWhenItCannotReplace) {
+TEST_F(OutputFileTest, ReportsWhenItCannotReplace) {
   fs::create_directory(folder_ / "out");
   auto file = OutputFile::create(folder_ / "out", 0644);
   ASSERT_TRUE(file);

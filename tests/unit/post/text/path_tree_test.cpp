@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Paths have one place each, whatever else is added, and a place lies behind what it is below.
+// Each path has one node, and a node has a larger index than its parent.
 #include <gtest/gtest.h>
 #include <text/path_tree.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using post::PathTree;
 
-TEST(PathTree, GivesEqualPathsOnePlaceAndDifferentPathsAnother) {
+TEST(PathTree, EqualPathsShareANodeAndDifferentPathsDoNot) {
   PathTree tree;
   std::mt19937 engine(3);
   const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(engine() % limit); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names made harmless, sentences wrapped, numbers read.
+// Printable names, wrapped sentences, parsed numbers.
 #include <gtest/gtest.h>
 
 #include "text/text.h"
@@ -32,11 +32,11 @@ TEST(Wrapped, BreaksBetweenWordsBelowTheFirstColumn) {
   EXPECT_EQ(wrapped(" A : ", "", 12), " A : \n");
 }
 
-TEST(Wrapped, NeverCutsAWord) {
+TEST(Wrapped, NeverSplitsAWord) {
   EXPECT_EQ(wrapped("> ", "/a/very/long/path x", 8), "> /a/very/long/path\n  x\n");
 }
 
-TEST(ParseNumber, TakesWholeDecimalNumbersOnly) {
+TEST(ParseNumber, AcceptsWholeDecimalNumbersOnly) {
   uint64_t value = 7;
   EXPECT_TRUE(parse_number("18446744073709551615", value));
   EXPECT_EQ(value, 18446744073709551615ull);
@@ -55,7 +55,7 @@ TEST(Text, APercentageIsWholeAndInRange) {
     EXPECT_FALSE(post::percent_from(wrong)) << wrong;
 }
 
-TEST(Text, CommentsBeginALineOrFollowABlank) {
+TEST(Text, CommentsBeginAtLineStartOrAfterABlank) {
   const auto lines = pi::meaningful_lines("# no\n a#b \r\n\n\tc d # e\n#\nf");
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].text, "a#b");
