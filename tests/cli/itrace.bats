@@ -217,10 +217,10 @@ needs_arc() {
     unset PITRACE_SOCKET
     # shellcheck disable=SC2016
     run -7 run.itrace --source=perf -n 300 -o out -- bash -c 'for ((i = 0; i < 3000; i++)); do :; done; exit 7'
-    [[ "$output" == *"ended by a limit: "*"branches (-n 300)"* ]]
+    [[ "$output" == *"a limit ended the trace: "*"branches (-n 300)"* ]]
     # shellcheck disable=SC2016
     run -0 run.itrace --source=perf -cont -n 0 -t 1 -o out -- bash -c 'while ((SECONDS < 3)); do :; done'
-    [[ "$output" == *"ended by a limit: 1 s (-t)"* ]]
+    [[ "$output" == *"a limit ended the trace: 1 s (-t)"* ]]
 }
 
 @test "run.itrace refuses without the module what needs it" {

@@ -97,7 +97,7 @@ teardown() {
     # Sources that are newer than what is built.
     printf 'rule make\n  command = false\nbuild profiler: make\n' >"$public/build/build.ninja"
     report
-    [[ "$output" == *"warning: the programs in "*" are older than the sources; root makes new ones"* ]]
+    [[ "$output" == *"warning: the programs in "*" are older than the sources; root can rebuild them"* ]]
     rm "$public/build/bin/post"
     report
     [ "$status" -eq 125 ]
