@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: reads and writes registers, and counts with software events and with a PMU whose rates are
-# known. Says "ok NAME" or "not ok NAME" for each promise.
+# Guest part of counters.bats: reads and writes registers, and counts with software events and with a PMU whose rates are
+# known. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: counters-guest.sh BIN FAKE-COUNTERS.ko
-# shellcheck disable=SC2016 # the programs of other shells are full of dollars
+# shellcheck disable=SC2016 # expanded by other shells
 set -u
 
 bin=$1
@@ -13,7 +13,7 @@ cpu1=/sys/devices/system/cpu/cpu1/online
 work=$LAB_OUT/counters
 mkdir -p "$work"
 
-# promise NAME COMMAND...
+# promise NAME COMMAND...: runs COMMAND and prints whether it succeeded, with its output if not.
 promise() {
     local name=$1
     shift
@@ -22,7 +22,7 @@ promise() {
         sed 's/^/# /' "$work/$name"
     fi
 }
-# fails_with TEXT COMMAND...: it exits with 1 and says so.
+# fails_with TEXT COMMAND...: it exits with 1 and its output contains TEXT.
 fails_with() {
     local text=$1 message status=0
     shift
@@ -40,8 +40,8 @@ promise without-the-module-it-says-so fails_with "modprobe msr" msr -c 0 TSC
 modprobe msr
 value() { msr -q "$@"; }
 
-# The entry of system calls is a symbol of the kernel's, the APIC is where the firmware says, and the modes
-# are as they must be for this kernel to run at all.
+# Known values: the system call entry is a kernel symbol, the firmware has the APIC's address, and this kernel runs only
+# with these modes.
 symbol_of_system_calls() {
     local symbol
     symbol=$(awk '$3 == "entry_SYSCALL_64" { print "0x" $1 }' /proc/kallsyms)
@@ -79,7 +79,7 @@ promise json json
 lines() { msr -f -c 0 APIC_BASE | grep -qE '^ +11  EN +0x1 +the APIC is enabled$'; }
 promise fields-are-shown lines
 
-# Nothing reads this one but getcpu(), which nobody here needs for a moment.
+# Only getcpu() reads this register, and no process here needs it meanwhile.
 write_and_restore() {
     local before
     before=$(value TSC_AUX)
@@ -153,7 +153,7 @@ listed() {
 promise events-that-are-counted-but-not-sampled-are-told-apart listed
 simultaneous() { mpevt -l --json | jq -e '.hardware_counters == 4'; }
 promise the-number-of-counters-is-found simultaneous
-# Cycles are twice, branches three times the instructions; the events are started and stopped one after the other.
+# Cycles are twice, branches three times the instructions; the events start and stop one after the other.
 rates() {
     mpevt start INSTR NONHALTED_CYCLES BRANCH || return
     sleep 1
@@ -161,7 +161,7 @@ rates() {
     mpevt read --json >"$work/rates.json"
     mpevt read
     mpevt term
-    # What each counts a nanosecond that it counted.
+    # Events per nanosecond of counting time.
     jq -e '[.events[] | [.cpus[] | .count / .counted_ns] | add / length] as $rate
         | ($rate[1] / $rate[0] - 2 | fabs) < 0.02 and ($rate[2] / $rate[0] - 3 | fabs) < 0.03
         and (.events | all(.cpus | length == 2))' "$work/rates.json"
@@ -184,9 +184,9 @@ system_cpi() {
         ([.cpus[], .system] | all(near(.raw_cpi; 1) and near(.cpi; 2) and .scaled_cpi <= .raw_cpi + 0.001))
         and (.cpus | length == 2) and .system.instructions == ([.cpus[].instructions] | add)' "$work/cpi.json"
 }
-# A busy host may hold a CPU up between its clock's reading and its counters': then once more, twice at most.
-sooner_or_later() { system_cpi || system_cpi || system_cpi; }
-promise cpi-of-all-cpus-is-what-the-rates-say sooner_or_later
+# A host under load may delay a CPU between reading its clock and its counters: try up to three times.
+try_three_times() { system_cpi || system_cpi || system_cpi; }
+promise cpi-of-all-cpus-is-what-the-rates-say try_three_times
 scaled_cpi() { # One of two CPUs is busy: about half of the cycles are.
     bash -c 'while :; do :; done' &
     local burner=$!
@@ -226,7 +226,7 @@ promise a-command-that-cannot-be-run-is-told fails_with "cannot be run" cpi -- /
 killed() { local status=0; cpi -- sh -c 'kill -9 $$' || status=$?; [[ $status == 137 ]]; }
 promise a-command-that-is-killed-is-told killed
 
-# ---- nothing is left ----
+# ---- cleanup ----
 
 mpevt start INSTR
 promise the-counters-are-in-use fails_with "in use" rmmod pitrace_fake_counters

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# msr, mpevt and cpi in real kernels: registers against what the kernel itself says, counts against a PMU of known
-# rates (fake_pmu/pitrace_fake_counters.c). One boot a kernel runs counters-guest.sh, one test a promise looks at what it said.
+# msr, mpevt and cpi in real kernels: registers are compared with the kernel's own values, counts with a PMU of known rates
+# (fake_pmu/pitrace_fake_counters.c). One boot of each kernel runs counters-guest.sh; each test checks promises in its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -9,7 +9,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?is the build folder}"
     build_fake_pmus || return
     boot_all --single-thread --no-module --timeout 900 -- \
         tests/lab/counters-guest.sh "$BUILD_DIR/bin" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_counters.ko"
@@ -25,7 +25,7 @@ setup_file() {
         each-cpu-has-its-own-registers every-register-is-what-rdmsr-reads json fields-are-shown
 }
 
-@test "msr writes to the CPU named, and to no other" {
+@test "msr writes only to the named CPU" {
     promised what-is-written-is-there-on-that-cpu-alone
 }
 
@@ -91,9 +91,9 @@ END
     wait
     for kernel in "${kernels[@]}"; do
         sed "s/^/# $kernel: /" "$BATS_TEST_TMPDIR/$kernel" >&3
-        # The kernel's part of both is the same.
-        awk '{ if (!($2 in least) || $4 < least[$2]) least[$2] = $4 }
-            END { more = least[11000000] - least[1000000]; exit !(more >= 20000000 && more < 20100000) }' \
+        # Both have the same number of kernel instructions.
+        awk '{ if (!($2 in min) || $4 < min[$2]) min[$2] = $4 }
+            END { more = min[11000000] - min[1000000]; exit !(more >= 20000000 && more < 20100000) }' \
             "$BATS_TEST_TMPDIR/$kernel"
     done
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: exercises the module and prints "ok NAME" or "not ok NAME" for each promise.
+# Guest part of driver.bats: exercises the module and prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: driver-guest.sh DRIVERTOOL [PROGRAM-OF-32-BITS]
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 tool=$1
@@ -23,9 +23,9 @@ fails_with() { # fails_with TEXT COMMAND...
 
 # ---- ticks ----
 
-# Within 10 % of the nominal rate on both CPUs, which are idle. A gap of more than two periods is
-# none that the module draws: the machine under the guest was busy with something else, and what goes
-# beyond one period does not count. That nothing hides there is shown in the instruction-count lab.
+# Within 10 % of the nominal rate on both CPUs, which are idle. The module itself makes no gap of more than two periods:
+# in such a gap the host was busy, and the time beyond one period is not counted. The instruction-count lab checks that
+# this does not hide missing ticks.
 ticks_are_even() {
     trace ticks -d -r 1000 -s 5 &&
         awk '$1 == "record" && $4 ~ /^10/ {
@@ -64,7 +64,7 @@ promise full-names-count-exactly lacks tiny '/^check/ && $3 != "ok"'
 trace after-full -s 0.2
 promise full-is-forgotten-at-the-next-on has after-full '/^info/ && f("full") == 0'
 
-# ---- CPUs that come and go ----
+# ---- CPU hotplug ----
 
 trace hotplug -d -r 1000 -- sh -c "sleep 0.5; echo 0 >$cpu1; sleep 1; echo 1 >$cpu1; sleep 0.7"
 promise cpu-goes-and-comes-back-counted-exactly lacks hotplug '/^check/ && $3 != "ok"'
@@ -83,7 +83,7 @@ promise cpu-that-arrives-is-counted-exactly lacks arrives '/^check/ && $3 != "ok
 
 trace spawn -d -t 8192 -m 16384 -- "$tool" spawn 200
 promise processes-lose-no-record lacks spawn '/^stream/ && f("produced") != f("written")'
-# Fork, new image, its name, its program and its library, the end: of each process in this order.
+# For each process in this order: fork, new image, its name, its program and its library, exit.
 promise processes-in-order awk -v tool="$tool" '
     $1 == "spawned" { children++; if (step[$2] == 6) good++ }
     $1 != "record" { next }
@@ -136,9 +136,9 @@ if [[ -n $program32 ]]; then
         has bits32 '$4 == "19/34" && $6 == 50 && $5 == '"$(word_of bits32 command 3)"
 fi
 
-# ---- probes that were switched off ----
+# ---- disabled probes ----
 
-probes_tell() { # probes_tell ATTACHED: of the function probes of a trace
+probes_tell() { # probes_tell ATTACHED: both function probes of a trace have this state
     trace probes -s 0.1
     awk -v want="$1" '$2 == "perf_event_mmap" || $2 == "copy_vma" { good += $4 == want }
                       END { exit good != 2 }' "$work/probes"
@@ -153,14 +153,14 @@ if echo 0 >/proc/sys/kernel/ftrace_enabled; then
     promise ftrace-switched-on-again-works probes_tell 1
 fi
 
-# ---- who may do what ----
+# ---- permissions ----
 
 "$tool" refused >"$work/refused"
 promise refusals has refused '$2 == "off"'
 promise refusals-are-the-documented-errors lacks refused '/^check/ && $3 != "ok"'
 "$tool" outlive >"$work/outlive"
 promise mapping-outlives-its-buffers lacks outlive '/^check/ && $3 != "ok"'
-# The way to the tree may be closed to others.
+# A copy, since other users may have no access to the build folder.
 public=$(mktemp -d)
 chmod 755 "$public"
 cp "$tool" "$public/drivertool"
@@ -190,13 +190,13 @@ nothing_left() {
 promise unloading-leaves-nothing nothing_left
 insmod $module
 
-# A trace, ITrace, PTT and hooks in turn.
+# Traces, ITrace, PTT and hooks in turn.
 statefuzz=$(dirname "$tool")/statefuzz
 kill_at_random_moments() { "$statefuzz" cycles $module --calls 30 --seed $RANDOM >"$work/cycles" && trace after-kills -s 0.2; }
 promise killed-unloaded-and-loaded kill_at_random_moments
 sed 's/^/# /' "$work/cycles"
 
-# Only a kernel that checks itself can do this; any other skips it.
+# Only the checking kernel has fault injection; others skip this part.
 if [[ -d $debug/failslab ]]; then
     for kind in failslab fail_page_alloc; do
         echo N >$debug/$kind/ignore-gfp-wait

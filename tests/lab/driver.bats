@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The module in real kernels: one boot a kernel runs driver-guest.sh, one test a promise looks at what it said.
+# The module in real kernels: one boot of each kernel runs driver-guest.sh; each test checks promises in its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -8,9 +8,9 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?is the build folder}"
     program_of_32_bits "$BATS_FILE_TMPDIR/exit32"
-    # Emulated by one thread: hooks come and go all the time, and each time the kernel patches itself.
+    # --single-thread: probes are attached and detached all the time, and each time the kernel patches its code.
     boot_all --single-thread --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
 }
 

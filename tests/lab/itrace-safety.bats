@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ITrace in real kernels: it stops neither the machine nor a process for good, and follows what its user may debug.
+# ITrace in real kernels: it blocks neither the machine nor a process, and follows only what its user may debug.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -8,8 +8,8 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
-    # Emulated by one thread: hooks come and go all the time, and each time the kernel patches itself.
+    : "${BUILD_DIR:?is the build folder}"
+    # --single-thread: probes are attached and detached all the time, and each time the kernel patches its code.
     boot_all --single-thread --timeout 1800 -- tests/lab/itrace-safety-guest.sh "$BUILD_DIR"
 }
 

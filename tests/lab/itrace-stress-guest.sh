@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: ITrace of 64 threads, going on and off so many times, tools and targets that are killed, wrong
-# calls, and the module unloaded and loaded again; prints "ok NAME" or "not ok NAME" for each promise.
+# Common guest part of the long ITrace tests: ITrace of 64 threads, turned on and off CYCLES times; killed tools and targets;
+# wrong calls; unloading and loading the module. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: itrace-stress-guest.sh FOLDER-OF-TEST-PROGRAMS CYCLES
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 programs=$1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Proofs of tests/proofs with the module, in a guest. PROOFS names them, LAB_OPTIONS are the guest's, LAB_KERNELS is its
-# kernel: see CMakeLists.txt, which makes a test of each group. Tests with the tags long and lab:long run where LAB_TAGS
-# lets them. What the guest says is in CTest's log: which tests took long there, and which were left out.
+# Runs accuracy tests of tests/proofs with the module in a guest. PROOFS names them, LAB_OPTIONS are options of the lab,
+# LAB_KERNELS is the kernel: see CMakeLists.txt, which makes one test for each group. LAB_TAGS selects tests with the tags
+# long and lab:long. The guest's output in CTest's log has the times of the tests and the skipped ones.
 
 @test "the tests of tests/proofs pass with the module" {
   local files=() options=() proof

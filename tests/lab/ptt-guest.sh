@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: PTT of many threads and processes, their ends, misuse; prints "ok NAME" or "not ok NAME" for
-# each promise.
+# Guest part of ptt.bats: PTT of many threads and processes, their ends, wrong calls; prints "ok NAME" or "not ok NAME"
+# for each promise.
 # Usage: ptt-guest.sh BUILD-FOLDER FAKE-PMU-MODULE THREADS-OF-A-PROCESS
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 build=$1
@@ -18,7 +18,7 @@ mkdir -p "$work"
 
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
-# run NAME ARG...: ptttool, its output kept.
+# run NAME ARG...: runs ptttool and stores its output.
 run() {
     local name=$1
     shift
@@ -26,7 +26,7 @@ run() {
 }
 adds_up() { run "sums-$1" sums || { sed 's/^/# /' "$work/sums-$1"; return 1; }; }
 
-# ---- misuse, before anybody has begun ----
+# ---- wrong calls, before an instance exists ----
 
 run misuse misuse
 promise wrong-calls-are-refused lacks misuse '/^check/ && $3 != "ok"'
@@ -64,7 +64,7 @@ wait $reader
 promise readers-are-told-of-the-end grep -qx ended "$work/wait"
 promise what-was-counted-stays adds_up last
 
-# ---- CPUs that come and go ----
+# ---- CPU hotplug ----
 
 "$tool" init keep
 echo 0 >$cpu1
@@ -85,12 +85,12 @@ run crowd many 1 2000
 promise threads-without-an-account-are-told run homeless sums
 "$tool" term
 
-# Every thread is without an account: there is nothing to copy.
+# No thread has an account: there is nothing to copy.
 "$tool" init keep pids=1
 promise a-dump-without-accounts-ends run none sums
 promise so-does-the-instance run none-term term
 
-# ---- users who may do nothing ----
+# ---- unprivileged users ----
 
 "$tool" init keep
 nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
@@ -110,7 +110,7 @@ promise slots-end-at-exec-and-with-credentials awk '
     /^check/ { n++; if ($3 != "ok") bad++ } END { exit !(n == 7 && !bad) }' "$work/slot-ends"
 "$tool" term
 
-# ---- counters that perf would not let a user have; page faults, with the kernel's and without ----
+# ---- counters that perf would not show to a user; page faults, with kernel mode and without ----
 
 shown() { # shown NAME LEVEL CONDITION
     echo "$2" >/proc/sys/kernel/perf_event_paranoid
@@ -135,7 +135,7 @@ echo "$level" >/proc/sys/kernel/perf_event_paranoid
 
 insmod "$fake_pmu"
 type=$(cat /sys/bus/event_source/devices/pitrace_fake/type)
-# Three events a cycle, in a counter of 34 bits, which wraps all the time.
+# Three events a cycle, in a counter of 34 bits, which wraps often.
 "$tool" init keep "$type:0:3:34"
 run fake-loop loop 30000000 1
 sleep 2

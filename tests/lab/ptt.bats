@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# PTT in real kernels: one boot a kernel runs ptt-guest.sh, one test a promise looks at what it said.
+# PTT in real kernels: one boot of each kernel runs ptt-guest.sh; each test checks promises in its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -8,11 +8,11 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?is the build folder}"
     build_fake_pmus || return
     # The default run has a fifth of the threads.
     local threads=${LAB_TAGS:+5000}
-    # Emulated by one thread: hooks come and go all the time, and each time the kernel patches itself.
+    # --single-thread: probes are attached and detached all the time, and each time the kernel patches its code.
     boot_all --single-thread --timeout 1800 -- tests/lab/ptt-guest.sh "$BUILD_DIR" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_pmu.ko" "${threads:-1000}"
 }
 
@@ -42,7 +42,7 @@ setup_file() {
     promised dispatches-are-the-kernels-switches
 }
 
-@test "readers see the end of PTT, and their counts stay" {
+@test "readers see the end of PTT, and their counts remain" {
     promised readers-are-told-of-the-end what-was-counted-stays
 }
 

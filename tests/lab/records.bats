@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What the module records of the system, in real kernels: one boot a kernel runs records-guest.sh, one
-# test a promise looks at what it said.
+# The module's system records in real kernels: one boot of each kernel runs records-guest.sh; each test checks promises in
+# its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -9,7 +9,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?is the build folder}"
     program_of_32_bits "$BATS_FILE_TMPDIR/exit32"
     boot_all --single-thread --timeout 900 -- \
         tests/lab/records-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
@@ -24,7 +24,7 @@ setup_file() {
     promised every-hook-exists
 }
 
-@test "context switches are those of the kernel's own trace, with the same order and states" {
+@test "context switches equal those of the kernel's own trace, with the same order and states" {
     promised dispatches-are-those-of-the-kernels-trace dispatches-lose-no-record
 }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: call stacks, event ticks and AboveIdle; prints "ok NAME" or "not ok NAME" for each promise.
+# Guest part of stacks.bats: call stacks, event ticks and AboveIdle; prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: stacks-guest.sh FOLDER-OF-TEST-PROGRAMS FAKE-PMU-MODULE
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 programs=$1
@@ -16,9 +16,9 @@ mkdir -p "$work"
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
 
-# What conditions may use: f("word") is what stands behind word in drivertool's line. Of a record with a stack: at()
-# is the place of the word stack; leaf(), folded() tell the functions of the user's frames, leaf first, after their
-# "function" lines have been read; mine() whether it is a tick of the command.
+# Functions for conditions: f("word") is the field after word in drivertool's line. For a record with a stack: at() is
+# the position of the word stack; leaf() and folded() are the functions of the user frames, leaf first, after the
+# "function" lines have been read; mine() is true for a tick of the command.
 library='
 function f(word, i) { for (i = 2; i < NF; i++) if ($i == word) return $(i + 1) }
 function at(i) { for (i = 5; i < NF; i++) if ($i == "stack") return i; return 0 }
@@ -34,10 +34,10 @@ function mine() { return $1 == "record" && $4 ~ /^10/ && $5 == pid }
 $1 == "function" { name[substr($3, 1, 13)] = $2 }
 $1 == "command" { pid = $3 }
 '
-# looks NAME AWK-PROGRAM: at the output of that name.
+# looks NAME AWK-PROGRAM: runs it on the stored output of that name.
 looks() { awk "$library$2" "$work/$1"; }
 has() { looks "$1" "$2"' { found = 1 } END { exit !found }'; }
-# As trace, but with the records, which with stacks are long.
+# trace_all NAME ARG...: trace with a record dump, and a buffer for long records.
 trace_all() {
     local name=$1
     shift
@@ -45,9 +45,9 @@ trace_all() {
 }
 counted_exactly() { lacks "$1" '/^check/ && $3 != "ok"'; }
 
-# ---- stacks of the user ----
+# ---- user stacks ----
 
-# Nearly: in the first instructions of a function its frame is not there yet.
+# 99 %: in the first instructions of a function its frame is not set up yet.
 trace_all tree -S 3:64 -- "$stackwork" tree 2
 promise known-calls-have-the-expected-stacks looks tree '
     mine() && leaf() == "spin" { ticks++; if (!broken_or_cut()) seen[folded()]++ }
@@ -83,9 +83,9 @@ promise a-program-of-32-bits-has-its-stack looks bits32 '
     mine() && leaf() == "spin" { ticks++; if (!broken_or_cut() && folded() ~ /^;recurse;recurse;recurse;root;[^;]*$/) good++ }
     END { print "# " good " of " ticks; exit !(ticks > 50 && good >= 0.98 * ticks) }'
 
-# ---- stacks of the kernel ----
+# ---- kernel stacks ----
 
-# range SYMBOL BYTES: its address in the kernel, and that of so many bytes behind it.
+# range SYMBOL BYTES: its kernel address, and the address BYTES after it.
 range() {
     local low
     low=$(awk -v symbol="$1" '$3 == symbol { print $1; exit }' /proc/kallsyms)
@@ -121,8 +121,8 @@ promise without-stacks-not-a-byte-more looks off '
 
 # ---- stacks of dispatches ----
 
-# Of who gives up the CPU: from the scheduler to the system call's entry, and what called that. AboveIdle has a
-# probe beside ours at the same time or not.
+# The switched-out thread's stack: from the scheduler to the system call's entry, and its user callers. Once without and
+# once with AboveIdle's probe on the same tracepoint.
 dispatches_have_stacks() {
     trace_all "$1" -S 3:64 -M 0x12 -M 0x19 -- "$stackwork" nap 1
     looks "$1" '
@@ -181,7 +181,7 @@ type=$(cat /sys/bus/event_source/devices/pitrace_fake/type)
 trace_all fake -s 1 -E "$type:1000000:10000:0:7001"
 promise a-known-count-of-events-gives-exactly-its-ticks looks fake '
     /^stream trace/ { streams++; if (f("ticks") == 100) good++ } END { exit !(streams == 2 && good == 2) }'
-# Of both CPUs, some hundred periods: uniform from 0.75 to 1.25 means, none outside.
+# On both CPUs, some hundred periods: uniform from 0.75 to 1.25 times the mean, none outside.
 periods_within() { # periods_within LOWEST HIGHEST SHORTEST-AT-MOST LONGEST-AT-LEAST
     local shortest longest
     shortest=$(cat /sys/module/pitrace_fake_pmu/parameters/shortest_period)
@@ -205,9 +205,9 @@ rmmod pitrace_fake_pmu
 
 "$tool" ai-refused >"$work/ai-refused" 2>&1
 promise above-idle-refuses-with-the-documented-errors lacks ai-refused '/^check/ && $3 != "ok"'
-# Not idle is what the kernel says that tasks ran, the duty program's part of it: within one point, on both CPUs at
-# once. What else runs on an emulated CPU is more than a point at times, and the host may hold one up between two
-# looks at the clock: then once more, twice at most. Where it cannot, once is enough: proofs/ai.bats.
+# Time that is not idle equals the kernel's run times of tasks, with the duty program's share: within one point, on both
+# CPUs at once. Other work on an emulated CPU can be more than a point, and the host may delay a CPU between two clock
+# readings: try up to three times. Without emulation one try is enough: proofs/ai.bats.
 near_duty() { # near_duty PERCENT
     local cpu
     for cpu in 0 1; do
@@ -222,8 +222,8 @@ near_duty() { # near_duty PERCENT
                   if (sum == "exact" && off < 1 && off > -1 && f("spun") > '"$1"' - 10 && f("spun") < '"$1"' + 10 && late < 50 && late > -50 && interrupts > 10) good++ }
         END { exit good != 2 }'
 }
-sooner_or_later() { near_duty "$1" || near_duty "$1" || near_duty "$1"; }
-for duty in 10 50 90; do promise above-idle-at-$duty-percent sooner_or_later $duty; done
+try_three_times() { near_duty "$1" || near_duty "$1" || near_duty "$1"; }
+for duty in 10 50 90; do promise above-idle-at-$duty-percent try_three_times $duty; done
 "$tool" ai-watch 0.2 "echo 0 >$cpu1" >"$work/ai-gone" 2>&1
 promise above-idle-of-a-cpu-that-is-gone has ai-gone '/^ai cpu 1 error No such device or address/'
 "$tool" ai-watch 0.5 "echo 1 >$cpu1" >"$work/ai-came" 2>&1
@@ -231,7 +231,7 @@ promise above-idle-of-a-cpu-that-comes has ai-came '/^ai cpu 1/ && f("millisecon
 "$tool" ai-watch 0.5 "echo 0 >$cpu1; sleep 2; echo 1 >$cpu1" >"$work/ai-back" 2>&1
 promise above-idle-leaves-out-the-time-without-the-cpu \
     has ai-back '/^ai cpu 1/ && f("milliseconds") > 300 && f("milliseconds") < 2000'
-# Packets to oneself are taken in by soft interrupts at the end of the sender's own system calls.
+# Softirqs at the end of the sender's own system calls receive its packets to itself.
 "$tool" ai-watch 0 "taskset -c 1 bash -c 'for ((i = 0; i < 3000; i++)); do echo >/dev/udp/127.0.0.1/9; done 2>/dev/null'; :" \
     >"$work/ai-soft" 2>&1
 promise soft-interrupts-of-a-task-are-busy looks ai-soft '

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Call stacks, event ticks and AboveIdle of the module in real kernels: one boot a kernel runs stacks-guest.sh, one
-# test a promise looks at what it said.
+# Call stacks, event ticks and AboveIdle of the module in real kernels: one boot of each kernel runs stacks-guest.sh; each
+# test checks promises in its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -9,7 +9,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?is the build folder}"
     build_fake_pmus || return
     boot_all --single-thread --timeout 900 -- \
         tests/lab/stacks-guest.sh "$BUILD_DIR/tests" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_pmu.ko"
@@ -55,7 +55,7 @@ setup_file() {
         events-of-user-mode-only the-start-up-group-tells-the-event ticks-of-events-are-counted-exactly
 }
 
-@test "a known event count gives exactly its ticks, and random periods have the requested mean" {
+@test "a known event count gives the exact number of ticks, and random periods have the requested mean" {
     promised a-known-count-of-events-gives-exactly-its-ticks random-periods-have-the-mean-asked-for \
         periods-that-are-not-random-are-all-the-same random-periods-are-spread-as-documented
 }
