@@ -7,7 +7,7 @@
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the build folder}"
+    : "${BUILD_DIR:?must be the build folder}"
     export seconds=${CONTINUOUS_SECONDS:-15} out=$BATS_FILE_TMPDIR/out
     scripts/lab --kernel "${LAB_KERNELS:-6.12}" --timeout $((2 * seconds + 300)) --out "$out" -- \
         tests/lab/continuous-guest.sh "$BUILD_DIR" "$seconds"

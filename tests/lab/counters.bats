@@ -9,7 +9,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the build folder}"
+    : "${BUILD_DIR:?must be the build folder}"
     build_fake_pmus || return
     boot_all --single-thread --no-module --timeout 900 -- \
         tests/lab/counters-guest.sh "$BUILD_DIR/bin" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_counters.ko"

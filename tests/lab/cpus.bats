@@ -4,7 +4,7 @@
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return
-    : "${BUILD_DIR:?is the build folder}"
+    : "${BUILD_DIR:?must be the build folder}"
     # shellcheck source=tests/support/profile.bash
     source "$SOURCE_DIR/tests/support/profile.bash"
     out=$BATS_TEST_TMPDIR/out

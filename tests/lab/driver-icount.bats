@@ -10,7 +10,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the build folder}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --icount -- tests/lab/driver-icount-guest.sh "$BUILD_DIR/tests/drivertool" 100000000
     ended_well
     for kernel in "${kernels[@]}"; do sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3; done

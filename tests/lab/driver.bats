@@ -8,7 +8,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the build folder}"
+    : "${BUILD_DIR:?must be the build folder}"
     program_of_32_bits "$BATS_FILE_TMPDIR/exit32"
     # --single-thread: probes are attached and detached all the time, and each time the kernel patches its code.
     boot_all --single-thread --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"

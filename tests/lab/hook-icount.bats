@@ -11,7 +11,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the build folder}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --icount -- bash -c '
         set -e
         PATH=$1/bin:$1/tests:$PATH PITRACE_SOCKET=/tmp/socket

@@ -6,9 +6,9 @@
 
 @test "the tests of tests/proofs pass with the module" {
   local files=() options=() proof
-  for proof in ${PROOFS:?names the proofs}; do files+=("tests/proofs/$proof.bats"); done
+  for proof in ${PROOFS:?must name the accuracy tests}; do files+=("tests/proofs/$proof.bats"); done
   read -ra options <<<"${LAB_OPTIONS:-}"
   PITRACE_WERROR=1 "$SOURCE_DIR/scripts/lab" --kernel "${LAB_KERNELS:?}" --timeout 1200 "${options[@]}" -- \
-    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="${STAGE:?is where the programs are installed}" PROOF_SOURCE=driver \
+    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="${STAGE:?must be the folder with the installed programs}" PROOF_SOURCE=driver \
     LAB_TAGS="${LAB_TAGS-}" bats -T --filter-tags "${LAB_TAGS:-!long,!lab:long}" "${files[@]}" > >(sed 's/^/# /' >&3)
 }

@@ -8,7 +8,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the build folder}"
+    : "${BUILD_DIR:?must be the build folder}"
     build_fake_pmus || return
     # The default run has a fifth of the threads.
     local threads=${LAB_TAGS:+5000}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# More processors than a small machine emulates at ease: minutes on two. Not among the tests that run by themselves.
+# More processors than a small machine emulates quickly: takes minutes on two processors, so it has the label long.
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     # shellcheck source=tests/support/profile.bash
     source "$SOURCE_DIR/tests/support/profile.bash"
     out=$BATS_TEST_TMPDIR/out

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ITrace in real kernels: one boot a kernel runs itrace-guest.sh, one test a promise looks at what it said. Each
-# block of each flow is decoded there: it must begin where the branch before it went, and have the instructions that
-# were counted.
+# ITrace in real kernels: one boot of each kernel runs itrace-guest.sh; each test checks promises in its output. The guest
+# decodes each block of each flow: it must begin at the target of the previous branch, and have the counted number of
+# instructions.
 
 kernels=(6.1 6.12)
 # shellcheck source=tests/lab/guests.bash
@@ -10,9 +10,9 @@ source "$BATS_TEST_DIRNAME/../lab/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
-    # Emulated by one thread: hooks come and go all the time. A thousand cycles take
-    # the better part of an hour: the last test.
+    : "${BUILD_DIR:?must be the build folder}"
+    # --single-thread: probes are attached and detached all the time. A thousand cycles, in the last test, take almost an
+    # hour.
     boot_all --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 5
 }
 
@@ -44,11 +44,11 @@ setup_file() {
     promised children-are-followed children-are-not-followed-unasked new-threads-are-followed
 }
 
-@test "following user code only, or kernel code only" {
+@test "user code only or kernel code only can be followed" {
     promised flow-of-{write,kill,fork}-ik user-code-only-has-no-kernel kernel-code-only-has-no-user
 }
 
-@test "interrupts are recorded where they occur, only on request" {
+@test "interrupts are recorded at their addresses, only on request" {
     promised flow-with-interrupts{,-of-the-kernel} interrupts-are-shown interrupts-of-the-kernel-are-shown \
         no-interrupts-unasked
 }
@@ -59,7 +59,7 @@ setup_file() {
     done
 }
 
-# Watchpoints are tried in itrace-branch.bats: Debian's QEMU loses itself where one is hit by a step, also by ptrace's.
+# itrace-branch.bats tests watchpoints: Debian's QEMU fails when a single step hits one, also with ptrace.
 @test "int3, uprobes and programs that single-step themselves work while followed" {
     promised flow-of-{int3,own}-{i,iuc} a-uprobe-in-traced-code-{i,ik,iuc}
     promised the-uprobe-was-hit-each-time
@@ -100,7 +100,7 @@ setup_file() {
 
 @test "a thousand on/off cycles on both kernels, with pti=on" {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --single-thread --timeout 5400 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000
     promised finished a-crowd-notices-nothing the-crowd-ended-well unloading-leaves-nothing it-works-again
     ended_well
