@@ -421,7 +421,7 @@ sum() {
     mkdir -m 755 "$public/home/pitrace"
     run nobody XDG_RUNTIME_DIR="$public/home" -- on
     [ "$status" -eq 1 ]
-    [[ "$output" == *"not a directory of this user's alone"* ]]
+    [[ "$output" == *"not a private directory of this user"* ]]
     rmdir "$public/home/pitrace"
     run nobody XDG_RUNTIME_DIR="$public/home" -- on
     [ "$status" -eq 1 ]
