@@ -21,21 +21,22 @@ setup_file() {
 }
 
 @test "msr reads the values that the kernel, the firmware and rdmsr report" {
-    promised system-calls-enter-where-the-kernel-says the-processor-is-in-long-mode the-apic-is-where-the-firmware-says \
-        each-cpu-has-its-own-registers every-register-is-what-rdmsr-reads json fields-are-shown
+    promised lstar-has-the-kernels-system-call-entry the-processor-is-in-long-mode the-apic-has-the-firmwares-address \
+        each-cpu-has-its-own-registers every-register-equals-the-value-of-rdmsr json fields-are-shown
 }
 
 @test "msr writes only to the named CPU" {
-    promised what-is-written-is-there-on-that-cpu-alone
+    promised a-write-changes-only-that-cpu
 }
 
 @test "msr without permission fails with the reason and the remedy" {
-    promised without-the-module-it-says-so writing-that-the-module-forbids-is-told reading-goes-on-meanwhile \
-        others-than-root-are-refused root-without-the-capability-is-told
+    promised without-the-msr-module-the-remedy-is-named writing-forbidden-by-the-msr-module-is-reported \
+        registers-can-be-read-while-writing-is-forbidden users-without-root-are-refused \
+        root-without-the-capability-gets-an-error
 }
 
 @test "msr reports missing and offline CPUs, and reads the others" {
-    promised a-cpu-that-is-not-there-is-told a-cpu-that-is-offline-is-told the-others-are-read-without-it
+    promised a-missing-cpu-is-reported an-offline-cpu-is-reported the-online-cpus-are-still-read
 }
 
 @test "mpevt and cpi report a processor without counters" {
@@ -43,30 +44,30 @@ setup_file() {
 }
 
 @test "software events are counted exactly, also across CPU hotplug" {
-    promised switches-are-as-many-as-the-kernel-says a-cpu-goes-and-comes-back-and-that-is-told
+    promised switches-agree-with-the-kernels-count cpu-hotplug-is-reported-as-a-gap
 }
 
 @test "hardware events are listed, and counted at their known rates" {
-    promised events-that-are-counted-but-not-sampled-are-told-apart the-number-of-counters-is-found \
-        counts-have-the-rates-that-they-must-have
+    promised events-that-can-only-be-counted-are-listed-as-such the-number-of-counters-is-detected \
+        counts-have-their-known-rates
 }
 
 @test "mpevt refuses counters that are in use and unsupported privilege levels" {
-    promised a-counter-that-is-not-free-is-refused a-privilege-that-a-counter-cannot-tell-is-refused
+    promised a-counter-in-use-is-refused an-unsupported-privilege-is-refused
 }
 
 @test "cpi of all CPUs reports the known cycles per instruction" {
-    promised cpi-of-all-cpus-is-what-the-rates-say scaled-cycles-leave-the-idle-cpu-out as-many-samples-as-were-asked-for \
-        an-interrupt-ends-it-with-what-there-is
+    promised cpi-of-all-cpus-has-the-known-rates scaled-cycles-do-not-include-the-idle-cpu \
+        cpi-takes-the-requested-number-of-samples sigint-ends-cpi-with-the-counts-so-far
 }
 
 @test "cpi of a command includes its children and reports its exit status" {
-    promised cpi-of-a-command-and-its-status what-a-command-starts-is-counted-too a-command-that-cannot-be-run-is-told \
-        a-command-that-is-killed-is-told
+    promised cpi-of-a-command-returns-its-status children-of-a-command-are-counted \
+        a-command-that-cannot-run-is-reported a-killed-command-is-reported
 }
 
 @test "counters are free after the mpevt daemon was killed" {
-    promised the-counters-are-in-use after-a-kill-nothing-holds-them
+    promised the-counters-are-in-use after-a-kill-no-process-uses-the-counters
 }
 
 @test "cpi counts a command's instructions within 0.5 percent, timer interrupts included" {

@@ -100,39 +100,39 @@ install_module() {
 }
 
 # The lab has loaded the module.
-promise present 0 "pitrace version " ddq
+promise ddq-reports-a-loaded-driver 0 "pitrace version " ddq
 promise no-process-uses-it 0 "In use by: no process" ddq
-promise others-may-not-open-it 0 "You may not open" as_nobody ddq
-promise loading-twice-is-fine 0 "loaded already" tinstall
-promise others-may-not-unload 1 "needs root" as_nobody tuninstall
+promise another-user-may-not-open-the-device 0 "You may not open" as_nobody ddq
+promise loading-twice-succeeds 0 "loaded already" tinstall
+promise another-user-may-not-unload 1 "needs root" as_nobody tuninstall
 swtrace init -s 1 --source driver >/dev/null 2>&1 || echo "not ok recorder"
-promise stays-while-in-use 1 "(swtrace)" tuninstall
-promise tells-who-uses-it 0 "(swtrace)" ddq
+promise a-driver-in-use-stays-loaded 1 "(swtrace)" tuninstall
+promise ddq-names-the-process-that-uses-the-driver 0 "(swtrace)" ddq
 swtrace free >/dev/null 2>&1
 # A group that does not contain the other user.
-promise a-loaded-driver-takes-a-group 0 "members of group daemon" tinstall --group daemon
+promise the-group-of-a-loaded-driver-can-be-set 0 "members of group daemon" tinstall --group daemon
 promise the-advice-for-the-device-works 0 "In use by" follow_device_advice
 promise the-advice-for-perf-and-symbols-works 0 "true" restrict_perf
 promise the-advice-for-one-program-works 0 "setcap" follow_setcap_advice
 promise unloads 0 "unloaded" tuninstall
-promise absent 1 "not loaded" ddq
-promise absent-quietly 1 "" ddq -q
-promise unloading-twice-is-fine 0 "not loaded" tuninstall
+promise ddq-reports-an-unloaded-driver 1 "not loaded" ddq
+promise ddq-q-prints-nothing 1 "" ddq -q
+promise unloading-twice-succeeds 0 "not loaded" tuninstall
 # The module that the lab built is in build/kmod; build-module does not find the headers here.
 promise the-advice-for-hooks-works 0 "true" switch_hooks_off
 promise the-advice-for-debugfs-works 0 "true" hide_debugfs
 promise the-advice-for-a-built-module-works 0 "true" load_as_advised
-promise unloads-what-was-advised 0 "unloaded" tuninstall
-promise loads-what-is-built 0 "driver is loaded" tinstall
-promise present-again 0 "pitrace version" ddq
+promise unloads-the-driver-loaded-by-the-advice 0 "unloaded" tuninstall
+promise loads-the-built-module 0 "driver is loaded" tinstall
+promise ddq-reports-the-loaded-driver-again 0 "pitrace version" ddq
 promise unloads-again 0 "unloaded" tuninstall
 promise loads-a-file-for-a-group 0 "driver is loaded" tinstall --module "$module" --group nogroup
-promise its-members-may-open-it 0 "In use by" setpriv --reuid=65534 --regid="$(getent group nogroup | cut -d: -f3)" --clear-groups "$public/ddq"
-promise unloads-at-last 0 "unloaded" tuninstall
+promise members-of-the-group-may-open-the-device 0 "In use by" setpriv --reuid=65534 --regid="$(getent group nogroup | cut -d: -f3)" --clear-groups "$public/ddq"
+promise unloads-the-third-time 0 "unloaded" tuninstall
 echo garbage >/tmp/bad.ko
-promise what-is-no-module-is-refused 1 "cannot load /tmp/bad.ko" tinstall --module /tmp/bad.ko
+promise a-file-that-is-not-a-module-is-refused 1 "cannot load /tmp/bad.ko" tinstall --module /tmp/bad.ko
 promise a-module-can-be-installed 0 "" install_module
 promise the-advice-for-an-installed-module-works 0 "true" load_as_advised
-promise unloads-the-installed-one 0 "unloaded" tuninstall
+promise unloads-the-installed-module 0 "unloaded" tuninstall
 promise the-advice-without-a-module-works 0 "driver is loaded" follow_advice "Load it with " swtrace init --source driver
 echo "ok finished"

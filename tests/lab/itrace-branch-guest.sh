@@ -28,7 +28,7 @@ for options in -i -s -k; do
     promise "the-trap-is-not-used-with$options" has "stepped$options" '$1 == "trap" && $2 == 0'
 done
 promise a-stepped-loop run stepped -us self loop 10000
-promise a-loop-is-trapped-half-as-often test "$(number loop steps)" -gt 10000 -a "$(number loop steps)" -lt 10200 \
+promise a-loop-has-half-as-many-traps test "$(number loop steps)" -gt 10000 -a "$(number loop steps)" -lt 10200 \
     -a "$(number stepped steps)" -gt 20000
 
 # ---- branch traps record the same branches of user code, in the same order, as single steps ----
@@ -61,10 +61,10 @@ same() { # same NAME WORD...: by traps and by steps, without and with kernel cod
 for piece in 'loop 1000' 'straight' 'recursion 50' 'plt 5' 'getppid 5' 'r11 5' 'kill 3' 'fault 3' 'sleep 3' 'rep 100' \
     'write 3' 'int3 2' 'segv 2' 'migrate 3' 'everything 2'; do
     # shellcheck disable=SC2086 # a workload and its number
-    promise "branches-of-${piece%% *}-are-those-of-steps" same "${piece%% *}" self $piece
+    promise "branches-of-${piece%% *}-equal-those-of-single-steps" same "${piece%% *}" self $piece
 done
-promise branches-of-a-program-are-those-of-steps same true run /bin/true
-promise a-program-of-32-bits-is-stepped run code32 -c run "$programs/code32" 0
+promise branches-of-a-program-equal-those-of-single-steps same true run /bin/true
+promise a-32-bit-program-is-single-stepped run code32 -c run "$programs/code32" 0
 
 # ---- other control flow: each block is decoded, none is broken ----
 
@@ -79,13 +79,13 @@ promise nothing-is-undecoded has everything-c '$1 == "undecoded" && $2 == 0'
 sed 's/^/# everything: /' "$work/everything-c"
 promise flow-with-interrupts run interrupts -I self loop 100000
 promise interrupts-are-shown has interrupts '$1 == "gap" && $2 == 10 && $3 > 2'
-promise a-shell-and-its-children run shell -c run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
-promise the-shell-dies-as-before has shell '$1 == "status" && $2 == 137'
+promise a-shell-and-its-children-are-traced run shell -c run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
+promise the-shell-has-its-own-exit-status has shell '$1 == "status" && $2 == 137'
 
 # ---- flags loaded without the trap flag are reported as a gap ----
 
-promise a-program-that-clears-the-flag-goes-on run cleared -u self cleared 5
-promise and-its-flow-has-gaps has cleared '$1 == "gap" && $2 == 8 && $3 == 5'
+promise a-program-that-clears-the-trap-flag-continues run cleared -u self cleared 5
+promise a-program-that-clears-the-trap-flag-has-gaps has cleared '$1 == "gap" && $2 == 8 && $3 == 5'
 
 # ---- watchpoints; in Debian's QEMU they do not work while single-stepping ----
 
@@ -93,10 +93,10 @@ for options in -i -us -u ''; do
     # shellcheck disable=SC2086 # one option or none
     promise "a-watchpoint-of-traced-code$options" run "watched$options" $options self watched 20
 done
-promise a-watchpoint-that-comes-later-by-steps run later-us -us self watched-later 20
-promise nothing-is-lost-then lacks later-us '$1 == "gap" && $2 == 8'
-promise a-watchpoint-that-comes-later run later -u self watched-later 20
-promise its-coming-is-a-gap has later '$1 == "gap" && $2 == 8 && $3 == 1'
+promise a-watchpoint-set-later-with-single-steps run later-us -us self watched-later 20
+promise a-watchpoint-set-later-with-single-steps-makes-no-gap lacks later-us '$1 == "gap" && $2 == 8'
+promise a-watchpoint-set-later run later -u self watched-later 20
+promise a-watchpoint-set-later-makes-a-gap has later '$1 == "gap" && $2 == 8 && $3 == 1'
 sed 's/^/# later: /' "$work/later"
 
 meet_a_debugger

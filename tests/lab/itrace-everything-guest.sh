@@ -44,8 +44,8 @@ for what in -user ''; do
     "$build/tests/terminal" "$seconds" >"$work/$name" 2>&1
     swtrace it_info --json >"$work/$name.info"
     promise "a-terminal-answers-with-$name-code-followed" answers_soon "$name"
-    promise "something-is-followed-of-$name-code" test "$(jq .branches "$work/$name.info")" -gt 100000
-    promise "it-is-turned-off-with-$name-code-followed" timeout 300 swtrace it_off
+    promise "branches-are-recorded-of-$name-code" test "$(jq .branches "$work/$name.info")" -gt 100000
+    promise "following-$name-code-can-be-turned-off" timeout 300 swtrace it_off
     kill "${loads[@]}"
     wait "${loads[@]}" 2>/dev/null
     loads=()
@@ -60,5 +60,5 @@ for ((i = 0; i < 100; i++)); do
     sleep 0.1
 done
 promise the-module-unloads test ! -e /dev/pitrace
-promise and-loads-again insmod $module
+promise the-module-loads-again insmod $module
 echo "ok finished"

@@ -76,7 +76,7 @@ held() {
     kill -CONT "$recorder"
     swtrace it_off && swtrace it_remove && swtrace off && swtrace free && [[ $state == D && $status == 137 ]]
 }
-promise a-held-thread-waits-and-can-be-killed held >"$LAB_OUT/held" 2>&1
+promise a-delayed-thread-waits-and-can-be-killed held >"$LAB_OUT/held" 2>&1
 cat "$LAB_OUT/held"
 # From a compiled Java method through libjava and the C library into the kernel, and back.
 from_java() {

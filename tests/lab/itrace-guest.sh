@@ -35,17 +35,17 @@ promise flow-with-interrupts run interrupts -iI self loop 100000
 promise interrupts-are-shown has interrupts '$1 == "gap" && $2 == 10 && $3 > 2'
 promise flow-with-interrupts-of-the-kernel run interrupts-k -iI self write 300
 promise interrupts-of-the-kernel-are-shown has interrupts-k '$1 == "gap" && $2 == 10 && $3 > 0'
-promise no-interrupts-unasked lacks loop-i '$1 == "gap" && $2 == 10'
+promise no-interrupts-by-default lacks loop-i '$1 == "gap" && $2 == 10'
 promise user-code-only-has-no-kernel test "$(number write-iuc kernel)" = 0
 promise kernel-code-only-has-no-user test "$(number write-ik user)" = 0
 promise children-are-followed test "$(number fork-iuc threads)" = 3
-promise children-are-not-followed-unasked test "$(number fork-i threads)" = 1
+promise children-are-not-followed-by-default test "$(number fork-i threads)" = 1
 promise new-threads-are-followed test "$(number threads-i threads)" = 3
 
 # ---- a long flow with sleeps, migrations, signals and faults has no broken block ----
 
-promise a-million-branches run million -i self everything 120
-promise they-are-a-million test $(($(number million user) + $(number million kernel))) -gt 1000000
+promise a-million-branches-are-decoded run million -i self everything 120
+promise there-are-a-million-branches test $(($(number million user) + $(number million kernel))) -gt 1000000
 for gap in 3 5; do
     promise "they-have-gaps-$gap" has million "\$1 == \"gap\" && \$2 == $gap && \$3 > 100"
 done
@@ -55,12 +55,12 @@ sed 's/^/# million: /' "$work/million"
 # ---- whole programs ----
 
 promise a-program-is-traced-from-its-first-instruction-to-its-last run true -i run /bin/true
-promise it-ends-as-before has true '$1 == "status" && $2 == 0'
-promise a-shell-and-its-children run shell -ic run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
-promise the-shell-dies-as-before has shell '$1 == "status" && $2 == 137'
-promise a-program-of-32-bits run code32 -ic run "$programs/code32" 0
-promise a-full-buffer-ends-it run full -i -t 256 run /bin/true
-promise the-program-behind-it-ends-well has full '$1 == "status" && $2 == 0'
+promise the-program-has-its-own-exit-status has true '$1 == "status" && $2 == 0'
+promise a-shell-and-its-children-are-traced run shell -ic run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
+promise the-shell-has-its-own-exit-status has shell '$1 == "status" && $2 == 137'
+promise a-32-bit-program-is-traced run code32 -ic run "$programs/code32" 0
+promise a-full-buffer-ends-the-trace run full -i -t 256 run /bin/true
+promise the-program-continues-after-a-full-buffer has full '$1 == "status" && $2 == 0'
 
 # ---- other users of the trap flag or of breakpoints ----
 
@@ -87,11 +87,11 @@ fi
 sleepers=$!
 for ((i = 0; i < 300; i++)); do grep -q ready "$work/sleepers" && break; sleep 0.1; done
 promise flow-of-a-stretch run stretch -i self kill-nobody 2
-promise what-cannot-be-stepped-is-a-gap has stretch '$1 == "gap" && $2 == 6 && $3 == 2'
+promise code-that-cannot-be-stepped-is-a-gap has stretch '$1 == "gap" && $2 == 6 && $3 == 2'
 sed 's/^/# stretch: /' "$work/stretch"
 kill -KILL $sleepers
 wait $sleepers 2>/dev/null
 
-promise a-filter-of-system-calls run seccomp -i self seccomp 3
+promise a-seccomp-filter-works run seccomp -i self seccomp 3
 
 exec "$(dirname "$0")/itrace-stress-guest.sh" "$programs" "$cycles"

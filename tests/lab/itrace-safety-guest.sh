@@ -90,8 +90,8 @@ unloads_soon() {
 
 # ---- interrupts are delivered although the program runs only popf ----
 
-promise popf-in-a-row-is-followed run popfs -u self popfs 300000
-promise popf-in-a-row-lets-interrupts-come awk '$1 == "signals" { few = $2 < 5; n++ } END { exit !(n == 2 && !few) }' popfs
+promise consecutive-popf-are-followed run popfs -u self popfs 300000
+promise consecutive-popf-do-not-block-interrupts awk '$1 == "signals" { few = $2 < 5; n++ } END { exit !(n == 2 && !few) }' popfs
 sed 's/^/# /' popfs
 
 # ---- the exception source is in the chain of die notifiers before ITrace ----
@@ -108,8 +108,8 @@ sed 's/^/# children: /' children
 
 # ---- a followed thread ends the trace or attaches probes; the kernel then patches its code ----
 
-promise a-followed-thread-ends-the-trace run ends-itself -t 4096 ends-itself
-promise which-takes-seconds awk '$1 ~ /^(off|close|attach)$/ { n++; slow += $2 > 30 } END { exit !(n == 3 && !slow) }' ends-itself
+promise a-followed-thread-can-end-the-trace run ends-itself -t 4096 ends-itself
+promise a-followed-thread-ends-the-trace-in-seconds awk '$1 ~ /^(off|close|attach)$/ { n++; slow += $2 > 30 } END { exit !(n == 3 && !slow) }' ends-itself
 sed 's/^/# /' ends-itself
 
 # ---- stopped processes ----
@@ -122,17 +122,17 @@ becomes $looper T
 began=$EPOCHREALTIME
 end_holder
 promise ending-while-a-process-is-stopped-takes-seconds took_less_than 6 "$began"
-promise a-process-that-is-stopped-while-followed-does-not-keep-the-module unloads_soon
+promise the-module-unloads-although-a-followed-process-is-stopped unloads_soon
 begin_to_hold $looper
 end_holder
-promise nor-does-one-that-was-stopped-before unloads_soon
+promise the-module-unloads-although-a-process-was-stopped-before unloads_soon
 begin_to_hold $looper
 kill -CONT $looper
 nap 0.5
-promise it-goes-on-and-is-followed runs_on $looper
+promise a-stopped-process-continues-and-is-followed runs_on $looper
 end_holder
 nap 0.2
-promise it-goes-on-afterwards kill -0 $looper
+promise a-stopped-process-continues-after-the-trace kill -0 $looper
 
 # ---- continuous: a recorder that does not read ----
 
@@ -143,31 +143,31 @@ swtrace on
 recorder=$(swtrace info --json | jq -r .trace.recorder)
 swtrace it_on
 kill -STOP "$recorder"
-promise a-thread-is-held-while-there-is-no-room becomes $looper D
-promise it-is-held-for-as-long-as-is-said runs_on $looper
+promise a-thread-is-delayed-while-the-buffer-is-full becomes $looper D
+promise the-delay-ends-after-itrace-hold-seconds runs_on $looper
 kill -CONT "$recorder"
 for ((i = 0; i < 100; i++)); do
     swtrace it_info --json >info
     [[ $(jq .gaps info) -gt 0 ]] && break
     nap 0.1
 done
-promise what-was-not-held-is-a-gap test "$(jq .gaps info)" -gt 0
+promise the-end-of-the-delay-makes-a-gap test "$(jq .gaps info)" -gt 0
 echo 600 >$bound
 kill -STOP "$recorder"
-promise it-is-held-again becomes $looper D
+promise a-thread-is-delayed-again becomes $looper D
 if [[ -e /sys/power/pm_test ]] && grep -q freeze /sys/power/state; then
     echo 0 >/sys/module/suspend/parameters/pm_test_delay
     echo freezer >/sys/power/pm_test
-    promise the-machine-is-suspended-with-a-thread-held bash -c 'echo freeze >/sys/power/state'
+    promise the-machine-suspends-while-a-thread-is-delayed bash -c 'echo freeze >/sys/power/state'
     kill -CONT "$recorder"
     swtrace it_info --json >info
-    promise and-nothing-is-followed-afterwards test "$(jq '.on or .threads > 0' info)" = false
+    promise no-thread-is-followed-after-suspend test "$(jq '.on or .threads > 0' info)" = false
     swtrace it_on
     kill -STOP "$recorder"
     becomes $looper D
 fi
 kill -KILL $looper
-promise a-thread-that-is-held-can-be-killed ends $looper
+promise a-delayed-thread-can-be-killed ends $looper
 wait $looper 2>/dev/null
 kill -CONT "$recorder"
 swtrace it_remove
@@ -181,8 +181,8 @@ swtrace init --source driver -t cont >/dev/null
 swtrace it_install -cont -user -p all
 swtrace on
 swtrace it_on
-promise with-everything-followed-commands-run timeout 120 /bin/true
-promise and-it-can-be-turned-off timeout 120 swtrace it_off
+promise commands-run-while-all-processes-are-followed timeout 120 /bin/true
+promise following-all-processes-can-be-turned-off timeout 120 swtrace it_off
 swtrace off >/dev/null
 swtrace free
 
@@ -202,13 +202,13 @@ refused() { # refused COMMAND...: with "Permission denied"
 }
 "$public/sleep" 1000 &
 others=$!
-promise a-member-of-the-group-follows-his-own-program member "$public/itracer" -u run "$public/sleep" 0
-promise but-not-its-kernel-code refused member "$public/itracer" run "$public/sleep" 0
-promise nor-processes-of-others refused member timeout 20 "$public/itracer" -u hold $others
-promise nor-ranges refused member "$public/itracer" -u enable-all
+promise a-group-member-can-follow-his-own-program member "$public/itracer" -u run "$public/sleep" 0
+promise a-group-member-cannot-follow-kernel-code refused member "$public/itracer" run "$public/sleep" 0
+promise a-group-member-cannot-follow-processes-of-other-users refused member timeout 20 "$public/itracer" -u hold $others
+promise a-group-member-cannot-follow-pid-ranges refused member "$public/itracer" -u enable-all
 member "$public/itracer" -uc run /bin/sh -c "$public/set-user-id; exit 3" >set-user-id 2>&1
 promise a-set-user-id-program-is-not-followed has set-user-id '$1 == "stop" && $2 == 5 && $3 == 1'
-promise but-it-runs-to-its-end has set-user-id '$1 == "status" && $2 == 3'
+promise a-set-user-id-program-runs-to-its-end has set-user-id '$1 == "status" && $2 == 3'
 sed 's/^/# set-user-id: /' set-user-id
 kill $others
 echo -1 >/sys/module/pitrace/parameters/group

@@ -26,7 +26,7 @@ meet_a_debugger() {
     kill -KILL $holder
     wait $holder 2>/dev/null
     sleep 0.2
-    promise the-tool-killed-the-program-goes-on kill -0 $looper
+    promise a-program-continues-after-the-tool-was-killed kill -0 $looper
     kill -KILL $looper
     wait $looper 2>/dev/null
 }

@@ -21,7 +21,7 @@ exact() { has "$1" '/^check/' && lacks "$1" '/^check/ && $3 != "ok"'; }
 whole() { exact "$1" && lacks "$1" '/^stream/ && f("produced") != f("written")'; }
 
 "$tool" probes >"$work/probes"
-promise every-hook-exists awk "$f"'/^probe/ { hooks++; if (!f("attached")) { print "# " $0; bad = 1 } }
+promise every-probe-can-be-attached awk "$f"'/^probe/ { hooks++; if (!f("attached")) { print "# " $0; bad = 1 } }
     END { exit bad || hooks < 40 }' "$work/probes"
 
 # ---- dispatches ----
@@ -71,7 +71,7 @@ same_switches() {
         print "# dispatches: " m[0] + 0 " and " m[1] + 0
         exit m[0] < 600 || m[1] < 300 }' "$work/kernel-switches" "$work/switches"
 }
-promise dispatches-are-those-of-the-kernels-trace same_switches
+promise dispatches-equal-those-of-the-kernels-trace same_switches
 promise dispatches-lose-no-record whole switches
 
 # A blocked thread is woken before it runs again.
@@ -84,8 +84,8 @@ woken_first() { # woken_first NAME: in that trace
         woken[$5] = 0; blocked[$5] = 0; runs[$3] = $5 }
     END { print "# " good " dispatches of threads that had blocked"; exit bad || good < 600 }' "$work/$1"
 }
-promise wake-ups-come-before-their-dispatches woken_first switches
-promise wake-ups-by-interrupts-are-told-apart awk '
+promise wake-ups-precede-their-dispatches woken_first switches
+promise wake-ups-by-interrupts-are-marked awk '
     $4 == "12/80000001" { if ($7 ~ /^8000000/) by_interrupt++; else by_thread++ }
     END { exit !(by_interrupt && by_thread) }' "$work/switches"
 # Of two threads on one CPU each runs after the other has woken it, and then blocks. A preempted thread that
@@ -112,16 +112,16 @@ sources=/sys/devices/system/clocksource/clocksource0
 kept_by() { [[ $(cat $sources/current_clocksource) == "$1" ]]; }
 for source in hpet acpi_pm; do
     echo $source >$sources/current_clocksource
-    promise the-clock-is-kept-by-$source kept_by $source
+    promise the-clocksource-is-$source kept_by $source
     trace by-$source -d -t 16384 -M 0x12 -- sh -c "$tool pingpong 300; $tool pingpong 300 apart; sleep 0.1"
-    promise order-holds-by-$source woken_first by-$source
+    promise wake-ups-precede-dispatches-with-$source woken_first by-$source
     promise ping-pong-alternates-by-$source alternates by-$source
     promise times-are-in-order-by-$source exact by-$source
 done
 trace clock-changes -d -t 16384 -M 0x12 -- \
     sh -c "$tool pingpong 300; echo hpet >$sources/current_clocksource; $tool pingpong 300 apart"
-promise order-holds-when-the-clock-changes woken_first clock-changes
-promise times-are-in-order-when-the-clock-changes exact clock-changes
+promise wake-ups-precede-dispatches-when-the-clocksource-changes woken_first clock-changes
+promise times-are-in-order-when-the-clocksource-changes exact clock-changes
 
 trace forks -d -t 8192 -M 0x12 -M 0x19 -- "$tool" spawn 50
 promise fork-is-recorded-before-the-first-dispatch awk '
@@ -139,7 +139,7 @@ promise switches-are-a-chain awk '
         if ($3 in in_now && in_now[$3] != from) { print "# " $0; bad = 1 }
         in_now[$3] = $9 " " $10; n++ }
     END { exit bad || n < 400 }' "$work/stacks"
-promise switches-tell-the-stacks-of-user-threads awk '
+promise switches-have-the-stacks-of-user-threads awk '
     FNR == NR { ours[$2] = ours[$3] = 1; next }
     $4 == "13/01" && $6 in ours { n++; if ($7 !~ /^7f/) bad = 1 }
     $4 == "13/01" && $5 == 0 { idle++; if ($7 $8 != "00") bad = 1 }
@@ -182,7 +182,7 @@ counts_agree() {
         exit bad || total["LOC"] < 10 || total["RES"] + total["CAL"] < 10 || total["device"] < 1 }
     ' file=-1 "$work/outside-1" "$work/inside-1" "$work/inside-2" "$work/outside-2" "$work/interrupts"
 }
-promise interrupts-are-as-many-as-the-kernel-counts counts_agree
+promise interrupts-agree-with-proc-interrupts counts_agree
 promise interrupts-lose-no-record whole interrupts
 # Each exit has the number and the count of the newest open entry; counts increase by one.
 promise interrupts-nest-and-are-counted awk '
@@ -195,7 +195,7 @@ promise interrupts-nest-and-are-counted awk '
         kind = $3 " " ($4 == "04/80000000" ? 1 : 2); top = depth[kind]--
         if (top < 1 || $5 != number[kind, top] + exit_bit || $6 != count[kind, top]) { print "# exit: " $0; exit bad = 1 } }
     END { exit bad || good < 50 }' "$work/interrupts"
-promise soft-interrupts-are-recorded has interrupts '$4 == "04/02" && $5 == 1'
+promise softirqs-are-recorded has interrupts '$4 == "04/02" && $5 == 1'
 
 # ---- system calls ----
 
@@ -216,14 +216,14 @@ promise system-calls-have-an-entry-and-an-exit awk '
     END { exit bad || n < 2000 }' <(grep '^getppid' "$work/calls") "$work/calls"
 if [[ -n $program32 ]]; then
     trace calls32 -d -t 16384 -M 0x05 -- "$program32"
-    promise system-calls-of-32-bits-are-told-apart \
+    promise 32-bit-system-calls-are-marked \
         has calls32 '$4 == "05/40000001" && $5 == '"$(word_of calls32 command 3)"
 fi
 
 # ---- exceptions ----
 
 trace faults -d -t 16384 -M 0x03 -- "$tool" touch 200
-promise page-faults-are-at-the-addresses-touched awk '
+promise page-faults-have-the-accessed-addresses awk '
     FNR == NR { tid = $2; wanted[$3 " " $4] = 1; pages++; next }
     $4 == "03/0e" && $5 == tid && ($9 " " $10) in wanted { if (!hit[$9 " " $10]++) good++ }
     END { print "# " good + 0 " of " pages " pages"; exit !(pages == 200 && good == pages) }' \
@@ -231,12 +231,12 @@ promise page-faults-are-at-the-addresses-touched awk '
 # The error code of a write from user mode to a page that is not present: 6.
 promise page-faults-have-their-error-code has faults '$4 == "03/0e" && $6 == 6 && $7 != "0"'
 trace traps -d -t 16384 -M 0x03 -M 0x05 -- "$tool" traps
-promise traps-are-recorded-where-they-are awk '
+promise traps-are-recorded-at-their-addresses awk '
     FNR == NR { wanted[$2 " " $3 " " $4 " " $5] = 1; all++; next }
     $4 ~ /^03/ { key = substr($4, 4) " " $5 " " $7 " " $8; if (key in wanted && !hit[key]++) good++ }
     END { print "# " good + 0 " of " all; exit !(all == 4 && good == all) }' \
     <(grep '^trap ' "$work/traps") "$work/traps"
-promise the-end-of-a-signal-has-no-number has traps '$4 == "05/bfffffff"'
+promise sigreturn-has-no-system-call-number has traps '$4 == "05/bfffffff"'
 promise system-calls-have-numbers awk '
     $4 ~ /^05\// { number = substr($4, 4); sub(/^80000/, "", number)
         if (number != "bfffffff" && length(number) > 3) { print "# " $0; bad = 1 }; n++ }
@@ -264,8 +264,8 @@ promise all-sources-count-losses-exactly exact lossy
 promise all-sources-lose-in-a-small-buffer has lossy '/^stream trace/ && f("stopped") > 100'
 trace all-hotplug -d -t 32768 -m 16384 "${everything[@]}" -- \
     sh -c "sleep 0.2; echo 0 >$cpu1; sleep 0.3; echo 1 >$cpu1; sleep 0.2"
-promise all-sources-while-a-cpu-goes-and-comes exact all-hotplug
-promise dispatches-on-the-cpu-that-came-back awk '
+promise all-sources-count-exactly-during-cpu-hotplug exact all-hotplug
+promise dispatches-on-the-cpu-after-it-is-online-again awk '
     $4 ~ /^12\// { if ($3 == 1) { if ($2 - last > gap) gap = $2 - last; last = $2 }; end = $2 }
     END { exit !(gap > 0.2e9 && end - last < 0.3e9) }' "$work/all-hotplug"
 promise unloading-after-all-sources rmmod pitrace

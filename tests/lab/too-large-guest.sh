@@ -30,10 +30,10 @@ free_kb() { awk '$1 == "MemFree:" { print $2 }' /proc/meminfo; }
 
 largest=0
 before=$(free_kb)
-promise refused-with-the-largest-that-fits refused -s 4000
+promise too-large-buffers-are-refused-with-the-largest-size refused -s 4000
 echo "# $largest MB"
-promise the-largest-makes-sense test "$largest" -gt 16
-promise what-was-refused-is-given-back test "$(free_kb)" -gt $((before - 64 * 1024))
-promise a-little-less-fits fits $((largest - 16))
-promise more-does-not refused -s $((largest * 2)) -sm 1
-promise a-small-one-fits fits 1
+promise the-largest-size-is-plausible test "$largest" -gt 16
+promise a-refused-request-frees-its-memory test "$(free_kb)" -gt $((before - 64 * 1024))
+promise slightly-smaller-buffers-fit fits $((largest - 16))
+promise larger-buffers-are-refused refused -s $((largest * 2)) -sm 1
+promise small-buffers-fit fits 1

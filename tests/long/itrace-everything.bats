@@ -24,15 +24,15 @@ setup_file() {
 }
 
 @test "while all user code is followed a terminal answers, and following can be turned off" {
-    promised a-terminal-answers-with-user-code-followed something-is-followed-of-user-code \
-        it-is-turned-off-with-user-code-followed
+    promised a-terminal-answers-with-user-code-followed branches-are-recorded-of-user-code \
+        following-user-code-can-be-turned-off
 }
 
 @test "while user and kernel code are followed a terminal answers, and following can be turned off" {
-    promised a-terminal-answers-with-all-code-followed something-is-followed-of-all-code \
-        it-is-turned-off-with-all-code-followed
+    promised a-terminal-answers-with-all-code-followed branches-are-recorded-of-all-code \
+        following-all-code-can-be-turned-off
 }
 
 @test "the trace is freed, and the module unloads and loads again" {
-    promised the-trace-is-freed the-module-unloads and-loads-again
+    promised the-trace-is-freed the-module-unloads the-module-loads-again
 }

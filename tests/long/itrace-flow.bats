@@ -101,7 +101,7 @@ setup() { cd "$SOURCE_DIR" || return; }
 }
 
 @test "a thread that waits for buffer space can be killed" {
-    promised a-held-thread-waits-and-can-be-killed
+    promised a-delayed-thread-waits-and-can-be-killed
 }
 
 @test "one flow goes from compiled Java code through the C library into the kernel and back" {

@@ -34,14 +34,14 @@ setup_file() {
 }
 
 @test "every block of a million branches with sleeps, migrations, signals and faults is decoded" {
-    promised a-million-branches they-are-a-million they-have-gaps-{3,5} nothing-is-undecoded
+    promised a-million-branches-are-decoded there-are-a-million-branches they-have-gaps-{3,5} nothing-is-undecoded
 }
 
 @test "new threads, fork, vfork and exec are followed" {
     for options in -i -iuc; do
         promised "flow-of-"{threads,fork,vfork}$options
     done
-    promised children-are-followed children-are-not-followed-unasked new-threads-are-followed
+    promised children-are-followed children-are-not-followed-by-default new-threads-are-followed
 }
 
 @test "user code only or kernel code only can be followed" {
@@ -50,7 +50,7 @@ setup_file() {
 
 @test "interrupts are recorded at their addresses, only on request" {
     promised flow-with-interrupts{,-of-the-kernel} interrupts-are-shown interrupts-of-the-kernel-are-shown \
-        no-interrupts-unasked
+        no-interrupts-by-default
 }
 
 @test "programs do not see the trap flag in r11, pushf, popf and signal frames" {
@@ -66,7 +66,7 @@ setup_file() {
 }
 
 @test "kernel code that runs too long with preemption off makes one gap, and the flow continues" {
-    promised flow-of-a-stretch what-cannot-be-stepped-is-a-gap
+    promised flow-of-a-stretch code-that-cannot-be-stepped-is-a-gap
 }
 
 @test "a debugger steps a followed thread" {
@@ -74,24 +74,25 @@ setup_file() {
 }
 
 @test "a seccomp filter works in a followed program" {
-    promised a-filter-of-system-calls
+    promised a-seccomp-filter-works
 }
 
 @test "whole programs, also 32-bit ones, are followed from the first instruction to the last" {
-    promised a-program-is-traced-from-its-first-instruction-to-its-last it-ends-as-before a-shell-and-its-children \
-        the-shell-dies-as-before a-program-of-32-bits
+    promised a-program-is-traced-from-its-first-instruction-to-its-last the-program-has-its-own-exit-status \
+        a-shell-and-its-children-are-traced the-shell-has-its-own-exit-status a-32-bit-program-is-traced
 }
 
 @test "a full buffer ends the trace, not the program" {
-    promised a-full-buffer-ends-it the-program-behind-it-ends-well
+    promised a-full-buffer-ends-the-trace the-program-continues-after-a-full-buffer
 }
 
 @test "64 busy threads run correctly while ITrace is turned on and off" {
-    promised a-crowd-notices-nothing the-crowd-ended-well
+    promised many-threads-run-correctly many-threads-ended-without-error
 }
 
 @test "after tools and targets are killed the module can be unloaded and leaves nothing" {
-    promised the-tool-killed-the-program-goes-on unloading-leaves-nothing programs-run-as-ever loading-again it-works-again
+    promised a-program-continues-after-the-tool-was-killed unloading-leaves-nothing \
+        programs-run-correctly-after-unloading loading-again it-works-again
 }
 
 @test "wrong calls fail with the documented error" {
@@ -102,7 +103,8 @@ setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?must be the build folder}"
     boot_all --single-thread --timeout 5400 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000
-    promised finished a-crowd-notices-nothing the-crowd-ended-well unloading-leaves-nothing it-works-again
+    promised finished many-threads-run-correctly many-threads-ended-without-error unloading-leaves-nothing \
+        it-works-again
     ended_well
     holds '/^not ok/ { bad++ } END { exit bad > 0 }'
 }
