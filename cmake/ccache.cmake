@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Compiles through ccache where it is installed and the user has set no launcher of his own.
+# Compiles through ccache if it is installed and the user has set no other launcher.
 #
 # ccache needs an option to cache precompiled headers, and the compilers need one that keeps build-specific data out of
 # them: see "Precompiled headers" in ccache(1). The compiler's list of headers (-MD, which CMake requests) saves the

@@ -68,7 +68,7 @@ build_tools() {
     use_built_tools "$dir" "$@"
     return
   fi
-  # Mode 0600: another user who can open the file could hold the lock for ever.
+  # Mode 0600: another user who can open the file could hold the lock indefinitely.
   [[ -e $dir/.lock ]] || (umask 077 && : >"$dir/.lock")
   exec {build_lock}>"$dir/.lock" || die "cannot write to $dir; make the source tree writable"
   flock "$build_lock"

@@ -91,7 +91,7 @@ teardown() {
     [[ "$output" == *"System IDLE= "* ]]
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'ai 0' 'ai x' 'ai 1.5' 'ai 1 0' 'ai 1 2 3' 'ai 1 2 -r 5' 'ai 10 -r 5' 'ai -r 1w' 'ai 1 1 -l -x' 'ai --xml'; do
         # shellcheck disable=SC2086
         run swtrace $words

@@ -65,7 +65,7 @@ is_clean() {
   [ ! -f "/tmp/.attach_pid$fake" ]
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
   for words in '' 'x' '0' '1' '1 relative.so' '1 /a b c' '--timeout 0 1 /a' '--timeout x 1 /a' '--check 1 /a' \
     '--check --follow . 1 /a' '--follow . 1 /a options' '--nothing 1 /a'; do
     # shellcheck disable=SC2086

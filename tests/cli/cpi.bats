@@ -27,7 +27,7 @@ needs_no_counters() {
     [[ "$output" == "cpi: error: "* ]]
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in '' 'true' '-i' '-i 0' '-i x' '-i nan' '-i 1 -- true' '-n 2 -- true' '-i 1 -n -1' '-i 1 -n x' '-i 1 -a' \
         '-s -- true' '-priv all -- true' '--' '--xml'; do
         # shellcheck disable=SC2086

@@ -20,7 +20,7 @@ setup() {
   done
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
   for words in "ddq -x" "ddq stray" "tinstall stray" "tinstall --module" "tinstall --module=" \
     "tinstall --group no-such-group" "tuninstall -f" "tuninstall stray"; do
     # shellcheck disable=SC2086 # several words

@@ -123,7 +123,7 @@ trace_for() { # trace_for FILE COMMAND...
     [ "$(grep -aE '^count\.[0-9]+\.trace\.written=' dispatches.nrm2 | awk -F= '{ s += $2 } END { print s }')" -gt 10 ]
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'event' 'event a b' 'event x -c 0' 'event x -c many' 'event x -priv me' 'stacks' 'stacks all' \
         'stacks user -depth 0' 'stacks user -depth 128' 'stacks user -depth x' 'enable dispatches'; do
         # shellcheck disable=SC2086

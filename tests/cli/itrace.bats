@@ -60,7 +60,7 @@ needs_arc() {
     done
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'it_install -p x' 'it_install -p 0' 'it_install -p 5-3' 'it_install -p 1,,2' 'it_install -p -' \
         'it_install -user -kernel' 'it_install -threads 0' 'it_install -threads 65537' 'it_install -c x' \
         'it_install -reserve 0' 'it_install 17' 'it_enable' 'it_enable x' 'it_on now' 'it_off 1' 'it_remove -f' \
@@ -164,7 +164,7 @@ needs_arc() {
     [[ "$output" == *PATH=* && "$output" != *PITRACE_SOCKET* ]]
 }
 
-@test "run.itrace: wrong use exits 255, reports what is wrong, and leaves nothing behind" {
+@test "run.itrace: wrong use exits 255, reports the error, and leaves nothing behind" {
     for words in '-x -- true' '-user -kernel -- true' '-t x -- true' '-n -- true' '-p 0' '-p 1 -- true' '--source=x -- true' '--' ''; do
         # shellcheck disable=SC2086
         run run.itrace $words </dev/null

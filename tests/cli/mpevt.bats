@@ -229,7 +229,7 @@ daemon() {
     [[ "$output" == "Usage: pipcntr "* ]]
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in '' 'start' 'count x' '-l start' '-l -ld' 'start -priv all page-faults' 'read -priv user' \
         'stop --json' 'read --events x' 'start page-faults page-faults' '--xml'; do
         # shellcheck disable=SC2086

@@ -50,7 +50,7 @@ teardown() {
     [[ "$output" == *"only root"* || "$output" == *"modprobe msr"* || "$output" == *"no loadable modules"* ]]
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in '' 'NO_SUCH' '0x1b:64' 'TSC:5-6' '-c x TSC' '-c TSC' 'TSC=1' 'TSC=x' '-c 0 TSC:3=2' '-l TSC' \
         '-d -x TSC' '-q -f TSC' '--json -q TSC' '-z TSC' '0x100000000'; do
         # shellcheck disable=SC2086

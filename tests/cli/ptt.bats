@@ -36,7 +36,7 @@ without_module() {
     pttstats --version | grep -q '^pttstats '
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'ptt' 'ptt start' 'ptt init -threads 5' 'ptt init -threads many' 'ptt init a b c d e f g h i' \
         'ptt init --' 'ptt term now' 'ptt dump -sm 9' 'ptt dump -sm 0' 'ptt dump -sm 1 -sp' 'ptt dump -a -d' \
         'ptt dump -t 0' 'ptt dump -r x' 'ptt dump -s 1.5' 'ptt dump -pl 1,,2' 'ptt dump 5' 'pttstats -m 0' \

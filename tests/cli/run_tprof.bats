@@ -38,7 +38,7 @@ teardown() {
     [[ "$output" =~ ^run.tprof\ .*[0-9]+\.[0-9]+ ]]
 }
 
-@test "wrong use exits 255, reports what is wrong, and leaves nothing behind" {
+@test "wrong use exits 255, reports the error, and leaves nothing behind" {
     for words in '-m cycles' '-e INSTR' '-m event -c 0' '-m event -c 1000000000' '-c 10001' '-c x' '-m event -e' '-x' \
         '-m event -m time -e INSTR' '-t --strict' '-r 5' '-s 0' '-M other/place'; do
         # shellcheck disable=SC2086

@@ -84,7 +84,7 @@ sum() {
     done
 }
 
-@test "wrong use exits 255 and reports what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     run swtrace
     [ "$status" -eq 255 ]
     run swtrace frobnicate

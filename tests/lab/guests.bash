@@ -12,8 +12,8 @@ kernel_options() {
         return
     fi
     folder=$(scripts/lab.d/checking-kernel) || return
-    # The disabled checks take most of the time; a clock of a device, ACPI's interpreter and KASAN's walk through page
-    # tables of five levels take most of the rest.
+    # The disabled checks take most of the time; a clock of a device, ACPI's interpreter and walks through
+    # five-level page tables take most of the rest.
     printf '%s\n' --kernel "$folder/arch/x86/boot/bzImage" --headers "$folder" --mem 4G \
         --append "${checking_options:-kmemleak=off no_debug_objects no5lvl tsc=reliable pci=noacpi}"
 }

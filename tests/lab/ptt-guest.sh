@@ -82,7 +82,7 @@ run churn exits 1000
 promise discarded-accounts-of-ended-threads-add-up adds_up forgotten
 promise accounts-of-ended-threads-were-discarded awk "$f"'$1 == "counts" && f("forgotten") > 1000 { good = 1 } END { exit !good }' "$work/sums-forgotten"
 run crowd many 1 2000
-promise threads-without-an-account-are-reported run homeless sums
+promise threads-without-an-account-are-reported run without-account sums
 "$tool" term
 
 # No thread has an account: there is nothing to copy.

@@ -139,7 +139,7 @@ dispatches_have_stacks() {
 }
 promise dispatches-have-the-stack-of-the-previous-thread dispatches_have_stacks dispatches
 "$tool" ai-watch 4 >/dev/null &
-promise dispatches-have-the-stack-with-another-probe-attached dispatches_have_stacks dispatches-beside
+promise dispatches-have-the-stack-with-another-probe-attached dispatches_have_stacks dispatches-shared
 wait
 
 # ---- ticks of events ----
