@@ -63,7 +63,7 @@ teardown() {
         | [.cpus[], .system] | all(has("dispatches") == $counted and has("interrupts") == $counted)' out
 }
 
-@test "after SIGINT, SIGQUIT or SIGTERM it prints the closing line and exits 0" {
+@test "after SIGINT, SIGQUIT or SIGTERM swtrace ai prints the closing line and exits 0" {
     for signal in INT QUIT TERM; do
         # A shell's background jobs ignore SIGINT, except with job control.
         set -m
@@ -78,11 +78,11 @@ teardown() {
     done
 }
 
-@test "it ends when its output pipe is closed" {
+@test "swtrace ai ends when its output pipe is closed" {
     swtrace ai 1 --json | head -n 1 | jq -e .cpus
 }
 
-@test "it needs neither root nor a recorder" {
+@test "swtrace ai needs neither root nor a recorder" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
     make_public "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/lib/libperfutil.so.0"
     run as_nobody env -u PITRACE_SOCKET swtrace ai 1 1 -s

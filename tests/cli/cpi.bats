@@ -13,7 +13,7 @@ needs_no_counters() {
     [ "$(mpevt -l --json 2>/dev/null | jq .hardware_counters)" = 0 ] || skip "this machine has hardware counters"
 }
 
-@test "without hardware counters it reports that and fails, and does not run the command" {
+@test "without hardware counters cpi reports that and fails, and does not run the command" {
     needs_no_counters
     run cpi -- touch ran
     [ "$status" -eq 1 ]

@@ -26,7 +26,7 @@ teardown() {
         any(.fields[]; .name == "LMA" and .high == 10 and .low == 10)'
 }
 
-@test "without the device it reports the reason and the remedy, and fails" {
+@test "without the device msr reports the reason and the remedy, and fails" {
     [ ! -e /dev/cpu/0/msr ] || skip "this machine has the device"
     run msr TSC
     [ "$status" -eq 1 ]

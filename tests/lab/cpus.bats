@@ -11,7 +11,7 @@ setup() {
     kernel=${LAB_KERNELS:-6.12}
 }
 
-@test "8 processors: continuous mode" {
+@test "continuous mode records on 8 processors" {
     scripts/lab --kernel "$kernel" --smp 8 --single-thread --timeout 600 --out "$out" -- \
         tests/lab/cpus-guest.sh "$BUILD_DIR" 5 500 -t cont -s 256K -sm 1 -ss 16
     [ "$(<"$out/processors")" = 8 ]

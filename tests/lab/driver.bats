@@ -67,7 +67,7 @@ setup_file() {
     promised snapshot-starts-with-the-kernel start-up-group-in-order
 }
 
-@test "a 32-bit program is recorded as one" {
+@test "a 32-bit program is recorded as a 32-bit program" {
     promised a-32-bit-program-is-marked-as-such
 }
 

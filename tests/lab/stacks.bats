@@ -20,7 +20,7 @@ setup_file() {
     ended_well
 }
 
-@test "stacks of a known call tree are right, in 64-bit and 32-bit programs" {
+@test "stacks of a known call tree are correct, in 64-bit and 32-bit programs" {
     promised known-calls-have-the-expected-stacks traces-with-stacks-are-counted-exactly \
         a-32-bit-program-has-its-stack
 }

@@ -10,7 +10,7 @@ setup() {
     out=$BATS_TEST_TMPDIR/out
 }
 
-@test "64 processors: wrap-around mode starts, is read while it runs, and stops" {
+@test "wrap-around mode starts, is read while it runs, and stops on 64 processors" {
     scripts/lab --kernel 6.1 --smp 64 --mem 6G --timeout 900 --out "$out" -- \
         tests/lab/cpus-guest.sh "$BUILD_DIR" 2 100 -t wrap -s 256K -sm 1
     [ "$(<"$out/processors")" = 64 ]

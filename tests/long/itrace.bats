@@ -99,7 +99,7 @@ setup_file() {
     promised wrong-calls-are-refused
 }
 
-@test "a thousand on/off cycles on both kernels, with pti=on" {
+@test "threads run correctly through a thousand on/off cycles in both kernels, with pti=on" {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?must be the build folder}"
     boot_all --single-thread --timeout 5400 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000

@@ -20,7 +20,7 @@ teardown() { mpevt term >/dev/null 2>&1 || true; }
   mpevt read --json | jq -e '.events | length == 2 and all(.total > 100000000)'
 }
 
-@test "a thread reads its own instructions without a system call, exactly" {
+@test "a thread reads its exact instruction count without a system call" {
   constant=''
   for rounds in 1 1000 1000000; do
     for _ in 1 2 3 4 5 6 7 8 9 10; do

@@ -83,7 +83,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 }
 
 # bats test_tags=lab:long
-@test "names that processes and threads change, give each other or inherit are right at each time" {
+@test "names that processes and threads change, give each other or inherit are correct at each time" {
   names rename
   checked
 }
