@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// liba2n: lookups of jitted code at a trace's own addresses and times, and addresses of a binary
-// with lines and inlined functions. What is looked up comes from files, which bench/a2n.sh makes;
-// without them nothing is measured.
+// liba2n: lookups of JIT-compiled code at a trace's own addresses and times, and addresses of a
+// binary with lines and inlined functions. The addresses come from files that bench/a2n.sh makes;
+// without them the benchmarks are skipped.
 //   A2N_BENCH_LOG, A2N_BENCH_TICKS         log-jita2n_PID and the output of tick_names for it
 //   A2N_BENCH_BINARY, A2N_BENCH_ADDRESSES  a program or library with debug information, and
-//                                          addresses as its file counts them, hexadecimal, a line
-//                                          each
+//                                          addresses as in its file, hexadecimal, one a line
 #include <a2n.h>
 #include <benchmark/benchmark.h>
 #include <elf.h>
@@ -33,7 +32,7 @@ struct Question {
   uint64_t address;
 };
 
-// Of user code: the kernel's has nothing to do with this.
+// Only user code: kernel addresses do not use the code under test.
 std::vector<Question> read_ticks(const char* path) {
   std::vector<Question> questions;
   std::ifstream file(path);
@@ -102,7 +101,7 @@ std::vector<uint64_t> read_addresses(const char* path) {
   return addresses;
 }
 
-// Each round begins with nothing in memory; warm: with the cache on disk.
+// Each round starts with empty memory; warm: with the cache on disk.
 void source_lines(benchmark::State& state, bool warm) {
   const char* binary = setting("A2N_BENCH_BINARY");
   const char* list = setting("A2N_BENCH_ADDRESSES");

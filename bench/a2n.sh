@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Lookups of liba2n: jitted code at the addresses and times of a trace of javac; and 20,000 addresses of a C++ program
-# of ours with lines and inlined functions, beside addr2line, llvm-symbolizer and eu-addr2line on the same addresses.
+# Lookups of liba2n: JIT-compiled code at the addresses and times of a trace of javac; and 20,000 addresses of one of our
+# C++ programs with lines and inlined functions, compared with addr2line, llvm-symbolizer and eu-addr2line.
 # Usage: bench/a2n.sh
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 "$root/scripts/install-deps" build test java bench
-# What is measured is optimised; the tools for it are of the dev build; what is looked up has debug information.
+# The measured code is optimised; the tools for it come from the dev build; the looked-up binary has debug information.
 cmake --preset dev -S "$root" >/dev/null
 cmake --build "$root/build" >/dev/null
 build=$root/build/bench
@@ -49,7 +49,7 @@ readelf -lW "$binary" | awk '$1 == "LOAD" && / R E / { print $3, $6 }' | head -n
 echo "binary: $(stat -c %s "$binary") bytes, $(wc -l <"$work/addresses") addresses"
 A2N_BENCH_BINARY=$binary A2N_BENCH_ADDRESSES=$work/addresses "$build/bench/a2n_bench" --benchmark_filter=source 2>/dev/null
 
-peer() { # peer COMMAND...: processor time
+peer() { # peer COMMAND...: prints its CPU time
   /usr/bin/time -f '%U %S' -o "$work/time" "$@" <"$work/addresses" >"$work/answers"
   awk -v name="$1" '{ print name ": " $1 + $2 " s" }' "$work/time"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# How many lines of an arc post writes a second, and how many arcf reads: of a real program's branches, traced
-# by single steps once and repeated. Usage: bench/arc.sh BUILD-DIR (with tests and PITRACE_BENCH=ON) [TIMES]
+# The lines of an arc that post writes a second, and that arcf reads, for the branches of a real program that were recorded
+# once by single-stepping and repeated. Usage: bench/arc.sh BUILD-DIR (with tests and PITRACE_BENCH=ON) [TIMES]
 set -euo pipefail
 build=$1
 times=${2:-30}
@@ -11,7 +11,7 @@ first=$(nm "$build/bin/genmap" | awk '$3 == "main" {print $1}')
 "$build/tests/step_trace" "$work/short.nrm2" "$first" 0 -- "$build/bin/genmap" -n "$build/tests/flows" >/dev/null
 "$build/bench/repeat_trace" "$work/short.nrm2" "$work/long.nrm2" "$times"
 
-# measure LABEL COMMAND...: lines of the arc by processor seconds.
+# measure LABEL COMMAND...: prints the arc's lines for each CPU second.
 measure() {
   local label=$1 user system memory lines
   shift

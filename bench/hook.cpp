@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a user hook costs its caller, beside LTTng-UST with the same payload. bench/hook.sh starts
-// the two tracers and runs it.
+// The cost of a user hook for its caller, compared with LTTng-UST with the same payload.
+// bench/hook.sh starts the two tracers and runs this program.
 //
 // Each iteration writes a batch that fits into the ring many times over, then lets the reader catch
-// up outside the time that is measured: what is timed is the storing of a record, not the losing.
-// The time is the thread's processor time, so that other work on the machine does not count.
+// up outside the measured time, so that storing a record is measured, not losing it. The time is
+// the thread's CPU time, so that other work on the machine does not count.
 #include <benchmark/benchmark.h>
 #include <time.h>
 

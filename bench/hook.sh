@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a user hook costs with perf as the source, and an LTTng-UST tracepoint in the same run where LTTng is
-# installed (Debian: liblttng-ust-dev lttng-tools). Usage: bench/hook.sh [BUILD-DIR [BENCHMARK-OPTION...]]
+# The cost of a user hook with perf as the source, and of an LTTng-UST tracepoint in the same run if LTTng is installed
+# (Debian: liblttng-ust-dev lttng-tools). Usage: bench/hook.sh [BUILD-DIR [BENCHMARK-OPTION...]]
 set -euo pipefail
 
 build=${1:-build/bench}

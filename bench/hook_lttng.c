@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The LTTng-UST tracepoints that user hooks are compared with. */
+/* The LTTng-UST tracepoints for the comparison with user hooks. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The LTTng-UST tracepoints that user hooks are compared with, as functions. */
+/* The LTTng-UST tracepoints for the comparison with user hooks, as functions. */
 #ifndef PITRACE_BENCH_HOOK_LTTNG_H
 #define PITRACE_BENCH_HOOK_LTTNG_H
 

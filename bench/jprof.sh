@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What JProf costs a JVM that compiles a lot: instructions, the kernel's included, of javac on some classes without and
-# with it, by turns, in the instruction-count lab. -Xbatch makes runs alike: methods are compiled when they are asked for.
+# The cost of JProf for a JVM that compiles a lot: instructions, including the kernel's, of javac for some classes without and
+# with it, alternating, in the instruction-count lab. With -Xbatch methods are compiled on request, so that runs are equal.
 # Usage: bench/jprof.sh [RUNS]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 if [[ -n ${LAB:-} ]]; then
-  # In the lab, where a nanosecond of a processor's time is an instruction.
+  # In the lab, where a nanosecond of CPU time is an instruction.
   runs=$1 agent=$2
   work=/run/jprof
   mkdir "$work" "$work/sources" "$work/classes"
@@ -23,7 +23,7 @@ if [[ -n ${LAB:-} ]]; then
   once warm >/dev/null
   for ((i = 0; i < runs; i++)); do
     once without
-    # What the JVM does more as soon as any agent wants to know of compiled methods.
+    # The additional work of the JVM as soon as an agent requests events of compiled methods.
     once noting -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
     once jita2n "-agentpath:$agent=jita2n,threadinfo,logpath=$work,nopidx"
     once tprof "-agentpath:$agent=tprof,logpath=$work,nopidx"

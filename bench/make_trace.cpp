@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writes a synthetic trace of any number of ticks, to time post on: make_trace FILE TICKS [CPUS].
+// Writes a synthetic trace of any number of ticks, to measure post: make_trace FILE TICKS [CPUS].
 //
-// Ticks come as from a busy system: 20 processes of 4 threads, a few hundred hot addresses each in
-// the executable code of libc and in the kernel, CPUs taking turns. The same arguments give the
-// same file.
+// The ticks look like those of a system under load: 20 processes of 4 threads, a few hundred hot
+// addresses each in libc's executable code and in the kernel, on all CPUs. The same arguments give
+// the same file.
 #include <pi/nrm2.h>
 #include <pitrace/encode.h>
 
@@ -22,7 +22,7 @@ constexpr uint64_t start_time = 0x41'0000'0000;
 constexpr uint64_t tick_ns = 1'000'000;
 constexpr uint64_t code_address = 0x7f00'0000'0000;
 constexpr uint64_t code_size = 0x150000;
-constexpr uint64_t code_offset = 0x26000;  // near where libc's code begins
+constexpr uint64_t code_offset = 0x26000;  // near the start of libc's code
 constexpr uint64_t kernel_address = 0xffff'ffff'8100'0000;
 constexpr char code_file[] = "/usr/lib/x86_64-linux-gnu/libc.so.6";
 
@@ -84,24 +84,24 @@ uint32_t pid_of(uint32_t process) {
   return 1000 + process * 10;
 }
 
-// What runs, on CPU 0 before the first tick.
+// The names and modules of the processes, on CPU 0 before the first tick.
 uint64_t put_names(Output* out) {
   uint64_t size = 0;
-  const auto place = [&](uint32_t bytes) {
-    static std::byte nowhere[PITRACE_MAX_RECORD];
+  const auto reserve = [&](uint32_t bytes) {
+    static std::byte scratch[PITRACE_MAX_RECORD];
     size += bytes;
-    return out ? out->reserve(bytes) : nowhere;
+    return out ? out->reserve(bytes) : scratch;
   };
   const uint32_t time = static_cast<uint32_t>(start_time);
-  pitrace_encode_time(place(pitrace_size_ints(1)), start_time);
+  pitrace_encode_time(reserve(pitrace_size_ints(1)), start_time);
   for (uint32_t process = 0; process < processes; ++process) {
     const std::string name = "busy" + std::to_string(process);
     const uint32_t length = static_cast<uint32_t>(name.size());
     const uint32_t ints[] = {pid_of(process), PITRACE_NAME_64};
-    pitrace_encode_string(place(pitrace_size_string(2, length)), time, PITRACE_MAJOR_MTE,
+    pitrace_encode_string(reserve(pitrace_size_string(2, length)), time, PITRACE_MAJOR_MTE,
                           PITRACE_MTE_NAME, ints, 2, name.data(), length);
     const pitrace_module module = {pid_of(process), 0, code_address, code_size, code_offset, 0};
-    pitrace_encode_module(place(pitrace_size_module(sizeof code_file - 1)), time, &module,
+    pitrace_encode_module(reserve(pitrace_size_module(sizeof code_file - 1)), time, &module,
                           code_file, sizeof code_file - 1);
   }
   return size;
@@ -130,7 +130,7 @@ void put_ticks(Output& out, uint64_t ticks, uint32_t cpu, uint32_t cpus) {
   }
 }
 
-// Bytes that put_ticks writes.
+// The number of bytes that put_ticks writes.
 uint64_t ticks_size(uint64_t ticks, uint32_t cpu, uint32_t cpus) {
   if (ticks == 0) return 0;
   const uint64_t first = start_time + cpu * (tick_ns / cpus);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# How fast post reads a trace, and in how much memory, beside perf script on as many samples.
+# The speed and memory of post reading a trace, compared with perf script for a similar number of samples.
 # Usage: bench/post.sh [MILLIONS-FOR-PERF]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -35,10 +35,10 @@ done
 measure "post -showx" 10 "$build/bin/post" -r "$work/10.nrm2" -o "$work" -showx
 rm -f "$work"/*.nrm2 "$work/post.show"
 
-# The peer: samples of the clock, taken as fast as the kernel gives them, until there are enough.
+# The comparison: samples of the clock, at the kernel's maximum rate.
 wanted=${1:-1}
 perf record -q -a -e cpu-clock -F 20000 -o "$work/perf.data" -- sleep $((wanted * 26)) 2>/dev/null || {
-  echo 'perf record is not permitted here; no peer in this run' >&2
+  echo 'perf record is not permitted here; no comparison in this run' >&2
   exit 1
 }
 samples=$(perf script -i "$work/perf.data" -F ip 2>/dev/null | wc -l)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The processor time of who takes 100,000 records a second out of the buffers and writes them to a file: pitrace's
-# recorder in continuous mode, LTTng's consumer daemon, perf record. Each has the machine for itself for a while.
+# The CPU time of the process that reads 100,000 records a second from the buffers and writes them to a file: pitrace's
+# recorder in continuous mode, LTTng's consumer daemon, perf record. They run one after the other.
 # Usage: bench/reader.sh BUILD-DIR [perf|driver [SECONDS]]. In the lab: scripts/lab -- bench/reader.sh ... driver
 set -euo pipefail
 
@@ -19,18 +19,18 @@ trap clean_up EXIT
 cd "$work"
 
 hertz=$(getconf CLK_TCK)
-# Processor time of a process so far, in milliseconds: user and system.
+# spent PID: the CPU time of the process so far, user and system, in milliseconds.
 spent() { awk -v hertz="$hertz" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / hertz }' "/proc/$1/stat"; }
 
-# measure NAME PID FILE: from now until reader_load has said its rate in the file, and two seconds more for what is
-# still in the buffers.
+# measure NAME PID FILE: measures until reader_load has written its rate to FILE, and two seconds more for the records that
+# are still in the buffers.
 measure() {
   local before
   before=$(spent "$2")
   until [[ -s $3 ]]; do sleep 0.5; done
   sleep 2
   awk -v name="$1" -v ms="$(($(spent "$2") - before))" -v seconds="$seconds" -v said="$(<"$3")" \
-    'BEGIN { printf "%-8s %6d ms processor time in %d s (%.2f %% of a processor), %s\n", name, ms, seconds, ms / seconds / 10, said }'
+    'BEGIN { printf "%-8s %6d ms CPU time in %d s (%.2f %% of a processor), %s\n", name, ms, seconds, ms / seconds / 10, said }'
 }
 load() { "$build/bench/reader_load" "$1" "$seconds" >"$1.said"; }
 
@@ -54,7 +54,7 @@ if command -v lttng-sessiond >/dev/null; then
     lttng enable-event --userspace --channel=bench 'pitrace_bench:ints'
     lttng start
   } >>log 2>&1
-  # The consumer is started with the first program that has tracepoints.
+  # LTTng starts the consumer when the first program with tracepoints runs.
   "$build/bench/reader_load" lttng 1 >/dev/null
   load lttng &
   measure lttng "$(pgrep -n lttng-consumerd)" lttng.said
@@ -66,7 +66,7 @@ else
 fi
 
 if command -v perf >/dev/null; then
-  # A record of every page fault of reader_load alone: with -a perf counts its own. -m: 8 MB of buffers, as above.
+  # A record of every page fault of reader_load alone: with -a perf would count its own. -m: 8 MB of buffers, as above.
   # shellcheck disable=SC2016 # sh expands it
   perf record -q -e page-faults -c 1 -m 2048 -o perf.data -- \
     sh -c 'sleep 1; "$0" fault "$1" >fault.said; sleep 4' "$build/bench/reader_load" "$seconds" >>log 2>&1 &

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A steady stream of events for bench/reader.sh: a hundred every millisecond, of one kind.
+// A steady load for bench/reader.sh: a hundred events of one kind every millisecond.
 // Usage: reader_load hook|lttng|fault SECONDS
 #include <sys/mman.h>
 #include <time.h>
@@ -26,7 +26,7 @@ uint64_t clock_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Sleeps until each millisecond begins; one that comes late is made up for.
+// Sleeps until each millisecond begins; after a delay the missed batches follow without sleeping.
 template <class Batch>
 void run(uint64_t seconds, Batch batch) {
   const uint64_t begin = clock_ns();

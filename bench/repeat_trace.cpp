@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A long instruction trace from a short one, to time post -arc on: repeat_trace FROM TO TIMES. The
-// records of the first section, which must be the only one of its kind, are written so many times,
-// their times counted up; all else stays.
+// Makes a long instruction trace from a short one, to measure post -arc: repeat_trace FROM TO
+// TIMES. The records of the first section, which must be the only one of its kind, are written
+// TIMES times with increasing times; the other sections are copied.
 #include <pi/nrm2.h>
 #include <pitrace/abi.h>
 
@@ -38,19 +38,19 @@ int main(int argc, char** argv) {
   std::string all;
   uint32_t time = 1'000'000;
   for (int round = 0; round < times; ++round)
-    for (size_t place = 0; place + sizeof(pitrace_record) <= records.size();) {
-      const auto record = at<pitrace_record>(records, place);
+    for (size_t position = 0; position + sizeof(pitrace_record) <= records.size();) {
+      const auto record = at<pitrace_record>(records, position);
       const size_t length = record.type_length & PITRACE_LENGTH_MASK;
       const bool once = record.major == PITRACE_MAJOR_TIME
                             ? round != 0
                             : record.major == PITRACE_MAJOR_ITRACE_STOP && round != times - 1;
       if (length == 0) break;
       if (!once) {
-        all += records.substr(place, length);
+        all += records.substr(position, length);
         std::memcpy(all.data() + all.size() - length + offsetof(pitrace_record, time_lo), &++time,
                     sizeof time);
       }
-      place += length;
+      position += length;
     }
   const uint32_t all_size = static_cast<uint32_t>(all.size());
   std::memcpy(head.data() + pi::nrm2::offset::data_size, &all_size, sizeof all_size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The ring under a storm of nested writers, with a reader that checks every byte: that it holds,
-// and how fast. Usage: ring_bench [RECORDS [WRITERS]]; exit status 1 when anything was torn, out of
-// order or untold.
+// Correctness and speed of the ring with nested writers and a reader that checks every byte. Usage:
+// ring_bench [RECORDS [WRITERS]]; the exit status is 1 if a record was torn, out of order, or lost
+// without a report.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   plan.records = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000'000;
   plan.writers = argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 2;
   plan.ring_bytes = 256 << 10;
-  plan.calm = 1024;  // else the signals are all that is measured
+  plan.calm = 1024;  // otherwise only the signals are measured
   if (plan.records == 0 || plan.writers == 0) {
     fmt::print(stderr, "usage: ring_bench [RECORDS [WRITERS]], both at least 1\n");
     return 255;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What tracing costs, with the module, in the instruction-count lab, where time is counted in instructions:
+# The cost of tracing with the module in the instruction-count lab, where instructions measure time:
 #   scripts/lab --icount --timeout 3600 [--kernel 6.12] -- bench/tracing.sh BUILD-DIR [RUNS]
-# First one recorded event, a system call's entry or exit, beside perf in the same boot. Then whole workloads, a
-# compile, a pipe benchmark and a Java run, without a trace and with dispatches, interrupts and 1,000 ticks a second
-# recorded, in turn: the median of the pairs' ratios. Where perf is there, it records the dispatches and wake-ups of
-# the pipe benchmark, too.
+# First one recorded event, a system call's entry or exit, compared with perf in the same boot. Then whole workloads, a
+# compile, a pipe benchmark and a Java run, alternately without a trace and with dispatches, interrupts and 1,000 ticks a
+# second recorded: the median of the pairs' ratios. If perf is installed, it also records the dispatches and wake-ups of
+# the pipe benchmark.
 set -euo pipefail
 
 build=$(readlink -f "${1:?Usage: tracing.sh BUILD-DIR [RUNS]}")
@@ -21,7 +21,7 @@ trap clean_up EXIT
 cd "$work"
 swtrace() { "$build/bin/swtrace" "$@" >>"$work/log"; }
 
-# traced MAJORS COMMAND...: runs it while the records of these majors are taken.
+# traced MAJORS COMMAND...: runs it while these majors are recorded.
 traced() {
   local majors=$1
   shift
@@ -38,18 +38,18 @@ traced() {
 
 # ---- one event ----
 
-# The least that one getppid() took, of many: without what interrupts and readers take.
-least() { "$@" | awk '/ spent / { print $NF }'; }
+# The minimum of many getppid() calls: without the time of interrupts and readers.
+minimum() { "$@" | awk '/ spent / { print $NF }'; }
 calls=20000
-untraced=$(least "$tool" getppid $calls)
+untraced=$(minimum "$tool" getppid $calls)
 event() { # event NAME INSTRUCTIONS-OF-A-CALL BYTES
-  awk -v name="$1" -v least="$2" -v untraced="$untraced" -v bytes="$3" 'BEGIN {
-    printf "event %-8s %6.0f instructions %s bytes\n", name, (least - untraced) / 2, bytes }'
+  awk -v name="$1" -v minimum="$2" -v untraced="$untraced" -v bytes="$3" 'BEGIN {
+    printf "event %-8s %6.0f instructions %s bytes\n", name, (minimum - untraced) / 2, bytes }'
 }
 echo "a getppid() untraced: $untraced instructions"
-event pitrace "$(least traced 0x05 "$tool" getppid $calls)" '16 and 20'
+event pitrace "$(minimum traced 0x05 "$tool" getppid $calls)" '16 and 20'
 if perf --version >/dev/null 2>&1; then
-  theirs=$(least perf record -q -m 2048 -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -o perf.data -- "$tool" getppid $calls)
+  theirs=$(minimum perf record -q -m 2048 -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -o perf.data -- "$tool" getppid $calls)
   event perf "$theirs" "$(($(stat -c %s perf.data) / (2 * calls)))"
 fi
 
@@ -74,7 +74,7 @@ javac Words.java
 declare -A workloads=([compile]='gcc -O2 -c -o many.o many.c' [pipe]="$tool pingpong 60000"
   [java]='java -Xbatch -XX:+UseSerialGC -XX:TieredStopAtLevel=1 Words')
 
-# cost COMMAND...: processor time that it took, user and system, in milliseconds of so many instructions
+# cost COMMAND...: its CPU time, user and system, in milliseconds (of a million instructions each)
 cost() {
   local TIMEFORMAT='%U %S'
   { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print ($1 + $2) * 1000 }'
@@ -100,7 +100,7 @@ compare() {
 }
 for workload in compile pipe java; do
   # shellcheck disable=SC2086 # several words
-  cost ${workloads[$workload]} >/dev/null # what comes from files is in memory now
+  cost ${workloads[$workload]} >/dev/null # fills the page cache
   compare pitrace $workload
   sed 's/^ */         /' records
 done

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Compiles through ccache where it is installed and the user has set no launcher of his own.
+# Compiles through ccache if it is installed and the user has set no other launcher.
 #
-# ccache must be told that precompiled headers may be cached, and the compilers to leave out of them what differs from one
-# build to the next: "Precompiled headers" in ccache(1). The compiler's list of headers (-MD, which CMake asks for) saves
-# the preprocessor's run before each compilation: "depend mode" there.
+# ccache needs an option to cache precompiled headers, and the compilers need one that keeps build-specific data out of
+# them: see "Precompiled headers" in ccache(1). The compiler's list of headers (-MD, which CMake requests) saves the
+# preprocessor's run before each compilation: see "depend mode" there.
 find_program(PITRACE_CCACHE ccache)
 mark_as_advanced(PITRACE_CCACHE)
 if(PITRACE_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

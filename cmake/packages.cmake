@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# How applications find the two libraries: pkg-config files and a CMake package. All paths in them are relative to their own,
+# How applications find the two libraries: pkg-config files and a CMake package. All paths in them are relative to the file's own path,
 # so that an installed tree can be moved.
 #
 # package_library(TARGET DESCRIPTION): installs the shared library, its pkg-config file TARGET.pc, and its imported
@@ -10,7 +10,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pitrace)
 
 function(package_library target description)
   add_library(pitrace::${target} ALIAS ${target})
-  # Headers are installed into one folder; in the build tree they also need the contract's folder.
+  # Headers are installed into one folder; in the build tree they also need the folder of the shared headers.
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
@@ -44,7 +44,7 @@ function(package_config)
   configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/pitrace-config.cmake.in
     ${CMAKE_BINARY_DIR}/packages/pitrace-config.cmake INSTALL_DESTINATION ${package_dir}
     NO_SET_AND_CHECK_MACRO)
-  # As the libraries' SOVERSION: a program built with an older minor version runs with a newer one.
+  # Same rule as the libraries' SOVERSION: a program built with an older minor version runs with a newer one.
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/packages/pitrace-config-version.cmake
     COMPATIBILITY SameMajorVersion)
   install(FILES ${CMAKE_BINARY_DIR}/packages/pitrace-config.cmake

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# What makes the build three times as fast (PITRACE_QUICK): precompiled headers of the standard library, fmt and
-# GoogleMock, and files of a library that are compiled together. 'scripts/check long' builds without both, so that each
-# file still includes what it uses. Turn it off to work on one file: it alone is compiled then.
+# Makes the build three times as fast (PITRACE_QUICK) with precompiled headers of the standard library, fmt and GoogleMock,
+# and with unity builds: files of a library are compiled together. 'scripts/check long' builds without both, which checks that
+# each file includes what it uses. Turn the option off to work on one file: then only that file is compiled again.
 #
 # quick_build(TARGET KIND [ALONE FILE...]): KIND is standard; fmt, for targets that link fmt::fmt; or test, for GoogleTest programs.
-# Targets of one kind share one precompiled file, for which their options must be the same: libraries, and code that is
-# position-independent as theirs is. ALONE names the files that are compiled by themselves, since names in their anonymous
-# namespaces are also used in other files of the target.
+# Targets of one kind share one precompiled header, so their compile options must be the same: only libraries, and code that
+# is position-independent as theirs is. ALONE lists files that are compiled separately because other files of the target
+# use the same names in their anonymous namespaces.
 option(PITRACE_QUICK "Precompile headers, and compile files of a target together" OFF)
-# 0 compiles all files of a target together, which shows every name that two of them use.
+# 0 compiles all files of a target together, so the compiler reports every name that two of them define.
 set(PITRACE_QUICK_BATCH 8 CACHE STRING "How many files are compiled together")
 mark_as_advanced(PITRACE_QUICK_BATCH)
 
@@ -21,7 +21,7 @@ function(quick_build target kind)
     return()
   endif()
   if(NOT TARGET precompiled_${kind})
-    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "// Carries the precompiled headers.\n")
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "// Exists to compile the precompiled headers.\n")
     add_library(precompiled_${kind} OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(precompiled_${kind} PRIVATE pi)
     set(headers ${standard_headers})
@@ -36,7 +36,7 @@ function(quick_build target kind)
     target_precompile_headers(precompiled_${kind} PRIVATE ${headers})
   endif()
   target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
-  # Test files have helpers of the same names.
+  # Test files define helpers with the same names, so they are compiled separately.
   if(NOT kind STREQUAL "test")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${PITRACE_QUICK_BATCH})
   endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# pitrace_tool(NAME SOURCES FILE... LIBS LIBRARY...): a program that is installed.
+# pitrace_tool(NAME SOURCES FILE... LIBS LIBRARY...): builds and installs a program.
 function(pitrace_tool name)
   cmake_parse_arguments(TOOL "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${TOOL_SOURCES})
@@ -7,8 +7,8 @@ function(pitrace_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# pitrace_tool_library(NAME SOURCES FILE... LIBS LIBRARY... [PRIVATE LIBRARY...]): code that several programs, or a program and
-# its unit test, link. Libraries after PRIVATE are not visible to the code that uses it.
+# pitrace_tool_library(NAME SOURCES FILE... LIBS LIBRARY... [PRIVATE LIBRARY...]): builds code that several programs, or a program
+# and its unit test, link. Libraries after PRIVATE are not visible to its users.
 function(pitrace_tool_library name)
   cmake_parse_arguments(TOOL "" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${TOOL_SOURCES})

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that traces itself: it sets up a trace, writes records of its own among those of the
- * system, and writes the file. Usage: hooks FILE; then: post -r FILE -show
+ * A program that traces itself: it starts a trace, writes its own records into it, and writes the
+ * trace file. Usage: hooks FILE; then: post -r FILE -show
  *
- * It prints what it has written into the trace.
+ * It prints the records that it writes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,17 +11,17 @@
 
 #include <perfutil.h>
 
-/* Any major that the tools do not use themselves; the minor says which of our records it is. */
+/* Any major that the tools do not use; the minor is the kind of our record. */
 enum { MAJOR = 0x70, MINOR_STEP = 1, MINOR_NOTE = 2 };
 
-/* What happened, and what to do about it, for all functions but hooks. */
+/* Prints the error and the advice, for all functions except hooks. */
 static int failed(const char *what, int rc) {
   if (rc == PU_SUCCESS) return 0;
   fprintf(stderr, "hooks: %s: %s\n  %s\n", what, RcToString(rc), PiErrorText());
   return 1;
 }
 
-/* A hook tells by its code alone. A record that was lost is counted in the trace. */
+/* A hook only returns a code, without an error text. A lost record is counted in the trace. */
 static int hook_failed(int rc) {
   if (rc == PU_SUCCESS || rc == PU_ERROR_BUFFER_FULL) return 0;
   fprintf(stderr, "hooks: %s\n", RcToString(rc));
@@ -33,7 +33,7 @@ static int step(uint32_t number, uint32_t value) {
   return hook_failed(TraceHook(MAJOR, MINOR_STEP, 2, 0, number, value));
 }
 
-/* A string is its length and where it begins; ints come first. */
+/* A string is passed as its length and its address; ints come first. */
 static int note(uint32_t number, const char *text) {
   printf("70/2 %" PRIu32 " %s\n", number, text);
   return hook_failed(TraceHook(MAJOR, MINOR_NOTE, 1, 1, number, (unsigned int)strlen(text), text));
@@ -45,7 +45,7 @@ static int work(void) {
   return bad || note(101, "end");
 }
 
-/* The same with arrays, for records whose size is known only when they are made. */
+/* The same with arrays, for records whose size is known only at run time. */
 static int summary(void) {
   const uint32_t ints[] = {102, 100, 10000};
   const struct pi_hook_string strings[] = {{"squares", 7}, {"done", 4}};
@@ -53,13 +53,13 @@ static int summary(void) {
   return hook_failed(PiTraceHook(MAJOR, MINOR_NOTE, ints, 3, strings, 2));
 }
 
-/* What comes before the part that is of interest is thrown away; what is of none is left out. */
+/* Discards the records before the interesting part, and suspends recording after it. */
 static int work_between_pauses(void) {
   if (hook_failed(TraceHook(MAJOR, MINOR_STEP, 2, 0, 0u, 0u))) return 1;
   if (failed("discard", TraceDiscard())) return 1;
   if (work()) return 1;
   if (failed("suspend", TraceSuspend())) return 1;
-  /* Not stored, and no error: the program need not know. */
+  /* Ignored without an error while the trace is suspended: the program need not check. */
   int bad = hook_failed(TraceHook(MAJOR, MINOR_STEP, 2, 0, 0u, 0u));
   return failed("resume", TraceResume()) || bad || summary();
 }
@@ -70,7 +70,7 @@ static int trace(const char *file) {
   if (failed("enable", rc) || failed("on", TraceOn())) return 1;
   const int bad = work_between_pauses();
   rc = TraceOff();
-  /* The trace had ended by itself; what it holds can be written. */
+  /* The trace had ended because a buffer is full; its records can be written. */
   if (rc == PU_ERROR_BUFFER_FULL)
     fprintf(stderr, "hooks: warning: %s\n", PiErrorText());
   else if (failed("off", rc))

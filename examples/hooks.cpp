@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A program that writes into the trace that runs on this machine, whichever process started it:
-// time spans of several threads. Usage, while a trace with major 0x71 enabled is on: hooks
+// A program that writes time spans of several threads into the trace that runs on this machine,
+// whichever process started it. Usage, while a trace with major 0x71 enabled is on: hooks
 //
-// It prints what it writes. It works the same, and as fast, when there is no trace.
+// It prints the records that it writes. Without a trace it works the same, and as fast.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -36,7 +36,7 @@ class Span {
  private:
   template <class Hook>
   void write(const Hook& hook) {
-    // True also without a trace: hooks of a program are always compiled in.
+    // True also without a trace: a program's hooks are always compiled in.
     const bool stored = hook(thread_, number_, name_).ok();
     log_ += (stored ? "71/" : "lost 71/") + std::to_string(Hook::minor) + ' ' +
             std::to_string(thread_) + ' ' + std::to_string(number_) + ' ' + std::string(name_) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that has the instructions of one function of its own followed, whoever started the
-// trace. Usage, as root or a member of the module's group:
+// A program that has the instructions of one of its functions followed, whichever process started
+// the trace. Usage, as root or a member of the module's group:
 //	swtrace init && swtrace on && swtrace it_install -i
 //	itrace
 //	swtrace off && swtrace get && swtrace free && post -arc swtrace.nrm2
@@ -8,7 +8,7 @@
 
 #include "perfutil.h"
 
-// A function that stays one.
+// Not inlined, so that it appears as a function.
 __attribute__((noinline)) static int gcd(int a, int b) {
   while (b != 0) {
     const int rest = a % b;
@@ -20,8 +20,8 @@ __attribute__((noinline)) static int gcd(int a, int b) {
 
 int main(void) {
   volatile int a = 1071, b = 462;
-  // The first call of a function that a library has is looked up, and what is touched first must
-  // be mapped: not what is to be seen.
+  // The first call of a library function looks the symbol up and maps pages; this call keeps that
+  // out of the trace.
   int result = gcd(a, b);
   if (ITraceEnableCurrent() != PU_SUCCESS || ITraceOn() != PU_SUCCESS) {
     fprintf(stderr, "itrace: %s\n", PiErrorText());

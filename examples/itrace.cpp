@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// As itrace.c, in C++: a region of each of two threads is traced, also when an exception leaves the
-// region.
+// The C++ version of itrace.c: a region of each of two threads is traced, also when an exception
+// leaves the region.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Sorts in the region; with fail it leaves the region early.
+// Sorts inside the region; with fail an exception leaves the region early.
 bool sort(std::vector<int>& numbers, bool fail) {
   const pitrace::ITraceRegion region;
   if (fail) throw std::runtime_error("left early");

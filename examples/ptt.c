@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a piece of a program costs its thread, without a system call where the pitrace module is
-// there.
+// Measures the cost of a part of a program for its thread, without system calls if the pitrace
+// module is loaded.
 #include <stdio.h>
 
 #include "perfutil_ptt.h"

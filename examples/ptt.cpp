@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As ptt.c, in C++: what a function costs its thread, summed over many calls.
+// The C++ version of ptt.c: the cost of a function for its thread, summed over many calls.
 #include <cstdio>
 
 #include <perfutil.hpp>

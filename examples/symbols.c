@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that asks liba2n which module and symbol an address of its own belongs to. Usage:
+ * A program that asks liba2n for the module and symbol of one of its own addresses. Usage:
  * symbols
  *
- * It adds the executable mappings that the kernel lists for it, and then looks an address up.
+ * It adds its executable mappings, as the kernel lists them, and then looks an address up.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int add_mappings(uint32_t pid) {
 int main(void) {
   const uint32_t pid = (uint32_t)getpid();
   A2nInit();
-  /* Without it, a file that may have changed since it was mapped gives no names. */
+  /* With validation, a file that may have changed since it was mapped would give no names. */
   A2nSetSymbolValidationMode(0);
   if (A2nCreateProcess(pid) != A2N_SUCCESS || add_mappings(pid)) return 1;
   SYMDATA symbol;

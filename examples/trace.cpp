@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that traces itself, in C++ (hooks.c does it in C): it samples a piece of work, writes
-// one record of its own for each step, and writes the file. Usage: trace FILE; then: post -r FILE
-// -show
+// A program that traces itself, the C++ version of hooks.c: it samples its work, writes one record
+// for each step, and writes the trace file. Usage: trace FILE; then: post -r FILE -show
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -10,13 +9,13 @@
 
 namespace {
 
-// What a step measured: its bytes become a string of the record.
+// The results of a step; the struct's bytes become a string of the record.
 struct Measured {
   uint32_t rounds;
   uint32_t milliseconds;
 };
 
-// Step, its number counted from the end (negative), result: two ints and a string.
+// Two ints and a string: step, its number counted from the end (negative), results.
 constexpr pitrace::Hook<0x72, 1, uint32_t, int, Measured> step_ends;
 
 int failed(const char* what, const pitrace::Error& error) {

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # bin, here, out, scratch, command, target, java: the caller's
+# shellcheck disable=SC2154 # bin, here, out, scratch, command, target, java: set by the caller
 # SPDX-License-Identifier: MIT
-# JProf for the Java virtual machines that run.tprof traces: added to a command, or to a process that runs. Sourced,
-# not run; the caller has set -euo pipefail.
+# Adds JProf to the Java virtual machines that run.tprof and run.itrace trace: to a command, or to a running process.
+# Sourced, not run; the caller has set -euo pipefail.
 
 agent='' attacher='' to_attacher=''
 
@@ -14,11 +14,11 @@ find_agent() {
       return
     fi
   done
-  say "libjprof.so is not there (it is built where a JDK is installed): Java methods will have no names"
+  say "libjprof.so is missing (it is built where a JDK is installed): Java methods will have no names"
   return 1
 }
 
-# plain_path PATH NAME: PATH, or a link to it where it holds what has a meaning in a list of options.
+# plain_path PATH NAME: PATH; or a link to it, if it contains characters that separate agent options.
 plain_path() {
   local path=$1
   if [[ $path == *[[:space:],=\'\"]* ]]; then
@@ -30,13 +30,13 @@ plain_path() {
 
 agent_options() { printf 'tprof,logpath=%s' "$(plain_path "$1" logs)"; } # agent_options DIRECTORY
 
-# How the agent gets to the command: line (it is java), environment (another program of a JDK, or all Java virtual
-# machines are meant), or none.
+# How the agent is passed to the command: line (an option for java), environment (for other programs of a JDK, or with
+# --java=all), or none.
 agent_way() {
   local program directory
   program=$(type -P -- "${command[0]:-}") || program=''
   directory=$(dirname "$(readlink -f "$program")")
-  # In a JDK's own directory java is no link.
+  # In a JDK's own directory java is a file, in /usr/bin a link.
   if [[ $java == none || -z $program ]]; then echo none
   elif [[ $java == all ]]; then echo environment
   elif [[ ${program##*/} == java ]]; then echo line
@@ -44,30 +44,30 @@ agent_way() {
   else echo none; fi
 }
 
-# is_jvm PID: a first look, by names that any process can choose. It decides whether JProf is built and pitrace-attach
-# asked, which looks closer; nothing that the process owns or names is used.
+# is_jvm PID: a first check, by names that any process can choose. It only decides whether JProf is built and pitrace-attach
+# is started, which checks the process itself; no file that the process owns or names is used.
 is_jvm() {
   timeout 5 grep -qE '^[0-9a-f]+-[0-9a-f]+ ..x. [^/]*/(.*/)?libjvm\.so( \(deleted\))?$' "/proc/$1/maps" 2>/dev/null
 }
 
-# build_jprof_too ROOT: in the source tree, before the build, so that it has JProf where that is wanted.
+# build_jprof_too ROOT: in a source tree, has the build include JProf if it is wanted.
 build_jprof_too() {
   [[ $(agent_way) != none ]] || { [[ $java != none && -n $target ]] && is_jvm "$target"; } || return 0
   [[ ! -f $1/build/lib/libjprof.so ]] || return 0
-  # Without it there is a report all the same, and a message.
+  # Without a JDK the report is made all the same, and a message says what is missing.
   need_packages java || return 0
-  # What was configured before there was a JDK is configured again.
+  # Configure again: the last configuration found no JDK.
   rm -f "$1/build/build.ninja"
 }
 
-# Adds the agent to the command where that is a JDK's program, or to all it starts.
+# Adds the agent to the command if it is a program of a JDK, or to all JVMs that it starts.
 prepare_java() {
   local way word
   way=$(agent_way)
   [[ $way != none ]] || return 0
   for word in "${command[@]}" "${JAVA_TOOL_OPTIONS:-}"; do
     if [[ $word == *-agent*jprof* ]]; then
-      say "JProf is in the command already; for names its logs have to lie in $out, or name them by --post='-jdir PREFIX'"
+      say "JProf is in the command already; its logs must be in $out, else pass their prefix with --post='-jdir PREFIX'"
       return 0
     fi
   done
@@ -83,8 +83,8 @@ prepare_java() {
   fi
 }
 
-# Loads JProf into the traced process, if that is a Java virtual machine. pitrace-attach stays until detach_java: all
-# that concerns the process's files, it does with the rights of the process's user.
+# Loads JProf into the traced process if it is a Java virtual machine. pitrace-attach runs until detach_java; it opens
+# the process's files with the rights of the process's user.
 attach_java() {
   local answer='' from_attacher problem result=0
   [[ $java != none ]] && is_jvm "$target" || return 0
@@ -94,7 +94,7 @@ attach_java() {
     <"$scratch/to-attacher" >"$scratch/from-attacher" 2>"$scratch/attach.log" &
   attacher=$!
   exec {to_attacher}>"$scratch/to-attacher" {from_attacher}<"$scratch/from-attacher"
-  # It answers in bounded time, or ends.
+  # pitrace-attach answers or exits within a limited time.
   read -r answer <&"$from_attacher" || true
   exec {from_attacher}<&-
   if [[ $answer == attached ]]; then
@@ -102,11 +102,11 @@ attach_java() {
     return 0
   fi
   end_attacher || result=$?
-  # 2: it is no Java virtual machine after all.
+  # 2: the process is not a Java virtual machine.
   ((result == 2)) || say "JProf cannot be added to process $target, its methods will have no names: $problem"
 }
 
-# end_attacher: sets problem to what it said.
+# end_attacher: ends pitrace-attach and sets problem to its messages.
 end_attacher() {
   local result=0
   exec {to_attacher}>&-
@@ -116,7 +116,7 @@ end_attacher() {
   return "$result"
 }
 
-# Takes JProf out again; its logs are beside the trace then.
+# Ends JProf in the process; its logs are then in the trace's directory.
 detach_java() {
   local problem=''
   [[ -n $attacher ]] || return 0

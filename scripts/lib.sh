@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the scripts share: messages, the one-time build, where the programs are. Sourced, not run; the callers
-# have set -euo pipefail.
+# Functions that the scripts share: messages, the build, and the version. Sourced, not run; the callers have
+# set -euo pipefail.
 
-# Messages carry the script's name; the caller sets it.
+# Messages begin with the script's name, which the caller sets.
 me=${me:-pitrace}
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() {
@@ -11,7 +11,7 @@ die() {
   exit "${2:-125}"
 }
 
-# print_version: of the tools this script came with.
+# print_version: prints the version of the tools installed or built with this script.
 print_version() {
   local post
   for post in "${here:?}/post" "$(dirname "$here")/build/bin/post"; do
@@ -22,7 +22,7 @@ print_version() {
   printf '%s (pitrace), from a source tree that is not built\n' "$me"
 }
 
-# progress TEXT: one line that the next replaces, on a terminal only.
+# progress TEXT: shows one line, on a terminal only; the next call replaces it.
 progress() {
   if [[ -t 2 ]]; then printf '\r\033[K%s: %s' "$me" "$*" >&2; fi
 }
@@ -30,8 +30,8 @@ progress_end() {
   if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
 }
 
-# need_packages GROUP...: has scripts/install-deps install what is missing of these groups; with no_install=1 only says what
-# that is.
+# need_packages GROUP...: installs the missing packages of these groups with scripts/install-deps; with no_install=1 only
+# lists them.
 need_packages() {
   local missing
   if ((${no_install:-0} == 0)); then
@@ -43,22 +43,22 @@ need_packages() {
   return 1
 }
 
-# use_built_tools DIR [TARGET...]: what another user has built.
+# use_built_tools DIR [TARGET...]: uses a build of another user.
 use_built_tools() {
   local dir=$1 owner
   shift
   owner=$(stat -c %U "$dir")
   [[ -x $dir/bin/post && -x $dir/bin/swtrace ]] ||
     die "$dir belongs to $owner and is not built: let $owner run run.tprof once, or use a source tree of your own"
-  # A dry run writes nothing.
+  # A dry run does not write to DIR.
   if ! ninja -n -C "$dir" "$@" 2>/dev/null | grep -q 'no work to do'; then
-    say "warning: the programs in $dir are older than the sources; $owner makes new ones by running run.tprof"
+    say "warning: the programs in $dir are older than the sources; $owner can rebuild them by running run.tprof"
   fi
 }
 
-# build_tools ROOT PRESET DIR [TARGET...]: configures once, builds what changed; quiet unless it takes long
-# or fails. The log is shown on failure. The presets release and dev share a place, so that check need not build again
-# what run.tprof has built: there dev adds the tests, and release takes what it finds.
+# build_tools ROOT PRESET DIR [TARGET...]: configures once, builds changed files, and shows the log's end on failure. The
+# presets release and dev share a directory, so that scripts/check need not repeat what run.tprof has built: dev adds the
+# tests, and release leaves them as they are.
 build_tools() {
   local root=$1 preset=$2 dir=$3
   shift 3
@@ -68,7 +68,7 @@ build_tools() {
     use_built_tools "$dir" "$@"
     return
   fi
-  # Another user who could open it could hold it for ever.
+  # Mode 0600: another user who can open the file could hold the lock indefinitely.
   [[ -e $dir/.lock ]] || (umask 077 && : >"$dir/.lock")
   exec {build_lock}>"$dir/.lock" || die "cannot write to $dir; make the source tree writable"
   flock "$build_lock"
@@ -78,7 +78,7 @@ build_tools() {
     (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || status=$?
   fi
   if ((status == 0)); then
-    # ninja's own "[done/total]" lines are the progress.
+    # ninja's own "[done/total]" lines show the progress.
     (cd "$root" && NINJA_STATUS='[%f/%t] ' cmake --build "$dir" ${1:+--target "$@"} 2>&1) |
       while IFS= read -r line; do
         printf '%s\n' "$line" >>"$log"

@@ -23,15 +23,15 @@ struct Budget {
   }
 };
 
-// The size that a file may claim, by the bytes that are stored of it: holes cost nothing to make.
-// File systems with compression store up to about thirty times less.
+// The size that a file may claim, relative to its stored bytes: holes take no space. File systems
+// with compression store up to about thirty times less.
 inline constexpr Budget sparse_file{64 << 20, 32};
 
-// Bytes of a file that are stored. fd keeps its position.
+// The number of stored bytes of a file. Does not change fd's position.
 inline uint64_t real_size(int fd, const struct stat& status) {
   const auto size = static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
   if (status.st_blocks > 0) return std::min(size, static_cast<uint64_t>(status.st_blocks) * 512);
-  // No block is stored, or the file system does not count blocks, as some FUSE file systems.
+  // No block is stored, or the file system does not count blocks, like some FUSE file systems.
   const off_t position = ::lseek(fd, 0, SEEK_CUR);
   const bool empty = ::lseek(fd, 0, SEEK_DATA) < 0 && errno == ENXIO;
   if (position >= 0) ::lseek(fd, position, SEEK_SET);

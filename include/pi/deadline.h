@@ -28,7 +28,7 @@ class Deadline {
   Clock::time_point end_;
 };
 
-// How many of these descriptors have an event; 0: none until the deadline; -1: an error, in errno.
+// Returns the number of descriptors with an event; 0 at the deadline; -1 for an error, in errno.
 // A signal does not end the wait.
 inline int poll_until(std::span<pollfd> waiting, const Deadline& deadline) {
   while (!deadline.is_over()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The only decoder of trace records: a bounded byte range in, values out. Pure: no I/O, no state.
+// The only decoder of trace records: takes a bounded byte range, returns values. No I/O, no state.
 //
 // The matching encoder is include/pitrace/encode.h. No byte is trusted: whatever the range
 // contains, nothing outside of it is read. Views stay valid as long as the range they came from.
@@ -35,7 +35,7 @@ class RecordView {
   uint32_t time_lo() const { return header_.time_lo; }
   std::span<const std::byte> bytes() const { return {data_, length_}; }
 
-  // Ints the record holds; 0 for a record of strings whose count does not fit its length.
+  // The number of ints; 0 for a record of strings whose count does not fit its length.
   [[gnu::always_inline]] uint32_t int_count() const {
     const auto room = static_cast<uint32_t>((length_ - sizeof(pitrace_record)) / 4);
     if (type() != PITRACE_TYPE_STRINGS) return room;
@@ -197,7 +197,7 @@ inline bool decode_time(const RecordView& record, uint32_t& high) {
   return true;
 }
 
-// How many records of the stream were lost so far, from a PITRACE_SYSTEM_LOST record.
+// Sets the number of records that the stream has lost so far, from a PITRACE_SYSTEM_LOST record.
 inline bool decode_lost(const RecordView& record, uint64_t& lost) {
   if (record.major() != PITRACE_MAJOR_SYSTEM || record.minor() != PITRACE_SYSTEM_LOST ||
       record.int_count() < 2)
@@ -206,7 +206,7 @@ inline bool decode_lost(const RecordView& record, uint64_t& lost) {
   return true;
 }
 
-// Whether the record counts as written: those that the ring adds by itself do not.
+// Records that the ring adds itself do not count as written.
 inline bool is_counted(const RecordView& record) {
   return !is_time(record) &&
          (record.major() != PITRACE_MAJOR_SYSTEM || record.minor() != PITRACE_SYSTEM_LOST);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files by descriptor: opens them once and safely, reads and writes them as a whole. In the static
+// Files by descriptor: opens each once and safely, reads and writes whole files. Part of the static
 // library pi_files, which all programs and libraries link.
 #ifndef PI_FILES_H
 #define PI_FILES_H
@@ -30,7 +30,7 @@ struct RegularFile {
   struct stat status {};
 };
 
-// Identifies a file in its present state: differs after it was replaced or written to.
+// Identifies a file in its present state: changes when the file is replaced or written to.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -41,14 +41,14 @@ struct FileIdentity {
 };
 FileIdentity identity_of(const struct stat& status);
 
-constexpr int not_regular = -1;  // an Error::code that is no error number
+constexpr int not_regular = -1;  // an Error::code that is not an error number
 
 enum class Links { followed, refused };  // a symbolic link as the path's last component
 
-// Opens a regular file for reading. Nothing else is ever opened, not even for a moment: opening a
-// device, a pipe or a terminal has side effects, or waits. The open file is the one that was
-// examined, wherever the path leads by now. The error's code is an error number or not_regular, its
-// message is the reason alone.
+// Opens a regular file for reading. Other files are never opened: opening a device, a pipe or a
+// terminal has side effects, or waits. The open file is the checked one, even if the path is
+// replaced meanwhile. The error's code is an error number or not_regular, its message is only the
+// reason.
 Result<RegularFile> open_regular(const std::string& path, Links links = Links::followed);
 
 // The same for a file in a directory where another user may create one: it must not be a link, must
@@ -56,34 +56,34 @@ Result<RegularFile> open_regular(const std::string& path, Links links = Links::f
 // it. Else EPERM.
 Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner);
 
-// Whether an open file, with that st_ino, is the one whose mapping the kernel reports with inode.
-// On overlayfs the upper bits of st_ino may be the number of a layer (mount option xino): there the
-// lower 32 bits are compared.
+// True if an open file with that st_ino is the one whose mapping the kernel reports with inode. On
+// overlayfs the upper bits of st_ino may be a layer number (mount option xino): there the lower 32
+// bits are compared.
 bool has_mapped_inode(int fd, uint64_t st_ino, uint64_t inode);
 
 // ---- reading ----
 
 struct Transferred {
   size_t bytes = 0;
-  int error = 0;  // an error number: what ended it
+  int error = 0;  // the error number that ended it, or 0
 };
 
-// Fills bytes from offset on, or as far as the file goes.
+// Fills bytes from offset, up to the end of the file.
 Transferred read_at(int fd, uint64_t offset, std::span<std::byte> bytes);
 // The same from the descriptor's position; waits for a pipe.
 Transferred read_on(int fd, std::span<std::byte> bytes);
 
-// The rest of the file from the descriptor's position, at most limit bytes. Also for files of
+// Reads the rest of the file from the descriptor's position, at most limit bytes. Also for files of
 // /proc, which report no size. The error's code is an error number.
 Result<std::string> read_whole(int fd, size_t limit);
 
 // The same for a file of /proc or /sys, or another path at which only root can create files: opens
-// whatever is there.
+// any kind of file.
 Result<std::string> read_system_file(const std::string& path, size_t limit);
 
 // ---- writing ----
 
-// 0 or an error number; after an error, a part may be written.
+// Return 0 or an error number; after an error, a part may be written.
 int write_all(int fd, std::span<const std::byte> bytes);
 int write_all_at(int fd, uint64_t offset, std::span<const std::byte> bytes);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Layout of JProf's logs of names, log-jita2n and log-jtnm, shared by their writer (jprof) and
-// their readers. docs/man/log-jita2n.5 and log-jtnm.5 are the full description.
+// their readers. docs/man/log-jita2n.5 and log-jtnm.5 have the full description.
 //
 // Both are text, a line each; numbers are hexadecimal without prefix unless a line says otherwise.
 // Our additions to the classic format are lines that begin with "# ", at most addition_line_max
 // bytes long and never between a record and its bytes of code: a reader of the classic format skips
-// them, and a reader of ours skips those whose word it does not know. Only the last line of a log
-// may be incomplete (the JVM was killed, or is writing it).
+// them, and our readers skip lines with an unknown word. Only the last line of a log may be
+// incomplete (the JVM was killed, or is writing it).
 //
 // Times are 64 bits: nanoseconds of the trace's clock, CLOCK_MONOTONIC of the initial time
 // namespace. Lines are nearly, not strictly, in the order of time.
@@ -18,7 +18,7 @@
 
 namespace pi::jit_log {
 
-constexpr uint32_t version = 1;  // of the additions; a word may mean something else in another one
+constexpr uint32_t version = 1;  // of the additions; another version may redefine words
 
 // ---- names of the files ---------------------------------------------------------------------
 // DIRECTORY/PREFIX-KIND_PID SUFFIX, without the blank; "_PID" (decimal) is missing after NOPIDX.
@@ -29,34 +29,34 @@ constexpr char jtnm_kind[] = "jtnm";
 constexpr char default_prefix[] = "log";
 
 // ---- log-jita2n: the classic lines ------------------------------------------------------------
-// Its beginning; each of these lines starts with a blank. A "64" in the platform's line means that
-// addresses have 64 bits. The pid is decimal.
+// The beginning of the file; each of these lines starts with a blank. "64" in the platform's line
+// means 64-bit addresses. The pid is decimal.
 constexpr char title[] = " JitA2N";
 constexpr char encoding[] = " BINARY DATA IN PRINTABLE HEX";
 constexpr char platform[] = " Linux x86_64";
 constexpr char process[] = " Process_Number_ID=";
 
-// " SeqNo N", N decimal: the records after it, up to the next such line, were written in trace
-// interval N. In both logs; missing when the agent knew of no trace. Our times do not need it: they
-// are comparable between traces.
+// " SeqNo N", N decimal: the records up to the next such line were written in trace interval N. In
+// both logs; missing if the agent knew of no trace. Our times do not need it: they are comparable
+// between traces.
 constexpr char interval[] = " SeqNo ";
 
-// A record, jitted or other generated code: six fields, a blank between any two:
+// A record, JIT-compiled or other generated code: six fields, separated by blanks:
 //   TIMEHIGH TIMELOW ADDRESS SIZE FLAGS NAME
-// TIMEHIGH and TIMELOW have 8 digits each. The time is the moment of the JVM's event, which comes
-// after the code was installed: an upper bound for its beginning. SIZE is in bytes. NAME is
+// TIMEHIGH and TIMELOW have 8 digits each. The time is that of the JVM's event, which comes after
+// the code was installed: an upper bound for its beginning. SIZE is in bytes. NAME is
 // class.method(arguments)result, the class with '/' between packages and the rest as in a class
-// file, in UTF-8; of other code (stubs, adapters, the interpreter) what the JVM calls it. Blanks
-// and control characters are '_'. Linkers of method handles, which HotSpot does not tell apart, all
-// are "java/lang/invoke/MethodHandle.<linker>". It is at most name_max bytes long, then cut and
-// ended with "...".
+// file, in UTF-8; for other code (stubs, adapters, the interpreter) it is the JVM's name of it.
+// Blanks and control characters are '_'. Linkers of method handles, which HotSpot does not
+// distinguish, all are "java/lang/invoke/MethodHandle.<linker>". A name has at most name_max bytes;
+// longer ones are cut and end with "...".
 constexpr uint32_t flag_code = 1;     // lines of code bytes follow: code_bytes_per_line in each but
                                       // the last, two digits a byte
-constexpr uint32_t flag_dynamic = 2;  // no Java method: a stub, an adapter, the interpreter ...;
-                                      // the JVM reports no end: it ends when other code replaces it
+constexpr uint32_t flag_dynamic = 2;  // not a Java method: a stub, an adapter, the interpreter ...;
+                                      // valid until other code replaces it: the JVM reports no end
 constexpr uint32_t flag_existing =
-    4;  // our addition: code that existed before its time, since an
-        // unknown moment; the JVM reported it on request; its inlining may be coarser
+    4;  // our addition: code that existed before its time, since an unknown moment; the JVM
+        // reported it on request, possibly with less detailed inlining
 constexpr size_t code_bytes_per_line = 32;
 constexpr size_t name_max = 16384;
 
@@ -72,22 +72,20 @@ constexpr char head_word[] = "head";
 namespace head {
 constexpr char version[] = "version";  // decimal, jit_log::version
 constexpr char agent[] = "agent";      // version of JProf
-constexpr char clock[] =
-    "clock";  // "CLOCK_MONOTONIC"; "namespace" where the JVM's clock is that of a
-              // time namespace of its own whose offset could not be found out
-constexpr char offset[] = "offset";  // decimal, nanoseconds that were subtracted from the JVM's own
+constexpr char clock[] = "clock";    // "CLOCK_MONOTONIC"; "namespace" if the JVM's clock is that of
+                                     // its own time namespace whose offset is unknown
+constexpr char offset[] = "offset";  // decimal, nanoseconds subtracted from the JVM's own
                                      // CLOCK_MONOTONIC, 0 outside of a time namespace
-constexpr char pid[] = "pid";        // decimal, as the JVM sees itself
+constexpr char pid[] = "pid";        // decimal, in the JVM's pid namespace
 constexpr char pid_ns[] =
-    "pidns";  // decimal, inode of its pid namespace; 0: not known. With the pid it
-              // is what the trace's records 19/68 say of processes in containers
-constexpr char started[] = "started";  // time at which the process began, good to 10 milliseconds;
-                                       // tells it from others that had its pid
-constexpr char begun[] = "begun";      // time from which on the log is complete
-constexpr char attached[] =
-    "attached";                // "start": when the JVM started; "late": when it ran already,
-                               // so that code that came and went before begun is missing
-constexpr char jvm[] = "jvm";  // its name and version
+    "pidns";  // decimal, inode of its pid namespace; 0: unknown. With the pid it matches the
+              // trace's records 19/68 of processes in containers
+constexpr char started[] = "started";    // start time of the process, exact to 10 milliseconds;
+                                         // distinguishes it from others with the same pid
+constexpr char begun[] = "begun";        // the log is complete from this time
+constexpr char attached[] = "attached";  // "start": with the JVM; "late": to a running JVM, so that
+                                         // code that existed only before begun is missing
+constexpr char jvm[] = "jvm";            // its name and version
 }  // namespace head
 
 // "# unload TIMEHIGH TIMELOW ADDRESS": the compiled method at ADDRESS was unloaded. The JVM reports
@@ -97,22 +95,21 @@ constexpr char unload_word[] = "unload";
 // "# method ID FILE NAME": gives a method a number, in this section (head to head) only; before its
 // first use. FILE is the class's source file without directories, or "-". NAME as in a record.
 constexpr char method_word[] = "method";
-// "# lines ID BCI:LINE BCI:LINE ...": of a method: from this bytecode index on it is this line
-// (decimal), up to the next larger BCI. Not sorted. Several such lines add up.
+// "# lines ID BCI:LINE BCI:LINE ...": lines (decimal) of a method; each is valid from its bytecode
+// index up to the next larger BCI. Not sorted. Several such lines add up.
 constexpr char lines_word[] = "lines";
 
-// "# frames PARENT:METHOD:BCI ..." and "# ranges END:FRAME ...": what was inlined where in the
-// record before them. Several such lines add up. A method that a debugger redefined has a new
-// number.
+// "# frames PARENT:METHOD:BCI ..." and "# ranges END:FRAME ...": inlined code of the preceding
+// record. Several such lines add up. A method that a debugger redefined has a new number.
 //
-// Frames are numbered from 1 in the order of these lines. PARENT is the number of the frame that
-// this one is inlined into, always a smaller one, 0 for the outermost; METHOD is the ID of the
-// method that the frame runs, BCI the bytecode index in it, "-" if the JVM does not report it.
+// Frames are numbered from 1 in the order of these lines. PARENT is the number of the frame into
+// which this one is inlined, always a smaller one, 0 for the outermost; METHOD is the ID of the
+// frame's method, BCI the bytecode index in it, "-" if the JVM does not report it.
 //
-// A range reaches from the END of the one before (the first: from 0) up to, not including, END, in
-// bytes from the record's address; FRAME is the innermost one there. ENDs grow. What
-// is behind the last END (exception handlers, stubs) is not known closer than by the record's name.
-// A return address belongs to the range of the byte before it.
+// A range reaches from the END of the previous one (the first: from 0) up to, not including, END,
+// in bytes from the record's address; FRAME is the innermost frame there. ENDs increase. Code after
+// the last END (exception handlers, stubs) has only the record's name. A return address belongs to
+// the range of the byte before it.
 constexpr char frames_word[] = "frames";
 constexpr char ranges_word[] = "ranges";
 constexpr char unknown_bci[] = "-";
@@ -123,7 +120,7 @@ constexpr char unknown_bci[] = "-";
 constexpr char lost_word[] = "lost";
 
 // "# end TIMEHIGH TIMELOW REASON": the log has no events after this time; code that was not
-// unloaded is still valid at that moment. REASON is "exit" or "detach". Missing if the JVM was
+// unloaded is still valid at that time. REASON is "exit" or "detach". Missing if the JVM was
 // killed.
 constexpr char end_word[] = "end";
 constexpr char end_exit[] = "exit";
@@ -131,18 +128,17 @@ constexpr char end_detach[] = "detach";
 
 // ---- log-jtnm -----------------------------------------------------------------------------------
 // "TNM: TIME TID NAME START" when a thread starts or is found running (after a late attach), and
-// "TNM: TIME TID NAME END" at its end. TIME has 16 digits, TID is the kernel's thread id as the
-// JVM's pid namespace counts. In NAME blanks, double quotes and control characters are '_'; it is
-// never empty. A thread that was renamed ends with another name than it started with.
+// "TNM: TIME TID NAME END" at its end. TIME has 16 digits, TID is the kernel's thread id in the
+// JVM's pid namespace. In NAME blanks, double quotes and control characters are '_'; it is never
+// empty. A renamed thread ends with another name than it started with.
 constexpr char thread_word[] = "TNM: ";
 constexpr char thread_start[] = " START";
 constexpr char thread_end[] = " END";
 
-// ---- hooks into a running trace
-// ------------------------------------------------------------------- Records 19/41 and 19/42 say
-// no more than the logs: they place the JVM's events in the trace. Ints of 19/41: interval id, pid,
-// time low, time high, address low; no strings. Of 19/42: interval id, pid, time low, time high,
-// tid, thread_hook_*; one string, the name.
+// ---- hooks into a running trace -----------------------------------------------------------------
+// Records 19/41 and 19/42 contain only data of the logs: they place the JVM's events in the trace.
+// Ints of 19/41: interval id, pid, time low, time high, address low; no strings. Ints of 19/42:
+// interval id, pid, time low, time high, tid, thread_hook_*; one string, the name.
 
 }  // namespace pi::jit_log
 

@@ -18,26 +18,26 @@ inline std::string own_program_path() {
   return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : "";
 }
 
-// The script that loads the module, built or installed. sudo does not search the caller's PATH, so
+// The command that loads the module, built or installed. sudo does not search the caller's PATH, so
 // a script in the program's directory is named by its path.
 inline std::string tinstall_command() {
   const std::string program = own_program_path();
-  const std::string beside = program.substr(0, program.rfind('/') + 1) + "tinstall";
-  return "sudo " + (::access(beside.c_str(), X_OK) == 0 ? beside : "tinstall");
+  const std::string script = program.substr(0, program.rfind('/') + 1) + "tinstall";
+  return "sudo " + (::access(script.c_str(), X_OK) == 0 ? script : "tinstall");
 }
 
-// Why the kernel cannot load modules; empty when it can.
+// The reason why the kernel cannot load modules; empty when it can.
 inline std::string no_modules_because(const std::string& proc_path = "/proc") {
   if (::access((proc_path + "/modules").c_str(), F_OK) != 0)
     return "this kernel has no loadable modules (it was built without CONFIG_MODULES)";
   std::string disabled;
   std::getline(std::ifstream(proc_path + "/sys/kernel/modules_disabled"), disabled);
-  return disabled == "1" ? "loading modules was switched off (kernel.modules_disabled), until the "
-                           "system is started again"
-                         : "";
+  return disabled == "1"
+             ? "module loading is disabled (kernel.modules_disabled is 1) until the next boot"
+             : "";
 }
 
-// A sentence: the command that loads it, or why it cannot be loaded.
+// A sentence with the command that loads the module, or with the reason why it cannot be loaded.
 inline std::string load_module_advice() {
   if (const std::string why = no_modules_because(); !why.empty())
     return "It cannot be loaded: " + why + ".";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A new file that gets its name only when it is complete and on the disk. In the static library
-// pi_files.
+// A new file that gets its name only when it is complete and on the disk. Part of the static
+// library pi_files.
 #ifndef PI_NEW_FILE_H
 #define PI_NEW_FILE_H
 
@@ -13,8 +13,8 @@
 
 namespace pi {
 
-// The mode of a new file: the given one, or, as for open(), without the bits of the process's
-// umask.
+// The mode of a new file: exactly the given one, or without the bits of the process's umask, as for
+// open().
 enum class Umask { ignored, applied };
 
 // Until commit() or publish() the bytes are in a temporary file in the same directory, which the
@@ -25,7 +25,7 @@ class NewFile {
   // number, EISDIR for a path that names a directory.
   static Result<NewFile> create(const std::string& path, const char* prefix, mode_t mode,
                                 Umask umask = Umask::ignored);
-  // The same for a name in a directory that is open; directory stays the caller's.
+  // The same for a name in a directory that is open; the caller keeps ownership of directory.
   static Result<NewFile> create_in(int directory, const std::string& name, const char* prefix,
                                    mode_t mode, Umask umask = Umask::ignored);
   NewFile(NewFile&&) = default;
@@ -40,14 +40,14 @@ class NewFile {
   const std::string& temporary() const { return temporary_; }
 
   // Gives the file its name now; writing may continue. keep_old: an existing file of that name
-  // becomes NAME.old. 0 or an error number.
+  // becomes NAME.old. Returns 0 or an error number.
   int publish(bool keep_old);
-  // Syncs the file to the disk and closes it. 0 or an error number. commit() does this as well; a
-  // separate call shows which of the steps has failed.
+  // Syncs the file to the disk and closes it. Returns 0 or an error number. commit() does this too;
+  // separate calls show which step failed.
   int complete();
-  // Completes the file, gives it its name, and syncs the directory: after a loss of power the name
-  // leads to the old file or to the whole new one. keep_old: as for publish(). 0 or an error
-  // number; after an error the old file stays, and the temporary one is removed.
+  // Completes the file, gives it its name, and syncs the directory: after a power failure the name
+  // refers to the old file or to the whole new one. keep_old: as for publish(). Returns 0 or an
+  // error number; after an error the old file remains, and the temporary one is removed.
   int commit(bool keep_old = false);
 
  private:

@@ -7,14 +7,14 @@
 
 namespace pi {
 
-// A thread that is cancelled in a critical section would keep its locks for ever, and the unwinding
+// A thread that is cancelled in a critical section would never release its locks, and the unwinding
 // would end the process at noexcept or catch (...). Async-signal-safe.
 class NoCancel {
  public:
   NoCancel() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
   NoCancel(const NoCancel&) = delete;
   NoCancel& operator=(const NoCancel&) = delete;
-  // A thread with asynchronous cancellation may be cancelled in here.
+  // A thread with asynchronous cancellation may be cancelled here.
   ~NoCancel() noexcept(false) { ::pthread_setcancelstate(before_, nullptr); }
 
  private:

@@ -3,10 +3,10 @@
 //
 // A file is a sequence of sections, each a 512-byte header and data_size bytes, then the texts of
 // /proc/kallsyms and /proc/modules, whose offsets are in the first header; in a file that was
-// written while the trace ran these are sections of their own. Either text can be one zstd frame,
-// as that of kallsyms is in files that libperfutil writes. The first 256 bytes of
-// the header are the published layout, packed and misaligned by history: read and write it by
-// these offsets, never through a struct. docs/man/nrm2.5 is the full description.
+// written during the trace these are sections of their own. Either text can be one zstd frame;
+// libperfutil writes kallsyms as one. The first 256 bytes of the header are the published layout,
+// packed and misaligned by history: read and write it by these offsets, never through a struct.
+// docs/man/nrm2.5 has the full description.
 #ifndef PI_NRM2_H
 #define PI_NRM2_H
 
@@ -58,13 +58,13 @@ enum section_type : uint32_t {
   section_final_mte = 4,
   // Our additions. Readers skip types they do not know.
   section_info = 0x100,         // text: "key=value" lines, keys in namespace info
-  section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file that has none, "?" for
+  section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file without one, "?" for
                                 // one that changed or vanished before it could be read, "!" for one
-                                // that did not have that path where the recorder ran; BUILDID may
-                                // be followed by "@" and the inode that the file had
-  section_kernel_text = 0x400,  // the kernel's symbols or modules, where the first header says so
-  section_kernel_code = 0x800,  // machine code of the kernel as it ran, of the pages that ITrace's
-                                // records touch: per stretch, see namespace code
+                                // that did not have that path in the recorder's mount namespace;
+                                // BUILDID may be followed by "@" and the inode of the file
+  section_kernel_text = 0x400,  // the kernel's symbols or modules, at the first header's offsets
+  section_kernel_code = 0x800,  // the kernel's machine code as it ran, for pages with records of
+                                // ITrace: see namespace code for each stretch
 };
 
 // A stretch of the kernel's code: this head, then size bytes, then zeros to a multiple of 8.
@@ -74,35 +74,35 @@ constexpr size_t size = 8;     // 8 bytes
 constexpr size_t head_size = 16;
 }  // namespace code
 
-// Keys of the info section. Values are text in UTF-8 without line feed; a key may repeat where it
-// says so. Unknown keys are ignored.
+// Keys of the info section. Values are text in UTF-8 without line feed; a key may repeat only if
+// noted. Unknown keys are ignored.
 namespace info {
 constexpr char source[] = "source";          // "driver" or "perf"
 constexpr char scope[] = "scope";            // "system" or "process"
-constexpr char pid[] = "pid";                // the process, where the scope is one
-constexpr char cannot_see[] = "cannot_see";  // repeats: one sentence on what this source lacks
-constexpr char note[] = "note";      // repeats: one sentence the reader of a report must know
-constexpr char kernel[] = "kernel";  // uname -r
+constexpr char pid[] = "pid";                // the process, if the scope is "process"
+constexpr char cannot_see[] = "cannot_see";  // repeats: one sentence on data that this source lacks
+constexpr char note[] = "note";              // repeats: one sentence for readers of a report
+constexpr char kernel[] = "kernel";          // uname -r
 constexpr char host[] = "host";
 constexpr char machine[] = "machine";    // uname -m
 constexpr char platform[] = "platform";  // one line: distribution, kernel, machine
-constexpr char clock[] = "clock";    // what record times are in, and what the kernel reads it from
+constexpr char clock[] = "clock";        // clock of the record times, and its clocksource
 constexpr char ended[] = "ended";    // "off", "buffer full", "disk full"; "running" in a file whose
                                      // recorder has not finished it, a snapshot has "snapshot"
 constexpr char cpu_hz[] = "cpu_hz";  // nominal speed of the processor
-constexpr char tick[] = "tick";      // "time" or "event": what ticks come by
-constexpr char event[] = "event";    // what is counted where they come by one, as the user named it
-constexpr char period[] = "period";  // so many of them a tick
+constexpr char tick[] = "tick";      // "time" or "event": the cause of ticks
+constexpr char event[] = "event";    // the counted event, if tick is "event", as the user named it
+constexpr char period[] = "period";  // events for each tick
 constexpr char stacks[] = "stacks";  // "kernel", "user" or "both"; missing: no stacks
-constexpr char stack_depth[] = "stack_depth";  // frames of the kernel and of the user each, at most
-constexpr char rate[] = "rate";          // ticks a second really asked of the source, 0: by event
+constexpr char stack_depth[] = "stack_depth";  // maximum of kernel frames and of user frames
+constexpr char rate[] = "rate";          // ticks a second that the source was set to, 0: by event
 constexpr char tick_ns[] = "tick_ns";    // mean distance of two ticks, nanoseconds, 0: by event
 constexpr char kallsyms[] = "kallsyms";  // "complete", "hidden" (addresses withheld), "missing"
 // Counters, one line each: "count.CPU.trace|mte.produced|written|full|stopped|too_long|source=N".
-// Of those written, "overwritten" were overwritten by newer ones (wrap-around) and "unwritten" did
-// not get into the file (disk full).
+// Of the written ones, "overwritten" were overwritten by newer ones (wrap-around) and "unwritten"
+// did not get into the file (disk full).
 constexpr char count_prefix[] = "count.";
-// "missed.PROBE=N": hits of one of the module's hooks that the kernel itself skipped; no line: none
+// "missed.PROBE=N": hits of one of the module's probes that the kernel skipped; no line: none
 constexpr char missed_prefix[] = "missed.";
 constexpr char throttled[] = "throttled";  // times the kernel throttled perf's clock (idle CPUs)
 }  // namespace info

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A value, or an error with a sentence for the user: what happened and, if known, what to do.
+// A value, or an error with a sentence for the user: the failure and, if known, the remedy.
 #ifndef PI_RESULT_H
 #define PI_RESULT_H
 

@@ -12,7 +12,7 @@
 
 namespace pi {
 
-// Is called for descriptors that an owner takes and releases; this one does nothing.
+// Callbacks for descriptors that an owner takes and releases; this class does nothing.
 struct UnwatchedFd {
   static void taken(int) {}
   // False: the descriptor is already closed, and the number may be another file's.

@@ -54,34 +54,34 @@ inline std::string user_socket_directory() {
   return "/tmp/pitrace-" + std::to_string(uid);
 }
 
-// Checks that it is a directory of this user with mode 0700; creates it when it is missing.
+// Checks that path is a directory of this user with mode 0700; creates it if it is missing.
 inline Status private_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return Error{-1, "The directory '" + path + "' for sockets cannot be made: " +
-                         user_socket_detail::reason(errno) + "."};
+    return Error{-1, "Cannot create the directory '" + path +
+                         "' for sockets: " + user_socket_detail::reason(errno) + "."};
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0)
-    return Error{-1,
-                 "'" + path + "' cannot be examined: " + user_socket_detail::reason(errno) + "."};
+    return Error{-1, "Cannot examine '" + path + "': " + user_socket_detail::reason(errno) + "."};
   if (S_ISDIR(facts.st_mode) && facts.st_uid == ::geteuid() && (facts.st_mode & 077) == 0)
     return {};
-  return Error{-1, "'" + path +
-                       "' is not a directory of this user's alone (mode 0700); no "
-                       "socket is put there. Remove it, or name a socket elsewhere (PITRACE_SOCKET "
-                       "for swtrace, PITRACE_COUNTERS for mpevt)."};
+  return Error{-1,
+               "'" + path +
+                   "' is not a private directory of this user (mode 0700), so it is not used for "
+                   "sockets. Remove it, or set another path (PITRACE_SOCKET for swtrace, "
+                   "PITRACE_COUNTERS for mpevt)."};
 }
 
 inline Result<sockaddr_un> socket_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path)
-    return Error{-1, "'" + path + "' is no name for a socket: it must have 1 to " +
+    return Error{-1, "'" + path + "' is not a valid socket path: it must have 1 to " +
                          std::to_string(sizeof address.sun_path - 1) + " characters."};
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }
 
-// Whether the process at the other end is this user's or root's.
+// True if the process at the other end is this user's or root's.
 inline bool is_trusted_peer(int fd) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -89,7 +89,7 @@ inline bool is_trusted_peer(int fd) {
          (peer.uid == ::geteuid() || peer.uid == 0);
 }
 
-// Id of the process at the other end of a connection, in this pid namespace; 0: it is in another
+// Id of the process at the other end of a connection, in this pid namespace; 0 if it is in another
 // one.
 inline uint32_t peer_pid(int fd) {
   ucred peer{};
@@ -109,7 +109,7 @@ inline Result<SocketLock> take_socket_lock(const std::string& path) {
   const std::string name = path + ".lock";
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd)
-    return Error{-1, "'" + name + "' cannot be opened: " + user_socket_detail::reason(errno) + "."};
+    return Error{-1, "Cannot open '" + name + "': " + user_socket_detail::reason(errno) + "."};
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     char text[16] = "";
     (void)!::pread(fd.get(), text, sizeof text - 1, 0);
@@ -118,8 +118,7 @@ inline Result<SocketLock> take_socket_lock(const std::string& path) {
   const std::string own = std::to_string(::getpid());
   if (::ftruncate(fd.get(), 0) != 0 ||
       ::pwrite(fd.get(), own.data(), own.size(), 0) != static_cast<ssize_t>(own.size()))
-    return Error{-1,
-                 "'" + name + "' cannot be written: " + user_socket_detail::reason(errno) + "."};
+    return Error{-1, "Cannot write '" + name + "': " + user_socket_detail::reason(errno) + "."};
   return SocketLock{std::move(fd), 0};
 }
 
@@ -129,7 +128,7 @@ inline Result<UniqueFd> listen_at(const std::string& path) {
   if (!address) return address.error();
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode))
-    return Error{-1, "'" + path + "' is in the way of a socket; remove it."};
+    return Error{-1, "'" + path + "' exists and is not a socket; remove it."};
   ::unlink(path.c_str());
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const auto* generic = reinterpret_cast<const sockaddr*>(&*address);

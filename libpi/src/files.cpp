@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files by descriptor: opens them once and safely, reads and writes them as a whole.
+// Files by descriptor: opens each once and safely, reads and writes whole files.
 #include <pi/files.h>
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Without /proc only the path can be opened; compares the open file with the one that was examined.
+// Without /proc only the path can be opened again; compares the open file with the checked one.
 UniqueFd reopen_by_path(const std::string& path, int links, const struct stat& examined) {
   UniqueFd fd(::open(path.c_str(), reading | links));
   struct stat status {};
@@ -37,13 +37,13 @@ UniqueFd reopen_by_path(const std::string& path, int links, const struct stat& e
 }
 
 UniqueFd reopen(int found, const std::string& path, int links, const struct stat& examined) {
-  const std::string place = "/proc/self/fd/" + std::to_string(found);
-  UniqueFd fd(::open(place.c_str(), reading));
+  const std::string link = "/proc/self/fd/" + std::to_string(found);
+  UniqueFd fd(::open(link.c_str(), reading));
   if (fd || errno != ENOENT) return fd;
   return reopen_by_path(path, links, examined);
 }
 
-// transfer: read or write of a piece at a number of bytes done already.
+// transfer: reads or writes a piece, given the number of bytes that are done.
 template <class Byte, class Transfer>
 Transferred transfer_all(std::span<Byte> bytes, Transfer transfer) {
   Transferred all;
@@ -91,11 +91,11 @@ Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> o
   const struct stat& status = file->status;
   if (status.st_uid != 0 && status.st_uid != ::geteuid() && status.st_uid != owner)
     return Error{EPERM, "it belongs to user " + std::to_string(status.st_uid) +
-                            ", who is neither the process's owner nor you; not used"};
-  // A group of the owner's number is the owner's own, by custom.
+                            ", not to root, the process's owner or you; not used"};
+  // By custom a group with the owner's id contains only the owner.
   const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != status.st_uid;
   if (by_group || (status.st_mode & S_IWOTH) != 0)
-    return Error{EPERM, "others than its owner may write to it; not used"};
+    return Error{EPERM, "users other than its owner may write to it; not used"};
   return file;
 }
 

@@ -19,9 +19,9 @@ Error failure(int error) {
   return {error, std::generic_category().message(error)};
 }
 
-constexpr int place = O_PATH | O_DIRECTORY | O_CLOEXEC;
+constexpr int directory_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
-// The name must not be predictable: in a directory that others may write to, they could take it.
+// The name must not be predictable: in a directory where others may write, they could create it.
 std::string random_name(const char* prefix) {
   uint64_t number = 0;
   if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
@@ -31,14 +31,14 @@ std::string random_name(const char* prefix) {
   return std::string(prefix) + digits + ".tmp";
 }
 
-// Some file systems do not support fsync(), and say so.
+// Some file systems do not support fsync() and return these errors.
 int sync_file(int fd) {
   if (::fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return 0;
   return errno;
 }
 
-// Opens the directory again, because an O_PATH descriptor cannot be synced. A directory that may
-// not be read cannot be synced; the file system writes it some seconds later.
+// Opens the directory again, because an O_PATH descriptor cannot be synced. A directory without
+// read permission cannot be synced; the file system writes it some seconds later.
 void sync_directory(int directory) {
   const UniqueFd readable(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (readable) (void)::fsync(readable.get());
@@ -50,13 +50,13 @@ Result<NewFile> NewFile::create(const std::string& path, const char* prefix, mod
                                 Umask umask) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  return make(UniqueFd(::open(folder.empty() ? "." : folder.c_str(), place)), folder,
+  return make(UniqueFd(::open(folder.empty() ? "." : folder.c_str(), directory_flags)), folder,
               path.substr(folder.size()), prefix, mode, umask);
 }
 
 Result<NewFile> NewFile::create_in(int directory, const std::string& name, const char* prefix,
                                    mode_t mode, Umask umask) {
-  return make(UniqueFd(::openat(directory, ".", place)), "", name, prefix, mode, umask);
+  return make(UniqueFd(::openat(directory, ".", directory_flags)), "", name, prefix, mode, umask);
 }
 
 Result<NewFile> NewFile::make(UniqueFd directory, const std::string& folder,

@@ -5,7 +5,7 @@
 # Nothing is installed on the host and its apt sources stay as they are: apt gets a configuration of its own, and
 # the packages are unpacked with dpkg. In the cache folder $LAB_CACHE:
 #   apt/                 package lists and configuration of the lab's own apt
-#   alias/6.1            what "6.1" meant when we last looked (a release name)
+#   alias/6.1            the release that "6.1" meant at the last look-up
 #   kernels/RELEASE/     boot/, lib/modules/RELEASE/, usr/src/linux-headers-RELEASE/ and a ready initramfs
 
 LAB_CACHE=${PITRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set, so set PITRACE_CACHE to a folder}/.cache}/pitrace}/lab
@@ -14,7 +14,7 @@ LAB_SUITE=bookworm
 
 lab_say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
-# lab_need PROGRAM...: says which programs are missing, all at once.
+# lab_need PROGRAM...: lists all missing programs in one message.
 lab_need() {
     local program missing=()
     for program; do
@@ -26,8 +26,8 @@ lab_need() {
     fi
 }
 
-# lab_locked NAME COMMAND...: runs COMMAND under the cache's lock NAME. The descriptor is passed on to the children on
-# purpose: the lock lasts until the last of them is gone, even when this shell is killed.
+# lab_locked NAME COMMAND...: runs COMMAND under the cache's lock NAME. Children inherit the descriptor on purpose: the
+# lock is held until the last of them has ended, even when this shell is killed.
 lab_locked() {
     local lock=$LAB_CACHE/$1.lock
     shift
@@ -56,7 +56,7 @@ lab_mirrors() {
 }
 
 # Writes the configuration of the lab's own apt. Only the host's Acquire settings (proxies) are taken over:
-# its hooks are about the host's own package cache.
+# its hooks work on the host's own package cache.
 lab_apt_setup() {
     local apt=$LAB_CACHE/apt mirrors signed='' keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
@@ -80,7 +80,7 @@ lab_apt_setup() {
     } >"$apt/apt.conf"
 }
 
-# Brings the package lists up to date; no more often than once an hour.
+# Updates the package lists, at most once an hour.
 lab_apt_update() {
     local apt=$LAB_CACHE/apt
     [[ -z $(find "$apt/updated" -mmin -60 2>/dev/null) ]] || return 0
@@ -92,7 +92,7 @@ lab_apt_update() {
     touch "$apt/updated"
 }
 
-# lab_has PACKAGE: is it in the archive (and not only mentioned by another package)?
+# lab_has PACKAGE: true if it is in the archive, not only named by another package.
 lab_has() { APT_CONFIG=$LAB_CACHE/apt/apt.conf apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
 
 # lab_newest SERIES FLAVOUR: prints the newest release of a series whose image and headers are both in the archive.
@@ -108,7 +108,7 @@ lab_newest() {
     return 1
 }
 
-# Must be called under the lock: sets up apt, looks a series up and remembers the answer.
+# Must be called under the lock: sets up apt, looks a series up and stores the result.
 lab_resolve_now() {
     local series=$1 flavour=amd64 release file=$LAB_CACHE/alias/$1
     [[ -z $(find "$file" -mtime "-$LAB_ALIAS_DAYS" 2>/dev/null) ]] || return 0
@@ -126,11 +126,11 @@ lab_resolve_now() {
     elif [[ -s $file ]]; then
         lab_say "using the cached kernel $(<"$file") for $series"
     else
-        # Perhaps another cache entry of that series was asked for by its full name.
+        # A release of that series may be in the cache because it was requested by its full name.
         release=$(find "$LAB_CACHE/kernels" -mindepth 1 -maxdepth 1 -name '[0-9]*' -printf '%f\n' 2>/dev/null |
             grep -E "^${series%%-*}[.+-][0-9][^-]*(-[0-9]+)?-$flavour\$" | sort -V | tail -1) || true
         if [[ -z $release ]]; then
-            lab_say "and no kernel $series is in the cache $LAB_CACHE. Connect to a Debian mirror and try again"
+            lab_say "no kernel $series is in the cache $LAB_CACHE. Connect to a Debian mirror and try again"
             return 1
         fi
         lab_say "using the cached kernel $release for $series"
@@ -139,7 +139,7 @@ lab_resolve_now() {
     fi
 }
 
-# lab_resolve NAME: prints the full release name of a series (6.1, 6.12-rt ...); a full release stands for itself.
+# lab_resolve NAME: prints the full release name of a series (6.1, 6.12-rt ...); a full release is printed unchanged.
 lab_resolve() {
     local file=$LAB_CACHE/alias/$1
     case $1 in
@@ -189,12 +189,12 @@ lab_unpack() {
         if ! dpkg-deb -x "$package" "$tmp" >>"$tmp.log" 2>&1; then
             sed 's/^/    /' "$tmp.log" >&2
             rm -rf "$tmp" "$tmp.log"
-            lab_say "cannot unpack ${package##*/}. Is there room in $LAB_CACHE?"
+            lab_say "cannot unpack ${package##*/}. Check the free space in $LAB_CACHE"
             return 1
         fi
         rm -f "$package"
     done
-    # The headers' Makefile names its other half by an absolute path.
+    # The headers' Makefile includes the common headers by an absolute path.
     for common in Makefile .kernelvariables; do
         common=$tmp/usr/src/linux-headers-$release/$common
         [[ ! -f $common ]] || sed -i "s|/usr/src/linux-headers-|$dir/usr/src/linux-headers-|g" "$common"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# swtrace ai as users type it: lines, options, the ways it ends.
+# swtrace ai from the command line: lines, options, signals.
 
 setup() {
     # shellcheck source=tests/support/other_user.bash
@@ -13,7 +13,7 @@ teardown() {
     [ -z "${public:-}" ] || rm -rf "$public"
 }
 
-@test "each sample has a line in the book's form for every CPU, which adds up to 100 percent" {
+@test "each sample has a line in the classic form for every CPU, which adds up to 100 percent" {
     run swtrace ai 1 2
     [ "$status" -eq 0 ]
     cpus=$(getconf _NPROCESSORS_ONLN)
@@ -26,7 +26,7 @@ teardown() {
     [[ "$output" == *"** Ended after 2 samples"* ]]
 }
 
-@test "-s is one line for the system, -sp both, -t puts the time before each" {
+@test "-s prints one line for the system, -sp both, -t the time before each line" {
     run swtrace ai 1 1 -s
     [ "$(grep -c '^System IDLE= ' <<<"$output")" -eq 1 ]
     [ "$(grep -c '^CPU ' <<<"$output")" -eq 0 ]
@@ -36,7 +36,7 @@ teardown() {
     [ "$(grep -cE "${stamp}CPU [0-9]+ IDLE= " <<<"$output")" -eq "$(getconf _NPROCESSORS_ONLN)" ]
 }
 
-@test "-l writes the same to a file that is made anew, also where a link stood" {
+@test "-l writes the same to a new file, which replaces a link of that name" {
     echo precious >target
     ln -s target log
     swtrace ai 1 1 -l log >out
@@ -47,25 +47,25 @@ teardown() {
     [ "$status" -eq 1 ]
 }
 
-@test "-r gives a run time in place of the number of samples" {
+@test "-r sets a run time instead of the number of samples" {
     run swtrace ai 1 -r 2s -s
     [ "$status" -eq 0 ]
     [ "$(grep -c '^System' <<<"$output")" -eq 2 ]
 }
 
-@test "--json is one object a sample, with its source" {
+@test "--json prints one object for each sample, with its source" {
     swtrace ai 1 2 --json -sp >out
     [ "$(wc -l <out)" -eq 2 ]
     jq -e '.source and (.intr_is_tick_based | type == "boolean") and (.cpus | length > 0)
         and ([.cpus[], .system] | all((.idle + .busy + .intr - 100 | fabs) < 0.001))' out
-    # What /proc/stat does not count is not there, rather than 0.
+    # Numbers that /proc/stat does not have are missing, not 0.
     jq -e '(.source == "hooks") as $counted
         | [.cpus[], .system] | all(has("dispatches") == $counted and has("interrupts") == $counted)' out
 }
 
-@test "an interrupt, a quit or a termination ends it cleanly: closing line, exit 0" {
+@test "after SIGINT, SIGQUIT or SIGTERM swtrace ai prints the closing line and exits 0" {
     for signal in INT QUIT TERM; do
-        # A shell's background jobs ignore interrupts unless they are jobs of its own.
+        # A shell's background jobs ignore SIGINT, except with job control.
         set -m
         swtrace ai 1 >"out.$signal" &
         pid=$!
@@ -78,11 +78,11 @@ teardown() {
     done
 }
 
-@test "a reader who leaves ends it" {
+@test "swtrace ai ends when its output pipe is closed" {
     swtrace ai 1 --json | head -n 1 | jq -e .cpus
 }
 
-@test "it needs neither root nor a recorder" {
+@test "swtrace ai needs neither root nor a recorder" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
     make_public "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/lib/libperfutil.so.0"
     run as_nobody env -u PITRACE_SOCKET swtrace ai 1 1 -s
@@ -91,7 +91,7 @@ teardown() {
     [[ "$output" == *"System IDLE= "* ]]
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'ai 0' 'ai x' 'ai 1.5' 'ai 1 0' 'ai 1 2 3' 'ai 1 2 -r 5' 'ai 10 -r 5' 'ai -r 1w' 'ai 1 1 -l -x' 'ai --xml'; do
         # shellcheck disable=SC2086
         run swtrace $words

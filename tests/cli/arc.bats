@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# post -arc and arcf as users type them, on a trace of a real program's user code that single steps made.
+# post -arc and arcf from the command line, on a trace of a real program's user code that was made by single-stepping.
 
 bats_require_minimum_version 1.5.0
 
@@ -20,13 +20,13 @@ setup() {
   trace=$BATS_FILE_TMPDIR/flows.nrm2
 }
 
-# The head's figure of a name.
+# figure NAME: the number behind NAME in arc's head.
 figure() {
   awk -v name="$1" '/^#/ {line = $0; sub(/^# */, "", line)
     if (index(line, name) == 1) {split(substr(line, length(name) + 1), rest, " "); print rest[1]; exit}}' arc
 }
 
-# arc's lines as "type function", of the program's own functions.
+# own_lines: arc's lines as "type function", for functions of the program itself.
 own_lines() {
   awk '!/^#/ && $7 ~ /:.*\/flows$/ {sub(/:.*/, "", $7); print $9, $7}' "${1:-arc}"
 }
@@ -51,7 +51,7 @@ own_lines() {
   done
 }
 
-@test "wrong use exits with 255 and says what is right" {
+@test "wrong use exits with 255 and reports the right form" {
   run -255 arcf -t tprof
   [[ $output == *"-t takes itrace, not 'tprof'"* ]]
   run -255 arcf -r 3
@@ -67,7 +67,7 @@ own_lines() {
   run -255 post -r "$trace" -arc --archive
 }
 
-@test "what is missing is said, and nothing is written" {
+@test "missing input is reported, and nothing is written" {
   run -1 arcf
   [[ $output == *"cannot read arc: No such file"*"post -arc writes an arc"* ]]
   echo "# nothing" >empty
@@ -79,13 +79,13 @@ own_lines() {
   printf 'NRM2' >cut.nrm2
   run -1 post -r cut.nrm2 -arc
   [ ! -e arc ]
-  # A trace without branches: the head of one with the section of names alone.
+  # A trace without branches.
   run -1 post -r "$trace" -arc -p 1
   [[ $output == *"contains no instruction trace"* ]]
   [ ! -e arc ]
 }
 
-@test "every block of a real program is connected, and counted alike by steps and by disassembly" {
+@test "every block of a real program is connected; counting by steps and by disassembly agree" {
   run -0 post -r "$trace" -arc
   [ -z "$output" ]
   [ "$(figure 'Imperfect blocks')" = 0 ]
@@ -94,8 +94,8 @@ own_lines() {
   [ "$(stat -c %a arc)" = 600 ]
   counted=$(awk '!/^#/ && $9 != "-gap-" {sum += $4} END {print sum}' arc)
   [ "$counted" = "$(figure Instructions)" ]
-  # The string instruction of 64 iterations counts as one where nobody counted, and nobody knows what was
-  # executed up to a gap: the two instructions of the system call.
+  # Without counting, the string instruction of 64 iterations counts as one, and instructions up to a gap are unknown:
+  # here the two of the system call.
   post -r "$BATS_FILE_TMPDIR/uncounted.nrm2" -arc
   [ "$(figure Instructions)" = $((counted - 63 - 2)) ]
   [ "$(figure 'by disassembly')" -gt 100 ]
@@ -103,7 +103,7 @@ own_lines() {
   [ "$(figure Instructions)" = $((counted - 63)) ]
 }
 
-@test "calls and returns are in the order of the program" {
+@test "calls and returns are in program order" {
   post -r "$trace" -arc
   diff <(own_lines | grep -v '<plt>' | grep -v JUMP | head -8) - <<'END'
 RETURN begin
@@ -120,12 +120,12 @@ END
   [ "$(own_lines | grep -c 'RETURN fibonacci')" = 15 ]
   grep -q ' SYSCALL ' arc
   grep -q ' Gap_untraced:GAP .* -gap- 0 ns=' arc
-  # Lines of the source, where there is debug information.
+  # Lines of the source, for functions with debug information.
   line=$(grep -n 'return n < 2' "$SOURCE_DIR/tests/progs/flows.c" | cut -d: -f1)
   awk -v line="$line" '$7 ~ /^fibonacci:/ && ($10 < line - 1 || $10 > line + 1) {bad = 1} END {exit bad}' arc
 }
 
-@test "a compact arc has the same instructions on fewer lines, and the same call tree" {
+@test "a compact arc has the same instructions in fewer lines, and the same call tree" {
   post -r "$trace" -arc
   lines=$(figure Lines)
   instructions=$(figure Instructions)
@@ -140,18 +140,18 @@ END
   ! grep -q '^ .*<plt>:.*/flows ' <(grep -v SYSCALL arc | awk '$3 != 1')
 }
 
-@test "-ss has each instruction that objdump has" {
+@test "-ss shows the instructions that objdump shows" {
   post -r "$trace" -arc -ssi
   [ "$(grep -c '^ ss: 0x' arc)" -gt 1000 ]
   # The bytes of main's own instructions, in the order of objdump.
   objdump -d --no-show-raw-insn "$BUILD_DIR/tests/flows" >dump
   grep -A200 '<fibonacci>:' dump | sed -n '2,7p' | awk '{print $2}' >expected
   awk '/ fibonacci:/ && $6 == 0 {print block; exit} /^ ss:/ {block = block " " $5; next} {block = ""}' arc >found
-  # Names of conditional jumps differ between the two.
+  # The two disassemblers name conditional jumps differently.
   [ "$(tr ' ' '\n' <found | sed '/^$/d' | head -5)" = "$(head -5 expected)" ]
 }
 
-@test "the figures are in the JSON" {
+@test "the JSON contains the numbers of arc's head" {
   post -r "$trace" -arc --json
   python3 - <<'END'
 import json
@@ -163,7 +163,7 @@ assert itrace["gaps"]["by_reason"]["untraced"]["count"] == 1
 END
 }
 
-@test "arcf counts calls and instructions in all its forms alike" {
+@test "arcf counts the same calls and instructions in all formats" {
   post -r "$trace" -arc
   instructions=$(figure Instructions)
   run -0 arcf
@@ -185,7 +185,7 @@ END
   awk '$5 ~ /^triple:/ {exit $1 != 3}' <<<"$output"
 }
 
-@test "arcf leaves out lines that are none, and says so" {
+@test "arcf skips malformed lines and reports their number" {
   post -r "$trace" -arc
   { cat arc; printf 'nonsense\n0 U 1 x @ 0 a b c 0\n'; head -c 100000 /dev/urandom | tr -d '\n'; } >mixed
   run -3 --separate-stderr arcf -F mixed

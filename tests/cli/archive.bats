@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Options of post on archives and on where symbols come from, as users type them. That reports are
-# identical is shown in proofs/archive.bats.
+# Options of post for archives and for the sources of symbols, from the command line. proofs/archive.bats checks that
+# reports are identical.
 
 bats_require_minimum_version 1.5.0
 
@@ -27,13 +27,13 @@ setup() {
   cp "$made/run.nrm2" .
 }
 
-# Processes of other tests may run meanwhile: the archive has the logs of their code.
+# Ignores the logs of Java processes of other tests, which the archive contains.
 own_members() { tar -tf "$1" | grep -v '^logs/'; }
 own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
 
-@test "the archive is named after the trace, is a tar file, and readable by its owner only" {
+@test "the archive is named after the trace, is a tar file, and can be read by its owner only" {
   run -0 post -r run.nrm2 --archive
-  # On a busy machine the kernel throttles its sampling clock, and post says so.
+  # On a busy machine the kernel throttles its sampling clock, and post reports it.
   [[ -z $(sed '/[Tt]hrottled/d' <<<"$output") ]]
   [[ $(stat -c %a run.tar.zst) == 600 ]]
   [[ $(own_members run.tar.zst | tr '\n' ' ') == "README symbols.msi trace.nrm2 " ]]
@@ -45,7 +45,7 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   cmp <(own_content run.tar.zst) <(own_content other/kept.tar.zst)
 }
 
-@test "--archive does not go with options for reports" {
+@test "--archive cannot be combined with options for reports" {
   for words in "--archive --json" "--archive -show" "--archive -showx" "--archive=" "--archive-files"; do
     # shellcheck disable=SC2086 # several words
     run -255 post -r run.nrm2 $words
@@ -53,7 +53,7 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   [[ $(ls) == run.nrm2 ]]
 }
 
-@test "an archive brings its symbols along, so it refuses others" {
+@test "an archive contains its symbols, so options for other symbols are refused" {
   post -r run.nrm2 --archive
   for words in "-k vmlinux" -kas "-kmap map" "-sympath /lib" "-lmrg x.msi" -nv "--archive=b.tar.zst --archive-files"; do
     # shellcheck disable=SC2086 # several words
@@ -62,7 +62,7 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   done
 }
 
-@test "an archive of something else, one cut off, or one with a wrong bit is told" {
+@test "an archive without a trace, a truncated one and one with a wrong bit are reported" {
   post -r run.nrm2 --archive
   echo hello >hello
   tar --zstd -cf other.tar.zst hello
@@ -78,19 +78,19 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   grep -q 'damaged or cut off' tprof.out
 }
 
-@test "a directory without room or rights to unpack is told" {
+@test "a directory in which nothing can be unpacked is reported" {
   post -r run.nrm2 --archive
   run -1 post -r run.tar.zst -o /nowhere
   [[ $output == *"/nowhere"* && $output == *"-o"* ]]
 }
 
-@test "nothing is left of what was unpacked" {
+@test "unpacked files are removed" {
   post -r run.nrm2 --archive
   post -r run.tar.zst
   [[ $(find . -mindepth 1 | sort | tr '\n' ' ') == "./run.nrm2 ./run.tar.zst ./tprof.out " ]]
 }
 
-@test "saved symbols that are damaged give their good part and exit 3" {
+@test "the intact part of damaged saved symbols is used, and post exits 3" {
   genmsi -r run.nrm2 -o run.msi
   run -0 post -r run.nrm2 -lmrg run.msi
   local size
@@ -104,9 +104,9 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   run -1 post -r run.nrm2 -lmrg /nowhere/run.msi
 }
 
-@test "a map of the kernel, at the addresses it was linked for, gives the kernel's names" {
+@test "a map of the kernel with its link-time addresses gives the kernel's names" {
   [[ $(awk '$3 == "_stext" { print $1 }' /proc/kallsyms) != 0000000000000000 ]] || skip "needs kernel addresses"
-  # As System.map would have it: without what the boot added.
+  # As in System.map: without symbols that were added after boot.
   gawk '$1 ~ /^ffffffff/ && NF == 3 {
       at = strtonum("0x" substr($1, 9)); if ($3 == "_stext") shift_by = at - 0x81000000
       line[++n] = $2 " " $3; address[n] = at }
@@ -116,7 +116,7 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   mv tprof.out without
   run -0 post -r run.nrm2 -clip 0 -kmap System.map
   cmp without tprof.out
-  # Another kernel's: every function elsewhere.
+  # A map of another kernel: every function has another address.
   gawk 'BEGIN { n = 0 } $3 != "_stext" { n += 64 } { printf "ffffffff%08x %s %s\n", strtonum("0x" substr($1, 9)) + n, $2, $3 }' \
     System.map >other.map
   run -0 post -r run.nrm2 -clip 0 -kmap other.map
@@ -124,7 +124,7 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   run -1 post -r run.nrm2 -kmap /nowhere/System.map
 }
 
-@test "symbols can be put together under one name" {
+@test "a range of symbols can be reported under one name" {
   post -r run.nrm2 -clip 0 --json
   local module symbol
   read -r module symbol < <(jq -r '[.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | startswith("/"))
@@ -141,7 +141,7 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   [[ $output == *"line 1"* ]]
 }
 
-@test "-a2ndbg tells where the symbols came from, and the report stays the same" {
+@test "-a2ndbg prints the sources of symbols and does not change the report" {
   post -r run.nrm2
   mv tprof.out before
   run -0 --separate-stderr post -r run.nrm2 -a2ndbg

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# pitrace-attach: wrong use, real Java virtual machines, and processes that attack what attaches to them.
+# pitrace-attach: wrong use, real Java virtual machines, and processes that attack the attaching process.
 
 bats_require_minimum_version 1.5.0
 
@@ -29,18 +29,18 @@ teardown() {
   [ -z "$public" ] || rm -rf "$public"
 }
 
-# note_left: directories that pitrace-attach says it left are removed with the test.
+# note_left: notes the directories that pitrace-attach reports as left, so that teardown removes them.
 note_left() { mapfile -O "${#left[@]}" -t left < <(grep -oE '/tmp/pitrace\.[0-9a-f]{16}' <<<"$output"); }
 
-# remember PID: one that is ended with the test.
+# remember PID: teardown kills this process.
 remember() { pids+=("$1"); }
 
-# again PID: the process that the next attempts are for.
+# again PID: makes this process the target of the next attempts.
 again() { fake=$1; }
 
-need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root, to be attacked by another user"; }
+need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root to run an attacker as another user"; }
 
-# hostile CASE [PATH]: as another user; its pid is in fake.
+# hostile CASE [PATH]: starts the attacker as another user; its pid is in fake.
 hostile() {
   need_root
   if [ -z "$public" ]; then make_public "$BUILD_DIR/tests/hostile_jvm"; fi
@@ -50,14 +50,14 @@ hostile() {
   pids+=("$fake")
 }
 
-# follow STATUS [TIMEOUT]: JProf is put into the process and taken out at once. These "virtual machines" take any file
-# for it.
+# follow STATUS [TIMEOUT]: loads JProf into the process and detaches at once. These imitations of a JVM accept any file
+# as JProf.
 follow() {
   run "-$1" timeout 600 pitrace-attach --timeout "${2:-30}" --follow "$out" "$fake" "$(readlink -f "$BUILD_DIR/bin/pitrace-attach")" </dev/null
   note_left
 }
 
-# Nothing is left of the attempts, in the target's /tmp either.
+# is_clean: nothing is left of the attempts, not even in the target's /tmp.
 is_clean() {
   local found
   found=$(find /tmp -maxdepth 1 -name 'pitrace.*' -newer secret -user nobody)
@@ -65,7 +65,7 @@ is_clean() {
   [ ! -f "/tmp/.attach_pid$fake" ]
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
   for words in '' 'x' '0' '1' '1 relative.so' '1 /a b c' '--timeout 0 1 /a' '--timeout x 1 /a' '--check 1 /a' \
     '--check --follow . 1 /a' '--follow . 1 /a options' '--nothing 1 /a'; do
     # shellcheck disable=SC2086
@@ -80,7 +80,7 @@ is_clean() {
   done
 }
 
-@test "for a process that is no Java virtual machine the status is 2, and no signal is sent" {
+@test "for a process that is not a Java virtual machine the status is 2, and no signal is sent" {
   sleep 100 3>&- &
   remember $!
   run -2 pitrace-attach --check $!
@@ -109,13 +109,13 @@ is_clean() {
   grep -q '^# end .* detach$' "log-jita2n_$jvm"
   run -1 pitrace-attach "$jvm" /none.so
   [[ $output == *"/none.so was not loaded"* ]]
-  # Also to a directory that the agent's options cannot name.
+  # Also into a directory whose name the agent's options cannot contain.
   mkdir 'with blank'
   run -0 pitrace-attach --follow 'with blank' "$jvm" "$BUILD_DIR/lib/libjprof.so" </dev/null
   [ "$output" = attached ]
   grep -q '^# end .* detach$' "with blank/log-jita2n_$jvm"
   grep -q '^TNM: ' "with blank/log-jtnm_$jvm"
-  # A stopped one is not waited for.
+  # pitrace-attach does not wait for a stopped JVM.
   rm "/tmp/.java_pid$jvm"
   kill -STOP "$jvm"
   run -1 pitrace-attach "$jvm" "$BUILD_DIR/lib/libjprof.so" detach
@@ -131,7 +131,7 @@ is_clean() {
   printf '#!/bin/sh\nid -u >%s\nprintf "return code: 0\\n"\n' "$public/home/executed" >"$public/jcmd"
   chmod 755 "$public/jcmd"
   hostile plants
-  # As run.tprof -p does it.
+  # The same calls as in run.tprof -p.
   run bash -c 'set -euo pipefail; here=$SOURCE_DIR/scripts bin=$BUILD_DIR/bin out=$1 scratch=$2 target=$3 java=auto me=run.tprof command=()
     source "$here/lib.sh"; source "$here/java.sh"
     find_agent() { agent=$(readlink -f "$bin/pitrace-attach"); }
@@ -141,7 +141,7 @@ is_clean() {
   [ "$status" -eq 0 ]
   [[ $output == *"Java: added JProf to process $fake"* ]]
   [ ! -e "$public/home/executed" ]
-  # Its own log is taken, and not the one that it wrote for process 4242.
+  # Its own log is copied; the one that it wrote for process 4242 is not.
   [ "$(ls "$out")" = "log-jita2n_$fake" ]
 }
 
@@ -163,7 +163,7 @@ is_clean() {
   done
 }
 
-@test "a socket of another user, or of another process of the same user, is not talked to" {
+@test "a socket of another user, or of another process of the same user, is refused" {
   hostile quiet
   quiet=$fake
   hostile serve "$quiet"
@@ -173,7 +173,7 @@ is_clean() {
   chown daemon "/tmp/.java_pid$quiet"
   follow 1
   [[ $output == *"belongs to user $(id -u daemon)"* ]]
-  # Another user has taken the attach file's name: the other directory is used, and the file removed.
+  # The attach file's name is taken by another user's file: pitrace-attach uses the other directory, and leaves no file there.
   rm "/tmp/.java_pid$quiet"
   mkfifo "/tmp/.attach_pid$quiet"
   follow 1 1
@@ -182,7 +182,7 @@ is_clean() {
   is_clean
 }
 
-@test "too long an answer, and the end of the process, end the attempt" {
+@test "too long an answer, or the end of the process, ends the attempt" {
   hostile flood
   follow 1
   [[ $output == *"answers with more than 65536 bytes"* ]]
@@ -193,14 +193,14 @@ is_clean() {
   is_clean
 }
 
-# attempt NAME: as follow, of $fake in the background.
+# attempt NAME: the same as follow, in the background, for the process $fake.
 attempt() {
   pitrace-attach --timeout 1 --follow "$out" "$fake" "$(readlink -f "$BUILD_DIR/bin/pitrace-attach")" \
     </dev/null >"$1.said" 2>&1 3>&- &
   attempts[$!]=$1
 }
 
-@test "a missing or slow answer, and a file system that hangs, end the attempt in time" {
+@test "a missing or slow answer, or a hanging file system, ends the attempt in time" {
   declare -A attempts
   need_root
   for attack in quiet mute backlog drip; do
@@ -233,14 +233,14 @@ attempt() {
   pkill -9 -P "$server" || true
 }
 
-@test "an answer's control characters are shown as numbers" {
+@test "control characters of an answer are shown as numbers" {
   hostile controls
   follow 1
   [[ $output == *'\x1b]0;owned\x07\x1b[2J\x9b31m'* && $output != *$'\e'* ]]
   is_clean
 }
 
-@test "a log that is a FIFO, a link, full of holes or not the process's own is not taken" {
+@test "a log that is a FIFO, a link, sparse or another process's is not copied" {
   for attack in fifo-log link-log sparse-log stranger-log two-faced-log; do
     hostile "$attack"
     follow 0
@@ -251,7 +251,7 @@ attempt() {
   done
 }
 
-@test "a log that is replaced all the time is taken whole or not at all" {
+@test "a log that is replaced all the time is copied whole or not at all" {
   hostile swap-log
   for _ in {1..6}; do
     follow 0
@@ -261,7 +261,7 @@ attempt() {
   done
 }
 
-@test "other files in the directory of the logs are left there and reported" {
+@test "other files in the log directory are kept and reported" {
   hostile deep
   follow 0
   [[ $output == *"/tmp/pitrace."*" stays: Directory not empty"* ]]
@@ -290,7 +290,7 @@ attempt() {
     /^Cap(Inh|Prm|Eff|Amb):/ && $2 !~ /^0+$/ { bad++ }
     /^NoNewPrivs:/ && $2 != 1 { bad++ }
     END { exit bad > 0 }' "/proc/$helper/status"
-  # Of the caller's descriptors only the library to copy is left.
+  # The only descriptor of the caller in the child is the library to copy.
   ls -l "/proc/$helper/fd"
   [ "$(find "/proc/$helper/fd" -lname "$BATS_TEST_TMPDIR/*" | wc -l)" -eq 0 ]
   run as_nobody ls "/proc/$helper/fd"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# cpi as users type it. Machines without counters are told so; tests/lab measures with counters of known rates.
+# cpi from the command line, without hardware counters; tests/lab measures with counters of known rates.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,7 +13,7 @@ needs_no_counters() {
     [ "$(mpevt -l --json 2>/dev/null | jq .hardware_counters)" = 0 ] || skip "this machine has hardware counters"
 }
 
-@test "without hardware counters it says so and fails, and does not run the command" {
+@test "without hardware counters cpi reports that and fails, and does not run the command" {
     needs_no_counters
     run cpi -- touch ran
     [ "$status" -eq 1 ]
@@ -27,7 +27,7 @@ needs_no_counters() {
     [[ "$output" == "cpi: error: "* ]]
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in '' 'true' '-i' '-i 0' '-i x' '-i nan' '-i 1 -- true' '-n 2 -- true' '-i 1 -n -1' '-i 1 -n x' '-i 1 -a' \
         '-s -- true' '-priv all -- true' '--' '--xml'; do
         # shellcheck disable=SC2086
@@ -37,7 +37,7 @@ needs_no_counters() {
     done
 }
 
-@test "help goes to standard output, but not what stands behind --" {
+@test "--help goes to standard output; after -- it belongs to the command" {
     for word in --help '-?' '-??'; do
         run --separate-stderr cpi "$word"
         [ "$status" -eq 0 ]

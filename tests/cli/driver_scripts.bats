@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ddq, tinstall and tuninstall as far as they go without a driver; the rest is in lab/install.bats.
+# ddq, tinstall and tuninstall without a loaded driver; lab/install.bats tests them with one.
 
 bats_require_minimum_version 1.5.0
 
@@ -20,7 +20,7 @@ setup() {
   done
 }
 
-@test "wrong use says what is wrong and exits 255" {
+@test "wrong use exits 255 and reports the error" {
   for words in "ddq -x" "ddq stray" "tinstall stray" "tinstall --module" "tinstall --module=" \
     "tinstall --group no-such-group" "tuninstall -f" "tuninstall stray"; do
     # shellcheck disable=SC2086 # several words
@@ -29,26 +29,26 @@ setup() {
   done
 }
 
-@test "without the driver ddq exits 1 and says how to get it" {
+@test "without the driver ddq exits 1 and names tinstall" {
   run -1 --separate-stderr ddq
   [[ -z $output && $stderr == *"not loaded"*tinstall* ]]
   run -1 --separate-stderr ddq -q
   [[ -z $output && -z $stderr ]]
 }
 
-@test "unloading what is not loaded is no error" {
+@test "unloading a driver that is not loaded is not an error" {
   run -0 tuninstall
   [[ $output == *"not loaded"* ]]
 }
 
-@test "a driver that cannot be loaded is told with the reason" {
+@test "a driver that cannot be loaded is reported with the reason" {
   run -1 tinstall --module "$BATS_TEST_TMPDIR/none.ko"
   [[ $output == *"tinstall: error:"* ]]
   if [[ ! -e /proc/modules ]]; then [[ $output == *"no loadable modules"* ]]; fi
 }
 
-@test "others than root are told to become root" {
-  ((EUID == 0)) || skip "needs root, to become somebody else"
+@test "without root tinstall fails and names sudo" {
+  ((EUID == 0)) || skip "needs root to become another user"
   # shellcheck source=tests/support/other_user.bash
   source "$SOURCE_DIR/tests/support/other_user.bash"
   make_public "$SOURCE_DIR"/scripts/{tinstall,lib.sh,driver.sh}

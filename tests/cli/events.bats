@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Events, stacks and the names of majors as users type them, with perf.
+# Events, stacks and the names of majors from the command line, with perf.
 
 setup() {
     PATH="$BUILD_DIR/bin:$PATH"
@@ -17,7 +17,7 @@ needs_perf() {
         skip "needs perf_event_open for the whole system"
 }
 
-# The values of a key in the info section of a trace file.
+# info_of FILE KEY: the values of a key in the info section of a trace file.
 info_of() {
     tr '\0' '\n' <"$1" | grep -a "^$2=" | cut -d= -f2-
 }
@@ -31,17 +31,17 @@ trace_for() { # trace_for FILE COMMAND...
     swtrace get "$file"
 }
 
-@test "the list tells what works here, and why the rest does not" {
+@test "event list shows the events that work here, and the reason for each other one" {
     run swtrace event list
     [ "$status" -eq 0 ]
     [[ "$output" == *"Software events"*" page-faults "* ]]
     [[ "$output" == *"102 INSTR "*instructions* ]]
     [[ "$output" == *" Not here, the kernel's counters have no counterpart of it:"*"104 UOPS"* ]]
-    # Every event has a line, and every reason stands before its events.
+    # Every event has one line; a reason comes before its events.
     [ "$(grep -cE '^  1[0-9]{2} [A-Z]' <<<"$output")" -eq 95 ]
 }
 
-@test "ticks of an event: as many as there were, and the file says what they are" {
+@test "ticks of an event: every occurrence is recorded, and the file names the event" {
     needs_perf
     swtrace init --source perf
     swtrace enable tprof
@@ -55,7 +55,7 @@ trace_for() { # trace_for FILE COMMAND...
     [ "$(info_of faults.nrm2 period)" = 1 ]
     [ "$(info_of faults.nrm2 tick_ns)" = 0 ]
     [ "$(grep -aE '^count\.[0-9]+\.trace\.written=' faults.nrm2 | awk -F= '{ s += $2 } END { print s }')" -gt 100 ]
-    # A rate makes ticks by time again.
+    # setrate switches back to ticks by time.
     swtrace setrate 500
     trace_for time.nrm2 sleep 0.2
     [ "$(info_of time.nrm2 tick)" = time ]
@@ -63,7 +63,7 @@ trace_for() { # trace_for FILE COMMAND...
     [ -z "$(info_of time.nrm2 event)" ]
 }
 
-@test "an event that this machine does not count is refused with those that it does" {
+@test "an unsupported event is refused, and the supported ones are listed" {
     needs_perf
     swtrace init --source perf
     run swtrace event UOPS
@@ -86,7 +86,7 @@ trace_for() { # trace_for FILE COMMAND...
     [[ "$output" == *"turn it off first"* ]]
 }
 
-@test "stacks make records longer, are told by file and info, and go away again" {
+@test "stacks make records longer, are in the file and in info, and can be turned off again" {
     needs_perf
     swtrace init --source perf
     swtrace enable tprof
@@ -105,7 +105,7 @@ trace_for() { # trace_for FILE COMMAND...
     [ -z "$(info_of plain.nrm2 stacks)" ]
 }
 
-@test "majors have names; what perf does not tell is refused" {
+@test "majors have names; those that perf cannot record are refused" {
     needs_perf
     swtrace init --source perf
     swtrace enable tprof dispatch
@@ -123,7 +123,7 @@ trace_for() { # trace_for FILE COMMAND...
     [ "$(grep -aE '^count\.[0-9]+\.trace\.written=' dispatches.nrm2 | awk -F= '{ s += $2 } END { print s }')" -gt 10 ]
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'event' 'event a b' 'event x -c 0' 'event x -c many' 'event x -priv me' 'stacks' 'stacks all' \
         'stacks user -depth 0' 'stacks user -depth 128' 'stacks user -depth x' 'enable dispatches'; do
         # shellcheck disable=SC2086

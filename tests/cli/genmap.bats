@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# genmap as users type it: the maps are nm's, wrong files and arguments are refused.
+# genmap from the command line: its maps equal nm's, wrong files and arguments are refused.
 
 bats_require_minimum_version 1.5.0
 
@@ -32,7 +32,7 @@ END
   [[ $output == "genmap (pitrace) "[0-9]* ]]
 }
 
-@test "a map is exactly what nm -a says" {
+@test "a map equals the output of nm -a" {
   for image in program program.o "$BUILD_DIR/tests/mixed" "$BUILD_DIR/bin/genmap"; do
     nm -a "$image" >expected
     genmap "$image" >map
@@ -47,7 +47,7 @@ END
   cmp expected map
 }
 
-@test "-n sorts by address, -D takes the exported symbols, -o writes a file" {
+@test "-n sorts by address, -D lists the exported symbols, -o writes a file" {
   genmap -n --defined-only program -o map
   awk '{ print $1 }' map >addresses
   sort -c addresses
@@ -67,7 +67,7 @@ END
   done
 }
 
-@test "what has no symbols exits 1 and says what to do" {
+@test "a file without symbols exits 1 with advice" {
   strip program
   run -1 --separate-stderr genmap program
   [[ -z $output && $stderr == *"stripped"*"-D"* ]]
@@ -81,7 +81,7 @@ END
   [[ $output == *"/nowhere/map"* ]]
 }
 
-@test "damaged files are survived" {
+@test "damaged files do not crash genmap" {
   local i size
   size=$(stat -c %s program.o)
   for ((i = 0; i < 60; i++)); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# genmsi and post -lmrg as users type them.
+# genmsi and post -lmrg from the command line.
 
 bats_require_minimum_version 1.5.0
 
@@ -27,14 +27,14 @@ setup() {
   [[ ! -e a2n.msi && ! -e none.msi ]]
 }
 
-@test "images are saved, and where their symbols came from is told on request" {
+@test "images are saved; --verbose prints where their symbols came from" {
   run -0 genmsi --verbose "$BUILD_DIR/tests/mixed" "$BUILD_DIR/bin/post"
   [[ $output == *"tests/mixed: "*" symbols from "*"tests/mixed"* && $output == *"bin/post: "*" symbols from "* ]]
   [[ $(head -c 7 a2n.msi) == A2N-MSI ]]
   [[ $(stat -c %a a2n.msi) == $(printf %o $((0666 & ~$(umask)))) ]]
 }
 
-@test "an image that is none is told, the others are saved, and the status is 3" {
+@test "a file that is not an image is reported, the others are saved, and the status is 3" {
   echo text >script
   run -3 genmsi -o some.msi "$BUILD_DIR/tests/mixed" script /nowhere/program
   [[ $output == *"script"*"not an ELF file"* && $output == *"/nowhere/program"* ]]
@@ -53,7 +53,7 @@ setup() {
   [[ ! -e none.msi ]]
 }
 
-@test "post refuses saved symbols that are none or of another version" {
+@test "post refuses a file without saved symbols, and -lmrg with -sympath" {
   cp "$BUILD_DIR/tests/mixed" no.msi
   printf x >trace.nrm2
   run -1 post -lmrg no.msi -r trace.nrm2

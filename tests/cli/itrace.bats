@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ITrace from the command line, without the module: swtrace it_*, run.itrace, by ptrace.
+# ITrace from the command line without the module, by ptrace: swtrace it_*, run.itrace.
 
 bats_require_minimum_version 1.5.0
 
@@ -20,12 +20,11 @@ needs_perf() {
         skip "needs perf_event_open for the whole system"
 }
 
-# A trace from perf.
 init_perf() {
     swtrace init --source perf >/dev/null
 }
 
-# run.itrace as it is installed, beside the programs of this build: in the source tree it builds its own.
+# run.itrace in the layout of an installation, with the programs of this build: in the source tree it would build its own.
 installed() {
     mkdir -p layout/bin layout/share/pitrace
     cp "$SOURCE_DIR/scripts/run.itrace" layout/bin/
@@ -46,7 +45,7 @@ needs_arc() {
         swtrace help | grep -q "^  $command "
         grep -q "^\.It Cm $command" "$SOURCE_DIR/docs/man/swtrace.1" || { echo "$command"; false; }
     done
-    # The original's other name.
+    # The classic second name of it_install.
     run -0 swtrace itinit --help
 }
 
@@ -61,7 +60,7 @@ needs_arc() {
     done
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'it_install -p x' 'it_install -p 0' 'it_install -p 5-3' 'it_install -p 1,,2' 'it_install -p -' \
         'it_install -user -kernel' 'it_install -threads 0' 'it_install -threads 65537' 'it_install -c x' \
         'it_install -reserve 0' 'it_install 17' 'it_enable' 'it_enable x' 'it_on now' 'it_off 1' 'it_remove -f' \
@@ -73,7 +72,7 @@ needs_arc() {
     done
 }
 
-@test "without a recorder each exits 1 and names swtrace init" {
+@test "without a recorder each command exits 1 and names swtrace init" {
     for words in it_install 'it_enable 1' it_on it_off it_remove it_info; do
         # shellcheck disable=SC2086
         run -1 swtrace $words
@@ -81,7 +80,7 @@ needs_arc() {
     done
 }
 
-@test "what is not installed cannot be turned on; removing it is a warning" {
+@test "ITrace must be installed before it is turned on; removing it without that is a warning" {
     needs_perf
     init_perf
     run -0 swtrace it_remove
@@ -100,7 +99,7 @@ needs_arc() {
     swtrace it_remove
 }
 
-@test "without the module what ptrace cannot do is refused, and -c says that it does nothing" {
+@test "without the module, requests that ptrace cannot serve are refused, and -c warns that it does nothing" {
     needs_perf
     init_perf
     local advice
@@ -110,20 +109,20 @@ needs_arc() {
         run -1 swtrace it_install $words
         [[ "$output" == *"ptrace"*"$advice"* ]] || { echo "$words"; false; }
     done
-    # What could not be done whole was not done.
+    # A refused request changes nothing.
     [ "$(swtrace it_info --json | jq .installed)" = false ]
     run -0 swtrace it_install -c 50
     [[ "$output" == "swtrace: warning: -c does nothing"* ]]
     [ "$(swtrace maj | grep -cE ' 0x(20|21|28|29|2b|2c|2e|2f)$')" -eq 8 ]
 }
 
-@test "a program that turns ITrace on itself is told that it needs the module" {
+@test "a program that turns ITrace on itself gets an error that names the module" {
     [ ! -e /dev/pitrace ] || skip "the module is loaded"
     run -1 "$BUILD_DIR/examples/example_itrace_c"
     [[ "$output" == *"module is not loaded"*"run.itrace"* ]]
 }
 
-@test "it_run follows a command from its first instruction on: as many steps as it has" {
+@test "it_run follows a command from its first instruction, step by step" {
     needs_perf
     init_perf
     swtrace it_install -i
@@ -132,8 +131,8 @@ needs_arc() {
     swtrace it_off
     swtrace off
     swtrace get flow.nrm2
-    # 5 to the read and with it, 3 to the loop, 2001 in it, 3 at the end: the last has no stop behind it. it_run's own
-    # way into the exec comes before them.
+    # 5 instructions up to and including the read, 3 to the loop, 2001 in it, 3 at the end; the last one is not stepped.
+    # it_run's own steps before the exec come first.
     [ "$(swtrace it_info --json | jq .steps)" -ge 2011 ]
     needs_arc
     post -r flow.nrm2 -arc -o . >/dev/null
@@ -142,7 +141,7 @@ needs_arc() {
     [ -s post.show ]
 }
 
-@test "the exit status of it_run is the command's" {
+@test "it_run returns the exit status of the command" {
     needs_perf
     init_perf
     swtrace it_install
@@ -150,11 +149,11 @@ needs_arc() {
     # shellcheck disable=SC2016
     run -1 env --ignore-signal=USR1 bash -c 'printf b | swtrace it_run -- "$0"' "$flow"
     swtrace it_off
-    run -127 swtrace it_run -- ./nobody-has-this
+    run -127 swtrace it_run -- ./no-such-command
     [ "$(swtrace it_info --json | jq .on)" = false ]
 }
 
-@test "it_run's command does not see the recorder's socket unless it had it" {
+@test "it_run passes the recorder's socket to the command only if the caller's environment had it" {
     needs_perf
     init_perf
     swtrace it_install
@@ -165,28 +164,28 @@ needs_arc() {
     [[ "$output" == *PATH=* && "$output" != *PITRACE_SOCKET* ]]
 }
 
-@test "run.itrace: wrong use exits 255, says what is wrong, and leaves nothing behind" {
+@test "run.itrace: wrong use exits 255, reports the error, and leaves nothing behind" {
     for words in '-x -- true' '-user -kernel -- true' '-t x -- true' '-n -- true' '-p 0' '-p 1 -- true' '--source=x -- true' '--' ''; do
         # shellcheck disable=SC2086
         run run.itrace $words </dev/null
         [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
         [[ "$output" == *"run.itrace: error: "* ]]
     done
-    run -127 run.itrace -- ./nobody-has-this
+    run -127 run.itrace -- ./no-such-command
     [ -z "$(ls -A)" ]
 }
 
-@test "run.itrace writes an arc and the trace, prints its head, and passes the exit status on" {
+@test "run.itrace writes the arc and the trace, prints the arc's first lines, and returns the command's exit status" {
     needs_perf
     needs_arc
     installed
     unset PITRACE_SOCKET
     printf l >letter
-    # A tool with a sanitizer has a longer way to the command's first instruction.
+    # A sanitized tool executes more instructions before the command's first one; --lines must cover them.
     run -0 run.itrace --source=perf -i -c --lines=5000 -o out -- "$flow" <letter
     [[ "$output" == *"user code only, by ptrace"*"_start"*"report: $PWD/out/arc"* ]]
     [ -s out/swtrace.nrm2 ]
-    # The loop, and the way to it and out of it.
+    # The loop, and the instructions before and after it.
     [ "$(awk '$7 ~ /\/flow$/ { sum += $4 } END { print sum }' out/arc)" -eq $((5 + 3 + 2001 + 3)) ]
     printf '?' >letter
     run -99 run.itrace --source=perf -o out -- "$flow" <letter
@@ -194,7 +193,7 @@ needs_arc() {
     [ -s out/swtrace.nrm2.old ]
 }
 
-@test "each function of a program has the instructions that callgrind counts" {
+@test "the instruction count of each function equals callgrind's" {
     needs_perf
     needs_arc
     type -P valgrind callgrind_annotate >/dev/null || skip "needs valgrind"
@@ -210,20 +209,20 @@ needs_arc() {
     [ "$(only_of_source <counted | wc -l)" -eq 7 ]
 }
 
-@test "run.itrace says which limit has ended the trace; the command runs to its end" {
+@test "run.itrace reports the limit that ended the trace; the command runs to its end" {
     needs_perf
     needs_arc
     installed
     unset PITRACE_SOCKET
     # shellcheck disable=SC2016
     run -7 run.itrace --source=perf -n 300 -o out -- bash -c 'for ((i = 0; i < 3000; i++)); do :; done; exit 7'
-    [[ "$output" == *"ended by a limit: "*"branches (-n 300)"* ]]
+    [[ "$output" == *"a limit ended the trace: "*"branches (-n 300)"* ]]
     # shellcheck disable=SC2016
     run -0 run.itrace --source=perf -cont -n 0 -t 1 -o out -- bash -c 'while ((SECONDS < 3)); do :; done'
-    [[ "$output" == *"ended by a limit: 1 s (-t)"* ]]
+    [[ "$output" == *"a limit ended the trace: 1 s (-t)"* ]]
 }
 
-@test "run.itrace refuses without the module what needs it" {
+@test "without the module run.itrace refuses options that need it" {
     needs_perf
     installed
     unset PITRACE_SOCKET

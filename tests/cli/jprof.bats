@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# JProf in real Java virtual machines: options, coming early and late, going, and everything that goes wrong.
+# JProf in real Java virtual machines: options, loading at start and later, detaching, and errors.
 
 setup() {
   agent=$BUILD_DIR/lib/libjprof.so
@@ -17,7 +17,7 @@ teardown() {
   ((${#pids[@]} == 0)) || kill -9 "${pids[@]}" 2>/dev/null || true
 }
 
-# wait_for TEXT FILE: until the text is in the file of a JVM that lives.
+# wait_for TEXT FILE: waits until FILE contains TEXT; fails if the JVM ends.
 wait_for() {
   local tries
   for ((tries = 0; tries < 6000; tries++)); do
@@ -28,7 +28,7 @@ wait_for() {
   return 1
 }
 
-# steady OPTION...: a JVM that works until steady_end; its pid is in jvm, its output in out and err.
+# steady OPTION...: starts a JVM that works until steady_end; its pid is in jvm, its output in out and err.
 steady() {
   mkfifo in
   java "$@" -cp "$classes" Steady <in >out 2>err &
@@ -45,16 +45,16 @@ steady_end() {
   grep -q '^done ' out
 }
 
-# attach OPTIONS: what the agent returned. jcmd takes what has an equals sign for an option of its own, unless quoted.
+# attach OPTIONS: prints the agent's return code. Quotes keep jcmd from taking words with "=" as its own options.
 attach() {
   jcmd "$jvm" JVMTI.agent_load "$agent" "\"$1\"" >attached
   sed -n 's/^return code: //p' attached
 }
 
-# entries DIRECTORY: how many.
+# entries DIRECTORY: the number of entries.
 entries() { find "$1" -mindepth 1 -maxdepth 1 | wc -l; }
 
-# found KEY: what check-jit-log has found.
+# found KEY: a number that check-jit-log printed.
 found() { awk -v key="$1" '$1 == key { print $2 }' found; }
 
 # found_at_least KEY NUMBER...
@@ -68,7 +68,7 @@ found_at_least() {
   done
 }
 
-@test "help, allhelp and version print on stderr, and the JVM goes on" {
+@test "help, allhelp and version print on stderr, and the JVM continues" {
   java -agentpath:"$agent"=help,version -cp "$classes" Replace 1 >out 2>err
   grep -q '^sum ' out
   grep -q '^  TPROF | ITRACE  *JITA2N' err
@@ -78,19 +78,19 @@ found_at_least() {
   grep -q CALLFLOW err
 }
 
-@test "every option that is refused, and no other, is in the manual" {
+@test "the manual lists exactly the options that are refused" {
   java -agentpath:"$agent"=allhelp -version 2>err
-  sed '1,/^Options of the original/d' err | grep -E '^  [A-Z]' | tr -s ' ' '\n' | sort -u | grep . >told
-  [ "$(wc -l <told)" -gt 90 ]
+  sed '1,/^Options of the original/d' err | grep -E '^  [A-Z]' | tr -s ' ' '\n' | sort -u | grep . >refused
+  [ "$(wc -l <refused)" -gt 90 ]
   sed '1,/that are refused/d; /^.Ss Coming late/,$d' "$SOURCE_DIR/docs/man/jprof.7" | sed -n 's/^\.It Cm //p' |
     tr ' ' '\n' | sort -u >manual
-  diff told manual
-  # The known ones are there too.
+  diff refused manual
+  # The manual also has all supported options.
   sed -n '/^  TPROF/,/^  VERSION/p' err | awk '{ print $1; if ($2 == "|") print $3 }' | sed 's/=.*//' | sort >known
   while read -r word; do grep -qE "^\.It Cm .*\b$word\b" "$SOURCE_DIR/docs/man/jprof.7"; done <known
 }
 
-@test "an unknown option names itself and stops the JVM; so do a refused one, a bad value, and DETACH" {
+@test "an unknown option is named and stops the JVM; so do a refused one, a bad value, and DETACH" {
   for bad in tprof,frobnicate scs logpath= config=/none detach; do
     run java -agentpath:"$agent"="$bad" -cp "$classes" Replace 1
     echo "$output"
@@ -104,20 +104,20 @@ found_at_least() {
   true
 }
 
-@test "-Xrunjprof is answered with the right form" {
+@test "-Xrunjprof is refused with the right form" {
   LD_LIBRARY_PATH=$BUILD_DIR/lib run java -Xrunjprof:tprof,logpath=/x -cp "$classes" Replace 1
   echo "$output"
   [ "$status" -ne 0 ]
   [[ $output == *"-agentlib:jprof=tprof,logpath=/x"* ]]
 }
 
-@test "without an option that records something the JVM is told so and goes on" {
+@test "without an option that records something JProf reports that, and the JVM continues" {
   LD_LIBRARY_PATH=$BUILD_DIR/lib run java -agentlib:jprof -cp "$classes" Replace 1
   [ "$status" -eq 0 ]
   [[ $output == *"no option says what to record"* ]]
 }
 
-@test "JPROFOPTS and a file of options are added, later ones win" {
+@test "JPROFOPTS and an options file add options; later ones override earlier ones" {
   mkdir logs
   printf '// a comment\nlogpath=%s\nnothreadinfo, LOGPREFIX=mine\n' "$PWD/none" >options
   JPROFOPTS=logpath=$PWD/logs,nopidx,verbose LD_LIBRARY_PATH=$BUILD_DIR/lib \
@@ -127,10 +127,10 @@ found_at_least() {
   grep -q "JProf: the JVM ends; logs: '$PWD/logs/mine-jita2n': [0-9]* events" err
 }
 
-# one_linker: names of method handles' linkers as JProf writes them.
+# one_linker: replaces names of method handles' linkers by the one that JProf writes.
 one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-Z][a-z]*)\(.*/\1.<linker>/'; }
 
-@test "what the log says of compiled code is what the JVM's own log of compilations says" {
+@test "compiled code in the log equals the JVM's own log of compilations" {
   java -Xbatch -Xcheck:jni -XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:LogFile=compilations \
     -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 60 >out 2>err
   grep -v '^sum\|^round' out err && return 1
@@ -140,7 +140,7 @@ one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-
   [ "$(found heads)" -eq 2 ]
   [ "$(found ends)" -eq 2 ]
   found_at_least compiled 150 dynamic 300 unloads 10 inlined 100 starts 4
-  # Its places are offsets from the method's header; the code ends where the first of its tables begins.
+  # Offsets are relative to the nmethod's header; the code ends where the first table begins.
   grep -oE "^<nmethod [^>]*>" compilations | gawk '
     function value(key,  parts) { return match($0, " " key "=.([^'\'']*)", parts) ? parts[1] : "" }
     function nearest(end, offset) { return offset != "" && offset + 0 > start && offset + 0 < end ? offset + 0 : end }
@@ -154,11 +154,11 @@ one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-
   diff truth ours >differences || { head -40 differences && false; }
 }
 
-@test "lines and inlined frames are those of the class files" {
+@test "lines and inlined frames equal those of the class files" {
   java -Xbatch -agentpath:"$agent"=tprof,nopidx -XX:CompileCommand=quiet -XX:CompileCommand=inline,Steady.inner \
     -XX:CompileCommand=inline,Steady.middle -cp "$classes" Steady </dev/null
   "$check" log-jita2n log-jtnm
-  # Lines: "BCI:LINE" of each method of Steady, as javap has them.
+  # Lines as "BCI:LINE" for each method of Steady, from javap.
   javap -c -l -p -cp "$classes" Steady | gawk '
     /^  [a-z].*\(.*\).*;$/ { match($0, /([a-z]+)\(/, name) }
     /^      line [0-9]+: [0-9]+$/ { printf "%s %x:%d\n", name[1], $3, $2 }' | sort >truth
@@ -168,7 +168,7 @@ one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-
   [ "$(grep -c . ours)" -ge 8 ]
   # Methods that were never compiled are not in the log.
   awk 'NR == FNR { methods[$1]; next } $1 in methods' ours truth | diff - ours
-  # In outer compiled by C2 there is code of inner, called by middle where its bytecode calls it, called by outer.
+  # outer, compiled by C2, contains code of inner, which middle calls at the same bytecode index as in javap; outer calls middle.
   javap -c -p -cp "$classes" Steady | gawk '/^  [a-z].*\(.*\).*;$/ { match($0, /([a-z]+)\(/, name) }
     /invokestatic.*Method (inner|middle):/ { printf "%s>%s@%x\n", name[1], gensub(/.*Method ([a-z]+):.*/, "\\1", 1), $1 }' |
     grep -E '^(outer|middle)>' | sort -u >truth
@@ -181,23 +181,23 @@ one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-
   diff truth ours
 }
 
-@test "a method's name is UTF-8 whatever Java's own form of it" {
+@test "method names are written in UTF-8, converted from Java's modified UTF-8" {
   steady -agentpath:"$agent"=jita2n,nopidx
   steady_end
-  # shellcheck disable=SC2016 # a class within a class
+  # shellcheck disable=SC2016 # the name of a nested class
   grep -q ' Steady$Area\.面𠮷(J)J$' log-jita2n
   grep -qE '^[0-9a-f]{64}$' log-jita2n && return 1
   [ ! -e log-jtnm ]
 }
 
-# threads_of_jvm: "TID NAME" of the JVM's Java threads, by the JVM itself; without those that it shows to no agent.
+# threads_of_jvm: "TID NAME" of the JVM's Java threads, from the JVM itself, without those that it hides from agents.
 threads_of_jvm() {
   jcmd "$jvm" Thread.print | grep -E '^".*" #[0-9]+ ' | grep -vE '^"(Attach Listener|Service Thread|Monitor Deflation Thread|Sweeper thread|C[12] CompilerThread[0-9]+)"' |
     sed -E 's/^"(.*)" #[0-9]+ .* nid=0x([0-9a-f]+) .*/\2 \1/' | gawk '{ tid = $1; sub(/^[^ ]* /, ""); gsub(/[ "]/, "_")
       print tid, $0 == "" || $0 == tid ? "_" : $0 }' | sort
 }
 
-@test "coming late all compiled code and all threads are told of" {
+@test "after late loading all compiled code and all threads are in the logs" {
   steady
   [ "$(attach tprof,nopidx)" = 0 ]
   jcmd "$jvm" Compiler.codelist >list
@@ -207,8 +207,8 @@ threads_of_jvm() {
   cat found
   found_at_least compiled 60 existing 400 inlined 10 starts 8
   grep -q ' attached=late ' log-jita2n
-  # What was compiled meanwhile may be in one of them only; what was there when JProf came is in both, with few exceptions
-  # that were thrown away meanwhile.
+  # Code that was compiled meanwhile may be in only one of the lists; code from before JProf was loaded is in both, with few
+  # exceptions that were discarded meanwhile.
   awk 'NF == 6 && $1 ~ /^[0-9a-f]{8}$/ && $5 == 5 { print $3, $6 }' log-jita2n | sort >existing
   # "ID LEVEL STATE METHOD(ARGUMENTS)RESULT [HEADER, CODE - END]"
   sed -nE 's/^[0-9]+ +[0-9] +-?[0-9]+ ([^ ]+) \[0x[0-9a-f]+, 0x0*([0-9a-f]+) - .*/\2 \1/p' list | one_linker | LC_ALL=C grep -v '[^ -~]' | sort >list.now
@@ -217,7 +217,7 @@ threads_of_jvm() {
   cut -d' ' -f1 list.now | sort -u | comm -23 - logged >missing
   head -20 missing
   [ ! -s missing ]
-  # Name for name: the JVM's list has dots between packages and in signatures slashes.
+  # The same names: the JVM's list has dots between packages, signatures have slashes.
   awk 'NR == FNR { name[$1] = $2; next } $1 in name { a = name[$1]; b = $2; gsub(/\./, "/", a); gsub(/\./, "/", b); if (a != b) print a, b }' \
     list.now existing >wrong
   [ "$(wc -l <wrong)" -le 3 ] || { head -20 wrong && false; }
@@ -227,7 +227,7 @@ threads_of_jvm() {
   steady_end
 }
 
-@test "coming again changes nothing, with other options it is refused; DETACH twice is no error" {
+@test "loading JProf again changes nothing, with other options it is refused; DETACH twice is not an error" {
   steady -agentpath:"$agent"=tprof,nopidx
   [ "$(attach tprof,nopidx)" = 0 ]
   [ "$(attach TPROF,nopidx,logpath="$PWD")" = 0 ]
@@ -244,7 +244,7 @@ threads_of_jvm() {
   [ "$(grep -o ' attached=[a-z]*' log-jita2n | tr -d '\n')" = ' attached=start attached=late' ]
 }
 
-@test "a hundred times loaded and switched off it leaves no thread, no file and no event" {
+@test "after loading and detaching a hundred times no thread, no file and no event is left" {
   steady
   [ "$(attach tprof)" = 0 ] && [ "$(attach detach)" = 0 ]
   threads=$(entries "/proc/$jvm/task") files=$(entries "/proc/$jvm/fd")
@@ -259,13 +259,13 @@ threads_of_jvm() {
   [ "$(found heads)" -eq 200 ]
   [ "$(found ends)" -eq 200 ]
   [ "$(found lost)" -eq 0 ]
-  # Every time the same code is there again.
+  # The same code is in the log after each loading.
   gawk '/^# head/ { n++ } / Steady\.outer\(I\)J$/ && NF == 6 { seen[n] } END { print length(seen); exit length(seen) != 100 }' log-jita2n_$jvm
 }
 
-@test "wrong options on attaching leave the JVM as it was" {
+@test "wrong options on attaching change nothing in the JVM" {
   steady
-  # The JVM itself opens what it needs for that at the first time.
+  # On the first attach the JVM opens files for itself.
   [ "$(attach version)" = 0 ]
   files=$(entries "/proc/$jvm/fd")
   for bad in frobnicate tprof,scs logprefix=a/b config=/none; do
@@ -279,7 +279,7 @@ threads_of_jvm() {
   steady_end
 }
 
-@test "a log directory that is missing, or no place to write to, is told of and harms nobody" {
+@test "a log directory that is missing or not writable is reported, and the JVM continues" {
   java -agentpath:"$agent=tprof,logpath=$PWD/none" -cp "$classes" Replace 1 >out 2>err
   grep -q '^sum' out
   grep -q "JProf: '$PWD/none/log-jita2n_[0-9]*' cannot be written: No such file or directory.*LOGPATH" err
@@ -294,8 +294,8 @@ threads_of_jvm() {
   "$check" log-jita2n_$jvm
 }
 
-@test "without permission to write the message says so" {
-  [ "$EUID" -eq 0 ] || skip "needs root, to be somebody else"
+@test "without permission to write the message names the remedy" {
+  [ "$EUID" -eq 0 ] || skip "needs root to become another user"
   # shellcheck source=tests/support/other_user.bash
   source "$SOURCE_DIR/tests/support/other_user.bash"
   make_public "$agent"
@@ -307,8 +307,8 @@ threads_of_jvm() {
   [[ $output == *"cannot be written: Permission denied. Choose a directory that the user of the JVM may write to"* ]]
 }
 
-@test "a full disk is told of once, costs only names, and the log says which and goes on when there is room" {
-  unshare -m true 2>/dev/null || skip "needs root, for a small disk of its own"
+@test "a full disk is reported once and costs only names; the log marks the loss and continues when there is space" {
+  unshare -m true 2>/dev/null || skip "needs root to mount a small file system"
   mkdir disk
   cat >script <<END
 set -e
@@ -329,7 +329,7 @@ END
   grep -q '^# lost ' log-jita2n
 }
 
-@test "a log that somebody removes is told of once, and the JVM goes on" {
+@test "a removed log is reported once, and the JVM continues" {
   mkdir gone
   steady -agentpath:"$agent"=jita2n,logpath=gone
   rm -r gone
@@ -338,7 +338,7 @@ END
   [ "$(grep -c 'was removed: names from now on are lost' err)" -eq 1 ]
 }
 
-@test "a JVM that is killed leaves all but its last line" {
+@test "the log of a killed JVM is complete except for its last line" {
   for pause in 0.5 1 2; do
     rm -f log-* out
     java -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 100000 >out 2>err &
@@ -356,7 +356,7 @@ END
   done
 }
 
-@test "two JVMs in one directory have their own logs" {
+@test "two JVMs in one directory write separate logs" {
   java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out1 &
   first=$!
   java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out2 &
@@ -371,8 +371,8 @@ END
   done
 }
 
-@test "the log of a container has its ids and its namespace, and its neighbour's of the same id is left alone" {
-  unshare -pf true 2>/dev/null || skip "needs root, for namespaces"
+@test "the log of a JVM in a container has its namespace's ids; another JVM with the same id does not overwrite it" {
+  unshare -pf true 2>/dev/null || skip "needs root to create namespaces"
   mkfifo in
   unshare -pf --mount-proc java -agentpath:"$agent"=tprof -cp "$classes" Steady <in >out 2>err &
   jvm=$!
@@ -384,7 +384,7 @@ END
   grep -q '^sum' out2
   grep -q "log-jita2n_1' is being written by another JVM" err2
   [ "$(sed -n 's/^# head.* pid=1 pidns=\([0-9]*\) .*/\1/p' log-jita2n_1)" = "$(stat -Lc %i "/proc/$inside/ns/pid")" ]
-  # Thread ids are those inside.
+  # Thread ids are those of the inner namespace.
   awk '$5 == "START" { print strtonum("0x" $3) }' log-jtnm_1 | sort -n >ours
   for task in /proc/"$inside"/task/*; do awk '$1 == "NSpid:" { print $NF }' "$task/status"; done | sort -n >truth
   [ "$(comm -13 <(sort truth) <(sort ours) | wc -l)" -eq 0 ]
@@ -393,8 +393,8 @@ END
   "$check" log-jita2n_1 log-jtnm_1
 }
 
-@test "times are the trace's clock, in a time namespace too" {
-  unshare -T true 2>/dev/null || skip "needs root, for namespaces"
+@test "times are in the trace's clock, in a time namespace too" {
+  unshare -T true 2>/dev/null || skip "needs root to create namespaces"
   clock() { java -cp "$classes" Steady </dev/null | sed -n 's/^ready //p'; }
   before=$(clock)
   java -agentpath:"$agent"=tprof,nopidx -cp "$classes" Steady </dev/null >out
@@ -408,13 +408,13 @@ END
     echo "$before $begun $ended $after"
     ((before < begun && begun < ended && ended < after))
   done
-  # By the JVM's own clock: it is ready after the beginning and done before the end.
+  # By the JVM's own clock: "ready" is after the log's beginning, "done" before its end.
   begun=$((16#$(sed -n 's/^# head.* begun=\([0-9a-f]*\) .*/\1/p' log-jita2n)))
   ended=$((16#$(sed -n 's/^# end \([0-9a-f]*\) \([0-9a-f]*\) exit$/\1\2/p' log-jita2n)))
   (($(sed -n 's/^ready //p' out) > begun && $(sed -n 's/^done //p' out) < ended))
 }
 
-@test "the agent needs nothing but the C library and exports only what a JVM looks for" {
+@test "the agent depends only on the C library and exports only the functions that a JVM looks for" {
   readelf -d "$agent" | grep NEEDED | grep -vE '\[(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2)\]' && return 1
   [ "$(nm -D --defined-only "$agent" | awk '{ print $3 }' | sort | tr '\n' ' ')" = "Agent_OnAttach Agent_OnLoad JVM_OnLoad " ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The shared library from outside: what it exports, and that a C program can use it.
+# The shared library from outside: its exports, and use from C and C++ programs.
 
 setup() {
     library="$BUILD_DIR/lib/libperfutil.so"
@@ -72,7 +72,7 @@ END
     [ "$status" -eq 1 ]
 }
 
-@test "every structure whose size a caller sets is one that the program of an earlier layout has" {
+@test "the program with the earlier layout covers every structure whose size a caller sets" {
     local structures
     structures=$(awk '/^struct [a-z_]+ \{/ { name = $2 } /^\tsize_t size;/ { print name }' "${headers[@]}")
     [ "$(wc -w <<<"$structures")" -ge 5 ]
@@ -97,13 +97,13 @@ rate 100, buffers of 65536 bytes
 ITrace installed: 0" ]
 }
 
-# install_libraries: both libraries with what programs need to be built, in ./installed.
+# install_libraries: installs both libraries and their development files in ./installed.
 install_libraries() {
     ! readelf -d "$library" | grep -qE 'NEEDED.*lib(a|t|ub)san' || skip "needs a build without sanitizers"
     for component in libraries development; do
         cmake --install "$BUILD_DIR" --prefix "$PWD/built" --component "$component" >/dev/null
     done
-    # No path in the installed files is that of the installation.
+    # Moved after the installation, so that an absolute path in an installed file would fail.
     mv built installed
     export LD_LIBRARY_PATH
     LD_LIBRARY_PATH=$(dirname installed/*/libperfutil.so installed/*/*/libperfutil.so | head -1)
@@ -111,7 +111,7 @@ install_libraries() {
     export PITRACE_SOCKET=$PWD/socket
 }
 
-@test "C and C++ programs find the installed libraries by pkg-config" {
+@test "C and C++ programs find the installed libraries with pkg-config" {
     install_libraries
     export PKG_CONFIG_PATH=$LD_LIBRARY_PATH/pkgconfig
     [ "$(pkg-config --modversion perfutil a2n | uniq | wc -l)" -eq 1 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# mpevt as users type it, with software events, whose counts the kernel tells in other ways too.
+# mpevt from the command line, with software events, whose counts the kernel also shows elsewhere.
 
 bats_require_minimum_version 1.5.0
 
@@ -22,7 +22,7 @@ needs_counting() {
     mpevt -l | grep -q ' page-faults$' || skip "needs the right to count the whole system"
 }
 
-# Switches of the whole system so far, as /proc/stat counts them.
+# Context switches of the whole system so far, from /proc/stat.
 switches() {
     awk '$1 == "ctxt" { print $2 }' /proc/stat
 }
@@ -31,18 +31,18 @@ total() { # total EVENT
     mpevt read --json "$1" | jq .events[0].total
 }
 
-# The pid of the daemon, from the lock file beside its socket.
+# The pid of the daemon, from the lock file next to its socket.
 daemon() {
     cat "$PITRACE_COUNTERS.lock"
 }
 
-@test "-l lists number and name of what can be counted, -ld also what it is, -ls what can be sampled" {
+@test "-l lists id and name of the events that can be counted, -ld also a description, -ls those that can be sampled" {
     needs_counting
     run --separate-stderr mpevt -l
     [ "$status" -eq 0 ]
     [ "${lines[0]}" = "   Id  Name" ]
     [ "${lines[1]}" = "  ---  ----------------" ]
-    # The one of the original's events that the kernel itself counts.
+    # The only classic event that the kernel itself counts.
     grep -qx '  125  MISALIGN_MEM_REF' <<<"$output"
     grep -qx '    -  page-faults' <<<"$output"
     run --separate-stderr mpevt -ld
@@ -55,7 +55,7 @@ daemon() {
         and any(.events[]; .id == 125) and any(.events[]; .name == "page-faults" and .id == null)'
 }
 
-@test "a count of all CPUs agrees with what the kernel tells of the same time" {
+@test "the count of all CPUs agrees with the kernel's own count of the same interval" {
     needs_counting
     outer=$(switches)
     mpevt start context-switches
@@ -69,7 +69,7 @@ daemon() {
     ((inner <= count && count <= outer))
 }
 
-@test "stop keeps the count, start goes on from there, reset begins at 0, term gives it up" {
+@test "stop keeps the count, start continues it, reset sets it to 0, term ends counting" {
     needs_counting
     mpevt start context-switches page-faults
     sleep 0.1
@@ -112,7 +112,7 @@ daemon() {
         and .privilege == "both" and .gaps == []'
 }
 
-@test "all events that are named are started, or none" {
+@test "start starts all named events or none" {
     needs_counting
     run mpevt start page-faults no-such-event
     [ "$status" -eq 1 ]
@@ -126,7 +126,7 @@ daemon() {
     [ "$(mpevt read --json | jq -c '[.events[].name]')" = '["page-faults"]' ]
 }
 
-@test "hardware events say that there are no counters, and fail" {
+@test "starting a hardware event without hardware counters reports that and fails" {
     needs_counting
     [ "$(mpevt -l --json 2>/dev/null | jq .hardware_counters)" -eq 0 ] || skip "this machine has counters"
     for event in INSTR cpu-cycles 102; do
@@ -145,9 +145,9 @@ daemon() {
 
 @test "user-defined events are listed and counted, also by a daemon that already runs" {
     needs_counting
-    printf '# ours\nOUR_FAULTS page-faults faults of everybody\nSWITCHES\tcontext-switches\n' >ours
+    printf '# ours\nOUR_FAULTS page-faults faults of all processes\nSWITCHES\tcontext-switches\n' >ours
     run --separate-stderr mpevt -ld --events ours
-    grep -qE '^    -  OUR_FAULTS +faults of everybody$' <<<"$output"
+    grep -qE '^    -  OUR_FAULTS +faults of all processes$' <<<"$output"
     grep -qE '^    -  SWITCHES +context-switches$' <<<"$output"
     mpevt start --events ours OUR_FAULTS
     mpevt start --events ours SWITCHES
@@ -160,7 +160,7 @@ daemon() {
     mpevt term
 }
 
-@test "a wrong file of definitions is told with its line: the user's own is an error, a usual one is left out" {
+@test "a wrong definitions file is reported with its line: it is an error if --events names it, else it is left out" {
     needs_counting
     printf 'A page-faults\nB\n' >wrong
     run mpevt -l --events wrong
@@ -203,9 +203,9 @@ daemon() {
     done
 }
 
-@test "somebody without the right to count the system is told how to get it" {
+@test "a user without the right to count system-wide gets the remedy" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
-    (($(cat /proc/sys/kernel/perf_event_paranoid) > 0)) || skip "everybody may"
+    (($(cat /proc/sys/kernel/perf_event_paranoid) > 0)) || skip "every user may count"
     make_public "$BUILD_DIR/bin/mpevt" "$BUILD_DIR/lib/libperfutil.so.0"
     run as_nobody env -u PITRACE_COUNTERS mpevt start page-faults
     [ "$status" -eq 1 ]
@@ -215,7 +215,7 @@ daemon() {
     [[ "$output" == *"This user can count no event here"* ]]
 }
 
-@test "pipcntr is the same under its old name" {
+@test "pipcntr is the classic name of mpevt" {
     needs_counting
     pipcntr start page-faults
     run pipcntr show
@@ -229,7 +229,7 @@ daemon() {
     [[ "$output" == "Usage: pipcntr "* ]]
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in '' 'start' 'count x' '-l start' '-l -ld' 'start -priv all page-faults' 'read -priv user' \
         'stop --json' 'read --events x' 'start page-faults page-faults' '--xml'; do
         # shellcheck disable=SC2086

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# msr as users type it: names, wrong use, machines that give no access. tests/lab reads and writes real registers.
+# msr from the command line: names, wrong use, machines without access. tests/lab reads and writes real registers.
 
 bats_require_minimum_version 1.5.0
 
@@ -14,7 +14,7 @@ teardown() {
     [ -z "${public:-}" ] || rm -rf "$public"
 }
 
-@test "-l lists registers by number and name, with -f their fields" {
+@test "-l lists registers by number and name, with -f also their fields" {
     run msr -l
     [ "$status" -eq 0 ]
     grep -qE '^0x0000001b  IA32_APIC_BASE +local APIC' <<<"$output"
@@ -26,14 +26,14 @@ teardown() {
         any(.fields[]; .name == "LMA" and .high == 10 and .low == 10)'
 }
 
-@test "without the device it says why and what to do, and fails" {
+@test "without the device msr reports the reason and the remedy, and fails" {
     [ ! -e /dev/cpu/0/msr ] || skip "this machine has the device"
     run msr TSC
     [ "$status" -eq 1 ]
     [[ "$output" == "msr: error: There is no /dev/cpu/0/msr: "* ]]
-    # Where the kernel takes modules.
+    # modprobe is advised only if the kernel can load modules.
     if [ -e /proc/modules ]; then [[ "$output" == *"modprobe msr"* ]]; else [[ "$output" == *"no loadable modules"* ]]; fi
-    # Once, not for each CPU.
+    # One message, not one for each CPU.
     [ "$(grep -c . <<<"$output")" -le "$(getconf _NPROCESSORS_ONLN)" ]
     run msr -c 0 TSC=0
     [ "$status" -eq 1 ]
@@ -42,7 +42,7 @@ teardown() {
     jq -e '.registers == [.registers[0]] and .registers[0].value == null and (.registers[0].error | length > 0)' <<<"$output"
 }
 
-@test "somebody who is not root is told so, or that there is no device" {
+@test "a user without root gets an error that names root, or the missing device" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
     make_public "$BUILD_DIR/bin/msr" "$BUILD_DIR/lib/libperfutil.so.0"
     run as_nobody msr -c 0 TSC
@@ -50,7 +50,7 @@ teardown() {
     [[ "$output" == *"only root"* || "$output" == *"modprobe msr"* || "$output" == *"no loadable modules"* ]]
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in '' 'NO_SUCH' '0x1b:64' 'TSC:5-6' '-c x TSC' '-c TSC' 'TSC=1' 'TSC=x' '-c 0 TSC:3=2' '-l TSC' \
         '-d -x TSC' '-q -f TSC' '--json -q TSC' '-z TSC' '0x100000000'; do
         # shellcheck disable=SC2086

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# post as users type it: help, wrong options, good traces, and files that are damaged or no traces.
+# post from the command line: help, wrong options, good traces, damaged files and files that are not traces.
 
 bats_require_minimum_version 1.5.0
 
@@ -9,7 +9,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# le SIZE NUMBER: the number's bytes, lowest first.
+# le SIZE NUMBER: prints the number in SIZE bytes, little-endian.
 le() {
     local i byte number=$2
     for ((i = 0; i < $1; ++i)); do
@@ -20,7 +20,7 @@ le() {
     done
 }
 
-# section TYPE CPU FILE: a section header for the file's bytes, then the bytes.
+# section TYPE CPU FILE: prints a section header for the file's bytes, then the bytes.
 section() {
     printf NRM2
     le 4 0x04030201
@@ -43,7 +43,7 @@ section() {
     cat "$3"
 }
 
-# some_ticks PID COUNT TIME: so many, 28 bytes each, the first at that time and each 1000 later
+# some_ticks PID COUNT TIME: prints COUNT ticks of 28 bytes, the first at TIME and each 1000 later.
 some_ticks() {
     # shellcheck disable=SC2059 # the bytes are escapes
     printf "$(awk -v pid="$1" -v count="$2" -v time="$3" '
@@ -55,7 +55,7 @@ some_ticks() {
             printf "\\x1c\\0\\x10\\0\\x23\\0\\0\\0%s%s%s\\0\\0\\0\\0\\0\\x10\\0\\0", le(time + 1000 * i), le(pid), le(pid) }')"
 }
 
-# make_trace COUNT: swtrace.nrm2 with so many ticks of process 32 on each of two CPUs
+# make_trace COUNT: writes swtrace.nrm2 with COUNT ticks of process 32 on each of two CPUs.
 make_trace() {
     some_ticks 32 "$1" 1 >ticks
     { section 2 0 ticks; section 2 1 ticks; } >swtrace.nrm2
@@ -77,7 +77,7 @@ make_trace() {
     [[ $output == "post (pitrace) "[0-9]* ]]
 }
 
-@test "wrong options give usage on stderr and 255" {
+@test "wrong options print an error on stderr and exit 255" {
     for words in -bogus "-clip x" "-clip" "-rsel 123" "-rsel 0101" stray "-showx --json"; do
         # shellcheck disable=SC2086
         run --separate-stderr post $words
@@ -88,7 +88,7 @@ make_trace() {
     [ ! -e tprof.out ]
 }
 
-@test "a missing trace file is told with what to do and gives 1" {
+@test "a missing trace file exits 1 with advice" {
     run post
     [ "$status" -eq 1 ]
     [[ $output == *"swtrace.nrm2"* && $output == *"-r"* ]]
@@ -97,7 +97,7 @@ make_trace() {
     [[ $output == *"/nowhere/x.nrm2"* ]]
 }
 
-@test "a directory or a FIFO as trace file gives 1 and does not hang" {
+@test "a directory or a FIFO as trace file exits 1 and does not hang" {
     run post -r .
     [ "$status" -eq 1 ]
     mkfifo pipe
@@ -106,7 +106,7 @@ make_trace() {
     [[ $output == *"not a regular file"* ]]
 }
 
-@test "-tree and -folded without stacks, and -offcpu without dispatches, tell how to record them and give 1" {
+@test "-tree and -folded without stacks, and -offcpu without dispatches, exit 1 and name the command that records them" {
     make_trace 5
     for option in -tree -folded "-tree -threads --json"; do
         # shellcheck disable=SC2086
@@ -120,7 +120,7 @@ make_trace() {
     [ "$(find . -name 'tprof.*' | wc -l)" -eq 0 ]
 }
 
-# with_stack PID TIME CALLER: 40 bytes
+# with_stack PID TIME CALLER: prints a tick with a stack, 40 bytes.
 with_stack() {
     le 2 40
     le 2 0x10
@@ -130,12 +130,12 @@ with_stack() {
     le 4 "$1"
     le 4 0
     le 4 4096
-    le 4 0x100 # one frame of the user's
+    le 4 0x100 # one user frame
     le 4 0
     le 4 "$3"
 }
 
-# dispatch PID TIME STATE: 20 bytes
+# dispatch PID TIME STATE: prints a dispatch, 20 bytes.
 dispatch() {
     le 2 20
     le 2 0x12
@@ -145,7 +145,7 @@ dispatch() {
     le 4 "$3"
 }
 
-@test "-tree and -folded write who called what, beside tprof.out" {
+@test "-tree and -folded write callers and callees, in addition to tprof.out" {
     { with_stack 32 1 8192; with_stack 32 2 8192; } >ticks
     section 2 0 ticks >swtrace.nrm2
     run post -tree -folded -clip 0 --json
@@ -158,7 +158,7 @@ dispatch() {
     grep -q '"tree":' tprof.json
 }
 
-@test "-offcpu needs no ticks, and then writes its own report alone" {
+@test "-offcpu needs no ticks; without ticks it writes only its own report" {
     { dispatch 32 1000000 1; dispatch 0 3000000 1; dispatch 32 4000000 0; } >dispatches
     section 2 0 dispatches >swtrace.nrm2
     run post -offcpu -clip 0
@@ -170,7 +170,7 @@ dispatch() {
     [ "$status" -eq 1 ]
 }
 
-@test "a good trace gives tprof.out, 0 and no output" {
+@test "a good trace makes tprof.out, exits 0 and prints nothing" {
     make_trace 50
     run post
     [ "$status" -eq 0 ]
@@ -183,13 +183,13 @@ dispatch() {
     [ "$(find . -name '.post-*' | wc -l)" -eq 0 ]
 }
 
-@test "reports are the same every time" {
+@test "reports of the same trace are identical" {
     make_trace 50
     post -o . && cp tprof.out first
     post && cmp tprof.out first
 }
 
-@test "-o, -r and --json say where to read and write" {
+@test "-r, -o and --json set the input and output files" {
     make_trace 5
     mkdir out
     mv swtrace.nrm2 other
@@ -217,7 +217,7 @@ dispatch() {
     [ "$(grep -c '^ ---- 0010001C 00000023' post.show)" -eq 10 ]
 }
 
-@test "a trace without ticks is told so, gives 1 and no report" {
+@test "a trace without ticks is reported, exits 1 and makes no report" {
     : >ticks
     section 2 0 ticks >swtrace.nrm2
     run post
@@ -226,8 +226,8 @@ dispatch() {
     [ ! -e tprof.out ]
 }
 
-@test "-show of a trace without ticks writes its records, says that there is no report, and gives 0" {
-    # A record of a major that is not known.
+@test "-show of a trace without ticks writes its records, reports that there are no ticks, and exits 0" {
+    # A record of an unknown major.
     { le 2 16 && le 2 0x60 && le 4 1 && le 4 5 && le 4 7; } >other
     section 2 0 other >swtrace.nrm2
     run post -show
@@ -236,7 +236,7 @@ dispatch() {
     [ -s post.show ]
     [ ! -e tprof.out ]
     rm post.show
-    # A report that was asked for by name is missed.
+    # A missing report that was requested by name is an error.
     run post -show -tree
     [ "$status" -eq 1 ]
     rm post.show
@@ -244,7 +244,7 @@ dispatch() {
     [ "$status" -eq 1 ]
 }
 
-@test "--diff refuses ticks of different kinds, of traces and of reports alike" {
+@test "--diff refuses to compare ticks of different kinds, for traces and for reports" {
     make_trace 5
     post --json=time.json -clip 0
     jq '.trace.tick = "event" | .trace.event = "page-faults"' time.json >faults.json
@@ -259,7 +259,7 @@ dispatch() {
     post --diff swtrace.nrm2 time.json
 }
 
-@test "files that are no traces give 1 and a message" {
+@test "files that are not traces exit 1 with a message" {
     for make in ': ' 'head -c 5000 /dev/zero' 'head -c 5000 /dev/urandom' 'cat /bin/true' 'echo NRM2'; do
         eval "$make" >swtrace.nrm2
         run post
@@ -269,7 +269,7 @@ dispatch() {
     done
 }
 
-@test "truncated traces give the good records, a message and 3, or 1 when no tick is left" {
+@test "a truncated trace reports the good records and exits 3, or exits 1 when no tick is left" {
     make_trace 20
     whole=$(stat -c %s swtrace.nrm2)
     cp swtrace.nrm2 whole
@@ -287,7 +287,7 @@ dispatch() {
     done
 }
 
-@test "flipped bits never crash post and are told where they can be noticed" {
+@test "flipped bits never crash post, and detectable ones are reported" {
     make_trace 3
     cp swtrace.nrm2 whole
     size=$(stat -c %s whole)
@@ -303,7 +303,7 @@ dispatch() {
     done
 }
 
-@test "a damaged length is told with its place; the other buffer is reported" {
+@test "a damaged length is reported with its offset; the other buffer is in the report" {
     make_trace 4
     # The length of the second record of CPU 0.
     printf '\x00' | dd of=swtrace.nrm2 bs=1 seek=540 conv=notrunc status=none
@@ -313,7 +313,7 @@ dispatch() {
     grep -q '^ TOTAL TICKS              7$' tprof.out
 }
 
-@test "output that cannot be written gives 1, says why and leaves nothing behind" {
+@test "output that cannot be written exits 1 with the reason and leaves nothing behind" {
     make_trace 4
     run post -o missing
     [ "$status" -eq 1 ]
@@ -325,14 +325,14 @@ dispatch() {
     [ "$(find . -name '.post-*' | wc -l)" -eq 0 ]
 }
 
-# make_long_trace DOUBLINGS: the ticks of make_trace over and over; their time runs back.
+# make_long_trace DOUBLINGS: repeats the ticks of make_trace, so that their time also runs backwards.
 make_long_trace() {
     make_trace 10
     for ((i = 0; i < $1; ++i)); do cat ticks ticks >doubled && mv doubled ticks; done
     section 2 0 ticks >swtrace.nrm2
 }
 
-@test "a full disk gives 1, a message, and no half-written report" {
+@test "a full disk exits 1 with a message and without a partial report" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small file system"
     make_long_trace 10
     mkdir small
@@ -345,8 +345,8 @@ make_long_trace() {
     [ -z "$listing" ]
 }
 
-@test "a signal while post.show is written removes what was written" {
-    make_long_trace 19 # 5 million ticks: long enough to be busy with
+@test "a signal while post.show is written removes the partial file" {
+    make_long_trace 19 # 5 million ticks: writing takes long enough
     post -showxx 2>/dev/null &
     pid=$!
     for ((i = 0; i < 500; ++i)); do
@@ -369,7 +369,7 @@ make_long_trace() {
     grep -q '^ TOTAL TICKS              8$' tprof.out
 }
 
-@test "a trace cut by a full disk is reported, says so, and gives 3" {
+@test "a trace cut off by a full disk is reported as such and exits 3" {
     make_trace 4
     echo "ended=disk full" >info
     section 256 0 info >>swtrace.nrm2
@@ -379,7 +379,7 @@ make_long_trace() {
     grep -q '^ Ended : the disk was full' tprof.out
 }
 
-@test "lost records are told on stderr and above the reports, and do not change the exit status" {
+@test "lost records are reported on stderr and before the reports, and do not change the exit status" {
     make_trace 4
     printf 'count.0.trace.%s\n' produced=10 written=4 full=6 >info
     printf 'count.1.trace.%s\n' produced=4 written=4 >>info
@@ -392,14 +392,14 @@ make_long_trace() {
     grep -q '^ Records produced : 14 (8 written, 6 lost)$' tprof.out
 }
 
-@test "-k with a missing image is told and gives 1" {
+@test "-k with a missing image exits 1 and names the file" {
     make_trace 4
     run post -k /nowhere/vmlinux
     [ "$status" -eq 1 ]
     [[ $output == *"/nowhere/vmlinux"*"-k"* ]]
 }
 
-# count PRODUCED WRITTEN [REASON=N]...: appends what the writer counted for CPU 0 and 1.
+# count PRODUCED WRITTEN [REASON=N]...: appends the writer's counts for CPU 0 and 1.
 count() {
     printf 'count.0.trace.%s\n' produced="$1" written="$2" "${@:3}" >info
     printf 'count.1.trace.%s\n' produced="$2" written="$2" >>info
@@ -412,7 +412,7 @@ count() {
     [ "$(awk 'length > 60' <<<"$output")" = "" ]
 }
 
-@test "options that are not supported say why and what to use instead, and give 255" {
+@test "unsupported options exit 255 with the reason and the replacement" {
     run --separate-stderr post -mask=ff
     [ "$status" -eq 255 ]
     [[ $stderr == "post: error: -mask is not supported: there are no debugging codes; use -verbose"* ]]
@@ -423,7 +423,7 @@ count() {
     done
 }
 
-@test "windows of records and ticks choose; one without ticks gives 1" {
+@test "windows select records or ticks; a window without ticks exits 1" {
     make_trace 10 # times 1, 1001, ...: two ticks at each
     run post -twin 1 5
     [ "$status" -eq 0 ]
@@ -444,7 +444,7 @@ count() {
     [ ! -e tprof.out ]
 }
 
-@test "-x adds reports; a bad file is told with its line before the trace is read" {
+@test "-x adds reports; an error in its file is reported with the line before the trace is read" {
     make_trace 5
     printf '# two more\n31\n345\n' >extra
     run post -x extra --json
@@ -475,7 +475,7 @@ count() {
     grep -q '^warning: Lost: 2 of 10 records' post.msg
 }
 
-@test "--strict makes every loss, and not to know, 3; the reports are written" {
+@test "--strict exits 3 for every loss and for unknown losses; the reports are written" {
     make_trace 4
     count 4 4
     run post --strict
@@ -527,7 +527,7 @@ END
     [ "$status" -eq 0 ]
 }
 
-@test "a damaged trace proves no budget: 3" {
+@test "a budget on a damaged trace exits 3" {
     make_trace 50
     echo 'module NoModule 1%' >limits
     count 60 59
@@ -536,7 +536,7 @@ END
     [[ $output == *"exceeded"* ]]
 }
 
-@test "a budget that makes no sense gives 1, the line, and no report" {
+@test "an invalid budget exits 1 with its line, and makes no report" {
     make_trace 5
     printf 'module a 5%%\n\nmodule b five\n' >limits
     run post --budget limits
@@ -554,7 +554,7 @@ END
     [ ! -e tprof.out ]
 }
 
-@test "--diff compares traces and JSON, in every mixture alike" {
+@test "--diff compares traces and JSON in every combination with the same result" {
     make_trace 50
     mv swtrace.nrm2 a
     { some_ticks 32 80 1; some_ticks 0 40 80001; } >ticks
@@ -579,7 +579,7 @@ END
     done
 }
 
-@test "--diff of a trace with itself finds nothing" {
+@test "--diff of a trace with itself finds no difference" {
     make_trace 50
     run post --diff swtrace.nrm2 swtrace.nrm2
     [ "$status" -eq 0 ]
@@ -587,7 +587,7 @@ END
     [ ! -e tprof.out ]
 }
 
-@test "--diff tells what it cannot compare, and what either side lacks" {
+@test "--diff reports inputs that it cannot compare, and losses of either side" {
     make_trace 50
     cp swtrace.nrm2 good
     : >ticks
@@ -613,7 +613,7 @@ END
     [[ $output == *"Damaged of B : "* ]]
 }
 
-@test "--diff into a full device gives 1" {
+@test "--diff into a full device exits 1" {
     make_trace 50
     run bash -c 'post --diff swtrace.nrm2 swtrace.nrm2 >/dev/full'
     [ "$status" -eq 1 ]

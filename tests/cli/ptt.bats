@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ptt, pttstats and swtrace ptt_int as users type them, on a machine without the module; with it tests/lab/ptt.bats.
+# ptt, pttstats and swtrace ptt_int from the command line without the module; tests/lab/ptt.bats tests them with it.
 
 setup() {
     PATH="$BUILD_DIR/bin:$PATH"
@@ -11,7 +11,7 @@ without_module() {
     [ ! -e /dev/pitrace ] || skip "needs a machine without the module"
 }
 
-@test "without the module each command that needs it says so and exits 1" {
+@test "without the module each command that needs it reports that and exits 1" {
     without_module
     local advice
     if [ -e /proc/modules ]; then advice="Load it with 'sudo "; else advice="no loadable modules"; fi
@@ -24,7 +24,7 @@ without_module() {
     done
 }
 
-@test "help is on the standard output and names every command and option" {
+@test "help goes to standard output and names every command and option" {
     ptt --help >out 2>err
     [ ! -s err ]
     for word in init term info dump ints noints; do grep -q "^  $word" out; done
@@ -36,7 +36,7 @@ without_module() {
     pttstats --version | grep -q '^pttstats '
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     for words in 'ptt' 'ptt start' 'ptt init -threads 5' 'ptt init -threads many' 'ptt init a b c d e f g h i' \
         'ptt init --' 'ptt term now' 'ptt dump -sm 9' 'ptt dump -sm 0' 'ptt dump -sm 1 -sp' 'ptt dump -a -d' \
         'ptt dump -t 0' 'ptt dump -r x' 'ptt dump -s 1.5' 'ptt dump -pl 1,,2' 'ptt dump 5' 'pttstats -m 0' \
@@ -48,7 +48,7 @@ without_module() {
     done
 }
 
-@test "metrics that nobody knows are refused by name" {
+@test "unknown metrics are refused by name" {
     run ptt init NO_SUCH_THING
     [ "$status" -eq 1 ]
     [[ "$output" == *"NO_SUCH_THING"* ]]
@@ -57,8 +57,8 @@ without_module() {
     [[ "$output" == *"twice"* ]]
 }
 
-# A slot that signals change as the module's interrupts would; tests/lab/ptt.bats reads the module's own.
-@test "100 million reads of a slot that changes are never torn, and a reader that tears is found out" {
+# Signals change the slot as the module's interrupts would; tests/lab/ptt.bats reads the module's own slots.
+@test "100 million reads of a changing slot are never torn, and the check detects a reader that tears" {
     run "$BUILD_DIR/tests/ptttool" reads 100000000 fake
     [ "$status" -eq 0 ]
     [[ "$output" =~ ^"reads 100000000 changes "([0-9]+)" wrong 0"$ ]]

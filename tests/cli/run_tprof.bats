@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# run.tprof's options as users type them: help, and wrong use, which is told before anything is built or traced.
+# run.tprof's options from the command line: help, and wrong use, which is reported before anything is built or traced.
 
 bats_require_minimum_version 1.5.0
 
@@ -15,7 +15,7 @@ teardown() {
     if [ -n "${public:-}" ]; then rm -rf "$public"; fi
 }
 
-@test "the help names every option, and the way it works when asked for" {
+@test "the help names every option; -h verbose also explains the steps" {
     run run.tprof --help
     [ "$status" -eq 0 ]
     for option in '-m time|event' '-c N' '-e EVENT' ' -g ' '--source=WHICH' '--strict' '-p PID' '--java' '--no-java' '--no-install'; do
@@ -25,7 +25,7 @@ teardown() {
     [[ "$output" == *"swtrace setrate (or event)"* ]]
 }
 
-@test "the version is told without building anything" {
+@test "--version works without a build" {
     mkdir -p tree/scripts
     cp "$SOURCE_DIR"/scripts/{run.tprof,run.itrace,lib.sh,trace.sh,java.sh} tree/scripts
     : >tree/CMakeLists.txt
@@ -38,7 +38,7 @@ teardown() {
     [[ "$output" =~ ^run.tprof\ .*[0-9]+\.[0-9]+ ]]
 }
 
-@test "wrong use exits 255, says what is wrong, and leaves nothing behind" {
+@test "wrong use exits 255, reports the error, and leaves nothing behind" {
     for words in '-m cycles' '-e INSTR' '-m event -c 0' '-m event -c 1000000000' '-c 10001' '-c x' '-m event -e' '-x' \
         '-m event -m time -e INSTR' '-t --strict' '-r 5' '-s 0' '-M other/place'; do
         # shellcheck disable=SC2086
@@ -49,7 +49,7 @@ teardown() {
     [ -z "$(ls -A)" ]
 }
 
-@test "-p alone reports, -p PID traces: what does not go with which" {
+@test "-p reports and -p PID traces; options for the other one are refused" {
     for words in '-p 1 -- true' '-p -- true' '-p 1 -p' '-p 1 -s 0' '-p 0' '-p 99999999' '-p 1 --java'; do
         # shellcheck disable=SC2086
         run run.tprof $words
@@ -59,9 +59,9 @@ teardown() {
     [ -z "$(ls -A)" ]
 }
 
-@test "a command and a process that are not there are told of at once" {
-    run -127 run.tprof -- ./nobody-has-this
-    [[ "$output" == "run.tprof: error: ./nobody-has-this: command not found" ]]
+@test "a command or process that does not exist is reported before anything is traced" {
+    run -127 run.tprof -- ./no-such-command
+    [[ "$output" == "run.tprof: error: ./no-such-command: command not found" ]]
     run -125 run.tprof -p 4194303
     [[ "$output" == "run.tprof: error: there is no process 4194303; the number is decimal, as ps -e shows it, and hexadecimal in reports" ]]
     [ -z "$(ls -A)" ]
@@ -69,10 +69,10 @@ teardown() {
 
 @test "--no-install installs nothing: it names the missing packages and ends" {
     [[ $SOURCE_DIR/scripts/run.tprof -ef $(readlink -f "$(type -P run.tprof)") ]] || skip "an installed run.tprof installs no packages"
-    # As if no package were there.
+    # A dpkg-query that finds no package.
     mkdir fake
     printf '#!/bin/sh\nexit 0\n' >fake/dpkg-query
-    # shellcheck disable=SC2016 # the fake program's own
+    # shellcheck disable=SC2016 # expanded by the fake program
     printf '#!/bin/sh\necho called >>"$(dirname "$0")/called"; exit 1\n' >fake/apt-get
     chmod 755 fake/*
     PATH=$PWD/fake:$PATH run -125 run.tprof --no-install -- true
@@ -80,7 +80,7 @@ teardown() {
     [ ! -e fake/called ]
 }
 
-@test "a tree that root has built serves other users, who are told when it is older than the sources or not built" {
+@test "other users can run a tree that root built; run.tprof reports when it is outdated or not built" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
     make_public "$SOURCE_DIR/CMakeLists.txt" "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/lib/libperfutil.so.0"
     mkdir -p "$public"/build/bin
@@ -89,15 +89,15 @@ teardown() {
     cp -L "$BUILD_DIR"/lib/lib{perfutil,a2n}.so.0 "$public"
     echo 'build profiler: phony' >"$public/build/build.ninja"
     (umask 077 && : >"$public/build/.lock")
-    # What it uses the programs for is to report on a trace, which is not there.
+    # run.tprof uses these programs to report on a trace, which is missing here.
     report() { run as_nobody "$public/scripts/run.tprof" -p -o "$public/home"; }
     report
     [ "$status" -eq 125 ]
     [[ "$output" == *"there is no $public/home/swtrace.nrm2 to report on; make one with "* && "$output" != *warning* ]]
-    # Sources that are newer than what is built.
+    # The sources are newer than the build.
     printf 'rule make\n  command = false\nbuild profiler: make\n' >"$public/build/build.ninja"
     report
-    [[ "$output" == *"warning: the programs in "*" are older than the sources; root makes new ones"* ]]
+    [[ "$output" == *"warning: the programs in "*" are older than the sources; root can rebuild them"* ]]
     rm "$public/build/bin/post"
     report
     [ "$status" -eq 125 ]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# docs/security.md: each test that it names is there.
+# Each test that docs/security.md names must exist.
 
-@test "every test that docs/security.md names is there, and every row of its tables of promises names one" {
+@test "every test that docs/security.md names exists, and every row of its tables above the budgets names one" {
   cd "$SOURCE_DIR"
   python3 - <<'END'
 import glob, re, sys

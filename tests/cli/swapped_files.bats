@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A user swaps files of his own, which a trace names, for links to files of others, for pipes and for devices, while
-# root analyses the trace.
+# While root analyses a trace, another user replaces his files that the trace names by links to files of others, by pipes
+# and by devices.
 
 bats_require_minimum_version 1.5.0
 
 setup() {
-  [ "$(id -u)" -eq 0 ] || skip "needs root, to be attacked by another user"
+  [ "$(id -u)" -eq 0 ] || skip "needs root to run an attacker as another user"
   # shellcheck source=tests/support/other_user.bash
   source "$SOURCE_DIR/tests/support/other_user.bash"
   export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH"
@@ -15,7 +15,7 @@ setup() {
   swappers=()
   echo "the super-user's own text" >"$public/secret"
   chmod 600 "$public/secret"
-  # A program, which the trace says process 100 ran.
+  # The program that process 100 of the trace ran.
   cp "$(command -v genmap)" "$public/home/program"
   read -r offset address < <(readelf -lW "$public/home/program" | awk '/ LOAD .* R E / { print $2, $3; exit }')
   text_trace >run.nrm2 <<END
@@ -41,7 +41,7 @@ teardown() {
   [[ -z ${public:-} ]] || rm -rf "$public"
 }
 
-# swap FILE OTHER...: as the other user, from now on. What he has seen is in FILE.seen.
+# swap FILE OTHER...: replaces the file again and again, as the other user. His observations are in FILE.seen.
 swap() {
   mkfifo "ready-$1"
   as_nobody swap_files "$@" > >(tee -p "$1.seen" >"ready-$1") 3>&- &
@@ -51,7 +51,7 @@ swap() {
 
 pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --archive-files; }
 
-@test "what the files are for: they get into an archive" {
+@test "without an attack the files get into an archive" {
   pack run.tar.zst
   tar -tf run.tar.zst >list
   grep -qx 'logs/jita2n_100' list
@@ -59,13 +59,13 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
   grep -qx "files$public/home/program" list
 }
 
-@test "no link leads a file of root's into root's archive" {
+@test "a symbolic link cannot put a file of root's into root's archive" {
   local name n=0 packed=0
   for name in program log-jita2n_100 log-jtnm_100; do
     as_nobody ln -s "$public/secret" "link-$name"
     swap "$name" "link-$name"
   done
-  # Each run opens three files that are right half of the time.
+  # Each run opens three files, each of which is the right one half of the time.
   for ((n = 0; n < 25; n++)); do
     rm -f run.tar.zst
     pack run.tar.zst >>said 2>&1 || true
@@ -79,10 +79,10 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
   [[ $packed -gt 0 ]]
 }
 
-@test "no pipe, no socket and no device is opened in the place of a file" {
+@test "a pipe, socket or device in place of a file is never opened" {
   local name
   as_nobody python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
-  # What /dev/ptmx is: whoever opens it makes a terminal.
+  # The device of /dev/ptmx: opening it creates a terminal.
   mknod "$public/home/device" c 5 2
   chmod 666 "$public/home/device"
   chown 65534:65534 "$public/home/device"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# swtrace as users type it: help, exit codes, a whole trace with perf, a recorder that dies.
+# swtrace from the command line: help, exit codes, a whole trace with perf, a recorder that dies.
 
 setup() {
     # shellcheck source=tests/support/other_user.bash
@@ -15,7 +15,7 @@ teardown() {
     [ -z "${public:-}" ] || rm -rf "$public"
 }
 
-# swtrace as the user nobody: nobody NAME=VALUE... -- ARGUMENT...
+# nobody NAME=VALUE... -- ARGUMENT...: runs swtrace as the user nobody.
 nobody() {
     local -a variables=()
     while [ "$1" != -- ]; do
@@ -41,7 +41,7 @@ recorder() {
     swtrace info --json | jq .trace.recorder
 }
 
-# A zombie that nobody has waited for does not run any more.
+# is_running PID: a zombie does not count as running.
 is_running() {
     grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
@@ -51,13 +51,13 @@ burn() {
     timeout "$1" bash -c 'while :; do :; done' || true
 }
 
-# The values of a key in the info section of a trace file.
+# info_of FILE KEY: the values of a key in the info section of a trace file.
 info_of() {
-    # The bytes before the section's first line are no text.
+    # The bytes before the section's first line are not text.
     tr '\0' '\n' <"$1" | grep -a "^$2=" | cut -d= -f2-
 }
 
-# sum FILE PATTERN: the values of all count lines that match, added up.
+# sum FILE PATTERN: the sum of the values of all count lines that match.
 sum() {
     grep -aE "^count\.[0-9]+\.$2=" "$1" | awk -F= '{ sum += $2 } END { print sum + 0 }'
 }
@@ -75,7 +75,7 @@ sum() {
     [[ "$output" != *"step by step"* ]]
 }
 
-@test "every command explains itself" {
+@test "every command has a help text with examples" {
     for command in init free enable disable maj setrate event stacks on off get ai info check; do
         run swtrace "$command" --help
         [ "$status" -eq 0 ]
@@ -84,7 +84,7 @@ sum() {
     done
 }
 
-@test "wrong use exits 255 and says what is wrong" {
+@test "wrong use exits 255 and reports the error" {
     run swtrace
     [ "$status" -eq 255 ]
     run swtrace frobnicate
@@ -113,7 +113,7 @@ sum() {
     swtrace info --json | jq -e '.above_idle_source | . == "hooks" or . == "/proc/stat"'
 }
 
-@test "check prints one line a check, a remedy for each failure, and a verdict" {
+@test "check prints a line for each check, a remedy for each failure, and a verdict" {
     run swtrace check
     [[ "$output" == *"run.tprof will use"* || "$status" -eq 1 ]]
     while read -r verdict rest; do
@@ -122,7 +122,7 @@ sum() {
     swtrace check --json | jq -e '[.checks[] | select(.verdict == "FAIL") | .remedy] | all(. != null)'
 }
 
-@test "a whole trace with perf: the file holds what was counted, and the busy process's ticks" {
+@test "a whole trace with perf: the file's counts match its records, and it has the busy process's ticks" {
     needs_perf
     swtrace init --source perf
     [ "$(swtrace maj | wc -l)" -eq 2 ]
@@ -167,7 +167,7 @@ sum() {
     grep -aqE '^[0-9a-f]{16,}@[0-9]+ /.*/bash$' run.nrm2
 }
 
-@test "sizes, rate and majors can be changed only where that makes sense" {
+@test "sizes, rate and majors can be changed only in a state that permits it" {
     needs_perf
     run swtrace init --source perf -s 64K -sm 128KB -anon 0
     [ "$status" -eq 0 ]
@@ -191,7 +191,7 @@ sum() {
     [[ "$output" == *"100.29 ticks/second"* ]]
 }
 
-@test "a buffer far too small: off warns and exits 0, the file says so, and written + lost = produced" {
+@test "a buffer that is too small: off warns and exits 0, the file reports it, and written + lost = produced" {
     needs_perf
     swtrace init --source perf -s 64K -sm 64K
     swtrace enable tprof
@@ -211,7 +211,7 @@ sum() {
         "$(sum full.nrm2 '(trace|mte)\.(written|full|stopped|too_long|source)')" ]
 }
 
-@test "a recorder that is held up counts what perf's rings dropped meanwhile" {
+@test "a stopped recorder counts the records that perf's rings dropped meanwhile" {
     needs_perf
     swtrace init --source perf
     swtrace enable tprof
@@ -223,7 +223,7 @@ sum() {
     kill -CONT "$pid"
     swtrace off
     swtrace get held.nrm2
-    # A ring holds 13,000 ticks; a CPU that is busy for three seconds makes 30,000.
+    # A ring has space for 13,000 ticks; a CPU that is busy for three seconds makes 30,000.
     [ "$(sum held.nrm2 'trace\.source')" -gt 0 ]
     [ "$(sum held.nrm2 'trace\.produced')" -ge 20000 ]
     [ "$(sum held.nrm2 'trace\.written')" -lt 40000 ]
@@ -231,7 +231,7 @@ sum() {
         "$(sum held.nrm2 'trace\.(written|full|stopped|too_long|source)')" ]
 }
 
-@test "one recorder at a time: the second is told who holds the trace" {
+@test "one recorder at a time: a second init fails and names the recorder's pid" {
     needs_perf
     swtrace init --source perf
     run swtrace init --source perf
@@ -243,7 +243,7 @@ sum() {
     swtrace init --source perf
 }
 
-@test "init starts a recorder and reports it whichever standard descriptors the caller has closed" {
+@test "init starts a recorder and reports it, whichever standard descriptors the caller has closed" {
     needs_perf
     local closed
     for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- 2>&-' '<&- >&- 2>&-'; do
@@ -265,7 +265,7 @@ sum() {
     done
 }
 
-@test "a recorder killed with -9 at any moment leaves nothing in the way of the next" {
+@test "a recorder killed with -9 at any moment does not prevent the next one" {
     needs_perf
     for i in 1 2 3 4 5 6 7 8; do
         swtrace init --source perf -s 64K -sm 64K
@@ -283,7 +283,7 @@ sum() {
     swtrace off
 }
 
-@test "a recorder that is asked to end by a signal ends cleanly" {
+@test "a recorder that gets SIGTERM, SIGINT or SIGHUP ends cleanly" {
     needs_perf
     for signal in TERM INT HUP; do
         swtrace init --source perf
@@ -316,7 +316,7 @@ sum() {
     [ -s swtrace.nrm2 ]
 }
 
-@test "a full disk: get fails, says how much is missing, and what is there is a trace" {
+@test "a full disk: get fails and reports the missing bytes, and the partial file is a trace" {
     needs_perf
     [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small tmpfs"
     mkdir small
@@ -340,7 +340,7 @@ sum() {
     [ "$(info_of whole.nrm2 ended)" = off ]
 }
 
-@test "the scope of one process holds that process's ticks only" {
+@test "with the scope of one process the trace has only that process's ticks" {
     needs_perf
     bash -c 'while :; do :; done' &
     busy=$!
@@ -360,14 +360,14 @@ sum() {
     [ "$status" -ne 0 ]
 }
 
-@test "an unprivileged user is told the remedies when the kernel permits nothing" {
+@test "an unprivileged user gets the remedies when the kernel permits nothing" {
     [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ] ||
         skip "needs kernel.perf_event_paranoid of 1 or more"
     swtrace_for_nobody
     run nobody PITRACE_SOCKET="$public/home/recorder" -- init --source perf
     [ "$status" -eq 1 ]
     [[ "$output" == *"sysctl kernel.perf_event_paranoid"* ]]
-    # Where the loader finds the library without $ORIGIN, which it does not follow for files with capabilities.
+    # Only if the loader finds the library without $ORIGIN, which it ignores for files with capabilities.
     if [[ $output == *"'sudo setcap "* ]]; then
         eval "$(tr '\n' ' ' <<<"$output" | sed -n "s/.*'sudo \(setcap [^']*\)'.*/\1/p")"
         nobody PITRACE_SOCKET="$public/home/recorder" -- init --source perf
@@ -375,7 +375,7 @@ sum() {
     else
         [ ! -r "$BUILD_DIR/lib/libperfutil.so.0" ] || as_nobody test ! -r "$BUILD_DIR/lib/libperfutil.so.0"
     fi
-    # The module only where a kernel can load one.
+    # The module is advised only if the kernel can load modules.
     if [ -e /proc/modules ]; then
         [[ "$output" == *"groupadd -f --system pitrace && sudo usermod -aG pitrace"* ]]
     else
@@ -383,7 +383,7 @@ sum() {
     fi
 }
 
-@test "an unprivileged user who names a process of his gets its trace, and is told what it lacks" {
+@test "an unprivileged user can trace one of his processes, and the trace names what it lacks" {
     [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -eq 2 ] ||
         skip "needs kernel.perf_event_paranoid of 2"
     swtrace_for_nobody
@@ -394,13 +394,13 @@ sum() {
     }
     sleep 0.2
     user init --pid "$busy"
-    # The recorder has that user's ids, every one of them, and no more capabilities than that user.
+    # All of the recorder's ids are that user's, and it has no capabilities.
     [ "$(awk '/^[UG]id:/ { $1 = ""; print }' "/proc/$(user info --json | jq .trace.recorder)/status" | sort -u)" = " 65534 65534 65534 65534" ]
     [ "$(awk '/^Cap(Prm|Eff):/ { print $2 }' "/proc/$(user info --json | jq .trace.recorder)/status" | sort -u)" = 0000000000000000 ]
     user enable tprof
     user setrate 1000
     user on
-    # A machine that is busy with other things gives the process less of its time.
+    # On a machine under load the process gets less CPU time.
     for _ in $(seq 60); do
         sleep 0.5
         [ "$(user info --json | jq .trace.trace.written)" -lt 300 ] || break
@@ -416,12 +416,12 @@ sum() {
     info_of "$public/home/mine.nrm2" cannot_see | grep -q "^The kernel: "
 }
 
-@test "a socket directory that somebody else prepared is refused" {
+@test "a socket directory that another user created is refused" {
     swtrace_for_nobody
     mkdir -m 755 "$public/home/pitrace"
     run nobody XDG_RUNTIME_DIR="$public/home" -- on
     [ "$status" -eq 1 ]
-    [[ "$output" == *"not a directory of this user's alone"* ]]
+    [[ "$output" == *"not a private directory of this user"* ]]
     rmdir "$public/home/pitrace"
     run nobody XDG_RUNTIME_DIR="$public/home" -- on
     [ "$status" -eq 1 ]
@@ -429,7 +429,7 @@ sum() {
     [ "$(stat -c '%a %u' "$public/home/pitrace")" = "700 65534" ]
 }
 
-@test "another user controls no recorder, even where its socket lets him connect" {
+@test "another user cannot control a recorder, even if its socket accepts the connection" {
     needs_perf
     swtrace_for_nobody
     mkdir "$public/open"

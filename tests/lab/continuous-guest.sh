@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The guest's part of continuous.bats: traces for a while, with 50 processes a second started, and watches the recorder.
-# Usage: continuous-guest.sh BUILD-DIR SECONDS; leaves in $LAB_OUT the trace, and
+# Guest part of continuous.bats: traces while 50 processes a second are started, and measures the recorder's memory.
+# Usage: continuous-guest.sh BUILD-DIR SECONDS; writes to $LAB_OUT the trace, and
 #   memory   "SECONDS-SINCE-ON KB": the recorder's resident memory
 #   started  the number of processes started
-#   took     seconds that this took
+#   took     the seconds that the run took
 
 set -euo pipefail
 
@@ -22,7 +22,7 @@ recorder=$(swtrace info --json | jq -r .trace.recorder)
 SECONDS=0
 "$build/tests/churn" $((seconds * per_second)) 20000 $per_second >started &
 churn=$!
-# Without processes of its own, which take seconds to begin among so many.
+# Waits with a built-in: a new process takes seconds to start among so many.
 mkfifo /run/never
 exec {never}<>/run/never
 while ! read -r -t "$interval" -u "$never" && kill -0 $churn 2>/dev/null; do

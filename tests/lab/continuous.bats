@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Continuous mode for a while in the lab, at 1,000 ticks a second and with 50 processes a second started.
-# CONTINUOUS_SECONDS says for how long: 15 unless set; 600 is the promise. On a busy machine the emulated guest starts
-# fewer processes; how many is told.
+# Continuous mode in the lab, at 1,000 ticks a second while 50 processes a second are started. CONTINUOUS_SECONDS is the
+# duration: 15 by default; 600 for the promised duration. On a machine under load the emulated guest starts fewer processes; the
+# output has their number.
 # shellcheck disable=SC2016 # awk programs
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     export seconds=${CONTINUOUS_SECONDS:-15} out=$BATS_FILE_TMPDIR/out
     scripts/lab --kernel "${LAB_KERNELS:-6.12}" --timeout $((2 * seconds + 300)) --out "$out" -- \
         tests/lab/continuous-guest.sh "$BUILD_DIR" "$seconds"
@@ -24,7 +24,7 @@ setup() { cd "$out" || return; }
 
 @test "the trace names every process that was started" {
     [ "$(<started)" -gt $((5 * seconds)) ]
-    # These and who started them.
+    # The started processes, and the one that started them.
     [ "$(jq '[.processes[] | select(.name == "churn")] | length' tprof.json)" -eq $(($(<started) + 1)) ]
 }
 
@@ -32,7 +32,7 @@ setup() { cd "$out" || return; }
     source "$SOURCE_DIR/tests/support/profile.bash"
     check_accounts tprof.json
     jq -e '.losses.lost == 0 and .losses.overwritten == 0 and .losses.unwritten == 0 and .damage.places == 0' tprof.json
-    # A starved guest skips ticks, but not most of them.
+    # A guest that gets too little CPU time skips ticks, but not most of them.
     [ "$(jq .records.tprof tprof.json)" -gt $((200 * seconds)) ]
 }
 
@@ -40,11 +40,11 @@ setup() { cd "$out" || return; }
     jq -e '.unresolved.no_module == 0' tprof.json
 }
 
-@test "the recorder's memory does not keep growing" {
-    # Of the second half at most 5 percent or 512 KB more than of the first.
+@test "the recorder's memory does not grow in the second half of the run" {
+    # The maximum of the second half exceeds that of the first by at most 5 percent or 512 KB.
     awk '{ kb[NR] = $2 }
         END {
-            for (i = 1; i <= NR; i++) { half = i > NR / 2; if (kb[i] > most[half]) most[half] = kb[i] }
-            exit !(NR >= 10 && most[1] <= most[0] + (most[0] / 20 > 512 ? most[0] / 20 : 512))
+            for (i = 1; i <= NR; i++) { half = i > NR / 2; if (kb[i] > max[half]) max[half] = kb[i] }
+            exit !(NR >= 10 && max[1] <= max[0] + (max[0] / 20 > 512 ? max[0] / 20 : 512))
         }' memory
 }

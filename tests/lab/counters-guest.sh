@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: reads and writes registers, and counts with software events and with a PMU whose rates are
-# known. Says "ok NAME" or "not ok NAME" for each promise.
+# Guest part of counters.bats: reads and writes registers, and counts with software events and with a PMU whose rates are
+# known. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: counters-guest.sh BIN FAKE-COUNTERS.ko
-# shellcheck disable=SC2016 # the programs of other shells are full of dollars
+# shellcheck disable=SC2016 # expanded by other shells
 set -u
 
 bin=$1
@@ -13,7 +13,7 @@ cpu1=/sys/devices/system/cpu/cpu1/online
 work=$LAB_OUT/counters
 mkdir -p "$work"
 
-# promise NAME COMMAND...
+# promise NAME COMMAND...: runs COMMAND and prints whether it succeeded, with its output if not.
 promise() {
     local name=$1
     shift
@@ -22,7 +22,7 @@ promise() {
         sed 's/^/# /' "$work/$name"
     fi
 }
-# fails_with TEXT COMMAND...: it exits with 1 and says so.
+# fails_with TEXT COMMAND...: it exits with 1 and its output contains TEXT.
 fails_with() {
     local text=$1 message status=0
     shift
@@ -36,18 +36,18 @@ make_public "$bin/msr" "$bin/../lib/libperfutil.so.0"
 
 # ---- model-specific registers ----
 
-promise without-the-module-it-says-so fails_with "modprobe msr" msr -c 0 TSC
+promise without-the-msr-module-the-remedy-is-named fails_with "modprobe msr" msr -c 0 TSC
 modprobe msr
 value() { msr -q "$@"; }
 
-# The entry of system calls is a symbol of the kernel's, the APIC is where the firmware says, and the modes
-# are as they must be for this kernel to run at all.
+# Known values: the system call entry is a kernel symbol, the firmware has the APIC's address, and this kernel runs only
+# with these modes.
 symbol_of_system_calls() {
     local symbol
     symbol=$(awk '$3 == "entry_SYSCALL_64" { print "0x" $1 }' /proc/kallsyms)
     [[ -n $symbol && $(value LSTAR | sort -u) == "$symbol" ]]
 }
-promise system-calls-enter-where-the-kernel-says symbol_of_system_calls
+promise lstar-has-the-kernels-system-call-entry symbol_of_system_calls
 long_mode() {
     [[ $(value -c 0 EFER:SCE) == 0x1 && $(value -c 0 EFER:LME) == 0x1 && $(value -c 0 EFER:LMA) == 0x1 ]]
 }
@@ -58,7 +58,7 @@ apic() {
     [[ $(value -d APIC_BASE:EN | sort -u) == 1 && $(value -d APIC_BASE:BSP) == $'1\n0' ]] &&
         (($(value -c 0 APIC_BASE:BASE) << 12 == 0x${base// /}))
 }
-promise the-apic-is-where-the-firmware-says apic
+promise the-apic-has-the-firmwares-address apic
 # TSC_AUX holds the number of the CPU, which the kernel's vDSO reads.
 cpu_numbers() { [[ $(value -d TSC_AUX:11-0) == $'0\n1' ]]; }
 promise each-cpu-has-its-own-registers cpu_numbers
@@ -70,7 +70,7 @@ same_as_rdmsr() {
         done
     done
 }
-promise every-register-is-what-rdmsr-reads same_as_rdmsr
+promise every-register-equals-the-value-of-rdmsr same_as_rdmsr
 json() {
     msr --json -f -c 1 EFER TSC_AUX:11-0 | jq -e '.registers | length == 2 and all(.cpu == 1)
         and .[0].fields.LMA == "0x1" and .[1].value == "0x1" and .[1].high == 11'
@@ -79,7 +79,7 @@ promise json json
 lines() { msr -f -c 0 APIC_BASE | grep -qE '^ +11  EN +0x1 +the APIC is enabled$'; }
 promise fields-are-shown lines
 
-# Nothing reads this one but getcpu(), which nobody here needs for a moment.
+# Only getcpu() reads this register, and no process here needs it meanwhile.
 write_and_restore() {
     local before
     before=$(value TSC_AUX)
@@ -89,19 +89,19 @@ write_and_restore() {
         msr -c 1 TSC_AUX:11-8=0 >/dev/null && [[ $(value -c 1 TSC_AUX) == 0x00000000000000bc ]] &&
         msr -c 1 TSC_AUX="${before##*$'\n'}" >/dev/null && [[ $(value TSC_AUX) == "$before" ]]
 }
-promise what-is-written-is-there-on-that-cpu-alone write_and_restore
+promise a-write-changes-only-that-cpu write_and_restore
 echo off >/sys/module/msr/parameters/allow_writes
-promise writing-that-the-module-forbids-is-told fails_with "allow_writes" msr -c 0 TSC_AUX=0
-promise reading-goes-on-meanwhile value -c 0 TSC_AUX
+promise writing-forbidden-by-the-msr-module-is-reported fails_with "allow_writes" msr -c 0 TSC_AUX=0
+promise registers-can-be-read-while-writing-is-forbidden value -c 0 TSC_AUX
 echo on >/sys/module/msr/parameters/allow_writes
-promise others-than-root-are-refused fails_with "only root" as_nobody msr -c 0 TSC
+promise users-without-root-are-refused fails_with "only root" as_nobody msr -c 0 TSC
 without_rights() { setpriv --bounding-set=-sys_rawio --inh-caps=-sys_rawio "$bin/msr" -c 0 TSC; }
-promise root-without-the-capability-is-told fails_with "CAP_SYS_RAWIO" without_rights
-promise a-cpu-that-is-not-there-is-told fails_with "no CPU 7" msr -c 7 TSC
+promise root-without-the-capability-gets-an-error fails_with "CAP_SYS_RAWIO" without_rights
+promise a-missing-cpu-is-reported fails_with "no CPU 7" msr -c 7 TSC
 echo 0 >$cpu1
-promise a-cpu-that-is-offline-is-told fails_with "no CPU 1" msr -c 0-1 EFER
+promise an-offline-cpu-is-reported fails_with "no CPU 1" msr -c 0-1 EFER
 only_cpu_0() { [[ $(value EFER | wc -l) == 1 ]]; }
-promise the-others-are-read-without-it only_cpu_0
+promise the-online-cpus-are-still-read only_cpu_0
 echo 1 >$cpu1
 
 # ---- counters: software events ----
@@ -124,7 +124,7 @@ counts_switches() {
     mpevt term
     ((inner > 10 && inner <= count && count <= outer))
 }
-promise switches-are-as-many-as-the-kernel-says counts_switches
+promise switches-agree-with-the-kernels-count counts_switches
 hotplug() {
     mpevt start cpu-clock || return
     sleep 0.3
@@ -140,7 +140,7 @@ hotplug() {
         | $now[1].count > $before[1].count and $now[1].counted_ns < $now[0].counted_ns
         and (.events[0].gaps | length == 1) and (.events[0].gaps[0] | startswith("CPU 1 "))' "$work/back"
 }
-promise a-cpu-goes-and-comes-back-and-that-is-told hotplug
+promise cpu-hotplug-is-reported-as-a-gap hotplug
 
 # ---- counters: a PMU that counts the time-stamp counter ----
 
@@ -150,10 +150,10 @@ listed() {
         grep -qx '  102  INSTR' "$work/list" && grep -qx '  106  BRANCH' "$work/list" &&
         ! grep -q '  107 ' "$work/list" && ! mpevt -ls | grep -q '  102 '
 }
-promise events-that-are-counted-but-not-sampled-are-told-apart listed
+promise events-that-can-only-be-counted-are-listed-as-such listed
 simultaneous() { mpevt -l --json | jq -e '.hardware_counters == 4'; }
-promise the-number-of-counters-is-found simultaneous
-# Cycles are twice, branches three times the instructions; the events are started and stopped one after the other.
+promise the-number-of-counters-is-detected simultaneous
+# Cycles are twice, branches three times the instructions; the events start and stop one after the other.
 rates() {
     mpevt start INSTR NONHALTED_CYCLES BRANCH || return
     sleep 1
@@ -161,12 +161,12 @@ rates() {
     mpevt read --json >"$work/rates.json"
     mpevt read
     mpevt term
-    # What each counts a nanosecond that it counted.
+    # Events per nanosecond of counting time.
     jq -e '[.events[] | [.cpus[] | .count / .counted_ns] | add / length] as $rate
         | ($rate[1] / $rate[0] - 2 | fabs) < 0.02 and ($rate[2] / $rate[0] - 3 | fabs) < 0.03
         and (.events | all(.cpus | length == 2))' "$work/rates.json"
 }
-promise counts-have-the-rates-that-they-must-have rates
+promise counts-have-their-known-rates rates
 too_many() {
     mpevt start INSTR NONHALTED_CYCLES BRANCH || return
     printf 'MORE instructions\nYET_MORE instructions\n' >/run/more
@@ -175,8 +175,8 @@ too_many() {
     mpevt term
     return $status
 }
-promise a-counter-that-is-not-free-is-refused too_many
-promise a-privilege-that-a-counter-cannot-tell-is-refused fails_with "user and kernel mode" mpevt start -priv user INSTR
+promise a-counter-in-use-is-refused too_many
+promise an-unsupported-privilege-is-refused fails_with "user and kernel mode" mpevt start -priv user INSTR
 
 system_cpi() {
     cpi -i 1 --json >"$work/cpi.json" && cpi -i 0.2 && jq -e '
@@ -184,9 +184,9 @@ system_cpi() {
         ([.cpus[], .system] | all(near(.raw_cpi; 1) and near(.cpi; 2) and .scaled_cpi <= .raw_cpi + 0.001))
         and (.cpus | length == 2) and .system.instructions == ([.cpus[].instructions] | add)' "$work/cpi.json"
 }
-# A busy host may hold a CPU up between its clock's reading and its counters': then once more, twice at most.
-sooner_or_later() { system_cpi || system_cpi || system_cpi; }
-promise cpi-of-all-cpus-is-what-the-rates-say sooner_or_later
+# A host under load may delay a CPU between reading its clock and its counters: try up to three times.
+try_three_times() { system_cpi || system_cpi || system_cpi; }
+promise cpi-of-all-cpus-has-the-known-rates try_three_times
 scaled_cpi() { # One of two CPUs is busy: about half of the cycles are.
     bash -c 'while :; do :; done' &
     local burner=$!
@@ -194,9 +194,9 @@ scaled_cpi() { # One of two CPUs is busy: about half of the cycles are.
     kill $burner
     jq -e '.system.busy_cycles / .system.cycles | . > 0.4 and . < 0.8' "$work/busy.json"
 }
-promise scaled-cycles-leave-the-idle-cpu-out scaled_cpi
+promise scaled-cycles-do-not-include-the-idle-cpu scaled_cpi
 samples() { [[ $(cpi -i 0.1 -n 3 --json | jq -s 'map(.cpus | length == 2) | length') == 3 ]]; }
-promise as-many-samples-as-were-asked-for samples
+promise cpi-takes-the-requested-number-of-samples samples
 interrupted() {
     local pid status=0
     set -m
@@ -208,29 +208,29 @@ interrupted() {
     wait $pid || status=$?
     [[ $status == 0 ]] && jq -e '.elapsed_ns < 60e9 and .system.instructions > 0' "$work/interrupted.json"
 }
-promise an-interrupt-ends-it-with-what-there-is interrupted
+promise sigint-ends-cpi-with-the-counts-so-far interrupted
 command_cpi() {
     local status=0
     cpi --json -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; exit 7' >"$work/command.json" || status=$?
     [[ $status == 7 ]] && jq -e '.instructions > 1000000 and (.cpi - 2 | fabs) < 0.02
         and .counted_ns <= .elapsed_ns' "$work/command.json"
 }
-promise cpi-of-a-command-and-its-status command_cpi
+promise cpi-of-a-command-returns-its-status command_cpi
 children_count() {
     cpi --json -- sh -c ':' >"$work/alone.json"
     cpi --json -- sh -c 'sh -c "i=0; while [ \$i -lt 20000 ]; do i=\$((i + 1)); done" & wait' >"$work/child.json"
     jq -e --slurpfile alone "$work/alone.json" '.instructions > 2 * $alone[0].instructions' "$work/child.json"
 }
-promise what-a-command-starts-is-counted-too children_count
-promise a-command-that-cannot-be-run-is-told fails_with "cannot be run" cpi -- /nonexistent
+promise children-of-a-command-are-counted children_count
+promise a-command-that-cannot-run-is-reported fails_with "cannot be run" cpi -- /nonexistent
 killed() { local status=0; cpi -- sh -c 'kill -9 $$' || status=$?; [[ $status == 137 ]]; }
-promise a-command-that-is-killed-is-told killed
+promise a-killed-command-is-reported killed
 
-# ---- nothing is left ----
+# ---- cleanup ----
 
 mpevt start INSTR
 promise the-counters-are-in-use fails_with "in use" rmmod pitrace_fake_counters
 kill -9 "$(cat $PITRACE_COUNTERS.lock)"
 sleep 0.2
-promise after-a-kill-nothing-holds-them rmmod pitrace_fake_counters
+promise after-a-kill-no-process-uses-the-counters rmmod pitrace_fake_counters
 echo "ok finished"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest, where the fake counter of instructions is exact: what cpi says of two commands that differ
-# only in how often they run a loop of two instructions. Says "rounds N instructions M".
+# Guest part of counters.bats in the instruction-count lab, where the fake instruction counter is exact: runs cpi on two
+# commands that differ only in the iterations of a loop of two instructions. Prints "rounds N instructions M".
 # Usage: counters-icount-guest.sh BIN FAKE-COUNTERS.ko LOOP...
 set -u
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest, whose kernel is locked down: registers can be read, and not written. Says "ok NAME".
+# Guest part of counters.bats in a locked-down kernel: registers can be read but not written. Prints "ok NAME".
 # Usage: counters-lockdown-guest.sh BIN
 set -u
 

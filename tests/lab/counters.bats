@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# msr, mpevt and cpi in real kernels: registers against what the kernel itself says, counts against a PMU of known
-# rates (fake_pmu/pitrace_fake_counters.c). One boot a kernel runs counters-guest.sh, one test a promise looks at what it said.
+# msr, mpevt and cpi in real kernels: registers are compared with the kernel's own values, counts with a PMU of known rates
+# (fake_pmu/pitrace_fake_counters.c). One boot of each kernel runs counters-guest.sh; each test checks promises in its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -9,7 +9,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     build_fake_pmus || return
     boot_all --single-thread --no-module --timeout 900 -- \
         tests/lab/counters-guest.sh "$BUILD_DIR/bin" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_counters.ko"
@@ -21,21 +21,22 @@ setup_file() {
 }
 
 @test "msr reads the values that the kernel, the firmware and rdmsr report" {
-    promised system-calls-enter-where-the-kernel-says the-processor-is-in-long-mode the-apic-is-where-the-firmware-says \
-        each-cpu-has-its-own-registers every-register-is-what-rdmsr-reads json fields-are-shown
+    promised lstar-has-the-kernels-system-call-entry the-processor-is-in-long-mode the-apic-has-the-firmwares-address \
+        each-cpu-has-its-own-registers every-register-equals-the-value-of-rdmsr json fields-are-shown
 }
 
-@test "msr writes to the CPU named, and to no other" {
-    promised what-is-written-is-there-on-that-cpu-alone
+@test "msr writes only to the named CPU" {
+    promised a-write-changes-only-that-cpu
 }
 
 @test "msr without permission fails with the reason and the remedy" {
-    promised without-the-module-it-says-so writing-that-the-module-forbids-is-told reading-goes-on-meanwhile \
-        others-than-root-are-refused root-without-the-capability-is-told
+    promised without-the-msr-module-the-remedy-is-named writing-forbidden-by-the-msr-module-is-reported \
+        registers-can-be-read-while-writing-is-forbidden users-without-root-are-refused \
+        root-without-the-capability-gets-an-error
 }
 
 @test "msr reports missing and offline CPUs, and reads the others" {
-    promised a-cpu-that-is-not-there-is-told a-cpu-that-is-offline-is-told the-others-are-read-without-it
+    promised a-missing-cpu-is-reported an-offline-cpu-is-reported the-online-cpus-are-still-read
 }
 
 @test "mpevt and cpi report a processor without counters" {
@@ -43,30 +44,30 @@ setup_file() {
 }
 
 @test "software events are counted exactly, also across CPU hotplug" {
-    promised switches-are-as-many-as-the-kernel-says a-cpu-goes-and-comes-back-and-that-is-told
+    promised switches-agree-with-the-kernels-count cpu-hotplug-is-reported-as-a-gap
 }
 
 @test "hardware events are listed, and counted at their known rates" {
-    promised events-that-are-counted-but-not-sampled-are-told-apart the-number-of-counters-is-found \
-        counts-have-the-rates-that-they-must-have
+    promised events-that-can-only-be-counted-are-listed-as-such the-number-of-counters-is-detected \
+        counts-have-their-known-rates
 }
 
 @test "mpevt refuses counters that are in use and unsupported privilege levels" {
-    promised a-counter-that-is-not-free-is-refused a-privilege-that-a-counter-cannot-tell-is-refused
+    promised a-counter-in-use-is-refused an-unsupported-privilege-is-refused
 }
 
 @test "cpi of all CPUs reports the known cycles per instruction" {
-    promised cpi-of-all-cpus-is-what-the-rates-say scaled-cycles-leave-the-idle-cpu-out as-many-samples-as-were-asked-for \
-        an-interrupt-ends-it-with-what-there-is
+    promised cpi-of-all-cpus-has-the-known-rates scaled-cycles-do-not-include-the-idle-cpu \
+        cpi-takes-the-requested-number-of-samples sigint-ends-cpi-with-the-counts-so-far
 }
 
 @test "cpi of a command includes its children and reports its exit status" {
-    promised cpi-of-a-command-and-its-status what-a-command-starts-is-counted-too a-command-that-cannot-be-run-is-told \
-        a-command-that-is-killed-is-told
+    promised cpi-of-a-command-returns-its-status children-of-a-command-are-counted \
+        a-command-that-cannot-run-is-reported a-killed-command-is-reported
 }
 
 @test "counters are free after the mpevt daemon was killed" {
-    promised the-counters-are-in-use after-a-kill-nothing-holds-them
+    promised the-counters-are-in-use after-a-kill-no-process-uses-the-counters
 }
 
 @test "cpi counts a command's instructions within 0.5 percent, timer interrupts included" {
@@ -91,9 +92,9 @@ END
     wait
     for kernel in "${kernels[@]}"; do
         sed "s/^/# $kernel: /" "$BATS_TEST_TMPDIR/$kernel" >&3
-        # The kernel's part of both is the same.
-        awk '{ if (!($2 in least) || $4 < least[$2]) least[$2] = $4 }
-            END { more = least[11000000] - least[1000000]; exit !(more >= 20000000 && more < 20100000) }' \
+        # Both have the same number of kernel instructions.
+        awk '{ if (!($2 in min) || $4 < min[$2]) min[$2] = $4 }
+            END { more = min[11000000] - min[1000000]; exit !(more >= 20000000 && more < 20100000) }' \
             "$BATS_TEST_TMPDIR/$kernel"
     done
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The guest's part of cpus.bats: traces all processors for a moment; the trace is $LAB_OUT/swtrace.nrm2.
+# Guest part of cpus.bats: traces all processors for some seconds; the trace is $LAB_OUT/swtrace.nrm2.
 # Usage: cpus-guest.sh BUILD-DIR SECONDS RATE INIT-OPTION...
 
 set -euo pipefail
@@ -21,6 +21,6 @@ swtrace off
 swtrace get
 swtrace free
 swtrace info >after
-# Once more, since everything was given back.
+# The second init shows that the first trace freed everything.
 swtrace init --source driver "$@"
 swtrace free

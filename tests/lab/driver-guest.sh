@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: exercises the module and prints "ok NAME" or "not ok NAME" for each promise.
+# Guest part of driver.bats: exercises the module and prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: driver-guest.sh DRIVERTOOL [PROGRAM-OF-32-BITS]
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 tool=$1
@@ -23,9 +23,9 @@ fails_with() { # fails_with TEXT COMMAND...
 
 # ---- ticks ----
 
-# Within 10 % of the nominal rate on both CPUs, which are idle. A gap of more than two periods is
-# none that the module draws: the machine under the guest was busy with something else, and what goes
-# beyond one period does not count. That nothing hides there is shown in the instruction-count lab.
+# Within 10 % of the nominal rate on both CPUs, which are idle. The module itself makes no gap of more than two periods:
+# in such a gap the host was busy, and the time beyond one period is not counted. The instruction-count lab checks that
+# this does not hide missing ticks.
 ticks_are_even() {
     trace ticks -d -r 1000 -s 5 &&
         awk '$1 == "record" && $4 ~ /^10/ {
@@ -40,10 +40,10 @@ ticks_are_even() {
                    exit good != 2 }' "$work/ticks"
 }
 promise ticks-within-10-percent-on-both-cpus ticks_are_even
-promise hooks-all-attached lacks ticks '/^probe/ && f("attached") != 1'
+promise all-probes-are-attached lacks ticks '/^probe/ && f("attached") != 1'
 
 trace idle-majors -M 0x30 -s 0.5
-promise nothing-but-start-up-when-no-source-is-enabled \
+promise only-start-up-records-when-no-source-is-enabled \
     awk "$f"'/^stream/ { total += f("produced") } END { exit total != 6 }' "$work/idle-majors"
 trace ticks-only -M 0x10 -s 0.5
 promise no-names-when-only-ticks-are-enabled \
@@ -58,17 +58,17 @@ promise ticks-start-and-stop-with-their-major \
 trace small -t 4 -s 1
 promise small-buffer-counts-exactly lacks small '/^check/ && $3 != "ok"'
 promise small-buffer-stops-recording has small '/^stream trace/ && f("stopped") > 100'
-promise small-buffer-says-full has small '/^info/ && f("full") == 1'
+promise a-small-buffer-reports-full has small '/^info/ && f("full") == 1'
 trace tiny -t 4 -m 4 -r 10000 -s 1
 promise full-names-count-exactly lacks tiny '/^check/ && $3 != "ok"'
 trace after-full -s 0.2
-promise full-is-forgotten-at-the-next-on has after-full '/^info/ && f("full") == 0'
+promise the-next-on-clears-the-full-state has after-full '/^info/ && f("full") == 0'
 
-# ---- CPUs that come and go ----
+# ---- CPU hotplug ----
 
 trace hotplug -d -r 1000 -- sh -c "sleep 0.5; echo 0 >$cpu1; sleep 1; echo 1 >$cpu1; sleep 0.7"
-promise cpu-goes-and-comes-back-counted-exactly lacks hotplug '/^check/ && $3 != "ok"'
-promise cpu-goes-and-comes-back-with-a-gap awk '
+promise cpu-hotplug-is-counted-exactly lacks hotplug '/^check/ && $3 != "ok"'
+promise cpu-hotplug-makes-a-gap-in-the-ticks awk '
     $1 == "record" && $4 ~ /^10/ { end = $2 }
     $1 == "record" && $4 ~ /^10/ && $3 == 1 {
         if (last && $2 - last > gap) gap = $2 - last
@@ -76,14 +76,14 @@ promise cpu-goes-and-comes-back-with-a-gap awk '
     END { exit !(count > 400 && gap > 0.8e9 && end - last < 0.3e9) }' "$work/hotplug"
 echo 0 >$cpu1
 trace arrives -r 1000 -- sh -c "sleep 0.3; echo 1 >$cpu1; sleep 1"
-promise cpu-that-arrives-gets-buffers has arrives '/^stream trace cpu 1/ && f("ticks") > 300'
-promise cpu-that-arrives-is-counted-exactly lacks arrives '/^check/ && $3 != "ok"'
+promise a-cpu-that-comes-online-gets-buffers has arrives '/^stream trace cpu 1/ && f("ticks") > 300'
+promise a-cpu-that-comes-online-is-counted-exactly lacks arrives '/^check/ && $3 != "ok"'
 
 # ---- names ----
 
 trace spawn -d -t 8192 -m 16384 -- "$tool" spawn 200
 promise processes-lose-no-record lacks spawn '/^stream/ && f("produced") != f("written")'
-# Fork, new image, its name, its program and its library, the end: of each process in this order.
+# For each process in this order: fork, new image, its name, its program and its library, exit.
 promise processes-in-order awk -v tool="$tool" '
     $1 == "spawned" { children++; if (step[$2] == 6) good++ }
     $1 != "record" { next }
@@ -97,7 +97,7 @@ promise processes-in-order awk -v tool="$tool" '
     ' <(grep '^record' "$work/spawn"; grep '^spawned' "$work/spawn")
 promise processes-are-killed-once awk '
     $4 == "19/65" { if (killed[$5]++) exit bad = 1 } END { exit bad }' "$work/spawn"
-promise no-tick-of-a-process-unknown awk '
+promise no-tick-of-an-unknown-process awk '
     $4 == "19/63" { known[$5] = 1 }
     $1 == "record" && $4 ~ /^10/ && $5 != 0 && !known[$5] { print "# " $0; bad = 1 }
     END { exit bad }' "$work/spawn"
@@ -123,44 +123,44 @@ module_at() { # module_at FILE WORKLOAD-LINE PATTERN
 }
 promise mremap-is-recorded-at-the-new-address module_at mremap moved '/drivertool"/'
 promise mprotect-is-recorded module_at mremap protected '/drivertool"/'
-promise anonymous-code-is-not-recorded-unless-asked lacks mremap '/fffffff1/'
+promise anonymous-code-is-not-recorded-by-default lacks mremap '/fffffff1/'
 trace anonymous -a -d -- "$tool" mremap
-promise anonymous-code-is-recorded-when-asked module_at anonymous anonymous '$7 == "fffffff1"'
+promise anonymous-code-is-recorded-on-request module_at anonymous anonymous '$7 == "fffffff1"'
 promise snapshot-starts-with-the-kernel awk '
     $1 == "record" && $3 "" != "" && $4 == "19/01" && $5 == 0 { exit !/"vmlinux"/ }' "$work/mremap"
 promise start-up-group-in-order awk '
     $4 ~ /^11/ { order = order " " substr($4, 4) } END { exit order != " b5 b7 be b8 b2 b3" }' "$work/mremap"
 if [[ -n $program32 ]]; then
     trace bits32 -d -- "$program32"
-    promise program-of-32-bits-is-named-so \
+    promise a-32-bit-program-is-marked-as-such \
         has bits32 '$4 == "19/34" && $6 == 50 && $5 == '"$(word_of bits32 command 3)"
 fi
 
-# ---- probes that were switched off ----
+# ---- disabled probes ----
 
-probes_tell() { # probes_tell ATTACHED: of the function probes of a trace
+probes_tell() { # probes_tell ATTACHED: both function probes of a trace have this state
     trace probes -s 0.1
     awk -v want="$1" '$2 == "perf_event_mmap" || $2 == "copy_vma" { good += $4 == want }
                       END { exit good != 2 }' "$work/probes"
 }
 echo 0 >$debug/kprobes/enabled
-promise kprobes-switched-off-are-noticed probes_tell 0
+promise disabled-kprobes-are-reported probes_tell 0
 echo 1 >$debug/kprobes/enabled
-promise kprobes-switched-on-again-work probes_tell 1
+promise kprobes-work-after-they-are-enabled-again probes_tell 1
 if echo 0 >/proc/sys/kernel/ftrace_enabled; then
-    promise ftrace-switched-off-is-noticed probes_tell 0
+    promise disabled-ftrace-is-reported probes_tell 0
     echo 1 >/proc/sys/kernel/ftrace_enabled
-    promise ftrace-switched-on-again-works probes_tell 1
+    promise ftrace-works-after-it-is-enabled-again probes_tell 1
 fi
 
-# ---- who may do what ----
+# ---- permissions ----
 
 "$tool" refused >"$work/refused"
-promise refusals has refused '$2 == "off"'
-promise refusals-are-the-documented-errors lacks refused '/^check/ && $3 != "ok"'
+promise wrong-calls-are-refused-at-least-once has refused '$2 == "off"'
+promise wrong-calls-give-the-documented-errors lacks refused '/^check/ && $3 != "ok"'
 "$tool" outlive >"$work/outlive"
-promise mapping-outlives-its-buffers lacks outlive '/^check/ && $3 != "ok"'
-# The way to the tree may be closed to others.
+promise a-mapping-is-readable-after-its-buffers-are-freed lacks outlive '/^check/ && $3 != "ok"'
+# A copy, since other users may have no access to the build folder.
 public=$(mktemp -d)
 chmod 755 "$public"
 cp "$tool" "$public/drivertool"
@@ -190,13 +190,13 @@ nothing_left() {
 promise unloading-leaves-nothing nothing_left
 insmod $module
 
-# A trace, ITrace, PTT and hooks in turn.
+# Traces, ITrace, PTT and hooks in turn.
 statefuzz=$(dirname "$tool")/statefuzz
 kill_at_random_moments() { "$statefuzz" cycles $module --calls 30 --seed $RANDOM >"$work/cycles" && trace after-kills -s 0.2; }
 promise killed-unloaded-and-loaded kill_at_random_moments
 sed 's/^/# /' "$work/cycles"
 
-# Only a kernel that checks itself can do this; any other skips it.
+# Only the checking kernel has fault injection; others skip this part.
 if [[ -d $debug/failslab ]]; then
     for kind in failslab fail_page_alloc; do
         echo N >$debug/$kind/ignore-gfp-wait

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a tick and an event cost, and that no tick is missing, in the instruction-count lab: exact, whatever the host does.
+# Costs and counts of ticks and events in the instruction-count lab: exact, independent of the host's load.
 # shellcheck disable=SC2016 # awk programs
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
@@ -10,7 +10,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --icount -- tests/lab/driver-icount-guest.sh "$BUILD_DIR/tests/drivertool" 100000000
     ended_well
     for kernel in "${kernels[@]}"; do sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3; done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The module in real kernels: one boot a kernel runs driver-guest.sh, one test a promise looks at what it said.
+# The module in real kernels: one boot of each kernel runs driver-guest.sh; each test checks promises in its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -8,9 +8,9 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     program_of_32_bits "$BATS_FILE_TMPDIR/exit32"
-    # Emulated by one thread: hooks come and go all the time, and each time the kernel patches itself.
+    # --single-thread: probes are attached and detached all the time, and each time the kernel patches its code.
     boot_all --single-thread --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
 }
 
@@ -20,7 +20,7 @@ setup_file() {
 }
 
 @test "every probe is attached" {
-    promised hooks-all-attached
+    promised all-probes-are-attached
 }
 
 @test "idle CPUs tick at the requested rate" {
@@ -28,26 +28,26 @@ setup_file() {
 }
 
 @test "a source records only while its major is enabled" {
-    promised nothing-but-start-up-when-no-source-is-enabled no-names-when-only-ticks-are-enabled \
+    promised only-start-up-records-when-no-source-is-enabled no-names-when-only-ticks-are-enabled \
         ticks-start-and-stop-with-their-major
 }
 
 @test "a buffer that is too small stops recording and counts every lost record" {
-    promised small-buffer-counts-exactly small-buffer-stops-recording small-buffer-says-full \
-        full-names-count-exactly full-is-forgotten-at-the-next-on
+    promised small-buffer-counts-exactly small-buffer-stops-recording a-small-buffer-reports-full \
+        full-names-count-exactly the-next-on-clears-the-full-state
 }
 
 @test "a CPU goes offline and comes back during a trace" {
-    promised cpu-goes-and-comes-back-counted-exactly cpu-goes-and-comes-back-with-a-gap
+    promised cpu-hotplug-is-counted-exactly cpu-hotplug-makes-a-gap-in-the-ticks
 }
 
 @test "a CPU that comes online after the start is traced" {
-    promised cpu-that-arrives-gets-buffers cpu-that-arrives-is-counted-exactly
+    promised a-cpu-that-comes-online-gets-buffers a-cpu-that-comes-online-is-counted-exactly
 }
 
 @test "the records of 200 processes are each in order from fork to exit" {
     promised processes-lose-no-record processes-in-order processes-are-killed-once \
-        no-tick-of-a-process-unknown
+        no-tick-of-an-unknown-process
 }
 
 @test "fork, vfork, threads, renaming and exec in a thread have different records" {
@@ -60,30 +60,30 @@ setup_file() {
 }
 
 @test "anonymous code is recorded only on request" {
-    promised anonymous-code-is-not-recorded-unless-asked anonymous-code-is-recorded-when-asked
+    promised anonymous-code-is-not-recorded-by-default anonymous-code-is-recorded-on-request
 }
 
 @test "a trace starts with the kernel's module record and the start-up records" {
     promised snapshot-starts-with-the-kernel start-up-group-in-order
 }
 
-@test "a 32-bit program is recorded as one" {
-    promised program-of-32-bits-is-named-so
+@test "a 32-bit program is recorded as a 32-bit program" {
+    promised a-32-bit-program-is-marked-as-such
 }
 
 @test "function probes that the administrator disables are reported" {
-    promised kprobes-switched-off-are-noticed kprobes-switched-on-again-work
+    promised disabled-kprobes-are-reported kprobes-work-after-they-are-enabled-again
     if grep -q ftrace-switched "$BATS_FILE_TMPDIR/6.1"; then
-        promised ftrace-switched-off-is-noticed ftrace-switched-on-again-works
+        promised disabled-ftrace-is-reported ftrace-works-after-it-is-enabled-again
     fi
 }
 
 @test "wrong calls fail with the documented error" {
-    promised refusals refusals-are-the-documented-errors
+    promised wrong-calls-are-refused-at-least-once wrong-calls-give-the-documented-errors
 }
 
 @test "a mapping stays readable after its buffers are freed" {
-    promised mapping-outlives-its-buffers
+    promised a-mapping-is-readable-after-its-buffers-are-freed
 }
 
 @test "only privileged users and members of the device's group may open the device" {
@@ -104,5 +104,6 @@ setup_file() {
 }
 
 @test "random calls return what a model of the module predicts, and the module still works" {
-    promised calls-return-what-a-model-predicts fuzzing-leaves-a-working-module buffers-are-freed-at-close unloading-after-fuzzing
+    promised calls-return-what-a-model-predicts fuzzing-leaves-a-working-module buffers-are-freed-at-close \
+        unloading-after-fuzzing
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# For the lab tests that boot a guest for each kernel and then look at what it said. The caller sets kernels.
+# For lab tests that boot a guest of each kernel and check its output. The caller sets kernels.
 # shellcheck disable=SC2154
 
-# kernel_options KERNEL: the lab's options for it, a line each. The kernel "checking" is the one that checks itself; the
-# caller may set its arguments, checking_options.
+# kernel_options KERNEL: the lab's options for it, one a line. The kernel "checking" has KASAN, lockdep and other checkers;
+# the caller may set its command line, checking_options.
 kernel_options() {
     local folder
     if [ "$1" != checking ]; then
@@ -12,13 +12,13 @@ kernel_options() {
         return
     fi
     folder=$(scripts/lab.d/checking-kernel) || return
-    # What is left out takes most of the time, a clock that is a device's, ACPI's interpreter and the
-    # look through page tables of five levels most of the rest.
+    # The disabled checks take most of the time; a clock of a device, ACPI's interpreter and walks through
+    # five-level page tables take most of the rest.
     printf '%s\n' --kernel "$folder/arch/x86/boot/bzImage" --headers "$folder" --mem 4G \
         --append "${checking_options:-kmemleak=off no_debug_objects no5lvl tsc=reliable pci=noacpi}"
 }
 
-# boot KERNEL LAB-OPTION... -- COMMAND...: leaves KERNEL, KERNEL.err and KERNEL.status in the file's folder.
+# boot KERNEL LAB-OPTION... -- COMMAND...: writes KERNEL, KERNEL.err and KERNEL.status to $BATS_FILE_TMPDIR.
 boot() {
     local kernel=$1 status=0 text options
     shift
@@ -29,15 +29,15 @@ boot() {
     echo "$status" >"$BATS_FILE_TMPDIR/$kernel.status"
 }
 
-# boot_all LAB-OPTION... -- COMMAND...: on all kernels at the same time, for guests of one thread of the host. %k in
-# a word becomes the kernel.
+# boot_all LAB-OPTION... -- COMMAND...: boots all kernels at the same time, for guests that use one host thread. %k in a
+# word is replaced by the kernel.
 boot_all() {
     local kernel
     for kernel in "${kernels[@]}"; do boot "$kernel" "${@//%k/$kernel}" & done
     wait
 }
 
-# program_of_32_bits FILE: one that only exits.
+# program_of_32_bits FILE: builds a 32-bit program that only exits.
 program_of_32_bits() {
     gcc -m32 -nostdlib -static -x assembler -o "$1" - <<'END'
 .globl _start
@@ -47,7 +47,7 @@ _start: movl $1, %eax
 END
 }
 
-# build_fake_pmus: the PMUs that only tests have, in the file's folder pmu-KERNEL of each kernel.
+# build_fake_pmus: builds the test PMUs for each kernel in $BATS_FILE_TMPDIR/pmu-KERNEL.
 build_fake_pmus() {
     local kernel release headers folder
     # shellcheck source=scripts/lab.d/kernels.bash
@@ -65,13 +65,13 @@ build_fake_pmus() {
     done
 }
 
-# promised NAME...: the guest said "ok NAME", on every kernel.
+# promised NAME...: the guest of every kernel printed "ok NAME".
 promised() {
     local kernel name
     for kernel in "${kernels[@]}"; do
         for name; do
             grep -qx "ok $name" "$BATS_FILE_TMPDIR/$kernel" && continue
-            echo "$kernel: not kept: $name"
+            echo "$kernel: failed or missing: $name"
             grep '^#\|^not ok' "$BATS_FILE_TMPDIR/$kernel"
             tail -n 40 "$BATS_FILE_TMPDIR/$kernel.err"
             return 1
@@ -79,7 +79,7 @@ promised() {
     done
 }
 
-# ended_well: every guest, with a clean console.
+# ended_well: every guest exited with 0, and its kernel had no complaint.
 ended_well() {
     local kernel
     for kernel in "${kernels[@]}"; do
@@ -91,12 +91,12 @@ ended_well() {
     done
 }
 
-# holds AWK-PROGRAM: it exits with 0 on what each kernel's guest said. f("word") is what stands behind word.
+# holds AWK-PROGRAM: it exits with 0 for the output of each kernel's guest. f("word") is the field after that word.
 holds() {
     local kernel
     for kernel in "${kernels[@]}"; do
         awk 'function f(word, i) { for (i = 1; i < NF; i++) if ($i == word) return $(i + 1) }'"$1" "$BATS_FILE_TMPDIR/$kernel" || {
-            echo "$kernel does not:"
+            echo "the condition fails for $kernel:"
             cat "$BATS_FILE_TMPDIR/$kernel"
             return 1
         }

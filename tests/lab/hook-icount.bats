@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a user hook costs in the instruction-count lab, with the module and with perf as the source: exact, whatever the
-# host does.
+# Costs of a user hook in the instruction-count lab, with the module and with perf as the source: exact, independent of
+# the host's load.
 # shellcheck disable=SC2016 # the guest's own variables
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
@@ -11,7 +11,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --icount -- bash -c '
         set -e
         PATH=$1/bin:$1/tests:$PATH PITRACE_SOCKET=/tmp/socket
@@ -27,7 +27,7 @@ setup_file() {
     for kernel in "${kernels[@]}"; do sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3; done
 }
 
-# costs SOURCE NAME LEAST MOST: on every kernel.
+# costs SOURCE NAME MIN MAX: checks the number of instructions on every kernel.
 costs() {
     holds '$1 == "'"$1"'" && $3 == "'"$2"'" { good = $4 >= '"$3"' && $4 <= '"$4"' } END { exit !good }'
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: loads, asks for and unloads the driver; says "ok NAME" or "not ok NAME".
+# Guest part of install.bats: loads, queries and unloads the driver; prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: install-guest.sh BIN
 set -u
 
@@ -8,7 +8,7 @@ bin=$1
 module=/run/lab/ctl/pitrace.ko
 export PATH=$bin:$PATH
 
-# promise NAME STATUS TEXT COMMAND...: the command exits so, and TEXT is in its output.
+# promise NAME STATUS TEXT COMMAND...: COMMAND exits with STATUS, and its output contains TEXT.
 promise() {
   local name=$1 expected=$2 text=$3 output status=0
   shift 3
@@ -25,17 +25,17 @@ source "$(dirname "$0")/../support/other_user.bash"
 scripts=$(dirname "$(readlink -f "$bin/ddq")")
 make_public "$scripts"/{ddq,tuninstall,lib.sh,driver.sh} "$bin/swtrace" "$bin/../lib/libperfutil.so.0"
 
-# sudo and a new log-in, for advice that is followed here.
+# Replace sudo and a new log-in, so that advice can be followed.
 sudo() { "$@"; }
 as_member() {
   (cd "$public/home" && setpriv --reuid 65534 --regid 65534 --init-groups env LD_LIBRARY_PATH="$public" "$@")
 }
 as_root() { "$@"; }
 
-# follow_advice PATTERN COMMAND...: does what the command's message has in quotes behind the pattern.
+# follow_advice PATTERN COMMAND...: runs the commands that COMMAND's message has in quotes after PATTERN.
 follow_advice() {
   local pattern=$1 commands
-  # shellcheck disable=SC2034 # the advice has it
+  # shellcheck disable=SC2034 # used by the advice
   local USER=nobody
   shift
   commands=$("$@" 2>&1 | tr '\n' ' ' | sed -n "s/.*$pattern'\([^']*\)'.*/\1/p")
@@ -43,12 +43,12 @@ follow_advice() {
   [[ -n $commands ]] && eval "$commands"
 }
 
-# What a user who may not open the device is advised makes him a member of a group that may.
+# The advice for a user who may not open the device makes him a member of a group that may.
 follow_device_advice() {
   follow_advice "group that may: " as_nobody swtrace init --source driver && as_member "$public/ddq"
 }
 
-# What a user who may not use perf is advised gives it to the installed program, which finds its library.
+# The advice for a user who may not use perf gives the capability to the installed program, which still finds its library.
 follow_setcap_advice() {
   cp -L "$bin/../stage/bin/swtrace" /usr/local/bin/ && cp -L "$bin"/../stage/lib/libperfutil.so.0 /usr/local/lib/ || return
   local installed=(env -u LD_LIBRARY_PATH PITRACE_SOCKET="$public/home/recorder" /usr/local/bin/swtrace)
@@ -57,7 +57,7 @@ follow_setcap_advice() {
   as_nobody "${installed[@]}" init --source perf && as_nobody "${installed[@]}" free
 }
 
-# follow_remedies USER TOPIC...: each of these topics of 'swtrace check' has a remedy, and it helps.
+# follow_remedies USER TOPIC...: each of these topics of 'swtrace check' has a remedy that works.
 follow_remedies() {
   local user=$1 remedy topics
   shift
@@ -73,7 +73,7 @@ follow_remedies() {
 }
 
 restrict_perf() {
-  # 3 is Debian's own.
+  # 3 is Debian's own level.
   sysctl -q kernel.perf_event_paranoid=3 || sysctl -q kernel.perf_event_paranoid=2
   sysctl -q kernel.kptr_restrict=1 kernel.perf_event_mlock_kb=4
   follow_remedies as_nobody perf paranoid symbols mlock
@@ -91,7 +91,7 @@ load_as_advised() {
   follow_remedies as_root module && ddq -q
 }
 
-# The module of this kernel, below /lib/modules; the index has it alone, that of all modules takes minutes here.
+# Installs this module below /lib/modules; the index has only this module, since depmod for all takes minutes here.
 install_module() {
   local folder
   folder=/lib/modules/$(uname -r)
@@ -99,40 +99,40 @@ install_module() {
     depmod "$(uname -r)" "$folder/updates/pitrace.ko" && [[ -s $folder/modules.dep ]]
 }
 
-# The lab has loaded it.
-promise present 0 "pitrace version " ddq
-promise nobody-uses-it 0 "In use by: nobody" ddq
-promise others-may-not-open-it 0 "You may not open" as_nobody ddq
-promise loading-twice-is-fine 0 "loaded already" tinstall
-promise others-may-not-unload 1 "needs root" as_nobody tuninstall
+# The lab has loaded the module.
+promise ddq-reports-a-loaded-driver 0 "pitrace version " ddq
+promise no-process-uses-it 0 "In use by: no process" ddq
+promise another-user-may-not-open-the-device 0 "You may not open" as_nobody ddq
+promise loading-twice-succeeds 0 "loaded already" tinstall
+promise another-user-may-not-unload 1 "needs root" as_nobody tuninstall
 swtrace init -s 1 --source driver >/dev/null 2>&1 || echo "not ok recorder"
-promise stays-while-in-use 1 "(swtrace)" tuninstall
-promise tells-who-uses-it 0 "(swtrace)" ddq
+promise a-driver-in-use-stays-loaded 1 "(swtrace)" tuninstall
+promise ddq-names-the-process-that-uses-the-driver 0 "(swtrace)" ddq
 swtrace free >/dev/null 2>&1
-# Not one of the other user.
-promise a-loaded-driver-takes-a-group 0 "members of group daemon" tinstall --group daemon
+# A group that does not contain the other user.
+promise the-group-of-a-loaded-driver-can-be-set 0 "members of group daemon" tinstall --group daemon
 promise the-advice-for-the-device-works 0 "In use by" follow_device_advice
 promise the-advice-for-perf-and-symbols-works 0 "true" restrict_perf
 promise the-advice-for-one-program-works 0 "setcap" follow_setcap_advice
 promise unloads 0 "unloaded" tuninstall
-promise absent 1 "not loaded" ddq
-promise absent-quietly 1 "" ddq -q
-promise unloading-twice-is-fine 0 "not loaded" tuninstall
-# What the lab built for this kernel lies in build/kmod; its headers are not where build-module looks.
+promise ddq-reports-an-unloaded-driver 1 "not loaded" ddq
+promise ddq-q-prints-nothing 1 "" ddq -q
+promise unloading-twice-succeeds 0 "not loaded" tuninstall
+# The module that the lab built is in build/kmod; build-module does not find the headers here.
 promise the-advice-for-hooks-works 0 "true" switch_hooks_off
 promise the-advice-for-debugfs-works 0 "true" hide_debugfs
 promise the-advice-for-a-built-module-works 0 "true" load_as_advised
-promise unloads-what-was-advised 0 "unloaded" tuninstall
-promise loads-what-is-built 0 "driver is loaded" tinstall
-promise present-again 0 "pitrace version" ddq
+promise unloads-the-driver-loaded-by-the-advice 0 "unloaded" tuninstall
+promise loads-the-built-module 0 "driver is loaded" tinstall
+promise ddq-reports-the-loaded-driver-again 0 "pitrace version" ddq
 promise unloads-again 0 "unloaded" tuninstall
 promise loads-a-file-for-a-group 0 "driver is loaded" tinstall --module "$module" --group nogroup
-promise its-members-may-open-it 0 "In use by" setpriv --reuid=65534 --regid="$(getent group nogroup | cut -d: -f3)" --clear-groups "$public/ddq"
-promise unloads-at-last 0 "unloaded" tuninstall
+promise members-of-the-group-may-open-the-device 0 "In use by" setpriv --reuid=65534 --regid="$(getent group nogroup | cut -d: -f3)" --clear-groups "$public/ddq"
+promise unloads-the-third-time 0 "unloaded" tuninstall
 echo garbage >/tmp/bad.ko
-promise what-is-no-module-is-refused 1 "cannot load /tmp/bad.ko" tinstall --module /tmp/bad.ko
+promise a-file-that-is-not-a-module-is-refused 1 "cannot load /tmp/bad.ko" tinstall --module /tmp/bad.ko
 promise a-module-can-be-installed 0 "" install_module
 promise the-advice-for-an-installed-module-works 0 "true" load_as_advised
-promise unloads-the-installed-one 0 "unloaded" tuninstall
+promise unloads-the-installed-module 0 "unloaded" tuninstall
 promise the-advice-without-a-module-works 0 "driver is loaded" follow_advice "Load it with " swtrace init --source driver
 echo "ok finished"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # ddq, tinstall and tuninstall with a driver, and a trace of this machine analysed under another kernel.
 
-# In one kernel: that the module loads in each is seen in all other tests. Switching probes and perf events on and off
-# patches the kernel's code again and again, which only one thread of the host emulates surely. The guest has what was built here, if it asks for the
-# same: to compile it there takes minutes.
+# One kernel suffices: all other tests load the module in each. --single-thread: switching probes and perf events on and
+# off patches kernel code, which QEMU emulates reliably only in one host thread. The guest uses this build with the same
+# settings, since compiling the module in the guest takes minutes.
 @test "tinstall loads the driver, ddq finds it and tuninstall unloads it" {
   cd "$SOURCE_DIR"
   local name promised
@@ -34,7 +34,7 @@
   post -r "$here/run.nrm2" -o "$here" --json -clip 0 -off
   post -r "$here/run.nrm2" -o "$here" --archive
   grep -q mixed "$here/tprof.out"
-  # Its vdso and its kernel are others there; the files are hidden by a root of its own.
+  # The vDSO and the kernel differ there; a root of its own hides the files.
   other_machine "$BATS_TEST_TMPDIR/root" "$BUILD_DIR/bin/post"
   cp "$here/run.tar.zst" "$BATS_TEST_TMPDIR/root/work/"
   # shellcheck disable=SC2016 # the guest's shell expands it

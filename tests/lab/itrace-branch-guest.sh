@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in a guest whose processor traps branches: ITrace uses that for user code, and what it records is what single
-# steps record; then all that itrace-stress-guest.sh does. Prints "ok NAME" or "not ok NAME" for each promise.
+# Guest part of long/itrace-branch.bats, with a processor that has branch traps: ITrace uses them for user code, and records
+# the same as with single steps. Then runs itrace-stress-guest.sh. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: itrace-branch-guest.sh BUILD-FOLDER CYCLES
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 programs=$1/tests
@@ -18,7 +18,7 @@ source "$(dirname "$0")/promises.bash"
 # shellcheck source=tests/lab/itracer.bash
 source "$(dirname "$0")/itracer.bash"
 
-# ---- used where it was found to work, and where nothing needs steps ----
+# ---- branch traps are used if they work, and if no option needs single steps ----
 
 modprobe msr
 promise a-loop run loop -u self loop 10000
@@ -28,12 +28,12 @@ for options in -i -s -k; do
     promise "the-trap-is-not-used-with$options" has "stepped$options" '$1 == "trap" && $2 == 0'
 done
 promise a-stepped-loop run stepped -us self loop 10000
-promise a-loop-is-trapped-half-as-often test "$(number loop steps)" -gt 10000 -a "$(number loop steps)" -lt 10200 \
+promise a-loop-has-half-as-many-traps test "$(number loop steps)" -gt 10000 -a "$(number loop steps)" -lt 10200 \
     -a "$(number stepped steps)" -gt 20000
 
-# ---- the same branches of user code, in the same order, as single steps find ----
+# ---- branch traps record the same branches of user code, in the same order, as single steps ----
 
-# branches NAME ARG...: those of user code, the addresses always the same.
+# branches NAME ARG...: extracts those of user code; setarch -R keeps the addresses equal in all runs.
 branches() {
     local name=$1
     shift
@@ -44,12 +44,12 @@ branches() {
     sort -s -n -k 1,1 "$work/$name" | awk '$3 == "21" { print $4, $5, $6, $7 }' >"$work/$name.branches"
     sed -i '/^[0-9]* [0-9]* [0-9a-f][0-9a-f] /d' "$work/$name"
 }
-same() { # same NAME WORD...: by the trap and by steps; with the kernel's code in between, too
+same() { # same NAME WORD...: by traps and by steps, without and with kernel code
     local name=$1
     shift
     branches "$name-step" -us "$@" || return
     for options in -u -uI ''; do
-        # shellcheck disable=SC2086 # none is no option
+        # shellcheck disable=SC2086 # one option or none
         branches "$name-trap$options" $options "$@" || return
         [ "$(number "$name-trap$options" trap)" = 1 ] || return
         cmp "$work/$name-step.branches" "$work/$name-trap$options.branches" || {
@@ -60,13 +60,13 @@ same() { # same NAME WORD...: by the trap and by steps; with the kernel's code i
 }
 for piece in 'loop 1000' 'straight' 'recursion 50' 'plt 5' 'getppid 5' 'r11 5' 'kill 3' 'fault 3' 'sleep 3' 'rep 100' \
     'write 3' 'int3 2' 'segv 2' 'migrate 3' 'everything 2'; do
-    # shellcheck disable=SC2086 # a piece and its number
-    promise "branches-of-${piece%% *}-are-those-of-steps" same "${piece%% *}" self $piece
+    # shellcheck disable=SC2086 # a workload and its number
+    promise "branches-of-${piece%% *}-equal-those-of-single-steps" same "${piece%% *}" self $piece
 done
-promise branches-of-a-program-are-those-of-steps same true run /bin/true
-promise a-program-of-32-bits-is-stepped run code32 -c run "$programs/code32" 0
+promise branches-of-a-program-equal-those-of-single-steps same true run /bin/true
+promise a-32-bit-program-is-single-stepped run code32 -c run "$programs/code32" 0
 
-# ---- what goes other ways: each block decoded, none broken ----
+# ---- other control flow: each block is decoded, none is broken ----
 
 for piece in 'threads 2' 'fork 2' 'vfork 1' 'timer 2' 'everything 60'; do
     for options in -c -uc; do
@@ -79,29 +79,29 @@ promise nothing-is-undecoded has everything-c '$1 == "undecoded" && $2 == 0'
 sed 's/^/# everything: /' "$work/everything-c"
 promise flow-with-interrupts run interrupts -I self loop 100000
 promise interrupts-are-shown has interrupts '$1 == "gap" && $2 == 10 && $3 > 2'
-promise a-shell-and-its-children run shell -c run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
-promise the-shell-dies-as-before has shell '$1 == "status" && $2 == 137'
+promise a-shell-and-its-children-are-traced run shell -c run /bin/sh -c '/bin/true; echo $(echo b); kill -9 $$'
+promise the-shell-has-its-own-exit-status has shell '$1 == "status" && $2 == 137'
 
-# ---- what it cannot know is said: flags that are loaded without the trap flag ----
+# ---- flags loaded without the trap flag are reported as a gap ----
 
-promise a-program-that-clears-the-flag-goes-on run cleared -u self cleared 5
-promise and-its-flow-has-gaps has cleared '$1 == "gap" && $2 == 8 && $3 == 5'
+promise a-program-that-clears-the-trap-flag-continues run cleared -u self cleared 5
+promise a-program-that-clears-the-trap-flag-has-gaps has cleared '$1 == "gap" && $2 == 8 && $3 == 5'
 
-# ---- watchpoints, which Debian's QEMU cannot have where something is stepped ----
+# ---- watchpoints; in Debian's QEMU they do not work while single-stepping ----
 
 for options in -i -us -u ''; do
-    # shellcheck disable=SC2086 # none is no option
+    # shellcheck disable=SC2086 # one option or none
     promise "a-watchpoint-of-traced-code$options" run "watched$options" $options self watched 20
 done
-promise a-watchpoint-that-comes-later-by-steps run later-us -us self watched-later 20
-promise nothing-is-lost-then lacks later-us '$1 == "gap" && $2 == 8'
-promise a-watchpoint-that-comes-later run later -u self watched-later 20
-promise its-coming-is-a-gap has later '$1 == "gap" && $2 == 8 && $3 == 1'
+promise a-watchpoint-set-later-with-single-steps run later-us -us self watched-later 20
+promise a-watchpoint-set-later-with-single-steps-makes-no-gap lacks later-us '$1 == "gap" && $2 == 8'
+promise a-watchpoint-set-later run later -u self watched-later 20
+promise a-watchpoint-set-later-makes-a-gap has later '$1 == "gap" && $2 == 8 && $3 == 1'
 sed 's/^/# later: /' "$work/later"
 
 meet_a_debugger
 
-# ---- nothing is left in any processor ----
+# ---- no processor keeps recording branches ----
 
 "$msr" -q -d 0x1d9 >"$work/msr" 2>&1
 promise no-processor-records-branches test "$(sort -u "$work/msr")" = 0

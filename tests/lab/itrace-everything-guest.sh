@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: follows all processes, through the kernel too, losslessly and under load, while a shell at a
-# terminal has to answer. Prints "ok NAME" or "not ok NAME" for each promise.
+# Guest part of long/itrace-everything.bats: follows all processes without loss under load, also in kernel code, while a
+# shell at a terminal must answer. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: itrace-everything-guest.sh BUILD-FOLDER SECONDS LONGEST-ANSWER
 set -u
 
@@ -18,7 +18,7 @@ cd "$work" || exit
 # shellcheck source=tests/lab/promises.bash
 source "$here/promises.bash"
 
-load() { # what makes system calls, what computes, what begins and ends
+load() { # system calls, computation, and short processes
     dd if=/dev/zero of=/dev/null bs=64k 2>/dev/null &
     loads+=($!)
     bash -c 'while :; do :; done' &
@@ -28,7 +28,7 @@ load() { # what makes system calls, what computes, what begins and ends
 }
 answers_soon() { # answers_soon NAME
     sed 's/^/# /' "$work/$1"
-    awk -v most="$longest" '$1 == "terminal" && $2 == "answers" && $3 > 0 { good = $9 <= most } END { exit !good }' "$work/$1"
+    awk -v max="$longest" '$1 == "terminal" && $2 == "answers" && $3 > 0 { good = $9 <= max } END { exit !good }' "$work/$1"
 }
 
 loads=()
@@ -36,7 +36,7 @@ swtrace init --source driver -t cont -s 8 >/dev/null || exit
 for what in -user ''; do
     name=${what:+user}
     name=${name:-all}
-    # shellcheck disable=SC2086 # no option, or one
+    # shellcheck disable=SC2086 # one option or none
     swtrace it_install -cont $what -p all >/dev/null
     swtrace on >/dev/null
     load
@@ -44,8 +44,8 @@ for what in -user ''; do
     "$build/tests/terminal" "$seconds" >"$work/$name" 2>&1
     swtrace it_info --json >"$work/$name.info"
     promise "a-terminal-answers-with-$name-code-followed" answers_soon "$name"
-    promise "something-is-followed-of-$name-code" test "$(jq .branches "$work/$name.info")" -gt 100000
-    promise "it-is-turned-off-with-$name-code-followed" timeout 300 swtrace it_off
+    promise "branches-are-recorded-of-$name-code" test "$(jq .branches "$work/$name.info")" -gt 100000
+    promise "following-$name-code-can-be-turned-off" timeout 300 swtrace it_off
     kill "${loads[@]}"
     wait "${loads[@]}" 2>/dev/null
     loads=()
@@ -60,5 +60,5 @@ for ((i = 0; i < 100; i++)); do
     sleep 0.1
 done
 promise the-module-unloads test ! -e /dev/pitrace
-promise and-loads-again insmod $module
+promise the-module-loads-again insmod $module
 echo "ok finished"

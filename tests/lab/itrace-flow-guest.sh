@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: programs whose instructions other tools have counted, followed by run.itrace; one through
-# the smallest buffers there are. Leaves the call trees and what arcs say of themselves in $LAB_OUT.
+# Guest part of long/itrace-flow.bats: run.itrace follows programs whose instructions other tools have counted, one of
+# them with the smallest buffers. Writes the call trees and the heads of the arcs to $LAB_OUT.
 # Usage: itrace-flow-guest.sh FOLDER-OF-INSTALLED-PROGRAMS FOLDER-OF-TEST-PROGRAMS
 set -u
 
@@ -13,12 +13,12 @@ mkdir -p "$work"
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
 
-# keep NAME DIRECTORY: the tree, and the arc's head, of the arc there.
+# keep NAME DIRECTORY: stores the call tree and the head of the arc in DIRECTORY.
 keep() {
     arcf -F "$2/arc" -r 2 >"$LAB_OUT/$1.functions" && grep '^#' "$2/arc" >"$LAB_OUT/$1.head"
 }
 
-# follow NAME OPTION... -- COMMAND...: all of it, however long, and its own output.
+# follow NAME OPTION... -- COMMAND...: follows the whole run without limits; stores its output.
 follow() {
     local name=$1
     shift
@@ -30,7 +30,7 @@ promise followed-sort follow sort -- "$programs/algorithms" sort 5000
 promise followed-compress follow compress -user -- "$programs/algorithms" compress 20000
 promise followed-match follow match -user -- "$programs/algorithms" match 500
 
-# Every call and return, in their order, beside what the program itself logs.
+# Every call and return in order, to be compared with the program's own log.
 export FUNCTION_LOG=$LAB_OUT/entered
 ordered() {
     run.itrace --source=driver -cont -user -t 0 -n 0 --lines=0 -o "$work/order" -- "$programs/instrumented" sort 300 \
@@ -39,7 +39,7 @@ ordered() {
 }
 promise followed-in-order ordered
 
-# More than a million branches through buffers of 64 KB; the kernel's part has a reserve of half of that.
+# More than a million branches through buffers of 64 KB; kernel code may use a reserve of half of that.
 narrow() {
     swtrace init -s 64K -ss 32 -t cont -f "$work/narrow.nrm2" && swtrace it_install -i -user -cont -reserve 32K && swtrace on &&
         swtrace it_run -- "$programs/algorithms" sort 45000 >"$LAB_OUT/narrow.said" && swtrace it_off &&
@@ -49,7 +49,7 @@ narrow() {
 }
 promise followed-narrow narrow 2>"$LAB_OUT/narrow.err"
 
-# Held back for ever, since the recorder is stopped: it waits, and can be killed.
+# The recorder is stopped, so the thread waits for buffer space without end; it can be killed.
 held() {
     local recorder target state status=0
     swtrace init -s 64K -ss 32 -t cont -f "$work/held.nrm2" && swtrace it_install -user -cont -reserve 32K && swtrace on || return
@@ -60,7 +60,7 @@ held() {
     swtrace it_enable $target && swtrace it_on || return
     kill -STOP "$recorder"
     echo go >"$work/go"
-    # It looks for room now and then: twice, a second apart, it is to be seen waiting.
+    # It checks for space now and then: it must be seen waiting twice, a second apart.
     for part in 1 2; do
         for ((i = 0; i < 100; i++)); do
             sleep 0.1
@@ -76,9 +76,9 @@ held() {
     kill -CONT "$recorder"
     swtrace it_off && swtrace it_remove && swtrace off && swtrace free && [[ $state == D && $status == 137 ]]
 }
-promise a-held-thread-waits-and-can-be-killed held >"$LAB_OUT/held" 2>&1
+promise a-delayed-thread-waits-and-can-be-killed held >"$LAB_OUT/held" 2>&1
 cat "$LAB_OUT/held"
-# From a compiled method of Java through libjava and the C library into the kernel, and back.
+# From a compiled Java method through libjava and the C library into the kernel, and back.
 from_java() {
     local jvm
     mkdir -p "$work/java"

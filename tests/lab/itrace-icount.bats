@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ITrace in the instruction-count lab: what it counts is what the processor counts. Exact, whatever the host does.
+# ITrace in the instruction-count lab: its counts equal the processor's. Exact, independent of the host's load.
 # shellcheck disable=SC2016 # awk programs
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
@@ -10,7 +10,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --icount -- tests/lab/itrace-icount-guest.sh "$BUILD_DIR/tests"
     for kernel in "${kernels[@]}"; do sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3; done
 }
@@ -32,14 +32,14 @@ setup_file() {
                         kernel["-u", 30] == 3 * kernel["-u", 10] && kernel["-u", 20] == 2 * kernel["-u", 10]) }'
 }
 
-# 450 are the aim, and missed where a record is written: bench/README.md.
-@test "a step costs at most 520 instructions, or 760 where every second one is a branch" {
+# The aim is 450; it is missed for steps that write a record: bench/README.md.
+@test "a step costs at most 520 instructions, or 760 if every second one is a branch" {
     holds '$1 == "piece" && $2 == "straight" { n++; if (f("cost") > 520 || f("cost") < 300) bad++ }
            $1 == "piece" && $2 == "loop" { n++; if (f("cost") > 760 || f("cost") < 400) bad++ }
            END { exit !(n == 6 && !bad) }'
 }
 
-@test "without a branch trap all code is single-stepped" {
+@test "without branch traps all code is single-stepped" {
     holds '$1 == "trial" { n++; if (f("trap") != "0" || f("steps") < 2000 || f("broken") != "0") bad++ }
            END { exit !(n == 1 && !bad) }'
 }

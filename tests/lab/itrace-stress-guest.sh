@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: ITrace of 64 threads, going on and off so many times, tools and targets that are killed, wrong
-# calls, and the module unloaded and loaded again; prints "ok NAME" or "not ok NAME" for each promise.
+# Common guest part of the long ITrace tests: ITrace of 64 threads, turned on and off CYCLES times; killed tools and targets;
+# wrong calls; unloading and loading the module. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: itrace-stress-guest.sh FOLDER-OF-TEST-PROGRAMS CYCLES
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 programs=$1
@@ -18,9 +18,9 @@ source "$(dirname "$0")/promises.bash"
 # shellcheck source=tests/lab/itracer.bash
 source "$(dirname "$0")/itracer.bash"
 
-promise a-crowd-notices-nothing run crowd crowd "$cycles"
+promise many-threads-run-correctly run crowd crowd "$cycles"
 sed 's/^/# /' "$work/crowd"
-promise the-crowd-ended-well has crowd '$1 == "rounds" && f("bad") == 0 && f("status") == 0 && f("steps") > 1000'
+promise many-threads-ended-without-error has crowd '$1 == "rounds" && f("bad") == 0 && f("status") == 0 && f("steps") > 1000'
 for ((i = 0; i < 5; i++)); do
     "$tool" -c crowd 1000 >/dev/null 2>&1 &
     victim=$!
@@ -35,7 +35,7 @@ for ((i = 0; i < 50; i++)); do
     sleep 0.1
 done
 promise unloading-leaves-nothing bash -c '! grep -q ^pitrace /proc/modules'
-promise programs-run-as-ever bash -c '/bin/true && (exit 3); [ $? = 3 ]'
+promise programs-run-correctly-after-unloading bash -c '/bin/true && (exit 3); [ $? = 3 ]'
 promise loading-again insmod "$module"
 promise it-works-again run again -i self loop 1000
 promise finished true

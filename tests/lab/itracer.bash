@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# For the scripts that try ITrace in the lab's guest: itracer's output, kept and looked at. The caller sets tool and work.
+# For guest scripts that test ITrace: runs itracer, stores and checks its output. The caller sets tool and work.
 # shellcheck disable=SC2154
 
-# run NAME ARG...: itracer, its output kept, and shown where it does not say that all is well.
+# run NAME ARG...: runs itracer and stores its output; prints it if itracer fails.
 run() {
     local name=$1
     shift
@@ -11,10 +11,10 @@ run() {
     sed "s|^|# $name: |" "$work/$name"
     return 1
 }
-# number NAME WORD: what stands behind that word at the beginning of a line of that output.
+# number NAME WORD: the number after WORD at the beginning of a line of that output.
 number() { awk -v word="$2" '$1 == word { print $2; exit }' "$work/$1"; }
 
-# A debugger that comes has the thread, and may step it.
+# meet_a_debugger: a debugger can attach to a traced thread and step it.
 meet_a_debugger() {
     local looper holder i
     "$tool" loop-for-ever &
@@ -26,7 +26,7 @@ meet_a_debugger() {
     kill -KILL $holder
     wait $holder 2>/dev/null
     sleep 0.2
-    promise the-tool-killed-the-program-goes-on kill -0 $looper
+    promise a-program-continues-after-the-tool-was-killed kill -0 $looper
     kill -KILL $looper
     wait $looper 2>/dev/null
 }

@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# After a kernel panic: what was written until then tells what ran.
+# After a kernel panic the files written so far are readable.
 # shellcheck disable=SC2016 # the guest's own variables
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     # shellcheck source=tests/support/profile.bash
     source "$SOURCE_DIR/tests/support/profile.bash"
     out=$BATS_TEST_TMPDIR/out
 }
 
-# panicked KERNEL INIT-OPTION...: a trace of six seconds of work that the kernel's panic ends. What the guest
-# writes to $LAB_OUT is on the host at once.
+# panicked KERNEL INIT-OPTION...: traces six seconds of work and ends the trace by a kernel panic. The guest's writes to
+# $LAB_OUT reach the host immediately.
 panicked() {
     local kernel=$1
     shift
@@ -23,16 +23,16 @@ panicked() {
         cd "$LAB_OUT" || exit
         swtrace init --source driver "$@" && swtrace enable tprof && swtrace setrate 1000 && swtrace on || exit
         "$build/tests/shares" 6
-        # What came in the last second need not be there.
+        # Records of the last second may be missing.
         sleep 1.5
         echo c >/proc/sysrq-trigger' panic "$BUILD_DIR" "$@"
-    # The lab says that the kernel complained; here it had to.
+    # Status 99: the kernel complained, as it must here.
     [ "$status" -eq 99 ]
     [[ $output == *"Kernel panic"* ]]
     cd "$out" || return
 }
 
-# names_are_in FILE: who ran, and its modules, by name.
+# names_are_in FILE: the trace names the process and its modules.
 names_are_in() {
     run "$BUILD_DIR/bin/post" -r "$1" -showx
     [ "$status" -eq 3 ]
@@ -57,7 +57,7 @@ names_are_in() {
     jq -e '.damage.places == 0 and .unresolved.no_module == 0' tprof.json
     [ "$(process_ticks tprof.json shares)" -gt 500 ]
     check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
-    # The kernel's symbols too.
+    # The file also has the kernel's symbols.
     jq -e '[.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name == "vmlinux") | .children[]
         | select(.name | test("^NoSymbols") | not)] | length > 3' tprof.json
 }

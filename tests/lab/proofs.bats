@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Proofs of tests/proofs with the module, in a guest. PROOFS names them, LAB_OPTIONS are the guest's, LAB_KERNELS is its
-# kernel: see CMakeLists.txt, which makes a test of each group. Tests with the tags long and lab:long run where LAB_TAGS
-# lets them. What the guest says is in CTest's log: which tests took long there, and which were left out.
+# Runs accuracy tests of tests/proofs with the module in a guest. PROOFS names them, LAB_OPTIONS are options of the lab,
+# LAB_KERNELS is the kernel: see CMakeLists.txt, which makes one test for each group. LAB_TAGS selects tests with the tags
+# long and lab:long. The guest's output in CTest's log has the times of the tests and the skipped ones.
 
 @test "the tests of tests/proofs pass with the module" {
   local files=() options=() proof
-  for proof in ${PROOFS:?names the proofs}; do files+=("tests/proofs/$proof.bats"); done
+  for proof in ${PROOFS:?must name the accuracy tests}; do files+=("tests/proofs/$proof.bats"); done
   read -ra options <<<"${LAB_OPTIONS:-}"
   PITRACE_WERROR=1 "$SOURCE_DIR/scripts/lab" --kernel "${LAB_KERNELS:?}" --timeout 1200 "${options[@]}" -- \
-    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="${STAGE:?is where the programs are installed}" PROOF_SOURCE=driver \
+    env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="${STAGE:?must be the folder with the installed programs}" PROOF_SOURCE=driver \
     LAB_TAGS="${LAB_TAGS-}" bats -T --filter-tags "${LAB_TAGS:-!long,!lab:long}" "${files[@]}" > >(sed 's/^/# /' >&3)
 }

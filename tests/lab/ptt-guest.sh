@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: PTT of many threads and processes, their ends, misuse; prints "ok NAME" or "not ok NAME" for
-# each promise.
+# Guest part of ptt.bats: PTT of many threads and processes, their ends, wrong calls; prints "ok NAME" or "not ok NAME"
+# for each promise.
 # Usage: ptt-guest.sh BUILD-FOLDER FAKE-PMU-MODULE THREADS-OF-A-PROCESS
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 build=$1
@@ -18,7 +18,7 @@ mkdir -p "$work"
 
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
-# run NAME ARG...: ptttool, its output kept.
+# run NAME ARG...: runs ptttool and stores its output.
 run() {
     local name=$1
     shift
@@ -26,13 +26,13 @@ run() {
 }
 adds_up() { run "sums-$1" sums || { sed 's/^/# /' "$work/sums-$1"; return 1; }; }
 
-# ---- misuse, before anybody has begun ----
+# ---- wrong calls, before an instance exists ----
 
 run misuse misuse
 promise wrong-calls-are-refused lacks misuse '/^check/ && $3 != "ok"'
 grep -v ' ok$' "$work/misuse" | sed 's/^/# /'
 "$tool" term >"$work/ended" 2>&1
-promise closing-the-handle-has-ended-it has ended '/already/'
+promise closing-the-handle-ends-ptt has ended '/already/'
 
 # ---- one instance ----
 
@@ -42,55 +42,55 @@ promise unloading-while-active-is-refused bash -c '! rmmod pitrace 2>/dev/null'
 promise many-threads-of-4-processes-agree run many many 4 "$threads"
 sed 's/^/# /' "$work/many"
 promise all-accounts-add-up adds_up active
-promise threads-end-as-they-read run exits exits 500
+promise threads-end-while-they-read run exits exits 500
 promise exec-of-the-leader run exec-leader exec 0
 promise exec-of-another-thread run exec-thread exec 1
 promise forced-migration-tears-nothing run reads reads 100000000 slot
 sed 's/^/# /' "$work/reads"
 run kernel kernel 4
-promise dispatches-are-the-kernels-switches awk "$f"'
+promise dispatches-equal-the-kernels-context-switches awk "$f"'
     $1 == "kernel" { n++; if (f("switches") != $NF) bad++ } END { exit !(n == 6 && !bad) }' "$work/kernel"
 "$tool" wait >"$work/wait" &
 reader=$!
 sleep 0.5
 kill -KILL $reader
 wait $reader 2>/dev/null
-promise a-reader-that-is-killed-leaves-nothing-behind adds_up killed
+promise a-killed-reader-leaves-nothing-behind adds_up killed
 "$tool" wait >"$work/wait" &
 reader=$!
 sleep 0.5
 "$tool" term
 wait $reader
-promise readers-are-told-of-the-end grep -qx ended "$work/wait"
-promise what-was-counted-stays adds_up last
+promise readers-see-the-end grep -qx ended "$work/wait"
+promise counts-remain-after-the-end adds_up last
 
-# ---- CPUs that come and go ----
+# ---- CPU hotplug ----
 
 "$tool" init keep
 echo 0 >$cpu1
 sleep 0.3
-promise without-a-cpu-all-adds-up adds_up offline
+promise accounts-add-up-with-an-offline-cpu adds_up offline
 echo 1 >$cpu1
 run migrating reads 300000 slot
-promise a-cpu-that-comes-back-counts adds_up online
+promise a-cpu-counts-after-it-is-online-again adds_up online
 "$tool" term
 
 # ---- more threads than accounts ----
 
 "$tool" init keep threads=1024
 run churn exits 1000
-promise short-threads-are-forgotten-exactly adds_up forgotten
-promise threads-were-forgotten awk "$f"'$1 == "counts" && f("forgotten") > 1000 { good = 1 } END { exit !good }' "$work/sums-forgotten"
+promise discarded-accounts-of-ended-threads-add-up adds_up forgotten
+promise accounts-of-ended-threads-were-discarded awk "$f"'$1 == "counts" && f("forgotten") > 1000 { good = 1 } END { exit !good }' "$work/sums-forgotten"
 run crowd many 1 2000
-promise threads-without-an-account-are-told run homeless sums
+promise threads-without-an-account-are-reported run without-account sums
 "$tool" term
 
-# Every thread is without an account: there is nothing to copy.
+# No thread has an account: there is nothing to copy.
 "$tool" init keep pids=1
-promise a-dump-without-accounts-ends run none sums
-promise so-does-the-instance run none-term term
+promise a-dump-without-accounts-finishes run none sums
+promise an-instance-without-accounts-ends run none-term term
 
-# ---- users who may do nothing ----
+# ---- unprivileged users ----
 
 "$tool" init keep
 nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
@@ -98,11 +98,11 @@ cp "$tool" /tmp/ptttool
 chmod 755 /tmp/ptttool
 nobody /tmp/ptttool unprivileged >"$work/unprivileged" 2>&1
 sed 's/^/# /' "$work/unprivileged"
-promise anybody-reads-his-own-threads-and-nothing-else lacks unprivileged '/^check/ && $3 != "ok"'
+promise an-unprivileged-user-reads-only-his-own-threads lacks unprivileged '/^check/ && $3 != "ok"'
 echo 20 >/sys/module/pitrace/parameters/ptt_pages
 nobody /tmp/ptttool exhaust >"$work/exhaust" 2>&1
 sed 's/^/# /' "$work/exhaust"
-promise a-user-has-as-many-pages-as-allowed grep -qx 'pages 20 error Disk quota exceeded' "$work/exhaust"
+promise a-user-gets-only-the-permitted-number-of-pages grep -qx 'pages 20 error Disk quota exceeded' "$work/exhaust"
 echo 4096 >/sys/module/pitrace/parameters/ptt_pages
 run slot-ends slot-ends
 sed 's/^/# /' "$work/slot-ends"
@@ -110,7 +110,7 @@ promise slots-end-at-exec-and-with-credentials awk '
     /^check/ { n++; if ($3 != "ok") bad++ } END { exit !(n == 7 && !bad) }' "$work/slot-ends"
 "$tool" term
 
-# ---- counters that perf would not let a user have; page faults, with the kernel's and without ----
+# ---- counters that perf would not show to a user; page faults, with kernel mode and without ----
 
 shown() { # shown NAME LEVEL CONDITION
     echo "$2" >/proc/sys/kernel/perf_event_paranoid
@@ -123,7 +123,7 @@ level=$(cat /proc/sys/kernel/perf_event_paranoid)
 shown level-3 3 'f("withheld") == 2 && f("read") == 0 && f("slot") == 0 && f("vector") == 0'
 shown level-2 2 'f("withheld") == 2 && f("read") == 0 && f("slot") == 0 && f("vector") == 0'
 shown level-1 1 'f("withheld") == 0 && f("read") >= 100 && f("slot") != 0 && f("vector") > 0'
-promise what-is-withheld-is-counted adds_up withheld
+promise withheld-counters-are-counted adds_up withheld
 "$tool" term
 "$tool" init keep 1:2 user
 shown level-3-user-only 3 'f("withheld") == 2 && f("read") == 0'
@@ -135,7 +135,7 @@ echo "$level" >/proc/sys/kernel/perf_event_paranoid
 
 insmod "$fake_pmu"
 type=$(cat /sys/bus/event_source/devices/pitrace_fake/type)
-# Three events a cycle, in a counter of 34 bits, which wraps all the time.
+# Three events a cycle, in a counter of 34 bits, which wraps often.
 "$tool" init keep "$type:0:3:34"
 run fake-loop loop 30000000 1
 sleep 2
@@ -144,8 +144,8 @@ promise counters-that-wrap-are-exact awk "$f"'
     $1 == "sums" { elapsed[$2] = f("elapsed") }
     END { off = elapsed[1] / elapsed[0] / 3 - 1; print "# off by " off; exit !(elapsed[1] > 2 ^ 34 && off < 0.001 && off > -0.001) }' "$work/sums-fake"
 "$tool" term
-promise counters-are-given-back bash -c "'$tool' init keep '$type:0:3:34' && '$tool' term"
-promise a-counter-that-is-there-once-is-refused-twice bash -c "! '$tool' init '$type:0:3:34' '$type:0:5:34' 2>/dev/null"
+promise counters-are-released bash -c "'$tool' init keep '$type:0:3:34' && '$tool' term"
+promise a-single-counter-is-refused-for-two-metrics bash -c "! '$tool' init '$type:0:3:34' '$type:0:5:34' 2>/dev/null"
 rmmod pitrace_fake_pmu
 
 # ---- the tools ----
@@ -158,7 +158,7 @@ pttstats >"$work/stats"
 pttstats --json >"$work/stats.json"
 ptt term
 pttstats >"$work/stats-after"
-promise ptt-info-says-it-is-active grep -qx 'PTT:         active' "$work/info"
+promise ptt-info-reports-the-active-instance grep -qx 'PTT:         active' "$work/info"
 promise ptt-dump-shows-itself grep -qE '^ PID [0-9]+ is ptt$' "$work/dump"
 promise pttstats-adds-up awk '
     /^Total Thread Time:/ { thread = $NF } /^Total IRQ Time:/ { irq = $NF } /^Total Idle Time:/ { idle = $NF }

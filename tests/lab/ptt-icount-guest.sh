@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the instruction-count lab: what PTT counts of work whose instructions are known, and what it costs.
+# Guest part of ptt-icount.bats: PTT's counts of work with known instructions, and PTT's own costs.
 # Usage: ptt-icount-guest.sh FOLDER-OF-TEST-PROGRAMS FOLDER-OF-TOOLS
 # shellcheck disable=SC2016
 set -u
@@ -10,13 +10,13 @@ ptt=${2:-$programs}/ptt
 tool=$programs/ptttool
 drivertool=$programs/drivertool
 
-# spent WORKLOAD...: "INSTRUCTIONS DISPATCHES" of drivertool's workload.
+# spent WORKLOAD...: prints "INSTRUCTIONS DISPATCHES" of drivertool's workload.
 spent() {
     "$drivertool" "$@" | awk '
         function f(word, i) { for (i = 1; i < NF; i++) if ($i == word) return $(i + 1) }
         / spent / { print f("spent"), f("dispatches") }'
 }
-# Two processes that yield one CPU to each other, without PTT and with it: what a dispatch costs more.
+# Two processes that yield one CPU to each other, without PTT and with it: the difference is its cost for a dispatch.
 yields=10000
 read -r without _ < <(spent yield $yields)
 
@@ -33,7 +33,7 @@ echo "dispatch-hook metrics 1 instructions $(((with - without) / dispatches))"
 "$tool" term
 "$tool" sums | sed 's/^/ended /'
 
-# Cycles and a counter: page faults, which the kernel counts itself.
+# Cycles and a counter: page faults, which the kernel counts in software.
 "$tool" init keep 1:2
 "$tool" faults 1000
 read -r with dispatches < <(spent yield $yields)
@@ -41,13 +41,13 @@ echo "dispatch-hook metrics 2 instructions $(((with - without) / dispatches))"
 "$tool" sums | sed 's/^/two /'
 "$tool" term
 
-# Nearly nothing but interrupts of an idle CPU: what the hooks took by their own account.
+# Nearly only interrupts of an idle CPU: the hooks' time in their own accounts.
 "$tool" init keep 1:2
 sleep 2
 "$tool" sums | sed 's/^/idle /'
 "$tool" term
 
-# Ten others want the CPU: what the count is off by, for each dispatch.
+# Ten other processes want the CPU: the error of the count for each dispatch.
 "$ptt" init -calibrate | sed 's/^/crowded /'
 others=()
 for ((i = 0; i < 10; i++)); do
@@ -59,14 +59,14 @@ kill "${others[@]}"
 wait
 "$tool" term
 
-# A thousand interrupts a second, whose constant is taken out.
+# A thousand interrupts a second, whose constant overhead is subtracted.
 "$ptt" init -calibrate
 "$drivertool" run -M 0x10 -t 16384 -r 1000 -- "$tool" loop 300000000 1 | awk '/^loop/ { print "calibrated", $0 }'
 "$tool" sums | sed 's/^/calibrated /'
 "$ptt" info | sed 's/^/# /'
 "$ptt" term
 
-# What an interrupt costs more with its two hooks, of cycles, and of cycles and a counter. No thread may come in between.
+# The cost of the two hooks of an interrupt, for cycles, and for cycles and a counter. No other thread may run meanwhile.
 interrupted() { "$drivertool" run -M 0x10 -t 16384 -r 1000 -- chrt -f 50 "$tool" loop 50000000 6 | grep '^loop'; }
 "$tool" init keep
 interrupted | sed 's/^/hooked1 /'
@@ -75,7 +75,7 @@ interrupted | sed 's/^/hooked1 /'
 interrupted | sed 's/^/hooked2 /'
 "$tool" term
 
-# Interrupts that stay on the thread are not hooked at all.
+# With "ints 0" interrupts are charged to the thread and are not hooked.
 "$tool" ints 0
 "$tool" init keep 1:2
 interrupted | sed 's/^/unhooked /'

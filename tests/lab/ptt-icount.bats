@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# PTT in the instruction-count lab, where cycles are instructions: what it counts of known work, and what it costs itself.
-# Exact, whatever the host does.
+# PTT in the instruction-count lab, where cycles equal instructions: counts of known work, and PTT's own costs. Exact,
+# independent of the host's load.
 # shellcheck disable=SC2016 # awk programs
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
@@ -11,7 +11,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 setup_file() {
     local kernel
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --icount -- tests/lab/ptt-icount-guest.sh "$BUILD_DIR/tests" "$BUILD_DIR/bin"
     for kernel in "${kernels[@]}"; do sed "s/^/# $kernel: /" "$BATS_FILE_TMPDIR/$kernel" >&3; done
 }
@@ -28,26 +28,26 @@ setup_file() {
 }
 
 @test "the residual overhead of an interrupt has fewer than 12 different values" {
-    holds '$1 == "left" { all += f("times"); if (f("times") > most) most = f("times"); kinds++ }
-           END { exit !(all > 100 && most > 0.5 * all && kinds < 12) }'
+    holds '$1 == "left" { all += f("times"); if (f("times") > max) max = f("times"); kinds++ }
+           END { exit !(all > 100 && max > 0.5 * all && kinds < 12) }'
 }
 
-# Calibration knows what an interrupt leaves to within 20.
+# The calibrated overhead of an interrupt is exact to 20 instructions.
 @test "each context switch adds the residual overhead that ptt reports" {
-    holds '/^crowded Left on threads/ { least = $5; most = $7; median = $(NF - 3) }
+    holds '/^crowded Left on threads/ { min = $5; max = $7; median = $(NF - 3) }
            $1 == "crowded" && $2 == "loop" { off = f("constant"); n = f("dispatches")
-               print "# " n " dispatches left " off ", " least " to " most " each"
-               good = n > 5 && 0 < least && least <= median && median <= most && off >= least * n - 20 * f("interrupts") && off <= most * n }
+               print "# " n " dispatches left " off ", " min " to " max " each"
+               good = n > 5 && 0 < min && min <= median && median <= max && off >= min * n - 20 * f("interrupts") && off <= max * n }
            END { exit !good }'
 }
 
-@test "with calibration the count is right to 0.01 percent at 1,000 interrupts a second" {
+@test "with calibration the count has an error below 0.01 percent at 1,000 interrupts a second" {
     holds '$1 == "calibrated" && $2 == "loop" { off = f("constant") / $3; n = f("interrupts")
                print "# " n " interrupts, off by " off; good = n > 500 && off < 0.0001 && off > -0.0001 }
            END { exit !good }'
 }
 
-@test "all accounts add up exactly to the elapsed count, while PTT is active and after it ended" {
+@test "all accounts add up exactly to the elapsed count, while PTT is active and after its end" {
     holds '$2 == "sums" { n++; if (f("off") != 0) bad++ }
            END { exit !(n >= 8 && !bad) }'
 }
@@ -72,7 +72,7 @@ setup_file() {
            END { exit !(n == 2 && !bad) }'
 }
 
-# Of the loops in which no other thread ran. 100 with two metrics is the aim, and missed: bench/README.md.
+# Only for loops in which no other thread ran. The aim with two metrics is 100, and is missed: bench/README.md.
 @test "PTT adds at most 120 instructions to an interrupt's entry and exit each, 145 with two metrics" {
     holds '/^(un)?hooked/ && f("dispatches") == 0 { more[$1] += f("elapsed") - $3; n[$1] += f("timers") }
            END { for (i = 1; i <= 2; i++) {
@@ -86,10 +86,10 @@ setup_file() {
     holds '$1 == "faults" { good = f("counted") == $2 } END { exit !good }'
 }
 
-@test "with the interrupt hooks off interrupts are charged to the thread" {
+@test "while the interrupt hooks are off, interrupts are charged to the thread" {
     holds '$1 == "noints" && $2 == "sums" { good = f("interrupt") == 0 && f("threads") > 0 } END { exit !good }'
 }
 
-@test "PTT costs nothing after it ended" {
+@test "PTT costs nothing after its end" {
     holds '$1 == "off" { good = f("after") < 1.02 * f("before") } END { exit !good }'
 }

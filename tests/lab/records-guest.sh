@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: holds what the module records of dispatches, interrupts, system calls and
-# exceptions against what is known by other ways. Prints "ok NAME" or "not ok NAME" for each promise.
+# Guest part of records.bats: compares the module's records of dispatches, interrupts, system calls and exceptions with
+# values known from other sources. Prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: records-guest.sh DRIVERTOOL [PROGRAM-OF-32-BITS]
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 tool=$1
@@ -15,18 +15,18 @@ work=$LAB_OUT/records
 mkdir -p "$work"
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
-# exact NAME: the buffers of that trace hold all that was not counted as lost.
+# exact NAME: the buffers of that trace contain every record that was not counted as lost.
 exact() { has "$1" '/^check/' && lacks "$1" '/^check/ && $3 != "ok"'; }
-# whole NAME: and nothing was lost.
+# whole NAME: exact, and no record was lost.
 whole() { exact "$1" && lacks "$1" '/^stream/ && f("produced") != f("written")'; }
 
 "$tool" probes >"$work/probes"
-promise every-hook-exists awk "$f"'/^probe/ { hooks++; if (!f("attached")) { print "# " $0; bad = 1 } }
+promise every-probe-can-be-attached awk "$f"'/^probe/ { hooks++; if (!f("attached")) { print "# " $0; bad = 1 } }
     END { exit bad || hooks < 40 }' "$work/probes"
 
 # ---- dispatches ----
 
-# The kernel's own trace of the same time and more, by the same clock.
+# The kernel's own trace of a period that includes the module's, with the same clock.
 kernel_trace=$tracing/instances/pitrace
 mkdir $kernel_trace
 echo mono >$kernel_trace/trace_clock
@@ -37,8 +37,8 @@ echo 0 >$kernel_trace/events/sched/sched_switch/enable
 grep sched_switch: $kernel_trace/trace >"$work/kernel-switches"
 rmdir $kernel_trace
 
-# The module's dispatches of each CPU are a piece without a gap of the kernel's, and the states agree.
-# (A thread that has become a zombie is one to the kernel's trace before it has stopped running.)
+# The module's dispatches of each CPU are a contiguous part of the kernel's, and the states agree. (The kernel's trace
+# shows a thread as zombie before its last switch-out.)
 same_switches() {
     awk '
     BEGIN { state["R"] = 0; state["R+"] = 256; state["S"] = 1; state["D"] = 2; state["T"] = 3
@@ -51,7 +51,7 @@ same_switches() {
         next }
     $1 != "record" || $4 !~ /^12\// || $4 ~ /\/8000000/ { next }
     { cpu = $3; at = m[cpu]++; line[cpu, at] = $0; time[cpu, at] = $2 / 1e9; tid[cpu, at] = $5; given[cpu, at] = $6 }
-    # The nearest in time with which twenty agree: the host can hold a processor up between the two clock readings.
+    # Match the nearest position in time at which twenty agree: the host can delay a processor between the clock readings.
     function begins(cpu, i, j, apart, best, found) {
         found = -1
         for (i = 0; i < n[cpu]; i++) {
@@ -71,10 +71,10 @@ same_switches() {
         print "# dispatches: " m[0] + 0 " and " m[1] + 0
         exit m[0] < 600 || m[1] < 300 }' "$work/kernel-switches" "$work/switches"
 }
-promise dispatches-are-those-of-the-kernels-trace same_switches
+promise dispatches-equal-those-of-the-kernels-trace same_switches
 promise dispatches-lose-no-record whole switches
 
-# Whoever had blocked was woken before it runs again.
+# A blocked thread is woken before it runs again.
 woken_first() { # woken_first NAME: in that trace
     awk '
     $4 == "12/80000001" { woken[$5] = 1; next }
@@ -82,15 +82,15 @@ woken_first() { # woken_first NAME: in that trace
     {   if ($3 in runs) blocked[runs[$3]] = $6 != 0 && $6 != 256
         if ($5 != 0 && blocked[$5]) { good++; if (!woken[$5]) { print "# not woken: " $0; bad++ } }
         woken[$5] = 0; blocked[$5] = 0; runs[$3] = $5 }
-    END { print "# " good " dispatches of who had blocked"; exit bad || good < 600 }' "$work/$1"
+    END { print "# " good " dispatches of threads that had blocked"; exit bad || good < 600 }' "$work/$1"
 }
-promise wake-ups-come-before-their-dispatches woken_first switches
-promise wake-ups-by-interrupts-are-told-apart awk '
+promise wake-ups-precede-their-dispatches woken_first switches
+promise wake-ups-by-interrupts-are-marked awk '
     $4 == "12/80000001" { if ($7 ~ /^8000000/) by_interrupt++; else by_thread++ }
     END { exit !(by_interrupt && by_thread) }' "$work/switches"
-# Of the two on one CPU each runs when the other has woken it, and blocks. Whoever is preempted and
-# comes back has no new turn.
-alternates() { # alternates NAME: the first such two of that trace
+# Of two threads on one CPU each runs after the other has woken it, and then blocks. A preempted thread that
+# resumes has no new turn.
+alternates() { # alternates NAME: for the first such pair of that trace
     awk '
     FNR == NR { if ($1 == "pingpong" && !first) { first = $2; second = $3; rounds = $5 }; next }
     $4 == "12/80000001" && ($5 == first && $6 == second || $5 == second && $6 == first) { woken = $5 }
@@ -106,22 +106,22 @@ alternates() { # alternates NAME: the first such two of that trace
 }
 promise ping-pong-alternates alternates switches
 
-# The same where the kernel keeps its clock by something else than the time-stamp counter, and where it leaves
-# one for the other meanwhile.
+# The same with other clocksources than the time-stamp counter, and with a change of clocksource during the
+# trace.
 sources=/sys/devices/system/clocksource/clocksource0
 kept_by() { [[ $(cat $sources/current_clocksource) == "$1" ]]; }
 for source in hpet acpi_pm; do
     echo $source >$sources/current_clocksource
-    promise the-clock-is-kept-by-$source kept_by $source
+    promise the-clocksource-is-$source kept_by $source
     trace by-$source -d -t 16384 -M 0x12 -- sh -c "$tool pingpong 300; $tool pingpong 300 apart; sleep 0.1"
-    promise order-holds-by-$source woken_first by-$source
+    promise wake-ups-precede-dispatches-with-$source woken_first by-$source
     promise ping-pong-alternates-by-$source alternates by-$source
     promise times-are-in-order-by-$source exact by-$source
 done
 trace clock-changes -d -t 16384 -M 0x12 -- \
     sh -c "$tool pingpong 300; echo hpet >$sources/current_clocksource; $tool pingpong 300 apart"
-promise order-holds-when-the-clock-changes woken_first clock-changes
-promise times-are-in-order-when-the-clock-changes exact clock-changes
+promise wake-ups-precede-dispatches-when-the-clocksource-changes woken_first clock-changes
+promise times-are-in-order-when-the-clocksource-changes exact clock-changes
 
 trace forks -d -t 8192 -M 0x12 -M 0x19 -- "$tool" spawn 50
 promise fork-is-recorded-before-the-first-dispatch awk '
@@ -133,13 +133,13 @@ promise fork-is-recorded-before-the-first-dispatch awk '
 # ---- task switches ----
 
 trace stacks -d -t 8192 -M 0x13 -- "$tool" pingpong 200
-# Who comes in is who goes out the next time; the last six numbers are printed in hex.
+# The thread switched in is the next one switched out; the last six numbers are printed in hex.
 promise switches-are-a-chain awk '
     $4 == "13/01" { from = sprintf("%x %x", $5, $6)
         if ($3 in in_now && in_now[$3] != from) { print "# " $0; bad = 1 }
         in_now[$3] = $9 " " $10; n++ }
     END { exit bad || n < 400 }' "$work/stacks"
-promise switches-tell-the-stacks-of-user-threads awk '
+promise switches-have-the-stacks-of-user-threads awk '
     FNR == NR { ours[$2] = ours[$3] = 1; next }
     $4 == "13/01" && $6 in ours { n++; if ($7 !~ /^7f/) bad = 1 }
     $4 == "13/01" && $5 == 0 { idle++; if ($7 $8 != "00") bad = 1 }
@@ -153,8 +153,8 @@ trace interrupts -d -t 16384 -M 0x04 -- sh -c "cat /proc/interrupts >$work/insid
     cat /proc/interrupts >$work/inside-2"
 cat /proc/interrupts >"$work/outside-2"
 
-# Of each line and CPU the kernel counted no more between the inner readings, and no less between the outer
-# ones. Lines that devices share have a comma; the processor's vectors are 0xec, 0xfd, 0xfc and 0xfb.
+# For each line and CPU the trace has at most as many as the kernel counted between the outer readings, and at least as
+# many as between the inner ones. Lines that devices share have a comma; the local APIC vectors are 0xec, 0xfd, 0xfc and 0xfb.
 counts_agree() {
     awk '
     FNR == 1 && FILENAME != ARGV[6] { file++; cpus = NF; next }
@@ -174,17 +174,17 @@ counts_agree() {
         for (line in lines)
             for (cpu = 0; cpu < cpus; cpu++) {
                 seen = counted[line, cpu] + 0
-                least = reading[2, line, cpu] - reading[1, line, cpu]
-                most = reading[3, line, cpu] - reading[0, line, cpu]
-                if (seen < least || seen > most) {
-                    print "# line " line " cpu " cpu ": " seen " is not between " least " and " most; bad = 1 } }
+                min = reading[2, line, cpu] - reading[1, line, cpu]
+                max = reading[3, line, cpu] - reading[0, line, cpu]
+                if (seen < min || seen > max) {
+                    print "# line " line " cpu " cpu ": " seen " is not between " min " and " max; bad = 1 } }
         print "# LOC " total["LOC"] + 0 " RES " total["RES"] + 0 " CAL " total["CAL"] + 0 " devices " total["device"] + 0
         exit bad || total["LOC"] < 10 || total["RES"] + total["CAL"] < 10 || total["device"] < 1 }
     ' file=-1 "$work/outside-1" "$work/inside-1" "$work/inside-2" "$work/outside-2" "$work/interrupts"
 }
-promise interrupts-are-as-many-as-the-kernel-counts counts_agree
+promise interrupts-agree-with-proc-interrupts counts_agree
 promise interrupts-lose-no-record whole interrupts
-# Each exit has the number and the count of the newest entry that has none yet; counts go up by one.
+# Each exit has the number and the count of the newest open entry; counts increase by one.
 promise interrupts-nest-and-are-counted awk '
     BEGIN { exit_bit = 2147483648 }
     $4 == "04/01" || $4 == "04/02" {
@@ -195,7 +195,7 @@ promise interrupts-nest-and-are-counted awk '
         kind = $3 " " ($4 == "04/80000000" ? 1 : 2); top = depth[kind]--
         if (top < 1 || $5 != number[kind, top] + exit_bit || $6 != count[kind, top]) { print "# exit: " $0; exit bad = 1 } }
     END { exit bad || good < 50 }' "$work/interrupts"
-promise soft-interrupts-are-recorded has interrupts '$4 == "04/02" && $5 == 1'
+promise softirqs-are-recorded has interrupts '$4 == "04/02" && $5 == 1'
 
 # ---- system calls ----
 
@@ -206,7 +206,7 @@ promise system-calls-are-counted-exactly awk '
     $4 == "05/8000006e" && $5 == tid && $6 == result { exits++ }
     END { print "# " entries " entries and " exits " exits"; exit !(calls == 1000 && entries == calls && exits == calls) }' \
     <(grep '^getppid' "$work/calls") "$work/calls"
-# A thread that has entered one leaves it before it enters another.
+# A thread returns from one system call before it enters another.
 promise system-calls-have-an-entry-and-an-exit awk '
     FNR == NR { tid = $2; next }
     $4 ~ /^05\// && $5 == tid {
@@ -216,35 +216,35 @@ promise system-calls-have-an-entry-and-an-exit awk '
     END { exit bad || n < 2000 }' <(grep '^getppid' "$work/calls") "$work/calls"
 if [[ -n $program32 ]]; then
     trace calls32 -d -t 16384 -M 0x05 -- "$program32"
-    promise system-calls-of-32-bits-are-told-apart \
+    promise 32-bit-system-calls-are-marked \
         has calls32 '$4 == "05/40000001" && $5 == '"$(word_of calls32 command 3)"
 fi
 
 # ---- exceptions ----
 
 trace faults -d -t 16384 -M 0x03 -- "$tool" touch 200
-promise page-faults-are-at-the-addresses-touched awk '
+promise page-faults-have-the-accessed-addresses awk '
     FNR == NR { tid = $2; wanted[$3 " " $4] = 1; pages++; next }
     $4 == "03/0e" && $5 == tid && ($9 " " $10) in wanted { if (!hit[$9 " " $10]++) good++ }
     END { print "# " good + 0 " of " pages " pages"; exit !(pages == 200 && good == pages) }' \
     <(grep '^touched' "$work/faults") "$work/faults"
-# The error code of a write from user mode to a page that is not there: 6.
+# The error code of a write from user mode to a page that is not present: 6.
 promise page-faults-have-their-error-code has faults '$4 == "03/0e" && $6 == 6 && $7 != "0"'
 trace traps -d -t 16384 -M 0x03 -M 0x05 -- "$tool" traps
-promise traps-are-recorded-where-they-are awk '
+promise traps-are-recorded-at-their-addresses awk '
     FNR == NR { wanted[$2 " " $3 " " $4 " " $5] = 1; all++; next }
     $4 ~ /^03/ { key = substr($4, 4) " " $5 " " $7 " " $8; if (key in wanted && !hit[key]++) good++ }
     END { print "# " good + 0 " of " all; exit !(all == 4 && good == all) }' \
     <(grep '^trap ' "$work/traps") "$work/traps"
-promise the-end-of-a-signal-has-no-number has traps '$4 == "05/bfffffff"'
+promise sigreturn-has-no-system-call-number has traps '$4 == "05/bfffffff"'
 promise system-calls-have-numbers awk '
     $4 ~ /^05\// { number = substr($4, 4); sub(/^80000/, "", number)
         if (number != "bfffffff" && length(number) > 3) { print "# " $0; bad = 1 }; n++ }
     END { exit bad || n < 10 }' "$work/traps"
 
-# ---- all of them ----
+# ---- all sources ----
 
-# Something that makes records of every kind, all the time.
+# A background load that makes records of every kind.
 while "$tool" touch 50; do :; done >/dev/null &
 busy=$!
 for major in 0x03 0x04 0x05 0x12 0x13; do
@@ -264,8 +264,8 @@ promise all-sources-count-losses-exactly exact lossy
 promise all-sources-lose-in-a-small-buffer has lossy '/^stream trace/ && f("stopped") > 100'
 trace all-hotplug -d -t 32768 -m 16384 "${everything[@]}" -- \
     sh -c "sleep 0.2; echo 0 >$cpu1; sleep 0.3; echo 1 >$cpu1; sleep 0.2"
-promise all-sources-while-a-cpu-goes-and-comes exact all-hotplug
-promise dispatches-on-the-cpu-that-came-back awk '
+promise all-sources-count-exactly-during-cpu-hotplug exact all-hotplug
+promise dispatches-on-the-cpu-after-it-is-online-again awk '
     $4 ~ /^12\// { if ($3 == 1) { if ($2 - last > gap) gap = $2 - last; last = $2 }; end = $2 }
     END { exit !(gap > 0.2e9 && end - last < 0.3e9) }' "$work/all-hotplug"
 promise unloading-after-all-sources rmmod pitrace

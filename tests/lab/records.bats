@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What the module records of the system, in real kernels: one boot a kernel runs records-guest.sh, one
-# test a promise looks at what it said.
+# The module's system records in real kernels: one boot of each kernel runs records-guest.sh; each test checks promises in
+# its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -9,7 +9,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     program_of_32_bits "$BATS_FILE_TMPDIR/exit32"
     boot_all --single-thread --timeout 900 -- \
         tests/lab/records-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
@@ -21,28 +21,28 @@ setup_file() {
 }
 
 @test "the kernels have every tracepoint and function that the module uses" {
-    promised every-hook-exists
+    promised every-probe-can-be-attached
 }
 
-@test "context switches are those of the kernel's own trace, with the same order and states" {
-    promised dispatches-are-those-of-the-kernels-trace dispatches-lose-no-record
+@test "context switches equal those of the kernel's own trace, with the same order and states" {
+    promised dispatches-equal-those-of-the-kernels-trace dispatches-lose-no-record
 }
 
 @test "records are in order with every clocksource, and when the clocksource changes" {
     local source
     for source in hpet acpi_pm; do
-        promised "the-clock-is-kept-by-$source" "order-holds-by-$source" "ping-pong-alternates-by-$source" \
-            "times-are-in-order-by-$source"
+        promised "the-clocksource-is-$source" "wake-ups-precede-dispatches-with-$source" \
+            "ping-pong-alternates-by-$source" "times-are-in-order-by-$source"
     done
-    promised order-holds-when-the-clock-changes times-are-in-order-when-the-clock-changes
+    promised wake-ups-precede-dispatches-when-the-clocksource-changes times-are-in-order-when-the-clocksource-changes
 }
 
 @test "a wake-up is recorded before the context switch that it causes" {
-    promised wake-ups-come-before-their-dispatches
+    promised wake-ups-precede-their-dispatches
 }
 
 @test "wake-ups by interrupts differ from wake-ups by threads" {
-    promised wake-ups-by-interrupts-are-told-apart
+    promised wake-ups-by-interrupts-are-marked
 }
 
 @test "two processes that wake each other are switched in alternately" {
@@ -58,11 +58,11 @@ setup_file() {
 }
 
 @test "a context switch record has the stacks of user threads and none of kernel threads" {
-    promised switches-tell-the-stacks-of-user-threads
+    promised switches-have-the-stacks-of-user-threads
 }
 
 @test "the number of interrupts agrees with /proc/interrupts" {
-    promised interrupts-are-as-many-as-the-kernel-counts interrupts-lose-no-record
+    promised interrupts-agree-with-proc-interrupts interrupts-lose-no-record
 }
 
 @test "the exit record of an interrupt has the count of its entry record" {
@@ -70,7 +70,7 @@ setup_file() {
 }
 
 @test "softirqs are recorded" {
-    promised soft-interrupts-are-recorded
+    promised softirqs-are-recorded
 }
 
 @test "1000 system calls give 1000 entry and exit records of their thread" {
@@ -78,19 +78,19 @@ setup_file() {
 }
 
 @test "32-bit system calls are marked as such" {
-    promised system-calls-of-32-bits-are-told-apart
+    promised 32-bit-system-calls-are-marked
 }
 
 @test "the exit of sigreturn has no system call number instead of a wrong one" {
-    promised the-end-of-a-signal-has-no-number system-calls-have-numbers
+    promised sigreturn-has-no-system-call-number system-calls-have-numbers
 }
 
 @test "the first access to each page is recorded as a page fault at its address" {
-    promised page-faults-are-at-the-addresses-touched page-faults-have-their-error-code
+    promised page-faults-have-the-accessed-addresses page-faults-have-their-error-code
 }
 
 @test "divide error, single step, breakpoint and invalid opcode are recorded at their addresses" {
-    promised traps-are-recorded-where-they-are
+    promised traps-are-recorded-at-their-addresses
 }
 
 @test "each source records only while its major is enabled" {
@@ -104,7 +104,7 @@ setup_file() {
 }
 
 @test "a CPU goes offline and comes back while all sources run" {
-    promised all-sources-while-a-cpu-goes-and-comes dispatches-on-the-cpu-that-came-back
+    promised all-sources-count-exactly-during-cpu-hotplug dispatches-on-the-cpu-after-it-is-online-again
 }
 
 @test "the module unloads and loads again after all sources have run" {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: call stacks, event ticks and AboveIdle; prints "ok NAME" or "not ok NAME" for each promise.
+# Guest part of stacks.bats: call stacks, event ticks and AboveIdle; prints "ok NAME" or "not ok NAME" for each promise.
 # Usage: stacks-guest.sh FOLDER-OF-TEST-PROGRAMS FAKE-PMU-MODULE
-# shellcheck disable=SC2016 # awk programs are full of dollars
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 programs=$1
@@ -16,9 +16,9 @@ mkdir -p "$work"
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
 
-# What conditions may use: f("word") is what stands behind word in drivertool's line. Of a record with a stack: at()
-# is the place of the word stack; leaf(), folded() tell the functions of the user's frames, leaf first, after their
-# "function" lines have been read; mine() whether it is a tick of the command.
+# Functions for conditions: f("word") is the field after word in drivertool's line. For a record with a stack: at() is
+# the position of the word stack; leaf() and folded() are the functions of the user frames, leaf first, after the
+# "function" lines have been read; mine() is true for a tick of the command.
 library='
 function f(word, i) { for (i = 2; i < NF; i++) if ($i == word) return $(i + 1) }
 function at(i) { for (i = 5; i < NF; i++) if ($i == "stack") return i; return 0 }
@@ -34,10 +34,10 @@ function mine() { return $1 == "record" && $4 ~ /^10/ && $5 == pid }
 $1 == "function" { name[substr($3, 1, 13)] = $2 }
 $1 == "command" { pid = $3 }
 '
-# looks NAME AWK-PROGRAM: at the output of that name.
+# looks NAME AWK-PROGRAM: runs it on the stored output of that name.
 looks() { awk "$library$2" "$work/$1"; }
 has() { looks "$1" "$2"' { found = 1 } END { exit !found }'; }
-# As trace, but with the records, which with stacks are long.
+# trace_all NAME ARG...: trace with a record dump, and a buffer for long records.
 trace_all() {
     local name=$1
     shift
@@ -45,9 +45,9 @@ trace_all() {
 }
 counted_exactly() { lacks "$1" '/^check/ && $3 != "ok"'; }
 
-# ---- stacks of the user ----
+# ---- user stacks ----
 
-# Nearly: in the first instructions of a function its frame is not there yet.
+# 99 %: in the first instructions of a function its frame is not set up yet.
 trace_all tree -S 3:64 -- "$stackwork" tree 2
 promise known-calls-have-the-expected-stacks looks tree '
     mine() && leaf() == "spin" { ticks++; if (!broken_or_cut()) seen[folded()]++ }
@@ -69,23 +69,23 @@ promise recursion-below-the-depth-is-whole looks deeper '
         if (!broken_or_cut() && levels == 100 && text == ";deep;entry") good++ }
     END { print "# " good " of " ticks; exit !(ticks > 200 && good >= 0.99 * ticks) }'
 trace_all garbage -S 3:64 -- "$stackwork" garbage 2
-promise frame-pointers-that-lead-nowhere-are-flagged looks garbage '
+promise invalid-frame-pointers-are-flagged looks garbage '
     mine() && leaf() == "garbage" && $4 == "10/23" {
         ticks++; depths[$(at() + 3)]++; if ($(at() + 1) == "00020000" && $(at() + 3) <= 1) good++ }
     END { print "# " good " of " ticks ", with a frame: " depths[1]
           exit !(ticks > 200 && good >= 0.99 * ticks && depths[1] > 0) }'
-promise frame-pointers-that-lead-nowhere-do-no-harm looks garbage '$1 == "command" { status = $5 } END { exit status != 0 }'
+promise invalid-frame-pointers-do-no-harm looks garbage '$1 == "command" { status = $5 } END { exit status != 0 }'
 {
     nm "$programs/stackwork32" | awk '{ print "function", $3, "00000000" $1 }'
     "$tool" run -t 8192 -d -S 3:64 -- "$programs/stackwork32"
 } >"$work/bits32" 2>&1
-promise a-program-of-32-bits-has-its-stack looks bits32 '
+promise a-32-bit-program-has-its-stack looks bits32 '
     mine() && leaf() == "spin" { ticks++; if (!broken_or_cut() && folded() ~ /^;recurse;recurse;recurse;root;[^;]*$/) good++ }
     END { print "# " good " of " ticks; exit !(ticks > 50 && good >= 0.98 * ticks) }'
 
-# ---- stacks of the kernel ----
+# ---- kernel stacks ----
 
-# range SYMBOL BYTES: its address in the kernel, and that of so many bytes behind it.
+# range SYMBOL BYTES: its kernel address, and the address BYTES after it.
 range() {
     local low
     low=$(awk -v symbol="$1" '$3 == symbol { print $1; exit }' /proc/kallsyms)
@@ -98,13 +98,13 @@ promise a-system-call-has-kernel-frames-down-to-its-entry looks read '
     mine() && $4 == "10/20" { i = at(); last = $(i + 4 + $(i + 2)) ""
         ticks++; if ($(i + 2) >= 2 && last >= "'"$entry_low"'" && last < "'"$entry_high"'") good++ }
     END { print "# " good " of " ticks; exit !(ticks > 200 && good >= 0.95 * ticks) }'
-promise the-user-stack-stands-behind-the-kernel-s looks read '
+promise the-user-stack-follows-the-kernel-stack looks read '
     mine() && $4 == "10/20" { ticks++; if (!broken_or_cut() && folded() == ";reader;entry") good++ }
     END { print "# " good " of " ticks; exit !(ticks > 200 && good >= 0.95 * ticks) }'
 promise idle-and-kernel-threads-have-kernel-frames-only looks read '
     $1 == "record" && $4 == "10/20" && $5 == 0 { ticks++; if ($(at() + 2) > 0 && $(at() + 3) == 0) good++ }
     END { print "# " good " of " ticks; exit !(ticks > 200 && good == ticks) }'
-promise the-unwinder-comes-to-the-end looks read '
+promise the-unwinder-reaches-the-end looks read '
     $1 == "record" && $4 == "10/20" { ticks++; if ($(at() + 1) ~ /^000[13579bdf]/) broken++ }
     END { print "# " broken + 0 " of " ticks " broken"; exit !(ticks > 200 && broken < 0.02 * ticks) }'
 trace_all kernel-only -S 1:64 -- "$stackwork" read 0.5
@@ -116,13 +116,13 @@ promise one-frame-of-each looks shallow '
     mine() && $4 == "10/20" { ticks++; if ($(at() + 2) == 1 && $(at() + 3) == 1) good++ }
     END { exit !(ticks > 20 && good >= 0.95 * ticks) }'
 trace_all off -- "$stackwork" tree 0.5
-promise without-stacks-not-a-byte-more looks off '
+promise records-without-stacks-have-no-extra-byte looks off '
     /^record/ && at() { exit bad = 1 } /^record/ && $4 ~ /^10/ && NF != 8 { exit bad = 1 } END { exit bad }'
 
 # ---- stacks of dispatches ----
 
-# Of who gives up the CPU: from the scheduler to the system call's entry, and what called that. AboveIdle has a
-# probe beside ours at the same time or not.
+# The switched-out thread's stack: from the scheduler to the system call's entry, and its user callers. Once without and
+# once with AboveIdle's probe on the same tracepoint.
 dispatches_have_stacks() {
     trace_all "$1" -S 3:64 -M 0x12 -M 0x19 -- "$stackwork" nap 1
     looks "$1" '
@@ -137,21 +137,21 @@ dispatches_have_stacks() {
                 last >= "'"$entry_low"'" && last < "'"$entry_high"'") good++ }
         END { print "# " good " of " naps; exit !(naps > 100 && good >= 0.99 * naps) }'
 }
-promise dispatches-have-the-stack-of-who-ran dispatches_have_stacks dispatches
+promise dispatches-have-the-stack-of-the-previous-thread dispatches_have_stacks dispatches
 "$tool" ai-watch 4 >/dev/null &
-promise dispatches-have-it-beside-other-probes dispatches_have_stacks dispatches-beside
+promise dispatches-have-the-stack-with-another-probe-attached dispatches_have_stacks dispatches-shared
 wait
 
 # ---- ticks of events ----
 
 "$tool" sample-refused >"$work/refused" 2>&1
-promise wrong-samples-are-refused has refused '$2 == "event-time"'
-promise wrong-samples-are-refused-with-the-documented-errors lacks refused '/^check/ && $3 != "ok"'
+promise wrong-sample-settings-are-refused has refused '$2 == "event-time"'
+promise wrong-sample-settings-give-the-documented-errors lacks refused '/^check/ && $3 != "ok"'
 
 trace_all faults -S 3:16 -E 1:2:100 -- "$stackwork" faults 20000
 promise page-faults-tick-every-100th looks faults '
     mine() && leaf() == "touch" { ticks++ } END { print "# " ticks; exit !(ticks >= 199 && ticks <= 201) }'
-promise the-start-up-group-tells-the-event has faults '$4 == "11/b8" && $5 == 1 && $6 == 0 && $7 == "64"'
+promise the-start-up-group-names-the-event has faults '$4 == "11/b8" && $5 == 1 && $6 == 0 && $7 == "64"'
 promise ticks-of-events-are-counted-exactly counted_exactly faults
 trace_all switches -S 3:64 -E 1:3:1 -- "$stackwork" switches 200
 promise every-context-switch-ticks looks switches '
@@ -169,19 +169,19 @@ promise migrations-tick looks migrations '$4 ~ /^10/ { ticks++ } END { print "# 
 echo 500 >/proc/sys/kernel/perf_event_max_sample_rate
 trace_all throttled -E 1:0:1000000 -- taskset -c 1 "$stackwork" tree 1
 echo 100000 >/proc/sys/kernel/perf_event_max_sample_rate
-promise a-throttled-event-is-noticed has throttled '/^stream trace cpu 1/ && f("source") > 10'
+promise a-throttled-event-is-reported has throttled '/^stream trace cpu 1/ && f("source") > 10'
 promise a-throttled-event-is-counted-exactly counted_exactly throttled
 trace_all event-hotplug -E 1:0:1000000 -- sh -c "echo 0 >$cpu1; sleep 0.5; echo 1 >$cpu1; exec taskset -c 1 '$stackwork' tree 1"
-promise an-event-ticks-on-a-cpu-that-comes-back looks event-hotplug '
+promise an-event-ticks-on-a-cpu-after-it-is-online-again looks event-hotplug '
     mine() && $3 == 1 && leaf() { ticks++ } END { print "# " ticks + 0; exit !(ticks > 50) }'
-promise time-ticks-again-after-events trace_all time-again -s 0.2
+promise timer-ticks-work-after-events trace_all time-again -s 0.2
 
 insmod "$fake_pmu"
 type=$(cat /sys/bus/event_source/devices/pitrace_fake/type)
 trace_all fake -s 1 -E "$type:1000000:10000:0:7001"
-promise a-known-count-of-events-gives-exactly-its-ticks looks fake '
+promise a-known-event-count-gives-the-exact-ticks looks fake '
     /^stream trace/ { streams++; if (f("ticks") == 100) good++ } END { exit !(streams == 2 && good == 2) }'
-# Of both CPUs, some hundred periods: uniform from 0.75 to 1.25 means, none outside.
+# On both CPUs, some hundred periods: uniform from 0.75 to 1.25 times the mean, none outside.
 periods_within() { # periods_within LOWEST HIGHEST SHORTEST-AT-MOST LONGEST-AT-LEAST
     local shortest longest
     shortest=$(cat /sys/module/pitrace_fake_pmu/parameters/shortest_period)
@@ -189,9 +189,9 @@ periods_within() { # periods_within LOWEST HIGHEST SHORTEST-AT-MOST LONGEST-AT-L
     echo "# periods from $shortest to $longest"
     [ "$shortest" -ge "$1" ] && [ "$longest" -le "$2" ] && [ "$shortest" -le "$3" ] && [ "$longest" -ge "$4" ]
 }
-promise periods-that-are-not-random-are-all-the-same periods_within 10000 10000 10000 10000
+promise fixed-periods-are-all-equal periods_within 10000 10000 10000 10000
 trace_all fake-random -s 2 -E "$type:2000000:10000:4:7001"
-promise random-periods-have-the-mean-asked-for looks fake-random '
+promise random-periods-have-the-requested-mean looks fake-random '
     /^stream trace/ { streams++; print "# " f("ticks"); if (f("ticks") >= 185 && f("ticks") <= 215) good++ }
     END { exit !(streams == 2 && good == 2) }'
 promise random-periods-are-spread-as-documented periods_within 7500 12499 7750 12250
@@ -205,9 +205,9 @@ rmmod pitrace_fake_pmu
 
 "$tool" ai-refused >"$work/ai-refused" 2>&1
 promise above-idle-refuses-with-the-documented-errors lacks ai-refused '/^check/ && $3 != "ok"'
-# Not idle is what the kernel says that tasks ran, the duty program's part of it: within one point, on both CPUs at
-# once. What else runs on an emulated CPU is more than a point at times, and the host may hold one up between two
-# looks at the clock: then once more, twice at most. Where it cannot, once is enough: proofs/ai.bats.
+# Time that is not idle equals the kernel's run times of tasks, with the duty program's share: within one point, on both
+# CPUs at once. Other work on an emulated CPU can be more than a point, and the host may delay a CPU between two clock
+# readings: try up to three times. Without emulation one try is enough: proofs/ai.bats.
 near_duty() { # near_duty PERCENT
     local cpu
     for cpu in 0 1; do
@@ -222,19 +222,19 @@ near_duty() { # near_duty PERCENT
                   if (sum == "exact" && off < 1 && off > -1 && f("spun") > '"$1"' - 10 && f("spun") < '"$1"' + 10 && late < 50 && late > -50 && interrupts > 10) good++ }
         END { exit good != 2 }'
 }
-sooner_or_later() { near_duty "$1" || near_duty "$1" || near_duty "$1"; }
-for duty in 10 50 90; do promise above-idle-at-$duty-percent sooner_or_later $duty; done
+try_three_times() { near_duty "$1" || near_duty "$1" || near_duty "$1"; }
+for duty in 10 50 90; do promise above-idle-at-$duty-percent try_three_times $duty; done
 "$tool" ai-watch 0.2 "echo 0 >$cpu1" >"$work/ai-gone" 2>&1
-promise above-idle-of-a-cpu-that-is-gone has ai-gone '/^ai cpu 1 error No such device or address/'
+promise above-idle-of-an-offline-cpu-fails has ai-gone '/^ai cpu 1 error No such device or address/'
 "$tool" ai-watch 0.5 "echo 1 >$cpu1" >"$work/ai-came" 2>&1
-promise above-idle-of-a-cpu-that-comes has ai-came '/^ai cpu 1/ && f("milliseconds") > 300 && f("sum") == "exact"'
+promise above-idle-of-a-cpu-that-comes-online has ai-came '/^ai cpu 1/ && f("milliseconds") > 300 && f("sum") == "exact"'
 "$tool" ai-watch 0.5 "echo 0 >$cpu1; sleep 2; echo 1 >$cpu1" >"$work/ai-back" 2>&1
-promise above-idle-leaves-out-the-time-without-the-cpu \
+promise above-idle-does-not-account-offline-time \
     has ai-back '/^ai cpu 1/ && f("milliseconds") > 300 && f("milliseconds") < 2000'
-# Packets to oneself are taken in by soft interrupts at the end of the sender's own system calls.
+# Softirqs at the end of the sender's own system calls receive its packets to itself.
 "$tool" ai-watch 0 "taskset -c 1 bash -c 'for ((i = 0; i < 3000; i++)); do echo >/dev/udp/127.0.0.1/9; done 2>/dev/null'; :" \
     >"$work/ai-soft" 2>&1
-promise soft-interrupts-of-a-task-are-busy looks ai-soft '
+promise softirqs-of-a-task-are-busy-time looks ai-soft '
     /^ai cpu 1/ { print "# " $0; good = f("interrupt") < 0.2 * f("busy") } END { exit !good }'
 
 "$tool" fuzz 2 $RANDOM >"$work/fuzz" 2>&1

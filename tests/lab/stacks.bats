@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Call stacks, event ticks and AboveIdle of the module in real kernels: one boot a kernel runs stacks-guest.sh, one
-# test a promise looks at what it said.
+# Call stacks, event ticks and AboveIdle of the module in real kernels: one boot of each kernel runs stacks-guest.sh; each
+# test checks promises in its output.
 
 read -ra kernels <<<"${LAB_KERNELS:-6.1 6.12}"
 # shellcheck source=tests/lab/guests.bash
@@ -9,7 +9,7 @@ source "$BATS_TEST_DIRNAME/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     build_fake_pmus || return
     boot_all --single-thread --timeout 900 -- \
         tests/lab/stacks-guest.sh "$BUILD_DIR/tests" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_pmu.ko"
@@ -20,9 +20,9 @@ setup_file() {
     ended_well
 }
 
-@test "stacks of a known call tree are right, in 64-bit and 32-bit programs" {
+@test "stacks of a known call tree are correct, in 64-bit and 32-bit programs" {
     promised known-calls-have-the-expected-stacks traces-with-stacks-are-counted-exactly \
-        a-program-of-32-bits-has-its-stack
+        a-32-bit-program-has-its-stack
 }
 
 @test "stacks deeper than the maximum depth are cut, others are whole" {
@@ -30,12 +30,12 @@ setup_file() {
 }
 
 @test "an invalid frame pointer is flagged and does no harm" {
-    promised frame-pointers-that-lead-nowhere-are-flagged frame-pointers-that-lead-nowhere-do-no-harm
+    promised invalid-frame-pointers-are-flagged invalid-frame-pointers-do-no-harm
 }
 
 @test "the stack of a system call has kernel frames, then user frames" {
-    promised a-system-call-has-kernel-frames-down-to-its-entry the-user-stack-stands-behind-the-kernel-s \
-        the-unwinder-comes-to-the-end stacks-of-the-kernel-only
+    promised a-system-call-has-kernel-frames-down-to-its-entry the-user-stack-follows-the-kernel-stack \
+        the-unwinder-reaches-the-end stacks-of-the-kernel-only
 }
 
 @test "idle and kernel threads have no user stack" {
@@ -43,33 +43,33 @@ setup_file() {
 }
 
 @test "a context switch has the stack of the thread that is switched out" {
-    promised dispatches-have-the-stack-of-who-ran dispatches-have-it-beside-other-probes
+    promised dispatches-have-the-stack-of-the-previous-thread dispatches-have-the-stack-with-another-probe-attached
 }
 
 @test "records have no extra byte while stacks are off" {
-    promised without-stacks-not-a-byte-more
+    promised records-without-stacks-have-no-extra-byte
 }
 
 @test "software events give the exact number of ticks" {
     promised page-faults-tick-every-100th every-context-switch-ticks migrations-tick the-clock-event-ticks \
-        events-of-user-mode-only the-start-up-group-tells-the-event ticks-of-events-are-counted-exactly
+        events-of-user-mode-only the-start-up-group-names-the-event ticks-of-events-are-counted-exactly
 }
 
-@test "a known event count gives exactly its ticks, and random periods have the requested mean" {
-    promised a-known-count-of-events-gives-exactly-its-ticks random-periods-have-the-mean-asked-for \
-        periods-that-are-not-random-are-all-the-same random-periods-are-spread-as-documented
+@test "a known event count gives the exact number of ticks, and random periods have the requested mean" {
+    promised a-known-event-count-gives-the-exact-ticks random-periods-have-the-requested-mean \
+        fixed-periods-are-all-equal random-periods-are-spread-as-documented
 }
 
 @test "a counter that the kernel throttles is reported" {
-    promised a-throttled-event-is-noticed a-throttled-event-is-counted-exactly each-stop-of-a-counter-is-one-loss
+    promised a-throttled-event-is-reported a-throttled-event-is-counted-exactly each-stop-of-a-counter-is-one-loss
 }
 
 @test "events tick on a CPU that comes back online, and timer ticks work after them" {
-    promised an-event-ticks-on-a-cpu-that-comes-back time-ticks-again-after-events
+    promised an-event-ticks-on-a-cpu-after-it-is-online-again timer-ticks-work-after-events
 }
 
 @test "invalid stack and event settings fail with the documented errors" {
-    promised wrong-samples-are-refused wrong-samples-are-refused-with-the-documented-errors
+    promised wrong-sample-settings-are-refused wrong-sample-settings-give-the-documented-errors
 }
 
 @test "AboveIdle reports duty cycles of 10, 50 and 90 percent within a point" {
@@ -77,12 +77,12 @@ setup_file() {
 }
 
 @test "AboveIdle handles CPU hotplug and refuses invalid calls" {
-    promised above-idle-of-a-cpu-that-is-gone above-idle-of-a-cpu-that-comes \
-        above-idle-leaves-out-the-time-without-the-cpu above-idle-refuses-with-the-documented-errors
+    promised above-idle-of-an-offline-cpu-fails above-idle-of-a-cpu-that-comes-online \
+        above-idle-does-not-account-offline-time above-idle-refuses-with-the-documented-errors
 }
 
 @test "softirqs at the end of a task's own system call count as busy, not as interrupt" {
-    promised soft-interrupts-of-a-task-are-busy
+    promised softirqs-of-a-task-are-busy-time
 }
 
 @test "the module works after random calls, and unloading leaves nothing behind" {

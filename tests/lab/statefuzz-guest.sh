@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the lab's guest: calls at random whose results a model predicts, then cycles of start, SIGKILL, unload and load;
-# nothing stays of either. Prints "ok NAME" or "not ok NAME" for each promise, and a line that begins with "run" or
-# "cycles" for each run.
+# Guest part of long/statefuzz.bats: random calls whose results a model predicts, then cycles of start, SIGKILL, unload and
+# load; both leave nothing behind. Prints "ok NAME" or "not ok NAME" for each promise, and a line that begins with "run"
+# or "cycles" for each run.
 # Usage: statefuzz-guest.sh PROGRAM CALLS CYCLES [SEED [FROM]]
-#        FAILING=1: allocations fail meanwhile, in a kernel that can have them fail
-#        SECONDS_MAX: for the calls, and for the cycles
-# shellcheck disable=SC2016 # awk programs are full of dollars
+#        FAILING=1: fault injection makes allocations fail, if the kernel has it
+#        SECONDS_MAX: limit for the calls, and again for the cycles
+# shellcheck disable=SC2016 # awk programs have dollars
 set -u
 
 program=$1
@@ -24,12 +24,12 @@ mkdir -p "$work"
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"
 
-# Members of a user's processes debug each other, as the model has it.
+# The model expects that processes of one user may debug each other.
 [[ ! -e /proc/sys/kernel/yama/ptrace_scope ]] || echo 0 >/proc/sys/kernel/yama/ptrace_scope
 checks_leaks=0
 [[ -e $debug/kmemleak ]] && echo scan=off >$debug/kmemleak 2>/dev/null && checks_leaks=1
 
-# What the kernel has of objects that each call may take, in the caches that tell.
+# The kernel's numbers of objects that a call may leak, from caches that show them.
 objects() {
     local cache
     sync
@@ -39,7 +39,7 @@ objects() {
     awk '$1 ~ /^(cred_jar|mm_struct|task_struct|filp|vm_area_struct)$/ { print $1, $2 }' /proc/slabinfo
     awk '$1 ~ /^(VmallocUsed|Percpu):$/ { print $1, $2 }' /proc/meminfo
 }
-# Not many more than before: those of a leak would be as many as the calls that leak.
+# A small growth is allowed: a leak would add one object for each leaking call.
 grew_little() {
     awk 'NR == FNR { before[$1] = $2; next }
          { print "# " $1, before[$1], "->", $2 }
@@ -60,11 +60,11 @@ unload() {
     done
     return 1
 }
-say_run() { # the one line of a run, and what is wrong
+say_run() { # the summary line of a run, and its errors
     grep -aE '^(run|cycles|position) ' "$work/$1" | tail -n 2
     grep -avE '^(run|cycles|position) ' "$work/$1" | head -n 100 | sed 's/^/# /'
 }
-# Nobody but root learns where the module is.
+# Only root sees the module's addresses.
 hides_addresses() {
     ! setpriv --reuid 65534 --regid 65534 --clear-groups \
         bash -c 'cat /sys/module/pitrace/sections/.text /sys/kernel/debug/kprobes/list /proc/vmallocinfo' 2>/dev/null |
@@ -81,7 +81,7 @@ fail_allocations() { # fail_allocations PROBABILITY
         echo "$1" >$debug/$kind/probability
     done
     echo 0 >$debug/fail_page_alloc/min-order
-    # Not those of user pages: the kernel tries again, and says so.
+    # Not for user pages: the kernel would retry and log it.
     echo Y >$debug/fail_page_alloc/ignore-gfp-highmem
 }
 
@@ -89,7 +89,7 @@ promise addresses-are-hidden hides_addresses
 unload
 functions_before=$(functions_in_use)
 insmod $module
-# Caches are filled first.
+# Fill the caches first.
 "$program" --calls 1000 --seed 77 >/dev/null
 objects >"$work/objects-before"
 
@@ -119,7 +119,7 @@ fi
 
 if ((checks_leaks)); then
     unload
-    # What is new is not looked at before it is five seconds old.
+    # kmemleak ignores objects younger than five seconds.
     sleep 6
     echo scan >$debug/kmemleak
     sleep 6

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The guest's part of cpus.bats: asks for more than there is, and then for what was said to fit.
-# Usage: too-large-guest.sh BUILD-DIR; "ok NAME" for each promise that holds, and what was said.
+# Guest part of cpus.bats: requests more memory than there is, and then the size that the message names.
+# Usage: too-large-guest.sh BUILD-DIR; prints "ok NAME" for each promise that holds, and the messages.
 
 set -uo pipefail
 
@@ -14,7 +14,7 @@ promise() { # promise NAME COMMAND...
     if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
 }
 
-# refused OPTION...: prints what was said. Nothing may be left of it.
+# refused OPTION...: prints the message and stores the size that it names in largest.
 refused() {
     local status=0
     said=$(swtrace init --source driver "$@" 2>&1) || status=$?
@@ -22,7 +22,7 @@ refused() {
     ((status == 1)) && [[ $said =~ At\ most\ ([0-9]+)\ MB\ a\ CPU ]] && largest=${BASH_REMATCH[1]}
 }
 
-fits() { # fits MB: of trace buffer, with an MTE buffer of 1 MB
+fits() { # fits MB: trace buffers of that size, with an MTE buffer of 1 MB
     swtrace init --source driver -s "$1" -sm 1 && swtrace free
 }
 
@@ -30,10 +30,10 @@ free_kb() { awk '$1 == "MemFree:" { print $2 }' /proc/meminfo; }
 
 largest=0
 before=$(free_kb)
-promise refused-with-the-largest-that-fits refused -s 4000
+promise too-large-buffers-are-refused-with-the-largest-size refused -s 4000
 echo "# $largest MB"
-promise the-largest-makes-sense test "$largest" -gt 16
-promise what-was-refused-is-given-back test "$(free_kb)" -gt $((before - 64 * 1024))
-promise a-little-less-fits fits $((largest - 16))
-promise more-does-not refused -s $((largest * 2)) -sm 1
-promise a-small-one-fits fits 1
+promise the-largest-size-is-plausible test "$largest" -gt 16
+promise a-refused-request-frees-its-memory test "$(free_kb)" -gt $((before - 64 * 1024))
+promise slightly-smaller-buffers-fit fits $((largest - 16))
+promise larger-buffers-are-refused refused -s $((largest * 2)) -sm 1
+promise small-buffers-fit fits 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The build without what makes it fast: each file includes what it uses, and no names of two files collide.
+# Builds without PITRACE_QUICK: each file includes what it uses, and names of two files do not collide.
 
 setup() { cd "$SOURCE_DIR" || return; }
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# More processors than a small machine emulates at ease: minutes on two. Not among the tests that run by themselves.
+# More processors than a small machine emulates quickly: takes minutes on two processors, so it has the label long.
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     # shellcheck source=tests/support/profile.bash
     source "$SOURCE_DIR/tests/support/profile.bash"
     out=$BATS_TEST_TMPDIR/out
 }
 
-@test "64 processors: wrap-around mode starts, is read while it runs, and stops" {
+@test "wrap-around mode starts, is read while it runs, and stops on 64 processors" {
     scripts/lab --kernel 6.1 --smp 64 --mem 6G --timeout 900 --out "$out" -- \
         tests/lab/cpus-guest.sh "$BUILD_DIR" 2 100 -t wrap -s 256K -sm 1
     [ "$(<"$out/processors")" = 64 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The fuzzers for ten minutes each, with inputs that differ from run to run.
+# Runs each fuzzer for ten minutes with a new seed in each run.
 
 @test "no fuzzer finds a crash, or an input that takes too much memory or time" {
   cd "$SOURCE_DIR"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# All processes followed for ten minutes, losslessly and under load, once user code only and once with the kernel's:
-# the machine goes on, and a terminal answers. EVERYTHING_SECONDS: another time than 600 each.
+# All processes are followed for ten minutes without loss under load, once in user code only and once also in kernel code:
+# the machine keeps running, and a terminal answers. EVERYTHING_SECONDS replaces the 600 seconds of each.
 
 kernels=(6.1 6.12)
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/../lab/guests.bash"
 
-# A thread is held for ten seconds at most, and the shell, its terminal and what asks it are each followed.
+# A thread is delayed for ten seconds at most; the shell, its terminal and the process that asks are all followed.
 longest_answer=60
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     local seconds=${EVERYTHING_SECONDS:-600}
     boot_all --single-thread --timeout $((2400 + 4 * seconds)) -- \
         tests/lab/itrace-everything-guest.sh "$BUILD_DIR" "$seconds" "$longest_answer"
@@ -23,16 +23,16 @@ setup_file() {
     ended_well
 }
 
-@test "with all user code followed a terminal answers, and following can be turned off" {
-    promised a-terminal-answers-with-user-code-followed something-is-followed-of-user-code \
-        it-is-turned-off-with-user-code-followed
+@test "while all user code is followed a terminal answers, and following can be turned off" {
+    promised a-terminal-answers-with-user-code-followed branches-are-recorded-of-user-code \
+        following-user-code-can-be-turned-off
 }
 
-@test "with user and kernel code followed a terminal answers, and following can be turned off" {
-    promised a-terminal-answers-with-all-code-followed something-is-followed-of-all-code \
-        it-is-turned-off-with-all-code-followed
+@test "while user and kernel code are followed a terminal answers, and following can be turned off" {
+    promised a-terminal-answers-with-all-code-followed branches-are-recorded-of-all-code \
+        following-all-code-can-be-turned-off
 }
 
 @test "the trace is freed, and the module unloads and loads again" {
-    promised the-trace-is-freed the-module-unloads and-loads-again
+    promised the-trace-is-freed the-module-unloads the-module-loads-again
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# run.itrace in real kernels against what others count: callgrind instructions, the program itself its calls. With
-# -cont throughout, so that a branch that is missing anywhere is missing in a sum.
+# run.itrace in real kernels, compared with other counts: callgrind's instructions, and the program's own log of calls.
+# Always with -cont, so that a missing branch makes a sum wrong.
 
 kernels=(6.1 6.12)
 # shellcheck source=tests/lab/guests.bash
@@ -11,11 +11,11 @@ source "$BATS_TEST_DIRNAME/../support/against_callgrind.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     cmake --install "$BUILD_DIR" --prefix "$BATS_FILE_TMPDIR/stage" >/dev/null
     local program=$BUILD_DIR/tests/algorithms piece
     for piece in 'sort 5000' 'compress 20000' 'match 500'; do
-        # shellcheck disable=SC2086 # a piece and its size
+        # shellcheck disable=SC2086 # a workload and its size
         count_by_callgrind "$BATS_FILE_TMPDIR/${piece% *}" "$program" $piece || return
     done
     count_by_callgrind "$BATS_FILE_TMPDIR/narrow" "$program" sort 45000
@@ -23,13 +23,13 @@ setup_file() {
     boot_all --single-thread --timeout 1200 -- tests/lab/itrace-flow-guest.sh "$BATS_FILE_TMPDIR/stage" "$BUILD_DIR/tests"
 }
 
-# figure FILE NAME: of an arc's head.
+# figure FILE NAME: the number behind NAME in an arc's head.
 figure() {
     awk -v name="$2" '{ line = $0; sub(/^# */, "", line) }
         index(line, name) == 1 { split(substr(line, length(name) + 1), rest, " "); print rest[1]; exit }' "$1"
 }
 
-# counted_alike NAME: each function of the program has as many instructions as callgrind counted.
+# counted_alike NAME: each function of the program has the instruction count that callgrind reports.
 counted_alike() {
     local kernel out
     promised "followed-$1"
@@ -41,7 +41,7 @@ counted_alike() {
     done
 }
 
-# whole NAME: nothing is missing in its arc.
+# whole NAME: its arc is complete.
 whole() {
     local kernel head
     for kernel in "${kernels[@]}"; do
@@ -58,7 +58,7 @@ setup() { cd "$SOURCE_DIR" || return; }
     ended_well
 }
 
-@test "instructions per function of a sort agree with callgrind, with the kernel followed too" {
+@test "instructions per function of a sort agree with callgrind, with kernel code followed too" {
     counted_alike sort
     whole sort
 }
@@ -80,7 +80,7 @@ setup() { cd "$SOURCE_DIR" || return; }
     for kernel in "${kernels[@]}"; do
         awk 'NR == FNR { sub(/^0x0*/, "0x", $1); name[$1] = $2; next } { print $1, name[$2] }' \
             "$BATS_TEST_TMPDIR/symbols" "$BATS_FILE_TMPDIR/entered" >"$BATS_TEST_TMPDIR/truth"
-        # Behind a call the next line's function has been entered; a return leaves its own line's.
+        # After a CALL line the next line's function has been entered; a RETURN line leaves its own function.
         awk -v names="$(functions_of_source | tr '\n' ' ')" '
             BEGIN { count = split(names, list, " "); for (i = 1; i <= count; i++) own[list[i]] = 1 }
             called && ($2 in own) { print "+", $2 }
@@ -101,14 +101,14 @@ setup() { cd "$SOURCE_DIR" || return; }
 }
 
 @test "a thread that waits for buffer space can be killed" {
-    promised a-held-thread-waits-and-can-be-killed
+    promised a-delayed-thread-waits-and-can-be-killed
 }
 
 @test "one flow goes from compiled Java code through the C library into the kernel and back" {
     local kernel
     promised followed-from-java
     for kernel in "${kernels[@]}"; do
-        # Each name once, in this order; the methods and functions in between may be others.
+        # The names must occur in this order; other methods and functions may be between them.
         awk '
             step == 0 && $7 ~ /^Writer\.put\(.*:JITCODE$/ { step = 1 }
             step == 1 && $7 ~ /^(__)?(GI___)?(libc_)?write:.*\/libc\.so/ { step = 2 }

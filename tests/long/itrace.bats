@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ITrace in real kernels: one boot a kernel runs itrace-guest.sh, one test a promise looks at what it said. Each
-# block of each flow is decoded there: it must begin where the branch before it went, and have the instructions that
-# were counted.
+# ITrace in real kernels: one boot of each kernel runs itrace-guest.sh; each test checks promises in its output. The guest
+# decodes each block of each flow: it must begin at the target of the previous branch, and have the counted number of
+# instructions.
 
 kernels=(6.1 6.12)
 # shellcheck source=tests/lab/guests.bash
@@ -10,9 +10,9 @@ source "$BATS_TEST_DIRNAME/../lab/guests.bash"
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
-    # Emulated by one thread: hooks come and go all the time. A thousand cycles take
-    # the better part of an hour: the last test.
+    : "${BUILD_DIR:?must be the build folder}"
+    # --single-thread: probes are attached and detached all the time. A thousand cycles, in the last test, take almost an
+    # hour.
     boot_all --single-thread --timeout 1800 -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 5
 }
 
@@ -34,23 +34,23 @@ setup_file() {
 }
 
 @test "every block of a million branches with sleeps, migrations, signals and faults is decoded" {
-    promised a-million-branches they-are-a-million they-have-gaps-{3,5} nothing-is-undecoded
+    promised a-million-branches-are-decoded there-are-a-million-branches they-have-gaps-{3,5} nothing-is-undecoded
 }
 
 @test "new threads, fork, vfork and exec are followed" {
     for options in -i -iuc; do
         promised "flow-of-"{threads,fork,vfork}$options
     done
-    promised children-are-followed children-are-not-followed-unasked new-threads-are-followed
+    promised children-are-followed children-are-not-followed-by-default new-threads-are-followed
 }
 
-@test "following user code only, or kernel code only" {
+@test "user code only or kernel code only can be followed" {
     promised flow-of-{write,kill,fork}-ik user-code-only-has-no-kernel kernel-code-only-has-no-user
 }
 
-@test "interrupts are recorded where they occur, only on request" {
+@test "interrupts are recorded at their addresses, only on request" {
     promised flow-with-interrupts{,-of-the-kernel} interrupts-are-shown interrupts-of-the-kernel-are-shown \
-        no-interrupts-unasked
+        no-interrupts-by-default
 }
 
 @test "programs do not see the trap flag in r11, pushf, popf and signal frames" {
@@ -59,14 +59,14 @@ setup_file() {
     done
 }
 
-# Watchpoints are tried in itrace-branch.bats: Debian's QEMU loses itself where one is hit by a step, also by ptrace's.
+# itrace-branch.bats tests watchpoints: Debian's QEMU fails when a single step hits one, also with ptrace.
 @test "int3, uprobes and programs that single-step themselves work while followed" {
     promised flow-of-{int3,own}-{i,iuc} a-uprobe-in-traced-code-{i,ik,iuc}
     promised the-uprobe-was-hit-each-time
 }
 
 @test "kernel code that runs too long with preemption off makes one gap, and the flow continues" {
-    promised flow-of-a-stretch what-cannot-be-stepped-is-a-gap
+    promised flow-of-a-stretch code-that-cannot-be-stepped-is-a-gap
 }
 
 @test "a debugger steps a followed thread" {
@@ -74,35 +74,37 @@ setup_file() {
 }
 
 @test "a seccomp filter works in a followed program" {
-    promised a-filter-of-system-calls
+    promised a-seccomp-filter-works
 }
 
 @test "whole programs, also 32-bit ones, are followed from the first instruction to the last" {
-    promised a-program-is-traced-from-its-first-instruction-to-its-last it-ends-as-before a-shell-and-its-children \
-        the-shell-dies-as-before a-program-of-32-bits
+    promised a-program-is-traced-from-its-first-instruction-to-its-last the-program-has-its-own-exit-status \
+        a-shell-and-its-children-are-traced the-shell-has-its-own-exit-status a-32-bit-program-is-traced
 }
 
 @test "a full buffer ends the trace, not the program" {
-    promised a-full-buffer-ends-it the-program-behind-it-ends-well
+    promised a-full-buffer-ends-the-trace the-program-continues-after-a-full-buffer
 }
 
 @test "64 busy threads run correctly while ITrace is turned on and off" {
-    promised a-crowd-notices-nothing the-crowd-ended-well
+    promised many-threads-run-correctly many-threads-ended-without-error
 }
 
 @test "after tools and targets are killed the module can be unloaded and leaves nothing" {
-    promised the-tool-killed-the-program-goes-on unloading-leaves-nothing programs-run-as-ever loading-again it-works-again
+    promised a-program-continues-after-the-tool-was-killed unloading-leaves-nothing \
+        programs-run-correctly-after-unloading loading-again it-works-again
 }
 
 @test "wrong calls fail with the documented error" {
     promised wrong-calls-are-refused
 }
 
-@test "a thousand on/off cycles on both kernels, with pti=on" {
+@test "threads run correctly through a thousand on/off cycles in both kernels, with pti=on" {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     boot_all --single-thread --timeout 5400 --append pti=on -- tests/lab/itrace-guest.sh "$BUILD_DIR/tests" 1000
-    promised finished a-crowd-notices-nothing the-crowd-ended-well unloading-leaves-nothing it-works-again
+    promised finished many-threads-run-correctly many-threads-ended-without-error unloading-leaves-nothing \
+        it-works-again
     ended_well
     holds '/^not ok/ { bad++ } END { exit bad > 0 }'
 }

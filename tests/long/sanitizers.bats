@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# All programs and all of their tests under the address and undefined-behaviour sanitizers, with every input.
+# All programs and tests under the address and undefined-behaviour sanitizers, with all inputs.
 
 setup_file() {
   cd "$SOURCE_DIR" || return
@@ -13,21 +13,21 @@ setup() {
   export PITRACE_TEST_ALL=1
 }
 
-@test "unit tests" {
+@test "unit tests pass" {
   local program
   for program in tests/*_test; do "$program" --gtest_brief=1; done
 }
 
-@test "golden tests" {
+@test "golden tests pass" {
   ctest -j "$(nproc)" --output-on-failure -L '^golden$'
 }
 
-# A Java virtual machine and other compilers' programs do not take a sanitizer's library.
-@test "command-line tests" {
+# A Java virtual machine, and programs of other compilers, cannot load a sanitized library.
+@test "command-line tests pass" {
   ctest -j "$(nproc)" --output-on-failure -L '^cli$' -E 'cli/(jprof|libperfutil)'
 }
 
-@test "all of libperfutil under the thread sanitizer" {
+@test "all tests of libperfutil pass under the thread sanitizer" {
   cd "$SOURCE_DIR"
   cmake --preset tsan
   cmake --build build/tsan

@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Tests of the lab itself (scripts/lab): what goes in and out of the guest, its exit statuses, and that nothing stays.
+# Tests of the lab itself (scripts/lab): input and output of the guest, exit statuses, and cleanup.
 
-# shellcheck disable=SC2016,SC1003 # what stands in single quotes is for the guest's shell
+# shellcheck disable=SC2016,SC1003 # expanded by the guest's shell
 
 bats_require_minimum_version 1.5.0
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return
     export LAB=$PWD/scripts/lab
-    # Outside of the tests' own times: the first use fetches a kernel.
+    # Here, since the first use downloads a kernel: not part of a test's time.
     "$LAB" --fetch
 }
 
@@ -29,7 +29,7 @@ teardown() {
     done
 }
 
-# eventually SECONDS COMMAND...
+# eventually SECONDS COMMAND...: repeats COMMAND until it succeeds, at most so many seconds.
 eventually() {
     local tries=$(($1 * 10))
     shift
@@ -41,7 +41,7 @@ eventually() {
 some_qemu() { [ -n "$(qemus)" ]; }
 no_qemu() { [ -z "$(qemus)" ]; }
 
-@test "help goes to standard output, and wrong usage gives status 2" {
+@test "help goes to standard output, and wrong usage exits 2" {
     run --separate-stderr "$LAB" --help
     [ "$status" -eq 0 ]
     [[ $output == Usage:* && -z $stderr ]]
@@ -54,7 +54,7 @@ no_qemu() { [ -z "$(qemus)" ]; }
     done
 }
 
-@test "an unknown kernel gives status 98" {
+@test "an unknown kernel exits 98" {
     run "$LAB" --no-module --kernel 6.1.0-1-nonsense-amd64 -- true
     [ "$status" -eq 98 ]
     run "$LAB" --no-module --kernel /etc/hostname -- true
@@ -62,13 +62,13 @@ no_qemu() { [ -z "$(qemus)" ]; }
     [[ $output == *"not a bzImage"* ]]
 }
 
-@test "a kernel that crashes before the lab starts in it is booted at most twice more" {
+@test "a kernel that crashes before the lab's commands run is booted at most twice more" {
     run "$LAB" --no-module --append rdinit=/nothing -- true
     [ "$status" -eq 99 ]
     [ "$(grep -c 'booted once more' <<<"$output")" -eq 2 ]
 }
 
-@test "a kernel that crashes after the lab has started is not booted again" {
+@test "a kernel that crashes after the lab's commands began is not booted again" {
     run "$LAB" --no-module -- sh -c 'echo "<0>Oops: int3: 0000 [#1]" >/dev/kmsg
         echo "<0>RSP: 0018:ff6590ef4052ba00 EFLAGS: 00010293" >/dev/kmsg; echo c >/proc/sysrq-trigger; sleep 100'
     [ "$status" -eq 99 ]
@@ -84,7 +84,7 @@ no_qemu() { [ -z "$(qemus)" ]; }
     [ "$(grep -c 'flags that no processor can have' <<<"$output")" -eq 2 ]
 }
 
-@test "the guest passes arguments, streams, files, environment, status and \$LAB_OUT correctly" {
+@test "arguments, streams, files, environment, exit status and \$LAB_OUT pass correctly between guest and host" {
     cat >"$BATS_TEST_TMPDIR/inside" <<'END'
         printf '[%s]\n' "$@"
         echo complaint >&2
@@ -132,19 +132,19 @@ END
     [ "$(tail -n +2 "$BATS_TEST_TMPDIR/output" | md5sum)" = "$(seq 1000000 | md5sum)" ]
 }
 
-@test "a kernel warning gives status 99 and is shown" {
+@test "a kernel warning exits 99 and is shown" {
     run "$LAB" --no-module -- sh -c 'echo "WARNING: CPU: 0 made up" >/dev/kmsg; exit 3'
     [ "$status" -eq 99 ]
     [[ $output == *"WARNING: CPU: 0 made up"* && $output == *"exit status was 3"* ]]
 }
 
-@test "a panic gives status 99, also after a user program crashed" {
+@test "a panic exits 99, also after a user program crashed" {
     run "$LAB" --no-module -- sh -c 'sh -c "kill -SEGV \$\$"; echo c >/proc/sysrq-trigger; sleep 100'
     [ "$status" -eq 99 ]
     [[ $output == *"Kernel panic"* && $output == *"not reported"* ]]
 }
 
-@test "a time-out gives status 97 and leaves no process or file" {
+@test "a timeout exits 97 and leaves no process or file" {
     run "$LAB" --no-module --timeout 5 -- sleep 100
     [ "$status" -eq 97 ]
     no_qemu
@@ -154,7 +154,7 @@ END
 @test "SIGINT, SIGTERM and SIGKILL leave no QEMU behind" {
     local signal code
     for signal in INT TERM KILL; do
-        # A background job of a script ignores interrupts; a lab started by a person does not.
+        # A background job of a script ignores SIGINT; a lab started at a terminal does not.
         env --default-signal=INT "$LAB" --no-module -- sleep 100 >/dev/null 2>&1 &
         local lab=$!
         eventually 20 some_qemu
@@ -167,7 +167,7 @@ END
     done
 }
 
-@test "two guests at once: one whose output is closed early, one without ACPI" {
+@test "two guests run at the same time, one with its output closed early, one without ACPI" {
     "$LAB" --no-module -- seq 300000 | head -n 1 >"$BATS_TEST_TMPDIR/first" &
     local lab=$!
     run "$LAB" --no-module --append acpi=off -- sh -c 'echo second; exit 5'
@@ -178,7 +178,7 @@ END
     [ -z "$(ls -A "$TMPDIR")" ]
 }
 
-@test "instruction-count lab: the time-stamp counter advances by one each instruction" {
+@test "in the instruction-count lab the time-stamp counter advances by one per instruction" {
     cat >"$BATS_TEST_TMPDIR/count.c" <<'END'
 #include <stdio.h>
 #include <x86intrin.h>
@@ -197,7 +197,7 @@ END
     run "$LAB" --icount --no-module -- "$BATS_TEST_TMPDIR/count"
     [ "$status" -eq 0 ]
     [ "${#lines[@]}" -eq 9 ]
-    # The same small constant nine times: nothing else was counted.
+    # The same small constant nine times: only the loop was counted.
     [ "$(printf '%s\n' "${lines[@]}" | sort -u | wc -l)" -eq 1 ]
     [ "${lines[0]}" -ge 0 ] && [ "${lines[0]}" -le 20 ]
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A million calls whose results a model predicts on each of Debian's kernels, with 10,000 cycles of start, SIGKILL, unload
-# and load, and a hundred thousand in the kernel that checks itself, where allocations fail as well. Fewer, or others:
-# STATEFUZZ_CALLS, STATEFUZZ_CYCLES, STATEFUZZ_CHECKING_CALLS, STATEFUZZ_SEED, STATEFUZZ_FROM. What a run prints last is to be added to
-# tests/long/statefuzz.md.
+# A million calls on each of Debian's kernels, whose results a model predicts, and 10,000 cycles of start, SIGKILL, unload and
+# load; a hundred thousand calls in the kernel with KASAN and lockdep, with failing allocations. STATEFUZZ_CALLS,
+# STATEFUZZ_CYCLES, STATEFUZZ_CHECKING_CALLS, STATEFUZZ_SEED and STATEFUZZ_FROM replace the defaults. Add the last lines that
+# a run prints to tests/long/statefuzz.md.
 
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/../lab/guests.bash"
@@ -11,7 +11,7 @@ kernels=(6.1 6.12)
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    : "${BUILD_DIR:?is the folder that the tests were built in}"
+    : "${BUILD_DIR:?must be the build folder}"
     seed=${STATEFUZZ_SEED:-1} from=${STATEFUZZ_FROM:-0}
     boot_all --single-thread --timeout 14000 -- tests/lab/statefuzz-guest.sh "$BUILD_DIR/tests/statefuzz" \
         "${STATEFUZZ_CALLS:-1000000}" "${STATEFUZZ_CYCLES:-10000}" "$seed" "$from"
@@ -23,7 +23,7 @@ setup_file() {
 
 say_runs() { cat "$BATS_FILE_TMPDIR"/{6.1,6.12,checking} 2>/dev/null | grep -E '^(run|cycles) ' >&3; }
 
-@test "each call returns what the model predicts, and all memory comes back" {
+@test "each call returns what the model predicts, and all memory is freed" {
     say_runs
     promised calls-return-what-the-model-predicts calls-leave-no-objects addresses-are-hidden
 }
@@ -37,7 +37,7 @@ say_runs() { cat "$BATS_FILE_TMPDIR"/{6.1,6.12,checking} 2>/dev/null | grep -E '
     ended_well
 }
 
-@test "the same in the debug kernel, with failing allocations, and kmemleak finds nothing" {
+@test "the same holds in the debug kernel with failing allocations, and kmemleak finds nothing" {
     kernels=(checking)
     promised calls-return-what-the-model-predicts the-module-unloads-after-the-calls \
         cycles-of-start-kill-unload-load kmemleak-finds-nothing finished

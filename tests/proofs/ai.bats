@@ -1,19 +1,19 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# AboveIdle against programs that use a known part of each CPU. PROOF_SOURCE is perf (on this machine, where
-# /proc/stat tells) or driver (in the lab, where the module's hooks do).
+# AboveIdle, compared with programs that use a known share of each CPU. PROOF_SOURCE is perf (on this machine, with
+# /proc/stat) or driver (in the lab, with the module's hooks).
 
 setup_file() { export PATH=${STAGE:?}/bin:${BUILD_DIR:?}/tests:$PATH; }
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
 
-# The idle and all times of each CPU so far, in clock ticks: "cpuN IDLE ALL".
+# stat_of_cpus: prints the idle and total times of each CPU so far, in clock ticks: "cpuN IDLE ALL".
 stat_of_cpus() {
   awk '/^cpu[0-9]/ { all = 0; for (i = 2; i <= 9; i++) all += $i; print $1, $5 + $6, all }' /proc/stat
 }
 
-# Load on every CPU for SECONDS of samples, CPU i the i-th PERCENT. Leaves "CPU TRUTH ABOVE-IDLE STAT" in percent for
-# each CPU: what the load got, what swtrace ai says was not idle, and what /proc/stat does, read when the first and
-# the last line came.
+# Loads every CPU for SECONDS of samples, CPU i with the i-th PERCENT. Writes "CPU TRUTH ABOVE-IDLE STAT" in percent for
+# each CPU to found: the load's CPU time, the time that swtrace ai reports as not idle, and the same from /proc/stat, read
+# when the first and the last line arrived.
 duty_cycles() { # duty_cycles SECONDS PERCENT...
   local seconds=$1 cpu=0 percent pids=() lines=0
   shift
@@ -36,8 +36,8 @@ duty_cycles() { # duty_cycles SECONDS PERCENT...
     done >found
 }
 
-# judge: whether what duty_cycles found is within a point, for as many CPUs as NUMBER. What else ran is not known by CPU,
-# but as a whole it is what /proc/stat has beyond the load; with a third argument, it only tells whether that was little.
+# judge: the results of duty_cycles are within a point, for NUMBER CPUs. Other load is not known for each CPU, but its sum
+# is the difference of /proc/stat and the load; with a third argument, judge only checks that this sum is small.
 judge() { # judge NUMBER FILE [LIMIT]
   awk -v cpus="$1" -v limit="${3:-}" '
     { truth[NR] = $2; busy[NR] = $3; stat[NR] = $4; others += $4 - $2 }
@@ -53,10 +53,10 @@ judge() { # judge NUMBER FILE [LIMIT]
     }' "$2"
 }
 
-# told_within_a_point SECONDS PERCENT: of a load of PERCENT on the first CPU and 40 points more on each further one. /proc/stat
-# is read here when the line has come, not at the very moment at which swtrace read it. What bursts in between is in one
-# of them only, so a machine that is busy with something else is asked again. If it stays busy, only this is judged, that
-# no load is missing.
+# told_within_a_point SECONDS PERCENT: measures a load of PERCENT on the first CPU and 40 points more on each further one.
+# /proc/stat is read when the line has arrived, a little after swtrace read it. A burst in between is in only one of the
+# two, so the measurement is repeated if the machine has other load. If that load stays, the test only checks that no load
+# is missing.
 told_within_a_point() {
   local cpus tries
   cpus=$(getconf _NPROCESSORS_ONLN)
@@ -81,14 +81,14 @@ told_within_a_point() {
   for percent in 10 50 90; do told_within_a_point 15 "$percent"; done
 }
 
-@test "every line adds up to 100 percent, and the expected source is used" {
+@test "every line adds up to 100 percent, and names the expected source" {
   swtrace ai 1 4 -sp >lines
   awk '/IDLE=/ { gsub(",", ""); n++; sum = $(NF - 4) + $(NF - 2) + $NF; if (sum < 99.995 || sum > 100.005) { print; bad = 1 } }
     END { exit bad || n < 8 }' lines
   if [[ $PROOF_SOURCE == driver ]]; then grep -q "^\*\* Source:.*hooks" lines; else grep -q "^\*\* Source:.*/proc/stat" lines; fi
 }
 
-# CPU seconds of its own that so many samples take.
+# cost_of SAMPLES: the CPU seconds that swtrace ai uses for this number of samples.
 cost_of() {
   local user system TIMEFORMAT='%U %S'
   { time swtrace ai 1 "$1" >/dev/null; } 2>cost
@@ -98,7 +98,7 @@ cost_of() {
 
 @test "swtrace ai uses less than one percent of a CPU" {
   local short long
-  # Its start, which on an emulated processor takes a while, is in both.
+  # The difference does not include its start, which takes a while on an emulated processor.
   short=$(cost_of 1) long=$(cost_of 6)
   echo "$short s for a sample, $long s for six"
   awk -v short="$short" -v long="$long" 'BEGIN { exit long - short >= 5 / 100 }'

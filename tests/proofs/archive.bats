@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# An archive of a trace gives the identical report where the traced files are missing or are others.
+# An archive of a trace gives the identical report on a machine where the traced files are missing or differ.
 # PROOF_SOURCE is perf (on this machine) or driver (in the lab).
 
 bats_require_minimum_version 1.5.0
@@ -12,8 +12,8 @@ setup_file() {
   export LC_ALL=C
   export PITRACE_SOCKET=$made/socket
   cd "$made" || return
-  # C, C++ and interpreted code, processes that come and go, libraries that replace each other. The shell goes on when the
-  # trace is on. With perf of it and its children alone: files of other programs may be replaced at any moment.
+  # C, C++ and interpreted code, short processes, libraries that replace each other. The shell continues when the trace is
+  # on. With perf, only this process and its children are traced: files of other programs may be replaced at any moment.
   mkfifo go
   # shellcheck disable=SC2016 # the inner shell expands it
   bash -c 'read -r _ <go
@@ -43,7 +43,7 @@ setup() {
   other_machine "$root" "$STAGE/bin/post"
 }
 
-# same_report OPTION...: with these options, from the trace here and from the archive there.
+# same_report OPTION...: with these options, the trace's report here equals the archive's on the other machine.
 same_report() {
   mkdir -p here
   post -r "$made/swtrace.nrm2" -o here --json "$@"
@@ -55,7 +55,7 @@ same_report() {
 
 @test "the trace without its archive gives a different report on another machine" {
   post -r "$made/swtrace.nrm2" -o . --json -clip 0
-  # There are names to lose, those of the programs among them.
+  # The trace has names that the other machine lacks, also those of the test programs.
   jq -r '.reports[] | select(.title == "Process_Module_Symbol") | .. | objects
       | select(.kind? == "symbol") | .name' tprof.json | sort -u >names
   cat names
@@ -66,7 +66,7 @@ same_report() {
   run ! cmp -s tprof.json "$root/work/tprof.json"
 }
 
-@test "the report is identical where the traced files are missing, with any options" {
+@test "the report is identical if the traced files are missing, with any options" {
   same_report
   same_report -clip 0 -off
   same_report -clip 0 -demangle -pnm -tnm
@@ -75,7 +75,7 @@ same_report() {
   same_report -clip 0 -a2nrng mixed main main everything
 }
 
-@test "the report is identical where other files have the names of the traced ones" {
+@test "the report is identical if other files have the names of the traced ones" {
   post -r "$made/swtrace.nrm2" -o . --json -clip 0
   other_files "$root" tprof.json
   [[ $(find "$root" -type f | wc -l) -gt 15 ]]
@@ -101,7 +101,7 @@ same_report() {
   cmp here/tprof.json "$root/work/tprof.json"
 }
 
-@test "--archive-files packs the files that were traced" {
+@test "--archive-files packs the traced files" {
   tar -xf "$made/swtrace.tar.zst"
   cmp "files$(realpath "$programs/mixed")" "$programs/mixed"
   cmp trace.nrm2 "$made/swtrace.nrm2"

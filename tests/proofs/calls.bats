@@ -1,27 +1,27 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Call stacks of a program whose calls are known (progs/calls.c), and perf record -g beside us on the same run.
+# Call stacks of a program whose calls are known (progs/calls.c), compared with perf record -g in the same run.
 # PROOF_SOURCE is perf (on this machine) or driver (in the lab).
 
-# Who still waits for the trace, when it failed.
+# Kills the program if it still waits for a trace that could not be started.
 teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/pid")" 2>/dev/null || true; }
 
 setup() { cd "$BATS_FILE_TMPDIR" || return; }
 
-# of_program FILTER: that of each function of the program, as "NAME RESULT", without its module.
+# of_program FILTER: applies FILTER to each function of the program; prints "NAME RESULT", without the module.
 of_program() {
   jq -r ".tree.functions[] | select(.name | endswith(\"/calls\")) | (.name | sub(\":.*\"; \"\")) + \" \\($1)\"" tprof.json
 }
 
-# check_points [POINTS]: each line of the input, "NAME EXPECTED FOUND" in percent, is within two points, or so many.
+# check_points [POINTS]: each input line "NAME EXPECTED FOUND", in percent, differs by at most POINTS (default 2).
 check_points() {
   awk -v points="${1:-2}" '{ printf "%s: %.2f %%, true %.2f %%\n", $1, $3, $2
     if ($3 < $2 - points || $3 > $2 + points) bad = 1 } END { exit bad || !NR }'
 }
 
-# true_shares: whether functions, callers and levels have the shares that the program gives them.
+# true_shares: true if functions, callers and recursion levels have the shares that the program gives them, within a tolerance.
 true_shares() {
-  # Emulated, the same instructions do not take as long everywhere.
+  # An emulated processor does not run the same instructions at the same speed everywhere.
   local points=2
   if [[ $PROOF_SOURCE == driver ]]; then points=4; fi
   of_program '.inclusive) \(.exclusive' | awk '
@@ -37,7 +37,7 @@ true_shares() {
     END { for (l = 1; l <= 4; l++) print "level-" l, 25, 100 * level[l] / all }' stacks | check_points "$points"
 }
 
-# record RATE SECONDS: the trace and perf's, and what post says of the trace.
+# record RATE SECONDS: makes the trace and perf's recording, and post's reports of the trace.
 record() {
   local rate=$1 seconds=$2 scope=()
   rm -f go control answer
@@ -49,7 +49,7 @@ record() {
   perf record -q -g -B -N -p "$calls" -F $((rate + 3)) -e cpu-clock -o perf.data -D -1 --control fifo:control,answer 2>perf.err &
   local perf=$!
   timeout 300 sh -c 'echo enable >control; read -r _ <answer' || { cat perf.err && return 1; }
-  # With perf of the program alone, as this machine may be busy with other things.
+  # With perf, only the program is traced, since this machine may have other load.
   [[ $PROOF_SOURCE == driver ]] || scope=(--scope process --pid "$calls")
   swtrace init --source "$PROOF_SOURCE" -s 32 "${scope[@]}"
   swtrace enable tprof
@@ -63,7 +63,7 @@ record() {
   swtrace free
   wait "$perf" || { cat perf.err && return 1; }
   post -tree -folded --json -clip 0
-  # The program's stacks, each with its ticks behind it.
+  # The program's stacks, each followed by its ticks.
   sed -n 's/^calls_[0-9a-f]*;//p' tprof.folded >stacks
 }
 
@@ -77,12 +77,12 @@ enough_ticks() {
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH LC_ALL=C PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
   cd "$BATS_FILE_TMPDIR" || return
-  # An emulated processor has no time for as many.
+  # An emulated processor is too slow for the higher rate.
   local rate=4000 seconds=5 try
   if [[ ${PROOF_SOURCE:?} == driver ]]; then rate=1000 seconds=13; fi
   sysctl -q kernel.perf_cpu_time_max_percent=0 kernel.perf_event_max_sample_rate=100000 2>/dev/null || true
-  # A machine that is busy with other things gives the program less time, and not each of its parts the same: then once
-  # more, for longer.
+  # Other load on the machine takes time from the program, and not equally from its parts: then repeat it, for a longer
+  # time.
   for try in 1 2 3; do
     record "$rate" $((seconds * try)) || return
     ! { enough_ticks && true_shares; } >/dev/null || break
@@ -91,7 +91,7 @@ setup_file() {
 
 @test "every tick has a stack and is in the tree once" {
   jq -e '.ticks as $ticks | .tree.ticks == $ticks and .tree.stacks.with == $ticks and .tree.stacks.without == 0' tprof.json
-  # A row's inclusive ticks are its own and those of the rows that it contains.
+  # A row's inclusive ticks are its own plus those of the rows that it contains.
   jq -r '.ticks, (.tree.rows[] | "\(.depth) \(.inclusive) \(.exclusive)")' tprof.json | awk '
     function end_of(depth) {
       for (; top >= depth; top--) if (inclusive[top] != exclusive[top] + below[top]) { print "row " NR; bad = 1 }
@@ -118,7 +118,7 @@ setup_file() {
 }
 
 @test "every tick of the program is below main, in a stack that its calls can make" {
-  # In a function's first and last instructions, when its frame is not there, its caller is missing; nowhere else.
+  # The caller is missing only in a function's first and last instructions, where its frame is not set up.
   awk '{
       ticks = $NF; text = ";" $1
       if (text !~ /;(main|work|alpha|beta|shared|recurse)(;|$)/) next
@@ -134,7 +134,7 @@ setup_file() {
     END { print good " of " all; exit bad || !all || good < 0.99 * all }' stacks
 }
 
-@test "shares of functions, callers and recursion levels are right, over 10,000 ticks" {
+@test "shares of functions, callers and recursion levels equal those of the program, over 10,000 ticks" {
   enough_ticks
   true_shares
 }
@@ -165,36 +165,36 @@ setup_file() {
   check_points <points
 }
 
-# run_programs DIRECTORY: the reports of one run of programs whose stacks end differently.
+# run_programs DIRECTORY: profiles programs whose stacks end differently, in one run.
 run_programs() {
   # shellcheck disable=SC2016
   run.tprof --source="$PROOF_SOURCE" --no-java -g -c 1000 --lines=0 --post='-clip 0' -o "$1" -- \
     sh -c 'cd "$1" && for name in starts framed unframed; do ./$name 1 & done; wait' sh "$BUILD_DIR/tests"
 }
 
-# lines_of PROGRAM [DIRECTORY]: the stacks in its own functions, all of which it calls in main() or later; the kernel has
-# functions whose names only contain theirs.
+# lines_of PROGRAM [DIRECTORY]: the stacks in the program's own functions, which main() calls. The pattern excludes kernel
+# functions whose names contain these.
 lines_of() { sed -n "s/^$1_[0-9a-f]*;//p" "${2:-ends}/tprof.folded" | grep -E '(^|;)(in_thread|in_handler|[^;[]*total[^;[]*)[; ]'; }
 
-# ticks_of PATTERN: of the lines of the input that match, and of all.
+# ticks_of PATTERN: prints the ticks of the matching input lines, and of all.
 ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } END { print some + 0, all + 0 }'; }
 
 @test "stacks of the program are whole, though the C library keeps no frame pointers" {
   jq .tree.stacks tprof.json
   jq -e '.tree.stacks | .whole + .broken + .cut == .with' tprof.json
-  # The lines say the same: the marks are in stacks that are not whole and nowhere else.
+  # The folded lines agree: marks are in stacks that are not whole, and only there.
   awk -v expected="$(jq '.tree.stacks | .broken + .cut' tprof.json)" '
     $1 ~ /;\[(broken|cut)\](_\[k\])?(;|$)/ { marked += $NF }
     END { print marked " of " expected; exit marked + 0 != expected }' tprof.folded
   awk '/\[(broken|cut)\]/ { print; marked += $NF } { all += $NF } END { exit marked > 0.01 * all }' stacks
 }
 
-@test "stacks of a C++ program are whole with frame pointers, and marked broken without them" {
+@test "stacks of a C++ program are whole with frame pointers, and marked as broken without them" {
   local marked all
   run_programs ends
   jq -e '.tree.stacks | .whole + .broken + .cut == .with' ends/tprof.json
   grep -q '^ Broken user stacks : ' ends/tprof.tree
-  # Not the C library's own functions, which have none in either.
+  # Without the C library's own functions, which have no frame pointers in either program.
   read -r marked all < <(lines_of framed | ticks_of '\\[(broken|cut)\\]')
   echo "framed: $marked of $all"
   ((all >= 200 && marked == 0))
@@ -214,15 +214,15 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   ((threads * 5 > all && handlers > 0))
 }
 
-# Machines have the names of the C library's own functions only where its debug files are installed.
-@test "stacks are whole also where the C library's own functions have no names" {
+# The C library's own functions have names only on machines with its debug files.
+@test "stacks are whole also without names for the C library's own functions" {
   local marked all
   [ "$(id -u)" -eq 0 ] || skip "needs root to hide debug files"
   mkdir -p unnamed
   # shellcheck disable=SC2016
   unshare -m sh -c 'if [ -d /usr/lib/debug ]; then mount -t tmpfs none /usr/lib/debug; fi; exec "$@"' sh \
     post -r ends/swtrace.nrm2 -o unnamed -folded -clip 0
-  # The kernel has a function of that name, too.
+  # The kernel has a function of that name too, marked with _[k].
   [ "$(grep -cE ';start_thread(;| )' unnamed/tprof.folded)" = 0 ]
   { lines_of starts unnamed && lines_of framed unnamed; } >unnamed/lines
   read -r marked all < <(ticks_of '\\[(broken|cut)\\]' <unnamed/lines)

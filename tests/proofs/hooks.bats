@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# User hooks from other programs are in the trace, whole, in order, and counted. Runs on this machine with perf and in
-# the lab with the module: PROOF_SOURCE says which.
+# User hooks of other programs are in the trace, complete, in order, and counted. PROOF_SOURCE is perf (on this machine) or
+# driver (in the lab).
 
 setup_file() { export PATH=${STAGE:?}/bin:$BUILD_DIR/tests:$PATH; }
 
@@ -14,14 +14,14 @@ teardown() {
   swtrace free >/dev/null 2>&1 || true
 }
 
-# start OPTION...: a trace with hooks of major 0x30, 0x71 and ticks, and no names.
+# start OPTION...: starts a trace with hooks of the majors 0x30 and 0x71 and ticks, and with little space for names.
 start() {
   swtrace init --source "$PROOF_SOURCE" -sm 64K "$@"
   swtrace enable 0x30 0x71 16
   swtrace on
 }
 
-# finish: the trace as post.show and as trace.json.
+# finish: ends the trace and writes post.show.
 finish() {
   swtrace off
   swtrace get trace.nrm2
@@ -29,7 +29,7 @@ finish() {
   post -showx -r trace.nrm2 -o .
 }
 
-# as_written MAJOR: the program's output in the form of post.show's lines from the major on.
+# as_written MAJOR: prints the program's output in the form of post.show's lines, from the major on.
 as_written() {
   gawk -v major="$1" '$1 ~ "^" major "/" {
     split($1, kind, "/"); line = sprintf("%X %X", strtonum("0x" kind[1]), strtonum("0x" kind[2]))
@@ -37,7 +37,7 @@ as_written() {
     print line }'
 }
 
-# in_trace MAJOR: post.show's lines of that major, from the major on, without the time.
+# in_trace MAJOR: prints post.show's lines of that major, from the major on, without the time.
 in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 = ""; $0 = $0; $1 = $1; print }' post.show; }
 
 @test "hooks of many threads and signal handlers are all stored or counted as lost" {
@@ -50,7 +50,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   cat w1 w2 >written
   "$SOURCE_DIR"/tests/support/check-hooks 30 written post.show
   jq -e '.trace.full == false' info.json
-  # All that was lost is told by its writer; with a full buffer that were not so.
+  # Writers count all losses while the buffer is not full.
   lost=$(awk '{ sum += $9 } END { print sum + 0 }' written)
   [ "$(jq '[.trace.trace.lost[]] | add' info.json)" -eq "$lost" ]
 }
@@ -144,7 +144,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
 
 # bats test_tags=lab:long
 @test "another user cannot write hooks and gets PU_ERROR_NO_BUFFER" {
-  [ "$EUID" -eq 0 ] || skip "needs root to become somebody else"
+  [ "$EUID" -eq 0 ] || skip "needs root to become another user"
   # shellcheck source=tests/support/other_user.bash
   source "$SOURCE_DIR/tests/support/other_user.bash"
   make_public "$BUILD_DIR/tests/hooker" "$BUILD_DIR/lib/libperfutil.so.0"
@@ -160,7 +160,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
 
 # bats test_tags=lab:long
 @test "threads beyond the number of rings write their hooks or count them as lost" {
-  [[ $PROOF_SOURCE == perf ]] || skip "the module has no rings of threads"
+  [[ $PROOF_SOURCE == perf ]] || skip "the module has no per-thread rings"
   start -s 64
   for i in $(seq 3); do hooker -w -n 20 -t 600 -u 5000 >>w1; done
   swtrace info --json >info.json

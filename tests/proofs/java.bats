@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Java and JavaScript by name: run.tprof on the paper's hellop, on a process that runs, and on Node.js. PROOF_SOURCE
-# is perf (on this machine) or driver (in the lab).
+# Java and JavaScript by name: run.tprof of hellop, of a running process, and of Node.js. PROOF_SOURCE is perf (on this
+# machine) or driver (in the lab).
 
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH
@@ -26,12 +26,12 @@ teardown() {
 
 profile() { run.tprof --source="${PROOF_SOURCE:?}" -c 2000 -o "$out" --lines=0 --post='-clip 0' "$@"; }
 
-# Attaching takes a minute in the emulated lab, and has nothing to do with who collects.
+# Attaching takes a minute in the emulated lab, and does not depend on the source of records.
 need_host() { [[ $PROOF_SOURCE == perf ]] || skip "on this machine only"; }
 
 need_java() { [[ -e $classes/hellop.class ]] || skip "there is no JDK"; }
 
-# wait_for_jvm: until the JVM can be asked for something.
+# wait_for_jvm: waits until the JVM accepts attach requests.
 wait_for_jvm() {
   until pitrace-attach --check "$jvm" 2>/dev/null; do
     kill -0 "$jvm"
@@ -39,7 +39,7 @@ wait_for_jvm() {
   done
 }
 
-# no_jcmd: a directory for PATH with a jcmd that fails.
+# no_jcmd: prints a directory for PATH with a jcmd that fails.
 no_jcmd() {
   mkdir "$BATS_TEST_TMPDIR/no"
   printf '#!/bin/sh\nexit 1\n' >"$BATS_TEST_TMPDIR/no/jcmd"
@@ -47,13 +47,13 @@ no_jcmd() {
   echo "$BATS_TEST_TMPDIR/no"
 }
 
-# shares: percentages of the ticks of process java by method and module, large ones.
+# named_methods: the rows of process java in JIT-compiled methods.
 named_methods() { process_symbols "$json" java | awk '$3 == "JITCODE"'; }
 
 check_hellop() {
   named_methods | head -20
-  # myC works three times as long as myA, which may be compiled into main. In the emulated lab the JVM's own beginning
-  # takes longer than that, so there only what was compiled counts.
+  # myC runs three times as long as myA, which may be compiled into main. In the emulated lab the JVM's start takes longer
+  # than that, so there only compiled code is counted.
   process_symbols "$json" java | awk -v source="$PROOF_SOURCE" '
     source == "perf" || $3 == "JITCODE" { all += $1 }
     $3 == "JITCODE" && $2 ~ /^hellop\.(myC\(I\)I|myA\(I\)I|main\(\[Ljava\/lang\/String;\)V)$/ { mine += $1 }
@@ -63,7 +63,7 @@ check_hellop() {
 @test "the methods and threads of hellop are named, with each garbage collector" {
   need_java
   local collectors=(Serial G1)
-  # Two starts take half a minute in the emulated lab.
+  # Two runs of the JVM take half a minute in the emulated lab.
   if [[ $PROOF_SOURCE == driver ]]; then collectors=(G1); fi
   for collector in "${collectors[@]}"; do
     profile -- java "-XX:+Use${collector}GC" -cp "$classes" hellop 2500 >"$BATS_TEST_TMPDIR/said"
@@ -74,13 +74,13 @@ check_hellop() {
   done
 }
 
-@test "hellop has the shares that perf shows with a perf-map" {
+@test "hellop has the same shares as in perf with a perf-map" {
   need_java
   need_host
   profile -- java -XX:-TieredCompilation -cp "$classes" hellop 4000 >/dev/null
   perf record -q -F 2000 -e cpu-clock -o "$BATS_TEST_TMPDIR/perf.data" -- \
     java -XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp "$classes" hellop 4000 >/dev/null
-  # What kinds of code took, of all: methods and what else the virtual machine generates, itself, the kernel; and hellop.
+  # Shares of all ticks: hellop; generated code (methods and other code that the JVM generates); libjvm; the kernel.
   perf report -q -i "$BATS_TEST_TMPDIR/perf.data" --sort dso,symbol --stdio -t '|' 2>/dev/null | awk -F '|' '
     { kind = $3 ~ /^\[k\]/ ? "kernel" : $2 ~ /^(perf-.*\.map|\[JIT\])/ ? "generated" : $2 ~ /^libjvm/ ? "libjvm" : "other"
       sum[kind] += $1 }
@@ -118,7 +118,7 @@ check_hellop() {
   java -cp "$classes" hellop 600000 >/dev/null &
   jvm=$!
   wait_for_jvm
-  # No program of the JDK is needed for it.
+  # Attaching needs no program of the JDK.
   PATH=$(no_jcmd):$PATH profile -r 3 -p "$jvm"
   check_hellop
   [[ -e $out/log-jita2n_$jvm ]]
@@ -130,7 +130,7 @@ check_hellop() {
   need_host
   run profile -- javac -version
   [[ $status -eq 0 && $output == *"Java: added -agentpath:"*" to JAVA_TOOL_OPTIONS"* ]]
-  # Also not if they lie beside something called java.
+  # Also not if there is a directory named java next to them.
   mkdir -p "$BATS_TEST_TMPDIR/bin/java"
   cp "$(type -P true)" "$BATS_TEST_TMPDIR/bin/work"
   run profile -- "$BATS_TEST_TMPDIR/bin/work"
@@ -153,29 +153,29 @@ check_hellop() {
   kill "$jvm"
   wait
   rm -r "$public"
-  # Nothing of it is left where that user's logs were.
+  # Nothing of it is left in that user's log directory.
   [[ -z $(find /tmp -maxdepth 1 -name 'pitrace.*' -user nobody) ]]
 }
 
 @test "a JVM in a container is profiled" {
   need_java
   need_host
-  unshare -pfm true 2>/dev/null || skip "needs root, for namespaces"
-  # With files of its own, JProf not among them.
-  # shellcheck disable=SC2016 # the inner shell's
+  unshare -pfm true 2>/dev/null || skip "needs root to create namespaces"
+  # The container has its own files, without JProf.
+  # shellcheck disable=SC2016 # expanded by the inner shell
   unshare -pfm --mount-proc sh -c 'mount --bind "$1" /mnt && mount -t tmpfs none /tmp && mount -t tmpfs none "$2" &&
     exec java -cp /mnt hellop 600000' - "$classes" "$(readlink -f "$STAGE/lib")" >/dev/null &
   until jvm=$(pgrep -n -x -f 'java -cp /mnt hellop 600000'); do sleep 0.1; done
   wait_for_jvm
   profile -r 3 -p "$jvm"
   check_hellop
-  # By the id that the trace has: another process might be number 1 here.
+  # Named by the pid in the trace: another process might have the id 1 here.
   [[ -e $out/log-jita2n_$jvm && ! -e $out/log-jita2n_1 ]]
   [[ -z $(find "/proc/$jvm/root/tmp" -maxdepth 1 -name 'pitrace*') ]]
 }
 
-# check_node FUNCTION: most ticks, in the lab of those in functions of JavaScript, are in this one. Versions of Node.js
-# have other words before a function's name.
+# check_node FUNCTION: most ticks are in this function; in the lab, most ticks of JavaScript functions. The words before a
+# function's name differ between versions of Node.js.
 check_node() {
   process_symbols "$json" node | awk -v source="$PROOF_SOURCE" -v function_name="$1" '
     source == "perf" || $2 ~ /^(JS|LazyCompile|Function):/ { all += $1 }
@@ -184,7 +184,7 @@ check_node() {
 }
 
 # bats test_tags=lab:long
-@test "Node.js functions are named from perf-PID.map, and the report says how certain the names are" {
+@test "Node.js functions are named from perf-PID.map, and the report names that source as least certain" {
   type -P node >/dev/null || skip "there is no Node.js"
   cat >"$BATS_TEST_TMPDIR/work.js" <<'END'
 function busyWork(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What JProf writes into its logs while a trace runs is placed in that trace by records 19/41 and 19/42. Runs on this
-# machine with perf and in the lab with the module: PROOF_SOURCE says which.
+# Records 19/41 and 19/42 place each record of JProf's logs in the trace. PROOF_SOURCE is perf (on this machine) or driver
+# (in the lab).
 
 setup_file() { export PATH=${STAGE:?}/bin:$BUILD_DIR/tests:$PATH; }
 
@@ -22,7 +22,7 @@ start() {
   swtrace on
 }
 
-# finish: the trace as post.show; nothing may be lost.
+# finish: ends the trace and writes post.show; no record may be lost.
 finish() {
   swtrace off
   swtrace info --json >info.json
@@ -32,12 +32,12 @@ finish() {
   jq -e '[.trace.trace.lost[]] | add == 0' info.json
 }
 
-# hooks MINOR: the hexadecimal ints, and strings, of these records of major 19.
+# hooks MINOR: the hexadecimal ints and the strings of the records of major 19 with that minor.
 hooks() {
   awk -v minor="$1" '$1 == "****" && $4 == 19 && $5 == minor { $1 = $2 = $3 = $4 = $5 = $6 = ""; $0 = $0; $1 = $1; print }' post.show
 }
 
-# same_as_log PID LOG-SUFFIX: hooks of that process against its logs.
+# same_as_log PID LOG-SUFFIX: the hooks of that process equal its logs.
 same_as_log() {
   local pid interval
   pid=$(printf '%X' "$1")
@@ -64,14 +64,14 @@ same_as_log() {
   wait $pid
   finish
   same_as_log $pid "_$pid"
-  # A hook never comes before what it tells.
+  # A hook never precedes the event that it reports.
   gawk '$1 == "****" && $4 == 19 && $5 == 41 { split($6, t, ":"); if (strtonum("0x" t[1] t[2]) < strtonum("0x" $10 sprintf("%08s", $9))) bad++ }
     END { exit bad > 0 }' post.show
 }
 
 # bats test_tags=lab:long
 @test "hooks of a JVM in a container have the process id outside it" {
-  unshare -pf true 2>/dev/null || skip "needs root, for namespaces"
+  unshare -pf true 2>/dev/null || skip "needs root to create namespaces"
   start
   unshare -pf --mount-proc java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out &
   outer=$!
@@ -106,6 +106,6 @@ same_as_log() {
     sort >named
   grep -q ' Reference_Handler$' named
   [ "$(wc -l <named)" -gt 5 ]
-  jq -r '.threads[] | "\(.tid) \(.name)"' dump.json | sort | comm -12 - named >told
-  diff named told
+  jq -r '.threads[] | "\(.tid) \(.name)"' dump.json | sort | comm -12 - named >reported
+  diff named reported
 }

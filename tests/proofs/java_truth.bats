@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Does each tick in jitted code bear the name of what was there at that moment? HotSpot's own probes tell, by the
-# kernel's uprobes, in the trace's clock. In both programs one method takes the place of another all the time: javac on
-# several hundred classes with a code cache that is far too small, and Replace, which does nothing else.
+# Each tick in JIT-compiled code must have the name of the method that was there at that time. HotSpot's own probes, read
+# with the kernel's uprobes in the trace's clock, show which one that was. In both programs methods replace each other all
+# the time: javac with several hundred classes and a code cache that is far too small, and Replace, which does only that.
 
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH
   [[ ${PROOF_SOURCE:?} == perf ]] || skip "on this machine only"
-  # Nobody mounts it on some machines.
+  # tracefs is not mounted on some machines.
   [[ -e /sys/kernel/tracing/uprobe_events ]] || mount -t tracefs tracefs /sys/kernel/tracing || true
   [[ -w /sys/kernel/tracing/uprobe_events ]] || skip "the kernel's uprobes cannot be used"
   type -P javac >/dev/null || skip "there is no JDK"
@@ -22,7 +22,7 @@ setup_file() {
   record replace -XX:ReservedCodeCacheSize=4m -XX:-SegmentedCodeCache -cp "$BUILD_DIR/tests/java" Replace 1500
 }
 
-# record NAME JAVA-ARGUMENT...: the trace, and what the probes told, in the directory NAME.
+# record NAME JAVA-ARGUMENT...: writes the trace and the probes' events to the directory NAME.
 record() {
   local directory=$BATS_FILE_TMPDIR/$1 group=pitrace_truth_$$
   shift
@@ -45,7 +45,7 @@ setup() {
   support=$SOURCE_DIR/tests/support
 }
 
-check_run() { # check_run NAME: one that proves something
+check_run() { # check_run NAME: enough loads, and enough of them at reused addresses
   cd "$BATS_FILE_TMPDIR/$1" || return
   pid=$(basename out/log-jita2n_*)
   pid=${pid##*_}
@@ -56,7 +56,7 @@ check_run() { # check_run NAME: one that proves something
   ((all > 2000 && reused > all / 20))
 }
 
-# compare [POST-OPTION]...: what check_owners says of the trace.
+# compare [POST-OPTION]...: prints check_owners' result for the trace.
 compare() {
   local bounds
   bounds=$(grep -o 'bounds \[0x[0-9a-f]*, 0x[0-9a-f]*, 0x[0-9a-f]*\]' cache | tr -d '[],' | awk '{ print $2, $4 }')
@@ -77,7 +77,7 @@ check_names() {
   compare
   (($(found ticks) > 2000 && $(found unnamed) == 0 && $(found wrong) == 0))
   (($(found right) > 10 * $(found undecided) && $(found right) > 1000 * $(found untold)))
-  # Otherwise this proves nothing.
+  # Without times there must be wrong names, else the test proves nothing.
   echo "Without times:"
   compare -nv
   (($(found wrong) > 0))
@@ -88,7 +88,7 @@ check_names() {
   check_log
 }
 
-@test "javac: each tick has the method that was at its address then; without times many are wrong" {
+@test "javac: each tick has the method that was at its address then; without times many have a wrong one" {
   check_run javac
   check_names
 }
@@ -98,7 +98,7 @@ check_names() {
   check_log
 }
 
-@test "constantly replaced code: each tick has the method that was at its address then; without times many are wrong" {
+@test "constantly replaced code: each tick has the method that was at its address then; without times many have a wrong one" {
   check_run replace
   check_names
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Continuous and wrap-around mode: what is in the file, whatever happens to the trace. PROOF_SOURCE is perf (on
-# this machine) or driver (in the lab).
+# Continuous and wrap-around mode: contents of the file under suspension, full disks and killed recorders. PROOF_SOURCE is
+# perf (on this machine) or driver (in the lab).
 
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH
@@ -30,16 +30,16 @@ begin() { # begin RATE INIT-OPTION...
   swtrace on
 }
 
-# $small_disk: has room for the kernel's names and a little more.
+# make_small_disk: mounts $small_disk, with space for the kernel's symbols and a little more.
 make_small_disk() {
-  [ "$(id -u)" -eq 0 ] || skip "needs root for a small disk"
+  [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small disk"
   small_disk=$BATS_TEST_TMPDIR/small
   mkdir "$small_disk"
   mount -t tmpfs -o size=24m none "$small_disk"
 }
 
-# The file has the kernel's names, for which the header then has their size: what else fills the disk finds them there,
-# and room that they had for a while does not come back. They come after a second; to an emulated kernel, later.
+# Waits until the file has the kernel's symbols; then the header has their size. A test that fills the disk must wait for
+# them, since they take space. They are written after a second, in an emulated kernel later.
 until_the_kernel_is_named() { # until_the_kernel_is_named FILE
   local tries=0
   while [ "$(od -An -t u8 -j 88 -N 8 "$1")" -eq 0 ]; do
@@ -48,7 +48,7 @@ until_the_kernel_is_named() { # until_the_kernel_is_named FILE
   done
 }
 
-# until_state COMMAND: until the command accepts what 'swtrace info' prints.
+# until_state COMMAND: waits until COMMAND accepts the output of 'swtrace info'.
 until_state() {
   local tries=0
   until swtrace info | eval "$1"; do
@@ -57,7 +57,7 @@ until_state() {
   done
 }
 
-report() { # report [POST-OPTION]...: of swtrace.nrm2, which must be whole
+report() { # report [POST-OPTION]...: reports on swtrace.nrm2, which must be undamaged
   post --json -clip 0 "$@"
   check_accounts tprof.json
   jq -e '.damage.places == 0' tprof.json >/dev/null
@@ -68,7 +68,7 @@ losses() { jq ".losses.$1" tprof.json; }
 recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 
 # bats test_tags=lab:long
-@test "continuous: the file holds far more than the buffers, with every record and name" {
+@test "continuous: the file contains far more records than the buffers could, and every name" {
   begin 1000 -t cont -s 64K -sm 256K -ss 16
   "$programs/churn" 300 200000 >/dev/null
   "$programs/shares" 3 >/dev/null
@@ -80,7 +80,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   [ "$(losses lost)" = 0 ]
   [ "$(losses overwritten)" = 0 ]
   [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
-  # More than both CPUs' buffers could hold.
+  # More than the buffers of both CPUs could contain.
   [ "$(jq .records.counted tprof.json)" -gt 4700 ]
   check_shares tprof.json shares 5 ten=10 twenty=20 thirty=30 forty=40
 }
@@ -116,12 +116,12 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   [ "$(jq .damage.places tprof.json)" = 0 ]
   [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
   [ "$(jq '[.trace.kallsyms] | .[0]' tprof.json)" != '"missing"' ]
-  # All but a section of each CPU.
+  # All but one section of each CPU.
   [ "$(process_ticks tprof.json shares)" -gt 1000 ]
   check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
 }
 
-@test "continuous: records are lost while the disk is full, and recording continues when it has space" {
+@test "continuous: records are lost while the disk is full, and recording continues when there is space" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
   until_the_kernel_is_named "$small_disk/trace.nrm2"
@@ -129,7 +129,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   "$programs/shares" 600 >/dev/null 3>&- &
   busy=$!
   until_state 'grep -q "No space left on device"'
-  # Until the buffers are full, too, and for a second more.
+  # Wait until the buffers are full too, and a second longer.
   until_state 'grep -q "^ *Trace records .*lost: [1-9]"'
   sleep 1
   rm "$small_disk/ballast"
@@ -141,13 +141,13 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   report -r "$small_disk/trace.nrm2"
   [ "$(losses lost)" -gt 0 ]
   [ "$(losses unwritten)" = 0 ]
-  # What is missing is told where it is missing.
+  # The report has each loss at its time.
   [ "$(jq '[.losses.gaps[].records] | add' tprof.json)" = "$(losses lost)" ]
   [ "$(jq '[.losses.gaps[] | .first[] | select(.to_ns - .from_ns > 500000000)] | length > 0' tprof.json)" = true ]
 }
 
 # bats test_tags=lab:long
-@test "continuous: when the disk stays full only the newest records are missing from the file" {
+@test "continuous: if the disk stays full only the newest records are missing from the file" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"
   until_the_kernel_is_named "$small_disk/trace.nrm2"
@@ -156,14 +156,14 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   run swtrace off
   [ "$status" -eq 1 ]
   [[ $output == *"trace.nrm2' is not complete: No space left on device."* ]]
-  told=$(sed -n 's/.* The newest \([0-9]*\) records are not in the file.*/\1/p' <<<"$output")
+  reported=$(sed -n 's/.* The newest \([0-9]*\) records are not in the file.*/\1/p' <<<"$output")
   run post --json -clip 0 -r "$small_disk/trace.nrm2"
   [ "$status" -eq 3 ]
-  [ "$told" -gt 0 ]
-  [ "$told" = "$(losses unwritten)" ]
+  [ "$reported" -gt 0 ]
+  [ "$reported" = "$(losses unwritten)" ]
   [[ $output == *"the disk was full"* ]]
   check_accounts tprof.json
-  # Nothing of it gets into the next file.
+  # No record of this interval gets into the next file.
   rm "$small_disk/ballast"
   swtrace on
   sleep 0.5
@@ -196,16 +196,16 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
 }
 
 # bats test_tags=lab:long
-@test "run.itrace -cont on a full disk reports what was written, and says what is missing" {
+@test "run.itrace -cont on a full disk makes a report of the written part, and names the missing part" {
   make_small_disk
   dd if=/dev/zero of="$small_disk/ballast" bs=4K 2>dd.out || true
-  # The kernel's symbols need more.
+  # The kernel's symbols need more than this space.
   truncate -s -512K "$small_disk/ballast"
   run run.itrace --source="${PROOF_SOURCE:?}" -cont -user -t 1 -n 0 -o "$small_disk" --lines=0 -- "$programs/shares" 1
   echo "$output"
   [ "$status" -eq 125 ]
   [[ $output == *"swtrace.nrm2' is not complete: No space left on device."*"kernel's symbols are not in the file"* ]]
-  [ -s "$small_disk/arc" ] || [[ $output == *"no report could be made"* ]]
+  [ -s "$small_disk/arc" ] || [[ $output == *"cannot make a report"* ]]
 }
 
 @test "wrap-around: the newest records are kept with their names, also after snapshots" {
@@ -226,14 +226,14 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
     report -r "$file"
     [ "$(losses overwritten)" -gt 0 ]
     [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
-    # Each CPU's buffer holds 2,340 ticks, and all but a block of it survives.
+    # Each CPU's buffer has space for 2,340 ticks; all but one block survives.
     [ "$(jq .records.tprof tprof.json)" -gt 2000 ]
   done
-  # The oldest records are gone, the names of all processes are there.
+  # The oldest records are overwritten, but the names of all processes are in the file.
   post -r first.nrm2 -showx
   [ "$(grep -c churn post.show)" -ge 200 ]
   post -r second.nrm2 --json -clip 0
-  # The newest half second of a program whose rounds may take as long.
+  # The newest half second of a program whose rounds may take that long.
   [ "$(process_ticks tprof.json shares)" -gt 300 ]
   process_symbols tprof.json shares | grep -q ' forty '
 }
@@ -265,9 +265,9 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   report
 }
 
-# suspended MODE: neither ticks of the suspension nor, after discard, older ones; but names.
+# suspended MODE: no ticks of the suspension and, after discard, no older ones; but names.
 suspended() {
-  # An emulated processor has no time for as many a second.
+  # An emulated processor is too slow for the higher rate.
   local mode=$1 rate=4000 pause=0.7 seconds=2
   if [[ $PROOF_SOURCE == driver ]]; then rate=1000 pause=2 seconds=5; fi
   begin "$rate" -t "$mode" -ss 8
@@ -292,21 +292,21 @@ suspended() {
   report
   [ "$(process_ticks tprof.json doubling)" = 0 ]
   [ "$(process_ticks tprof.json churn)" = 0 ]
-  # Its mapping was recorded while the trace was suspended. A slow machine gives it less time.
+  # The process's mapping was recorded while the trace was suspended. On a slow machine it gets less CPU time.
   [ "$(process_ticks tprof.json shares)" -gt 100 ]
   [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
 }
 
 # bats test_tags=lab:long
-@test "suspended, normal mode: no ticks, but names; discarded: neither older ticks nor their file" { suspended norm; }
+@test "suspended, normal mode: names but no ticks are recorded; discard removes older ticks" { suspended norm; }
 
-@test "suspended, continuous mode: no ticks, but names; discarded: neither older ticks nor their file" { suspended cont; }
-
-# bats test_tags=lab:long
-@test "suspended, wrap-around mode: no ticks, but names; discarded: neither older ticks nor their file" { suspended wrap; }
+@test "suspended, continuous mode: names but no ticks are recorded; discard removes older ticks and their file" { suspended cont; }
 
 # bats test_tags=lab:long
-@test "misuse of the modes fails with a message that says why" {
+@test "suspended, wrap-around mode: names but no ticks are recorded; discard removes older ticks" { suspended wrap; }
+
+# bats test_tags=lab:long
+@test "wrong use of the modes fails with the reason" {
   run swtrace init --source "$PROOF_SOURCE" -t cont -s 64K -ss 64
   [ "$status" -eq 1 ]
   [[ $output == *"at most half of the smaller buffer"* ]]

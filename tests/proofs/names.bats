@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Is every tick named rightly, however a process, a thread or a piece of code came about? The programs names and
-# places log what was true (tests/progs/truth.h); the report must say exactly that. PROOF_SOURCE is perf (on this
-# machine) or driver (in the lab).
+# Every tick must have the right names, whichever way its process, thread or code was created. The programs names and places
+# log the true ones (tests/progs/truth.h), and the report must equal the log. PROOF_SOURCE is perf (on this machine) or
+# driver (in the lab).
 
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH
@@ -22,19 +22,19 @@ setup() {
 
 teardown() {
   if [[ -e $BATS_TEST_TMPDIR/lingering.pid ]]; then kill "$(cat "$BATS_TEST_TMPDIR/lingering.pid")" 2>/dev/null || true; fi
-  for place in merged base; do
-    if mountpoint -q "$BATS_TEST_TMPDIR/$place"; then umount "$BATS_TEST_TMPDIR/$place"; fi
+  for mount_point in merged base; do
+    if mountpoint -q "$BATS_TEST_TMPDIR/$mount_point"; then umount "$BATS_TEST_TMPDIR/$mount_point"; fi
   done
 }
 
-# profile [INIT-OPTION]... -- COMMAND...: what the command writes is the truth.
+# profile [OPTION]... -- COMMAND...: profiles COMMAND, whose output is the truth.
 profile() {
   run.tprof --source="${PROOF_SOURCE:?}" -c 5000 -o "$out" --lines=0 --post='-clip 0 -show' "$@" >"$truth"
   cat "$truth"
   jq -e '.losses.lost == 0' "$json" >/dev/null
 }
 
-# The lab's processor is emulated, and shares the host's with others.
+# Longer in the lab, whose processor is emulated and shared.
 milliseconds() { if [[ $PROOF_SOURCE == driver ]]; then echo 600; else echo 200; fi; }
 
 names() { # names CASE [LINK]...
@@ -47,7 +47,7 @@ places() { # places CASE LIBRARY [OTHER]
   profile -- "$programs/places" "$1" "$(milliseconds)" "${@:2}"
 }
 
-checked() { # checked [LEAST]
+checked() { # checked [MIN-TICKS]
   check_names "$json" "$out/post.show" "$truth" "${1:-50}"
 }
 
@@ -58,13 +58,13 @@ copy_library() { # copy_library NAME [DIRECTORY]
 
 # ---- processes and threads ----
 
-@test "vfork, then several execs in the same process" {
+@test "vfork, then several execs in the same process: each program's ticks have its name" {
   names vfork chain-one chain-two a-name-longer-than-the-kernel-keeps
   checked
 }
 
 # bats test_tags=lab:long
-@test "posix_spawn" {
+@test "a process made by posix_spawn has its name" {
   names spawn spawned
   checked
 }
@@ -75,7 +75,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 }
 
 # bats test_tags=lab:long
-@test "exec of a script: the process has the script's name, the module is its interpreter" {
+@test "exec of a script: the process has the script's name, and the module is its interpreter" {
   printf '#!%s script\n' "$programs/names" >"$links/script.names"
   chmod +x "$links/script.names"
   profile -- "$links/script.names" "$(milliseconds)" "$links"
@@ -83,7 +83,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 }
 
 # bats test_tags=lab:long
-@test "processes and threads that rename themselves and each other, and inherited names" {
+@test "names that processes and threads change, give each other or inherit are correct at each time" {
   names rename
   checked
 }
@@ -104,7 +104,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 }
 
 # bats test_tags=lab:long
-@test "a file that exists only in the process's mount namespace: has symbols while the process runs" {
+@test "a file that exists only in the process's mount namespace has symbols while the process runs" {
   mkdir "$BATS_TEST_TMPDIR/private"
   linger unshare -m sh -c 'mount -t tmpfs private "$1" && cp "$2" "$1/libfirst.so" &&
     exec "$3" plain "$4" "$1/libfirst.so"' - "$BATS_TEST_TMPDIR/private" "$programs/libfirst.so" "$programs/places" \
@@ -114,7 +114,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 }
 
 # bats test_tags=lab:long
-@test "a 32-bit program" {
+@test "a 32-bit program has its names, and is marked as 32-bit" {
   local range
   range=$(nm -S "$programs/code32" | awk '/work_of_32_bits/ { printf "%s %x", $1, strtonum("0x" $1) + strtonum("0x" $2) }')
   profile -- sh -c '"$0" 300 & echo "code32 $!"; wait $!' "$programs/code32"
@@ -124,7 +124,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   jq -e --argjson pid "$((16#$pid))" '.processes[] | select(.pid == $pid) | .bits == 32' "$json"
 }
 
-# ---- code from everywhere ----
+# ---- code from different kinds of files ----
 
 # linger COMMAND...: profiles until COMMAND has written "done"; it stays alive until the test's end.
 linger() {
@@ -132,7 +132,7 @@ linger() {
     until grep -qx done "$0" || ! kill -0 $!; do sleep 0.1; done; cat "$0"' "$BATS_TEST_TMPDIR/lingering" "$@"
 }
 
-# without_symbols: the truth when a file's symbols are nowhere any more; and the report says so.
+# without_symbols: the truth for a file that has disappeared; the report must note that.
 without_symbols() { # without_symbols MODULE
   sed -i 's/ library_work / NoSymbols /; s/ replacement_work / NoSymbols /' "$truth"
   checked
@@ -140,14 +140,14 @@ without_symbols() { # without_symbols MODULE
 }
 
 # bats test_tags=lab:long
-@test "an overlay file" {
+@test "files of both layers of an overlay have their symbols" {
   mkdir "$BATS_TEST_TMPDIR"/{base,lower,upper,work,merged}
   mount -t tmpfs base "$BATS_TEST_TMPDIR/base"
   mkdir "$BATS_TEST_TMPDIR"/base/{lower,upper,work}
   copy_library first "$BATS_TEST_TMPDIR/base/lower"
   mount -t overlay -o "lowerdir=$BATS_TEST_TMPDIR/base/lower,upperdir=$BATS_TEST_TMPDIR/base/upper,workdir=$BATS_TEST_TMPDIR/base/work" \
     overlay "$BATS_TEST_TMPDIR/merged"
-  # The lower file, then one of the upper layer.
+  # First a file of the lower layer, then one of the upper layer.
   places plain "$BATS_TEST_TMPDIR/merged/libfirst.so"
   checked
   copy_library second "$BATS_TEST_TMPDIR/merged"
@@ -160,7 +160,7 @@ out_of_view() { # out_of_view MODULE
 }
 
 # bats test_tags=lab:long
-@test "a file that existed only in an ended process's mount namespace: no symbols, and the report says why" {
+@test "a file in the mount namespace of an ended process has no symbols, and the report has the reason" {
   mkdir "$BATS_TEST_TMPDIR/private"
   profile -- unshare -m sh -c 'mount -t tmpfs private "$1" && cp "$2" "$1/libfirst.so" &&
     exec "$3" plain "$4" "$1/libfirst.so"' - "$BATS_TEST_TMPDIR/private" "$programs/libfirst.so" "$programs/places" \
@@ -169,9 +169,9 @@ out_of_view() { # out_of_view MODULE
   out_of_view "$BATS_TEST_TMPDIR/private/libfirst.so"
 }
 
-@test "a file of a chroot: no symbols of the file that has its path outside" {
+@test "a file in a chroot does not get symbols of the file with the same path outside" {
   local root=$BATS_TEST_TMPDIR/root file
-  # Each file at its path, and a library at the path of another.
+  # Copies of the program's files, and at the library's path another library.
   mkdir -p "$root/proc"
   for file in "$programs/places" $(ldd "$programs/places" | grep -o '/[^ ]*'); do
     mkdir -p "$root${file%/*}" && cp -L "$file" "$root$file"
@@ -185,45 +185,45 @@ out_of_view() { # out_of_view MODULE
 }
 
 # bats test_tags=lab:long
-@test "code in two memfds of the same name: has symbols while the process runs" {
+@test "code in two memfds with the same name has symbols while the process runs" {
   linger "$programs/places" memfd "$(milliseconds)" "$programs/libfirst.so" "$programs/libreplacement.so"
   checked
 }
 
 # bats test_tags=lab:long
-@test "code in a memfd whose process has ended: the report names the file and says why it has no symbols" {
+@test "code in the memfd of an ended process: the report names the file and the reason for missing symbols" {
   places memfd "$programs/libfirst.so"
   without_symbols "/memfd:code (deleted)"
 }
 
 # bats test_tags=lab:long
-@test "a file deleted after it was mapped: has symbols while the process runs" {
+@test "a file deleted after it was mapped has symbols while the process runs" {
   linger "$programs/places" deleted "$(milliseconds)" "$(copy_library first)"
   checked
 }
 
 # bats test_tags=lab:long
-@test "a file deleted after an ended process mapped it: no symbols, and the report says so" {
+@test "a deleted file that an ended process had mapped has no symbols, and the report notes that" {
   file=$(copy_library first)
   places deleted "$file"
   without_symbols "$file"
 }
 
 # bats test_tags=lab:long
-@test "a file replaced after it was mapped: has the old file's symbols while the process runs" {
+@test "a file replaced after it was mapped has the old file's symbols while the process runs" {
   linger "$programs/places" replaced "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
   checked
 }
 
 # bats test_tags=lab:long
-@test "a file replaced after an ended process mapped it: no symbols of the new file" {
+@test "a replaced file that an ended process had mapped does not get symbols of the new file" {
   file=$(copy_library first)
   places replaced "$file" "$(copy_library replacement)"
   without_symbols "$file"
 }
 
 # bats test_tags=lab:long
-@test "a file and its replacement both run: each has its own symbols" {
+@test "a file and its replacement that both run each have their own symbols" {
   linger "$programs/places" both "$(milliseconds)" "$(copy_library first)" "$(copy_library replacement)"
   checked
 }
@@ -246,7 +246,7 @@ out_of_view() { # out_of_view MODULE
   checked
 }
 
-@test "a mapping that mremap enlarges, then moves" {
+@test "code in a mapping that mremap enlarges and then moves has its names" {
   if [[ $PROOF_SOURCE == perf ]]; then
     skip "perf has no event for mremap"
   fi

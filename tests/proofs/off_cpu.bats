@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Time without processor of threads that sleep, wait for a lock and wait for a pipe, beside the times they measured
-# themselves (progs/waits.c). PROOF_SOURCE is perf (on this machine) or driver (in the lab).
+# Off-CPU time of threads that sleep, wait for a lock or wait for a pipe, compared with their own measurements
+# (progs/waits.c). PROOF_SOURCE is perf (on this machine) or driver (in the lab).
 
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
@@ -9,8 +9,8 @@ setup_file() {
   # shellcheck source=tests/support/profile.bash
   source "$SOURCE_DIR/tests/support/profile.bash"
   local scope=()
-  # The shell becomes the program when the trace is on. With perf of it alone, as this machine may be busy with other
-  # things.
+  # The shell becomes the program when the trace is on. With perf, only the program is traced, since this machine may have
+  # other load.
   mkfifo go
   bash -c 'read -r _ <go; exec "$@"' bash "${BUILD_DIR:?}/tests/waits" 10 >truth &
   local waits=$!
@@ -30,22 +30,22 @@ setup_file() {
   if [[ $PROOF_SOURCE == driver ]]; then kill "$awake"; fi
 }
 
-# Who still waits for the trace, when it failed.
+# Kills the program if it still waits for a trace that could not be started.
 teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/pid")" 2>/dev/null || true; }
 
 setup() { cd "$BATS_FILE_TMPDIR" || return; }
 
-# waits_of THREAD: of each wait in the function of that name, a line of JSON.
+# waits_of THREAD: a line of JSON for each wait in the function of that name.
 waits_of() {
   jq -c --arg thread "$1" '.off_cpu.threads[] | select(.process | startswith("waits_"))
     | select(.thread | startswith("tid_" + $thread + "_")) | .waits[]
     | select(any(.frames[]; startswith($thread + ":")))' tprof.json
 }
 
-# found THREAD MEMBER: nanoseconds, or how many, in the function of that name.
+# found THREAD MEMBER: the sum of this member over all waits in the function of that name.
 found() { waits_of "$1" | jq -s "[.[].$2] | add // 0"; }
 
-# near NAME FOUND TRUE: nanoseconds, within 2 % and a millisecond.
+# near NAME FOUND TRUE: nanoseconds, equal within 2 % plus a millisecond.
 near() {
   awk -v name="$1" -v found="$2" -v true="$3" 'BEGIN {
     off = found - true
@@ -53,10 +53,10 @@ near() {
     exit !(true > 0 && off <= 0.02 * true + 1e6 && off >= -0.02 * true - 1e6) }'
 }
 
-# truth THREAD FIELD: 4 blocked, 5 runnable.
+# truth THREAD FIELD: field 4 is the blocked time, 5 the runnable time.
 truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { print $field }' truth; }
 
-@test "off-CPU time of each wait is what the thread measured, in the function that waited" {
+@test "off-CPU time of each wait equals the thread's own measurement, in the function that waited" {
   local thread bad=0
   for thread in sleeper locker reader; do
     near "$thread" $(($(found $thread blocked_ns) + $(found $thread runnable_ns))) \
@@ -72,22 +72,22 @@ truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { prin
     grep -q '^ Wake-ups : none in this trace: time blocked holds the time for which the$' tprof.offcpu
     return
   fi
-  # Of who sleeps this cannot be known: a timer may come late.
+  # Not for the sleeper: its timer may expire late.
   local thread bad=0
   for thread in locker reader; do
     near "$thread blocked" "$(found $thread blocked_ns)" "$(truth $thread 4)" || bad=1
     near "$thread runnable" "$(found $thread runnable_ns)" "$(truth $thread 5)" || bad=1
   done
-  # Whoever had the lock kept the CPU: there is something to tell apart.
+  # The lock's holder kept the CPU after the wake-up, so there is runnable time to separate.
   (($(truth locker 5) > 20000000))
   ((!bad))
 }
 
 @test "the waker is the thread that unlocked or wrote, or an interrupt for a sleeper" {
-  # woken_by THREAD PATTERN: all of its wake-ups but one in ten, which may come before it sleeps.
+  # woken_by THREAD PATTERN: at least nine in ten of its wake-ups match; a wake-up may also come before the thread sleeps.
   woken_by() {
-    waits_of "$1" | jq -s -e --arg who "$2" '[.[].wakers[]] | ([.[].count] | add // 0) as $all
-      | ([.[] | select(.chain | join(" < ") | test($who)) | .count] | add // 0) as $good
+    waits_of "$1" | jq -s -e --arg waker "$2" '[.[].wakers[]] | ([.[].count] | add // 0) as $all
+      | ([.[] | select(.chain | join(" < ") | test($waker)) | .count] | add // 0) as $good
       | "\($good) of \($all)", ($all >= 9 and $good >= 0.9 * $all)'
   }
   if [[ $PROOF_SOURCE == perf ]]; then

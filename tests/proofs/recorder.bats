@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The recorder dies at any moment: the module lets go of everything. Runs in the lab, with the module loaded.
+# When the recorder is killed at any moment, the module releases everything. Runs in the lab with the module.
 
 setup_file() { export PATH=${STAGE:?}/bin:$PATH; }
 setup() { export PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket; }
@@ -14,7 +14,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   for _ in $(seq "$times"); do
     swtrace init -s 1 -sm 2 --source driver
     pid=$(recorder_pid)
-    # Whatever it is doing then: starting, snapshotting, ticking, stopping, writing.
+    # At a random moment: while it starts, takes a snapshot, records, stops or writes.
     (sleep "0.$((RANDOM % 6))$((RANDOM % 10))" && kill -9 "$pid") &
     swtrace enable tprof || true
     swtrace setrate 1000 || true
@@ -23,7 +23,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
     swtrace off || true
     swtrace get "$BATS_TEST_TMPDIR/killed.nrm2" || true
     wait $!
-    # The kernel closes the handle when the process is gone, which may take it a moment.
+    # The kernel closes the descriptor after the process has ended, which can take a moment.
     for try in $(seq 50); do
       rmmod pitrace 2>/dev/null && break
       sleep 0.1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Random schedules of everything a user can do to a trace: every record is accounted for by its sequence number.
-# PROOF_SOURCE is perf (on this machine) or driver (in the lab, where CPUs go offline as well).
+# Random schedules of all operations on a trace: the sequence numbers account for every record. PROOF_SOURCE is perf (on
+# this machine) or driver (in the lab, where CPUs also go offline).
 #
-# To repeat one that failed: schedule --source SOURCE --mode MODE --seed SEED --steps STEPS [--hotplug], with the
+# To repeat a failed one: schedule --source SOURCE --mode MODE --seed SEED --steps STEPS [--hotplug], with the
 # installed swtrace in PATH and PITRACE_SOCKET set.
 
 setup_file() { export PATH=${STAGE:?}/bin:${BUILD_DIR:?}/tests:$PATH; }
@@ -15,7 +15,7 @@ setup() {
 
 teardown() { swtrace free >/dev/null 2>&1 || true; }
 
-# follow MODE STEPS SEED...: and one seed more that nobody has chosen. The mode must have had its files.
+# follow MODE STEPS SEED...: runs a schedule for each seed and for a random one. The mode must have kept and lost records.
 follow() {
   local mode=$1 steps=$2 seed hotplug=()
   shift 2
@@ -28,11 +28,11 @@ follow() {
     kept=$((${kept:-0} + $(awk -v mode="$mode:" '$1 == mode { print $4 }' out)))
     missing=$((${missing:-0} + $(awk -v mode="$mode:" '$1 == mode { print $7 }' out)))
   done
-  # Otherwise nothing was shown.
+  # Otherwise the schedules tested nothing.
   ((kept > 1000 && missing > 1000))
 }
 
-# A step in the lab takes as long as two here.
+# A step in the lab takes twice as long.
 steps() { if [[ $PROOF_SOURCE == driver ]]; then echo 12; else echo 30; fi; }
 
 # bats test_tags=lab:long

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Is the report right? A second profiler at the same time, processes and libraries that come and go, buffers that are too
-# small. PROOF_SOURCE is perf (on this machine) or driver (in the lab).
+# Accuracy of the report: compared with a second profiler, for short processes and replaced libraries, and with buffers that
+# are too small. PROOF_SOURCE is perf (on this machine) or driver (in the lab).
 
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH
   export programs=${BUILD_DIR:?}/tests
 }
 
-# The lab's processor is emulated: a tenth of the work takes the same time there.
+# The lab's processor is emulated: an eighth of the work takes the same time there.
 work() { # work ROUNDS
   if [[ $PROOF_SOURCE == driver ]]; then echo $(($1 / 8)); else echo "$1"; fi
 }
@@ -16,7 +16,7 @@ work() { # work ROUNDS
 setup() {
   # shellcheck source=tests/support/profile.bash
   source "$SOURCE_DIR/tests/support/profile.bash"
-  # Sorting hundreds of thousands of symbols by a language's rules takes minutes on an emulated processor.
+  # With locale rules, sorting hundreds of thousands of symbols takes minutes on an emulated processor.
   export LC_ALL=C
   out=$BATS_TEST_TMPDIR/out
   json=$out/tprof.json
@@ -29,7 +29,7 @@ profile() { # profile OPTION... -- COMMAND...
 # bats test_tags=lab:long
 @test "perf record, run at the same time, reports the same symbols within two points" {
   sysctl -q kernel.perf_cpu_time_max_percent=0 kernel.perf_event_max_sample_rate=100000 2>/dev/null || true
-  # Without build-ids: this perf breaks on files whose id is longer than 20 bytes.
+  # Without build-ids: this version of perf fails for files whose id is longer than 20 bytes.
   perf record -q -B -N -a -F 2003 -e cpu-clock -o "$BATS_TEST_TMPDIR/perf.data" -- \
     run.tprof --source="$PROOF_SOURCE" -c 2000 -o "$out" --lines=0 --post='-clip 0' -- "$programs/mixed" 8
   compare_with_perf "$json" "$BATS_TEST_TMPDIR/perf.data" mixed 2
@@ -37,18 +37,18 @@ profile() { # profile OPTION... -- COMMAND...
 
 # bats test_tags=lab:long
 @test "a thousand short-lived processes leave no tick without a process or a module" {
-  # A fork with exec takes a tenth of a second in the lab: a quarter of them there, each with four times the work.
+  # A fork with exec takes a tenth of a second in the lab: run a quarter of them there, each with four times the work.
   local count=1000 work
   work=$(work 4000000)
   if [[ $PROOF_SOURCE == driver ]]; then count=$((count / 4)) work=$((work * 4)); fi
   profile -c 5000 --post='-clip 0' -- "$programs/churn" "$count" "$work"
   jq -e '.unresolved.no_module == 0 and .losses.lost == 0' "$json"
-  # Every process has a name; perf alone may report tasks past their release, as a row of that name.
+  # Every process has a name; perf alone may report tasks after their release, as a row named ExitedProcess.
   jq -e '[.reports[] | select(.title == "Process") | .rows[].name] | all(startswith("pid_") | not)' "$json"
   if [[ $PROOF_SOURCE == driver ]]; then
     jq -e '[.reports[] | select(.title == "Process") | .rows[].name] | all(startswith("ExitedProcess") | not)' "$json"
   fi
-  # Half forked only, half went through exec: both kinds of work are found under the program's name.
+  # Half of the processes only forked, half also called exec: both kinds of work have the program's name.
   process_symbols "$json" churn | awk '
     $2 == "forked_work" { forked += $1 }
     $2 == "execed_work" { execed += $1 }
@@ -59,7 +59,7 @@ profile() { # profile OPTION... -- COMMAND...
 @test "a library mapped at the address of an unloaded one gets exactly its own ticks" {
   profile -c 5000 -- "$programs/reuse" "$programs/libfirst.so" "$programs/libsecond.so" 400 "$(work 8000000)" \
     >"$BATS_TEST_TMPDIR/truth"
-  # The loader did put one where the other was.
+  # The loader did map them at the same addresses.
   (($(awk '{print $4}' "$BATS_TEST_TMPDIR/truth" | sort -u | wc -l) <= 4))
   post -r "$out/swtrace.nrm2" -o "$out" -clip 0 --json -show
   jq -e '.unresolved.no_module == 0' "$json"
@@ -81,12 +81,12 @@ profile() { # profile OPTION... -- COMMAND...
   check_accounts "$json"
   jq -e '.losses.full >= 1 and .losses.stopped > 1000 and .losses.lost == .losses.full + .losses.stopped' "$json"
   grep -q 'Buffer full' "$out/tprof.out"
-  # Room for 64 KB of 28-byte ticks on a CPU, and no more.
+  # A CPU's 64 KB have space for 2341 ticks of 28 bytes.
   jq -e '.records.tprof > 2000 and .records.tprof <= .trace.processors * 2341' "$json"
 }
 
-# record_alone FILE COMMAND...: a trace while the command runs; with perf of the command only, since this
-# machine may be busy with other things.
+# record_alone FILE COMMAND...: makes a trace while the command runs; with perf of the command only, since this machine may
+# have other load.
 record_alone() {
   local -x PITRACE_SOCKET=$BATS_TEST_TMPDIR/recorder
   local file=$1 scope=() pid
@@ -104,8 +104,8 @@ record_alone() {
   swtrace free
 }
 
-@test "--diff finds the function that got slower, and no difference between two runs of one program" {
-  # Between two traces of a whole system idle time and other processes differ, and rightly are reported.
+@test "--diff finds the function that became slower, and no difference between two runs of one program" {
+  # Between two traces of a whole system, idle time and other processes really differ.
   [[ $PROOF_SOURCE == perf ]] || skip "needs traces of one process, and the module traces the system"
   cd "$BATS_TEST_TMPDIR"
   record_alone before.nrm2 "$programs/shares" 3
@@ -115,13 +115,13 @@ record_alone() {
   jq -e '[.symbols[] | select(.module | endswith("/shares"))] | length >= 4 and all(.verdict == "noise" or
     (.change_points | fabs) < 2)' tprof.diff.json
   post --diff before.nrm2 after.nrm2 --json
-  # ten had 10 of 100 parts and has 20 of 110 now: 1.82 times its share; forty had 40 and has 0.91 times
-  # that.
+  # ten had 10 of 100 parts and now has 20 of 110: 1.82 times its share; forty had 40 and has 0.91 times its
+  # share.
   jq -e '.symbols | map(select(.module | endswith("/shares")) | {(.name): .}) | add
     | (.ten.b.percent / .ten.a.percent) as $ten | (.forty.b.percent / .forty.a.percent) as $forty
     | .ten.verdict == "more" and $ten > 1.6 and $ten < 2.3 and $forty > 0.8 and $forty < 1' tprof.diff.json
   jq -e '.symbols[0].name == "ten"' tprof.diff.json
-  # A budget with some room for what was does not have it for what is.
+  # A budget above the old share and below the new one.
   jq -r '.symbols[0].a.percent * 1.4 | "symbol ten:shares \(.)%"' tprof.diff.json >limits
   post -r before.nrm2 --budget limits
   post -r after.nrm2 --budget limits && status=0 || status=$?
@@ -133,7 +133,7 @@ record_alone() {
   profile --strict -- sh -c 'exit 7' && status=0 || status=$?
   [[ $status == 7 ]]
   profile --strict -- true
-  # Until the buffers were too small, however few ticks a starved guest gets.
+  # Repeat with a longer run until records are lost, since a guest may get few ticks.
   local seconds lost=0
   for seconds in 3 12 48; do
     buffer=64K record_alone "$out/swtrace.nrm2" "$programs/shares" "$seconds"
@@ -154,7 +154,7 @@ record_alone() {
   profile -- sleep 0.2
   grep -qx " Clock : CLOCK_MONOTONIC, kept by $kept" "$out/tprof.out"
   if [[ $PROOF_SOURCE != driver ]]; then return; fi
-  # The lab's machine has three.
+  # The lab's machine has three clocksources.
   profile -- sh -c "echo acpi_pm >$sources/current_clocksource"
   echo "$kept" >$sources/current_clocksource
   tr '\n' ' ' <"$out/tprof.out" | tr -s ' ' |
@@ -162,7 +162,7 @@ record_alone() {
 }
 
 # bats test_tags=lab:long
-@test "run.tprof passes on the command's output and exit status, and keeps older files" {
+@test "run.tprof passes the command's output and exit status on, and keeps older files" {
   profile -- sh -c 'echo to-stdout; exit 7' >"$BATS_TEST_TMPDIR/stdout" && status=0 || status=$?
   [[ $status == 7 ]]
   grep -qx to-stdout "$BATS_TEST_TMPDIR/stdout"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hardware counters for the lab, which has none: the kernel's generic events cpu-cycles, instructions and
- * branch-instructions, four at a time on each CPU, on every CPU or for a thread. instructions is the
- * time-stamp counter, which in the instruction-count lab counts just these; the others are multiples.
- * To be loaded once a boot: the kernel does not expect a processor's counters to come back.
+ * Hardware counters for lab guests, which have none: the kernel's generic events cpu-cycles, instructions and
+ * branch-instructions, up to four at a time on each CPU, system-wide or for a thread. instructions is the
+ * time-stamp counter, which counts instructions in the instruction-count lab; the others are multiples of it.
+ * Load it once per boot: the kernel does not support re-registering the CPU's PMU.
  */
 
 #include <linux/module.h>
@@ -16,7 +16,7 @@
 
 static DEFINE_PER_CPU(int, counters_used);
 
-/* Events for each tick of the time-stamp counter; 0: not counted. */
+/* Events per tick of the time-stamp counter; 0: unsupported. */
 static u64 factor_of(u64 config)
 {
 	switch (config) {
@@ -102,7 +102,7 @@ static struct pmu counters = {
 
 static int __init counters_module_init(void)
 {
-	/* Generic events go to whoever has this type. */
+	/* The kernel passes generic events to the PMU of this type. */
 	return perf_pmu_register(&counters, "pitrace_fake_counters", PERF_TYPE_RAW);
 }
 

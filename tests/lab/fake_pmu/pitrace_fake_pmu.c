@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PMU for the lab, which has none.
+ * A PMU for lab guests, which have none.
  *
- * With a period a timer counts a known number of events and calls the overflow handler, in hard interrupt
- * context, exactly when the period says so. config: how many events there are in all; config1: so many
- * each time; config2: 1 to look like a counter that the kernel has stopped at each overflow. The parameters
- * shortest_period and longest_period tell what periods were asked for so far, the one at the start left out.
+ * Sampling: a timer counts a known number of events and calls the overflow handler in hard interrupt context,
+ * exactly at each period. config: the total number of events; config1: events per timer interrupt; config2: 1
+ * to imitate a counter that the kernel throttles at each overflow. The parameters shortest_period and
+ * longest_period have the range of the periods so far, without the first one.
  *
- * Without a period config1 events come with each cycle of the time-stamp counter, in a counter of config2
- * bits, of which each CPU has one.
+ * Counting: config1 events occur in each cycle of the time-stamp counter. The counter has config2 bits, and each
+ * CPU has one.
  */
 
 #include <linux/hrtimer.h>
@@ -28,7 +28,7 @@ static unsigned long longest_period;
 module_param(shortest_period, ulong, 0444);
 module_param(longest_period, ulong, 0444);
 
-/* In hard interrupt context. */
+/* Called in hard interrupt context. */
 static void note_period(unsigned long period)
 {
 	raw_spin_lock(&periods_lock);
@@ -44,7 +44,7 @@ static void overflow(struct perf_event *event)
 	if (event->attr.config2)
 		event->hw.interrupts = ~0ull;
 	perf_sample_data_init(&data, 0, event->hw.last_period);
-	/* The kernel's own way there, perf_event_overflow(), is not for modules. */
+	/* perf_event_overflow(), which the kernel calls here, is not exported to modules. */
 	event->overflow_handler(event, &data, get_irq_regs());
 	note_period(event->hw.sample_period);
 }
@@ -67,7 +67,7 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* ---- without a period ---- */
+/* ---- counting ---- */
 
 static DEFINE_PER_CPU(struct perf_event *, counting);
 
@@ -76,7 +76,7 @@ static u64 counter_of(const struct perf_event *event)
 	return (rdtsc() * event->attr.config1) & GENMASK_ULL(event->attr.config2 - 1, 0);
 }
 
-/* As processors' counters are read: what has come since may have wrapped once. */
+/* The difference modulo the counter's width: it may have wrapped once since the last update. */
 static void update(struct perf_event *event)
 {
 	const u64 now = counter_of(event);
@@ -90,7 +90,7 @@ static bool is_counter(const struct perf_event *event)
 	return !event->attr.sample_period;
 }
 
-/* ---- for both ---- */
+/* ---- both ---- */
 
 static struct pmu fake;
 
@@ -184,4 +184,4 @@ module_init(fake_init);
 module_exit(fake_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("A PMU that counts what it is told, for tests of pitrace");
+MODULE_DESCRIPTION("A PMU with known event counts, for tests of pitrace");

@@ -257,7 +257,7 @@ TEST_F(JitFiles, OpensOnlyTrustedFiles) {
   EXPECT_EQ(load(A2N_JIT_PERF_MAP, pipe), A2N_JITTED_ERROR);
   ASSERT_EQ(::chmod(map.c_str(), 0666), 0);
   EXPECT_EQ(load(A2N_JIT_PERF_MAP, map), A2N_JITTED_ERROR);
-  EXPECT_THAT(A2nGetErrorText(), HasSubstr("others than its owner"));
+  EXPECT_THAT(A2nGetErrorText(), HasSubstr("users other than its owner"));
   ASSERT_EQ(::chmod(map.c_str(), 0644), 0);
   EXPECT_EQ(load(A2N_JIT_PERF_MAP, map), A2N_SUCCESS);
   if (::geteuid() != 0) return;
