@@ -82,7 +82,7 @@ run churn exits 1000
 promise short-threads-are-forgotten-exactly adds_up forgotten
 promise threads-were-forgotten awk "$f"'$1 == "counts" && f("forgotten") > 1000 { good = 1 } END { exit !good }' "$work/sums-forgotten"
 run crowd many 1 2000
-promise threads-without-an-account-are-told run homeless sums
+promise threads-without-an-account-are-told run without-account sums
 "$tool" term
 
 # Every thread is without an account: there is nothing to copy.
