@@ -34,7 +34,7 @@ setup_file() {
 
 # Calibration knows what an interrupt leaves to within 20.
 @test "each context switch adds the residual overhead that ptt reports" {
-    holds '/^crowded Left on threads/ { least = $5; most = $7; median = $(NF - 3) }
+    holds '/^crowded Not subtracted/ { least = $4; most = $6; median = $NF }
            $1 == "crowded" && $2 == "loop" { off = f("constant"); n = f("dispatches")
                print "# " n " dispatches left " off ", " least " to " most " each"
                good = n > 5 && 0 < least && least <= median && median <= most && off >= least * n - 20 * f("interrupts") && off <= most * n }
