@@ -21,10 +21,10 @@ constexpr size_t config_bytes_max = 64 << 10;
 // Reads a file of options. Non-blocking: the path may name a FIFO or a device.
 Result<std::string> read_config(const std::string& path) {
   const auto failure = [&path](const std::string& why) {
-    return Error{wrong_options, "CONFIG=" + path + " cannot be read: " + why};
+    return Error{wrong_options, "cannot read CONFIG=" + path + ": " + why};
   };
   const auto file = open_regular(path);
-  if (!file && file.error().code == not_regular) return failure("it is no file");
+  if (!file && file.error().code == not_regular) return failure("it is not a regular file");
   if (!file) return failure(file.error().message);
   auto text = read_whole(file->fd.get(), config_bytes_max + 1);
   if (!text) return failure(text.error().message);
@@ -47,7 +47,7 @@ bool answer(const ParsedOptions& parsed) {
 
 void report_nothing_to_do(const Options& options) {
   if (!options.version && !options.help && !options.all_help)
-    say("no option says what to record, so that nothing is. Try TPROF, or HELP");
+    say("no option says what to record: nothing is recorded. Try TPROF, or HELP");
 }
 
 // 0: the JVM continues. Logs that cannot be written do not stop it, wrong options do.
@@ -57,13 +57,13 @@ int start_with_jvm(JavaVM* vm, const char* text) {
   const auto parsed = parse_options({text_of(text), text_of(more)}, read_config);
   const bool good = answer(parsed);
   if (!good || parsed.options.detach) {
-    if (good) say("DETACH is for a JVM that runs");
+    if (good) say("DETACH cannot be used when a JVM starts: attach to the running JVM with it");
     say("wrong options: the JVM is stopped. Try HELP");
     return JNI_ERR;
   }
   if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
   if (const auto started = Session::get().start(vm, parsed.options, false); !started)
-    say(started.error().message + ". Nothing is recorded; the JVM goes on");
+    say(started.error().message + ". Nothing is recorded; the JVM continues");
   return JNI_OK;
 }
 
@@ -77,7 +77,7 @@ int attach(JavaVM* vm, const char* text) {
   if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
   const auto started = Session::get().start(vm, parsed.options, true);
   if (started) return JNI_OK;
-  say(started.error().message + ". Nothing is changed; the JVM goes on");
+  say(started.error().message + ". Nothing is changed; the JVM continues");
   return started.error().code;
 }
 

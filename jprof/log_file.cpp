@@ -24,7 +24,7 @@ const char* advice_for(int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return "Make the directory, or choose another one with LOGPATH=DIR";
+      return "Create the directory, or choose another one with LOGPATH=DIR";
     case EACCES:
     case EPERM:
     case EROFS:
@@ -49,8 +49,9 @@ Status LogFile::move_away() const {
     return failure(path_, errno, advice_for(errno));
   }
   if (!S_ISREG(facts.st_mode))
-    return Error{EEXIST,
-                 "'" + path_ + "' is no file. Remove it, or choose other names with LOGPREFIX=P"};
+    return Error{
+        EEXIST,
+        "'" + path_ + "' is not a regular file. Remove it, or choose other names with LOGPREFIX=P"};
   const UniqueFd old(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (old && !lock(old.get(), LOCK_SH))
     return Error{EBUSY,

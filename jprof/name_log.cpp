@@ -39,9 +39,9 @@ void NameLog::lose(int error, uint64_t time) {
   if (unreported_++ == 0) first_unreported_ = last_unreported_ = time;
   if (!std::exchange(complained_, true))
     say(error == ENOENT
-            ? "'" + path() + "' was removed: names from now on are lost. The JVM goes on"
+            ? "'" + path() + "' was removed: names from now on are lost. The JVM continues"
             : "'" + path() + "' cannot be written (" + std::strerror(error) +
-                  "): names are lost until it can. The JVM goes on");
+                  "): names are lost until it can be written again. The JVM continues");
   first_unreported_ = std::min(first_unreported_, time);
   last_unreported_ = std::max(last_unreported_, time);
 }

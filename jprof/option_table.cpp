@@ -8,30 +8,32 @@ namespace {
 constexpr OptionWord known[] = {
     {Word::tprof, "TPROF", "ITRACE", Takes::no_value, "", "JITA2N, THREADINFO and JINSTS"},
     {Word::jita2n, "JITA2N", "", Takes::no_value, "",
-     "write log-jita2n: names, places and times of generated code"},
+     "write log-jita2n: names, addresses and times of JIT-compiled code"},
     {Word::thread_info, "THREADINFO", "", Takes::no_value, "", "write log-jtnm: names of threads"},
     {Word::code_bytes, "JINSTS", "", Takes::no_value, "",
-     "with the bytes of the code in log-jita2n (implies JITA2N)"},
+     "write the bytes of the code to log-jita2n (implies JITA2N)"},
     {Word::log_path, "LOGPATH", "", Takes::value, "DIR", "directory of the logs (.)"},
-    {Word::log_prefix, "LOGPREFIX", "", Takes::value, "P", "what their names begin with (log)"},
-    {Word::log_suffix, "LOGSUFFIX", "", Takes::value, "S", "what their names end with"},
+    {Word::log_prefix, "LOGPREFIX", "", Takes::value, "P", "first part of the names of logs (log)"},
+    {Word::log_suffix, "LOGSUFFIX", "", Takes::value, "S", "last part of the names of logs"},
     {Word::path_and_prefix, "FNM", "", Takes::value, "DIR/P",
      "old form of LOGPATH=DIR,LOGPREFIX=P"},
-    {Word::pid_in_names, "PIDX", "", Takes::no_value, "", "_PID in their names (on)"},
+    {Word::pid_in_names, "PIDX", "", Takes::no_value, "", "_PID is part of the names of logs (on)"},
     {Word::config, "CONFIG", "", Takes::value, "FILE",
-     "more options in FILE: separated by commas, blanks and line feeds; // begins a comment line"},
-    {Word::verbose, "VERBOSE", "", Takes::no_value, "", "tell on stderr what is done"},
-    {Word::verbose_to_log, "VERBMSG", "", Takes::no_value, "", "tell it in the file log-msg"},
+     "read options from FILE: separated by commas, blanks and line feeds; // starts a comment "
+     "line"},
+    {Word::verbose, "VERBOSE", "", Takes::no_value, "",
+     "report on stderr when JProf starts and ends"},
+    {Word::verbose_to_log, "VERBMSG", "", Takes::no_value, "", "report this in the file log-msg"},
     {Word::detach, "DETACH", "", Takes::command, "",
-     "by attaching only: end the logs and leave the JVM alone"},
-    {Word::help, "HELP", "", Takes::command, "", "print this and go on"},
+     "only when attaching: end the logs and receive no more events"},
+    {Word::help, "HELP", "", Takes::command, "", "print this help and continue"},
     {Word::all_help, "ALLHELP", "", Takes::command, "",
-     "print this and the options that are refused, and go on"},
-    {Word::version, "VERSION", "", Takes::command, "", "print the version and go on"},
+     "print this help and the refused options, and continue"},
+    {Word::version, "VERSION", "", Takes::command, "", "print the version and continue"},
 };
 
 constexpr std::string_view call_flow =
-    "belongs to call-flow profiling and sampling of stacks, which this version does not have";
+    "belongs to call-flow profiling and stack sampling, which this version does not have";
 
 constexpr RefusedWords refused[] = {
     {"CALLTREE CALLFLOW CALLTRACE GENERIC RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS "
@@ -53,16 +55,15 @@ constexpr RefusedWords refused[] = {
      "belongs to the lock monitor, which this version does not have"},
     {"RTDRIVER SOCKET PORT LOGRTDCMDS START BEGIN DELAY_START SHUTDOWN_EVENT ENABLERECONFIG "
      "RECONFIG",
-     "belongs to commands at run time, which this version does not have; logs of names are written "
-     "at "
-     "once, and DETACH ends them"},
+     "belongs to commands at run time, which this version does not have; only DETACH ends the "
+     "logs"},
     {"JPA", "was for AIX"},
     {"ASID PIDLIST", "was for z/OS"},
     {"SUN SUNJVM JITFLAGS", "was for Java virtual machines before JVMTI"},
     {"HC HEALTHCENTER", "was for running inside Health Center"},
-    {"FORCE", "would go on after errors; those that can be gone on after are anyway"},
+    {"FORCE", "made JProf continue after errors; now it always continues where that is possible"},
     {"MASK PROTOTYPE STDERR MSGLIMIT CHASHB OHASHB MHASHB SHASHB THASHB DEALLOC_FRAME_BUFFER",
-     "tuned or debugged the original's inside"},
+     "was for tuning and debugging JProf of Performance Inspector"},
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ class Parser {
 
   ParsedOptions finish() {
     if (result_.options.detach && result_.options.records())
-      fail("DETACH ends the logs; it cannot stand beside options that write some");
+      fail("DETACH ends the logs: it cannot be used with options that write logs");
     return std::move(result_);
   }
 
@@ -171,8 +171,8 @@ class Parser {
       case Word::log_suffix:
         if (!is_name_part(value))
           fail(std::string(known.name) + "=" + value +
-               ": only part of a file's name, without '/' and of " + std::to_string(name_part_max) +
-               " bytes at most");
+               ": this is part of a file name and must have no '/' and at most " +
+               std::to_string(name_part_max) + " bytes");
         else
           (known.word == Word::log_prefix ? options.log_prefix : options.log_suffix) = value;
         break;
@@ -191,14 +191,14 @@ class Parser {
     const size_t slash = value.rfind('/');
     const std::string prefix = slash == std::string::npos ? value : value.substr(slash + 1);
     if (prefix.empty() || !is_name_part(prefix))
-      return fail("FNM=" + value + " does not end with the beginning of a file's name");
+      return fail("FNM=" + value + " does not end with a prefix for the names of logs");
     result_.options.log_prefix = prefix;
     if (slash != std::string::npos)
       result_.options.log_path = slash == 0 ? "/" : value.substr(0, slash);
   }
 
   void read_config(const std::string& path) {
-    if (in_config_) return fail("CONFIG=" + path + " stands in a file of options itself");
+    if (in_config_) return fail("CONFIG=" + path + " cannot be used in a file of options");
     const auto text = read_(path);
     if (!text) return fail(text.error().message);
     in_config_ = true;
@@ -234,13 +234,14 @@ ParsedOptions parse_options(const std::vector<std::string_view>& texts, const Re
 std::string options_help(bool all) {
   constexpr size_t width = 18;
   std::string text =
-      "JProf names the code that a Java virtual machine generates, for tprof and ITrace.\n"
+      "JProf logs the names of JIT-compiled code and of Java threads. post reads the logs for\n"
+      "sampling profiles (tprof) and branch traces (ITrace).\n"
       "\n"
       "  java -agentpath:DIR/libjprof.so=OPTION,... or -agentlib:jprof=OPTION,...\n"
       "  pitrace-attach PID DIR/libjprof.so OPTION,...\n"
       "\n"
-      "More options are taken from the environment's JPROFOPTS when a JVM starts. Upper and lower\n"
-      "case are the same. NO or - in front of a switch turns it off.\n"
+      "When a JVM starts, JProf also reads options from the environment variable JPROFOPTS.\n"
+      "Upper and lower case are the same. NO or - before a switch turns it off.\n"
       "\n";
   for (const auto& known : option_words()) {
     std::string word(known.name);
@@ -249,8 +250,8 @@ std::string options_help(bool all) {
     add_padded(text, word, width);
     text += std::string(known.help) + "\n";
   }
-  if (!all) return text + "\nALLHELP also lists what is refused. See jprof(7).\n";
-  text += "\nOptions of the original that are refused, and why:\n";
+  if (!all) return text + "\nALLHELP also lists the refused options. See jprof(7).\n";
+  text += "\nOptions of Performance Inspector that are refused, and why:\n";
   for (const auto& group : refused_words()) {
     text += "\n";
     std::string line = " ";

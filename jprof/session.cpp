@@ -79,7 +79,7 @@ Session& Session::get() {
   return *session;
 }
 
-void Session::tell(const std::string& text) {
+void Session::report(const std::string& text) {
   if (options_.verbose) say(text);
   if (options_.verbose_to_log) (void)messages_.append(text + ".\n");
 }
@@ -90,8 +90,8 @@ Status Session::start(JavaVM* vm, const Options& options, bool late) {
   const std::lock_guard lock(control_);
   if (active_) {
     if (same_logs(options, options_)) return {};
-    return Error{already_active, "it is active already, with other logs or kinds of logs (" +
-                                     logs_.summary(false) + "). End that with DETACH first"};
+    return Error{already_active, "JProf is already active, with other logs or kinds of logs (" +
+                                     logs_.summary(false) + "). End it with DETACH first"};
   }
   vm_ = vm;
   options_ = options;
@@ -104,8 +104,8 @@ Status Session::start(JavaVM* vm, const Options& options, bool late) {
     return started;
   }
   active_ = true;
-  tell(std::string(late ? "came into a JVM that runs" : "came with the JVM") +
-       "; logs: " + logs_.summary(false));
+  report(std::string(late ? "attached to a running JVM" : "started with the JVM") +
+         "; logs: " + logs_.summary(false));
   return {};
 }
 
@@ -117,17 +117,17 @@ Status Session::open_messages() {
 }
 
 Status Session::make_environment() {
-  void* place = nullptr;
-  jint got = vm_->GetEnv(&place, JVMTI_VERSION_1_2);
+  void* environment = nullptr;
+  jint got = vm_->GetEnv(&environment, JVMTI_VERSION_1_2);
   // HotSpot loads agents through its socket shortly before its JVMTI is live, and returns an error
   // until then.
   for (int tries = 0; got == JNI_EDETACHED && tries < 500; ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    got = vm_->GetEnv(&place, JVMTI_VERSION_1_2);
+    got = vm_->GetEnv(&environment, JVMTI_VERSION_1_2);
   }
   if (got == JNI_EDETACHED) return Error{no_events, "this JVM is starting or ending; try again"};
   if (got != JNI_OK) return Error{no_events, "this JVM has no JVMTI of version 1.2 or later"};
-  auto* jvmti = static_cast<jvmtiEnv*>(place);
+  auto* jvmti = static_cast<jvmtiEnv*>(environment);
   jvmtiCapabilities wanted{}, names{};
   wanted.can_generate_compiled_method_load_events = options_.jita2n;
   // Without these capabilities the log has no source lines.
@@ -137,7 +137,7 @@ Status Session::make_environment() {
   if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE ||
       jvmti->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE) {
     jvmti->DisposeEnvironment();
-    return Error{no_events, "this JVM does not tell of compiled methods"};
+    return Error{no_events, "this JVM does not report compiled methods"};
   }
   (void)jvmti->AddCapabilities(&names);
   jvmti_ = jvmti;
@@ -162,7 +162,7 @@ Status Session::record(bool late) {
     return Error{no_logs, opened.error().message};
   if (!enable(JVMTI_ENABLE)) {
     logs_.abandon();
-    return Error{no_events, "this JVM does not tell of code or of threads"};
+    return Error{no_events, "this JVM does not report code or threads"};
   }
   logs_.begin(late, jvm_name());
   if (!late) return {};  // the rest at VMInit
@@ -204,7 +204,7 @@ void Session::detach() {
   active_ = false;
   dispose();
   logs_.end(jit_log::end_detach);
-  tell("left the JVM; logs: " + logs_.summary(true));
+  report("detached from the JVM; logs: " + logs_.summary(true));
   messages_.close();
 }
 
@@ -221,7 +221,7 @@ void Session::on_vm_death() {
   InEvent::run(*this, [&](jvmtiEnv*) {
     active_ = false;
     logs_.end(jit_log::end_exit);
-    tell("the JVM ends; logs: " + logs_.summary(true));
+    report("the JVM ends; logs: " + logs_.summary(true));
   });
 }
 
@@ -231,7 +231,7 @@ void Session::request_existing_code() {
   for (const jvmtiEvent event :
        {JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_COMPILED_METHOD_LOAD})
     if (jvmti_.load()->GenerateEvents(event) != JVMTI_ERROR_NONE)
-      say("this JVM does not tell of the code that was there before");
+      say("this JVM does not report the code that it compiled before JProf started");
   asked_at = 0;
 }
 
@@ -296,7 +296,7 @@ void Session::find_threads(JNIEnv* jni, jthread current) {
   if (current)
     if (const auto name = name_of(current)) logs_.thread_found(logs_.now(), own_tid(), *name);
   if (!ids) {
-    say("this JVM does not tell the ids of threads that run already: they are not in log-jtnm");
+    say("this JVM does not expose the ids of running threads: they are not in log-jtnm");
     return;
   }
   logs_.begin_finding_threads();

@@ -58,7 +58,7 @@ class Session {
   void find_threads(JNIEnv* jni, jthread current);
   std::optional<std::string> name_of(jthread thread);
   void dispose();
-  void tell(const std::string& text);
+  void report(const std::string& text);
 
   std::mutex control_;  // serialises start() and detach()
   std::atomic<bool> active_ = false;

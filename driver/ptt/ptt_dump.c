@@ -126,9 +126,9 @@ static void ptt_dump_pack_cpus(struct pitrace_ptt_snapshot *snapshot)
 	u32 count = 0;
 
 	for_each_possible_cpu(cpu) {
-		head->homeless_dispatches += snapshot->without_account[cpu].dispatches;
-		head->homeless_interrupts += snapshot->without_account[cpu].interrupts;
-		pitrace_ptt_add(head->homeless, snapshot->without_account[cpu].value);
+		head->without_account_dispatches += snapshot->without_account[cpu].dispatches;
+		head->without_account_interrupts += snapshot->without_account[cpu].interrupts;
+		pitrace_ptt_add(head->without_account, snapshot->without_account[cpu].value);
 		if (!snapshot->cpu[cpu].elapsed[0] && !snapshot->cpu[cpu].dispatches)
 			continue;
 		if (pitrace_ptt_counters_lost(cpu))

@@ -53,17 +53,17 @@ static void hook_mte_write_child(struct task_struct *parent, struct task_struct 
 
 void pitrace_mte_namespace_ids(struct task_struct *task)
 {
-	u32 ints[PITRACE_INNER_INTS] = { task->tgid, task->pid };
+	u32 ints[PITRACE_NAMESPACE_IDS_INTS] = { task->tgid, task->pid };
 	struct pid_namespace *ns;
 
 	/* The pid holds the namespace; RCU keeps the pid valid if the task exits at this moment. */
 	rcu_read_lock();
 	ns = task_active_pid_ns(task);
 	if (ns && ns != &init_pid_ns) {
-		ints[PITRACE_INNER_PID_INSIDE] = task_tgid_nr_ns(task, ns);
-		ints[PITRACE_INNER_TID_INSIDE] = task_pid_nr_ns(task, ns);
-		ints[PITRACE_INNER_NAMESPACE] = ns->ns.inum;
-		hook_mte_write_mte(PITRACE_MTE_INNER, ints, ARRAY_SIZE(ints));
+		ints[PITRACE_NAMESPACE_IDS_PID_INSIDE] = task_tgid_nr_ns(task, ns);
+		ints[PITRACE_NAMESPACE_IDS_TID_INSIDE] = task_pid_nr_ns(task, ns);
+		ints[PITRACE_NAMESPACE_IDS_INODE] = ns->ns.inum;
+		hook_mte_write_mte(PITRACE_MTE_NAMESPACE_IDS, ints, ARRAY_SIZE(ints));
 	}
 	rcu_read_unlock();
 }

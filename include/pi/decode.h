@@ -278,21 +278,22 @@ inline bool decode_link(const RecordView& record, LinkEntry& out) {
 }
 
 // The ids of a task in its own pid namespace (NStgid, NSpid).
-struct InnerEntry {
+struct NamespaceIdsEntry {
   uint32_t pid;
   uint32_t tid;
-  uint32_t inner_pid;  // 0: not known; the same for the next two
-  uint32_t inner_tid;
+  uint32_t pid_inside;  // 0: not known; the same for the next two
+  uint32_t tid_inside;
   uint32_t pid_namespace;
 };
 
-inline bool decode_inner(const RecordView& record, InnerEntry& out) {
-  if (record.major() != PITRACE_MAJOR_MTE || record.minor() != PITRACE_MTE_INNER ||
-      record.int_count() < PITRACE_INNER_INTS)
+inline bool decode_namespace_ids(const RecordView& record, NamespaceIdsEntry& out) {
+  if (record.major() != PITRACE_MAJOR_MTE || record.minor() != PITRACE_MTE_NAMESPACE_IDS ||
+      record.int_count() < PITRACE_NAMESPACE_IDS_INTS)
     return false;
-  out = {record.int_at(PITRACE_INNER_PID), record.int_at(PITRACE_INNER_TID),
-         record.int_at(PITRACE_INNER_PID_INSIDE), record.int_at(PITRACE_INNER_TID_INSIDE),
-         record.int_at(PITRACE_INNER_NAMESPACE)};
+  out = {record.int_at(PITRACE_NAMESPACE_IDS_PID), record.int_at(PITRACE_NAMESPACE_IDS_TID),
+         record.int_at(PITRACE_NAMESPACE_IDS_PID_INSIDE),
+         record.int_at(PITRACE_NAMESPACE_IDS_TID_INSIDE),
+         record.int_at(PITRACE_NAMESPACE_IDS_INODE)};
   return true;
 }
 

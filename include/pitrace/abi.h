@@ -233,7 +233,7 @@ struct pitrace_record {
 #define PITRACE_MTE_KILL	0x65 /* pid: exits; ticks may follow, until the pid is reused */
 #define PITRACE_MTE_CREATE_THREAD 0x66 /* pid, tid[, tid of its creator] */
 #define PITRACE_MTE_KILL_THREAD 0x67 /* pid, tid */
-#define PITRACE_MTE_INNER	0x68 /* our addition: see PITRACE_INNER_* */
+#define PITRACE_MTE_NAMESPACE_IDS 0x68 /* our addition: see PITRACE_NAMESPACE_IDS_* */
 #define PITRACE_MTE_UNMAP	0x78 /* pid, address high, low, size high, low: see below */
 
 #define PITRACE_NAME_32 0x32
@@ -250,16 +250,25 @@ struct pitrace_record {
  * and no source for mappings that end otherwise (exit, exec, a mapping over another, a MODULE record).
  */
 
-/* PITRACE_MTE_INNER: the ids (NStgid, NSpid) of a task in its own pid namespace, if that is not the
+/* PITRACE_MTE_NAMESPACE_IDS: the ids (NStgid, NSpid) of a task in its own pid namespace, if that is not the
  * one whose ids all other records contain. Written at the task's start, after its PARENT or
  * CREATE_THREAD, and when the trace starts. The ids are 0 if they are unknown.
  */
-#define PITRACE_INNER_PID	0
-#define PITRACE_INNER_TID	1
-#define PITRACE_INNER_PID_INSIDE 2
-#define PITRACE_INNER_TID_INSIDE 3
-#define PITRACE_INNER_NAMESPACE 4 /* inode number, as in /proc/PID/ns/pid; 0: unknown */
-#define PITRACE_INNER_INTS	5
+#define PITRACE_NAMESPACE_IDS_PID	0
+#define PITRACE_NAMESPACE_IDS_TID	1
+#define PITRACE_NAMESPACE_IDS_PID_INSIDE 2
+#define PITRACE_NAMESPACE_IDS_TID_INSIDE 3
+#define PITRACE_NAMESPACE_IDS_INODE 4 /* inode number, as in /proc/PID/ns/pid; 0: unknown */
+#define PITRACE_NAMESPACE_IDS_INTS	5
+
+/* Older names of these constants, for programs that use them. */
+#define PITRACE_MTE_INNER	PITRACE_MTE_NAMESPACE_IDS
+#define PITRACE_INNER_PID	PITRACE_NAMESPACE_IDS_PID
+#define PITRACE_INNER_TID	PITRACE_NAMESPACE_IDS_TID
+#define PITRACE_INNER_PID_INSIDE PITRACE_NAMESPACE_IDS_PID_INSIDE
+#define PITRACE_INNER_TID_INSIDE PITRACE_NAMESPACE_IDS_TID_INSIDE
+#define PITRACE_INNER_NAMESPACE PITRACE_NAMESPACE_IDS_INODE
+#define PITRACE_INNER_INTS	PITRACE_NAMESPACE_IDS_INTS
 
 /* PITRACE_MTE_JITTED, PITRACE_MTE_JAVA_THREAD / name: JProf, in the traced process, has written a
  * record with this time into its log of JIT-compiled code or of threads. They are trace records

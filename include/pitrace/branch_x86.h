@@ -164,14 +164,14 @@ static inline __s32 pitrace_displacement(const __u8 *bytes, __u32 size)
 }
 
 /* One byte that may be missing. */
-#define PITRACE_NEXT_BYTE(place)                        \
+#define PITRACE_NEXT_BYTE(target)                       \
 	do {                                            \
 		if (at >= valid) {                      \
 			if (at < PITRACE_INSN_MAX)      \
 				insn.kind = PITRACE_INSN_CUT; \
 			return insn;                    \
 		}                                       \
-		(place) = bytes[at++];                  \
+		(target) = bytes[at++];                 \
 	} while (0)
 
 /*

@@ -38,10 +38,10 @@ static inline __u32 pitrace_size_string(__u32 ints, __u32 length)
 	return (__u32)sizeof(struct pitrace_record) + 4 + 4 * ints + 4 + ((length + 3) & ~3u);
 }
 
-static inline __u32 *pitrace_put_header(void *place, __u32 type, __u32 size, __u32 major,
+static inline __u32 *pitrace_put_header(void *space, __u32 type, __u32 size, __u32 major,
 					__u32 minor, __u32 time_lo)
 {
-	struct pitrace_record *record = (struct pitrace_record *)place;
+	struct pitrace_record *record = (struct pitrace_record *)space;
 
 	record->type_length = (__u16)(size | type);
 	record->major = (__u16)major;
@@ -59,26 +59,26 @@ static inline void pitrace_put_string(__u32 *data, const char *string, __u32 len
 		memcpy(data, string, length);
 }
 
-static inline void pitrace_encode_time(void *place, __u64 time)
+static inline void pitrace_encode_time(void *space, __u64 time)
 {
-	*pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(1), PITRACE_MAJOR_TIME,
+	*pitrace_put_header(space, PITRACE_TYPE_INTS, pitrace_size_ints(1), PITRACE_MAJOR_TIME,
 			    PITRACE_TIME_HIGH, (__u32)time) = (__u32)(time >> 32);
 }
 
 #define PITRACE_TIME_SIZE 16
 
 /* For a copy of a ring whose beginning has been overwritten. */
-static inline void pitrace_encode_fake_time(void *place, __u64 time)
+static inline void pitrace_encode_fake_time(void *space, __u64 time)
 {
-	*pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_TIME_SIZE, PITRACE_MAJOR_TIME_FAKE,
+	*pitrace_put_header(space, PITRACE_TYPE_INTS, PITRACE_TIME_SIZE, PITRACE_MAJOR_TIME_FAKE,
 			    PITRACE_TIME_HIGH, (__u32)time) = (__u32)(time >> 32);
 }
 
 #define PITRACE_LOST_SIZE 20
 
-static inline void pitrace_encode_lost(void *place, __u32 time_lo, __u64 records)
+static inline void pitrace_encode_lost(void *space, __u32 time_lo, __u64 records)
 {
-	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_LOST_SIZE,
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, PITRACE_LOST_SIZE,
 					 PITRACE_MAJOR_SYSTEM, PITRACE_SYSTEM_LOST, time_lo);
 
 	data[0] = (__u32)(records >> 32);
@@ -88,10 +88,10 @@ static inline void pitrace_encode_lost(void *place, __u32 time_lo, __u64 records
 #define PITRACE_TPROF_SIZE 28
 
 /* extra: ints of a stack, which the caller writes to the returned address. */
-static inline __u32 *pitrace_encode_tprof(void *place, __u32 time_lo, int user, __u32 pid,
+static inline __u32 *pitrace_encode_tprof(void *space, __u32 time_lo, int user, __u32 pid,
 					  __u32 tid, __u64 address, __u32 extra)
 {
-	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, PITRACE_TPROF_SIZE + 4 * extra,
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, PITRACE_TPROF_SIZE + 4 * extra,
 					 PITRACE_MAJOR_TPROF,
 					 user ? PITRACE_TPROF_USER : PITRACE_TPROF_KERNEL, time_lo);
 
@@ -130,10 +130,10 @@ static inline void pitrace_put_stack(__u32 *data, __u32 flags, const __u64 *kern
 /* pid, tid: next thread; state: of the previous thread. extra: ints of a stack, which the caller
  * writes to the returned address.
  */
-static inline __u32 *pitrace_encode_dispatch(void *place, __u32 time_lo, __u32 pid, __u32 tid,
+static inline __u32 *pitrace_encode_dispatch(void *space, __u32 time_lo, __u32 pid, __u32 tid,
 					     __u32 state, __u32 extra)
 {
-	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS,
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS,
 					 PITRACE_DISPATCH_SIZE + 4 * extra,
 					 PITRACE_MAJOR_DISPATCH, pid, time_lo);
 
@@ -143,10 +143,10 @@ static inline __u32 *pitrace_encode_dispatch(void *place, __u32 time_lo, __u32 p
 }
 
 /* A record of ints only: start-up information, links, creation and end of processes. */
-static inline void pitrace_encode_ints(void *place, __u32 time_lo, __u32 major, __u32 minor,
+static inline void pitrace_encode_ints(void *space, __u32 time_lo, __u32 major, __u32 minor,
 				       const __u32 *ints, __u32 count)
 {
-	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_ints(count), major,
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, pitrace_size_ints(count), major,
 					 minor, time_lo);
 
 	/* memcpy() from NULL is undefined even for 0 bytes. */
@@ -155,11 +155,11 @@ static inline void pitrace_encode_ints(void *place, __u32 time_lo, __u32 major, 
 }
 
 /* A record of ints and one string: names. */
-static inline void pitrace_encode_string(void *place, __u32 time_lo, __u32 major, __u32 minor,
+static inline void pitrace_encode_string(void *space, __u32 time_lo, __u32 major, __u32 minor,
 					 const __u32 *ints, __u32 count, const char *string,
 					 __u32 length)
 {
-	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_STRINGS,
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_STRINGS,
 					 pitrace_size_string(count, length), major, minor, time_lo);
 
 	*data++ = count;
@@ -191,11 +191,11 @@ static inline __u64 pitrace_size_hook(__u32 ints, const struct pitrace_string *s
 }
 
 /* A user hook of size bytes: ints, and where there are any, strings. */
-static inline void pitrace_encode_hook(void *place, __u32 size, __u32 time_lo, __u32 major,
+static inline void pitrace_encode_hook(void *space, __u32 size, __u32 time_lo, __u32 major,
 				       __u32 minor, const __u32 *ints, __u32 int_count,
 				       const struct pitrace_string *strings, __u32 string_count)
 {
-	__u32 *data = pitrace_put_header(place,
+	__u32 *data = pitrace_put_header(space,
 					 string_count ? PITRACE_TYPE_STRINGS : PITRACE_TYPE_INTS,
 					 size, major, minor, time_lo);
 	__u32 i;
@@ -216,7 +216,7 @@ static inline __u32 pitrace_size_module(__u32 length)
 	return pitrace_size_string(PITRACE_MODULE_INTS, length);
 }
 
-static inline void pitrace_encode_module(void *place, __u32 time_lo,
+static inline void pitrace_encode_module(void *space, __u32 time_lo,
 					 const struct pitrace_module *module, const char *name,
 					 __u32 length)
 {
@@ -233,7 +233,7 @@ static inline void pitrace_encode_module(void *place, __u32 time_lo,
 	ints[PITRACE_MODULE_OFFSET_LO] = (__u32)module->offset;
 	ints[PITRACE_MODULE_INODE_HI] = (__u32)(module->inode >> 32);
 	ints[PITRACE_MODULE_INODE_LO] = (__u32)module->inode;
-	pitrace_encode_string(place, time_lo, PITRACE_MAJOR_MTE, PITRACE_MTE_MODULE, ints,
+	pitrace_encode_string(space, time_lo, PITRACE_MAJOR_MTE, PITRACE_MTE_MODULE, ints,
 			      PITRACE_MODULE_INTS, name, length);
 }
 
@@ -245,10 +245,10 @@ static inline __u32 pitrace_size_branch(int counted)
 	return pitrace_size_ints(counted ? 4 : 3);
 }
 
-static inline void pitrace_encode_branch(void *place, __u32 time_lo, int user, __u64 from, __u64 to,
+static inline void pitrace_encode_branch(void *space, __u32 time_lo, int user, __u64 from, __u64 to,
 					 int counted, __u32 count)
 {
-	__u32 *data = pitrace_put_header(place, PITRACE_TYPE_INTS, pitrace_size_branch(counted),
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, pitrace_size_branch(counted),
 					 user ? PITRACE_MAJOR_BRANCH_USER :
 						PITRACE_MAJOR_BRANCH_KERNEL,
 					 (__u32)from, time_lo);

@@ -77,9 +77,19 @@ struct pitrace_ptt_dump {
 	__u64 forgotten_dispatches;
 	__u64 forgotten_interrupts;
 	__u64 forgotten[PITRACE_PTT_METRICS];
-	__u64 homeless_dispatches; /* sums of the threads without an account (table full): */
-	__u64 homeless_interrupts;
-	__u64 homeless[PITRACE_PTT_METRICS];
+	/* Sums of the threads without an account (table full). homeless* are older names of the same fields. */
+	union {
+		__u64 without_account_dispatches;
+		__u64 homeless_dispatches;
+	};
+	union {
+		__u64 without_account_interrupts;
+		__u64 homeless_interrupts;
+	};
+	union {
+		__u64 without_account[PITRACE_PTT_METRICS];
+		__u64 homeless[PITRACE_PTT_METRICS];
+	};
 };
 
 #define PITRACE_PTT_IOC_INIT  _IOW(PITRACE_IOC_MAGIC, 0x51, struct pitrace_ptt_init)

@@ -62,7 +62,7 @@ static __always_inline void pitrace_ring_enter(struct pitrace_ring *ring)
  * have advanced lap, but never by more than one, as uncommitted data is never overwritten; or we
  * interrupt a writer that has not advanced it yet.
  */
-static __always_inline __u8 *pitrace_ring_place(struct pitrace_ring *ring, __u64 position)
+static __always_inline __u8 *pitrace_ring_address(struct pitrace_ring *ring, __u64 position)
 {
 	__u64 lap = pitrace_read(ring->lap);
 
@@ -112,7 +112,7 @@ static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *rin
 	bool new_high, report_lost;
 	__u64 lost, floor;
 	__u32 whole;
-	__u8 *place;
+	__u8 *space;
 
 	seen.first = pitrace_read(state->first);
 	seen.second = pitrace_read(state->second);
@@ -136,21 +136,21 @@ static __always_inline void *pitrace_ring_reserve_timed(struct pitrace_ring *rin
 		wanted.first = seen.first + whole;
 	} while (!pitrace_pair_replace(state, &seen, wanted));
 
-	place = pitrace_ring_place(ring, seen.first);
+	space = pitrace_ring_address(ring, seen.first);
 	if ((seen.first ^ wanted.first) >> ring->mark_shift)
 		pitrace_ring_mark(ring, seen.first, wanted.first, wanted.second);
 	if (new_high) {
-		pitrace_encode_time(place, wanted.second);
-		place += PITRACE_TIME_SIZE;
+		pitrace_encode_time(space, wanted.second);
+		space += PITRACE_TIME_SIZE;
 	}
 	if (report_lost) {
-		pitrace_encode_lost(place, (__u32)wanted.second, lost);
+		pitrace_encode_lost(space, (__u32)wanted.second, lost);
 		/* An interrupt may have reported more; then the difference is reported again. */
 		pitrace_write(ring->lost_reported, lost);
-		place += PITRACE_LOST_SIZE;
+		space += PITRACE_LOST_SIZE;
 	}
 	pitrace_count(&ring->head->written);
-	return place;
+	return space;
 }
 
 static __always_inline void *pitrace_ring_reserve(struct pitrace_ring *ring, __u32 size,

@@ -220,10 +220,20 @@ struct ptt_stats {
 	uint64_t forgotten_dispatches;
 	uint64_t forgotten_interrupts;
 	uint64_t forgotten[MAX_PTT_METRICS];
-	/* Counts of threads without an account (table full). */
-	uint64_t homeless_dispatches;
-	uint64_t homeless_interrupts;
-	uint64_t homeless[MAX_PTT_METRICS];
+	/* Counts of threads without an account (table full). homeless* are older names of the same
+	 * fields. */
+	union {
+		uint64_t without_account_dispatches;
+		uint64_t homeless_dispatches;
+	};
+	union {
+		uint64_t without_account_interrupts;
+		uint64_t homeless_interrupts;
+	};
+	union {
+		uint64_t without_account[MAX_PTT_METRICS];
+		uint64_t homeless[MAX_PTT_METRICS];
+	};
 };
 
 /* The counts until now, or, when PTT is not active, until its end. Only for users who may open

@@ -74,7 +74,7 @@ END
   run -1 genmap /nowhere/program
   [[ $output == *"/nowhere/program"* ]]
   run -1 genmap program.c
-  [[ $output == *"no ELF file"* ]]
+  [[ $output == *"program.c is not an ELF file"* ]]
   mkfifo pipe
   run -1 timeout 10 genmap pipe
   run -1 genmap -o /nowhere/map program.o

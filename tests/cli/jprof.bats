@@ -80,9 +80,9 @@ found_at_least() {
 
 @test "the manual lists exactly the options that are refused" {
   java -agentpath:"$agent"=allhelp -version 2>err
-  sed '1,/^Options of the original/d' err | grep -E '^  [A-Z]' | tr -s ' ' '\n' | sort -u | grep . >refused
+  sed '1,/^Options of Performance Inspector/d' err | grep -E '^  [A-Z]' | tr -s ' ' '\n' | sort -u | grep . >refused
   [ "$(wc -l <refused)" -gt 90 ]
-  sed '1,/that are refused/d; /^.Ss Coming late/,$d' "$SOURCE_DIR/docs/man/jprof.7" | sed -n 's/^\.It Cm //p' |
+  sed '1,/that are refused/d; /^.Ss Attaching/,$d' "$SOURCE_DIR/docs/man/jprof.7" | sed -n 's/^\.It Cm //p' |
     tr ' ' '\n' | sort -u >manual
   diff refused manual
   # The manual also has all supported options.
@@ -232,7 +232,7 @@ threads_of_jvm() {
   [ "$(attach tprof,nopidx)" = 0 ]
   [ "$(attach TPROF,nopidx,logpath="$PWD")" = 0 ]
   [ "$(attach tprof,nopidx,logpath=/tmp)" = 3 ]
-  grep -q "it is active already.*'$PWD/log-jita2n'" err
+  grep -q "JProf is already active.*'$PWD/log-jita2n'" err
   [ "$(attach jita2n,nopidx)" = 3 ]
   [ "$(attach detach)" = 0 ]
   [ "$(attach detach)" = 0 ]

@@ -48,6 +48,30 @@ int main(void) { uint64_t value = 0; return PiPttReadCycles(PiPttSlot(), &value)
     "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only use.cpp
 }
 
+@test "older names of renamed fields and constants compile and mean the same as the new ones" {
+    echo '#include <stddef.h>
+#include <perfutil_ptt.h>
+#include <pitrace/ptt_abi.h>
+#ifdef __cplusplus
+#define _Static_assert static_assert
+#endif
+#define SAME(type, older, newer) \
+    _Static_assert(offsetof(struct type, older) == offsetof(struct type, newer) && \
+        sizeof(((struct type *)0)->older) == sizeof(((struct type *)0)->newer), #older)
+SAME(ptt_stats, homeless_dispatches, without_account_dispatches);
+SAME(ptt_stats, homeless_interrupts, without_account_interrupts);
+SAME(ptt_stats, homeless, without_account);
+SAME(pitrace_ptt_dump, homeless_dispatches, without_account_dispatches);
+SAME(pitrace_ptt_dump, homeless_interrupts, without_account_interrupts);
+SAME(pitrace_ptt_dump, homeless, without_account);
+_Static_assert(sizeof(struct pitrace_ptt_dump) == 192, "layout");
+_Static_assert(PITRACE_MTE_INNER == 0x68 && PITRACE_MTE_INNER == PITRACE_MTE_NAMESPACE_IDS, "record");
+_Static_assert(PITRACE_INNER_PID == 0 && PITRACE_INNER_TID == 1 && PITRACE_INNER_PID_INSIDE == 2 &&
+    PITRACE_INNER_TID_INSIDE == 3 && PITRACE_INNER_NAMESPACE == 4 && PITRACE_INNER_INTS == 5, "ints");' | tee older.c >older.cpp
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only older.c
+    "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only older.cpp
+}
+
 @test "a C++ program compiles against perfutil.hpp without a warning, and calls ITraceOn without the PLT" {
     echo '#include <perfutil.hpp>
 int main() { const pi::ITraceRegion region; return region ? 0 : region.rc(); }' >use.cpp

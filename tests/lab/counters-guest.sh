@@ -222,7 +222,7 @@ children_count() {
     jq -e --slurpfile alone "$work/alone.json" '.instructions > 2 * $alone[0].instructions' "$work/child.json"
 }
 promise children-of-a-command-are-counted children_count
-promise a-command-that-cannot-run-is-reported fails_with "cannot be run" cpi -- /nonexistent
+promise a-command-that-cannot-run-is-reported fails_with "Cannot run '/nonexistent'" cpi -- /nonexistent
 killed() { local status=0; cpi -- sh -c 'kill -9 $$' || status=$?; [[ $status == 137 ]]; }
 promise a-killed-command-is-reported killed
 

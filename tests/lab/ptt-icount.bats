@@ -34,7 +34,7 @@ setup_file() {
 
 # The calibrated overhead of an interrupt is exact to 20 instructions.
 @test "each context switch adds the residual overhead that ptt reports" {
-    holds '/^crowded Left on threads/ { min = $5; max = $7; median = $(NF - 3) }
+    holds '/^crowded Not subtracted/ { min = $4; max = $6; median = $NF }
            $1 == "crowded" && $2 == "loop" { off = f("constant"); n = f("dispatches")
                print "# " n " dispatches left " off ", " min " to " max " each"
                good = n > 5 && 0 < min && min <= median && median <= max && off >= min * n - 20 * f("interrupts") && off <= max * n }

@@ -31,7 +31,7 @@ static int sums(void) {
   if (ioctl(control_open(), PITRACE_PTT_IOC_INFO, &info) != 0) fail("info");
   int good = 1;
   for (uint32_t m = 0; m < info.metrics; m++) {
-    uint64_t thread = dump.forgotten[m] + dump.homeless[m];
+    uint64_t thread = dump.forgotten[m] + dump.without_account[m];
     uint64_t interrupt = 0, idle = 0, tool = 0, elapsed = 0;
     for (uint32_t i = 0; i < dump.threads; i++) thread += threads[i].value[m];
     for (uint32_t i = 0; i < dump.cpus; i++) {
@@ -46,8 +46,8 @@ static int sums(void) {
            (unsigned long long)tool, (unsigned long long)elapsed, (long long)off);
     good &= off == 0 && thread <= elapsed && interrupt <= elapsed && idle <= elapsed;
   }
-  uint64_t dispatches = dump.forgotten_dispatches + dump.homeless_dispatches, all = 0;
-  uint64_t interrupts = dump.forgotten_interrupts + dump.homeless_interrupts, all_interrupts = 0;
+  uint64_t dispatches = dump.forgotten_dispatches + dump.without_account_dispatches, all = 0;
+  uint64_t interrupts = dump.forgotten_interrupts + dump.without_account_interrupts, all_interrupts = 0;
   for (uint32_t i = 0; i < dump.threads; i++) {
     dispatches += threads[i].dispatches;
     interrupts += threads[i].interrupts;
@@ -60,10 +60,10 @@ static int sums(void) {
   }
   printf(
       "counts dispatches %llu of %llu interrupts %llu of %llu threads %u cpus %u forgotten %llu "
-      "homeless %llu\n",
+      "without_account %llu\n",
       (unsigned long long)dispatches, (unsigned long long)all, (unsigned long long)interrupts,
       (unsigned long long)all_interrupts, dump.threads, dump.cpus,
-      (unsigned long long)dump.forgotten_threads, (unsigned long long)dump.homeless_dispatches);
+      (unsigned long long)dump.forgotten_threads, (unsigned long long)dump.without_account_dispatches);
   return !(good && dispatches == all && interrupts == all_interrupts);
 }
 

@@ -62,7 +62,7 @@ Result<OwnedFile> open_owned(int directory, const std::string& name, uid_t owner
     return Error{EPERM,
                  fmt::format("{} belongs to user {}, not to user {}", name, facts.st_uid, owner)};
   if (facts.st_nlink != 1)
-    return Error{EPERM, fmt::format("{} has other names (hard links)", name)};
+    return Error{EPERM, fmt::format("{} has more than one name (hard links)", name)};
   OwnedFile file;
   file.fd =
       UniqueFd(::open(path_of(found.get()).c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));

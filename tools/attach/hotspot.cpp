@@ -37,14 +37,14 @@ class AttachFile {
       ::close(fd);
       return AttachFile(directory, name);
     }
-    if (errno != EEXIST) return Error{errno, fmt::format("{}: {}", name, std::strerror(errno))};
+    if (errno != EEXIST) return failure(name, std::strerror(errno));
     // A file that an earlier attempt left has the same effect.
     struct stat facts {};
     if (::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0)
-      return Error{errno, fmt::format("{}: {}", name, std::strerror(errno))};
+      return failure(name, std::strerror(errno));
     if (S_ISREG(facts.st_mode) && facts.st_uid == owner) return AttachFile(directory, name);
-    return Error{EPERM, fmt::format("{} is there already: {} of user {}", name,
-                                    kind_of(facts.st_mode), facts.st_uid)};
+    return failure(name, fmt::format("it already exists and is {} of user {}",
+                                     kind_of(facts.st_mode), facts.st_uid));
   }
   AttachFile(AttachFile&& other) noexcept
       : directory_(std::exchange(other.directory_, -1)), name_(std::move(other.name_)) {}
@@ -59,6 +59,9 @@ class AttachFile {
 
  private:
   AttachFile(int directory, std::string name) : directory_(directory), name_(std::move(name)) {}
+  static Error failure(const std::string& name, const std::string& why) {
+    return {1, fmt::format("cannot create /tmp/{}: {}", name, why)};
+  }
   int directory_;
   std::string name_;
 };
@@ -66,15 +69,17 @@ class AttachFile {
 }  // namespace
 
 Error Hotspot::no_answer() const {
-  return {1, fmt::format("process {} does not answer in time; it may be stopped, very busy, or run "
-                         "with -XX:+DisableAttachMechanism",
-                         target_.pid())};
+  return {1,
+          fmt::format("process {} does not answer in time: it may be stopped or very busy, or it "
+                      "runs with -XX:+DisableAttachMechanism",
+                      target_.pid())};
 }
 
 Status Hotspot::wait_for(int socket, short events, const Deadline& deadline) const {
   pollfd waiting[] = {{target_.pidfd(), POLLIN, 0}, {socket, events, 0}};
   const int ready = poll_until(std::span(waiting).first(socket >= 0 ? 2 : 1), deadline);
-  if (ready < 0) return Error{1, fmt::format("poll: {}", std::strerror(errno))};
+  if (ready < 0)
+    return Error{1, fmt::format("cannot poll process {}: {}", target_.pid(), std::strerror(errno))};
   if (ready == 0) return no_answer();
   if (waiting[1].revents != 0 && socket >= 0) return {};
   return Error{1, fmt::format("process {} has ended", target_.pid())};
@@ -85,10 +90,10 @@ Status Hotspot::check_peer(int socket) const {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-    return Error{1,
-                 fmt::format("the peer of its attach socket is unknown: {}", std::strerror(errno))};
+    return Error{1, fmt::format("cannot find out which process serves the attach socket: {}",
+                                std::strerror(errno))};
   if (peer.pid == target_.pid() && peer.uid == target_.status().uid) return {};
-  return Error{EPERM, fmt::format("its attach socket is served by process {} of user {}, not by "
+  return Error{EPERM, fmt::format("the attach socket is served by process {} of user {}, not by "
                                   "process {} of user {}",
                                   peer.pid, peer.uid, target_.pid(), target_.status().uid)};
 }
@@ -99,7 +104,7 @@ Result<UniqueFd> Hotspot::connect_now(const Deadline& deadline) const {
   if (!file && errno == ENOENT) return UniqueFd();
   struct stat facts {};
   if (!file || ::fstat(file.get(), &facts) != 0)
-    return Error{1, fmt::format("/tmp/{}: {}", name, std::strerror(errno))};
+    return Error{1, fmt::format("cannot open /tmp/{}: {}", name, std::strerror(errno))};
   if (!S_ISSOCK(facts.st_mode))
     return Error{EPERM, fmt::format("/tmp/{} is {}, not a socket", name, kind_of(facts.st_mode))};
   if (facts.st_uid != target_.status().uid)
@@ -110,12 +115,13 @@ Result<UniqueFd> Hotspot::connect_now(const Deadline& deadline) const {
   const std::string path = path_of(file.get());
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket) return Error{1, fmt::format("socket: {}", std::strerror(errno))};
+  if (!socket) return Error{1, fmt::format("cannot create a socket: {}", std::strerror(errno))};
   while (uninterrupted([&] {
            return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
          }) != 0) {
     if (errno == ECONNREFUSED) return UniqueFd();
-    if (errno != EAGAIN) return Error{1, fmt::format("/tmp/{}: {}", name, std::strerror(errno))};
+    if (errno != EAGAIN)
+      return Error{1, fmt::format("cannot connect to /tmp/{}: {}", name, std::strerror(errno))};
     // The socket's backlog is full.
     if (deadline.is_over()) return no_answer();
     (void)wait_for(-1, 0, Deadline(std::chrono::milliseconds(20)));
@@ -130,11 +136,13 @@ Status Hotspot::wake_attach_listener() const {
   if (!target_.is_alive()) return Error{1, fmt::format("process {} has ended", target_.pid())};
   if (!status) return Error{1, fmt::format("cannot read /proc/{}/status", target_.pid())};
   if (status->stopped)
-    return Error{1, fmt::format("process {} is stopped; let it continue first", target_.pid())};
+    return Error{
+        1, fmt::format("process {} is stopped. Continue it first (kill -CONT)", target_.pid())};
   if (!status->catches_quit)
-    return Error{1, fmt::format("process {} does not catch SIGQUIT: it is no Java virtual machine, "
-                                "has just been started, or runs with -Xrs",
-                                target_.pid())};
+    return Error{1,
+                 fmt::format("process {} does not catch SIGQUIT: it is not a Java virtual machine, "
+                             "was started just now, or runs with -Xrs",
+                             target_.pid())};
   if (::syscall(SYS_pidfd_send_signal, target_.pidfd(), SIGQUIT, nullptr, 0) == 0) return {};
   return Error{
       1, fmt::format("cannot send SIGQUIT to process {}: {}", target_.pid(), std::strerror(errno))};
@@ -150,7 +158,7 @@ Result<UniqueFd> Hotspot::connect(const Deadline& deadline) const {
     auto other = AttachFile::make(cwd_, name, target_.status().uid);
     if (other) file = std::move(other);
   }
-  if (!file) return Error{1, "/tmp/" + file.error().message};
+  if (!file) return file.error();
   if (const auto woken = wake_attach_listener(); !woken) return woken.error();
   // The JVM opens the socket later, and nothing announces it: poll.
   for (int pause = 5; !deadline.is_over(); pause = std::min(pause * 2, 100)) {
@@ -187,8 +195,8 @@ Result<std::string> Hotspot::receive(int socket, const Deadline& deadline) const
     if (got > 0) {
       reply.append(part, static_cast<size_t>(got));
       if (reply.size() > max_reply_bytes)
-        return Error{1, fmt::format("process {} answers with more than {} bytes", target_.pid(),
-                                    max_reply_bytes)};
+        return Error{1, fmt::format("process {} sent an answer of more than {} bytes",
+                                    target_.pid(), max_reply_bytes)};
     } else if (errno == EAGAIN) {
       if (auto ready = wait_for(socket, POLLIN, deadline); !ready) return ready.error();
     } else {

@@ -34,7 +34,7 @@ Result<LogDir> LogDir::make(int tmp, uid_t owner) {
   made.tmp_ = tmp;
   made.name_ = random_name();
   if (::mkdirat(tmp, made.name_.c_str(), 0700) != 0)
-    return failure("cannot make a directory in its /tmp");
+    return failure("cannot create a directory in the process's /tmp");
   made.fd_ =
       UniqueFd(::openat(tmp, made.name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};

@@ -14,22 +14,21 @@ namespace {
 cli::OptionTable options() {
   cli::OptionTable table(
       {"pitrace-attach [OPTION]... PID [LIBRARY [OPTIONS]]",
-       "Loads a JVMTI agent into a running HotSpot JVM: LIBRARY is its absolute path as process "
-       "PID "
-       "sees it, OPTIONS is what it gets. Needs no JDK. As root this works for any user's process; "
-       "all that is done in its name is done with its user's rights.",
+       "Loads a JVMTI agent into a running HotSpot virtual machine (JVM), without a JDK. LIBRARY "
+       "is the absolute path of the agent as process PID sees it. The agent gets OPTIONS. Root can "
+       "attach to processes of all users. In the process's file system pitrace-attach has only the "
+       "rights of the process's user.",
        {"pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/libjprof.so tprof,logpath=/tmp/run",
         "pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/libjprof.so detach",
         "pitrace-attach --check 4711"},
-       "Exit status: 0 done, 1 it failed, 2 the process is no Java virtual machine, 255 wrong "
-       "options."});
-  table.group("What to do")  //
+       "Exit status: 0 done, 1 failed, 2 the process is not a HotSpot JVM, 255 wrong usage."});
+  table.group("Options")  //
       ("check", cli::flag(),
-       "only see whether PID is a JVM; sends nothing to it")  //
+       "only check whether PID is a JVM; nothing is sent to it")  //
       ("follow", cli::text("DIR"),
-       "LIBRARY is JProf, by its path here. Load it, print \"attached\", take it out when standard "
-       "input ends, and put its logs into DIR")  //
-      ("timeout", cli::text("SEC", "30"), "how long to wait for each answer, 1 to 600");
+       "load JProf and print \"attached\"; when standard input ends, detach JProf and put its logs "
+       "into DIR; LIBRARY is the path of libjprof.so as pitrace-attach sees it")  //
+      ("timeout", cli::text("SEC", "30"), "seconds to wait for each answer, 1 to 600");
   table.positional("words", -1);
   return table;
 }
@@ -59,23 +58,24 @@ std::string read_options(const cli::Values& values, Wanted& wanted) {
   if (values.has("words")) words = values.words("words");
   wanted.check = values.flag("check");
   wanted.follow = values.has("follow");
-  if (words.empty()) return "Name a process by its id.";
+  if (words.empty()) return "No process id is given.";
   wanted.pid = number(words[0], 4194304);
-  if (wanted.pid == 0) return fmt::format("'{}' is not the id of a process.", words[0]);
+  if (wanted.pid == 0) return fmt::format("'{}' is not a process id.", words[0]);
   const int timeout = number(values.text("timeout"), 600);
-  if (timeout == 0) return "--timeout takes a whole number of seconds from 1 to 600.";
+  if (timeout == 0) return "--timeout: give a whole number of seconds from 1 to 600.";
   wanted.plan.timeout = std::chrono::seconds(timeout);
-  if (wanted.check && wanted.follow) return "--check and --follow exclude each other.";
-  if (wanted.check) return words.size() == 1 ? "" : "--check takes the process's id only.";
-  if (words.size() < 2) return "Name the agent's library.";
-  if (words.size() > (wanted.follow ? 2 : 3)) return "There are too many words.";
+  if (wanted.check && wanted.follow) return "Give only one of --check and --follow.";
+  if (wanted.check) return words.size() == 1 ? "" : "--check takes a process id only.";
+  if (words.size() < 2) return "No agent library is given.";
+  if (words.size() > (wanted.follow ? 2 : 3)) return "There are too many arguments.";
   wanted.plan.library = words[1];
   if (words.size() == 3) wanted.plan.options = words[2];
   if (wanted.follow) {
     wanted.plan.library = absolute(words[1]);
     wanted.plan.directory = absolute(values.text("follow"));
   } else if (!words[1].starts_with('/')) {
-    return "The library's path must be absolute.";
+    return fmt::format("'{}' is not an absolute path. Give the path that the process sees.",
+                       words[1]);
   }
   return "";
 }

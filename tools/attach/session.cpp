@@ -36,9 +36,10 @@ void note(std::string_view text) {
 }
 
 Error no_word(const Target& target) {
-  return {1, fmt::format("Acting as the user of process {} took too long or was prevented: its "
-                         "file system may hang, or its user's processes were killed.",
-                         target.pid())};
+  return {1,
+          fmt::format("No answer from the child process that acts as the user of process {}: the "
+                      "file system may hang, or the user's processes were killed.",
+                      target.pid())};
 }
 
 // The child and the channel to it. The destructor kills a child that still runs, and does not wait
@@ -48,13 +49,14 @@ class Child {
   static Result<Child> start(const Target& target, const ChildPlan& plan) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-      return Error{1, fmt::format("socketpair: {}", std::strerror(errno))};
+      return Error{1, fmt::format("Cannot create a socket pair: {}.", std::strerror(errno))};
     Child child;
     child.channel_ = UniqueFd(ends[0]);
     UniqueFd other(ends[1]);
     std::fflush(nullptr);
     child.pid_ = ::fork();
-    if (child.pid_ < 0) return Error{1, fmt::format("fork: {}", std::strerror(errno))};
+    if (child.pid_ < 0)
+      return Error{1, fmt::format("Cannot create a process: {}.", std::strerror(errno))};
     if (child.pid_ == 0) run_child(target, plan, other.get());
     return child;
   }
@@ -88,7 +90,9 @@ Error failure(const Packet& packet) {
 Status may_act_for(const Target& target) {
   const ProcStatus& status = target.status();
   if (!status.one_user)
-    return Error{1, fmt::format("Process {} has more than one user or group id.", target.pid())};
+    return Error{1, fmt::format("Process {} has more than one user or group id. Attaching to it is "
+                                "not permitted.",
+                                target.pid())};
   if (::geteuid() == 0) return {};
   if (status.uid != ::geteuid())
     return Error{1, fmt::format("Process {} belongs to user {}. Run as that user, or as root.",
@@ -150,7 +154,7 @@ class Fetch {
 
   void use(const Status& status) {
     if (status) return;
-    note("log not taken: " + status.error().message);
+    note("log not copied: " + status.error().message);
     store_.abandon();
   }
 
@@ -180,9 +184,10 @@ Status check(const Target& target) {
   if (auto may = may_act_for(target); !may) return may;
   if (auto jvm = target.looks_like_jvm(); !jvm) return jvm;
   if (target.status().catches_quit) return {};
-  return Error{1, fmt::format("Process {} does not catch SIGQUIT, by which a Java virtual machine "
-                              "is asked to listen.",
-                              target.pid())};
+  return Error{1,
+               fmt::format("Process {} does not catch SIGQUIT. A Java virtual machine needs this "
+                           "signal to open its attach socket.",
+                           target.pid())};
 }
 
 Status load(const Target& target, const Plan& plan) {
@@ -209,8 +214,9 @@ Status follow(const Target& target, const Plan& plan) {
   child_plan.agent = agent.get();
   child_plan.same_user = target.status().uid == ::geteuid();
   if (!directory || ::fstat(directory.get(), &child_plan.directory_is) != 0)
-    return Error{1, fmt::format("{}: {}", plan.directory, std::strerror(errno))};
-  if (!agent) return Error{1, fmt::format("{}: {}", plan.library, std::strerror(errno))};
+    return Error{1, fmt::format("Cannot open {}: {}.", plan.directory, std::strerror(errno))};
+  if (!agent)
+    return Error{1, fmt::format("Cannot open {}: {}.", plan.library, std::strerror(errno))};
   const UniqueFd signals = make_signalfd();
   const auto child = Child::start(target, child_plan);
   if (!child) return child.error();

@@ -78,11 +78,11 @@ class Child {
     if (!bytes) return bytes.error();
     const auto reply = parse_reply(*bytes);
     if (!reply)
-      return Error{1, fmt::format("process {} answers what is no reply: {}", target_.pid(),
+      return Error{1, fmt::format("process {} sent an invalid reply: {}", target_.pid(),
                                   bytes->substr(0, 200))};
     if (reply->code == 0 && reply->agent_code == 0) return reply->text;
-    return Error{
-        1, reply->text.empty() ? fmt::format("error {} without a text", reply->code) : reply->text};
+    return Error{1, reply->text.empty() ? fmt::format("error {} without a message", reply->code)
+                                        : reply->text};
   }
 
   Status load() {
@@ -141,7 +141,7 @@ class Child {
 
   void note(const std::string& text) const { send_packet(channel_, PacketKind::note, text); }
 
-  void refuse(const std::string& why) const { note("log not taken: " + why); }
+  void refuse(const std::string& why) const { note("log not copied: " + why); }
 
   void send_log(int kind) const {
     const std::string name = log_name(kind, inner_pid());
@@ -169,7 +169,7 @@ class Child {
 
   void clean_up() const {
     if (directory_ && !directory_.remove(copied_library, inner_pid()))
-      note(fmt::format("{} of process {} stays: {}", directory_.path(), target_.pid(),
+      note(fmt::format("cannot remove {} of process {}: {}", directory_.path(), target_.pid(),
                        std::strerror(errno)));
   }
 
@@ -186,7 +186,7 @@ class Child {
     if (send_packet(channel_, PacketKind::loaded)) wait_until_asked();
     if (target_.is_alive())
       if (const auto left = load_agent(library_, "detach"); !left && target_.is_alive())
-        note("JProf could not be taken out: " + left.error().message);
+        note("cannot detach JProf: " + left.error().message);
     if (directory_)
       for (int kind = 0; kind < log_kinds; ++kind) send_log(kind);
     clean_up();

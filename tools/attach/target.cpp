@@ -190,10 +190,11 @@ Status Target::looks_like_jvm() const {
   if (!read && is_alive())
     return Error{1, fmt::format("cannot read /proc/{}/maps: {}", pid_, std::strerror(errno))};
   if (!read) return Error{1, fmt::format("process {} has ended", pid_)};
-  if (!hotspot) return Error{not_a_jvm, fmt::format("process {} is no Java virtual machine", pid_)};
+  if (!hotspot)
+    return Error{not_a_jvm, fmt::format("process {} is not a Java virtual machine", pid_)};
   if (openj9)
     return Error{not_a_jvm,
-                 fmt::format("process {} is an OpenJ9 JVM, which has another protocol", pid_)};
+                 fmt::format("process {} is an OpenJ9 JVM. Only HotSpot is supported", pid_)};
   return {};
 }
 

@@ -127,7 +127,7 @@ int run_tool(std::string name, int count, char** words,
   try {
     return run({words + std::min(count, 1), words + count});
   } catch (const std::exception& problem) {
-    error(fmt::format("unexpected: {}", problem.what()));
+    error(fmt::format("Unexpected error: {}.", problem.what()));
     return exit_failure;
   }
 }
@@ -144,7 +144,7 @@ void hint(std::string_view text) {
 
 int printed(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  error(fmt::format("The output cannot be written: {}.", std::generic_category().message(errno)));
+  error(fmt::format("Cannot write the output: {}.", std::generic_category().message(errno)));
   return exit_failure;
 }
 
@@ -183,7 +183,8 @@ std::string OptionTable::help(unsigned width) const {
     lines << sized;
     text += "\n" + with_one_dash(lines.str());
   }
-  text += "\nGeneral:\n  -h [ --help ], -?  this text\n  --version          the version\n";
+  text +=
+      "\nGeneral:\n  -h [ --help ], -?  print this help\n  --version          print the version\n";
   if (!usage_.examples.empty()) {
     text += "\nExamples:\n";
     for (const auto& example : usage_.examples) text += "  " + example + "\n";

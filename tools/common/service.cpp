@@ -18,6 +18,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 #include <pi/files.h>
@@ -151,21 +152,25 @@ Reply start_service(const Service& service) {
   const char* server = service.names.server;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return {failure, fmt::format("No pipe can be made for the {}.", server)};
+    return {failure, fmt::format("Cannot start the {}: cannot create a pipe: {}.", server,
+                                 std::strerror(errno))};
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) return {failure, fmt::format("No process can be started for the {}.", server)};
+  if (child < 0)
+    return {failure, fmt::format("Cannot start the {}: cannot create a process: {}.", server,
+                                 std::strerror(errno))};
   if (child == 0) become_service(service, write_end.get());
   write_end.reset();
   int status = 0;
   (void)uninterrupted([&] { return ::waitpid(child, &status, 0); });
   if (const auto text = read_whole(read_end.get(), max_reply_bytes))
     if (const auto reply = decode_reply(*text)) return *reply;
-  return {failure,
-          fmt::format("The {} ended before it could tell why; it may have been killed, for "
-                      "instance for lack of memory.",
-                      server)};
+  return {
+      failure,
+      fmt::format("The {} ended without a message. It may have been killed, for instance because "
+                  "memory was full.",
+                  server)};
 }
 
 Result<Reply> ask_service(const std::string& path, const Names& names, const Request& request) {
@@ -176,8 +181,8 @@ Result<Reply> ask_service(const std::string& path, const Names& names, const Req
   if (send_packet(peer->get(), encode_request(request)) &&
       receive_packet(peer->get(), max_reply_bytes, packet))
     if (auto reply = decode_reply(packet)) return *reply;
-  return Error{failure, fmt::format("The {} did not answer; it may just have ended. Try again, or "
-                                    "start a new one with '{}'.",
+  return Error{failure, fmt::format("The {} did not answer: it may have ended just now. Try again, "
+                                    "or start a new one with '{}'.",
                                     names.server, names.start)};
 }
 

@@ -17,8 +17,8 @@ namespace pi::service {
 Result<std::string> socket_path(const Names& names) {
   if (const char* named = std::getenv(names.variable); named && *named) {
     if (*named != '/')
-      return Error{-1,
-                   fmt::format("{} must be an absolute path: it starts with '/'.", names.variable)};
+      return Error{
+          -1, fmt::format("{} is not an absolute path. It must start with '/'.", names.variable)};
     return std::string(named);
   }
   const std::string directory = user_socket_directory();
@@ -33,17 +33,20 @@ Result<UniqueFd> connect_to(const std::string& path, const Names& names) {
   const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
   if (fd && ::connect(fd.get(), generic, sizeof *address) == 0) {
     if (is_trusted_peer(fd.get())) return fd;
-    return Error{-1, fmt::format("The process listening at '{}' belongs to another user.", path)};
+    return Error{-1,
+                 fmt::format("Cannot use '{}': the process that listens there belongs to another "
+                             "user.",
+                             path)};
   }
   if (errno == ENOENT)
     return Error{not_running,
                  fmt::format("No {} runs; start one with '{}'.", names.server, names.start)};
   if (errno == ECONNREFUSED)
     return Error{not_running,
-                 fmt::format("No {} runs: the last one has died, and its {} with it. Start one "
-                             "with '{}'.",
+                 fmt::format("No {} runs: the last one was killed and lost its {}. Start one with "
+                             "'{}'.",
                              names.server, names.holds, names.start)};
-  return Error{-1, fmt::format("The {} at '{}' cannot be reached: {}.", names.server, path,
+  return Error{-1, fmt::format("Cannot connect to the {} at '{}': {}.", names.server, path,
                                std::generic_category().message(errno))};
 }
 

@@ -16,7 +16,7 @@ struct Names {
   const char* socket;    // the socket's file
   const char* variable;  // the environment variable that names another socket
   const char* server;    // "recorder"
-  const char* holds;     // what is lost when it dies: "trace"
+  const char* holds;     // what is lost when it is killed: "trace"
   const char* start;     // the command that starts one
   const char* end;       // and the one that ends it
 };

@@ -43,10 +43,12 @@ Result<std::string> read_text_file(int fd, const std::string& name, size_t max_b
     return failure("read", name, {errno, std::generic_category().message(errno)});
   const auto size = static_cast<uint64_t>(status.st_size);
   if (size > max_bytes)
-    return Error{EFBIG, fmt::format("{} is longer than {} bytes: that is no file of this kind.",
-                                    name, max_bytes)};
+    return Error{
+        EFBIG, fmt::format("{} is longer than {} bytes, which is too long for a file of this kind.",
+                           name, max_bytes)};
   if (size > sparse_file.of(real_size(fd, status)))
-    return Error{EFBIG, fmt::format("{} has holes: that is no text file; it is not read.", name)};
+    return Error{EFBIG,
+                 fmt::format("{} is not read: it has holes, so it is not a text file.", name)};
   auto text = read_whole(fd, size);
   if (!text) return failure("read", name, text.error());
   return text;

@@ -23,11 +23,12 @@ struct Pipe {
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) == 0) return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-  return Error{-1, fmt::format("No pipe can be made: {}.", std::generic_category().message(errno))};
+  return Error{-1,
+               fmt::format("Cannot create a pipe: {}.", std::generic_category().message(errno))};
 }
 
-ssize_t read_some(int fd, void* place, size_t bytes) {
-  return uninterrupted([&] { return ::read(fd, place, bytes); });
+ssize_t read_some(int fd, void* buffer, size_t bytes) {
+  return uninterrupted([&] { return ::read(fd, buffer, bytes); });
 }
 
 [[noreturn]] void become(std::vector<char*>& arguments, int go, int failure) {
@@ -52,7 +53,7 @@ Result<Command> Command::make(const std::vector<std::string>& words) {
   const pid_t pid = ::fork();
   if (pid < 0)
     return Error{
-        -1, fmt::format("No process can be made: {}.", std::generic_category().message(errno))};
+        -1, fmt::format("Cannot create a process: {}.", std::generic_category().message(errno))};
   if (pid == 0) {
     go->write_end.reset();
     failure->read_end.reset();
@@ -77,8 +78,8 @@ Status Command::release() {
   int error = 0;
   if (read_some(failure_.get(), &error, sizeof error) != sizeof error) return {};
   (void)wait();
-  return Error{
-      -1, fmt::format("'{}' cannot be run: {}.", name_, std::generic_category().message(error))};
+  return Error{-1,
+               fmt::format("Cannot run '{}': {}.", name_, std::generic_category().message(error))};
 }
 
 int Command::wait() {

@@ -27,22 +27,23 @@ struct Wanted {
 cli::OptionTable options() {
   cli::OptionTable table(
       {"cpi [OPTION]... -- COMMAND [ARGUMENT]...\n       cpi [OPTION]... -i SECONDS [-n SAMPLES]",
-       "Measures cycles per instruction with the processors' counters: of COMMAND and all that it "
-       "starts, or with -i of all CPUs. Raw CPI is elapsed cycles by instructions, scaled CPI "
-       "those outside the idle task, CPI those in which the processor was not halted.",
+       "Measures cycles per instruction (CPI) with hardware counters: of COMMAND and all processes "
+       "that it starts, or with -i of all CPUs. Raw CPI is elapsed cycles divided by instructions. "
+       "Scaled CPI uses only cycles outside the idle task. CPI uses only cycles in which the "
+       "processor was not halted.",
        {"cpi -- make -j8", "cpi -i 5", "cpi -i 1 -n 60 -s --json", "cpi -a -priv user -- ./server"},
-       "Exit status: that of COMMAND, or with -i 0; 1 nothing could be measured, 255 wrong "
-       "options."});
+       "Exit status: that of COMMAND, or 0 with -i; 1 the measurement failed, 255 wrong usage."});
   table.group("Measuring")  //
       ("i", cli::text("SECONDS"),
-       "all CPUs for so long, 0.1 to 86400")  //
+       "measure all CPUs for SECONDS, 0.1 to 86400")  //
       ("n", cli::text("SAMPLES"),
-       "so many times, one after the other (default 1; 0: until SIGINT or SIGTERM)")  //
-      ("a", cli::flag(), "all CPUs while COMMAND runs, whoever uses them")            //
-      ("priv", cli::text("WHICH", "both"), "in user mode, kernel mode or both: user, kernel, both");
-  table.group("Output")                                               //
-      ("s", cli::flag(), "the sum over all CPUs only, none of each")  //
-      ("json", cli::flag(), "for programs: one object a line");
+       "number of measurements, one after the other (default 1; 0: until SIGINT or SIGTERM)")  //
+      ("a", cli::flag(), "measure all CPUs, with all their processes, while COMMAND runs")     //
+      ("priv", cli::text("WHICH", "both"),
+       "count in user mode, kernel mode or both: user, kernel, both");
+  table.group("Output")                                    //
+      ("s", cli::flag(), "show only the sum of all CPUs")  //
+      ("json", cli::flag(), "print one JSON object in each line, for programs");
   return table;
 }
 
@@ -65,7 +66,7 @@ std::string read_numbers(const cli::Values& values, Wanted& wanted) {
   if (values.has("n")) {
     const auto& text = values.text("n");
     if (!parse(text, wanted.samples) || wanted.samples < 0 || wanted.samples > max_samples)
-      return fmt::format("-n: '{}' is not a number of samples.", text);
+      return fmt::format("-n: '{}' is not a number of samples from 0 to {}.", text, max_samples);
   }
   return "";
 }
@@ -74,15 +75,17 @@ std::string read_numbers(const cli::Values& values, Wanted& wanted) {
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   if (auto wrong = read_numbers(values, wanted); !wrong.empty()) return wrong;
   const bool timed = values.has("i");
-  if (timed && !wanted.command.empty()) return "-i SECONDS and COMMAND exclude each other.";
+  if (timed && !wanted.command.empty()) return "Give either -i SECONDS or a COMMAND, not both.";
   if (!timed && wanted.command.empty())
-    return "Give a command behind --, as in 'cpi -- make', or -i SECONDS.";
-  if (!timed && values.has("n")) return "-n belongs to -i.";
+    return "Nothing to measure is given. Give a command after --, as in 'cpi -- make', or -i "
+           "SECONDS.";
+  if (!timed && values.has("n")) return "-n can be used with -i only.";
   wanted.all_cpus = values.flag("a");
   wanted.system_only = values.flag("s");
   wanted.json = values.flag("json");
-  if (timed && wanted.all_cpus) return "-a belongs to a command; -i is of all CPUs anyway.";
-  if (!timed && !wanted.all_cpus && wanted.system_only) return "-s is for all CPUs: -a or -i.";
+  if (timed && wanted.all_cpus)
+    return "-a can be used with a COMMAND only; -i always measures all CPUs.";
+  if (!timed && !wanted.all_cpus && wanted.system_only) return "-s can be used with -a or -i only.";
   constexpr const char* names[] = {"kernel", "user", "both"};  // from PI_PRIV_KERNEL on
   const auto& priv = values.text("priv");
   const auto* const found = std::find(std::begin(names), std::end(names), priv);

@@ -22,8 +22,8 @@ Json ratio_json(double ratio) {
   return ratio == 0 ? Json() : Json(ratio);
 }
 
-std::string row(const std::string& who, const pi_cpi& cpi) {
-  return fmt::format(" {:>4} {:>18} {:>18} {:>18} {:>18} {:>9} {:>9} {:>9}\n", who,
+std::string row(const std::string& label, const pi_cpi& cpi) {
+  return fmt::format(" {:>4} {:>18} {:>18} {:>18} {:>18} {:>9} {:>9} {:>9}\n", label,
                      cpi.instructions, cpi.cycles, cpi.busy_cycles, cpi.active_cycles,
                      ratio_text(cpi.raw_cpi), ratio_text(cpi.scaled_cpi),
                      ratio_text(cpi.active_cpi));

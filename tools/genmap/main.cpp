@@ -23,10 +23,10 @@ cli::OptionTable option_table() {
        "(vmlinux): a line \"ADDRESS TYPE NAME\" for each symbol, as nm -a does. "
        "post -kmap reads such maps.",
        {"genmap vmlinux -o kernel.map", "genmap -n /usr/bin/perf | less"},
-       "Exit status: 0 good; 1 the image has no symbols or cannot be read, or the "
+       "Exit status: 0 done; 1 the image has no symbols or cannot be read, or the "
        "map cannot be written; 255 wrong usage."});
   table.group("Options")(",o", cli::text("FILE"), "write to FILE, not to the standard output")(
-      ",n", "sort by address, not by name")(",D", "the exported symbols (.dynsym)")(
+      ",n", "sort by address, not by name")(",D", "write the exported symbols (.dynsym)")(
       "defined-only", "leave undefined symbols out");
   table.positional("image", 1);
   return table;
@@ -61,8 +61,8 @@ int run(const std::vector<std::string>& arguments) {
   if (outcome.exit) return *outcome.exit;
   const cli::Values& given = outcome.values;
   if (!given.has("image")) {
-    cli::error("name the image to make a map of.");
-    cli::hint("genmap --help tells more.");
+    cli::error("no image is given.");
+    cli::hint("genmap --help lists the options.");
     return cli::exit_usage;
   }
   const auto map =

@@ -117,9 +117,10 @@ pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool defin
   const std::unique_ptr<Elf, EndElf> elf(elf_begin(file->fd.get(), ELF_C_READ, nullptr));
   GElf_Ehdr header;
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF || !gelf_getehdr(elf.get(), &header))
-    return pi::Error{ENOEXEC, fmt::format("{} is no ELF file (a compressed kernel must be unpacked "
-                                          "first, to a vmlinux).",
-                                          path)};
+    return pi::Error{ENOEXEC,
+                     fmt::format("{} is not an ELF file. If it is a compressed kernel, unpack "
+                                 "it to a vmlinux first.",
+                                 path)};
   SymbolMap map;
   map.is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
   const auto table = find_table(elf.get(), dynamic ? SHT_DYNSYM : SHT_SYMTAB);
@@ -127,8 +128,8 @@ pi::Result<SymbolMap> read_map(const std::string& path, bool dynamic, bool defin
   if (map.symbols.empty())
     return pi::Error{-1, fmt::format("{} has no {}.", path,
                                      dynamic ? "dynamic symbols"
-                                             : "symbols: it was stripped (try -D for the exported "
-                                               "ones, or its separate debug file)")};
+                                             : "symbols: it was stripped. Try -D for the exported "
+                                               "symbols, or give its separate debug file")};
   std::sort(map.symbols.begin(), map.symbols.end(), [](const MapSymbol& a, const MapSymbol& b) {
     return std::tie(a.name, a.value) < std::tie(b.name, b.value);
   });

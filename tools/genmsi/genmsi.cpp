@@ -30,18 +30,19 @@ struct Options {
 cli::OptionTable option_table() {
   cli::OptionTable table(
       {"genmsi [OPTION]... [IMAGE]...",
-       "Writes the symbols of programs and libraries to a file, for post -lmrg where they are not "
-       "installed: those of every IMAGE and of every module that a trace names.",
+       "Saves the symbols of each IMAGE (a program or library) and of each module of a trace in a "
+       "file. 'post -lmrg' reads this file on a machine where the programs and libraries are not "
+       "installed.",
        {"genmsi -r swtrace.nrm2 -o run1.msi", "genmsi -o release.msi bin/server lib/*.so",
         "genmsi -k /usr/lib/debug/boot/vmlinux-6.1 -o kernel.msi"},
-       "Exit status: 0 good; 1 nothing was written; 3 the file was written, but the symbols of an "
-       "IMAGE are not in it or the trace is damaged; 255 wrong usage."});
+       "Exit status: 0 done; 1 nothing was written; 3 the file was written, but the symbols of an "
+       "IMAGE are missing or the trace is damaged; 255 wrong usage."});
   using cli::text;
-  table.group("Options")(",o", text("FILE", "a2n.msi"), "the file to write")(
-      ",r", text("TRACE"), "save the modules that this trace names")(
-      ",k", text("KERNEL"), "save the symbols of this uncompressed kernel image")(
-      "kmap", text("MAP"), "save the kernel's symbols of this map (nm -a, genmap, System.map)")(
-      "sympath", text("PATH"), "directories, separated by ':', to look for files with symbols in")(
+  table.group("Options")(",o", text("FILE", "a2n.msi"), "write to FILE")(
+      ",r", text("TRACE"), "save the modules of this trace")(
+      ",k", text("KERNEL"), "save the symbols of this uncompressed kernel image (vmlinux)")(
+      "kmap", text("MAP"), "save the kernel's symbols from this map (nm -a, genmap, System.map)")(
+      "sympath", text("PATH"), "directories with files that have symbols, separated by ':'")(
       "verbose", "print the source of each module's symbols");
   table.positional("image", -1);
   return table;
@@ -70,10 +71,11 @@ std::variant<Options, int> parse(const std::vector<std::string>& arguments) {
   options.symbols.report_sources = given.has("verbose");
   if (options.images.empty() && options.trace.empty() && options.symbols.kernel_image.empty() &&
       options.symbols.kernel_map.empty())
-    return wrong("nothing to save: name images, a trace with -r, or a kernel with -k or -kmap.");
+    return wrong(
+        "nothing to save is given. Give images, a trace with -r, or a kernel with -k or -kmap.");
   if (!options.symbols.kernel_image.empty() && !options.symbols.kernel_map.empty())
-    return wrong("-k and -kmap do not go together: one kernel's symbols can be saved.");
-  if (options.output.empty()) return wrong("-o takes the name of a file.");
+    return wrong("-k and -kmap cannot be used together: a file has the symbols of one kernel.");
+  if (options.output.empty()) return wrong("-o: the file name is empty.");
   return options;
 }
 
@@ -109,7 +111,7 @@ bool add_image(const std::string& name) {
   SYMDATA data{};
   if (A2nAddModule(pid, address, 0x1000, path.c_str(), 0, 0) != A2N_SUCCESS) return false;
   if (A2nGetSymbol(pid, address, &data) != A2N_NO_SYMBOLS) return true;
-  cli::warning(name + ": no symbols of it can be saved.");
+  cli::warning(name + ": it has no symbols that can be saved.");
   return false;
 }
 
@@ -147,12 +149,12 @@ int run(const std::vector<std::string>& arguments) {
   if (missing != 0 && missing == options.images.size() && !source &&
       options.symbols.kernel_image.empty() && options.symbols.kernel_map.empty()) {
     print_notes();
-    return fail("there is nothing to save.");
+    return fail("nothing is saved: no image has symbols.");
   }
   const int rc = A2nCreateMsiFile(options.output.c_str());
   print_notes();
   if (rc != A2N_SUCCESS)
-    return fail(fmt::format("{} is not written: {}.", options.output,
+    return fail(fmt::format("cannot write {}: {}.", options.output,
                             *A2nGetErrorText() ? A2nGetErrorText() : A2nRcToString(rc)));
   for (const std::string& message : damage.messages())
     cli::warning(options.trace + ": " + message + ".");

@@ -23,9 +23,9 @@ int run_counting(const Wanted& wanted);
 enum class Listing { names, descriptions, sampling };
 int list_events(Listing listing, bool json);
 
-// Loads definitions of events. A wrong file in a usual place is left out with a warning; a wrong
-// one of `files`, which the user named, makes this return false after a message. loaded gets the
-// absolute names of the files read.
+// Loads definitions of events. If one of the usual files is wrong, it is ignored with a warning. If
+// one of `files`, which the user named, is wrong, this prints a message and returns false. loaded
+// gets the absolute names of the files read.
 bool load_definitions(const std::vector<std::string>& files, std::vector<std::string>& loaded);
 
 }  // namespace pi::mpevt

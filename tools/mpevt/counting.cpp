@@ -78,7 +78,10 @@ Result<std::vector<EventCounts>> read_all(const Wanted& wanted, const std::strin
     if (!reply) return reply.error();
     if (reply->rc != PU_SUCCESS) return Error{reply->rc, reply->text};
     auto counts = decode_counts(reply->text);
-    if (!counts) return Error{PU_ERROR_INTERNAL, "The counter daemon's reply makes no sense."};
+    if (!counts)
+      return Error{PU_ERROR_INTERNAL,
+                   "The counter daemon's reply is malformed: the daemon is of another version. Run "
+                   "'mpevt term', then start again."};
     all.push_back(std::move(*counts));
   }
   return all;

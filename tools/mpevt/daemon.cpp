@@ -48,7 +48,7 @@ Reply not_counted(const std::string& name) {
   std::string names;
   for (const auto& each : held()) names += (names.empty() ? "" : ", ") + each.name;
   return {PU_ERROR_EVENT_NOT_COUNTING,
-          fmt::format("'{}' is not being counted. Counted are: {}.", name, names)};
+          fmt::format("'{}' is not being counted. The counted events are: {}.", name, names)};
 }
 
 // Resumes a stopped event, or starts a new one.
@@ -57,9 +57,10 @@ Reply start_one(const std::string& name, const std::string& privilege, int priv)
     if (known->counting)
       return {PU_ERROR_EVENT_ALREADY_COUNTING, fmt::format("'{}' is being counted already.", name)};
     if (known->privilege != privilege)
-      return {PU_ERROR_EVENT_ALREADY_COUNTING,
-              fmt::format("'{}' has been counted with -priv {}; 'mpevt term {}' ends that first.",
-                          name, known->privilege, name)};
+      return {
+          PU_ERROR_EVENT_ALREADY_COUNTING,
+          fmt::format("'{}' is counted with -priv {}. To change that, run 'mpevt term {}' first.",
+                      name, known->privilege, name)};
     const Reply reply = reply_of(ResumePerfCounterEvent(known->number));
     known->counting = reply.rc == PU_SUCCESS;
     return reply;
@@ -133,7 +134,8 @@ Reply read(const Request& request) {
   int bytes = 0;
   const Array counts(AllocCtrValueArray(&bytes), FreeCtrValueArray);
   const Array times(AllocCtrValueArray(nullptr), FreeCtrValueArray);
-  if (!counts || !times) return {PU_ERROR_NOT_ENOUGH_MEMORY, "There is no memory for the counts."};
+  if (!counts || !times)
+    return {PU_ERROR_NOT_ENOUGH_MEMORY, "Cannot read the counts: out of memory."};
   if (const int rc = ReadPerfCounterEvent(event->number, counts.get(), times.get());
       rc != PU_SUCCESS)
     return reply_of(rc);
@@ -168,8 +170,8 @@ Reply answer(const Request& request, bool& asked_to_end) {
     return reply;
   }
   return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("This counter daemon does not know '{}': it belongs to another version. End "
-                      "it with 'mpevt term' and start anew.",
+          fmt::format("The counter daemon does not know the request '{}': it is of another "
+                      "version. Run 'mpevt term', then start again.",
                       verb)};
 }
 

@@ -41,7 +41,7 @@ bool load_definitions(const std::vector<std::string>& files, std::vector<std::st
     if (PiLoadEventDefinitions(file.c_str()) == PU_SUCCESS)
       loaded.push_back(absolute(file));
     else
-      cli::warning(std::string(PiErrorText()) + " Its events are left out.");
+      cli::warning(std::string(PiErrorText()) + " Its events are ignored.");
   }
   for (const auto& file : files) {
     if (PiLoadEventDefinitions(file.c_str()) != PU_SUCCESS) {

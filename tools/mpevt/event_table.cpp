@@ -96,7 +96,7 @@ std::vector<std::string> gaps_of(const EventCounts& counts) {
     if (most - each.counted_ns > std::max(slack_ns, most / 100))
       gaps.push_back(fmt::format(
           "CPU {} was counted for {:.3f} of {:.3f} seconds: it was offline, or its counter was "
-          "not there.",
+          "not available.",
           each.cpu, seconds(each.counted_ns), seconds(most)));
   return gaps;
 }

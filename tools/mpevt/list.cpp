@@ -17,7 +17,7 @@ struct Row {
   std::string name, group, description;
 };
 
-// meaning of an original's event is the kernel's event that it stands for.
+// For an event of Performance Inspector, `meaning` is the corresponding event of the kernel.
 std::string description_of(const pi_event& event) {
   const auto* const info = GetPerfCounterEventInfoFromId(event.id);
   if (info != nullptr && *info->description)
@@ -33,7 +33,7 @@ std::vector<Row> working_events(Listing listing) {
   for (unsigned index = 0; next(index, &event) == PU_SUCCESS; ++index)
     if (event.works != 0)
       rows.push_back({event.id, event.name, event.group, description_of(event)});
-  // Those of the original have the first lines, as they always had.
+  // Performance Inspector's events come first, as in its own list.
   std::stable_partition(rows.begin(), rows.end(), [](const Row& row) { return row.id != 0; });
   return rows;
 }
@@ -70,17 +70,17 @@ int list_events(Listing listing, bool json) {
   if (rows.empty()) {
     pi_event event{};
     event.size = sizeof event;
-    const bool told = PiCounterEvent(0, &event) == PU_SUCCESS && *event.reason != '\0';
-    cli::error(fmt::format("This user can {} no event here{}{}.",
-                           listing == Listing::sampling ? "sample" : "count", told ? ": " : "",
-                           told ? event.reason : ""));
+    const bool has_reason = PiCounterEvent(0, &event) == PU_SUCCESS && *event.reason != '\0';
+    cli::error(fmt::format("This user cannot {} any event on this machine{}{}.",
+                           listing == Listing::sampling ? "sample" : "count",
+                           has_reason ? ": " : "", has_reason ? event.reason : ""));
     return cli::exit_failure;
   }
   json ? print_json(rows) : print_rows(rows, listing == Listing::descriptions);
   if (GetNumberOfSimultaneousPerfCounterEventsSupported() == 0)
     cli::hint(
-        "there are no hardware counters: the processor lacks them, or this is a virtual machine "
-        "without. 'swtrace event list' tells of every event why it does not work.");
+        "there are no hardware counters: the processor has none, or this virtual machine has none. "
+        "'swtrace event list' shows for each event why it does not work.");
   return cli::exit_good;
 }
 

@@ -16,23 +16,24 @@ cli::OptionTable options(const std::string& name) {
   cli::OptionTable table(
       {fmt::format("{0} -l | -ld | -ls [OPTION]...\n       {0} COMMAND [OPTION]... [EVENT]...",
                    name),
-       "Counts events on all CPUs, of everybody, from 'start' to 'term'. Commands: start, read, "
-       "stop, reset, term; without an EVENT all but start mean all that are counted. A process "
-       "holds the counters meanwhile; it ends with the last of them. EVENT is one that -l lists, "
-       "rHEX, PMU/TERM=VALUE,.../ or one of libpfm4's with unit masks.",
+       "Counts events on all CPUs and of all processes, from 'start' to 'term'. Commands: start, "
+       "read, stop, reset, term. Without an EVENT all commands except start apply to all counted "
+       "events. The counter daemon, a background process, keeps the counters open; it ends with "
+       "the last 'term'. EVENT is a name that -l lists, rHEX, PMU/TERM=VALUE,.../ or an event of "
+       "libpfm4 with unit masks.",
        {name + " -ld", name + " start INSTR NONHALTED_CYCLES", name + " read --json",
         name + " start -priv user page-faults", name + " term"},
-       "Exit status: 0 done, 1 failed, 255 wrong use."});
-  table.group("Lists")                                           //
-      ("l", cli::flag(), "the events that can be counted here")  //
-      ("ld", cli::flag(), "the same with descriptions")          //
-      ("ls", cli::flag(), "those that can be sampled: for call stacks and profiles");
+       "Exit status: 0 done, 1 failed, 255 wrong usage."});
+  table.group("Lists")                                                //
+      ("l", cli::flag(), "list the events that can be counted here")  //
+      ("ld", cli::flag(), "list them with descriptions")              //
+      ("ls", cli::flag(), "list the events that can be sampled, for profiles and call stacks");
   table.group("Counting")  //
       ("priv", cli::text("WHICH"),
-       "start: count in user mode, kernel mode or both: user, kernel, both (default both)")  //
+       "with start: count in user mode, kernel mode or both: user, kernel, both (default both)")  //
       ("events", cli::repeated("FILE"),
-       "definitions of events of your own, pitrace-events(5); also more than once")  //
-      ("json", cli::flag(), "for programs: lists, read");
+       "read definitions of your own events from FILE, see pitrace-events(5); may be repeated")  //
+      ("json", cli::flag(), "print JSON, for programs; with lists and read");
   table.positional("words", -1);
   return table;
 }
@@ -40,24 +41,30 @@ cli::OptionTable options(const std::string& name) {
 // Returns the error, or "".
 std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) {
   auto words = values.has("words") ? values.words("words") : std::vector<std::string>{};
-  if (lists) return words.empty() ? "" : fmt::format("'{}': a list takes no words.", words.front());
-  if (words.empty()) return "Give a command: start, read, stop, reset or term; or a list: -l.";
+  if (lists)
+    return words.empty() ? ""
+                         : fmt::format("'{}': -l, -ld and -ls take no arguments.", words.front());
+  if (words.empty())
+    return "No command is given. Give start, read, stop, reset or term, or list the events with "
+           "-l.";
   wanted.command = words.front();
   // pipcntr's word for it.
   if (wanted.command == "show") wanted.command = "read";
   if (!is_counting_command(wanted.command))
-    return fmt::format("'{}' is none of start, read, stop, reset, term.", words.front());
+    return fmt::format("Unknown command '{}'. Give start, read, stop, reset or term.",
+                       words.front());
   wanted.events.assign(words.begin() + 1, words.end());
-  if (wanted.command == "start" && wanted.events.empty()) return "start: name an event.";
+  if (wanted.command == "start" && wanted.events.empty())
+    return "start: no event is given. 'mpevt -l' lists the events.";
   for (size_t i = 0; i < wanted.events.size(); ++i) {
     if (wanted.events[i].empty()) return "The name of an event is empty.";
     if (std::find(words.begin() + 1, words.begin() + 1 + static_cast<long>(i), wanted.events[i]) !=
         words.begin() + 1 + static_cast<long>(i))
-      return fmt::format("'{}' is named twice.", wanted.events[i]);
+      return fmt::format("'{}' is given twice.", wanted.events[i]);
   }
   constexpr size_t max_events = 200;
   if (wanted.events.size() > max_events)
-    return fmt::format("More than {} events are named.", max_events);
+    return fmt::format("More than {} events are given.", max_events);
   return "";
 }
 
@@ -65,21 +72,22 @@ std::string read_command(const cli::Values& values, bool lists, Wanted& wanted) 
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   const auto flag = [&](const char* name) { return values.flag(name); };
   const int lists = flag("l") + flag("ld") + flag("ls");
-  if (lists > 1) return "-l, -ld and -ls exclude each other.";
+  if (lists > 1) return "Give only one of -l, -ld and -ls.";
   if (auto wrong = read_command(values, lists == 1, wanted); !wrong.empty()) return wrong;
   wanted.json = flag("json");
   if (wanted.json && lists == 0 && wanted.command != "read")
-    return fmt::format("--json is for lists and read, not for {}.", wanted.command);
+    return fmt::format("--json can be used with lists and read only, not with {}.", wanted.command);
   if (values.has("priv")) {
     wanted.privilege = values.text("priv");
-    if (wanted.command != "start") return "-priv belongs to start.";
+    if (wanted.command != "start") return "-priv can be used with start only.";
     if (std::find(std::begin(privilege_names), std::end(privilege_names), wanted.privilege) ==
         std::end(privilege_names))
       return fmt::format("-priv: '{}' is not one of user, kernel, both.", wanted.privilege);
   }
   if (values.has("events")) {
     wanted.files = values.words("events");
-    if (lists == 0 && wanted.command != "start") return "--events is for lists and start.";
+    if (lists == 0 && wanted.command != "start")
+      return "--events can be used with lists and start only.";
   }
   return "";
 }

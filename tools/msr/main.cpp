@@ -34,22 +34,23 @@ struct Reading {
 cli::OptionTable options() {
   cli::OptionTable table(
       {"msr [OPTION]... REGISTER[:BITS][=VALUE]...",
-       "Reads model-specific registers of the processors, or writes VALUE to them, through the "
-       "kernel's msr device. REGISTER is a number or a name that -l lists, BITS are HIGH-LOW, one "
-       "bit, or a field's name; numbers are decimal or 0xHEX.",
+       "Reads model-specific registers (MSRs) of the processors, or writes VALUE to them, with the "
+       "kernel's msr device. REGISTER is a number or a name that -l lists. BITS is HIGH-LOW, one "
+       "bit, or the name of a field. Numbers are decimal or 0xHEX.",
        {"msr TSC", "msr -c 0 IA32_APIC_BASE:BSP 0xce:15-8", "msr -f IA32_MISC_ENABLE",
         "msr -c all IA32_ENERGY_PERF_BIAS:BIAS=6"},
-       "Exit status: 0 done, 1 a register could not be read or written, 255 wrong options."});
+       "Exit status: 0 done, 1 a register could not be read or written, 255 wrong usage."});
   table.group("Registers")  //
       ("c", cli::text("CPUS"),
-       "on these CPUs: all, or a list such as 0-3,8. Default for reading: all. Writing needs it")  //
-      ("l", cli::flag(), "list the registers that are known by name, with -f their fields");
-  table.group("Output")                                              //
-      ("d", cli::flag(), "values in decimal (default hexadecimal)")  //
-      ("x", cli::flag(), "values in hexadecimal")                    //
-      ("f", cli::flag(), "the fields of known registers, too")       //
-      ("q", cli::flag(), "nothing but the values, one a line")       //
-      ("json", cli::flag(), "for programs");
+       "read or write on these CPUs: all, or a list such as 0-3,8; reading uses all CPUs by "
+       "default, writing needs this option")  //
+      ("l", cli::flag(), "list the registers that have a name, with -f also their fields");
+  table.group("Output")                                                          //
+      ("d", cli::flag(), "show values in decimal")                               //
+      ("x", cli::flag(), "show values in hexadecimal (default)")                 //
+      ("f", cli::flag(), "also show the fields of the registers that -l lists")  //
+      ("q", cli::flag(), "print only the values, one in each line")              //
+      ("json", cli::flag(), "print one JSON object, for programs");
   table.positional("registers", -1);
   return table;
 }
@@ -65,7 +66,7 @@ std::vector<int> online_cpus() {
 std::string read_cpus(const cli::Values& values, bool writes, Wanted& wanted) {
   const std::string text = values.has("c") ? values.text("c") : "";
   if (text.empty() && (writes || values.has("c")))
-    return "-c: say on which CPUs: -c all, or a list such as -c 0-3,8.";
+    return "-c: no CPUs are given. Give -c all, or a list such as -c 0-3,8.";
   if (text.empty() || text == "all") {
     wanted.cpus = online_cpus();
     return "";
@@ -79,10 +80,10 @@ std::string read_cpus(const cli::Values& values, bool writes, Wanted& wanted) {
 // Returns the error, or "".
 std::string read_options(const cli::Values& values, Wanted& wanted) {
   const auto flag = [&](const char* name) { return values.flag(name); };
-  if (flag("d") && flag("x")) return "-d and -x exclude each other.";
+  if (flag("d") && flag("x")) return "Give only one of -d and -x.";
   if (flag("json") && (flag("q") || flag("d") || flag("x")))
-    return "--json has a form of its own: without -d, -x and -q.";
-  if (flag("q") && flag("f")) return "-q and -f exclude each other.";
+    return "--json cannot be used with -d, -x or -q.";
+  if (flag("q") && flag("f")) return "Give only one of -q and -f.";
   wanted.decimal = flag("d");
   wanted.fields = flag("f");
   wanted.bare = flag("q");
@@ -95,8 +96,9 @@ std::string read_options(const cli::Values& values, Wanted& wanted) {
       writes |= selection->value.has_value();
       wanted.selections.push_back(std::move(*selection));
     }
-  if (wanted.selections.empty() && !flag("l")) return "Name a register.";
-  if (!wanted.selections.empty() && flag("l")) return "-l goes without registers.";
+  if (wanted.selections.empty() && !flag("l"))
+    return "No register is given. 'msr -l' lists the registers that have a name.";
+  if (!wanted.selections.empty() && flag("l")) return "-l takes no registers.";
   return flag("l") ? "" : read_cpus(values, writes, wanted);
 }
 
@@ -186,7 +188,7 @@ void write(Reading& reading) {
 
 int run(const Wanted& wanted) {
   if (wanted.cpus.empty()) {
-    cli::error("The kernel does not tell which CPUs are online; name them with -c.");
+    cli::error("Cannot find out which CPUs are online. Give the CPUs with -c.");
     return cli::exit_failure;
   }
   bool failed = false;

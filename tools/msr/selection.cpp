@@ -36,7 +36,7 @@ Status select_register(std::string_view text, Selection& selection) {
   selection.known = find_register(text);
   if (selection.known == nullptr)
     return wrong(
-        fmt::format("'{}' is not a register's number (decimal or 0xHEX) or a name that "
+        fmt::format("'{}' is not a register. Give a number (decimal or 0xHEX) or a name that "
                     "'msr -l' lists.",
                     text));
   selection.number = selection.known->number;
@@ -56,10 +56,11 @@ Status select_bits(std::string_view text, Selection& selection) {
                        ? high
                        : parse_number(text.substr(dash + 1), register_bits - 1);
   if (!high || !low || *low > *high)
-    return wrong(fmt::format("'{}' are no bits: give HIGH-LOW or one number from 0 to 63{}.", text,
-                             selection.known && !selection.known->fields.empty()
-                                 ? ", or the name of a field that 'msr -l' lists"
-                                 : ""));
+    return wrong(
+        fmt::format("'{}' is not a range of bits. Give HIGH-LOW or one bit, from 0 to 63{}.", text,
+                    selection.known && !selection.known->fields.empty()
+                        ? ", or the name of a field that 'msr -l -f' lists"
+                        : ""));
   selection.high = static_cast<unsigned>(*high);
   selection.low = static_cast<unsigned>(*low);
   return {};

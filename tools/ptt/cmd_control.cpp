@@ -23,7 +23,7 @@ namespace {
 
 using Json = pi::Json;
 
-constexpr char exit_codes[] = "Exit status: 0 done, 1 failed, 255 wrong use.";
+constexpr char exit_codes[] = "Exit status: 0 done, 1 failed, 255 wrong usage.";
 
 int without_arguments(const Words& words, const char* name, const char* summary, int (*work)()) {
   const std::string synopsis = fmt::format("ptt {}", name);
@@ -43,23 +43,23 @@ struct InitOptions {
 cli::OptionTable init_table() {
   cli::OptionTable table(
       {"ptt init [METRIC]... [priv_kernel|priv_user|priv_any] [OPTION]... [-- COMMAND [ARG]...]",
-       "Begins PTT: from now on each thread's, CPU's and interrupt's METRICs are counted, until "
-       "'ptt "
-       "term', or, with COMMAND, as long as that runs. METRIC is CYCLES, the default, which needs "
-       "no "
-       "counter; INSTR, or another event of 'swtrace event list'; page-faults, context-switches, "
-       "cpu-migrations. At most 8; a processor has few counters.",
+       "Starts PTT (per-thread counters): it counts each METRIC for each thread, each CPU and all "
+       "interrupts. PTT runs until 'ptt term', or, with COMMAND, until COMMAND ends. METRIC is "
+       "CYCLES, an event of 'swtrace event list' such as INSTR, page-faults, context-switches or "
+       "cpu-migrations. CYCLES is the default and needs no hardware counter. At most 8 metrics are "
+       "possible; a processor has few hardware counters. With priv_kernel or priv_user events are "
+       "counted in that mode only.",
        {"ptt init", "ptt init CYCLES INSTR priv_user", "ptt init -- make"},
-       "Exit status: 0 done, 1 failed, 255 wrong use; with COMMAND that of it, 128 and the number "
-       "of "
-       "the signal that ended it."});
-  table.group("Init")("force", cli::flag(), "end what is active first")(
+       "Exit status: 0 done, 1 failed, 255 wrong usage. With COMMAND: the exit status of COMMAND, "
+       "or 128 plus the number of the signal that ended it."});
+  table.group("Init")("force", cli::flag(), "stop an active PTT first")(
       "calibrate", cli::flag(),
-      "measure for two seconds what interrupts leave on the thread, and take it from all threads; "
-      "and what dispatches leave, which varies and stays")(
+      "measure for two seconds the residue (residual overhead) of interrupts and of dispatches "
+      "(context switches) on a thread; subtract the residue of interrupts from all threads; only "
+      "show the residue of dispatches, which varies")(
       "threads", cli::text("N"),
-      "accounts for so many threads at a time: 1024 to 1048576, or default (131072), large "
-      "(524288), max");
+      "maximum number of accounts, one for each thread: 1024 to 1048576, or default (131072), "
+      "large (524288), max");
   constexpr int max_words = 16;
   table.positional("words", max_words);
   return table;
@@ -92,7 +92,7 @@ std::string read_init(const cli::Values& values, InitOptions& wanted) {
     }
   if (wanted.metrics.empty()) wanted.metrics.emplace_back("CYCLES");
   if (wanted.metrics.size() > MAX_PTT_METRICS)
-    return fmt::format("{} metrics are too many: at most {}.", wanted.metrics.size(),
+    return fmt::format("{} metrics are given; at most {} are possible.", wanted.metrics.size(),
                        MAX_PTT_METRICS);
   wanted.force = values.flag("force");
   wanted.calibrate = values.flag("calibrate");
@@ -100,7 +100,8 @@ std::string read_init(const cli::Values& values, InitOptions& wanted) {
   const auto& text = values.text("threads");
   const auto threads = parse_threads(text);
   if (!threads)
-    return fmt::format("-threads: '{}' is not 1024 to 1048576, default, large or max.", text);
+    return fmt::format("-threads: '{}' is not valid. Give 1024 to 1048576, default, large or max.",
+                       text);
   wanted.threads = *threads;
   return "";
 }
@@ -123,15 +124,15 @@ std::string vector_name(size_t vector) {
 void print_residue(const pitrace_ptt_residue& residue) {
   for (size_t vector = 0; vector <= PITRACE_PTT_DEVICE; ++vector)
     if (residue.hard[vector] != 0)
-      fmt::print("Taken from threads: {} cycles for an interrupt {}\n", residue.hard[vector],
+      fmt::print("Subtracted from threads: {} cycles for each interrupt {}\n", residue.hard[vector],
                  vector_name(vector));
   if (residue.first_soft != 0)
     fmt::print(
-        "Taken from threads: {} more for the first soft interrupt on its way out, {} for each "
-        "other\n",
+        "Subtracted from threads: {} more cycles for the first softirq in irq_exit(), {} for each "
+        "further one\n",
         residue.first_soft, residue.next_soft);
   if (residue.dispatch_most != 0)
-    fmt::print("Left on threads: {} to {} cycles by a dispatch, {} in the median\n",
+    fmt::print("Not subtracted: {} to {} cycles for each dispatch, median {}\n",
                residue.dispatch_least, residue.dispatch_most, residue.dispatch_median);
 }
 
@@ -150,13 +151,13 @@ int run_command(const Words& command) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::execvp(arguments[0], arguments.data());
-    cli::error(fmt::format("'{}' cannot be run: {}.", command.front(),
+    cli::error(fmt::format("Cannot run '{}': {}.", command.front(),
                            std::generic_category().message(errno)));
     constexpr int not_found = 127;
     ::_exit(not_found);
   }
   if (child < 0) {
-    cli::error(fmt::format("No process can be made: {}.", std::generic_category().message(errno)));
+    cli::error(fmt::format("Cannot create a process: {}.", std::generic_category().message(errno)));
     return cli::exit_failure;
   }
   // Ctrl-C is for the command: this process must outlive it to end PTT.
@@ -204,12 +205,12 @@ void print_state(const pi_ptt_state& state) {
     metrics += fmt::format("{}{}", i == 0 ? "" : ", ", state.name[i]);
   fmt::print("Metrics:     {}\n", state.metrics == 0 ? "none yet" : metrics);
   fmt::print("Interrupts:  {}\n", state.ints != 0 ? "in their own account (ints)"
-                                                  : "on the thread that they meet (noints)");
+                                                  : "charged to the interrupted thread (noints)");
   if (state.active == 0) return;
   fmt::print("Until:       {}\n",
              state.keep != 0 ? "'ptt term'" : fmt::format("process {} ends", state.owner));
   print_residue(state.residue);
-  fmt::print("Threads:     {} accounts in use, room for {}\n", state.threads_used, state.threads);
+  fmt::print("Threads:     {} of {} accounts in use\n", state.threads_used, state.threads);
 }
 
 }  // namespace
@@ -226,7 +227,7 @@ int cmd_init(const Words& words) {
   if (outcome.exit) return *outcome.exit;
   InitOptions wanted;
   std::string wrong = read_init(outcome.values, wanted);
-  if (has_command && dashes + 1 == words.end()) wrong = "No command stands behind --.";
+  if (has_command && dashes + 1 == words.end()) wrong = "There is no command after --.";
   if (!wrong.empty()) {
     cli::error(wrong);
     return cli::exit_usage;
@@ -247,38 +248,41 @@ int cmd_init(const Words& words) {
 int cmd_term(const Words& words) {
   return without_arguments(
       words, "term",
-      "Ends PTT, whoever began it. What was counted can be shown until the next init.", PiPttEnd);
+      "Stops PTT, also if another process started it. 'ptt dump' and pttstats show the counts "
+      "until the next init.",
+      PiPttEnd);
 }
 
 int cmd_ints(const Words& words) {
   return without_arguments(
       words, "ints",
-      "From the next init on, and until the module is unloaded, interrupts have an "
-      "account of their own; as it is at first.",
+      "Interrupts get an account of their own, which is the default. This takes effect at the next "
+      "init and holds until the module is unloaded.",
       [] { return PiPttInterrupts(1); });
 }
 
 int cmd_noints(const Words& words) {
   return without_arguments(words, "noints",
-                           "From the next init on, and until the module is unloaded, the time of "
-                           "interrupts is on the thread that they meet.",
+                           "Interrupts are charged to the interrupted thread. This takes effect at "
+                           "the next init and holds until the module is unloaded.",
                            [] { return PiPttInterrupts(0); });
 }
 
 int cmd_info(const Words& words) {
   cli::OptionTable table({"ptt info [--json]",
-                          "Tells whether PTT is active, with which metrics, and until when.",
+                          "Shows whether PTT is active, its metrics, and when it ends.",
                           {"ptt info"},
                           exit_codes});
-  table.group("Info")("json", cli::flag(), "for programs");
+  table.group("Info")("json", cli::flag(), "print one JSON object, for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   pi_ptt_state state{};
   state.size = sizeof state;
   if (PttGetState(&state) != PU_SUCCESS) return failed();
   if (state.source == PI_PTT_SOURCE_NONE) {
-    cli::error("The pitrace module is not loaded; without it programs measure only themselves. " +
-               load_module_advice());
+    cli::error(
+        "The pitrace module is not loaded. Without it a program can count only its own threads. " +
+        load_module_advice());
     return cli::exit_failure;
   }
   if (outcome.values.flag("json"))

@@ -37,34 +37,35 @@ struct DumpOptions {
 cli::OptionTable dump_table() {
   cli::OptionTable table(
       {"ptt dump [OPTION]...",
-       "Shows what each thread that has run since 'ptt init' has had of each metric, with its "
-       "dispatches and interrupts; after 'ptt term' what it had until then.",
+       "Shows the counts of each thread that has run since 'ptt init', with its dispatches "
+       "(context switches) and interrupts. After 'ptt term' it shows the counts up to that "
+       "command.",
        {"ptt dump", "ptt dump -sm 1 -pl java,4711", "ptt dump -t 5 -r 60 -f ptt.out"},
-       "Exit status: 0 done, also by SIGINT or SIGTERM, 1 failed, 255 wrong use."});
-  table.group("What is shown")  //
+       "Exit status: 0 done, also after SIGINT or SIGTERM, 1 failed, 255 wrong usage."});
+  table.group("Output")  //
       ("pl", cli::text("LIST"),
-       "only these processes: ids or names with commas in between")  //
+       "show only these processes: ids or names, separated by commas")  //
       ("jtnm", cli::optional_text("PATH/PREFIX", jit_log::default_prefix, jit_log::default_prefix),
-       "names of Java threads from PATH/PREFIX-jtnm_PID, as -jtnm=PATH/PREFIX; prefix log "
-       "where none is given")                                             //
-      ("allnames", cli::flag(), "the name of every thread")               //
-      ("cpi", cli::flag(), "cycles per instruction; needs both metrics")  //
-      ("x", cli::flag(), "numbers in hexadecimal")                        //
-      ("json", cli::flag(), "for programs: one object for each dump");
-  table.group("Order")                                                  //
-      ("sm", cli::text("N"), "by the N-th metric, from 1 on")           //
-      ("sp", cli::flag(), "by process, which is what is done without")  //
-      ("st", cli::flag(), "by thread id")                               //
-      ("sd", cli::flag(), "by dispatches")                              //
-      ("si", cli::flag(), "by interrupts")                              //
-      ("a", cli::flag(), "ascending, as ids are without")               //
-      ("d", cli::flag(), "descending, as counts are without");
-  table.group("Repetition")                                  //
-      ("s", cli::text("SEC"), "begin after SEC seconds")     //
-      ("t", cli::text("SEC"), "one dump every SEC seconds")  //
+       "take names of Java threads from the files PATH/PREFIX-jtnm_PID; give the value as "
+       "-jtnm=PATH/PREFIX; the default prefix is log")                          //
+      ("allnames", cli::flag(), "show the name of every thread")                //
+      ("cpi", cli::flag(), "show cycles per instruction; PTT must count both")  //
+      ("x", cli::flag(), "show numbers in hexadecimal")                         //
+      ("json", cli::flag(), "print one JSON object for each dump, for programs");
+  table.group("Order")                                                       //
+      ("sm", cli::text("N"), "sort by the N-th metric; the first one is 1")  //
+      ("sp", cli::flag(), "sort by process id (default)")                    //
+      ("st", cli::flag(), "sort by thread id")                               //
+      ("sd", cli::flag(), "sort by dispatches")                              //
+      ("si", cli::flag(), "sort by interrupts")                              //
+      ("a", cli::flag(), "ascending order (default for ids)")                //
+      ("d", cli::flag(), "descending order (default for counts)");
+  table.group("Repetition")                                              //
+      ("s", cli::text("SEC"), "wait SEC seconds before the first dump")  //
+      ("t", cli::text("SEC"), "dump every SEC seconds")                  //
       ("r", cli::text("SEC"),
-       "end after SEC seconds; with -t, which is 1 otherwise")  //
-      ("f", cli::text("FILE"), "write to FILE, which is made anew");
+       "end after SEC seconds; -t is then 1 by default")  //
+      ("f", cli::text("FILE"), "write to FILE; an existing file is overwritten");
   return table;
 }
 
@@ -103,13 +104,14 @@ std::string read_order(const cli::Values& values, View& view) {
   if (values.has("sm")) {
     const auto& text = values.text("sm");
     if (text.size() != 1 || text[0] < '1' || text[0] > '8')
-      return fmt::format("-sm: '{}' is not the number of a metric: 1 to 8.", text);
+      return fmt::format("-sm: '{}' is not the number of a metric. Give a number from 1 to 8.",
+                         text);
     view.key = SortKey::metric;
     view.metric = static_cast<size_t>(text[0] - '1');
     ++given;
   }
-  if (given > 1) return "Sort by one thing: -sm, -sp, -st, -sd and -si exclude each other.";
-  if (values.flag("a") && values.flag("d")) return "-a and -d exclude each other.";
+  if (given > 1) return "Give only one of -sm, -sp, -st, -sd and -si.";
+  if (values.flag("a") && values.flag("d")) return "Give only one of -a and -d.";
   if (values.flag("a")) view.ascending = true;
   if (values.flag("d")) view.ascending = false;
   return "";
@@ -125,10 +127,11 @@ std::string read_options(const cli::Values& values, DumpOptions& wanted) {
   if (wanted.run != 0 && wanted.interval == 0) wanted.interval = 1;
   if (values.has("pl")) wanted.processes = split(values.text("pl"));
   for (const auto& word : wanted.processes)
-    if (word.empty()) return "-pl: between the commas stand ids or names of processes.";
+    if (word.empty())
+      return "-pl: an entry of the list is empty. Give ids or names, separated by commas.";
   if (values.has("jtnm")) wanted.jtnm = values.text("jtnm");
   if (values.has("f")) wanted.file = values.text("f");
-  if (values.has("f") && wanted.file.empty()) return "-f needs a name for the file.";
+  if (values.has("f") && wanted.file.empty()) return "-f: the file name is empty.";
   wanted.view.hex = values.flag("x");
   wanted.view.cpi = values.flag("cpi");
   wanted.view.names = values.flag("allnames") || wanted.jtnm.has_value();
@@ -182,22 +185,23 @@ bool dump_once(const DumpOptions& wanted, std::FILE* out) {
   const std::unique_ptr<ptt_stats, void (*)(ptt_stats*)> owner(stats, PttFreeStats);
   Report report = make_report(*stats, state, wanted.processes);
   if (wanted.view.cpi && !cpi_metrics(report)) {
-    cli::error("-cpi: PTT must count CYCLES and INSTR: 'ptt init CYCLES INSTR'.");
+    cli::error("-cpi: PTT does not count CYCLES and INSTR. Start it with 'ptt init CYCLES INSTR'.");
     return false;
   }
   if (wanted.view.key == SortKey::metric && wanted.view.metric >= report.metrics.size()) {
-    cli::error(fmt::format("-sm: PTT counts {} metrics only.", report.metrics.size()));
+    cli::error(fmt::format("-sm: there is no metric {}: PTT counts {}. 'ptt info' lists them.",
+                           wanted.view.metric + 1, report.metrics.size()));
     return false;
   }
   if (wanted.jtnm && !take_java_names(*wanted.jtnm, report))
-    cli::warning(fmt::format("-jtnm: there is no {}-jtnm_PID of any process shown.", *wanted.jtnm));
+    cli::warning(fmt::format("-jtnm: there is no file {}-jtnm_PID for any process of this dump.",
+                             *wanted.jtnm));
   sort_threads(report, wanted.view);
   const std::string text =
       wanted.json ? report_json(report, wanted.view) : report_text(report, wanted.view);
   if (std::fputs(text.c_str(), out) >= 0 && std::fflush(out) == 0) return true;
   if (errno != EPIPE)
-    cli::error(
-        fmt::format("The output cannot be written: {}.", std::generic_category().message(errno)));
+    cli::error(fmt::format("Cannot write the output: {}.", std::generic_category().message(errno)));
   return false;
 }
 
@@ -237,7 +241,7 @@ int cmd_dump(const Words& words) {
   }
   const File out(wanted.file.empty() ? stdout : std::fopen(wanted.file.c_str(), "w"));
   if (!out) {
-    cli::error(fmt::format("-f: '{}' cannot be made: {}.", wanted.file,
+    cli::error(fmt::format("-f: cannot create '{}': {}.", wanted.file,
                            std::generic_category().message(errno)));
     return cli::exit_failure;
   }

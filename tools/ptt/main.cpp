@@ -20,34 +20,34 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"init", "[METRIC]...", "begin to count", pi::ptt::cmd_init},
-    {"term", "", "end, whoever began", pi::ptt::cmd_term},
-    {"info", "[--json]", "is it active, with which metrics", pi::ptt::cmd_info},
-    {"dump", "[OPTION]...", "what each thread has had", pi::ptt::cmd_dump},
-    {"ints", "", "interrupts have an account of their own", pi::ptt::cmd_ints},
-    {"noints", "", "interrupts are on the thread that they meet", pi::ptt::cmd_noints},
+    {"init", "[METRIC]...", "start to count", pi::ptt::cmd_init},
+    {"term", "", "stop, also if another process started it", pi::ptt::cmd_term},
+    {"info", "[--json]", "show whether PTT is active, and its metrics", pi::ptt::cmd_info},
+    {"dump", "[OPTION]...", "show the counts of each thread", pi::ptt::cmd_dump},
+    {"ints", "", "charge interrupts to an account of their own", pi::ptt::cmd_ints},
+    {"noints", "", "charge interrupts to the interrupted thread", pi::ptt::cmd_noints},
 };
 
 std::string short_help() {
   std::string text = "Usage: ptt COMMAND [OPTION]...\n\nCommands:\n";
   for (const auto& command : commands)
     text += fmt::format("  {:<8}{:<13} {}\n", command.name, command.arguments, command.summary);
-  return text + "\n'ptt COMMAND --help' tells a command's options, 'ptt --help' tells more.\n";
+  return text + "\n'ptt COMMAND --help' shows the options of a command, 'ptt --help' shows more.\n";
 }
 
 std::string long_help() {
   return short_help() + R"(
-Per-Thread Time: the cycles, instructions or other counts of every thread, free of interrupts and of
-other threads. Needs the pitrace module; programs measure themselves with libperfutil
-(perfutil_ptt.h), also without it.
+Per-Thread Time (PTT) counts cycles, instructions or other events separately for every thread.
+Interrupts and other threads are not part of a thread's counts. PTT needs the pitrace module.
+A program can count its own threads without the module, with libperfutil (perfutil_ptt.h).
 
-  ptt init CYCLES INSTR      begin
-  ...                        whatever is to be measured
-  ptt dump -sm 1             the threads, the costliest first
-  pttstats                   the whole system, by CPU and by process
-  ptt term                   end
+  ptt init CYCLES INSTR      start to count
+  ...                        run the program that you want to measure
+  ptt dump -sm 1             show the threads, the one with most cycles first
+  pttstats                   show the sums of the system, each CPU and each process
+  ptt term                   stop
 
-Exit status: 0 done, 1 the operation failed, 255 wrong use.
+Exit status: 0 done, 1 failed, 255 wrong usage.
 )";
 }
 
@@ -68,7 +68,7 @@ int run(const Words& arguments) {
   const auto found = std::find_if(std::begin(commands), std::end(commands),
                                   [&](const Command& command) { return command.name == word; });
   if (found != std::end(commands)) return found->run({arguments.begin() + 1, arguments.end()});
-  cli::error(word.empty() ? "say what to do." : fmt::format("'{}' is no command.", word));
+  cli::error(word.empty() ? "No command is given." : fmt::format("Unknown command '{}'.", word));
   fmt::print(stderr, "{}", short_help());
   return cli::exit_usage;
 }

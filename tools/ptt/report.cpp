@@ -104,8 +104,8 @@ class Table {
         each.values);
     text_ += view_.names ? fmt::format("  {}{}\n", each.name, each.ended ? " (ended)" : "") : "\n";
   }
-  void sum(const std::string& who, const Others& all) {
-    row(who, "", all.dispatches, all.interrupts, all.values);
+  void sum(const std::string& label, const Others& all) {
+    row(label, "", all.dispatches, all.interrupts, all.values);
     text_ += "\n";
   }
   void empty(uint32_t pid) { text_ += fmt::format("{:>9} - no data\n", number(pid, view_)); }
@@ -163,9 +163,10 @@ Report make_report(const ptt_stats& stats, const pi_ptt_state& state,
   if (!wanted.empty()) select(report, wanted);
   report.ended = {
       stats.forgotten_threads, stats.forgotten_dispatches, stats.forgotten_interrupts, {}};
-  report.without_account = {0, stats.homeless_dispatches, stats.homeless_interrupts, {}};
+  report.without_account = {
+      0, stats.without_account_dispatches, stats.without_account_interrupts, {}};
   std::copy_n(stats.forgotten, MAX_PTT_METRICS, report.ended.values.begin());
-  std::copy_n(stats.homeless, MAX_PTT_METRICS, report.without_account.values.begin());
+  std::copy_n(stats.without_account, MAX_PTT_METRICS, report.without_account.values.begin());
   return report;
 }
 
@@ -204,15 +205,14 @@ std::string report_text(const Report& report, const View& view) {
   for (const uint32_t pid : report.empty) table.empty(pid);
   if (report.ended.threads != 0) {
     table.note(
-        fmt::format("{} more threads have ended; their accounts were needed for others. All "
-                    "of them together:",
+        fmt::format("{} further threads have ended, and their accounts were reused. Their sum:",
                     report.ended.threads));
     table.sum("ended", report.ended);
   }
   if (report.without_account.dispatches != 0) {
     table.note(
-        "There was no account for all threads ('ptt init -threads' gives more). Those that "
-        "had none:");
+        "Some threads had no account because the table was full ('ptt init -threads' makes it "
+        "larger). Their sum:");
     table.sum("others", report.without_account);
   }
   return text + table.take();

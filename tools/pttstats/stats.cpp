@@ -34,9 +34,15 @@ struct Sums {
   std::vector<CpuRow> cpus;
   CpuRow all;
   std::map<uint32_t, Row> processes;  // 0: the idle tasks
-  Row ended;                          // threads whose accounts were needed for others
+  Row ended;                          // threads whose accounts were reused
   Row without;                        // threads while they had no account
 };
+
+// Unit of the numbers that the report calls times: those of an event are counts of it.
+std::string time_unit(const pi_ptt_state& state, size_t metric) {
+  const std::string unit = state.unit[metric];
+  return unit == "events" ? state.name[metric] : unit;
+}
 
 bool is_cycles(const pi_ptt_state& state, size_t metric) {
   return state.metric[metric] == PTT_METRIC_CYCLES;
@@ -81,7 +87,8 @@ Sums add_up(const ptt_stats& stats, size_t metric, bool cycles) {
     process.time += stats.thread[i].value[metric];
   }
   sums.ended = {stats.forgotten_dispatches, stats.forgotten_interrupts, stats.forgotten[metric]};
-  sums.without = {stats.homeless_dispatches, stats.homeless_interrupts, stats.homeless[metric]};
+  sums.without = {stats.without_account_dispatches, stats.without_account_interrupts,
+                  stats.without_account[metric]};
   return sums;
 }
 
@@ -106,8 +113,8 @@ std::string by_cpu(const std::vector<CpuRow>& cpus) {
   return text;
 }
 
-std::string process_line(const std::string& who, const Row& row) {
-  return fmt::format("{:<8}{:>12}{:>12}{:>20}\n", who, row.dispatches, row.interrupts, row.time);
+std::string process_line(const std::string& label, const Row& row) {
+  return fmt::format("{:<8}{:>12}{:>12}{:>20}\n", label, row.dispatches, row.interrupts, row.time);
 }
 
 std::string by_process(const Sums& sums) {
@@ -167,12 +174,16 @@ std::string stats_text(const ptt_stats& stats, const pi_ptt_state& state, size_t
                        uint32_t tools_version) {
   const Sums sums = add_up(stats, metric, is_cycles(state, metric));
   std::string text = fmt::format(
-      "Tools version {}\nPTT_STATISTICS_SIZE = {}\nIBM_NR_CPUS = {}\nMetric = {}\n", tools_version,
+      "Tools version {}\nPTT_STATISTICS_SIZE = {} bytes\nIBM_NR_CPUS = {} (number of CPUs)\n"
+      "Metric = {}\nUnit of all times = {}\n",
+      tools_version,
       stats.threads * sizeof(pitrace_ptt_thread) + stats.cpus * sizeof(pitrace_ptt_cpu), stats.cpus,
-      state.name[metric]);
+      state.name[metric], time_unit(state, metric));
   for (const auto& row : sums.cpus)
     if (row.counters_lost)
-      text += fmt::format("Warning: a counter of CPU {} was taken away for some time\n", row.cpu);
+      text += fmt::format(
+          "Warning: a counter of CPU {} was not available for some time: its counts are too low\n",
+          row.cpu);
   return text + summary(sums.all) + "Per Thread Time Detail\n" + by_cpu(sums.cpus) +
          by_process(sums) + "End of reports\n";
 }

@@ -44,9 +44,9 @@ Status get_statistics(ptt_stats** out) {
   stats.forgotten_dispatches = head.forgotten_dispatches;
   stats.forgotten_interrupts = head.forgotten_interrupts;
   std::copy_n(head.forgotten, MAX_PTT_METRICS, stats.forgotten);
-  stats.homeless_dispatches = head.homeless_dispatches;
-  stats.homeless_interrupts = head.homeless_interrupts;
-  std::copy_n(head.homeless, MAX_PTT_METRICS, stats.homeless);
+  stats.without_account_dispatches = head.without_account_dispatches;
+  stats.without_account_interrupts = head.without_account_interrupts;
+  std::copy_n(head.without_account, MAX_PTT_METRICS, stats.without_account);
   *out = &owned.release()->stats;
   return {};
 }

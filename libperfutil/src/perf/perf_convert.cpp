@@ -276,7 +276,7 @@ bool PerfConverter::namespaces(std::span<const std::byte> record, UserBuffer& mt
   const auto pid = field<uint32_t>(record, spaces::pid);
   const auto tid = field<uint32_t>(record, spaces::tid);
   const auto inside = namespace_ids_.find(pid, tid).value_or(NamespaceIds{});
-  mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_INNER,
+  mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_NAMESPACE_IDS,
                {pid, tid, inside.pid, inside.tid, static_cast<uint32_t>(space)});
   return true;
 }

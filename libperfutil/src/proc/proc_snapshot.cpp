@@ -77,7 +77,7 @@ void read_namespace_ids(const std::string& proc, ProcessFacts& out) {
 void put_namespace_ids(const ProcessFacts& facts, uint32_t tid, uint64_t time, UserBuffer& mte) {
   const auto ids = facts.namespace_ids.find(tid);
   if (ids == facts.namespace_ids.end()) return;
-  mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_INNER,
+  mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_NAMESPACE_IDS,
                {facts.pid, tid, ids->second.pid, ids->second.tid,
                 static_cast<uint32_t>(facts.pid_namespace)});
 }

@@ -82,7 +82,7 @@ TEST_F(LogFileTest, ADirectoryIsRefused) {
   std::filesystem::create_directory(path_);
   const auto opened = log_.open(path_);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message, HasSubstr("no file"));
+  EXPECT_THAT(opened.error().message, HasSubstr("is not a regular file"));
   EXPECT_TRUE(std::filesystem::is_directory(path_));
 }
 
@@ -145,7 +145,7 @@ TEST(NameLog, LossesAreReportedOnceOnStderrAndInTheLogAfterwards) {
     EXPECT_FALSE(log.append("this too is\n", 0x10));
   }
   const std::string printed = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(printed, HasSubstr("names are lost until it can. The JVM goes on"));
+  EXPECT_THAT(printed, HasSubstr("names are lost until it can be written again. The JVM continues"));
   EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 1);
   EXPECT_TRUE(log.append("fits\n", 0x30));
   EXPECT_TRUE(log.append("more\n", 0x40));

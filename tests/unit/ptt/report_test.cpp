@@ -95,14 +95,19 @@ TEST_F(PttReport, ReportsThreadsWithoutARow) {
   stats_.forgotten_threads = 7;
   stats_.forgotten_dispatches = 70;
   stats_.forgotten[0] = 700;
-  stats_.homeless_dispatches = 5;
-  stats_.homeless[1] = 11;
+  stats_.without_account_dispatches = 5;
+  stats_.without_account[1] = 11;
   const std::string text = report_text(report(), {});
-  EXPECT_NE(text.find(" 7 more threads have ended; their accounts were needed for others."),
-            std::string::npos);
+  EXPECT_NE(
+      text.find(" 7 further threads have ended, and their accounts were reused. Their sum:\n"),
+      std::string::npos);
   EXPECT_NE(text.find("    ended                 70         0              700                0\n"),
             std::string::npos)
       << text;
+  EXPECT_NE(
+      text.find(" Some threads had no account because the table was full ('ptt init -threads' "
+                "makes it larger). Their sum:\n"),
+      std::string::npos);
   EXPECT_NE(text.find("   others                  5         0                0               11\n"),
             std::string::npos)
       << text;

@@ -37,6 +37,7 @@ class PttStats : public testing::Test {
     state_.metrics = 1;
     state_.metric[0] = PTT_METRIC_CYCLES;
     std::strcpy(state_.name[0], "CYCLES");
+    std::strcpy(state_.unit[0], "cycles");
   }
   pitrace_ptt_cpu cpu_{};
   pitrace_ptt_thread threads_[2]{};
@@ -49,9 +50,10 @@ TEST_F(PttStats, HaveTheClassicReport) {
             "Tools version 2040024\n"
             "PTT_STATISTICS_SIZE = " +
                 std::to_string(2 * sizeof(pitrace_ptt_thread) + sizeof(pitrace_ptt_cpu)) +
-                "\n"
-                "IBM_NR_CPUS = 1\n"
+                " bytes\n"
+                "IBM_NR_CPUS = 1 (number of CPUs)\n"
                 "Metric = CYCLES\n"
+                "Unit of all times = cycles\n"
                 "Per Thread Time Summary\n"
                 "Total Dispatches: 13\n"
                 "Total IRQs: 4\n"
@@ -82,6 +84,17 @@ TEST_F(PttStats, HaveTheClassicReport) {
                 "End of reports\n");
 }
 
+TEST_F(PttStats, TheUnitOfAnEventIsItsName) {
+  std::strcpy(state_.name[0], "page-faults");
+  std::strcpy(state_.unit[0], "events");
+  const std::string text = stats_text(stats_, state_, 0, 1);
+  EXPECT_NE(text.find("Metric = page-faults\nUnit of all times = page-faults\n"), std::string::npos)
+      << text;
+  std::strcpy(state_.unit[0], "nanoseconds");
+  EXPECT_NE(stats_text(stats_, state_, 0, 1).find("\nUnit of all times = nanoseconds\n"),
+            std::string::npos);
+}
+
 TEST_F(PttStats, CounterMetricsIncludeToolTimeInThreadTime) {
   state_.metric[0] = PTT_METRIC_INSTR;
   const std::string text = stats_text(stats_, state_, 0, 1);
@@ -92,7 +105,8 @@ TEST_F(PttStats, CounterMetricsIncludeToolTimeInThreadTime) {
 TEST_F(PttStats, ALostCounterIsReported) {
   cpu_.flags = PITRACE_PTT_CPU_COUNTERS_LOST;
   EXPECT_NE(stats_text(stats_, state_, 0, 1)
-                .find("Warning: a counter of CPU 1 was taken away for some time\n"),
+                .find("Warning: a counter of CPU 1 was not available for some time: its counts are "
+                      "too low\n"),
             std::string::npos);
 }
 

@@ -246,11 +246,18 @@ Json lifetime_json(const ProcessLifetime& lifetime, const StringTable& names) {
   if (lifetime.parent != 0) json["parent"] = lifetime.parent;
   if (lifetime.bits != 0) json["bits"] = lifetime.bits;
   if (lifetime.pid_namespace != 0) json["pid_namespace"] = lifetime.pid_namespace;
-  if (lifetime.inner_pid != 0) json["inner_pid"] = lifetime.inner_pid;
+  // The keys inner_* are older names of the others.
+  if (lifetime.inner_pid != 0) {
+    json["pid_in_namespace"] = lifetime.inner_pid;
+    json["inner_pid"] = lifetime.inner_pid;
+  }
   if (!lifetime.inner_threads.empty()) {
+    json["threads_in_namespace"] = Json::array();
     json["inner_threads"] = Json::array();
-    for (const auto& [tid, inner] : lifetime.inner_threads)
+    for (const auto& [tid, inner] : lifetime.inner_threads) {
+      json["threads_in_namespace"].push_back({{"tid", tid}, {"tid_in_namespace", inner}});
       json["inner_threads"].push_back({{"tid", tid}, {"inner_tid", inner}});
+    }
   }
   return json;
 }

@@ -125,7 +125,7 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
     case PITRACE_MTE_CREATE:
     case PITRACE_MTE_CREATE_THREAD:
       return apply_link(record, time);
-    case PITRACE_MTE_INNER:
+    case PITRACE_MTE_NAMESPACE_IDS:
       return apply_inner(record, time);
     case PITRACE_MTE_JITTED:
       if (record.int_count() < PITRACE_JITTED_INTS) return false;
@@ -206,17 +206,17 @@ void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, u
 }
 
 bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
-  pi::InnerEntry inner;
-  if (!pi::decode_inner(record, inner)) return false;
-  Process& process = entry(inner.pid);
+  pi::NamespaceIdsEntry ids;
+  if (!pi::decode_namespace_ids(record, ids)) return false;
+  Process& process = entry(ids.pid);
   ensure(process, time);
   ProcessLifetime& lifetime = *process.lifetime;
   // The names of its logs contain its id in the PID namespace.
-  if (inner.inner_pid != lifetime.inner_pid) reset_runtime(process);
-  lifetime.pid_namespace = inner.pid_namespace;
-  lifetime.inner_pid = inner.inner_pid;
-  if (inner.tid != inner.pid && inner.inner_tid != 0)
-    lifetime.inner_threads.insert_or_assign(inner.tid, inner.inner_tid);
+  if (ids.pid_inside != lifetime.inner_pid) reset_runtime(process);
+  lifetime.pid_namespace = ids.pid_namespace;
+  lifetime.inner_pid = ids.pid_inside;
+  if (ids.tid != ids.pid && ids.tid_inside != 0)
+    lifetime.inner_threads.insert_or_assign(ids.tid, ids.tid_inside);
   return true;
 }
 

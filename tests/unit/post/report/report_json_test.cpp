@@ -106,4 +106,26 @@ TEST(ReportJson, NestsRowsByTheLevelsOfTheReport) {
   EXPECT_EQ(json["reports"][1]["title"], "Module_Symbol_Offset");
 }
 
+TEST(ReportJson, IdsInThePidNamespaceHaveTheirNewAndTheirOlderKeys) {
+  FakeSymbolizer symbolizer;
+  const auto trace = trace_from_text(R"(
+section mte 0
+1 name 0x20 a
+2 ints 0x19 0x68 0x20 0x20 1 1 77
+3 ints 0x19 0x68 0x20 0x21 1 2 77
+section trace 0
+1000000000 tick user 0x20 0x20 0x1001
+)");
+  ASSERT_TRUE(trace) << trace.error().message;
+  const Json json = Json::parse(run_post(*trace, symbolizer, {}).json);
+  ASSERT_EQ(json["processes"].size(), 1u);
+  const Json& process = json["processes"][0];
+  EXPECT_EQ(process["pid_namespace"], 77);
+  EXPECT_EQ(process["pid_in_namespace"], 1);
+  EXPECT_EQ(process["threads_in_namespace"],
+            Json::array({{{"tid", 0x21}, {"tid_in_namespace", 2}}}));
+  EXPECT_EQ(process["inner_pid"], 1);
+  EXPECT_EQ(process["inner_threads"], Json::array({{{"tid", 0x21}, {"inner_tid", 2}}}));
+}
+
 }  // namespace

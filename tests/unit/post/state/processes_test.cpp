@@ -179,9 +179,9 @@ TEST_F(ProcessesTest, LifetimesHaveParentsAlsoOfOrphansAndReusedIds) {
 TEST_F(ProcessesTest, LifetimesHaveNamespaceIdsAndWordSize) {
   apply(RecordBuilder(false)
             .fork(1, 11, 10)
-            .mte(2, PITRACE_MTE_INNER, {11, 11, 1, 1, 77})
-            .mte(3, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
-            .mte(4, PITRACE_MTE_INNER, {11, 12, 1, 2, 77})
+            .mte(2, PITRACE_MTE_NAMESPACE_IDS, {11, 11, 1, 1, 77})
+            .mte(3, PITRACE_MTE_NAMESPACE_IDS, {11, 12, 1, 2, 77})
+            .mte(4, PITRACE_MTE_NAMESPACE_IDS, {11, 12, 1, 2, 77})
             .string(5, PITRACE_MTE_NAME, {11, PITRACE_NAME_32}, "narrow"));
   const post::ProcessLifetime& lifetime = *processes_.find(11).lifetime;
   EXPECT_EQ(lifetime.inner_pid, 1u);
@@ -205,7 +205,7 @@ TEST_F(ProcessesTest, LogsAreSearchedAtTheFirstTickAndWhenTheProcessChanges) {
   processes_.at(10, 6);
   EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0"));
   // Namespace ids may become known later.
-  apply(RecordBuilder(false).mte(7, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711}));
+  apply(RecordBuilder(false).mte(7, PITRACE_MTE_NAMESPACE_IDS, {10, 10, 3, 3, 4711}));
   processes_.at(10, 8);
   EXPECT_THAT(recorder_.log_searches, ElementsAre("10 0", "10 3"));
   apply(RecordBuilder(false).module(9, {10, 0, 0x1000, 0x1000, 0, 0}, "/tmp/jit-3.dump"));
@@ -248,8 +248,8 @@ TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByNamespaceIds) {
   recorder_.starts = {{50, 3, "main"}, {50, 7, "Finalizer"}, {50, 99, "unknown"}};
   apply(RecordBuilder(false)
             .existing(1, 10, 1)
-            .mte(2, PITRACE_MTE_INNER, {10, 10, 3, 3, 4711})
-            .mte(2, PITRACE_MTE_INNER, {10, 12, 3, 7, 4711}));
+            .mte(2, PITRACE_MTE_NAMESPACE_IDS, {10, 10, 3, 3, 4711})
+            .mte(2, PITRACE_MTE_NAMESPACE_IDS, {10, 12, 3, 7, 4711}));
   processes_.at(10, 60);
   EXPECT_EQ(thread_of(10, 10), "main");
   EXPECT_EQ(thread_of(10, 12), "Finalizer");
