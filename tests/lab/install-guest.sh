@@ -101,8 +101,8 @@ install_module() {
 
 # The lab has loaded it.
 promise present 0 "pitrace version " ddq
-promise nobody-uses-it 0 "In use by: nobody" ddq
-promise others-may-not-open-it 0 "You may not open" as_nobody ddq
+promise nobody-uses-it 0 "In use by: no process" ddq
+promise others-may-not-open-it 0 "You cannot open" as_nobody ddq
 promise loading-twice-is-fine 0 "loaded already" tinstall
 promise others-may-not-unload 1 "needs root" as_nobody tuninstall
 swtrace init -s 1 --source driver >/dev/null 2>&1 || echo "not ok recorder"
