@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# State of the pitrace module, for ddq, tinstall and tuninstall: whether it is loaded, and which processes use it. Sourced.
+# Shared by ddq, tinstall and tuninstall: whether the pitrace module is loaded, and which processes use it. Sourced.
 
 driver_state=/sys/module/pitrace
 driver_device=/dev/pitrace
@@ -9,7 +9,7 @@ driver_loaded() { [[ -d $driver_state ]]; }
 
 driver_version() { cat "$driver_state/version" 2>/dev/null || echo unknown; }
 
-# driver_users: "PID (NAME)" of each process that has the device open, separated by commas.
+# driver_users: prints "PID (NAME)" of each process that has the device open, with commas.
 driver_users() {
   local link pid list=''
   for link in /proc/[0-9]*/fd/*; do
@@ -20,7 +20,7 @@ driver_users() {
   printf '%s' "${list%, }"
 }
 
-# wrong TEXT: reports wrong usage and exits.
+# wrong TEXT: wrong usage.
 wrong() {
   printf '%s: error: %s\nTry %s --help.\n' "$me" "$1" "$me" >&2
   exit 255

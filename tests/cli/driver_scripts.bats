@@ -20,6 +20,13 @@ setup() {
   done
 }
 
+@test "help and manual of tinstall say that it loads the module and installs no files" {
+  run -0 tinstall --help
+  [[ $output == *"Loads the driver (the pitrace module) into the running kernel."*"installs no files"* ]]
+  manual=$(<"$SOURCE_DIR/docs/man/tinstall.1")
+  [[ $manual == *".Nd load the driver into the kernel"*"it installs no files"* ]]
+}
+
 @test "wrong use exits 255 and reports the error" {
   for words in "ddq -x" "ddq stray" "tinstall stray" "tinstall --module" "tinstall --module=" \
     "tinstall --group no-such-group" "tuninstall -f" "tuninstall stray"; do

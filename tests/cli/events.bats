@@ -34,11 +34,36 @@ trace_for() { # trace_for FILE COMMAND...
 @test "event list shows the events that work here, and the reason for each other one" {
     run swtrace event list
     [ "$status" -eq 0 ]
-    [[ "$output" == *"Software events"*" page-faults "* ]]
+    [[ "$output" == "Software events"*" page-faults "*"Not available here"*"event list --all"* ]]
+    # The events that are not available: their number by reason, at the end, without their names.
+    [[ "$output" =~ \ ([0-9]+)\ events:\ the\ kernel\ has\ no\ counter\ for\ it ]]
+    local without_counter=${BASH_REMATCH[1]}
+    [[ "$output" != *UOPS* ]]
+    [ "$(sed -n '/^Not available/,$p' <<<"$output" | grep -c '^  ')" -eq 0 ]
+    run swtrace event list --all
+    [ "$status" -eq 0 ]
+    [[ "$output" == "Software events"*" page-faults "*"Not available here"*"the kernel has no counter for it"*"104 UOPS"* ]]
     [[ "$output" == *"102 INSTR "*instructions* ]]
-    [[ "$output" == *" Not here, the kernel's counters have no counterpart of it:"*"104 UOPS"* ]]
-    # Every event has one line; a reason comes before its events.
+    # Every event has a line, and every reason is before its events.
     [ "$(grep -cE '^  1[0-9]{2} [A-Z]' <<<"$output")" -eq 95 ]
+    [ "$(sed -n '/: the kernel has no counter for it$/,/^ [^ ]/p' <<<"$output" | grep -c '^  1')" -eq "$without_counter" ]
+}
+
+@test "without -c the period fits the event, and the answer and info contain it" {
+    needs_perf
+    swtrace init --source perf
+    for event in page-faults context-switches cpu-migrations faults; do
+        run swtrace event "$event"
+        [ "$output" = "Tprof event: $event, one tick for each event (the default; -c COUNT changes it)" ]
+    done
+    run swtrace event cpu-clock
+    [ "$output" = "Tprof event: cpu-clock, one tick every 10000000 events (the default; -c COUNT changes it)" ]
+    run swtrace info
+    [[ "$output" == *"Tprof event         : cpu-clock, one tick every 10000000 events"* ]]
+    run swtrace event page-faults -c 7
+    [ "$output" = "Tprof event: page-faults, one tick every 7 events" ]
+    run swtrace event --help
+    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"default is 1 for software events such as page-faults"*10000000* ]]
 }
 
 @test "ticks of an event: every occurrence is recorded, and the file names the event" {
@@ -46,9 +71,9 @@ trace_for() { # trace_for FILE COMMAND...
     swtrace init --source perf
     swtrace enable tprof
     run swtrace event page-faults -c 1 -priv user
-    [ "$output" = "Tprof event: page-faults, a tick every 1 of them" ]
+    [ "$output" = "Tprof event: page-faults, one tick for each event" ]
     run swtrace info
-    [[ "$output" == *"Tprof event"*"page-faults, a tick every 1 of them"* ]]
+    [[ "$output" == *"Tprof event"*"page-faults, one tick for each event"* ]]
     trace_for faults.nrm2 bash -c 'exec 3< <(exit 0); true'
     [ "$(info_of faults.nrm2 tick)" = event ]
     [ "$(info_of faults.nrm2 event)" = page-faults ]
@@ -68,7 +93,7 @@ trace_for() { # trace_for FILE COMMAND...
     swtrace init --source perf
     run swtrace event UOPS
     [ "$status" -eq 1 ]
-    [[ "$output" == *"no counterpart"* ]]
+    [[ "$output" == *"no counter for the classic event UOPS"*"event list"* ]]
     run swtrace event no-such-event
     [ "$status" -eq 1 ]
     [[ "$output" == *"event list"* ]]
@@ -124,7 +149,7 @@ trace_for() { # trace_for FILE COMMAND...
 }
 
 @test "wrong use exits 255 and reports the error" {
-    for words in 'event' 'event a b' 'event x -c 0' 'event x -c many' 'event x -priv me' 'stacks' 'stacks all' \
+    for words in 'event' 'event a b' 'event page-faults --all' 'event x -c 0' 'event x -c many' 'event x -priv me' 'stacks' 'stacks all' \
         'stacks user -depth 0' 'stacks user -depth 128' 'stacks user -depth x' 'enable dispatches'; do
         # shellcheck disable=SC2086
         run swtrace $words

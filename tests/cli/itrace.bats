@@ -216,10 +216,38 @@ needs_arc() {
     unset PITRACE_SOCKET
     # shellcheck disable=SC2016
     run -7 run.itrace --source=perf -n 300 -o out -- bash -c 'for ((i = 0; i < 3000; i++)); do :; done; exit 7'
-    [[ "$output" == *"a limit ended the trace: "*"branches (-n 300)"* ]]
+    [[ "$output" == *"limit reached: "*"branches (-n 300). Tracing is off,"*"; a larger -n, or -n 0 for no limit, records more"* ]]
+    [[ "$output" == *"ended by a limit: "*"branches (-n 300)"* ]]
     # shellcheck disable=SC2016
-    run -0 run.itrace --source=perf -cont -n 0 -t 1 -o out -- bash -c 'while ((SECONDS < 3)); do :; done'
-    [[ "$output" == *"a limit ended the trace: 1 s (-t)"* ]]
+    run -0 --separate-stderr run.itrace --source=perf -cont -n 0 -t 1 -o out -- bash -c 'while ((SECONDS < 3)); do :; done; echo end >&2'
+    # The limit is on stderr, before the command ends.
+    # shellcheck disable=SC2154 # run sets it
+    [[ "$stderr" == *"limit reached: 1 seconds (-t 1). Tracing is off,"*"; a larger -t, or -t 0 for no limit, records more"*end* ]]
+    [[ "$stderr" == *"ended by a limit: 1 seconds (-t 1)"* ]]
+}
+
+@test "run.itrace: the examples of help and manual are the same and work as written" {
+    run -0 run.itrace --help
+    examples=$(sed -n 's/^  \(run\.itrace .*\)/\1/p' <<<"$output")
+    [ "$examples" = "$(sed -n 's/^\.Dl //p' "$SOURCE_DIR/docs/man/run.itrace.1")" ]
+    # Each is complete: a command has -- before it.
+    while read -r example; do
+        [[ "$example" == *" -- "* || "$example" == *" -p "* ]] || { echo "$example"; false; }
+    done <<<"$examples"
+    run -255 run.itrace ls /
+    [[ "$output" == *"\"ls\" is not an option; write -- before a command: run.itrace -- ls"* ]]
+    needs_perf
+    needs_arc
+    installed
+    unset PITRACE_SOCKET
+    cp /bin/true myprogram
+    # The one with -p would trace processes of other tests.
+    grep -e ' -- ' <<<"$examples" >commands
+    [ "$(wc -l <commands)" -eq 2 ]
+    while read -r example; do
+        run -0 bash -c "$example"
+        [[ "$output" == *"report: "*"/arc; trace: "* ]]
+    done <commands
 }
 
 @test "without the module run.itrace refuses options that need it" {
@@ -227,5 +255,5 @@ needs_arc() {
     installed
     unset PITRACE_SOCKET
     run -125 run.itrace --source=perf -kernel -o out -- true
-    [[ "$output" == *"cannot follow kernel code"* ]]
+    [[ "$output" == *"cannot trace kernel code"* ]]
 }

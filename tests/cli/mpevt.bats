@@ -137,7 +137,7 @@ daemon() {
     done
     run mpevt start UOPS
     [ "$status" -eq 1 ]
-    [[ "$output" == *"no counterpart"* ]]
+    [[ "$output" == *"no counter for"* ]]
     run --separate-stderr mpevt -l
     # shellcheck disable=SC2154 # run sets it
     [[ "$stderr" == *"there are no hardware counters"* ]]
@@ -165,7 +165,7 @@ daemon() {
     printf 'A page-faults\nB\n' >wrong
     run mpevt -l --events wrong
     [ "$status" -eq 1 ]
-    [[ "$output" == *"wrong:2: 'B' has no event behind it."* ]]
+    [[ "$output" == *"wrong:2: 'B' has no event after it."* ]]
     PITRACE_EVENTS=wrong run --separate-stderr mpevt -l
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"wrong:2:"*"are ignored"* ]]

@@ -49,6 +49,23 @@ teardown() {
     [ -z "$(ls -A)" ]
 }
 
+@test "-m event without -c takes the period of swtrace event" {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] ||
+        skip "needs perf_event_open for the whole system"
+    # As installed, beside the programs of this build: in the source tree it builds its own.
+    mkdir -p layout/bin layout/share/pitrace
+    cp "$SOURCE_DIR/scripts/run.tprof" layout/bin/
+    cp "$SOURCE_DIR"/scripts/{lib.sh,trace.sh,java.sh} layout/share/pitrace/
+    ln -s "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/bin/post" layout/bin/
+    period() { tr '\0' '\n' <out/swtrace.nrm2 | grep -a '^period='; }
+    layout/bin/run.tprof --source=perf -t -m event -e page-faults -o out -- true
+    [ "$(period)" = period=1 ]
+    layout/bin/run.tprof --source=perf -t -m event -e cpu-clock -o out -- true
+    [ "$(period)" = period=10000000 ]
+    layout/bin/run.tprof --source=perf -t -m event -e page-faults -c 3 -o out -- true
+    [ "$(period)" = period=3 ]
+}
+
 @test "-p reports and -p PID traces; options for the other one are refused" {
     for words in '-p 1 -- true' '-p -- true' '-p 1 -p' '-p 1 -s 0' '-p 0' '-p 99999999' '-p 1 --java'; do
         # shellcheck disable=SC2086

@@ -89,7 +89,12 @@ sum() {
     [ "$status" -eq 255 ]
     run swtrace frobnicate
     [ "$status" -eq 255 ]
-    [[ "$output" == *"no command 'frobnicate'"* ]]
+    [ "$output" = "swtrace: error: There is no command 'frobnicate'.
+Try swtrace --help." ]
+    run swtrace onn
+    [ "$status" -eq 255 ]
+    [ "$output" = "swtrace: error: There is no command 'onn'. Did you mean 'on'?
+Try swtrace --help." ]
     for words in 'on now' 'enable 256' 'enable sixteen' 'disable -1' 'setrate 10001' 'setrate x' \
         'init -s 0' 'init -s 5T' 'init -s 4096' 'init -t loop' 'init -anon 2' 'init --source none' \
         'init --scope process' 'init --pid 0' 'init -t cont -ss 2K' 'init -t wrap -ss x' 'suspend now' 'get a b' 'info --xml'; do
@@ -172,12 +177,18 @@ sum() {
     run swtrace init --source perf -s 64K -sm 128KB -anon 0
     [ "$status" -eq 0 ]
     [[ "$output" == *"64 KB trace and 128 KB MTE"* ]]
-    swtrace enable 0x10 031
+    [ "$(swtrace enable 0x10 031)" = "Enabled: 0x10, mte (0x19)" ]
     [ "$(swtrace maj | tail -n +3 | awk '{print $1}' | xargs)" = "16 25" ]
-    swtrace disable 16
+    [ "$(swtrace disable 16)" = "Disabled: 0x10" ]
     [ "$(swtrace maj | tail -n +3 | awk '{print $1}' | xargs)" = 25 ]
-    swtrace enable
+    [ "$(swtrace enable)" = "Enabled: all majors" ]
     [ "$(swtrace maj | tail -n +3 | wc -l)" -eq 254 ]
+    swtrace disable
+    # A bare number is decimal; the answer shows the name and the hexadecimal number.
+    [ "$(swtrace enable 18 12)" = "Enabled: dispatch (0x12), 0x0c" ]
+    [ "$(swtrace maj | tail -n +3 | awk '{print $2}' | xargs)" = "0xc 0x12" ]
+    [ "$(swtrace disable dispatch 12)" = "Disabled: dispatch (0x12), 0x0c" ]
+    [ "$(swtrace enable tprof)" = "Enabled: tprof (0x10 and 0x19)" ]
     swtrace disable
     swtrace on
     run swtrace setrate 50

@@ -170,7 +170,7 @@ promise counts-have-their-known-rates rates
 too_many() {
     mpevt start INSTR NONHALTED_CYCLES BRANCH || return
     printf 'MORE instructions\nYET_MORE instructions\n' >/run/more
-    mpevt start --events /run/more MORE && fails_with "counters are taken" mpevt start YET_MORE
+    mpevt start --events /run/more MORE && fails_with "counters are in use" mpevt start YET_MORE
     local status=$?
     mpevt term
     return $status

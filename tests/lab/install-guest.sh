@@ -102,7 +102,7 @@ install_module() {
 # The lab has loaded the module.
 promise ddq-reports-a-loaded-driver 0 "pitrace version " ddq
 promise no-process-uses-it 0 "In use by: no process" ddq
-promise another-user-may-not-open-the-device 0 "You may not open" as_nobody ddq
+promise another-user-may-not-open-the-device 0 "You cannot open" as_nobody ddq
 promise loading-twice-succeeds 0 "loaded already" tinstall
 promise another-user-may-not-unload 1 "needs root" as_nobody tuninstall
 swtrace init -s 1 --source driver >/dev/null 2>&1 || echo "not ok recorder"

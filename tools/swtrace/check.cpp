@@ -49,11 +49,12 @@ CheckReport check_everything(const CheckPaths& paths) {
 std::string verdict_text(const CheckReport& report) {
   if (report.driver_works) return "run.tprof will use the pitrace module (driver).";
   if (report.perf_system_works)
-    return "run.tprof will use perf, for the whole system; as root in the source tree it loads the "
-           "module first, where it can.";
+    return "run.tprof will use perf, for the whole system. As root in the source tree it first "
+           "tries "
+           "to load the pitrace module.";
   if (report.perf_process_works)
-    return "run.tprof will use perf, for the command it runs and its children only.";
-  return "Neither source works here: mend one of the FAIL lines above.";
+    return "run.tprof will use perf, for its command and its children only.";
+  return "Neither source works here: fix one of the FAIL lines above.";
 }
 
 std::string report_text(const CheckReport& report) {

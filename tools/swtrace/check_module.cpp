@@ -59,16 +59,17 @@ void check_access(CheckReport& report) {
   const UniqueFd fd(::open("/dev/pitrace", O_RDWR | O_CLOEXEC));
   if (!fd) {
     report.fail("device", "driver",
-                fmt::format("the pitrace module is loaded, but /dev/pitrace does not open: {}",
+                fmt::format("the pitrace module is loaded, but /dev/pitrace cannot be opened: {}",
                             std::generic_category().message(errno)),
                 module_group_commands() + "   (then log in again)");
     return;
   }
   report.driver_works = true;
   const uint32_t version = GetDDVersionEx();
-  report.ok("device",
-            fmt::format("the pitrace module is loaded and /dev/pitrace opens (version {}.{})",
-                        version >> 24, version >> 16 & 255));
+  report.ok(
+      "device",
+      fmt::format("the pitrace module is loaded and /dev/pitrace can be opened (version {}.{})",
+                  version >> 24, version >> 16 & 255));
 }
 
 // Reports why the module is not loaded, and how to load it.
@@ -84,7 +85,7 @@ void check_loadable(const CheckPaths& paths, CheckReport& report) {
   if (read_line(paths.root + "/proc/sys/kernel/modules_disabled") == "1") {
     report.fail("module", "driver",
                 "loading modules was switched off (kernel.modules_disabled is 1)",
-                "sudo reboot   (it cannot be switched on again, only by a new start)");
+                "sudo reboot   (only a reboot switches it on again)");
     return;
   }
   if (const std::string path = installed_module(paths); !path.empty()) {
@@ -102,7 +103,7 @@ void check_loadable(const CheckPaths& paths, CheckReport& report) {
   if (exists(fmt::format("{}/lib/modules/{}/build/Makefile", paths.root, release))) {
     report.fail("module", "driver",
                 fmt::format("there is no pitrace module for this kernel ({})", release),
-                "scripts/build-module   (then: sudo insmod with the path it prints)");
+                "scripts/build-module   (then: sudo insmod FILE, with the path that it prints)");
     return;
   }
   report.fail(

@@ -53,7 +53,7 @@ void check_capabilities(const CheckPaths& paths, CheckReport& report) {
   else
     report.note("capabilities",
                 "this process has neither CAP_PERFMON nor CAP_SYS_ADMIN; the kernel's "
-                "settings decide what it may see");
+                "settings decide what it can trace");
 }
 
 constexpr char widen_remedy[] = "sudo sysctl kernel.perf_event_paranoid=-1";
@@ -69,18 +69,17 @@ void check_opening(CheckReport& report, const std::string& paranoid) {
   const bool strict = denied && std::atoi(paranoid.c_str()) > 0;
   const char* remedy =
       strict ? widen_remedy
-             : "allow the system call perf_event_open in the container's or sandbox's profile";
+             : "allow the system call perf_event_open in the profile of the container or sandbox";
   if (process == 0)
     return report.note(
         "perf",
-        fmt::format("perf_event_open works for own processes only{}; the whole "
-                    "system is refused: {}",
+        fmt::format("perf_event_open works for this user's processes only{}; for the whole system "
+                    "it fails: {}",
                     kernel ? "" : ", user code only", std::generic_category().message(system)),
         remedy);
-  report.fail(
-      "perf", "perf",
-      fmt::format("perf_event_open does not work: {}", std::generic_category().message(process)),
-      remedy);
+  report.fail("perf", "perf",
+              fmt::format("perf_event_open fails: {}", std::generic_category().message(process)),
+              remedy);
 }
 
 }  // namespace
@@ -104,9 +103,10 @@ void check_perf(const CheckPaths& paths, CheckReport& report) {
     report.ok("mlock",
               fmt::format("kernel.perf_event_mlock_kb is {}", limit.empty() ? "absent" : limit));
   else
-    report.fail("mlock", "perf",
-                fmt::format("kernel.perf_event_mlock_kb is {}: too small for perf's rings", limit),
-                "sudo sysctl kernel.perf_event_mlock_kb=516");
+    report.fail(
+        "mlock", "perf",
+        fmt::format("kernel.perf_event_mlock_kb is {}: too small for the rings of perf", limit),
+        "sudo sysctl kernel.perf_event_mlock_kb=516");
 }
 
 }  // namespace pi::swtrace

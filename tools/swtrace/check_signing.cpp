@@ -7,7 +7,7 @@ namespace pi::swtrace {
 namespace {
 
 constexpr char sign_remedy[] =
-    "sign pitrace.ko with a key of yours and enrol that: sudo mokutil --import KEY.der";
+    "sign pitrace.ko with your own key and enrol the key: sudo mokutil --import KEY.der";
 
 // "none [integrity] confidentiality": the word in brackets.
 std::string chosen_word(const std::string& line) {
@@ -31,19 +31,20 @@ void check_signing(const CheckPaths& paths, CheckReport& report) {
   const bool locked = !lockdown.empty() && lockdown != "none";
   const bool enforced = read_line(paths.root + "/sys/module/module/parameters/sig_enforce") == "Y";
   if (secure_boot(paths))
-    report.note("secureboot", "Secure Boot is on: the kernel may refuse modules it cannot verify",
+    report.note("secureboot",
+                "Secure Boot is on: the kernel may refuse modules without a valid signature",
                 report.driver_works ? "" : sign_remedy);
   else
     report.ok("secureboot", "Secure Boot is off or absent");
   if (!locked && !enforced) {
-    report.ok("signature", "the kernel does not insist on signed modules");
+    report.ok("signature", "the kernel does not require signed modules");
   } else if (report.driver_works) {
-    report.ok("signature", "the kernel insists on signed modules; pitrace was accepted");
+    report.ok("signature", "the kernel requires signed modules; it accepted pitrace");
   } else {
     report.fail("signature", "driver",
                 locked
-                    ? "the kernel is locked down (" + lockdown + ") and loads signed modules only"
-                    : "the kernel loads signed modules only (module.sig_enforce)",
+                    ? "the kernel is locked down (" + lockdown + ") and loads only signed modules"
+                    : "the kernel loads only signed modules (module.sig_enforce)",
                 sign_remedy);
   }
 }

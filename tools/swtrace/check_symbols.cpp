@@ -37,16 +37,16 @@ void check_symbols(const CheckPaths& paths, CheckReport& report) {
     case Symbols::hidden:
       report.note(
           "symbols",
-          fmt::format("kernel addresses are hidden (kernel.kptr_restrict is {}): kernel code "
-                      "will have no names",
+          fmt::format("kernel addresses are hidden (kernel.kptr_restrict is {}): reports have no "
+                      "names of kernel functions",
                       restricted),
           // The kernel shows them to all only where both permit it; -1 is what perf needs.
           "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1   (or run as root)");
       break;
     case Symbols::missing:
       report.note("symbols",
-                  "this kernel lists no symbols (no /proc/kallsyms): kernel code will have "
-                  "no names",
+                  "this kernel has no symbol list (no /proc/kallsyms): reports have no names of "
+                  "kernel functions",
                   "boot a kernel with CONFIG_KALLSYMS");
       break;
   }

@@ -37,22 +37,22 @@ struct AiOptions {
 cli::OptionTable options() {
   cli::OptionTable table(
       {"swtrace ai [INTERVAL [SAMPLES]] [OPTION]...",
-       "Says every INTERVAL seconds (default 1) how much of the time of each CPU went to the idle "
-       "task, "
-       "to others and to interrupts: from the module's hooks when its device can be opened, else "
-       "from "
-       "/proc/stat. Needs no recorder. Ends after SAMPLES lines of each, or by an interrupt.",
+       "AboveIdle (CPU use): prints every INTERVAL seconds (default 1) which part of the time each "
+       "CPU was idle, was busy, and handled interrupts. The times are those of the pitrace module "
+       "if "
+       "its device can be opened, otherwise those of /proc/stat. It needs no recorder. It ends "
+       "after SAMPLES intervals, or by Ctrl-C.",
        {"swtrace ai", "swtrace ai 5 12 -t", "swtrace ai 10 -r 2h -s -l /tmp/ai.log"},
-       "Exit status: 0 done, also by SIGINT, SIGQUIT or SIGTERM, 1 failed, 255 wrong use."});
+       "Exit status: 0 done, also after SIGINT, SIGQUIT or SIGTERM, 1 failed, 255 wrong use."});
   table.group("AboveIdle")  //
       ("r", cli::text("RUN"),
-       "how long to run instead of SAMPLES: a number of seconds, or with s, m, h or d behind it")  //
-      ("t", cli::flag(), "the time before each line")                             //
-      ("s", cli::flag(), "one line for the system in place of one for each CPU")  //
-      ("sp", cli::flag(), "both")                                                 //
+       "run time instead of SAMPLES: seconds, or a number with unit: 90s, 15m, 2h, 1d")  //
+      ("t", cli::flag(), "print the time at the start of each line")                     //
+      ("s", cli::flag(), "one line for the system instead of one for each CPU")          //
+      ("sp", cli::flag(), "one line for the system and one for each CPU")                //
       ("l", cli::text("FILE"),
-       "write everything to FILE as well, which is made anew")  //
-      ("json", cli::flag(), "for programs: one object a line");
+       "also write the output to FILE; an existing FILE is replaced")  //
+      ("json", cli::flag(), "print JSON, one object a line, for programs");
   table.positional("numbers", 2);
   return table;
 }
@@ -75,12 +75,12 @@ std::string read_options(const cli::Values& values, AiOptions& wanted) {
     const auto run = parse_duration(text);
     if (!run) return fmt::format("-r: '{}' is not a time such as 90, 15m, 2h or 1d.", text);
     if (wanted.samples != 0) return "SAMPLES and -r RUN exclude each other.";
-    if (*run < wanted.interval) return "-r: that is shorter than the interval.";
+    if (*run < wanted.interval) return "-r: the run time is shorter than the interval.";
     wanted.samples = *run / wanted.interval;
   }
   if (values.has("l")) wanted.log_file = values.text("l");
   if (values.has("l") && (wanted.log_file.empty() || wanted.log_file.front() == '-'))
-    return fmt::format("-l: '{}' is no name for the file.", wanted.log_file);
+    return fmt::format("-l: '{}' is not a file name.", wanted.log_file);
   wanted.stamps = values.flag("t");
   wanted.json = values.flag("json");
   wanted.system = values.flag("s") || values.flag("sp");
@@ -125,7 +125,7 @@ class Output {
 const char* source_text() {
   return PiAiSource() == PI_AI_HOOKS
              ? "the module's hooks"
-             : "/proc/stat; interrupt time is what the kernel's clock tick met (tick-based)";
+             : "/proc/stat; interrupt time is sampled by the kernel's clock tick (tick-based)";
 }
 
 void print_header(const AiOptions& wanted, Output& out) {
@@ -190,7 +190,7 @@ int run(const AiOptions& wanted, const sigset_t& ending, Output& out) {
   const std::unique_ptr<ai_counters, void (*)(ai_counters*)> memory(AiAllocCounters(&bytes),
                                                                     AiFreeCounters);
   if (!memory) {
-    cli::error("There is no memory for the counters.");
+    cli::error("There is not enough memory for the counters.");
     return cli::exit_failure;
   }
   const std::span now(memory.get(), static_cast<size_t>(bytes) / sizeof(ai_counters));
@@ -208,8 +208,7 @@ int run(const AiOptions& wanted, const sigset_t& ending, Output& out) {
   }
   if (!wanted.json) out.line(fmt::format("** Ended after {} samples: {}", done, now_text()));
   if (out.flush()) return cli::exit_good;
-  cli::error(
-      fmt::format("The output cannot be written: {}.", std::generic_category().message(errno)));
+  cli::error(fmt::format("Cannot write the output: {}.", std::generic_category().message(errno)));
   return cli::exit_failure;
 }
 
@@ -226,7 +225,7 @@ int cmd_ai(const Words& words) {
   const sigset_t ending = cli::hold_signals();
   Output out;
   if (!wanted.log_file.empty() && !out.open_log(wanted.log_file)) {
-    cli::error(fmt::format("-l: '{}' cannot be made: {}.", wanted.log_file,
+    cli::error(fmt::format("-l: cannot create '{}': {}.", wanted.log_file,
                            std::generic_category().message(errno)));
     return cli::exit_failure;
   }

@@ -12,11 +12,11 @@ namespace pi::swtrace {
 int cmd_check(const Words& words) {
   cli::OptionTable table(
       {"swtrace check [--json]",
-       "Examines the module, signing, capabilities, perf events and kernel symbols: one line each, "
-       "with the command that mends it where something is missing.",
+       "Checks the module, signing, capabilities, perf events and kernel symbols. It prints one "
+       "line for each check, and the command that fixes each problem.",
        {"swtrace check"},
-       "Exit status: 0 when a source of records works, 1 when none does, 255 wrong use."});
-  table.group("Output")("json", cli::flag(), "for programs");
+       "Exit status: 0 if a source of records works, 1 if none works, 255 wrong use."});
+  table.group("Output")("json", cli::flag(), "print JSON, for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const CheckReport report = check_everything({});

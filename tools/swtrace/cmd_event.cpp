@@ -14,20 +14,23 @@ namespace {
 
 cli::OptionTable options() {
   cli::OptionTable table(
-      {"swtrace event list | NAME [OPTION]...",
-       "Has a tick recorded at every so many events of each CPU, until 'swtrace setrate'. NAME is "
-       "one "
-       "that the list tells, rHEX, PMU/TERM=VALUE,.../ or one of libpfm4's with unit masks. Only "
-       "while the trace is off.",
-       {"swtrace event list", "swtrace event INSTR -c 1000000",
-        "swtrace event page-faults -c 1 -priv user"},
+      {"swtrace event list [--all] | NAME [OPTION]...",
+       "Selects the event that produces ticks (samples): each CPU records one tick every COUNT "
+       "events. NAME is a name from the list, rHEX, PMU/TERM=VALUE,.../ or a libpfm4 name with "
+       "unit masks. Works only while the trace is off. 'swtrace setrate' selects ticks by time "
+       "again.",
+       {"swtrace event list", "swtrace event page-faults -priv user",
+        "swtrace event INSTR -c 1000000"},
        "Exit status: 0 done, 1 failed, 255 wrong use."});
   table.group("Event")  //
-      ("c", cli::text("COUNT", "10000000"),
-       "events a tick")  //
+      ("c", cli::text("COUNT"),
+       "events for each tick. The default is 1 for software events such as page-faults and "
+       "context-switches, and 10000000 for cpu-clock, task-clock and all other events")  //
       ("priv", cli::text("WHICH", "both"),
        "count in user mode, kernel mode or both: user, kernel, both")  //
-      ("random", cli::flag(), "draw each period from 0.75 to 1.25 of COUNT (the module only)");
+      ("random", cli::flag(),
+       "choose each period at random from 0.75 to 1.25 times COUNT (pitrace module only)");
+  table.group("List")("all", cli::flag(), "list also the events that are not available here");
   table.positional("name", 1);
   return table;
 }
@@ -38,33 +41,38 @@ void print_event(const pi_event& event) {
   fmt::print("  {}\n", *event.meaning ? fmt::format("{:<30} {}", name, event.meaning) : name);
 }
 
-int list_events() {
-  constexpr std::pair<const char*, const char*> groups[] = {
+using EventGroups = std::map<std::string, std::vector<pi_event>>;
+
+// by_reason: the events that this user cannot sample here.
+void print_unavailable(const EventGroups& by_reason, bool all) {
+  if (by_reason.empty()) return;
+  fmt::print("Not available here{}:\n", all ? "" : " ('swtrace event list --all' lists them)");
+  for (const auto& [reason, events] : by_reason) {
+    fmt::print(" {} {}: {}\n", events.size(), events.size() == 1 ? "event" : "events", reason);
+    if (!all) continue;
+    for (const auto& event : events) print_event(event);
+  }
+}
+
+int list_events(bool all) {
+  constexpr std::pair<const char*, const char*> headings[] = {
       {"software", "Software events, counted by the kernel"},
       {"hardware", "Hardware events by the kernel's generic names"},
-      {"original", "The original's events, by number and name, and what they stand for"},
-      {"device", "Events that this machine's counters tell themselves"},
-      {"libpfm4", "Events of this processor as libpfm4 names them"}};
-  std::map<std::string, std::vector<pi_event>> events;
+      {"original", "Performance Inspector's events by number and name, with the kernel's name"},
+      {"device", "Events that the counters of this machine define"},
+      {"libpfm4", "Events of this processor by the names of libpfm4"}};
+  EventGroups available;
+  EventGroups unavailable;
   pi_event event{};
   event.size = sizeof event;
   for (unsigned index = 0; PiEvent(index, &event) == PU_SUCCESS; ++index)
-    events[event.group].push_back(event);
-  for (const auto& [group, heading] : groups) {
-    const auto& all = events[group];
-    if (all.empty()) continue;
+    (event.works != 0 ? available[event.group] : unavailable[event.reason]).push_back(event);
+  for (const auto& [group, heading] : headings) {
+    if (available[group].empty()) continue;
     fmt::print("{}:\n", heading);
-    std::map<std::string, std::vector<pi_event>> refused;  // by the reason
-    for (const auto& each : all)
-      if (each.works != 0)
-        print_event(each);
-      else
-        refused[each.reason].push_back(each);
-    for (const auto& [reason, those] : refused) {
-      fmt::print(" Not here, {}:\n", reason);
-      for (const auto& each : those) print_event(each);
-    }
+    for (const auto& each : available[group]) print_event(each);
   }
+  print_unavailable(unavailable, all);
   return cli::exit_good;
 }
 
@@ -84,31 +92,43 @@ std::optional<int> parse_privilege(const std::string& text) {
   return std::nullopt;
 }
 
+// Sends the request; the reply contains the period, which the library chooses for a count of 0.
+int select_event(const std::string& name, uint64_t count, int priv, bool random) {
+  const auto reply =
+      ask({"event", name, std::to_string(count), std::to_string(priv), random ? "1" : "0"});
+  if (!reply) return cli::exit_failure;
+  if (reply->rc != PU_SUCCESS) {
+    cli::error(reply->text);
+    return cli::exit_failure;
+  }
+  const uint64_t period = std::stoull("0" + value_of(reply->text, "period"));
+  fmt::print("Tprof event: {}, {}{}\n", name, period_text(period),
+             count == 0 ? " (the default; -c COUNT changes it)" : "");
+  return cli::exit_good;
+}
+
 }  // namespace
 
 int cmd_event(const Words& words) {
   const auto outcome = options().parse(words);
   if (outcome.exit) return *outcome.exit;
-  const auto text = [&](const char* name) { return outcome.values.text(name); };
-  const auto count = parse_count(text("c"));
-  const auto priv = parse_privilege(text("priv"));
-  const auto names =
-      outcome.values.has("name") ? outcome.values.words("name") : std::vector<std::string>{};
+  const auto& values = outcome.values;
+  const auto count = values.has("c") ? parse_count(values.text("c")) : std::optional<uint64_t>(0);
+  const auto priv = parse_privilege(values.text("priv"));
+  const std::string name = values.has("name") ? values.words("name").front() : "";
   std::string wrong;
-  if (names.empty() || names.front().empty()) wrong = "Name an event, or say 'list'.";
-  if (!count) wrong = fmt::format("-c: '{}' is not a number of events from 1 to 10^12.", text("c"));
-  if (!priv) wrong = fmt::format("-priv: '{}' is not one of user, kernel, both.", text("priv"));
+  if (name.empty()) wrong = "No event is given. Give the name of an event, or 'list'.";
+  if (!count)
+    wrong = fmt::format("-c: '{}' is not a number of events from 1 to 10^12.", values.text("c"));
+  if (!priv)
+    wrong = fmt::format("-priv: '{}' is not one of user, kernel, both.", values.text("priv"));
+  if (values.flag("all") && name != "list") wrong = "--all is an option of 'swtrace event list'.";
   if (!wrong.empty()) {
     cli::error(wrong);
     return cli::exit_usage;
   }
-  if (names.front() == "list") return list_events();
-  const int status =
-      ask_and_report({"event", names.front(), std::to_string(*count), std::to_string(*priv),
-                      outcome.values.flag("random") ? "1" : "0"});
-  if (status == cli::exit_good)
-    fmt::print("Tprof event: {}, a tick every {} of them\n", names.front(), *count);
-  return status;
+  if (name == "list") return list_events(values.flag("all"));
+  return select_event(name, *count, *priv, values.flag("random"));
 }
 
 }  // namespace pi::swtrace

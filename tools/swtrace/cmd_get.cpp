@@ -42,11 +42,10 @@ void print_file_sizes(const std::string& name) {
 int cmd_get(const Words& words) {
   cli::OptionTable table(
       {"swtrace get [FILE]",
-       "Writes the trace to FILE (default swtrace.nrm2, or the -f of 'swtrace init'), readable by "
-       "its "
-       "owner only. A file of that name is replaced when the new one is complete; a symbolic link "
-       "is "
-       "refused. In wrap-around mode a snapshot is written, also while recording goes on.",
+       "Writes the trace to FILE. The default is swtrace.nrm2, or the file of 'swtrace init -f'. "
+       "Only the owner can read the file. An existing file is replaced when the new one is "
+       "complete. A symbolic link is refused. In wrap-around mode the command writes a snapshot, "
+       "also while the trace is on.",
        {"swtrace get", "swtrace get /tmp/run7.nrm2"},
        "Exit status: 0 done, 1 failed, 255 wrong use."});
   table.positional("file", 1);
@@ -55,12 +54,12 @@ int cmd_get(const Words& words) {
   const bool named = outcome.values.has("file");
   const std::string name = named ? outcome.values.words("file").front() : PI_FILE_NAME_DEFAULT;
   if (name.empty()) {
-    cli::error("The name of the file is empty.");
+    cli::error("The name of the trace file is empty. Give a name, or omit it for swtrace.nrm2.");
     return cli::exit_usage;
   }
   const std::string path = absolute_path(name);
   if (path.empty()) {
-    cli::error("The current directory has no path any more; give FILE as an absolute path.");
+    cli::error("The current directory was deleted. Give FILE as an absolute path.");
     return cli::exit_failure;
   }
   const auto reply = ask({named ? "get" : "get-default", path});

@@ -30,7 +30,7 @@ uint64_t number(const std::string& lines, const std::string& key) {
 std::string driver_version() {
   const uint32_t version = GetDDVersionEx();
   if (version != 0) return fmt::format("{}.{}", version >> 24, version >> 16 & 255);
-  return IsDeviceDriverInstalled() ? "loaded, but this user may not open it" : "not loaded";
+  return IsDeviceDriverInstalled() ? "loaded, but this user cannot open it" : "not loaded";
 }
 
 // The source of the numbers of 'swtrace ai', if this kernel has the hooks.
@@ -77,8 +77,8 @@ void print_trace(const std::string& lines) {
        fmt::format("{} KB trace, {} KB MTE for each of {} CPUs", number(lines, "trace_bytes") >> 10,
                    number(lines, "mte_bytes") >> 10, number(lines, "cpus")));
   if (number(lines, "period") != 0)
-    line("Tprof event", fmt::format("{}, a tick every {} of them", value_of(lines, "event"),
-                                    number(lines, "period")));
+    line("Tprof event",
+         fmt::format("{}, {}", value_of(lines, "event"), period_text(number(lines, "period"))));
   else
     line("Tprof rate",
          fmt::format("{} ticks/second, interval {:.2f} microseconds", number(lines, "rate"),
@@ -96,7 +96,7 @@ void print_trace(const std::string& lines) {
   print_records(lines, "trace", "Trace records");
   print_records(lines, "mte", "MTE records");
   if (number(lines, "overwritten") != 0)
-    line("Overwritten", value_of(lines, "overwritten") + " trace records, by newer ones");
+    line("Overwritten", value_of(lines, "overwritten") + " trace records (wrap-around mode)");
   if (number(lines, "missed") != 0) line("Missed hook hits", value_of(lines, "missed"));
   if (number(lines, "throttled") != 0)
     line("Clock throttled", value_of(lines, "throttled") + " times");
@@ -151,11 +151,12 @@ void print_json(const std::string& lines) {
 }  // namespace
 
 int cmd_info(const Words& words) {
-  cli::OptionTable table({"swtrace info [--json]",
-                          "Tells about the machine, the module, and this user's trace.",
-                          {"swtrace info", "swtrace info --json"},
-                          "Exit status: 0 done, 255 wrong use."});
-  table.group("Output")("json", cli::flag(), "for programs");
+  cli::OptionTable table(
+      {"swtrace info [--json]",
+       "Shows the machine, the pitrace module, and the state of this user's trace.",
+       {"swtrace info", "swtrace info --json"},
+       "Exit status: 0 done, 255 wrong use."});
+  table.group("Output")("json", cli::flag(), "print JSON, for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const std::string lines = recorder_status();

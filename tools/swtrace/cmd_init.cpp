@@ -15,8 +15,8 @@ namespace {
 cli::OptionTable options() {
   cli::OptionTable table(
       {"swtrace init [OPTION]...",
-       "Allocates trace buffers for every CPU and starts the recorder that holds them until "
-       "'swtrace free'. Nothing is enabled or recorded yet.",
+       "Allocates trace buffers for every CPU and starts the recorder, a process that owns them "
+       "until 'swtrace free'. No major is enabled yet, and recording is off.",
        {"swtrace init", "swtrace init -s 16 -sm 8", "swtrace init -t cont -f /var/tmp/run.nrm2",
         "swtrace init --source perf --pid 4711"},
        "Exit status: 0 done, 1 failed, 255 wrong options."});
@@ -24,22 +24,22 @@ cli::OptionTable options() {
       ("s", cli::text("SIZE", "3"),
        "trace buffer of each CPU")  //
       ("sm", cli::text("SIZE", "5"),
-       "buffer of each CPU for the names of code and processes (MTE)")  //
+       "MTE buffer of each CPU: process and mapping metadata, that is, names")  //
       ("t", cli::text("MODE", "norm"),
-       "norm: recording stops when a buffer is full; wrap: the newest records survive; cont: all "
-       "are written to a file as they come")  //
+       "norm: recording stops when a buffer is full; wrap: the buffers keep the newest records; "
+       "cont: records are written to a file while the trace runs")  //
       ("anon", cli::text("0|1", "1"),
-       "record executable memory that belongs to no file")  //
+       "1: record executable mappings without a file; 0: do not")  //
       ("f", cli::text("FILE"),
-       "the trace file (default swtrace.nrm2): written during the trace with cont; with wrap its "
-       "names are, to FILE.mte")  //
+       "trace file for cont and wrap (default swtrace.nrm2); wrap writes names to FILE.mte")  //
       ("ss", cli::text("SIZE"),
-       "what is written to it in one piece, in KB (default 64): only with wrap and cont");
+       "section (sub-buffer) size for cont and wrap, in KB (default 64): how much is written to "
+       "the file at a time");
   table.group("Source")  //
       ("source", cli::text("WHICH", "auto"),
-       "auto (the pitrace module when it can be used, else perf), driver, perf")  //
+       "auto (the pitrace module if it can be used, otherwise perf), driver, perf")  //
       ("scope", cli::text("WHICH", "auto"),
-       "perf only: auto (the system where that is permitted, else the process), system, process")  //
+       "perf only: auto (the system if permitted, otherwise the process), system, process")  //
       ("pid", cli::text("PID"), "perf only: the process to trace, with its descendants");
   return table;
 }
@@ -64,8 +64,8 @@ bool read_size(const char* option, const std::string& text, uint32_t& bytes) {
     return false;
   }
   if (*size < PI_BUFFER_BYTES_MIN)
-    cli::warning(
-        fmt::format("{}: raised to the minimum of {}K.", option, PI_BUFFER_BYTES_MIN >> 10));
+    cli::warning(fmt::format("{}: '{}' is less than the minimum; the size is {}K.", option, text,
+                             PI_BUFFER_BYTES_MIN >> 10));
   bytes = *size;
   return true;
 }
@@ -74,13 +74,13 @@ bool read_pid(const cli::Values& values, InitRequest& request) {
   if (values.has("pid")) {
     const auto pid = parse_number(values.text("pid"), INT32_MAX);
     if (!pid || *pid == 0) {
-      cli::error(fmt::format("--pid: '{}' is not the number of a process.", values.text("pid")));
+      cli::error(fmt::format("--pid: '{}' is not a process id.", values.text("pid")));
       return false;
     }
     request.pid = *pid;
   }
   if (request.scope == TRACE_SCOPE_PROCESS && request.pid == 0) {
-    cli::error("--scope process needs --pid PID.");
+    cli::error("--scope process needs a process id: --pid PID.");
     return false;
   }
   return true;
@@ -110,8 +110,8 @@ bool read_mode(const cli::Values& values, InitRequest& request) {
     for (const char* name : {"f", "ss"})
       if (values.has(name))
         cli::warning(
-            fmt::format("-{} has no effect in the normal mode: the file is written by "
-                        "'swtrace get [FILE]'.",
+            fmt::format("-{} has no effect in normal mode, where 'swtrace get [FILE]' writes the "
+                        "trace file.",
                         name));
     return true;
   }
@@ -127,7 +127,8 @@ bool read_mode(const cli::Values& values, InitRequest& request) {
   }
   if (values.has("f")) request.file = absolute_path(values.text("f"));
   if (!request.file.empty()) return true;
-  cli::error("-f: the name is empty, or the current directory has no path any more.");
+  cli::error(
+      "-f: the file name is empty, or the current directory was deleted. Give an absolute path.");
   return false;
 }
 
@@ -159,13 +160,13 @@ int cmd_init(const Words& words) {
   const Reply reply = start_recorder(request, *path);
   if (reply.rc != PU_SUCCESS) {
     cli::error(reply.text);
-    if (reply.rc == PU_ERROR_NOT_ENOUGH_MEMORY) cli::hint("try smaller buffers: -s, -sm");
+    if (reply.rc == PU_ERROR_NOT_ENOUGH_MEMORY) cli::hint("give smaller buffers with -s and -sm");
     // The texts of other errors contain what to do.
     const std::set<int> of_the_system{PU_FAILURE, PU_ERROR_ACCESS_DENIED,
                                       PU_ERROR_DRIVER_NOT_LOADED, PU_ERROR_NOT_SUPPORTED};
     if (of_the_system.count(reply.rc) != 0)
       cli::hint(
-          "'swtrace check' examines what tracing needs; the system log (dmesg) may tell more");
+          "'swtrace check' checks what tracing needs; the system log (dmesg) may show the cause");
     return cli::exit_failure;
   }
   print_setup(reply.text);

@@ -17,11 +17,11 @@ uint64_t number(const std::string& lines, const std::string& key) {
 const char* how_text(uint64_t how) {
   switch (how) {
     case PI_ITRACE_BY_BRANCH_TRAP:
-      return "the processor traps taken branches of user code; the module steps the kernel";
+      return "branch traps of the processor for user code; single-stepping for kernel code";
     case PI_ITRACE_BY_STEP:
-      return "the module steps every instruction";
+      return "the module single-steps every instruction";
     case PI_ITRACE_BY_PTRACE:
-      return "the recorder steps every instruction by ptrace; user code only";
+      return "the recorder single-steps every instruction by ptrace; user code only";
     default:
       return "";
   }
@@ -49,7 +49,7 @@ void line(const char* label, const std::string& value) {
 void print_text(const std::string& lines) {
   const auto count = [&](const char* key) { return std::to_string(number(lines, key)); };
   const bool installed = number(lines, "installed") != 0;
-  line("ITrace", !installed                 ? "not installed ('swtrace it_install' does that)"
+  line("ITrace", !installed                 ? "not installed ('swtrace it_install' installs it)"
                  : number(lines, "on") != 0 ? "installed, on for the enabled processes"
                                             : "installed, off");
   if (installed) {
@@ -57,9 +57,10 @@ void print_text(const std::string& lines) {
     line("Options", options_text(number(lines, "flags")));
     line("Threads followed", count("threads"));
     if (number(lines, "untraced") != 0)
-      line("Threads left out", count("untraced") + ": no room, or not permitted");
+      line("Threads left out", count("untraced") + ": too many threads, or not permitted");
   }
-  if (number(lines, "dirty") != 0) line("Threads to clean", count("dirty"));
+  if (number(lines, "dirty") != 0)
+    line("Threads to clean", count("dirty") + ": trap flag still set");
   line("Steps", count("steps"));
   line("Branches", count("branches"));
   line("Gaps", count("gaps"));
@@ -77,11 +78,12 @@ void print_json(const std::string& lines) {
 }  // namespace
 
 int cmd_it_info(const Words& words) {
-  cli::OptionTable table({"swtrace it_info [--json]",
-                          "Tells whether and how instructions are followed.",
-                          {"swtrace it_info"},
-                          "Exit status: 0 done, 1 failed, 255 wrong use."});
-  table.group("Output")("json", cli::flag(), "for programs");
+  cli::OptionTable table(
+      {"swtrace it_info [--json]",
+       "Shows whether ITrace (branch trace) is installed and on, how it works, and its counts.",
+       {"swtrace it_info"},
+       "Exit status: 0 done, 1 failed, 255 wrong use."});
+  table.group("Output")("json", cli::flag(), "print JSON, for programs");
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   const auto reply = ask({"it_info"});

@@ -64,7 +64,7 @@ int request_following(pid_t pid, const std::string& socket) {
   arguments.push_back(nullptr);
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) {
-    cli::error(fmt::format("There is no pipe to be had: {}.", std::strerror(errno)));
+    cli::error(fmt::format("Cannot create a pipe: {}.", std::strerror(errno)));
     std::exit(cli::exit_failure);
   }
   // For systems on which only ancestors may trace: the recorder is not an ancestor.
@@ -80,7 +80,7 @@ int request_following(pid_t pid, const std::string& socket) {
   }
   int ended = 0;
   if (child < 0 || ::waitpid(child, &ended, 0) != child) {
-    cli::error("No process can be started; raise 'ulimit -u'.");
+    cli::error("Cannot start a process. Raise the limit of processes with 'ulimit -u'.");
     std::exit(cli::exit_failure);
   }
   ::close(ends[1]);
@@ -89,7 +89,7 @@ int request_following(pid_t pid, const std::string& socket) {
   if (status != 0) std::exit(status);
   const int error = errno;
   (void)ask({"it_off"});
-  cli::error(fmt::format("{}: {}.", command.front(), std::strerror(error)));
+  cli::error(fmt::format("Cannot execute '{}': {}.", command.front(), std::strerror(error)));
   std::exit(error == ENOENT ? exit_not_found : exit_not_executable);
 }
 
@@ -98,20 +98,21 @@ int request_following(pid_t pid, const std::string& socket) {
 int cmd_it_run(const Words& words) {
   cli::OptionTable table(
       {"swtrace it_run [OPTION]... -- COMMAND [ARG]...",
-       "Becomes COMMAND, enabled for ITrace and followed from its first instruction on (and the "
-       "few before it that make it). ITrace is installed and the trace is on before; 'it_off' ends "
-       "it.",
+       "Runs COMMAND in this process with ITrace on from its first instruction. The trace also has "
+       "the few instructions of the exec system call before it. Use 'it_install' and 'on' before, "
+       "and 'it_off' after it.",
        {"swtrace it_run -- ./myprogram --its options"},
-       "Exit status: COMMAND's; 1 when it cannot be followed, 126 or 127 when it cannot be "
+       "Exit status: that of COMMAND; 1 if COMMAND cannot be traced, 126 or 127 if it cannot be "
        "executed, 255 wrong use."});
   table.group("Options")("socket", cli::text("PATH"),
-                         "the recorder's, in place of PITRACE_SOCKET, which COMMAND keeps");
+                         "socket of the recorder; PITRACE_SOCKET is then passed to COMMAND "
+                         "unchanged");
   const auto mark = std::find(words.begin(), words.end(), "--");
   const auto outcome = table.parse({words.begin(), mark});
   if (outcome.exit) return *outcome.exit;
   if (mark != words.end() && mark + 1 != words.end())
     run({mark + 1, words.end()}, outcome.values.has("socket") ? outcome.values.text("socket") : "");
-  cli::error("Say which command: swtrace it_run -- COMMAND [ARG]...");
+  cli::error("No command is given. Use: swtrace it_run -- COMMAND [ARG]...");
   return cli::exit_usage;
 }
 

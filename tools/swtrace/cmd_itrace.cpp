@@ -12,39 +12,39 @@ namespace {
 
 constexpr char exit_codes[] = "Exit status: 0 done, 1 failed, 255 wrong use.";
 constexpr char selection_help[] =
-    "which processes: all, PID, PID- (that one and those with greater numbers), PID-PID, or "
-    "several of these with commas between them";
+    "process ids: all, PID, PID- (PID and all greater ids), PID-PID, or a list of these with "
+    "commas";
 
 cli::OptionTable install_options() {
   cli::OptionTable table(
       {"swtrace it_install [OPTION]...",
-       "Makes ready to follow instructions (ITrace) and has its records and names recorded. "
-       "Nothing is followed before 'swtrace it_on', or before a program that has enabled itself "
-       "calls ITraceOn(). Without the module user code alone is followed, of processes named one "
-       "by one.",
+       "Prepares ITrace (branch trace) and enables its majors (0x20, 0x21, 0x28, 0x29, 0x2b, 0x2c, "
+       "0x2e, 0x2f) and mte (0x19). ITrace starts with 'swtrace it_on', 'swtrace it_run', or a "
+       "call "
+       "of ITraceOn() in a program. Without the pitrace module it traces only user code, and each "
+       "process needs its PID.",
        {"swtrace it_install -i -p 4711", "swtrace it_install -i -user -cont -p 100-200"},
        exit_codes});
   table.group("What is recorded")                                 //
-      ("i", cli::flag(), "how many instructions each block has")  //
+      ("i", cli::flag(), "count the instructions of each block")  //
       ("user", cli::flag(), "user code only")                     //
       ("kernel", cli::flag(), "kernel code only (module only)")   //
       ("cont", cli::flag(),
-       "lose nothing of user code: hold threads back until the buffer has room; with 'swtrace "
-       "init -t cont'")  //
+       "lose no records of user code: stop a thread while the buffer is full; needs 'swtrace init "
+       "-t cont'")  //
       ("intr", cli::flag(),
-       "show where interrupts came, and how long their handlers took")  //
+       "record where interrupts happened, and how long their handlers ran")  //
       ("ss", cli::flag(),
-       "step instructions also where the processor can trap branches of user code, which a "
-       "program that looks at its flags would notice; -i does, too")  //
-      ("c", cli::text("SKIP"),
-       "accepted for the sake of old scripts; does nothing: time does not run away");
-  table.group("Whose instructions")                                        //
-      ("p", cli::text("WHICH"), selection_help)                            //
-      ("children", cli::flag(), "also processes that a traced one forks")  //
+       "single-step instructions even if the processor can trap branches of user code; a "
+       "program can see this in its flags register; -i does the same")  //
+      ("c", cli::text("SKIP"), "has no effect; accepted for old scripts");
+  table.group("Which processes")                                                 //
+      ("p", cli::text("WHICH"), selection_help)                                  //
+      ("children", cli::flag(), "also the child processes of a traced process")  //
       ("threads", cli::text("N"),
-       "how many threads can be followed at a time (default 4096)")  //
+       "maximum number of threads that are traced at a time (default 4096)")  //
       ("reserve", cli::text("SIZE"),
-       "with -cont: what each CPU's buffer keeps for kernel code, in MB (default 4)");
+       "with -cont: part of each CPU's buffer for records of kernel code, in MB (default 4)");
   return table;
 }
 
@@ -65,8 +65,8 @@ bool add_ranges(const std::string& text, Request& request) {
   const auto ranges = parse_pid_ranges(text);
   if (!ranges) {
     cli::error(
-        fmt::format("'{}' selects no processes: give all, PID, PID-, PID-PID, or several "
-                    "with commas between them.",
+        fmt::format("'{}' does not select processes. Give all, PID, PID-, PID-PID, or a list of "
+                    "these with commas.",
                     text));
     return false;
   }
@@ -118,7 +118,7 @@ int cmd_it_install(const Words& words) {
   if (outcome.exit) return *outcome.exit;
   const auto& values = outcome.values;
   if (values.flag("user") && values.flag("kernel")) {
-    cli::error("-user and -kernel exclude each other.");
+    cli::error("-user and -kernel exclude each other. Give one of them, or neither for both.");
     return cli::exit_usage;
   }
   if (values.has("c")) {
@@ -126,7 +126,7 @@ int cmd_it_install(const Words& words) {
       cli::error(fmt::format("-c: '{}' is not a number.", values.text("c")));
       return cli::exit_usage;
     }
-    cli::warning("-c does nothing: the timer is left alone while instructions are followed.");
+    cli::warning("-c does nothing: ITrace does not change the timer.");
   }
   const auto sizes = read_sizes(values);
   if (!sizes) return cli::exit_usage;
@@ -141,16 +141,16 @@ int cmd_it_install(const Words& words) {
 int cmd_it_enable(const Words& words) {
   cli::OptionTable table(
       {"swtrace it_enable WHICH",
-       "Adds processes whose instructions can be followed to those of 'it_install -p'. WHICH: all, "
-       "PID, PID- (that one and those with greater numbers), PID-PID, or several of these with "
-       "commas between them.",
+       "Enables processes for ITrace (branch trace), in addition to those of 'it_install -p'. "
+       "WHICH "
+       "is all, PID, PID- (PID and all greater ids), PID-PID, or a list of these with commas.",
        {"swtrace it_enable 4711", "swtrace it_enable 100-200,4711"},
        exit_codes});
   table.positional("which", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   if (!outcome.values.has("which")) {
-    cli::error("Say which processes: all, PID, PID-, PID-PID, or several of these.");
+    cli::error("No process is given. Give all, PID, PID-, PID-PID, or a list of these.");
     return cli::exit_usage;
   }
   Request request{"it_enable"};
@@ -162,8 +162,8 @@ int cmd_it_remove(const Words& words) {
   const auto outcome =
       cli::OptionTable(
           {"swtrace it_remove",
-           "Ends what 'it_install' began: no thread is followed any more. Where nothing is "
-           "installed that is a warning.",
+           "Ends ITrace (branch trace) and releases what 'it_install' allocated. If ITrace is not "
+           "installed, this prints a warning.",
            {"swtrace it_remove"},
            exit_codes})
           .parse(words);
@@ -181,12 +181,13 @@ int cmd_it_remove(const Words& words) {
 
 int cmd_it_on(const Words& words) {
   return plain_command(words, "it_on",
-                       "Follows the instructions of all threads of the enabled processes, from "
-                       "now on and until 'swtrace it_off'. The trace must be on.");
+                       "Starts ITrace (branch trace) for all threads of the enabled processes, "
+                       "until 'swtrace it_off'. The trace must be on.");
 }
 
 int cmd_it_off(const Words& words) {
-  return plain_command(words, "it_off", "Lets the threads run as before.");
+  return plain_command(words, "it_off",
+                       "Stops ITrace (branch trace) for all threads. They continue at full speed.");
 }
 
 }  // namespace pi::swtrace

@@ -10,9 +10,9 @@ namespace pi::swtrace {
 int cmd_ptt_int(const Words& words) {
   cli::OptionTable table(
       {"swtrace ptt_int on|off",
-       "Has PTT, from its next beginning on and until the module is unloaded, keep the time of "
-       "interrupts apart from the thread that they meet (on, as it is at first), or not (off). As "
-       "'ptt ints' and 'ptt noints' do.",
+       "Selects how PTT (per-thread time) counts interrupts. on: separately from the interrupted "
+       "thread (the default). off: as part of the interrupted thread. The setting applies from the "
+       "next 'ptt init' until the module is unloaded. 'ptt ints' and 'ptt noints' do the same.",
        {"swtrace ptt_int off"},
        "Exit status: 0 done, 1 failed, 255 wrong use."});
   table.positional("word", 1);
@@ -20,7 +20,7 @@ int cmd_ptt_int(const Words& words) {
   if (outcome.exit) return *outcome.exit;
   const std::string word = outcome.values.has("word") ? outcome.values.words("word").front() : "";
   if (word != "on" && word != "off") {
-    cli::error("Say on or off.");
+    cli::error("Give on or off: swtrace ptt_int on|off.");
     return cli::exit_usage;
   }
   if (PiPttInterrupts(word == "on" ? 1 : 0) == PU_SUCCESS) return cli::exit_good;

@@ -31,61 +31,75 @@ int without_arguments(const Words& words, const char* name, const char* summary)
   return outcome.exit ? *outcome.exit : ask_and_report({name});
 }
 
-int change_majors(const Words& words, const char* verb, const char* summary) {
+// result: the participle of the verb, for the answer.
+int change_majors(const Words& words, const char* verb, const char* result, const char* summary) {
   auto table = plain(
       fmt::format("swtrace {} [MAJOR]...", verb),
-      fmt::format("{} Without MAJOR: all. MAJOR is decimal, 0octal or 0xhex, 1 to "
-                  "254, or a name: exception, interrupt, syscall, dispatch, switch, mte, or "
-                  "tprof for all that a tprof report needs.",
+      fmt::format("{} A major is an event class. MAJOR is a name: exception (0x03), interrupt "
+                  "(0x04), syscall (0x05), dispatch (0x12, context switches), switch (0x13), mte "
+                  "(0x19, names of code and processes), tprof (0x10 and 0x19, all that a tprof "
+                  "report needs); or a number from 1 to 254: 0x10 is hexadecimal, 020 is octal, 16 "
+                  "is decimal. Without MAJOR the command applies to all majors.",
                   summary),
-      {fmt::format("swtrace {} tprof dispatch", verb), fmt::format("swtrace {} 0x10 25", verb)});
+      {fmt::format("swtrace {} tprof dispatch", verb), fmt::format("swtrace {} 0x10 0x19", verb)});
   constexpr int max_majors = 256;
   table.positional("major", max_majors);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
   Request request{verb};
+  std::string changed;
   for (const auto& word : positionals(outcome, "major")) {
     const auto major = parse_major(word);
     if (!major) {
-      cli::error(fmt::format("'{}' is not a major: give 1 to 254 or a name such as tprof.", word));
+      cli::error(
+          fmt::format("'{}' is not a major. Give a number from 1 to 254 (0x12 is hexadecimal) or a "
+                      "name such as tprof or dispatch.",
+                      word));
       return cli::exit_usage;
     }
     request.push_back(std::to_string(*major));
+    changed += (changed.empty() ? "" : ", ") + major_text(*major);
   }
-  return ask_and_report(request);
+  const int status = ask_and_report(request);
+  if (status == cli::exit_good)
+    fmt::print("{}: {}\n", result, changed.empty() ? major_text(ALL_MAJORS) : changed);
+  return status;
 }
 
 }  // namespace
 
 int cmd_on(const Words& words) {
-  return without_arguments(words, "on", "Starts recording with empty buffers.");
+  return without_arguments(words, "on", "Empties the buffers and starts recording.");
 }
 
 int cmd_suspend(const Words& words) {
   return without_arguments(words, "suspend",
-                           "Has nothing but names recorded, until 'swtrace resume'.");
+                           "Pauses recording until 'swtrace resume'. Names (MTE) are still "
+                           "recorded.");
 }
 
 int cmd_resume(const Words& words) {
-  return without_arguments(words, "resume", "Ends a suspension.");
+  return without_arguments(words, "resume", "Continues recording after 'swtrace suspend'.");
 }
 
 int cmd_discard(const Words& words) {
   return without_arguments(words, "discard",
-                           "Throws away what was recorded since 'swtrace on'; recording goes on.");
+                           "Deletes the records since 'swtrace on', except for names (MTE). "
+                           "Recording continues.");
 }
 
 int cmd_free(const Words& words) {
   return without_arguments(
-      words, "free", "Ends the recorder and gives its buffers back; what was not written is lost.");
+      words, "free",
+      "Ends the recorder and releases its buffers. A trace that is not in a file yet is lost.");
 }
 
 int cmd_off(const Words& words) {
   const auto outcome =
       plain(
           "swtrace off",
-          "Stops recording. 'swtrace get' then writes the buffers; in continuous mode the file is "
-          "complete.",
+          "Stops recording. After this, 'swtrace get' writes the buffers to a file. In continuous "
+          "mode the file is now complete.",
           {"swtrace off"})
           .parse(words);
   if (outcome.exit) return *outcome.exit;
@@ -104,16 +118,17 @@ int cmd_off(const Words& words) {
 }
 
 int cmd_enable(const Words& words) {
-  return change_majors(words, "enable", "Has records of these majors recorded.");
+  return change_majors(words, "enable", "Enabled", "Enables the recording of majors.");
 }
 
 int cmd_disable(const Words& words) {
-  return change_majors(words, "disable", "Has records of these majors left out.");
+  return change_majors(words, "disable", "Disabled", "Disables the recording of majors.");
 }
 
 int cmd_maj(const Words& words) {
   const auto outcome =
-      plain("swtrace maj", "Lists the majors that are enabled.", {"swtrace maj"}).parse(words);
+      plain("swtrace maj", "Lists the enabled majors (event classes).", {"swtrace maj"})
+          .parse(words);
   if (outcome.exit) return *outcome.exit;
   const auto reply = ask({"majors"});
   if (!reply) return cli::exit_failure;
@@ -131,11 +146,12 @@ int cmd_maj(const Words& words) {
 int cmd_stacks(const Words& words) {
   auto table = plain(
       "swtrace stacks user|kernel|both|off [-depth N]",
-      "Has ticks and dispatches carry the stack of the user's code, of the kernel's or both, from "
-      "the next 'on' on. User stacks follow frame pointers. Only while the trace is off.",
+      "Selects which stacks are recorded with ticks (samples) and dispatches (context switches): "
+      "those of user code, of the kernel, or both. User stacks follow frame pointers. Works only "
+      "while the trace is off.",
       {"swtrace stacks both", "swtrace stacks user -depth 16"});
   table.group("Stacks")("depth", cli::text("N", "64"),
-                        "frames of the kernel and of the user each, 1 to 127");
+                        "maximum number of kernel frames and of user frames, 1 to 127");
   table.positional("which", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
@@ -148,9 +164,10 @@ int cmd_stacks(const Words& words) {
                           ? std::end(choices)
                           : std::find(std::begin(choices), std::end(choices), which.front());
   if (choice == std::end(choices) || !depth || *depth == 0) {
-    cli::error(choice == std::end(choices)
-                   ? "Say which stacks: user, kernel, both or off."
-                   : fmt::format("-depth: '{}' is not a depth from 1 to {}.", text, max_depth));
+    cli::error(
+        choice == std::end(choices)
+            ? "Give which stacks to record: user, kernel, both or off."
+            : fmt::format("-depth: '{}' is not a number of frames from 1 to {}.", text, max_depth));
     return cli::exit_usage;
   }
   return ask_and_report(
@@ -160,8 +177,9 @@ int cmd_stacks(const Words& words) {
 int cmd_setrate(const Words& words) {
   auto table = plain(
       "swtrace setrate [N]",
-      "Sets the rate of tprof ticks, 1 to 10,000 a second and CPU; 0 or nothing: 100. Ticks are "
-      "by time again after 'swtrace event'. Only while the trace is off.",
+      "Sets the number of ticks (samples) a second on each CPU, from 1 to 10,000. The default is "
+      "100, also for N = 0. After 'swtrace event' this selects ticks by time again. Works only "
+      "while the trace is off.",
       {"swtrace setrate 1000"});
   table.positional("rate", 1);
   const auto outcome = table.parse(words);
@@ -171,7 +189,7 @@ int cmd_setrate(const Words& words) {
   const auto rate = rates.empty() ? std::optional(0) : parse_number(rates.front(), max_rate);
   if (!rate) {
     cli::error(
-        fmt::format("'{}' is not a rate: give 1 to {} ticks a second.", rates.front(), max_rate));
+        fmt::format("'{}' is not a rate. Give 1 to {} ticks a second.", rates.front(), max_rate));
     return cli::exit_usage;
   }
   const auto reply = ask({"rate", std::to_string(*rate)});

@@ -47,6 +47,9 @@ struct Command {
 };
 const std::vector<Command>& all_commands();
 
+// The command whose name differs from word by few characters; empty if there is none.
+std::string similar_command(const std::string& word);
+
 std::string short_help();
 std::string long_help();
 
@@ -60,6 +63,13 @@ std::optional<int> parse_number(const std::string& text, int most);
 // As parse_number() with most 255, or a major's name: exception, interrupt, syscall, tprof (its
 // set), dispatch, switch, mte.
 std::optional<int> parse_major(const std::string& text);
+
+// The name and the number of a value of parse_major(): "dispatch (0x12)", or "0x71" if the major
+// has no name.
+std::string major_text(int major);
+
+// The number of events for each tick, as part of a sentence.
+std::string period_text(uint64_t period);
 
 // Seconds: "90", "90s", "15m", "2h", "1d". Nothing if it is malformed, 0, or more than a year.
 std::optional<int> parse_duration(const std::string& text);

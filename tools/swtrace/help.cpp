@@ -1,79 +1,125 @@
 // SPDX-License-Identifier: MIT
 // The table of commands, and swtrace's short and long help made from it.
+#include <algorithm>
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "commands.h"
 
 namespace pi::swtrace {
+namespace {
+
+// How many characters must be added, removed or replaced to make b of a.
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands{
       {"init", "[OPTION]...", "allocate buffers and start the recorder", cmd_init},
-      {"free", "", "end the recorder", cmd_free},
-      {"enable", "[MAJOR]...", "have these majors recorded (tprof, dispatch, interrupt ...)",
+      {"free", "", "end the recorder and release its buffers", cmd_free},
+      {"enable", "[MAJOR]...", "enable majors (event classes): tprof, dispatch, interrupt ...",
        cmd_enable},
-      {"disable", "[MAJOR]...", "have them left out", cmd_disable},
-      {"maj", "", "list the majors that are enabled", cmd_maj},
-      {"setrate", "[N]", "ticks a second, default 100", cmd_setrate},
-      {"event", "list|NAME ...", "tick at every so many events instead", cmd_event},
-      {"stacks", "WHICH", "stacks with ticks and dispatches: user, kernel, both, off", cmd_stacks},
+      {"disable", "[MAJOR]...", "disable majors", cmd_disable},
+      {"maj", "", "list the enabled majors", cmd_maj},
+      {"setrate", "[N]", "set the ticks (samples) a second, default 100", cmd_setrate},
+      {"event", "list|NAME ...", "select an event that produces the ticks, instead of time",
+       cmd_event},
+      {"stacks", "WHICH", "record stacks with ticks and dispatches: user, kernel, both, off",
+       cmd_stacks},
       {"on", "", "start recording", cmd_on},
       {"off", "", "stop recording", cmd_off},
-      {"suspend", "", "record nothing but names for a while", cmd_suspend},
-      {"resume", "", "go on recording", cmd_resume},
-      {"discard", "", "throw away what was recorded", cmd_discard},
-      {"get", "[FILE]", "write the trace, default swtrace.nrm2", cmd_get},
-      {"ai", "[INTERVAL]...", "idle, busy and interrupt time of every CPU; needs no trace", cmd_ai},
-      {"ptt_int", "on|off", "PTT keeps interrupts apart from threads, or not", cmd_ptt_int},
-      {"it_install", "[OPTION]...", "make ready to follow instructions (ITrace)", cmd_it_install},
-      {"it_enable", "WHICH", "whose instructions: all, PID, PID-, PID-PID", cmd_it_enable},
-      {"it_on", "", "follow them", cmd_it_on},
-      {"it_run", "-- COMMAND", "follow a command from its first instruction on", cmd_it_run},
-      {"it_off", "", "follow them no more", cmd_it_off},
-      {"it_remove", "", "end ITrace", cmd_it_remove},
-      {"it_info", "[--json]", "the state of ITrace", cmd_it_info},
-      {"info", "[--json]", "the machine, the source and the trace's state", cmd_info},
-      {"check", "[--json]", "examine everything that profiling needs", cmd_check},
+      {"suspend", "", "pause recording, except for names (MTE)", cmd_suspend},
+      {"resume", "", "continue recording after suspend", cmd_resume},
+      {"discard", "", "delete the records since 'on' and continue recording", cmd_discard},
+      {"get", "[FILE]", "write the trace file, default swtrace.nrm2", cmd_get},
+      {"ai", "[INTERVAL]...", "print idle, busy and interrupt time of each CPU; needs no trace",
+       cmd_ai},
+      {"ptt_int", "on|off", "choose whether PTT counts interrupts separately from threads",
+       cmd_ptt_int},
+      {"it_install", "[OPTION]...", "prepare ITrace (branch trace)", cmd_it_install},
+      {"it_enable", "WHICH", "add processes to ITrace: all, PID, PID-, PID-PID", cmd_it_enable},
+      {"it_on", "", "start ITrace", cmd_it_on},
+      {"it_run", "-- COMMAND", "run a command with ITrace on from its first instruction",
+       cmd_it_run},
+      {"it_off", "", "stop ITrace", cmd_it_off},
+      {"it_remove", "", "end ITrace and release its resources", cmd_it_remove},
+      {"it_info", "[--json]", "show the state of ITrace", cmd_it_info},
+      {"info", "[--json]", "show the machine, the source and the state of the trace", cmd_info},
+      {"check", "[--json]", "check everything that profiling needs", cmd_check},
   };
   return commands;
+}
+
+std::string similar_command(const std::string& word) {
+  const auto& commands = all_commands();
+  const auto distance = [&](const Command& each) { return edit_distance(word, each.name); };
+  const auto nearest = std::min_element(
+      commands.begin(), commands.end(),
+      [&](const Command& a, const Command& b) { return distance(a) < distance(b); });
+  // One wrong character in three: in shorter words this would make all of them similar.
+  const size_t limit = std::max<size_t>(1, std::strlen(nearest->name) / 3);
+  return distance(*nearest) <= limit ? nearest->name : "";
 }
 
 std::string short_help() {
   std::string text = "Usage: swtrace COMMAND [OPTION]...\n\nCommands:\n";
   for (const auto& command : all_commands())
     text += fmt::format("  {:<11}{:<13} {}\n", command.name, command.arguments, command.summary);
-  text += "\n'swtrace COMMAND --help' tells a command's options, 'swtrace --help' tells more.\n";
+  text +=
+      "\n'swtrace COMMAND --help' shows the options of a command, 'swtrace --help' explains "
+      "more.\n";
   return text;
 }
 
 std::string long_help() {
   return short_help() + R"(
 A profile step by step:
-  swtrace init               buffers for every CPU; a recorder process holds them
-  swtrace enable tprof       ticks, and the names of code and processes
-  swtrace setrate 1000       1,000 ticks a second and CPU
+  swtrace init               allocate buffers for every CPU; the recorder process owns them
+  swtrace enable tprof       enable ticks (samples) and MTE (names of code and processes)
+  swtrace setrate 1000       set 1,000 ticks a second on each CPU
   swtrace on                 start recording
-  ...                        whatever is to be profiled
+  ...                        run the workload
   swtrace off                stop recording
   swtrace get                write swtrace.nrm2
   swtrace free               end the recorder
   post -r swtrace.nrm2       make the report tprof.out
 
-The records come from the pitrace module when its device can be opened, else from perf
-('swtrace init --source driver|perf' forces one). 'swtrace check' tells which of them work
-here and how to mend what does not.
+The pitrace module supplies the records if its device can be opened, otherwise perf does.
+'swtrace init --source driver' or '--source perf' selects one of them. 'swtrace check' shows
+which of them work here, and how to fix each problem.
+
+Majors are event classes. The most important ones:
+  tprof (0x10 and 0x19)   ticks, and the names that a report needs
+  dispatch (0x12)         context switches
+  mte (0x19)              process and mapping metadata: names of code, processes and threads
 
 Modes ('swtrace init -t MODE'):
-  norm   Recording ends by itself when a buffer is full; 'off' then warns. Until 'get' has written
-         it, the trace exists only in the recorder: it is lost when the recorder dies.
-  cont   Everything goes to a file (-f) while it is recorded, for as long as the disk has room.
-  wrap   The newest records survive, for days if need be; 'get' writes them at any moment. Names
-         go to a file beside (-f FILE: FILE.mte).
+  norm   Normal (stop when full): recording ends when one buffer is full, and 'off' prints a
+         warning. The trace is only in the memory of the recorder until 'get' writes it.
+  cont   Continuous (streaming): records are written to a file (-f) while the trace runs, until
+         the disk is full.
+  wrap   Wrap-around (overwrite, flight recorder): the buffers keep the newest records. 'get'
+         writes them at any time. Names are written to a second file (FILE.mte for -f FILE).
 
 Exit status: 0 done, 1 the operation failed, 255 wrong use.
 
 Environment:
-  PITRACE_SOCKET   absolute path of the recorder's socket, for a second recorder of a user
+  PITRACE_SOCKET   absolute path of the recorder's socket; a second recorder needs its own
 )";
 }
 

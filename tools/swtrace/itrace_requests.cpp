@@ -46,7 +46,7 @@ Reply install(const std::vector<uint32_t>& words) {
   return reply;
 }
 
-Reply tell() {
+Reply status_reply() {
   pi_itrace_status now{};
   now.size = sizeof now;
   if (const int rc = PiITraceStatus(&now); rc != PU_SUCCESS) return reply_of(rc);
@@ -74,7 +74,7 @@ std::optional<Reply> answer_itrace(const Request& request) {
   if (verb == "it_remove") return reply_of(ITraceTerminate());
   if (verb == "it_on") return reply_of(ITraceOn());
   if (verb == "it_off") return reply_of(ITraceOff());
-  if (verb == "it_info") return tell();
+  if (verb == "it_info") return status_reply();
   return std::nullopt;
 }
 

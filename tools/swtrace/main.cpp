@@ -46,8 +46,10 @@ int run(const Words& words) {
     fmt::print("{}", cli::version_text("swtrace"));
     return cli::exit_good;
   }
-  cli::error(fmt::format("There is no command '{}'.", name));
-  fmt::print(stderr, "{}", short_help());
+  const std::string similar = similar_command(name);
+  cli::error(fmt::format("There is no command '{}'.{}", name,
+                         similar.empty() ? "" : fmt::format(" Did you mean '{}'?", similar)));
+  fmt::print(stderr, "Try swtrace --help.\n");
   return cli::exit_usage;
 }
 

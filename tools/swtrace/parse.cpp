@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include <fmt/format.h>
 #include <pitrace/abi.h>
 
 #include "commands.h"
@@ -11,6 +12,14 @@
 
 namespace pi::swtrace {
 namespace {
+
+constexpr std::pair<const char*, int> major_names[] = {{"exception", PITRACE_MAJOR_EXCEPTION},
+                                                       {"interrupt", PITRACE_MAJOR_INTERRUPT},
+                                                       {"syscall", PITRACE_MAJOR_SYSCALL},
+                                                       {"tprof", PI_MAJORS_TPROF},
+                                                       {"dispatch", PITRACE_MAJOR_DISPATCH},
+                                                       {"switch", PITRACE_MAJOR_SWITCH},
+                                                       {"mte", PITRACE_MAJOR_MTE}};
 
 template <class Number>
 bool parse_whole(std::string_view text, int base, Number& value) {
@@ -55,16 +64,22 @@ std::optional<int> parse_number(const std::string& text, int most) {
 }
 
 std::optional<int> parse_major(const std::string& text) {
-  constexpr std::pair<const char*, int> names[] = {{"exception", PITRACE_MAJOR_EXCEPTION},
-                                                   {"interrupt", PITRACE_MAJOR_INTERRUPT},
-                                                   {"syscall", PITRACE_MAJOR_SYSCALL},
-                                                   {"tprof", PI_MAJORS_TPROF},
-                                                   {"dispatch", PITRACE_MAJOR_DISPATCH},
-                                                   {"switch", PITRACE_MAJOR_SWITCH},
-                                                   {"mte", PITRACE_MAJOR_MTE}};
-  for (const auto& [name, major] : names)
+  for (const auto& [name, major] : major_names)
     if (text == name) return major;
   return parse_number(text, PI_MAJORS_TPROF);
+}
+
+std::string major_text(int major) {
+  if (major == ALL_MAJORS) return "all majors";
+  if (major == PI_MAJORS_TPROF)
+    return fmt::format("tprof ({:#04x} and {:#04x})", PITRACE_MAJOR_TPROF, PITRACE_MAJOR_MTE);
+  for (const auto& [name, number] : major_names)
+    if (major == number) return fmt::format("{} ({:#04x})", name, number);
+  return fmt::format("{:#04x}", major);
+}
+
+std::string period_text(uint64_t period) {
+  return period == 1 ? "one tick for each event" : fmt::format("one tick every {} events", period);
 }
 
 std::optional<int> parse_duration(const std::string& text) {

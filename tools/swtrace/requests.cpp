@@ -93,7 +93,7 @@ Reply set_rate(const Request& request) {
   return rc == PU_SUCCESS ? status_reply() : reply_of(rc);
 }
 
-// event NAME COUNT PRIV RANDOM
+// event NAME COUNT PRIV RANDOM; a COUNT of 0 is the default of the event
 Reply set_event(const Request& request) {
   if (request.size() != 5) return malformed(request[0]);
   uint64_t count = 0;
@@ -103,7 +103,8 @@ Reply set_event(const Request& request) {
   const auto random = parse_int(request[4]);
   if (error != std::errc() || end != text.data() + text.size() || !priv || !random)
     return malformed(request[0]);
-  return reply_of(PiSetTprofEvent(request[1].c_str(), count, *priv, *random));
+  const int rc = PiSetTprofEvent(request[1].c_str(), count, *priv, *random);
+  return rc == PU_SUCCESS ? status_reply() : reply_of(rc);
 }
 
 // stacks WHICH DEPTH
@@ -164,10 +165,11 @@ Reply answer(const Request& request, bool& asked_to_end) {
     asked_to_end = true;
     return reply_of(TraceTerminate());
   }
-  return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("This recorder does not know '{}': it belongs to another version of swtrace. "
-                      "End it with 'swtrace free' and start a new one.",
-                      verb)};
+  return {
+      PU_ERROR_NOT_SUPPORTED,
+      fmt::format("The recorder does not support '{}': it was started by another version of "
+                  "swtrace. End it with 'swtrace free' and start a new one with 'swtrace init'.",
+                  verb)};
 }
 
 }  // namespace pi::swtrace

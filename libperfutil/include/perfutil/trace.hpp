@@ -59,7 +59,7 @@ struct TraceConfig {
   std::vector<int> majors = {PI_MAJORS_TPROF};             // TraceEnable() of each
   int rate = 0;            // SetProfilerRate(): samples a second, 0: the default of 100
   std::string event = {};  // PiSetTprofEvent(): not empty: sample by this event, not by time
-  std::uint64_t period = PI_EVENT_PERIOD_DEFAULT;  // the same: events a sample
+  std::uint64_t period = PI_EVENT_PERIOD_DEFAULT;  // the same: events a sample, 0: its default
   Privilege privilege = Privilege::both;           // the same
   bool random_period = false;                      // the same; only the module can
   Stacks stacks = Stacks::off;                     // TraceSetStacks()

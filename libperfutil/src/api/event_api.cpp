@@ -18,13 +18,18 @@ namespace {
 
 constexpr uint64_t max_period = uint64_t{1} << 62;  // the kernel's counters are signed
 
+Error bad_period(uint64_t count) {
+  return {
+      PU_ERROR_INVALID_PARAMETER,
+      fmt::format("{} is not a possible number of events for each tick; give 1 to 2^62.", count)};
+}
+
+// count: 0 for the default of the event.
 Result<TickEvent> tick_event(const std::string& name, uint64_t count, int priv, int random) {
-  if (count == 0 || count > max_period)
-    return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("{} is no number of events a tick: 1 to 2^62 are.", count)};
+  if (count > max_period) return bad_period(count);
   auto event = resolve_event(name);
   if (!event) return event;
-  event->period = count;
+  event->period = count != 0 ? count : default_period(*event);
   if (random != 0) event->flags |= PITRACE_EVENT_RANDOM;
   if (const auto good = limit_to(*event, priv); !good) return good.error();
   return event;
@@ -92,13 +97,15 @@ using pi::perfutil::Trace;
 int TraceSetTprofEvent(int cpu, int event, uint32_t count, int priv) {
   return call([=](Trace& trace) -> Status {
     if (cpu != ALL_CPUS)
-      return Error{PU_ERROR_NOT_SUPPORTED, "An event is counted on all CPUs, not on one alone."};
+      return Error{PU_ERROR_NOT_SUPPORTED,
+                   "Ticks by an event are possible on all CPUs only, not on one CPU."};
     const int last = pi::perfutil::original_event_first +
                      static_cast<int>(pi::perfutil::original_events().size()) - 1;
     if (event < pi::perfutil::original_event_first || event > last)
       return Error{PU_ERROR_INVALID_METRIC,
-                   fmt::format("{} is not the number of an event: {} to {} are.", event,
+                   fmt::format("{} is not the number of an event; give {} to {}.", event,
                                pi::perfutil::original_event_first, last)};
+    if (count == 0) return pi::perfutil::bad_period(count);
     return pi::perfutil::set_event(trace, std::to_string(event), count, priv, 0);
   });
 }

@@ -39,10 +39,10 @@ Status init(Trace& trace, int flags, uint32_t threads, uint32_t reserve) {
   if (const auto good = owned(trace); !good) return good;
   if ((flags & ~known_flags) != 0)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("ITrace knows no flags {:#x}.", flags & ~known_flags)};
+                 fmt::format("Unknown flags for ITrace: {:#x}.", flags & ~known_flags)};
   if (threads > PITRACE_ITRACE_THREADS_MAX)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("ITrace follows at most {} threads.", PITRACE_ITRACE_THREADS_MAX)};
+                 fmt::format("ITrace traces at most {} threads.", PITRACE_ITRACE_THREADS_MAX)};
   pitrace_itrace setup{};
   setup.flags = static_cast<uint32_t>(flags) | PITRACE_ITRACE_RING;
   setup.threads = threads;
@@ -56,7 +56,7 @@ Status init(Trace& trace, int flags, uint32_t threads, uint32_t reserve) {
 Status enable(Trace& trace, int first, int last) {
   if (first < 0 || last < first)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("{} to {} is no range of processes.", first, last)};
+                 fmt::format("{} to {} is not a range of process ids.", first, last)};
   const auto from = static_cast<uint32_t>(first);
   const auto to = static_cast<uint32_t>(last);
   if (trace.is_initialised()) return trace.itrace_enable(from, to);
@@ -157,7 +157,7 @@ int ITraceEnableList(const int* pids, int count) {
 int ITraceSetSkipCount(int count) {
   return call([=](Trace&) -> Status {
     if (count >= 0) return {};
-    return Error{PU_ERROR_INVALID_PARAMETER, "A skip count is 0 or more."};
+    return Error{PU_ERROR_INVALID_PARAMETER, "A skip count must be 0 or more."};
   });
 }
 

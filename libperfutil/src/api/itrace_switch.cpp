@@ -108,9 +108,10 @@ Result<Device*> device_of_program() {
     Error refusal = device_open_error(-error);
     if (refusal.code == PU_ERROR_DRIVER_NOT_LOADED)
       refusal.message = fmt::format(
-          "The pitrace module is not loaded (there is no /dev/pitrace), and without it a program "
-          "cannot have its own instructions followed. {} 'run.itrace -- COMMAND' follows the user "
-          "code of the whole process without it.",
+          "The pitrace module is not loaded (there is no /dev/pitrace). A program needs it to turn "
+          "ITrace on for itself. {} Without the module 'run.itrace -- COMMAND' traces the user "
+          "code "
+          "of the whole process.",
           load_module_advice());
     return refusal;
   }

@@ -34,11 +34,12 @@ Error no_memory_error(Device& device, const TraceConfig& config) {
   constexpr uint64_t megabyte = 1 << 20;
   const bool known = device.control(PITRACE_IOC_INFO, &info) == 0;
   return {PU_ERROR_NOT_ENOUGH_MEMORY,
-          fmt::format("There is no memory for trace and MTE buffers of {} + {} MB a CPU. {}",
-                      config.trace_bytes / megabyte, config.mte_bytes / megabyte,
-                      known ? fmt::format("At most {} MB a CPU fit now, both together.",
-                                          info.largest / megabyte)
-                            : "Ask for smaller buffers.")};
+          fmt::format(
+              "There is not enough memory for trace and MTE buffers of {} + {} MB for each CPU. {}",
+              config.trace_bytes / megabyte, config.mte_bytes / megabyte,
+              known ? fmt::format("At most {} MB for each CPU are free, for both together.",
+                                  info.largest / megabyte)
+                    : "Use smaller buffers.")};
 }
 
 Error control_error(int error, const char* what) {
@@ -46,7 +47,7 @@ Error control_error(int error, const char* what) {
       fmt::format("The pitrace module refused to {} ({}).", what, errno_text(error));
   switch (error) {
     case ENOMEM:
-      return {PU_ERROR_NOT_ENOUGH_MEMORY, text + " Ask for smaller buffers."};
+      return {PU_ERROR_NOT_ENOUGH_MEMORY, text + " Use smaller buffers."};
     case EACCES:
     case EPERM:
       return {PU_ERROR_ACCESS_DENIED, text};
@@ -63,10 +64,11 @@ Error control_error(int error, const char* what) {
 
 // For an ioctl that the module does not know.
 Error too_old(const char* what) {
-  return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("The loaded pitrace module is older than this library and knows no {}. "
-                      "Build and load the one that belongs to it: scripts/build-module.",
-                      what)};
+  return {
+      PU_ERROR_NOT_SUPPORTED,
+      fmt::format("The loaded pitrace module is older than this library and does not support {}. "
+                  "Build and load the module of this version: scripts/build-module.",
+                  what)};
 }
 
 std::string probe_name(const pitrace_probe& probe) {
@@ -78,8 +80,8 @@ std::string probe_name(const pitrace_probe& probe) {
 Error device_open_error(int error) {
   if (error == EPERM)
     return {PU_ERROR_ACCESS_DENIED,
-            "The pitrace module is loaded, but this kernel is locked down and permits no tracing "
-            "(/sys/kernel/security/lockdown)."};
+            "The pitrace module is loaded, but this kernel is locked down and does not permit "
+            "tracing (/sys/kernel/security/lockdown)."};
   if (error == EACCES)
     return {
         PU_ERROR_ACCESS_DENIED,
@@ -89,10 +91,10 @@ Error device_open_error(int error) {
   if (error == ENOENT || error == ENXIO || error == ENODEV)
     return {PU_ERROR_DRIVER_NOT_LOADED,
             fmt::format("The pitrace module is not loaded (there is no /dev/pitrace). {} "
-                        "--source=perf does without it; 'swtrace check' shows more.",
+                        "Or use --source=perf, which does not need it. 'swtrace check' shows more.",
                         load_module_advice())};
   return {PU_ERROR_DRIVER_NOT_LOADED,
-          fmt::format("/dev/pitrace cannot be opened ({}).", errno_text(error))};
+          fmt::format("Cannot open /dev/pitrace ({}).", errno_text(error))};
 }
 
 Result<pitrace_info> read_device_info(Device& device) {
@@ -104,7 +106,7 @@ Result<pitrace_info> read_device_info(Device& device) {
   if (info.abi_major != PITRACE_ABI_MAJOR)
     return Error{PU_ERROR_NOT_SUPPORTED,
                  fmt::format("The loaded pitrace module has version {}.{}, this library needs "
-                             "{}.x. Build and load the module that belongs to it: "
+                             "{}.x. Build and load the module of this version: "
                              "scripts/build-module.",
                              info.abi_major, info.abi_minor, PITRACE_ABI_MAJOR)};
   return info;
@@ -131,8 +133,7 @@ Result<std::unique_ptr<Collector>> DriverCollector::create(const TraceConfig& co
   // Sizes as rounded by the module.
   if (const auto status = collector->status(); !status) return status.error();
   if (collector->mapped_.empty())
-    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                 "The trace buffers of the pitrace module cannot be mapped."};
+    return Error{PU_ERROR_NOT_ENOUGH_MEMORY, "Cannot map the trace buffers of the pitrace module."};
   return std::unique_ptr<Collector>(std::move(collector));
 }
 

@@ -18,10 +18,10 @@ Error DriverITrace::not_possible_now(const char* what) {
   if (now && now->installed == 0) return itrace_not_installed();
   if (device_.control(PITRACE_IOC_INFO, &trace) == 0 && trace.state != PITRACE_TRACE_ON)
     return {PU_ERROR_INCORRECT_STATE,
-            "The trace is not on; ITrace needs one that is: TraceOn (swtrace on)."};
+            "The trace is not on. Turn it on before ITrace, with TraceOn (swtrace on)."};
   return {PU_ERROR_INCORRECT_STATE,
-          fmt::format("The pitrace module cannot {} now: no process, or not this one, has been "
-                      "enabled; call ITraceEnableCurrent or another of the ITraceEnable functions "
+          fmt::format("The pitrace module cannot {} now: no process, or not this process, is "
+                      "enabled. Call ITraceEnableCurrent or another ITraceEnable function "
                       "(swtrace it_install -p) first.",
                       what)};
 }
@@ -34,34 +34,37 @@ Status DriverITrace::outcome(int error, const char* what) {
     case 0:
       return {};
     case ENOTTY:
-      return Error{PU_ERROR_NOT_SUPPORTED,
-                   "The loaded pitrace module is older than this library and knows no ITrace. "
-                   "Build and load the one that belongs to it: scripts/build-module."};
+      return Error{
+          PU_ERROR_NOT_SUPPORTED,
+          "The loaded pitrace module is older than this library and does not support ITrace. "
+          "Build and load the module of this version: scripts/build-module."};
     case EOPNOTSUPP:
-      return Error{PU_ERROR_NOT_SUPPORTED,
-                   text("This kernel lacks a hook that ITrace needs; 'swtrace info' names it.")};
+      return Error{
+          PU_ERROR_NOT_SUPPORTED,
+          text("This kernel lacks a hook that ITrace needs; 'swtrace info' shows its name.")};
     case EACCES:
-      return Error{PU_ERROR_ACCESS_DENIED,
-                   text("ITrace follows what you may debug, as 'gdb -p' would: one process of your "
-                        "own user, named by its number, and its user code only (-user). Kernel "
-                        "code needs CAP_PERFMON; all processes, ranges and those of other users "
-                        "need CAP_SYS_PTRACE and CAP_PERFMON, or root. "
-                        "/proc/sys/kernel/yama/ptrace_scope restricts debuggers, too.")};
+      return Error{
+          PU_ERROR_ACCESS_DENIED,
+          text("Without privileges, ITrace traces what 'gdb -p' could debug: one process of "
+               "this user, given by its process id, and only its user code (-user). Kernel "
+               "code needs CAP_PERFMON. All processes, ranges, and processes of other users "
+               "need CAP_SYS_PTRACE and CAP_PERFMON, or root. "
+               "/proc/sys/kernel/yama/ptrace_scope restricts this further.")};
     case EPROTONOSUPPORT:
       return Error{PU_ERROR_NOT_SUPPORTED,
                    text("This processor enters and leaves the kernel by FRED, which ITrace does "
-                        "not know yet. Start the kernel with fred=off.")};
+                        "not support yet. Boot the kernel with fred=off.")};
     case ESRCH:
       return Error{PU_ERROR_INVALID_PARAMETER, text("There is no such process.")};
     case ESHUTDOWN:
       return Error{PU_ERROR_INCORRECT_STATE,
-                   text("The machine is about to restart, and ITrace has ended before it.")};
+                   text("The machine is about to restart, so ITrace has ended.")};
     case EPERM:
       return Error{PU_ERROR_ACCESS_DENIED,
-                   text("Only the owner of the trace may do that; a program may enable itself and "
-                        "turn ITrace on and off for its own threads.")};
+                   text("Only the owner of the trace can do that. Another program can enable only "
+                        "itself, and turn ITrace on and off only for its own threads.")};
     case ENOMEM:
-      return Error{PU_ERROR_NOT_ENOUGH_MEMORY, text("Ask for fewer threads or a smaller reserve.")};
+      return Error{PU_ERROR_NOT_ENOUGH_MEMORY, text("Use fewer threads or a smaller reserve.")};
     case EBUSY:
       return itrace_is_installed();
     default:
@@ -74,8 +77,8 @@ Status DriverITrace::install(const pitrace_itrace& setup) {
   const int error = -device_.control(PITRACE_IOC_IT_INSTALL, &request);
   if (error == EINVAL)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 "The pitrace module refuses this choice of flags, number of threads and size of "
-                 "the reserve for ITrace."};
+                 "The pitrace module refuses this combination of flags, number of threads and size "
+                 "of the reserve for ITrace."};
   return outcome(error, "install ITrace");
 }
 
@@ -92,11 +95,11 @@ Status DriverITrace::enable(uint32_t first, uint32_t last) {
     const auto now = info();
     if (now && now->installed == 0) return itrace_not_installed();
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("{} to {} is no range of processes.", first, last)};
+                 fmt::format("{} to {} is not a range of process ids.", first, last)};
   }
   if (error == ENOSPC)
     return Error{PU_ERROR_INSUFFICIENT_RESOURCES,
-                 fmt::format("No more than {} ranges of processes can be enabled; forget them with "
+                 fmt::format("At most {} ranges of processes can be enabled. Disable them with "
                              "ITraceDisable, or enable a wider range.",
                              PITRACE_ITRACE_RANGES)};
   return outcome(error, "enable processes for ITrace");
@@ -104,7 +107,7 @@ Status DriverITrace::enable(uint32_t first, uint32_t last) {
 
 Status DriverITrace::disable() {
   return outcome(-device_.control(PITRACE_IOC_IT_DISABLE, nullptr),
-                 "forget the processes enabled for ITrace");
+                 "disable all processes for ITrace");
 }
 
 Status DriverITrace::switched(int error, bool on) {
@@ -115,9 +118,10 @@ Status DriverITrace::switched(int error, bool on) {
     case EALREADY:
       return Error{PU_ERROR_INCORRECT_STATE, on ? "ITrace is on already." : "ITrace is not on."};
     case ENOSPC:
-      return Error{PU_ERROR_INSUFFICIENT_RESOURCES,
-                   "The maximum number of threads is followed already; install ITrace for more "
-                   "(PiITraceInit, swtrace it_install -threads)."};
+      return Error{
+          PU_ERROR_INSUFFICIENT_RESOURCES,
+          "The maximum number of threads is traced already. Install ITrace with more threads "
+          "(PiITraceInit, swtrace it_install -threads)."};
     default:
       return outcome(error, what);
   }

@@ -63,12 +63,13 @@ std::string parse_line(std::string_view line, EventDefinition& definition) {
   if (line.empty() || line.front() == '#') return "";
   const std::string name(take_word(line));
   if (!is_name(name))
-    return fmt::format("'{:.80}' is no name: a letter, and up to {} letters, digits, '_', '-', '.'",
-                       name, max_event_name_bytes - 1);
+    return fmt::format(
+        "'{:.80}' is not a name: a letter, then up to {} letters, digits, '_', '-', '.'", name,
+        max_event_name_bytes - 1);
   if (is_kernel_name(name))
-    return fmt::format("'{}' has a meaning of its own; choose another name", name);
+    return fmt::format("'{}' is a name with a fixed meaning; choose another name", name);
   definition = {name, std::string(take_word(line)), std::string(line)};
-  return definition.event.empty() ? fmt::format("'{}' has no event behind it", name) : "";
+  return definition.event.empty() ? fmt::format("'{}' has no event after it", name) : "";
 }
 
 Error file_error(const std::string& name, const std::string& reason) {

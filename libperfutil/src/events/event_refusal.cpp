@@ -18,15 +18,17 @@ std::string refusal_reason(int error) {
     case ENODEV:
       return "the processor lacks it, or this is a virtual machine without hardware counters";
     case EINVAL:
-      return "this counter only counts and makes no ticks, or its terms make no sense";
+      return "this counter can only count and cannot produce ticks, or its terms are wrong";
     case EBUSY:
     case ENOSPC:
-      return "its counters are taken, for instance by the NMI watchdog (sysctl "
-             "kernel.nmi_watchdog=0) or another profiler";
+      return "its counters are in use, for instance by the NMI watchdog (switch it off with "
+             "'sysctl "
+             "kernel.nmi_watchdog=0') or another profiler";
     case EACCES:
     case EPERM:
-      return "this user may not: lower kernel.perf_event_paranoid, count user mode only, or be "
-             "root";
+      return "this user is not permitted to; lower kernel.perf_event_paranoid, count user mode "
+             "only, "
+             "or run as root";
     default:
       return "the kernel refuses it: " + errno_text(error);
   }
@@ -38,8 +40,8 @@ Error refused_event(int error, const std::string& name) {
                                                        : PU_ERROR_EVENT_NOT_SUPPORTED;
   const char* remedy =
       code == PU_ERROR_EVENT_NOT_SUPPORTED
-          ? " Software events work everywhere: page-faults, context-switches, "
-            "cpu-migrations, cpu-clock; 'swtrace event list' shows what works here."
+          ? " Software events work on every machine: page-faults, context-switches, "
+            "cpu-migrations, cpu-clock; 'swtrace event list' shows the available events."
           : "";
   return {code, fmt::format("'{}' cannot be counted here ({}): {}.{}", name, errno_text(error),
                             refusal_reason(error), remedy)};

@@ -53,8 +53,8 @@ TickEvent event_of(uint32_t type, uint64_t config) {
 Result<TickEvent> resolve_original(const OriginalEvent& original) {
   if (original.kernel == nullptr)
     return Error{PU_ERROR_EVENT_NOT_SUPPORTED,
-                 fmt::format("The kernel's counters have no counterpart of the classic event "
-                             "{}; name this processor's own event instead: 'swtrace event list'.",
+                 fmt::format("The kernel has no counter for the classic event {}. Use an event of "
+                             "this processor instead; 'swtrace event list' shows them.",
                              original.name)};
   const GenericEvent* generic = find_generic(original.kernel);
   return event_of(generic->type, generic->config);
@@ -87,7 +87,7 @@ Result<TickEvent> resolve_event(const std::string& name, const std::string& devi
 Status check_privilege(int priv) {
   if (priv >= PI_PRIV_KERNEL && priv <= PI_PRIV_BOTH) return {};
   return Error{PU_ERROR_INVALID_PRIVILEGE,
-               fmt::format("{} is no privilege: 1 kernel, 2 user, 3 both.", priv)};
+               fmt::format("{} is not a privilege; give 1 kernel, 2 user or 3 both.", priv)};
 }
 
 Status limit_to(TickEvent& event, int priv) {
@@ -98,7 +98,14 @@ Status limit_to(TickEvent& event, int priv) {
   if ((event.flags & neither) != neither) return {};
   return Error{
       PU_ERROR_INVALID_PRIVILEGE,
-      fmt::format("'{}' and the privilege that was asked for exclude each other.", event.name)};
+      fmt::format("The modifier of '{}' excludes the mode that was selected; omit one of them.",
+                  event.name)};
+}
+
+uint64_t default_period(const TickEvent& event) {
+  const bool is_clock =
+      event.config == PERF_COUNT_SW_CPU_CLOCK || event.config == PERF_COUNT_SW_TASK_CLOCK;
+  return event.type == PERF_TYPE_SOFTWARE && !is_clock ? 1 : PI_EVENT_PERIOD_DEFAULT;
 }
 
 bool is_kernel_name(const std::string& name) {

@@ -32,6 +32,10 @@ Status check_privilege(int priv);
 // PU_ERROR_INVALID_PRIVILEGE: priv is invalid, or no mode is left.
 Status limit_to(TickEvent& event, int priv);
 
+// The number of events for each tick if the user gives none: 1 for software events, which are rare,
+// and PI_EVENT_PERIOD_DEFAULT for hardware events and for the clocks, which count nanoseconds.
+uint64_t default_period(const TickEvent& event);
+
 // Whether the name does not depend on the machine: a classic one, a generic one of the kernel, or
 // rHEX.
 bool is_kernel_name(const std::string& name);

@@ -76,10 +76,10 @@ Status put_terms(std::string_view terms, const std::string& device, TickEvent& e
     }
     const std::string format = read_line(fmt::format("{}/format/{}", device, term));
     if (format.empty())
-      return bad(fmt::format("The counter {} knows no term '{}'.",
+      return bad(fmt::format("The counter {} has no term '{}'.",
                              fs::path(device).filename().string(), term));
     if (!put_bits(format, *number, event))
-      return bad(fmt::format("{} is no value for the term '{}' of the counter {} ({}).", *number,
+      return bad(fmt::format("{} is not a value of the term '{}' of the counter {} ({}).", *number,
                              term, fs::path(device).filename().string(), format));
   }
   return {};

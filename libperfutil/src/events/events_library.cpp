@@ -38,9 +38,10 @@ Result<TickEvent> resolve_library_event(const std::string& name) {
   if (result != PFM_SUCCESS)
     return Error{
         PU_ERROR_INVALID_METRIC,
-        fmt::format("There is no event '{}': it is neither a classic name nor one of the kernel's, "
-                    "and libpfm4 reports: {}. 'swtrace event list' lists the names.",
-                    name, ::pfm_strerror(result))};
+        fmt::format(
+            "There is no event '{}': it is not a classic name, the kernel has no such name, "
+            "and libpfm4 reports: {}. 'swtrace event list' shows the names.",
+            name, ::pfm_strerror(result))};
   TickEvent event;
   event.type = attr.type;
   event.config = attr.config;

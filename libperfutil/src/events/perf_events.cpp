@@ -67,7 +67,7 @@ Error open_error(int error, uint32_t cpu) {
             fmt::format("The kernel does not permit perf events on CPU {} ({}).", cpu, reason)};
   if (error == EMFILE || error == ENFILE)
     return {PU_ERROR_NOT_ENOUGH_MEMORY,
-            "Too many perf events for this process's limit of open files; raise it with "
+            "The limit of open files is too low for the perf events. Raise it with "
             "'ulimit -n'."};
   if (error == ENOMEM)
     return {PU_ERROR_NOT_ENOUGH_MEMORY, "The kernel has no memory for perf events."};
@@ -96,7 +96,7 @@ Error ring_error(int error) {
             "The limit of locked memory for perf is used up: raise it with 'sysctl "
             "kernel.perf_event_mlock_kb=2048' or 'ulimit -l', or end other perf sessions."};
   return {PU_ERROR_NOT_ENOUGH_MEMORY,
-          fmt::format("A perf ring cannot be mapped ({}).", errno_text(error))};
+          fmt::format("Cannot map a perf ring ({}).", errno_text(error))};
 }
 
 // Maps the first event's ring and has the others write into it too; empty and errno on failure.
@@ -232,8 +232,9 @@ Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,
     events.cpu = cpu;
     const int error = open_groups(events, targets, plan, features);
     if (error == -ESRCH)
-      return Error{PU_ERROR_INVALID_PARAMETER,
-                   "The process to be traced does not exist any more; name one that runs."};
+      return Error{
+          PU_ERROR_INVALID_PARAMETER,
+          "The process to be traced does not exist any more. Give the id of a running process."};
     if (error != 0 && !events.side_band_fds.empty() && !plan.tick.is_time())
       return refused_event(-error, plan.tick.name);
     if (error != 0) return open_error(-error, cpu);

@@ -16,7 +16,7 @@ std::string reason_against(const std::string& name, const Trial& trial, Attempts
   const auto event = resolve_event(name);
   if (!event)
     return event.error().code == PU_ERROR_EVENT_NOT_SUPPORTED
-               ? "the kernel's counters have no counterpart of it"
+               ? "the kernel has no counter for it"
                : "it needs a unit mask, or the kernel has no such counter";
   const auto key = std::tuple(event->type, event->config, event->config1, event->config2);
   auto attempt = attempts.find(key);

@@ -136,8 +136,7 @@ Status Writer::write(const std::string& name) {
   if (error != 0) return salvage(name, error, planned_bytes(sections));
   error = file_.commit();
   if (error == 0) return {};
-  return Error{PU_ERROR_FILE,
-               fmt::format("'{}' could not be completed: {}.", name, errno_text(error))};
+  return Error{PU_ERROR_FILE, fmt::format("Cannot complete '{}': {}.", name, errno_text(error))};
 }
 
 // Shortens the file to at most end bytes of whole sections and whole records.
@@ -194,7 +193,7 @@ Status Writer::salvage(const std::string& name, int error, uint64_t planned) {
   const std::string reason = errno_text(error);
   info_ = info_text("disk full", "missing",
                     fmt::format("The trace file could not be written completely ({}): about {} of "
-                                "{} bytes are missing, the kernel's symbols first, then the names "
+                                "{} bytes are missing, first the kernel's symbols, then the names "
                                 "of processes and modules, then ticks.",
                                 reason, planned - std::min(planned, file_.size()), planned));
   int failed = cut_and_describe();
@@ -203,13 +202,14 @@ Status Writer::salvage(const std::string& name, int error, uint64_t planned) {
   if (failed != 0)
     return Error{
         PU_ERROR_FILE,
-        fmt::format("Writing '{}' failed: {}. Nothing of the trace is in a file. Make room "
-                    "or name another file, and write it again.",
+        fmt::format("Cannot write '{}': {}. The trace is not in a file. Free disk space or "
+                    "give another file, and write it again.",
                     name, reason)};
   return Error{
       PU_ERROR_FILE,
-      fmt::format("Writing '{}' stopped: {}. {} of {} bytes are missing; what is there can "
-                  "be read. Make room or name another file, and write the trace again.",
+      fmt::format("Cannot write all of '{}': {}. {} of {} bytes are missing; the part that was "
+                  "written can be read. Free disk space or give another file, and write the trace "
+                  "again.",
                   name, reason, missing, planned)};
 }
 

@@ -56,7 +56,7 @@ Status StreamWriter::start() {
   } catch (const std::system_error&) {
     stop();
     return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                 "No thread can be started for writing the trace; raise 'ulimit -u'."};
+                 "Cannot start a thread for writing the trace. Raise the limit with 'ulimit -u'."};
   }
   return {};
 }

@@ -86,8 +86,9 @@ Status HookServer::open() {
   auto lock = take_socket_lock(path_);
   if (!lock) return lock.error();
   if (!lock->fd)
-    return Error{PU_ERROR_FACILITY_BUSY,
-                 fmt::format("Process {} already takes user hooks at '{}'.", lock->holder, path_)};
+    return Error{
+        PU_ERROR_FACILITY_BUSY,
+        fmt::format("Process {} already receives user hooks at '{}'.", lock->holder, path_)};
   lock_ = ProcessFd(std::move(lock->fd));
   auto listener = listen_at(path_);
   if (!listener) return listener.error();
@@ -96,7 +97,8 @@ Status HookServer::open() {
   epoll_ = ProcessFd(::epoll_create1(EPOLL_CLOEXEC));
   stop_ = ProcessFd(::eventfd(0, EFD_CLOEXEC));
   if (!epoll_ || !stop_)
-    return Error{PU_ERROR_NOT_ENOUGH_MEMORY, "No file descriptors left for user hooks."};
+    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
+                 "No file descriptor is left for user hooks. Raise the limit with 'ulimit -n'."};
   listen_to(stop_.get());
   listen_to(listener_.get());
   std::promise<void> ready;
@@ -111,7 +113,8 @@ Status HookServer::open() {
       ::pthread_mutex_unlock(held);
     });
   } catch (const std::system_error&) {
-    return Error{PU_ERROR_NOT_ENOUGH_MEMORY, "No thread can be started for user hooks."};
+    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
+                 "Cannot start a thread for user hooks. Raise the limit with 'ulimit -u'."};
   }
   is_ready.wait();
   return {};

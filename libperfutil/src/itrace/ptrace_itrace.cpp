@@ -24,7 +24,7 @@ constexpr uint64_t ring_of_flows = ~0ull;  // differs from all rings of user hoo
 
 Error without_module(const char* what) {
   return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("Without the pitrace module ITrace follows user code by ptrace, which "
+          fmt::format("Without the pitrace module ITrace traces user code by ptrace, which "
                       "cannot {}. {}",
                       what, load_module_advice())};
 }
@@ -37,7 +37,7 @@ PtraceITrace::PtraceITrace(bool waits)
 Status PtraceITrace::install(const pitrace_itrace& setup) {
   const std::lock_guard lock(control_mutex_);
   if (installed_) return itrace_is_installed();
-  if ((setup.flags & PITRACE_ITRACE_NO_USER) != 0) return without_module("follow kernel code");
+  if ((setup.flags & PITRACE_ITRACE_NO_USER) != 0) return without_module("trace kernel code");
   if ((setup.flags & PITRACE_ITRACE_INTERRUPTS) != 0) return without_module("show interrupts");
   installed_ = true;
   setup_ = setup;
@@ -60,10 +60,9 @@ Status PtraceITrace::remove() {
 }
 
 Status PtraceITrace::enable(uint32_t first, uint32_t last) {
-  if (first != last || first == 0)
-    return without_module("follow processes that are not named one by one");
+  if (first != last || first == 0) return without_module("trace processes without their ids");
   if (first == static_cast<uint32_t>(::getpid()))
-    return without_module("follow the process that owns the trace");
+    return without_module("trace the process that owns the trace");
   const std::lock_guard lock(control_mutex_);
   pids_.push_back(first);
   return tracer_ && !tracer_->is_stopping() ? tracer_->attach(first) : Status();
@@ -80,7 +79,7 @@ Status PtraceITrace::on() {
   if (tracer_) return Error{PU_ERROR_INCORRECT_STATE, "ITrace is on already."};
   if (pids_.empty())
     return Error{PU_ERROR_INCORRECT_STATE,
-                 "No process has been enabled; name one with ITraceEnablePid (swtrace it_install "
+                 "No process has been enabled. Enable one with ITraceEnablePid (swtrace it_install "
                  "-p) first."};
   auto tracer = std::make_unique<PtraceTracer>(
       [this](uint64_t time, std::span<const std::byte> record) { put(time, record); },
@@ -90,8 +89,7 @@ Status PtraceITrace::on() {
     tracer_ = std::move(tracer);
   }
   // Some may have ended since they were enabled, but not all.
-  Status all =
-      Error{PU_ERROR_INCORRECT_STATE, "None of the processes that were enabled still runs."};
+  Status all = Error{PU_ERROR_INCORRECT_STATE, "No enabled process is running any more."};
   for (const uint32_t pid : pids_) {
     const auto attached = tracer_->attach(pid);
     if (attached) all = {};

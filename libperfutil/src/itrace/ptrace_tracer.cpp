@@ -63,9 +63,9 @@ Error refused(uint32_t pid, int error) {
   const std::string scope = read_line("/proc/sys/kernel/yama/ptrace_scope");
   return {PU_ERROR_ACCESS_DENIED,
           fmt::format(
-              "Process {} cannot be traced by ptrace ({}): it is another user's, a debugger "
-              "has it, or it is this program itself{}. Run as root, or let 'run.itrace "
-              "COMMAND' start it.",
+              "Cannot trace process {} by ptrace ({}): it belongs to another user, a debugger "
+              "is attached to it, or it is this program itself{}. Run as root, or start the "
+              "program with 'run.itrace -- COMMAND'.",
               pid, errno_text(error),
               scope.empty() || scope == "0"
                   ? std::string()
@@ -97,7 +97,7 @@ Status PtraceTracer::attach(uint32_t pid) {
       runner_ = std::thread([this] { run(); });
     } catch (const std::system_error&) {
       return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                   "No thread can be started for tracing; raise 'ulimit -u'."};
+                   "Cannot start a thread for tracing. Raise the limit with 'ulimit -u'."};
     }
   }
   request_ = pid;
@@ -106,7 +106,7 @@ Status PtraceTracer::attach(uint32_t pid) {
   done_.wait(lock, [this] { return answer_.has_value() || ended_; });
   if (answer_) return *answer_;
   return Error{PU_ERROR_INCORRECT_STATE,
-               "ITrace has ended by itself: the trace's buffer is full, or there is no memory."};
+               "ITrace has ended by itself: the trace buffer is full, or there is no memory."};
 }
 
 void PtraceTracer::stop() {

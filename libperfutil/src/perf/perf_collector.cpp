@@ -122,9 +122,10 @@ Status PerfCollector::set_rate(uint32_t rate) {
 Status PerfCollector::set_event(const TickEvent& event) {
   // The kernel drops the count of the running period when it gets a new one.
   if ((event.flags & PITRACE_EVENT_RANDOM) != 0)
-    return Error{PU_ERROR_NOT_SUPPORTED,
-                 "perf cannot draw the periods of an event at random; leave that out, or use the "
-                 "pitrace module."};
+    return Error{
+        PU_ERROR_NOT_SUPPORTED,
+        "perf cannot choose the periods of an event at random. Omit this option, or use the "
+        "pitrace module."};
   if (!scope_.kernel && (event.flags & PITRACE_EVENT_NO_USER) != 0)
     return refused_event(EACCES, event.name);
   std::lock_guard lock(mutex_);
@@ -154,9 +155,8 @@ std::vector<std::string> PerfCollector::cannot_see() {
   auto list = perf_blind_spots(scope_, status_);
   if (itrace_.is_installed() || flows_)
     list.push_back(
-        "Instructions of the kernel: without the module ITrace follows user code only, by ptrace; "
-        "what a system call or an exception did is a gap, and a traced thread's processor is not "
-        "known.");
+        "Instructions of the kernel: without the module ITrace traces user code only, by ptrace. "
+        "A system call or an exception is a gap, and the CPU of a traced thread is not known.");
   return list;
 }
 
@@ -208,12 +208,12 @@ std::vector<std::string> PerfCollector::notes() {
   if (!hook_note_.empty()) notes.push_back(hook_note_);
   if (hooks_ && hooks_->refused() != 0)
     notes.push_back(
-        fmt::format("{} process(es) could not be given memory for user hooks; what they "
-                    "wrote is missing.",
+        fmt::format("There was no memory for the user hooks of {} process(es); their hooks "
+                    "are missing.",
                     hooks_->refused()));
   if (unreadable_processes_ != 0)
     notes.push_back(
-        fmt::format("Of {} process(es) this user may not read the mappings: code they "
+        fmt::format("This user cannot read the mappings of {} process(es): code that they "
                     "had mapped before the trace has no names.",
                     unreadable_processes_));
   return notes;

@@ -26,8 +26,8 @@ void PerfCollector::read_rings(CpuEvents& events) {
     held.hold(PerfConverter::tick_time(record), record);
   });
   if (!sane)
-    notes_.push_back(
-        fmt::format("A perf ring of CPU {} was damaged; records of it are missing.", events.cpu));
+    notes_.push_back(fmt::format(
+        "A perf ring of CPU {} was damaged; some of its records are missing.", events.cpu));
 }
 
 void PerfCollector::put_ticks(CpuEvents& events, uint64_t until) {
@@ -59,8 +59,8 @@ void PerfCollector::put_in_order(uint64_t horizon, uint64_t ticks_until) {
       .count_lost_by_source(std::exchange(batch.lost, 0));
   if (std::exchange(batch.damaged, 0) != 0)
     notes_.push_back(
-        "A process has damaged the memory that it writes user hooks to; the rest of one thread's "
-        "hooks is missing.");
+        "A process has damaged its memory for user hooks. The remaining hooks of one thread are "
+        "missing.");
 }
 
 // All flows are stored as records of the first CPU. In a buffer that streams they wait for space.

@@ -17,8 +17,9 @@ Status PerfReader::prepare() {
   epoll_ = ProcessFd(::epoll_create1(EPOLL_CLOEXEC));
   stop_event_ = ProcessFd(::eventfd(0, EFD_CLOEXEC));
   if (!epoll_ || !stop_event_)
-    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                 "No file descriptors left for the trace's reader; raise 'ulimit -n'."};
+    return Error{
+        PU_ERROR_NOT_ENOUGH_MEMORY,
+        "No file descriptor is left for reading the trace. Raise the limit with 'ulimit -n'."};
   watch(stop_event_.get());
   return {};
 }
@@ -37,7 +38,7 @@ Status PerfReader::start(Work drain, Work each_second) {
     });
   } catch (const std::system_error&) {
     return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                 "No thread can be started for reading the trace; raise 'ulimit -u'."};
+                 "Cannot start a thread for reading the trace. Raise the limit with 'ulimit -u'."};
   }
   return {};
 }

@@ -41,7 +41,8 @@ SamplePlan PerfCollector::plan() const {
 
 Error PerfCollector::process_gone() const {
   return {PU_ERROR_INVALID_PARAMETER,
-          fmt::format("Process {} does not exist any more; name one that runs.", scope_.pid)};
+          fmt::format("Process {} does not exist any more. Give the id of a running process.",
+                      scope_.pid)};
 }
 
 Status PerfCollector::open_cpu(uint32_t cpu) {
@@ -87,8 +88,7 @@ Status PerfCollector::on() {
 // rings. So whatever happens meanwhile is recorded with a later time, and can be replayed on top of
 // the snapshot without harm. Ticks are enabled last.
 Status PerfCollector::begin_recording(std::unique_lock<std::mutex>& lock) {
-  if (events_.empty())
-    return Error{PU_ERROR_INTERNAL, "No CPU could be traced: none stayed online."};
+  if (events_.empty()) return Error{PU_ERROR_INTERNAL, "No CPU can be traced: all went offline."};
   const uint64_t time = trace_clock();
   const uint32_t interval_id = status_.interval_id + 1;
   const uint32_t first = events_.begin()->first;

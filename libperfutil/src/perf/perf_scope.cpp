@@ -82,18 +82,18 @@ Error denied(bool process_could_help) {
     ways += fmt::format("'sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog=ep {}'; ",
                         own_program_path());
   if (no_modules_because().empty())
-    ways += fmt::format("load the pitrace module for a group of yours: '{}', and log in again; ",
+    ways += fmt::format("load the pitrace module for one of your groups: '{}', and log in again; ",
                         module_group_commands());
   return {PU_ERROR_ACCESS_DENIED,
           fmt::format("The kernel does not let this user sample the {} (kernel.perf_event_paranoid "
                       "is {}). Do one of: {}run as root{}.",
                       process_could_help ? "whole system" : "process", level, ways,
-                      process_could_help ? "; or name one process with --pid" : "")};
+                      process_could_help ? "; or trace one process with --pid" : "")};
 }
 
 Error unsupported(int error) {
   return {PU_ERROR_NOT_SUPPORTED,
-          fmt::format("perf_event_open does not work here ({}); a container or sandbox may forbid "
+          fmt::format("perf_event_open does not work here ({}). A container or sandbox may forbid "
                       "the system call. Allow it, or use the pitrace module. {}",
                       errno_text(error), load_module_advice())};
 }
@@ -109,7 +109,7 @@ Result<PerfScope> process_scope(int pid, uint32_t cpu) {
   if (is_denied(error)) return denied(false);
   if (error == ESRCH)
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("There is no process {}; name one that runs.", pid)};
+                 fmt::format("There is no process {}. Give the id of a running process.", pid)};
   return unsupported(error);
 }
 
@@ -123,17 +123,17 @@ constexpr std::pair<uint32_t, const char*> unseen_majors[] = {
 void add_blind_spots_of_dispatches(const PerfScope& scope, const CollectorStatus& status,
                                    std::vector<std::string>& list) {
   list.emplace_back(
-      "Wake-ups and migrations, and what a thread waits for: its state is only known to be "
-      "runnable or blocked.");
+      "Wake-ups, migrations, and the reason why a thread waits: perf only distinguishes runnable "
+      "from blocked.");
   if (!scope.system)
     list.push_back(
-        fmt::format("Dispatches of other processes: while no thread of process {} and its "
-                    "descendants runs, the idle task stands for any other.",
+        fmt::format("Dispatches of other processes: while no thread of process {} or its "
+                    "descendants runs, the trace shows the idle task.",
                     scope.pid));
   if (status.stacks.which != 0 && !scope.kernel)
     list.emplace_back(
-        "Stacks of dispatches: this user may not see the kernel, where threads leave their "
-        "processors.");
+        "Stacks of dispatches: threads are switched out in the kernel, which this user cannot "
+        "trace.");
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ Result<PerfScope> decide_perf_scope(const TraceConfig& config) {
   if (config.scope == TRACE_SCOPE_PROCESS) {
     if (config.pid <= 0)
       return Error{PU_ERROR_INVALID_PARAMETER,
-                   "The scope is one process, but none was named; name it with --pid."};
+                   "The scope is one process, but no process id was given. Give it with --pid."};
     return process_scope(config.pid, cpu);
   }
   const int error = try_clock(-1, cpu, true);
@@ -158,8 +158,9 @@ Status refuse_unseen(uint32_t major) {
   for (const auto& [unseen, name] : unseen_majors)
     if (major == unseen)
       return Error{PU_ERROR_NOT_SUPPORTED,
-                   fmt::format("perf does not record {} (major {:#x}). They need the pitrace "
-                               "module: load it ('swtrace check' shows how) and initialise again.",
+                   fmt::format("perf does not record {} (major {:#04x}). They need the pitrace "
+                               "module. Load it ('swtrace check' shows how), then repeat 'swtrace "
+                               "init'.",
                                name, major)};
   return {};
 }
@@ -170,8 +171,8 @@ std::vector<std::string> perf_blind_spots(const PerfScope& scope, const Collecto
     list = {
         "Code that runs with interrupts disabled: its time is charged to the instruction that "
         "enables them again.",
-        "Idle processors: the kernel throttles perf's clock there, so that their share is a lower "
-        "bound."};
+        "Idle processors: the kernel throttles perf's clock there, so the share of idle time is a "
+        "lower bound."};
   for (const auto& [unseen, name] : unseen_majors)
     if (status.enabled.test(unseen))
       list.push_back(fmt::format("The kernel's own {}: perf does not record them.", name));

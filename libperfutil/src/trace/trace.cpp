@@ -67,7 +67,7 @@ Status Trace::set_scope(int scope, int pid) {
   if (scope < TRACE_SCOPE_SYSTEM || scope > PI_SCOPE_AUTO)
     return invalid(fmt::format("{} is not a scope: 0 system, 1 process, 2 auto.", scope));
   if (pid < 0 || (scope == TRACE_SCOPE_PROCESS && pid == 0))
-    return invalid(fmt::format("{} is not the number of a process to be traced.", pid));
+    return invalid(fmt::format("{} is not a process id.", pid));
   config_.scope = scope;
   config_.pid = pid;
   return {};
@@ -91,7 +91,7 @@ Status Trace::set_name(const std::string& name) {
   if (const auto good = before_init(); !good) return good;
   constexpr size_t longest = 1023;
   if (name.empty() || name.size() > longest)
-    return invalid(fmt::format("The name of a trace file has 1 to {} characters.", longest));
+    return invalid(fmt::format("The name of a trace file must have 1 to {} characters.", longest));
   config_.file_name = name;
   return {};
 }
@@ -158,7 +158,7 @@ Status Trace::set_rate(int rate) {
                  "The rate cannot be changed while the trace is on; turn it off first."};
   if (rate == 0) rate = PITRACE_RATE_DEFAULT;
   if (rate < PITRACE_RATE_MIN || rate > PITRACE_RATE_MAX)
-    return invalid(fmt::format("{} ticks a second are not possible; {} to {} are.", rate,
+    return invalid(fmt::format("{} ticks a second are not possible; give {} to {}.", rate,
                                PITRACE_RATE_MIN, PITRACE_RATE_MAX));
   return collector_->set_rate(static_cast<uint32_t>(rate));
 }
@@ -167,8 +167,9 @@ Status Trace::set_event(const TickEvent& event) {
   const auto now = status();
   if (!now) return now.error();
   if (now->on)
-    return Error{PU_ERROR_INCORRECT_STATE,
-                 "What a tick is cannot be changed while the trace is on; turn it off first."};
+    return Error{
+        PU_ERROR_INCORRECT_STATE,
+        "The event of the ticks cannot be changed while the trace is on; turn it off first."};
   return collector_->set_event(event);
 }
 
@@ -179,11 +180,12 @@ Status Trace::set_stacks(int which, int depth) {
     return Error{PU_ERROR_INCORRECT_STATE,
                  "Stacks cannot be changed while the trace is on; turn it off first."};
   if (which < PI_STACKS_OFF || which > PI_STACKS_BOTH)
-    return invalid(fmt::format("{} names no stacks: 0 off, 1 kernel, 2 user, 3 both.", which));
+    return invalid(
+        fmt::format("{} does not select stacks; give 0 off, 1 kernel, 2 user or 3 both.", which));
   if (depth == 0) depth = PITRACE_STACK_DEPTH_DEFAULT;
   if (depth < 1 || depth > PITRACE_STACK_DEPTH_MAX)
-    return invalid(
-        fmt::format("A depth of {} is not possible; 1 to {} is.", depth, PITRACE_STACK_DEPTH_MAX));
+    return invalid(fmt::format("A depth of {} is not possible; give 1 to {}.", depth,
+                               PITRACE_STACK_DEPTH_MAX));
   return collector_->set_stacks({static_cast<uint32_t>(which), static_cast<uint32_t>(depth)});
 }
 
@@ -236,8 +238,8 @@ Status Trace::discard() {
   if (!now) return now.error();
   if (now->full)
     return Error{PU_ERROR_BUFFER_FULL,
-                 "Recording has ended because a buffer became full, and names are missing since; "
-                 "turn the trace off and on again instead."};
+                 "Recording has ended because a buffer became full, and later names are missing. "
+                 "Turn the trace off and on again instead."};
   return config_.mode == COLLECTION_MODE_CONTINUOUS ? stream_->discard_trace()
                                                     : collector_->discard();
 }

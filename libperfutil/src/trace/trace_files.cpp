@@ -19,8 +19,7 @@ namespace {
 Status finish_file(OutputFile& file, const std::string& name) {
   const int error = file.commit();
   if (error == 0) return {};
-  return Error{PU_ERROR_FILE,
-               fmt::format("'{}' could not be completed: {}.", name, errno_text(error))};
+  return Error{PU_ERROR_FILE, fmt::format("Cannot complete '{}': {}.", name, errno_text(error))};
 }
 
 std::string read_build_ids(const std::vector<BufferView>& buffers, const std::string& proc,
@@ -115,16 +114,17 @@ Error Trace::incomplete_file(const std::vector<BufferView>& views,
   std::string lacks;
   if (unwritten.records)
     lacks += fmt::format(
-        " The newest {} records are not in the file, and {} more were lost as the buffers were "
-        "full.",
+        " The newest {} records are not in the file, and {} more were lost because the buffers "
+        "were full.",
         records, lost);
   if (unwritten.kernel)
     lacks += " The kernel's symbols are not in the file: kernel code has no names.";
   if (unwritten.code)
     lacks += " The kernel's code is not in the file: its instructions cannot be shown.";
   return {PU_ERROR_FILE,
-          fmt::format("The trace is off, but '{}' is not complete: {}.{} What is there can be "
-                      "read. Make room, or name another file (swtrace init -f), and record again.",
+          fmt::format("The trace is off, but '{}' is not complete: {}.{} The part that was written "
+                      "can be read. Free disk space, or give another file (swtrace init -f), and "
+                      "record again.",
                       stream_->name(), errno_text(unwritten.error), lacks)};
 }
 
@@ -139,7 +139,7 @@ Status Trace::write(const std::string& wanted) {
   if (now->on)
     return Error{PU_ERROR_INCORRECT_STATE,
                  config_.mode == COLLECTION_MODE_NORMAL
-                     ? "The trace is on; turn it off before it is written."
+                     ? "The trace is on; turn it off before you write it."
                      : fmt::format("The trace is on and being written to '{}'; turn it off first.",
                                    config_.file_name)};
   if (config_.mode == COLLECTION_MODE_NORMAL) return write_buffers(name, *now);
@@ -175,7 +175,7 @@ void Trace::see_kernel_code(const std::vector<BufferView>& buffers) {
 Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now) {
   if (name == stream_->name())
     return Error{PU_ERROR_INVALID_PARAMETER,
-                 fmt::format("'{}' is where the names are written; name another file.", name)};
+                 fmt::format("'{}' is the file of the names (MTE). Give another file.", name)};
   auto rings = OutputFile::create(name);
   if (!rings) return rings.error();
   std::vector<StreamCounts> all;
@@ -221,9 +221,10 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   if (!code.empty()) add_text(nrm2::section_kernel_code, code);
   add_text(nrm2::section_info, described.text());
   if (error != 0)
-    return Error{PU_ERROR_FILE, fmt::format("Writing '{}' failed: {}. Make room or name another "
-                                            "file, and write it again.",
-                                            name, errno_text(error))};
+    return Error{PU_ERROR_FILE,
+                 fmt::format("Cannot write '{}': {}. Free disk space or give another "
+                             "file, and write it again.",
+                             name, errno_text(error))};
   const auto done = finish_file(target->file, name);
   taken_ = done && !now.on;
   return done;

@@ -145,7 +145,7 @@ TEST_F(Check, TextAndJsonContainTheSameFindings) {
             "                   -> fix it\n"
             "note three         by the way\n"
             "\n"
-            "Neither source works here: mend one of the FAIL lines above.\n");
+            "Neither source works here: fix one of the FAIL lines above.\n");
   const auto json = nlohmann::json::parse(report_json(report));
   EXPECT_EQ(json["checks"].size(), 3u);
   EXPECT_EQ(json["checks"][1]["remedy"], "fix it");

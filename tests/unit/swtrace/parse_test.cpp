@@ -44,6 +44,23 @@ TEST(Parse, MajorsAreNamesOrNumbers) {
   for (const char* text : {"", "256", "Tprof", "dispatches"}) EXPECT_FALSE(parse_major(text));
 }
 
+TEST(Parse, TheTextOfAMajorHasItsNameAndHexadecimalNumber) {
+  EXPECT_EQ(major_text(0x12), "dispatch (0x12)");
+  EXPECT_EQ(major_text(3), "exception (0x03)");
+  EXPECT_EQ(major_text(12), "0x0c");
+  EXPECT_EQ(major_text(0x71), "0x71");
+  EXPECT_EQ(major_text(255), "tprof (0x10 and 0x19)");
+  EXPECT_EQ(major_text(0), "all majors");
+}
+
+TEST(Parse, ASimilarCommandDiffersInFewCharacters) {
+  EXPECT_EQ(similar_command("onn"), "on");
+  EXPECT_EQ(similar_command("enabel"), "enable");
+  EXPECT_EQ(similar_command("it-install"), "it_install");
+  for (const char* word : {"frobnicate", "", "x", "stop", "tprof"})
+    EXPECT_EQ(similar_command(word), "") << word;
+}
+
 TEST(Parse, DurationsAreSecondsWithoutASuffix) {
   EXPECT_EQ(parse_duration("90"), 90);
   EXPECT_EQ(parse_duration("90s"), 90);

@@ -183,13 +183,15 @@ TEST_F(PerfutilTrace, StacksAreInTheStatusAndCannotChangeWhileOn) {
 
 TEST_F(PerfutilTrace, AnEventIsSetByNameOrNumberUntilARateIs) {
   EXPECT_EQ(PiSetTprofEvent(nullptr, 1, PI_PRIV_BOTH, 0), PU_ERROR_NULL_POINTER);
-  EXPECT_EQ(PiSetTprofEvent("page-faults", 0, PI_PRIV_BOTH, 0), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(PiSetTprofEvent("page-faults", (uint64_t{1} << 62) + 1, PI_PRIV_BOTH, 0),
+            PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(PiSetTprofEvent("page-faults", 1, 0, 0), PU_ERROR_INVALID_PRIVILEGE);
   EXPECT_EQ(PiSetTprofEvent("no such event", 1, PI_PRIV_BOTH, 0), PU_ERROR_INVALID_METRIC);
   EXPECT_EQ(PiSetTprofEvent("page-faults", 1, PI_PRIV_BOTH, 1), PU_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(TraceSetTprofEvent(0, 102, 1, PI_PRIV_BOTH), PU_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(TraceSetTprofEvent(ALL_CPUS, 100, 1, PI_PRIV_BOTH), PU_ERROR_INVALID_METRIC);
   EXPECT_EQ(TraceSetTprofEvent(ALL_CPUS, 196, 1, PI_PRIV_BOTH), PU_ERROR_INVALID_METRIC);
+  EXPECT_EQ(TraceSetTprofEvent(ALL_CPUS, 125, 0, PI_PRIV_BOTH), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(TraceSetTprofEvent(ALL_CPUS, 104, 1, PI_PRIV_BOTH), PU_ERROR_EVENT_NOT_SUPPORTED);
   EXPECT_EQ(PiSetTprofEvent("page-faults", 3, PI_PRIV_USER, 0), PU_SUCCESS);
   pi_trace_status status{};
@@ -206,6 +208,17 @@ TEST_F(PerfutilTrace, AnEventIsSetByNameOrNumberUntilARateIs) {
   ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
   EXPECT_STREQ(status.event, "");
   EXPECT_EQ(status.rate, 100u);
+}
+
+TEST_F(PerfutilTrace, WithoutACountAnEventHasItsDefaultPeriod) {
+  pi_trace_status status{};
+  status.size = sizeof status;
+  ASSERT_EQ(PiSetTprofEvent("page-faults", 0, PI_PRIV_USER, 0), PU_SUCCESS);
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_EQ(status.period, 1u);
+  ASSERT_EQ(PiSetTprofEvent("cpu-clock", 0, PI_PRIV_USER, 0), PU_SUCCESS);
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_EQ(status.period, PI_EVENT_PERIOD_DEFAULT);
 }
 
 TEST(PerfutilEvents, SoftwareEventsWorkAndTheClassicListsAgree) {

@@ -98,7 +98,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndTexts) {
       {PITRACE_IOC_IT_INSTALL, EPERM, install, PU_ERROR_ACCESS_DENIED, "owner"},
       {PITRACE_IOC_IT_REMOVE, EALREADY, [&] { return itrace.remove(); }, PU_ERROR_INCORRECT_STATE,
        "not installed"},
-      {PITRACE_IOC_IT_ENABLE, EPERM, enable, PU_ERROR_ACCESS_DENIED, "enable itself"},
+      {PITRACE_IOC_IT_ENABLE, EPERM, enable, PU_ERROR_ACCESS_DENIED, "enable only itself"},
       {PITRACE_IOC_IT_ENABLE, ENOSPC, enable, PU_ERROR_INSUFFICIENT_RESOURCES, "64 ranges"},
       {PITRACE_IOC_IT_ON, EALREADY, on, PU_ERROR_INCORRECT_STATE, "on already"},
       {PITRACE_IOC_IT_ON, ENOSPC, on, PU_ERROR_INSUFFICIENT_RESOURCES, "maximum number"},

@@ -46,12 +46,12 @@ TEST(EventFile, AnEmptyFileDefinesNothing) {
 TEST(EventFile, ErrorsNameTheLine) {
   refuse("A faults\nB\n", "events:2: 'B' has no event");
   refuse("A faults\n#\nA cs\n", "events:3: 'A' is defined twice");
-  refuse("1A faults\n", "'1A' is no name");
-  refuse("a/b faults\n", "is no name");
-  refuse(std::string(64, 'A') + " faults\n", "is no name");
-  refuse("instr faults\n", "'instr' has a meaning of its own");
-  refuse("page-faults cs\n", "meaning of its own");
-  refuse("rA8 cs\n", "meaning of its own");
+  refuse("1A faults\n", "'1A' is not a name");
+  refuse("a/b faults\n", "is not a name");
+  refuse(std::string(64, 'A') + " faults\n", "is not a name");
+  refuse("instr faults\n", "'instr' is a name with a fixed meaning");
+  refuse("page-faults cs\n", "name with a fixed meaning");
+  refuse("rA8 cs\n", "name with a fixed meaning");
 }
 
 TEST(EventFile, HostileTextIsRefused) {

@@ -141,6 +141,14 @@ TEST_F(Events, LibpfmNamesAreTriedLast) {
   refuse("");
 }
 
+TEST_F(Events, TheDefaultPeriodIsOneForSoftwareEventsExceptClocks) {
+  for (const char* name : {"page-faults", "faults", "context-switches", "cpu-migrations", "125",
+                           "PERF_COUNT_SW_CPU_MIGRATIONS"})
+    EXPECT_EQ(default_period(*resolve(name)), 1u) << name;
+  for (const char* name : {"cpu-clock", "task-clock", "cpu-cycles", "INSTR", "r3c", "LLC-loads"})
+    EXPECT_EQ(default_period(*resolve(name)), 10'000'000u) << name;
+}
+
 TEST_F(Events, TheListHasEachSourceOfNamesAndEveryNameButOnesWithoutCounterpartIsAnEvent) {
   std::map<std::string, int> groups;
   for (const auto& event : list_events(devices_.path())) {
