@@ -22,6 +22,6 @@ driver_users() {
 
 # wrong TEXT: wrong usage.
 wrong() {
-  printf '%s: error: %s\nTry %s --help.\n' "$me" "$1" "$me" >&2
+  printf '%s: error: %s\nTry %s --help.\n' "${me:?}" "$1" "$me" >&2
   exit 255
 }
