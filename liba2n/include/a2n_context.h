@@ -80,10 +80,10 @@ typedef struct a2n_context a2n_context;
 
 /* Creates a context that knows nothing. Null: out of memory. It reads the environment, in upper or
  * in lower case: A2N_SEARCH_PATH, A2N_SYMBOL_QUALITY=good|any, A2N_ERROR_MESSAGES=none|error|warn|
- * info|all, A2N_NSF_ACTION=null|nsf|section, A2N_RENAME_DUPLICATE_SYMBOLS, A2N_DONT_DEMANGLE,
- * A2N_DONT_VALIDATE, A2N_RETURN_RANGE_SYMBOLS (the last four by being set). A setting that a
- * variable makes is fixed: the function for it then returns A2N_SUCCESS and has no effect. Programs
- * that run with another user's rights (setuid) ignore the variables.
+ * info|all, A2N_NSF_ACTION=null|nsf|section|function, A2N_RENAME_DUPLICATE_SYMBOLS,
+ * A2N_DONT_DEMANGLE, A2N_DONT_VALIDATE, A2N_RETURN_RANGE_SYMBOLS (the last four by being set). A
+ * setting that a variable makes is fixed: the function for it then returns A2N_SUCCESS and has no
+ * effect. Programs that run with another user's rights (setuid) ignore the variables.
  * Threads: any, but not at the same time as setenv(), putenv() or unsetenv(). */
 a2n_context *a2n_context_new(void);
 
@@ -102,6 +102,11 @@ const char *a2n_get_error_text(a2n_context *context);
 #define A2N_NSF_NULL 1	  /* the name is null */
 #define A2N_NSF_NSF 2	  /* "NoSymbolFound", "NoSymbols" */
 #define A2N_NSF_SECTION 3 /* the section's name as "<<.text>>", else as A2N_NSF_NSF (default) */
+/* Our addition: a function without a symbol, whose boundaries the module's unwind table (.eh_frame)
+ * contains, as "[FILE+0x1234]": the last component of the module's path, and the virtual address in
+ * the file at which the function begins, as nm and objdump show it. Other code as A2N_NSF_SECTION.
+ * A symbol without a size in .dynsym then names no code of another function. */
+#define A2N_NSF_FUNCTION 4
 
 /* The name that a lookup returns where there is no symbol: action is A2N_NSF_*. */
 int a2n_set_no_symbol_action(a2n_context *context, int action);
@@ -329,6 +334,8 @@ int a2n_set_code_gather(a2n_context *context, int on);
 #define A2N_FLAG_RANGE 0x10    /* the symbol is in a range, see a2n_collapse_symbol_range() */
 #define A2N_FLAG_MMI 0x80      /* JIT-compiled code that is no method: dynamic code */
 #define A2N_FLAG_KERNEL 0x10000 /* our addition: an address of the kernel or of a kernel module */
+#define A2N_FLAG_FUNCTION 0x40000 /* our addition: there is no symbol; name, address and length are
+				   * those of a function, see A2N_NSF_FUNCTION */
 #define A2N_FLAG_TIMELESS 0x20000 /* our addition: JIT-compiled code from a file without
 				   * timestamps: the name may be wrong */
 
@@ -348,9 +355,10 @@ typedef struct a2n_symdata {
 } SYMDATA;
 
 /* The symbol at an address of pid at this time. An address in the kernel's half is the kernel's,
- * whatever the pid; a procedure linkage table is "<plt>". Without a symbol, sym_addr and sym_length
- * are those of the section (A2N_NSF_SECTION) or of the module. A2N_SUCCESS, A2N_NO_SYMBOL_FOUND,
- * A2N_NO_SYMBOLS, A2N_NO_MODULE and A2N_FLAKY_SYMBOL fill data; A2N_NULL_SYMDATA: data is null. */
+ * whatever the pid; a procedure linkage table is "<plt>". Without a symbol, sym_addr and
+ * sym_length are those of the function (A2N_NSF_FUNCTION), the section or the module. A2N_SUCCESS,
+ * A2N_NO_SYMBOL_FOUND, A2N_NO_SYMBOLS, A2N_NO_MODULE and A2N_FLAKY_SYMBOL fill data;
+ * A2N_NULL_SYMDATA: data is null. */
 int a2n_get_symbol(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		   SYMDATA *data);
 
@@ -368,10 +376,10 @@ typedef struct a2n_frame {
 int a2n_get_frames(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		   A2N_FRAME *frames, size_t capacity, size_t *count);
 
-/* The bytes of the symbol at an address of pid at this time, *length of them from the address
- * *start: of JIT-compiled code if a2n_set_code_gather() was on or a2n_add_method() had them, else
- * of the mapped file. A2N_NO_SYMBOL_FOUND: there is no symbol, or its bytes are not known;
- * A2N_NULL_SYMDATA: code, start or length is null. */
+/* The bytes of the symbol, or of the function without one, at an address of pid at this time,
+ * *length of them from the address *start: of JIT-compiled code if a2n_set_code_gather() was on or
+ * a2n_add_method() had them, else of the mapped file. A2N_NO_SYMBOL_FOUND: there is no symbol, or
+ * its bytes are not known; A2N_NULL_SYMDATA: code, start or length is null. */
 int a2n_get_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		 const unsigned char **code, uint64_t *start, size_t *length);
 

@@ -62,7 +62,8 @@ std::string cache_directory() {
   return home && *home == '/' ? std::string(home) + "/.cache/pitrace" : "";
 }
 
-Found found_of(int rc) {
+Found found_of(int rc, const SYMDATA& data) {
+  if ((data.flags & A2N_FLAG_FUNCTION) != 0) return Found::function;
   switch (rc) {
     case A2N_SUCCESS:
     case A2N_FLAKY_SYMBOL:
@@ -113,7 +114,9 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
 }
 
 pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
-  A2nSetNoSymbolFoundAction(options.plain_no_symbol ? A2N_NSF_NSF : A2N_NSF_SECTION);
+  A2nSetNoSymbolFoundAction(options.plain_no_symbol ? A2N_NSF_NSF
+                            : options.section_names ? A2N_NSF_SECTION
+                                                    : A2N_NSF_FUNCTION);
   A2nSetDemangleCppNamesMode(options.demangle ? 1 : 0);
   A2nSetSymbolQualityMode(options.any_symbol ? A2N_QUALITY_ANY : A2N_QUALITY_GOOD);
   A2nSetRenameDuplicateSymbolsMode(options.rename_duplicates ? 1 : 0);
@@ -206,7 +209,7 @@ bool A2nSymbolizer::add_module(uint64_t time, const pi::ModuleEntry& module) {
 Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
   SYMDATA data{};
   const int rc = A2nGetSymbolAt(pid, address, time, &data);
-  return {found_of(rc),
+  return {found_of(rc, data),
           data.mod_name ? data.mod_name : "NoModule",
           data.sym_name ? data.sym_name : "NoSymbols",
           data.sym_addr,

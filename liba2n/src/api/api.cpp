@@ -121,7 +121,7 @@ const char* a2n_get_error_text(a2n_context* context) {
 }
 
 int a2n_set_no_symbol_action(a2n_context* context, int action) {
-  if (action < A2N_NSF_NULL || action > A2N_NSF_SECTION) return A2N_INVALID_ARGUMENT;
+  if (action < A2N_NSF_NULL || action > A2N_NSF_FUNCTION) return A2N_INVALID_ARGUMENT;
   return set(context, a2n::fixed_no_symbol_action,
              [=](Library& lib) { lib.settings().no_symbol_action = action; });
 }

@@ -23,6 +23,8 @@ constexpr pi::Budget jit_dump{64 * MiB, 32, 16 * GiB};
 // By bytes of the ELF file. Names: of all symbols of a table together, those that share their bytes
 // counted for each; linkers merge a few, so that real files stay below one byte a byte.
 constexpr pi::Budget symbol_names{16 * MiB, 16};
+// The unwind table, which is a part of the file; a sparse file can claim a larger one.
+constexpr pi::Budget unwind_table{16 * MiB, 1};
 // Notes, in which the build-id is looked for.
 constexpr pi::Budget notes{1 * MiB, 1};
 // Bytes of functions handed out one by one, by bytes of code: real functions hardly overlap.

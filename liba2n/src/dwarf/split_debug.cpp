@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/budgets.h"
-#include "dwarf_bytes.h"
+#include "base/dwarf_bytes.h"
 #include "dwarf_package.h"
 #include "elf/debug_search.h"
 

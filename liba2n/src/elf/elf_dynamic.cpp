@@ -8,6 +8,17 @@
 #include <cstring>
 
 namespace a2n {
+
+std::optional<FilePlace> place_of(const ElfLayout& layout, uint64_t vaddr) {
+  for (const Segment& segment : layout.segments) {
+    if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_size) continue;
+    const uint64_t skip = vaddr - segment.vaddr;
+    if (segment.offset > UINT64_MAX - skip) continue;
+    return FilePlace{segment.offset + skip, segment.file_size - skip};
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 constexpr uint64_t max_symbols = uint64_t{1} << 24;
@@ -48,22 +59,6 @@ Dynamic read_dynamic(Elf* elf) {
     break;
   }
   return found;
-}
-
-// Where a virtual address is in the file, and how many bytes its segment has from there on.
-struct Place {
-  uint64_t offset;
-  uint64_t bytes;
-};
-
-std::optional<Place> place_of(const ElfLayout& layout, uint64_t vaddr) {
-  for (const Segment& segment : layout.segments) {
-    if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_size) continue;
-    const uint64_t skip = vaddr - segment.vaddr;
-    if (segment.offset > UINT64_MAX - skip) continue;
-    return Place{segment.offset + skip, segment.file_size - skip};
-  }
-  return std::nullopt;
 }
 
 // The words of a hash table; the file's byte order is already turned into ours.

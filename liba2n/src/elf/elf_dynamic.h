@@ -10,6 +10,13 @@
 
 namespace a2n {
 
+// Where a virtual address is in the file, and how many bytes its segment has from there on.
+struct FilePlace {
+  uint64_t offset;
+  uint64_t bytes;
+};
+std::optional<FilePlace> place_of(const ElfLayout& layout, uint64_t vaddr);
+
 struct DynamicSymbols {
   Elf_Data* symbols;  // both live as long as the file
   std::string_view names;

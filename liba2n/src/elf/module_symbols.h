@@ -11,6 +11,7 @@
 
 #include "elf_file.h"
 #include "symbols/symbol_table.h"
+#include "unwind_functions.h"
 
 namespace a2n {
 
@@ -24,6 +25,9 @@ struct ModuleSymbols {
   // The section at a virtual address, or null; the first in the file where they overlap.
   const Section* section(uint64_t vaddr) const;
 
+  // The function without a symbol of its own at a virtual address, or null.
+  const FunctionRange* function(uint64_t vaddr) const;
+
   bool usable = false;         // there was a file to take all this from
   bool exact_offsets = false;  // the segments' file offsets are those of the mapped file
   bool is_64 = true;           // the file is of 64 bits
@@ -31,6 +35,7 @@ struct ModuleSymbols {
   std::vector<Segment> segments;
   std::vector<Section> sections;  // by begin
   SymbolTable symbols;
+  std::vector<FunctionRange> functions;  // by start: those that no symbol with a size covers
 
   // Where it comes from; not kept in MSI files, which tell it by their own means.
   std::string build_id;                           // of the file, "" without one

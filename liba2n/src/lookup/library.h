@@ -109,6 +109,7 @@ class Library {
                    SYMDATA& data);
   int no_symbol(int rc, SYMDATA& data);
   int no_section_symbol(int rc, const Section* section, uint64_t bias, SYMDATA& data);
+  void in_function(const FunctionRange& function, uint64_t bias, SYMDATA& data);
   int no_module(SYMDATA& data);
   const char* readable(const TablePart& part, const Symbol& symbol);
   std::vector<SourceFrame> mapped_frames(const Piece& piece, uint64_t address, const char* symbol);
@@ -129,6 +130,7 @@ class Library {
   // Names handed out; a loaded table never moves.
   std::unordered_map<const Symbol*, const char*> names_;
   std::unordered_map<const Section*, const char*> section_names_;
+  std::unordered_map<const FunctionRange*, const char*> function_names_;
   std::unordered_map<const char*, const char*> readable_;  // of functions that were inlined
   // Bytes of mapped symbols handed out, by module and virtual address.
   std::map<std::pair<const ModuleSymbols*, uint64_t>, std::string> code_;

@@ -10,6 +10,9 @@
 //                      24 CRC-32 of the stored bytes  28 CRC-32 of the 28 bytes before
 //                      32 the stored bytes: one zstd frame
 //
+// Kinds: 0 the last block, 1 a module, 2 the kernel of one trace, 3 a kernel image, 4 (from version
+// 1.1) functions without symbols, of the module in the next block.
+//
 // A reader knows all versions of its major number and skips kinds of blocks it does not know.
 #ifndef A2N_MSI_FILE_H
 #define A2N_MSI_FILE_H
