@@ -175,6 +175,19 @@ int a2n_set_search_path(a2n_context *context, const char *path);
  * is kept. Several contexts and processes may use the same directory at the same time. */
 int a2n_set_cache_directory(a2n_context *context, const char *path);
 
+/* Called while a file is transferred, about once a second or more often: done of total bytes of the
+ * debug file of the module at path; total 0: not known. After the last call for a file, once with
+ * path null. It must not call functions of the library on the same context. */
+typedef void (*a2n_progress)(void *data, const char *path, uint64_t done, uint64_t total);
+
+/* From now on, debug files of modules without symbols, if they are not on this machine, are asked
+ * for from the debuginfod servers in the environment variable DEBUGINFOD_URLS, by build-id, with
+ * elfutils' client, which has a cache and reads other DEBUGINFOD_ variables. Without that variable
+ * no network is used. Names are as good as the servers are. If a server fails, or sends nothing for
+ * 30 seconds (DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME replace this limit), a note says so and no
+ * more files are asked for. progress may be null; data is passed to it. */
+int a2n_use_debuginfod(a2n_context *context, a2n_progress progress, void *data);
+
 /* The text of /proc/kallsyms and of /proc/modules: size bytes at an offset of a file, both in
  * bytes; size 0 means up to the end of the file. It is read at the first lookup of a kernel
  * address. The kernel itself is the module "vmlinux"; a kernel module has its name in kallsyms

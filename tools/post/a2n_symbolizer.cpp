@@ -76,6 +76,18 @@ Found found_of(int rc, const SYMDATA& data) {
   }
 }
 
+// One line on the terminal, overwritten.
+void show_transfer(void*, const char* path, uint64_t done, uint64_t total) {
+  constexpr uint64_t mib = 1 << 20;
+  if (!path)
+    fmt::print(stderr, "\r\033[K");
+  else if (total != 0)
+    fmt::print(stderr, "\r\033[Kdebuginfod: {} of {} MiB for {}", done / mib, total / mib,
+               printable(path));
+  else
+    fmt::print(stderr, "\r\033[Kdebuginfod: {} MiB for {}", done / mib, printable(path));
+}
+
 // Nothing where it is no such log: what is read goes into archives.
 std::optional<std::string> read_thread_log(int fd, const std::string& name) {
   constexpr size_t largest = size_t{1} << 28;
@@ -151,6 +163,7 @@ pi::Status A2nSymbolizer::take_saved(int rc, const std::string& path) {
 pi::Status A2nSymbolizer::set_sources(const TraceFile& file, const std::string& path,
                                       const SymbolOptions& options) {
   A2nSetSymbolSearchPath(options.search_path.c_str());
+  A2nUseDebuginfod(::isatty(STDERR_FILENO) == 1 ? show_transfer : nullptr, nullptr);
   A2nSetSymbolValidationMode(options.validate ? 1 : 0);
   A2nSetValidateKernelMode(options.validate ? 1 : 0);
   pi::Status status;

@@ -193,6 +193,13 @@ int a2n_set_cache_directory(a2n_context* context, const char* path) {
   });
 }
 
+int a2n_use_debuginfod(a2n_context* context, a2n_progress progress, void* data) {
+  return guarded(context, [=](Library& lib) {
+    lib.modules().debuginfod().use(progress, data);
+    return A2N_SUCCESS;
+  });
+}
+
 int a2n_set_kallsyms(a2n_context* context, const char* path, uint64_t offset, uint64_t size) {
   return locate(context, path, offset, size, [](a2n::Kernel& kernel, a2n::TextLocation location) {
     kernel.set_kallsyms(std::move(location));

@@ -38,6 +38,9 @@ constexpr pi::Budget kernel_text{16 * MiB, 16, 1 * GiB};
 // By compressed bytes: xz makes symbols four to eight times smaller.
 constexpr pi::Budget minidebuginfo{16 * MiB, 32, 512 * MiB};
 
+// A debug file that a debuginfod server sends; longer ones are not taken.
+constexpr uint64_t max_downloaded = 4 * GiB;
+
 // Debug information. Unpacked sections, by bytes of the file: zlib and zstd make it two to six
 // times smaller. By bytes that are used: what is unpacked of .dwo files that are not.
 constexpr pi::Budget debug_sections{16 * MiB, 16};

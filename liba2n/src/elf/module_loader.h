@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/notes.h"
+#include "debuginfod.h"
 #include "module_symbols.h"
 
 namespace a2n {
@@ -34,6 +35,8 @@ struct ModuleRequest {
   std::vector<ModulePlace> places;  // processes to ask for the file, while they live
   // False: a file that is not shown to be the traced one is used all the same, and a note says so.
   bool validate = true;
+  // Asked for the debug file of a file without symbols; null: no servers.
+  Debuginfod* debuginfod = nullptr;
 };
 
 // Never fails: what could not be used is in notes, and the result then is not usable.

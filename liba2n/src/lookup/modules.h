@@ -40,13 +40,17 @@ using LoadedModule = SavedModule;
 
 class Modules {
  public:
-  Modules(Interner& interner, Notes& notes) : interner_(interner), notes_(notes) {}
+  Modules(Interner& interner, Notes& notes)
+      : interner_(interner), notes_(notes), debuginfod_(notes) {}
 
   void set_search_path(std::string_view path);
   // inode 0: of every file of that path that nothing else is told of. False for what is no
   // build-id.
   bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
   std::optional<std::string> build_id(const Module& module) const;
+
+  // Where debug files that are not on this machine come from.
+  Debuginfod& debuginfod() { return debuginfod_; }
 
   // From now on symbols come from these, and files are not looked at. To be called before get().
   void set_saved(std::vector<SavedModule> modules);
@@ -70,6 +74,7 @@ class Modules {
   Interner& interner_;
   Notes& notes_;
   std::vector<std::string> search_;
+  Debuginfod debuginfod_;
   std::map<std::pair<std::string, uint64_t>, std::string> build_ids_;  // by path and inode
   std::map<std::pair<const char*, uint64_t>, std::unique_ptr<Module>> modules_;
   std::unordered_map<const char*, size_t> inodes_;  // by name: how many inodes were seen
