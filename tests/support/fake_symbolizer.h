@@ -19,6 +19,7 @@ namespace test_support {
 // Knows the moment only as the order of the calls: a lookup is answered as of now, as post asks it.
 class FakeSymbolizer final : public post::Symbolizer {
  public:
+  // A name in brackets is that of a function without a symbol.
   // start counts from the file's beginning; in the module "vmlinux" it is an address.
   void add_symbol(const std::string& module, uint64_t start, uint64_t size,
                   const std::string& name) {
@@ -171,7 +172,12 @@ class FakeSymbolizer final : public post::Symbolizer {
     const bool wide = name.find("/lib64/") != std::string::npos;
     for (const Symbol& symbol : symbols)
       if (address - base - symbol.start < symbol.size)
-        return {post::Found::symbol, name, symbol.name, base + symbol.start, base, wide};
+        return {symbol.name.starts_with('[') ? post::Found::function : post::Found::symbol,
+                name,
+                symbol.name,
+                base + symbol.start,
+                base,
+                wide};
     return {post::Found::no_symbol, name, "NoSymbolFound", base, base, wide};
   }
 
