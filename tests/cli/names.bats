@@ -87,7 +87,7 @@ END
 @test "a hint says what to do about a program without symbols" {
   post -r "$made/app.nrm2" --json
   jq -e --arg file "$made/bin/app" '.hints | length == 1 and (.[0] | .program == "app" and .ticks == 10 and
-    .unnamed_ticks == 10 and (.text | contains($file + " has no symbols") and contains("DEBUGINFOD_URLS")))' tprof.json
+    .unnamed_ticks == 10 and (.text | contains($file + " lacks symbols") and contains("DEBUGINFOD_URLS")))' tprof.json
   grep -q '^ Hint : 100 % of the ticks of app have no name' tprof.out
 }
 

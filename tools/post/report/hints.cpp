@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr uint64_t percent_without_hint = 5;
 constexpr uint64_t few_ticks = 5;  // without a name: too few for advice
-constexpr size_t max_hints = 10;
+constexpr size_t max_hints = 5;
 constexpr size_t max_files = 3;  // of a program that are named
 
 // ---- kinds of programs -------------------------------------------------------------------------
@@ -77,10 +78,11 @@ struct Program {
   uint64_t ticks = 0;
   uint64_t generated = 0;                 // without a name, outside of files
   std::map<std::string, uint64_t> files;  // ticks without a name, by path
+  uint64_t noted = 0;                     // without a name, in modules that a note is about
   std::set<std::string> modules;          // all
 
   uint64_t unnamed() const {
-    uint64_t sum = generated;
+    uint64_t sum = generated + noted;
     for (const auto& [path, ticks_of_file] : files) sum += ticks_of_file;
     return sum;
   }
@@ -98,7 +100,12 @@ bool may_be_generated(const Leaf& leaf, std::string_view module) {
 }
 
 std::map<std::string, Program> count(const SampleTree& tree, const StringTable& names,
-                                     const LabelOptions& labels) {
+                                     const LabelOptions& labels,
+                                     const std::vector<std::string>& notes) {
+  const auto has_note = [&notes](const std::string& module) {
+    return std::ranges::any_of(
+        notes, [begin = module + ":"](const std::string& note) { return note.starts_with(begin); });
+  };
   std::map<std::string, Program> programs;
   for (const Leaf& leaf : tree.leaves()) {
     if (leaf.ticks == 0) continue;
@@ -110,7 +117,9 @@ std::map<std::string, Program> count(const SampleTree& tree, const StringTable& 
     program.ticks += leaf.ticks;
     program.modules.insert(module);
     if (leaf.found == Found::symbol) continue;
-    if (leaf.found != Found::no_module && is_file(module))
+    if (has_note(module))
+      program.noted += leaf.ticks;
+    else if (leaf.found != Found::no_module && is_file(module))
       program.files[module] += leaf.ticks;
     else if (may_be_generated(leaf, module))
       program.generated += leaf.ticks;
@@ -142,14 +151,9 @@ const Runtime* runtime_of(const Program& program) {
 }
 
 // The files with most ticks without a name.
-std::vector<std::string> hottest_files(const Program& program,
-                                       const std::vector<std::string>& notes) {
+std::vector<std::string> hottest_files(const Program& program) {
   std::vector<std::pair<uint64_t, std::string>> files;
-  for (const auto& [path, ticks] : program.files) {
-    const bool has_note = std::ranges::any_of(
-        notes, [&](const std::string& note) { return note.starts_with(path + ":"); });
-    if (!has_note) files.emplace_back(ticks, path);
-  }
+  for (const auto& [path, ticks] : program.files) files.emplace_back(ticks, path);
   std::ranges::sort(files, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -165,7 +169,7 @@ std::string advice_on_files(const std::vector<std::string>& files, const Package
     if (const auto found = packages.find(file); found != packages.end())
       wanted.insert(debug_package(printable(found->second)));
   std::string text =
-      fmt::format("{} {} no symbols: ", fmt::join(files, ", "), files.size() == 1 ? "has" : "have");
+      fmt::format("{} {} symbols: ", fmt::join(files, ", "), files.size() == 1 ? "lacks" : "lack");
   if (!wanted.empty())
     return text +
            fmt::format("install {}, or set DEBUGINFOD_URLS for post", fmt::join(wanted, ", "));
@@ -191,7 +195,7 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
                              const FindPackages& find_packages) {
   std::vector<Hint> hints;
   std::map<std::string, std::vector<std::string>> files;  // by program
-  const auto programs = count(tree, names, labels);
+  const auto programs = count(tree, names, labels, notes);
   for (const auto& [name, program] : programs) {
     const uint64_t unnamed = program.unnamed();
     if (unnamed < few_ticks || unnamed * 100 <= program.ticks * percent_without_hint) continue;
@@ -203,7 +207,7 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
   if (hints.size() > max_hints) hints.resize(max_hints);
   std::set<std::string> paths;
   for (const Hint& hint : hints) {
-    files[hint.program] = hottest_files(programs.at(hint.program), notes);
+    files[hint.program] = hottest_files(programs.at(hint.program));
     paths.insert(files[hint.program].begin(), files[hint.program].end());
   }
   const Packages packages =
@@ -218,6 +222,7 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
     if (!files[hint.program].empty())
       advice.push_back(advice_on_files(files[hint.program], packages));
     if (advice.empty()) continue;
+    advice.front().front() = static_cast<char>(std::toupper(advice.front().front()));
     hint.text =
         fmt::format("{:.0f} % of the ticks of {} have no name. {}.",
                     100.0 * static_cast<double>(hint.unnamed) / static_cast<double>(hint.ticks),

@@ -29,7 +29,7 @@ using FindPackages = std::function<Packages(const std::vector<std::string>& path
 std::vector<std::string> files_without_names(const SampleTree& tree, const StringTable& names);
 
 // A hint for each program of which more than 5 % of the ticks have no name, the one with the most
-// such ticks first; at most ten. notes: the remarks on symbols, which say why a file that they
+// such ticks first; at most five. notes: the remarks on symbols, which say why a file that they
 // begin with could not be used: of such files no hint says anything. The tree and the names are
 // those of reports with these labels.
 std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,

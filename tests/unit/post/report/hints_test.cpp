@@ -52,7 +52,7 @@ TEST_F(Hints, AreForMoreThanFivePercentOfAProgramsTicks) {
   EXPECT_EQ(all[0].program, "a");
   EXPECT_EQ(all[0].ticks, 101u);
   EXPECT_EQ(all[0].unnamed, 6u);
-  EXPECT_THAT(all[0].text, HasSubstr("6 % of the ticks of a have no name"));
+  EXPECT_THAT(all[0].text, HasSubstr("6 % of the ticks of a have no name. /bin/a lacks"));
 }
 
 TEST_F(Hints, AreNotForAFewTicks) {
@@ -70,9 +70,9 @@ TEST_F(Hints, AreForTheProgramsWithMostSuchTicksFirst) {
     add(("p" + std::to_string(10 + i) + "_1").c_str(), "/bin/p", Found::function,
         static_cast<uint64_t>(100 + i));
   const auto all = hints();
-  ASSERT_THAT(all, SizeIs(10));
+  ASSERT_THAT(all, SizeIs(5));
   EXPECT_EQ(all.front().program, "p24");
-  EXPECT_EQ(all.back().program, "p15");
+  EXPECT_EQ(all.back().program, "p20");
 }
 
 TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
@@ -80,7 +80,8 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
   add("cc1_12", "/usr/lib/x86_64-linux-gnu/libc.so.6", Found::no_symbol, 40);
   packages_ = {{"/usr/lib/gcc/cc1", "cpp-12"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", "libc6"}};
   const std::string text = only_text();
-  EXPECT_THAT(text, HasSubstr("/usr/lib/gcc/cc1, /usr/lib/x86_64-linux-gnu/libc.so.6 have no"));
+  EXPECT_THAT(text,
+              HasSubstr("/usr/lib/gcc/cc1, /usr/lib/x86_64-linux-gnu/libc.so.6 lack symbols: "));
   EXPECT_THAT(text, HasSubstr("install cpp-12-dbgsym, libc6-dbg, or set DEBUGINFOD_URLS"));
   EXPECT_THAT(asked_, ElementsAre("/usr/lib/gcc/cc1", "/usr/lib/x86_64-linux-gnu/libc.so.6"));
   packages_ = {{"/usr/lib/gcc/cc1", "libpython3.11-minimal"}};
@@ -89,12 +90,13 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
 
 TEST_F(Hints, OfAFileWithoutAPackageNameOtherWays) {
   add("app_12", "/opt/app", Found::no_symbol, 40);
-  EXPECT_THAT(only_text(), HasSubstr("/opt/app has no symbols: name the directory"));
+  EXPECT_THAT(only_text(), HasSubstr("/opt/app lacks symbols: name the directory"));
 }
 
 TEST_F(Hints, SayNothingOfFilesThatANoteIsAbout) {
   add("app_12", "/opt/app", Found::no_symbol, 40);
-  notes_ = {"/opt/app: it changed while it was traced"};
+  add("app_12", "/memfd:x (deleted)", Found::no_symbol, 40);
+  notes_ = {"/opt/app: it changed while it was traced", "/memfd:x (deleted): a file in memory"};
   EXPECT_THAT(hints(), IsEmpty());
 }
 
@@ -105,7 +107,7 @@ TEST_F(Hints, KnowTheRuntimes) {
     add("main_12", "//anon", Found::no_symbol, 40);
     return only_text();
   };
-  EXPECT_THAT(text_with("/usr/bin/node"), HasSubstr("--perf-basic-prof"));
+  EXPECT_THAT(text_with("/usr/bin/node"), HasSubstr("name. Start node with --perf-basic"));
   EXPECT_THAT(text_with("/usr/lib/x86_64-linux-gnu/libnode.so.108"), HasSubstr("--perf-prof"));
   EXPECT_THAT(text_with("/usr/lib/jvm/lib/server/libjvm.so"), HasSubstr("JProf"));
   EXPECT_THAT(text_with("/usr/share/dotnet/libcoreclr.so"), HasSubstr("DOTNET_PerfMapEnabled=1"));
