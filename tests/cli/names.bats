@@ -139,20 +139,21 @@ END
   [[ $(symbols | head -1) == "8 hot" ]]
 }
 
-# loads_client POST-ARGUMENT...: whether the client's library is loaded.
-loads_client() { LD_DEBUG=files post "$@" 2>&1 | grep -q 'file=libdebuginfod'; }
+# loads_client URLS POST-ARGUMENT...: whether the client's library is loaded.
+loads_client() {
+  local urls=$1
+  shift
+  DEBUGINFOD_URLS=$urls LD_DEBUG=files post "$@" 2>&1 | grep -q 'file=libdebuginfod'
+}
 
 @test "without DEBUGINFOD_URLS, and for saved symbols, nothing is asked" {
-  export DEBUGINFOD_URLS=http://127.0.0.1:1
-  loads_client -r "$made/app.nrm2"
+  loads_client http://127.0.0.1:1 -r "$made/app.nrm2"
+  run loads_client '' -r "$made/app.nrm2"
+  [[ $status -eq 1 ]]
   DEBUGINFOD_URLS='' post -r "$made/app.nrm2" --archive
-  run loads_client -r app.tar.zst
+  rm -f tprof.out
+  run loads_client http://127.0.0.1:1 -r app.tar.zst
   [[ $status -eq 1 && -s tprof.out ]]
-  DEBUGINFOD_URLS='' run loads_client -r "$made/app.nrm2"
-  [[ $status -eq 1 ]]
-  unset DEBUGINFOD_URLS
-  run loads_client -r "$made/app.nrm2"
-  [[ $status -eq 1 ]]
 }
 
 @test "a server that is not there is a note, and is asked once" {
@@ -161,14 +162,31 @@ loads_client() { LD_DEBUG=files post "$@" 2>&1 | grep -q 'file=libdebuginfod'; }
   [[ $(symbols | head -1) == "8 $(bracketed hot)" ]]
 }
 
-@test "a file that is not the debug file of the build-id is not used" {
-  mkdir -p "buildid/$build_id"
-  cp /bin/true "buildid/$build_id/debuginfo"
+# A server without any knowledge of the files below buildid, which logs what it is asked for.
+serve_files() {
   local port=$((20000 + RANDOM % 30000))
   python3 -m http.server "$port" --bind 127.0.0.1 >server.log 2>&1 3>&- &
   echo $! >server.pid
   until (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do kill -0 $! && sleep 0.2; done
-  DEBUGINFOD_URLS=http://127.0.0.1:$port run -0 post -r "$made/app.nrm2" -clip 0 --json
+  export DEBUGINFOD_URLS=http://127.0.0.1:$port
+}
+
+@test "a file that a debug file refers to is asked for, too" {
+  mkdir -p "buildid/$build_id"
+  printf 'common.debug\0\001\002\003\004' >alternative
+  objcopy --add-section .gnu_debugaltlink=alternative "$made/debug/app.debug" "buildid/$build_id/debuginfo"
+  serve_files
+  run -0 post -r "$made/app.nrm2" -clip 0 -off
+  grep -q "F: .*app\.c" tprof.micro
+  grep -q "GET /buildid/$build_id/debuginfo" server.log
+  grep -q "GET /buildid/01020304/debuginfo" server.log
+}
+
+@test "a file that is not the debug file of the build-id is not used" {
+  mkdir -p "buildid/$build_id"
+  cp /bin/true "buildid/$build_id/debuginfo"
+  serve_files
+  run -0 post -r "$made/app.nrm2" -clip 0 --json
   jq -e '.symbol_notes | any(contains("debuginfod has sent is not used: it has another build-id"))' tprof.json
   [[ $(symbols | head -1) == "8 $(bracketed hot)" ]]
 }

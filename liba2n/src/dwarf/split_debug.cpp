@@ -202,6 +202,14 @@ std::unique_ptr<DebugPart> SplitDebug::supplement(const DwarfSections& sections)
       return part;
     }
   }
+  if (places_.download) {
+    const std::string path = places_.download(hex);
+    auto part = path.empty() ? nullptr : open_part(path, DwarfPart::whole, hex);
+    if (part) {
+      work_.allow(part->sections.size);
+      return part;
+    }
+  }
   missing_supplement_ = std::string(name) + " (build-id " + hex + ")";
   return nullptr;
 }

@@ -24,6 +24,8 @@ namespace a2n {
 struct DebugPlaces {
   std::vector<std::string> beside;  // the module's file and its debug file; empty: nowhere at all
   std::vector<std::string> search;  // directories
+  // Returns the path of a file with this build-id that a server sent, "" for none; may be null.
+  std::function<std::string(const std::string& build_id)> download = {};
 };
 
 // A file that is kept open with its sections.

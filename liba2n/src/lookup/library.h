@@ -39,7 +39,7 @@ struct Settings {
 
 class Library {
  public:
-  Library() : modules_(interner_, notes_), kernel_(notes_), sources_(notes_) {}
+  Library() : modules_(interner_, notes_), kernel_(notes_), sources_(notes_, modules_.debuginfod()) {}
 
   Settings& settings() { return settings_; }
   ProcessTable& processes() { return processes_; }

@@ -51,7 +51,7 @@ struct ArchiveSources {
   // The index-th of them. A path alone could lead elsewhere by now.
   std::function<pi::Result<pi::UniqueFd>(size_t)> open_file;
   std::map<LogKey, int> logs;  // kept below "logs/"
-  Packages packages;
+  Packages packages = {};      // of files without symbols
 };
 
 pi::Status pack_archive(const ArchiveSources& sources, Sink& sink);
