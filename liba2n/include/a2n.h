@@ -84,6 +84,9 @@ void A2nSetSymbolSearchPath(const char *path);
 /* a2n_set_cache_directory() (our addition) */
 void A2nSetCacheDirectory(const char *path);
 
+/* a2n_use_debuginfod() (our addition) */
+int A2nUseDebuginfod(a2n_progress progress, void *data);
+
 /* a2n_set_kallsyms() and a2n_set_kernel_modules() */
 int A2nSetKallsymsFileLocation(const char *name, uint64_t offset, uint64_t size);
 int A2nSetModulesFileLocation(const char *name, uint64_t offset, uint64_t size);

@@ -80,7 +80,7 @@ typedef struct a2n_context a2n_context;
 
 /* Creates an empty context. Null: out of memory. It reads environment variables, in upper or in
  * lower case: A2N_SEARCH_PATH, A2N_SYMBOL_QUALITY=good|any, A2N_ERROR_MESSAGES=none|error|warn|
- * info|all, A2N_NSF_ACTION=null|nsf|section, A2N_RENAME_DUPLICATE_SYMBOLS, A2N_DONT_DEMANGLE,
+ * info|all, A2N_NSF_ACTION=null|nsf|section|function, A2N_RENAME_DUPLICATE_SYMBOLS, A2N_DONT_DEMANGLE,
  * A2N_DONT_VALIDATE, A2N_RETURN_RANGE_SYMBOLS (the last four have an effect with any value). A
  * setting that a variable makes is fixed: the function for it then returns A2N_SUCCESS and has no
  * effect. Programs that run with another user's rights (setuid) ignore the variables.
@@ -102,6 +102,11 @@ const char *a2n_get_error_text(a2n_context *context);
 #define A2N_NSF_NULL 1	  /* the name is null */
 #define A2N_NSF_NSF 2	  /* "NoSymbolFound", "NoSymbols" */
 #define A2N_NSF_SECTION 3 /* the section's name as "<<.text>>", else as A2N_NSF_NSF (default) */
+/* Our addition: a function without a symbol, whose boundaries the module's unwind table (.eh_frame)
+ * contains, as "[FILE+0x1234]": the last component of the module's path, and the virtual address in
+ * the file at which the function begins, as nm and objdump show it. Other code as A2N_NSF_SECTION.
+ * A symbol without a size in .dynsym then names no code of another function. */
+#define A2N_NSF_FUNCTION 4
 
 /* The name that a lookup returns if there is no symbol: action is A2N_NSF_*. */
 int a2n_set_no_symbol_action(a2n_context *context, int action);
@@ -169,6 +174,19 @@ int a2n_set_search_path(a2n_context *context, const char *path);
  * entries are removed. It is created if it does not exist. Null or "", the default: no cache.
  * Several contexts and processes may use the same directory at the same time. */
 int a2n_set_cache_directory(a2n_context *context, const char *path);
+
+/* Called while a file is transferred, about once a second or more often: done of total bytes of the
+ * debug file of the module at path; total 0: not known. After the last call for a file, once with
+ * path null. It must not call functions of the library on the same context. */
+typedef void (*a2n_progress)(void *data, const char *path, uint64_t done, uint64_t total);
+
+/* From now on, debug files of modules without symbols, if they are not on this machine, are asked
+ * for from the debuginfod servers in the environment variable DEBUGINFOD_URLS, by build-id, with
+ * elfutils' client, which has a cache and reads other DEBUGINFOD_ variables. Without that variable
+ * no network is used. Names are as good as the servers are. If a server fails, or sends nothing for
+ * 30 seconds (DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME replace this limit), a note says so and no
+ * more files are asked for. progress may be null; data is passed to it. */
+int a2n_use_debuginfod(a2n_context *context, a2n_progress progress, void *data);
 
 /* The text of /proc/kallsyms and of /proc/modules: size bytes at an offset of a file, both in
  * bytes; size 0 means up to the end of the file. It is read at the first lookup of a kernel
@@ -331,6 +349,8 @@ int a2n_set_code_gather(a2n_context *context, int on);
 #define A2N_FLAG_RANGE 0x10    /* the symbol is in a range, see a2n_collapse_symbol_range() */
 #define A2N_FLAG_MMI 0x80      /* JIT-compiled code that is not a method: dynamic code */
 #define A2N_FLAG_KERNEL 0x10000 /* our addition: an address of the kernel or of a kernel module */
+#define A2N_FLAG_FUNCTION 0x40000 /* our addition: there is no symbol; name, address and length are
+				   * those of a function, see A2N_NSF_FUNCTION */
 #define A2N_FLAG_TIMELESS 0x20000 /* our addition: JIT-compiled code from a file without
 				   * timestamps: the name may be wrong */
 
@@ -350,8 +370,8 @@ typedef struct a2n_symdata {
 } SYMDATA;
 
 /* The symbol at an address of pid at this time. Kernel addresses do not depend on pid. A procedure
- * linkage table is "<plt>". Without a symbol, sym_addr and sym_length are those of the section
- * (A2N_NSF_SECTION) or of the module. A2N_SUCCESS, A2N_NO_SYMBOL_FOUND,
+ * linkage table is "<plt>". Without a symbol, sym_addr and sym_length are those of the function
+ * (A2N_NSF_FUNCTION), the section (A2N_NSF_SECTION) or the module. A2N_SUCCESS, A2N_NO_SYMBOL_FOUND,
  * A2N_NO_SYMBOLS, A2N_NO_MODULE and A2N_FLAKY_SYMBOL fill data; A2N_NULL_SYMDATA: data is null. */
 int a2n_get_symbol(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		   SYMDATA *data);
@@ -370,11 +390,10 @@ typedef struct a2n_frame {
 int a2n_get_frames(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		   A2N_FRAME *frames, size_t capacity, size_t *count);
 
-/* The bytes of the symbol at an address of pid at this time: *length bytes from the address *start.
+/* The bytes of the symbol, or of the function without a symbol, at an address of pid at this time: *length bytes from the address *start.
  * For JIT-compiled code they are available if a2n_set_code_gather() was on or a2n_add_method() had
  * them; otherwise they come from the mapped file. A2N_NO_SYMBOL_FOUND: there is no symbol, or its
- * bytes are not available;
- * A2N_NULL_SYMDATA: code, start or length is null. */
+ * bytes are not available; A2N_NULL_SYMDATA: code, start or length is null. */
 int a2n_get_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		 const unsigned char **code, uint64_t *start, size_t *length);
 

@@ -31,6 +31,8 @@ void look_everywhere(const a2n::ModuleSymbols& module) {
       const uint64_t vaddr = 0x7f0000000000 + at - *bias;
       module.section(vaddr);
       const a2n::Symbol* symbol = module.symbols.find(vaddr);
+      const a2n::FunctionRange* function = module.function(vaddr);
+      if (function && !function->contains(vaddr)) std::abort();
       if (symbol && !(symbol->start <= vaddr && vaddr - symbol->start < symbol->size)) std::abort();
     }
   }

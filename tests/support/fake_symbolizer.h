@@ -20,6 +20,7 @@ namespace test_support {
 // in which post makes them.
 class FakeSymbolizer final : public post::Symbolizer {
  public:
+  // A name in brackets is that of a function without a symbol.
   // start is an offset in the file; in the module "vmlinux" it is an address.
   void add_symbol(const std::string& module, uint64_t start, uint64_t size,
                   const std::string& name) {
@@ -174,7 +175,12 @@ class FakeSymbolizer final : public post::Symbolizer {
     const bool wide = name.find("/lib64/") != std::string::npos;
     for (const Symbol& symbol : symbols)
       if (address - base - symbol.start < symbol.size)
-        return {post::Found::symbol, name, symbol.name, base + symbol.start, base, wide};
+        return {symbol.name.starts_with('[') ? post::Found::function : post::Found::symbol,
+                name,
+                symbol.name,
+                base + symbol.start,
+                base,
+                wide};
     return {post::Found::no_symbol, name, "NoSymbolFound", base, base, wide};
   }
 

@@ -62,7 +62,8 @@ std::string cache_directory() {
   return home && *home == '/' ? std::string(home) + "/.cache/pitrace" : "";
 }
 
-Found found_of(int rc) {
+Found found_of(int rc, const SYMDATA& data) {
+  if ((data.flags & A2N_FLAG_FUNCTION) != 0) return Found::function;
   switch (rc) {
     case A2N_SUCCESS:
     case A2N_FLAKY_SYMBOL:
@@ -73,6 +74,18 @@ Found found_of(int rc) {
     default:
       return Found::no_module;
   }
+}
+
+// One line on the terminal, overwritten.
+void show_transfer(void*, const char* path, uint64_t done, uint64_t total) {
+  constexpr uint64_t mib = 1 << 20;
+  if (!path)
+    fmt::print(stderr, "\r\033[K");
+  else if (total != 0)
+    fmt::print(stderr, "\r\033[Kdebuginfod: {} of {} MiB for {}", done / mib, total / mib,
+               printable(path));
+  else
+    fmt::print(stderr, "\r\033[Kdebuginfod: {} MiB for {}", done / mib, printable(path));
 }
 
 // Nothing where it is no such log: what is read goes into archives.
@@ -113,7 +126,9 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
 }
 
 pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
-  A2nSetNoSymbolFoundAction(options.plain_no_symbol ? A2N_NSF_NSF : A2N_NSF_SECTION);
+  A2nSetNoSymbolFoundAction(options.plain_no_symbol ? A2N_NSF_NSF
+                            : options.section_names ? A2N_NSF_SECTION
+                                                    : A2N_NSF_FUNCTION);
   A2nSetDemangleCppNamesMode(options.demangle ? 1 : 0);
   A2nSetSymbolQualityMode(options.any_symbol ? A2N_QUALITY_ANY : A2N_QUALITY_GOOD);
   A2nSetRenameDuplicateSymbolsMode(options.rename_duplicates ? 1 : 0);
@@ -148,6 +163,7 @@ pi::Status A2nSymbolizer::take_saved(int rc, const std::string& path) {
 pi::Status A2nSymbolizer::set_sources(const TraceFile& file, const std::string& path,
                                       const SymbolOptions& options) {
   A2nSetSymbolSearchPath(options.search_path.c_str());
+  A2nUseDebuginfod(::isatty(STDERR_FILENO) == 1 ? show_transfer : nullptr, nullptr);
   A2nSetSymbolValidationMode(options.validate ? 1 : 0);
   A2nSetValidateKernelMode(options.validate ? 1 : 0);
   pi::Status status;
@@ -206,7 +222,7 @@ bool A2nSymbolizer::add_module(uint64_t time, const pi::ModuleEntry& module) {
 Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
   SYMDATA data{};
   const int rc = A2nGetSymbolAt(pid, address, time, &data);
-  return {found_of(rc),
+  return {found_of(rc, data),
           data.mod_name ? data.mod_name : "NoModule",
           data.sym_name ? data.sym_name : "NoSymbols",
           data.sym_addr,

@@ -51,6 +51,7 @@ pi::Status open_trace(TraceRun& run) {
     unpacked = std::move(content->trace);
     run.saved_symbols = std::move(content->symbols);
     run.logs = std::move(content->logs);
+    run.packages = std::move(content->packages);
     if (!content->damage.empty())
       run.damage.add("the archive is damaged or cut off: " + content->damage, 0);
   }
@@ -148,6 +149,18 @@ pi::Status TickAnalysis::write_reports(const Summary& summary) {
     if (const pi::Status status = commit(report); !status) return status;
   }
   return {};
+}
+
+std::vector<Hint> TickAnalysis::hints(const Summary& summary) const {
+  return make_hints(summary.tree, summary.names, options_.report.labels, summary.symbol_notes,
+                    [this](const std::vector<std::string>& paths) {
+                      return run_.saved_symbols ? run_.packages : find_packages(paths);
+                    });
+}
+
+Packages TickAnalysis::packages() const {
+  return run_.saved_symbols ? run_.packages
+                            : find_packages(files_without_names(ticks_.tree(), names_));
 }
 
 pi::Status TickAnalysis::save_symbols(int fd) {

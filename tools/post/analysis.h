@@ -28,6 +28,7 @@ struct TraceRun {
   std::unique_ptr<FileSource> source;
   pi::UniqueFd saved_symbols;           // of an archive; none: the trace is not in an archive
   std::map<LogKey, pi::UniqueFd> logs;  // of an archive
+  Packages packages;                    // of an archive
   DamageLog damage;
   TraceFile file;
   RecordTotals totals;
@@ -50,6 +51,12 @@ class TickAnalysis {
 
   // After read(); refers to this and the run.
   Summary summary();
+
+  // After read(): what to do about ticks without names.
+  std::vector<Hint> hints(const Summary& summary) const;
+
+  // After read(): the Debian packages of the files without symbols.
+  Packages packages() const;
 
   // After read(): all reports that the options ask for, but post.show.
   pi::Status write_reports(const Summary& summary);

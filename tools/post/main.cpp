@@ -166,6 +166,7 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
     return exit_status(run, options);
   }
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
+  summary.hints = analysis.hints(summary);
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
@@ -192,8 +193,8 @@ int make_archive(TraceRun& run, const Options& options) {
   if (!symbols) return fail(symbols.error());
   if (const pi::Status status = TickAnalysis::save_symbols(symbols->get()); !status)
     return fail(status.error());
-  ArchiveSources sources{
-      run.source->fd(), symbols->get(), {}, TickAnalysis::open_symbol_file, analysis.logs()};
+  ArchiveSources sources{run.source->fd(), symbols->get(),     {}, TickAnalysis::open_symbol_file,
+                         analysis.logs(),  analysis.packages()};
   if (options.archive_files) sources.files = TickAnalysis::symbol_files();
   // Only as readable as the trace: it contains what all users of the machine did.
   auto file = OutputFile::create(options.output(*options.archive), 0600);

@@ -122,7 +122,7 @@ const char* a2n_get_error_text(a2n_context* context) {
 }
 
 int a2n_set_no_symbol_action(a2n_context* context, int action) {
-  if (action < A2N_NSF_NULL || action > A2N_NSF_SECTION) return A2N_INVALID_ARGUMENT;
+  if (action < A2N_NSF_NULL || action > A2N_NSF_FUNCTION) return A2N_INVALID_ARGUMENT;
   return set(context, a2n::fixed_no_symbol_action,
              [=](Library& lib) { lib.settings().no_symbol_action = action; });
 }
@@ -190,6 +190,13 @@ int a2n_set_search_path(a2n_context* context, const char* path) {
 int a2n_set_cache_directory(a2n_context* context, const char* path) {
   return guarded(context, [=](Library& lib) {
     lib.sources().cache().set_directory(path ? path : "");
+    return A2N_SUCCESS;
+  });
+}
+
+int a2n_use_debuginfod(a2n_context* context, a2n_progress progress, void* data) {
+  return guarded(context, [=](Library& lib) {
+    lib.modules().debuginfod().use(progress, data);
     return A2N_SUCCESS;
   });
 }

@@ -98,6 +98,10 @@ void A2nSetCacheDirectory(const char* path) {
   a2n_set_cache_directory(&default_context, path);
 }
 
+int A2nUseDebuginfod(a2n_progress progress, void* data) {
+  return a2n_use_debuginfod(&default_context, progress, data);
+}
+
 int A2nSetKallsymsFileLocation(const char* name, uint64_t offset, uint64_t size) {
   return a2n_set_kallsyms(&default_context, name, offset, size);
 }

@@ -24,8 +24,10 @@ constexpr Word message_words[] = {{"none", A2N_MESSAGES_NONE},
                                   {"warn", A2N_MESSAGES_WARNING},
                                   {"info", A2N_MESSAGES_INFO},
                                   {"all", A2N_MESSAGES_ALL}};
-constexpr Word action_words[] = {
-    {"null", A2N_NSF_NULL}, {"nsf", A2N_NSF_NSF}, {"section", A2N_NSF_SECTION}};
+constexpr Word action_words[] = {{"null", A2N_NSF_NULL},
+                                 {"nsf", A2N_NSF_NSF},
+                                 {"section", A2N_NSF_SECTION},
+                                 {"function", A2N_NSF_FUNCTION}};
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),

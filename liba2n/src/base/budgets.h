@@ -24,6 +24,8 @@ constexpr pi::Budget jit_dump{64 * MiB, 32, 16 * GiB};
 // By bytes of the ELF file. Names of all symbols of a table; bytes that several symbols share count
 // once for each symbol. Linkers merge only a few names, so real files stay below one byte per byte.
 constexpr pi::Budget symbol_names{16 * MiB, 16};
+// The unwind table, which is a part of the file; a sparse file can claim a larger one.
+constexpr pi::Budget unwind_table{16 * MiB, 1};
 // ELF notes that are searched for the build-id.
 constexpr pi::Budget notes{1 * MiB, 1};
 // Total size of the returned functions, by bytes of code: real functions hardly overlap.
@@ -36,6 +38,9 @@ constexpr pi::Budget kernel_text{16 * MiB, 16, 1 * GiB};
 
 // By compressed bytes: xz compresses symbols 4:1 to 8:1.
 constexpr pi::Budget minidebuginfo{16 * MiB, 32, 512 * MiB};
+
+// A debug file that a debuginfod server sends; longer ones are refused.
+constexpr uint64_t max_downloaded = 4 * GiB;
 
 // Uncompressed debug sections, by bytes of the file: zlib and zstd compress them 2:1 to 6:1. Also
 // what was uncompressed of unused .dwo files, by the bytes of the debug information in use.

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "dwarf_bytes.h"
+#include "base/dwarf_bytes.h"
 
 namespace a2n {
 namespace {

@@ -2,7 +2,7 @@
 // Packages of split DWARF (.dwp): finds the sections of a unit.
 #include "dwarf_package.h"
 
-#include "dwarf_bytes.h"
+#include "base/dwarf_bytes.h"
 
 namespace a2n {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dwarf_abbreviations.h"
-#include "dwarf_bytes.h"
+#include "base/dwarf_bytes.h"
 #include "dwarf_sections.h"
 #include "dwarf_work.h"
 

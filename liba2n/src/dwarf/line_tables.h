@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dwarf_bytes.h"
+#include "base/dwarf_bytes.h"
 #include "dwarf_sections.h"
 
 namespace a2n {

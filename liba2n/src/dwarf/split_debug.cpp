@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/budgets.h"
-#include "dwarf_bytes.h"
+#include "base/dwarf_bytes.h"
 #include "dwarf_package.h"
 #include "elf/debug_search.h"
 
@@ -200,6 +200,14 @@ std::unique_ptr<DebugPart> SplitDebug::supplement(const DwarfSections& sections)
   for (const std::string& file : module_files(paths_.search, name)) files.push_back(file);
   for (const std::string& path : files) {
     if (auto part = open_part(path, DwarfPart::whole, hex)) {
+      work_.allow(part->sections.size);
+      return part;
+    }
+  }
+  if (places_.download) {
+    const std::string path = places_.download(hex);
+    auto part = path.empty() ? nullptr : open_part(path, DwarfPart::whole, hex);
+    if (part) {
       work_.allow(part->sections.size);
       return part;
     }

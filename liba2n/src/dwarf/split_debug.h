@@ -26,6 +26,8 @@ struct DebugSearchPaths {
   // and .dwp files are searched at all.
   std::vector<std::string> modules;
   std::vector<std::string> search;  // further directories
+  // Returns the path of a file with this build-id that a server sent, "" for none; may be null.
+  std::function<std::string(const std::string& build_id)> download = {};
 };
 
 // An open debug file with its sections.

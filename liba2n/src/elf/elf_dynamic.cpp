@@ -8,6 +8,17 @@
 #include <cstring>
 
 namespace a2n {
+
+std::optional<FileRange> file_range(const ElfLayout& layout, uint64_t vaddr) {
+  for (const Segment& segment : layout.segments) {
+    if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_size) continue;
+    const uint64_t skip = vaddr - segment.vaddr;
+    if (segment.offset > UINT64_MAX - skip) continue;
+    return FileRange{segment.offset + skip, segment.file_size - skip};
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 constexpr uint64_t max_symbols = uint64_t{1} << 24;
@@ -48,22 +59,6 @@ Dynamic read_dynamic(Elf* elf) {
     break;
   }
   return found;
-}
-
-// The file offset of a virtual address, and the number of bytes from there to its segment's end.
-struct FileRange {
-  uint64_t offset;
-  uint64_t bytes;
-};
-
-std::optional<FileRange> file_range(const ElfLayout& layout, uint64_t vaddr) {
-  for (const Segment& segment : layout.segments) {
-    if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_size) continue;
-    const uint64_t skip = vaddr - segment.vaddr;
-    if (segment.offset > UINT64_MAX - skip) continue;
-    return FileRange{segment.offset + skip, segment.file_size - skip};
-  }
-  return std::nullopt;
 }
 
 // The 32-bit words of a hash table, in host byte order (libelf converts them).

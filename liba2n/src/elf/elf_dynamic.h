@@ -10,6 +10,13 @@
 
 namespace a2n {
 
+// Where a virtual address is in the file, and how many bytes its segment has from there on.
+struct FileRange {
+  uint64_t offset;
+  uint64_t bytes;
+};
+std::optional<FileRange> file_range(const ElfLayout& layout, uint64_t vaddr);
+
 struct DynamicSymbols {
   Elf_Data* symbols;  // both are valid as long as the ElfFile
   std::string_view names;

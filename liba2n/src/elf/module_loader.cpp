@@ -6,6 +6,7 @@
 #include <pi/files.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cinttypes>
 #include <climits>
 #include <cstdio>
@@ -66,11 +67,13 @@ class Loader {
   std::optional<ElfFile> find_mapped() {
     if (request_.build_id && is_unknown(*request_.build_id) && request_.validate &&
         !path_.starts_with("/memfd:")) {
-      refuse(request_.build_id == "!"
-                 ? "it was not in the recorder's view of the file system: its process saw other "
-                   "files (chroot, container, private mount), or it was deleted; symbols not used "
-                   "(without validation they are taken from the symbol search path)"
-                 : "it changed or vanished while it was traced; symbols not used");
+      refuse(
+          request_.build_id == "!"
+              ? "it was not in the recorder's view of the file system: its process saw other "
+                "files (chroot, container, private mount), or it was deleted; symbols not used "
+                "(without validation they are taken from the symbol search path)"
+              : "it changed or vanished while it was traced, or the recorder could not read it in "
+                "time; symbols not used");
       return std::nullopt;
     }
     // Without a build-id nothing proves that a file of that name is the deleted one.
@@ -114,7 +117,7 @@ class Loader {
     auto elf = ElfFile::open(file);
     if (!elf) {
       if (!from_search) {
-        refusal_ = elf.error().message +
+        refusal_ = refusal_for(elf.error()) +
                    "; no symbols for it (name a directory that has the traced "
                    "file in the symbol search path)";
       }
@@ -127,8 +130,9 @@ class Loader {
     }
     if (request_.build_id && id != *request_.build_id) {
       if (!from_search || refusal_.empty()) {
-        refusal_ = file + ": its build-id is now " + describe(id) + ", traced was " +
-                   describe(*request_.build_id) + "; symbols not used";
+        refusal_ = file + ": " + (from_search ? "it" : "the file of this path") + " has build-id " +
+                   describe(id) + ", traced was " + describe(*request_.build_id) +
+                   (from_search ? "" : ": " + reason_for_another_file(*elf)) + "; symbols not used";
       }
       return std::nullopt;
     }
@@ -150,6 +154,23 @@ class Loader {
       return std::nullopt;
     }
     return std::move(*elf);
+  }
+
+  // The recorder reads build-ids through the processes that have files mapped, so that a file with
+  // one need not have been visible anywhere else.
+  std::string refusal_for(const pi::Error& error) const {
+    const bool absent = error.code == ENOENT || error.code == ENOTDIR;
+    if (!absent || !traced_id_is_hex()) return error.message;
+    return request_.path +
+           ": it is not here: it was removed since, or only its process saw it (chroot, container, "
+           "private mount)";
+  }
+
+  std::string reason_for_another_file(const ElfFile& elf) const {
+    return request_.mapped_inode != 0 && !is_another_inode(elf)
+               ? "it was changed since"
+               : "it was replaced since, or its process saw another file there (chroot, container, "
+                 "private mount)";
   }
 
   bool is_another_inode(const ElfFile& elf) const {
@@ -182,7 +203,7 @@ class Loader {
   static bool has_more(const ElfFile& file) { return file.layout().has_dwarf || has_symtab(file); }
 
   // Searches by build-id, which identifies the file; else by the file name and checksum in
-  // .gnu_debuglink.
+  // .gnu_debuglink; else asks a server, by build-id.
   std::optional<ElfFile> find_debug(const ElfFile* mapped) {
     const std::string id = mapped ? mapped->layout().build_id
                                   : (traced_id_is_hex() ? *request_.build_id : std::string());
@@ -190,8 +211,15 @@ class Loader {
       auto elf = ElfFile::open(file);
       if (elf && elf->layout().build_id == id && has_more(*elf)) return std::move(*elf);
     }
-    if (!mapped) return std::nullopt;
-    const ElfLayout& layout = mapped->layout();
+    if (mapped)
+      if (auto linked = find_linked_debug(*mapped)) return linked;
+    const bool named = mapped && has_symtab(*mapped);
+    return named || !request_.debuginfod ? std::nullopt : request_.debuginfod->find(id, path_);
+  }
+
+  // By the name and the checksum that the file contains.
+  std::optional<ElfFile> find_linked_debug(const ElfFile& mapped) {
+    const ElfLayout& layout = mapped.layout();
     for (const std::string& file : debug_link_files(request_.search, path_, layout.debug_link)) {
       auto elf = ElfFile::open(file);
       if (!elf || !has_more(*elf)) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/notes.h"
+#include "debuginfod.h"
 #include "module_symbols.h"
 
 namespace a2n {
@@ -36,6 +37,8 @@ struct ModuleRequest {
   std::vector<ModuleMapping> mappings;  // while these processes run, /proc gives access to the file
   // False: a file is used even if it does not match the trace, and a note reports that.
   bool validate = true;
+  // Asked for the debug file of a file without symbols; null: no servers.
+  Debuginfod* debuginfod = nullptr;
 };
 
 // Never fails. If no file can be used, the result is not usable and notes has the reason.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/last_at.h"
 #include "elf_symbols.h"
 #include "minidebuginfo.h"
 
@@ -77,6 +78,22 @@ bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTable
   return false;
 }
 
+// The functions of the mapped file that lack a symbol, or whose only one may be of another
+// function.
+void add_functions(const ElfFile& mapped, ModuleSymbols& module) {
+  auto functions = read_unwind_functions(mapped);
+  if (!functions) {
+    module.refused.push_back(functions.error().message);
+    return;
+  }
+  std::erase_if(*functions, [&module](const FunctionRange& function) {
+    const Symbol* symbol = module.symbols.find(function.start);
+    const bool certain = symbol && !(module.exports_only && symbol->size_guessed);
+    return certain && function.size <= symbol->size - (function.start - symbol->start);
+  });
+  module.functions = std::move(*functions);
+}
+
 // Size of the executable segments, limited to the file's size: headers may claim more.
 uint64_t code_bytes(const ElfFile& file) {
   uint64_t bytes = 0;
@@ -111,6 +128,11 @@ const Section* ModuleSymbols::section(uint64_t vaddr) const {
   return after->range.contains(vaddr) ? &*after : nullptr;
 }
 
+const FunctionRange* ModuleSymbols::function(uint64_t vaddr) const {
+  const FunctionRange* function = last_at(functions, vaddr, &FunctionRange::start);
+  return function && function->contains(vaddr) ? function : nullptr;
+}
+
 ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
   ModuleSymbols module;
   const ElfFile* shape = mapped ? mapped : debug;
@@ -141,6 +163,7 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
     module.exports_only = exported && !complete;
   }
   module.symbols = builder.build(shape->layout().code());
+  if (mapped) add_functions(*mapped, module);
   return module;
 }
 

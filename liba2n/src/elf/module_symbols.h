@@ -11,6 +11,7 @@
 
 #include "elf_file.h"
 #include "symbols/symbol_table.h"
+#include "unwind_functions.h"
 
 namespace a2n {
 
@@ -25,6 +26,9 @@ struct ModuleSymbols {
   // is checked.
   const Section* section(uint64_t vaddr) const;
 
+  // The function without a symbol of its own at a virtual address, or null.
+  const FunctionRange* function(uint64_t vaddr) const;
+
   bool usable = false;         // a file was read
   bool exact_offsets = false;  // the segments' file offsets are those of the mapped file
   bool is_64 = true;           // ELFCLASS64
@@ -32,6 +36,7 @@ struct ModuleSymbols {
   std::vector<Segment> segments;
   std::vector<Section> sections;  // sorted by begin
   SymbolTable symbols;
+  std::vector<FunctionRange> functions;  // by start: those that no symbol with a size covers
 
   // Origin of the data. The MSI codec does not store these members.
   std::string build_id;                           // "" if the file has none

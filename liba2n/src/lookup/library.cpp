@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -27,6 +29,13 @@ constexpr uint32_t system_pid = 0;
 
 bool in_vsyscall_page(uint64_t address) {
   return address >= vsyscall_page.begin && address < vsyscall_page.end;
+}
+
+// "libx.so" of "/usr/lib/libx.so (deleted)".
+std::string_view file_name(std::string_view path) {
+  constexpr std::string_view deleted = " (deleted)";
+  if (path.ends_with(deleted)) path.remove_suffix(deleted.size());
+  return path.substr(path.rfind('/') + 1);
 }
 
 // The user who runs the process may own a file about its code. Only root may use other users'
@@ -172,9 +181,10 @@ Library::Code Library::code(uint32_t pid, uint64_t address, uint64_t time) {
   if (const JitMethod* method = jitted(space, piece, address, time, JitTrust::timed))
     return {method->bytes(), method->address};
   SYMDATA data;
-  if (!piece || lookup(pid, address, time, data) != A2N_SUCCESS || data.method ||
-      (data.flags & A2N_FLAG_KERNEL) != 0)
-    return {};
+  if (!piece) return {};
+  const int rc = lookup(pid, address, time, data);
+  const bool has_bounds = rc == A2N_SUCCESS || (data.flags & A2N_FLAG_FUNCTION) != 0;
+  if (!has_bounds || data.method || (data.flags & A2N_FLAG_KERNEL) != 0) return {};
   const Mapping& mapping = mappings_[piece->tag];
   if (!mapping.file || !mapping.bias) return {};
   const ModuleSymbols& content = *mapping.file->content;
@@ -260,11 +270,21 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
     return A2N_SUCCESS;
   }
   const Symbol* symbol = content.symbols.find(vaddr);
+  const FunctionRange* function =
+      settings_.no_symbol_action == A2N_NSF_FUNCTION ? content.function(vaddr) : nullptr;
+  // An export without a size may be of the function before.
+  if (symbol && function && content.exports_only && symbol->size_guessed &&
+      !function->contains(symbol->start))
+    symbol = nullptr;
   const bool covered = symbol != nullptr;
   if (!symbol && settings_.any_symbol) {
     // Only a symbol of the same section: other sections contain other code.
     symbol = content.symbols.before(vaddr);
     if (symbol && content.section(symbol->start) != section) symbol = nullptr;
+  }
+  if (!symbol && function) {
+    in_function(*function, *mapping.bias, data);
+    return missing;
   }
   if (!symbol) return no_section_symbol(missing, section, *mapping.bias, data);
   if (content.exports_only) data.flags |= A2N_FLAG_EXPORTS;
@@ -323,7 +343,7 @@ int Library::no_symbol(int rc, SYMDATA& data) {
 }
 
 int Library::no_section_symbol(int rc, const Section* section, uint64_t bias, SYMDATA& data) {
-  if (settings_.no_symbol_action != A2N_NSF_SECTION || !section || section->name.empty()) {
+  if (settings_.no_symbol_action < A2N_NSF_SECTION || !section || section->name.empty()) {
     return no_symbol(rc, data);
   }
   const char*& name = section_names_[section];
@@ -332,6 +352,21 @@ int Library::no_section_symbol(int rc, const Section* section, uint64_t bias, SY
   data.sym_addr = section->range.begin + bias;
   data.sym_length = section->range.end - section->range.begin;
   return rc;
+}
+
+// "[libx.so+0x1234]": the last component of the path, and where the function begins in the file.
+void Library::in_function(const FunctionRange& function, uint64_t bias, SYMDATA& data) {
+  const char*& name = function_names_[&function];
+  if (!name) {
+    const std::string_view file = file_name(data.mod_name);
+    char start[17];
+    const auto end = std::to_chars(start, std::end(start), function.start, 16).ptr;
+    name = interner_.add("[" + std::string(file) + "+0x" + std::string(start, end) + "]");
+  }
+  data.sym_name = name;
+  data.sym_addr = function.start + bias;
+  data.sym_length = function.size;
+  data.flags |= A2N_FLAG_FUNCTION;
 }
 
 int Library::no_module(SYMDATA& data) {

@@ -39,7 +39,7 @@ struct Settings {
 
 class Library {
  public:
-  Library() : modules_(interner_, notes_), kernel_(notes_), sources_(notes_) {}
+  Library() : modules_(interner_, notes_), kernel_(notes_), sources_(notes_, modules_.debuginfod()) {}
 
   Settings& settings() { return settings_; }
   ProcessTable& processes() { return processes_; }
@@ -110,6 +110,7 @@ class Library {
                    SYMDATA& data);
   int no_symbol(int rc, SYMDATA& data);
   int no_section_symbol(int rc, const Section* section, uint64_t bias, SYMDATA& data);
+  void in_function(const FunctionRange& function, uint64_t bias, SYMDATA& data);
   int no_module(SYMDATA& data);
   const char* readable(const TablePart& part, const Symbol& symbol);
   std::vector<SourceFrame> mapped_frames(const Piece& piece, uint64_t address, const char* symbol);
@@ -130,6 +131,7 @@ class Library {
   // Readable names by symbol. The keys stay valid because a loaded table never moves.
   std::unordered_map<const Symbol*, const char*> names_;
   std::unordered_map<const Section*, const char*> section_names_;
+  std::unordered_map<const FunctionRange*, const char*> function_names_;
   std::unordered_map<const char*, const char*> readable_;  // of inlined functions, by mangled name
   // Bytes of symbols returned by code(), by module and virtual address.
   std::map<std::pair<const ModuleSymbols*, uint64_t>, std::string> code_;

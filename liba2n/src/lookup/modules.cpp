@@ -76,8 +76,8 @@ const LoadedModule* Modules::load(const Module& module, uint64_t base, uint64_t 
   const uint64_t inode = seen != inodes_.end() && seen->second > 1 ? module.inode : 0;
   auto& loaded = loaded_[{module.name, inode}];
   if (!loaded) {
-    const ModuleRequest request{module.name,  build_id(module), inode,    search_,
-                                module.inode, module.mappings,  validate_};
+    const ModuleRequest request{module.name,  build_id(module), inode,     search_,
+                                module.inode, module.mappings,  validate_, &debuginfod_};
     loaded = std::make_unique<LoadedModule>(load_file(request));
     for (const std::string& note : loaded->notes) notes_.add(note);
     describe(*loaded);

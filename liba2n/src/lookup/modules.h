@@ -40,13 +40,17 @@ using LoadedModule = SavedModule;
 
 class Modules {
  public:
-  Modules(Interner& interner, Notes& notes) : interner_(interner), notes_(notes) {}
+  Modules(Interner& interner, Notes& notes)
+      : interner_(interner), notes_(notes), debuginfod_(notes) {}
 
   void set_search_path(std::string_view path);
   // inode 0: the build-id of each file with that path for which no call has the inode. False if
   // build_id is not valid.
   bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
   std::optional<std::string> build_id(const Module& module) const;
+
+  // Where debug files that are not on this machine come from.
+  Debuginfod& debuginfod() { return debuginfod_; }
 
   // Uses these symbols from now on, and reads no files. Call it before get().
   void set_saved(std::vector<SavedModule> modules);
@@ -71,6 +75,7 @@ class Modules {
   Interner& interner_;
   Notes& notes_;
   std::vector<std::string> search_;
+  Debuginfod debuginfod_;
   std::map<std::pair<std::string, uint64_t>, std::string> build_ids_;  // by path and inode
   std::map<std::pair<const char*, uint64_t>, std::unique_ptr<Module>> modules_;
   std::unordered_map<const char*, size_t> inodes_;  // number of inodes with each name

@@ -25,7 +25,11 @@ SourceIndex Sources::read(const ModuleSymbols& module) {
     if (!file || !(file->identity() == module.identities[i])) continue;
     const SourceCacheKey key{module.build_id, file->identity()};
     if (auto cached = cache_.load(key)) return std::move(*cached);
-    auto dwarf = read_dwarf(*file, {module.files, module.search});
+    const auto download = [&](const std::string& build_id) {
+      const auto found = debuginfod_.find(build_id, module.files.front());
+      return found ? found->name() : std::string();
+    };
+    auto dwarf = read_dwarf(*file, {module.files, module.search, download});
     if (!dwarf) notes_.add(dwarf.error().message);
     if (!dwarf || (dwarf->index.empty() && dwarf->missing.empty())) continue;
     for (const std::string& sentence : dwarf->missing)

@@ -7,6 +7,7 @@
 
 #include "base/notes.h"
 #include "dwarf/source_index.h"
+#include "elf/debuginfod.h"
 #include "elf/module_symbols.h"
 #include "saved/source_cache.h"
 
@@ -14,7 +15,8 @@ namespace a2n {
 
 class Sources {
  public:
-  explicit Sources(Notes& notes) : notes_(notes) {}
+  // debuginfod: for files that debug files refer to.
+  Sources(Notes& notes, Debuginfod& debuginfod) : notes_(notes), debuginfod_(debuginfod) {}
 
   SourceCache& cache() { return cache_; }
 
@@ -25,6 +27,7 @@ class Sources {
   SourceIndex read(const ModuleSymbols& module);
 
   Notes& notes_;
+  Debuginfod& debuginfod_;
   SourceCache cache_;
   std::unordered_map<const ModuleSymbols*, SourceIndex> indices_;
 };

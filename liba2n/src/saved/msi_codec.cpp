@@ -248,7 +248,8 @@ std::string encode_module(const SavedModule& module) {
   return out.take();
 }
 
-std::optional<SavedModule> decode_module(std::string_view bytes) {
+std::optional<SavedModule> decode_module(std::string_view bytes,
+                                         std::vector<FunctionRange> functions) {
   Decoder in(bytes);
   SavedModule module;
   module.path = in.text(max_path);
@@ -256,10 +257,38 @@ std::optional<SavedModule> decode_module(std::string_view bytes) {
   module.inode = in.number();
   module.length = in.number();
   module.notes = in.notes();
-  module.content = std::make_shared<ModuleSymbols>(in.content());
+  ModuleSymbols content = in.content();
+  content.functions = std::move(functions);
+  module.content = std::make_shared<ModuleSymbols>(std::move(content));
   in.require(!module.path.empty());
   if (!in.complete()) return std::nullopt;
   return module;
+}
+
+// Starts as distances from the one before, sizes.
+std::string encode_functions(const SavedModule& module) {
+  Encoder out;
+  out.number(module.content->functions.size());
+  uint64_t previous = 0;
+  for (const FunctionRange& function : module.content->functions) {
+    out.number(function.start - std::exchange(previous, function.start));
+    out.number(function.size);
+  }
+  return out.take();
+}
+
+std::optional<std::vector<FunctionRange>> decode_functions(std::string_view bytes) {
+  Decoder in(bytes);
+  std::vector<FunctionRange> functions(in.count(UINT32_MAX));
+  uint64_t start = 0;
+  for (FunctionRange& function : functions) {
+    const uint64_t distance = in.number(UINT64_MAX - start);
+    in.require(distance != 0 || &function == functions.data());
+    function.start = start += distance;
+    function.size = static_cast<uint32_t>(in.number(UINT32_MAX));
+  }
+  if (!in.complete()) return std::nullopt;
+  return functions;
 }
 
 std::string encode_kernel(const SavedKernel& kernel) {

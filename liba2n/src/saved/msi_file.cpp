@@ -22,14 +22,20 @@ constexpr char magic[] = "A2N-MSI\n";
 constexpr size_t magic_size = 8;
 constexpr size_t header_size = 32;  // of the file and of a block
 constexpr uint16_t version_major = 1;
-constexpr uint16_t version_minor = 0;
+constexpr uint16_t version_minor = 1;  // 1: with functions without symbols
 constexpr unsigned char word_size = 64;
 constexpr unsigned char little_endian = 1;
 constexpr unsigned char on_linux = 2;
 constexpr uint64_t max_block = uint64_t{1} << 30;  // bytes, uncompressed; also the limit in ELF
 constexpr int compression_level = 6;
 
-enum Kind : uint32_t { kind_end = 0, kind_module = 1, kind_kernel = 2, kind_kernel_image = 3 };
+enum Kind : uint32_t {
+  kind_end = 0,
+  kind_module = 1,
+  kind_kernel = 2,
+  kind_kernel_image = 3,
+  kind_functions = 4
+};
 
 uint32_t checksum(std::string_view bytes) {
   return crc32(0, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
@@ -117,10 +123,11 @@ class Reader {
     }
     if (checksum(bytes) != get(header, 24, 4))
       damaged("symbols are damaged (wrong checksum)");
-    else if (kind > kind_kernel_image)
+    else if (kind > kind_functions)
       content_.damage.push_back(name_ + ": has symbols of a kind this version does not know");
     else
       take(kind, bytes, unpacked);
+    if (kind != kind_functions) functions_.clear();
     at_ = data + stored;
     return true;
   }
@@ -143,10 +150,15 @@ class Reader {
 
   bool decode(uint32_t kind, const std::string& bytes) {
     SavedSymbols& symbols = content_.symbols;
+    if (kind == kind_functions) {
+      auto functions = decode_functions(bytes);
+      if (functions) functions_ = std::move(*functions);
+      return functions.has_value();
+    }
     if (kind == kind_kernel) return (symbols.kernel = decode_kernel(bytes)).has_value();
     if (kind == kind_kernel_image)
       return (symbols.kernel_image = decode_kernel_image(bytes)).has_value();
-    auto module = decode_module(bytes);
+    auto module = decode_module(bytes, std::move(functions_));
     if (!module) return false;
     symbols.modules.push_back(std::move(*module));
     return true;
@@ -163,6 +175,7 @@ class Reader {
   uint64_t blocks_ = 0;
   uint64_t unpacked_ = 0;
   MsiContent content_;
+  std::vector<FunctionRange> functions_;  // of the module in the next block
 };
 
 }  // namespace
@@ -180,6 +193,9 @@ pi::Status MsiWriter::begin() {
 }
 
 pi::Status MsiWriter::add(const SavedModule& module) {
+  if (!module.content->functions.empty())
+    if (const pi::Status status = block(kind_functions, encode_functions(module)); !status)
+      return status;
   return block(kind_module, encode_module(module));
 }
 pi::Status MsiWriter::add(const SavedKernel& kernel) {

@@ -10,6 +10,9 @@
 //                      24 CRC-32 of the compressed bytes  28 CRC-32 of the 28 bytes before
 //                      32 the compressed bytes: one zstd frame
 //
+// Kinds: 0 the last block, 1 a module, 2 the kernel of one trace, 3 a kernel image, 4 (from version
+// 1.1) functions without symbols, of the module in the next block.
+//
 // A reader accepts all minor versions of its major version and skips unknown kinds of blocks.
 #ifndef A2N_MSI_FILE_H
 #define A2N_MSI_FILE_H

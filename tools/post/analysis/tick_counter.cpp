@@ -64,7 +64,7 @@ TickTotals TickCounter::totals() const {
   TickTotals totals{count_, 0, 0, first_time_, last_time_};
   for (const Leaf& leaf : tree_.leaves()) {
     if (leaf.found == Found::no_module) totals.no_module += leaf.ticks;
-    if (leaf.found == Found::no_symbol) totals.no_symbol += leaf.ticks;
+    if (has_no_symbol(leaf.found)) totals.no_symbol += leaf.ticks;
   }
   return totals;
 }

@@ -55,7 +55,8 @@ cli::OptionTable option_table() {
       "add the reports that FILE describes, one per line, as digits: 1 process, "
       "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
       "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
-      "tmod", "add _64 to the names of 64-bit modules")("compat", "omit the line on the mode");
+      "tmod", "add _64 to the names of 64-bit modules")(
+      "compat", "omit the line on the mode, and name functions without symbols by their section");
   table.group("Instruction traces")(
       "arc", "write the call flow, one line per basic block, to arc (needs ITrace records)")(
       ",c", "one line for consecutive blocks of one function")(
@@ -216,6 +217,7 @@ Options take_options(const cli::Values& given) {
   options.symbols.kernel_image = text("-k");
   options.symbols.running_kernel = has("kas");
   options.symbols.plain_no_symbol = has("nsf");
+  options.symbols.section_names = has("compat");
   options.symbols.search_path = text("sympath");
   options.symbols.demangle = has("demangle");
   options.symbols.module_width = has("tmod");

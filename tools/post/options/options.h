@@ -45,6 +45,7 @@ struct SymbolOptions {
   std::string kernel_image;      // -k; empty: none
   bool running_kernel = false;   // -kas
   bool plain_no_symbol = false;  // -nsf
+  bool section_names = false;    // -compat: functions without symbols are not told apart
   std::string search_path;       // -sympath; empty: none
   bool demangle = false;
   bool module_width = false;              // -tmod

@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "text/zstd_stream.h"
+#include "text_file.h"
 
 namespace post {
 namespace {
@@ -31,9 +32,11 @@ namespace {
 constexpr char readme_name[] = "README";
 constexpr char symbols_name[] = "symbols.msi";
 constexpr char trace_name[] = "trace.nrm2";
+constexpr char packages_name[] = "packages";
 constexpr char files_folder[] = "files";
 constexpr uint64_t max_trace = uint64_t{1} << 40;
 constexpr uint64_t max_symbols = uint64_t{4} << 30;
+constexpr uint64_t max_packages = uint64_t{16} << 20;
 constexpr unsigned char zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
 constexpr size_t buffer_size = 1 << 18;
 
@@ -43,6 +46,7 @@ constexpr char readme[] =
     "  post -r ARCHIVE        makes the reports on it, on any machine; the archive stays packed\n"
     "  trace.nrm2             the trace as it was recorded\n"
     "  symbols.msi            the symbols that its analysis needs\n"
+    "  packages               the Debian packages of files without symbols\n"
     "  logs/                  what JProf and others told of code made at run time\n"
     "  files/                 with --archive-files: the files that the symbols came from\n";
 
@@ -92,6 +96,9 @@ class Unpacker {
               : fmt::format("is no archive of a trace, or damaged before the trace begins "
                             "({})",
                             content_.damage));
+    if (packages_)
+      if (const auto text = pi::read_text_file(packages_.get(), packages_name, max_packages))
+        content_.packages = parse_packages(*text);
     return std::move(content_);
   }
 
@@ -116,6 +123,7 @@ class Unpacker {
     const std::string_view known = name ? name : "";
     if (known == trace_name) return take(entry, max_trace, content_.trace);
     if (known == symbols_name) return take(entry, max_symbols, content_.symbols);
+    if (known == packages_name) return take(entry, max_packages, packages_);
     if (const auto log = log_of_name(known)) {
       if (content_.logs.size() >= max_archived_logs && !content_.logs.contains(*log))
         return failed("has more logs than can be meant");
@@ -177,6 +185,7 @@ class Unpacker {
   ZstdReader zstd_;
   std::unique_ptr<archive, FreeReader> reader_;
   ArchiveContent content_;
+  pi::UniqueFd packages_;
 };
 
 la_ssize_t write_to_zstd(archive*, void* writer, const void* bytes, size_t size) {
@@ -300,6 +309,8 @@ pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
   Packer packer(sink, trace.st_mtime);
   pi::Status status = packer.text(readme_name, readme);
   if (status) status = packer.made_file(symbols_name, sources.symbols);
+  if (status && !sources.packages.empty())
+    status = packer.text(packages_name, packages_text(sources.packages));
   if (sources.logs.size() > max_archived_logs)
     return pi::Error{-1, fmt::format("there are logs of code made at run time of {} kinds and "
                                      "processes; an archive holds {}.",

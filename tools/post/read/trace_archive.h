@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "debian_packages.h"
 #include "runtime_logs.h"
 #include "text/sink.h"
 
@@ -29,6 +30,7 @@ struct ArchiveContent {
   pi::UniqueFd trace;
   pi::UniqueFd symbols;
   std::map<LogKey, pi::UniqueFd> logs;  // of JIT-compiled code
+  Packages packages;                    // of files without symbols
   std::string damage;                   // why it could be read only in part; "" when it is complete
 };
 
@@ -49,6 +51,7 @@ struct ArchiveSources {
   // The index-th of them. A path alone could lead elsewhere by now.
   std::function<pi::Result<pi::UniqueFd>(size_t)> open_file;
   std::map<LogKey, int> logs;  // kept below "logs/"
+  Packages packages = {};      // of files without symbols
 };
 
 pi::Status pack_archive(const ArchiveSources& sources, Sink& sink);

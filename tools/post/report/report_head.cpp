@@ -98,6 +98,7 @@ std::string report_end(const Summary& summary) {
   const uint64_t more = summary.damage.places() - summary.damage.messages().size();
   if (more != 0) text += sentence("Damaged", fmt::format("and {} more places", more));
   for (const std::string& note : summary.symbol_notes) text += sentence("Symbols", note);
+  for (const Hint& hint : summary.hints) text += sentence("Hint", hint.text);
   return text + "</pre>\n";
 }
 

@@ -217,6 +217,16 @@ Json report_json(const Summary& summary, const ReportKind& kind) {
   return {{"title", kind.title}, {"levels", std::move(words)}, {"rows", rows.take(0)}};
 }
 
+Json hints_json(const std::vector<Hint>& hints) {
+  Json json = Json::array();
+  for (const Hint& hint : hints)
+    json.push_back({{"program", printable(hint.program)},
+                    {"ticks", hint.ticks},
+                    {"unnamed_ticks", hint.unnamed},
+                    {"text", hint.text}});
+  return json;
+}
+
 Json head(const Summary& summary) {
   const TickTotals& ticks = summary.ticks;
   const DamageLog& damage = summary.damage;
@@ -238,7 +248,8 @@ Json head(const Summary& summary) {
       {"damage",
        {{"places", damage.places()}, {"bytes", damage.bytes()}, {"messages", damage.messages()}}},
       {"budget", budget_json(summary)},
-      {"symbol_notes", summary.symbol_notes}};
+      {"symbol_notes", summary.symbol_notes},
+      {"hints", hints_json(summary.hints)}};
 }
 
 Json lifetime_json(const ProcessLifetime& lifetime, const StringTable& names) {

@@ -9,6 +9,7 @@
 
 #include "analysis/sample_tree.h"
 #include "analysis/tick_counter.h"
+#include "hints.h"
 #include "limit.h"
 #include "options/options.h"
 #include "read/losses.h"
@@ -35,6 +36,7 @@ struct Summary {
   const std::deque<ProcessLifetime>& lifetimes;
   std::vector<LimitResult> budget = {};        // in the order of the file
   std::vector<const Subscriber*> counts = {};  // that the wanted reports need
+  std::vector<Hint> hints = {};
 
   // What a report needs besides the ticks; nullptr when no wanted report needs it.
   template <class T>

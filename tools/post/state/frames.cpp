@@ -138,7 +138,7 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
       if (invalid) break;
       // The function to which main() returns is the program's start, even without a name.
       starts = starts || frame.start == StartKind::clone || site == ReturnSite::thread_start ||
-               (after_main && frame.found == Found::no_symbol && is_c_library(module));
+               (after_main && has_no_symbol(frame.found) && is_c_library(module));
     }
     if (is_start && !starts) break;
     is_start = starts;
@@ -194,7 +194,7 @@ std::string Frames::folded_name(FrameId id) const {
   const Frame& frame = frames_[id];
   const std::string& module = names_.text(frame.module);
   std::string name = "[unknown]";
-  if (frame.found == Found::symbol)
+  if (frame.found == Found::symbol || frame.found == Found::function)
     name = folded_text(names_.text(frame.symbol));
   else if (frame.found == Found::no_symbol)
     name = "[" + folded_text(module.substr(module.rfind('/') + 1)) + "]";

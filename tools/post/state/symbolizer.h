@@ -19,9 +19,14 @@ namespace post {
 
 enum class Found : uint8_t {
   symbol,
+  function,   // no symbol, but where the function begins and ends
   no_symbol,  // the module is known
   no_module,
 };
+
+constexpr bool has_no_symbol(Found found) {
+  return found == Found::function || found == Found::no_symbol;
+}
 
 struct Lookup {
   Found found = Found::no_module;

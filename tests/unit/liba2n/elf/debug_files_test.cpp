@@ -102,9 +102,31 @@ TEST_F(DebugFiles, AFileWithAnotherBuildIdIsNotUsedAndTheNoteNamesBoth) {
   map(file, bias);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
   EXPECT_EQ(name_at(address_of("plain_function")), "NoSymbols");
-  EXPECT_THAT(notes(), ElementsAre(file + ": its build-id is now " +
+  EXPECT_THAT(notes(), ElementsAre(file + ": the file of this path has build-id " +
                                    "ffff456789abcdef0123456789abcdef01234567, traced was " + id +
-                                   "; symbols not used"));
+                                   ": it was replaced since, or its process saw another file there "
+                                   "(chroot, container, private mount); symbols not used"));
+}
+
+TEST_F(DebugFiles, AFileThatWasChangedInItsPlaceIsSaidToBe) {
+  const std::string file = fixture("libother.so");
+  struct stat status {};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  A2nSetModuleBuildId(file.c_str(), id);
+  A2nAddModuleEx(pid, bias, 0x100000, file.c_str(), 0, 0, status.st_ino);
+  ask(bias + 0x1000);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("it was changed since")));
+}
+
+// Its build-id was read through its process.
+TEST_F(DebugFiles, AFileThatOnlyItsProcessSawIsNotSaidToHaveChanged) {
+  A2nSetModuleBuildId("/nowhere/libmissing.so", id);
+  map(fixture("libfull.so"), bias, "/nowhere/libmissing.so");
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(testing::AllOf(
+                           HasSubstr("/nowhere/libmissing.so: it is not here"),
+                           HasSubstr("only its process saw it (chroot, container, private mount)"),
+                           HasSubstr("symbol search path"))));
 }
 
 TEST_F(DebugFiles, AFileTracedWithoutBuildIdMustStillHaveNone) {
@@ -115,7 +137,7 @@ TEST_F(DebugFiles, AFileTracedWithoutBuildIdMustStillHaveNone) {
   A2nSetModuleBuildId(fixture("libfull.so").c_str(), "");
   map(fixture("libfull.so"), bias);
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
-  EXPECT_THAT(notes(), ElementsAre(HasSubstr("traced was none; symbols not used")));
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("traced was none: it was replaced")));
 }
 
 TEST_F(DebugFiles, AFileThatChangedWhileTracedIsNotUsed) {

@@ -93,6 +93,28 @@ TEST(MsiCodec, AModuleIsRestored) {
   EXPECT_EQ(encode_module(*after), bytes);
 }
 
+TEST(MsiCodec, FunctionsAreRestoredAndDamagedOnesRefused) {
+  SavedModule with = module();
+  auto content = std::make_shared<ModuleSymbols>(*with.content);
+  content->functions = {{0x401100, 0x10}, {0x401200, 0xffffffff}, {0xffffffffffffff00, 1}};
+  with.content = content;
+  const std::string bytes = encode_functions(with);
+  const auto after = decode_functions(bytes);
+  ASSERT_TRUE(after);
+  ASSERT_EQ(after->size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*after)[i].start, content->functions[i].start);
+    EXPECT_EQ((*after)[i].size, content->functions[i].size);
+  }
+  for (size_t size = 0; size < bytes.size(); ++size)
+    ASSERT_FALSE(decode_functions(bytes.substr(0, size))) << size;
+  EXPECT_FALSE(decode_functions(bytes + "x"));
+  EXPECT_FALSE(decode_functions({"\2\5\1\0\1", 5})) << "two functions at one address";
+  EXPECT_EQ(decode_module(encode_module(with), *after)->content->function(0x40110f)->start,
+            0x401100u);
+  EXPECT_EQ(encode_module(with), encode_module(module())) << "earlier versions read modules";
+}
+
 TEST(MsiCodec, AKernelAndAnImageAreRestored) {
   const std::string bytes = encode_kernel(kernel());
   const auto after = decode_kernel(bytes);

@@ -82,6 +82,21 @@ TEST_F(MsiTest, SavedSymbolsGiveTheSameResultsAsTheFile) {
   }
 }
 
+TEST_F(MsiTest, FunctionsWithoutSymbolsAreRestored) {
+  const std::string msi = temporary("symbols.msi");
+  const std::string file = saved_copy("stripped.functions", msi);
+  const auto symbols = truth::functions(fixture("functions"));
+  std::filesystem::rename(file, file + ".away");
+  A2nSetNoSymbolFoundAction(A2N_NSF_FUNCTION);
+  ASSERT_EQ(A2nLoadMsiFile(msi.c_str()), A2N_SUCCESS) << A2nGetErrorText();
+  map(fixture("functions"), bias, file);
+  const uint64_t hidden = truth::value_of(symbols, "_ZL8hidden21i");
+  std::ostringstream expected;
+  expected << "[module.so+0x" << std::hex << hidden << "]";
+  EXPECT_EQ(name_at(hidden + bias + 1), expected.str());
+  EXPECT_EQ(ask(hidden + bias + 1).data.sym_addr, hidden + bias);
+}
+
 TEST_F(MsiTest, AModuleIsFoundByBuildIdUnderAnyPath) {
   const std::string msi = temporary("symbols.msi");
   const std::string id = truth::build_id(saved_copy("libfull.so", msi));

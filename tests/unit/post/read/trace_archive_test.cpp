@@ -186,6 +186,20 @@ TEST_F(TraceArchive, JitLogsAreStoredByDescriptor) {
   EXPECT_FALSE(unpacked(tar(many)));
 }
 
+TEST_F(TraceArchive, ContainsThePackagesOfFiles) {
+  const pi::UniqueFd trace = file("trace", "t");
+  const pi::UniqueFd symbols = file("symbols", "s");
+  StringSink sink;
+  const Packages packages{{"/usr/bin/a", "app"}, {"/usr/lib/x", "libx1"}};
+  ASSERT_TRUE(pack_archive({trace.get(), symbols.get(), {}, {}, {}, packages}, sink));
+  const auto result = unpacked(sink.bytes);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->packages, packages);
+  EXPECT_FALSE(unpacked(tar({{"symbols.msi", "s"},
+                             {"packages", "p /x\n", AE_IFREG, "", int64_t{17} << 20},
+                             {"trace.nrm2", "t"}})));
+}
+
 TEST_F(TraceArchive, MemberNamesAreNeverWrittenAsPaths) {
   const auto result = unpacked(tar({{"../escaped", "x"},
                                     {path("absolute"), "x"},

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Separate debug files from debuginfod servers, by elfutils' own client, which keeps a cache.
+#ifndef A2N_DEBUGINFOD_H
+#define A2N_DEBUGINFOD_H
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "a2n_context.h"
+#include "base/notes.h"
+#include "elf_file.h"
+
+namespace a2n {
+
+// Off until use() is called. Asks only where DEBUGINFOD_URLS names servers; only then the client's
+// library is loaded. After a failure of the servers nothing more is asked.
+class Debuginfod {
+ public:
+  explicit Debuginfod(Notes& notes);
+  ~Debuginfod();
+  Debuginfod(const Debuginfod&) = delete;
+  Debuginfod& operator=(const Debuginfod&) = delete;
+
+  // progress may be null.
+  void use(a2n_progress progress, void* data);
+
+  // The debug file with this build-id (lower-case hex) of the module at path; nothing when there is
+  // none. What comes from a server is read as hostile as any file.
+  std::optional<ElfFile> find(const std::string& build_id, const std::string& path);
+
+  // Called by the client while it waits: whether the transfer may go on.
+  bool may_go_on(uint64_t done, uint64_t total);
+
+ private:
+  class Client;
+
+  bool start();
+  void give_up(const std::string& reason);
+
+  Notes& notes_;
+  bool on_ = false;
+  a2n_progress progress_ = nullptr;
+  void* progress_data_ = nullptr;
+  std::unique_ptr<Client> client_;
+
+  // Of the transfer under way.
+  const char* path_ = nullptr;
+  uint64_t done_ = 0;
+  std::chrono::steady_clock::time_point moved_;  // when the last bytes came
+  bool shown_ = false;
+  bool too_large_ = false;
+};
+
+}  // namespace a2n
+
+#endif  // A2N_DEBUGINFOD_H

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// What a hint says, for each kind of program, and when there is none.
+#include "report/hints.h"
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using namespace post;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Hints : public testing::Test {
+ protected:
+  void add(const char* process, const char* module, Found found, uint64_t ticks) {
+    const NameId symbol = names_.intern("s" + std::to_string(tree_.leaves().size()));
+    tree_.add_ticks(
+        tree_.place({names_.intern(process), names_.intern("t"), names_.intern(module), symbol, 0},
+                    found),
+        ticks);
+  }
+  std::vector<Hint> hints() {
+    return make_hints(tree_, names_, {}, notes_, [this](const std::vector<std::string>& paths) {
+      asked_ = paths;
+      return packages_;
+    });
+  }
+  std::string only_text() {
+    const auto all = hints();
+    EXPECT_THAT(all, SizeIs(1));
+    return all.empty() ? "" : all.front().text;
+  }
+
+  SampleTree tree_;
+  StringTable names_;
+  std::vector<std::string> notes_;
+  Packages packages_;
+  std::vector<std::string> asked_;
+};
+
+TEST_F(Hints, AreForMoreThanFivePercentOfAProgramsTicks) {
+  add("a_12", "/bin/a", Found::symbol, 95);
+  add("a_12", "/bin/a", Found::no_symbol, 5);
+  EXPECT_THAT(hints(), IsEmpty());
+  EXPECT_THAT(asked_, IsEmpty());
+  add("a_13", "/bin/a", Found::no_symbol, 1);  // another process of that name
+  const auto all = hints();
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].program, "a");
+  EXPECT_EQ(all[0].ticks, 101u);
+  EXPECT_EQ(all[0].unnamed, 6u);
+  EXPECT_THAT(all[0].text, HasSubstr("6 % of the ticks of a have no name. /bin/a lacks"));
+}
+
+TEST_F(Hints, AreNotForAFewTicks) {
+  add("a_12", "/bin/a", Found::no_symbol, 4);
+  EXPECT_THAT(hints(), IsEmpty());
+}
+
+TEST_F(Hints, AreNotForTheKernel) {
+  add("a_12", "vmlinux", Found::no_symbol, 50);
+  EXPECT_THAT(hints(), IsEmpty());
+}
+
+TEST_F(Hints, AreForTheProgramsWithMostSuchTicksFirst) {
+  for (int i = 0; i < 15; ++i)
+    add(("p" + std::to_string(10 + i) + "_1").c_str(), "/bin/p", Found::function,
+        static_cast<uint64_t>(100 + i));
+  const auto all = hints();
+  ASSERT_THAT(all, SizeIs(5));
+  EXPECT_EQ(all.front().program, "p24");
+  EXPECT_EQ(all.back().program, "p20");
+}
+
+TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
+  add("cc1_12", "/usr/lib/gcc/cc1", Found::function, 60);
+  add("cc1_12", "/usr/lib/x86_64-linux-gnu/libc.so.6", Found::no_symbol, 40);
+  packages_ = {{"/usr/lib/gcc/cc1", "cpp-12"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", "libc6"}};
+  const std::string text = only_text();
+  EXPECT_THAT(text,
+              HasSubstr("/usr/lib/gcc/cc1, /usr/lib/x86_64-linux-gnu/libc.so.6 lack symbols: "));
+  EXPECT_THAT(text, HasSubstr("install cpp-12-dbgsym, libc6-dbg, or set DEBUGINFOD_URLS"));
+  EXPECT_THAT(asked_, ElementsAre("/usr/lib/gcc/cc1", "/usr/lib/x86_64-linux-gnu/libc.so.6"));
+  packages_ = {{"/usr/lib/gcc/cc1", "libpython3.11-minimal"}};
+  EXPECT_THAT(only_text(), HasSubstr("install python3.11-dbg, or"));
+}
+
+TEST_F(Hints, OfAFileWithoutAPackageNameOtherWays) {
+  add("app_12", "/opt/app", Found::no_symbol, 40);
+  EXPECT_THAT(only_text(), HasSubstr("/opt/app lacks symbols: name the directory"));
+}
+
+TEST_F(Hints, SayNothingOfFilesThatANoteIsAbout) {
+  add("app_12", "/opt/app", Found::no_symbol, 40);
+  add("app_12", "/memfd:x (deleted)", Found::no_symbol, 40);
+  notes_ = {"/opt/app: it changed while it was traced", "/memfd:x (deleted): a file in memory"};
+  EXPECT_THAT(hints(), IsEmpty());
+}
+
+TEST_F(Hints, KnowTheRuntimes) {
+  const auto text_with = [this](const char* file) {
+    tree_ = SampleTree();
+    add("main_12", file, Found::symbol, 60);
+    add("main_12", "//anon", Found::no_symbol, 40);
+    return only_text();
+  };
+  EXPECT_THAT(text_with("/usr/bin/node"), HasSubstr("name. Start node with --perf-basic"));
+  EXPECT_THAT(text_with("/usr/lib/x86_64-linux-gnu/libnode.so.108"), HasSubstr("--perf-prof"));
+  EXPECT_THAT(text_with("/usr/lib/jvm/lib/server/libjvm.so"), HasSubstr("JProf"));
+  EXPECT_THAT(text_with("/usr/share/dotnet/libcoreclr.so"), HasSubstr("DOTNET_PerfMapEnabled=1"));
+  EXPECT_THAT(text_with("/usr/bin/python3.12"), HasSubstr("python3 -X perf"));
+  EXPECT_THAT(text_with("/usr/lib/libpython3.13.so.1.0"), HasSubstr("python3 -X perf"));
+  EXPECT_THAT(text_with("/usr/bin/python3.11"), Not(HasSubstr("-X perf")));
+  EXPECT_THAT(text_with("/usr/bin/node_exporter"), Not(HasSubstr("--perf")));
+  EXPECT_THAT(text_with("/usr/bin/luajit"), HasSubstr("/tmp/perf-PID.map"));
+}
+
+TEST_F(Hints, OfARuntimeWithoutSymbolsSayBoth) {
+  add("python3_12", "/usr/bin/python3.13", Found::function, 60);
+  packages_ = {{"/usr/bin/python3.13", "python3.13-minimal"}};
+  EXPECT_THAT(only_text(), testing::AllOf(HasSubstr("-X perf"), HasSubstr("python3.13-dbg")));
+}
+
+TEST_F(Hints, HaveNoControlCharacters) {
+  add("app\x1b_12", "/opt/app", Found::no_symbol, 40);
+  packages_ = {{"/opt/app", "p\x1b[31m"}};
+  EXPECT_THAT(only_text(), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace

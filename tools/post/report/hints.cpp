@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Advice for programs many of whose ticks have no name.
+#include "hints.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+constexpr uint64_t percent_without_hint = 5;
+constexpr uint64_t few_ticks = 5;  // without a name: too few for advice
+constexpr size_t max_hints = 5;
+constexpr size_t max_files = 3;  // of a program that are named
+
+// ---- kinds of programs -------------------------------------------------------------------------
+
+// A runtime, by the file that contains it, and what makes it name the code that it compiles.
+struct Runtime {
+  std::string_view file;       // the beginning of its file's name
+  unsigned minor_version = 0;  // that follows ".", at least this
+  std::string_view advice;
+};
+
+constexpr Runtime runtimes[] = {
+    {"node", 0,
+     "start node with --perf-basic-prof (or --perf-prof) for the names of JavaScript functions"},
+    {"libnode.so", 0,
+     "start node with --perf-basic-prof (or --perf-prof) for the names of JavaScript functions"},
+    {"libjvm.so", 0,
+     "load JProf into Java for the names of its methods: 'run.tprof -- java ...' does, as does "
+     "java -agentpath:.../libjprof.so=tprof (see jprof(7))"},
+    {"libcoreclr.so", 0,
+     "set DOTNET_PerfMapEnabled=1 in the environment of .NET for the names of its methods"},
+    {"python3", 12, "start it as 'python3 -X perf' for the names of Python functions"},
+    {"libpython3", 12, "start it as 'python3 -X perf' for the names of Python functions"},
+};
+
+constexpr std::string_view unknown_runtime =
+    "it executes code that is in no file; if its runtime can write /tmp/perf-PID.map or a jitdump "
+    "file, let it do so";
+
+// Packages whose debug symbols are not in PACKAGE-dbgsym.
+struct DebugPackage {
+  std::string_view package;  // its beginning
+  bool whole;                // ... is its whole name
+  std::string_view debug;    // "": the name up to the first "-", without "lib", and "-dbg"
+};
+constexpr DebugPackage debug_packages[] = {
+    {"libc6", true, "libc6-dbg"},
+    {"libc-bin", true, "libc6-dbg"},
+    {"python3.", false, ""},
+    {"libpython3.", false, ""},
+};
+
+std::string debug_package(std::string_view package) {
+  for (const DebugPackage& known : debug_packages) {
+    if (known.whole ? package != known.package : !package.starts_with(known.package)) continue;
+    if (!known.debug.empty()) return std::string(known.debug);
+    if (package.starts_with("lib")) package.remove_prefix(3);
+    return fmt::format("{}-dbg", package.substr(0, package.find('-')));
+  }
+  return fmt::format("{}-dbgsym", package);
+}
+
+// ---- what the ticks of a program fell on -------------------------------------------------------
+
+struct Program {
+  uint64_t ticks = 0;
+  uint64_t generated = 0;                 // without a name, outside of files
+  std::map<std::string, uint64_t> files;  // ticks without a name, by path
+  uint64_t noted = 0;                     // without a name, in modules that a note is about
+  std::set<std::string> modules;          // all
+
+  uint64_t unnamed() const {
+    uint64_t sum = generated + noted;
+    for (const auto& [path, ticks_of_file] : files) sum += ticks_of_file;
+    return sum;
+  }
+};
+
+bool is_file(std::string_view module) {
+  return module.starts_with('/') && !module.starts_with("//") && !module.starts_with("/memfd:") &&
+         !module.starts_with("/dev/zero") && !module.starts_with("/SYSV");
+}
+
+// Memory in which runtimes put code; not the kernel, whose modules have plain names.
+bool may_be_generated(const Leaf& leaf, std::string_view module) {
+  return leaf.found == Found::no_module || module.starts_with('/') || module.starts_with('[') ||
+         module.starts_with("anon_inode:");
+}
+
+std::map<std::string, Program> count(const SampleTree& tree, const StringTable& names,
+                                     const LabelOptions& labels,
+                                     const std::vector<std::string>& notes) {
+  const auto has_note = [&notes](const std::string& module) {
+    return std::ranges::any_of(
+        notes, [begin = module + ":"](const std::string& note) { return note.starts_with(begin); });
+  };
+  std::map<std::string, Program> programs;
+  for (const Leaf& leaf : tree.leaves()) {
+    if (leaf.ticks == 0) continue;
+    const auto text = [&](Level level) -> const std::string& {
+      return names.text(static_cast<NameId>(leaf.path[static_cast<size_t>(level)]));
+    };
+    const std::string& module = text(Level::module);
+    Program& program = programs[process_base_name(text(Level::process), labels)];
+    program.ticks += leaf.ticks;
+    program.modules.insert(module);
+    if (leaf.found == Found::symbol) continue;
+    if (has_note(module))
+      program.noted += leaf.ticks;
+    else if (leaf.found != Found::no_module && is_file(module))
+      program.files[module] += leaf.ticks;
+    else if (may_be_generated(leaf, module))
+      program.generated += leaf.ticks;
+  }
+  return programs;
+}
+
+// ---- sentences ---------------------------------------------------------------------------------
+
+std::string_view last_component(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_runtime(std::string_view file, const Runtime& runtime) {
+  if (!file.starts_with(runtime.file)) return false;
+  file.remove_prefix(runtime.file.size());
+  if (runtime.minor_version == 0) return file.empty() || file.starts_with('.');
+  unsigned minor = 0;
+  return file.starts_with('.') &&
+         std::from_chars(file.data() + 1, file.data() + file.size(), minor).ec == std::errc() &&
+         minor >= runtime.minor_version;
+}
+
+const Runtime* runtime_of(const Program& program) {
+  for (const Runtime& runtime : runtimes)
+    for (const std::string& module : program.modules)
+      if (is_file(module) && is_runtime(last_component(module), runtime)) return &runtime;
+  return nullptr;
+}
+
+// The files with most ticks without a name.
+std::vector<std::string> hottest_files(const Program& program) {
+  std::vector<std::pair<uint64_t, std::string>> files;
+  for (const auto& [path, ticks] : program.files) files.emplace_back(ticks, path);
+  std::ranges::sort(files, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  if (files.size() > max_files) files.resize(max_files);
+  std::vector<std::string> paths;
+  for (auto& [ticks, path] : files) paths.push_back(std::move(path));
+  return paths;
+}
+
+std::string advice_on_files(const std::vector<std::string>& files, const Packages& packages) {
+  std::set<std::string> wanted;
+  for (const std::string& file : files)
+    if (const auto found = packages.find(file); found != packages.end())
+      wanted.insert(debug_package(printable(found->second)));
+  std::string text =
+      fmt::format("{} {} symbols: ", fmt::join(files, ", "), files.size() == 1 ? "lacks" : "lack");
+  if (!wanted.empty())
+    return text +
+           fmt::format("install {}, or set DEBUGINFOD_URLS for post", fmt::join(wanted, ", "));
+  return text +
+         "name the directory of files with symbols, or of debug files, with post -sympath, or set "
+         "DEBUGINFOD_URLS for post";
+}
+
+}  // namespace
+
+std::vector<std::string> files_without_names(const SampleTree& tree, const StringTable& names) {
+  std::set<std::string> files;
+  for (const Leaf& leaf : tree.leaves()) {
+    const std::string& module =
+        names.text(static_cast<NameId>(leaf.path[static_cast<size_t>(Level::module)]));
+    if (leaf.ticks != 0 && has_no_symbol(leaf.found) && is_file(module)) files.insert(module);
+  }
+  return {files.begin(), files.end()};
+}
+
+std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
+                             const LabelOptions& labels, const std::vector<std::string>& notes,
+                             const FindPackages& find_packages) {
+  std::vector<Hint> hints;
+  std::map<std::string, std::vector<std::string>> files;  // by program
+  const auto programs = count(tree, names, labels, notes);
+  for (const auto& [name, program] : programs) {
+    const uint64_t unnamed = program.unnamed();
+    if (unnamed < few_ticks || unnamed * 100 <= program.ticks * percent_without_hint) continue;
+    hints.push_back({name, program.ticks, unnamed, ""});
+  }
+  std::ranges::sort(hints, [](const Hint& a, const Hint& b) {
+    return a.unnamed != b.unnamed ? a.unnamed > b.unnamed : a.program < b.program;
+  });
+  if (hints.size() > max_hints) hints.resize(max_hints);
+  std::set<std::string> paths;
+  for (const Hint& hint : hints) {
+    files[hint.program] = hottest_files(programs.at(hint.program));
+    paths.insert(files[hint.program].begin(), files[hint.program].end());
+  }
+  const Packages packages =
+      paths.empty() ? Packages() : find_packages({paths.begin(), paths.end()});
+  for (Hint& hint : hints) {
+    const Program& program = programs.at(hint.program);
+    std::vector<std::string> advice;
+    if (const Runtime* runtime = runtime_of(program))
+      advice.emplace_back(runtime->advice);
+    else if (program.generated * 100 > program.ticks * percent_without_hint)
+      advice.emplace_back(unknown_runtime);
+    if (!files[hint.program].empty())
+      advice.push_back(advice_on_files(files[hint.program], packages));
+    if (advice.empty()) continue;
+    advice.front().front() = static_cast<char>(std::toupper(advice.front().front()));
+    hint.text =
+        fmt::format("{:.0f} % of the ticks of {} have no name. {}.",
+                    100.0 * static_cast<double>(hint.unnamed) / static_cast<double>(hint.ticks),
+                    printable(hint.program), fmt::join(advice, "; "));
+  }
+  std::erase_if(hints, [](const Hint& hint) { return hint.text.empty(); });
+  return hints;
+}
+
+}  // namespace post
