@@ -20,7 +20,7 @@ uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t t
   if (frames.size() < 2) return 0;
   std::vector<NameId> chain;
   for (size_t i = frames.size() - 1; i-- > 0;)
-    chain.push_back(names_.intern(printable(frames[i].name) + " (inlined)"));
+    chain.push_back(names_.intern(printable(frames[i].name).append(inlined_mark)));
   const auto [known, added] =
       known_chains_.try_emplace(std::move(chain), static_cast<uint32_t>(chains_.size()));
   if (added) chains_.push_back(known->first);
