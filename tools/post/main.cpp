@@ -71,9 +71,9 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
   if (ticks != 0 && !selection_texts(selection).empty()) {
     cli::error(fmt::format("none of the {} ticks in {} is selected; there is nothing to report.",
                            ticks, run.path));
-    for (const std::string& text : selection_texts(selection)) cli::hint("only " + text);
+    for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
     if (selection.by_name() && summary.selection_remarks.empty())
-      cli::hint("Each of the options fits something, but no tick fits all of them.");
+      cli::hint("Each of the options matches something, but no tick matches all of them.");
     return cli::exit_failure;
   }
   cli::error(
@@ -168,8 +168,8 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
         fmt::format("{} contains no ticks: post.show is written, but no report.", run.path));
     return exit_status(run, options);
   }
-  for (const std::string& remark : summary.selection_remarks) cli::warning(remark);
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
+  for (const std::string& remark : summary.selection_remarks) cli::warning(remark);
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());

@@ -41,8 +41,9 @@ std::string seconds(int64_t time) {
 }
 
 std::string word_of(const TimeRange& range) {
-  return fmt::format("{}-{}", range.first == TimeRange::open_first ? "" : seconds(range.first),
-                     range.end == TimeRange::open_end ? "" : seconds(range.end));
+  if (range.end == TimeRange::open_end) return fmt::format("from {} on", seconds(range.first));
+  if (range.first == TimeRange::open_first) return fmt::format("up to {}", seconds(range.end));
+  return fmt::format("{} to {}", seconds(range.first), seconds(range.end));
 }
 
 // what: in the plural; more: what is meant besides.
@@ -99,7 +100,7 @@ std::vector<std::string> selection_texts(const Selection& selection) {
   if (!selection.ticks.all()) texts.push_back(range_text("ticks", selection.ticks) + " (-twin).");
   if (selection.metric)
     texts.push_back(fmt::format("ticks of metric {} (-tpsel).", *selection.metric));
-  add_texts(texts, "seconds", " since the trace's first record", "time", selection.times);
+  add_texts(texts, "seconds", ", counted from the trace's first record", "time", selection.times);
   add_texts(texts, "CPUs", "", "cpus", selection.cpus);
   constexpr const char* plural[name_kinds] = {"processes", "commands", "threads", "modules",
                                               "symbols"};
@@ -113,7 +114,7 @@ std::vector<std::string> selection_texts(const Selection& selection) {
 
 std::optional<TimeRange> parse_seconds(std::string_view text) {
   const size_t dash = text.find('-');
-  if (dash == std::string_view::npos || text.size() == 1) return {};
+  if (dash == std::string_view::npos || text.size() == 1) return {};  // one end must be there
   const std::string_view first = text.substr(0, dash);
   const std::string_view end = text.substr(dash + 1);
   TimeRange range;

@@ -83,7 +83,7 @@ Json selection_json(const Summary& summary) {
   if (json.empty()) return json;
   json["of_ticks"] = summary.records.by_major[PITRACE_MAJOR_TPROF];
   json["text"] = selection_texts(selection);
-  json["fits_nothing"] = summary.selection_remarks;
+  json["matches_nothing"] = summary.selection_remarks;
   return json;
 }
 

@@ -103,7 +103,7 @@ std::string NameWords::similar(const std::string& word) const {
   for (const std::string& name : seen_)
     if (near.size() < most_advised && is_near(letters, lower(name)))
       near.push_back(printable(name));
-  return near.empty() ? "" : fmt::format("; there is {}", fmt::join(near, ", "));
+  return near.empty() ? "" : fmt::format("; similar: {}", fmt::join(near, ", "));
 }
 
 std::vector<std::string> NameWords::unfitting(const char* option, std::string_view where) const {
@@ -112,7 +112,7 @@ std::vector<std::string> NameWords::unfitting(const char* option, std::string_vi
   const auto add = [&](const char* dashes, const std::vector<Word>& words) {
     for (const Word& word : words)
       if (!word.fitted)
-        sentences.push_back(fmt::format("{}{} {} fits nothing{}{}.", dashes, option,
+        sentences.push_back(fmt::format("{}{} {} matches nothing{}{}.", dashes, option,
                                         printable(word.text), where, similar(word.text)));
   };
   add("--", only_);
