@@ -27,7 +27,7 @@ class NameFilter final : public Subscriber, public TickFilter {
  public:
   struct Options {
     bool inlined = false;            // symbols are the innermost inlined functions
-    size_t cache_entries = 1 << 15;  // of the cache of addresses; a power of two
+    size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
   };
 
   // All but the selection must outlive this.

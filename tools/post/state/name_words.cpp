@@ -18,7 +18,8 @@ namespace {
 // Names that are remembered, for advice on words that fit nothing.
 constexpr size_t most_seen = 10'000;
 constexpr size_t most_advised = 3;
-constexpr size_t near_distance = 2;
+constexpr size_t enough_letters = 3;  // fewer are near to everything
+constexpr size_t near_distance = 2;   // and at most a third of the letters
 
 // Decimal, as ps shows it, or 0x and hexadecimal.
 std::optional<uint32_t> id_from(std::string_view word) {
@@ -60,10 +61,9 @@ std::string letters_of(std::string_view word) {
 }
 
 bool is_near(const std::string& letters, const std::string& name) {
-  constexpr size_t enough = 3;
-  if (letters.size() < enough || name.size() < enough) return false;
+  if (letters.size() < enough_letters || name.size() < enough_letters) return false;
   return name.find(letters) != std::string::npos || letters.find(name) != std::string::npos ||
-         (letters.size() > near_distance + 1 && distance(letters, name) <= near_distance);
+         distance(letters, name) <= std::min(letters.size() / 3, near_distance);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
   // The names of a kernel address do not depend on the process.
   const bool kernel = !user && address >> 63 != 0;
   const uint32_t version = kernel ? kernel_version : maps_version;
-  const uint64_t hash = (address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull;
+  const uint64_t hash = (address + version * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull;
   Place& place = places_[hash >> 32 & (places_.size() - 1)];
   if (place.maps_version == version && place.address == address) return place;
   const Lookup lookup = symbolizer_.lookup(time, process.pid, address);

@@ -145,13 +145,27 @@ TEST(Options, WindowsCountFromOneAndBothEndsBelongToThem) {
 
 TEST(Options, WhatTheReportsAreOn) {
   using post::NameKind;
-  const post::Selection selection =
-      good({"--process",   "cc1*", "--process=4711", "-no-process", "sh",
-            "--command",   "make", "--thread",       "main",        "--module=libc.so.6",
-            "--no-symbol", "-x",   "--cpus",         "0-3,7",       "--no-cpus=2",
-            "--time",      "-3",   "--time",         "4.5-",        "--no-time",
-            "1-2"})
-          .report.selection;
+  const post::Selection selection = good({"--process",
+                                          "cc1*",
+                                          "--process=4711",
+                                          "-no-process",
+                                          "sh",
+                                          "--command",
+                                          "make",
+                                          "--thread",
+                                          "main",
+                                          "--module=libc.so.6",
+                                          "--no-symbol=-x",
+                                          "--cpus",
+                                          "0-3,7",
+                                          "--no-cpus=2",
+                                          "--time",
+                                          "-3",
+                                          "--time",
+                                          "4.5-",
+                                          "--no-time",
+                                          "1-2"})
+                                        .report.selection;
   EXPECT_EQ(selection.of(NameKind::process).only, (std::vector<std::string>{"cc1*", "4711"}));
   EXPECT_EQ(selection.of(NameKind::process).without, (std::vector<std::string>{"sh"}));
   EXPECT_EQ(selection.of(NameKind::command).only, (std::vector<std::string>{"make"}));
