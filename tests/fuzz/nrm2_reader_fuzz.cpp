@@ -85,24 +85,37 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.arc_form = {size % 2 == 0, size % 3 == 0, true, size % 5 == 0, true, size % 7 == 0, true};
   options.report.calls_by_thread = true;
   options.symbols.inlined = true;
+  // Names, times and CPUs select what they like.
+  post::Selection& selection = options.report.selection;
+  if (size % 4 == 1)
+    selection.names[static_cast<size_t>(post::NameKind::command)].only = {"[a-m]*"};
+  if (size % 4 == 2) {
+    selection.names[static_cast<size_t>(post::NameKind::thread)].without = {"*e*", "1"};
+    selection.names[static_cast<size_t>(post::NameKind::symbol)].only = {"*"};
+  }
+  if (size % 8 == 3) selection.times.only = {{0, 1'000'000'000}};
+  const auto filter = make_name_filter(selection, processes, symbolizer, names,
+                                       {.inlined = true, .cache_entries = 64});
   NullSink sink;
   post::ReportSubscribers subscribers;
-  const post::ReportContext context{options,   source,     *file, damage,
-                                    processes, symbolizer, names, 64};
+  const post::ReportContext context{options,    source, *file, damage,      processes,
+                                    symbolizer, names,  64,    filter.get()};
   if (!subscribers.make(context, [&](const post::Report&) { return &sink; })) __builtin_trap();
   collect_fallback_names(source, *file, processes);
   post::Subscriptions subscriptions;
   ticks.subscribe(subscriptions);
   processes.subscribe(subscriptions);
+  if (filter) filter->subscribe(subscriptions);
   subscribers.subscribe(subscriptions);
   const post::RecordTotals records =
-      run_pipeline(source, *file, damage, {}, subscriptions, nullptr);
+      run_pipeline(source, *file, damage, selection, subscriptions, nullptr);
   // Every record has at least the size of a header in the file.
   if (records.records > size / sizeof(pitrace_record)) __builtin_trap();
   post::Summary summary{
       *file,          records,        ticks.tree(),      names, damage,
       options.report, ticks.totals(), sum_losses(*file), {},    processes.lifetimes()};
   summary.counts = subscribers.all();
+  if (filter) summary.selection_remarks = filter->remarks(leaves_all_records(selection));
   const post::CallTree& calls = *summary.find<post::CallTree>();
   const post::OffCpu& off_cpu = *summary.find<post::OffCpu>();
   const post::Micro& micro = *summary.find<post::Micro>();

@@ -72,6 +72,7 @@ int run_case(const std::vector<CasePart>& parts) {
   for (const CasePart& part : parts) {
     if (part.name == "options") {
       if (!parse_case_options(part.text, options)) return 1;
+      unclipped.report.selection = options.report.selection;
     } else if (part.name == "symbols") {
       for (FakeSymbolizer& symbolizer : symbolizers) add_symbols(part.text, symbolizer);
     } else if (part.name == "trace a" || part.name == "trace b") {

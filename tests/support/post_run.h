@@ -52,6 +52,8 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   post::TickCounter ticks(processes, symbolizer, names,
                           {options.report.labels, options.report.needs_offsets(),
                            options.symbols.module_width, options.symbols.inlined, 64});
+  const auto filter = make_name_filter(options.report.selection, processes, symbolizer, names,
+                                       {options.symbols.inlined, 64});
   // All reports without a subscriber, post.show, and the reports selected by the options.
   post::Options wanted = options;
   wanted.show = true;
@@ -60,8 +62,8 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   wanted.directory = ".";
   std::map<std::string, post::StringSink> files;
   post::ReportSubscribers subscribers;
-  const post::ReportContext context{wanted,    source,     run.file, run.damage,
-                                    processes, symbolizer, names,    64};
+  const post::ReportContext context{wanted,     source, run.file, run.damage,  processes,
+                                    symbolizer, names,  64,       filter.get()};
   const auto open = [&](const post::Report& report) -> pi::Result<post::Sink*> {
     return &files[report.path(wanted)];
   };
@@ -73,6 +75,7 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   post::Subscriptions subscriptions;
   ticks.subscribe(subscriptions);
   processes.subscribe(subscriptions);
+  if (filter) filter->subscribe(subscriptions);
   subscribers.subscribe(subscriptions);
   run.records =
       run_pipeline(source, run.file, run.damage, options.report.selection, subscriptions, nullptr);
@@ -84,6 +87,8 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   run.profile = make_profile(summary, "trace");
   summary.budget = measure(limits, run.profile);
   summary.counts = subscribers.all();
+  if (filter)
+    summary.selection_remarks = filter->remarks(leaves_all_records(options.report.selection));
   for (const post::Report& report : post::reports())
     if (report.wanted(wanted) && report.write) report.write(summary, files[report.path(wanted)]);
   run.tprof = files["tprof.out"].text;

@@ -71,7 +71,9 @@ TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
       processes_(symbolizer_, names_),
       ticks_(processes_, symbolizer_, names_,
              {options.report.labels, options.report.needs_offsets(), options.symbols.module_width,
-              options.symbols.inlined}) {}
+              options.symbols.inlined}),
+      filter_(make_name_filter(options.report.selection, processes_, symbolizer_, names_,
+                               {options.symbols.inlined})) {}
 
 pi::Status TickAnalysis::use_symbols() {
   if (options_.symbols.running_kernel) check_running_kernel(run_.file.info);
@@ -87,8 +89,8 @@ pi::Status TickAnalysis::use_symbols() {
 pi::Status TickAnalysis::read() {
   if (options_.tprof)
     if (const pi::Status status = use_symbols(); !status) return status;
-  const ReportContext context{options_,   *run_.source, run_.file, run_.damage,
-                              processes_, symbolizer_,  names_};
+  const ReportContext context{options_,    *run_.source, run_.file, run_.damage,  processes_,
+                              symbolizer_, names_,       SIZE_MAX,  filter_.get()};
   const auto open_file = [this](const Report& report) { return open(report); };
   if (const pi::Status made = subscribers_.make(context, open_file); !made) return made;
   Subscriptions subscriptions;
@@ -96,6 +98,7 @@ pi::Status TickAnalysis::read() {
     collect_fallback_names(*run_.source, run_.file, processes_);
     ticks_.subscribe(subscriptions);
     processes_.subscribe(subscriptions);
+    if (filter_) filter_->subscribe(subscriptions);
   }
   subscribers_.subscribe(subscriptions);
   const pi::Status status = read_records(subscriptions);
@@ -180,6 +183,11 @@ pi::Result<pi::UniqueFd> TickAnalysis::open_symbol_file(size_t index) {
   return pi::Error{-1, fmt::format("cannot pack {}.", A2nGetErrorText())};
 }
 
+std::vector<std::string> TickAnalysis::selection_remarks() const {
+  return filter_ ? filter_->remarks(leaves_all_records(options_.report.selection))
+                 : std::vector<std::string>();
+}
+
 Summary TickAnalysis::summary() {
   return {run_.file,
           run_.totals,
@@ -192,7 +200,8 @@ Summary TickAnalysis::summary() {
           symbolizer_.notes(),
           processes_.lifetimes(),
           {},
-          subscribers_.all()};
+          subscribers_.all(),
+          selection_remarks()};
 }
 
 }  // namespace post

@@ -49,6 +49,9 @@ class TickAnalysis {
   // terminal. With -showx nothing is counted and no symbols are needed.
   pi::Status read();
 
+  // After read(): sentences on words of the selection that fitted nothing.
+  std::vector<std::string> selection_remarks() const;
+
   // After read(); refers to this and the run.
   Summary summary();
 
@@ -82,6 +85,7 @@ class TickAnalysis {
   StringTable names_;
   Processes processes_;
   TickCounter ticks_;
+  std::unique_ptr<NameFilter> filter_;                          // none: nothing is selected by name
   std::map<const Report*, std::unique_ptr<OutputFile>> files_;  // that are being written
   ReportSubscribers subscribers_;
 };

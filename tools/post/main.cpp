@@ -65,12 +65,15 @@ pi::Status report_messages(const TraceRun& run, const Options& options,
   return write_file(options.output("post.msg"), 0644, [&](Sink& sink) { sink.write(text); });
 }
 
-int report_no_ticks(const TraceRun& run, const Options& options) {
+int report_no_ticks(const TraceRun& run, const Options& options, const Summary& summary) {
   const Selection& selection = options.report.selection;
   const uint64_t ticks = run.totals.by_major[PITRACE_MAJOR_TPROF];
   if (ticks != 0 && !selection_texts(selection).empty()) {
     cli::error(fmt::format("none of the {} ticks in {} is selected; there is nothing to report.",
                            ticks, run.path));
+    for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
+    if (selection.by_name() && summary.selection_remarks.empty())
+      cli::hint("Each of the options matches something, but no tick matches all of them.");
     return cli::exit_failure;
   }
   cli::error(
@@ -108,7 +111,7 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
   const auto on_others = asked_for(false);
   if (print_lack(on_others)) return cli::exit_failure;
   const bool without_ticks = !on_others.empty() && on_ticks.empty() && !options.budget_file;
-  if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options);
+  if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options, summary);
   if (print_lack(on_ticks)) return cli::exit_failure;
   return {};
 }
@@ -167,6 +170,7 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   }
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
   summary.hints = analysis.hints(summary);
+  for (const std::string& remark : summary.selection_remarks) cli::warning(remark);
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
@@ -223,6 +227,10 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& options
   char beginning[64];
   const size_t size = (*source)->read(0, std::as_writable_bytes(std::span(beginning)));
   if (looks_like_json({beginning, size})) {
+    if (!selection_texts(options.report.selection).empty())
+      return pi::Error{-1, path +
+                               " is a report, whose ticks cannot be told apart any more: select "
+                               "with the traces, not with what post --json made of them."};
     const auto text = pi::read_text_file(path, largest_json);
     return text ? profile_from_json(*text, path) : text.error();
   }
@@ -230,6 +238,7 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& options
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return status.error();
   if (options.verbose) print_facts(trace_facts(run.file, run.totals));
+  for (const std::string& remark : analysis.selection_remarks()) cli::warning(path + ": " + remark);
   return make_profile(analysis.summary(), path);
 }
 

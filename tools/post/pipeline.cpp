@@ -117,11 +117,15 @@ void collect_fallback_names(ByteSource& source, const TraceFile& file, Processes
   DamageLog ignored;  // every stream is read again
   Merge merge(source, file, ignored, Merge::Select::mte);
   pi::NameEntry name;
+  pi::LinkEntry link;
   while (merge.next()) {
     const pi::RecordView& record = merge.current().record();
-    if (record.major() == PITRACE_MAJOR_MTE && record.minor() == PITRACE_MTE_NAME &&
-        pi::decode_name(record, name))
+    if (record.major() != PITRACE_MAJOR_MTE) continue;
+    if (record.minor() == PITRACE_MTE_NAME && pi::decode_name(record, name))
       processes.add_fallback_name(name.pid, name.name);
+    else if (record.minor() == PITRACE_MTE_PARENT && record.int_count() >= 2 &&
+             pi::decode_link(record, link))
+      processes.add_first_parent(link.pid, link.flags == PITRACE_PARENT_EXISTING ? link.other : 0);
   }
 }
 
@@ -129,9 +133,12 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
                           const Selection& selection, const Subscriptions& subscriptions,
                           const Progress& progress) {
   RecordTotals totals;
+  TickFilter* const filter = subscriptions.filter();
   Merge merge(source, file, damage, Merge::Select::all);
   uint64_t bytes = 0;
   for (const StreamLayout& layout : file.streams) bytes += layout.size();
+  const bool by_place = selection.times.any() || selection.cpus.any();
+  const uint64_t begin = selection.times.any() ? begin_of(source, file) : 0;
   pi::TprofTick tick;
   while (merge.next()) {
     const Stream& stream = merge.current();
@@ -144,9 +151,14 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
     const uint64_t of_major = ++totals.by_major[record.major()];
     const bool valid = check_record(stream, tick, damage);
     Arrival arrival{stream, nullptr, number >= selection.records.first, true};
+    if (by_place &&
+        !selection.takes_place(static_cast<int64_t>(stream.time() - begin), stream.cpu()))
+      arrival.in_range = false;
     if (record.major() == PITRACE_MAJOR_TPROF) {
       arrival.tick = valid ? &tick : nullptr;
-      arrival.tick_selected = selection.takes_tick(number, of_major, record.minor());
+      arrival.tick_selected = arrival.in_range &&
+                              selection.takes_tick(number, of_major, record.minor()) && valid &&
+                              (!filter || filter->takes(tick, stream.time()));
     } else if (record.major() == PITRACE_MAJOR_SYSTEM) {
       take_startup(record, totals);
     }

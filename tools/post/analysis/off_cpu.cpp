@@ -63,12 +63,29 @@ void OffCpu::check_gap(Cpu& cpu, const Stream& stream, bool new_gap) {
   cpu.running = no_thread;
 }
 
-void OffCpu::add(const Stream& stream) {
+// Forgets what was counted; what each thread is doing stays known.
+void OffCpu::begin(uint64_t time) {
+  begun_ = true;
+  begin_ = time;
+  for (Wait& wait : waits_) wait.times = {};
+  for (WokenSum& sum : woken_) sum = {};
+  for (State& state : threads_) {
+    state.facts.times = {};
+    const bool off =
+        state.thread_state == ThreadState::runnable || state.thread_state == ThreadState::blocked;
+    if (off && state.wait != no_wait) ++waits_[state.wait].times.count;
+  }
+  stacks_ = {};
+  dispatches_ = wakeups_ = gaps_ = contradicted_ = missing_wakeups_ = 0;
+}
+
+void OffCpu::add(const Stream& stream, bool selected) {
   const pi::RecordView& record = stream.record();
   const uint64_t time = stream.time();
   if (pi::is_time(record) && record.major() != PITRACE_MAJOR_TIME_FAKE) return;
-  if (!begun_) begin_ = time;
-  begun_ = true;
+  if (selected && !begun_) begin(time);
+  over_ = over_ || (begun_ && !selected);
+  if (over_) return;
   end_ = time;
   Cpu& cpu = cpu_of(stream.cpu());
   // Records before the beginning of a buffer in wrap-around (overwrite) mode are missing, too.
@@ -112,7 +129,7 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
   const pi::StackView stack = pi::stack_of_dispatch(record);
   const Process& process = processes_.at(thread.facts.pid, time);
   const JudgedStack judged = frames_.judge(stack, true, process, time);
-  stacks_.add(record, 2, stack, judged);
+  if (thread.facts.selected) stacks_.add(record, 2, stack, judged);
   const LeaveReason reason = reason_of(state);
   if (reason == PITRACE_STATE_DEAD || (thread.exiting && !is_runnable(reason))) {
     thread.thread_state = ThreadState::ended;
@@ -128,9 +145,10 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
 
 void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
   State& thread = threads_[index];
+  judge(thread, time);
   if (thread.thread_state == ThreadState::running) {
     // The switch-out is missing: the end of this run is unknown.
-    ++contradicted_;
+    if (thread.facts.selected) ++contradicted_;
     if (cpus_[thread.cpu].running == index) cpus_[thread.cpu].running = no_thread;
     thread.thread_state = ThreadState::unknown;
   }
@@ -142,7 +160,7 @@ void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
   }
   thread.early = PathTree::root;
   const bool blocked = thread.thread_state == ThreadState::blocked;
-  if (settle(thread, time) && blocked) ++missing_wakeups_;
+  if (settle(thread, time) && blocked && thread.facts.selected) ++missing_wakeups_;
   thread.thread_state = ThreadState::running;
   thread.wait = no_wait;
   thread.cpu = cpu;
@@ -251,6 +269,14 @@ void OffCpu::relabel(State& state) {
       facts.tid, names_.text(processes_.thread_name(process, facts.tid)), options_.labels));
 }
 
+void OffCpu::judge(State& state, uint64_t time) {
+  Thread& facts = state.facts;
+  if (NameFilter* const filter = options_.filter)
+    facts.selected = facts.has_pid ? filter->takes_thread(facts.pid, facts.tid, time)
+                                   : filter->takes_unknown_thread();
+  state.judged = true;
+}
+
 uint32_t OffCpu::wait_of(uint32_t thread, uint32_t stack, LeaveReason reason) {
   const uint32_t place =
       wait_tree_.child(wait_tree_.child(wait_tree_.child(PathTree::root, thread), stack), reason);
@@ -284,6 +310,7 @@ OffCpu::Chain OffCpu::chain_at(uint32_t place) const {
 
 // A thread whose start is in the trace did not exist before it.
 void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
+  if (over_) return;
   pi::LinkEntry link;
   const uint32_t minor = record.minor();
   const bool process = minor == PITRACE_MTE_PARENT || minor == PITRACE_MTE_KILL;
@@ -314,11 +341,12 @@ void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
 }
 
 void OffCpu::finish(const Stream& stream) {
-  if (stream.key().mte || !begun_) return;
+  if (stream.key().mte || !begun_ || over_) return;
   check_gap(cpu_of(stream.cpu()), stream, false);
 }
 
 void OffCpu::finish() {
+  if (!begun_) begin(end_);
   for (State& state : threads_) {
     if (state.thread_state != ThreadState::ended) settle(state, end_, true);
     if (state.facts.process_label != no_name) continue;
@@ -331,6 +359,12 @@ void OffCpu::finish() {
       state.facts.process_label = names_.intern("pid_unknown");
       state.facts.thread_label = names_.intern(thread_label(state.facts.tid, {}, options_.labels));
     }
+  }
+  if (!options_.filter) return;
+  dispatches_ = 0;
+  for (State& state : threads_) {
+    if (!state.judged) judge(state, end_);
+    if (state.facts.selected) dispatches_ += state.facts.times.dispatches;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "read/stream.h"
 #include "read/subscriber.h"
 #include "state/frames.h"
+#include "state/name_filter.h"
 #include "state/processes.h"
 #include "text/labels.h"
 #include "text/path_tree.h"
@@ -56,13 +57,15 @@ class OffCpu final : public Subscriber {
     Resolver::Options frames = {};
     StackSource source = {};
     size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
+    NameFilter* filter = nullptr;    // decides which threads are selected; none: all are
   };
 
-  // All three must outlive this.
+  // All three, and the filter, must outlive this.
   OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
-  // Every record of a trace buffer, in the order of time.
-  void add(const Stream& stream);
+  // Every record of a trace buffer, in the order of time. selected: it belongs to the stretch of
+  // time that is counted. Earlier ones tell what each thread was doing when it began.
+  void add(const Stream& stream, bool selected = true);
   // Every MTE record, after it was applied to the processes: starts and ends of threads.
   void add_mte(const pi::RecordView& record, uint64_t time);
   // After the last record: once for each stream, which counts losses at its end; then once.
@@ -72,7 +75,7 @@ class OffCpu final : public Subscriber {
   void subscribe(Subscriptions& to) override { to.add_to_every_major(*this); }
   bool take(const Arrival& arrival) override {
     if (arrival.record().major() == PITRACE_MAJOR_MTE) add_mte(arrival.record(), arrival.time());
-    if (!arrival.stream.key().mte && arrival.in_range) add(arrival.stream);
+    if (!arrival.stream.key().mte) add(arrival.stream, arrival.in_range);
     return true;
   }
   void end_stream(const Stream& stream) override { finish(stream); }
@@ -88,6 +91,7 @@ class OffCpu final : public Subscriber {
     uint32_t tid = 0;
     uint32_t pid = 0;
     bool has_pid = false;  // a record contains it
+    bool selected = true;  // when it was last dispatched
     NameId process_label = no_name;
     NameId thread_label = no_name;
     ThreadTimes times;
@@ -137,7 +141,8 @@ class OffCpu final : public Subscriber {
     Thread facts;
     ThreadState thread_state = ThreadState::unknown;
     bool exiting = false;
-    uint32_t cpu = 0;  // where it runs
+    bool judged = false;  // whether it is selected is known
+    uint32_t cpu = 0;     // where it runs
     uint32_t wait = no_wait;
     uint32_t chain = PathTree::root;  // of its last wake-up
     uint32_t early = PathTree::root;  // of a wake-up while it ran
@@ -164,6 +169,8 @@ class OffCpu final : public Subscriber {
   uint32_t begin_thread(uint32_t tid, uint64_t since);
   void set_pid(State& state, uint32_t pid);
   void relabel(State& state);
+  void judge(State& state, uint64_t time);
+  void begin(uint64_t time);
   uint32_t wait_of(uint32_t thread, uint32_t stack, LeaveReason reason);
   uint32_t chain_of(uint32_t waker);
   Chain chain_at(uint32_t place) const;
@@ -189,6 +196,7 @@ class OffCpu final : public Subscriber {
   std::vector<WokenSum> woken_;  // by place of woken_tree_
   StackCounts stacks_;
   bool begun_ = false;
+  bool over_ = false;  // the stretch of time that is counted
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
   uint64_t last_gap_ = 0;  // when the last one was over

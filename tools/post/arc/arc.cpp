@@ -61,12 +61,13 @@ const char* stop_word(size_t reason) {
 }
 
 Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
-         Sink& sink, const ArcOptions& options)
+         Sink& sink, const ArcOptions& options, NameFilter* filter)
     : processes_(processes),
       symbolizer_(symbolizer),
       names_(names),
       options_(options),
       kernel_(std::move(kernel)),
+      filter_(filter),
       decoder_(symbolizer, kernel_),
       lines_(sink),
       places_(options.cache_entries) {}
@@ -79,6 +80,12 @@ Arc::Cpu& Arc::cpu_of(uint32_t cpu) {
 ArcThreadTotals& Arc::totals_of(const FlowThread& thread) {
   if (totals_.threads.size() <= thread.number) totals_.threads.resize(thread.number + 1);
   return totals_.threads[thread.number];
+}
+
+bool Arc::shows(const FlowThread& thread) {
+  if (!wanted_ || !filter_) return wanted_;
+  return thread.tid == 0 ? filter_->takes_unknown_thread()
+                         : filter_->takes_thread(thread.pid, thread.tid, time_);
 }
 
 // pid_tid_process, and the thread's name where it has another one.
@@ -251,7 +258,7 @@ bool Arc::fold(const FlowBlock& block, Open& line, Open& before) {
 }
 
 void Arc::block(const FlowBlock& block) {
-  if (!wanted_) return;
+  if (!shows(*block.thread)) return;
   if (block.thread->cpu != block.cpu) [[unlikely]]
     close_thread(*block.thread);
   const Process& process = process_of(*block.thread);
@@ -327,12 +334,12 @@ void Arc::close_thread(const FlowThread& thread) {
 
 void Arc::thread(uint32_t cpu, FlowThread& thread) {
   close(cpu);
-  if (!wanted_) return;
+  if (!shows(thread)) return;
   lines_.put({cpu, false, LineType::other, '?', 0, 1, "callflow:disp", label_of(thread), 0, 0});
 }
 
 void Arc::cut(uint32_t cpu, FlowThread& thread, const pi::ItraceCut& cut) {
-  if (!wanted_) return;
+  if (!shows(thread)) return;
   close_thread(thread);
   close(cpu);
   ++totals_.cuts;
@@ -344,7 +351,7 @@ void Arc::cut(uint32_t cpu, FlowThread& thread, const pi::ItraceCut& cut) {
 }
 
 void Arc::gap(uint32_t cpu, FlowThread& thread, const pi::ItraceGap& gap, bool user) {
-  if (!wanted_) return;
+  if (!shows(thread)) return;
   close_thread(thread);
   close(cpu);
   const size_t reason = gap.reason < gap_reasons ? gap.reason : 0;
@@ -356,14 +363,14 @@ void Arc::gap(uint32_t cpu, FlowThread& thread, const pi::ItraceGap& gap, bool u
 
 void Arc::start(FlowThread& thread, const pi::ItraceStart& start) {
   close_thread(thread);
-  if (!wanted_) return;
+  if (!shows(thread)) return;
   ++totals_.starts;
   totals_.flags |= start.flags;
 }
 
 void Arc::stop(FlowThread& thread, const pi::ItraceStop& stop) {
   close_thread(thread);
-  if (wanted_) ++totals_.stops[stop.reason < stop_reasons ? stop.reason : 0];
+  if (shows(thread)) ++totals_.stops[stop.reason < stop_reasons ? stop.reason : 0];
 }
 
 void Arc::loss(uint32_t cpu) {

@@ -14,6 +14,7 @@
 #include "block_decoder.h"
 #include "flow.h"
 #include "read/subscriber.h"
+#include "state/name_filter.h"
 #include "state/processes.h"
 #include "text/string_table.h"
 
@@ -21,9 +22,10 @@ namespace post {
 
 class Arc final : public Subscriber, private FlowSink {
  public:
-  // All but the kernel's code and the options must outlive this.
+  // All but the kernel's code and the options must outlive this. filter: decides which threads are
+  // shown; none: all are.
   Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
-      Sink& sink, const ArcOptions& options);
+      Sink& sink, const ArcOptions& options, NameFilter* filter = nullptr);
 
   // Takes a record for which pi::is_itrace() is true; false when it is invalid. wanted: it is to be
   // shown.
@@ -111,6 +113,7 @@ class Arc final : public Subscriber, private FlowSink {
   void stop(FlowThread& thread, const pi::ItraceStop& stop) override;
   void loss(uint32_t cpu) override;
 
+  bool shows(const FlowThread& thread);
   const Info& info_of(const FlowBlock& block, uint64_t start, const Process& process);
   Info make_info(const FlowBlock& block, uint64_t start, uint32_t version, const Process& process);
   void name_block(Info& info, uint64_t address, const Process& process);
@@ -135,6 +138,7 @@ class Arc final : public Subscriber, private FlowSink {
   StringTable& names_;
   const ArcOptions options_;
   const KernelCode kernel_;
+  NameFilter* const filter_;
   BlockDecoder decoder_;
   ArcLines lines_;
   Flow flow_{*this};

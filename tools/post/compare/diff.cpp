@@ -103,6 +103,15 @@ std::string or_unknown(const std::string& text) {
   return text.empty() ? "unknown" : text;
 }
 
+std::string number_or_unknown(uint64_t number) {
+  return number == 0 ? "an unknown number of" : std::to_string(number);
+}
+
+// As a sentence.
+std::string part_of(const Profile& profile) {
+  return profile.selection.empty() ? "all ticks." : "part of the ticks: " + profile.selection;
+}
+
 std::vector<std::string> find_differences(const Profile& a, const Profile& b) {
   std::vector<std::string> notes;
   if (a.scope != b.scope)
@@ -118,6 +127,12 @@ std::vector<std::string> find_differences(const Profile& a, const Profile& b) {
         fmt::format("A processor's ticks are {} ns apart in A and {} ns in B: compare "
                     "shares, not ticks a second.",
                     a.tick_ns, b.tick_ns));
+  if (a.events_per_tick != b.events_per_tick)
+    notes.push_back(fmt::format(
+        "A tick stands for {} events in A and {} in B: compare shares, not ticks a second.",
+        number_or_unknown(a.events_per_tick), number_or_unknown(b.events_per_tick)));
+  if (a.selection != b.selection)
+    notes.push_back(fmt::format("A is made of {} B of {}", part_of(a), part_of(b)));
   if (a.processors != b.processors)
     notes.push_back(
         fmt::format("A has {} processors, B has {}: where idle time is counted, shares and ticks a "
@@ -141,7 +156,7 @@ std::string incomparable(const Profile& a, const Profile& b) {
 
 Diff compare(const Profile& a, const Profile& b, double clip_percent) {
   Diff diff{a, b, clip_percent, 0, 0, find_differences(a, b), {}};
-  if (a.tick_ns == b.tick_ns)
+  if (a.tick_ns == b.tick_ns && a.events_per_tick == b.events_per_tick)
     diff.rate_sigmas = sigmas_of_rates(a.ticks, a.time_ns, b.ticks, b.time_ns);
   const CommonModules modules(a, b);
   diff.notes.insert(diff.notes.end(), modules.notes().begin(), modules.notes().end());

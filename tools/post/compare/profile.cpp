@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -49,6 +50,8 @@ Profile make_profile(const Summary& summary, std::string path) {
   profile.source = summary.file.info.source;
   profile.scope = summary.file.info.scope;
   profile.kernel = summary.file.info.kernel;
+  profile.selection = fmt::format("{}", fmt::join(selection_texts(summary.options.selection), " "));
+  profile.events_per_tick = summary.event_based() ? events_per_tick(summary) : 0;
   profile.lacks = loss_sentences(summary.file, summary.losses);
   if (summary.damage.any())
     profile.lacks.push_back(

@@ -32,6 +32,8 @@ struct Profile {
   std::string source;
   std::string scope;
   std::string kernel;
+  std::string selection;                  // what was taken of the trace; empty: all
+  uint64_t events_per_tick = 0;           // 0: not known, or ticks by time
   std::vector<LeadAndText> lacks;         // sentences on losses and damage
   std::vector<std::string> symbol_notes;  // why names are missing
   bool damaged = false;                   // see is_damaged()

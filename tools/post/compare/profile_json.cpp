@@ -138,6 +138,12 @@ Profile take_profile(const Json& json) {
   profile.source = text(trace, "source");
   profile.scope = text(trace, "scope");
   profile.kernel = text(trace, "kernel");
+  if (by_event && trace.contains("period")) profile.events_per_tick = number(trace, "period");
+  if (const Json* selection = json.find("selection"); selection && selection->contains("text")) {
+    std::vector<std::string> texts;
+    for (const Json& line : list(*selection, "text")) texts.push_back(text_of(line, "text"));
+    profile.selection = fmt::format("{}", fmt::join(texts, " "));
+  }
   profile.no_module = number(part(json, "unresolved"), "no_module");
   profile.no_symbol = number(part(json, "unresolved"), "no_symbol");
   for (const Json& note : list(json, "symbol_notes"))

@@ -120,6 +120,7 @@ Json side_json(const Profile& profile) {
           {"no_symbol", profile.no_symbol},
           {"damaged", profile.damaged},
           {"missing", profile.missing},
+          {"selection", profile.selection},
           {"lacks", std::move(lacks)},
           {"symbol_notes", profile.symbol_notes}};
 }
@@ -148,6 +149,8 @@ bool write_diff(const Diff& diff, Sink& sink) {
   text += sentence("A", printable(diff.a.path)) + sentence("B", printable(diff.b.path)) + '\n';
   text += facts(diff) + '\n';
   text += lacks("A", diff.a) + lacks("B", diff.b);
+  if (diff.a.selection == diff.b.selection && !diff.a.selection.empty())
+    text += sentence("Only", diff.a.selection);
   for (const std::string& note : diff.notes) text += sentence("Note", note);
   text += legend(diff);
   for (const DiffTable& table : diff.tables) text += table_text(diff, table);

@@ -32,7 +32,7 @@ cli::OptionTable option_table() {
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
        "is damaged or incomplete, and the reports cover its good part; 4 a limit of the budget is "
        "exceeded; 255 wrong usage."});
-  using cli::text, cli::words, cli::optional_text;
+  using cli::text, cli::words, cli::optional_text, cli::repeated;
   table.group("Files")(",r", text("FILE", "swtrace.nrm2"), "the trace file")(
       ",o", text("DIR", "."), "the directory for output files")(
       "json", optional_text("FILE", usual_json, "tprof.json"),
@@ -40,6 +40,7 @@ cli::OptionTable option_table() {
       "show", "also write every record as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
       "showxx", "as -showx, with each record's raw words")(
+      "showt", "as -show, with a column of seconds; goes with -showx and -showxx, too")(
       "archive", optional_text("FILE", usual_archive, "TRACE.tar.zst"),
       "instead of reports write an archive for other machines: the trace and the symbols it "
       "needs")("archive-files", "also add the files that contain the symbols to the archive");
@@ -69,6 +70,21 @@ cli::OptionTable option_table() {
       "pp", words("START STOP"), "only ticks among the records START to STOP")(
       "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
                                                                    "only ticks of metric N");
+  table.group("What the reports are on (each option may be given several times)")(
+      "process", repeated("NAME|PID"), "only processes NAME (with wildcards: 'cc1*') or PID")(
+      "command", repeated("NAME|PID"), "the same, with all processes that descend from them")(
+      "thread", repeated("NAME|TID"), "only threads NAME or TID")("cpus", repeated("LIST"),
+                                                                  "only these CPUs: 0-3,7")(
+      "module", repeated("NAME"), "only ticks in modules NAME, a path or its last part")(
+      "symbol", repeated("NAME"), "only ticks in symbols NAME")(
+      "time", repeated("FROM-TO"), "only these seconds since the first record: 1.5-3, 1.5- or -3")(
+      "no-process", repeated("NAME|PID"), "leave these processes out")(
+      "no-command", repeated("NAME|PID"), "... and all that descend from them")(
+      "no-thread", repeated("NAME|TID"), "leave these threads out")(
+      "no-cpus", repeated("LIST"), "leave these CPUs out")("no-module", repeated("NAME"),
+                                                           "leave these modules out")(
+      "no-symbol", repeated("NAME"), "leave these symbols out")("no-time", repeated("FROM-TO"),
+                                                                "leave these seconds out");
   table.group("Symbols")(",k", text("KERNEL"),
                          "take the kernel's symbols from this uncompressed image")(
       "kas", "take the kernel's symbols from the running kernel")(
@@ -138,6 +154,61 @@ std::string take_selection(const cli::Values& given, Selection& selection) {
   return {};
 }
 
+// What the reports are on: by name, CPU and time; what is wrong, or nothing.
+std::string take_choices(const cli::Values& given, Selection& selection) {
+  for (size_t i = 0; i < name_kinds; ++i) {
+    const std::string option = option_of(static_cast<NameKind>(i));
+    selection.names[i] = {given.words(option), given.words("no-" + option)};
+    for (const auto* words : {&selection.names[i].only, &selection.names[i].without})
+      if (std::ranges::find(*words, "") != words->end())
+        return fmt::format("--{} and --no-{} take a name, or a number.", option, option);
+  }
+  for (const bool without : {false, true}) {
+    for (const std::string& list : given.words(without ? "no-cpus" : "cpus"))
+      if (!parse_cpus(list, without ? selection.cpus.without : selection.cpus.only))
+        return "--cpus takes numbers of CPUs and ranges such as 0-3,7, not '" + list + "'.";
+    for (const std::string& text : given.words(without ? "no-time" : "time")) {
+      const std::optional<TimeRange> range = parse_seconds(text);
+      if (!range)
+        return "--time takes seconds since the first record, FROM-TO as in 1.5-3, 1.5- or -3, "
+               "not '" +
+               text + "'.";
+      (without ? selection.times.without : selection.times.only).push_back(*range);
+    }
+  }
+  return {};
+}
+
+// A report that cannot follow a selection; the sentence for the first such pair, or nothing.
+std::string find_misfit(const Options& options) {
+  const Selection& selection = options.report.selection;
+  const auto first_name = [&](size_t from) -> std::string {
+    for (size_t i = from; i < name_kinds; ++i)
+      if (selection.names[i].any()) return option_of(static_cast<NameKind>(i));
+    return {};
+  };
+  const std::string name = first_name(0);
+  const std::string code = first_name(static_cast<size_t>(NameKind::module));
+  if (options.show && !name.empty())
+    return fmt::format(
+        "-show writes records of all kinds, of which most do not tell a {}: --{} does "
+        "not go with it, --time and --cpus do.",
+        name, name);
+  if (options.off_cpu && !code.empty())
+    return fmt::format("-offcpu is about threads: --{} does not go with it.", code);
+  if (options.off_cpu && selection.cpus.any())
+    return "-offcpu is about threads, which wait on no CPU: --cpus does not go with it.";
+  if (options.off_cpu && (selection.times.only.size() > 1 || !selection.times.without.empty()))
+    return "-offcpu follows threads through one stretch of time: give it one --time, and no "
+           "--no-time.";
+  if (options.arc && !code.empty())
+    return fmt::format(
+        "-arc shows the flow from one function to the next: --{} does not go with it.", code);
+  if (options.archive && (!name.empty() || selection.cpus.any() || selection.times.any()))
+    return "--archive packs the whole trace: select when you make a report from the archive.";
+  return {};
+}
+
 // The ranges of -a2nrng; false when they are not groups of four.
 bool take_ranges(const Words& words, std::vector<SymbolRangeOption>& ranges) {
   if (words.empty() || words.size() % 4 != 0) return false;
@@ -156,14 +227,14 @@ std::string archive_name(std::string trace) {
 std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))
-    for (const char* other : {"-r",      "show", "showx",  "showxx",  "rsel",   "off",    "disasm",
-                              "-x",      "pnm",  "tnm",    "cpu",     "tmod",   "compat", "budget",
-                              "verbmsg", "tree", "folded", "threads", "offcpu", "arc"})
+    for (const char* other : {"-r",     "show",    "showx", "showxx", "showt",   "rsel",   "off",
+                              "disasm", "-x",      "pnm",   "tnm",    "cpu",     "tmod",   "compat",
+                              "budget", "verbmsg", "tree",  "folded", "threads", "offcpu", "arc"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive"))
-    for (const char* other : {"json", "show", "showx", "showxx", "-x", "budget", "diff", "tree",
-                              "folded", "offcpu", "disasm", "arc"})
+    for (const char* other : {"json", "show", "showx", "showxx", "showt", "-x", "budget", "diff",
+                              "tree", "folded", "offcpu", "disasm", "arc"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
@@ -190,7 +261,8 @@ Options take_options(const cli::Values& given) {
   Options options;
   options.trace_file = text("-r");
   options.directory = text("-o");
-  options.show = has("show") || has("showx") || has("showxx");
+  options.show_seconds = has("showt");
+  options.show = has("show") || has("showx") || has("showxx") || options.show_seconds;
   options.show_raw = has("showxx");
   options.tprof = !has("showx") && !has("showxx");
   if (has("json")) options.json = text("json");
@@ -271,6 +343,9 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
                  "'.");
   if (const std::string problem = take_selection(given, options.report.selection); !problem.empty())
     return wrong(problem);
+  if (const std::string problem = take_choices(given, options.report.selection); !problem.empty())
+    return wrong(problem);
+  if (const std::string problem = find_misfit(options); !problem.empty()) return wrong(problem);
   if (given.has("diff")) {
     const Words& files = given.words("diff");
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");

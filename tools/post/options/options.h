@@ -77,6 +77,7 @@ struct Options {
   bool tprof_out = true;  // not with -m
   bool show = false;
   bool show_raw = false;
+  bool show_seconds = false;        // -showt
   std::optional<std::string> json;  // path of the JSON file
   bool tree = false;                // tprof.tree
   bool folded = false;              // tprof.folded

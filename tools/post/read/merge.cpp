@@ -50,4 +50,13 @@ uint64_t Merge::bytes_read() const {
   return sum;
 }
 
+uint64_t begin_of(ByteSource& source, const TraceFile& file) {
+  DamageLog ignored;  // the beginning is read again
+  Merge merge(source, file, ignored, Merge::Select::all);
+  while (merge.next())
+    if (!merge.current().key().mte && !pi::is_time(merge.current().record()))
+      return merge.current().time();
+  return 0;
+}
+
 }  // namespace post

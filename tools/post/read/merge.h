@@ -54,6 +54,10 @@ class Merge {
   Entry current_;            // no stream: before the first record and after the last
 };
 
+// When a trace begins: the time of its first record that is in a trace buffer and no record of
+// time; 0 when there is none.
+uint64_t begin_of(ByteSource& source, const TraceFile& file);
+
 }  // namespace post
 
 #endif  // POST_MERGE_H

@@ -18,13 +18,22 @@ namespace post {
 struct Arrival {
   const Stream& stream;
   const pi::TprofTick* tick = nullptr;  // the decoded record, when it is a tick that can be decoded
-  // Whether the user has selected the record: by its number, and a tick also by its number among
-  // ticks and by its metric.
+  // Whether the user has selected the record: by its number, time and CPU, and a tick also by its
+  // number among ticks, by its metric, and by names.
   bool in_range = true;
   bool tick_selected = true;
 
   const pi::RecordView& record() const { return stream.record(); }
   uint64_t time() const { return stream.time(); }
+};
+
+// Decides which ticks are selected by what their records do not contain.
+class TickFilter {
+ public:
+  virtual ~TickFilter() = default;
+
+  // Asked of each tick that is otherwise selected, in the order of time.
+  virtual bool takes(const pi::TprofTick& tick, uint64_t time) = 0;
 };
 
 class Subscriptions;
@@ -58,6 +67,10 @@ class Subscriptions {
     of_every_major_.push_back(&subscriber);
   }
 
+  // Without a filter all ticks are taken.
+  void filter_ticks_by(TickFilter& filter) { filter_ = &filter; }
+
+  TickFilter* filter() const { return filter_; }
   const std::vector<Subscriber*>& of_major(uint32_t major) const { return of_major_[major]; }
   // Called after the subscribers of the record's major.
   const std::vector<Subscriber*>& of_every_major() const { return of_every_major_; }
@@ -67,6 +80,7 @@ class Subscriptions {
   std::array<std::vector<Subscriber*>, PITRACE_MAJOR_MAX + 2> of_major_;
   std::vector<Subscriber*> of_every_major_;
   std::vector<Subscriber*> all_;
+  TickFilter* filter_ = nullptr;
 };
 
 }  // namespace post

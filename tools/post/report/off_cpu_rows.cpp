@@ -55,13 +55,18 @@ class RowMaker {
 
   void collect() {
     for (uint32_t i = 0; i < off_cpu_.threads(); ++i)
-      threads_[labels_of(i)].times.add(off_cpu_.thread(i).times);
-    std::vector<WaitSum*> sums;
+      if (off_cpu_.thread(i).selected) threads_[labels_of(i)].times.add(off_cpu_.thread(i).times);
+    std::vector<WaitSum*> sums;  // by wait; none of a thread that is not selected
     for (const OffCpu::Wait& wait : off_cpu_.waits()) {
+      if (!off_cpu_.thread(wait.thread).selected) {
+        sums.push_back(nullptr);
+        continue;
+      }
       sums.push_back(&threads_[labels_of(wait.thread)].waits[{wait.reason, wait.stack}]);
       sums.back()->times.add(wait.times);
     }
     for (const OffCpu::Woken& woken : off_cpu_.woken()) {
+      if (!sums[woken.wait]) continue;
       WakerRow& row = sums[woken.wait]->wakers[chain_labels(woken.chain)];
       row.count += woken.count;
       row.blocked += woken.blocked;

@@ -16,6 +16,7 @@
 #include "read/byte_source.h"
 #include "read/nrm2_reader.h"
 #include "read/subscriber.h"
+#include "state/name_filter.h"
 #include "state/processes.h"
 #include "state/resolver.h"
 #include "state/symbolizer.h"
@@ -36,6 +37,7 @@ struct ReportContext {
   Symbolizer& symbolizer;
   StringTable& names;
   size_t max_cache_entries = SIZE_MAX;  // limits every cache of addresses; tests make them small
+  NameFilter* filter = nullptr;         // none: nothing is selected by name
 
   Resolver::Options frames() const {
     return {options.symbols.module_width, options.symbols.inlined};

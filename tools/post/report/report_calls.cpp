@@ -24,9 +24,10 @@ std::string tree_rows(const Summary& summary) {
   for (const CallRow& row : make_call_rows(calls, clip_ticks(summary))) {
     if (row.depth < depth) text += '\n';
     depth = row.depth;
-    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}\n", kind_label(row.kind),
-                        row.inclusive, percent(row.inclusive, all), row.exclusive,
-                        percent(row.exclusive, all), std::string(row.depth, ' '), row.name);
+    text +=
+        fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}\n", kind_label(row.kind),
+                    row.inclusive, percent(row.inclusive, all), row.exclusive,
+                    percent(row.exclusive, all), std::string(2 * size_t{row.depth}, ' '), row.name);
   }
   return text;
 }

@@ -27,7 +27,7 @@ std::string facts(const Summary& summary, uint64_t time) {
   const uint64_t milliseconds = time / 1'000'000 + (time % 1'000'000 >= 500'000);
   return label("Processors", or_unknown(summary.file.cpus)) +
          label("ProcessorSpeed", or_unknown(processor_speed(summary))) +
-         label("TraceCycles", std::to_string(time)) +
+         label("TraceCycles", fmt::format("{} (ns)", time)) +
          label("TraceTime", fmt::format("{}.{:03}(sec)", milliseconds / 1000, milliseconds % 1000));
 }
 
@@ -53,6 +53,17 @@ std::string scope_text(const TraceInfo& info) {
   return info.scope.empty() ? "unknown" : info.scope;
 }
 
+// How many of all ticks are selected, and what selects none.
+std::string selected_ticks(const Summary& summary) {
+  std::string text;
+  for (const std::string& remark : summary.selection_remarks)
+    text += sentence("Selects nothing", remark);
+  const uint64_t all = summary.records.by_major[PITRACE_MAJOR_TPROF];
+  if (all == 0 || selection_texts(summary.options.selection).empty()) return text;
+  return text + sentence("Selected", fmt::format("{} of {} ticks ({:.2f} %).", summary.ticks.ticks,
+                                                 all, percent(summary.ticks.ticks, all)));
+}
+
 std::string origin(const Summary& summary) {
   const TraceInfo& info = summary.file.info;
   std::string text = sentence("Source", source_text(info)) + sentence("Scope", scope_text(info));
@@ -61,6 +72,7 @@ std::string origin(const Summary& summary) {
   for (const std::string& note : info.notes) text += sentence("Note", note);
   for (const std::string& what : selection_texts(summary.options.selection))
     text += sentence("Only", what);
+  text += selected_ticks(summary);
   for (const auto& [lead, what] : loss_sentences(summary.file, summary.losses))
     text += sentence(lead, what);
   if (summary.damage.any())

@@ -49,7 +49,8 @@ Json trace_json(const Summary& summary) {
           {"stack_depth", info.stack_depth}};
 }
 
-Json selection_json(const Selection& selection) {
+Json selection_json(const Summary& summary) {
+  const Selection& selection = summary.options.selection;
   const auto range = [](const NumberRange& numbers) {
     Json json = {{"first", numbers.first}};
     if (numbers.last != NumberRange{}.last) json["last"] = numbers.last;
@@ -59,6 +60,30 @@ Json selection_json(const Selection& selection) {
   if (!selection.records.all()) json["records"] = range(selection.records);
   if (!selection.ticks.all()) json["ticks"] = range(selection.ticks);
   if (selection.metric) json["metric"] = *selection.metric;
+  const auto list = [](const auto& parts, const auto& json_of) {
+    Json array = Json::array();
+    for (const auto& part : parts) array.push_back(json_of(part));
+    return array;
+  };
+  const auto add = [&](const char* member, const auto& choice, const auto& json_of) {
+    if (choice.any())
+      json[member] = {{"only", list(choice.only, json_of)},
+                      {"without", list(choice.without, json_of)}};
+  };
+  for (size_t i = 0; i < name_kinds; ++i)
+    add(option_of(static_cast<NameKind>(i)), selection.names[i],
+        [](const std::string& word) { return Json(printable(word)); });
+  add("cpus", selection.cpus, range);
+  add("time", selection.times, [](const TimeRange& times) {
+    Json part = Json::object();
+    if (times.first != TimeRange::open_first) part["from_ns"] = times.first;
+    if (times.end != TimeRange::open_end) part["to_ns"] = times.end;
+    return part;
+  });
+  if (json.empty()) return json;
+  json["of_ticks"] = summary.records.by_major[PITRACE_MAJOR_TPROF];
+  json["text"] = selection_texts(selection);
+  json["matches_nothing"] = summary.selection_remarks;
   return json;
 }
 
@@ -234,7 +259,7 @@ Json head(const Summary& summary) {
       {"schema", "pitrace-tprof"},
       {"schema_version", schema_version},
       {"trace", trace_json(summary)},
-      {"selection", selection_json(summary.options.selection)},
+      {"selection", selection_json(summary)},
       {"names",
        {{"process_ids", !summary.options.labels.process_names_only},
         {"thread_ids", !summary.options.labels.thread_names_only},

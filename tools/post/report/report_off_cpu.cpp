@@ -116,11 +116,16 @@ std::unique_ptr<Subscriber> make_off_cpu(const ReportContext& context, Sink*) {
   OffCpu::Options options{context.options.report.labels, context.frames(),
                           stack_source(context.file.info)};
   options.cache_entries = context.cache_entries(options.cache_entries);
+  options.filter = context.filter;
   return std::make_unique<OffCpu>(context.processes, context.symbolizer, context.names, options);
 }
 
 std::optional<Lack> lack_of_dispatches(const Summary& summary) {
   if (summary.find<OffCpu>()->dispatches() != 0) return {};
+  if (summary.records.by_major[PITRACE_MAJOR_DISPATCH] != 0 &&
+      !selection_texts(summary.options.selection).empty())
+    return Lack{"contains no dispatches that are selected: there is nothing to report.",
+                "The options on processes, threads and time select less, or other ones."};
   return Lack{"contains no dispatches: it is unknown where threads waited.",
               "Dispatches (context switches) are recorded after 'swtrace enable dispatch'."};
 }

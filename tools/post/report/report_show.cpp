@@ -8,6 +8,8 @@
 #include <bit>
 #include <cstring>
 
+#include "read/merge.h"
+
 namespace post {
 namespace {
 
@@ -20,10 +22,11 @@ constexpr size_t per_byte = 7;
 
 }  // namespace
 
-ShowReport::ShowReport(Sink& sink, bool raw)
-    : sink_(sink), raw_(raw), buffer_(new char[buffer_bytes]), at_(buffer_.get()) {
-  constexpr std::string_view heading =
-      " ****           OFFSET CPU MAJOR MINOR TimeHigh:TimeLow [INT]* [STR]*\n";
+ShowReport::ShowReport(Sink& sink, bool raw, std::optional<uint64_t> begin)
+    : sink_(sink), raw_(raw), begin_(begin), buffer_(new char[buffer_bytes]), at_(buffer_.get()) {
+  const std::string_view heading =
+      begin_ ? " ****           OFFSET CPU MAJOR MINOR TimeHigh:TimeLow Seconds [INT]* [STR]*\n"
+             : " ****           OFFSET CPU MAJOR MINOR TimeHigh:TimeLow [INT]* [STR]*\n";
   std::memcpy(at_, heading.data(), heading.size());
   at_ += heading.size();
 }
@@ -92,6 +95,21 @@ void ShowReport::put_raw(const pi::RecordView& record) {
   put('\n');
 }
 
+// With all nine decimals; less than zero before the beginning.
+void ShowReport::put_seconds(uint64_t time) {
+  constexpr uint64_t second = 1'000'000'000;
+  const bool before = time < *begin_;
+  const uint64_t distance = before ? *begin_ - time : time - *begin_;
+  put(' ');
+  if (before) put('-');
+  put_right<10>(distance / second, 0);
+  put('.');
+  for (uint64_t unit = second / 10, rest = distance % second; unit != 0; unit /= 10) {
+    put(pi::upper_hex_digits[rest / unit]);
+    rest %= unit;
+  }
+}
+
 void ShowReport::add(const Stream& stream) {
   const pi::RecordView& record = stream.record();
   const size_t room = buffer_bytes - static_cast<size_t>(at_ - buffer_.get());
@@ -110,6 +128,7 @@ void ShowReport::add(const Stream& stream) {
   put_hex(static_cast<uint32_t>(stream.time() >> 32));
   put(':');
   put_hex8(static_cast<uint32_t>(stream.time()));
+  if (begin_) put_seconds(stream.time());
   const uint32_t ints = record.int_count();
   for (uint32_t i = 0; i < ints; ++i) {
     put(' ');
@@ -130,7 +149,9 @@ bool ShowReport::finish() {
 }
 
 std::unique_ptr<Subscriber> make_show(const ReportContext& context, Sink* sink) {
-  return std::make_unique<ShowReport>(*sink, context.options.show_raw);
+  std::optional<uint64_t> begin;
+  if (context.options.show_seconds) begin = begin_of(context.source, context.file);
+  return std::make_unique<ShowReport>(*sink, context.options.show_raw, begin);
 }
 
 }  // namespace post

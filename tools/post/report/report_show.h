@@ -4,6 +4,7 @@
 #define POST_REPORT_SHOW_H
 
 #include <memory>
+#include <optional>
 
 #include "read/stream.h"
 #include "read/subscriber.h"
@@ -14,8 +15,9 @@ namespace post {
 
 class ShowReport final : public Subscriber {
  public:
-  // raw: a line with the record's words in hex precedes each. The sink must outlive this.
-  ShowReport(Sink& sink, bool raw);
+  // raw: a line with the record's words in hex precedes each. begin: the time from which a column
+  // counts seconds; none: there is no such column. The sink must outlive this.
+  ShowReport(Sink& sink, bool raw, std::optional<uint64_t> begin = {});
 
   // Writes the line of the stream's record.
   void add(const Stream& stream);
@@ -36,12 +38,14 @@ class ShowReport final : public Subscriber {
   template <unsigned base>
   void put_right(uint64_t value, unsigned width);
   void put_raw(const pi::RecordView& record);
+  void put_seconds(uint64_t time);
   void put_strings(const pi::RecordView& record);
   void put_escaped(std::string_view text);
   void flush();
 
   Sink& sink_;
   const bool raw_;
+  const std::optional<uint64_t> begin_;
   bool good_ = true;
   std::unique_ptr<char[]> buffer_;
   char* at_;

@@ -36,6 +36,7 @@ struct Summary {
   const std::deque<ProcessLifetime>& lifetimes;
   std::vector<LimitResult> budget = {};        // in the order of the file
   std::vector<const Subscriber*> counts = {};  // that the wanted reports need
+  std::vector<std::string> selection_remarks = {};
   std::vector<Hint> hints = {};
 
   // What a report needs besides the ticks; nullptr when no wanted report needs it.

@@ -59,6 +59,15 @@ class Processes final : public Subscriber {
   // A name for a process until a record names it. Only the first call for a process counts.
   void add_fallback_name(uint32_t pid, std::string_view name);
 
+  // The parent of a process that ran before the trace, from a record which may come after its
+  // ticks; 0: one whose fork is in the trace. Only the first call for a process counts.
+  void add_first_parent(uint32_t pid, uint32_t parent) { first_parents_.try_emplace(pid, parent); }
+  // 0: not known, or the process began during the trace.
+  uint32_t first_parent(uint32_t pid) const {
+    const auto known = first_parents_.find(pid);
+    return known == first_parents_.end() ? 0 : known->second;
+  }
+
   // Applies an MTE record; false when it cannot be decoded.
   bool apply(const pi::RecordView& record, uint64_t time);
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_MTE}); }
@@ -117,6 +126,7 @@ class Processes final : public Subscriber {
   std::unordered_map<uint32_t, Process> processes_;  // never erased from: references stay valid
   std::unordered_map<uint32_t, Thread> threads_;     // those with their own name
   std::unordered_map<uint32_t, NameId> fallback_names_;
+  std::unordered_map<uint32_t, uint32_t> first_parents_;
   std::deque<ProcessLifetime> lifetimes_;  // references stay valid
   std::array<const Process*, 1024> recent_{};
   std::function<void()> before_change_;

@@ -20,7 +20,7 @@ uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t t
   if (frames.size() < 2) return 0;
   std::vector<NameId> chain;
   for (size_t i = frames.size() - 1; i-- > 0;)
-    chain.push_back(names_.intern(printable(frames[i].name) + " (inlined)"));
+    chain.push_back(names_.intern(printable(frames[i].name).append(inlined_mark)));
   const auto [known, added] =
       known_chains_.try_emplace(std::move(chain), static_cast<uint32_t>(chains_.size()));
   if (added) chains_.push_back(known->first);
@@ -32,7 +32,7 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
   // The names of a kernel address do not depend on the process.
   const bool kernel = !user && address >> 63 != 0;
   const uint32_t version = kernel ? kernel_version : maps_version;
-  const uint64_t hash = (address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull;
+  const uint64_t hash = (address + version * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull;
   Place& place = places_[hash >> 32 & (places_.size() - 1)];
   if (place.maps_version == version && place.address == address) return place;
   const Lookup lookup = symbolizer_.lookup(time, process.pid, address);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "processes.h"
@@ -26,6 +27,9 @@ struct Place {
   uint64_t code_id = 0;    // of JIT-compiled code, see Lookup
   bool narrow = false;     // code of a 32-bit module
 };
+
+// What follows the name of an inlined function.
+constexpr std::string_view inlined_mark = " (inlined)";
 
 class Resolver {
  public:

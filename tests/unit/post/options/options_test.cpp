@@ -114,6 +114,8 @@ TEST(Options, ShowVariantsSelectTheOutput) {
   EXPECT_FALSE(good({"-showx"}).show_raw);
   EXPECT_TRUE(good({"-showxx"}).show_raw);
   EXPECT_FALSE(good({"-showxx"}).tprof);
+  EXPECT_TRUE(good({"-showt"}).show && good({"-showt"}).tprof && good({"-showt"}).show_seconds);
+  EXPECT_FALSE(good({"-showx", "-showt"}).tprof);
 }
 
 TEST(Options, OutputsGoToTheDirectoryUnlessAbsolute) {
@@ -139,6 +141,69 @@ TEST(Options, WindowsCountFromOneAndIncludeBothEnds) {
   EXPECT_FALSE(some.takes_tick(10, 3, 0x123));
   EXPECT_EQ(post::selection_texts(some).size(), 3u);
   EXPECT_EQ(good({"-p", "7"}).report.selection.records.last, 7u);
+}
+
+TEST(Options, SelectionsHaveAnIncludingAndAnExcludingForm) {
+  using post::NameKind;
+  const post::Selection selection = good({"--process",
+                                          "cc1*",
+                                          "--process=4711",
+                                          "-no-process",
+                                          "sh",
+                                          "--command",
+                                          "make",
+                                          "--thread",
+                                          "main",
+                                          "--module=libc.so.6",
+                                          "--no-symbol=-x",
+                                          "--cpus",
+                                          "0-3,7",
+                                          "--no-cpus=2",
+                                          "--time",
+                                          "-3",
+                                          "--time",
+                                          "4.5-",
+                                          "--no-time",
+                                          "1-2"})
+                                        .report.selection;
+  EXPECT_EQ(selection.of(NameKind::process).only, (std::vector<std::string>{"cc1*", "4711"}));
+  EXPECT_EQ(selection.of(NameKind::process).without, (std::vector<std::string>{"sh"}));
+  EXPECT_EQ(selection.of(NameKind::command).only, (std::vector<std::string>{"make"}));
+  EXPECT_EQ(selection.of(NameKind::thread).only, (std::vector<std::string>{"main"}));
+  EXPECT_EQ(selection.of(NameKind::module).only, (std::vector<std::string>{"libc.so.6"}));
+  EXPECT_EQ(selection.of(NameKind::symbol).without, (std::vector<std::string>{"-x"}));
+  EXPECT_EQ(selection.cpus.only.size(), 2u);
+  EXPECT_EQ(selection.cpus.without.size(), 1u);
+  EXPECT_EQ(selection.times.only.size(), 2u);
+  EXPECT_EQ(selection.times.without.size(), 1u);
+  EXPECT_FALSE(good({}).report.selection.by_name());
+  EXPECT_TRUE(good({"-cpu", "--process", "x"}).report.labels.per_cpu);
+}
+
+TEST(Options, InvalidSelectionsAreRefused) {
+  for (const char* word : {"--process=", "--no-thread=", "--cpus=x", "--cpus=3-1",
+                           "--no-cpus=", "--time=1", "--time=2-1", "--no-time=x-"})
+    EXPECT_EQ(status_of({word}), 255) << word;
+  EXPECT_EQ(status_of({"--process"}), 255);
+}
+
+TEST(Options, SelectionsThatAReportCannotFollowAreRefused) {
+  const std::vector<std::vector<std::string>> bad = {
+      {"-show", "--process", "x"},     {"-showx", "--no-command", "x"},
+      {"-showt", "--symbol", "x"},     {"-offcpu", "--symbol", "x"},
+      {"-offcpu", "--no-module", "x"}, {"-offcpu", "--cpus", "0"},
+      {"-offcpu", "--no-time", "1-2"}, {"-offcpu", "--time", "1-2", "--time", "3-4"},
+      {"-arc", "--module", "x"},       {"--archive", "--process", "x"},
+      {"--archive", "--time", "1-2"},  {"--archive", "--cpus", "0"},
+      {"--diff", "a", "b", "-showt"}};
+  for (const auto& words : bad) EXPECT_EQ(status_of(words), 255) << words[0] << " " << words[1];
+  const std::vector<std::vector<std::string>> fine = {
+      {"-show", "--time", "1-2", "--cpus", "0"},
+      {"-offcpu", "--process", "x", "--command", "y", "--thread", "z", "--time", "1-2"},
+      {"-arc", "--process", "x", "--cpus", "0", "--no-time", "1-2"},
+      {"--diff", "a", "b", "--symbol", "x"},
+      {"-tree", "-folded", "-off", "--json", "--no-symbol", "x"}};
+  for (const auto& words : fine) good(words);
 }
 
 TEST(Options, DiffTakesTwoFilesAndHasItsOwnJsonName) {

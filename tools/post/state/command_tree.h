@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Which processes are, or descend from, one that a user has named.
+#ifndef POST_COMMAND_TREE_H
+#define POST_COMMAND_TREE_H
+
+#include <pi/decode.h>
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "name_words.h"
+#include "processes.h"
+
+namespace post {
+
+class CommandTree {
+ public:
+  // All must outlive this.
+  CommandTree(NameWords& words, Processes& processes, const StringTable& names)
+      : words_(words), processes_(processes), names_(names) {}
+
+  // An MTE record, after it was applied to the processes.
+  void apply(const pi::RecordView& record);
+
+  // What fits the process or one of its ancestors so far. Once a process has had a fitting name, it
+  // fits, however it is called afterwards.
+  NameWords::Fit fit(uint32_t pid);
+
+  // Changes when what fits a process may have changed without a change of its names.
+  uint32_t version() const { return version_; }
+
+ private:
+  static constexpr uint32_t nobody = 0xffffffff;
+  // A process; later ones can have the same id.
+  struct Member {
+    uint32_t parent = nobody;
+    NameWords::Fit own;
+  };
+
+  uint32_t member_of(uint32_t pid);
+  uint32_t add(uint32_t pid);
+  void judge(uint32_t member, uint32_t pid);
+
+  NameWords& words_;
+  Processes& processes_;
+  const StringTable& names_;
+  std::vector<Member> members_;
+  std::unordered_map<uint32_t, uint32_t> current_;  // by pid
+  uint32_t version_ = 1;
+};
+
+// Tries the words on all names of a process: as reports show it, with and without its id.
+NameWords::Fit fit_process(NameWords& words, const Processes& processes, const StringTable& names,
+                           const Process& process);
+
+}  // namespace post
+
+#endif  // POST_COMMAND_TREE_H
