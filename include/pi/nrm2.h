@@ -79,7 +79,7 @@ constexpr size_t head_size = 16;
 namespace info {
 constexpr char source[] = "source";          // "driver" or "perf"
 constexpr char scope[] = "scope";            // "system" or "process"
-constexpr char pid[] = "pid";                // the process, where the scope is one
+constexpr char pid[] = "pid";                // that the trace is about; missing: none was named
 constexpr char cannot_see[] = "cannot_see";  // repeats: one sentence on what this source lacks
 constexpr char note[] = "note";      // repeats: one sentence the reader of a report must know
 constexpr char kernel[] = "kernel";  // uname -r

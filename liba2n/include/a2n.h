@@ -13,7 +13,7 @@
  * Thread-safety, of every function here: the default context takes no lock, so that two of these
  * functions must not run at the same time; the caller serializes them. They may run at the same
  * time as functions of a2n_context.h on other contexts. A2nRcToString() and A2nGetVersion() may be
- * called by any thread at any time. What a returned pointer points to is valid until A2nInit(), and
+ * called by any thread at any time, and so may A2nDemangle(). What a returned pointer points to is valid until A2nInit(), and
  * may be read by any thread until then.
  *
  * Errors: where the comment lists none, a function that returns int returns the codes of the
@@ -37,6 +37,9 @@ const char *A2nRcToString(int rc);
 
 /* a2n_get_version() */
 uint32_t A2nGetVersion(void);
+
+/* a2n_demangle() (our addition) */
+size_t A2nDemangle(const char *name, char *text, size_t room);
 
 /* Frees what the default context holds: processes, modules, settings. Before the first use it does
  * nothing. A2N_SUCCESS. */

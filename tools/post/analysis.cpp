@@ -179,7 +179,8 @@ Summary TickAnalysis::summary() {
           symbolizer_.notes(),
           processes_.lifetimes(),
           {},
-          subscribers_.all()};
+          subscribers_.all(),
+          &symbolizer_};
 }
 
 }  // namespace post

@@ -247,6 +247,7 @@ struct pi_trace_status {
 	int stacks; /* PI_STACKS_* */
 	int depth; /* of the stacks */
 	const char *event; /* what a tick counts, "" for time; static storage */
+	uint64_t recorded_bytes; /* of all records, in the buffers and in the file of the continuous mode */
 };
 
 /* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set,

@@ -56,6 +56,7 @@ class OffCpu final : public Subscriber {
     Resolver::Options frames = {};
     StackSource source = {};
     size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
+    bool stacks = true;              // without them waits are not divided by what waited
   };
 
   // All three must outlive this.
@@ -87,7 +88,8 @@ class OffCpu final : public Subscriber {
   struct Thread {
     uint32_t tid = 0;
     uint32_t pid = 0;
-    bool has_pid = false;  // a record contains it
+    bool has_pid = false;                      // a record contains it
+    const ProcessLifetime* process = nullptr;  // nullptr: no record describes it
     NameId process_label = no_name;
     NameId thread_label = no_name;
     ThreadTimes times;

@@ -35,6 +35,7 @@ struct Summary {
   const std::deque<ProcessLifetime>& lifetimes;
   std::vector<LimitResult> budget = {};        // in the order of the file
   std::vector<const Subscriber*> counts = {};  // that the wanted reports need
+  const Symbolizer* symbolizer = nullptr;      // makes names readable; nullptr: they stay
 
   // What a report needs besides the ticks; nullptr when no wanted report needs it.
   template <class T>
