@@ -52,6 +52,16 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// The text as one word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:+@%=-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 std::string plural(uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -113,6 +123,8 @@ class Page {
   }
 
   std::string subject_text() const {
+    if (subject_.is_system() && summary_.file.cpus != 0)
+      return "The whole system, " + plural(summary_.file.cpus, "processor", "processors");
     std::string text = subject_.is_system() ? "The whole system" : shown(subject_.name());
     if (subject_.roots() > 1) text += fmt::format(" ({} processes had this id)", subject_.roots());
     if (subject_.descendants() != 0)
@@ -190,7 +202,9 @@ class Page {
     std::vector<FunctionTicks> rows;
     for (const auto& [names, ticks] : by_names) {
       const auto& [symbol, module, process, kernel] = names;
-      rows.push_back({shown(symbol), shown(module_text(module, kernel)), shown(process), ticks});
+      const bool named = !process.empty() && process != unnamed_process;
+      rows.push_back({shown(symbol), shown(module_text(module, kernel)),
+                      named ? "(" + shown(process) + ")" : process, ticks});
     }
     std::ranges::stable_sort(
         rows, [](const FunctionTicks& a, const FunctionTicks& b) { return a.ticks > b.ticks; });
@@ -223,7 +237,7 @@ class Page {
                          shortened(row.module, widths.module, mark());
       if (widths.process != 0)
         text = padded(text, widths.name + 2 + widths.module) + "  " +
-               shortened("(" + row.process + ")", widths.process, mark());
+               shortened(row.process, widths.process, mark());
       lines_.push_back(share_column(row.ticks) + text);
     }
     if (rest != 0)
@@ -244,17 +258,15 @@ class Page {
     size_t module = 0;
     size_t process = 0;
   };
-  // Where not all fit, modules and processes are shortened to a quarter each, names to the rest.
+  // Where not all fit, modules are shortened to a third, processes to a quarter, names to the rest.
   Widths widths_of(std::span<const FunctionTicks> rows, size_t columns) const {
     Widths widths;
     for (const FunctionTicks& row : rows) {
       widths.name = std::max(widths.name, columns_of(row.name));
       widths.module = std::max(widths.module, columns_of(row.module));
-      if (subject_.is_system())
-        widths.process = std::max(widths.process, columns_of(row.process) + 2);
+      if (subject_.is_system()) widths.process = std::max(widths.process, columns_of(row.process));
     }
     const size_t between = subject_.is_system() ? 4 : 2;
-    const size_t quarter = std::max<size_t>(8, columns / 4);
     const auto excess = [&] {
       const size_t taken = widths.name + widths.module + widths.process + between;
       return taken > columns ? taken - columns : 0;
@@ -262,9 +274,8 @@ class Page {
     const auto shrink = [&](size_t& width, size_t least) {
       if (width > least) width -= std::min(width - least, excess());
     };
-    shrink(widths.name, columns / 2);
-    shrink(widths.module, quarter);
-    shrink(widths.process, quarter);
+    shrink(widths.module, std::max<size_t>(8, columns / 3));
+    shrink(widths.process, std::max<size_t>(8, columns / 4));
     shrink(widths.name, 1);
     return widths;
   }
@@ -278,7 +289,7 @@ class Page {
 
   void add_paths(const std::vector<PathRow>& paths) {
     lines_.emplace_back();
-    lines_.emplace_back("Hottest paths, from the outermost caller:");
+    lines_.emplace_back("Hottest paths, outermost caller first:");
     for (const PathRow& path : paths)
       lines_.push_back(share_column(path.ticks) +
                        shortened(shown(fmt::format("{}", fmt::join(path.names, " > "))),
@@ -309,8 +320,8 @@ class Page {
     // An idle processor may have fewer ticks than its time.
     const bool throttled = summary_.file.info.throttled != 0;
     const std::string idle =
-        fmt::format("idle {}{}", throttled ? "at least " : "", share_word(idle_, all));
-    if (subject_.is_system()) return fmt::format("Of all processor time: {}.", idle);
+        fmt::format("{}{}", throttled ? "at least " : "", share_word(idle_, all));
+    if (subject_.is_system()) return fmt::format("Idle: {} {}.", idle, of_what);
     const std::string rest = share_word(all - idle_ - ticks_, all);
     const std::string lead =
         fmt::format("Rest of the system: {}{}", throttled ? "at most " : "", rest);
@@ -318,14 +329,11 @@ class Page {
     for (const auto& [ticks, name] : others()) {
       const std::string more =
           fmt::format("{}{} {}", shares.empty() ? "" : ", ", name, share_word(ticks, all));
-      if (columns_of(lead) + columns_of(of_what) + columns_of(shares + more) + columns_of(idle) +
-              6 >
-          look_.width)
-        break;
+      if (columns_of(lead + of_what + shares + more + idle) + 12 > look_.width) break;
       shares += more;
     }
-    return fmt::format("{} {}{}; {}", lead, of_what, shares.empty() ? "" : " (" + shares + ")",
-                       idle);
+    return fmt::format("{} {}{}; idle {}.", lead, of_what,
+                       shares.empty() ? "" : " (" + shares + ")", idle);
   }
 
   std::vector<std::pair<uint64_t, std::string>> others() const {
@@ -382,6 +390,7 @@ class Page {
       const auto known =
           std::ranges::find_if(short_words, [&](const auto& words) { return part == words.first; });
       if (known != std::end(short_words)) part = known->second;
+      if (part.ends_with('.')) part.pop_back();
       if (!part.empty() && part[0] >= 'A' && part[0] <= 'Z') part[0] += 'a' - 'A';
       parts.push_back(shown(part));
     }
@@ -403,9 +412,8 @@ class Page {
   // Commands that work as they are.
   std::string next_text(const PageEnd& end) const {
     const auto* calls = summary_.find<CallTree>();
-    const std::string where = end.directory == "."
-                                  ? fmt::format("-r {}", end.trace)
-                                  : fmt::format("-r {} -o {}", end.trace, end.directory);
+    std::string where = "-r " + shell_word(end.trace);
+    if (end.directory != ".") where += " -o " + shell_word(end.directory);
     const auto* waiting = summary_.find<Waiting>();
     const bool waits = waiting && waiting->times().dispatches() != 0;
     const bool stacks = calls && calls->stacks().with() != 0;

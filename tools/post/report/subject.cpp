@@ -70,7 +70,7 @@ void Subject::find_name(const Summary& summary) {
     if (name.empty() && leaf.origin.pid == *pid_ && contains(leaf.origin) &&
         own_name(leaf, summary) != unnamed_process)
       name = own_name(leaf, summary);
-  name_ = name.empty() ? fmt::format("process {}", *pid_) : fmt::format("{}:{}", name, *pid_);
+  name_ = name.empty() ? fmt::format("Process {}", *pid_) : fmt::format("{}:{}", name, *pid_);
 }
 
 void Subject::find_elapsed(const Summary& summary) {

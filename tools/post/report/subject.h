@@ -22,7 +22,7 @@ class Subject {
   // Everything but idle processors.
   bool is_system() const { return !pid_; }
   uint32_t pid() const { return pid_.value_or(0); }
-  // "prime:18943"; without a name "process 18943".
+  // "prime:18943"; without a name "Process 18943".
   const std::string& name() const { return name_; }
   // Processes that had the id, and their descendants.
   size_t roots() const { return roots_; }
