@@ -63,7 +63,8 @@ cli::OptionTable option_table() {
       "add the reports that FILE describes, one per line, as digits: 1 process, "
       "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
       "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
-      "tmod", "add _64 to the names of 64-bit modules")("compat", "omit the line on the mode");
+      "tmod", "add _64 to the names of 64-bit modules")("compat",
+                                                        "omit the page and the line on the mode");
   table.group("Instruction traces")(
       "arc", "write the call flow, one line per basic block, to arc (needs ITrace records)")(
       ",c", "one line for consecutive blocks of one function")(
