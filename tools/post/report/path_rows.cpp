@@ -39,14 +39,17 @@ std::string readable(const Summary& summary, NameId name) {
 
 std::string without_arguments(const std::string& name) {
   constexpr std::string_view anonymous = "(anonymous namespace)";
+  constexpr std::string_view operator_word = "operator";
+  constexpr std::string_view operator_signs = "<>=!+-*/%&|^~[],";
   size_t nested = 0;
   for (size_t at = 0; at < name.size(); ++at) {
     const std::string_view rest = std::string_view(name).substr(at);
-    const bool operator_name = at >= 8 && std::string_view(name).substr(at - 8, 8) == "operator";
     if (rest.starts_with(anonymous)) {
       at += anonymous.size() - 1;
-    } else if (operator_name && rest.starts_with("()")) {
-      ++at;
+    } else if (rest.starts_with(operator_word)) {
+      at += operator_word.size();
+      if (name.compare(at, 2, "()") == 0) at += 2;
+      at = std::min(name.find_first_not_of(operator_signs, at), name.size()) - 1;
     } else if (name[at] == '<') {
       ++nested;
     } else if (name[at] == '>' && nested != 0) {
