@@ -40,7 +40,9 @@ cli::OptionTable options() {
        "auto (the pitrace module when it can be used, else perf), driver, perf")  //
       ("scope", cli::text("WHICH", "auto"),
        "perf only: auto (the system where that is permitted, else the process), system, process")  //
-      ("pid", cli::text("PID"), "perf only: the process to trace, with its descendants");
+      ("pid", cli::text("PID"),
+       "the process that the trace is about; where perf may not trace the system, only it is "
+       "traced, with its descendants");
   return table;
 }
 
