@@ -83,7 +83,8 @@ class Page {
       add_nothing_sampled();
     } else {
       const std::vector<PathRow> paths = hot_paths();
-      const size_t below = tail.size() + 1 + (paths.empty() ? 0 : paths.size() + 2);
+      // Above the tail a blank line; the paths have another one and a heading of two lines at most.
+      const size_t below = tail.size() + 1 + (paths.empty() ? 0 : paths.size() + 3);
       add_functions(below + (end ? 0 : end_lines));
       if (!paths.empty()) add_paths(paths);
     }
@@ -217,33 +218,38 @@ class Page {
     return name == "vmlinux" || name.empty() ? "[kernel]" : fmt::format("[kernel] {}", name);
   }
 
+  // How many functions are shown. below: the lines that follow them. Small ones are only shown
+  // where there are few.
+  size_t rows_of(const std::vector<FunctionTicks>& all, size_t below) const {
+    if (look_.rows) return std::min(*look_.rows, all.size());
+    constexpr double small = 0.5;
+    constexpr size_t few = 8;
+    size_t worth_it = 0;
+    while (worth_it < all.size() &&
+           percent(all[worth_it].ticks, ticks_) >= (worth_it < few ? 0.05 : small))
+      ++worth_it;
+    const size_t above_and_below = std::min(screen_lines, lines_.size() + below);
+    const size_t fit = std::max(fewest_rows, screen_lines - above_and_below);
+    // The others have a line, too.
+    return fit >= all.size() ? worth_it : std::min(worth_it, fit - 1);
+  }
+
   // below: the lines that follow.
   void add_functions(size_t below) {
     const std::vector<FunctionTicks> all = functions();
-    const auto worth_it = static_cast<size_t>(std::ranges::count_if(
-        all, [&](const FunctionTicks& row) { return percent(row.ticks, ticks_) >= 0.05; }));
-    size_t fit = look_.rows.value_or(
-        std::max(fewest_rows, screen_lines - std::min(screen_lines, lines_.size() + below)));
-    size_t count = std::min(fit, look_.rows ? all.size() : worth_it);
-    // The last line is for the others.
-    if (!look_.rows && count < all.size() && count == fit) --count;
-    const size_t columns = look_.width > 10 ? look_.width - 10 : 1;
-    const Widths widths = widths_of(std::span(all).first(count), columns);
+    const size_t count = rows_of(all, below);
+    const auto shown_ones = std::span(all).first(count);
+    const Widths widths = widths_of(shown_ones, look_.width > 10 ? look_.width - 10 : 1);
     uint64_t rest = ticks_;
-    for (size_t i = 0; i < count; ++i) {
-      const FunctionTicks& row = all[i];
+    for (const FunctionTicks& row : shown_ones) {
       rest -= row.ticks;
-      std::string text = padded(shortened(row.name, widths.name, mark()), widths.name) + "  " +
-                         shortened(row.module, widths.module, mark());
-      if (widths.process != 0)
-        text = padded(text, widths.name + 2 + widths.module) + "  " +
-               shortened(row.process, widths.process, mark());
-      lines_.push_back(share_column(row.ticks) + text);
+      lines_.push_back(share_column(row.ticks) + function_text(row, widths));
     }
-    if (rest != 0)
-      lines_.push_back(share_column(rest) + (count == 0 ? "in " : "in ") +
-                       plural(all.size() - count, count == 0 ? "function" : "other function",
-                              count == 0 ? "functions" : "other functions"));
+    if (rest == 0) return;
+    const std::string others =
+        count == 0 ? plural(all.size(), "function", "functions")
+                   : plural(all.size() - count, "other function", "other functions");
+    lines_.push_back(share_column(rest) + "in " + others);
   }
 
   // "  59.0 %  "
@@ -258,6 +264,14 @@ class Page {
     size_t module = 0;
     size_t process = 0;
   };
+  std::string function_text(const FunctionTicks& row, const Widths& widths) const {
+    const std::string module = shortened(row.module, widths.module, mark());
+    const std::string name = padded(shortened(row.name, widths.name, mark()), widths.name);
+    if (widths.process == 0) return fmt::format("{}  {}", name, module);
+    return fmt::format("{}  {}  {}", name, padded(module, widths.module),
+                       shortened(row.process, widths.process, mark()));
+  }
+
   // Where not all fit, modules are shortened to a third, processes to a quarter, names to the rest.
   Widths widths_of(std::span<const FunctionTicks> rows, size_t columns) const {
     Widths widths;
@@ -289,7 +303,10 @@ class Page {
 
   void add_paths(const std::vector<PathRow>& paths) {
     lines_.emplace_back();
-    lines_.emplace_back("Hottest paths, outermost caller first:");
+    const bool broken = std::ranges::any_of(
+        paths, [](const PathRow& path) { return path.names.front().starts_with("[broken]"); });
+    add(paragraph(fmt::format("Hottest paths, outermost caller first{}:",
+                              broken ? " ([broken]: no frame pointers there)" : "")));
     for (const PathRow& path : paths)
       lines_.push_back(share_column(path.ticks) +
                        shortened(shown(fmt::format("{}", fmt::join(path.names, " > "))),
@@ -309,7 +326,7 @@ class Page {
         paragraph((lost.empty() ? nothing_lost() : lost) + seen, lost.empty() ? nullptr : "33"));
     if (!end) return tail;
     add_to_tail(paragraph(files_text(*end)));
-    add_to_tail(paragraph(next_text(*end)));
+    if (ticks_ != 0) add_to_tail(paragraph(next_text(*end)));
     return tail;
   }
 
