@@ -15,8 +15,8 @@ namespace post {
 
 // How the page is shown.
 struct PageLook {
-  size_t width = 80;           // columns
-  std::optional<size_t> rows;  // of functions; none: as many as fit on a screen of 24 lines
+  size_t width = 80;                // columns
+  std::optional<size_t> rows = {};  // of functions; none: as many as fit on a screen of 24 lines
   bool colour = false;
   bool utf8 = false;
 };

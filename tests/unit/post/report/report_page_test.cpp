@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The page: what holds for every width and trace. What it looks like is in the golden cases.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <report/path_rows.h>
 #include <text/columns.h>
@@ -31,9 +32,11 @@ struct Program {
     uint64_t time = 1000;
     for (unsigned i = 0; i < functions; ++i) {
       symbolizer.add_symbol("/bin/program", i * 16, 16, "function_" + std::to_string(i));
-      for (unsigned tick = 0; tick <= i; ++tick)
-        text += std::to_string(++time) + " tick user 0x20 0x20 " + std::to_string(0x1000 + i * 16) +
-                "\n" + std::to_string(++time) + " tick kernel 0 0 0xffffffff81000000\n";
+      for (unsigned tick = 0; tick <= i; ++tick) {
+        text += fmt::format("{} tick user 0x20 0x20 {}\n", time + 1, 0x1000 + i * 16);
+        text += fmt::format("{} tick kernel 0 0 0xffffffff81000000\n", time + 2);
+        time += 2;
+      }
     }
     trace = text;
   }

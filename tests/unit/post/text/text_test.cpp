@@ -84,7 +84,7 @@ TEST(DurationText, HasThreeDigitsOrSoInAFittingUnit) {
                                                     {3'599'400'000'000, "59 min 59 s"},
                                                     {3'599'500'000'000, "1 h 00 min"},
                                                     {86'400'000'000'000, "24 h 00 min"}};
-  for (const auto& [time, text] : cases) EXPECT_EQ(duration_text(time), text);
+  for (const auto& [time, text] : cases) EXPECT_EQ(post::duration_text(time), text);
 }
 
 }  // namespace
