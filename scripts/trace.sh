@@ -37,6 +37,17 @@ prepare_module() {
   return 0
 }
 
+# check_command NAME: ends as a shell does where there is no such command, or it cannot be executed.
+check_command() {
+  local found
+  if ! found=$(type -P -- "$1"); then
+    [[ $1 == */* && -e $1 ]] || die "$1: command not found" 127
+    found=$1
+  fi
+  [[ ! -d $found ]] || die "$1: is a directory, no command" 126
+  [[ -x $found ]] || die "$1: $found may not be executed; chmod +x makes it a command" 126
+}
+
 # load_module WHAT-INSTEAD
 load_module() {
   [[ -n $module_object ]] || return 0

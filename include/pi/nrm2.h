@@ -79,7 +79,7 @@ constexpr size_t head_size = 16;
 namespace info {
 constexpr char source[] = "source";          // "driver" or "perf"
 constexpr char scope[] = "scope";            // "system" or "process"
-constexpr char pid[] = "pid";                // the process, if the scope is "process"
+constexpr char pid[] = "pid";                // that the trace is about, if one was named
 constexpr char cannot_see[] = "cannot_see";  // repeats: one sentence on data that this source lacks
 constexpr char note[] = "note";              // repeats: one sentence for readers of a report
 constexpr char kernel[] = "kernel";          // uname -r

@@ -14,7 +14,8 @@
  *
  * Thread-safety: these functions take no lock, so that two of them must not run at the same time;
  * the caller serializes them. They may run at the same time as functions of a2n_context.h on other
- * contexts. A2nRcToString() and A2nGetVersion() may be called by any thread at any time. Returned
+ * contexts. A2nRcToString(), A2nGetVersion() and A2nDemangle() may be called by any
+ * thread at any time. Returned
  * pointers are valid until A2nInit(), and any thread may read the data until then.
  *
  * Errors: a function that returns int returns the codes of the function that its comment names,
@@ -38,6 +39,9 @@ const char *A2nRcToString(int rc);
 
 /* a2n_get_version() */
 uint32_t A2nGetVersion(void);
+
+/* a2n_demangle() (our addition) */
+size_t A2nDemangle(const char *name, char *text, size_t capacity);
 
 /* Frees the contents of the default context: processes, modules, settings. Before the first use it
  * has no effect. Returns A2N_SUCCESS. */

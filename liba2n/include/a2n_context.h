@@ -75,6 +75,11 @@ const char *a2n_rc_to_string(int rc);
 /* The library's version: major << 24 | minor << 16 | revision. */
 uint32_t a2n_get_version(void);
 
+/* The readable form of a C++ or Rust name, whatever a2n_set_demangle() says. Writes as much of it to
+ * text as has space in `room` bytes, with a final zero unless room is 0. Returns its whole length;
+ * 0, and text is empty: name is null or is not mangled, or there is no memory. */
+size_t a2n_demangle(const char *name, char *text, size_t room);
+
 /* ---- contexts ------------------------------------------------------------------------------- */
 typedef struct a2n_context a2n_context;
 

@@ -79,9 +79,133 @@ teardown() {
 @test "a command or process that does not exist is reported before anything is traced" {
     run -127 run.tprof -- ./no-such-command
     [[ "$output" == "run.tprof: error: ./no-such-command: command not found" ]]
+    echo 'echo no' >"$BATS_TEST_TMPDIR/plain"
+    mkdir "$BATS_TEST_TMPDIR/directory"
+    for command in ./plain ./directory; do
+        run -126 run.tprof -- "$command"
+        [[ "$output" == "run.tprof: error: $command: "* ]]
+    done
+    PATH=$PATH:. run -126 run.tprof -- plain
+    [[ "$output" == "run.tprof: error: plain: "*"may not be executed"* ]]
+    rm -r plain directory
     run -125 run.tprof -p 4194303
     [[ "$output" == "run.tprof: error: there is no process 4194303; the number is decimal, as ps -e shows it, and hexadecimal in reports" ]]
     [ -z "$(ls -A)" ]
+}
+
+# The rest runs traces, of all processors by perf events.
+need_ticks() {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] ||
+        skip "needs perf_event_open for the whole system"
+}
+
+# busy SECONDS: a command whose one function takes the time.
+busy() {
+    # shellcheck disable=SC2016 # the command's own
+    printf '%s\n' bash -c 'end=$((SECONDS + '"$1"')); while ((SECONDS < end)); do :; done; echo to-stdout; echo to-stderr >&2'
+}
+
+@test "the page comes behind the command's output: no more than 23 lines, 80 columns and no escape sequence in a pipe" {
+    need_ticks
+    local command
+    mapfile -t command < <(busy 2)
+    run.tprof --source=perf --no-java -o out -- "${command[@]}" >page 2>err
+    head -n 1 page | grep -qx to-stdout
+    sed -i 1d page
+    cat page err
+    [ "$(wc -l <page)" -le 23 ]
+    [ "$(wc -L <page)" -le 80 ]
+    run ! grep -q $'\033' page err
+    [ "$(cat err)" = to-stderr ]
+    grep -qE '^bash:[0-9]+( and [0-9]+ descendants?)?: [0-9.]+ m?s elapsed, .* of processor time' page
+    grep -qE '^ +[0-9.]+ %  .* +bash$' page
+    grep -q '^Files in .*/out: tprof.out, tprof.json, swtrace.nrm2$' page
+    # The report begins with the same page.
+    sed -n '2,/^ Tprof Reports$/p' out/tprof.out | sed '$d' >in_report
+    sed 's/…/.../g' page | head -n "$(($(wc -l <in_report) - 1))" | diff - <(sed '$d' in_report)
+    # What to type next works.
+    sed -n 's/^Next: //p;s/^  //p' page | tr '\n' ' ' | grep -oE 'post -r .* -disasm' >next
+    bash -e next
+    [ -s out/tprof.micro ]
+}
+
+@test "--lines sets the functions of the page, --all is the report on all processes, 0 prints nothing" {
+    need_ticks
+    run.tprof --source=perf -t -o out -- sh -c 'head -c 30000000 /dev/zero | gzip >/dev/null'
+    run -0 run.tprof -p -o out --lines=1
+    [ "$(grep -cE '^ +[0-9<>.]+ %  ' <<<"$output")" -eq 2 ]
+    [[ "$output" == *"other functions"* ]]
+    run -0 run.tprof -p -o out --all --lines=3
+    [[ "$output" == *" Tprof Reports"*"TOTAL TICKS"*")) Process_Module_Symbol"*"more lines"*"run.tprof: reports: "* ]]
+    [[ "$output" != *"processor time"* ]]
+    run -0 --separate-stderr run.tprof -p -o out --lines=0
+    [ -z "$output" ]
+}
+
+@test "options for post may be repeated, and quotes keep blanks" {
+    need_ticks
+    run.tprof --source=perf -t -o out -- true
+    mkdir 'my dir'
+    run.tprof -p -o out --lines=0 --post=-pnm --post="-clip 0 -show -sympath '$PWD/my dir'"
+    [ -s out/post.show ]
+    jq -e '.names.process_ids == false and .clip_percent == 0' out/tprof.json
+    run -255 run.tprof -p -o out --post="-sympath 'my dir"
+    [[ "$output" == *"a quote in --post does not end"* ]]
+}
+
+# on_terminal COLUMNS LINES ARG...: what run.tprof writes to a terminal of that size.
+on_terminal() {
+    local size="columns $1 rows $2" words
+    shift 2
+    printf -v words '%q ' run.tprof "$@"
+    script -qec "stty $size; $words" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "on a terminal the page has its width, colours unless NO_COLOR says no, and the title shows how the trace goes" {
+    need_ticks
+    unset COLUMNS NO_COLOR
+    local command wide
+    mapfile -t command < <(busy 3)
+    TERM=xterm-256color LC_ALL=C.UTF-8 on_terminal 80 24 --source=perf --no-java -o out -- "${command[@]}" >screen
+    grep -q $'\033\\[1;31m' screen
+    # The title changes, and comes back; nothing else is moved or erased.
+    grep -qE $'\033\\[22;2t' screen
+    grep -qE $'\033\\]2;run.tprof: [0-9]+ s, [0-9]+ records, 0 lost, [0-9.]+ MB\007' screen
+    grep -qE $'\033\\]2;\007\033\\[23;2t' screen
+    run ! grep -qE $'\033\\[[0-9;]*[A-HJKf]' screen
+    sed -E $'s/\033\\[[0-9;]*[mt]//g;s/\033\\][^\007]*\007//g' screen >plain
+    [ "$(sed -n '/^bash:/,$p' plain | wc -l)" -le 23 ]
+    [ "$(wc -L <plain)" -le 80 ]
+    TERM=xterm LC_ALL=C.UTF-8 NO_COLOR=1 on_terminal 200 50 -p -o out >screen
+    run ! grep -q $'\033' screen
+    wide=$(grep -c . screen)
+    # Lines that need no second one there.
+    TERM=xterm LC_ALL=C.UTF-8 NO_COLOR=1 on_terminal 60 24 -p -o out >screen
+    (($(grep -c . screen) >= wide))
+    [ "$(wc -L <screen)" -le 60 ]
+    TERM=dumb on_terminal 80 24 -p -o out >screen
+    run ! grep -q $'\033' screen
+    TERM=xterm LC_ALL=C NO_COLOR=1 on_terminal 40 24 -p -o out >screen
+    run ! grep -q '[^ -~]' screen
+}
+
+@test "without a command an overwritten line shows how the trace goes, on a terminal only" {
+    need_ticks
+    TERM=xterm on_terminal 80 24 --source=perf -s 0 -r 3 -o out >screen
+    grep -qE $'\033\\[Krun.tprof: [0-9]+ s, [0-9]+ records, 0 lost' screen
+    run ! grep -q $'\033\\]2;' screen
+    grep -q 'The whole system' screen
+    run.tprof --source=perf -s 0 -r 2 -o out >page 2>err
+    run ! grep -q $'\033' page err
+    grep -q '^The whole system, [0-9]* processor' page
+}
+
+@test "a command on which no tick fell is told of in words" {
+    need_ticks
+    run.tprof --source=perf -c 1 -o out -- sleep 0.1 >page
+    cat page
+    grep -qE '^sleep:[0-9]+: ' page
+    grep -q 'No tick fell on it' page || grep -qE ' %  ' page
 }
 
 @test "--no-install installs nothing: it names the missing packages and ends" {

@@ -13,8 +13,12 @@
 //   expect tree    tprof.tree                expect folded  tprof.folded
 //   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
 //   expect micro   tprof.micro after "TOTAL TICKS"
+//   expect page [WIDTH] [rows=N] [utf8] [colour] [end]  the page as it is printed; end: with the
+//                  lines on files and on what to type next
 //   expect stacks  the completeness of stacks in the head of tprof.tree
 #include <cstdio>
+#include <map>
+#include <sstream>
 
 #include <options/extra_reports.h>
 #include <json.h>
@@ -36,6 +40,18 @@ std::string between(const std::string& text, const std::string& from, const std:
   const size_t begin = start + from.size();
   const size_t end = to.empty() ? text.size() : text.find(to, begin);
   return text.substr(begin, end == std::string::npos ? end : end - begin);
+}
+
+post::PageLook look_of(const std::string& what) {
+  post::PageLook look;
+  std::istringstream words(what);
+  for (std::string word; words >> word;) {
+    if (word == "utf8") look.utf8 = true;
+    if (word == "colour") look.colour = true;
+    if (word.starts_with("rows=")) look.rows = std::stoul(word.substr(5));
+    if (word.find_first_not_of("0123456789") == std::string::npos) look.width = std::stoul(word);
+  }
+  return look;
 }
 
 std::string actual_part(const PostRun& run, const std::string& what) {
@@ -69,6 +85,10 @@ int run_case(const std::vector<CasePart>& parts) {
   FakeSymbolizer symbolizer;
   Bytes trace;
   std::vector<post::Limit> limits;
+  std::vector<post::PageLook> looks;
+  std::map<std::string, size_t> pages;  // numbers of the looks, by the part's name
+  const post::PageEnd end{"out/swtrace.nrm2", {"out/tprof.out", "out/tprof.json"}, "out"};
+  bool with_end = false;
   for (const CasePart& part : parts) {
     if (part.name == "options") {
       if (!parse_case_options(part.text, options)) return 1;
@@ -101,10 +121,18 @@ int run_case(const std::vector<CasePart>& parts) {
         return 1;
       }
       limits = *parsed;
+    } else if (part.name.starts_with("expect page")) {
+      pages[part.name.substr(7)] = looks.size();
+      looks.push_back(look_of(part.name));
+      with_end = with_end || part.name.ends_with(" end");
     }
   }
-  const PostRun run = run_post(trace, symbolizer, options, limits);
-  return compare_expected(parts, [&](const std::string& what) { return actual_part(run, what); });
+  const PostRun run =
+      run_post(trace, symbolizer, options, limits, looks, with_end ? &end : nullptr);
+  return compare_expected(parts, [&](const std::string& what) {
+    const auto page = pages.find(what);
+    return page == pages.end() ? actual_part(run, what) : run.pages[page->second];
+  });
 }
 
 }  // namespace

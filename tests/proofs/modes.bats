@@ -191,7 +191,8 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   rm "$small_disk/ballast"
   bash -e advice-0 >report
   [ ! -e "${socket%/*}" ]
-  grep -q Process_Module_Symbol report
+  grep -q 'of processor time' report
+  grep -q "^Files in $small_disk: tprof.out, tprof.json, swtrace.nrm2" report
   [ "$(jq .damage.places "$small_disk/tprof.json")" = 0 ]
 }
 

@@ -3,10 +3,12 @@
 #ifndef TESTS_SUPPORT_FAKE_SYMBOLIZER_H
 #define TESTS_SUPPORT_FAKE_SYMBOLIZER_H
 
+#include <cxxabi.h>
 #include <state/symbolizer.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <span>
@@ -119,6 +121,11 @@ class FakeSymbolizer final : public post::Symbolizer {
   }
   std::vector<pi::ThreadStart> thread_starts(const post::ProcessIds& process) override {
     return thread_starts_[process.pid];
+  }
+  std::string readable(const std::string& name) const override {
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr), std::free);
+    return text ? text.get() : name;
   }
   std::vector<std::string> notes() override { return notes_; }
 

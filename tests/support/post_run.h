@@ -9,10 +9,12 @@
 #include <options/options.h>
 #include <pipeline.h>
 #include <read/byte_source.h>
+#include <report/report_page.h>
 #include <report/reports.h>
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fake_symbolizer.h"
 #include "record_builder.h"
@@ -33,12 +35,15 @@ struct PostRun {
   std::string off_cpu;
   std::string micro;
   std::string arc;
+  std::vector<std::string> pages;  // one for each look that was asked for
   post::Profile profile;
 };
 
 inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
                         const post::Options& options = {},
-                        const std::vector<post::Limit>& limits = {}) {
+                        const std::vector<post::Limit>& limits = {},
+                        const std::vector<post::PageLook>& looks = {},
+                        const post::PageEnd* end = nullptr) {
   PostRun run;
   post::MemorySource source(trace);
   auto file = read_layout(source, run.damage);
@@ -89,6 +94,8 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   summary.counts = subscribers.all();
   if (filter)
     summary.selection_remarks = filter->remarks(leaves_all_records(options.report.selection));
+  summary.symbolizer = &symbolizer;
+  for (const post::PageLook& look : looks) run.pages.push_back(page_text(summary, look, end));
   for (const post::Report& report : post::reports())
     if (report.wanted(wanted) && report.write) report.write(summary, files[report.path(wanted)]);
   run.tprof = files["tprof.out"].text;

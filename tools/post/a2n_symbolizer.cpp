@@ -351,6 +351,16 @@ std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& proc
   return {};
 }
 
+// liba2n's number of a duplicate ("#2") and the mark of an inlined function stay as they are.
+std::string A2nSymbolizer::readable(const std::string& name) const {
+  const size_t end = std::min({name.find('#'), name.find(' '), name.size()});
+  const std::string mangled = name.substr(0, end);
+  std::string text(A2nDemangle(mangled.c_str(), nullptr, 0), '\0');
+  if (text.empty()) return name;
+  A2nDemangle(mangled.c_str(), text.data(), text.size() + 1);
+  return printable(text) + name.substr(end);
+}
+
 std::vector<std::string> A2nSymbolizer::notes() {
   constexpr size_t max_missing = 10;
   std::vector<std::string> notes = log_notes_;

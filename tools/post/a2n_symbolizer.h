@@ -56,6 +56,7 @@ class A2nSymbolizer final : public Symbolizer {
   void expect_log(uint32_t pid) override { expected_.insert(pid); }
   uint64_t next_code_change(uint64_t time, uint32_t pid) override;
   std::vector<pi::ThreadStart> thread_starts(const ProcessIds& process) override;
+  std::string readable(const std::string& name) const override;
   std::vector<std::string> notes() override;
 
   // Which logs of each process were used, with SymbolOptions::report_logs.

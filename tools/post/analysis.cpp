@@ -201,7 +201,8 @@ Summary TickAnalysis::summary() {
           processes_.lifetimes(),
           {},
           subscribers_.all(),
-          selection_remarks()};
+          selection_remarks(),
+          &symbolizer_};
 }
 
 }  // namespace post

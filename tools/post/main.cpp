@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 // post: reads a trace file, writes tprof.out and the other reports on it; or compares two.
 #include <cli.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <span>
@@ -18,8 +23,9 @@
 #include "options/extra_reports.h"
 #include "read/trace_archive.h"
 #include "report/messages.h"
-#include "report/reports.h"
 #include "report/completeness.h"
+#include "report/report_page.h"
+#include "report/reports.h"
 #include "text/output_file.h"
 #include "text_file.h"
 
@@ -49,6 +55,13 @@ void print_facts(const std::string& lines) {
     fmt::print(stderr, "post: {}\n", lines.substr(at, end - at));
     at = end == std::string::npos ? lines.size() : end + 1;
   }
+}
+
+pi::Status print_text(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return {};
+  return pi::Error{errno,
+                   fmt::format("cannot write to the standard output: {}.", std::strerror(errno))};
 }
 
 // Prints facts (-verbose) and always the warnings on the trace; writes both to post.msg (-verbmsg).
@@ -110,6 +123,8 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
   const auto on_ticks = asked_for(true);
   const auto on_others = asked_for(false);
   if (print_lack(on_others)) return cli::exit_failure;
+  const bool none_selected = run.totals.by_major[PITRACE_MAJOR_TPROF] != 0;
+  if (summary.ticks.ticks == 0 && options.page && !options.budget_file && !none_selected) return {};
   const bool without_ticks = !on_others.empty() && on_ticks.empty() && !options.budget_file;
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options, summary);
   if (print_lack(on_ticks)) return cli::exit_failure;
@@ -155,6 +170,32 @@ bool report_budget(const Summary& summary, const std::string& path) {
   return exceeded;
 }
 
+bool shows_utf8() {
+  const locale_t locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
+  if (!locale) return false;
+  const bool utf8 = std::string_view(::nl_langinfo_l(CODESET, locale)) == "UTF-8";
+  ::freelocale(locale);
+  return utf8;
+}
+
+bool shows_colour() {
+  const char* const none = std::getenv("NO_COLOR");
+  const char* const kind = std::getenv("TERM");
+  return !(none && *none) && kind && std::string_view(kind) != "dumb";
+}
+
+pi::Status print_page(const TraceRun& run, const Options& options, const Summary& summary) {
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  PageLook look{.rows = options.report.page_rows, .utf8 = shows_utf8()};
+  if (terminal) look.width = cli::columns(STDOUT_FILENO);
+  look.colour = terminal && shows_colour();
+  PageEnd end{run.path, {}, options.directory};
+  for (const Report& report : reports())
+    if (report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
+      end.files.push_back(report.path(options));
+  return print_text(page_text(summary, look, &end));
+}
+
 int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& limits) {
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
@@ -174,6 +215,9 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
+  if (options.page)
+    if (const pi::Status status = print_page(run, options, summary); !status)
+      return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
   // A measurement of a part of a trace does not prove that a limit is kept or exceeded.
   const int status = exit_status(run, options);
@@ -264,10 +308,7 @@ int make_diff(const Options& options) {
       return fail(status.error());
   StringSink text;
   write_diff(diff, text);
-  if (std::fwrite(text.text.data(), 1, text.text.size(), stdout) != text.text.size() ||
-      std::fflush(stdout) != 0)
-    return fail(
-        {errno, fmt::format("cannot write to the standard output: {}.", std::strerror(errno))});
+  if (const pi::Status status = print_text(text.text); !status) return fail(status.error());
   int result = cli::exit_good;
   for (const Profile& profile : profiles)
     result = std::max(result, exit_status(profile.path, profile.damaged, profile.missing, options));
@@ -287,6 +328,12 @@ int run_post(const std::vector<std::string>& arguments) {
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   Options options = std::get<Options>(std::move(parsed));
   remove_unfinished_on_signals();
+  // Here, so that nothing has been read when there is no place for the reports.
+  std::error_code problem;
+  std::filesystem::create_directories(options.directory, problem);
+  if (problem)
+    return fail({-1, fmt::format("cannot create the directory {}: {}; name another one with -o.",
+                                 options.directory, problem.message())});
   if (options.compared) return make_diff(options);
   if (options.extra_reports_file) {
     auto extra = parse_file(*options.extra_reports_file, parse_extra_reports);

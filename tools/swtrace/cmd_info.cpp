@@ -95,6 +95,7 @@ void print_trace(const std::string& lines) {
   line("Trace interval", std::to_string(number(lines, "interval")));
   print_records(lines, "trace", "Trace records");
   print_records(lines, "mte", "MTE records");
+  line("Recorded", fmt::format("{} KB", number(lines, "recorded_bytes") >> 10));
   if (number(lines, "overwritten") != 0)
     line("Overwritten", value_of(lines, "overwritten") + " trace records (wrap-around mode)");
   if (number(lines, "missed") != 0) line("Missed hook hits", value_of(lines, "missed"));
@@ -116,7 +117,7 @@ pi::Json trace_json(const std::string& lines) {
   pi::Json trace{{"source", value_of(lines, "source")}, {"scope", value_of(lines, "scope")}};
   for (const char* key :
        {"pid", "recorder", "cpus", "trace_bytes", "mte_bytes", "rate", "tick_ns", "interval",
-        "missed", "throttled", "overwritten", "period", "stack_depth"})
+        "missed", "throttled", "overwritten", "period", "stack_depth", "recorded_bytes"})
     trace[key] = number(lines, key);
   trace["event"] = value_of(lines, "event");
   trace["stacks"] = value_of(lines, "stacks");

@@ -40,7 +40,9 @@ cli::OptionTable options() {
        "auto (the pitrace module if it can be used, otherwise perf), driver, perf")  //
       ("scope", cli::text("WHICH", "auto"),
        "perf only: auto (the system if permitted, otherwise the process), system, process")  //
-      ("pid", cli::text("PID"), "perf only: the process to trace, with its descendants");
+      ("pid", cli::text("PID"),
+       "the process that the trace is about; if perf may not trace the system, only it is traced, "
+       "with its descendants");
   return table;
 }
 

@@ -72,12 +72,14 @@ Reply status_reply() {
   reply.text = fmt::format(
       "recorder={}\nsource={}\nscope={}\npid={}\non={}\nactive={}\nfull={}\ninterval={}\ncpus={}\n"
       "trace_bytes={}\nmte_bytes={}\nrate={}\ntick_ns={}\nmissed={}\nthrottled={}\nmode={}\n"
-      "file={}\nsuspended={}\noverwritten={}\nevent={}\nperiod={}\nstacks={}\nstack_depth={}\n",
+      "file={}\nsuspended={}\noverwritten={}\nevent={}\nperiod={}\nstacks={}\nstack_depth={}\n"
+      "recorded_bytes={}\n",
       ::getpid(), now.source == PI_SOURCE_DRIVER ? "driver" : "perf",
       now.scope == TRACE_SCOPE_SYSTEM ? "system" : "process", now.pid, now.on, IsTraceActive(),
       now.full, now.interval_id, now.cpus, now.trace_bytes, now.mte_bytes, now.rate, now.tick_ns,
       now.missed, now.throttled, mode_names[now.mode], TraceGetName(), now.suspended,
-      now.overwritten, now.event, now.period, stack_names[now.stacks], now.depth);
+      now.overwritten, now.event, now.period, stack_names[now.stacks], now.depth,
+      now.recorded_bytes);
   reply.text += counts_text("trace", now.trace) + counts_text("mte", now.mte);
   for (unsigned index = 0; const char* text = PiCannotSee(index); ++index)
     reply.text += fmt::format("cannot_see={}\n", text);

@@ -8,6 +8,7 @@
 #include "a2n_context.h"
 #include "api_state.h"
 #include "base/safe_file.h"
+#include "demangle/demangle.h"
 #include "environment.h"
 #include "saving.h"
 
@@ -99,6 +100,19 @@ const char* a2n_rc_to_string(int rc) {
 
 uint32_t a2n_get_version(void) {
   return 1u << 24;
+}
+
+size_t a2n_demangle(const char* name, char* text, size_t room) {
+  const pi::NoCancel off;
+  if (room != 0) *text = '\0';
+  try {
+    const auto readable = name ? a2n::demangle(name) : std::nullopt;
+    if (!readable) return 0;
+    if (room != 0) text[readable->copy(text, room - 1)] = '\0';
+    return readable->size();
+  } catch (...) {
+    return 0;
+  }
 }
 
 a2n_context* a2n_context_new(void) {

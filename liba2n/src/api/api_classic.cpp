@@ -21,6 +21,10 @@ uint32_t A2nGetVersion(void) {
   return a2n_get_version();
 }
 
+size_t A2nDemangle(const char* name, char* text, size_t room) {
+  return a2n_demangle(name, text, room);
+}
+
 int A2nInit(void) {
   const pi::NoCancel off;
   default_context.reset();

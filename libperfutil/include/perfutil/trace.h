@@ -34,7 +34,8 @@ int PiSetSource(int source);
 #define PI_SCOPE_AUTO 2 /* our addition: the system where permitted, else the process (default) */
 
 /* Chooses what the perf source records. pid: the process to record, with its children, when the
- * scope is, or becomes, one process. The module ignores both, as it always records the system.
+ * scope is, or becomes, one process; in the system scope it is only stored in the trace file, as
+ * the process that the trace is about. 0: none. The module always records the system.
  * PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised.
  */
 int TraceSetScope(int scope, int pid);
@@ -259,6 +260,7 @@ struct pi_trace_status {
   int stacks;           /* PI_STACKS_* */
   int depth;            /* of the stacks */
   const char* event;    /* what a tick counts, "" for time; static storage */
+  uint64_t recorded_bytes; /* of all records, in the buffers and in the file of continuous mode */
 };
 
 /* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set,

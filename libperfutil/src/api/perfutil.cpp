@@ -34,7 +34,7 @@ Result<pi_trace_status> status_of(Trace& trace) {
   pi_trace_status out{};
   out.source = trace.source();
   out.scope = now->scope;
-  out.pid = now->pid;
+  out.pid = now->scope == TRACE_SCOPE_PROCESS ? now->pid : 0;
   out.on = now->on;
   out.full = now->full;
   out.interval_id = now->interval_id;
@@ -53,6 +53,7 @@ Result<pi_trace_status> status_of(Trace& trace) {
   for (const auto& stream : trace.counts()) {
     out.cpus += stream.kind == PITRACE_BUFFER_TRACE;
     out.overwritten += stream.overwritten;
+    out.recorded_bytes += stream.bytes;
     add(stream.kind == PITRACE_BUFFER_TRACE ? out.trace : out.mte, stream.counts);
   }
   return out;

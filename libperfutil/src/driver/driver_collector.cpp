@@ -129,7 +129,7 @@ Result<std::unique_ptr<Collector>> DriverCollector::create(const TraceConfig& co
   if (error == -EBUSY) return busy_error(*device);
   if (error == -ENOMEM) return no_memory_error(*device, config);
   if (error != 0) return control_error(-error, "allocate trace buffers");
-  std::unique_ptr<DriverCollector> collector(new DriverCollector(std::move(device)));
+  std::unique_ptr<DriverCollector> collector(new DriverCollector(std::move(device), config.pid));
   // Sizes as rounded by the module.
   if (const auto status = collector->status(); !status) return status.error();
   if (collector->mapped_.empty())
@@ -245,6 +245,7 @@ Result<CollectorStatus> DriverCollector::status() {
   status.suspended = info_.suspended != 0;
   status.interval_id = info_.interval_id;
   status.scope = TRACE_SCOPE_SYSTEM;
+  status.pid = pid_;
   status.trace_bytes = info_.trace_bytes;
   status.mte_bytes = info_.mte_bytes;
   status.rate = info_.rate;

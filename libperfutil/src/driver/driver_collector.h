@@ -47,8 +47,8 @@ class DriverCollector final : public Collector {
   int itrace_fd() const override { return device_->fd(); }
 
  private:
-  explicit DriverCollector(std::unique_ptr<Device> device)
-      : device_(std::move(device)), itrace_(*device_) {}
+  DriverCollector(std::unique_ptr<Device> device, int pid)
+      : device_(std::move(device)), itrace_(*device_), pid_(pid) {}
   Status control(unsigned long request, void* argument, const char* what);
   // Maps the buffers of CPUs that came online since the last call: the module allocates them then.
   void map_new_cpus();
@@ -57,6 +57,7 @@ class DriverCollector final : public Collector {
 
   std::unique_ptr<Device> device_;
   DriverITrace itrace_;
+  const int pid_;  // that the user named
   pitrace_info info_{};
   TickEvent tick_;
   StackChoice stacks_;

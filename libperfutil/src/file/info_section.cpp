@@ -75,8 +75,7 @@ InfoText describe_trace(Collector& collector, const CollectorStatus& status,
   InfoText info;
   info.add(nrm2::info::source, collector.source() == PI_SOURCE_DRIVER ? "driver" : "perf");
   info.add(nrm2::info::scope, status.scope == TRACE_SCOPE_SYSTEM ? "system" : "process");
-  if (status.scope == TRACE_SCOPE_PROCESS)
-    info.add_number(nrm2::info::pid, static_cast<uint64_t>(status.pid));
+  if (status.pid != 0) info.add_number(nrm2::info::pid, static_cast<uint64_t>(status.pid));
   for (const auto& text : collector.cannot_see()) info.add(nrm2::info::cannot_see, text);
   for (const auto& text : notes) info.add(nrm2::info::note, text);
   add_machine(info);

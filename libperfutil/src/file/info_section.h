@@ -30,6 +30,7 @@ struct StreamCounts {
   Counts counts;
   uint64_t overwritten = 0;  // replaced by newer records
   uint64_t unwritten = 0;    // not in the file because the disk was full
+  uint64_t bytes = 0;        // of its records so far
 };
 
 // notes: sentences for users of the trace. The writer adds how the trace ended and the state of the

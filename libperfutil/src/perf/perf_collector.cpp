@@ -28,7 +28,7 @@ PerfCollector::PerfCollector(const TraceConfig& config, const PerfScope& scope)
       itrace_(config.mode == PITRACE_MODE_CONTINUOUS) {
   features_.kernel = scope.kernel;
   status_.scope = scope.system ? TRACE_SCOPE_SYSTEM : TRACE_SCOPE_PROCESS;
-  status_.pid = scope.pid;
+  status_.pid = config.pid;
   status_.trace_bytes = config.trace_bytes;
   status_.mte_bytes = config.mte_bytes;
   status_.tick_ns = tick_period_ns(status_.rate);

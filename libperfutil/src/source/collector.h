@@ -53,7 +53,7 @@ struct CollectorStatus {
   bool full = false;       // a buffer became full and recording stopped by itself
   uint32_t interval_id = 0;
   int scope = 0;  // TRACE_SCOPE_*
-  int pid = 0;    // of the process scope
+  int pid = 0;    // that the user named, in either scope; 0: none
   uint64_t trace_bytes = 0;
   uint64_t mte_bytes = 0;
   uint32_t rate = PITRACE_RATE_DEFAULT;  // of ticks by time

@@ -44,10 +44,12 @@ std::string Trace::stream_name() const {
 std::vector<StreamCounts> Trace::counts() {
   std::vector<StreamCounts> all;
   if (!collector_) return all;
-  for (const auto& view : collector_->buffers()) all.push_back({view.cpu, view.kind, view.counts});
+  for (const auto& view : collector_->buffers())
+    all.push_back({view.cpu, view.kind, view.counts, 0, 0, view.position + view.records.size()});
   if (config_.mode == COLLECTION_MODE_WRAP)
     collector_->copy_trace([&](const BufferCopy& copy) {
-      all.push_back({copy.cpu, PITRACE_BUFFER_TRACE, copy.counts, copy.counts.written - copy.kept});
+      all.push_back({copy.cpu, PITRACE_BUFFER_TRACE, copy.counts, copy.counts.written - copy.kept,
+                     0, copy.records.size()});
     });
   return all;
 }

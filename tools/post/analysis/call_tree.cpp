@@ -18,14 +18,21 @@ CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& na
       options_(options),
       frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
 
+uint32_t CallTree::process_root(NameId label, const Process& process) {
+  const auto [known, added] =
+      known_owners_.try_emplace({label, process.lifetime}, static_cast<uint32_t>(owners_.size()));
+  if (added) owners_.push_back({label, {process.lifetime, process.pid}});
+  return tree_.child(PathTree::root, known->second);
+}
+
 uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
   const RootKey key{process.names_version, options_.by_thread ? tid : 0,
                     options_.labels.per_cpu ? cpu : 0};
   if (const auto known = roots_.find(key); known != roots_.end()) return known->second;
   if (roots_.size() >= max_roots) roots_.clear();
   const std::string& name = names_.text(processes_.process_name(process));
-  uint32_t root = tree_.child(
-      PathTree::root, names_.intern(process_label(process.pid, name, cpu, options_.labels)));
+  uint32_t root =
+      process_root(names_.intern(process_label(process.pid, name, cpu, options_.labels)), process);
   if (options_.by_thread)
     root = tree_.child(
         root, names_.intern(thread_label(tid, names_.text(processes_.thread_name(process, tid)),
@@ -49,19 +56,30 @@ void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint
   ++ticks_;
 }
 
-std::vector<CallTree::Node> CallTree::nodes() const {
-  std::vector<Node> nodes(tree_.size());
-  for (uint32_t place = 1; place < nodes.size(); ++place) {
+std::vector<CallTree::Node> CallTree::nodes(const Wanted& wanted) const {
+  // The same tree, but with one node for all processes of a name.
+  PathTree united;
+  std::vector<uint32_t> place_in(tree_.size());  // by place in tree_; root: left out
+  std::vector<Node> nodes(1);
+  for (uint32_t place = 1; place < tree_.size(); ++place) {
     const auto& [parent, value] = tree_.node(place);
-    using enum Node::Kind;
-    Node::Kind kind = function;
-    if (parent == PathTree::root)
-      kind = process;
-    else if (options_.by_thread && nodes[parent].kind == process)
-      kind = thread;
-    const uint64_t ticks = place < exclusive_.size() ? exclusive_[place] : 0;
-    nodes[place] = {kind, parent, value, ticks, ticks};
+    const bool process = parent == PathTree::root;
+    if (process ? wanted && !wanted(owners_[value].process) : place_in[parent] == PathTree::root)
+      continue;
+    const uint32_t id = process ? owners_[value].label : value;
+    const uint32_t at = united.child(place_in[parent], id);
+    place_in[place] = at;
+    if (at == nodes.size()) {
+      Node::Kind kind = Node::Kind::function;
+      if (process)
+        kind = Node::Kind::process;
+      else if (options_.by_thread && nodes[place_in[parent]].kind == Node::Kind::process)
+        kind = Node::Kind::thread;
+      nodes.push_back({kind, place_in[parent], id, 0, 0});
+    }
+    if (place < exclusive_.size()) nodes[at].exclusive += exclusive_[place];
   }
+  for (Node& node : nodes) node.inclusive = node.exclusive;
   // A child has a higher number than its parent.
   for (size_t place = nodes.size(); place-- > 1;)
     nodes[nodes[place].parent].inclusive += nodes[place].inclusive;

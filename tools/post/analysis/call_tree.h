@@ -6,11 +6,15 @@
 #include <pi/decode.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "read/subscriber.h"
+#include "sample_tree.h"
 #include "state/frames.h"
 #include "state/processes.h"
 #include "text/labels.h"
@@ -50,7 +54,10 @@ class CallTree final : public Subscriber {
   };
 
   // By place, a node before what it contains; number 0 is all. To be called after the last tick.
-  std::vector<Node> nodes() const;
+  // Only the ticks of processes that `wanted` takes; without it all. Processes of equal names are
+  // one node.
+  using Wanted = std::function<bool(const Origin& process)>;
+  std::vector<Node> nodes(const Wanted& wanted = {}) const;
   std::string name(const Node& node) const;
 
   const Frames& frames() const { return frames_; }
@@ -61,13 +68,20 @@ class CallTree final : public Subscriber {
 
  private:
   uint32_t root_of(const Process& process, uint32_t tid, uint32_t cpu);
+  uint32_t process_root(NameId label, const Process& process);
 
   Processes& processes_;
   StringTable& names_;
   const Options options_;
   Frames frames_;
-  // Processes by name, below them threads (with by_thread), below these functions.
+  // Processes by place in owners_, below them threads (with by_thread), below these functions.
   PathTree tree_;
+  struct Owner {
+    NameId label = no_name;
+    Origin process;  // without thread
+  };
+  std::vector<Owner> owners_;
+  std::map<std::pair<NameId, const ProcessLifetime*>, uint32_t> known_owners_;
   std::vector<uint64_t> exclusive_;  // by place
   // Where the functions of a thread begin, by the version of its process's names, tid and cpu.
   struct RootKey {

@@ -126,7 +126,7 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
   State& thread = threads_[index];
   if (thread.thread_state != ThreadState::running) return;  // the id now belongs to another thread
   settle(thread, time);
-  const pi::StackView stack = pi::stack_of_dispatch(record);
+  const pi::StackView stack = options_.stacks ? pi::stack_of_dispatch(record) : pi::StackView();
   const Process& process = processes_.at(thread.facts.pid, time);
   const JudgedStack judged = frames_.judge(stack, true, process, time);
   if (thread.facts.selected) stacks_.add(record, 2, stack, judged);
@@ -260,6 +260,7 @@ void OffCpu::set_pid(State& state, uint32_t pid) {
 void OffCpu::relabel(State& state) {
   Thread& facts = state.facts;
   const Process& process = processes_.find(facts.pid);
+  facts.process = process.lifetime;
   if (state.names_version == process.names_version) return;
   state.names_version = process.names_version;
   facts.process_label =

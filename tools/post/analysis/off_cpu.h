@@ -58,6 +58,7 @@ class OffCpu final : public Subscriber {
     StackSource source = {};
     size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
     NameFilter* filter = nullptr;    // decides which threads are selected; none: all are
+    bool stacks = true;              // without them waits are not divided by what waited
   };
 
   // All three, and the filter, must outlive this.
@@ -90,8 +91,9 @@ class OffCpu final : public Subscriber {
   struct Thread {
     uint32_t tid = 0;
     uint32_t pid = 0;
-    bool has_pid = false;  // a record contains it
-    bool selected = true;  // when it was last dispatched
+    bool has_pid = false;                      // a record contains it
+    bool selected = true;                      // when it was last dispatched
+    const ProcessLifetime* process = nullptr;  // nullptr: no record describes it
     NameId process_label = no_name;
     NameId thread_label = no_name;
     ThreadTimes times;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "state/processes.h"
 #include "state/symbolizer.h"
 #include "text/string_table.h"
 
@@ -18,25 +19,37 @@ constexpr size_t levels = 5;
 // One value a level; names are numbers of a StringTable, the offset is the number of bytes.
 using Path = std::array<uint64_t, levels>;
 
+// Which thread the ticks belong to, and whether they fell on code of the kernel. Names alone do not
+// tell: ids are used again, and labels can leave them out.
+struct Origin {
+  const ProcessLifetime* process = nullptr;  // nullptr: no record describes it
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  bool kernel = false;
+  bool operator==(const Origin&) const = default;
+};
+
 struct Leaf {
   Path path{};
   Found found = Found::no_module;
+  Origin origin = {};
   uint64_t ticks = 0;
 };
 
-// All distinct paths. The number of a path never changes; memory grows with the paths only.
+// All distinct paths of each origin. The number of one never changes; memory grows with them only.
 class SampleTree {
  public:
   SampleTree();
 
-  // The number of a path, added when it is new. The same names found in another way are another.
-  uint32_t place(const Path& path, Found found);
+  // The number of a path, added when it is new. The same names found in another way, or of another
+  // origin, are another.
+  uint32_t place(const Path& path, Found found, const Origin& origin = {});
   void add_ticks(uint32_t place, uint64_t ticks) { leaves_[place].ticks += ticks; }
 
   const std::vector<Leaf>& leaves() const { return leaves_; }
 
  private:
-  size_t slot_of(const Path& path, Found found) const;
+  size_t slot_of(const Path& path, Found found, const Origin& origin) const;
   void grow();
 
   std::vector<Leaf> leaves_;

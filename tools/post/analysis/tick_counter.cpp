@@ -36,7 +36,9 @@ TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
   if (options_.offsets) path[static_cast<size_t>(Level::offset)] = key.address - place.start;
   flush(set->way[1]);
   set->way[1] = set->way[0];
-  set->way[0] = {key, tree_.place(path, place.found), 0};
+  const bool kernel = !key.user && key.address >> 63 != 0;
+  const Origin origin{process.lifetime, process.pid, key.tid, kernel};
+  set->way[0] = {key, tree_.place(path, place.found, origin), 0};
   return set->way[0];
 }
 

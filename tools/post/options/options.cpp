@@ -23,12 +23,13 @@ using Words = std::vector<std::string>;
 
 cli::OptionTable option_table() {
   cli::OptionTable table(
-      {"post [OPTION]...\n       post --diff A B [OPTION]...",
+      {"post [OPTION]... [TRACE]\n       post --diff A B [OPTION]...",
        "Reads a trace file and writes the reports on it: tprof.out, and on request post.show and "
        "tprof.json; or compares two traces.",
-       {"post", "post -r run1.nrm2 -o run1 -demangle --json", "post -clip 1 -pnm -rsel 00100001",
-        "post -tree -folded", "post -offcpu", "post -showx", "post --budget limits.txt --strict",
-        "post --diff old.nrm2 new.nrm2", "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
+       {"post", "post --page run1.nrm2", "post -r run1.nrm2 -o run1 -demangle --json",
+        "post -clip 1 -pnm -rsel 00100001", "post -tree -folded", "post -offcpu", "post -showx",
+        "post --budget limits.txt --strict", "post --diff old.nrm2 new.nrm2",
+        "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
        "is damaged or incomplete, and the reports cover its good part; 4 a limit of the budget is "
        "exceeded; 255 wrong usage."});
@@ -44,6 +45,13 @@ cli::OptionTable option_table() {
       "archive", optional_text("FILE", usual_archive, "TRACE.tar.zst"),
       "instead of reports write an archive for other machines: the trace and the symbols it "
       "needs")("archive-files", "also add the files that contain the symbols to the archive");
+  table.positional("trace", 1);
+  table.group("The page")(
+      "page", "also print the page with which tprof.out begins: the answer on one screen")(
+      "of", text("PID"),
+      "the page is about this process (decimal) and its descendants; else about the process for "
+      "which the trace was made, or the system")(
+      "lines", text("N"), "functions on the page (default: as many as fit into 23 lines)");
   table.group("Reports")("clip", text("PERCENT", "0.1"), "hide rows below PERCENT of all ticks")(
       "tree", "also write the call tree to tprof.tree (needs ticks with call stacks)")(
       "folded", "also write the call stacks to tprof.folded, one per line, for flame graphs")(
@@ -57,7 +65,9 @@ cli::OptionTable option_table() {
       "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
       "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
       "tmod", "add _64 to the names of 64-bit modules")(
-      "compat", "omit the line on the mode, and name functions without symbols by their section");
+      "compat",
+      "omit the page and the line on the mode, and name functions without symbols by their "
+      "section");
   table.group("Instruction traces")(
       "arc", "write the call flow, one line per basic block, to arc (needs ITrace records)")(
       ",c", "one line for consecutive blocks of one function")(
@@ -179,6 +189,22 @@ std::string take_choices(const cli::Values& given, Selection& selection) {
   return {};
 }
 
+// What the page is about, and how long it is; what is wrong, or nothing.
+std::string take_page(const cli::Values& given, ReportOptions& options) {
+  uint64_t number = 0;
+  if (given.has("of")) {
+    if (!parse_number(given.text("of"), number) || number == 0 || number > INT32_MAX)
+      return "--of takes the decimal number of a process, not '" + given.text("of") + "'.";
+    options.subject = static_cast<uint32_t>(number);
+  }
+  if (given.has("lines")) {
+    if (!parse_number(given.text("lines"), number) || number > 1'000'000)
+      return "--lines takes a whole number from 0 to 1000000, not '" + given.text("lines") + "'.";
+    options.page_rows = number;
+  }
+  return {};
+}
+
 // A report that cannot follow a selection; the sentence for the first such pair, or nothing.
 std::string find_misfit(const Options& options) {
   const Selection& selection = options.report.selection;
@@ -227,19 +253,22 @@ std::string archive_name(std::string trace) {
 std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))
-    for (const char* other : {"-r",     "show",    "showx", "showxx", "showt",   "rsel",   "off",
-                              "disasm", "-x",      "pnm",   "tnm",    "cpu",     "tmod",   "compat",
-                              "budget", "verbmsg", "tree",  "folded", "threads", "offcpu", "arc"})
+    for (const char* other :
+         {"-r",   "show",   "showx",   "showxx", "showt", "rsel",   "off",    "disasm",
+          "-x",   "pnm",    "tnm",     "cpu",    "tmod",  "compat", "budget", "verbmsg",
+          "tree", "folded", "threads", "offcpu", "arc",   "page"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive"))
     for (const char* other : {"json", "show", "showx", "showxx", "showt", "-x", "budget", "diff",
-                              "tree", "folded", "offcpu", "disasm", "arc"})
+                              "tree", "folded", "offcpu", "disasm", "arc", "page"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive-files") && !given.has("archive"))
     return "--archive-files goes with --archive.";
+  if (given.has("trace") && has("-r")) return "the trace is named twice: by -r and without it.";
+  if (given.has("trace") && has("diff")) return "--diff takes two files, and no other.";
   if (given.has("lmrg") && given.has("sympath"))
     return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
   if (given.has("threads") && !given.has("tree") && !given.has("folded"))
@@ -248,7 +277,8 @@ std::string find_conflict(const cli::Values& given) {
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
   if (given.has("showx") || given.has("showxx"))
-    for (const char* other : {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc"})
+    for (const char* other :
+         {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc", "page"})
       if (has(other))
         return fmt::format("-{} needs the reports, which -showx and -showxx leave out.",
                            other[0] == '-' ? other + 1 : fmt::format("-{}", other));
@@ -259,7 +289,7 @@ Options take_options(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.has(name); };
   const auto text = [&](const char* name) { return has(name) ? given.text(name) : std::string(); };
   Options options;
-  options.trace_file = text("-r");
+  options.trace_file = has("trace") ? given.words("trace").front() : text("-r");
   options.directory = text("-o");
   options.show_seconds = has("showt");
   options.show = has("show") || has("showx") || has("showxx") || options.show_seconds;
@@ -267,6 +297,7 @@ Options take_options(const cli::Values& given) {
   options.tprof = !has("showx") && !has("showxx");
   if (has("json")) options.json = text("json");
   if (options.json == usual_json) options.json = has("diff") ? "tprof.diff.json" : "tprof.json";
+  options.page = has("page");
   options.tree = has("tree");
   options.folded = has("folded");
   options.off_cpu = has("offcpu");
@@ -346,6 +377,8 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
   if (const std::string problem = take_choices(given, options.report.selection); !problem.empty())
     return wrong(problem);
   if (const std::string problem = find_misfit(options); !problem.empty()) return wrong(problem);
+  if (const std::string problem = take_page(given, options.report); !problem.empty())
+    return wrong(problem);
   if (given.has("diff")) {
     const Words& files = given.words("diff");
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");

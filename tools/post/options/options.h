@@ -29,6 +29,8 @@ struct ReportOptions {
   bool calls_by_thread = false;        // -threads
   bool disassembly = false;            // -disasm: in tprof.micro
   Selection selection = {};
+  std::optional<uint32_t> subject = {};  // --of: the process that the page is about
+  std::optional<size_t> page_rows = {};  // --lines
 
   // Whether a report needs to know where in a symbol a tick fell.
   bool needs_offsets() const;
@@ -85,6 +87,7 @@ struct Options {
   bool micro = false;               // tprof.micro: -off, -disasm
   bool arc = false;                 // the file arc
   ArcOptions arc_form;
+  bool page = false;  // on the standard output
   bool verbose = false;
   bool message_file = false;  // -verbmsg
   bool strict = false;

@@ -222,6 +222,7 @@ class RowsToJson {
                    {"name", row_name(row, summary_.names)},
                    {"ticks", row.ticks},
                    {"percent", rounded(percent(row.ticks, summary_.ticks.ticks))}};
+      if (row.id) json[row.level == Level::process ? "pid" : "tid"] = *row.id;
       if (Json children = take(depth + 1); !children.empty())
         json["children"] = std::move(children);
       list.push_back(std::move(json));

@@ -19,6 +19,17 @@ uint64_t value_of(const Leaf& leaf, Level level) {
   return leaf.path[static_cast<size_t>(level)];
 }
 
+// Of a process or thread.
+std::optional<uint32_t> common_id(Level level, std::span<const Leaf> leaves) {
+  if (level != Level::process && level != Level::thread) return {};
+  const auto id = [&](const Leaf& leaf) {
+    return level == Level::process ? leaf.origin.pid : leaf.origin.tid;
+  };
+  const uint32_t first = id(leaves.front());
+  const bool one = std::ranges::all_of(leaves, [&](const Leaf& leaf) { return id(leaf) == first; });
+  return one ? std::optional(first) : std::nullopt;
+}
+
 class RowMaker {
  public:
   RowMaker(const StringTable& names, const ReportKind& kind, uint64_t clip)
@@ -53,7 +64,7 @@ class RowMaker {
     std::sort(groups.begin(), groups.end(),
               [&](const Group& a, const Group& b) { return comes_first(level, a, b); });
     for (const Group& group : groups) {
-      rows_.push_back({depth, level, group.value, group.ticks});
+      rows_.push_back({depth, level, group.value, group.ticks, common_id(level, group.leaves)});
       if (depth + 1 < kind_.levels.size()) add(group.leaves, depth + 1);
     }
   }

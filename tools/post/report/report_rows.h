@@ -4,6 +4,7 @@
 #define POST_REPORT_ROWS_H
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Row {
   Level level = Level::process;
   uint64_t value = 0;  // of the level: a name's number or an offset
   uint64_t ticks = 0;
+  std::optional<uint32_t> id = {};  // of the process or thread, where all of the row is of one
 };
 
 // A row before the rows it contains; siblings by ticks, then name. Rows below clip are left out.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report_head.h"
+#include "report_page.h"
 #include "report_rows.h"
 #include "text/text.h"
 
@@ -78,10 +79,25 @@ std::string closing(const Summary& summary) {
   return text + report_end(summary);
 }
 
+// What 100 % are in the reports, which is not the page's.
+std::string percentages_of(const Summary& summary) {
+  const TraceInfo& info = summary.file.info;
+  return info.scope == "process"
+             ? fmt::format(" Percentages below are of all ticks of process {} and its children.\n",
+                           info.pid)
+             : " Percentages below are of all ticks of all processors, idle included.\n";
+}
+
 }  // namespace
 
 bool write_tprof(const Summary& summary, Sink& sink) {
-  std::string text = report_head(summary, "Tprof Reports") + '\n' + tick_totals(summary) + '\n';
+  std::string text = report_head(summary, "Tprof Reports") + '\n' + tick_totals(summary);
+  if (summary.options.mode_line) {
+    const PageLook look{.rows = summary.options.page_rows};
+    text.insert(text.find('\n') + 1, page_text(summary, look) + '\n');
+    text += percentages_of(summary);
+  }
+  text += '\n';
   text += contents(summary);
   bool good = sink.write(text);
   for (const ReportKind* kind : chosen_reports(summary.options))

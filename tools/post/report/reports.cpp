@@ -7,6 +7,7 @@
 #include "report_calls.h"
 #include "report_json.h"
 #include "report_micro.h"
+#include "report_page.h"
 #include "report_off_cpu.h"
 #include "report_show.h"
 #include "report_tprof.h"
@@ -41,6 +42,7 @@ constexpr Report table[] = {
     {.options = "",
      .file = "tprof.out",
      .wanted = [](const Options& given) { return given.tprof && given.tprof_out; },
+     .make = make_waiting,
      .of_ticks = true,
      .write = write_tprof},
     {.options = "--json",

@@ -37,6 +37,7 @@ struct Summary {
   std::vector<LimitResult> budget = {};        // in the order of the file
   std::vector<const Subscriber*> counts = {};  // that the wanted reports need
   std::vector<std::string> selection_remarks = {};
+  const Symbolizer* symbolizer = nullptr;  // demangles names; nullptr: they stay mangled
   std::vector<Hint> hints = {};
 
   // What a report needs besides the ticks; nullptr when no wanted report needs it.

@@ -131,10 +131,12 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
       if (record.int_count() < PITRACE_JITTED_INTS) return false;
       symbolizer_.expect_log(record.int_at(PITRACE_JITTED_PID));
       return true;
+    case PITRACE_MTE_KILL:
+      return apply_end(record, time);
     default:
-      // The end of a process or thread changes nothing: ticks may follow it. An unmapped address
-      // keeps its name until something else is mapped there: not every source records unmapping.
-      // Other minors do not concern names.
+      // The end of a thread changes nothing: ticks may follow it. An unmapped address keeps its
+      // name until something else is mapped there: not every source records unmapping. Other
+      // minors do not concern names.
       return true;
   }
 }
@@ -220,8 +222,18 @@ bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
   return true;
 }
 
+// Ticks of the process may follow.
+bool Processes::apply_end(const pi::RecordView& record, uint64_t time) {
+  pi::LinkEntry link;
+  if (!pi::decode_link(record, link)) return false;
+  const auto known = processes_.find(link.pid);
+  if (known != processes_.end() && known->second.lifetime) known->second.lifetime->end = time;
+  return true;
+}
+
 void Processes::begin_image(Process& process, uint64_t time) {
   ensure(process, time);
+  if (process.lifetime->exec == 0) process.lifetime->exec = time;
   symbolizer_.exec(time, process.pid);
   rename(process, process.name);
   process.maps_version = std::make_shared<uint32_t>(++last_version_);
@@ -242,6 +254,7 @@ bool Processes::apply_parent(const pi::LinkEntry& link, uint64_t time) {
   child.known = true;
   begin_lifetime(child, link.other);
   child.lifetime->bits = bits;
+  child.lifetime->start = time;
   // The child is called as the thread that forked it.
   rename(child, link.creator == 0 ? process_name(parent) : thread_name(parent, link.creator));
   if (link.flags == PITRACE_PARENT_CLONE) {

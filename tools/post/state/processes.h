@@ -27,6 +27,9 @@ struct ProcessLifetime {
   uint32_t pid = 0;
   uint32_t parent = 0;     // that forked it; if it ran before the trace, its parent at that time
   NameId name = no_name;   // the last one
+  uint64_t start = 0;      // nanoseconds: when it was forked; 0: before the trace
+  uint64_t exec = 0;       // when it first began a new image
+  uint64_t end = 0;        // when it exited
   uint32_t bits = 0;       // 32 or 64
   uint32_t inner_pid = 0;  // its id in its own PID namespace (NSpid)
   uint32_t pid_namespace = 0;
@@ -114,6 +117,7 @@ class Processes final : public Subscriber {
   void search_runtime_logs(Process& process);
   static void reset_runtime(Process& process);
   void name_thread(Process& process, const pi::ThreadStart& start);
+  bool apply_end(const pi::RecordView& record, uint64_t time);
   void begin_lifetime(Process& process, uint32_t parent);
   void begin_image(Process& process, uint64_t time);
   void ensure(Process& process, uint64_t time);

@@ -97,6 +97,9 @@ class Symbolizer {
   // The runtime's names of the threads, by time. To be called after look_for_logs().
   virtual std::vector<pi::ThreadStart> thread_starts(const ProcessIds& /*process*/) { return {}; }
 
+  // A C++ or Rust name made readable, whether lookups do so or not; other names as they are.
+  virtual std::string readable(const std::string& name) const { return name; }
+
   // Remarks on the names for the reports, once everything has been looked up.
   virtual std::vector<std::string> notes() = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 
@@ -80,6 +81,20 @@ std::string wrapped(std::string_view lead, std::string_view text, size_t width) 
 
 std::string sentence(std::string_view lead, std::string_view text) {
   return wrapped(fmt::format(" {} : ", lead), text);
+}
+
+std::string duration_text(uint64_t nanoseconds) {
+  const auto in = [&](double unit) { return static_cast<double>(nanoseconds) / unit; };
+  if (nanoseconds == 0) return "0 s";
+  if (nanoseconds < 999'500) return fmt::format("{:.0f} us", std::max(in(1e3), 1.0));
+  if (nanoseconds < 9'950'000) return fmt::format("{:.1f} ms", in(1e6));
+  if (nanoseconds < 999'500'000) return fmt::format("{:.0f} ms", in(1e6));
+  if (nanoseconds < 9'995'000'000) return fmt::format("{:.2f} s", in(1e9));
+  if (nanoseconds < 59'950'000'000) return fmt::format("{:.1f} s", in(1e9));
+  const uint64_t seconds = (nanoseconds + 500'000'000) / 1'000'000'000;
+  if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
+  const uint64_t minutes = (seconds + 30) / 60;
+  return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
 }
 
 std::optional<double> percent_from(std::string_view text) {

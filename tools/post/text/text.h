@@ -24,6 +24,10 @@ std::string sentence(std::string_view lead, std::string_view text);
 // The line above and below a report's title.
 constexpr std::string_view banner = "    ================================\n";
 
+// A time in nanoseconds for people, in three digits or so: "213 ms", "5.21 s", "3 min 12 s",
+// "1 h 03 min".
+std::string duration_text(uint64_t nanoseconds);
+
 // A percentage from 0 to 100 that fills the whole text.
 std::optional<double> percent_from(std::string_view text);
 

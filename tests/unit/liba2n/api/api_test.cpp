@@ -38,6 +38,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nCollapseSymbolRange",
                                              "A2nCreateMsiFile",
                                              "A2nCreateProcess",
+                                             "A2nDemangle",
                                              "A2nExecProcess",
                                              "A2nForkProcess",
                                              "A2nGetCodeAt",
@@ -87,6 +88,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "a2n_context_new",
                                              "a2n_create_msi_file",
                                              "a2n_create_process",
+                                             "a2n_demangle",
                                              "a2n_exec_process",
                                              "a2n_fork_process",
                                              "a2n_get_code",
@@ -228,6 +230,23 @@ TEST_F(Api, InitResetsTheDefaultContext) {
   EXPECT_EQ(ask(0x1000).rc, A2N_NO_MODULE);
   EXPECT_EQ(A2nGetNote(0), nullptr);
   EXPECT_EQ(A2nGetProcessName(pid), nullptr);
+}
+
+TEST_F(Api, ANameIsDemangledWhateverTheSettingIs) {
+  A2nSetDemangleCppNamesMode(0);
+  char text[16];
+  EXPECT_EQ(A2nDemangle("_ZN3foo3barEv", text, sizeof text), 10u);
+  EXPECT_STREQ(text, "foo::bar()");
+  EXPECT_EQ(A2nDemangle("_ZN3foo3barEv", text, 4), 10u);
+  EXPECT_STREQ(text, "foo");
+  EXPECT_EQ(A2nDemangle("_ZN3foo3barEv", nullptr, 0), 10u);
+  EXPECT_EQ(A2nDemangle("_RNvC3foo3bar", text, sizeof text), 8u);
+  EXPECT_STREQ(text, "foo::bar");
+  for (const char* plain : {"main", "", static_cast<const char*>(nullptr)}) {
+    text[0] = 'x';
+    EXPECT_EQ(A2nDemangle(plain, text, sizeof text), 0u);
+    EXPECT_STREQ(text, "");
+  }
 }
 
 TEST_F(Api, TheVersionIsOne) {

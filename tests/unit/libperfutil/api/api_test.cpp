@@ -161,6 +161,7 @@ TEST_F(PerfutilTrace, StatusHasSourceSizesAndRate) {
   EXPECT_EQ(status.rate, 1000u);
   EXPECT_EQ(status.tick_ns, 997130u);
   EXPECT_EQ(status.cpus, static_cast<uint32_t>(PiGetActiveProcessorCount()));
+  EXPECT_EQ(status.recorded_bytes, 0u);
   EXPECT_NE(PiCannotSee(0), nullptr);
   EXPECT_EQ(SetProfilerRate(0), PU_SUCCESS);
   ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);

@@ -23,6 +23,17 @@ TEST(SampleTree, EqualPathsShareOneEntryAlsoAfterGrowing) {
   EXPECT_EQ(tree.leaves()[777].ticks, 777u);
 }
 
+TEST(SampleTree, ThreadsOfEqualNamesAreDifferentLeaves) {
+  SampleTree tree;
+  const ProcessLifetime first, second;
+  const Path path{1, 2, 3, 4, 0};
+  const Origin origins[] = {
+      {nullptr, 1, 1}, {&first, 1, 1}, {&second, 1, 1}, {&first, 1, 2}, {&first, 1, 1, true}};
+  for (uint32_t i = 0; i < std::size(origins); ++i)
+    EXPECT_EQ(tree.place(path, Found::symbol, origins[i]), i);
+  EXPECT_EQ(tree.place(path, Found::symbol, origins[2]), 2u);
+}
+
 struct Shown {
   uint32_t depth;
   std::string name;

@@ -69,6 +69,21 @@ TEST(Options, OneDashAndTwoDashesMeanTheSame) {
   }
 }
 
+TEST(Options, TheTraceCanBeAPositionalArgument) {
+  const Options options = good({"-pnm", "a.nrm2", "-tnm"});
+  EXPECT_EQ(options.trace_file, "a.nrm2");
+  EXPECT_TRUE(options.report.labels.thread_names_only);
+}
+
+TEST(Options, ThePageHasASubjectAndALength) {
+  const Options plain = good({});
+  EXPECT_FALSE(plain.page || plain.report.subject || plain.report.page_rows);
+  const Options page = good({"--page", "--of", "4711", "--lines", "0"});
+  EXPECT_TRUE(page.page);
+  EXPECT_EQ(page.report.subject, 4711u);
+  EXPECT_EQ(page.report.page_rows, 0u);
+}
+
 TEST(Options, JitCodeAndPerInstructionOptions) {
   const Options plain = good({});
   EXPECT_FALSE(plain.micro || plain.symbols.code || plain.symbols.inlined);
@@ -228,7 +243,13 @@ TEST(Options, RemainingClassicOptionsAreParsed) {
 TEST(Options, WrongUseGives255) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"-bogus"},
-                                             {"word"},
+                                             {"one.nrm2", "two.nrm2"},
+                                             {"one.nrm2", "-r", "two.nrm2"},
+                                             {"--of", "0"},
+                                             {"--of", "2f"},
+                                             {"--lines", "-1"},
+                                             {"--page", "-showx"},
+                                             {"--page", "--archive"},
                                              {"-clip", "x"},
                                              {"-clip", "101"},
                                              {"-clip", "-1"},

@@ -62,6 +62,24 @@ TEST(ReportJson, ContainsTheHeadOfTheTextReport) {
   EXPECT_EQ(json["symbol_notes"], Json::array({"a note"}));
 }
 
+TEST(ReportJson, RowsOfOneProcessAndOneThreadHaveTheirIds) {
+  const Json json = run_json();
+  const Json& row = json["reports"][5]["rows"][0];
+  EXPECT_EQ(row["pid"], 32);
+  EXPECT_EQ(row["children"][0]["tid"], 32);
+  EXPECT_FALSE(row["children"][0]["children"][0].contains("tid"));
+  FakeSymbolizer symbolizer;
+  post::Options names_only;
+  names_only.report.labels = {true, true, false};
+  const auto trace = trace_from_text(
+      "cpus 1\nsection mte 0\n1 name 0x20 a\n1 name 0x21 a\nsection trace 0\n"
+      "2 tick user 0x20 0x20 0x1\n3 tick user 0x21 0x21 0x1\n");
+  ASSERT_TRUE(trace);
+  const Json two = Json::parse(run_post(*trace, symbolizer, names_only).json);
+  EXPECT_EQ(two["reports"][0]["rows"].size(), 1u);
+  EXPECT_FALSE(two["reports"][0]["rows"][0].contains("pid"));
+}
+
 TEST(ReportJson, ContainsRecordsLossesAndUnresolvedTicks) {
   const Json json = run_json();
   EXPECT_EQ(json["records"]["read"], 8);

@@ -3,6 +3,7 @@
 #include <analysis/call_tree.h>
 #include <analysis/micro.h>
 #include <analysis/off_cpu.h>
+#include <analysis/waiting.h>
 #include <arc/arc.h>
 #include <gtest/gtest.h>
 #include <report/reports.h>
@@ -55,9 +56,11 @@ class Reports : public testing::Test {
   post::ReportSubscribers subscribers_;
 };
 
-TEST_F(Reports, TickReportsNeedNoOtherSubscriber) {
-  EXPECT_TRUE(make({}).subscribers.empty());
+TEST_F(Reports, TickReportsNeedOnlyTheSubscriberOfThePagesTimes) {
+  EXPECT_EQ(make({}).subscribers.size(), 1u);
+  EXPECT_EQ(make({}).count<post::Waiting>(), 1u);
   post::Options options;
+  options.tprof_out = false;
   options.json = "tprof.json";
   const Made made = make(options);
   EXPECT_TRUE(made.subscribers.empty());
@@ -67,6 +70,7 @@ TEST_F(Reports, TickReportsNeedNoOtherSubscriber) {
 TEST_F(Reports, OnlySubscribersOfWantedReportsAreCreated) {
   post::Options options;
   options.off_cpu = true;
+  options.tprof_out = false;
   EXPECT_EQ(make(options).subscribers.size(), 1u);
   EXPECT_EQ(make(options).count<post::OffCpu>(), 1u);
   options.micro = true;
@@ -76,6 +80,7 @@ TEST_F(Reports, OnlySubscribersOfWantedReportsAreCreated) {
 
 TEST_F(Reports, TreeAndFoldedShareOneCallTree) {
   post::Options options;
+  options.tprof_out = false;
   options.tree = options.folded = true;
   EXPECT_EQ(make(options).subscribers.size(), 1u);
   EXPECT_EQ(make(options).count<post::CallTree>(), 1u);

@@ -176,6 +176,25 @@ TEST_F(ProcessesTest, LifetimesHaveParentsAlsoOfOrphansAndReusedIds) {
             (std::vector<std::pair<uint32_t, uint32_t>>{{10, 1}, {11, 10}, {12, 11}, {11, 12}}));
 }
 
+TEST_F(ProcessesTest, LifetimesHaveTheTimesOfStartExecAndEnd) {
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .fork(2, 11, 10)
+            .mte(3, PITRACE_MTE_CREATE, {11})
+            .mte(4, PITRACE_MTE_CREATE, {11})
+            .kill(5, 11)
+            .fork(6, 11, 10)
+            .kill(7, 99));
+  const auto& lifetimes = processes_.lifetimes();
+  ASSERT_EQ(lifetimes.size(), 3u);
+  const auto times = [](const post::ProcessLifetime& lifetime) {
+    return std::array<uint64_t, 3>{lifetime.start, lifetime.exec, lifetime.end};
+  };
+  EXPECT_EQ(times(lifetimes[0]), (std::array<uint64_t, 3>{0, 0, 0}));
+  EXPECT_EQ(times(lifetimes[1]), (std::array<uint64_t, 3>{2, 3, 5}));
+  EXPECT_EQ(times(lifetimes[2]), (std::array<uint64_t, 3>{6, 0, 0}));
+}
+
 TEST_F(ProcessesTest, LifetimesHaveNamespaceIdsAndWordSize) {
   apply(RecordBuilder(false)
             .fork(1, 11, 10)

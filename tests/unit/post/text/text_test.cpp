@@ -66,4 +66,25 @@ TEST(Text, CommentsBeginAtLineStartOrAfterABlank) {
   EXPECT_EQ(lines[2].number, 6u);
 }
 
+TEST(DurationText, HasThreeDigitsOrSoInAFittingUnit) {
+  const std::pair<uint64_t, const char*> cases[] = {{0, "0 s"},
+                                                    {1, "1 us"},
+                                                    {999'499, "999 us"},
+                                                    {999'500, "1.0 ms"},
+                                                    {9'949'999, "9.9 ms"},
+                                                    {9'950'000, "10 ms"},
+                                                    {213'400'000, "213 ms"},
+                                                    {999'499'999, "999 ms"},
+                                                    {999'500'000, "1.00 s"},
+                                                    {5'210'000'000, "5.21 s"},
+                                                    {9'995'000'000, "10.0 s"},
+                                                    {59'949'999'999, "59.9 s"},
+                                                    {59'950'000'000, "1 min 00 s"},
+                                                    {192'000'000'000, "3 min 12 s"},
+                                                    {3'599'400'000'000, "59 min 59 s"},
+                                                    {3'599'500'000'000, "1 h 00 min"},
+                                                    {86'400'000'000'000, "24 h 00 min"}};
+  for (const auto& [time, text] : cases) EXPECT_EQ(post::duration_text(time), text);
+}
+
 }  // namespace

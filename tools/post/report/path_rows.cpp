@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The call paths with the most ticks, for the page.
+#include "path_rows.h"
+
+#include <algorithm>
+#include <span>
+
+#include "text/path_tree.h"
+
+namespace post {
+namespace {
+
+std::string short_name(const CallTree& calls, const Summary& summary, FrameId id) {
+  const Frame& frame = calls.frames().frame(id);
+  if (frame.found != Found::symbol || frame.marker) return calls.frames().folded_name(id);
+  return without_arguments(readable(summary, frame.symbol));
+}
+
+std::vector<std::string> names_of(const CallTree& calls, const Summary& summary,
+                                  const PathTree& paths, uint32_t place) {
+  std::vector<FrameId> ids;
+  for (; place != PathTree::root; place = paths.node(place).parent)
+    ids.push_back(paths.node(place).value);
+  // From the outermost on, without those that start the thread; at least the innermost stays.
+  while (ids.size() > 1 && calls.frames().frame(ids.back()).start != StartKind::none)
+    ids.pop_back();
+  std::vector<std::string> names;
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id)
+    names.push_back(short_name(calls, summary, *id));
+  return names;
+}
+
+}  // namespace
+
+std::string readable(const Summary& summary, NameId name) {
+  const std::string& text = summary.names.text(name);
+  return summary.symbolizer ? summary.symbolizer->readable(text) : text;
+}
+
+std::string without_arguments(const std::string& name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)";
+  constexpr std::string_view operator_word = "operator";
+  constexpr std::string_view operator_signs = "<>=!+-*/%&|^~[],";
+  size_t nested = 0;
+  for (size_t at = 0; at < name.size(); ++at) {
+    const std::string_view rest = std::string_view(name).substr(at);
+    if (rest.starts_with(anonymous)) {
+      at += anonymous.size() - 1;
+    } else if (rest.starts_with(operator_word)) {
+      at += operator_word.size();
+      if (name.compare(at, 2, "()") == 0) at += 2;
+      at = std::min(name.find_first_not_of(operator_signs, at), name.size()) - 1;
+    } else if (name[at] == '<') {
+      ++nested;
+    } else if (name[at] == '>' && nested != 0) {
+      --nested;
+    } else if (name[at] == '(' && nested == 0 && at != 0) {
+      return name.substr(0, at);
+    }
+  }
+  return name;
+}
+
+std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summary, size_t most,
+                                    const CallTree::Wanted& wanted) {
+  const std::vector<CallTree::Node> nodes = calls.nodes(wanted);
+  PathTree paths;  // of functions alone
+  std::vector<uint32_t> place_in(nodes.size());
+  std::vector<uint64_t> ticks(1);
+  for (uint32_t i = 1; i < nodes.size(); ++i) {
+    const CallTree::Node& node = nodes[i];
+    if (node.kind != CallTree::Node::Kind::function) continue;
+    place_in[i] = paths.child(place_in[node.parent], node.id);
+    ticks.resize(std::max<size_t>(ticks.size(), place_in[i] + 1));
+    ticks[place_in[i]] += node.exclusive;
+  }
+  std::vector<uint32_t> hot;
+  for (uint32_t place = 1; place < ticks.size(); ++place)
+    if (ticks[place] != 0) hot.push_back(place);
+  std::ranges::stable_sort(hot, [&](uint32_t a, uint32_t b) { return ticks[a] > ticks[b]; });
+  std::vector<PathRow> rows;
+  for (const uint32_t place : std::span(hot).first(std::min(most, hot.size())))
+    rows.push_back({names_of(calls, summary, paths, place), ticks[place]});
+  return rows;
+}
+
+}  // namespace post

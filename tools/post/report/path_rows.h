@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The call paths with the most ticks, for the page.
+#ifndef POST_PATH_ROWS_H
+#define POST_PATH_ROWS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/call_tree.h"
+#include "summary.h"
+
+namespace post {
+
+struct PathRow {
+  std::vector<std::string> names;  // of functions from the outermost, short and readable
+  uint64_t ticks = 0;
+};
+
+// At most so many, by ticks, then as they were first seen. A path without the functions that start
+// a thread; the same path in several threads and processes is one.
+std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summary, size_t most,
+                                    const CallTree::Wanted& wanted);
+
+// The name as people write it: of C++ and Rust made readable.
+std::string readable(const Summary& summary, NameId name);
+
+// "ns::f<int>(int, char) const" -> "ns::f<int>"
+std::string without_arguments(const std::string& name);
+
+}  // namespace post
+
+#endif  // POST_PATH_ROWS_H

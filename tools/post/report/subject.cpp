@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The process that a trace is about, with its descendants; or the whole system.
+#include "subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text/labels.h"
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+std::string own_name(const Leaf& leaf, const Summary& summary) {
+  const auto label = static_cast<NameId>(leaf.path[static_cast<size_t>(Level::process)]);
+  return process_base_name(summary.names.text(label), summary.options.labels);
+}
+
+}  // namespace
+
+Subject::Subject(const Summary& summary) {
+  pid_ = summary.options.subject;
+  const bool all_of_the_id = pid_.has_value();
+  const uint64_t traced = summary.file.info.pid;
+  if (!pid_ && traced != 0 && traced <= UINT32_MAX) pid_ = static_cast<uint32_t>(traced);
+  if (pid_) {
+    add_members(summary, all_of_the_id);
+    find_name(summary);
+  }
+  find_elapsed(summary);
+}
+
+// Processes come by their start: the parent is the last one of its id before the child. Of those
+// that ran before the trace it can also come later.
+void Subject::add_members(const Summary& summary, bool all_of_the_id) {
+  for (const ProcessLifetime& lifetime : summary.lifetimes)
+    first_of_.try_emplace(lifetime.pid, &lifetime);
+  std::unordered_map<uint32_t, const ProcessLifetime*> current;
+  std::unordered_map<const ProcessLifetime*, const ProcessLifetime*> parents;
+  for (const ProcessLifetime& lifetime : summary.lifetimes) {
+    const auto before = current.find(lifetime.parent);
+    const auto any = first_of_.find(lifetime.parent);
+    if (before != current.end())
+      parents[&lifetime] = before->second;
+    else if (any != first_of_.end() && lifetime.parent != 0)
+      parents[&lifetime] = any->second;
+    current[lifetime.pid] = &lifetime;
+    if (lifetime.pid == *pid_ && (all_of_the_id || roots_ == 0)) {
+      members_.insert(&lifetime);
+      ++roots_;
+    }
+  }
+  // A parent that comes later is found in another round; damaged traces can have circles.
+  for (size_t before = 0; before != members_.size();) {
+    before = members_.size();
+    for (const ProcessLifetime& lifetime : summary.lifetimes)
+      if (const auto parent = parents.find(&lifetime);
+          parent != parents.end() && members_.contains(parent->second))
+        members_.insert(&lifetime);
+  }
+}
+
+void Subject::find_name(const Summary& summary) {
+  std::string name;
+  for (const ProcessLifetime& lifetime : summary.lifetimes)
+    if (lifetime.pid == *pid_ && members_.contains(&lifetime))
+      name = printable(summary.names.text(lifetime.name));
+  for (const Leaf& leaf : summary.tree.leaves())
+    if (name.empty() && leaf.origin.pid == *pid_ && contains(leaf.origin) &&
+        own_name(leaf, summary) != unnamed_process)
+      name = own_name(leaf, summary);
+  name_ = name.empty() ? fmt::format("Process {}", *pid_) : fmt::format("{}:{}", name, *pid_);
+}
+
+void Subject::find_elapsed(const Summary& summary) {
+  const TickTotals& ticks = summary.ticks;
+  uint64_t begin = ticks.ticks != 0 ? ticks.first_time : UINT64_MAX;
+  uint64_t end = ticks.last_time;
+  // The time of a selection is that of its ticks.
+  if (selection_texts(summary.options.selection).empty()) {
+    const ProcessLifetime* first = nullptr;
+    const ProcessLifetime* last = nullptr;
+    for (const ProcessLifetime& lifetime : summary.lifetimes)
+      if (pid_ && lifetime.pid == *pid_ && members_.contains(&lifetime)) {
+        if (!first) first = &lifetime;
+        last = &lifetime;
+      }
+    if (first && first->start != 0)
+      begin = first->start;
+    else if (first && first->exec != 0)
+      begin = std::min(begin, first->exec);
+    if (last && last->end != 0) end = last->end;
+  }
+  if (begin < end) elapsed_ = end - begin;
+}
+
+bool Subject::contains(const Origin& origin) const {
+  if (is_system()) return origin.pid != idle_pid;
+  if (origin.process) return members_.contains(origin.process);
+  // A tick before the first record about its process.
+  const auto first = first_of_.find(origin.pid);
+  return first == first_of_.end() ? origin.pid == *pid_ : members_.contains(first->second);
+}
+
+}  // namespace post
