@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "text/labels.h"
 #include "text/text.h"
@@ -37,27 +38,27 @@ void Subject::add_members(const Summary& summary, bool all_of_the_id) {
   for (const ProcessLifetime& lifetime : summary.lifetimes)
     first_of_.try_emplace(lifetime.pid, &lifetime);
   std::unordered_map<uint32_t, const ProcessLifetime*> current;
-  std::unordered_map<const ProcessLifetime*, const ProcessLifetime*> parents;
+  std::unordered_map<const ProcessLifetime*, std::vector<const ProcessLifetime*>> children;
   for (const ProcessLifetime& lifetime : summary.lifetimes) {
     const auto before = current.find(lifetime.parent);
     const auto any = first_of_.find(lifetime.parent);
     if (before != current.end())
-      parents[&lifetime] = before->second;
+      children[before->second].push_back(&lifetime);
     else if (any != first_of_.end() && lifetime.parent != 0)
-      parents[&lifetime] = any->second;
+      children[any->second].push_back(&lifetime);
     current[lifetime.pid] = &lifetime;
     if (lifetime.pid == *pid_ && (all_of_the_id || roots_ == 0)) {
       members_.insert(&lifetime);
       ++roots_;
     }
   }
-  // A parent that comes later is found in another round; damaged traces can have circles.
-  for (size_t before = 0; before != members_.size();) {
-    before = members_.size();
-    for (const ProcessLifetime& lifetime : summary.lifetimes)
-      if (const auto parent = parents.find(&lifetime);
-          parent != parents.end() && members_.contains(parent->second))
-        members_.insert(&lifetime);
+  // Each process is visited once: damaged traces can have circles.
+  std::vector<const ProcessLifetime*> to_visit(members_.begin(), members_.end());
+  while (!to_visit.empty()) {
+    const ProcessLifetime* const parent = to_visit.back();
+    to_visit.pop_back();
+    for (const ProcessLifetime* const child : children[parent])
+      if (members_.insert(child).second) to_visit.push_back(child);
   }
 }
 
