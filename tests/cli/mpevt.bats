@@ -47,7 +47,7 @@ daemon() {
     grep -qx '    -  page-faults' <<<"$output"
     run --separate-stderr mpevt -ld
     [ "$status" -eq 0 ]
-    grep -qE '^  125  MISALIGN_MEM_REF +accesses to memory .*\(alignment-faults\)$' <<<"$output"
+    grep -qE '^  125  MISALIGN_MEM_REF +unaligned memory accesses .*\(alignment-faults\)$' <<<"$output"
     run --separate-stderr mpevt -ls
     [ "$status" -eq 0 ]
     grep -qx '    -  page-faults' <<<"$output"

@@ -19,7 +19,7 @@ refused() {
     local status=0
     said=$(swtrace init --source driver "$@" 2>&1) || status=$?
     printf '# swtrace init %s: exit status %s: %s\n' "$*" "$status" "$said"
-    ((status == 1)) && [[ $said =~ At\ most\ ([0-9]+)\ MB\ a\ CPU ]] && largest=${BASH_REMATCH[1]}
+    ((status == 1)) && [[ $said =~ At\ most\ ([0-9]+)\ MB\ for\ each\ CPU ]] && largest=${BASH_REMATCH[1]}
 }
 
 fits() { # fits MB: trace buffers of that size, with an MTE buffer of 1 MB

@@ -89,7 +89,7 @@ TEST_F(DriverTest, EnomemBecomesNotEnoughMemory) {
   module->info.largest = 7 << 20;
   const Error error = refusal();
   EXPECT_EQ(error.code, PU_ERROR_NOT_ENOUGH_MEMORY);
-  EXPECT_THAT(error.message, HasSubstr("At most 7 MB a CPU fit now"));
+  EXPECT_THAT(error.message, HasSubstr("At most 7 MB for each CPU are free"));
   EXPECT_TRUE(module->closed);
 }
 
