@@ -182,6 +182,27 @@ serve_files() {
   grep -q "GET /buildid/01020304/debuginfo" server.log
 }
 
+@test "a terminal shows how far a transfer is" {
+  local port=$((20000 + RANDOM % 30000))
+  python3 - "$port" >server.log 2>&1 3>&- <<'END' &
+import http.server, sys, time
+class Slow(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header('Content-Length', str(6 << 20))
+        self.end_headers()
+        for _ in range(6):
+            self.wfile.write(bytes(1 << 20))
+            time.sleep(0.5)
+http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Slow).serve_forever()
+END
+  echo $! >server.pid
+  until (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do kill -0 $! && sleep 0.2; done
+  DEBUGINFOD_URLS=http://127.0.0.1:$port script -qec "post -r $made/app.nrm2 --json" screen >/dev/null
+  grep -qE "debuginfod: [1-5] of 6 MiB for $made/bin/app" screen
+  jq -e '.symbol_notes | any(contains("debuginfod has sent is not used: ") and contains("not an ELF file"))' tprof.json
+}
+
 @test "a file that is not the debug file of the build-id is not used" {
   mkdir -p "buildid/$build_id"
   cp /bin/true "buildid/$build_id/debuginfo"

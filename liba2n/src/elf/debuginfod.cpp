@@ -108,17 +108,19 @@ bool Debuginfod::start() {
 
 bool Debuginfod::may_go_on(uint64_t done, uint64_t total) {
   const auto now = std::chrono::steady_clock::now();
-  if (done != done_) moved_ = now;
+  // Until a server answers, the client counts its calls in done, and total is 0.
+  const bool moved = total != 0 ? done != done_ : done > done_ + 1;
+  if (moved) moved_ = now;
   done_ = done;
   too_large_ = std::max(done, total) > budgets::max_downloaded;
   if (too_large_) return false;
-  // Answers from the cache come at once.
-  if (progress_ && done != 0) {
+  if (progress_ && moved) {
     progress_(progress_data_, path_, done, total);
     shown_ = true;
   }
   const bool limited_by_user = variable("DEBUGINFOD_TIMEOUT") || variable("DEBUGINFOD_MAXTIME");
-  return limited_by_user || now - moved_ < patience;
+  stalled_ = !limited_by_user && now - moved_ >= patience;
+  return !stalled_;
 }
 
 std::optional<ElfFile> Debuginfod::find(const std::string& build_id, const std::string& path) {
@@ -126,7 +128,7 @@ std::optional<ElfFile> Debuginfod::find(const std::string& build_id, const std::
   path_ = path.c_str();
   done_ = 0;
   moved_ = std::chrono::steady_clock::now();
-  shown_ = too_large_ = false;
+  shown_ = too_large_ = stalled_ = false;
   std::string name;
   asking = this;
   const int result = client_->find(build_id, name);
@@ -139,10 +141,9 @@ std::optional<ElfFile> Debuginfod::find(const std::string& build_id, const std::
   } else if (too_large_) {
     notes_.add(path + ": its debug file at the debuginfod servers is not used: it has more than " +
                std::to_string(budgets::max_downloaded >> 30) + " GiB");
-  } else if (result != -ENOENT) {
-    // A transfer that was ended here has one of these.
-    const bool stalled = result == -EINTR || result == -ETIME || result == -ETIMEDOUT;
-    give_up(stalled ? "the server does not answer in time" : std::strerror(-result));
+  } else if (stalled_ || result != -ENOENT) {
+    give_up(stalled_ || result == -ETIME ? "the server does not answer in time"
+                                         : std::strerror(-result));
   }
   return std::nullopt;
 }

@@ -52,6 +52,7 @@ class Debuginfod {
   std::chrono::steady_clock::time_point moved_;  // when the last bytes came
   bool shown_ = false;
   bool too_large_ = false;
+  bool stalled_ = false;
 };
 
 }  // namespace a2n

@@ -29,6 +29,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nLoadJittedMethodsFrom",
                                              "A2nRemoveJittedMethod",
                                              "A2nSetCacheDirectory",
+                                             "A2nUseDebuginfod",
                                              "A2nSetCodeGatherMode",
                                              "A2nSetCollapseMMIRange",
                                              "A2nSetJittedTimesMode",
@@ -132,7 +133,8 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "a2n_set_rename_duplicates",
                                              "a2n_set_search_path",
                                              "a2n_set_symbol_quality",
-                                             "a2n_set_symbol_validation"}));
+                                             "a2n_set_symbol_validation",
+                                             "a2n_use_debuginfod"}));
 }
 
 std::string first_bytes(int fd) {

@@ -42,11 +42,11 @@ class Hints : public testing::Test {
 };
 
 TEST_F(Hints, AreForMoreThanFivePercentOfAProgramsTicks) {
-  add("a_12", "/bin/a", Found::symbol, 95);
-  add("a_12", "/bin/a", Found::no_symbol, 5);
+  add("a_0012", "/bin/a", Found::symbol, 95);
+  add("a_0012", "/bin/a", Found::no_symbol, 5);
   EXPECT_THAT(hints(), IsEmpty());
   EXPECT_THAT(asked_, IsEmpty());
-  add("a_13", "/bin/a", Found::no_symbol, 1);  // another process of that name
+  add("a_0013", "/bin/a", Found::no_symbol, 1);  // another process of that name
   const auto all = hints();
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_EQ(all[0].program, "a");
@@ -56,18 +56,18 @@ TEST_F(Hints, AreForMoreThanFivePercentOfAProgramsTicks) {
 }
 
 TEST_F(Hints, AreNotForAFewTicks) {
-  add("a_12", "/bin/a", Found::no_symbol, 4);
+  add("a_0012", "/bin/a", Found::no_symbol, 4);
   EXPECT_THAT(hints(), IsEmpty());
 }
 
 TEST_F(Hints, AreNotForTheKernel) {
-  add("a_12", "vmlinux", Found::no_symbol, 50);
+  add("a_0012", "vmlinux", Found::no_symbol, 50);
   EXPECT_THAT(hints(), IsEmpty());
 }
 
 TEST_F(Hints, AreForTheProgramsWithMostSuchTicksFirst) {
   for (int i = 0; i < 15; ++i)
-    add(("p" + std::to_string(10 + i) + "_1").c_str(), "/bin/p", Found::function,
+    add(("p" + std::to_string(10 + i) + "_0001").c_str(), "/bin/p", Found::function,
         static_cast<uint64_t>(100 + i));
   const auto all = hints();
   ASSERT_THAT(all, SizeIs(5));
@@ -76,8 +76,8 @@ TEST_F(Hints, AreForTheProgramsWithMostSuchTicksFirst) {
 }
 
 TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
-  add("cc1_12", "/usr/lib/gcc/cc1", Found::function, 60);
-  add("cc1_12", "/usr/lib/x86_64-linux-gnu/libc.so.6", Found::no_symbol, 40);
+  add("cc1_0012", "/usr/lib/gcc/cc1", Found::function, 60);
+  add("cc1_0012", "/usr/lib/x86_64-linux-gnu/libc.so.6", Found::no_symbol, 40);
   packages_ = {{"/usr/lib/gcc/cc1", "cpp-12"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", "libc6"}};
   const std::string text = only_text();
   EXPECT_THAT(text,
@@ -89,13 +89,13 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
 }
 
 TEST_F(Hints, OfAFileWithoutAPackageNameOtherWays) {
-  add("app_12", "/opt/app", Found::no_symbol, 40);
+  add("app_0012", "/opt/app", Found::no_symbol, 40);
   EXPECT_THAT(only_text(), HasSubstr("/opt/app lacks symbols: name the directory"));
 }
 
 TEST_F(Hints, SayNothingOfFilesThatANoteIsAbout) {
-  add("app_12", "/opt/app", Found::no_symbol, 40);
-  add("app_12", "/memfd:x (deleted)", Found::no_symbol, 40);
+  add("app_0012", "/opt/app", Found::no_symbol, 40);
+  add("app_0012", "/memfd:x (deleted)", Found::no_symbol, 40);
   notes_ = {"/opt/app: it changed while it was traced", "/memfd:x (deleted): a file in memory"};
   EXPECT_THAT(hints(), IsEmpty());
 }
@@ -103,8 +103,8 @@ TEST_F(Hints, SayNothingOfFilesThatANoteIsAbout) {
 TEST_F(Hints, KnowTheRuntimes) {
   const auto text_with = [this](const char* file) {
     tree_ = SampleTree();
-    add("main_12", file, Found::symbol, 60);
-    add("main_12", "//anon", Found::no_symbol, 40);
+    add("main_0012", file, Found::symbol, 60);
+    add("main_0012", "//anon", Found::no_symbol, 40);
     return only_text();
   };
   EXPECT_THAT(text_with("/usr/bin/node"), HasSubstr("name. Start node with --perf-basic"));
@@ -119,13 +119,13 @@ TEST_F(Hints, KnowTheRuntimes) {
 }
 
 TEST_F(Hints, OfARuntimeWithoutSymbolsSayBoth) {
-  add("python3_12", "/usr/bin/python3.13", Found::function, 60);
+  add("python3_0012", "/usr/bin/python3.13", Found::function, 60);
   packages_ = {{"/usr/bin/python3.13", "python3.13-minimal"}};
   EXPECT_THAT(only_text(), testing::AllOf(HasSubstr("-X perf"), HasSubstr("python3.13-dbg")));
 }
 
 TEST_F(Hints, HaveNoControlCharacters) {
-  add("app\x1b_12", "/opt/app", Found::no_symbol, 40);
+  add("app\x1b_0012", "/opt/app", Found::no_symbol, 40);
   packages_ = {{"/opt/app", "p\x1b[31m"}};
   EXPECT_THAT(only_text(), Not(HasSubstr("\x1b")));
 }
