@@ -69,7 +69,7 @@ cli::OptionTable option_table() {
       "pp", words("START STOP"), "only ticks among the records START to STOP")(
       "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
                                                                    "only ticks of metric N");
-  table.group("What the reports are on (each option may be given several times)")(
+  table.group("What the reports are on (each may be given again)")(
       "process", repeated("NAME|PID"), "only processes NAME (with wildcards: 'cc1*') or PID")(
       "command", repeated("NAME|PID"), "the same, with all processes that descend from them")(
       "thread", repeated("NAME|TID"), "only threads NAME or TID")("cpus", repeated("LIST"),
