@@ -183,16 +183,18 @@ std::string find_misfit(const Options& options) {
   const Selection& selection = options.report.selection;
   const auto first_name = [&](size_t from) -> std::string {
     for (size_t i = from; i < name_kinds; ++i)
-      if (selection.names[i].any()) return option_of(static_cast<NameKind>(i));
+      if (selection.names[i].any())
+        return (selection.names[i].only.empty() ? "no-" : "") +
+               std::string(option_of(static_cast<NameKind>(i)));
     return {};
   };
   const std::string name = first_name(0);
   const std::string code = first_name(static_cast<size_t>(NameKind::module));
   if (options.show && !name.empty())
     return fmt::format(
-        "-show writes records of all kinds, of which most do not tell a {}: --{} does "
+        "-show writes records of all kinds, of which most belong to no process or code: --{} does "
         "not go with it, --time and --cpus do.",
-        name, name);
+        name);
   if (options.off_cpu && !code.empty())
     return fmt::format("-offcpu is about threads: --{} does not go with it.", code);
   if (options.off_cpu && selection.cpus.any())
