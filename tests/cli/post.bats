@@ -152,7 +152,7 @@ dispatch() {
     [ "$status" -eq 0 ]
     [ -z "$output" ]
     grep -q '^ TOTAL TICKS              2$' tprof.out
-    grep -q '^ FUN         2 100.00         0   0.00    \[broken\]$' tprof.tree
+    grep -q '^ FUN         2 100.00         0   0.00     \[broken\]$' tprof.tree
     grep -q '^ Whole stacks : 0 of 2 (0.00 %)' tprof.tree
     [ "$(cat tprof.folded)" = "pid_0020;[broken];[unknown] 2" ]
     grep -q '"tree":' tprof.json
@@ -431,7 +431,7 @@ count() {
     grep -q '^ Only : ticks number 1 to 5 (-twin)' tprof.out
     run post -pp 3 6 --json -show
     [ "$status" -eq 0 ]
-    [ "$(jq -c '[.ticks, .selection, .records.read]' tprof.json)" = '[4,{"records":{"first":3,"last":6}},6]' ]
+    [ "$(jq -c '[.ticks, .selection.records, .selection.of_ticks, .records.read]' tprof.json)" = '[4,{"first":3,"last":6},6,6]' ]
     [ "$(wc -l <post.show)" -eq 5 ]
     run post -p 7
     grep -q '^ TOTAL TICKS              7$' tprof.out

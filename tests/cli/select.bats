@@ -123,6 +123,8 @@ halves() {
   [[ $output == *"error: none of the "*" ticks in "*" is selected"*"--process cals matches nothing in the trace; similar: "*calls* ]]
   run post -r "$made/run.nrm2" --process calls --symbol '*' --time 1000-
   [[ $status == 1 && $output == *"none of the "* ]]
+  run post -r "$made/run.nrm2" -offcpu --process cals
+  [[ $status == 1 && $output == *"no dispatches that are selected"*"--process cals matches nothing"* ]]
   run post -r "$made/run.nrm2" --process calls --no-process bogus
   [[ $status == 0 && $output == *"warning: --no-process bogus matches nothing"* ]]
   grep -q '^ Selects nothing : --no-process bogus' tprof.out

@@ -116,6 +116,7 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
       if (const std::optional<Lack> lack = report->lack(summary)) {
         cli::error(fmt::format("{} {}", run.path, lack->what));
         cli::hint(lack->hint);
+        for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
         return true;
       }
     return false;

@@ -80,7 +80,7 @@ cli::OptionTable option_table() {
       "pp", words("START STOP"), "only ticks among the records START to STOP")(
       "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
                                                                    "only ticks of metric N");
-  table.group("What the reports are on (each option may be given several times)")(
+  table.group("What the reports are on (each may be given again)")(
       "process", repeated("NAME|PID"), "only processes NAME (with wildcards: 'cc1*') or PID")(
       "command", repeated("NAME|PID"), "the same, with all processes that descend from them")(
       "thread", repeated("NAME|TID"), "only threads NAME or TID")("cpus", repeated("LIST"),
@@ -210,16 +210,18 @@ std::string find_misfit(const Options& options) {
   const Selection& selection = options.report.selection;
   const auto first_name = [&](size_t from) -> std::string {
     for (size_t i = from; i < name_kinds; ++i)
-      if (selection.names[i].any()) return option_of(static_cast<NameKind>(i));
+      if (selection.names[i].any())
+        return (selection.names[i].only.empty() ? "no-" : "") +
+               std::string(option_of(static_cast<NameKind>(i)));
     return {};
   };
   const std::string name = first_name(0);
   const std::string code = first_name(static_cast<size_t>(NameKind::module));
   if (options.show && !name.empty())
     return fmt::format(
-        "-show writes records of all kinds, of which most do not tell a {}: --{} does "
+        "-show writes records of all kinds, of which most belong to no process or code: --{} does "
         "not go with it, --time and --cpus do.",
-        name, name);
+        name);
   if (options.off_cpu && !code.empty())
     return fmt::format("-offcpu is about threads: --{} does not go with it.", code);
   if (options.off_cpu && selection.cpus.any())

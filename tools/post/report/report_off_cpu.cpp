@@ -125,7 +125,7 @@ std::optional<Lack> lack_of_dispatches(const Summary& summary) {
   if (summary.records.by_major[PITRACE_MAJOR_DISPATCH] != 0 &&
       !selection_texts(summary.options.selection).empty())
     return Lack{"contains no dispatches that are selected: there is nothing to report.",
-                "The options on processes, threads and time select less, or other ones."};
+                "Processes, commands, threads and time select which ones are taken."};
   return Lack{"contains no dispatches: it is unknown where threads waited.",
               "Dispatches (context switches) are recorded after 'swtrace enable dispatch'."};
 }
