@@ -78,7 +78,7 @@ make_trace() {
 }
 
 @test "wrong options print an error on stderr and exit 255" {
-    for words in -bogus "-clip x" "-clip" "-rsel 123" "-rsel 0101" stray "-showx --json"; do
+    for words in -bogus "-clip x" "-clip" "-rsel 123" "-rsel 0101" "stray stray" "-r stray stray" "--of 0" "-showx --json"; do
         # shellcheck disable=SC2086
         run --separate-stderr post $words
         [ "$status" -eq 255 ]
@@ -313,11 +313,41 @@ dispatch() {
     grep -q '^ TOTAL TICKS              7$' tprof.out
 }
 
+@test "post -o creates the directory, and the trace can be named without -r" {
+    make_trace 4
+    mv swtrace.nrm2 other.nrm2
+    run -0 post -pnm other.nrm2 -o new/directory
+    [ -s new/directory/tprof.out ]
+}
+
+@test "--page prints the page with which tprof.out begins" {
+    make_trace 4
+    run -0 --separate-stderr post --page
+    [ "${lines[0]}" = "The whole system, 2 processors: 3 us elapsed, 8 ticks (samples)" ]
+    [[ $output == *" 100.0 %  NoSymbols  NoModule  (no name)"*"Files: tprof.out, swtrace.nrm2"*"-r swtrace.nrm2 -disasm"* ]]
+    [ "$(sed -n 2p tprof.out)" = "${lines[0]}" ]
+    run -0 --separate-stderr post --page --of 32
+    [ "${lines[0]}" = "Process 32: 3 us elapsed, 8 ticks (samples)" ]
+    # Without ticks: no error, but a hint.
+    run -0 --separate-stderr post --page --of 33
+    [[ $output == "Process 33: "*"No tick fell on it"*"What helps: "* ]]
+    make_trace 0
+    run -0 --separate-stderr post --page -o none
+    [[ $output == *" 0 ticks (samples)"*"No tick fell on it"* ]]
+    [ ! -e none/tprof.out ]
+    # The old form has no page.
+    make_trace 4
+    run -0 post -compat
+    [ "$(sed -n 2p tprof.out)" = " Tprof Reports" ]
+    run ! grep -q Percentages tprof.out
+}
+
 @test "output that cannot be written exits 1 with the reason and leaves nothing behind" {
     make_trace 4
-    run post -o missing
+    : >file
+    run post -o file/below
     [ "$status" -eq 1 ]
-    [[ $output == *"cannot write missing/tprof.out: No such file"* ]]
+    [[ $output == *"cannot create the directory file/below: Not a directory; name another one with -o."* ]]
     mkdir tprof.out
     run post
     [ "$status" -eq 1 ]

@@ -119,12 +119,12 @@ busy() {
     [ "$(cat err)" = to-stderr ]
     grep -qE '^bash:[0-9]+( and [0-9]+ descendants?)?: [0-9.]+ m?s elapsed, .* of processor time' page
     grep -qE '^ +[0-9.]+ %  .* +bash$' page
-    grep -q '^Files in .*/out: tprof.out, tprof.json, swtrace.nrm2$' page
+    grep -qx 'Files in out: tprof.out, tprof.json, swtrace.nrm2' page
     # The report begins with the same page.
     sed -n '2,/^ Tprof Reports$/p' out/tprof.out | sed '$d' >in_report
     sed 's/…/.../g' page | head -n "$(($(wc -l <in_report) - 1))" | diff - <(sed '$d' in_report)
     # What to type next works.
-    sed -n 's/^Next: //p;s/^  //p' page | tr '\n' ' ' | grep -oE 'post -r .* -disasm' >next
+    sed -n 's/^Next: //p;s/^  //p' page | tr '\n' ' ' | grep -oE "[^ ]*post -r .* -disasm" >next
     bash -e next
     [ -s out/tprof.micro ]
 }
@@ -168,25 +168,29 @@ on_terminal() {
     mapfile -t command < <(busy 3)
     TERM=xterm-256color LC_ALL=C.UTF-8 on_terminal 80 24 --source=perf --no-java -o out -- "${command[@]}" >screen
     grep -q $'\033\\[1;31m' screen
-    # The title changes, and comes back; nothing else is moved or erased.
+    # The title changes, and comes back; from the command's start on nothing else is moved or erased.
     grep -qE $'\033\\[22;2t' screen
     grep -qE $'\033\\]2;run.tprof: [0-9]+ s, [0-9]+ records, 0 lost, [0-9.]+ MB\007' screen
     grep -qE $'\033\\]2;\007\033\\[23;2t' screen
-    run ! grep -qE $'\033\\[[0-9;]*[A-HJKf]' screen
+    sed -n $'/\033\\[22;2t/,$p' screen | sed $'1s/.*\033\\[22;2t//' >from_start
+    run ! grep -qE $'\033\\[[0-9;]*[A-HJKf]' from_start
     sed -E $'s/\033\\[[0-9;]*[mt]//g;s/\033\\][^\007]*\007//g' screen >plain
     [ "$(sed -n '/^bash:/,$p' plain | wc -l)" -le 23 ]
     [ "$(wc -L <plain)" -le 80 ]
-    TERM=xterm LC_ALL=C.UTF-8 NO_COLOR=1 on_terminal 200 50 -p -o out >screen
+    # Without colours; that the programs are up to date is told on a line that goes away.
+    plain_screen() { NO_COLOR=1 on_terminal "$@" -p -o out | sed $'s/.*\033\\[K//' >screen; }
+    TERM=xterm LC_ALL=C.UTF-8 plain_screen 200 50
     run ! grep -q $'\033' screen
     wide=$(grep -c . screen)
     # Lines that need no second one there.
-    TERM=xterm LC_ALL=C.UTF-8 NO_COLOR=1 on_terminal 60 24 -p -o out >screen
+    TERM=xterm LC_ALL=C.UTF-8 plain_screen 60 24
     (($(grep -c . screen) >= wide))
     [ "$(wc -L <screen)" -le 60 ]
-    TERM=dumb on_terminal 80 24 -p -o out >screen
-    run ! grep -q $'\033' screen
-    TERM=xterm LC_ALL=C NO_COLOR=1 on_terminal 40 24 -p -o out >screen
+    TERM=xterm LC_ALL=C plain_screen 40 24
+    [ "$(wc -L <screen)" -le 40 ]
     run ! grep -q '[^ -~]' screen
+    TERM=dumb on_terminal 80 24 -p -o out >screen
+    run ! grep -q $'\033\\[[0-9;]*m' screen
 }
 
 @test "without a command an overwritten line shows how the trace goes, on a terminal only" {

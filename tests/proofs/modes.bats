@@ -192,7 +192,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   bash -e advice-0 >report
   [ ! -e "${socket%/*}" ]
   grep -q 'of processor time' report
-  grep -q "^Files in $small_disk: tprof.out, tprof.json, swtrace.nrm2" report
+  grep -q "^Files.*: tprof.out, tprof.json, swtrace.nrm2" report
   [ "$(jq .damage.places "$small_disk/tprof.json")" = 0 ]
 }
 

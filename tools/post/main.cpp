@@ -15,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <sstream>
 
 #include "analysis.h"
 #include "compare/budget.h"
@@ -185,15 +186,38 @@ bool shows_colour() {
   return !(none && *none) && kind && std::string_view(kind) != "dumb";
 }
 
+// The path as short as it works here: below the current directory without that one's.
+std::string short_path(const std::string& path) {
+  std::error_code problem;
+  const std::string here = std::filesystem::current_path(problem).string();
+  if (problem) return path;
+  if (path == here) return ".";
+  return path.starts_with(here + "/") ? path.substr(here.size() + 1) : path;
+}
+
+// "post" where a shell finds this program by that name, else its path.
+std::string own_name() {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  const fs::path self = fs::read_symlink("/proc/self/exe", problem);
+  const char* const path = std::getenv("PATH");
+  std::istringstream places(path ? path : "");
+  for (std::string place; std::getline(places, place, ':');)
+    if (fs::exists(fs::path(place) / "post", problem))
+      return fs::equivalent(fs::path(place) / "post", self, problem) ? "post"
+                                                                     : short_path(self.string());
+  return short_path(self.string());
+}
+
 pi::Status print_page(const TraceRun& run, const Options& options, const Summary& summary) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   PageLook look{.rows = options.report.page_rows, .utf8 = shows_utf8()};
   if (terminal) look.width = cli::columns(STDOUT_FILENO);
   look.colour = terminal && shows_colour();
-  PageEnd end{run.path, {}, options.directory};
+  PageEnd end{short_path(run.path), {}, short_path(options.directory), own_name()};
   for (const Report& report : reports())
     if (report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
-      end.files.push_back(report.path(options));
+      end.files.push_back(short_path(report.path(options)));
   return print_text(page_text(summary, look, &end));
 }
 

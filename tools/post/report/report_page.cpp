@@ -434,7 +434,8 @@ class Page {
     const auto* waiting = summary_.find<Waiting>();
     const bool waits = waiting && waiting->times().dispatches() != 0;
     const bool stacks = calls && calls->stacks().with() != 0;
-    return fmt::format("Next: {}post {} {}", stacks ? "" : "run.tprof -g shows callers; ", where,
+    return fmt::format("Next: {}{} {} {}", stacks ? "" : "run.tprof -g shows callers; ",
+                       shell_word(end.post), where,
                        waits ? "-offcpu shows what it waited for" : "-disasm shows instructions");
   }
 

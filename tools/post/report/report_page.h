@@ -26,6 +26,7 @@ struct PageEnd {
   std::string trace;               // paths
   std::vector<std::string> files;  // the reports
   std::string directory;           // of the reports
+  std::string post = "post";       // how the user calls this program
 };
 
 // The lines of the page. In a report, which is no end of a run, `end` is nullptr; space for what it
