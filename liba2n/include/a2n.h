@@ -13,8 +13,8 @@
  * Thread-safety, of every function here: the default context takes no lock, so that two of these
  * functions must not run at the same time; the caller serializes them. They may run at the same
  * time as functions of a2n_context.h on other contexts. A2nRcToString() and A2nGetVersion() may be
- * called by any thread at any time, and so may A2nDemangle(). What a returned pointer points to is valid until A2nInit(), and
- * may be read by any thread until then.
+ * called by any thread at any time, and so may A2nDemangle(). What a returned pointer points to is
+ * valid until A2nInit(), and may be read by any thread until then.
  *
  * Errors: where the comment lists none, a function that returns int returns the codes of the
  * function that it names, and every one may return A2N_MEMORY_ERROR and A2N_INTERNAL_ERROR.
