@@ -14,9 +14,8 @@
  *
  * Thread-safety: these functions take no lock, so that two of them must not run at the same time;
  * the caller serializes them. They may run at the same time as functions of a2n_context.h on other
- * contexts. A2nRcToString(), A2nGetVersion() and A2nDemangle() may be called by any
- * thread at any time. Returned
- * pointers are valid until A2nInit(), and any thread may read the data until then.
+ * contexts. A2nRcToString(), A2nGetVersion() and A2nDemangle() may be called by any thread at any
+ * time. Returned pointers are valid until A2nInit(), and any thread may read the data until then.
  *
  * Errors: a function that returns int returns the codes of the function that its comment names,
  * unless the comment lists codes. Each may also return A2N_MEMORY_ERROR and A2N_INTERNAL_ERROR.

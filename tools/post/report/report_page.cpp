@@ -143,8 +143,10 @@ class Page {
       if (thread.has_pid && subject_.contains({thread.process, thread.pid, thread.tid}))
         sum.add(thread.times);
     }
-    return fmt::format("{} waiting ({} of it for a processor)",
-                       duration_text(sum.blocked + sum.runnable), duration_text(sum.runnable));
+    // Without wake-ups a thread that could run again counts as blocked until it does.
+    return fmt::format(
+        "{} waiting ({}{} of it for a processor)", duration_text(sum.blocked + sum.runnable),
+        waiting->times().wakeups() == 0 ? "at least " : "", duration_text(sum.runnable));
   }
 
   void add_head() {
