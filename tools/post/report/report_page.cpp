@@ -155,10 +155,12 @@ class Page {
     if (const uint64_t distance = tick_distance(summary_); distance != 0)
       facts.push_back(duration_text(ticks_ * distance) + " of processor time");
     if (const std::string waited = waiting_text(); !waited.empty()) facts.push_back(waited);
-    std::string ticks = plural(ticks_, "tick (sample)", "ticks (samples)");
+    const bool selected = !selection_texts(summary_.options.selection).empty();
+    std::string ticks = selected
+                            ? plural(ticks_, "selected tick (sample)", "selected ticks (samples)")
+                            : plural(ticks_, "tick (sample)", "ticks (samples)");
     if (summary_.event_based() && events_per_tick(summary_) != 0)
       ticks += fmt::format(", one every {} {}", events_per_tick(summary_), event_name(summary_));
-    if (!selection_texts(summary_.options.selection).empty()) ticks += ", of those selected";
     facts.push_back(ticks);
     add(paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
     lines_.emplace_back();
@@ -320,7 +322,9 @@ class Page {
     const auto add_to_tail = [&](const std::vector<std::string>& lines) {
       tail.insert(tail.end(), lines.begin(), lines.end());
     };
-    if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0)
+    // A selection by name leaves out what the rest of the system did.
+    if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
+        !summary_.options.selection.by_name())
       add_to_tail(paragraph(rest_text()));
     const std::string lost = lost_text();
     const std::string seen = not_seen_text();

@@ -79,8 +79,10 @@ std::string closing(const Summary& summary) {
   return text + report_end(summary);
 }
 
-// What 100 % are in the reports, which is not the page's.
+// States what 100 % is in the reports. It differs from the page's.
 std::string percentages_of(const Summary& summary) {
+  if (!selection_texts(summary.options.selection).empty())
+    return " Percentages below are of the selected ticks.\n";
   const TraceInfo& info = summary.file.info;
   return info.scope == "process"
              ? fmt::format(" Percentages below are of all ticks of process {} and its children.\n",
