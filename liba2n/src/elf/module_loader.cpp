@@ -66,12 +66,13 @@ class Loader {
   std::optional<ElfFile> find_mapped() {
     if (request_.build_id && is_unknown(*request_.build_id) && request_.validate &&
         !path_.starts_with("/memfd:")) {
-      refuse(request_.build_id == "!"
-                 ? "it was not in the recorder's view of the file system: its process saw other "
-                   "files (chroot, container, private mount), or it was deleted; symbols not used "
-                   "(without validation they are taken from the symbol search path)"
-                 : "it changed or vanished while it was traced, or the recorder could not read it in "
-                   "time; symbols not used");
+      refuse(
+          request_.build_id == "!"
+              ? "it was not in the recorder's view of the file system: its process saw other "
+                "files (chroot, container, private mount), or it was deleted; symbols not used "
+                "(without validation they are taken from the symbol search path)"
+              : "it changed or vanished while it was traced, or the recorder could not read it in "
+                "time; symbols not used");
       return std::nullopt;
     }
     // Without an id nothing proves that a file of that name is the deleted one.
@@ -128,9 +129,8 @@ class Loader {
     }
     if (request_.build_id && id != *request_.build_id) {
       if (!from_search || why_not_.empty()) {
-        why_not_ = file + ": " + (from_search ? "it" : "the file of this path") +
-                   " has build-id " + describe(id) + ", traced was " +
-                   describe(*request_.build_id) +
+        why_not_ = file + ": " + (from_search ? "it" : "the file of this path") + " has build-id " +
+                   describe(id) + ", traced was " + describe(*request_.build_id) +
                    (from_search ? "" : ": " + why_another_file(*elf)) + "; symbols not used";
       }
       return std::nullopt;
