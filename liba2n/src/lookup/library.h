@@ -39,7 +39,8 @@ struct Settings {
 
 class Library {
  public:
-  Library() : modules_(interner_, notes_), kernel_(notes_), sources_(notes_, modules_.debuginfod()) {}
+  Library()
+      : modules_(interner_, notes_), kernel_(notes_), sources_(notes_, modules_.debuginfod()) {}
 
   Settings& settings() { return settings_; }
   ProcessTable& processes() { return processes_; }
