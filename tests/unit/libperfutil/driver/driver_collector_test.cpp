@@ -234,6 +234,19 @@ TEST_F(DriverTest, MissedHitsOfHooksAreInTheInfo) {
   EXPECT_THAT(info.text(), Not(HasSubstr("missed.perf_event_mmap")));
 }
 
+TEST_F(DriverTest, TheProcessThatTheUserNamedIsInTheInfo) {
+  for (const int pid : {0, 4711}) {
+    config.pid = pid;
+    auto collector = create();
+    ASSERT_TRUE(collector);
+    const auto status = (*collector)->status();
+    ASSERT_TRUE(status);
+    const std::string text = describe_trace(**collector, *status, {}, {}).text();
+    EXPECT_EQ(text.find("\npid=4711\n") != std::string::npos, pid != 0);
+    EXPECT_EQ(text.find("\npid=") != std::string::npos, pid != 0);
+  }
+}
+
 TEST_F(DriverTest, AMissingHookIsListedInCannotSee) {
   pitrace_probe probe{};
   std::memset(probe.name, 'x', sizeof probe.name);  // not zero-terminated
