@@ -145,7 +145,8 @@ TEST(NameLog, LossesAreReportedOnceOnStderrAndInTheLogAfterwards) {
     EXPECT_FALSE(log.append("this too is\n", 0x10));
   }
   const std::string printed = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(printed, HasSubstr("names are lost until it can be written again. The JVM continues"));
+  EXPECT_THAT(printed,
+              HasSubstr("names are lost until it can be written again. The JVM continues"));
   EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 1);
   EXPECT_TRUE(log.append("fits\n", 0x30));
   EXPECT_TRUE(log.append("more\n", 0x40));
