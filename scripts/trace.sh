@@ -55,7 +55,7 @@ load_module() {
   if problem=$(insmod "$module_object" 2>&1); then
     loaded=1
   elif [[ $source == driver ]]; then
-    die "cannot load $module_object: $problem; \"swtrace check\" tells what stands in the way"
+    die "cannot load $module_object: $problem; \"swtrace check\" shows the reason"
   else
     say "the module cannot be loaded (${problem##*: }); $1"
   fi
@@ -72,9 +72,9 @@ keep_old() {
 
 # make_output_directory: $out, from now on absolute.
 make_output_directory() {
-  mkdir -p "$out" || die "cannot create $out; choose another place with -o"
-  out=$(cd "$out" && pwd) || die "cannot enter $out; choose another place with -o"
-  [[ -w $out ]] || die "cannot write to $out; choose another place with -o"
+  mkdir -p "$out" || die "cannot create $out; choose another directory with -o"
+  out=$(cd "$out" && pwd) || die "cannot enter $out; choose another directory with -o"
+  [[ -w $out ]] || die "cannot write to $out; choose another directory with -o"
 }
 
 # The recorder is this run's own: one that the user keeps running elsewhere is not disturbed.
@@ -88,7 +88,7 @@ end_recorder() {
   ((keep_recorder == 0)) || return 0
   swtrace free >/dev/null 2>&1 || true
   if ((loaded)); then
-    rmmod pitrace 2>/dev/null || say "the module stays loaded: something else uses it (ddq tells what); unload it later with tuninstall"
+    rmmod pitrace 2>/dev/null || say "the module stays loaded: another process uses it (ddq shows which); unload it later with tuninstall"
   fi
   rm -rf "$scratch"
 }

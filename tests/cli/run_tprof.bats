@@ -150,7 +150,7 @@ busy() {
     [ -s out/post.show ]
     jq -e '.names.process_ids == false and .clip_percent == 0' out/tprof.json
     run -255 run.tprof -p -o out --post="-sympath 'my dir"
-    [[ "$output" == *"a quote in --post does not end"* ]]
+    [[ "$output" == *"--post has an unterminated quote"* ]]
 }
 
 # on_terminal COLUMNS LINES ARG...: what run.tprof writes to a terminal of that size.
