@@ -204,8 +204,8 @@ std::unique_ptr<DebugPart> SplitDebug::supplement(const DwarfSections& sections)
       return part;
     }
   }
-  if (places_.download) {
-    const std::string path = places_.download(hex);
+  if (paths_.download) {
+    const std::string path = paths_.download(hex);
     auto part = path.empty() ? nullptr : open_part(path, DwarfPart::whole, hex);
     if (part) {
       work_.allow(part->sections.size);
