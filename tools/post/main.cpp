@@ -24,6 +24,7 @@
 #include "read/trace_archive.h"
 #include "report/messages.h"
 #include "report/completeness.h"
+#include "report/report_annotate.h"
 #include "report/report_page.h"
 #include "report/reports.h"
 #include "text/output_file.h"
@@ -184,14 +185,25 @@ bool shows_colour() {
   return !(none && *none) && kind && std::string_view(kind) != "dumb";
 }
 
+bool colours_stdout() {
+  return ::isatty(STDOUT_FILENO) == 1 && shows_colour();
+}
+
+pi::Status print_annotation(const Summary& summary) {
+  AnnotationLook look{.colour = colours_stdout(), .utf8 = shows_utf8()};
+  if (::isatty(STDOUT_FILENO) == 1) look.width = look.line_width = cli::columns(STDOUT_FILENO);
+  const auto text = annotation(summary, look);
+  return text ? print_text(*text) : text.error();
+}
+
 pi::Status print_page(const TraceRun& run, const Options& options, const Summary& summary) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   PageLook look{.rows = options.report.page_rows, .utf8 = shows_utf8()};
   if (terminal) look.width = cli::columns(STDOUT_FILENO);
-  look.colour = terminal && shows_colour();
+  look.colour = colours_stdout();
   PageEnd end{run.path, {}, options.directory};
   for (const Report& report : reports())
-    if (report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
+    if (report.file && report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
       end.files.push_back(report.path(options));
   return print_text(page_text(summary, look, &end));
 }
@@ -218,6 +230,8 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (options.page)
     if (const pi::Status status = print_page(run, options, summary); !status)
       return fail(status.error());
+  if (!options.report.annotate.empty() && summary.ticks.ticks != 0)
+    if (const pi::Status status = print_annotation(summary); !status) return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
   // A measurement of a part of a trace does not prove that a limit is kept or exceeded.
   const int status = exit_status(run, options);
