@@ -47,7 +47,7 @@ struct FileRows {
   std::map<uint32_t, LineRows> lines;  // 0: not known
 };
 
-struct CodePlace {
+struct LinePlace {
   std::string file;  // as the debug information has it; empty: not known
   uint32_t line = 0;
   std::string inlined;
@@ -64,7 +64,7 @@ std::string java_file(const std::string& method) {
 }
 
 // Tabs as blanks; everything else that could steer a terminal is made visible.
-std::string source_text(std::string_view line) {
+std::string expanded(std::string_view line) {
   std::string text;
   for (size_t at = 0; at <= line.size();) {
     const size_t tab = std::min(line.find('\t', at), line.size());
@@ -132,10 +132,10 @@ class Annotator {
 
   // ---- what is known ----
 
-  CodePlace place_of(const Micro::Function& function, uint64_t offset) const {
+  LinePlace place_of(const Micro::Function& function, uint64_t offset) const {
     const std::vector<SourceFrame> frames = micro_.frames(function, offset);
     if (frames.empty() || frames.front().line == 0) return {};
-    CodePlace place{std::string(frames.front().file), frames.front().line, {}};
+    LinePlace place{std::string(frames.front().file), frames.front().line, {}};
     if (frames.size() > 1) place.inlined = readable_name(printable(frames.front().name));
     if (place.file.empty() && function.code_id != 0)
       place.file = java_file(frames.size() > 1 ? std::string(frames.front().name)
@@ -143,7 +143,7 @@ class Annotator {
     return place;
   }
 
-  CodePlace begin_of(const Micro::Function& function) const {
+  LinePlace begin_of(const Micro::Function& function) const {
     const std::vector<SourceFrame> frames = micro_.frames(function, 0);
     if (frames.empty()) return {};
     return {std::string(frames.back().file), frames.back().line, {}};
@@ -221,7 +221,7 @@ class Annotator {
                                            std::span<const std::byte> bytes) const {
     std::map<std::string, FileRows> files;
     for (CodeRow& row : code_rows(function, bytes)) {
-      CodePlace place = place_of(function, row.offset);
+      LinePlace place = place_of(function, row.offset);
       row.inlined = std::move(place.inlined);
       FileRows& file = files[place.file];
       LineRows& line = file.lines[place.line];
@@ -252,11 +252,11 @@ class Annotator {
     const bool any_line = std::ranges::any_of(
         files, [](const auto& file) { return file.second.lines.rbegin()->first != 0; });
     // Where the function begins is shown, too.
-    const CodePlace begin = begin_of(function);
+    const LinePlace begin = begin_of(function);
     if (const auto own = files.find(begin.file); own != files.end() && begin.line != 0)
       own->second.lines.try_emplace(begin.line);
     std::string head = fmt::format(
-        "{}  {}: {} {}, {} % of all{}", readable(summary_, function.symbol),
+        "{} in {}: {} {}, {} % of all{}", readable(summary_, function.symbol),
         summary_.names.text(function.module), function.ticks,
         function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, summary_.ticks.ticks),
         selection_texts(summary_.options.selection).empty() ? "" : " that are selected");
@@ -349,7 +349,7 @@ class Annotator {
     else if (source.found() && number > source.lines())
       text = fmt::format("(the file has {} lines)", source.lines());
     else
-      text = source_text(source.line(number));
+      text = expanded(source.line(number));
     add_row(function, line.ticks, number == 0 ? "?" : std::to_string(number), text, "1");
     add_code(function, line);
   }
@@ -374,7 +374,7 @@ class Annotator {
       const auto add_context = [&](uint64_t from, uint64_t until) {
         for (uint64_t context = from; context < until && context <= known; ++context)
           add_row(function, 0, std::to_string(context),
-                  source_text(source.line(static_cast<size_t>(context))), nullptr);
+                  expanded(source.line(static_cast<size_t>(context))), nullptr);
       };
       add_context(first, number);
       add_source_line(function, source, number, line);
