@@ -136,7 +136,8 @@ class Annotator {
     const std::vector<SourceFrame> frames = micro_.frames(function, offset);
     if (frames.empty() || frames.front().line == 0) return {};
     LinePlace place{std::string(frames.front().file), frames.front().line, {}};
-    if (frames.size() > 1) place.inlined = readable_name(printable(frames.front().name));
+    if (frames.size() > 1)
+      place.inlined = without_arguments(readable_name(printable(frames.front().name)));
     if (place.file.empty() && function.code_id != 0)
       place.file = java_file(frames.size() > 1 ? std::string(frames.front().name)
                                                : summary_.names.text(function.symbol));
@@ -350,7 +351,8 @@ class Annotator {
       text = fmt::format("(the file has {} lines)", source.lines());
     else
       text = expanded(source.line(number));
-    add_row(function, line.ticks, number == 0 ? "?" : std::to_string(number), text, "1");
+    add_row(function, line.ticks, number == 0 ? "?" : std::to_string(number), text,
+            line.ticks == 0 ? nullptr : "1");
     add_code(function, line);
   }
 
