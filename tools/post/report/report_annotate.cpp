@@ -275,9 +275,9 @@ class Annotator {
           "The instructions are not known here: the program's file is not, or the trace is in an "
           "archive, or the code is the kernel's (-k) or a runtime's.");
     set_columns(function, files);
-    lines_.push_back(styled(fmt::format("{:>{}} {:>7} {:>{}}  {}", "ticks", tick_columns_, "share",
-                                        "line", line_columns_, "source or instruction"),
-                            "4"));
+    const std::string columns = fmt::format("{:>{}} {:>7} {:>{}}  {}", "ticks", tick_columns_,
+                                            "share", "line", line_columns_, "source or code");
+    lines_.push_back(styled(columns, "4"));
     std::vector<std::string> order;
     for (const auto& [path, file] : files) order.push_back(path);
     std::ranges::stable_sort(order, [&](const std::string& a, const std::string& b) {
