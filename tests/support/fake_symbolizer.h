@@ -86,8 +86,8 @@ class FakeSymbolizer final : public post::Symbolizer {
       return {{known.symbol, "source.c", static_cast<uint32_t>((address - known.start) / 16 + 1)}};
     }
     if (code->inlined.empty() || address - code->start < code->inlined_from)
-      return {{code->name, {}, 0}};
-    return {{code->inlined, {}, 0}, {code->name, {}, 0}};
+      return {{code->name, {}, jitted_line}};
+    return {{code->inlined, {}, jitted_line}, {code->name, {}, jitted_line}};
   }
   // Returns as many bytes as the symbol has (none for JIT code): NOPs and a final return.
   post::Code code(uint64_t time, uint32_t pid, uint64_t address) override {
@@ -130,6 +130,7 @@ class FakeSymbolizer final : public post::Symbolizer {
   std::vector<std::string> notes() override { return notes_; }
 
   uint64_t lookups = 0;
+  uint32_t jitted_line = 0;            // of all JIT-compiled code
   std::vector<uint32_t> log_searches;  // pids of look_for_logs() calls
 
  private:

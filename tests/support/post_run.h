@@ -9,6 +9,7 @@
 #include <options/options.h>
 #include <pipeline.h>
 #include <read/byte_source.h>
+#include <report/report_annotate.h>
 #include <report/report_page.h>
 #include <report/reports.h>
 
@@ -36,6 +37,7 @@ struct PostRun {
   std::string micro;
   std::string arc;
   std::vector<std::string> pages;  // one for each look that was asked for
+  std::string annotation;          // or why there is none; only with --annotate
   post::Profile profile;
 };
 
@@ -43,7 +45,8 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
                         const post::Options& options = {},
                         const std::vector<post::Limit>& limits = {},
                         const std::vector<post::PageLook>& looks = {},
-                        const post::PageEnd* end = nullptr) {
+                        const post::PageEnd* end = nullptr,
+                        const post::AnnotationLook& annotation_look = {}) {
   PostRun run;
   post::MemorySource source(trace);
   auto file = read_layout(source, run.damage);
@@ -96,6 +99,10 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
     summary.selection_remarks = filter->remarks(leaves_all_records(options.report.selection));
   summary.symbolizer = &symbolizer;
   for (const post::PageLook& look : looks) run.pages.push_back(page_text(summary, look, end));
+  if (!options.report.annotate.empty()) {
+    const auto text = annotation(summary, annotation_look);
+    run.annotation = text ? *text : text.error().message;
+  }
   for (const post::Report& report : post::reports())
     if (report.wanted(wanted) && report.write) report.write(summary, files[report.path(wanted)]);
   run.tprof = files["tprof.out"].text;

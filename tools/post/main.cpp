@@ -25,6 +25,7 @@
 #include "read/trace_archive.h"
 #include "report/messages.h"
 #include "report/completeness.h"
+#include "report/report_annotate.h"
 #include "report/report_page.h"
 #include "report/reports.h"
 #include "text/output_file.h"
@@ -201,22 +202,34 @@ std::string own_name() {
   std::error_code problem;
   const fs::path self = fs::read_symlink("/proc/self/exe", problem);
   const char* const path = std::getenv("PATH");
-  std::istringstream places(path ? path : "");
-  for (std::string place; std::getline(places, place, ':');)
-    if (fs::exists(fs::path(place) / "post", problem))
-      return fs::equivalent(fs::path(place) / "post", self, problem) ? "post"
-                                                                     : short_path(self.string());
+  std::istringstream directories(path ? path : "");
+  for (std::string directory; std::getline(directories, directory, ':');)
+    if (fs::exists(fs::path(directory) / "post", problem))
+      return fs::equivalent(fs::path(directory) / "post", self, problem)
+                 ? "post"
+                 : short_path(self.string());
   return short_path(self.string());
+}
+
+bool colours_stdout() {
+  return ::isatty(STDOUT_FILENO) == 1 && shows_colour();
+}
+
+pi::Status print_annotation(const Summary& summary) {
+  AnnotationLook look{.colour = colours_stdout(), .utf8 = shows_utf8()};
+  if (::isatty(STDOUT_FILENO) == 1) look.width = look.line_width = cli::columns(STDOUT_FILENO);
+  const auto text = annotation(summary, look);
+  return text ? print_text(*text) : text.error();
 }
 
 pi::Status print_page(const TraceRun& run, const Options& options, const Summary& summary) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   PageLook look{.rows = options.report.page_rows, .utf8 = shows_utf8()};
   if (terminal) look.width = cli::columns(STDOUT_FILENO);
-  look.colour = terminal && shows_colour();
+  look.colour = colours_stdout();
   PageEnd end{short_path(run.path), {}, short_path(options.directory), own_name()};
   for (const Report& report : reports())
-    if (report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
+    if (report.file && report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
       end.files.push_back(short_path(report.path(options)));
   return print_text(page_text(summary, look, &end));
 }
@@ -243,6 +256,8 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (options.page)
     if (const pi::Status status = print_page(run, options, summary); !status)
       return fail(status.error());
+  if (!options.report.annotate.empty() && summary.ticks.ticks != 0)
+    if (const pi::Status status = print_annotation(summary); !status) return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
   // A measurement of a part of a trace does not prove that a limit is kept or exceeded.
   const int status = exit_status(run, options);

@@ -32,6 +32,7 @@ void Micro::add(const pi::TprofTick& tick, uint64_t time) {
     function.pid = tick.pid;
     function.time = time;
     function.start = place.start;
+    function.code_id = place.code_id;
   }
   ++function.by_offset[tick.address - place.start];
 }
@@ -62,7 +63,7 @@ std::vector<Micro::Module> Micro::modules() const {
 }
 
 SourceLine Micro::line(const Function& function, uint64_t offset) const {
-  const auto frames = symbolizer_.frames(function.time, function.pid, function.start + offset);
+  const auto frames = this->frames(function, offset);
   if (frames.empty()) return {};
   SourceLine line{printable(frames.front().file), frames.front().line, {}};
   if (frames.size() > 1) line.function = printable(frames.front().name);

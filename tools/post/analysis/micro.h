@@ -38,6 +38,7 @@ class Micro final : public Subscriber {
     uint32_t pid = 0;  // of its first tick, like time
     uint64_t time = 0;
     uint64_t start = 0;
+    uint64_t code_id = 0;  // 0: it is not JIT-compiled
     uint64_t ticks = 0;
     std::map<uint64_t, uint64_t> by_offset;
   };
@@ -67,6 +68,14 @@ class Micro final : public Subscriber {
     return symbolizer_.code(function.time, function.pid, function.start);
   }
   SourceLine line(const Function& function, uint64_t offset) const;
+  // The functions at an offset, each inlined into the next; valid until the next call.
+  std::vector<SourceFrame> frames(const Function& function, uint64_t offset) const {
+    return symbolizer_.frames(function.time, function.pid, function.start + offset);
+  }
+  // What is at an address of the function's process; valid until the next call.
+  Lookup lookup(const Function& function, uint64_t address) const {
+    return symbolizer_.lookup(function.time, function.pid, address);
+  }
   uint64_t ticks() const { return ticks_; }
 
  private:

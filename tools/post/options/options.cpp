@@ -5,6 +5,7 @@
 #include <cli.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "unsupported_options.h"
 #include "text/text.h"
@@ -51,7 +52,8 @@ cli::OptionTable option_table() {
       "of", text("PID"),
       "the page is about this process (decimal) and its descendants; else about the process for "
       "which the trace was made, or the system")(
-      "lines", text("N"), "functions on the page (default: as many as fit into 23 lines)");
+      "lines", text("N"),
+      "functions on the page (default: as many as fit into 23 lines), or with --annotate (5)");
   table.group("Reports")("clip", text("PERCENT", "0.1"), "hide rows below PERCENT of all ticks")(
       "tree", "also write the call tree to tprof.tree (needs ticks with call stacks)")(
       "folded", "also write the call stacks to tprof.folded, one per line, for flame graphs")(
@@ -60,6 +62,10 @@ cli::OptionTable option_table() {
       "rsel", text("VEC8"), "eight digits, 0 or 1: which of the eight reports to write")(
       "off", "add the report Module_Symbol_Offset, and write ticks by instruction to tprof.micro")(
       "disasm", "write tprof.micro with the instructions as text")(
+      "annotate", text("SYMBOL"),
+      "print the source lines of functions SYMBOL (with wildcards) with their ticks and "
+      "instructions")("source-path", text("DIR[:DIR...]"),
+                      "directories below which --annotate searches for source files")(
       ",x", text("FILE"),
       "add the reports that FILE describes, one per line, as digits: 1 process, "
       "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
@@ -189,6 +195,18 @@ std::string take_choices(const cli::Values& given, Selection& selection) {
   return {};
 }
 
+// What --annotate prints; what is wrong, or nothing.
+std::string take_annotation(const cli::Values& given, ReportOptions& options) {
+  if (given.has("annotate") && given.text("annotate").empty())
+    return "--annotate takes the name of a function.";
+  if (!given.has("source-path")) return {};
+  std::istringstream directories(given.text("source-path"));
+  for (std::string directory; std::getline(directories, directory, ':');)
+    if (!directory.empty()) options.source_path.push_back(directory);
+  if (options.source_path.empty()) return "--source-path takes directories, separated by ':'.";
+  return {};
+}
+
 // What the page is about, and how long it is; what is wrong, or nothing.
 std::string take_page(const cli::Values& given, ReportOptions& options) {
   uint64_t number = 0;
@@ -256,14 +274,14 @@ std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))
     for (const char* other :
-         {"-r",   "show",   "showx",   "showxx", "showt", "rsel",   "off",    "disasm",
-          "-x",   "pnm",    "tnm",     "cpu",    "tmod",  "compat", "budget", "verbmsg",
-          "tree", "folded", "threads", "offcpu", "arc",   "page"})
+         {"-r",   "show",   "showx",   "showxx", "showt", "rsel",   "off",     "disasm",
+          "-x",   "pnm",    "tnm",     "cpu",    "tmod",  "compat", "budget",  "verbmsg",
+          "tree", "folded", "threads", "offcpu", "arc",   "page",   "annotate"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive"))
     for (const char* other : {"json", "show", "showx", "showxx", "showt", "-x", "budget", "diff",
-                              "tree", "folded", "offcpu", "disasm", "arc", "page"})
+                              "tree", "folded", "offcpu", "disasm", "arc", "page", "annotate"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
@@ -275,12 +293,14 @@ std::string find_conflict(const cli::Values& given) {
     return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
   if (given.has("threads") && !given.has("tree") && !given.has("folded"))
     return "-threads goes with -tree or -folded.";
+  if (given.has("source-path") && !given.has("annotate"))
+    return "--source-path goes with --annotate.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
   if (given.has("showx") || given.has("showxx"))
     for (const char* other :
-         {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc", "page"})
+         {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc", "page", "annotate"})
       if (has(other))
         return fmt::format("-{} needs the reports, which -showx and -showxx leave out.",
                            other[0] == '-' ? other + 1 : fmt::format("-{}", other));
@@ -316,7 +336,8 @@ Options take_options(const cli::Values& given) {
   options.arc_form = {has("-c"),  has("ck"),   has("cp"),  has("ss") || has("ssi"),
                       has("ssi"), has("dcnt"), has("tmod")};
   if (has("-m")) options.tprof_out = false;
-  options.symbols.code = options.micro || options.arc;
+  options.report.annotate = text("annotate");
+  options.symbols.code = options.micro || options.arc || has("annotate");
   options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
   options.symbols.kernel_image = text("-k");
@@ -380,6 +401,8 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
     return wrong(problem);
   if (const std::string problem = find_misfit(options); !problem.empty()) return wrong(problem);
   if (const std::string problem = take_page(given, options.report); !problem.empty())
+    return wrong(problem);
+  if (const std::string problem = take_annotation(given, options.report); !problem.empty())
     return wrong(problem);
   if (given.has("diff")) {
     const Words& files = given.words("diff");

@@ -29,8 +29,10 @@ struct ReportOptions {
   bool calls_by_thread = false;        // -threads
   bool disassembly = false;            // -disasm: in tprof.micro
   Selection selection = {};
-  std::optional<uint32_t> subject = {};  // --of: the process that the page is about
-  std::optional<size_t> page_rows = {};  // --lines
+  std::optional<uint32_t> subject = {};       // --of: the process that the page is about
+  std::optional<size_t> page_rows = {};       // --lines
+  std::string annotate = {};                  // the functions whose source is printed; empty: none
+  std::vector<std::string> source_path = {};  // --source-path: directories
 
   // Whether a report needs to know where in a symbol a tick fell.
   bool needs_offsets() const;

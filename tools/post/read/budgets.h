@@ -21,6 +21,12 @@ constexpr size_t largest_scan = 256 << 10;
 // jitdump.
 constexpr uint32_t jit_dumps_of_process = 8;
 
+// Bytes of a source file, and of all that one report reads; in memory up to five times as much.
+constexpr size_t source_file = 16 << 20;
+constexpr size_t source_files = 64 << 20;
+// How many tails of a path are tried below each directory of --source-path, the longest first.
+constexpr size_t source_tails = 64;
+
 }  // namespace post::budgets
 
 #endif  // POST_BUDGETS_H

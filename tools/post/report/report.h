@@ -58,7 +58,7 @@ struct Lack {
 struct Report {
   // The options that ask for the report, as post --help names them; "": written by default.
   const char* options;
-  // The file's name; "": the option names the file.
+  // The file's name; "": the option names the file; nullptr: main prints it, see report_annotate.h.
   const char* file;
   bool (*wanted)(const Options& options);
 

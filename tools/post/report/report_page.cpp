@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <sstream>
 #include <tuple>
 
 #include "analysis/waiting.h"
@@ -34,14 +33,6 @@ struct FunctionTicks {
   std::string process;  // only where the subject is the system
   uint64_t ticks = 0;
 };
-
-// One decimal, in five columns. What is not all is not shown as 100, what is not nothing not as 0.
-std::string share_text(uint64_t part, uint64_t whole) {
-  const double share = percent(part, whole);
-  if (part != 0 && share < 0.05) return " <0.1";
-  if (part != whole && share >= 99.95) return ">99.9";
-  return fmt::format("{:5.1f}", share);
-}
 
 std::string share_word(uint64_t part, uint64_t whole) {
   const std::string text = share_text(part, whole);
@@ -104,17 +95,7 @@ class Page {
 
   // A paragraph as lines, the second and later ones indented; style: of each.
   std::vector<std::string> paragraph(const std::string& text, const char* style = nullptr) const {
-    std::vector<std::string> lines;
-    std::string line;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-      if (!line.empty() && columns_of(line) + 1 + columns_of(word) > look_.width) {
-        lines.push_back(std::move(line));
-        line = " ";
-      }
-      line += (line.empty() ? "" : " ") + word;
-    }
-    lines.push_back(std::move(line));
+    std::vector<std::string> lines = paragraph_lines(text, look_.width);
     if (style)
       for (std::string& each : lines) each = styled(each, style);
     return lines;

@@ -69,6 +69,11 @@ constexpr Report table[] = {
      .make = make_micro,
      .of_ticks = true,
      .write = write_micro},
+    {.options = "--annotate",
+     .file = nullptr,
+     .wanted = [](const Options& given) { return !given.report.annotate.empty(); },
+     .make = make_micro,
+     .of_ticks = true},
 };
 
 }  // namespace

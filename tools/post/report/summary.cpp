@@ -2,6 +2,8 @@
 // Figures that more than one report shows.
 #include "summary.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace post {
@@ -38,6 +40,13 @@ std::string event_name(const Summary& summary) {
 
 double percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string share_text(uint64_t part, uint64_t whole) {
+  const double share = percent(part, whole);
+  if (part != 0 && share < 0.05) return " <0.1";
+  if (part != whole && share >= 99.95) return ">99.9";
+  return fmt::format("{:5.1f}", share);
 }
 
 }  // namespace post

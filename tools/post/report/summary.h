@@ -67,6 +67,9 @@ uint64_t events_per_tick(const Summary& summary);
 std::string event_name(const Summary& summary);
 
 double percent(uint64_t part, uint64_t whole);
+// The same as text: one decimal, in five columns. What is not all is not shown as 100, what is not
+// nothing not as 0.
+std::string share_text(uint64_t part, uint64_t whole);
 
 }  // namespace post
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 
 namespace post {
 namespace {
@@ -38,10 +39,32 @@ std::string shortened(std::string_view text, size_t columns, std::string_view ma
          std::string(text.substr(byte_of(text, width - (kept - head))));
 }
 
+std::string cut_text(std::string_view text, size_t columns, std::string_view mark) {
+  if (columns_of(text) <= columns) return std::string(text);
+  const size_t marked = columns_of(mark);
+  if (columns <= marked) return std::string(text.substr(0, byte_of(text, columns)));
+  return std::string(text.substr(0, byte_of(text, columns - marked))) + std::string(mark);
+}
+
 std::string padded(std::string text, size_t columns) {
   const size_t width = columns_of(text);
   if (width < columns) text.append(columns - width, ' ');
   return text;
+}
+
+std::vector<std::string> paragraph_lines(const std::string& text, size_t width) {
+  std::vector<std::string> lines;
+  std::string line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width) {
+      lines.push_back(std::move(line));
+      line = " ";
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  lines.push_back(std::move(line));
+  return lines;
 }
 
 std::string ascii_text(std::string_view text) {

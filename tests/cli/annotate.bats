@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# post --annotate: source lines of a real program, with their ticks and instructions. Traces are made of text, so that each
+# tick is known.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH" made=$BATS_FILE_TMPDIR
+  mkdir "$made/src" && cd "$made/src" || return
+  cat >app.c <<'SOURCE'
+#include <stdlib.h>
+#include "part/twice.h"
+__attribute__((noinline)) int callee(int n) { return n * 3 + 1; }
+__attribute__((noinline)) int hot(int n) {
+	int sum = atoi("5");
+  for (int i = 0; i < n; ++i) {
+    sum += callee(i);
+    sum ^= twice(sum);
+  }
+  return sum;
+}
+int main(int argc, char **argv) { return hot(argc) + (argv == 0); }
+SOURCE
+  mkdir part other
+  echo 'static inline __attribute__((always_inline)) int twice(int n) { return n * 40503 / 7; }' >part/twice.h
+  touch -d '2020-01-01' app.c part/twice.h
+  gcc -O1 -g -no-pie -Wl,--build-id,-z,lazy,-z,separate-code -o "$made/app" app.c
+  cd "$made" || return
+  trace_text | text_trace >app.nrm2
+}
+
+# One tick on each byte of hot() at which an instruction begins, two on the one of its calls; one on callee().
+trace_text() {
+  local start base offset time=100 at
+  read -r offset base _ < <(readelf -lW app | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
+  echo "section mte 0"
+  echo "1 name 0x20 app"
+  printf '1 module 0x20 %#x 0x1000 %#x %s\n' $((base)) $((offset)) "$made/app"
+  echo "section trace 0"
+  for at in $(objdump -d --no-show-raw-insn app | awk '/^[0-9a-f]+ <hot>:/ { inside = 1; next } /^$/ { inside = 0 }
+      inside { sub(":", "", $1); print "0x" $1; if ($2 == "call") print "0x" $1 }'); do
+    echo "$((time += 100)) tick user 0x20 0x20 $at"
+  done
+  start=$(nm app | awk '$3 == "callee" { print "0x" $1 }')
+  echo "$((time += 100)) tick user 0x20 0x20 $start"
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return
+  export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+}
+
+ticks_of() { jq -r --arg name "$1" '.reports[] | select(.title == "Module_Symbol") | .rows[].children[] | select(.name == $name) | .ticks' tprof.json; }
+one_line() { tr -s ' \n' ' ' <<<"$output"; }
+# The sum of the ticks beside lines, and of those beside instructions.
+sum_of_lines() { awk '$3 == "%" && $4 ~ /^[0-9?]+$/ { sum += $1 } END { print sum + 0 }' <<<"$output"; }
+sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }' <<<"$output"; }
+
+@test "the ticks of all lines are those of the function, and so are those of its instructions" {
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate hot -clip 0 --json
+  ticks=$(ticks_of hot)
+  ((ticks > 10))
+  [ "$(sum_of_lines)" = "$ticks" ]
+  [ "$(sum_of_code)" = "$ticks" ]
+  [[ $(one_line) == "hot in $made/app: $ticks ticks, "*" % of all ticks share line "* ]]
+  [[ $output != *$'\033'* ]]
+}
+
+@test "the text of a line is beside its ticks; calls have the name of what they call, inlined code that of its function" {
+  run -0 post -r "$made/app.nrm2" --annotate hot
+  grep -Eq '^ +[1-9][0-9]* +[0-9.]+ % +7      sum \+= callee\(i\);$' <<<"$output"
+  grep -Eq '^ +2 +[0-9.]+ % +\+[0-9a-f]+  call callee$' <<<"$output"
+  grep -q '^ *in twice, inlined:$' <<<"$output"
+  grep -Eq '^ +[0-9]+ +[0-9.]+ % +1  static inline .* int twice' <<<"$output"
+  grep -Eq '%.*  j[a-z]+ \+[0-9a-f]+$' <<<"$output"
+  # A tab is as wide as on a terminal.
+  grep -Eq ' 5          int sum = atoi' <<<"$output"
+}
+
+@test "the functions with most ticks come first; names have wildcards, and a name that fits nothing is said so" {
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*'
+  [ "$(grep -E '^(hot|callee) in /' <<<"$output" | cut -d' ' -f1 | tr '\n' ' ')" = "hot callee " ]
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*' --lines 1
+  [[ $output == *"1 more function has a name that fits; --lines=2 shows all."* ]]
+  [ "$(grep -cE '^(hot|callee) in /' <<<"$output")" = 1 ]
+  run -1 post -r "$made/app.nrm2" --annotate hott
+  [[ $(one_line) == *"--annotate hott matches nothing that ticks fell on; similar: hot."* ]]
+}
+
+@test "shares are of what is selected" {
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --symbol callee
+  [[ $(one_line) == "callee in $made/app: 1 tick, 100.0 % of all that are selected ticks share line "* ]]
+}
+
+@test "a source file that is newer than the program is named in the head" {
+  cp -r "$made/src" newer
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee
+  [[ $output != *newer* ]]
+  mv "$made/src" "$made/away"
+  touch newer/app.c
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path newer
+  mv "$made/away" "$made/src"
+  [[ $(one_line) == *"newer/app.c is newer than the program: its lines may be others"* ]]
+}
+
+@test "without source there are lines, without debug information instructions and advice" {
+  mv "$made/src" "$made/away"
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate hot -clip 0 --json
+  mv "$made/away" "$made/src"
+  [[ $(one_line) == *"src/app.c: The file is not there; --source-path=DIR names other places."* ]]
+  [ "$(sum_of_lines)" = "$(ticks_of hot)" ]
+  strip -g -o stripped "$made/app"
+  trace=$(cd "$made" && trace_text)
+  text_trace <<<"${trace//"$made/app"/"$PWD/stripped"}" >stripped.nrm2
+  run --separate-stderr -0 post -r stripped.nrm2 --annotate hot -clip 0 --json
+  [[ $(one_line) == *"compile it with -g, or install its -dbgsym package, or set DEBUGINFOD_URLS."* ]]
+  [ "$(sum_of_lines)" = 0 ]
+  [ "$(sum_of_code)" = "$(ticks_of hot)" ]
+}
+
+@test "of two files with the same name the one is used whose path agrees longest" {
+  mkdir -p a/src/part b/part c
+  for directory in a/src/part b/part c; do
+    echo "the text in $directory" >"$directory/twice.h"
+  done
+  mv "$made/src" "$made/away"
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate hot --source-path c:b:a
+  mv "$made/away" "$made/src"
+  [[ $output == *"the text in a/src/part"* && $output != *"the text in b"* && $output != *"the text in c"* ]]
+}
+
+@test "what is no source file is not read, and control characters in one do nothing" {
+  mkdir src
+  mkfifo src/app.c
+  mv "$made/src" "$made/away"
+  run --separate-stderr -0 timeout 60 post -r "$made/app.nrm2" --annotate callee --source-path .
+  mv "$made/away" "$made/src"
+  [[ $output == *"not a regular file"* ]]
+  rm src/app.c
+  printf '\n\nhere \033[31m red \302\233 \r back\n' >src/app.c
+  mv "$made/src" "$made/away"
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path .
+  truncate -s 17M src/app.c
+  large=$(post -r "$made/app.nrm2" --annotate callee --source-path .)
+  mv "$made/away" "$made/src"
+  [[ $output == *'here \x1b[31m red \xc2\x9b \x0d back'* && $output != *$'\033'* ]]
+  [[ $(tr -s ' \n' ' ' <<<"$large") == *"is longer than 16777216 bytes"* ]]
+}
+
+@test "an archive shows the lines, and source that is on this machine" {
+  post -r "$made/app.nrm2" --archive
+  run --separate-stderr -0 post -r app.tar.zst --annotate hot -clip 0 --json
+  [ "$(sum_of_code)" = "$(ticks_of hot)" ]
+  [[ $output == *"The instructions are not known here"* ]]
+}
+
+@test "options that do not fit are refused" {
+  run -255 post --annotate ''
+  run -255 post --source-path /tmp
+  run -255 post --diff a b --annotate x
+  run -255 post --annotate x --source-path :
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Source files: where they are found, and what is not read.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <read/budgets.h>
+#include <read/source_files.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace {
+
+using post::SourceFiles;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class SourceFilesTest : public testing::Test {
+ protected:
+  SourceFilesTest() : root(testing::TempDir() + "source_files_XXXXXX") {
+    EXPECT_NE(::mkdtemp(root.data()), nullptr);
+  }
+  ~SourceFilesTest() override { std::filesystem::remove_all(root); }
+  std::string put(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root + "/" + path).parent_path());
+    std::ofstream(root + "/" + path) << text;
+    return root + "/" + path;
+  }
+  std::string root;
+};
+
+TEST(PathTails, AreTheLongestFirstAndLeaveNoDirectory) {
+  EXPECT_THAT(post::path_tails("/a/../b//./c.h"), ElementsAre("b/c.h", "c.h"));
+  EXPECT_THAT(post::path_tails("../../etc/passwd"), ElementsAre("etc/passwd", "passwd"));
+  EXPECT_TRUE(post::path_tails("/..").empty());
+  std::string deep;
+  for (int i = 0; i < 5000; ++i) deep += "/d";
+  EXPECT_EQ(post::path_tails(deep).size(), post::budgets::source_tails);
+}
+
+TEST_F(SourceFilesTest, LinesAreWithoutTheirEnds) {
+  SourceFiles files({});
+  const post::SourceText& text = files.find(put("a.c", "one\r\n\nthree"));
+  ASSERT_TRUE(text.found());
+  EXPECT_EQ(text.lines(), 3u);
+  EXPECT_EQ(text.line(1), "one");
+  EXPECT_EQ(text.line(2), "");
+  EXPECT_EQ(text.line(3), "three");
+  EXPECT_EQ(text.line(0), "");
+  EXPECT_EQ(text.line(4), "");
+}
+
+TEST_F(SourceFilesTest, TheLongestTailWinsThenTheFirstDirectory) {
+  put("one/util.c", "one");
+  put("two/lib/util.c", "two");
+  put("three/lib/util.c", "three");
+  SourceFiles files({root + "/one", root + "/two", root + "/three"});
+  EXPECT_EQ(files.find("/gone/lib/util.c").line(1), "two");
+  EXPECT_EQ(files.find("/gone/other/util.c").line(1), "one");
+}
+
+TEST_F(SourceFilesTest, TheOwnPathComesFirstARelativeOneIsNotUsed) {
+  const std::string own = put("here/a.c", "own");
+  put("below/here/a.c", "below");
+  EXPECT_EQ(SourceFiles({root + "/below"}).find(own).line(1), "own");
+  std::filesystem::current_path(root);
+  SourceFiles nowhere({});
+  EXPECT_FALSE(nowhere.find("here/a.c").found());
+  EXPECT_THAT(nowhere.problem("here/a.c"), HasSubstr("--source-path"));
+}
+
+TEST_F(SourceFilesTest, OnlyRegularFilesOfABudgetAreRead) {
+  SourceFiles files({});
+  EXPECT_FALSE(files.find(root).found());
+  EXPECT_EQ(files.problem(root), root + ": not a regular file.");
+  const std::string large = put("large.c", "");
+  std::filesystem::resize_file(large, post::budgets::source_file + 1);
+  EXPECT_FALSE(files.find(large).found());
+  EXPECT_THAT(files.problem(large), HasSubstr("too long"));
+}
+
+TEST_F(SourceFilesTest, AllFilesTogetherHaveABudgetToo) {
+  SourceFiles files({});
+  const std::string text(post::budgets::source_file, 'x');
+  size_t found = 0;
+  for (int i = 0; i < 6; ++i)
+    found += files.find(put(std::to_string(i) + ".c", text)).found() ? 1 : 0;
+  EXPECT_EQ(found, post::budgets::source_files / post::budgets::source_file);
+}
+
+}  // namespace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Finds and reads the source files that debug information names.
+#include "source_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <text_file.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "budgets.h"
+#include "text/text.h"
+
+namespace post {
+
+SourceText::SourceText(std::string path, std::string text, int64_t modified_ns)
+    : path_(std::move(path)), text_(std::move(text)), modified_ns_(modified_ns) {
+  for (size_t at = 0; at < text_.size();) {
+    starts_.push_back(static_cast<uint32_t>(at));
+    const size_t end = text_.find('\n', at);
+    at = end == std::string::npos ? text_.size() : end + 1;
+  }
+}
+
+std::string_view SourceText::line(size_t number) const {
+  if (number == 0 || number > starts_.size()) return {};
+  const size_t end = number == starts_.size() ? text_.size() : starts_[number];
+  std::string_view line(text_);
+  line = line.substr(starts_[number - 1], end - starts_[number - 1]);
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::vector<std::string> path_tails(std::string_view path) {
+  std::vector<std::string_view> parts;
+  for (size_t at = 0; at < path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, end - at);
+    if (part == "..") {
+      if (!parts.empty()) parts.pop_back();
+    } else if (!part.empty() && part != ".") {
+      parts.push_back(part);
+    }
+    at = end + 1;
+  }
+  std::vector<std::string> tails;
+  for (size_t first = parts.size() - std::min(parts.size(), budgets::source_tails);
+       first < parts.size(); ++first)
+    tails.push_back(fmt::format(
+        "{}", fmt::join(parts.begin() + static_cast<ptrdiff_t>(first), parts.end(), "/")));
+  return tails;
+}
+
+SourceFiles::SourceFiles(std::vector<std::string> directories)
+    : directories_(std::move(directories)) {}
+
+// False when there is no regular file.
+bool SourceFiles::read(const std::string& path, Known& known) {
+  const auto file = pi::open_regular(path);
+  if (!file) {
+    if (file.error().code != ENOENT && file.error().code != ENOTDIR)
+      known.refused = fmt::format("{}: {}", printable(path), file.error().message);
+    return false;
+  }
+  auto text = pi::read_text_file(file->fd.get(), printable(path),
+                                 std::min(budgets::source_file, budgets::source_files - bytes_));
+  if (!text) {
+    known.refused = text.error().message;
+    return true;
+  }
+  bytes_ += text->size();
+  known.refused.clear();
+  known.text = SourceText(path, std::move(*text), pi::identity_of(file->status).modified_ns);
+  return true;
+}
+
+const SourceText& SourceFiles::find(const std::string& path) {
+  const auto [place, added] = known_.try_emplace(path);
+  Known& known = place->second;
+  if (!added || path.empty()) return known.text;
+  if (path.starts_with('/') && read(path, known)) return known.text;
+  for (const std::string& tail : path_tails(path))
+    for (const std::string& directory : directories_)
+      if (read(directory + "/" + tail, known)) return known.text;
+  return known.text;
+}
+
+std::string SourceFiles::problem(const std::string& path) const {
+  const auto known = known_.find(path);
+  if (known == known_.end() || known->second.text.found()) return {};
+  std::string sentence = known->second.refused;
+  while (sentence.ends_with('.')) sentence.pop_back();
+  if (!sentence.empty()) return sentence + ".";
+  const std::string places = printable(fmt::format("{}", fmt::join(directories_, ", ")));
+  if (path.starts_with('/'))
+    return places.empty() ? "The file is not there; --source-path=DIR names other places."
+                          : fmt::format("The file is not there, nor below {}.", places);
+  return places.empty() ? "Its place is not known; --source-path=DIR names one."
+                        : fmt::format("There is no such file below {}.", places);
+}
+
+}  // namespace post

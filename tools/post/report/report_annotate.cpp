@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+// Annotated source: the lines of functions with their ticks, and the instructions below them.
+#include "report_annotate.h"
+
+#include <disassembler.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "analysis/micro.h"
+#include "path_rows.h"
+#include "read/source_files.h"
+#include "state/name_words.h"
+#include "text/columns.h"
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+constexpr size_t usual_functions = 5;
+constexpr uint32_t context_lines = 3;       // above and below a line with ticks
+constexpr size_t context_instructions = 2;  // before and after one with ticks
+constexpr double hot_share = 10;            // percent
+constexpr size_t tab_columns = 8;
+
+// An instruction, or an address that ticks fell on where the code is not known.
+struct CodeRow {
+  uint64_t offset = 0;
+  uint64_t ticks = 0;
+  std::string text;
+  std::string inlined;  // the function that was inlined there; empty: none
+};
+
+struct LineRows {
+  uint64_t ticks = 0;
+  std::vector<CodeRow> code;  // by offset
+};
+
+struct FileRows {
+  uint64_t ticks = 0;
+  std::map<uint32_t, LineRows> lines;  // 0: not known
+};
+
+struct LinePlace {
+  std::string file;  // as the debug information has it; empty: not known
+  uint32_t line = 0;
+  std::string inlined;
+};
+
+// "demo/Outer$Inner.method(I)V" is in demo/Outer.java.
+std::string java_file(const std::string& method) {
+  std::string name = method.substr(0, method.find('('));
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return {};
+  name.resize(dot);
+  std::ranges::replace(name, '.', '/');
+  return name.substr(0, name.find('$')) + ".java";
+}
+
+// Tabs as blanks; everything else that could steer a terminal is made visible.
+std::string expanded(std::string_view line) {
+  std::string text;
+  for (size_t at = 0; at <= line.size();) {
+    const size_t tab = std::min(line.find('\t', at), line.size());
+    text += printable(line.substr(at, tab - at));
+    if (tab != line.size()) text.append(tab_columns - columns_of(text) % tab_columns, ' ');
+    at = tab + 1;
+  }
+  return text;
+}
+
+class Annotator {
+ public:
+  Annotator(const Summary& summary, const AnnotationLook& look)
+      : summary_(summary),
+        look_(look),
+        micro_(*summary.find<Micro>()),
+        sources_(summary.options.source_path) {}
+
+  pi::Result<std::string> text() {
+    NameWords words(Choice<std::string>{{summary_.options.annotate}, {}});
+    std::vector<const Micro::Function*> functions;
+    for (const Micro::Module& module : micro_.modules())
+      for (const Micro::Function* function : module.functions)
+        if (is_wanted(words, *function)) functions.push_back(function);
+    if (functions.empty()) {
+      const auto remarks =
+          words.unfitting("annotate", selection_texts(summary_.options.selection).empty()
+                                          ? " that ticks fell on"
+                                          : " that the selected ticks fell on");
+      return pi::Error{-1, remarks.empty() ? "--annotate: no tick fell on code of a known module."
+                                           : remarks.front()};
+    }
+    std::ranges::stable_sort(functions, [](const Micro::Function* a, const Micro::Function* b) {
+      return a->ticks > b->ticks;
+    });
+    const size_t count =
+        std::min(functions.size(), summary_.options.page_rows.value_or(usual_functions));
+    for (const Micro::Function* function : std::span(functions).first(count))
+      add_function(*function);
+    if (count < functions.size()) {
+      if (count != 0) lines_.emplace_back();
+      add_paragraph(fmt::format("{} more {}; --lines={} shows all.", functions.size() - count,
+                                functions.size() - count == 1 ? "function has a name that fits"
+                                                              : "functions have names that fit",
+                                functions.size()));
+    }
+    return fmt::format("{}\n", fmt::join(lines_, "\n"));
+  }
+
+ private:
+  std::string shown(const std::string& text) const { return look_.utf8 ? text : ascii_text(text); }
+  std::string styled(const std::string& text, const char* style) const {
+    return look_.colour && style ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
+  }
+  void add_paragraph(const std::string& text, const char* style = nullptr) {
+    for (const std::string& line : paragraph_lines(shown(text), look_.width))
+      lines_.push_back(styled(line, style));
+  }
+
+  bool is_wanted(NameWords& words, const Micro::Function& function) const {
+    const std::string& name = summary_.names.text(function.symbol);
+    const std::string readable_name = readable(summary_, function.symbol);
+    return words.takes(words.fit({readable_name, name, without_arguments(readable_name)}));
+  }
+
+  // ---- what is known ----
+
+  LinePlace place_of(const Micro::Function& function, uint64_t offset) const {
+    const std::vector<SourceFrame> frames = micro_.frames(function, offset);
+    if (frames.empty() || frames.front().line == 0) return {};
+    LinePlace place{std::string(frames.front().file), frames.front().line, {}};
+    if (frames.size() > 1)
+      place.inlined = without_arguments(readable_name(printable(frames.front().name)));
+    if (place.file.empty() && function.code_id != 0)
+      place.file = java_file(frames.size() > 1 ? std::string(frames.front().name)
+                                               : summary_.names.text(function.symbol));
+    return place;
+  }
+
+  LinePlace begin_of(const Micro::Function& function) const {
+    const std::vector<SourceFrame> frames = micro_.frames(function, 0);
+    if (frames.empty()) return {};
+    return {std::string(frames.back().file), frames.back().line, {}};
+  }
+
+  std::string readable_name(const std::string& name) const {
+    return summary_.symbolizer ? summary_.symbolizer->readable(name) : name;
+  }
+
+  // The name of what a branch leads to: "+1c" in the function itself, "memcpy", "libc.so.6:memcpy".
+  std::string target_text(const Micro::Function& function, uint64_t size, uint64_t target) const {
+    if (target != function.start && target - function.start < size)
+      return fmt::format("+{:x}", target - function.start);
+    const Lookup found = micro_.lookup(function, target);
+    if (found.found == Found::no_module) return fmt::format("0x{:x}", target);
+    std::string text = readable_name(printable(found.symbol));
+    const std::string module = printable(found.module);
+    if (module != summary_.names.text(function.module))
+      text = module.substr(module.rfind('/') + 1) + ":" + text;
+    if (target != found.start && found.start != 0)
+      text += fmt::format("+{:x}", target - found.start);
+    return text;
+  }
+
+  std::string instruction_text(const Micro::Function& function, const pi::Disassembler& engine,
+                               std::span<const std::byte> bytes, uint64_t offset) const {
+    const uint64_t address = function.start + offset;
+    const std::string text = engine.text(bytes.subspan(offset), address);
+    const pi::Instruction decoded = engine.decode(bytes.subspan(offset), address);
+    if (!decoded.target) return text;
+    return fmt::format("{} {}", text.substr(0, text.rfind(' ')),
+                       target_text(function, bytes.size(), *decoded.target));
+  }
+
+  // The instructions with ticks and their neighbours, by offset. Ticks that fell behind the code
+  // that is known have rows without text.
+  std::vector<CodeRow> code_rows(const Micro::Function& function,
+                                 std::span<const std::byte> bytes) const {
+    const pi::Disassembler& engine = function.narrow ? narrow_ : wide_;
+    std::vector<CodeRow> rows;
+    auto tick = function.by_offset.begin();
+    size_t kept_until = 0;         // number of the first instruction that is no neighbour
+    std::vector<uint64_t> before;  // offsets of the last instructions that were not kept
+    size_t number = 0;
+    for (size_t at = 0; at < bytes.size(); ++number) {
+      const size_t length = engine.decode(bytes.subspan(at), function.start + at).length;
+      CodeRow row{at, 0, {}, {}};
+      bool aligned = true;
+      for (; tick != function.by_offset.end() && tick->first < at + length; ++tick) {
+        row.ticks += tick->second;
+        aligned = aligned && tick->first == at;
+      }
+      if (row.ticks != 0) {
+        kept_until = number + context_instructions + 1;
+        for (const uint64_t offset : before)
+          rows.push_back({offset, 0, instruction_text(function, engine, bytes, offset), {}});
+        before.clear();
+      }
+      if (number < kept_until) {
+        row.text = instruction_text(function, engine, bytes, at);
+        if (!aligned) row.text += "  (ticks inside it)";
+        rows.push_back(std::move(row));
+      } else {
+        before.push_back(at);
+        if (before.size() > context_instructions) before.erase(before.begin());
+      }
+      at += length;
+    }
+    for (; tick != function.by_offset.end(); ++tick)
+      rows.push_back({tick->first, tick->second, {}, {}});
+    return rows;
+  }
+
+  std::map<std::string, FileRows> files_of(const Micro::Function& function,
+                                           std::span<const std::byte> bytes) const {
+    std::map<std::string, FileRows> files;
+    for (CodeRow& row : code_rows(function, bytes)) {
+      LinePlace place = place_of(function, row.offset);
+      row.inlined = std::move(place.inlined);
+      FileRows& file = files[place.file];
+      LineRows& line = file.lines[place.line];
+      file.ticks += row.ticks;
+      line.ticks += row.ticks;
+      line.code.push_back(std::move(row));
+    }
+    for (auto& [name, file] : files)
+      std::erase_if(file.lines, [](const auto& line) { return line.second.ticks == 0; });
+    std::erase_if(files, [](const auto& file) { return file.second.ticks == 0; });
+    return files;
+  }
+
+  // Nanoseconds since 1970 at which the module's file was changed; nothing if it is not there.
+  std::optional<int64_t> program_time(const Micro::Function& function) const {
+    const std::string path(micro_.lookup(function, function.start).module);
+    struct stat status {};
+    if (!path.starts_with('/') || ::stat(path.c_str(), &status) != 0) return {};
+    return pi::identity_of(status).modified_ns;
+  }
+
+  // ---- how it is shown ----
+
+  void add_function(const Micro::Function& function) {
+    if (!lines_.empty()) lines_.emplace_back();
+    const Code code = micro_.code(function);
+    auto files = files_of(function, code.bytes);
+    const bool any_line = std::ranges::any_of(
+        files, [](const auto& file) { return file.second.lines.rbegin()->first != 0; });
+    // Where the function begins is shown, too.
+    const LinePlace begin = begin_of(function);
+    if (const auto own = files.find(begin.file); own != files.end() && begin.line != 0)
+      own->second.lines.try_emplace(begin.line);
+    std::string head = fmt::format(
+        "{} in {}: {} {}, {} % of all{}", readable(summary_, function.symbol),
+        summary_.names.text(function.module), function.ticks,
+        function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, summary_.ticks.ticks),
+        selection_texts(summary_.options.selection).empty() ? "" : " that are selected");
+    const std::optional<int64_t> made = program_time(function);
+    for (const auto& [path, file] : files) {
+      const SourceText& source = sources_.find(path);
+      if (made && source.found() && source.modified_ns() > *made)
+        head += fmt::format("; {} is newer than the program: its lines may be others",
+                            printable(source.path()));
+    }
+    add_paragraph(head, "1");
+    if (!any_line) add_paragraph(no_lines_text(function));
+    if (code.bytes.empty())
+      add_paragraph(
+          "The instructions are not known here: the program's file is not, or the trace is in an "
+          "archive, or the code is the kernel's (-k) or a runtime's.");
+    set_columns(function, files);
+    const std::string columns = fmt::format("{:>{}} {:>7} {:>{}}  {}", "ticks", tick_columns_,
+                                            "share", "line", line_columns_, "source or code");
+    lines_.push_back(styled(columns, "4"));
+    std::vector<std::string> order;
+    for (const auto& [path, file] : files) order.push_back(path);
+    std::ranges::stable_sort(order, [&](const std::string& a, const std::string& b) {
+      if ((a == begin.file) != (b == begin.file)) return a == begin.file;
+      return files.at(a).ticks > files.at(b).ticks;
+    });
+    for (const std::string& path : order)
+      if (any_line)
+        add_file(function, path, files.at(path));
+      else
+        for (const auto& [number, line] : files.at(path).lines) add_code(function, line);
+  }
+
+  static std::string share_word(uint64_t part, uint64_t whole) {
+    const std::string text = share_text(part, whole);
+    return text.substr(text.find_first_not_of(' '));
+  }
+
+  std::string no_lines_text(const Micro::Function& function) const {
+    if (function.code_id != 0) return "The runtime has written no line numbers of this code.";
+    return fmt::format(
+        "No lines are known: there is no debug information of {}. What helps: compile it with -g, "
+        "or install its -dbgsym package, or set DEBUGINFOD_URLS.",
+        summary_.names.text(function.module));
+  }
+
+  void set_columns(const Micro::Function& function, const std::map<std::string, FileRows>& files) {
+    tick_columns_ = std::max<size_t>(5, std::to_string(function.ticks).size());
+    size_t line = 0;
+    for (const auto& [path, file] : files)
+      line = std::max<size_t>(line, file.lines.rbegin()->first + context_lines);
+    const size_t offset = fmt::format("+{:x}", function.by_offset.rbegin()->first + 0xff).size();
+    line_columns_ = std::max({size_t{4}, std::to_string(line).size(), offset});
+  }
+
+  // ticks: of the line or instruction; 0 leaves its columns blank.
+  void add_row(const Micro::Function& function, uint64_t ticks, const std::string& place,
+               const std::string& text, const char* style) {
+    const size_t before = tick_columns_ + line_columns_ + 11;
+    const size_t space = look_.line_width > before ? look_.line_width - before : 1;
+    const std::string counted = ticks == 0 ? std::string(tick_columns_ + 8, ' ')
+                                           : fmt::format("{:>{}} {} %", ticks, tick_columns_,
+                                                         share_text(ticks, function.ticks));
+    const bool hot = percent(ticks, function.ticks) >= hot_share;
+    std::string line =
+        fmt::format("{} {:>{}}", hot ? styled(counted, "1;31") : counted, place, line_columns_);
+    if (!text.empty())
+      line += "  " + styled(cut_text(shown(text), space, look_.utf8 ? "…" : "..."), style);
+    lines_.push_back(line);
+  }
+
+  void add_code(const Micro::Function& function, const LineRows& line) {
+    std::string inlined;
+    for (const CodeRow& row : line.code) {
+      if (row.inlined != inlined) {
+        inlined = row.inlined;
+        add_row(
+            function, 0, "",
+            inlined.empty() ? "in the function itself:" : "in " + inlined + ", inlined:", nullptr);
+      }
+      add_row(function, row.ticks, fmt::format("+{:x}", row.offset), row.text, "36");
+    }
+  }
+
+  void add_source_line(const Micro::Function& function, const SourceText& source, uint32_t number,
+                       const LineRows& line) {
+    std::string text;
+    if (number == 0)
+      text = "(line not known)";
+    else if (source.found() && number > source.lines())
+      text = fmt::format("(the file has {} lines)", source.lines());
+    else
+      text = expanded(source.line(number));
+    add_row(function, line.ticks, number == 0 ? "?" : std::to_string(number), text,
+            line.ticks == 0 ? nullptr : "1");
+    add_code(function, line);
+  }
+
+  void add_file(const Micro::Function& function, const std::string& path, const FileRows& file) {
+    const SourceText& source = sources_.find(path);
+    if (path.empty())
+      add_paragraph(file.lines.rbegin()->first == 0 ? "No source is known:"
+                                                    : "The source file is not known:");
+    else if (source.found())
+      add_paragraph(printable(source.path()) + ":");
+    else
+      add_paragraph(printable(path) + ": " + sources_.problem(path));
+    uint64_t shown_until = 0;  // the last line that was shown
+    for (auto at = file.lines.begin(); at != file.lines.end(); ++at) {
+      const auto& [number, line] = *at;
+      const uint64_t known = number == 0 ? 0 : source.lines();
+      const uint64_t first =
+          std::max(shown_until + 1, number > context_lines ? number - context_lines : uint64_t{1});
+      if (shown_until != 0 && first > shown_until + 1 && source.found())
+        add_row(function, 0, "...", "", nullptr);
+      const auto add_context = [&](uint64_t from, uint64_t until) {
+        for (uint64_t context = from; context < until && context <= known; ++context)
+          add_row(function, 0, std::to_string(context),
+                  expanded(source.line(static_cast<size_t>(context))), nullptr);
+      };
+      add_context(first, number);
+      add_source_line(function, source, number, line);
+      const auto next = std::next(at);
+      shown_until = uint64_t{number} + context_lines;
+      if (next != file.lines.end()) shown_until = std::min(shown_until, uint64_t{next->first} - 1);
+      if (number == 0) shown_until = 0;
+      add_context(uint64_t{number} + 1, shown_until + 1);
+    }
+  }
+
+  const Summary& summary_;
+  const AnnotationLook& look_;
+  const Micro& micro_;
+  SourceFiles sources_;
+  const pi::Disassembler wide_{true};
+  const pi::Disassembler narrow_{false};
+  size_t tick_columns_ = 0;
+  size_t line_columns_ = 0;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook& look) {
+  return Annotator(summary, look).text();
+}
+
+}  // namespace post

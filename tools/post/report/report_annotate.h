@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Annotated source: the lines of functions with their ticks, and the instructions below them.
+#ifndef POST_REPORT_ANNOTATE_H
+#define POST_REPORT_ANNOTATE_H
+
+#include <pi/result.h>
+
+#include <cstddef>
+#include <string>
+
+#include "summary.h"
+
+namespace post {
+
+// How it is shown.
+struct AnnotationLook {
+  size_t width = 80;         // columns that sentences take
+  size_t line_width = 1000;  // columns that lines of source and instructions take; the rest is cut
+  bool colour = false;
+  bool utf8 = false;
+};
+
+// The functions that summary.options.annotate names, those with the most ticks first. An error:
+// no tick fell on a function of that name. The trace was read with a Micro.
+pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook& look);
+
+}  // namespace post
+
+#endif  // POST_REPORT_ANNOTATE_H
