@@ -42,11 +42,8 @@ int TraceSetScope(int scope, int pid);
 
 /* ---- trace ----------------------------------------------------------------------------- */
 #define COLLECTION_MODE_NORMAL 0 /* recording stops when a buffer is full */
-#define COLLECTION_MODE_WRAP \
-  1 /* overwrite: the newest trace records are kept; names go to a file */
-#define COLLECTION_MODE_CONTINUOUS                              \
-  2 /* streaming: records are written to a file while recording \
-     */
+#define COLLECTION_MODE_WRAP 1 /* overwrite: the newest trace records are kept; names go to a file */
+#define COLLECTION_MODE_CONTINUOUS 2 /* streaming: records are written to a file while recording */
 
 /* mode: COLLECTION_MODE_*; at first normal. PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE
  * once initialised. */
@@ -56,14 +53,13 @@ int TraceSetMode(int mode);
 
 /* Sets the name of the trace file, at most 1023 characters: continuous mode and
  * TraceWriteBufferToFile(NULL) write to it. In wrap-around mode names go to the file of that name
- * with
- * ".mte" appended. In both modes TraceOn() creates the file; an older one becomes NAME.old.
+ * with ".mte" appended. In both modes TraceOn() creates the file; an older one becomes NAME.old.
  * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER, PU_ERROR_INCORRECT_STATE once initialised.
  */
-int TraceSetName(const char* name);
+int TraceSetName(const char *name);
 
 /* The name of the trace file: never null; static storage. */
-const char* TraceGetName(void);
+const char *TraceGetName(void);
 
 #define PI_SECTION_BYTES_DEFAULT (64u << 10)
 #define PI_SECTION_BYTES_MIN (4u << 10)
@@ -156,7 +152,7 @@ int TraceSetTprofEvent(int cpu, int event, uint32_t count, int priv);
  * PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_METRIC (unknown name), PU_ERROR_NOT_SUPPORTED
  * (random with perf; a module older than this library), and the others of TraceSetTprofEvent().
  */
-int PiSetTprofEvent(const char* name, uint64_t count, int priv, int random);
+int PiSetTprofEvent(const char *name, uint64_t count, int priv, int random);
 
 #define PI_STACKS_OFF 0
 #define PI_STACKS_KERNEL 1
@@ -215,7 +211,7 @@ int TraceTerminate(void);
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on (but for wrap-around mode) and before
  * the first TraceOn(), PU_ERROR_INVALID_PARAMETER (the file that names stream to), PU_ERROR_FILE.
  */
-int TraceWriteBufferToFile(const char* name);
+int TraceWriteBufferToFile(const char *name);
 
 /* 1 between TraceOn() and TraceOff(), else 0. */
 int IsTraceOn(void);
@@ -230,50 +226,50 @@ uint32_t TraceGetIntervalId(void);
 #define PI_LOST_REASONS 4 /* full, stopped, too long, source: PITRACE_LOST_* of pitrace/abi.h */
 
 struct pi_trace_counts {
-  uint64_t produced;
-  uint64_t written;
-  uint64_t lost[PI_LOST_REASONS];
+	uint64_t produced;
+	uint64_t written;
+	uint64_t lost[PI_LOST_REASONS];
 };
 
 struct pi_trace_status {
-  size_t size; /* set to sizeof(struct pi_trace_status) by the caller */
-  int source;  /* PI_SOURCE_DRIVER or _PERF; PI_SOURCE_AUTO before TraceInit */
-  int scope;   /* TRACE_SCOPE_SYSTEM or _PROCESS */
-  int pid;     /* of the process scope, else 0 */
-  int on;
-  int full;
-  uint32_t interval_id;
-  uint32_t cpus;        /* traced */
-  uint64_t trace_bytes; /* per CPU */
-  uint64_t mte_bytes;
-  uint32_t rate;                /* requested ticks a second, 0: ticks are by events */
-  uint64_t tick_ns;             /* mean time between two ticks of the source, nanoseconds, or 0 */
-  struct pi_trace_counts trace; /* sums over all CPUs */
-  struct pi_trace_counts mte;
-  uint64_t missed;    /* events that the kernel did not pass to the module's tracepoint probes and
+	size_t size; /* set to sizeof(struct pi_trace_status) by the caller */
+	int source; /* PI_SOURCE_DRIVER or _PERF; PI_SOURCE_AUTO before TraceInit */
+	int scope; /* TRACE_SCOPE_SYSTEM or _PROCESS */
+	int pid; /* of the process scope, else 0 */
+	int on;
+	int full;
+	uint32_t interval_id;
+	uint32_t cpus; /* traced */
+	uint64_t trace_bytes; /* per CPU */
+	uint64_t mte_bytes;
+	uint32_t rate; /* requested ticks a second, 0: ticks are by events */
+	uint64_t tick_ns; /* mean time between two ticks of the source, nanoseconds, or 0 */
+	struct pi_trace_counts trace; /* sums over all CPUs */
+	struct pi_trace_counts mte;
+	uint64_t missed; /* events that the kernel did not pass to the module's tracepoint probes and
                          kprobes */
-  uint64_t throttled; /* perf: times its clock was throttled */
-  int mode;           /* COLLECTION_MODE_* */
-  int suspended;
-  uint64_t overwritten; /* trace records overwritten by newer ones */
-  uint64_t period;      /* events a tick, 0: ticks are by time */
-  int stacks;           /* PI_STACKS_* */
-  int depth;            /* of the stacks */
-  const char* event;    /* what a tick counts, "" for time; static storage */
-  uint64_t recorded_bytes; /* of all records, in the buffers and in the file of continuous mode */
+	uint64_t throttled; /* perf: times its clock was throttled */
+	int mode; /* COLLECTION_MODE_* */
+	int suspended;
+	uint64_t overwritten; /* trace records overwritten by newer ones */
+	uint64_t period; /* events a tick, 0: ticks are by time */
+	int stacks; /* PI_STACKS_* */
+	int depth; /* of the stacks */
+	const char *event; /* what a tick counts, "" for time; static storage */
+	uint64_t recorded_bytes; /* of all records, in the buffers and in the file of continuous mode */
 };
 
 /* PU_ERROR_NULL_POINTER, PU_ERROR_INVALID_PARAMETER when size is not set,
  * PU_ERROR_NOT_INITIALIZED before TraceInit(). */
-int PiTraceStatus(struct pi_trace_status* status);
+int PiTraceStatus(struct pi_trace_status *status);
 
 /* One sentence on the index-th kind of event that the active source cannot record, null when there
  * are no more; static storage. */
-const char* PiCannotSee(unsigned int index);
+const char *PiCannotSee(unsigned int index);
 
 /* One sentence on the index-th fact that users of this trace should know (why the module was not
  * used, CPUs that came online or went offline), null when there are no more; static storage. */
-const char* PiNote(unsigned int index);
+const char *PiNote(unsigned int index);
 
 #ifdef __cplusplus
 }

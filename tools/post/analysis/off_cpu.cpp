@@ -76,7 +76,7 @@ void OffCpu::begin(uint64_t time) {
     if (off && state.wait != no_wait) ++waits_[state.wait].times.count;
   }
   stacks_ = {};
-  dispatches_ = wakeups_ = gaps_ = contradicted_ = missing_wakeups_ = 0;
+  dispatches_ = idle_dispatches_ = wakeups_ = gaps_ = contradicted_ = missing_wakeups_ = 0;
 }
 
 void OffCpu::add(const Stream& stream, bool selected) {
@@ -118,6 +118,8 @@ void OffCpu::dispatch(const Stream& stream, const pi::Dispatch& dispatch) {
   if (dispatch.tid != 0) {
     next = find(dispatch.tid, dispatch.pid, time);
     enter(next, stream.cpu(), time);
+  } else {
+    ++idle_dispatches_;
   }
   cpus_[stream.cpu()].running = next;
 }
@@ -362,7 +364,7 @@ void OffCpu::finish() {
     }
   }
   if (!options_.filter) return;
-  dispatches_ = 0;
+  dispatches_ = options_.filter->takes_thread(idle_pid, idle_pid, end_) ? idle_dispatches_ : 0;
   for (State& state : threads_) {
     if (!state.judged) judge(state, end_);
     if (state.facts.selected) dispatches_ += state.facts.times.dispatches;

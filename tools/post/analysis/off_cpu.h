@@ -203,6 +203,7 @@ class OffCpu final : public Subscriber {
   uint64_t end_ = 0;
   uint64_t last_gap_ = 0;  // when the last one was over
   uint64_t dispatches_ = 0;
+  uint64_t idle_dispatches_ = 0;  // of these, of the idle task
   uint64_t wakeups_ = 0;
   uint64_t gaps_ = 0;
   uint64_t contradicted_ = 0;

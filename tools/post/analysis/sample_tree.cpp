@@ -7,10 +7,13 @@ namespace {
 
 uint64_t hash_of(const Path& path, const Origin& origin) {
   uint64_t hash = static_cast<uint64_t>(origin.pid) << 32 | origin.tid;
-  for (const uint64_t value : path) {
+  const auto mix = [&hash](uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
     hash ^= hash >> 29;
-  }
+  };
+  for (const uint64_t value : path) mix(value);
+  // A process id that is used again gives equal names to many processes.
+  mix(reinterpret_cast<uintptr_t>(origin.process) | (origin.kernel ? 1 : 0));
   return hash;
 }
 

@@ -43,13 +43,21 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// The text as one word of a shell's command line.
+// The text as one word of a shell's command line, without control characters.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:+@%=-";
   if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  const bool escaped = printable(text) != text;
+  std::string word = escaped ? "$'" : "'";
+  for (const char c : text) {
+    if (escaped && (c == '\'' || c == '\\'))
+      word += std::string("\\") + c;
+    else if (escaped && (c < ' ' || c > '~'))
+      word += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      word += c == '\'' ? "'\\''" : std::string(1, c);
+  }
   return word + "'";
 }
 
@@ -93,6 +101,11 @@ class Page {
     return look_.colour ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
   }
 
+  // A name that leaves space for what follows it.
+  std::string limited(const std::string& name) const {
+    return shortened(shown(name), std::max<size_t>(look_.width / 2, 10), mark());
+  }
+
   // A paragraph as lines, the second and later ones indented; style: of each.
   std::vector<std::string> paragraph(const std::string& text, const char* style = nullptr) const {
     std::vector<std::string> lines = paragraph_lines(text, look_.width);
@@ -107,7 +120,7 @@ class Page {
   std::string subject_text() const {
     if (subject_.is_system() && summary_.file.cpus != 0)
       return "The whole system, " + plural(summary_.file.cpus, "processor", "processors");
-    std::string text = subject_.is_system() ? "The whole system" : shown(subject_.name());
+    std::string text = subject_.is_system() ? "The whole system" : limited(subject_.name());
     if (subject_.roots() > 1) text += fmt::format(" ({} processes had this id)", subject_.roots());
     if (subject_.descendants() != 0)
       text += " and " + plural(subject_.descendants(), "descendant", "descendants");
@@ -141,13 +154,21 @@ class Page {
                             ? plural(ticks_, "selected tick (sample)", "selected ticks (samples)")
                             : plural(ticks_, "tick (sample)", "ticks (samples)");
     if (summary_.event_based() && events_per_tick(summary_) != 0)
-      ticks += fmt::format(", one every {} {}", events_per_tick(summary_), event_name(summary_));
+      ticks += fmt::format(", one every {} {}", events_per_tick(summary_),
+                           limited(event_name(summary_)));
     facts.push_back(ticks);
     add(paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
     lines_.emplace_back();
   }
 
   void add_nothing_sampled() {
+    if (summary_.ticks.ticks != 0 && !selection_texts(summary_.options.selection).empty()) {
+      add(
+          paragraph(fmt::format("None of the selected ticks fell on it. {} on other processes: see "
+                                "the reports in tprof.out.",
+                                plural(summary_.ticks.ticks, "tick fell", "ticks fell"))));
+      return;
+    }
     const uint64_t distance = tick_distance(summary_);
     std::string why = "No tick fell on it: ";
     if (summary_.event_based())
@@ -313,7 +334,7 @@ class Page {
         paragraph((lost.empty() ? nothing_lost() : lost) + seen, lost.empty() ? nullptr : "33"));
     if (!end) return tail;
     add_to_tail(paragraph(files_text(*end)));
-    if (ticks_ != 0) add_to_tail(paragraph(next_text(*end)));
+    if (ticks_ != 0) add_to_tail(next_lines(*end));
     return tail;
   }
 
@@ -396,7 +417,7 @@ class Page {
       if (known != std::end(short_words)) part = known->second;
       if (part.ends_with('.')) part.pop_back();
       if (!part.empty() && part[0] >= 'A' && part[0] <= 'Z') part[0] += 'a' - 'A';
-      parts.push_back(shown(part));
+      parts.push_back(shortened(shown(part), std::max<size_t>(look_.width, 10), mark()));
     }
     if (parts.empty()) return {};
     return fmt::format(" Not seen: {} (see tprof.out).", fmt::join(parts, ", "));
@@ -409,21 +430,24 @@ class Page {
     files.push_back(end.trace);
     for (const std::string& file : files)
       names.push_back(file.starts_with(prefix) ? file.substr(prefix.size()) : file);
-    return fmt::format("Files{}: {}", prefix.empty() ? "" : " in " + end.directory,
-                       fmt::join(names, ", "));
+    return printable(fmt::format("Files{}: {}", prefix.empty() ? "" : " in " + end.directory,
+                                 fmt::join(names, ", ")));
   }
 
-  // Commands that work as they are.
-  std::string next_text(const PageEnd& end) const {
+  // What to type next. The command has a line of its own, however long, so that it can be copied.
+  std::vector<std::string> next_lines(const PageEnd& end) const {
     const auto* calls = summary_.find<CallTree>();
-    std::string where = "-r " + shell_word(end.trace);
-    if (end.directory != ".") where += " -o " + shell_word(end.directory);
     const auto* waiting = summary_.find<Waiting>();
     const bool waits = waiting && waiting->times().dispatches() != 0;
     const bool stacks = calls && calls->stacks().with() != 0;
-    return fmt::format("Next: {}{} {} {}", stacks ? "" : "run.tprof -g shows callers; ",
-                       shell_word(end.post), where,
-                       waits ? "-offcpu shows what it waited for" : "-disasm shows instructions");
+    std::vector<std::string> lines = paragraph(
+        fmt::format("Next: {}{}", stacks ? "" : "run.tprof -g shows callers; ",
+                    waits ? "for waits, in tprof.offcpu:" : "for instructions, in tprof.micro:"));
+    std::string command = "  " + shell_word(end.post);
+    if (end.trace != "swtrace.nrm2") command += " -r " + shell_word(end.trace);
+    if (end.directory != ".") command += " -o " + shell_word(end.directory);
+    lines.push_back(command + (waits ? " -offcpu" : " -disasm"));
+    return lines;
   }
 
   const Summary& summary_;

@@ -15,7 +15,15 @@ uint32_t byte_at(std::string_view text, size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// Bytes of the valid, printable UTF-8 character at a place; 0 when there is none.
+// Characters without an image of their own, which can reverse, end or hide the rest of a line:
+// zero-width characters, line separators, direction overrides, tags.
+bool is_invisible(uint32_t code) {
+  return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+         (code >= 0xe0000 && code <= 0xe007f);
+}
+
+// Bytes of the valid, printable UTF-8 character at a position; 0 if there is none.
 size_t character_size(std::string_view text, size_t at) {
   const uint32_t first = byte_at(text, at);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
@@ -30,7 +38,7 @@ size_t character_size(std::string_view text, size_t at) {
   const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
   const bool surrogate = code >= 0xd800 && code <= 0xdfff;
   const bool control = code < 0xa0;
-  return overlong || surrogate || control || code > 0x10ffff ? 0 : size;
+  return overlong || surrogate || control || is_invisible(code) || code > 0x10ffff ? 0 : size;
 }
 
 }  // namespace

@@ -11,6 +11,12 @@ using post::parse_number;
 using post::printable;
 using post::wrapped;
 
+TEST(Printable, EscapesCharactersThatHideOrReverseText) {
+  EXPECT_EQ(printable("a\u202egnp.exe"), "a\\xe2\\x80\\xaegnp.exe");
+  for (const char* text : {"\u200b", "\u200f", "\u2028", "\u2066", "\ufeff", "\U000e0041"})
+    EXPECT_EQ(printable(text).substr(0, 2), "\\x") << text;
+}
+
 TEST(Printable, KeepsAsciiAndUtf8) {
   EXPECT_EQ(printable("kworker/0:1-events"), "kworker/0:1-events");
   EXPECT_EQ(printable("caf\u00e9 \u4e2d \U0001f600"), "caf\u00e9 \u4e2d \U0001f600");
