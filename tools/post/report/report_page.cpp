@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -328,6 +329,8 @@ class Page {
     if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
         !summary_.options.selection.by_name())
       add_to_tail(paragraph(rest_text()));
+    if (const std::string hint = hint_text(); !hint.empty())
+      add_to_tail(paragraph("Hint: " + hint, "33"));
     const std::string lost = lost_text();
     const std::string seen = not_seen_text();
     add_to_tail(
@@ -375,6 +378,20 @@ class Page {
     std::ranges::stable_sort(sorted,
                              [](const auto& a, const auto& b) { return a.first > b.first; });
     return sorted;
+  }
+
+  // The hint on the program of the subject with the most ticks without a name; empty if there is
+  // none.
+  std::string hint_text() const {
+    std::set<std::string> programs;
+    for (const Leaf& leaf : summary_.tree.leaves())
+      if (leaf.ticks != 0 && subject_.contains(leaf.origin))
+        programs.insert(process_base_name(summary_.names.text(static_cast<NameId>(
+                                              leaf.path[static_cast<size_t>(Level::process)])),
+                                          summary_.options.labels));
+    for (const Hint& hint : summary_.hints)
+      if (programs.contains(hint.program)) return shown(hint.text);
+    return {};
   }
 
   std::string nothing_lost() const {

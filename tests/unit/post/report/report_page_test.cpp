@@ -55,7 +55,11 @@ TEST(Page, FitsAScreenOf24LinesAndItsWidth) {
     for (const size_t width : {40u, 79u, 80u, 200u}) {
       const auto lines = lines_of(Program(functions).page({.width = width}));
       EXPECT_LE(lines.size(), 23u) << functions << " functions, width " << width;
-      for (const std::string& line : lines) EXPECT_LE(post::columns_of(line), width) << line;
+      // The command that can be copied has one line, however narrow the terminal.
+      for (const std::string& line : lines)
+        if (!line.ends_with(" -disasm")) {
+          EXPECT_LE(post::columns_of(line), width) << line;
+        }
       if (functions == 60 && width == 80) {
         EXPECT_EQ(lines.size(), 23u);
       }
