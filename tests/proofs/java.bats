@@ -105,7 +105,7 @@ check_hellop() {
   share() { awk '/hellop\.myC/ { callee += $1 } /hellop\.myA/ { caller += $1 } END { print 100 * callee / (callee + caller) }'; }
   profile -- java '-XX:CompileCommand=dontinline,hellop::*' -cp "$classes" hellop 3000 >/dev/null
   apart=$(process_symbols "$json" java | share)
-  profile --post='-clip 0 -inline' -- java -cp "$classes" hellop 3000 >/dev/null
+  profile --post=-inline -- java -cp "$classes" hellop 3000 >/dev/null
   process_symbols "$json" java | grep 'hellop.myC(I)I (inlined) JITCODE'
   inlined=$(process_symbols "$json" java | share)
   echo "myC: $apart % called, $inlined % inlined"
