@@ -104,6 +104,19 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [[ $(one_line) == *"newer/app.c is newer than the program: its lines may be others"* ]]
 }
 
+@test "for root no source file that others may not read is shown, unless --source-path names its directory" {
+  [ "$(id -u)" -eq 0 ] || skip "needs root, to which the rule applies"
+  chmod o-r "$made/src/app.c"
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee
+  [[ $(one_line) == *"src/app.c: not every user may read it; --source-path with its directory permits it."* ]]
+  refused=$output
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path "$made/src"
+  chmod o+r "$made/src/app.c"
+  [[ $(one_line) != *"not every user"* ]]
+  # Its lines are there only then.
+  [[ $(grep -c callee <<<"$output") -gt $(grep -c callee <<<"$refused") ]]
+}
+
 @test "without source there are lines, without debug information instructions and advice" {
   mv "$made/src" "$made/away"
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate hot -clip 0 --json

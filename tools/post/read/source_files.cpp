@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <text_file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -56,12 +58,20 @@ std::vector<std::string> path_tails(std::string_view path) {
 SourceFiles::SourceFiles(std::vector<std::string> directories)
     : directories_(std::move(directories)) {}
 
-// False when there is no regular file.
-bool SourceFiles::read(const std::string& path, Known& known) {
+// False when there is no regular file. A program's author chooses the paths of debug information:
+// for the super-user they lead to no file that others may not read.
+bool SourceFiles::read(const std::string& path, PathFrom from, Known& known) {
   const auto file = pi::open_regular(path);
   if (!file) {
     if (file.error().code != ENOENT && file.error().code != ENOTDIR)
       known.refused = fmt::format("{}: {}", printable(path), file.error().message);
+    return false;
+  }
+  if (from == PathFrom::debug_information && ::geteuid() == 0 &&
+      (file->status.st_mode & S_IROTH) == 0) {
+    known.refused =
+        fmt::format("{}: not every user may read it; --source-path with its directory permits it",
+                    printable(path));
     return false;
   }
   auto text = pi::read_text_file(file->fd.get(), printable(path),
@@ -80,10 +90,10 @@ const SourceText& SourceFiles::find(const std::string& path) {
   const auto [place, added] = known_.try_emplace(path);
   Known& known = place->second;
   if (!added || path.empty()) return known.text;
-  if (path.starts_with('/') && read(path, known)) return known.text;
+  if (path.starts_with('/') && read(path, PathFrom::debug_information, known)) return known.text;
   for (const std::string& tail : path_tails(path))
     for (const std::string& directory : directories_)
-      if (read(directory + "/" + tail, known)) return known.text;
+      if (read(directory + "/" + tail, PathFrom::user, known)) return known.text;
   return known.text;
 }
 

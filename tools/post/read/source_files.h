@@ -44,8 +44,9 @@ class SourceFiles {
   // of their path.
   explicit SourceFiles(std::vector<std::string> directories);
 
-  // The file at the path if it is absolute, else the one with the longest tail of the path below a
-  // directory. Valid as long as this.
+  // The file at the path if it is absolute (for the super-user only if its mode lets every user
+  // read it, as the path comes from the program), else the one with the longest tail of the path
+  // below a directory. Valid as long as this.
   const SourceText& find(const std::string& path);
   // Why find() returned an empty text: a sentence. Empty: it did not.
   std::string problem(const std::string& path) const;
@@ -55,7 +56,8 @@ class SourceFiles {
     SourceText text;
     std::string refused;  // why a file that is there is not used
   };
-  bool read(const std::string& path, Known& known);
+  enum class PathFrom { debug_information, user };
+  bool read(const std::string& path, PathFrom from, Known& known);
 
   const std::vector<std::string> directories_;
   std::map<std::string, Known> known_;  // by the path that was asked for
