@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <sstream>
 #include <tuple>
 
 #include "analysis/waiting.h"
@@ -380,6 +381,15 @@ class Page {
     return sorted;
   }
 
+  // The text with the words shortened that are wider than a line.
+  std::string with_short_words(const std::string& text) const {
+    std::istringstream words(text);
+    std::vector<std::string> parts;
+    for (std::string word; words >> word;)
+      parts.push_back(shortened(word, look_.width > 12 ? look_.width - 2 : 10, mark()));
+    return fmt::format("{}", fmt::join(parts, " "));
+  }
+
   // The hint on the program of the subject with the most ticks without a name; empty if there is
   // none.
   std::string hint_text() const {
@@ -390,7 +400,7 @@ class Page {
                                               leaf.path[static_cast<size_t>(Level::process)])),
                                           summary_.options.labels));
     for (const Hint& hint : summary_.hints)
-      if (programs.contains(hint.program)) return shown(hint.text);
+      if (programs.contains(hint.program)) return with_short_words(shown(hint.text));
     return {};
   }
 
