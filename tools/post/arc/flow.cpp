@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From ITrace's records to what each thread executed, block by block.
+// Converts ITrace's records to the blocks that each thread executed.
 #include "flow.h"
 
 namespace post {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changed from one profile to another, and which changes may be noise.
+// Compares two profiles; marks changes that may be noise.
 #include "diff.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ double share(uint64_t ticks, const Profile& profile) {
   return percent(ticks, profile.ticks);
 }
 
-// name: of a row's name and, for symbols, module.
+// name: a function that returns a row's name and, for symbols, its module.
 template <class Name>
 DiffTable make_table(const char* title, const Diff& diff, Name name) {
   std::map<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>> ticks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A profile from a tprof.json that post has written. The members are documented in tprof.json(5).
+// Reads a profile from a tprof.json that post has written. The members are documented in
+// tprof.json(5).
 #include "profile_json.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reports that a user has described in a file (-x).
+// Parses the file that describes additional reports (-x).
 #include "extra_reports.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ constexpr size_t max_extra_reports = 100;
 
 constexpr const char* titles[levels] = {"Process", "Thread", "Module", "Symbol", "Offset"};
 
-// What is wrong, or nothing.
+// Parses a line; returns an error message, or "".
 std::string take_levels(std::string_view digits, ReportKind& kind) {
   for (const char digit : digits) {
     if (digit < '1' || digit > '5')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post's command line.
+// Parses post's command line.
 #include "options.h"
 
 #include <cli.h>
@@ -15,9 +15,9 @@ namespace {
 
 namespace cli = pi::cli;
 
-// What --json means without a file; which name that is depends on what is written.
+// The value of --json without a file; the default name depends on what is written.
 const std::string usual_json = "\n";
-// What --archive means without a file: the trace's name, with another ending.
+// The value of --archive without a file: the trace's name, with another suffix.
 const std::string usual_archive = "\n";
 
 using Words = std::vector<std::string>;
@@ -151,7 +151,7 @@ bool parse_range(const Words& words, NumberRange& range) {
          parse_number(words[1], range.last) && range.last != 0 && range.first <= range.last;
 }
 
-// Which records; what is wrong, or nothing.
+// Parses the options on records and ticks; returns an error message, or "".
 std::string take_selection(const cli::Values& given, Selection& selection) {
   if (given.has("-p") && given.has("pp")) return "-p and -pp do not go together.";
   if (given.has("-p") &&
@@ -170,7 +170,7 @@ std::string take_selection(const cli::Values& given, Selection& selection) {
   return {};
 }
 
-// What the reports are on: by name, CPU and time; what is wrong, or nothing.
+// Parses the selection by name, CPU and time; returns an error message, or "".
 std::string take_choices(const cli::Values& given, Selection& selection) {
   for (size_t i = 0; i < name_kinds; ++i) {
     const std::string option = option_of(static_cast<NameKind>(i));
@@ -195,7 +195,7 @@ std::string take_choices(const cli::Values& given, Selection& selection) {
   return {};
 }
 
-// What --annotate prints; what is wrong, or nothing.
+// Parses the options of --annotate; returns an error message, or "".
 std::string take_annotation(const cli::Values& given, ReportOptions& options) {
   if (given.has("annotate") && given.text("annotate").empty())
     return "--annotate takes the name of a function.";
@@ -207,7 +207,7 @@ std::string take_annotation(const cli::Values& given, ReportOptions& options) {
   return {};
 }
 
-// What the page is about, and how long it is; what is wrong, or nothing.
+// Parses the options of the page; returns an error message, or "".
 std::string take_page(const cli::Values& given, ReportOptions& options) {
   uint64_t number = 0;
   if (given.has("of")) {
@@ -223,7 +223,7 @@ std::string take_page(const cli::Values& given, ReportOptions& options) {
   return {};
 }
 
-// A report that cannot follow a selection; the sentence for the first such pair, or nothing.
+// Returns a message on the first report that the selection cannot apply to, or "".
 std::string find_misfit(const Options& options) {
   const Selection& selection = options.report.selection;
   const auto first_name = [&](size_t from) -> std::string {
@@ -255,7 +255,7 @@ std::string find_misfit(const Options& options) {
   return {};
 }
 
-// The ranges of -a2nrng; false when they are not groups of four.
+// Parses the ranges of -a2nrng; false when they are not groups of four.
 bool take_ranges(const Words& words, std::vector<SymbolRangeOption>& ranges) {
   if (words.empty() || words.size() % 4 != 0) return false;
   for (size_t i = 0; i < words.size(); i += 4)
@@ -269,7 +269,7 @@ std::string archive_name(std::string trace) {
   return trace.substr(trace.rfind('/') + 1) + ".tar.zst";
 }
 
-// Options that contradict each other; the sentence for the first such pair, or nothing.
+// Returns a message on the first pair of options that contradict each other, or "".
 std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace lacks: records lost, hooks missed, a clock held back, an early end.
+// Describes what a trace lacks: lost records, missed hook hits, a throttled clock, an early end.
 #include "losses.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ Losses sum_losses(const TraceFile& file) {
     losses.total.add(counts);
     if (counts.lost_sum() != 0) losses.lossy.emplace_back(key, counts);
   }
-  // Files of other writers tell only how many records a stream lost.
+  // Files of other writers contain only the number of records that a stream lost.
   if (!losses.counted) {
     for (const auto& [key, lost] : file.header_lost) {
       StreamCounts counts;

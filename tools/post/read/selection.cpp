@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which records of a trace the reports are made from.
+// Parses ranges of seconds and CPUs (--time, --cpus), and describes a selection in sentences.
 #include "selection.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ std::string word_of(const TimeRange& range) {
   return fmt::format("{} to {}", seconds(range.first), seconds(range.end));
 }
 
-// what: in the plural; more: what is meant besides.
+// what: in the plural; more: a further part of the sentence.
 template <class T>
 void add_texts(std::vector<std::string>& texts, const char* what, const char* more,
                const char* option, const Choice<T>& choice) {

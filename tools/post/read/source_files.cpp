@@ -58,8 +58,8 @@ std::vector<std::string> path_tails(std::string_view path) {
 SourceFiles::SourceFiles(std::vector<std::string> directories)
     : directories_(std::move(directories)) {}
 
-// False when there is no regular file. A program's author chooses the paths of debug information:
-// for the super-user they lead to no file that others may not read.
+// False when there is no regular file. The author of a program chooses the paths in its debug
+// information: for the super-user, post reads only those files that every user may read.
 bool SourceFiles::read(const std::string& path, PathFrom from, Known& known) {
   const auto file = pi::open_regular(path);
   if (!file) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Archives of one trace: tar by libarchive, in a zstd frame of our own, because libarchive's has no
-// checksum.
+// Writes and reads archives of one trace: tar by libarchive, in a zstd frame that post writes
+// itself, because libarchive's has no checksum.
 #include "trace_archive.h"
 
 #include <archive.h>
@@ -107,13 +107,13 @@ class Unpacker {
     return {-1, fmt::format("{} {}.", path_, what)};
   }
 
-  // What is wrong with the stream is the reason for what is wrong with the archive.
+  // An error of the zstd stream is the cause of libarchive's error.
   bool note_damage() {
     content_.damage = zstd_.error().empty() ? reason_of(reader_.get()) : zstd_.error();
     return false;
   }
 
-  // Whether there may be more of them.
+  // Whether an archive may contain several of them.
   pi::Result<bool> member() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_.get(), &entry);
@@ -156,7 +156,7 @@ class Unpacker {
     place = std::move(*file);
     const timespec time{archive_entry_mtime(entry), 0};
     auto more = copy(size, place.get());
-    // Only so that packing it again gives the same archive.
+    // Kept so that packing the trace again gives the same archive.
     const timespec times[] = {time, time};
     static_cast<void>(::futimens(place.get(), times));
     return more;
@@ -196,8 +196,8 @@ la_ssize_t write_to_zstd(archive*, void* writer, const void* bytes, size_t size)
 
 class Packer {
  public:
-  // What is made for the archive gets the time of the trace, so that equal contents give equal
-  // archives.
+  // Members that were created for the archive get the time of the trace, so that equal contents
+  // give equal archives.
   Packer(Sink& sink, time_t time) : zstd_(sink), time_(time), writer_(archive_write_new()) {
     archive_write_set_format_pax_restricted(writer_.get());
     archive_write_open2(writer_.get(), &zstd_, nullptr, write_to_zstd, nullptr, nullptr);
@@ -265,7 +265,7 @@ class Packer {
   std::unique_ptr<archive, FreeWriter> writer_;
 };
 
-// Where a file of this machine is kept.
+// The name of a file of this machine in the archive.
 std::string name_of_file(const std::string& path) {
   return files_folder + std::filesystem::absolute(path).lexically_normal().string();
 }
@@ -283,7 +283,7 @@ bool is_archive(const std::string& path) {
 pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory) {
   pi::UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (fd) return fd;
-  // Not every file system knows that.
+  // Not every file system supports O_TMPFILE.
   std::string name = directory + "/.post-XXXXXX";
   fd = pi::UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
   if (!fd)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text above and below the lines of an arc.
+// Writes the text above and below the lines of an arc.
 #include "report_arc.h"
 
 #include <fmt/format.h>

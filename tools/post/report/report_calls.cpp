@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.tree and tprof.folded: ticks by the calls that led to them.
+// Writes tprof.tree and tprof.folded: ticks by call stack.
 #include "report_calls.h"
 
 #include <fmt/format.h>

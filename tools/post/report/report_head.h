@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The head of all text reports: the machine, the kind of ticks, the source of the trace and what
-// the trace lacks.
+// Writes the head of all text reports: the machine, the kind of ticks, the source of the trace and
+// its losses.
 #ifndef POST_REPORT_HEAD_H
 #define POST_REPORT_HEAD_H
 
@@ -22,7 +22,7 @@ std::string report_end(const Summary& summary);
 // The clipping level in percent.
 std::string clip_text(const Summary& summary);
 
-// The number of ticks, and how many a row must have.
+// The number of ticks, and the minimum of a row.
 std::string tick_totals(const Summary& summary);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.offcpu: where threads spent the time in which they did not run.
+// Writes tprof.offcpu: the waits of threads, with stacks, reasons and wakers.
 #include "report_off_cpu.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tprof.out: the reports on ticks as text. The shape is documented in tprof.out(5); programs
-// compare and parse it, so that every blank counts.
+// Writes tprof.out: the reports on ticks as text. The format is documented in tprof.out(5);
+// programs compare and parse it, so that every blank counts.
 #include "report_tprof.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which processes are, or descend from, one that a user has named.
+// Finds the processes that --command selects, and all their descendants.
 #include "command_tree.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace post {
 namespace {
 
-// A damaged file can make a chain of ancestors as long as it likes.
+// A damaged file can contain a chain of ancestors of any length.
 constexpr int most_ancestors = 4096;
 
 }  // namespace
@@ -20,7 +20,7 @@ NameWords::Fit fit_process(NameWords& words, const Processes& processes, const S
   const std::string label = process_label(process.pid, name, 0, {});
   const std::string plain = process_base_name(label, {});
   const std::string with_id = fmt::format("{}:{}", plain, process.pid);
-  // As people call it.
+  // The program's file name.
   const std::string_view also = process.pid == idle_pid ? "idle" : std::string_view(plain);
   return words.fit({plain, label, with_id, also}, process.pid);
 }
@@ -46,7 +46,7 @@ uint32_t CommandTree::member_of(uint32_t pid) {
     if (pid == 0) return first;
     const auto known = current_.find(pid);
     if (known != current_.end()) {
-      // Not one of those just added: damaged links could make a circle.
+      // Ignore members that were just added: damaged links could form a cycle.
       if (known->second < first) members_[child].parent = known->second;
       return first;
     }

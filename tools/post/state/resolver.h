@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses to names, with a bounded cache before the symbolizer.
+// Converts addresses to names, with a bounded cache before the symbolizer.
 #ifndef POST_RESOLVER_H
 #define POST_RESOLVER_H
 
@@ -28,7 +28,7 @@ struct Place {
   bool narrow = false;     // code of a 32-bit module
 };
 
-// What follows the name of an inlined function.
+// The mark that follows the name of an inlined function.
 constexpr std::string_view inlined_mark = " (inlined)";
 
 class Resolver {

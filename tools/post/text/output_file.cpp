@@ -17,8 +17,8 @@
 namespace post {
 namespace {
 
-// The temporary files' names for the signal handler, null where there is none. Each points into an
-// OutputFile that exists.
+// The temporary files' names for the signal handler; null for an unused entry. Each points into an
+// existing OutputFile.
 std::array<std::atomic<const char*>, 4> unfinished{};
 
 void remember(const char* name) {
