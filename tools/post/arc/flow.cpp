@@ -18,7 +18,7 @@ void Flow::begin_cpu(const Stream& stream) {
   cpu.breaks = stream.breaks();
 }
 
-FlowThread& Flow::begin_nobody(uint32_t number, Cpu& cpu) {
+FlowThread& Flow::begin_unknown_thread(uint32_t number, Cpu& cpu) {
   cpu.no_thread = {};
   cpu.no_thread.number = thread_count_++;
   cpu.no_thread.cpu = number;

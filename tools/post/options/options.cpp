@@ -151,7 +151,7 @@ bool parse_range(const Words& words, NumberRange& range) {
          parse_number(words[1], range.last) && range.last != 0 && range.first <= range.last;
 }
 
-// Parses the options on records and ticks; returns an error message, or "".
+// Which records; what is wrong, or nothing.
 std::string take_selection(const cli::Values& given, Selection& selection) {
   if (given.has("-p") && given.has("pp")) return "-p and -pp do not go together.";
   if (given.has("-p") &&
@@ -170,7 +170,7 @@ std::string take_selection(const cli::Values& given, Selection& selection) {
   return {};
 }
 
-// Parses the selection by name, CPU and time; returns an error message, or "".
+// What the reports are on: by name, CPU and time; what is wrong, or nothing.
 std::string take_choices(const cli::Values& given, Selection& selection) {
   for (size_t i = 0; i < name_kinds; ++i) {
     const std::string option = option_of(static_cast<NameKind>(i));
@@ -195,7 +195,7 @@ std::string take_choices(const cli::Values& given, Selection& selection) {
   return {};
 }
 
-// Parses the options of --annotate; returns an error message, or "".
+// What --annotate prints; what is wrong, or nothing.
 std::string take_annotation(const cli::Values& given, ReportOptions& options) {
   if (given.has("annotate") && given.text("annotate").empty())
     return "--annotate takes the name of a function.";
@@ -255,7 +255,7 @@ std::string find_misfit(const Options& options) {
   return {};
 }
 
-// Parses the ranges of -a2nrng; false when they are not groups of four.
+// The ranges of -a2nrng; false when they are not groups of four.
 bool take_ranges(const Words& words, std::vector<SymbolRangeOption>& ranges) {
   if (words.empty() || words.size() % 4 != 0) return false;
   for (size_t i = 0; i < words.size(); i += 4)

@@ -9,7 +9,7 @@
 namespace post {
 namespace {
 
-// A damaged file can contain a chain of ancestors of any length.
+// A damaged file can make a chain of ancestors as long as it likes.
 constexpr int most_ancestors = 4096;
 
 }  // namespace
@@ -46,7 +46,7 @@ uint32_t CommandTree::member_of(uint32_t pid) {
     if (pid == 0) return first;
     const auto known = current_.find(pid);
     if (known != current_.end()) {
-      // Ignore members that were just added: damaged links could form a cycle.
+      // Not one of those just added: damaged links could make a circle.
       if (known->second < first) members_[child].parent = known->second;
       return first;
     }

@@ -23,8 +23,8 @@ class CommandTree {
   // Applies an MTE record, after Processes has applied it.
   void apply(const pi::RecordView& record);
 
-  // Returns whether the process or one of its ancestors has matched a word so far. A process that
-  // has matched once stays matched when its name changes.
+  // What fits the process or one of its ancestors so far. Once a process has had a fitting name, it
+  // fits, however it is called afterwards.
   NameWords::Fit fit(uint32_t pid);
 
   // Changes when the result of fit() may have changed without a change of the process's names.

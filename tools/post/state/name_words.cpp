@@ -15,7 +15,7 @@
 namespace post {
 namespace {
 
-// Maximum number of names that are kept for advice on words that match nothing.
+// Names that are remembered, for advice on words that fit nothing.
 constexpr size_t most_seen = 10'000;
 constexpr size_t most_advised = 3;
 constexpr size_t enough_letters = 3;  // fewer are near to everything
@@ -101,7 +101,7 @@ std::string NameWords::similar(const std::string& word) const {
   const std::string letters = letters_of(word);
   std::vector<std::string> near;
   for (const std::string& name : seen_)
-    if (near.size() < most_advised && is_near(letters, lower(name)))
+    if (near.size() < max_advised && is_near(letters, lower(name)))
       near.push_back(printable(name));
   return near.empty() ? "" : fmt::format("; similar: {}", fmt::join(near, ", "));
 }

@@ -28,7 +28,7 @@ struct Place {
   bool narrow = false;     // code of a 32-bit module
 };
 
-// The mark that follows the name of an inlined function.
+// What follows the name of an inlined function.
 constexpr std::string_view inlined_mark = " (inlined)";
 
 class Resolver {
