@@ -101,7 +101,7 @@ std::string NameWords::similar(const std::string& word) const {
   const std::string letters = letters_of(word);
   std::vector<std::string> near;
   for (const std::string& name : seen_)
-    if (near.size() < max_advised && is_near(letters, lower(name)))
+    if (near.size() < most_advised && is_near(letters, lower(name)))
       near.push_back(printable(name));
   return near.empty() ? "" : fmt::format("; similar: {}", fmt::join(near, ", "));
 }
