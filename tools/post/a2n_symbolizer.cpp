@@ -35,7 +35,7 @@ pi::Status use_text(int (*use)(const char*, uint64_t, uint64_t), const std::stri
                     const FileRange& range, const char* what) {
   if (range.offset == 0) return {};
   return check(use(path.c_str(), range.offset, range.size),
-               fmt::format("the kernel's {} cannot be taken from {}", what, path));
+               fmt::format("cannot read the kernel's {} from {}", what, path));
 }
 
 pi::Status use_running_kernel() {
@@ -370,7 +370,7 @@ std::vector<std::string> A2nSymbolizer::notes() {
     if (!used_.contains({LogKind::code, pid}) && ++missing <= max_missing)
       notes.push_back(fmt::format(
           "process {} has compiled code, but its log is not there ({}): its methods have no names; "
-          "-jdir tells where logs are",
+          "-jdir names the directory of the logs",
           pid, printable(jprof_logs(prefix_, pi::jit_log::jita2n_kind, {pid, 0, 0}).front())));
   if (missing > max_missing)
     notes.push_back(fmt::format("and the logs of {} more processes", missing - max_missing));

@@ -313,8 +313,8 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& options
   if (looks_like_json({beginning, size})) {
     if (!selection_texts(options.report.selection).empty())
       return pi::Error{-1, path +
-                               " is a report, whose ticks cannot be told apart any more: select "
-                               "with the traces, not with what post --json made of them."};
+                               " is a report: its ticks cannot be selected. Select with the "
+                               "traces, not with the output of post --json."};
     const auto text = pi::read_text_file(path, largest_json);
     return text ? profile_from_json(*text, path) : text.error();
   }

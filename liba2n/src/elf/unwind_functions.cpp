@@ -53,7 +53,7 @@ pi::Result<std::optional<Table>> table_of_section(const ElfFile& file, uint64_t 
     if (header.sh_size > limit)
       return pi::Error{EFBIG, file.name() + ": its unwind table (.eh_frame) has more than " +
                                   std::to_string(limit) +
-                                  " bytes; functions without symbols are not told apart"};
+                                  " bytes; functions without symbols are not distinguished"};
     return std::optional(Table{bytes_of(elf_rawdata(section, nullptr)), header.sh_addr, true});
   }
   return std::optional<Table>();

@@ -24,11 +24,11 @@ std::string take_levels(std::string_view digits, ReportKind& kind) {
     const size_t level = static_cast<size_t>(digit - '1');
     for (const Level before : kind.levels)
       if (before == static_cast<Level>(level))
-        return fmt::format("the level {} stands twice", digit);
+        return fmt::format("the level {} occurs twice", digit);
     if (static_cast<Level>(level) == Level::offset &&
         (kind.levels.size() < 2 || kind.levels.back() != Level::symbol ||
          kind.levels[kind.levels.size() - 2] != Level::module))
-      return "offsets (5) are those of a symbol in a module: they come behind 34";
+      return "offsets (5) are those of a symbol in a module: they follow 34";
     kind.levels.push_back(static_cast<Level>(level));
     kind.title += (kind.title.empty() ? "" : "_") + std::string(titles[level]);
   }

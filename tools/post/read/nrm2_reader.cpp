@@ -257,7 +257,7 @@ class LayoutReader {
 
   std::string read_text(const Extent& extent) {
     if (extent.size > text_limit) {
-      damage_.add(fmt::format("the text at file offset {} is {} bytes long, more than can be meant",
+      damage_.add(fmt::format("the text at file offset {} is {} bytes long, which is too long",
                               extent.offset, extent.size),
                   extent.size);
       return {};

@@ -47,7 +47,7 @@ constexpr char readme[] =
     "  trace.nrm2             the trace as it was recorded\n"
     "  symbols.msi            the symbols that its analysis needs\n"
     "  packages               the Debian packages of files without symbols\n"
-    "  logs/                  what JProf and others told of code made at run time\n"
+    "  logs/                  logs of JProf and other runtimes on JIT-compiled code\n"
     "  files/                 with --archive-files: the files that the symbols came from\n";
 
 struct FreeReader {
@@ -126,7 +126,7 @@ class Unpacker {
     if (known == packages_name) return take(entry, max_packages, packages_);
     if (const auto log = log_of_name(known)) {
       if (content_.logs.size() >= max_archived_logs && !content_.logs.contains(*log))
-        return failed("has more logs than can be meant");
+        return failed("has too many logs");
       return take(entry, max_symbols, content_.logs[*log]);
     }
     return skip();
@@ -146,11 +146,11 @@ class Unpacker {
     if (!file) return file.error();
     const auto size = static_cast<uint64_t>(archive_entry_size(entry));
     if (!archive_entry_size_is_set(entry) || size > limit)
-      return failed(fmt::format("has a {} of {} bytes, more than can be meant", name, size));
+      return failed(fmt::format("has a {} of {} bytes, which is too large", name, size));
     struct statvfs system {};
     if (::fstatvfs(file->get(), &system) == 0 && size / system.f_frsize >= system.f_bavail)
       return failed(
-          fmt::format("needs {} bytes to unpack its {}, for which {} has no room; choose another "
+          fmt::format("needs {} bytes to unpack its {}, for which {} has no space; choose another "
                       "directory with -o",
                       size, name, directory_));
     place = std::move(*file);
@@ -312,8 +312,8 @@ pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
   if (status && !sources.packages.empty())
     status = packer.text(packages_name, packages_text(sources.packages));
   if (sources.logs.size() > max_archived_logs)
-    return pi::Error{-1, fmt::format("there are logs of code made at run time of {} kinds and "
-                                     "processes; an archive holds {}.",
+    return pi::Error{-1, fmt::format("there are {} logs of JIT-compiled code; an archive can "
+                                     "contain {}.",
                                      sources.logs.size(), max_archived_logs)};
   for (const auto& [log, fd] : sources.logs)
     if (status) status = packer.file(archived_name(log), fd);

@@ -25,7 +25,7 @@ std::string what_is_missing(const TraceFile& file, const Losses& losses) {
   if (!file.full.empty()) parts.push_back("recording ended early in a full buffer");
   if (!losses.counted)
     parts.push_back(
-        "the file does not tell how many records were produced, as when its recorder "
+        "the file does not contain how many records were produced, as when its recorder "
         "was killed");
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -107,8 +107,8 @@ class Annotator {
     if (count < functions.size()) {
       if (count != 0) lines_.emplace_back();
       add_paragraph(fmt::format("{} more {}; --lines={} shows all.", functions.size() - count,
-                                functions.size() - count == 1 ? "function has a name that fits"
-                                                              : "functions have names that fit",
+                                functions.size() - count == 1 ? "function has a matching name"
+                                                              : "functions have matching names",
                                 functions.size()));
     }
     return fmt::format("{}\n", fmt::join(lines_, "\n"));
@@ -266,15 +266,15 @@ class Annotator {
     for (const auto& [path, file] : files) {
       const SourceText& source = sources_.find(path);
       if (made && source.found() && source.modified_ns() > *made)
-        head += fmt::format("; {} is newer than the program: its lines may be others",
+        head += fmt::format("; {} is newer than the program: its line numbers may be wrong",
                             printable(source.path()));
     }
     add_paragraph(head, "1");
     if (!any_line) add_paragraph(no_lines_text(function));
     if (code.bytes.empty())
       add_paragraph(
-          "The instructions are not known here: the program's file is not, or the trace is in an "
-          "archive, or the code is the kernel's (-k) or a runtime's.");
+          "The instructions are not known: the program's file is not on this machine, or the "
+          "trace is in an archive, or the code is the kernel's (-k) or a runtime's.");
     set_columns(function, files);
     const std::string columns = fmt::format("{:>{}} {:>7} {:>{}}  {}", "ticks", tick_columns_,
                                             "share", "line", line_columns_, "source or code");
@@ -300,7 +300,7 @@ class Annotator {
   std::string no_lines_text(const Micro::Function& function) const {
     if (function.code_id != 0) return "The runtime has written no line numbers of this code.";
     return fmt::format(
-        "No lines are known: there is no debug information of {}. What helps: compile it with -g, "
+        "No lines are known: there is no debug information of {}. Compile it with -g, "
         "or install its -dbgsym package, or set DEBUGINFOD_URLS.",
         summary_.names.text(function.module));
   }

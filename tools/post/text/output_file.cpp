@@ -91,8 +91,9 @@ pi::Status OutputFile::commit() {
     reason = file_.commit();
   }
   if (reason == 0) return {};
-  const char* hint =
-      reason == ENOSPC || reason == EDQUOT ? " Make room or choose another directory with -o." : "";
+  const char* hint = reason == ENOSPC || reason == EDQUOT
+                         ? " Free space or choose another directory with -o."
+                         : "";
   return pi::Error{reason,
                    fmt::format("cannot {} {}: {}.{}", what, path_, std::strerror(reason), hint)};
 }
