@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Reports on a part of a real trace: what is selected is exactly what the report on all of it says, and together with
-# what is left out it is all.
+# Reports on a part of a real trace: a selection has exactly the numbers that the report on the whole trace has for it, and
+# together with the opposite selection it has all ticks.
 
 bats_require_minimum_version 1.5.0
 

@@ -177,7 +177,7 @@ struct Wanted {
   uint32_t kind, cpu;           // buffer
   uint64_t data_size;
   uint32_t pages, metrics, shown, vectors;  // slots
-  uint32_t active_least, active_most;
+  uint32_t active_min, active_max;
   uint8_t enabled[256];
 };
 static_assert(sizeof(Wanted) <= payload_max);

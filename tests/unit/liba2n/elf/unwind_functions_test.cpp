@@ -264,10 +264,10 @@ TEST_F(HostileTable, InvalidEntriesAreIgnored) {
   table += common('\x80');  // addresses of addresses
   table += function<uint64_t>(table.size() - at, code + 0x300, 0x10);
   at = table.size();
-  table += common('\0', "zQR");  // what Q means is not known
+  table += common('\0', "zQR");  // Q has no meaning
   table += function<uint64_t>(table.size() - at, code + 0x400, 0x10);
   add(code + 0x500, 0x10);
-  table += ElfBuilder::raw(uint32_t{0x7fffffff}) + "x";  // longer than what follows
+  table += ElfBuilder::raw(uint32_t{0x7fffffff}) + "x";  // longer than the rest
   write(file_with(table));
   for (const uint64_t gap : {0x10, 0x100, 0x200, 0x300, 0x400})
     EXPECT_EQ(name_at(bias + gap), "<<.text>>") << gap;
