@@ -78,7 +78,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   grep -Eq ' 5          int sum = atoi' <<<"$output"
 }
 
-@test "the functions with most ticks are first; names may have wildcards, and a name that matches nothing is reported" {
+@test "the functions with most ticks come first; names have wildcards, and a name that fits nothing is said so" {
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*'
   [ "$(grep -E '^(hot|callee) in /' <<<"$output" | cut -d' ' -f1 | tr '\n' ' ')" = "hot callee " ]
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*' --lines 1

@@ -213,7 +213,7 @@ page_fits() {
     grep -q '^The whole system, [0-9]* processor' page
 }
 
-@test "for a command without ticks the page gives the reason" {
+@test "a command on which no tick fell is told of in words" {
     need_ticks
     run.tprof --source=perf -c 1 -o out -- sleep 0.1 >page
     cat page

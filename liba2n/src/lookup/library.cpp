@@ -354,8 +354,7 @@ int Library::no_section_symbol(int rc, const Section* section, uint64_t bias, SY
   return rc;
 }
 
-// "[libx.so+0x1234]": the last component of the path, and the function's virtual address in the
-// file.
+// "[libx.so+0x1234]": the last component of the path, and where the function begins in the file.
 void Library::in_function(const FunctionRange& function, uint64_t bias, SYMDATA& data) {
   const char*& name = function_names_[&function];
   if (!name) {

@@ -47,7 +47,7 @@ struct RecordTotals {
     std::vector<Gap> first;
   };
   std::vector<StreamGaps> gaps;
-  bool stopped = false;  // because of the selection, before the end of the trace
+  bool stopped = false;  // as the selection said, before the end of the trace
 };
 
 }  // namespace post

@@ -47,7 +47,7 @@ std::vector<std::string> jprof_logs(const std::string& prefix, const char* kind,
 // The paths of its perf-PID.map, on the machine on which it runs or ran.
 std::vector<std::string> perf_maps(const ProcessIds& process);
 
-// Whether a mapping's name is that of a jitdump file. Runtimes map it so that profilers find it.
+// Whether a mapping's name is that of a jitdump file, which runtimes map to be found by it.
 bool is_jit_dump(const std::string& module);
 
 // The paths at which that file may be on this machine.

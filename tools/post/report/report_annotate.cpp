@@ -154,7 +154,7 @@ class Annotator {
     return summary_.symbolizer ? summary_.symbolizer->readable(name) : name;
   }
 
-  // The name of a branch's target: "+1c" in the function itself, "memcpy", "libc.so.6:memcpy".
+  // The name of what a branch leads to: "+1c" in the function itself, "memcpy", "libc.so.6:memcpy".
   std::string target_text(const Micro::Function& function, uint64_t size, uint64_t target) const {
     if (target != function.start && target - function.start < size)
       return fmt::format("+{:x}", target - function.start);

@@ -22,7 +22,7 @@ std::string report_end(const Summary& summary);
 // The clipping level in percent.
 std::string clip_text(const Summary& summary);
 
-// The number of ticks, and the minimum of a row.
+// The number of ticks, and how many a row must have.
 std::string tick_totals(const Summary& summary);
 
 }  // namespace post

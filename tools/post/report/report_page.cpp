@@ -395,7 +395,7 @@ class Page {
   }
 
   std::string nothing_lost() const {
-    return summary_.losses.counted ? "Nothing lost." : "Nothing lost as far as the file shows.";
+    return summary_.losses.counted ? "Nothing lost." : "Nothing lost as far as the file tells.";
   }
 
   // What the trace lacks; empty for nothing.
