@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# post --annotate: source lines of a real program, with their ticks and instructions. Traces are made of text, so that each
-# tick is known.
+# post --annotate: source lines of a real program, with their ticks and instructions. Traces are
+# made from text, so that each tick is known.
 
 bats_require_minimum_version 1.5.0
 
@@ -53,7 +53,7 @@ setup() {
 
 ticks_of() { jq -r --arg name "$1" '.reports[] | select(.title == "Module_Symbol") | .rows[].children[] | select(.name == $name) | .ticks' tprof.json; }
 one_line() { tr -s ' \n' ' ' <<<"$output"; }
-# The sum of the ticks beside lines, and of those beside instructions.
+# The sum of the ticks of lines, and of those of instructions.
 sum_of_lines() { awk '$3 == "%" && $4 ~ /^[0-9?]+$/ { sum += $1 } END { print sum + 0 }' <<<"$output"; }
 sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }' <<<"$output"; }
 
@@ -67,7 +67,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [[ $output != *$'\033'* ]]
 }
 
-@test "the text of a line is beside its ticks; calls have the name of what they call, inlined code that of its function" {
+@test "lines have their ticks and their text; calls show the name of their target, inlined code that of its function" {
   run -0 post -r "$made/app.nrm2" --annotate hot
   grep -Eq '^ +[1-9][0-9]* +[0-9.]+ % +7      sum \+= callee\(i\);$' <<<"$output"
   grep -Eq '^ +2 +[0-9.]+ % +\+[0-9a-f]+  call callee$' <<<"$output"
@@ -82,13 +82,13 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*'
   [ "$(grep -E '^(hot|callee) in /' <<<"$output" | cut -d' ' -f1 | tr '\n' ' ')" = "hot callee " ]
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*' --lines 1
-  [[ $output == *"1 more function has a name that fits; --lines=2 shows all."* ]]
+  [[ $output == *"1 more function has a matching name; --lines=2 shows all."* ]]
   [ "$(grep -cE '^(hot|callee) in /' <<<"$output")" = 1 ]
   run -1 post -r "$made/app.nrm2" --annotate hott
   [[ $(one_line) == *"--annotate hott matches nothing that ticks fell on; similar: hot."* ]]
 }
 
-@test "shares are of what is selected" {
+@test "shares are of the selected ticks" {
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --symbol callee
   [[ $(one_line) == "callee in $made/app: 1 tick, 100.0 % of all that are selected ticks share line "* ]]
 }
@@ -101,7 +101,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   touch newer/app.c
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path newer
   mv "$made/away" "$made/src"
-  [[ $(one_line) == *"newer/app.c is newer than the program: its lines may be others"* ]]
+  [[ $(one_line) == *"newer/app.c is newer than the program: its line numbers may be wrong"* ]]
 }
 
 @test "for root no source file that others may not read is shown, unless --source-path names its directory" {
@@ -113,15 +113,15 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path "$made/src"
   chmod o+r "$made/src/app.c"
   [[ $(one_line) != *"not every user"* ]]
-  # Its lines are there only then.
+  # Only then the output has its lines.
   [[ $(grep -c callee <<<"$output") -gt $(grep -c callee <<<"$refused") ]]
 }
 
-@test "without source there are lines, without debug information instructions and advice" {
+@test "without source, line numbers are shown; without debug information, instructions and advice" {
   mv "$made/src" "$made/away"
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate hot -clip 0 --json
   mv "$made/away" "$made/src"
-  [[ $(one_line) == *"src/app.c: The file is not there; --source-path=DIR names other places."* ]]
+  [[ $(one_line) == *"src/app.c: The file is not there; --source-path=DIR names other directories."* ]]
   [ "$(sum_of_lines)" = "$(ticks_of hot)" ]
   strip -g -o stripped "$made/app"
   trace=$(cd "$made" && trace_text)
@@ -132,7 +132,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [ "$(sum_of_code)" = "$(ticks_of hot)" ]
 }
 
-@test "of two files with the same name the one is used whose path agrees longest" {
+@test "of two files with the same name the one with the longest matching path is used" {
   mkdir -p a/src/part b/part c
   for directory in a/src/part b/part c; do
     echo "the text in $directory" >"$directory/twice.h"
@@ -143,7 +143,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [[ $output == *"the text in a/src/part"* && $output != *"the text in b"* && $output != *"the text in c"* ]]
 }
 
-@test "what is no source file is not read, and control characters in one do nothing" {
+@test "only regular files are read as source, and their control characters do not reach the terminal" {
   mkdir src
   mkfifo src/app.c
   mv "$made/src" "$made/away"
@@ -165,10 +165,10 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   post -r "$made/app.nrm2" --archive
   run --separate-stderr -0 post -r app.tar.zst --annotate hot -clip 0 --json
   [ "$(sum_of_code)" = "$(ticks_of hot)" ]
-  [[ $output == *"The instructions are not known here"* ]]
+  [[ $output == *"The instructions are not known: "* ]]
 }
 
-@test "options that do not fit are refused" {
+@test "invalid combinations of options are refused" {
   run -255 post --annotate ''
   run -255 post --source-path /tmp
   run -255 post --diff a b --annotate x

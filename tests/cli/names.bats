@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Names of functions where the program itself has none: by their boundaries, from debuginfod servers; and what post says to
-# do. Traces are made of text, so that each tick is known.
+# Names of functions without symbols: from their bounds and from debuginfod servers; and the hints
+# of post. Traces are made from text, so that each tick is known.
 
 bats_require_minimum_version 1.5.0
 
@@ -26,7 +26,7 @@ END
   trace_text | text_trace >app.nrm2
 }
 
-# The addresses at which a program without fixed addresses was mapped are those in the file, more 0x10000.
+# A position-independent program is mapped at the addresses in its file plus 0x10000.
 trace_text() {
   local start base offset i
   read -r offset base _ < <(readelf -lW bin/app | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
@@ -55,7 +55,7 @@ teardown() {
 
 symbols() { jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[].children[] | "\(.ticks) \(.name)"' tprof.json; }
 
-@test "functions of a stripped program are divided by where they begin, and count as ticks without a symbol" {
+@test "ticks of a stripped program are divided by function, and count as ticks without a symbol" {
   run -0 post -r "$made/app.nrm2" -clip 0 --json
   diff <(symbols) - <<END
 8 $(bracketed hot)
@@ -100,7 +100,7 @@ END
 
 # ---- debuginfod ----
 
-# A server for the debug files of $made, on a port that was free. DEBUGINFOD_URLS leads to it.
+# Starts a server for the debug files of $made on a free port, and sets DEBUGINFOD_URLS to it.
 serve() {
   command -v debuginfod >/dev/null || skip "needs debuginfod (scripts/install-deps test)"
   local port
@@ -108,7 +108,7 @@ serve() {
     port=$((20000 + RANDOM % 30000))
     debuginfod -p "$port" -d "$PWD/server.sqlite" -F "$made/debug" >server.log 2>&1 3>&- &
     echo $! >server.pid
-    # It also listens where it has not scanned yet: asked until it has the file.
+    # It listens before it has scanned its files: repeat the request until it has the file.
     until grep -q "failed to\|already in use\|cannot open" server.log || ! kill -0 "$(cat server.pid)" 2>/dev/null; do
       if [[ $(DEBUGINFOD_CACHE_PATH=$PWD/probe$RANDOM DEBUGINFOD_URLS=http://127.0.0.1:$port \
         debuginfod-find debuginfo "$build_id" 2>/dev/null) ]]; then
@@ -139,14 +139,14 @@ END
   [[ $(symbols | head -1) == "8 hot" ]]
 }
 
-# loads_client URLS POST-ARGUMENT...: whether the client's library is loaded.
+# loads_client URLS POST-ARGUMENT...: returns whether post loads the client's library.
 loads_client() {
   local urls=$1
   shift
   DEBUGINFOD_URLS=$urls LD_DEBUG=files post "$@" 2>&1 | grep -q 'file=libdebuginfod'
 }
 
-@test "without DEBUGINFOD_URLS, and for saved symbols, nothing is asked" {
+@test "without DEBUGINFOD_URLS, and for saved symbols, no file is requested" {
   loads_client http://127.0.0.1:1 -r "$made/app.nrm2"
   run loads_client '' -r "$made/app.nrm2"
   [[ $status -eq 1 ]]
@@ -156,13 +156,13 @@ loads_client() {
   [[ $status -eq 1 && -s tprof.out ]]
 }
 
-@test "a server that is not there is a note, and is asked once" {
+@test "an unreachable server is reported in a note, and gets one request" {
   DEBUGINFOD_URLS=http://127.0.0.1:1 run -0 post -r "$made/app.nrm2" -clip 0 --json
   jq -e '[.symbol_notes[] | select(startswith("debuginfod (http://127.0.0.1:1)"))] | length == 1' tprof.json
   [[ $(symbols | head -1) == "8 $(bracketed hot)" ]]
 }
 
-# A server without any knowledge of the files below buildid, which logs what it is asked for.
+# Starts a server without files, which logs the requests.
 serve_files() {
   local port=$((20000 + RANDOM % 30000))
   python3 -m http.server "$port" --bind 127.0.0.1 >server.log 2>&1 3>&- &
@@ -171,7 +171,7 @@ serve_files() {
   export DEBUGINFOD_URLS=http://127.0.0.1:$port
 }
 
-@test "a file that a debug file refers to is asked for, too" {
+@test "a file that a debug file refers to is requested, too" {
   mkdir -p "buildid/$build_id"
   printf 'common.debug\0\001\002\003\004' >alternative
   objcopy --add-section .gnu_debugaltlink=alternative "$made/debug/app.debug" "buildid/$build_id/debuginfo"
@@ -182,7 +182,7 @@ serve_files() {
   grep -q "GET /buildid/01020304/debuginfo" server.log
 }
 
-@test "a terminal shows how far a transfer is" {
+@test "a terminal shows the progress of a transfer" {
   local port=$((20000 + RANDOM % 30000))
   python3 - "$port" >server.log 2>&1 3>&- <<'END' &
 import http.server, sys, time

@@ -533,7 +533,7 @@ count() {
     make_trace 4
     run post --strict
     [ "$status" -eq 3 ]
-    [[ $output == *"does not tell how many records were produced"* ]]
+    [[ $output == *"does not contain how many records were produced"* ]]
 }
 
 @test "--budget exits with 4 when a limit is exceeded and lists each such limit" {

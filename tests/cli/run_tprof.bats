@@ -52,7 +52,8 @@ teardown() {
 @test "-m event without -c takes the period of swtrace event" {
     [ "$(swtrace check --json | jq .perf_system_works)" = true ] ||
         skip "needs perf_event_open for the whole system"
-    # As installed, beside the programs of this build: in the source tree it builds its own.
+    # As in an installation, next to the programs of this build: in the source tree it builds its
+    # own.
     mkdir -p layout/bin layout/share/pitrace
     cp "$SOURCE_DIR/scripts/run.tprof" layout/bin/
     cp "$SOURCE_DIR"/scripts/{lib.sh,trace.sh,java.sh} layout/share/pitrace/
@@ -105,7 +106,7 @@ busy() {
     printf '%s\n' bash -c 'end=$((SECONDS + '"$1"')); while ((SECONDS < end)); do :; done; echo to-stdout; echo to-stderr >&2'
 }
 
-@test "the page comes behind the command's output: no more than 23 lines, 80 columns and no escape sequence in a pipe" {
+@test "the page follows the command's output: no more than 23 lines, 80 columns and no escape sequence in a pipe" {
     need_ticks
     local command
     mapfile -t command < <(busy 2)
@@ -154,7 +155,7 @@ busy() {
     [[ "$output" == *"--post has an unterminated quote"* ]]
 }
 
-# on_terminal COLUMNS LINES ARG...: what run.tprof writes to a terminal of that size.
+# on_terminal COLUMNS LINES ARG...: prints the output of run.tprof on a terminal of that size.
 on_terminal() {
     local size="columns $1 rows $2" words
     shift 2
@@ -162,20 +163,21 @@ on_terminal() {
     script -qec "stty $size; $words" /dev/null </dev/null | tr -d '\r'
 }
 
-# page_fits COLUMNS: prints the lines of the page in screen that are wider. The command that can be copied has one line,
-# however narrow the terminal.
+# page_fits COLUMNS: prints the lines of the page in screen that are wider. The command to be copied
+# has one line on a terminal of any width.
 page_fits() {
     ! sed -n '/^bash:/,$p' screen | grep -v ' -disasm$' | awk -v most="$1" 'length > most' | grep .
 }
 
-@test "on a terminal the page has its width, colours unless NO_COLOR says no, and the title shows how the trace goes" {
+@test "on a terminal the page has its width, colours unless NO_COLOR is set, and the title shows the progress of the trace" {
     need_ticks
     unset COLUMNS NO_COLOR
     local command wide
     mapfile -t command < <(busy 3)
     TERM=xterm-256color LC_ALL=C.UTF-8 on_terminal 80 24 --source=perf --no-java -o out -- "${command[@]}" >screen
     grep -q $'\033\\[1;31m' screen
-    # The title changes, and comes back; from the command's start on nothing else is moved or erased.
+    # The title changes and is restored; from the command's start on no other part of the screen is
+    # moved or erased.
     grep -qE $'\033\\[22;2t' screen
     grep -qE $'\033\\]2;run.tprof: [0-9]+ s, [0-9]+ records, 0 lost, [0-9.]+ MB\007' screen
     grep -qE $'\033\\]2;\007\033\\[23;2t' screen
@@ -184,12 +186,12 @@ page_fits() {
     sed -E $'s/\033\\[[0-9;]*[mt]//g;s/\033\\][^\007]*\007//g' screen >plain
     [ "$(sed -n '/^bash:/,$p' plain | wc -l)" -le 23 ]
     [ "$(wc -L <plain)" -le 80 ]
-    # Without colours; that the programs are up to date is told on a line that goes away.
+    # Without colours. The message that the programs are up to date is in a line that is removed.
     plain_screen() { NO_COLOR=1 on_terminal "$@" -p -o out | sed $'s/.*\033\\[K//' >screen; }
     TERM=xterm LC_ALL=C.UTF-8 plain_screen 200 50
     run ! grep -q $'\033' screen
     wide=$(grep -c . screen)
-    # Lines that need no second one there.
+    # A wide terminal needs no more lines than a narrow one.
     TERM=xterm LC_ALL=C.UTF-8 plain_screen 60 24
     (($(grep -c . screen) >= wide))
     page_fits 60
@@ -200,7 +202,7 @@ page_fits() {
     run ! grep -q $'\033\\[[0-9;]*m' screen
 }
 
-@test "without a command an overwritten line shows how the trace goes, on a terminal only" {
+@test "without a command an overwritten line shows the progress of the trace, on a terminal only" {
     need_ticks
     TERM=xterm on_terminal 80 24 --source=perf -s 0 -r 3 -o out >screen
     grep -qE $'\033\\[Krun.tprof: [0-9]+ s, [0-9]+ records, 0 lost' screen

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Reports on a part of a real trace: what is selected is exactly what the report on all of it says, and together with
-# what is left out it is all.
+# Reports on a part of a real trace: a selection has exactly the numbers that the report on the whole trace has for it, and
+# together with the opposite selection it has all ticks.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,7 +13,7 @@ setup_file() {
   swtrace enable tprof dispatch
   swtrace setrate 1000
   swtrace on
-  # A family of three generations whose names are not those of other programs.
+  # Processes of three generations, with names that no other program has.
   cp "$(type -P bash)" family
   # shellcheck disable=SC2016 # the inner shells expand
   ./family -c 'echo $$ >family.pid; ./family -c "sha512sum $BUILD_DIR/bin/* >/dev/null; :"; "$BUILD_DIR/tests/calls" 1; :'
@@ -22,7 +22,7 @@ setup_file() {
   swtrace get run.nrm2
   swtrace free
   post -r run.nrm2 -clip 0 --json -show -showt
-  # With its symbols beside it, which takes half the time each time.
+  # As an archive with the symbols, which halves the time of each run of post.
   post -r run.nrm2 --archive
 }
 
@@ -31,23 +31,26 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return
 }
 
-# ticks OPTION...: how many ticks are selected; 0 if none.
+# ticks OPTION...: prints the number of selected ticks; 0 if none.
 ticks() {
   post -r "$made/run.tar.zst" -clip 0 --json "$@" >log 2>&1 || { grep -q 'none of the .* is selected' log && echo 0 && return; }
   jq .ticks tprof.json
 }
 
-# rows TITLE FILTER: the ticks of the rows of that report on everything which the filter of jq selects.
+# rows TITLE FILTER: prints the ticks of those rows of the report on all ticks that the jq filter
+# selects.
 rows() {
   jq --arg title "$1" "[.reports[] | select(.title == \$title) | .rows[] | $2 | .ticks] | add // 0" "$made/tprof.json"
 }
 
-# shown CONDITION: the ticks of post.show for which a condition of awk on cpu and seconds holds.
+# shown CONDITION: prints the number of ticks in post.show for which the awk condition on cpu and
+# seconds is true.
 shown() {
   awk "\$4 == \"10\" { cpu = \$3; seconds = \$7; if ($1) n++ } END { print n + 0 }" "$made/post.show"
 }
 
-# halves KIND WORD EXPECTED: the option takes so many ticks, and its other form the rest.
+# halves KIND WORD EXPECTED: expects that the option selects so many ticks, and its opposite the
+# rest.
 halves() {
   local all taken left
   all=$(jq .ticks "$made/tprof.json") taken=$(ticks "--$1" "$2") left=$(ticks "--no-$1" "$2")
@@ -55,7 +58,7 @@ halves() {
   ((taken == $3 && taken + left == all && taken > 0 && left > 0))
 }
 
-@test "processes, threads, modules and symbols: as many ticks as their rows have, and the rest" {
+@test "processes, threads, modules and symbols: a selection has the ticks of its rows, its opposite the rest" {
   halves process 'calls' "$(rows Process 'select(.name | test("^calls_[0-9a-f]+$"))')"
   halves process 'sha*sum' "$(rows Process 'select(.name | test("^sha[0-9]+sum_[0-9a-f]+$"))')"
   halves thread calls "$(rows Process_Thread '.children[] | select(.name | test("^tid_calls_[0-9a-f]+$"))')"
@@ -64,7 +67,7 @@ halves() {
   halves symbol '[a-m]*' "$(rows Module_Symbol '.children[] | select(.name | test("^[a-m]"))')"
 }
 
-@test "a command is the process and all that descend from it" {
+@test "a command selects the process and its descendants" {
   local pid family before
   pid=$(<"$made/family.pid")
   family=$(jq --argjson root "$pid" -r '.processes as $all | def below($pids):
@@ -73,14 +76,14 @@ halves() {
     xargs printf '_%04x$|')
   (($(tr -cd '|' <<<"$family" | wc -c) >= 4)) # and the two programs
   halves command "$pid" "$(rows Process "select(.name | test(\"${family%|}\"))")"
-  # By name it begins when it is called so; what it executes is not called so any more.
+  # The name applies from the exec on; programs that it executes later have other names.
   before=$(rows Process "select(.name | test(\"^(?!family_).*$(printf '_%04x' "$pid")\$\"))")
   (($(ticks --command "$pid") == $(ticks --command family) + before))
   (($(ticks --command family --process sha512sum) == $(ticks --process sha512sum)))
   [[ $(ticks --command family --process sha256sum) == 0 ]]
 }
 
-@test "seconds and CPUs: as many ticks as post.show has there, and the rest" {
+@test "seconds and CPUs: a selection has the ticks that post.show has there, its opposite the rest" {
   halves time 0.05-0.3 "$(shown 'seconds >= 0.05 && seconds < 0.3')"
   halves time -0.2 "$(shown 'seconds < 0.2')"
   halves time 0.2- "$(shown 'seconds >= 0.2')"
@@ -108,7 +111,8 @@ halves() {
   cmp all both
   jq -s -e '.[0].off_cpu.dispatches == .[1].off_cpu.dispatches + .[2].off_cpu.dispatches
     and all(.[].off_cpu.dispatches; . > 0)' all.json some.json rest.json
-  # Two stretches of time have together the dispatches and, but for the moment between them, the time of all.
+  # Two ranges of time have together all dispatches, and all time except for the moment between
+  # them.
   post -r "$made/run.nrm2" -offcpu -clip 0 --json=first.json --time -0.2
   post -r "$made/run.nrm2" -offcpu -clip 0 --json=last.json --time 0.2-
   jq -s -e 'def sum(f): [.off_cpu.threads[] | f] | add;
@@ -117,7 +121,7 @@ halves() {
     all.json first.json last.json
 }
 
-@test "what matches nothing is told with similar names, and no report is made" {
+@test "a name that matches nothing is reported with similar names, and no report is made" {
   run post -r "$made/run.nrm2" --process cals
   [[ $status == 1 && ! -e tprof.out ]]
   [[ $output == *"error: none of the "*" ticks in "*" is selected"*"--process cals matches nothing in the trace; similar: "*calls* ]]
@@ -137,14 +141,14 @@ halves() {
   [[ $output == *"TOTAL TICKS $(jq .ticks some.json | xargs printf '%17s %17s' "$(jq .ticks some.json)")"* ]]
   run post --diff some.json "$made/run.nrm2" --process calls
   [[ $status == 1 && $output == *"some.json is a report"* ]]
-  # A report on a part is not taken for one on all.
+  # A report on a part is not compared as if it were on all ticks.
   run post --diff some.json "$made/run.nrm2" -clip 0
-  [[ $status == 0 && $output == *"A is made of part of the ticks: processes calls (--process)."* ]]
+  [[ $status == 0 && $output == *"A contains part of the ticks: processes calls (--process)."* ]]
 }
 
-@test "run.tprof passes the options on, blanks and wildcards as they are" {
+@test "run.tprof passes the options on, with unchanged blanks and wildcards" {
   cp "$made/run.nrm2" swtrace.nrm2
-  # As it is installed: it builds nothing there.
+  # As in an installation, where it builds nothing.
   mkdir bin
   cp "$SOURCE_DIR"/scripts/{run.tprof,lib.sh,trace.sh,java.sh} bin
   ln -s "$BUILD_DIR/bin/post" bin/post

@@ -86,7 +86,7 @@ fi
 "$tool" sleepers 1500 >"$work/sleepers" &
 sleepers=$!
 for ((i = 0; i < 300; i++)); do grep -q ready "$work/sleepers" && break; sleep 0.1; done
-promise flow-of-a-stretch run stretch -i self kill-nobody 2
+promise flow-of-a-stretch run stretch -i self kill-none 2
 promise code-that-cannot-be-stepped-is-a-gap has stretch '$1 == "gap" && $2 == 6 && $3 == 2'
 sed 's/^/# stretch: /' "$work/stretch"
 kill -KILL $sleepers

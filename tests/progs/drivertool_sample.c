@@ -213,7 +213,7 @@ static int ai_refused(void) {
   expect("ai-on", 0, ioctl(one, PITRACE_IOC_AI_ON) == 0);
   expect("ai-on-again-refused", EALREADY, ioctl(one, PITRACE_IOC_AI_ON) == 0);
   expect("ai-read-of-another-refused", EINVAL, ioctl(two, PITRACE_IOC_AI_READ, &ai) == 0);
-  expect("ai-on-beside", 0, ioctl(two, PITRACE_IOC_AI_ON) == 0);
+  expect("ai-on-for-a-second-file", 0, ioctl(two, PITRACE_IOC_AI_ON) == 0);
   usleep(1000);
   const struct pitrace_ai before = ai_read(two, 0);
   close(one);

@@ -362,7 +362,7 @@ void write(uint64_t n) {
 }
 
 // kill(-1, 0): the kernel visits every process with preemption off.
-void kill_nobody(uint64_t n) {
+void kill_none(uint64_t n) {
   while (n-- > 0) expect(::kill(-1, 0) == 0, "kill");
 }
 
@@ -410,7 +410,7 @@ std::function<void(uint64_t)> find_work(const std::string& name) {
                                                                 {"seccomp", seccomp},
                                                                 {"migrate", migrate},
                                                                 {"everything", everything},
-                                                                {"kill-nobody", kill_nobody}};
+                                                                {"kill-none", kill_none}};
   const auto found = pieces.find(name);
   return found == pieces.end() ? std::function<void(uint64_t)>{} : found->second;
 }

@@ -157,8 +157,8 @@ static void misuse_of_init(int fd) {
 
 static void misuse_of_dump(int fd) {
   struct pitrace_ptt_dump dump = {.threads = 0, .cpus = 0};
-  refused("dump-without-room", ioctl(fd, PITRACE_PTT_IOC_DUMP, &dump), ENOSPC);
-  say("dump-tells-the-room", dump.threads > 0 && dump.cpus > 0);
+  refused("dump-with-small-arrays", ioctl(fd, PITRACE_PTT_IOC_DUMP, &dump), ENOSPC);
+  say("dump-returns-the-needed-sizes", dump.threads > 0 && dump.cpus > 0);
   dump.threads = dump.cpus = 100000;
   dump.thread_rows = dump.cpu_rows = 8;
   refused("dump-to-nowhere", ioctl(fd, PITRACE_PTT_IOC_DUMP, &dump), EFAULT);

@@ -76,7 +76,7 @@ static int slot_ends_at_exec(void) {
   int failures = say("child-had-a-slot", had_slot);
   failures += say("slot-ends-at-exec", ended);
   failures += say("next-program-runs", ran);
-  return failures + say("slot-tells-nothing-of-the-next-program", stood_still);
+  return failures + say("slot-does-not-show-the-next-program", stood_still);
 }
 
 static int slot_ends_with_credentials(void) {

@@ -123,11 +123,11 @@ struct Counts {
 
 struct Shared {
   Counts counts;
-  std::atomic<uint32_t> bell;  // incremented by workers that have finished a batch
-  bool failing;                // inject allocation failures in workers
-  bool bold;                   // see Options
+  std::atomic<uint32_t> bell;           // incremented by workers that have finished a batch
+  bool failing;                         // inject allocation failures in workers
+  bool bold;                            // see Options
   std::atomic<uint32_t> finding_count;  // number of lines in text
-  char text[32][256];          // findings of workers
+  char text[32][256];                   // findings of workers
   int processors;
   char program[128];   // path of a copy of this program that every user can execute
   char set_user[128];  // path of a copy owned by root, with the set-user-id bit
@@ -177,7 +177,7 @@ struct Wanted {
   uint32_t kind, cpu;           // buffer
   uint64_t data_size;
   uint32_t pages, metrics, shown, vectors;  // slots
-  uint32_t active_least, active_most;
+  uint32_t active_min, active_max;
   uint8_t enabled[256];
 };
 static_assert(sizeof(Wanted) <= payload_max);

@@ -120,9 +120,9 @@ void look_at_slots(const Wanted& wanted, const char* at, size_t length, Result& 
   result.seen[0] = pages;
   result.seen[1] = active;
   if (pages != wanted.pages) wrong(result, "slots: %u pages, not %u", pages, wanted.pages);
-  if (active < wanted.active_least || active > wanted.active_most)
-    wrong(result, "slots: %u are active, not %u to %u", active, wanted.active_least,
-          wanted.active_most);
+  if (active < wanted.active_min || active > wanted.active_max)
+    wrong(result, "slots: %u are active, not %u to %u", active, wanted.active_min,
+          wanted.active_max);
   // The pages after those must not be accessible.
   for (const size_t far : {pages + 1, pages + 17, static_cast<uint32_t>(length / page) - 1})
     if (far >= pages && far * page < length && copy(bytes, at + far * page, 8) != 0)

@@ -257,10 +257,10 @@ void Model::describe_area(Call& call, int role) const {
     wanted.vectors = area.file->sees == Sees::kernel;
     for (const Thread& thread : process[role].thread) {
       if (thread.slot != area.file) continue;
-      ++wanted.active_most;
-      wanted.active_least += !thread.recredited;
+      ++wanted.active_max;
+      wanted.active_min += !thread.recredited;
     }
-    if (!ptt.active) wanted.active_most = wanted.active_least = 0;
+    if (!ptt.active) wanted.active_max = wanted.active_min = 0;
   }
   std::memcpy(call.payload, &wanted, sizeof wanted);
 }

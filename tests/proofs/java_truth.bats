@@ -76,7 +76,7 @@ check_log() {
 check_names() {
   compare
   (($(found ticks) > 2000 && $(found unnamed) == 0 && $(found wrong) == 0))
-  (($(found right) > 10 * $(found undecided) && $(found right) > 1000 * $(found untold)))
+  (($(found right) > 10 * $(found undecided) && $(found right) > 1000 * $(found undelivered)))
   # Without times there must be wrong names, else the test proves nothing.
   echo "Without times:"
   compare -nv

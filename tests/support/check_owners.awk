@@ -11,7 +11,7 @@
 # other name it is wrong.
 
 # HotSpot queues events for an agent and reuses an address before the unload in that queue is delivered. A tick in new
-# code counts as untold while, as far as the agent could know, the old owner was not unloaded.
+# code counts as undelivered while, as far as the agent could know, the old owner was not unloaded.
 
 # Returns whether the tick's name is that of an older method at the address, whose unload was not delivered by that
 # time.
@@ -134,13 +134,13 @@ file == 3 { next }
   } else if (tail_of && symbol == name[tail_of]) {
     ++behind
   } else if (before && is_undelivered(address, $1 + 0, before)) {
-    ++untold
+    ++undelivered
   } else {
     complain(before)
   }
 }
 
 END {
-  printf "loads=%d ticks=%d right=%d behind=%d generated=%d undecided=%d untold=%d unnamed=%d wrong=%d\n", length(when),
-    ticks, right, behind, generated, undecided, untold, unnamed, wrong
+  printf "loads=%d ticks=%d right=%d behind=%d generated=%d undecided=%d undelivered=%d unnamed=%d wrong=%d\n", length(when),
+    ticks, right, behind, generated, undecided, undelivered, unnamed, wrong
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One line of an arc, read as text.
+// Parses one line of an arc.
 #include "arc_line.h"
 
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One line of an arc, parsed from untrusted text.
+// Parses one line of an arc, which is untrusted text.
 #ifndef ARCF_ARC_LINE_H
 #define ARCF_ARC_LINE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the lines of an arc to a call tree of each thread.
+// Builds a call tree of each thread from the lines of an arc.
 #include "call_flow.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 constexpr size_t deepest_node = 4096;
 // Maximum number of frames on a stack; deeper ones are not needed.
 constexpr size_t deepest_stack = 1 << 20;
-// Frames in which a function is looked for.
+// Maximum number of frames that a search for a function examines.
 constexpr size_t longest_search = 1 << 16;
 
 // A compiler moves rarely executed code elsewhere: "work.cold", "work.cold.3".

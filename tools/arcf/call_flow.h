@@ -52,9 +52,9 @@ class CallFlow {
   const std::string& name(post::NameId id) const { return names_.text(id); }
 
  private:
-  // How a function came to be on the stack.
+  // How a function was put on the stack.
   enum class How : uint8_t {
-    entered,  // it was there already
+    entered,  // its call is not in the arc
     call,
     kernel,  // a system call, or an unknown entry to the kernel
     vector,  // an exception or interrupt itself

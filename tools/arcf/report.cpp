@@ -38,8 +38,8 @@ class Sums {
   uint64_t cumulative(NodeId id) const { return cumulative_[id]; }
   const std::vector<NodeId>& children(NodeId id) const { return children_[id]; }
 
-  // Those below a node, each before what it calls, with its depth from 0. Enter is called with a
-  // node and its depth, leave when all below it were visited; enter returns whether to go below.
+  // Visits the nodes below a node, each before its callees. Calls enter with a node and its depth,
+  // from 0, and leave when all nodes below it were visited; enter returns whether to visit them.
   template <class Enter, class Leave>
   void visit(NodeId below, Enter enter, Leave leave) const {
     struct Place {
@@ -103,7 +103,7 @@ struct Flat {
   uint64_t calls = 0;
   uint64_t self = 0;
   uint64_t cumulative = 0;
-  uint32_t active = 0;  // on the way from the thread to where the visit is
+  uint32_t active = 0;  // on the path from the thread to the visited node
 };
 
 }  // namespace

@@ -158,8 +158,7 @@ class Child {
       if (got.error != 0) return refuse(fmt::format("{}: {}", name, std::strerror(got.error)));
       if (got.bytes == 0) break;
       const auto bytes = std::string_view(part).substr(0, got.bytes);
-      // The parent checks this, too. Here it stops the reading of a file that has nothing but
-      // holes.
+      // The parent checks this, too. Here the check ends the reading of a file without data.
       if (!is_text(bytes)) return refuse(name + " is not text");
       if (!send_packet(channel_, PacketKind::log_bytes, bytes)) return;
       left -= got.bytes;

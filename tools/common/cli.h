@@ -18,7 +18,7 @@ namespace pi::cli {
 // Exit statuses of the tools unless their manual says otherwise.
 constexpr int exit_good = 0;
 constexpr int exit_failure = 1;
-constexpr int exit_usage = 255;  // the original's -1: wrong options
+constexpr int exit_usage = 255;  // Performance Inspector's -1: wrong options
 constexpr int exit_damaged = 3;  // a report was written, but its input is damaged or incomplete
 
 // To be called first in main, before any file is opened. name: for messages and --version. Opens
@@ -102,8 +102,8 @@ class Values {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// One tool's (or subcommand's) options. Long names may be written with one dash or two, as the
-// original tools had them: "-clip 0.5", "--clip=0.5". "-?", "-h", "--help" give help, "-??" too.
+// One tool's (or subcommand's) options. Long names may be written with one dash, as in Performance
+// Inspector, or two: "-clip 0.5", "--clip=0.5". "-?", "-h", "--help" give help, "-??" too.
 // Boost.Program_options, which does the work, is included by cli.cpp only: it takes seconds to
 // compile in each file.
 class OptionTable {

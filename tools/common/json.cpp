@@ -28,7 +28,7 @@ struct ToLibrary {
   }
 };
 
-// Deeper than any report. The limit keeps a hostile file from exhausting the stack.
+// Deeper than any report. The limit prevents that a hostile file exhausts the stack.
 constexpr size_t max_depth = 100;
 
 // Builds a value from the parser's events, in the order of the text. Each function returns whether

@@ -28,7 +28,7 @@ struct Service {
 constexpr int already_runs = -1001;
 
 // Starts the process, detached from terminal and caller, and waits until it listens, or has failed
-// and ended. The reply is begin()'s, or says what went wrong.
+// and ended. The reply is begin()'s, or an error message.
 Reply start_service(const Service& service);
 
 // Sends one request to the service at path and returns its reply. Error: there was no reply.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An image's symbols as nm -a shows them.
+// Reads an image's symbols and formats them as nm -a does.
 #include "symbol_map.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An image's symbols as nm -a shows them. Every byte of the image is hostile.
+// Reads an image's symbols and formats them as nm -a does. Every byte of the image is untrusted.
 #ifndef GENMAP_SYMBOL_MAP_H
 #define GENMAP_SYMBOL_MAP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names from liba2n.
+// Gets the names of addresses from liba2n.
 #include "a2n_symbolizer.h"
 
 #include <a2n.h>
@@ -35,7 +35,7 @@ pi::Status use_text(int (*use)(const char*, uint64_t, uint64_t), const std::stri
                     const FileRange& range, const char* what) {
   if (range.offset == 0) return {};
   return check(use(path.c_str(), range.offset, range.size),
-               fmt::format("the kernel's {} cannot be taken from {}", what, path));
+               fmt::format("cannot read the kernel's {} from {}", what, path));
 }
 
 pi::Status use_running_kernel() {
@@ -54,7 +54,7 @@ bool is_this_machine(const TraceInfo& info) {
          (info.kernel.empty() || info.kernel == here.release);
 }
 
-// The directory for files that can be recreated; "" when there is none.
+// Returns the directory for cached files; "" when there is none.
 std::string cache_directory() {
   if (const char* cache = ::secure_getenv("XDG_CACHE_HOME"); cache && *cache == '/')
     return std::string(cache) + "/pitrace";
@@ -76,7 +76,7 @@ Found found_of(int rc, const SYMDATA& data) {
   }
 }
 
-// One line on the terminal, overwritten.
+// Shows progress in one line of the terminal, which each call overwrites.
 void show_transfer(void*, const char* path, uint64_t done, uint64_t total) {
   constexpr uint64_t mib = 1 << 20;
   if (!path)
@@ -88,7 +88,7 @@ void show_transfer(void*, const char* path, uint64_t done, uint64_t total) {
     fmt::print(stderr, "\r\033[Kdebuginfod: {} MiB for {}", done / mib, printable(path));
 }
 
-// Nothing where it is no such log: what is read goes into archives.
+// Returns nothing if the file is not such a log: the files that are read go into archives.
 std::optional<std::string> read_thread_log(int fd, const std::string& name) {
   constexpr size_t largest = size_t{1} << 28;
   auto text = pi::read_text_file(fd, name, largest);
@@ -134,7 +134,8 @@ pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
   A2nSetRenameDuplicateSymbolsMode(options.rename_duplicates ? 1 : 0);
   if (options.report_sources) A2nSetErrorMessageMode(A2N_MESSAGES_INFO);
   A2nSetCollapseMMIRange(options.dynamic_code_name.c_str());
-  // As ever: without validation all of it is taken at once, whenever it was.
+  // As in Performance Inspector: without validation, all code of the log is used for the whole
+  // trace.
   A2nSetJittedTimesMode(options.validate ? 1 : 0);
   A2nSetCodeGatherMode(options.code ? 1 : 0);
   A2nSetCacheDirectory(cache_directory().c_str());
@@ -150,7 +151,7 @@ pi::Status A2nSymbolizer::set_naming(const SymbolOptions& options) {
   return pi::Error{rc, fmt::format("the ranges (-a2nrfn) cannot be used: {}.", A2nGetErrorText())};
 }
 
-// The good part of a damaged file is used; the report says that the file is damaged.
+// The good part of a damaged file is used; the report contains a remark on the damage.
 pi::Status A2nSymbolizer::take_saved(int rc, const std::string& path) {
   if (rc == A2N_SUCCESS) return {};
   if (rc != A2N_MSI_DAMAGED)
@@ -281,7 +282,7 @@ int A2nSymbolizer::load_file(const ProcessIds& process, LogKind kind, const std:
   const int form = kind == LogKind::code   ? A2N_JIT_LOG
                    : kind == LogKind::dump ? A2N_JIT_DUMP
                                            : A2N_JIT_PERF_MAP;
-  pi::UniqueFd file;  // not of those in archives, which are the archive's
+  pi::UniqueFd file;  // not for logs in archives: their paths are those of the archive
   int fd = archived_ ? archived_log(log) : -1;
   if (archived_ && fd < 0) return A2N_FILE_NOT_FOUND;
   if (!archived_) {
@@ -369,7 +370,7 @@ std::vector<std::string> A2nSymbolizer::notes() {
     if (!used_.contains({LogKind::code, pid}) && ++missing <= max_missing)
       notes.push_back(fmt::format(
           "process {} has compiled code, but its log is not there ({}): its methods have no names; "
-          "-jdir tells where logs are",
+          "-jdir names the directory of the logs",
           pid, printable(jprof_logs(prefix_, pi::jit_log::jita2n_kind, {pid, 0, 0}).front())));
   if (missing > max_missing)
     notes.push_back(fmt::format("and the logs of {} more processes", missing - max_missing));

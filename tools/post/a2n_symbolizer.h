@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names from liba2n.
+// Gets the names of addresses from liba2n.
 #ifndef POST_A2N_SYMBOLIZER_H
 #define POST_A2N_SYMBOLIZER_H
 
@@ -19,7 +19,7 @@
 
 namespace post {
 
-// liba2n's state is one for the whole program: one symbolizer at a time.
+// liba2n has one state for the whole program: only one symbolizer may exist at a time.
 class A2nSymbolizer final : public Symbolizer {
  public:
   A2nSymbolizer();
@@ -27,14 +27,14 @@ class A2nSymbolizer final : public Symbolizer {
   A2nSymbolizer(const A2nSymbolizer&) = delete;
   A2nSymbolizer& operator=(const A2nSymbolizer&) = delete;
 
-  // Tells liba2n where the names of this trace are: in the saved symbols of its archive, which the
-  // caller keeps open (-1: no archive), or in the places that the options and the trace file name.
+  // Sets the sources of this trace's names in liba2n: the saved symbols of its archive, which the
+  // caller keeps open (-1: no archive), or the files that the options and the trace file name.
   pi::Status configure(const TraceFile& file, const std::string& path, const SymbolOptions& options,
                        int saved_symbols = -1);
   // Uses the logs of the archive, which the caller keeps, and no others.
   void use_logs(const std::map<LogKey, pi::UniqueFd>& logs) { archived_ = &logs; }
 
-  // What is wrong with the saved symbols that are used; "" for nothing.
+  // Describes what is wrong with the saved symbols that are used; "" if nothing is.
   const std::string& damage() const { return damage_; }
   // Adds what is wrong with logs of names that were used.
   static void add_damage(DamageLog& damage);
@@ -70,11 +70,11 @@ class A2nSymbolizer final : public Symbolizer {
                          const SymbolOptions& options);
   pi::Status take_saved(int rc, const std::string& path);
 
-  // Tries paths in turn; true when one was used. refused: one was there and could not be.
+  // Tries paths in turn; true when one was used. refused: a file was there but could not be used.
   bool load_code(const ProcessIds& process, LogKind kind, const std::vector<std::string>& paths,
                  bool& refused);
   int load_file(const ProcessIds& process, LogKind kind, const std::string& path);
-  // A log that an archive had with it; -1 where it has none.
+  // Returns the descriptor of a log in the archive; -1 if the archive has none.
   int archived_log(const LogKey& log) const;
   // The log was used.
   void keep(const LogKey& log, pi::UniqueFd fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace file read from end to end, and its ticks with the names that liba2n has for them.
+// Reads a trace file from end to end and counts its ticks by the names that liba2n returns.
 #include "analysis.h"
 
 #include <a2n.h>
@@ -14,7 +14,7 @@
 namespace post {
 namespace {
 
-// One line on the terminal, overwritten; silent elsewhere.
+// Shows progress in one line of a terminal; prints nothing if the output is not a terminal.
 class ProgressLine {
  public:
   ~ProgressLine() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace file read from end to end, and its ticks with the names that liba2n has for them.
+// Reads a trace file from end to end and counts its ticks by the names that liba2n returns.
 #ifndef POST_ANALYSIS_H
 #define POST_ANALYSIS_H
 
@@ -21,7 +21,7 @@
 
 namespace post {
 
-// A trace file and what has been read from it so far.
+// A trace file, and the data that has been read from it so far.
 struct TraceRun {
   std::string path;
   std::string scratch = ".";  // directory for what an archive is unpacked to
@@ -35,7 +35,7 @@ struct TraceRun {
   Losses losses;
 };
 
-// Opens the file at run.path, a trace or an archive of one, and reads its layout.
+// Opens the file at run.path, a trace or an archive of a trace, and reads its layout.
 pi::Status open_trace(TraceRun& run);
 
 // Counts the ticks of one trace, and what the reports need that the options ask for. liba2n's state
@@ -49,26 +49,26 @@ class TickAnalysis {
   // terminal. With -showx nothing is counted and no symbols are needed.
   pi::Status read();
 
-  // After read(): sentences on words of the selection that fitted nothing.
+  // After read(): returns sentences on words of the selection that match nothing.
   std::vector<std::string> selection_remarks() const;
 
   // After read(); refers to this and the run.
   Summary summary();
 
-  // After read(): what to do about ticks without names.
+  // After read(): returns advice on ticks without names.
   std::vector<Hint> hints(const Summary& summary) const;
 
-  // After read(): the Debian packages of the files without symbols.
+  // After read(): returns the Debian packages of the files without symbols.
   Packages packages() const;
 
-  // After read(): all reports that the options ask for, but post.show.
+  // After read(): writes all reports that the options ask for, except post.show.
   pi::Status write_reports(const Summary& summary);
 
-  // After read(): the symbols that were looked up, to an open file.
+  // After read(): writes the symbols that were looked up to an open file.
   static pi::Status save_symbols(int fd);
-  // The files they came from.
+  // The files that these symbols came from.
   static std::vector<std::string> symbol_files();
-  // The index-th of them, unless it was replaced or changed since.
+  // Opens the index-th of these files, unless it was replaced or changed since.
   static pi::Result<pi::UniqueFd> open_symbol_file(size_t index);
   // The logs of JIT-compiled code that were used.
   std::map<LogKey, int> logs() const { return symbolizer_.logs(); }

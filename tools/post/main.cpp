@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post: reads a trace file, writes tprof.out and the other reports on it; or compares two.
+// post: reads a trace file and writes tprof.out and the other reports; or compares two traces.
 #include <cli.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -101,11 +101,11 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
   return cli::exit_failure;
 }
 
-// Prints what a report that is asked for needs and the trace does not contain: the exit status, if
-// anything is lacking.
+// Prints which data a requested report needs and the trace does not contain; returns the exit
+// status if any is missing.
 std::optional<int> report_lacking(const TraceRun& run, const Options& options,
                                   const Summary& summary) {
-  // Reports that are asked for by name and cannot be made from every trace.
+  // Reports that are requested by name and cannot be made from every trace.
   const auto asked_for = [&](bool of_ticks) {
     std::vector<const Report*> asked;
     for (const Report& report : reports())
@@ -134,7 +134,7 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
   return {};
 }
 
-// A trace without ticks of which records were to be shown, and no report was asked for by name.
+// The trace has no ticks, its records were to be shown, and no report was requested by name.
 bool only_shown(const TraceRun& run, const Options& options, const Summary& summary) {
   if (!options.show || summary.ticks.ticks != 0 || run.totals.by_major[PITRACE_MAJOR_TPROF] != 0 ||
       options.budget_file)
@@ -157,7 +157,7 @@ int exit_status(const TraceRun& run, const Options& options) {
                      what_is_missing(run.file, run.losses), options);
 }
 
-// Whether a limit is exceeded.
+// Prints the limits and what was measured; returns whether one is exceeded.
 bool report_budget(const Summary& summary, const std::string& path) {
   bool exceeded = false;
   for (const LimitResult& result : summary.budget) {
@@ -187,7 +187,7 @@ bool shows_colour() {
   return !(none && *none) && kind && std::string_view(kind) != "dumb";
 }
 
-// The path as short as it works here: below the current directory without that one's.
+// The shortest path that works here: relative if the file is below the current directory.
 std::string short_path(const std::string& path) {
   std::error_code problem;
   const std::string here = std::filesystem::current_path(problem).string();
@@ -196,7 +196,7 @@ std::string short_path(const std::string& path) {
   return path.starts_with(here + "/") ? path.substr(here.size() + 1) : path;
 }
 
-// "post" where a shell finds this program by that name, else its path.
+// "post" if a shell finds this program by that name, else its path.
 std::string own_name() {
   namespace fs = std::filesystem;
   std::error_code problem;
@@ -264,7 +264,7 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   return status == cli::exit_good && exceeded ? exit_over_budget : status;
 }
 
-// Looks up the symbols that any report on the trace may need, whatever the options are.
+// Looks up the symbols that any report on the trace may need, with any options.
 int make_archive(TraceRun& run, const Options& options) {
   if (options.archive_files && run.saved_symbols)
     return fail({-1, run.path +
@@ -284,11 +284,11 @@ int make_archive(TraceRun& run, const Options& options) {
   ArchiveSources sources{run.source->fd(), symbols->get(),     {}, TickAnalysis::open_symbol_file,
                          analysis.logs(),  analysis.packages()};
   if (options.archive_files) sources.files = TickAnalysis::symbol_files();
-  // Only as readable as the trace: it contains what all users of the machine did.
+  // The archive gets the mode of the trace: it contains the activity of all users of the machine.
   auto file = OutputFile::create(options.output(*options.archive), 0600);
   if (!file) return fail(file.error());
   pi::Status written = pack_archive(sources, **file);
-  // The file has the reason why libarchive could not write.
+  // The file object has the reason why libarchive could not write.
   if (written || !(*file)->good()) written = (*file)->commit();
   if (!written) return fail(written.error());
   return exit_status(run, options);
@@ -313,8 +313,8 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& options
   if (looks_like_json({beginning, size})) {
     if (!selection_texts(options.report.selection).empty())
       return pi::Error{-1, path +
-                               " is a report, whose ticks cannot be told apart any more: select "
-                               "with the traces, not with what post --json made of them."};
+                               " is a report: its ticks cannot be selected. Select with the "
+                               "traces, not with the output of post --json."};
     const auto text = pi::read_text_file(path, largest_json);
     return text ? profile_from_json(*text, path) : text.error();
   }
@@ -368,7 +368,7 @@ int run_post(const std::vector<std::string>& arguments) {
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   Options options = std::get<Options>(std::move(parsed));
   remove_unfinished_on_signals();
-  // Here, so that nothing has been read when there is no place for the reports.
+  // Before the trace is read, so that an error of the output directory is reported at once.
   std::error_code problem;
   std::filesystem::create_directories(options.directory, problem);
   if (problem)

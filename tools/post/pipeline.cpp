@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a trace's records by time and hands each to those that subscribed to its major.
+// Reads a trace's records by time and passes each to the subscribers of its major.
 #include "pipeline.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ void take_startup(const pi::RecordView& record, RecordTotals& totals) {
   totals.event_based = record.int_at(0) == 1;
   if (record.int_at(0) == 0) totals.ticks_per_second = record.int_at(1);
   if (!totals.event_based) return;
-  // Performance Inspector wrote a number of 32 bits and a zero.
+  // Performance Inspector wrote a 32-bit number and a zero.
   const bool two_halves = record.int_count() >= 3 && record.int_at(2) != 0;
   totals.events_per_tick = two_halves ? record.long_at(1) : record.int_at(1);
 }
@@ -81,7 +81,7 @@ bool check_record(const Stream& stream, pi::TprofTick& tick, DamageLog& damage) 
   return !pi::is_itrace(record) || check_itrace(record);
 }
 
-// Hands the record to its subscribers.
+// Passes the record to its subscribers.
 void hand_on(const Arrival& arrival, bool valid, const Subscriptions& subscriptions,
              DamageLog& damage) {
   if (valid)
@@ -100,7 +100,7 @@ void finish(const Merge& merge, const Subscriptions& subscriptions) {
   }
 }
 
-// What the writer counted must be in the file.
+// All records that the writer counted must be in the file.
 void check_counts(const TraceFile& file, const Merge& merge, DamageLog& damage) {
   std::map<StreamKey, uint64_t> found;
   for (const auto& stream : merge.streams()) found[stream->key()] += stream->counted();

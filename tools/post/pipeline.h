@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a trace's records by time and hands each to those that subscribed to its major.
+// Reads a trace's records by time and passes each to the subscribers of its major.
 #ifndef POST_PIPELINE_H
 #define POST_PIPELINE_H
 
@@ -19,8 +19,8 @@ namespace post {
 // Called about every million records with the share of the bytes read, 0 to 1; false stops.
 using Progress = std::function<bool(uint64_t records, double share)>;
 
-// Damage goes to the log, and so do records with invalid contents, whether a subscriber takes them
-// or not. Records after the selection's last one are not read.
+// Damage is added to the log, and so are records with invalid contents, also those without a
+// subscriber. Records after the selection's last one are not read.
 RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& damage,
                           const Selection& selection, const Subscriptions& subscriptions,
                           const Progress& progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ptt dump shows: rows, order, text.
+// Makes the rows and the text of ptt dump.
 #include "report.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ptt dump shows, without reading it: pure functions, so that tests can compare whole reports.
+// Makes the rows and the text of ptt dump: pure functions, so that tests can compare whole reports.
 #ifndef PI_PTT_REPORT_H
 #define PI_PTT_REPORT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ptt dump for programs, and names out of JProf's files.
+// Formats ptt dump as JSON, and reads thread names from JProf's files.
 #include <algorithm>
 
 #include "json.h"

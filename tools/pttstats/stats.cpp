@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pttstats shows: sums by CPU and by process, in Performance Inspector's form.
+// Makes the report of pttstats: sums by CPU and by process, in Performance Inspector's form.
 #include "stats.h"
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct Row {
 
 struct CpuRow {
   uint32_t cpu = 0;
-  Row counts;  // its time is the threads'
+  Row counts;  // its time is in the threads' times
   uint64_t interrupt = 0;
   uint64_t idle = 0;
   uint64_t tool = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What pttstats shows: the whole system by CPU and by process. Pure functions, so that tests can
-// compare whole reports.
+// Makes the report of pttstats: the whole system by CPU and by process. Pure functions, so that
+// tests can compare whole reports.
 #ifndef PI_PTTSTATS_STATS_H
 #define PI_PTTSTATS_STATS_H
 

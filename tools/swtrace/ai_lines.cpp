@@ -60,12 +60,12 @@ AiShares ai_shares(const AiTimes& times) {
   return shares;
 }
 
-std::string ai_line(const std::string& who, const AiTimes& times) {
+std::string ai_line(const std::string& name, const AiTimes& times) {
   const AiShares shares = ai_shares(times);
   const auto percent = [](int hundredths) {
     return fmt::format("{}.{:02}", hundredths / 100, hundredths % 100);
   };
-  return fmt::format("{} IDLE= {}, BUSY= {}, INTR= {}", who, percent(shares.idle),
+  return fmt::format("{} IDLE= {}, BUSY= {}, INTR= {}", name, percent(shares.idle),
                      percent(shares.busy), percent(shares.interrupt));
 }
 

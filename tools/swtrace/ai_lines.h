@@ -40,8 +40,8 @@ AiTimes ai_sum(const std::vector<std::optional<AiTimes>>& cpus);
 // Rounded so that the sum is exact: the remainder is added where rounding removed most.
 AiShares ai_shares(const AiTimes& times);
 
-// "CPU 0 IDLE= 51.20, BUSY= 47.60, INTR= 1.20"; who: "CPU 0" or "System".
-std::string ai_line(const std::string& who, const AiTimes& times);
+// "CPU 0 IDLE= 51.20, BUSY= 47.60, INTR= 1.20"; name: "CPU 0" or "System".
+std::string ai_line(const std::string& name, const AiTimes& times);
 
 }  // namespace pi::swtrace
 

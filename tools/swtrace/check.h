@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What 'swtrace check' examines, and what it found.
+// The checks of 'swtrace check' and their findings.
 #ifndef PI_SWTRACE_CHECK_H
 #define PI_SWTRACE_CHECK_H
 
@@ -13,12 +13,12 @@ enum class Verdict { ok, fail, note };
 struct Finding {
   std::string topic;  // one word
   Verdict verdict;
-  std::string affects;  // where it fails: "driver", "perf"
+  std::string affects;  // the source that fails: "driver", "perf"
   std::string text;
   std::string remedy;  // a command or another step; empty if none is needed or possible
 };
 
-// Where checks read; tests use another root.
+// The root of the files that checks read; tests use another root.
 struct CheckPaths {
   std::string root;  // put before /proc, /sys, /dev, /lib
 };

@@ -68,7 +68,7 @@ const char* a2n_rc_to_string(int rc) {
     case A2N_MEMORY_ERROR:
       return "out of memory";
     case A2N_NULL_SYMDATA:
-      return "no place given for the result";
+      return "the pointer for the result is null";
     case A2N_INVALID_ARGUMENT:
       return "invalid argument";
     case A2N_FILE_NOT_FOUND:
@@ -84,9 +84,9 @@ const char* a2n_rc_to_string(int rc) {
     case A2N_MSI_DAMAGED:
       return "the file of saved symbols is damaged";
     case A2N_RANGE_FILE_ERROR:
-      return "the description of ranges makes no sense";
+      return "the description of ranges is malformed";
     case A2N_JITTED_ERROR:
-      return "what tells of code made at run time cannot be used";
+      return "a file about JIT-compiled code cannot be used";
     case A2N_METHOD_LENGTH_ERROR:
       return "the method's length is 0 or wraps around";
     case A2N_METHOD_NAME_ERROR:

@@ -60,8 +60,8 @@ class Environment {
     const auto known =
         std::find_if(words, words + n, [&](const Word& word) { return word.name == lower(value); });
     if (known == words + n) {
-      library_.notes().add(std::string(name) + " in the environment means nothing: \"" + value +
-                           "\"; ignored");
+      library_.notes().add(std::string(name) + " in the environment has an unknown value: \"" +
+                           value + "\"; ignored");
       return;
     }
     use(known->value);

@@ -229,7 +229,7 @@ std::vector<std::string> SplitDebug::missing() const {
              : "; functions that were inlined there are not shown (they would be with the "
                "files of that ") +
         "build where they were made or in the symbol search path, or with a package of them, " +
-        "NAME.dwp, beside it)");
+        "NAME.dwp, next to it)");
   if (!missing_supplement_.empty())
     sentences.push_back("its debug information refers to " + missing_supplement_ +
                         ", which is not there; some inlined functions have no names");

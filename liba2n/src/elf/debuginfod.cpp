@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Separate debug files from debuginfod servers, by elfutils' own client, which keeps a cache.
+// Gets separate debug files from debuginfod servers, with elfutils' client, which has a cache.
 #include "debuginfod.h"
 
 #include <cerrno>
@@ -31,16 +31,16 @@ const char* variable(const char* name) {
 
 namespace {
 
-// A server that sends nothing for so long is given up, unless the user's own limits are set.
+// A transfer without data for this time is cancelled, unless the user has set limits.
 constexpr std::chrono::seconds patience{30};
 
-// Whose transfer this thread waits for: the client calls back in the thread that asked.
+// The Debuginfod whose transfer this thread waits for: the client calls back in the requesting
+// thread.
 thread_local Debuginfod* asking = nullptr;
 
 }  // namespace
 
-// The client's library needs libcurl and what that needs, so that it is loaded only when it is
-// used.
+// The client's library needs libcurl and its dependencies, so it is loaded only when it is used.
 class Debuginfod::Client {
  public:
   Client() : library_(::dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL)) {
@@ -64,7 +64,7 @@ class Debuginfod::Client {
       return asking->may_go_on(number(done), number(total)) ? 0 : 1;
     });
   }
-  // The library stays loaded: libcurl does not support its removal.
+  // The library stays loaded: libcurl does not support dlclose().
   ~Client() {
     if (client_) end_(client_);
   }
@@ -73,7 +73,7 @@ class Debuginfod::Client {
 
   const std::string& error() const { return error_; }
 
-  // A descriptor, or a negative errno.
+  // Returns a descriptor, or a negative errno.
   int find(const std::string& build_id, std::string& path) {
     char* found = nullptr;
     const int fd =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Separate debug files from debuginfod servers, by elfutils' own client, which keeps a cache.
+// Gets separate debug files from debuginfod servers, with elfutils' client, which has a cache.
 #ifndef A2N_DEBUGINFOD_H
 #define A2N_DEBUGINFOD_H
 
@@ -15,8 +15,8 @@
 
 namespace a2n {
 
-// Off until use() is called. Asks only where DEBUGINFOD_URLS names servers; only then the client's
-// library is loaded. After a failure of the servers nothing more is asked.
+// Off until use() is called. Sends requests only if DEBUGINFOD_URLS names servers; only then the
+// client's library is loaded. After a failure of the servers it sends no more requests.
 class Debuginfod {
  public:
   explicit Debuginfod(Notes& notes);
@@ -27,11 +27,11 @@ class Debuginfod {
   // progress may be null.
   void use(a2n_progress progress, void* data);
 
-  // The debug file with this build-id (lower-case hex) of the module at path; nothing when there is
-  // none. What comes from a server is read as hostile as any file.
+  // Returns the debug file with this build-id (lower-case hex) of the module at path; nothing when
+  // there is none. A file from a server is untrusted, as any file is.
   std::optional<ElfFile> find(const std::string& build_id, const std::string& path);
 
-  // Called by the client while it waits: whether the transfer may go on.
+  // Called by the client while it waits; returns whether the transfer may continue.
   bool may_go_on(uint64_t done, uint64_t total);
 
  private:
@@ -46,10 +46,10 @@ class Debuginfod {
   void* progress_data_ = nullptr;
   std::unique_ptr<Client> client_;
 
-  // Of the transfer under way.
+  // The current transfer:
   const char* path_ = nullptr;
   uint64_t done_ = 0;
-  std::chrono::steady_clock::time_point moved_;  // when the last bytes came
+  std::chrono::steady_clock::time_point moved_;  // when the last bytes arrived
   bool shown_ = false;
   bool too_large_ = false;
   bool stalled_ = false;

@@ -217,7 +217,7 @@ class Loader {
     return named || !request_.debuginfod ? std::nullopt : request_.debuginfod->find(id, path_);
   }
 
-  // By the name and the checksum that the file contains.
+  // Searches by the name and the checksum that the file contains.
   std::optional<ElfFile> find_linked_debug(const ElfFile& mapped) {
     const ElfLayout& layout = mapped.layout();
     for (const std::string& file : debug_link_files(request_.search, path_, layout.debug_link)) {

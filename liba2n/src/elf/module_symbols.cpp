@@ -78,7 +78,7 @@ bool add(const ElfFile& file, uint32_t section_type, uint64_t shift, SymbolTable
   return false;
 }
 
-// The functions of the mapped file that lack a symbol, or whose only one may be of another
+// The functions of the mapped file without a symbol, or with one that may belong to another
 // function.
 void add_functions(const ElfFile& mapped, ModuleSymbols& module) {
   auto functions = read_unwind_functions(mapped);

@@ -36,7 +36,7 @@ struct ModuleSymbols {
   std::vector<Segment> segments;
   std::vector<Section> sections;  // sorted by begin
   SymbolTable symbols;
-  std::vector<FunctionRange> functions;  // by start: those that no symbol with a size covers
+  std::vector<FunctionRange> functions;  // by start: functions that no symbol with a size covers
 
   // Origin of the data. The MSI codec does not store these members.
   std::string build_id;                           // "" if the file has none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where functions begin and end, from the unwind table (.eh_frame), which stripped files keep.
+// Reads the bounds of functions from the unwind table (.eh_frame), which stripped files keep.
 #include "unwind_functions.h"
 
 #include <gelf.h>
@@ -23,16 +23,16 @@ namespace {
 constexpr size_t max_program_headers = 4096;
 constexpr size_t max_header = 64;  // bytes of .eh_frame_hdr up to the address of the table
 
-// Pointer encodings (DW_EH_PE_*): the form in the low four bits, what to add in the next three.
+// Pointer encodings (DW_EH_PE_*): the form in the low four bits, the base in the next three.
 constexpr uint8_t form_mask = 0x0f;
 constexpr uint8_t relation_mask = 0x70;
 constexpr uint8_t relative_to_field = 0x10;
 constexpr uint8_t indirect = 0x80;
 
 struct Table {
-  std::string_view bytes;  // live as long as the file
+  std::string_view bytes;  // valid as long as the file
   uint64_t address;
-  bool may_have_gaps;  // a zero length does not end it
+  bool may_have_gaps;  // an entry of length 0 does not end the table
 };
 
 std::string_view bytes_of(const Elf_Data* data) {
@@ -53,13 +53,13 @@ pi::Result<std::optional<Table>> table_of_section(const ElfFile& file, uint64_t 
     if (header.sh_size > limit)
       return pi::Error{EFBIG, file.name() + ": its unwind table (.eh_frame) has more than " +
                                   std::to_string(limit) +
-                                  " bytes; functions without symbols are not told apart"};
+                                  " bytes; functions without symbols are not distinguished"};
     return std::optional(Table{bytes_of(elf_rawdata(section, nullptr)), header.sh_addr, true});
   }
   return std::optional<Table>();
 }
 
-// A number of the given form; size: of an address.
+// Reads a number of the given form; size: of an address.
 uint64_t read_form(DwarfBytes& in, uint8_t form, size_t size) {
   switch (form & form_mask) {
     case 0x00:
@@ -84,7 +84,7 @@ uint64_t read_form(DwarfBytes& in, uint8_t form, size_t size) {
   }
 }
 
-// An address of the file; base: of the first byte of in.
+// Reads an address of the file; base: address of the first byte of in.
 uint64_t read_pointer(DwarfBytes& in, uint8_t encoding, size_t size, uint64_t base) {
   const uint8_t relation = encoding & relation_mask;
   if ((encoding & indirect) != 0 || (relation != 0 && relation != relative_to_field))
@@ -99,7 +99,7 @@ size_t address_size(const ElfFile& file) {
   return file.layout().is_64 ? 8 : 4;
 }
 
-// For files without section headers: where .eh_frame_hdr says that the table is.
+// For files without section headers: the location of the table in .eh_frame_hdr.
 std::optional<Table> table_of_segment(const ElfFile& file, uint64_t limit) {
   size_t count = 0;
   if (elf_getphdrnum(file.elf(), &count) != 0) return std::nullopt;
@@ -132,7 +132,7 @@ class Reader {
     for (uint64_t at = 0; at < table_.bytes.size();) {
       DwarfBytes head(table_.bytes, at);
       const uint64_t length = head.number(4);
-      // Lengths of 64 bits are not made for this table.
+      // No compiler writes 64-bit lengths into this table.
       if (length > head.left() || (length == 0 && !table_.may_have_gaps)) break;
       const uint64_t end = head.at() + length;
       if (length != 0) read_entry(at, DwarfBytes(table_.bytes.substr(0, end), head.at()));
@@ -142,7 +142,7 @@ class Reader {
   }
 
  private:
-  // How the entries of one CIE write their addresses.
+  // The encoding of addresses in the entries of one CIE.
   struct Common {
     uint64_t at;
     uint8_t encoding;
@@ -170,7 +170,7 @@ class Reader {
     return found && found->at == at ? found : nullptr;
   }
 
-  // The encoding of addresses; nothing where it is not known.
+  // Reads the encoding of addresses; nothing if it is not known.
   std::optional<uint8_t> read_common(DwarfBytes& in) const {
     const uint64_t version = in.number(1);
     const std::string_view augmentation = in.text();
@@ -184,7 +184,7 @@ class Reader {
     if (!in.good()) return std::nullopt;
     if (augmentation.empty()) return uint8_t{0};
     if (augmentation.front() != 'z') return std::nullopt;
-    in.leb128();  // length of what follows
+    in.leb128();  // length of the augmentation data
     return find_encoding(in, augmentation.substr(1));
   }
 

@@ -49,7 +49,7 @@ pi::Status read_perf_map(int fd, const std::string& name, Interner& interner, No
   if (invalid + lines.skipped() != 0)
     notes.add(name + ": " + std::to_string(invalid + lines.skipped()) +
               " lines make no sense and are ignored");
-  std::string trust = name + ": names from it are the least certain: it tells no times";
+  std::string trust = name + ": names from it are the least certain: it has no timestamps";
   if (const size_t reuses = read.reuses(); reuses != 0)
     trust += ", and " + std::to_string(reuses) + " of its " + std::to_string(read.methods()) +
              " entries take the place of earlier ones, of which the last is shown";

@@ -78,7 +78,7 @@ std::optional<KernelImage> match_kernel(KernelSource source,
                                         const KernelSymbols& traced, bool validate, Notes& notes) {
   if (!source.stext || !traced.stext()) {
     notes.add(source.name + (source.stext ? ": the trace has no kernel symbols" : ": no _stext") +
-              ", so nothing tells how far the boot moved the kernel (KASLR); not used");
+              ", so the offset of the kernel in memory (KASLR) is not known; not used");
     return std::nullopt;
   }
   const uint64_t shift = *traced.stext() - *source.stext;

@@ -85,7 +85,7 @@ void Kernel::load() {
     symbols_ = KernelSymbols(kallsyms, read(modules_location_));
     if (symbols_.withheld()) {
       own_notes_.add(
-          "kernel symbols were withheld from the one who traced (all their addresses are 0); "
+          "kernel symbols were withheld from the user who traced (all their addresses are 0); "
           "kernel code has no names (trace as root, or with sysctl kernel.kptr_restrict=0)");
     } else if (symbols_.empty()) {
       own_notes_.add("the trace has no kernel symbols; kernel code has no names");

@@ -272,13 +272,13 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
   const Symbol* symbol = content.symbols.find(vaddr);
   const FunctionRange* function =
       settings_.no_symbol_action == A2N_NSF_FUNCTION ? content.function(vaddr) : nullptr;
-  // An export without a size may be of the function before.
+  // An export without a size may belong to the function before.
   if (symbol && function && content.exports_only && symbol->size_guessed &&
       !function->contains(symbol->start))
     symbol = nullptr;
   const bool covered = symbol != nullptr;
   if (!symbol && settings_.any_symbol) {
-    // Only a symbol of the same section: other sections contain other code.
+    // Use only a symbol of the same section: other sections contain other code.
     symbol = content.symbols.before(vaddr);
     if (symbol && content.section(symbol->start) != section) symbol = nullptr;
   }

@@ -49,7 +49,7 @@ class Modules {
   bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
   std::optional<std::string> build_id(const Module& module) const;
 
-  // Where debug files that are not on this machine come from.
+  // The source of debug files that are not on this machine.
   Debuginfod& debuginfod() { return debuginfod_; }
 
   // Uses these symbols from now on, and reads no files. Call it before get().

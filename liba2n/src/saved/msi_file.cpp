@@ -111,7 +111,7 @@ class Reader {
     const uint64_t unpacked = get(header, 16, 8);
     if (kind == kind_end) {
       if (unpacked != blocks_ || stored != 0) damaged("the file lacks some of its symbols");
-      if (at_ + header_size != size_) damaged("there is something behind the file's end");
+      if (at_ + header_size != size_) damaged("there are bytes after the file's end");
       return false;
     }
     ++blocks_;
@@ -134,7 +134,7 @@ class Reader {
 
   void take(uint32_t kind, const std::string& stored, uint64_t unpacked) {
     if (unpacked > max_block || unpacked > max_unpacked - unpacked_) {
-      damaged("symbols unpack to more than can be meant");
+      damaged("symbols unpack to too many bytes");
       return;
     }
     if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != unpacked) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by the calls that led to them.
+// Counts ticks by call stack.
 #include "call_tree.h"
 
 namespace post {

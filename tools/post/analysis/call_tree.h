@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by the calls that led to them.
+// Counts ticks by call stack.
 #ifndef POST_CALL_TREE_H
 #define POST_CALL_TREE_H
 
@@ -53,7 +53,7 @@ class CallTree final : public Subscriber {
     uint64_t inclusive = 0;  // and in what it contains
   };
 
-  // By place, a node before what it contains; number 0 is all. To be called after the last tick.
+  // By number, a node before its children; number 0 is the root. To be called after the last tick.
   // Only the ticks of processes that `wanted` takes; without it all. Processes of equal names are
   // one node.
   using Wanted = std::function<bool(const Origin& process)>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by function and offset in its code.
+// Counts ticks by function and offset in the function's code.
 #include "micro.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks by function and offset in its code.
+// Counts ticks by function and offset in the function's code.
 #ifndef POST_MICRO_H
 #define POST_MICRO_H
 
@@ -20,7 +20,7 @@
 
 namespace post {
 
-// A line of source, and what was inlined there.
+// A source line, and the function that was inlined there.
 struct SourceLine {
   std::string file;      // empty: not known
   uint32_t line = 0;     // 0: not known
@@ -72,7 +72,7 @@ class Micro final : public Subscriber {
   std::vector<SourceFrame> frames(const Function& function, uint64_t offset) const {
     return symbolizer_.frames(function.time, function.pid, function.start + offset);
   }
-  // What is at an address of the function's process; valid until the next call.
+  // The names of an address in the function's process; valid until the next call.
   Lookup lookup(const Function& function, uint64_t address) const {
     return symbolizer_.lookup(function.time, function.pid, address);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long each thread ran, was runnable or blocked, where it blocked, and which thread woke it.
+// Computes how long each thread ran, was runnable or blocked, where it blocked, and its wakers.
 #include "off_cpu.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace post {
 namespace {
 
-// Of PITRACE_STATE_*; what is not known is OTHER.
+// By PITRACE_STATE_*; unknown states are OTHER.
 LeaveReason reason_of(uint32_t state) {
   if (state == (PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED)) return preempted;
   return state <= PITRACE_STATE_BLOCKED ? state : PITRACE_STATE_OTHER;
@@ -63,7 +63,7 @@ void OffCpu::check_gap(Cpu& cpu, const Stream& stream, bool new_gap) {
   cpu.running = no_thread;
 }
 
-// Forgets what was counted; what each thread is doing stays known.
+// Clears the sums; the current state of each thread stays known.
 void OffCpu::begin(uint64_t time) {
   begun_ = true;
   begin_ = time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long each thread ran, was runnable or blocked, where it blocked, and which thread woke it.
+// Computes how long each thread ran, was runnable or blocked, where it blocked, and its wakers.
 #ifndef POST_OFF_CPU_H
 #define POST_OFF_CPU_H
 
@@ -64,8 +64,8 @@ class OffCpu final : public Subscriber {
   // All three, and the filter, must outlive this.
   OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
-  // Every record of a trace buffer, in the order of time. selected: it belongs to the stretch of
-  // time that is counted. Earlier ones tell what each thread was doing when it began.
+  // Every record of a trace buffer, in the order of time. selected: it is in the range of time that
+  // is counted. Earlier records set the state of each thread at the start of that range.
   void add(const Stream& stream, bool selected = true);
   // Every MTE record, after it was applied to the processes: starts and ends of threads.
   void add_mte(const pi::RecordView& record, uint64_t time);
@@ -129,7 +129,7 @@ class OffCpu final : public Subscriber {
   uint64_t end_time() const { return end_; }
   uint64_t dispatches() const { return dispatches_; }
   uint64_t wakeups() const { return wakeups_; }
-  uint64_t gaps() const { return gaps_; }  // places where records are missing
+  uint64_t gaps() const { return gaps_; }  // where records are missing
   // Dispatches of a thread that ran on another CPU.
   uint64_t contradicted() const { return contradicted_; }
   // Times blocked that ended without a wake-up.
@@ -198,10 +198,10 @@ class OffCpu final : public Subscriber {
   std::vector<WokenSum> woken_;  // by place of woken_tree_
   StackCounts stacks_;
   bool begun_ = false;
-  bool over_ = false;  // the stretch of time that is counted
+  bool over_ = false;  // the range of time that is counted
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
-  uint64_t last_gap_ = 0;  // when the last one was over
+  uint64_t last_gap_ = 0;  // the end of the last one
   uint64_t dispatches_ = 0;
   uint64_t idle_dispatches_ = 0;  // of these, of the idle task
   uint64_t wakeups_ = 0;

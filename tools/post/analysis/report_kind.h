@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a report groups ticks by.
+// The levels by which a report groups ticks.
 #ifndef POST_REPORT_KIND_H
 #define POST_REPORT_KIND_H
 

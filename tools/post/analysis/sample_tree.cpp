@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many ticks fell on which process, thread, module, symbol (and offset).
+// Counts ticks by process, thread, module, symbol (and offset).
 #include "sample_tree.h"
 
 namespace post {

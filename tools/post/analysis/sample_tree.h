@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many ticks fell on which process, thread, module, symbol (and offset).
+// Counts ticks by process, thread, module, symbol (and offset).
 #ifndef POST_SAMPLE_TREE_H
 #define POST_SAMPLE_TREE_H
 
@@ -19,8 +19,8 @@ constexpr size_t levels = 5;
 // One value a level; names are numbers of a StringTable, the offset is the number of bytes.
 using Path = std::array<uint64_t, levels>;
 
-// Which thread the ticks belong to, and whether they fell on code of the kernel. Names alone do not
-// tell: ids are used again, and labels can leave them out.
+// The thread of the ticks, and whether they fell on kernel code. Names do not identify a thread:
+// ids are reused, and labels can omit them.
 struct Origin {
   const ProcessLifetime* process = nullptr;  // nullptr: no record describes it
   uint32_t pid = 0;
@@ -41,8 +41,8 @@ class SampleTree {
  public:
   SampleTree();
 
-  // The number of a path, added when it is new. The same names found in another way, or of another
-  // origin, are another.
+  // The number of a path, added when it is new. The same names found in another way, or with
+  // another origin, are another path.
   uint32_t place(const Path& path, Found found, const Origin& origin = {});
   void add_ticks(uint32_t place, uint64_t ticks) { leaves_[place].ticks += ticks; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether two counts of ticks differ by more than chance makes them.
+// Tests whether two counts of ticks differ by more than chance.
 #include "significance.h"
 
 #include <algorithm>

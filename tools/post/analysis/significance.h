@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether two counts of ticks differ by more than chance makes them.
+// Tests whether two counts of ticks differ by more than chance.
 #ifndef POST_SIGNIFICANCE_H
 #define POST_SIGNIFICANCE_H
 
@@ -7,19 +7,19 @@
 
 namespace post {
 
-// How surprising a difference is, as standard deviations of a normal distribution whose two tails
+// The significance of a difference, in standard deviations of a normal distribution whose two tails
 // together have the probability of a difference at least as large. Positive when b is the larger
-// one. Exact for small counts, too; 0 where there is nothing to compare.
+// one. Exact for small counts, too; 0 if there is nothing to compare.
 
-// Fisher's exact test: a of all_a ticks and b of all_b ticks, if both were samples of one share.
+// Fisher's exact test: a of all_a ticks and b of all_b ticks, for the hypothesis of equal shares.
 // a <= all_a and b <= all_b.
 double sigmas_of_shares(uint64_t a, uint64_t all_a, uint64_t b, uint64_t all_b);
 
-// The exact test of two Poisson counts: a ticks in time_a and b in time_b, if both had one rate.
+// Exact test of two Poisson counts: a ticks in time_a and b in time_b, for equal rates.
 double sigmas_of_rates(uint64_t a, uint64_t time_a, uint64_t b, uint64_t time_b);
 
-// The standard deviations beyond which, by chance alone, one of so many differences lies with a
-// probability of 5 % at most (Bonferroni).
+// The limit in standard deviations: by chance alone, one of so many differences exceeds it with a
+// probability of at most 5 % (Bonferroni).
 double noise_limit(uint64_t differences);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks to paths of names.
+// Counts ticks by path of names.
 #include "tick_counter.h"
 
 namespace post {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ticks (samples) to paths of names. Two bounded caches precede the symbolizer, so that an address
-// costs one lookup and a tick at a known address a few instructions.
+// Counts ticks (samples) by path of names. Two bounded caches precede the symbolizer, so that an
+// address costs one lookup and a tick at a known address a few instructions.
 #ifndef POST_TICK_COUNTER_H
 #define POST_TICK_COUNTER_H
 
@@ -80,15 +80,15 @@ class TickCounter final : public Subscriber {
   // Counts the waiting ticks; to be called before a process changes.
   void settle();
 
-  // Brings the tree up to date; to be called once, after the last tick.
+  // Adds the ticks that are not yet in the tree; to be called once, after the last tick.
   void finish();
 
   TickTotals totals() const;
   const SampleTree& tree() const { return tree_; }
 
  private:
-  // Everything that the path of a tick depends on. With the versions it is valid for one state of
-  // the process.
+  // Everything that the path of a tick depends on. With its versions an entry is valid for one
+  // state of the process.
   struct Key {
     uint64_t address = 0;
     uint32_t names_version = 0;  // 0: none, no tick has it

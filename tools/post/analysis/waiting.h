@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How long threads waited, without stacks: less work for each dispatch (context switch) than OffCpu
-// alone, and none for other records.
+// Computes how long threads waited, without stacks. Does less work per dispatch (context switch)
+// than OffCpu alone, and none for other records.
 #ifndef POST_WAITING_H
 #define POST_WAITING_H
 

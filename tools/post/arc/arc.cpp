@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report arc: what was executed, a line a block.
+// Writes the report arc: the executed code, one line per block.
 #include "arc.h"
 
 #include <fmt/format.h>
@@ -168,7 +168,7 @@ Arc::Info Arc::make_info(const FlowBlock& block, uint64_t start, uint32_t versio
   info.instructions = code.connected ? code.instructions : 0;
   info.fixed = code.target.has_value();
   info.target = code.target.value_or(0);
-  // The count of repeated instructions does not show how far they lead.
+  // The count of repeated instructions does not show where they end.
   if (block.how == BlockEnd::gap)
     info.connected = code.connected || !code.known || code.repeats;
   else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report arc: what was executed, a line a block.
+// Writes the report arc: the executed code, one line per block.
 #ifndef POST_ARC_H
 #define POST_ARC_H
 

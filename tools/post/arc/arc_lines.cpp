@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines of an arc as text.
+// Formats the lines of an arc.
 #include "arc_lines.h"
 
 #include <pi/hex.h>

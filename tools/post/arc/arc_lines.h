@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines of an arc as text.
+// Formats the lines of an arc.
 #ifndef POST_ARC_LINES_H
 #define POST_ARC_LINES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Figures of an arc: what it contains and what is missing.
+// The totals of an arc: its contents, and what is missing.
 #ifndef POST_ARC_TOTALS_H
 #define POST_ARC_TOTALS_H
 
@@ -59,13 +59,13 @@ struct ArcTotals {
   uint64_t folded = 0;        // blocks in thunks that were added to the line before
   uint64_t cuts = 0;
   uint64_t starts = 0;
-  uint64_t losses = 0;  // places where records are missing
+  uint64_t losses = 0;  // gaps: records are missing
   uint32_t flags = 0;   // PITRACE_ITRACE_* of all starts
   std::array<GapTotals, gap_reasons> gaps{};
   std::array<uint64_t, stop_reasons> stops{};
   uint64_t first_time = 0;
   uint64_t last_time = 0;
-  std::vector<ArcThreadTotals> threads;  // as they appear
+  std::vector<ArcThreadTotals> threads;  // in the order in which they appear
 
   uint64_t imperfect() const { return unplaced + disconnected + misfits; }
   GapTotals all_gaps() const {

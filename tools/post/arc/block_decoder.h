@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the code of a block of instructions tells: whether it leads from its beginning to its end,
-// how many instructions it has, and how it ends.
+// Decodes the code of a block of instructions: whether it leads from its start to its end, the
+// number of instructions, and how the block ends.
 #ifndef POST_BLOCK_DECODER_H
 #define POST_BLOCK_DECODER_H
 
@@ -47,7 +47,7 @@ struct CodePlace {
 
 struct BlockCode {
   bool known = false;      // there is code
-  bool connected = false;  // ... and it leads from the beginning to the end
+  bool connected = false;  // ... and it leads from the start to the end
   bool repeats = false;    // with instructions that may be executed several times
   uint32_t instructions = 0;
   LineType type = LineType::undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From ITrace's records to what each thread executed, block by block.
+// Converts ITrace's records to the blocks that each thread executed.
 #include "flow.h"
 
 namespace post {
@@ -18,7 +18,7 @@ void Flow::begin_cpu(const Stream& stream) {
   cpu.breaks = stream.breaks();
 }
 
-FlowThread& Flow::begin_nobody(uint32_t number, Cpu& cpu) {
+FlowThread& Flow::begin_unknown_thread(uint32_t number, Cpu& cpu) {
   cpu.no_thread = {};
   cpu.no_thread.number = thread_count_++;
   cpu.no_thread.cpu = number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From ITrace's records to what each thread executed, block by block.
+// Converts ITrace's records to the blocks that each thread executed.
 #ifndef POST_FLOW_H
 #define POST_FLOW_H
 
@@ -96,7 +96,7 @@ class Flow {
     return cpu;
   }
   FlowThread& current(uint32_t number, Cpu& cpu) {
-    return cpu.thread ? *cpu.thread : begin_nobody(number, cpu);
+    return cpu.thread ? *cpu.thread : begin_unknown_thread(number, cpu);
   }
   bool is_placed(const FlowThread& thread) const {
     return thread.placed && thread.losses == losses_;
@@ -109,7 +109,7 @@ class Flow {
   }
 
   void begin_cpu(const Stream& stream);
-  FlowThread& begin_nobody(uint32_t number, Cpu& cpu);
+  FlowThread& begin_unknown_thread(uint32_t number, Cpu& cpu);
   void take_loss(const Stream& stream, Cpu& cpu);
   FlowThread& thread_of(uint32_t tid, uint32_t pid);
   bool add_other(const pi::RecordView& record, uint32_t number, Cpu& cpu);

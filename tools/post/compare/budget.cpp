@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits on shares of the ticks, as a user has written them, and whether a trace keeps them.
+// Parses a budget: a file of limits on shares of the ticks. Measures a trace against them.
 #include "budget.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::optional<Level> level_named(std::string_view word) {
   return {};
 }
 
-// "ns::f(int):libfoo.so": the module is behind the last colon that is not one of a pair.
+// "ns::f(int):libfoo.so": the module follows the last colon that is not part of "::".
 void take_symbol(std::string_view name, Limit& limit) {
   for (size_t at = name.rfind(':'); at != std::string_view::npos && at != 0;
        at = name.rfind(':', at - 1)) {
@@ -41,7 +41,7 @@ void take_symbol(std::string_view name, Limit& limit) {
   limit.name = name;
 }
 
-// What is wrong, or nothing.
+// Parses a line of the budget; returns an error message, or "".
 std::string take_limit(std::string_view line, Limit& limit) {
   const size_t kind_end = line.find_first_of(blanks);
   const size_t last_begin = line.find_last_of(blanks);
@@ -72,7 +72,7 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// A module is meant by its whole path, or by its file's name.
+// A word selects a module by its whole path or by its file name.
 bool is_module(const std::string& module, const std::string& wanted) {
   return module == wanted || file_name(module) == wanted;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits on shares of the ticks, as a user has written them, and whether a trace keeps them. The
+// Parses a budget: a file of limits on shares of the ticks. Measures a trace against them. The
 // form of the file is documented in post(1).
 #ifndef POST_BUDGET_H
 #define POST_BUDGET_H
@@ -15,7 +15,7 @@
 
 namespace post {
 
-// The error names the line; path is only for that.
+// The error names path and the line.
 pi::Result<std::vector<Limit>> parse_budget(std::string_view text, const std::string& path);
 
 std::vector<LimitResult> measure(const std::vector<Limit>& limits, const Profile& profile);

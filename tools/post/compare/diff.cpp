@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changed from one profile to another, and which changes may be noise.
+// Compares two profiles; marks changes that may be noise.
 #include "diff.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ double share(uint64_t ticks, const Profile& profile) {
   return percent(ticks, profile.ticks);
 }
 
-// name: of a row's name and, for symbols, module.
+// name: a function that returns a row's name and, for symbols, its module.
 template <class Name>
 DiffTable make_table(const char* title, const Diff& diff, Name name) {
   std::map<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>> ticks;
@@ -128,11 +128,11 @@ std::vector<std::string> find_differences(const Profile& a, const Profile& b) {
                     "shares, not ticks a second.",
                     a.tick_ns, b.tick_ns));
   if (a.events_per_tick != b.events_per_tick)
-    notes.push_back(fmt::format(
-        "A tick stands for {} events in A and {} in B: compare shares, not ticks a second.",
-        number_or_unknown(a.events_per_tick), number_or_unknown(b.events_per_tick)));
+    notes.push_back(
+        fmt::format("A tick is {} events in A and {} in B: compare shares, not ticks a second.",
+                    number_or_unknown(a.events_per_tick), number_or_unknown(b.events_per_tick)));
   if (a.selection != b.selection)
-    notes.push_back(fmt::format("A is made of {} B of {}", part_of(a), part_of(b)));
+    notes.push_back(fmt::format("A contains {} B contains {}", part_of(a), part_of(b)));
   if (a.processors != b.processors)
     notes.push_back(
         fmt::format("A has {} processors, B has {}: where idle time is counted, shares and ticks a "
@@ -149,8 +149,8 @@ std::vector<std::string> find_differences(const Profile& a, const Profile& b) {
 std::string incomparable(const Profile& a, const Profile& b) {
   if (a.tick == b.tick) return {};
   return fmt::format(
-      "the ticks of {} come by {}, those of {} by {}: shares of different things cannot be "
-      "compared. Compare traces whose ticks come by the same.",
+      "the ticks of {} count {}, those of {} count {}: shares of different events cannot be "
+      "compared. Compare traces with ticks of the same event.",
       a.path, a.tick, b.path, b.tick);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changed from one profile to another, and which changes may be noise.
+// Compares two profiles; marks changes that may be noise.
 #ifndef POST_DIFF_H
 #define POST_DIFF_H
 
@@ -12,7 +12,7 @@
 namespace post {
 
 enum class Verdict : uint8_t {
-  more,  // of the ticks than before
+  more,  // a larger share of the ticks than before
   less,
   noise,  // chance alone can cause this difference
 };
@@ -22,7 +22,7 @@ struct DiffRow {
   std::string module;  // of a symbol
   uint64_t a = 0;      // ticks
   uint64_t b = 0;
-  double change = 0;  // of the share, in points of percent
+  double change = 0;  // of the share, in percentage points
   double sigmas = 0;  // see significance.h
   Verdict verdict = Verdict::noise;
 };
@@ -37,14 +37,14 @@ struct DiffTable {
 struct Diff {
   const Profile& a;
   const Profile& b;
-  double clip_percent = 0;         // rows with less in both are left out
+  double clip_percent = 0;         // rows below it in both are omitted
   double noise_limit = 0;          // in sigmas; holds for all rows of all tables together
   double rate_sigmas = 0;          // of all ticks a second; 0 when these cannot be compared
   std::vector<std::string> notes;  // limits of the comparison of these two
   std::vector<DiffTable> tables;   // Process, Module, Symbol
 };
 
-// Why two profiles cannot be compared: their ticks count different things. Empty when they can.
+// Returns why two profiles cannot be compared (their ticks count different events); "" if they can.
 std::string incomparable(const Profile& a, const Profile& b);
 
 Diff compare(const Profile& a, const Profile& b, double clip_percent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ticks of one trace by the names that hold across traces: processes without their ids.
+// The ticks of one trace by names that are the same in other traces: processes without ids.
 #include "profile.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ticks of one trace by the names that hold across traces: processes without their ids.
+// The ticks of one trace by names that are the same in other traces: processes without ids.
 #ifndef POST_PROFILE_H
 #define POST_PROFILE_H
 
@@ -28,7 +28,7 @@ struct Profile {
   uint64_t no_module = 0;  // ticks
   uint64_t no_symbol = 0;
   uint32_t processors = 0;
-  std::string tick;  // what it comes by: "time", or the event's name
+  std::string tick;  // what causes it: "time", or the event's name
   std::string source;
   std::string scope;
   std::string kernel;
@@ -40,14 +40,14 @@ struct Profile {
   std::string missing;                    // see what_is_missing()
   std::vector<ProfileRow> rows;           // each combination of names once, sorted
 
-  // A second; 0 when there is no time between the ticks.
+  // Ticks a second; 0 when there is no time between the ticks.
   double rate(uint64_t part) const;
 };
 
-// path: what to call the trace.
+// path: the trace's name in messages.
 Profile make_profile(const Summary& summary, std::string path);
 
-// Brings rows into order and adds up those with equal names.
+// Sorts rows, and adds up those with equal names.
 void unite_rows(std::vector<ProfileRow>& rows);
 
 }  // namespace post

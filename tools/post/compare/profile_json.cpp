@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A profile from a tprof.json that post has written. The members are documented in tprof.json(5).
+// Reads a profile from a tprof.json that post has written. The members are documented in
+// tprof.json(5).
 #include "profile_json.h"
 
 #include <fmt/format.h>
@@ -106,13 +107,13 @@ void take_losses(const Json& json, Profile& profile) {
     profile.lacks.push_back({"Ended", "in a full buffer."});
   }
   if (!flag(losses, "counted"))
-    missing.push_back("the file does not tell how many records were produced");
+    missing.push_back("the file does not contain how many records were produced");
   if (const uint64_t throttled = number(losses, "throttled"); throttled != 0)
     profile.lacks.push_back({"Throttled", fmt::format("{} times.", throttled)});
   const uint64_t places = number(part(json, "damage"), "places");
   if (places != 0) profile.lacks.push_back({"Damaged", fmt::format("in {} places.", places)});
   if (ended == "disk full")
-    profile.lacks.push_back({"Ended", "the disk was full; what came later is missing."});
+    profile.lacks.push_back({"Ended", "the disk was full; later records are missing."});
   if (ended == "running") profile.lacks.push_back({"Ended", "the recorder did not end the trace."});
   profile.damaged = places != 0 || ended == "disk full" || ended == "running";
   profile.missing = fmt::format("{}", fmt::join(missing, "; "));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A profile from a tprof.json that post has written.
+// Reads a profile from a tprof.json that post has written.
 #ifndef POST_PROFILE_JSON_H
 #define POST_PROFILE_JSON_H
 
@@ -12,11 +12,11 @@
 
 namespace post {
 
-// Whether the beginning of a file is that of a JSON object.
+// Returns whether a file begins like a JSON object.
 bool looks_like_json(std::string_view beginning);
 
-// path: for messages. An error when the text is not of the documented form, or when rows were left
-// out of it: what is not there cannot be compared.
+// path: for messages. Returns an error when the text does not have the documented form, or when
+// rows were omitted: they could not be compared.
 pi::Result<Profile> profile_from_json(std::string_view text, const std::string& path);
 
 }  // namespace post

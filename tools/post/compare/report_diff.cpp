@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What post --diff writes: a table for people and JSON for programs. Both are documented in
-// post(1).
+// Writes the comparison of post --diff: a table for people, and JSON for programs. Both are
+// documented in post(1).
 #include "report_diff.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What post --diff writes: a table for people and JSON for programs.
+// Writes the comparison of post --diff: a table for people, and JSON for programs.
 #ifndef POST_REPORT_DIFF_H
 #define POST_REPORT_DIFF_H
 

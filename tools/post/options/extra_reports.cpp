@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reports that a user has described in a file (-x).
+// Parses the file that describes additional reports (-x).
 #include "extra_reports.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ constexpr size_t max_extra_reports = 100;
 
 constexpr const char* titles[levels] = {"Process", "Thread", "Module", "Symbol", "Offset"};
 
-// What is wrong, or nothing.
+// Parses a line; returns an error message, or "".
 std::string take_levels(std::string_view digits, ReportKind& kind) {
   for (const char digit : digits) {
     if (digit < '1' || digit > '5')
@@ -24,11 +24,11 @@ std::string take_levels(std::string_view digits, ReportKind& kind) {
     const size_t level = static_cast<size_t>(digit - '1');
     for (const Level before : kind.levels)
       if (before == static_cast<Level>(level))
-        return fmt::format("the level {} stands twice", digit);
+        return fmt::format("the level {} occurs twice", digit);
     if (static_cast<Level>(level) == Level::offset &&
         (kind.levels.size() < 2 || kind.levels.back() != Level::symbol ||
          kind.levels[kind.levels.size() - 2] != Level::module))
-      return "offsets (5) are those of a symbol in a module: they come behind 34";
+      return "offsets (5) are those of a symbol in a module: they follow 34";
     kind.levels.push_back(static_cast<Level>(level));
     kind.title += (kind.title.empty() ? "" : "_") + std::string(titles[level]);
   }

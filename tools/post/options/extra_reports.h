@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reports that a user has described in a file (-x).
+// Parses the file that describes additional reports (-x).
 #ifndef POST_EXTRA_REPORTS_H
 #define POST_EXTRA_REPORTS_H
 
@@ -14,7 +14,7 @@
 namespace post {
 
 // One report a line: its levels as digits, 1 process, 2 thread, 3 module, 4 symbol, 5 offset, from
-// the outside in. The error names the line; path is only for that.
+// the outermost to the innermost. The error names path and the line.
 pi::Result<std::vector<ReportKind>> parse_extra_reports(std::string_view text,
                                                         const std::string& path);
 

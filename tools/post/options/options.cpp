@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post's command line.
+// Parses post's command line.
 #include "options.h"
 
 #include <cli.h>
@@ -15,9 +15,9 @@ namespace {
 
 namespace cli = pi::cli;
 
-// What --json means without a file; which name that is depends on what is written.
+// The value of --json without a file; the default name depends on what is written.
 const std::string usual_json = "\n";
-// What --archive means without a file: the trace's name, with another ending.
+// The value of --archive without a file: the trace's name, with another suffix.
 const std::string usual_archive = "\n";
 
 using Words = std::vector<std::string>;
@@ -207,7 +207,7 @@ std::string take_annotation(const cli::Values& given, ReportOptions& options) {
   return {};
 }
 
-// What the page is about, and how long it is; what is wrong, or nothing.
+// Parses the options of the page; returns an error message, or "".
 std::string take_page(const cli::Values& given, ReportOptions& options) {
   uint64_t number = 0;
   if (given.has("of")) {
@@ -223,7 +223,7 @@ std::string take_page(const cli::Values& given, ReportOptions& options) {
   return {};
 }
 
-// A report that cannot follow a selection; the sentence for the first such pair, or nothing.
+// Returns a message on the first report that the selection cannot apply to, or "".
 std::string find_misfit(const Options& options) {
   const Selection& selection = options.report.selection;
   const auto first_name = [&](size_t from) -> std::string {
@@ -269,7 +269,7 @@ std::string archive_name(std::string trace) {
   return trace.substr(trace.rfind('/') + 1) + ".tar.zst";
 }
 
-// Options that contradict each other; the sentence for the first such pair, or nothing.
+// Returns a message on the first pair of options that contradict each other, or "".
 std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post's command line.
+// Parses post's command line.
 #ifndef POST_OPTIONS_H
 #define POST_OPTIONS_H
 
@@ -24,12 +24,12 @@ struct ReportOptions {
   LabelOptions labels = {};
   std::array<bool, report_count> selected = {true, true, true, true, true, true, true, true};
   bool offsets = false;                // -off
-  std::vector<ReportKind> extra = {};  // of the file that -x names
+  std::vector<ReportKind> extra = {};  // described in the file of -x
   bool mode_line = true;               // not with -compat
   bool calls_by_thread = false;        // -threads
   bool disassembly = false;            // -disasm: in tprof.micro
   Selection selection = {};
-  std::optional<uint32_t> subject = {};       // --of: the process that the page is about
+  std::optional<uint32_t> subject = {};       // --of: the process that the page describes
   std::optional<size_t> page_rows = {};       // --lines
   std::string annotate = {};                  // the functions whose source is printed; empty: none
   std::vector<std::string> source_path = {};  // --source-path: directories
@@ -49,7 +49,7 @@ struct SymbolOptions {
   std::string kernel_image;      // -k; empty: none
   bool running_kernel = false;   // -kas
   bool plain_no_symbol = false;  // -nsf
-  bool section_names = false;    // -compat: functions without symbols are not told apart
+  bool section_names = false;    // -compat: functions without symbols are not distinguished
   std::string search_path;       // -sympath; empty: none
   bool demangle = false;
   bool module_width = false;              // -tmod
@@ -65,9 +65,9 @@ struct SymbolOptions {
   bool report_logs = false;               // -jita2nmsg
   std::string dynamic_code_name;          // -a2nmmi; empty: each piece by its own
   bool inlined = false;                   // -inline
-  bool code = false;                      // bytes of code are wanted: -off, -disasm
+  bool code = false;                      // read bytes of code: -off, -disasm
 
-  // Whether an option names a source of symbols; with an archive none may.
+  // Whether an option names a source of symbols; such options are not allowed with an archive.
   bool sources_given() const {
     return running_kernel || !validate || !kernel_image.empty() || !search_path.empty() ||
            !kernel_map.empty() || !saved_symbols.empty();
@@ -105,7 +105,7 @@ struct Options {
   std::string output(const std::string& name) const;
 };
 
-// The options, or the exit status when help was given or the usage was wrong.
+// Returns the options, or the exit status after --help or wrong usage.
 std::variant<Options, int> parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Options of the original post that this one does not have, each with the reason.
+// Options of Performance Inspector's post that this one does not have, each with the reason.
 #include "unsupported_options.h"
 
 namespace post {

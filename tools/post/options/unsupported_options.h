@@ -15,10 +15,10 @@ struct UnsupportedOption {
   const char* instead;
 };
 
-// All of them; the manual post(1) lists the same.
+// All unsupported options; the manual post(1) contains the same list.
 std::span<const UnsupportedOption> unsupported_options();
 
-// The unsupported option that a word of the command line, such as "-mask=ff", names; or nullptr.
+// Returns the unsupported option in a word of the command line, such as "-mask=ff"; or nullptr.
 const UnsupportedOption* find_unsupported(std::string_view word);
 
 }  // namespace post

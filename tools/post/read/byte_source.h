@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes that can be read at any place: a file in the tool, memory in tests and fuzzing.
+// Bytes that can be read at any offset: a file in the tool, memory in tests and fuzzing.
 #ifndef POST_BYTE_SOURCE_H
 #define POST_BYTE_SOURCE_H
 
@@ -16,11 +16,11 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  // Bytes there were when the source was opened.
+  // The number of bytes when the source was opened.
   virtual uint64_t size() const = 0;
 
-  // Copies what there is from offset on, as much as out takes. Fewer bytes mean that the source
-  // ends there or cannot be read there; error() then says why, and is empty for a plain end.
+  // Copies bytes from offset on, up to the size of out. Fewer bytes mean that the source ends or
+  // cannot be read there; error() then has the reason, and is empty at the end.
   virtual size_t read(uint64_t offset, std::span<std::byte> out) = 0;
   virtual const std::string& error() const = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Debian packages that files belong to.
+// Finds the Debian packages that own files, in dpkg's lists.
 #include "debian_packages.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void for_each_line(std::string_view text, Use use) {
   }
 }
 
-// Packages may still name a file in /lib that the system has in /usr/lib.
+// A package's list may still contain /lib for a file that the system has in /usr/lib.
 std::string other_name(const std::string& path) {
   return path.starts_with("/usr/") ? path.substr(4) : "/usr" + path;
 }
@@ -33,7 +33,7 @@ std::string other_name(const std::string& path) {
 }  // namespace
 
 Packages find_packages(const std::vector<std::string>& paths, const std::string& directory) {
-  std::unordered_map<std::string, std::string> wanted;  // to the path that was asked for
+  std::unordered_map<std::string, std::string> wanted;  // value: the requested path
   for (const std::string& path : paths) {
     wanted.emplace(path, path);
     wanted.emplace(other_name(path), path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Debian packages that files belong to.
+// Finds the Debian packages that own files, in dpkg's lists.
 #ifndef POST_DEBIAN_PACKAGES_H
 #define POST_DEBIAN_PACKAGES_H
 
@@ -14,12 +14,13 @@ using Packages = std::map<std::string, std::string>;
 
 constexpr char dpkg_lists[] = "/var/lib/dpkg/info";
 
-// The packages that own these files, from the lists that dpkg keeps in directory. A file that no
-// package owns is left out; so are all where there is no dpkg. Nothing is executed.
+// Returns the packages that own these files, from dpkg's lists in directory. A file that no package
+// owns is omitted; without dpkg the result is empty. No program is executed.
 Packages find_packages(const std::vector<std::string>& paths,
                        const std::string& directory = dpkg_lists);
 
-// Lines "PACKAGE PATH", as archives contain them, and back. Lines of another form are left out.
+// Convert packages to lines "PACKAGE PATH", as archives contain them, and back. Other lines are
+// ignored.
 std::string packages_text(const Packages& packages);
 Packages parse_packages(const std::string& text);
 

@@ -45,8 +45,8 @@ pi::Result<std::unique_ptr<FileSource>> FileSource::from_fd(pi::UniqueFd fd,
   const auto size = static_cast<uint64_t>(status.st_size);
   const uint64_t stored = pi::real_size(fd.get(), status);
   if (size > budgets::trace_file.of(stored))
-    return pi::Error{EFBIG, fmt::format("{} has {} bytes, of which {} are stored: it is no trace "
-                                        "file but one with holes; it is not read.",
+    return pi::Error{EFBIG, fmt::format("{} has {} bytes, of which {} are stored: it has holes, so "
+                                        "it is not a trace file; it is not read.",
                                         path, size, stored)};
   return std::unique_ptr<FileSource>(new FileSource(std::move(fd), size));
 }

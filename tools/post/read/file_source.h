@@ -16,7 +16,7 @@ namespace post {
 class FileSource final : public ByteSource {
  public:
   static pi::Result<std::unique_ptr<FileSource>> open(const std::string& path);
-  // Of an open regular file; path is for messages.
+  // Takes an open regular file; path is used in messages.
   static pi::Result<std::unique_ptr<FileSource>> from_fd(pi::UniqueFd fd, const std::string& path);
 
   int fd() const { return fd_.get(); }

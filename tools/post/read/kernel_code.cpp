@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's code as it ran: the bytes that a trace brought with it.
+// Reads the kernel's code, as it was executed, from the trace.
 #include "kernel_code.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ void KernelCode::load(ByteSource& source, const std::vector<Extent>& sections, D
   }
 }
 
-// Of two stretches that begin at one address the later one counts.
+// If two pieces begin at one address, the later one replaces the earlier one.
 void KernelCode::take(std::span<const std::byte> section, uint64_t file_offset, DamageLog& damage) {
   size_t at = 0;
   while (section.size() - at >= code::head_size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's code as it ran: the bytes that a trace brought with it.
+// Reads the kernel's code, as it was executed, from the trace.
 #ifndef POST_KERNEL_CODE_H
 #define POST_KERNEL_CODE_H
 
@@ -17,10 +17,10 @@ namespace post {
 
 class KernelCode {
  public:
-  // Reads the sections of that kind; what is wrong with them goes to the log.
+  // Reads the sections with kernel code; damage is added to the log.
   void load(ByteSource& source, const std::vector<Extent>& sections, DamageLog& damage);
 
-  // Copies bytes from an address on; how many, 0: none are known.
+  // Copies bytes from an address on; returns their number, 0 if none are known.
   size_t read(uint64_t address, std::span<std::byte> out) const;
 
   bool empty() const { return stretches_.empty(); }

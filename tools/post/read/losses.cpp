@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace lacks: records lost, hooks missed, a clock held back, an early end.
+// Describes what a trace lacks: lost records, missed hook hits, a throttled clock, an early end.
 #include "losses.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ Losses sum_losses(const TraceFile& file) {
     losses.total.add(counts);
     if (counts.lost_sum() != 0) losses.lossy.emplace_back(key, counts);
   }
-  // Files of other writers tell only how many records a stream lost.
+  // Files of other writers contain only the number of records that a stream lost.
   if (!losses.counted) {
     for (const auto& [key, lost] : file.header_lost) {
       StreamCounts counts;
@@ -81,7 +81,7 @@ std::vector<LeadAndText> loss_sentences(const TraceFile& file, const Losses& los
   if (losses.lost() != 0) sentences.push_back({"Lost", lost_text(losses)});
   if (!file.full.empty()) sentences.push_back({"Buffer full", full_text(file)});
   if (file.info.ended == "disk full")
-    sentences.push_back({"Ended", "the disk was full; what came later is missing."});
+    sentences.push_back({"Ended", "the disk was full; later records are missing."});
   if (file.info.ended == "running")
     sentences.push_back({"Ended",
                          "the recorder did not end the trace: it was killed, or the machine "
@@ -99,7 +99,7 @@ std::vector<LeadAndText> loss_sentences(const TraceFile& file, const Losses& los
   if (losses.missed != 0) sentences.push_back({"Missed", missed_text(file, losses)});
   if (file.info.throttled != 0)
     sentences.push_back(
-        {"Throttled", fmt::format("the kernel held the sampling clock back {} times; "
+        {"Throttled", fmt::format("the kernel throttled the sampling clock {} times; "
                                   "shares of idle CPUs are a lower bound.",
                                   file.info.throttled)});
   return sentences;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace lacks: records lost, hooks missed, a clock held back, an early end.
+// Describes what a trace lacks: lost records, missed hook hits, a throttled clock, an early end.
 #ifndef POST_LOSSES_H
 #define POST_LOSSES_H
 
@@ -28,7 +28,8 @@ std::string buffer_name(const StreamKey& key);
 // "20 did not fit into a full buffer, 3 were too long"
 std::string lost_reasons(const StreamCounts& counts);
 
-// Sentences with a short lead, for the report's head and for messages; none when nothing is amiss.
+// Sentences with a short lead, for the report's head and for messages; none when the trace is
+// complete.
 struct LeadAndText {
   std::string lead;
   std::string text;

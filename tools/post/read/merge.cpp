@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All streams of a trace as one, by time.
+// Merges all streams of a trace by time.
 #include "merge.h"
 
 namespace post {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All streams of a trace as one, by time. At equal times the stream that comes first in the
-// layout is first: MTE before trace, lower CPU first.
+// Merges all streams of a trace by time. Records of equal time have the order of their streams in
+// the layout: MTE before trace, lower CPU first.
 #ifndef POST_MERGE_H
 #define POST_MERGE_H
 
@@ -18,8 +18,8 @@ class Merge {
   // All three must outlive the merge.
   Merge(ByteSource& source, const TraceFile& file, DamageLog& damage, Select select);
 
-  // Moves to the next record of all; false at the end. Stays with one stream as long as its
-  // records are the earliest, without looking at the others. Called for each record of a trace.
+  // Moves to the next record of all streams; false at the end. Stays with one stream as long as its
+  // records are the earliest, without access to the others. Called for each record of a trace.
   [[gnu::always_inline]] bool next() {
     if (current_.stream == nullptr || !current_.stream->next()) [[unlikely]]
       return next_stream();
@@ -54,8 +54,8 @@ class Merge {
   Entry current_;            // no stream: before the first record and after the last
 };
 
-// When a trace begins: the time of its first record that is in a trace buffer and no record of
-// time; 0 when there is none.
+// Returns the start of a trace: the time of the first record in a trace buffer that is not a time
+// record; 0 when there is none.
 uint64_t begin_of(ByteSource& source, const TraceFile& file);
 
 }  // namespace post

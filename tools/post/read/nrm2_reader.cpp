@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The layout of an nrm2 file: its sections put together to streams.
+// Reads the layout of an nrm2 file: joins its sections to streams.
 #include "nrm2_reader.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ bool has_magic(const HeaderBytes& header) {
   return std::memcmp(header.data() + nrm2::offset::magic, nrm2::magic, sizeof nrm2::magic) == 0;
 }
 
-// Whether these bytes can be a section's header.
+// Returns whether these bytes can be a section's header.
 bool is_header(const HeaderBytes& header) {
   return has_magic(header) && word_at(header, nrm2::offset::endian) == nrm2::endian_mark &&
          word_at(header, nrm2::offset::header_size) == nrm2::header_size &&
@@ -120,7 +120,7 @@ class LayoutReader {
     return std::find(symbols_at_.begin(), symbols_at_.end(), at) != symbols_at_.end();
   }
 
-  // Where records from a place on end at the latest.
+  // The highest offset at which records that begin at an offset can end.
   uint64_t records_end(uint64_t at) const {
     uint64_t end = end_;
     for (const uint64_t symbols : symbols_at_)
@@ -166,7 +166,8 @@ class LayoutReader {
     return data + there;
   }
 
-  // No header where one should be: the section before has a wrong size, or what is here is damaged.
+  // There is no header where one should be: the section before has a wrong size, or this one is
+  // damaged.
   uint64_t skip_to_header(uint64_t at) {
     const std::optional<uint64_t> found = find_header(previous_data_);
     const uint64_t next = found.value_or(records_end(at));
@@ -180,7 +181,7 @@ class LayoutReader {
     return next;
   }
 
-  // The first place from start on that holds a whole header.
+  // The first offset from start on with a whole header.
   std::optional<uint64_t> find_header(uint64_t start) {
     size_t scan = budgets::first_scan;
     for (uint64_t at = start; at < end_ && end_ - at >= nrm2::header_size;
@@ -256,7 +257,7 @@ class LayoutReader {
 
   std::string read_text(const Extent& extent) {
     if (extent.size > text_limit) {
-      damage_.add(fmt::format("the text at file offset {} is {} bytes long, more than can be meant",
+      damage_.add(fmt::format("the text at file offset {} is {} bytes long, which is too long",
                               extent.offset, extent.size),
                   extent.size);
       return {};
@@ -272,7 +273,7 @@ class LayoutReader {
   HeaderBytes first_{};
   std::vector<uint64_t> symbols_at_;
   TraceFile file_;
-  // By trace after MTE, CPU, section type. Addresses of the values stay.
+  // By trace after MTE, CPU, section type. Addresses of the values stay valid.
   std::map<std::tuple<bool, uint32_t, uint32_t>, StreamLayout> streams_;
   uint64_t previous_data_ = nrm2::header_size;
   StreamLayout* previous_ = nullptr;  // stream of the section before, if it holds records

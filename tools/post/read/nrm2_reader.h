@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The layout of an nrm2 file: its sections put together to streams, its texts, where its symbols
-// are. Records are not looked at; stream.h does that.
+// Reads the layout of an nrm2 file: joins its sections to streams, reads its texts, finds its
+// symbols. stream.h reads the records.
 #ifndef POST_NRM2_READER_H
 #define POST_NRM2_READER_H
 
@@ -51,8 +51,8 @@ struct TraceFile {
   std::vector<std::pair<StreamKey, uint64_t>> header_lost;  // records lost, if headers contain it
 };
 
-// An error when this is no nrm2 file that post can read; damage after the first header goes to the
-// log, and the good parts are returned.
+// Returns an error when this is not an nrm2 file that post can read; damage after the first header
+// is added to the log, and the good parts are returned.
 pi::Result<TraceFile> read_layout(ByteSource& source, DamageLog& damage);
 
 }  // namespace post

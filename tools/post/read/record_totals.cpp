@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many records of each kind a trace holds.
+// Counts the records of each kind in a trace.
 #include "record_totals.h"
 
 namespace post {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many records of each kind a trace holds, and what its start-up records say.
+// Counts the records of each kind in a trace, and reads its start-up records.
 #ifndef POST_RECORD_TOTALS_H
 #define POST_RECORD_TOTALS_H
 
@@ -14,7 +14,7 @@
 
 namespace post {
 
-// Kinds of records beside ticks, MTE, start-up and time that reports count by name.
+// Kinds of records other than ticks, MTE, start-up and time that reports count by name.
 struct RecordKind {
   uint32_t major;
   const char* name;  // "system call"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where runtimes write events of a process.
+// Paths at which runtimes write events of a process.
 #include "runtime_logs.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where runtimes write events of a process: JProf's logs, perf-PID.map, jitdump files.
+// Paths at which runtimes write events of a process: JProf's logs, perf-PID.map, jitdump files.
 #ifndef POST_RUNTIME_LOGS_H
 #define POST_RUNTIME_LOGS_H
 
@@ -12,7 +12,7 @@
 
 namespace post {
 
-// The id of a process in the trace, and in its own PID namespace.
+// The ids of a process in the trace and in its own PID namespace.
 struct ProcessIds {
   uint32_t pid = 0;
   uint32_t inner_pid = 0;      // NSpid, in its own PID namespace; 0: it has none
@@ -26,18 +26,18 @@ enum class LogKind : uint8_t {
   map
 };  // log-jita2n, log-jtnm, jitdump, perf-map
 
-// A log of a process, by the id that the trace has for it.
+// A log of a process, by the process's id in the trace.
 struct LogKey {
   LogKind kind;
   uint32_t pid;
   auto operator<=>(const LogKey&) const = default;
 };
 
-// What a log is called in an archive, "logs/jita2n_4711", and back; nothing for other names.
+// Convert a log to its name in an archive, "logs/jita2n_4711", and back; nothing for other names.
 std::string archived_name(const LogKey& log);
 std::optional<LogKey> log_of_name(std::string_view name);
 
-// DIRECTORY/PREFIX of the logs that -jdir names, or that are in the directory of the trace.
+// DIRECTORY/PREFIX of the logs: from -jdir, or the directory of the trace.
 std::string log_prefix(const std::string& jdir, const std::string& trace_file);
 
 // The paths that a log of JProf may have, the likeliest first; kind as in pi/jit_log.h.
@@ -50,7 +50,7 @@ std::vector<std::string> perf_maps(const ProcessIds& process);
 // Whether a mapping's name is that of a jitdump file, which runtimes map to be found by it.
 bool is_jit_dump(const std::string& module);
 
-// The paths by which that file can be opened here.
+// The paths at which that file may be on this machine.
 std::vector<std::string> jit_dumps(const std::string& module, const ProcessIds& process);
 
 }  // namespace post

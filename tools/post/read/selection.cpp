@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which records of a trace the reports are made from.
+// Parses ranges of seconds and CPUs (--time, --cpus), and describes a selection in sentences.
 #include "selection.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t highest_cpu = 65535;
 constexpr int64_t second = 1'000'000'000;
-constexpr uint64_t most_seconds = 9'000'000'000;
+constexpr uint64_t max_seconds = 9'000'000'000;
 constexpr size_t decimals = 9;
 
 std::string range_text(const char* what, const NumberRange& range) {
@@ -46,7 +46,7 @@ std::string word_of(const TimeRange& range) {
   return fmt::format("{} to {}", seconds(range.first), seconds(range.end));
 }
 
-// what: in the plural; more: what is meant besides.
+// what: in the plural; more: a further part of the sentence.
 template <class T>
 void add_texts(std::vector<std::string>& texts, const char* what, const char* more,
                const char* option, const Choice<T>& choice) {
@@ -72,7 +72,7 @@ std::optional<int64_t> parse_time(std::string_view text) {
   uint64_t number = 0;
   uint64_t nanoseconds = 0;
   if (!whole.empty() && !parse_number(whole, number)) return {};
-  if (!parse_number(part, nanoseconds) || number > most_seconds) return {};
+  if (!parse_number(part, nanoseconds) || number > max_seconds) return {};
   return static_cast<int64_t>(number) * second + static_cast<int64_t>(nanoseconds);
 }
 

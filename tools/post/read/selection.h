@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which records of a trace the reports are made from.
+// The records of a trace that reports are made from, as options select them.
 #ifndef POST_SELECTION_H
 #define POST_SELECTION_H
 
@@ -13,7 +13,7 @@
 
 namespace post {
 
-// First and last of a run of numbers. Records and ticks are counted from 1, CPUs from 0.
+// The first and the last number of a range. Records and ticks are counted from 1, CPUs from 0.
 struct NumberRange {
   uint64_t first = 0;
   uint64_t last = std::numeric_limits<uint64_t>::max();
@@ -22,7 +22,7 @@ struct NumberRange {
   bool all() const { return first <= 1 && last == std::numeric_limits<uint64_t>::max(); }
 };
 
-// Nanoseconds; the first one belongs to it, the end does not, so that two ranges can adjoin.
+// Nanoseconds from first up to end; end is not included, so that two ranges can adjoin.
 struct TimeRange {
   static constexpr int64_t open_first = std::numeric_limits<int64_t>::min();
   static constexpr int64_t open_end = std::numeric_limits<int64_t>::max();
@@ -32,14 +32,14 @@ struct TimeRange {
   bool contains(int64_t time) const { return time >= first && time < end; }
 };
 
-// What is taken, all if nothing is named, and what of that is left out.
+// The things that are included (all if only is empty), and those of them that are excluded.
 template <class T>
 struct Choice {
   std::vector<T> only;
   std::vector<T> without;
 
   bool any() const { return !only.empty() || !without.empty(); }
-  // How a T contains a value.
+  // value: what T::contains() takes.
   template <class V>
   bool takes(V value) const {
     bool taken = only.empty();
@@ -49,7 +49,7 @@ struct Choice {
   }
 };
 
-// What can be selected by name, in the order in which it is asked.
+// What can be selected by name, in the order in which it is tested.
 enum class NameKind : uint8_t { process, command, thread, module, symbol };
 constexpr size_t name_kinds = 5;
 
@@ -79,16 +79,17 @@ struct Selection {
   }
 };
 
-// Whether everything is taken, apart from what names select.
+// Whether everything is selected, apart from the selection by name.
 bool leaves_all_records(const Selection& selection);
 
-// "records 10 to 20" and so on, for the report's head; none when everything is taken.
+// "records 10 to 20" and so on, for the report's head; none when everything is selected.
 std::vector<std::string> selection_texts(const Selection& selection);
 
-// "1.5-3" as nanoseconds; either end may be missing. Nothing when it is no range of seconds.
+// Parses "1.5-3" to nanoseconds; either end may be missing. Returns nothing if it is not a range of
+// seconds.
 std::optional<TimeRange> parse_seconds(std::string_view text);
 
-// Adds "0-3,7,12-" to the ranges; false when it is no list of CPUs.
+// Parses "0-3,7,12-" and adds it to the ranges; false when it is not a list of CPUs.
 bool parse_cpus(std::string_view text, std::vector<NumberRange>& cpus);
 
 }  // namespace post

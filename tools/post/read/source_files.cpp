@@ -58,8 +58,8 @@ std::vector<std::string> path_tails(std::string_view path) {
 SourceFiles::SourceFiles(std::vector<std::string> directories)
     : directories_(std::move(directories)) {}
 
-// False when there is no regular file. A program's author chooses the paths of debug information:
-// for the super-user they lead to no file that others may not read.
+// False when there is no regular file. The author of a program chooses the paths in its debug
+// information: for the super-user, post reads only those files that every user may read.
 bool SourceFiles::read(const std::string& path, PathFrom from, Known& known) {
   const auto file = pi::open_regular(path);
   if (!file) {
@@ -105,9 +105,9 @@ std::string SourceFiles::problem(const std::string& path) const {
   if (!sentence.empty()) return sentence + ".";
   const std::string places = printable(fmt::format("{}", fmt::join(directories_, ", ")));
   if (path.starts_with('/'))
-    return places.empty() ? "The file is not there; --source-path=DIR names other places."
+    return places.empty() ? "The file is not there; --source-path=DIR names other directories."
                           : fmt::format("The file is not there, nor below {}.", places);
-  return places.empty() ? "Its place is not known; --source-path=DIR names one."
+  return places.empty() ? "Its directory is not known; --source-path=DIR names one."
                         : fmt::format("There is no such file below {}.", places);
 }
 

@@ -15,10 +15,10 @@
 
 namespace post {
 
-// A source file as it is on the disk; every byte is untrusted.
+// The contents of a source file; every byte is untrusted.
 class SourceText {
  public:
-  // Empty, where there is no such file or it cannot be used.
+  // Empty if the file does not exist or cannot be used.
   SourceText() = default;
   SourceText(std::string path, std::string text, int64_t modified_ns);
 
@@ -26,7 +26,7 @@ class SourceText {
   const std::string& path() const { return path_; }
   int64_t modified_ns() const { return modified_ns_; }  // since 1970
   size_t lines() const { return starts_.size(); }
-  // The line of a number from 1, without its end; "" behind the last one.
+  // Returns line `number`, counted from 1, without its line feed; "" after the last one.
   std::string_view line(size_t number) const;
 
  private:
@@ -37,34 +37,33 @@ class SourceText {
 };
 
 // Names come from files that another user may have written: only regular files are opened, each
-// once, and only so much is read as budgets.h allows.
+// once, and budgets.h limits how much is read.
 class SourceFiles {
  public:
-  // Below the directories, which are tried in this order, files may have any place that is a tail
-  // of their path.
+  // In each directory, in this order, find() tries every tail of a file's path.
   explicit SourceFiles(std::vector<std::string> directories);
 
-  // The file at the path if it is absolute (for the super-user only if its mode lets every user
-  // read it, as the path comes from the program), else the one with the longest tail of the path
-  // below a directory. Valid as long as this.
+  // Returns the file at the path if the path is absolute; for the super-user only if every user may
+  // read it, as the path comes from the program. Otherwise returns the file with the longest tail
+  // of the path below a directory. The result is valid as long as this object.
   const SourceText& find(const std::string& path);
-  // Why find() returned an empty text: a sentence. Empty: it did not.
+  // Returns a sentence on why find() returned an empty text; "" if the text is not empty.
   std::string problem(const std::string& path) const;
 
  private:
   struct Known {
     SourceText text;
-    std::string refused;  // why a file that is there is not used
+    std::string refused;  // why an existing file is not used
   };
   enum class PathFrom { debug_information, user };
   bool read(const std::string& path, PathFrom from, Known& known);
 
   const std::vector<std::string> directories_;
-  std::map<std::string, Known> known_;  // by the path that was asked for
+  std::map<std::string, Known> known_;  // by the requested path
   size_t bytes_ = 0;                    // that were read
 };
 
-// The path's tails, the longest first: of "/a/../b/c.h" "b/c.h" and "c.h".
+// Returns the path's tails, the longest first: for "/a/../b/c.h" these are "b/c.h" and "c.h".
 std::vector<std::string> path_tails(std::string_view path);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One stream of records, read through a bounded window.
+// Reads one stream of records through a bounded window.
 #include "stream.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace post {
 namespace {
 
-// More than three of the longest records, and long enough for the disk.
+// More than three of the longest records, and long enough for efficient reads.
 constexpr uint64_t window_bytes = 256 << 10;
 
 // After a damaged record: all lengths are multiples of four, and this many records in sequence,
@@ -68,8 +68,8 @@ uint64_t Stream::file_offset() const {
   return layout_.extents[offset_extent_].offset + (place - starts_[offset_extent_]);
 }
 
-// Moves what is left to the window's start and loads more behind it; false when there is nothing
-// more that belongs to the bytes left.
+// Moves the remaining bytes to the window's start and loads more after them; false when no more
+// bytes follow them in the stream.
 bool Stream::fill() {
   const size_t left = static_cast<size_t>(end_ - at_);
   std::memmove(window_.get(), at_, left);
@@ -102,8 +102,8 @@ bool Stream::fill() {
   return filled > left;
 }
 
-// No usable record at at_: loads more of the stream or skips what is damaged. True when record_ is
-// a good one.
+// Called if there is no usable record at at_: loads more of the stream or skips damaged bytes. True
+// when record_ is a good one.
 bool Stream::recover() {
   for (;;) {
     const size_t left = static_cast<size_t>(end_ - at_);
@@ -161,7 +161,7 @@ bool Stream::looks_like_records() const {
     const bool plain = record.type() == PITRACE_TYPE_INTS || record.type() == PITRACE_TYPE_STRINGS;
     if (!record.valid() || !plain || !known_major(record.major()) || !makes_sense(record))
       return false;
-    // More than two seconds between two records, or time that runs back, is no good order.
+    // Records more than two seconds apart, or a time that decreases, are not in good order.
     if (i != 0 && record.time_lo() - time > chain_ns) return false;
     time = record.time_lo();
     place += record.length();
@@ -179,7 +179,7 @@ void Stream::accept_other() {
     ++counted_;
 }
 
-// The record contains the number of all losses so far, so that a repeated record does no harm.
+// The record contains the number of all losses so far, so that a repeated record changes nothing.
 void Stream::accept_gap(uint64_t lost) {
   constexpr size_t max_gaps = 1000;
   if (lost <= lost_) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One stream of records: the sections of one buffer of one CPU, read through a bounded window, each
-// record with its full time.
+// Reads one stream of records (the sections of one buffer of one CPU) through a bounded window, and
+// computes the full time of each record.
 #ifndef POST_STREAM_H
 #define POST_STREAM_H
 
@@ -27,8 +27,8 @@ class Stream {
   // All three must outlive the stream.
   Stream(ByteSource& source, const StreamLayout& layout, DamageLog& damage);
 
-  // Moves to the next record, at first to the first one; false at the end. What cannot be read is
-  // skipped and goes to the log.
+  // Moves to the next record, first to the first one; false at the end. Unreadable bytes are
+  // skipped and added to the log.
   bool next() {
     at_ += record_.length();
     record_ = pi::RecordView({at_, static_cast<size_t>(end_ - at_)});
@@ -95,7 +95,7 @@ class Stream {
   const std::byte* at_;
   const std::byte* end_;
   pi::RecordView record_{std::span<const std::byte>()};
-  uint64_t high_;  // high half of the time, in its place
+  uint64_t high_;  // high half of the time, in the upper 32 bits
   uint64_t raw_ = 0;
   uint64_t time_ = 0;
   uint64_t counted_ = 0;

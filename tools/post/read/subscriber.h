@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The interface between the pipeline, which reads a trace's records by time, and their consumers.
+// The interface between the pipeline, which reads a trace's records by time, and the consumers of
+// records.
 #ifndef POST_SUBSCRIBER_H
 #define POST_SUBSCRIBER_H
 
@@ -14,7 +15,7 @@
 
 namespace post {
 
-// The current record of a stream, and what the pipeline knows about it.
+// The current record of a stream, and the pipeline's information about it.
 struct Arrival {
   const Stream& stream;
   const pi::TprofTick* tick = nullptr;  // the decoded record, when it is a tick that can be decoded
@@ -27,12 +28,12 @@ struct Arrival {
   uint64_t time() const { return stream.time(); }
 };
 
-// Decides which ticks are selected by what their records do not contain.
+// Selects ticks by data that their records do not contain.
 class TickFilter {
  public:
   virtual ~TickFilter() = default;
 
-  // Asked of each tick that is otherwise selected, in the order of time.
+  // Called for each tick that is otherwise selected, in the order of time.
   virtual bool takes(const pi::TprofTick& tick, uint64_t time) = 0;
 };
 
@@ -42,7 +43,7 @@ class Subscriber {
  public:
   virtual ~Subscriber() = default;
 
-  // Adds this with the majors that it takes.
+  // Subscribes this to the majors that it takes.
   virtual void subscribe(Subscriptions& to) = 0;
   // Takes one record. False: its contents are invalid; the pipeline logs it as damaged.
   virtual bool take(const Arrival& arrival) = 0;
@@ -51,12 +52,11 @@ class Subscriber {
   virtual void end_trace() {}
 };
 
-// Which subscriber takes which records. Within a major, subscribers are called in the order in
-// which they subscribed: one that must see a process as it was before a change subscribes before
-// Processes.
+// The subscribers of each major. Within a major, subscribers are called in the order in which they
+// subscribed: one that needs the state of a process before a change subscribes before Processes.
 class Subscriptions {
  public:
-  // Only records that can be decoded are handed on.
+  // Only records that can be decoded are passed on.
   void add(Subscriber& subscriber, std::initializer_list<uint32_t> majors) {
     all_.push_back(&subscriber);
     for (const uint32_t major : majors) of_major_[major].push_back(&subscriber);

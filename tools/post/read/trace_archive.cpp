@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Archives of one trace: tar by libarchive, in a zstd frame of our own, because libarchive's has no
-// checksum.
+// Writes and reads archives of one trace: tar by libarchive, in a zstd frame that post writes
+// itself, because libarchive's has no checksum.
 #include "trace_archive.h"
 
 #include <archive.h>
@@ -47,7 +47,7 @@ constexpr char readme[] =
     "  trace.nrm2             the trace as it was recorded\n"
     "  symbols.msi            the symbols that its analysis needs\n"
     "  packages               the Debian packages of files without symbols\n"
-    "  logs/                  what JProf and others told of code made at run time\n"
+    "  logs/                  logs of JProf and other runtimes on JIT-compiled code\n"
     "  files/                 with --archive-files: the files that the symbols came from\n";
 
 struct FreeReader {
@@ -107,13 +107,13 @@ class Unpacker {
     return {-1, fmt::format("{} {}.", path_, what)};
   }
 
-  // What is wrong with the stream is the reason for what is wrong with the archive.
+  // An error of the zstd stream is the cause of libarchive's error.
   bool note_damage() {
     content_.damage = zstd_.error().empty() ? reason_of(reader_.get()) : zstd_.error();
     return false;
   }
 
-  // Whether there may be more of them.
+  // Whether an archive may contain several of them.
   pi::Result<bool> member() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_.get(), &entry);
@@ -126,7 +126,7 @@ class Unpacker {
     if (known == packages_name) return take(entry, max_packages, packages_);
     if (const auto log = log_of_name(known)) {
       if (content_.logs.size() >= max_archived_logs && !content_.logs.contains(*log))
-        return failed("has more logs than can be meant");
+        return failed("has too many logs");
       return take(entry, max_symbols, content_.logs[*log]);
     }
     return skip();
@@ -146,17 +146,17 @@ class Unpacker {
     if (!file) return file.error();
     const auto size = static_cast<uint64_t>(archive_entry_size(entry));
     if (!archive_entry_size_is_set(entry) || size > limit)
-      return failed(fmt::format("has a {} of {} bytes, more than can be meant", name, size));
+      return failed(fmt::format("has a {} of {} bytes, which is too large", name, size));
     struct statvfs system {};
     if (::fstatvfs(file->get(), &system) == 0 && size / system.f_frsize >= system.f_bavail)
       return failed(
-          fmt::format("needs {} bytes to unpack its {}, for which {} has no room; choose another "
+          fmt::format("needs {} bytes to unpack its {}, for which {} has no space; choose another "
                       "directory with -o",
                       size, name, directory_));
     place = std::move(*file);
     const timespec time{archive_entry_mtime(entry), 0};
     auto more = copy(size, place.get());
-    // Only so that packing it again gives the same archive.
+    // Kept so that packing the trace again gives the same archive.
     const timespec times[] = {time, time};
     static_cast<void>(::futimens(place.get(), times));
     return more;
@@ -196,8 +196,8 @@ la_ssize_t write_to_zstd(archive*, void* writer, const void* bytes, size_t size)
 
 class Packer {
  public:
-  // What is made for the archive gets the time of the trace, so that equal contents give equal
-  // archives.
+  // Members that were created for the archive get the time of the trace, so that equal contents
+  // give equal archives.
   Packer(Sink& sink, time_t time) : zstd_(sink), time_(time), writer_(archive_write_new()) {
     archive_write_set_format_pax_restricted(writer_.get());
     archive_write_open2(writer_.get(), &zstd_, nullptr, write_to_zstd, nullptr, nullptr);
@@ -265,7 +265,7 @@ class Packer {
   std::unique_ptr<archive, FreeWriter> writer_;
 };
 
-// Where a file of this machine is kept.
+// The name of a file of this machine in the archive.
 std::string name_of_file(const std::string& path) {
   return files_folder + std::filesystem::absolute(path).lexically_normal().string();
 }
@@ -283,7 +283,7 @@ bool is_archive(const std::string& path) {
 pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory) {
   pi::UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (fd) return fd;
-  // Not every file system knows that.
+  // Not every file system supports O_TMPFILE.
   std::string name = directory + "/.post-XXXXXX";
   fd = pi::UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
   if (!fd)
@@ -312,8 +312,8 @@ pi::Status pack_archive(const ArchiveSources& sources, Sink& sink) {
   if (status && !sources.packages.empty())
     status = packer.text(packages_name, packages_text(sources.packages));
   if (sources.logs.size() > max_archived_logs)
-    return pi::Error{-1, fmt::format("there are logs of code made at run time of {} kinds and "
-                                     "processes; an archive holds {}.",
+    return pi::Error{-1, fmt::format("there are {} logs of JIT-compiled code; an archive can "
+                                     "contain {}.",
                                      sources.logs.size(), max_archived_logs)};
   for (const auto& [log, fd] : sources.logs)
     if (status) status = packer.file(archived_name(log), fd);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Archives of one trace: a zstd-compressed tar file with the trace, the symbols that its analysis
-// needs and, on request, the files they came from. Any tar program can list and unpack it.
+// Writes and reads archives of one trace: a zstd-compressed tar file with the trace, the symbols
+// that its analysis needs and, on request, the files they came from. Any tar program can list and
+// unpack it.
 #ifndef POST_TRACE_ARCHIVE_H
 #define POST_TRACE_ARCHIVE_H
 
@@ -22,10 +23,10 @@ namespace post {
 
 constexpr size_t max_archived_logs = 256;
 
-// Whether the file at path begins as archives do. False for what cannot be read.
+// Returns whether the file at path begins as archives do; false if it cannot be read.
 bool is_archive(const std::string& path);
 
-// The members that post reads, in unnamed files: they are gone when they are closed.
+// The members that post reads, in unnamed files: closing a file deletes it.
 struct ArchiveContent {
   pi::UniqueFd trace;
   pi::UniqueFd symbols;
@@ -36,8 +37,8 @@ struct ArchiveContent {
 
 // Unpacks the trace and its symbols; other members are only checked. No name out of the archive is
 // used for a file: directory holds the unnamed ones. Links, special files and members of more than
-// 1 TiB (trace) or 4 GiB (symbols, a log), more than 256 logs, or more than there is room for, are
-// refused. An archive that is cut off gives what there was of its trace, if that had begun.
+// 1 TiB (trace) or 4 GiB (symbols, a log), more than 256 logs, or more than the file system has
+// space for, are refused. Of a truncated archive, the part of the trace that is there is unpacked.
 pi::Result<ArchiveContent> unpack_archive(const std::string& path, const std::string& directory);
 
 // An unnamed file in directory, for reading and writing.
@@ -48,7 +49,7 @@ struct ArchiveSources {
   int trace;
   int symbols;
   std::vector<std::string> files;  // paths; kept below "files/"
-  // The index-th of them. A path alone could lead elsewhere by now.
+  // Opens the index-th of them. The path may name another file by now.
   std::function<pi::Result<pi::UniqueFd>(size_t)> open_file;
   std::map<LogKey, int> logs;  // kept below "logs/"
   Packages packages = {};      // of files without symbols

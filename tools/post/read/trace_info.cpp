@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace file contains about its recording: the text of the info and build-id sections.
+// Parses the text of the info and build-id sections, which describe the recording.
 #include "trace_info.h"
 
 #include <pi/nrm2.h>

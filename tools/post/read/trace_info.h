@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace file contains about its recording: the text of the info and build-id sections.
+// Parses the text of the info and build-id sections, which describe the recording.
 #ifndef POST_TRACE_INFO_H
 #define POST_TRACE_INFO_H
 
@@ -20,7 +20,7 @@ struct StreamCounts {
   uint64_t produced = 0;
   uint64_t written = 0;
   std::array<uint64_t, PITRACE_LOST_REASONS> lost{};
-  // Of those written, what is not in the file.
+  // Of the written records, those that are not in the file:
   uint64_t overwritten = 0;  // by newer ones: wrap-around mode
   uint64_t unwritten = 0;    // the disk was full
 
@@ -35,7 +35,7 @@ struct StreamKey {
   auto operator<=>(const StreamKey&) const = default;
 };
 
-// Empty texts and zeros: the file does not say. Texts are printable.
+// Empty texts and zeros: not in the file. Texts are printable.
 struct TraceInfo {
   std::string source;
   std::string scope;

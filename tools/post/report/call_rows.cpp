@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of the reports on calls, sorted and clipped.
+// Makes the rows of the reports on calls, sorted and clipped.
 #include "call_rows.h"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ class CallRowMaker {
   std::vector<CallRow> rows_;
 };
 
-// A function or a call, and how often it is on the path being walked.
+// A function or a call, and how often it is on the current path.
 struct Tally {
   uint64_t ticks = 0;
   uint32_t under_way = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of the reports on calls, sorted and clipped.
+// Makes the rows of the reports on calls, sorted and clipped.
 #ifndef POST_CALL_ROWS_H
 #define POST_CALL_ROWS_H
 
@@ -45,7 +45,7 @@ std::vector<FunctionRow> make_function_rows(const CallTree& tree, uint64_t clip)
 const char* kind_word(CallTree::Node::Kind kind);   // "function"
 const char* kind_label(CallTree::Node::Kind kind);  // "FUN"
 
-// A line a distinct stack: "app_0020;main;work 12", sorted.
+// One line per distinct stack: "app_0020;main;work 12", sorted.
 std::vector<std::string> make_folded_lines(const CallTree& tree);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of tprof.json: calls, and the time off the CPU.
+// Writes parts of tprof.json: calls, and the time off the CPU.
 #include "calls_json.h"
 
 #include "call_rows.h"

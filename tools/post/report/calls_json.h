@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of tprof.json: calls, and the time off the CPU.
+// Writes parts of tprof.json: calls, and the time off the CPU.
 #ifndef POST_CALLS_JSON_H
 #define POST_CALLS_JSON_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a trace is complete: what changes the exit status, always or with --strict.
+// Tests whether a trace is complete; a trace that is not changes the exit status, always or with
+// --strict.
 #include "completeness.h"
 
 #include <fmt/format.h>
@@ -19,12 +20,12 @@ std::string what_is_missing(const TraceFile& file, const Losses& losses) {
   if (losses.lost() != 0) parts.push_back(fmt::format("{} records were lost", losses.lost()));
   if (losses.missed != 0)
     parts.push_back(fmt::format("{} hits of hooks were missed", losses.missed));
-  // A buffer can become full with its last record: then nothing was lost, but the end is not the
-  // end of the run.
+  // A buffer can become full with its last record: then no record was lost, but recording ended
+  // before the run did.
   if (!file.full.empty()) parts.push_back("recording ended early in a full buffer");
   if (!losses.counted)
     parts.push_back(
-        "the file does not tell how many records were produced, as when its recorder "
+        "the file does not contain how many records were produced, as when its recorder "
         "was killed");
   return fmt::format("{}", fmt::join(parts, "; "));
 }

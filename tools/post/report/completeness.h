@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a trace is complete: what changes the exit status, always or with --strict.
+// Tests whether a trace is complete; a trace that is not changes the exit status, always or with
+// --strict.
 #ifndef POST_COMPLETENESS_H
 #define POST_COMPLETENESS_H
 
@@ -13,7 +14,7 @@ namespace post {
 // because the disk was full or the recorder was killed.
 bool is_damaged(const TraceFile& file, const DamageLog& damage);
 
-// What the trace lacks or may lack, as parts of one sentence; empty when it is known to be
+// Returns what the trace lacks or may lack, as parts of one sentence; "" when it is known to be
 // complete. Only --strict uses it. Records that wrap-around mode overwrites do not count as
 // missing.
 std::string what_is_missing(const TraceFile& file, const Losses& losses);

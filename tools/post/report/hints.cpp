@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Advice for programs many of whose ticks have no name.
+// Advice on programs with many ticks that have no name.
 #include "hints.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A limit on a share of the ticks, and what was measured for it.
+// A limit on a share of the ticks, and the measured share.
 #ifndef POST_LIMIT_H
 #define POST_LIMIT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What post prints about a trace besides the reports.
+// The messages that post prints about a trace, in addition to the reports.
 #include "messages.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What post prints about a trace besides the reports.
+// The messages that post prints about a trace, in addition to the reports.
 #ifndef POST_MESSAGES_H
 #define POST_MESSAGES_H
 
@@ -17,11 +17,10 @@ namespace post {
 // A line for each buffer and each major code in the trace, for -verbose.
 std::string trace_facts(const TraceFile& file, const RecordTotals& totals);
 
-// A line for each process of another pid namespace, for someone inside a container, who knows it by
-// another id.
+// One line per process of another PID namespace: inside its container it has another id.
 std::string inner_facts(const std::deque<ProcessLifetime>& lifetimes, const StringTable& names);
 
-// What is wrong with the trace at path: damage, then losses; a sentence each.
+// Sentences on the damage of the trace at path, then on its losses.
 std::vector<std::string> trace_warnings(const std::string& path, const TraceFile& file,
                                         const DamageLog& damage, const Losses& losses);
 

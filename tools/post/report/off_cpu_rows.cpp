@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of the off-CPU report, sorted and clipped.
+// Makes the rows of the off-CPU report, sorted and clipped.
 #include "off_cpu_rows.h"
 
 #include <algorithm>
@@ -9,11 +9,12 @@
 namespace post {
 namespace {
 
-// Names of a thread's process and of the thread; without a thread, the special number and no name.
+// Names of a thread's process and of the thread; if there is no thread, its special number and no
+// name.
 using ThreadLabels = std::pair<NameId, NameId>;
 using ChainLabels = std::array<ThreadLabels, OffCpu::max_chain>;
 
-// Waits of equal threads, reasons and stacks.
+// Waits with equal threads, reasons and stacks.
 struct WaitSum {
   WaitTimes times;
   std::map<ChainLabels, WakerRow> wakers;

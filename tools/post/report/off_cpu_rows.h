@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of the off-CPU report, sorted and clipped.
+// Makes the rows of the off-CPU report, sorted and clipped.
 #ifndef POST_OFF_CPU_ROWS_H
 #define POST_OFF_CPU_ROWS_H
 
@@ -35,8 +35,8 @@ struct ThreadRow {
   uint64_t off() const { return times.runnable + times.blocked; }
 };
 
-// By time without processor, then names. Left out are threads and waits with less than clip
-// nanoseconds in all, and of what is left wakers of less.
+// By time without processor, then names. Omits threads and waits with less than clip nanoseconds in
+// all, and wakers of the other waits with less.
 std::vector<ThreadRow> make_thread_rows(const OffCpu& off_cpu, const StringTable& names,
                                         uint64_t clip);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The call paths with the most ticks, for the page.
+// Makes the rows of the page's call paths, by ticks.
 #include "path_rows.h"
 
 #include <algorithm>

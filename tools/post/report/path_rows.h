@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The call paths with the most ticks, for the page.
+// Makes the rows of the page's call paths, by ticks.
 #ifndef POST_PATH_ROWS_H
 #define POST_PATH_ROWS_H
 
@@ -22,7 +22,7 @@ struct PathRow {
 std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summary, size_t most,
                                     const CallTree::Wanted& wanted);
 
-// The name as people write it: of C++ and Rust made readable.
+// The name as people write it: demangled, and without parameters.
 std::string readable(const Summary& summary, NameId name);
 
 // "ns::f<int>(int, char) const" -> "ns::f<int>"

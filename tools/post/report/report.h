@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the table of reports (reports.h) states about one report.
+// An entry of the table of reports (reports.h).
 #ifndef POST_REPORT_H
 #define POST_REPORT_H
 
@@ -27,7 +27,7 @@
 
 namespace post {
 
-// What the subscribers of reports are made from. Everything it refers to outlives them.
+// The objects that the subscribers of reports use. They outlive the subscribers.
 struct ReportContext {
   const Options& options;
   ByteSource& source;
@@ -49,7 +49,8 @@ struct ReportContext {
 // streamed, otherwise nullptr.
 using MakeSubscriber = std::unique_ptr<Subscriber> (*)(const ReportContext& context, Sink* sink);
 
-// What a report needs and a trace does not contain: a sentence behind "TRACE ", and what to do.
+// Data that a report needs and a trace does not contain: a sentence that follows "TRACE ", and the
+// remedy.
 struct Lack {
   std::string what;
   std::string hint;
@@ -69,10 +70,10 @@ struct Report {
   bool streamed = false;
   // Not written when the trace has no ticks.
   bool of_ticks = false;
-  // A report that is asked for and lacks something is an error.
+  // If a requested report lacks data, post fails.
   std::optional<Lack> (*lack)(const Summary& summary) = nullptr;
-  // Writes the report after the trace was read; of a streamed one, what was not known before.
-  // False when something could not be written.
+  // Writes the report after the trace was read; of a streamed one, the parts that were not known
+  // before. False when writing failed.
   bool (*write)(const Summary& summary, Sink& sink) = nullptr;
   mode_t mode = 0644;  // reduced by the umask
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Annotated source: the lines of functions with their ticks, and the instructions below them.
+// Prints annotated source: the lines of functions with their ticks, and their instructions.
 #include "report_annotate.h"
 
 #include <disassembler.h>
@@ -29,7 +29,7 @@ constexpr size_t context_instructions = 2;  // before and after one with ticks
 constexpr double hot_share = 10;            // percent
 constexpr size_t tab_columns = 8;
 
-// An instruction, or an address that ticks fell on where the code is not known.
+// An instruction; or, if the code is not known, an address with ticks.
 struct CodeRow {
   uint64_t offset = 0;
   uint64_t ticks = 0;
@@ -63,7 +63,7 @@ std::string java_file(const std::string& method) {
   return name.substr(0, name.find('$')) + ".java";
 }
 
-// Tabs as blanks; everything else that could steer a terminal is made visible.
+// Replaces tabs by blanks, and makes every other control character visible.
 std::string expanded(std::string_view line) {
   std::string text;
   for (size_t at = 0; at <= line.size();) {
@@ -107,8 +107,8 @@ class Annotator {
     if (count < functions.size()) {
       if (count != 0) lines_.emplace_back();
       add_paragraph(fmt::format("{} more {}; --lines={} shows all.", functions.size() - count,
-                                functions.size() - count == 1 ? "function has a name that fits"
-                                                              : "functions have names that fit",
+                                functions.size() - count == 1 ? "function has a matching name"
+                                                              : "functions have matching names",
                                 functions.size()));
     }
     return fmt::format("{}\n", fmt::join(lines_, "\n"));
@@ -130,7 +130,7 @@ class Annotator {
     return words.takes(words.fit({readable_name, name, without_arguments(readable_name)}));
   }
 
-  // ---- what is known ----
+  // ---- collecting lines and instructions ----
 
   LinePlace place_of(const Micro::Function& function, uint64_t offset) const {
     const std::vector<SourceFrame> frames = micro_.frames(function, offset);
@@ -179,14 +179,14 @@ class Annotator {
                        target_text(function, bytes.size(), *decoded.target));
   }
 
-  // The instructions with ticks and their neighbours, by offset. Ticks that fell behind the code
-  // that is known have rows without text.
+  // The instructions with ticks and their neighbours, by offset. Ticks after the end of the known
+  // code have rows without text.
   std::vector<CodeRow> code_rows(const Micro::Function& function,
                                  std::span<const std::byte> bytes) const {
     const pi::Disassembler& engine = function.narrow ? narrow_ : wide_;
     std::vector<CodeRow> rows;
     auto tick = function.by_offset.begin();
-    size_t kept_until = 0;         // number of the first instruction that is no neighbour
+    size_t kept_until = 0;         // number of the first instruction that is not a neighbour
     std::vector<uint64_t> before;  // offsets of the last instructions that were not kept
     size_t number = 0;
     for (size_t at = 0; at < bytes.size(); ++number) {
@@ -236,7 +236,8 @@ class Annotator {
     return files;
   }
 
-  // Nanoseconds since 1970 at which the module's file was changed; nothing if it is not there.
+  // When the module's file was changed, in nanoseconds since 1970; nothing if there is no such
+  // file.
   std::optional<int64_t> program_time(const Micro::Function& function) const {
     const std::string path(micro_.lookup(function, function.start).module);
     struct stat status {};
@@ -244,7 +245,7 @@ class Annotator {
     return pi::identity_of(status).modified_ns;
   }
 
-  // ---- how it is shown ----
+  // ---- printing ----
 
   void add_function(const Micro::Function& function) {
     if (!lines_.empty()) lines_.emplace_back();
@@ -252,7 +253,7 @@ class Annotator {
     auto files = files_of(function, code.bytes);
     const bool any_line = std::ranges::any_of(
         files, [](const auto& file) { return file.second.lines.rbegin()->first != 0; });
-    // Where the function begins is shown, too.
+    // The line at which the function begins is shown, too.
     const LinePlace begin = begin_of(function);
     if (const auto own = files.find(begin.file); own != files.end() && begin.line != 0)
       own->second.lines.try_emplace(begin.line);
@@ -265,15 +266,15 @@ class Annotator {
     for (const auto& [path, file] : files) {
       const SourceText& source = sources_.find(path);
       if (made && source.found() && source.modified_ns() > *made)
-        head += fmt::format("; {} is newer than the program: its lines may be others",
+        head += fmt::format("; {} is newer than the program: its line numbers may be wrong",
                             printable(source.path()));
     }
     add_paragraph(head, "1");
     if (!any_line) add_paragraph(no_lines_text(function));
     if (code.bytes.empty())
       add_paragraph(
-          "The instructions are not known here: the program's file is not, or the trace is in an "
-          "archive, or the code is the kernel's (-k) or a runtime's.");
+          "The instructions are not known: the program's file is not on this machine, or the "
+          "trace is in an archive, or the code is the kernel's (-k) or a runtime's.");
     set_columns(function, files);
     const std::string columns = fmt::format("{:>{}} {:>7} {:>{}}  {}", "ticks", tick_columns_,
                                             "share", "line", line_columns_, "source or code");
@@ -299,7 +300,7 @@ class Annotator {
   std::string no_lines_text(const Micro::Function& function) const {
     if (function.code_id != 0) return "The runtime has written no line numbers of this code.";
     return fmt::format(
-        "No lines are known: there is no debug information of {}. What helps: compile it with -g, "
+        "No lines are known: there is no debug information of {}. Compile it with -g, "
         "or install its -dbgsym package, or set DEBUGINFOD_URLS.",
         summary_.names.text(function.module));
   }

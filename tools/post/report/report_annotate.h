@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Annotated source: the lines of functions with their ticks, and the instructions below them.
+// Prints annotated source: the lines of functions with their ticks, and their instructions.
 #ifndef POST_REPORT_ANNOTATE_H
 #define POST_REPORT_ANNOTATE_H
 
@@ -12,7 +12,7 @@
 
 namespace post {
 
-// How it is shown.
+// Layout of the annotated source.
 struct AnnotationLook {
   size_t width = 80;         // columns that sentences take
   size_t line_width = 1000;  // columns that lines of source and instructions take; the rest is cut
@@ -20,8 +20,9 @@ struct AnnotationLook {
   bool utf8 = false;
 };
 
-// The functions that summary.options.annotate names, those with the most ticks first. An error:
-// no tick fell on a function of that name. The trace was read with a Micro.
+// Returns the annotated source of the functions that summary.options.annotate names, those with the
+// most ticks first; an error if no tick fell on a function of that name. Needs a trace that was
+// read with a Micro.
 pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook& look);
 
 }  // namespace post

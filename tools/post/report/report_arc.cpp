@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text above and below the lines of an arc.
+// Writes the text above and below the lines of an arc.
 #include "report_arc.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace post {
 namespace {
 
 constexpr const char* fields =
-    "# Each line is a block of instructions that were executed one behind the other. Its fields:\n"
+    "# Each line is a block of instructions that were executed one after the other. Its fields:\n"
     "#   1  cpu\n"
     "#   2  ring: K kernel, U user\n"
     "#   3  last instruction: 0 interrupt 1 CALL 2 RETURN 3 JUMP 4 IRET 5 OTHER 6 UNDEFD 7 ALLOC\n"
@@ -22,13 +22,14 @@ constexpr const char* fields =
     "#   5  @ call flow, ? another thread on this cpu\n"
     "#   6  offset in the symbol, hexadecimal; 1 also where the block is imperfect\n"
     "#   7  symbol:module\n"
-    "#   8  pid_tid_process_thread (hexadecimal ids; the thread where it has a name of its own)\n"
-    "#   9  last instruction in words; -vec- an exception or interrupt, -gap- what was not "
-    "followed\n"
+    "#   8  pid_tid_process_thread (hexadecimal ids; the thread if it has its own name)\n"
+    "#   9  last instruction in words; -vec- an exception or interrupt, -gap- code that "
+    "was not followed\n"
     "#  10  line of the source, 0: not known\n"
     "# Of a -gap- field 4 is the number of instructions missing (0: not known), and a last field "
-    "tells\n"
-    "# its nanoseconds. Of a -vec- field 3 is 0 where it begins and 4 where what it cut goes on.\n"
+    "has\n"
+    "# its nanoseconds. Of a -vec- field 3 is 0 at its start, 4 where the interrupted code goes "
+    "on.\n"
     "# An iteration of a repeated string instruction counts as one instruction.\n";
 
 std::string commented(const std::string& text) {
@@ -50,7 +51,7 @@ std::string counts_from(const ArcOptions& options) {
     return "# Numbers of instructions come from disassembly where code is known (-dcnt; it counts "
            "a\n"
            "# repeated instruction once), else from the records.\n";
-  return "# Numbers of instructions come from the records; where these carry none, from "
+  return "# Numbers of instructions come from the records; if these contain none, from "
          "disassembly.\n";
 }
 
@@ -58,17 +59,17 @@ std::string form(const ArcOptions& options) {
   std::string text;
   if (options.compact)
     text +=
-        "# Blocks of one function are on one line until it calls or is left (-c), or until they\n"
+        "# Consecutive blocks of one function are one line (-c), up to a call or a return, or "
+        "until they\n"
         "# have about 1000 instructions.\n";
-  if (options.merge_kernel)
-    text += "# What is executed in the kernel at a stretch is one line (-ck).\n";
+  if (options.merge_kernel) text += "# Consecutive blocks of the kernel are one line (-ck).\n";
   if (options.merge_plt) text += "# <plt> is part of the line before it (-cp).\n";
   return text;
 }
 
 std::string gap_figures(const ArcTotals& totals) {
   const GapTotals all = totals.all_gaps();
-  std::string text = figure("Gaps", all.count, "what was not followed, by reason:");
+  std::string text = figure("Gaps", all.count, "code that was not followed, by reason:");
   text += fmt::format("#{:>22} {:>20} {:>20} {:>20} {:>20}\n", "", "gaps", "instructions missing",
                       "of unknown size", "nanoseconds");
   for (size_t reason = 0; reason < gap_reasons; ++reason) {
@@ -83,15 +84,15 @@ std::string figures(const ArcTotals& totals) {
   return figure("Branches", totals.branches) + figure("Lines", totals.lines) +
          figure("Instructions", totals.user + totals.kernel, "in all lines but -gap-") +
          figure("user", totals.user) + figure("kernel", totals.kernel) +
-         figure("by disassembly", totals.by_code, "blocks whose number comes from it") +
-         figure("not counted", totals.uncounted, "blocks that nobody counted, shown as 1") +
+         figure("by disassembly", totals.by_code, "blocks that were counted by it") +
+         figure("not counted", totals.uncounted, "blocks without a count, shown as 1") +
          figure("different", totals.different,
                 "blocks that the record and the code count differently") +
          figure("Imperfect blocks", totals.imperfect()) +
-         figure("no beginning", totals.unplaced, "where the thread was before is not known") +
-         figure("not connected", totals.disconnected, "no way from the beginning to the branch") +
-         figure("other code", totals.misfits, "the code known does not branch there") +
-         figure("UNDEFD", totals.undefined, "branches of which the instruction is not known") +
+         figure("no beginning", totals.unplaced, "the position of the thread before is not known") +
+         figure("not connected", totals.disconnected, "no path from the beginning to the branch") +
+         figure("other code", totals.misfits, "the known code does not branch there") +
+         figure("UNDEFD", totals.undefined, "branches with an unknown instruction") +
          figure("Folded", totals.folded, "blocks of thunks, part of the line before") +
          figure("Exceptions", totals.cuts, "and interrupts, beginnings and ends (-vec-)") +
          figure("Losses", totals.losses, "places at which records are missing") +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text above and below the lines of an arc.
+// Writes the text above and below the lines of an arc.
 #ifndef POST_REPORT_ARC_H
 #define POST_REPORT_ARC_H
 

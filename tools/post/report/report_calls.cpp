@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.tree and tprof.folded: ticks by the calls that led to them.
+// Writes tprof.tree and tprof.folded: ticks by call stack.
 #include "report_calls.h"
 
 #include <fmt/format.h>
@@ -79,16 +79,18 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
   add_part(
       "Broken kernel stacks", stacks.kernel_broken,
       " do not reach where the kernel was entered; outer callers are missing, and [broken]_[k] "
-      "stands in their place.");
+      "represents them.");
   add_part("Broken user stacks", stacks.user_broken,
            " do not reach the start of their thread, as in code that was compiled without frame "
-           "pointers; outer callers are missing, and [broken] stands in their place.");
-  add_part("Cut kernel stacks", stacks.kernel_cut,
-           " were deeper than was asked for (swtrace stacks -depth); outer callers are missing, "
-           "and [cut]_[k] stands in their place.");
-  add_part("Cut user stacks", stacks.user_cut,
-           " were deeper than was asked for (swtrace stacks -depth); outer callers are missing, "
-           "and [cut] stands in their place.");
+           "pointers; outer callers are missing, and [broken] represents them.");
+  add_part(
+      "Cut kernel stacks", stacks.kernel_cut,
+      " were deeper than the requested depth (swtrace stacks -depth); outer callers are missing, "
+      "and [cut]_[k] represents them.");
+  add_part(
+      "Cut user stacks", stacks.user_cut,
+      " were deeper than the requested depth (swtrace stacks -depth); outer callers are missing, "
+      "and [cut] represents them.");
   return sentences;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.tree and tprof.folded: ticks by the calls that led to them.
+// Writes tprof.tree and tprof.folded: ticks by call stack.
 #ifndef POST_REPORT_CALLS_H
 #define POST_REPORT_CALLS_H
 
@@ -14,7 +14,7 @@
 
 namespace post {
 
-// Sentences on how complete the stacks of what ("ticks") are.
+// Sentences on how complete the stacks are. what: whose stacks, "ticks".
 std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* what);
 
 // Makes a CallTree, which both reports need.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The head of all text reports.
+// Writes the head of all text reports.
 #include "report_head.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ std::string scope_text(const TraceInfo& info) {
   return info.scope.empty() ? "unknown" : info.scope;
 }
 
-// How many of all ticks are selected, and what selects none.
+// The number of selected ticks, and the words that select none.
 std::string selected_ticks(const Summary& summary) {
   std::string text;
   for (const std::string& remark : summary.selection_remarks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The head of all text reports: the machine, the kind of ticks, the source of the trace and what
-// the trace lacks.
+// Writes the head of all text reports: the machine, the kind of ticks, the source of the trace and
+// its losses.
 #ifndef POST_REPORT_HEAD_H
 #define POST_REPORT_HEAD_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tprof.json: what tprof.out says, for programs. The members are documented in tprof.json(5); a
-// change of their meaning raises schema_version.
+// Writes tprof.json: the contents of tprof.out, for programs. The members are documented in
+// tprof.json(5); a change of their meaning raises schema_version.
 #include "report_json.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.json: what tprof.out says, for programs.
+// Writes tprof.json: the contents of tprof.out, for programs.
 #ifndef POST_REPORT_JSON_H
 #define POST_REPORT_JSON_H
 

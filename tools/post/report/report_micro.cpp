@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.micro: ticks by instruction, with the code and its source lines.
+// Writes tprof.micro: ticks by instruction, with the code and its source lines.
 #include "report_micro.h"
 
 #include <disassembler.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.micro: ticks by instruction, with the code and its source lines.
+// Writes tprof.micro: ticks by instruction, with the code and its source lines.
 #ifndef POST_REPORT_MICRO_H
 #define POST_REPORT_MICRO_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.offcpu: where threads spent the time in which they did not run.
+// Writes tprof.offcpu: the waits of threads, with stacks, reasons and wakers.
 #include "report_off_cpu.h"
 
 #include <fmt/format.h>
@@ -84,17 +84,17 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
       {"Time unknown",
        "what a thread did before its first event is not known, and not counted as anything else."});
   if (off_cpu.wakeups() == 0)
-    sentences.push_back(
-        {"Wake-ups",
-         "none in this trace: time blocked holds the time for which the thread was runnable again, "
-         "which cannot be told apart."});
+    sentences.push_back({"Wake-ups",
+                         "none in this trace: time blocked includes the time for which the thread "
+                         "was runnable again; "
+                         "the two cannot be separated."});
   else
     add("Wake-ups missing", off_cpu.missing_wakeups(),
-        " times blocked ended without a wake-up; they hold the time for which the thread was "
+        " times blocked ended without a wake-up; they include the time for which the thread was "
         "runnable again.");
   add("Gaps", off_cpu.gaps(),
-      " places where records are missing: who ran there is unknown until the next dispatch, and "
-      "what waited meanwhile is counted as unknown.");
+      " places where records are missing: the running thread is unknown until the next dispatch, "
+      "and the time of threads that waited meanwhile is counted as unknown.");
   add("Contradictions", off_cpu.contradicted(),
       " dispatches of a thread that ran elsewhere: its time since then is counted as unknown.");
   const StackCounts& stacks = off_cpu.stacks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.offcpu: where threads spent the time in which they did not run.
+// Writes tprof.offcpu: the waits of threads, with stacks, reasons and wakers.
 #ifndef POST_REPORT_OFF_CPU_H
 #define POST_REPORT_OFF_CPU_H
 
@@ -14,10 +14,10 @@
 
 namespace post {
 
-// What the times do not include.
+// Sentences on what the times do not include.
 std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu);
 
-// Nanoseconds below which rows are left out. Of a summary with an OffCpu.
+// Rows with fewer nanoseconds are omitted. The summary must have an OffCpu.
 uint64_t clip_time(const Summary& summary);
 
 // Makes an OffCpu.

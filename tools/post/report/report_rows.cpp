@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of each report: ticks grouped by its levels, sorted and clipped.
+// Makes the rows of each report: ticks grouped by its levels, sorted and clipped.
 #include "report_rows.h"
 
 #include <fmt/format.h>

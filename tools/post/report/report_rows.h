@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of each report: ticks grouped by its levels, sorted and clipped.
+// Makes the rows of each report: ticks grouped by its levels, sorted and clipped.
 #ifndef POST_REPORT_ROWS_H
 #define POST_REPORT_ROWS_H
 
@@ -19,7 +19,7 @@ namespace post {
 std::span<const ReportKind> report_kinds();
 const ReportKind& offset_report_kind();
 
-// Those the options ask for, without the one with offsets.
+// The reports that the options ask for, without the one with offsets.
 std::vector<const ReportKind*> chosen_reports(const ReportOptions& options);
 
 const char* level_word(Level level);   // "process"
@@ -30,7 +30,7 @@ struct Row {
   Level level = Level::process;
   uint64_t value = 0;  // of the level: a name's number or an offset
   uint64_t ticks = 0;
-  std::optional<uint32_t> id = {};  // of the process or thread, where all of the row is of one
+  std::optional<uint32_t> id = {};  // of the process or thread, if the whole row belongs to one
 };
 
 // A row before the rows it contains; siblings by ticks, then name. Rows below clip are left out.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// post.show: every record as one line of text. Formats by hand, because it is meant for millions
-// of lines a second.
+// Writes post.show: every record as one line of text. Formats without fmt, to write millions of
+// lines a second.
 #include "report_show.h"
 
 #include <pi/hex.h>

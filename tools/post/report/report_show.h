@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// post.show: every record as one line of text.
+// Writes post.show: every record as one line of text.
 #ifndef POST_REPORT_SHOW_H
 #define POST_REPORT_SHOW_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tprof.out: the reports on ticks as text. The shape is documented in tprof.out(5); programs
-// compare and parse it, so that every blank counts.
+// Writes tprof.out: the reports on ticks as text. The format is documented in tprof.out(5);
+// programs compare and parse it, so that every blank counts.
 #include "report_tprof.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ std::string record_line(const RecordTotals& records) {
 
 std::string lost_lines(const Losses& losses) {
   if (losses.lost() == 0)
-    return sentence("Lost", losses.counted ? "0" : "0 as far as the file tells");
+    return sentence("Lost", losses.counted ? "0" : "0 as far as the file shows");
   std::string text =
       sentence("Lost", fmt::format("{}: {}", losses.lost(), lost_reasons(losses.total)));
   for (const auto& [key, counts] : losses.lossy)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tprof.out: the reports on ticks as text.
+// Writes tprof.out: the reports on ticks as text.
 #ifndef POST_REPORT_TPROF_H
 #define POST_REPORT_TPROF_H
 

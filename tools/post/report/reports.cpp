@@ -15,7 +15,7 @@
 namespace post {
 namespace {
 
-// post.show and arc are as private as the trace: they show everything that its threads did.
+// post.show and arc contain everything that the traced threads did: they have the trace's mode.
 constexpr mode_t as_private_as_the_trace = 0600;
 
 constexpr Report table[] = {

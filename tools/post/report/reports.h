@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of all reports, and the subscribers that those which are wanted need.
+// The table of all reports, and the subscribers that the requested reports need.
 #ifndef POST_REPORTS_H
 #define POST_REPORTS_H
 
@@ -22,7 +22,7 @@ class ReportSubscribers {
   // Returns the file of a streamed report, which must outlive this.
   using OpenSink = std::function<pi::Result<Sink*>(const Report& report)>;
 
-  // Makes the subscribers that the reports wanted by context.options need, and no others.
+  // Makes the subscribers that the reports in context.options need, and no others.
   pi::Status make(const ReportContext& context, const OpenSink& open);
   // They subscribe in the order of the table; after Processes, whose state they use.
   void subscribe(Subscriptions& to) const;

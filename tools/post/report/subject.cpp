@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process that a trace is about, with its descendants; or the whole system.
+// Finds the subject of a trace: a process with its descendants, or the whole system.
 #include "subject.h"
 
 #include <fmt/format.h>
@@ -32,8 +32,8 @@ Subject::Subject(const Summary& summary) {
   find_elapsed(summary);
 }
 
-// Processes come by their start: the parent is the last one of its id before the child. Of those
-// that ran before the trace it can also come later.
+// Processes are sorted by their start: the parent is the last process with its id before the child.
+// For processes that ran before the trace, it can also follow the child.
 void Subject::add_members(const Summary& summary, bool all_of_the_id) {
   for (const ProcessLifetime& lifetime : summary.lifetimes)
     first_of_.try_emplace(lifetime.pid, &lifetime);
@@ -52,7 +52,7 @@ void Subject::add_members(const Summary& summary, bool all_of_the_id) {
       ++roots_;
     }
   }
-  // Each process is visited once: damaged traces can have circles.
+  // Each process is visited once: links in a damaged trace can form a cycle.
   std::vector<const ProcessLifetime*> to_visit(members_.begin(), members_.end());
   while (!to_visit.empty()) {
     const ProcessLifetime* const parent = to_visit.back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process that a trace is about, with its descendants; or the whole system.
+// Finds the subject of a trace: a process with its descendants, or the whole system.
 #ifndef POST_SUBJECT_H
 #define POST_SUBJECT_H
 
@@ -15,11 +15,11 @@ namespace post {
 
 class Subject {
  public:
-  // The process that --of names, or for which the trace was made; else the system. One that --of
-  // names are all processes that had this id; a trace is made for the first of them.
+  // The process that --of names, or for which the trace was made; else the system. --of selects all
+  // processes that had this id; without --of the subject is the first of them.
   explicit Subject(const Summary& summary);
 
-  // Everything but idle processors.
+  // The system: everything but idle processors.
   bool is_system() const { return !pid_; }
   uint32_t pid() const { return pid_.value_or(0); }
   // "prime:18943"; without a name "Process 18943".

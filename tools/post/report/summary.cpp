@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Figures that more than one report shows.
+// Computes figures that more than one report shows.
 #include "summary.h"
 
 #include <fmt/format.h>

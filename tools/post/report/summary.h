@@ -22,7 +22,7 @@
 
 namespace post {
 
-// The caller keeps the objects it refers to until the reports are written.
+// The caller keeps the objects that it refers to until the reports are written.
 struct Summary {
   const TraceFile& file;
   const RecordTotals& records;
@@ -40,7 +40,7 @@ struct Summary {
   const Symbolizer* symbolizer = nullptr;  // demangles names; nullptr: they stay mangled
   std::vector<Hint> hints = {};
 
-  // What a report needs besides the ticks; nullptr when no wanted report needs it.
+  // Data that reports need in addition to the ticks; nullptr when no requested report needs it.
   template <class T>
   const T* find() const {
     for (const Subscriber* subscriber : counts)
@@ -67,8 +67,8 @@ uint64_t events_per_tick(const Summary& summary);
 std::string event_name(const Summary& summary);
 
 double percent(uint64_t part, uint64_t whole);
-// The same as text: one decimal, in five columns. What is not all is not shown as 100, what is not
-// nothing not as 0.
+// The same as text: one decimal, in five columns. Only all ticks are shown as 100, and only no tick
+// as 0.
 std::string share_text(uint64_t part, uint64_t whole);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which processes are, or descend from, one that a user has named.
+// Finds the processes that --command selects, and all their descendants.
 #include "command_tree.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ NameWords::Fit fit_process(NameWords& words, const Processes& processes, const S
   const std::string label = process_label(process.pid, name, 0, {});
   const std::string plain = process_base_name(label, {});
   const std::string with_id = fmt::format("{}:{}", plain, process.pid);
-  // As people call it.
+  // The program's file name.
   const std::string_view also = process.pid == idle_pid ? "idle" : std::string_view(plain);
   return words.fit({plain, label, with_id, also}, process.pid);
 }

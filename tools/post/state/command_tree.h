@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which processes are, or descend from, one that a user has named.
+// Finds the processes that --command selects, and all their descendants.
 #ifndef POST_COMMAND_TREE_H
 #define POST_COMMAND_TREE_H
 
@@ -16,23 +16,23 @@ namespace post {
 
 class CommandTree {
  public:
-  // All must outlive this.
+  // The arguments must outlive this.
   CommandTree(NameWords& words, Processes& processes, const StringTable& names)
       : words_(words), processes_(processes), names_(names) {}
 
-  // An MTE record, after it was applied to the processes.
+  // Applies an MTE record, after Processes has applied it.
   void apply(const pi::RecordView& record);
 
   // What fits the process or one of its ancestors so far. Once a process has had a fitting name, it
   // fits, however it is called afterwards.
   NameWords::Fit fit(uint32_t pid);
 
-  // Changes when what fits a process may have changed without a change of its names.
+  // Changes when the result of fit() may have changed without a change of the process's names.
   uint32_t version() const { return version_; }
 
  private:
   static constexpr uint32_t nobody = 0xffffffff;
-  // A process; later ones can have the same id.
+  // A process; a later process can have the same id.
   struct Member {
     uint32_t parent = nobody;
     NameWords::Fit own;
@@ -50,7 +50,7 @@ class CommandTree {
   uint32_t version_ = 1;
 };
 
-// Tries the words on all names of a process: as reports show it, with and without its id.
+// Matches the words with all names of a process: as reports show it, with and without its id.
 NameWords::Fit fit_process(NameWords& words, const Processes& processes, const StringTable& names,
                            const Process& process);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The frames of call stacks: from return addresses to functions.
+// Converts call stacks from return addresses to functions.
 #include "frames.h"
 
 #include "stack_starts.h"
@@ -118,7 +118,7 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
                         const Process& process, uint64_t time, std::optional<FrameId> leaf) {
   const uint32_t first = stack.kernel_frames();
   const bool has_leaf = leaf && !in_kernel;
-  // Kind of the frame before; "main" alone is no start: its caller is the program's start.
+  // Kind of the frame before; "main" is not a start itself: its caller is.
   bool is_start = has_leaf && frames_[*leaf].start == StartKind::start;
   bool after_main = has_leaf && is_main(*leaf);
   bool invalid = false;

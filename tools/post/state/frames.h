@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The frames of call stacks: from return addresses to functions.
+// Converts call stacks from return addresses to functions.
 #ifndef POST_FRAMES_H
 #define POST_FRAMES_H
 
@@ -30,7 +30,7 @@ struct Frame {
 
 using FrameId = uint32_t;
 
-// Which parts of stacks a trace contains, and what is known about their ends.
+// The parts of stacks that a trace contains, and how their ends are known.
 struct StackSource {
   bool kernel = true;  // recorded
   bool user = true;
@@ -52,15 +52,15 @@ struct JudgedStack {
   StackEnd both() const;  // whole when no part is broken or cut
 };
 
-// How complete stacks were.
+// Counts of complete and incomplete stacks.
 struct StackCounts {
-  // Records with a stack: each is one of the three.
+  // Records with a stack: each is in one of the three counts.
   uint64_t whole = 0;
   uint64_t broken = 0;
   uint64_t cut = 0;
   uint64_t with() const { return whole + broken + cut; }
-  uint64_t without = 0;     // records that carry none
-  uint64_t unreadable = 0;  // of these: the stack is longer than its record
+  uint64_t without = 0;     // records without a stack
+  uint64_t unreadable = 0;  // of these: with an unusable stack, longer than its record
   // Parts of stacks: a stack can have one of the kernel and one of the user.
   uint64_t kernel_broken = 0;
   uint64_t user_broken = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decides which ticks and threads a user has selected by name.
+// Selects ticks and threads by the names of processes, threads, modules and symbols.
 #include "name_filter.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::string_view without_mark(std::string_view symbol) {
   return symbol;
 }
 
-// The answer for a name, asked once.
+// The result for a name, computed once.
 template <class Ask>
 bool remembered(std::vector<uint8_t>& answers, NameId name, Ask ask) {
   if (answers.size() <= name) answers.resize(name + 1);
@@ -104,7 +104,7 @@ bool NameFilter::judge_code(const Process& process, const pi::TprofTick& tick, u
          (!asks(NameKind::symbol) || takes_symbol(resolver_->innermost(place)));
 }
 
-// What a runtime says about its threads and code is read for processes that are taken only.
+// A runtime's logs on its threads and code are read for selected processes only.
 bool NameFilter::judge(uint32_t pid, uint32_t tid, uint64_t time, const pi::TprofTick* tick) {
   if ((asks(NameKind::process) || asks(NameKind::command)) && !judge_process(processes_.find(pid)))
     return false;

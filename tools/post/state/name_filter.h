@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decides which ticks and threads a user has selected by the names of processes, threads, modules
-// and symbols.
+// Selects ticks and threads by the names of processes, threads, modules and symbols.
 #ifndef POST_NAME_FILTER_H
 #define POST_NAME_FILTER_H
 
@@ -22,7 +21,7 @@
 
 namespace post {
 
-// Kinds are asked in the order of NameKind; all must agree.
+// Tests the kinds in the order of NameKind; all must match.
 class NameFilter final : public Subscriber, public TickFilter {
  public:
   struct Options {
@@ -34,22 +33,22 @@ class NameFilter final : public Subscriber, public TickFilter {
   NameFilter(const Selection& selection, Processes& processes, Symbolizer& symbolizer,
              StringTable& names, const Options& options);
 
-  // After Processes. Becomes the filter of ticks.
+  // To be called after Processes has subscribed. Sets this as the filter of ticks.
   void subscribe(Subscriptions& to) override;
   bool take(const Arrival& arrival) override;
 
-  // By what the process and thread are called at that time, which must not decrease.
+  // Uses the names of process and thread at that time, which must not decrease.
   bool takes(const pi::TprofTick& tick, uint64_t time) override;
-  // The same of a thread by itself: modules and symbols are not asked.
+  // The same for a thread: modules and symbols are not tested.
   bool takes_thread(uint32_t pid, uint32_t tid, uint64_t time);
-  // Of a thread that nothing is known of.
+  // Whether an unknown thread is selected.
   bool takes_unknown_thread() const;
 
-  // A sentence for each word that fitted nothing. all: the options on records leave all of them.
+  // A sentence for each word that matched nothing. all: no option excludes records.
   std::vector<std::string> remarks(bool all) const;
 
  private:
-  // What was decided, by the version of a process's names.
+  // A cached result, with the version of the process's names.
   struct Known {
     uint32_t names_version = 0;
     uint32_t tree_version = 0;
@@ -71,15 +70,15 @@ class NameFilter final : public Subscriber, public TickFilter {
   StringTable& names_;
   std::array<NameWords, name_kinds> words_;
   CommandTree commands_;
-  std::optional<Resolver> resolver_;  // only where modules or symbols are asked for
+  std::optional<Resolver> resolver_;  // only for a selection by module or symbol
   Cache of_processes_;
   Cache of_threads_;
-  // By name: not asked yet, no, yes.
+  // By name: not tested yet, no, yes.
   std::vector<uint8_t> of_modules_;
   std::vector<uint8_t> of_symbols_;
 };
 
-// The filter for a selection; none if it names nothing.
+// Returns the filter for a selection; nullptr if it contains no names.
 std::unique_ptr<NameFilter> make_name_filter(const Selection& selection, Processes& processes,
                                              Symbolizer& symbolizer, StringTable& names,
                                              const NameFilter::Options& options);

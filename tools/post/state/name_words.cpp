@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words by which a user selects things of one kind.
+// Matches names with the words of one option (--process, --thread, ...).
 #include "name_words.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// How many letters have to be changed, added or left out to make b of a.
+// The edit distance: how many letters are changed, added or removed to turn a into b.
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -53,7 +53,7 @@ size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// What remains to be compared when wildcards are ignored.
+// The word without its wildcards.
 std::string letters_of(std::string_view word) {
   std::string letters = lower(word);
   std::erase_if(letters, [](char c) { return c == '*' || c == '?'; });
@@ -73,7 +73,7 @@ NameWords::NameWords(const Choice<std::string>& words) {
   for (const std::string& text : words.without) without_.push_back({text, id_from(text)});
 }
 
-// All words are tried, so that those which fit nothing are known.
+// All words are tried, to know those that match nothing.
 bool NameWords::fit(std::vector<Word>& words, std::initializer_list<std::string_view> names,
                     std::optional<uint32_t> id) {
   bool fits = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words by which a user selects things of one kind, and which of them fit what.
+// Matches names with the words of one option (--process, --thread, ...).
 #ifndef POST_NAME_WORDS_H
 #define POST_NAME_WORDS_H
 
@@ -19,7 +19,7 @@ class NameWords {
  public:
   explicit NameWords(const Choice<std::string>& words);
 
-  // Whether a thing fits a word of those that are taken, and of those that are left out.
+  // Whether a name matches a word of --KIND (only), and a word of --no-KIND (without).
   struct Fit {
     bool only = false;
     bool without = false;
@@ -34,18 +34,18 @@ class NameWords {
   bool any() const { return !only_.empty() || !without_.empty(); }
   bool takes(const Fit& fit) const { return (only_.empty() || fit.only) && !fit.without; }
 
-  // names: all names of one thing; a word may be any of them, as it stands or with wildcards
-  // (fnmatch), or the id. Remembers which words have fitted something, and the first name.
+  // names: all names of one object. A word matches if it equals one of them, matches one as an
+  // fnmatch() pattern, or equals the id. Keeps the words that have matched, and the first name.
   Fit fit(std::initializer_list<std::string_view> names, std::optional<uint32_t> id = {});
 
-  // A sentence for each word that has fitted nothing, with names that are similar; none when no
-  // thing was tried. option: without dashes; where: " in the trace".
+  // A sentence for each word that has matched nothing, with similar names; none when no name was
+  // tried. option: without dashes; where: " in the trace".
   std::vector<std::string> unfitting(const char* option, std::string_view where) const;
 
  private:
   struct Word {
     std::string text;
-    std::optional<uint32_t> id;  // that it may stand for
+    std::optional<uint32_t> id;  // if the word is a number
     bool fitted = false;
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes, threads and their names by time.
+// Keeps processes, threads and their names by time.
 #include "processes.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ void Processes::rename(Process& process, NameId name) {
   process.name = name;
   process.lifetime->name = name;
   process.names_version = ++last_version_;
-  // The main thread's name and the process's are one and the same; this is the newer one.
+  // The main thread's name is the process's name; this is the newer one.
   threads_.erase(process.pid);
 }
 
@@ -188,8 +188,9 @@ bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
   return record.int_count() >= 2;
 }
 
-// A new thread has the name of its creator, and keeps it when that is renamed. Where the creator is
-// not known, or a thread id is used again, it has none of its own until a record names it.
+// A new thread has the name of its creator, and keeps it when the creator is renamed. If the
+// creator is not known, or a thread id is reused, the thread has no name of its own until a record
+// names it.
 void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time) {
   const NameId before = thread_name(process, tid);
   const NameId name = creator == 0 ? no_name : thread_name(process, creator);
@@ -244,7 +245,8 @@ bool Processes::apply_parent(const pi::LinkEntry& link, uint64_t time) {
   Process& child = entry(link.pid);
   if (link.flags == PITRACE_PARENT_EXISTING) {
     ensure(child, time);
-    // Of one whose fork was recorded, the parent may be gone and this be who it was left to.
+    // If the fork was recorded, this may be the reaper that adopted the process after its parent's
+    // exit.
     if (child.lifetime->parent == 0) child.lifetime->parent = link.other;
     return true;
   }
@@ -255,7 +257,7 @@ bool Processes::apply_parent(const pi::LinkEntry& link, uint64_t time) {
   begin_lifetime(child, link.other);
   child.lifetime->bits = bits;
   child.lifetime->start = time;
-  // The child is called as the thread that forked it.
+  // The child has the name of the thread that forked it.
   rename(child, link.creator == 0 ? process_name(parent) : thread_name(parent, link.creator));
   if (link.flags == PITRACE_PARENT_CLONE) {
     symbolizer_.clone(time, link.other, link.pid);

@@ -59,11 +59,11 @@ class Processes final : public Subscriber {
   // Both must outlive this.
   Processes(Symbolizer& symbolizer, StringTable& names);
 
-  // A name for a process until a record names it. Only the first call for a process counts.
+  // Sets the name of a process until a record names it. Only the first call for a process counts.
   void add_fallback_name(uint32_t pid, std::string_view name);
 
-  // The parent of a process that ran before the trace, from a record which may come after its
-  // ticks; 0: one whose fork is in the trace. Only the first call for a process counts.
+  // Sets the parent of a process that ran before the trace, from a record that may follow its
+  // ticks; 0: the fork of the process is in the trace. Only the first call for a process counts.
   void add_first_parent(uint32_t pid, uint32_t parent) { first_parents_.try_emplace(pid, parent); }
   // 0: not known, or the process began during the trace.
   uint32_t first_parent(uint32_t pid) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses to names.
+// Converts addresses to names.
 #include "resolver.h"
 
 #include "text/text.h"
@@ -36,7 +36,7 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
   Place& place = places_[hash >> 32 & (places_.size() - 1)];
   if (place.maps_version == version && place.address == address) return place;
   const Lookup lookup = symbolizer_.lookup(time, process.pid, address);
-  // A start behind the address could only come from a damaged file: then the address itself counts.
+  // Only a damaged file has a start after the address: then the address itself is used.
   const uint64_t start = lookup.start <= address ? lookup.start : 0;
   place = {address,
            start,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses to names, with a bounded cache before the symbolizer.
+// Converts addresses to names, with a bounded cache before the symbolizer.
 #ifndef POST_RESOLVER_H
 #define POST_RESOLVER_H
 

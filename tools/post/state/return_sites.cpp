@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether an address on a user stack can be a return address, judged by the code around it.
+// Tests by the code around it whether an address on a user stack can be a return address.
 #include "return_sites.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ bool is_signal_trampoline(std::span<const std::byte> code) {
   return std::ranges::any_of(forms, [&](std::string_view form) { return begins_with(code, form); });
 }
 
-// Go's goexit(), to whose second instruction a goroutine returns: nop; call; nop.
+// Go's goexit(); a goroutine returns to its second instruction: nop; call; nop.
 bool is_goexit(std::span<const std::byte> code_before, std::span<const std::byte> code) {
   constexpr std::byte nop{0x90}, call{0xe8};
   return !code_before.empty() && code_before.back() == nop && code.size() > 5 && code[0] == call &&
@@ -91,10 +91,10 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
   if (!is_call)
     return is_signal_trampoline(behind) || is_goexit(ahead, behind) ? ReturnSite::valid
                                                                     : ReturnSite::invalid;
-  // Names decide, but for one that programs also give to functions of their own.
+  // The name decides, except for names that programs also use for functions of their own.
   const bool named = place.found == Found::symbol;
   if (named && place.symbol != "start_thread") return ReturnSite::valid;
-  // _start() must not get its return: a halt follows its call.
+  // The call in _start() must not return: a hlt follows it.
   if (!named && !behind.empty() && behind.front() == hlt) return ReturnSite::thread_start;
   if (is_indirect && (named || is_c_library(place.module)) &&
       (starts_thread(pid, behind, address, time) || calls_exit(pid, behind, address, time)))
@@ -102,7 +102,7 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
   return ReturnSite::valid;
 }
 
-// The result of a thread's function is kept there, or where a jump leads.
+// The result of a thread's function is stored there, or at the target of a jump.
 bool ReturnSites::starts_thread(uint32_t pid, std::span<const std::byte> code, uint64_t address,
                                 uint64_t time) const {
   if (code.empty()) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether an address on a user stack can be a return address, judged by the code around it.
+// Tests by the code around it whether an address on a user stack can be a return address.
 #ifndef POST_RETURN_SITES_H
 #define POST_RETURN_SITES_H
 
@@ -20,11 +20,11 @@ enum class ReturnSite : uint8_t {
   thread_start,  // ... and its instructions are those of code that starts threads
 };
 
-// What is known of the address without its code.
+// What is known about the address without its code.
 struct ReturnPlace {
   Found found = Found::no_module;
   std::string_view module;
-  std::string_view symbol;  // a stand-in where there is none
+  std::string_view symbol;  // a stand-in if there is none
   bool narrow = false;      // code of a 32-bit module
   bool jitted = false;
 };

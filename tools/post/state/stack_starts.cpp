@@ -19,8 +19,8 @@ bool has_prefix_of(std::string_view symbol, std::span<const std::string_view> pr
 }  // namespace
 
 StartKind user_start(std::string_view symbol, std::string_view module) {
-  // As glibc, musl and Go name them; of glibc's __libc_start_call_main() and its like there are
-  // several. Go's are those at which its own tracebacks end, with .abi0 or nothing behind them.
+  // Names in glibc, musl and Go; glibc has several like __libc_start_call_main(). Go's own
+  // tracebacks end at its names, which may have the suffix .abi0.
   constexpr std::string_view anywhere[] = {"_start", "_start_c", "_dl_start_user",
                                            "libc_start_main_stage2", "_rt0_amd64_linux"};
   constexpr std::string_view prefixes[] = {"__libc_start_", "runtime.goexit", "runtime.rt0_go",
@@ -36,8 +36,8 @@ StartKind user_start(std::string_view symbol, std::string_view module) {
 }
 
 StartKind kernel_start(std::string_view symbol) {
-  // Where programs, exceptions and interrupts enter the kernel, and where its own threads and
-  // processors begin. Parts of the entry and exit code have names of their own.
+  // Functions at which programs, exceptions and interrupts enter the kernel, and at which kernel
+  // threads and CPUs start. Parts of the entry and exit code have names of their own.
   constexpr std::string_view names[] = {"syscall_return_via_sysret",
                                         "swapgs_restore_regs_and_return_to_usermode",
                                         "restore_regs_and_return_to_kernel",

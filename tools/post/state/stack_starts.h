@@ -12,19 +12,19 @@ enum class StartKind : uint8_t {
   none,
   // A thread begins in it: nothing calls it. In the kernel: an entry point, or a thread's start.
   start,
-  // The caller continues in it and the new thread begins in it (clone): a start only where the
+  // The caller continues in it and the new thread begins in it (clone): a start only if the
   // thread's function returns to it.
   clone,
 };
 
-// Of user code. module: the path of its file. Names that programs may give functions of their own
-// (start_thread, clone) count in C libraries only; those that are reserved count in every module.
+// For user code. module: the path of its file. Names that a program may use for its own functions
+// (start_thread, clone) are starts in C libraries only; reserved names are starts in every module.
 StartKind user_start(std::string_view symbol, std::string_view module);
 
-// Of the x86 kernel.
+// For the x86 kernel.
 StartKind kernel_start(std::string_view symbol);
 
-// A C library's shared object, or a dynamic loader that is one, by its path.
+// Whether the path is that of a C library's shared object, or of a dynamic loader.
 bool is_c_library(std::string_view module);
 
 }  // namespace post

@@ -45,7 +45,7 @@ struct Code {
   uint64_t start = 0;                // address of the first one
 };
 
-// One of the functions that an address belongs to; valid until the next call.
+// One of the functions that contain an address; valid until the next call.
 struct SourceFrame {
   std::string_view name;
   std::string_view file;  // empty: not known
@@ -89,9 +89,9 @@ class Symbolizer {
   // To be called before the first tick of a process: its runtime's logs may now be read. To be
   // called again when another process gets the id.
   virtual void look_for_logs(const ProcessIds& /*process*/) {}
-  // A record of the trace says that JProf has written a log of the process's code.
+  // To be called for a record which states that JProf has written a log of the process's code.
   virtual void expect_log(uint32_t /*pid*/) {}
-  // The next time after time at which the process's JIT-compiled code changes; UINT64_MAX: never.
+  // Returns when the process's JIT-compiled code changes next after time; UINT64_MAX: never.
   // To be called after look_for_logs().
   virtual uint64_t next_code_change(uint64_t /*time*/, uint32_t /*pid*/) { return UINT64_MAX; }
   // The runtime's names of the threads, by time. To be called after look_for_logs().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text in columns of a terminal: how wide it is, and made to fit.
+// Measures, shortens, pads and wraps text for the columns of a terminal.
 #include "columns.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
-// The byte at which the character of that number begins; the text's size behind the last one.
+// The byte at which the character with that number begins; the text's size after the last one.
 size_t byte_of(std::string_view text, size_t character) {
   for (size_t at = 0; at < text.size(); ++at)
     if (begins_character(text[at]) && character-- == 0) return at;

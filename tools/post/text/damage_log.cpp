@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was wrong with a trace file.
+// Collects messages on the damage of a trace file.
 #include "damage_log.h"
 
 #include <utility>

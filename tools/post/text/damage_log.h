@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was wrong with a trace file, or with files that belong to it: a message for each of the
-// first places, counts for all.
+// Collects messages on the damage of a trace file, or of files that belong to it: the first
+// messages, and counts of all.
 #ifndef POST_DAMAGE_LOG_H
 #define POST_DAMAGE_LOG_H
 
@@ -16,9 +16,9 @@ class DamageLog {
  public:
   static constexpr size_t kept_messages = 20;
 
-  // bytes: how many of the file could not be used because of it.
+  // bytes: the number of bytes of the file that could not be used because of it.
   void add(std::string message, uint64_t bytes);
-  // The same of another file than the trace, which the message names.
+  // The same for another file than the trace; the message names it.
   void add_of_another_file(std::string message, uint64_t bytes) {
     add(std::move(message), bytes);
     in_other_files_ = true;

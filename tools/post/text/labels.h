@@ -10,7 +10,7 @@
 namespace post {
 
 constexpr uint32_t idle_pid = 0;
-constexpr uint32_t exited_pid = 0xffffffff;  // perf's pid for a task past its release
+constexpr uint32_t exited_pid = 0xffffffff;  // perf's pid for a task that was already released
 
 struct LabelOptions {
   bool process_names_only = false;  // -pnm

@@ -17,8 +17,8 @@
 namespace post {
 namespace {
 
-// The temporary files' names for the signal handler, null where there is none. Each points into an
-// OutputFile that exists.
+// The temporary files' names for the signal handler; null for an unused entry. Each points into an
+// existing OutputFile.
 std::array<std::atomic<const char*>, 4> unfinished{};
 
 void remember(const char* name) {
@@ -91,8 +91,9 @@ pi::Status OutputFile::commit() {
     reason = file_.commit();
   }
   if (reason == 0) return {};
-  const char* hint =
-      reason == ENOSPC || reason == EDQUOT ? " Make room or choose another directory with -o." : "";
+  const char* hint = reason == ENOSPC || reason == EDQUOT
+                         ? " Free space or choose another directory with -o."
+                         : "";
   return pi::Error{reason,
                    fmt::format("cannot {} {}: {}.{}", what, path_, std::strerror(reason), hint)};
 }

@@ -14,9 +14,10 @@
 
 namespace post {
 
-// Written under a temporary name in the same directory, renamed by commit(). A link of the file's
-// name is replaced, never followed. Removed when it is destroyed uncommitted or a signal ends the
-// program, of which the handler knows four: more are not open at a time.
+// The file is written under a temporary name in the same directory and renamed by commit(). A link
+// with the file's name is replaced, never followed. The file is removed when this is destroyed
+// uncommitted, or when a signal ends the program: the handler has four entries, and at most four
+// files are open at a time.
 class OutputFile final : public Sink {
  public:
   // mode is reduced by the umask.
@@ -27,7 +28,7 @@ class OutputFile final : public Sink {
 
   bool write(std::string_view text) override;
   bool rewrite(uint64_t offset, std::string_view text) override;
-  // Whether all that was written got there.
+  // Whether all writes have succeeded.
   bool good() const { return write_error_ == 0; }
   pi::Status commit();
 

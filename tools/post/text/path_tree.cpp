@@ -6,7 +6,7 @@ namespace post {
 
 PathTree::PathTree() : nodes_(1), slots_(1024) {}
 
-// Where the child is, or the empty slot where it belongs.
+// The slot of the child, or the empty slot for it.
 size_t PathTree::slot_of(uint32_t parent, uint32_t value) const {
   const size_t mask = slots_.size() - 1;
   const uint64_t key = static_cast<uint64_t>(parent) << 32 | value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where text goes: a file in the tool, a string in tests.
+// A destination of text: a file in the tool, a string in tests.
 #ifndef POST_SINK_H
 #define POST_SINK_H
 
@@ -12,10 +12,9 @@ namespace post {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // False once something could not be written; the owner of the sink knows why.
+  // False once a write has failed; the owner of the sink has the reason.
   virtual bool write(std::string_view text) = 0;
-  // Writes over what was written before, from that byte on; for a head whose figures are known at
-  // the end.
+  // Overwrites text from that byte on; for a head whose figures are known at the end.
   virtual bool rewrite(uint64_t /*offset*/, std::string_view /*text*/) { return false; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text for people: names from traces made harmless, long sentences wrapped, numbers read.
+// Text for people: escapes names from traces, wraps sentences, formats and parses numbers.
 #include "text.h"
 
 #include <fmt/format.h>
@@ -109,7 +109,7 @@ std::optional<double> percent_from(std::string_view text) {
   double percent = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);
   if (problem != std::errc() || end != text.data() + text.size()) return {};
-  // Written so that "nan" fails, too.
+  // The condition is also false for "nan".
   if (!(percent >= 0 && percent <= 100)) return {};
   return percent;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text for people: names from traces made harmless, long sentences wrapped, numbers read.
+// Text for people: escapes names from traces, wraps sentences, formats and parses numbers.
 #ifndef POST_TEXT_H
 #define POST_TEXT_H
 
@@ -28,10 +28,10 @@ constexpr std::string_view banner = "    ================================\n";
 // "1 h 03 min".
 std::string duration_text(uint64_t nanoseconds);
 
-// A percentage from 0 to 100 that fills the whole text.
+// Parses a percentage from 0 to 100; the whole text must be the number.
 std::optional<double> percent_from(std::string_view text);
 
-// A decimal number that fills the whole text; false leaves value alone.
+// Parses a decimal number; the whole text must be the number. False leaves value unchanged.
 bool parse_number(std::string_view text, uint64_t& value);
 
 }  // namespace post

@@ -12,7 +12,7 @@
 namespace post {
 namespace {
 
-constexpr int max_window_log = 27;  // 128 MiB: what a hostile frame can make us allocate
+constexpr int max_window_log = 27;  // 128 MiB: the most that a hostile frame can make post allocate
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// zstd frames with a checksum, as a stream: bytes in memory do not grow with the stream.
+// zstd frames with a checksum, as a stream: memory use does not grow with the stream.
 #ifndef POST_ZSTD_STREAM_H
 #define POST_ZSTD_STREAM_H
 
@@ -19,7 +19,7 @@ class ZstdWriter {
  public:
   explicit ZstdWriter(Sink& sink);
 
-  // False when the sink does not take it.
+  // False when the sink failed.
   bool write(std::string_view bytes) { return compress(bytes, ZSTD_e_continue); }
   // To be called once, at the end.
   bool finish() { return compress({}, ZSTD_e_end); }

@@ -108,7 +108,7 @@ TEST_F(DebugFiles, AFileWithAnotherBuildIdIsNotUsedAndTheNoteNamesBoth) {
                                    "(chroot, container, private mount); symbols not used"));
 }
 
-TEST_F(DebugFiles, AFileThatWasChangedInItsPlaceIsSaidToBe) {
+TEST_F(DebugFiles, AChangedFileIsReportedAsChanged) {
   const std::string file = fixture("libother.so");
   struct stat status {};
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
@@ -119,7 +119,7 @@ TEST_F(DebugFiles, AFileThatWasChangedInItsPlaceIsSaidToBe) {
 }
 
 // Its build-id was read through its process.
-TEST_F(DebugFiles, AFileThatOnlyItsProcessSawIsNotSaidToHaveChanged) {
+TEST_F(DebugFiles, AFileThatOnlyItsProcessSawIsNotReportedAsChanged) {
   A2nSetModuleBuildId("/nowhere/libmissing.so", id);
   map(fixture("libfull.so"), bias, "/nowhere/libmissing.so");
   EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions without symbols: their boundaries come from the unwind table, which may be hostile.
+// Functions without symbols: their bounds come from the unwind table, which may be hostile.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ class UnwindFunctions : public A2nTest {
     return by_value;
   }
 
-  // The answers about a stripped file are what nm says of the same file with symbols.
+  // Lookups in a stripped file agree with nm's output for the same file with symbols.
   static void expect_as_nm(const std::string& whole, const std::string& stripped,
                            uint64_t load_bias) {
     const auto functions = sized(fixture(whole));
@@ -81,7 +81,7 @@ class UnwindFunctions : public A2nTest {
   }
 };
 
-TEST_F(UnwindFunctions, OfAStrippedProgramAreThoseThatNmHadBefore) {
+TEST_F(UnwindFunctions, OfAStrippedProgramEqualThoseOfNm) {
   expect_as_nm("functions", "stripped.functions", bias);
 }
 
@@ -133,7 +133,7 @@ TEST_F(UnwindFunctions, OtherActionsDoNotUseThem) {
   EXPECT_EQ(name_at(at), "(null)");
 }
 
-// "exportedN" and its part "exportedN.cold", which is no export.
+// "exportedN" and its part "exportedN.cold", which is not exported.
 TEST_F(UnwindFunctions, AnExportNamesItsOwnFunctionOnly) {
   const std::string stripped = "stripped.libfunctions.so";
   const auto functions = sized(fixture("libfunctions.so"));
@@ -154,7 +154,7 @@ TEST_F(UnwindFunctions, AnExportNamesItsOwnFunctionOnly) {
   EXPECT_GE(seen["hidden"], 200u);
 }
 
-// As far as the table does not say that another function is there.
+// Unless the table has another function at the address.
 TEST_F(UnwindFunctions, AnExportWithoutASizeDoesNotNameTheFunctionAfterIt) {
   const std::string stripped = "stripped.libfunctions.so";
   const auto symbols = truth::functions(fixture("libfunctions.so"));
@@ -194,19 +194,19 @@ TEST_F(UnwindFunctions, OfADeletedFileHaveItsNameWithoutTheMark) {
             name_of("stripped.functions", functions.rbegin()->first));
 }
 
-// ---- tables that no compiler makes ----
+// ---- tables that no compiler writes ----
 
 std::string entry(const std::string& body) {
   return ElfBuilder::raw(static_cast<uint32_t>(body.size())) + body;
 }
 
-// A CIE whose FDEs write addresses in this encoding.
+// A CIE for FDEs with this encoding of addresses.
 std::string common(char encoding, const std::string& augmentation = "zR") {
   return entry(ElfBuilder::raw(uint32_t{0}) + '\1' + augmentation + '\0' + "\1\x78\x10\1" +
                encoding);
 }
 
-// distance: from the CIE to this one.
+// distance: from the CIE to this FDE.
 template <class Address>
 std::string function(size_t distance, Address start, Address size) {
   return entry(ElfBuilder::raw(static_cast<uint32_t>(distance + 4)) + ElfBuilder::raw(start) +
@@ -237,7 +237,7 @@ class HostileTable : public UnwindFunctions {
   std::string path_;
 };
 
-TEST_F(HostileTable, AGoodOneIsReadAsTheOthersAreWritten) {
+TEST_F(HostileTable, AValidTableIsRead) {
   std::string table = common('\0');
   table += function<uint64_t>(table.size(), code + 0x10, 0x20);
   table += function<uint64_t>(table.size(), code + 0x40, 0x10);
@@ -249,7 +249,7 @@ TEST_F(HostileTable, AGoodOneIsReadAsTheOthersAreWritten) {
   EXPECT_EQ(name_at(bias + 0x4f), "[built.so+0x1040]");
 }
 
-TEST_F(HostileTable, EntriesThatMakeNoSenseAreLeftOut) {
+TEST_F(HostileTable, InvalidEntriesAreIgnored) {
   std::string table = common('\0');
   const auto add = [&table](uint64_t start, uint64_t size) {
     table += function<uint64_t>(table.size(), start, size);
@@ -264,10 +264,10 @@ TEST_F(HostileTable, EntriesThatMakeNoSenseAreLeftOut) {
   table += common('\x80');  // addresses of addresses
   table += function<uint64_t>(table.size() - at, code + 0x300, 0x10);
   at = table.size();
-  table += common('\0', "zQR");  // what Q means is not known
+  table += common('\0', "zQR");  // Q has no meaning
   table += function<uint64_t>(table.size() - at, code + 0x400, 0x10);
   add(code + 0x500, 0x10);
-  table += ElfBuilder::raw(uint32_t{0x7fffffff}) + "x";  // longer than what follows
+  table += ElfBuilder::raw(uint32_t{0x7fffffff}) + "x";  // longer than the rest
   write(file_with(table));
   for (const uint64_t gap : {0x10, 0x100, 0x200, 0x300, 0x400})
     EXPECT_EQ(name_at(bias + gap), "<<.text>>") << gap;
@@ -276,7 +276,7 @@ TEST_F(HostileTable, EntriesThatMakeNoSenseAreLeftOut) {
   EXPECT_EQ(ask(bias + 0xfff).data.sym_length, 0x10u);
 }
 
-TEST_F(HostileTable, DamagedOnesAreSurvived) {
+TEST_F(HostileTable, DamagedTablesAreHandled) {
   const std::string good = read(fixture("stripped.functions"));
   const auto sections = truth::run("readelf -SW " + fixture("stripped.functions"));
   const size_t line = sections.find(" .eh_frame ");
@@ -317,8 +317,8 @@ TEST_F(HostileTable, ManyFunctionsTakeLittleMoreThanTheirBytes) {
   EXPECT_EQ(ask(bias + 0xffe).data.sym_length, 1u);
 }
 
-// The table reaches over a hole that the file claims to have.
-TEST_F(HostileTable, OneThatClaimsMoreThanItsBudgetIsRefusedWithANote) {
+// The table includes a hole of the file.
+TEST_F(HostileTable, ATableThatExceedsItsBudgetIsRefusedWithANote) {
   ElfBuilder elf;
   elf.section(".eh_frame", SHT_PROGBITS, common('\0'), 0, SHF_ALLOC);
   std::string bytes = elf.bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which package a file belongs to, as dpkg's lists say.
+// The packages of files, from dpkg's lists.
 #include "read/debian_packages.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ class DebianPackages : public testing::Test {
   std::string directory_;
 };
 
-TEST_F(DebianPackages, AreThoseWhoseListHasTheWholePath) {
+TEST_F(DebianPackages, AreFoundByTheWholePathOfAFile) {
   list("app.list", "/.\n/usr\n/usr/bin\n/usr/bin/app\n/usr/bin/application\n");
   list("libx1:amd64.list", "/.\n/lib/x86_64-linux-gnu/libx.so.1\n/usr/lib/y");
   list("app.postinst", "/usr/bin/other\n");
@@ -48,7 +48,7 @@ TEST_F(DebianPackages, AreNoneWithoutDpkg) {
   EXPECT_THAT(find_packages({"/usr/bin/app"}, directory_ + "/none"), IsEmpty());
 }
 
-// A pipe would not answer.
+// Reading a pipe would block.
 TEST_F(DebianPackages, AreReadFromFilesOnly) {
   list("app.list", "/usr/bin/app\n");
   ASSERT_EQ(::mkfifo((directory_ + "/a.list").c_str(), 0600), 0);
@@ -56,7 +56,7 @@ TEST_F(DebianPackages, AreReadFromFilesOnly) {
               ElementsAre(Pair("/usr/bin/app", "app")));
 }
 
-TEST_F(DebianPackages, ComeBackFromTheirText) {
+TEST_F(DebianPackages, AreRestoredFromTheirText) {
   const Packages packages{{"/usr/bin/a b", "one"}, {"/usr/bin/c", "two"}};
   EXPECT_EQ(parse_packages(packages_text(packages)), packages);
   EXPECT_THAT(packages_text({{"/a\nb", "p"}}), IsEmpty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ranges of seconds and of CPUs as they are typed, what they contain, and how heads of reports tell
-// them.
+// Ranges of seconds and CPUs: parsing, the values that they contain, and their description in the
+// head of a report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(Selection, SecondsHaveDecimalsAndEitherEndMayBeMissing) {
   EXPECT_TRUE(parse_seconds("9000000000-"));
 }
 
-TEST(Selection, WhatIsNoRangeOfSecondsIsRefused) {
+TEST(Selection, InvalidRangesOfSecondsAreRefused) {
   for (const char* text :
        {"", "-", "1", "1.5", "3-1", "2-2", "a-b", "1-b", "1--2", "1.0000000001-2", "1.-.", "+1-2",
         "1 -2", "1e3-", "9000000001-", "99999999999999999999-"})
@@ -61,7 +61,7 @@ TEST(Selection, CpusAreNumbersAndRanges) {
   }
 }
 
-TEST(Selection, WhatIsLeftOutIsLeftOutOfWhatIsTaken) {
+TEST(Selection, ExclusionsApplyToTheIncludedValues) {
   const NumberRange low{0, 3};
   const NumberRange two{2, 2};
   const Choice<NumberRange> both{{low}, {two}};
@@ -74,7 +74,7 @@ TEST(Selection, WhatIsLeftOutIsLeftOutOfWhatIsTaken) {
   EXPECT_FALSE(Choice<NumberRange>{}.any());
 }
 
-TEST(Selection, TheHeadTellsItInWords) {
+TEST(Selection, TheHeadDescribesTheSelection) {
   Selection selection;
   EXPECT_TRUE(leaves_all_records(selection));
   EXPECT_FALSE(selection.by_name());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Source files: where they are found, and what is not read.
+// Source files: the paths at which they are found, and files that are not read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <read/budgets.h>
@@ -37,7 +37,7 @@ TEST(PathTails, AreTheLongestFirstAndLeaveNoDirectory) {
   EXPECT_EQ(post::path_tails(deep).size(), post::budgets::source_tails);
 }
 
-TEST_F(SourceFilesTest, LinesAreWithoutTheirEnds) {
+TEST_F(SourceFilesTest, LinesHaveNoLineFeed) {
   SourceFiles files({});
   const post::SourceText& text = files.find(put("a.c", "one\r\n\nthree"));
   ASSERT_TRUE(text.found());
@@ -58,7 +58,7 @@ TEST_F(SourceFilesTest, TheLongestTailWinsThenTheFirstDirectory) {
   EXPECT_EQ(files.find("/gone/other/util.c").line(1), "one");
 }
 
-TEST_F(SourceFilesTest, TheOwnPathComesFirstARelativeOneIsNotUsed) {
+TEST_F(SourceFilesTest, AnAbsolutePathIsTriedFirstAndARelativeOneIsNotUsed) {
   const std::string own = put("here/a.c", "own");
   put("below/here/a.c", "below");
   EXPECT_EQ(SourceFiles({root + "/below"}).find(own).line(1), "own");
@@ -68,7 +68,7 @@ TEST_F(SourceFilesTest, TheOwnPathComesFirstARelativeOneIsNotUsed) {
   EXPECT_THAT(nowhere.problem("here/a.c"), HasSubstr("--source-path"));
 }
 
-TEST_F(SourceFilesTest, OnlyRegularFilesOfABudgetAreRead) {
+TEST_F(SourceFilesTest, OnlyRegularFilesWithinTheBudgetAreRead) {
   SourceFiles files({});
   EXPECT_FALSE(files.find(root).found());
   EXPECT_EQ(files.problem(root), root + ": not a regular file.");

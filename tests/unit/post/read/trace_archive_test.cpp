@@ -227,7 +227,7 @@ TEST_F(TraceArchive, TamperedMembersAreRefused) {
   EXPECT_THAT(twice.error().message, HasSubstr("twice"));
   const auto big = unpacked(tar({{"symbols.msi", "s", AE_IFREG, "", int64_t{5} << 30}}));
   ASSERT_FALSE(big);
-  EXPECT_THAT(big.error().message, HasSubstr("more than can be meant"));
+  EXPECT_THAT(big.error().message, HasSubstr("which is too large"));
 }
 
 TEST_F(TraceArchive, OtherArchivesAreRefused) {

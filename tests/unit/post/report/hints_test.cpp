@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a hint says, for each kind of program, and when there is none.
+// The text of a hint for each kind of program, and programs without a hint.
 #include "report/hints.h"
 
 #include <gmock/gmock.h>
@@ -88,19 +88,19 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
   EXPECT_THAT(only_text(), HasSubstr("install python3.11-dbg, or"));
 }
 
-TEST_F(Hints, OfAFileWithoutAPackageNameOtherWays) {
+TEST_F(Hints, OfAFileWithoutAPackageNameOtherSources) {
   add("app_0012", "/opt/app", Found::no_symbol, 40);
   EXPECT_THAT(only_text(), HasSubstr("/opt/app lacks symbols: name the directory"));
 }
 
-TEST_F(Hints, SayNothingOfFilesThatANoteIsAbout) {
+TEST_F(Hints, OmitFilesThatHaveANote) {
   add("app_0012", "/opt/app", Found::no_symbol, 40);
   add("app_0012", "/memfd:x (deleted)", Found::no_symbol, 40);
   notes_ = {"/opt/app: it changed while it was traced", "/memfd:x (deleted): a file in memory"};
   EXPECT_THAT(hints(), IsEmpty());
 }
 
-TEST_F(Hints, KnowTheRuntimes) {
+TEST_F(Hints, NameTheOptionOfEachRuntime) {
   const auto text_with = [this](const char* file) {
     tree_ = SampleTree();
     add("main_0012", file, Found::symbol, 60);
@@ -118,7 +118,7 @@ TEST_F(Hints, KnowTheRuntimes) {
   EXPECT_THAT(text_with("/usr/bin/luajit"), HasSubstr("/tmp/perf-PID.map"));
 }
 
-TEST_F(Hints, OfARuntimeWithoutSymbolsSayBoth) {
+TEST_F(Hints, OfARuntimeWithoutSymbolsContainBoth) {
   add("python3_0012", "/usr/bin/python3.13", Found::function, 60);
   packages_ = {{"/usr/bin/python3.13", "python3.13-minimal"}};
   EXPECT_THAT(only_text(), testing::AllOf(HasSubstr("-X perf"), HasSubstr("python3.13-dbg")));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Annotated source: what holds for every width. Whole programs are in tests/cli/annotate.bats.
+// Annotated source at any width, with a fake symbolizer; tests/cli/annotate.bats uses whole
+// programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <text/columns.h>
@@ -73,7 +74,7 @@ TEST_F(AnnotationTest, LinesHaveTheirTicksAndThreeLinesAround) {
   EXPECT_THAT(text, HasSubstr("    1  33.3 %  +11  nop\n"));
 }
 
-TEST_F(AnnotationTest, TheNameIsTheReadableTheMangledOrTheShortOne) {
+TEST_F(AnnotationTest, AFunctionIsFoundByItsDemangledMangledOrShortName) {
   const std::string text = annotation("work");
   EXPECT_EQ(annotation("_Z4workiPKc"), text);
   EXPECT_EQ(annotation("work(int, char const\\*)"), text);
@@ -101,7 +102,7 @@ TEST_F(AnnotationTest, AMethodWithLinesHasTheFileOfItsClass) {
   EXPECT_THAT(annotation("demo*"), HasSubstr("    1 100.0 %    3    void run()"));
 }
 
-TEST_F(AnnotationTest, ANameThatFitsNothingIsAnError) {
+TEST_F(AnnotationTest, ANameThatMatchesNothingIsAnError) {
   EXPECT_EQ(annotation("rust"),
             "--annotate rust matches nothing that ticks fell on; similar: rest.");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: what holds for every width and trace. What it looks like is in the golden cases.
+// The page at any width and for any trace; the golden cases have its layout.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <report/path_rows.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which names and ids the words of a selection match, and what is said of words that match nothing.
+// The names and ids that the words of a selection match, and the message on words that match
+// nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ TEST(NameWords, AWordIsANameAWildcardOrAnId) {
   EXPECT_TRUE(takes(paths, {"/bin/a/b"})) << "an asterisk stands for / too";
 }
 
-TEST(NameWords, WithoutWordsAllIsTaken) {
+TEST(NameWords, WithoutWordsEverythingMatches) {
   NameWords none({{}, {}});
   EXPECT_FALSE(none.any());
   EXPECT_TRUE(takes(none, {"x"}, 1));
@@ -46,7 +47,7 @@ TEST(NameWords, WithoutWordsAllIsTaken) {
   EXPECT_FALSE(takes(both, {"x"}));
 }
 
-TEST(NameWords, WordsThatMatchNothingAreToldWithSimilarNames) {
+TEST(NameWords, UnmatchedWordsAreReportedWithSimilarNames) {
   NameWords words({{"pyton3", "sh", "Xorg*", "zz"}, {"gnome-terminal-server", "99"}});
   EXPECT_THAT(words.unfitting("process", ""), IsEmpty()) << "nothing was tried";
   for (const char* name : {"python3", "sh", "xorg", "gnome-terminal-", "zzz"}) words.fit({name}, 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text made to fit into columns.
+// Width, shortening, padding and wrapping of text for a terminal.
 #include <gtest/gtest.h>
 #include <text/columns.h>
 
