@@ -69,7 +69,7 @@ truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { prin
 @test "blocked and runnable time are separate, or the report says that they cannot be separated" {
   if [[ $PROOF_SOURCE == perf ]]; then
     jq -e '.off_cpu.wakeups == 0' tprof.json
-    grep -q '^ Wake-ups : none in this trace: time blocked holds the time for which the$' tprof.offcpu
+    grep -q '^ Wake-ups : none in this trace: time blocked includes the time for which the$' tprof.offcpu
     return
   fi
   # Not for the sleeper: its timer may expire late.
