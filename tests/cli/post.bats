@@ -324,7 +324,7 @@ dispatch() {
     make_trace 4
     run -0 --separate-stderr post --page
     [ "${lines[0]}" = "The whole system, 2 processors: 3 us elapsed, 8 ticks (samples)" ]
-    [[ $output == *" 100.0 %  NoSymbols  NoModule  (no name)"*"Files: tprof.out, swtrace.nrm2"*"post -disasm" ]]
+    [[ $output == *" 100 %  NoSymbols  NoModule  (no name)"*"Files: tprof.out, swtrace.nrm2"*"post -disasm" ]]
     [ "$(sed -n 2p tprof.out)" = "${lines[0]}" ]
     run -0 --separate-stderr post --page --of 32
     [ "${lines[0]}" = "Process 32: 3 us elapsed, 8 ticks (samples)" ]

@@ -18,6 +18,7 @@
 #include "read/source_files.h"
 #include "state/name_words.h"
 #include "text/columns.h"
+#include "text/short_name.h"
 #include "text/text.h"
 
 namespace post {

@@ -2,6 +2,7 @@
 // Addresses to names.
 #include "resolver.h"
 
+#include "text/short_name.h"
 #include "text/text.h"
 
 namespace post {
