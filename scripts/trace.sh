@@ -62,12 +62,23 @@ load_module() {
 }
 
 # keep_old DIR NAME...: what is there becomes NAME.old.
+kept=()
 keep_old() {
   local directory=$1 name
   shift
   for name in "$@"; do
-    if [[ -e $directory/$name ]]; then mv -f "$directory/$name" "$directory/$name.old"; fi
+    if [[ -e $directory/$name ]]; then
+      mv -f "$directory/$name" "$directory/$name.old"
+      kept+=("$directory/$name")
+    fi
   done
+}
+
+# restore_old: undoes keep_old, unless kept=() says that the new files are there.
+restore_old() {
+  local path
+  for path in "${kept[@]}"; do mv -f "$path.old" "$path"; done
+  kept=()
 }
 
 # make_output_directory: $out, from now on absolute.
@@ -99,7 +110,7 @@ keep_trace() {
   local unload=''
   keep_recorder=1
   if ((loaded)); then unload=' && rmmod pitrace'; fi
-  say "error: $1: $(cat "$scratch/log")"
+  say "error: $1: $(message_of "$scratch/log")"
   cat >&2 <<END
 The recorder keeps the whole trace in memory. When there is room, write it, end the recorder, and make the report:
   export PITRACE_SOCKET=${scratch@Q}/recorder${3:+
@@ -116,7 +127,7 @@ write_trace() {
   if ! swtrace off >"$scratch/log" 2>&1; then
     # Before 'get' there is a file only where it is written while the trace runs: what had room is in it.
     [[ -s $out/swtrace.nrm2 ]] || keep_trace "the trace could not be stopped" "$1" off
-    say "error: $(cat "$scratch/log")"
+    say "error: $(message_of "$scratch/log")"
     if ((status == 0)); then status=125; fi
     return 0
   fi
@@ -144,5 +155,5 @@ trace_gated() {
   bash -c "$gate" "$scratch" "$@" || status=$?
   wait "$helper" || true
   trap - INT QUIT
-  [[ -e $scratch/started ]] || die "the trace could not be started: $(cat "$scratch/start.log")"
+  [[ -e $scratch/started ]] || die "the trace could not be started: $(message_of "$scratch/start.log")"
 }

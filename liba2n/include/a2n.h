@@ -195,6 +195,9 @@ int A2nGetCodeAt(uint32_t pid, uint64_t address, uint64_t time, const unsigned c
 int A2nReadCodeAt(uint32_t pid, uint64_t address, uint64_t time, unsigned char *bytes, size_t room,
 		  size_t *length);
 
+/* a2n_get_plt_name() (our addition) */
+const char *A2nGetPltNameAt(uint32_t pid, uint64_t address, uint64_t time);
+
 /* ---- saved symbols (MSI files) -------------------------------------------------------------- */
 /* a2n_create_msi_file() */
 int A2nCreateMsiFile(const char *name);

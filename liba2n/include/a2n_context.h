@@ -410,6 +410,11 @@ int a2n_get_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t add
 int a2n_read_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 		  unsigned char *bytes, size_t capacity, size_t *length);
 
+/* The function to which the entry of a procedure linkage table at an address of pid leads at this
+ * time: the name in the file's dynamic symbols, or of an indirect function without one. It is not
+ * demangled, and it is null if no such entry is there or the file is not on this machine. */
+const char *a2n_get_plt_name(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address);
+
 /* ---- saved symbols (MSI files) -------------------------------------------------------------- */
 /* An MSI file contains the symbols, sections and build-ids of modules, so that addresses can be
  * looked up on a machine without these files. genmsi(1) describes its format. */

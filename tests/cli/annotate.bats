@@ -78,6 +78,14 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   grep -Eq ' 5          int sum = atoi' <<<"$output"
 }
 
+@test "a call through the procedure linkage table has the name of the function behind it" {
+  name=$(objdump -d "$made/app" | awk '/^[0-9a-f]+ <hot>:/ { inside = 1 } /^$/ { inside = 0 }
+      inside && /call.*@plt>/ { sub(/.*</, ""); sub(/>.*/, ""); print; exit }')
+  [[ $name == *@plt ]]
+  run -0 post -r "$made/app.nrm2" --annotate hot
+  grep -Eq "^ +2 +[0-9.]+ % +\\+[0-9a-f]+  call $name\$" <<<"$output"
+}
+
 @test "the functions with most ticks come first; names have wildcards, and a name that fits nothing is said so" {
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*'
   [ "$(grep -E '^(hot|callee) in /' <<<"$output" | cut -d' ' -f1 | tr '\n' ' ')" = "hot callee " ]

@@ -213,6 +213,37 @@ page_fits() {
     grep -q '^The whole system, [0-9]* processor' page
 }
 
+@test "older files stay as they are until the new ones are written, and an error has one prefix" {
+    mkdir out
+    for name in tprof.out tprof.json swtrace.nrm2; do echo earlier >"out/$name"; done
+    run -125 run.tprof --source=perf -m event -e nonsense -o out -- true
+    [[ "$output" == *"run.tprof: error: the trace could not be started: "*nonsense* ]]
+    [[ "$output" != *"swtrace: "* ]]
+    run -125 run.tprof -p -o out
+    [[ "$output" == *"run.tprof: error: no report could be made: "*swtrace.nrm2* ]]
+    [[ "$output" != *"post: "* ]]
+    for name in tprof.out tprof.json swtrace.nrm2; do [ "$(cat "out/$name")" = earlier ]; done
+    local files=(out/*)
+    [ "${#files[@]}" -eq 3 ]
+    need_ticks
+    run.tprof --source=perf --no-java -o out -- true
+    for name in tprof.out tprof.json swtrace.nrm2; do
+        [ "$(cat "out/$name.old")" = earlier ]
+        [ "$(head -n 1 "out/$name")" != earlier ]
+    done
+}
+
+@test "the page names the processes of a command that has several" {
+    need_ticks
+    # shellcheck disable=SC2016 # the command's own
+    run.tprof --source=perf --no-java -o out -- bash -c 'for ((i = 0; i < 400000; i++)); do :; done
+        awk "BEGIN { for (i = 0; i < 4000000; ++i) sum += i }"' >page
+    cat page
+    grep -qE '^Processes: [a-z]+ [0-9.]+ %, [a-z]+ [0-9.]+ %' page
+    sed -n 's/^Processes: //p' page | grep -q awk
+    sed -n 's/^Processes: //p' page | grep -q bash
+}
+
 @test "a command on which no tick fell is told of in words" {
     need_ticks
     run.tprof --source=perf -c 1 -o out -- sleep 0.1 >page

@@ -25,16 +25,18 @@ ElfBuilder::ElfBuilder() : names_(1, '\0'), headers_(1) {
 }
 
 uint32_t ElfBuilder::section(const std::string& name, uint32_t type, std::string bytes,
-                             uint32_t link, uint64_t flags) {
+                             uint32_t link, uint64_t flags, uint64_t address) {
   Elf64_Shdr header{};
   header.sh_name = static_cast<uint32_t>(names_.size());
   header.sh_type = type;
   header.sh_flags = flags;
+  header.sh_addr = address;
   header.sh_offset = body_.size();
   header.sh_size = bytes.size();
   header.sh_link = link;
   header.sh_addralign = 8;
-  header.sh_entsize = type == SHT_SYMTAB ? sizeof(Elf64_Sym) : 0;
+  if (type == SHT_SYMTAB || type == SHT_DYNSYM) header.sh_entsize = sizeof(Elf64_Sym);
+  if (type == SHT_RELA) header.sh_entsize = sizeof(Elf64_Rela);
   names_ += name + '\0';
   body_ += bytes;
   body_.resize((body_.size() + 7) & ~size_t{7});

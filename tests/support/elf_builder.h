@@ -19,7 +19,9 @@ class ElfBuilder {
 
   // Returns the section's index.
   uint32_t section(const std::string& name, uint32_t type, std::string bytes, uint32_t link = 0,
-                   uint64_t flags = 0);
+                   uint64_t flags = 0, uint64_t address = 0);
+  // The bytes at code_address.
+  void code(const std::string& bytes) { body_.replace(code_address, bytes.size(), bytes); }
   // Adds the symbol table and its string table; entries: st_name and st_value.
   struct Entry {
     uint32_t name;

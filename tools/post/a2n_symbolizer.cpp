@@ -260,6 +260,11 @@ size_t A2nSymbolizer::read_code(uint64_t time, uint32_t pid, uint64_t address,
   return length;
 }
 
+std::string A2nSymbolizer::plt_name(uint64_t time, uint32_t pid, uint64_t address) {
+  const char* const name = A2nGetPltNameAt(pid, address, time);
+  return name ? name : "";
+}
+
 int A2nSymbolizer::archived_log(const LogKey& log) const {
   const auto found = archived_->find(log);
   return found == archived_->end() ? -1 : found->second.get();

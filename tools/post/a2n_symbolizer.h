@@ -52,6 +52,7 @@ class A2nSymbolizer final : public Symbolizer {
   Code code(uint64_t time, uint32_t pid, uint64_t address) override;
   size_t read_code(uint64_t time, uint32_t pid, uint64_t address,
                    std::span<std::byte> out) override;
+  std::string plt_name(uint64_t time, uint32_t pid, uint64_t address) override;
   void look_for_logs(const ProcessIds& process) override;
   void expect_log(uint32_t pid) override { expected_.insert(pid); }
   uint64_t next_code_change(uint64_t time, uint32_t pid) override;

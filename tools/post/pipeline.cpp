@@ -155,6 +155,8 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
         !selection.takes_place(static_cast<int64_t>(stream.time() - begin), stream.cpu()))
       arrival.in_range = false;
     if (record.major() == PITRACE_MAJOR_TPROF) {
+      if (of_major == 1) totals.first_tick = stream.time();
+      totals.last_tick = stream.time();
       arrival.tick = valid ? &tick : nullptr;
       arrival.tick_selected = arrival.in_range &&
                               selection.takes_tick(number, of_major, record.minor()) && valid &&

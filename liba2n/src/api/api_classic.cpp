@@ -228,6 +228,10 @@ int A2nReadCodeAt(uint32_t pid, uint64_t address, uint64_t time, unsigned char* 
   return a2n_read_code(&default_context, time, pid, address, bytes, room, length);
 }
 
+const char* A2nGetPltNameAt(uint32_t pid, uint64_t address, uint64_t time) {
+  return a2n_get_plt_name(&default_context, time, pid, address);
+}
+
 int A2nCreateMsiFile(const char* name) {
   return a2n_create_msi_file(&default_context, name);
 }

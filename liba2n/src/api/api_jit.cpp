@@ -151,6 +151,11 @@ int a2n_read_code(a2n_context* context, uint64_t time, uint32_t pid, uint64_t ad
   });
 }
 
+const char* a2n_get_plt_name(a2n_context* context, uint64_t time, uint32_t pid, uint64_t address) {
+  return guarded_value<const char*>(context, nullptr,
+                                    [=](Library& lib) { return lib.plt_name(pid, address, time); });
+}
+
 int a2n_get_frames(a2n_context* context, uint64_t time, uint32_t pid, uint64_t address,
                    A2N_FRAME* frames, size_t capacity, size_t* count) {
   if (!count || (!frames && capacity != 0)) return A2N_NULL_SYMDATA;

@@ -26,6 +26,9 @@ constexpr pi::Budget jit_dump{64 * MiB, 32, 16 * GiB};
 constexpr pi::Budget symbol_names{16 * MiB, 16};
 // The unwind table, which is a part of the file; a sparse file can claim a larger one.
 constexpr pi::Budget unwind_table{16 * MiB, 1};
+// Procedure linkage tables, and each table of relocations, symbols or names that is read for them:
+// all are parts of the file.
+constexpr pi::Budget linkage_tables{16 * MiB, 1};
 // ELF notes that are searched for the build-id.
 constexpr pi::Budget notes{1 * MiB, 1};
 // Total size of the returned functions, by bytes of code: real functions hardly overlap.

@@ -12,25 +12,17 @@
 
 #include "base/budgets.h"
 #include "elf_dynamic.h"
+#include "elf_tables.h"
 
 namespace a2n {
 namespace {
 
 constexpr uint64_t max_table_bytes = uint64_t{1} << 30;
-constexpr size_t max_name = 32768;
 
 struct Tables {
   Elf_Data* symbols;
   std::string_view names;
 };
-
-Elf_Data* section_data(Elf_Scn* section, uint32_t type, GElf_Shdr& header) {
-  if (!section || !gelf_getshdr(section, &header)) return nullptr;
-  if (header.sh_type != type || (header.sh_flags & SHF_COMPRESSED)) return nullptr;
-  if (header.sh_size > max_table_bytes) return nullptr;
-  Elf_Data* data = elf_getdata(section, nullptr);
-  return data && data->d_buf ? data : nullptr;
-}
 
 std::optional<Tables> section_tables(Elf* elf, uint32_t section_type) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
@@ -39,19 +31,14 @@ std::optional<Tables> section_tables(Elf* elf, uint32_t section_type) {
     // A valid file has at most one table of a type. Only the first is read: libelf keeps each table
     // in memory.
     GElf_Shdr names_header;
-    Elf_Data* names = section_data(elf_getscn(elf, header.sh_link), SHT_STRTAB, names_header);
-    Elf_Data* symbols = names ? section_data(section, section_type, header) : nullptr;
+    Elf_Data* names =
+        section_data(elf_getscn(elf, header.sh_link), SHT_STRTAB, max_table_bytes, names_header);
+    Elf_Data* symbols =
+        names ? section_data(section, section_type, max_table_bytes, header) : nullptr;
     if (!symbols) return std::nullopt;
     return Tables{symbols, {static_cast<const char*>(names->d_buf), names->d_size}};
   }
   return std::nullopt;
-}
-
-std::string_view name_at(std::string_view names, uint64_t offset) {
-  if (offset >= names.size()) return {};
-  std::string_view name = names.substr(offset, max_name);
-  const size_t end = name.find('\0');
-  return end == name.npos ? std::string_view{} : name.substr(0, end);
 }
 
 // Assembler labels (".L1") and ARM mapping symbols ("$x", "$d", also "$x.7").
@@ -84,7 +71,7 @@ std::optional<ElfSymbol> accept(const GElf_Sym& symbol, std::string_view names, 
   const auto binding = binding_of(symbol.st_info);
   if (!binding) return std::nullopt;
   std::string_view name = name_at(names, symbol.st_name);
-  seen += name.empty() ? std::min(max_name, names.size()) : name.size() + 1;
+  seen += name.empty() ? std::min(max_symbol_name, names.size()) : name.size() + 1;
   name = name.substr(0, name.find('@'));
   if (name.empty() || is_local_label(name)) return std::nullopt;
   return ElfSymbol{symbol.st_value, symbol.st_size, name, *binding, function};

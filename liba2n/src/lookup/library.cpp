@@ -13,8 +13,10 @@
 #include <utility>
 
 #include "base/budgets.h"
+#include "base/last_at.h"
 #include "base/safe_file.h"
 #include "demangle/demangle.h"
+#include "elf/vdso.h"
 #include "jit/jit_dump.h"
 #include "jit/jit_log.h"
 #include "jit/perf_map.h"
@@ -227,6 +229,30 @@ size_t Library::read_code(uint32_t pid, uint64_t address, uint64_t time, char* o
   return pieces_.read(*mapping.file->content, address - *mapping.bias, out, mapped);
 }
 
+// Read from the file again, so that only those who ask pay for it.
+const std::vector<PltEntry>& Library::plt_entries(const ModuleSymbols& content) {
+  const auto [known, added] = plt_entries_.try_emplace(&content);
+  if (!added || !content.exact_offsets || content.files.empty()) return known->second;
+  const auto file = ElfFile::open(content.files.front());
+  if (file && file->layout().build_id == content.build_id) known->second = read_plt_entries(*file);
+  return known->second;
+}
+
+const char* Library::plt_name(uint32_t pid, uint64_t address, uint64_t time) {
+  const auto piece = piece_at(processes_.find(pid, time), address, time);
+  if (!piece) return nullptr;
+  Mapping& mapping = mappings_[piece->tag];
+  if (!mapping.resolved) resolve(mapping);
+  if (!mapping.file || !mapping.bias) return nullptr;
+  const ModuleSymbols& content = *mapping.file->content;
+  const uint64_t vaddr = address - *mapping.bias;
+  const PltEntry* const entry = last_at(plt_entries(content), vaddr, &PltEntry::start);
+  if (!entry || !entry->contains(vaddr)) return nullptr;
+  if (!entry->name.empty()) return interner_.add(entry->name);
+  const Symbol* const resolver = content.symbols.find(entry->resolver);
+  return resolver ? interner_.add(content.symbols.name(*resolver)) : nullptr;
+}
+
 const char* Library::readable(const char* name) {
   if (!settings_.demangle) return name;
   const char*& known = readable_[name];
@@ -354,11 +380,13 @@ int Library::no_section_symbol(int rc, const Section* section, uint64_t bias, SY
   return rc;
 }
 
-// "[libx.so+0x1234]": the last component of the path, and where the function begins in the file.
+// "[libx.so+0x1234]", "[vdso+0x780]": the last component of the path, and where the function begins
+// in the file.
 void Library::in_function(const FunctionRange& function, uint64_t bias, SYMDATA& data) {
   const char*& name = function_names_[&function];
   if (!name) {
-    const std::string_view file = file_name(data.mod_name);
+    std::string_view file = file_name(data.mod_name);
+    if (file == vdso_name) file = file.substr(1, file.size() - 2);
     char start[17];
     const auto end = std::to_chars(start, std::end(start), function.start, 16).ptr;
     name = interner_.add("[" + std::string(file) + "+0x" + std::string(start, end) + "]");

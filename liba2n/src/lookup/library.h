@@ -17,6 +17,7 @@
 #include "base/interner.h"
 #include "base/notes.h"
 #include "elf/code_bytes.h"
+#include "elf/plt_entries.h"
 #include "jit/jit_table.h"
 #include "kernel.h"
 #include "modules.h"
@@ -75,6 +76,10 @@ class Library {
   };
   Code code(uint32_t pid, uint64_t address, uint64_t time);
 
+  // The function to which the entry of a procedure linkage table at an address leads, with its
+  // name as in the file; null if there is no such entry or the file is not there.
+  const char* plt_name(uint32_t pid, uint64_t address, uint64_t time);
+
   // Copies bytes of code from an address on; returns how many, 0 if they are not available.
   size_t read_code(uint32_t pid, uint64_t address, uint64_t time, char* out, size_t room);
 
@@ -116,6 +121,7 @@ class Library {
   const char* readable(const TablePart& part, const Symbol& symbol);
   std::vector<SourceFrame> mapped_frames(const Piece& piece, uint64_t address, const char* symbol);
   const char* readable(const char* name);
+  const std::vector<PltEntry>& plt_entries(const ModuleSymbols& content);
   std::string function_code(const Mapping& mapping, uint64_t vaddr, uint64_t length);
 
   Settings settings_;
@@ -140,6 +146,7 @@ class Library {
   CodePieces pieces_;
   std::vector<const char*> files_;  // files that symbols were read from; see symbol_file()
   bool msi_loaded_ = false;
+  std::unordered_map<const ModuleSymbols*, std::vector<PltEntry>> plt_entries_;
 };
 
 }  // namespace a2n

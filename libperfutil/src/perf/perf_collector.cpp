@@ -207,15 +207,9 @@ std::vector<std::string> PerfCollector::notes() {
   auto notes = notes_;
   if (!hook_note_.empty()) notes.push_back(hook_note_);
   if (hooks_ && hooks_->refused() != 0)
-    notes.push_back(
-        fmt::format("There was no memory for the user hooks of {} process(es); their hooks "
-                    "are missing.",
-                    hooks_->refused()));
-  if (unreadable_processes_ != 0)
-    notes.push_back(
-        fmt::format("This user cannot read the mappings of {} process(es): code that they "
-                    "had mapped before the trace has no names.",
-                    unreadable_processes_));
+    notes.push_back(fmt::format("There was no memory for the user hooks of {}; they are missing.",
+                                count_of_processes(hooks_->refused())));
+  if (unreadable_processes_ != 0) notes.push_back(unreadable_processes_note(unreadable_processes_));
   return notes;
 }
 

@@ -195,4 +195,16 @@ std::vector<std::string> perf_blind_spots(const PerfScope& scope, const Collecto
   return list;
 }
 
+std::string count_of_processes(uint32_t count) {
+  return fmt::format("{} process{}", count, count == 1 ? "" : "es");
+}
+
+std::string unreadable_processes_note(uint32_t count) {
+  return fmt::format(
+      "The system does not let this user see which files {} had mapped before the trace "
+      "(/proc/PID/maps; root can be refused, too, in a container for example): code in these files "
+      "has no names there.",
+      count_of_processes(count));
+}
+
 }  // namespace pi::perfutil

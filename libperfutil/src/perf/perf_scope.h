@@ -30,6 +30,12 @@ Status refuse_unseen(uint32_t major);
 // One sentence for each kind of information that was requested and that perf lacks in this scope.
 std::vector<std::string> perf_blind_spots(const PerfScope& scope, const CollectorStatus& status);
 
+// "1 process", "2 processes"
+std::string count_of_processes(uint32_t count);
+
+// A sentence on processes whose list of mapped files, /proc/PID/maps, the system withholds.
+std::string unreadable_processes_note(uint32_t count);
+
 }  // namespace pi::perfutil
 
 #endif  // PI_PERFUTIL_PERF_SCOPE_H

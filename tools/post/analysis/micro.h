@@ -76,6 +76,10 @@ class Micro final : public Subscriber {
   Lookup lookup(const Function& function, uint64_t address) const {
     return symbolizer_.lookup(function.time, function.pid, address);
   }
+  // The function to which a linkage table's entry at an address leads; "": not known.
+  std::string plt_name(const Function& function, uint64_t address) const {
+    return symbolizer_.plt_name(function.time, function.pid, address);
+  }
   uint64_t ticks() const { return ticks_; }
 
  private:

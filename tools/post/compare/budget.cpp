@@ -43,6 +43,9 @@ void take_symbol(std::string_view name, Limit& limit) {
 
 // Parses a line of the budget; returns an error message, or "".
 std::string take_limit(std::string_view line, Limit& limit) {
+  // "50%", "50 %" and "50" are the same.
+  if (line.ends_with('%')) line.remove_suffix(1);
+  line = line.substr(0, line.find_last_not_of(blanks) + 1);
   const size_t kind_end = line.find_first_of(blanks);
   const size_t last_begin = line.find_last_of(blanks);
   if (kind_end == std::string_view::npos) return std::string(form);
@@ -51,11 +54,11 @@ std::string take_limit(std::string_view line, Limit& limit) {
   if (!level) return fmt::format("'{}' is neither process, module nor symbol", printable(kind));
   limit.level = *level;
   const std::string_view amount = line.substr(last_begin + 1);
-  const auto percent =
-      amount.ends_with('%') ? percent_from(amount.substr(0, amount.size() - 1)) : std::nullopt;
+  const auto percent = percent_from(amount);
   if (!percent)
-    return fmt::format("a line ends with a limit from 0% to 100%, not with '{}'",
-                       printable(amount));
+    return fmt::format(
+        "a line ends with a limit from 0% to 100%, such as 50%, 12.5 % or 50, not with '{}'",
+        printable(amount));
   limit.percent = *percent;
   std::string_view name = line.substr(kind_end, last_begin - kind_end);
   const size_t name_begin = name.find_first_not_of(blanks);

@@ -32,6 +32,7 @@ struct RecordTotals {
   bool event_based = false;
   uint64_t events_per_tick = 0;
 
+  uint64_t ticks() const { return by_major[PITRACE_MAJOR_TPROF]; }
   uint64_t times() const {
     return by_major[PITRACE_MAJOR_TIME] + by_major[PITRACE_MAJOR_TIME_FAKE];
   }
@@ -48,6 +49,9 @@ struct RecordTotals {
   };
   std::vector<StreamGaps> gaps;
   bool stopped = false;  // as the selection said, before the end of the trace
+  // When the first and the last tick came, selected or not.
+  uint64_t first_tick = 0;
+  uint64_t last_tick = 0;
 };
 
 }  // namespace post

@@ -6,11 +6,12 @@
 #include <span>
 
 #include "text/path_tree.h"
+#include "text/short_name.h"
 
 namespace post {
 namespace {
 
-std::string short_name(const CallTree& calls, const Summary& summary, FrameId id) {
+std::string frame_name(const CallTree& calls, const Summary& summary, FrameId id) {
   const Frame& frame = calls.frames().frame(id);
   if (frame.found != Found::symbol || frame.marker) return calls.frames().folded_name(id);
   return without_arguments(readable(summary, frame.symbol));
@@ -26,7 +27,7 @@ std::vector<std::string> names_of(const CallTree& calls, const Summary& summary,
     ids.pop_back();
   std::vector<std::string> names;
   for (auto id = ids.rbegin(); id != ids.rend(); ++id)
-    names.push_back(short_name(calls, summary, *id));
+    names.push_back(frame_name(calls, summary, *id));
   return names;
 }
 
@@ -35,30 +36,6 @@ std::vector<std::string> names_of(const CallTree& calls, const Summary& summary,
 std::string readable(const Summary& summary, NameId name) {
   const std::string& text = summary.names.text(name);
   return summary.symbolizer ? summary.symbolizer->readable(text) : text;
-}
-
-std::string without_arguments(const std::string& name) {
-  constexpr std::string_view anonymous = "(anonymous namespace)";
-  constexpr std::string_view operator_word = "operator";
-  constexpr std::string_view operator_signs = "<>=!+-*/%&|^~[],";
-  size_t nested = 0;
-  for (size_t at = 0; at < name.size(); ++at) {
-    const std::string_view rest = std::string_view(name).substr(at);
-    if (rest.starts_with(anonymous)) {
-      at += anonymous.size() - 1;
-    } else if (rest.starts_with(operator_word)) {
-      at += operator_word.size();
-      if (name.compare(at, 2, "()") == 0) at += 2;
-      at = std::min(name.find_first_not_of(operator_signs, at), name.size()) - 1;
-    } else if (name[at] == '<') {
-      ++nested;
-    } else if (name[at] == '>' && nested != 0) {
-      --nested;
-    } else if (name[at] == '(' && nested == 0 && at != 0) {
-      return name.substr(0, at);
-    }
-  }
-  return name;
 }
 
 std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summary, size_t most,

@@ -13,7 +13,7 @@
 namespace post {
 
 struct PathRow {
-  std::vector<std::string> names;  // of functions from the outermost, short and readable
+  std::vector<std::string> names;  // of functions from the outermost, readable, no arguments
   uint64_t ticks = 0;
 };
 
@@ -24,9 +24,6 @@ std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summar
 
 // The name as people write it: demangled, and without parameters.
 std::string readable(const Summary& summary, NameId name);
-
-// "ns::f<int>(int, char) const" -> "ns::f<int>"
-std::string without_arguments(const std::string& name);
 
 }  // namespace post
 

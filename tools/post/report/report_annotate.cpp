@@ -18,6 +18,7 @@
 #include "read/source_files.h"
 #include "state/name_words.h"
 #include "text/columns.h"
+#include "text/short_name.h"
 #include "text/text.h"
 
 namespace post {
@@ -154,8 +155,16 @@ class Annotator {
     return summary_.symbolizer ? summary_.symbolizer->readable(name) : name;
   }
 
+  // "malloc@plt" for what leads to malloc through the procedure linkage table.
+  std::string plt_text(const Micro::Function& function, uint64_t address) const {
+    const std::string name = micro_.plt_name(function, address);
+    return name.empty() ? name : readable_name(printable(name)) + "@plt";
+  }
+
   // The name of what a branch leads to: "+1c" in the function itself, "memcpy", "libc.so.6:memcpy".
   std::string target_text(const Micro::Function& function, uint64_t size, uint64_t target) const {
+    const std::string linked = plt_text(function, target);
+    if (!linked.empty()) return linked;
     if (target != function.start && target - function.start < size)
       return fmt::format("+{:x}", target - function.start);
     const Lookup found = micro_.lookup(function, target);
@@ -174,7 +183,11 @@ class Annotator {
     const uint64_t address = function.start + offset;
     const std::string text = engine.text(bytes.subspan(offset), address);
     const pi::Instruction decoded = engine.decode(bytes.subspan(offset), address);
-    if (!decoded.target) return text;
+    if (!decoded.target) {
+      // In the linkage table itself, the jump through its slot.
+      const std::string linked = decoded.flow == pi::Flow::jump ? plt_text(function, address) : "";
+      return linked.empty() ? text : fmt::format("{}  ({})", text, linked);
+    }
     return fmt::format("{} {}", text.substr(0, text.rfind(' ')),
                        target_text(function, bytes.size(), *decoded.target));
   }

@@ -113,6 +113,7 @@ bool write_tree(const Summary& summary, Sink& sink) {
   for (const auto& [lead, what] : stack_sentences(summary.find<CallTree>()->stacks(), "ticks"))
     text += sentence(lead, what);
   text += '\n' + tick_totals(summary);
+  if (summary.options.mode_line) text += percentages_of(summary);
   const bool good = sink.write(text);
   return sink.write(tree_rows(summary)) && sink.write(function_rows(summary)) &&
          sink.write(fmt::format("\n{}    End of Reports\n{}\n", banner, banner) +

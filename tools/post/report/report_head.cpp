@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "interrupts_off.h"
 #include "text/text.h"
 
 namespace post {
@@ -69,6 +70,8 @@ std::string origin(const Summary& summary) {
   std::string text = sentence("Source", source_text(info)) + sentence("Scope", scope_text(info));
   if (!info.clock.empty()) text += sentence("Clock", info.clock);
   for (const std::string& what : info.cannot_see) text += sentence("Cannot see", what);
+  if (const std::string off = interrupts_off_text(summary); !off.empty())
+    text += sentence("Note", off);
   for (const std::string& note : info.notes) text += sentence("Note", note);
   for (const std::string& what : selection_texts(summary.options.selection))
     text += sentence("Only", what);
@@ -118,6 +121,16 @@ std::string clip_text(const Summary& summary) {
   const double clip = summary.options.clip_percent;
   const std::string tenths = fmt::format("{:.1f}", clip);
   return std::stod(tenths) == clip ? tenths : fmt::format("{}", clip);
+}
+
+std::string percentages_of(const Summary& summary) {
+  if (!selection_texts(summary.options.selection).empty())
+    return " Percentages below are of the selected ticks.\n";
+  const TraceInfo& info = summary.file.info;
+  return info.scope == "process"
+             ? fmt::format(" Percentages below are of all ticks of process {} and its children.\n",
+                           info.pid)
+             : " Percentages below are of all ticks of all processors, idle included.\n";
 }
 
 std::string tick_totals(const Summary& summary) {

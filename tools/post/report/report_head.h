@@ -22,6 +22,9 @@ std::string report_end(const Summary& summary);
 // The clipping level in percent.
 std::string clip_text(const Summary& summary);
 
+// What 100 % is in the reports. It differs from the page's.
+std::string percentages_of(const Summary& summary);
+
 // The number of ticks, and how many a row must have.
 std::string tick_totals(const Summary& summary);
 

@@ -6,18 +6,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <set>
 #include <span>
 #include <sstream>
-#include <tuple>
 
 #include "analysis/waiting.h"
 #include "completeness.h"
+#include "page_rows.h"
 #include "path_rows.h"
 #include "subject.h"
 #include "text/columns.h"
 #include "text/labels.h"
+#include "text/short_name.h"
 #include "text/text.h"
 
 namespace post {
@@ -27,43 +28,20 @@ constexpr size_t screen_lines = 23;  // of 24; the prompt has the last one
 constexpr size_t fewest_rows = 3;
 constexpr size_t most_paths = 5;
 constexpr double hot_percent = 10;
+constexpr double small_percent = 0.5;  // not worth a line
+constexpr uint64_t few_ticks = 100;    // too few for tenths of percents
 
-// A function, or what stands in for one, in all threads of the subject.
-struct FunctionTicks {
-  std::string name;
-  std::string module;
-  std::string process;  // only where the subject is the system
-  uint64_t ticks = 0;
-};
+// In five columns; with tenths where the ticks are enough for them.
+std::string share_of(uint64_t part, uint64_t whole) {
+  return whole < few_ticks ? fmt::format("{:5.0f}", percent(part, whole)) : share_text(part, whole);
+}
 
 std::string share_word(uint64_t part, uint64_t whole) {
-  const std::string text = share_text(part, whole);
+  const std::string text = share_of(part, whole);
   return text.substr(text.find_first_not_of(' ')) + " %";
 }
 
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-// The text as one word of a shell's command line, without control characters.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:+@%=-";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  const bool escaped = printable(text) != text;
-  std::string word = escaped ? "$'" : "'";
-  for (const char c : text) {
-    if (escaped && (c == '\'' || c == '\\'))
-      word += std::string("\\") + c;
-    else if (escaped && (c < ' ' || c > '~'))
-      word += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else
-      word += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return word + "'";
-}
-
-std::string plural(uint64_t count, const char* one, const char* many) {
+std::string plural(uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
@@ -145,96 +123,98 @@ class Page {
         waiting->times().wakeups() == 0 ? "at least " : "", duration_text(sum.runnable));
   }
 
+  bool selected() const { return !selection_texts(summary_.options.selection).empty(); }
+  std::string event() const { return limited(event_name(summary_)); }
+
+  // "12 ticks (samples)"; where events make them, how many of these there were.
+  std::string ticks_text() const {
+    const uint64_t events = summary_.event_based() ? events_per_tick(summary_) : 0;
+    const std::string which = selected() ? "selected " : "";
+    if (events == 1) return fmt::format("{} {}{} (one tick each)", ticks_, which, event());
+    if (events == 0) return plural(ticks_, which + "tick (sample)", which + "ticks (samples)");
+    return fmt::format("about {} {} ({}, one every {})", ticks_ * events, event(),
+                       plural(ticks_, which + "tick", which + "ticks"), events);
+  }
+
+  // Elapsed is the time of the whole subject. Of a selection the page also says how long it is.
   void add_head() {
     std::vector<std::string> facts;
     if (subject_.elapsed()) facts.push_back(duration_text(*subject_.elapsed()) + " elapsed");
+    std::string processor_time;
     if (const uint64_t distance = tick_distance(summary_); distance != 0)
-      facts.push_back(duration_text(ticks_ * distance) + " of processor time");
+      processor_time = duration_text(ticks_ * distance) + " of processor time";
+    if (!selected() && !processor_time.empty()) facts.push_back(processor_time);
     if (const std::string waited = waiting_text(); !waited.empty()) facts.push_back(waited);
-    const bool selected = !selection_texts(summary_.options.selection).empty();
-    std::string ticks = selected
-                            ? plural(ticks_, "selected tick (sample)", "selected ticks (samples)")
-                            : plural(ticks_, "tick (sample)", "ticks (samples)");
-    if (summary_.event_based() && events_per_tick(summary_) != 0)
-      ticks += fmt::format(", one every {} {}", events_per_tick(summary_),
-                           limited(event_name(summary_)));
+    std::string ticks = ticks_text();
+    const TickTotals& all = summary_.ticks;
+    if (selected() && all.first_time < all.last_time)
+      ticks += fmt::format(" within {}{}", duration_text(all.last_time - all.first_time),
+                           subject_.elapsed() ? " of it" : "");
     facts.push_back(ticks);
+    if (selected() && !processor_time.empty()) facts.push_back(processor_time + " in these");
     add(paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
+    if (const std::string processes = processes_text(); !processes.empty())
+      lines_.push_back(processes);
     lines_.emplace_back();
   }
 
+  // The names of the subject's processes, where it has several: as many as fit into the line.
+  std::string processes_text() const {
+    if (subject_.is_system()) return {};
+    const std::vector<NamedTicks> rows = page_processes(summary_, subject_, true);
+    if (rows.size() < 2 || percent(rows[1].first, ticks_) < small_percent) return {};
+    std::string text = "Processes: ";
+    uint64_t rest = ticks_;
+    for (const auto& [ticks, name] : rows) {
+      const std::string more = fmt::format("{}{} {}", rest == ticks_ ? "" : ", ", limited(name),
+                                           share_word(ticks, ticks_));
+      const bool last = rest == ticks;
+      const std::string others = ", others " + share_word(rest - ticks, ticks_);
+      if (columns_of(text + more + (last ? "" : others)) > look_.width) break;
+      text += more;
+      rest -= ticks;
+    }
+    if (rest == ticks_) return {};
+    return rest == 0 ? text : text + ", others " + share_word(rest, ticks_);
+  }
+
   void add_nothing_sampled() {
-    if (summary_.ticks.ticks != 0 && !selection_texts(summary_.options.selection).empty()) {
+    if (summary_.ticks.ticks != 0 && selected()) {
       add(
           paragraph(fmt::format("None of the selected ticks fell on it. {} on other processes: see "
                                 "the reports in tprof.out.",
                                 plural(summary_.ticks.ticks, "tick fell", "ticks fell"))));
       return;
     }
+    if (summary_.event_based()) {
+      const uint64_t events = events_per_tick(summary_);
+      add(paragraph(events <= 1
+                        ? fmt::format("It made no {}.", event())
+                        : fmt::format("No tick fell on it: it made fewer than {} {}. What helps: a "
+                                      "tick for fewer of them (run.tprof -c), a longer run.",
+                                      events, event())));
+      return;
+    }
     const uint64_t distance = tick_distance(summary_);
-    std::string why = "No tick fell on it: ";
-    if (summary_.event_based())
-      why += fmt::format("it made fewer than {} {}, or it waited.", events_per_tick(summary_),
-                         event_name(summary_));
-    else if (distance != 0)
-      why += fmt::format("its processor time is less than ticks are apart ({}), or it waited.",
-                         duration_text(distance));
-    else
-      why += "it took too little processor time, or it waited.";
-    add(paragraph(why));
+    add(paragraph("No tick fell on it: " +
+                  (distance != 0
+                       ? fmt::format("its processor time is less than ticks are apart ({})",
+                                     duration_text(distance))
+                       : std::string("it took too little processor time")) +
+                  ", or it waited."));
     add(
         paragraph("What helps: more ticks (run.tprof -c), a longer run; and where it waited: "
                   "'swtrace enable dispatch' before the trace, 'post -offcpu' after it."));
-  }
-
-  std::vector<FunctionTicks> functions() const {
-    using Ids = std::tuple<NameId, NameId, NameId, bool>;
-    std::map<Ids, uint64_t> by_ids;
-    const auto name_at = [](const Leaf& leaf, Level level) {
-      return static_cast<NameId>(leaf.path[static_cast<size_t>(level)]);
-    };
-    for (const Leaf& leaf : summary_.tree.leaves())
-      if (leaf.ticks != 0 && subject_.contains(leaf.origin))
-        by_ids[{name_at(leaf, Level::symbol), name_at(leaf, Level::module),
-                subject_.is_system() ? name_at(leaf, Level::process) : no_name,
-                leaf.origin.kernel}] += leaf.ticks;
-    // Several mangled names can be one readable name.
-    std::map<std::tuple<std::string, NameId, std::string, bool>, uint64_t> by_names;
-    for (const auto& [ids, ticks] : by_ids) {
-      const auto& [symbol, module, process, kernel] = ids;
-      const std::string owner =
-          subject_.is_system()
-              ? process_base_name(summary_.names.text(process), summary_.options.labels)
-              : "";
-      by_names[{readable(summary_, symbol), module, owner, kernel}] += ticks;
-    }
-    std::vector<FunctionTicks> rows;
-    for (const auto& [names, ticks] : by_names) {
-      const auto& [symbol, module, process, kernel] = names;
-      const bool named = !process.empty() && process != unnamed_process;
-      rows.push_back({shown(symbol), shown(module_text(module, kernel)),
-                      named ? "(" + shown(process) + ")" : process, ticks});
-    }
-    std::ranges::stable_sort(
-        rows, [](const FunctionTicks& a, const FunctionTicks& b) { return a.ticks > b.ticks; });
-    return rows;
-  }
-
-  std::string module_text(NameId module, bool kernel) const {
-    const std::string name = base_name(summary_.names.text(module));
-    if (!kernel) return name;
-    return name == "vmlinux" || name.empty() ? "[kernel]" : fmt::format("[kernel] {}", name);
   }
 
   // How many functions are shown. below: the lines that follow them. Small ones are only shown
   // where there are few.
   size_t rows_of(const std::vector<FunctionTicks>& all, size_t below) const {
     if (look_.rows) return std::min(*look_.rows, all.size());
-    constexpr double small = 0.5;
     constexpr size_t few = 8;
     size_t worth_it = 0;
     while (worth_it < all.size() &&
-           percent(all[worth_it].ticks, ticks_) >= (worth_it < few ? 0.05 : small))
+           percent(all[worth_it].ticks, ticks_) >= (worth_it < few ? 0.05 : small_percent))
       ++worth_it;
     const size_t above_and_below = std::min(screen_lines, lines_.size() + below);
     const size_t fit = std::max(fewest_rows, screen_lines - above_and_below);
@@ -244,10 +224,18 @@ class Page {
 
   // below: the lines that follow.
   void add_functions(size_t below) {
-    const std::vector<FunctionTicks> all = functions();
+    const std::vector<FunctionTicks> all = page_functions(summary_, subject_);
     const size_t count = rows_of(all, below);
-    const auto shown_ones = std::span(all).first(count);
-    const Widths widths = widths_of(shown_ones, look_.width > 10 ? look_.width - 10 : 1);
+    std::vector<FunctionTicks> shown_ones;
+    for (const FunctionTicks& row : std::span(all).first(count))
+      shown_ones.push_back({shown(row.name), shown(row.module), shown(row.process), row.ticks});
+    Widths widths = widths_of(shown_ones, look_.width > 10 ? look_.width - 10 : 1);
+    size_t longest = 0;
+    for (FunctionTicks& row : shown_ones) {
+      row.name = short_name(row.name, widths.name, mark());
+      longest = std::max(longest, columns_of(row.name));
+    }
+    widths.name = longest;
     uint64_t rest = ticks_;
     for (const FunctionTicks& row : shown_ones) {
       rest -= row.ticks;
@@ -262,7 +250,7 @@ class Page {
 
   // "  59.0 %  "
   std::string share_column(uint64_t ticks) const {
-    const std::string share = share_text(ticks, ticks_) + " %";
+    const std::string share = share_of(ticks, ticks_) + " %";
     const bool hot = percent(ticks, ticks_) >= hot_percent;
     return " " + (hot ? styled(share, "1;31") : share) + "  ";
   }
@@ -274,7 +262,7 @@ class Page {
   };
   std::string function_text(const FunctionTicks& row, const Widths& widths) const {
     const std::string module = shortened(row.module, widths.module, mark());
-    const std::string name = padded(shortened(row.name, widths.name, mark()), widths.name);
+    const std::string name = padded(row.name, widths.name);
     if (widths.process == 0) return fmt::format("{}  {}", name, module);
     return fmt::format("{}  {}  {}", name, padded(module, widths.module),
                        shortened(row.process, widths.process, mark()));
@@ -317,8 +305,23 @@ class Page {
                               broken ? " ([broken]: no frame pointers there)" : "")));
     for (const PathRow& path : paths)
       lines_.push_back(share_column(path.ticks) +
-                       shortened(shown(fmt::format("{}", fmt::join(path.names, " > "))),
-                                 look_.width > 10 ? look_.width - 10 : 1, mark()));
+                       path_text(path, look_.width > 10 ? look_.width - 10 : 1));
+  }
+
+  // The functions' names in the longest forms with which the path fits.
+  std::string path_text(const PathRow& path, size_t columns) const {
+    std::vector<std::vector<std::string>> forms;
+    size_t shortest = 0;
+    for (const std::string& name : path.names) {
+      forms.push_back(name_forms(shown(name)));
+      shortest = std::max(shortest, forms.back().size() - 1);
+    }
+    for (size_t form = 0;; ++form) {
+      std::vector<std::string> names;
+      for (const auto& each : forms) names.push_back(each[std::min(form, each.size() - 1)]);
+      const std::string text = fmt::format("{}", fmt::join(names, " > "));
+      if (columns_of(text) <= columns || form == shortest) return shortened(text, columns, mark());
+    }
   }
 
   std::vector<std::string> tail_lines(const PageEnd* end) const {
@@ -326,6 +329,7 @@ class Page {
     const auto add_to_tail = [&](const std::vector<std::string>& lines) {
       tail.insert(tail.end(), lines.begin(), lines.end());
     };
+    if (ticks_ != 0 && ticks_ < few_ticks) add_to_tail(paragraph(few_ticks_text()));
     // A selection by name leaves out what the rest of the system did.
     if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
         !summary_.options.selection.by_name())
@@ -342,10 +346,39 @@ class Page {
     return tail;
   }
 
+  // What to type next. The command has a line of its own, however long, so that it can be copied.
+  std::vector<std::string> next_lines(const PageEnd& end) const {
+    const auto* calls = summary_.find<CallTree>();
+    const auto* waiting = summary_.find<Waiting>();
+    const bool waits = waiting && waiting->times().dispatches() != 0;
+    const bool stacks = calls && calls->stacks().with() != 0;
+    std::vector<std::string> lines = paragraph(
+        fmt::format("Next: {}{}", stacks ? "" : "run.tprof -g shows callers; ",
+                    waits ? "for waits, in tprof.offcpu:" : "for instructions, in tprof.micro:"));
+    lines.push_back("  " + next_command(end, waits ? "-offcpu" : "-disasm"));
+    return lines;
+  }
+
+  // Of n ticks a share of p is right to 1.96 * sqrt(p * (1 - p) / n) in 19 of 20 cases, which is
+  // most for one half.
+  std::string few_ticks_text() const {
+    const double points = std::ceil(98 / std::sqrt(static_cast<double>(ticks_)));
+    const char* what_helps = "A longer run, or more ticks (run.tprof -c), helps.";
+    if (summary_.event_based())
+      what_helps = events_per_tick(summary_) > 1
+                       ? "A longer run, or a tick for fewer events (run.tprof -c), helps."
+                       : "A longer run helps.";
+    return fmt::format("Only {}: shares are right to about {}{:.0f} points. {}",
+                       plural(ticks_, "tick", "ticks"), look_.utf8 ? "±" : "+-", points,
+                       what_helps);
+  }
+
   // The processes beside the subject with the most ticks, as many as fit into the line.
   std::string rest_text() const {
     const uint64_t all = summary_.ticks.ticks;
-    const char* const of_what = summary_.event_based() ? "of all ticks" : "of all processor time";
+    const std::string of_what = selected()               ? "of the selected ticks"
+                                : summary_.event_based() ? "of all " + event()
+                                                         : "of all processor time";
     // An idle processor may have fewer ticks than its time.
     const bool throttled = summary_.file.info.throttled != 0;
     const std::string idle =
@@ -355,30 +388,16 @@ class Page {
     const std::string lead =
         fmt::format("Rest of the system: {}{}", throttled ? "at most " : "", rest);
     std::string shares;
-    for (const auto& [ticks, name] : others()) {
+    for (const auto& [ticks, name] : page_processes(summary_, subject_, false)) {
       const std::string more =
-          fmt::format("{}{} {}", shares.empty() ? "" : ", ", name, share_word(ticks, all));
-      if (columns_of(lead + of_what + shares + more + idle) + 12 > look_.width) break;
+          fmt::format("{}{} {}", shares.empty() ? "" : ", ", shown(name), share_word(ticks, all));
+      if (percent(ticks, all) < 0.05 ||
+          columns_of(lead + of_what + shares + more + idle) + 12 > look_.width)
+        break;
       shares += more;
     }
     return fmt::format("{} {}{}; idle {}.", lead, of_what,
                        shares.empty() ? "" : " (" + shares + ")", idle);
-  }
-
-  std::vector<std::pair<uint64_t, std::string>> others() const {
-    std::map<std::string, uint64_t> by_name;
-    for (const Leaf& leaf : summary_.tree.leaves()) {
-      if (leaf.origin.pid == idle_pid || subject_.contains(leaf.origin)) continue;
-      const auto label = static_cast<NameId>(leaf.path[static_cast<size_t>(Level::process)]);
-      by_name[shown(process_base_name(summary_.names.text(label), summary_.options.labels))] +=
-          leaf.ticks;
-    }
-    std::vector<std::pair<uint64_t, std::string>> sorted;
-    for (const auto& [name, ticks] : by_name)
-      if (percent(ticks, summary_.ticks.ticks) >= 0.05) sorted.emplace_back(ticks, name);
-    std::ranges::stable_sort(sorted,
-                             [](const auto& a, const auto& b) { return a.first > b.first; });
-    return sorted;
   }
 
   // The text with the words shortened that are wider than a line.
@@ -396,9 +415,7 @@ class Page {
     std::set<std::string> programs;
     for (const Leaf& leaf : summary_.tree.leaves())
       if (leaf.ticks != 0 && subject_.contains(leaf.origin))
-        programs.insert(process_base_name(summary_.names.text(static_cast<NameId>(
-                                              leaf.path[static_cast<size_t>(Level::process)])),
-                                          summary_.options.labels));
+        programs.insert(process_name(leaf, summary_));
     for (const Hint& hint : summary_.hints)
       if (programs.contains(hint.program)) return with_short_words(shown(hint.text));
     return {};
@@ -448,33 +465,6 @@ class Page {
     }
     if (parts.empty()) return {};
     return fmt::format(" Not seen: {} (see tprof.out).", fmt::join(parts, ", "));
-  }
-
-  static std::string files_text(const PageEnd& end) {
-    const std::string prefix = end.directory == "." ? "" : end.directory + "/";
-    std::vector<std::string> names;
-    std::vector<std::string> files = end.files;
-    files.push_back(end.trace);
-    for (const std::string& file : files)
-      names.push_back(file.starts_with(prefix) ? file.substr(prefix.size()) : file);
-    return printable(fmt::format("Files{}: {}", prefix.empty() ? "" : " in " + end.directory,
-                                 fmt::join(names, ", ")));
-  }
-
-  // What to type next. The command has a line of its own, however long, so that it can be copied.
-  std::vector<std::string> next_lines(const PageEnd& end) const {
-    const auto* calls = summary_.find<CallTree>();
-    const auto* waiting = summary_.find<Waiting>();
-    const bool waits = waiting && waiting->times().dispatches() != 0;
-    const bool stacks = calls && calls->stacks().with() != 0;
-    std::vector<std::string> lines = paragraph(
-        fmt::format("Next: {}{}", stacks ? "" : "run.tprof -g shows callers; ",
-                    waits ? "for waits, in tprof.offcpu:" : "for instructions, in tprof.micro:"));
-    std::string command = "  " + shell_word(end.post);
-    if (end.trace != "swtrace.nrm2") command += " -r " + shell_word(end.trace);
-    if (end.directory != ".") command += " -o " + shell_word(end.directory);
-    lines.push_back(command + (waits ? " -offcpu" : " -disasm"));
-    return lines;
   }
 
   const Summary& summary_;

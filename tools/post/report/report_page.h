@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "page_end.h"
 #include "report.h"
 #include "summary.h"
 
@@ -19,14 +19,6 @@ struct PageLook {
   std::optional<size_t> rows = {};  // of functions; none: as many as fit on a screen of 24 lines
   bool colour = false;
   bool utf8 = false;
-};
-
-// What a page at the end of a run also says.
-struct PageEnd {
-  std::string trace;               // paths
-  std::vector<std::string> files;  // the reports
-  std::string directory;           // of the reports
-  std::string post = "post";       // how the user calls this program
 };
 
 // The lines of the page. In a report, which is no end of a run, `end` is nullptr; space for what it

@@ -79,17 +79,6 @@ std::string closing(const Summary& summary) {
   return text + report_end(summary);
 }
 
-// States what 100 % is in the reports. It differs from the page's.
-std::string percentages_of(const Summary& summary) {
-  if (!selection_texts(summary.options.selection).empty())
-    return " Percentages below are of the selected ticks.\n";
-  const TraceInfo& info = summary.file.info;
-  return info.scope == "process"
-             ? fmt::format(" Percentages below are of all ticks of process {} and its children.\n",
-                           info.pid)
-             : " Percentages below are of all ticks of all processors, idle included.\n";
-}
-
 }  // namespace
 
 bool write_tprof(const Summary& summary, Sink& sink) {

@@ -11,14 +11,11 @@
 #include "text/text.h"
 
 namespace post {
-namespace {
 
-std::string own_name(const Leaf& leaf, const Summary& summary) {
+std::string process_name(const Leaf& leaf, const Summary& summary) {
   const auto label = static_cast<NameId>(leaf.path[static_cast<size_t>(Level::process)]);
   return process_base_name(summary.names.text(label), summary.options.labels);
 }
-
-}  // namespace
 
 Subject::Subject(const Summary& summary) {
   pid_ = summary.options.subject;
@@ -69,30 +66,28 @@ void Subject::find_name(const Summary& summary) {
       name = printable(summary.names.text(lifetime.name));
   for (const Leaf& leaf : summary.tree.leaves())
     if (name.empty() && leaf.origin.pid == *pid_ && contains(leaf.origin) &&
-        own_name(leaf, summary) != unnamed_process)
-      name = own_name(leaf, summary);
+        process_name(leaf, summary) != unnamed_process)
+      name = process_name(leaf, summary);
   name_ = name.empty() ? fmt::format("Process {}", *pid_) : fmt::format("{}:{}", name, *pid_);
 }
 
 void Subject::find_elapsed(const Summary& summary) {
-  const TickTotals& ticks = summary.ticks;
-  uint64_t begin = ticks.ticks != 0 ? ticks.first_time : UINT64_MAX;
-  uint64_t end = ticks.last_time;
-  // The time of a selection is that of its ticks.
-  if (selection_texts(summary.options.selection).empty()) {
-    const ProcessLifetime* first = nullptr;
-    const ProcessLifetime* last = nullptr;
-    for (const ProcessLifetime& lifetime : summary.lifetimes)
-      if (pid_ && lifetime.pid == *pid_ && members_.contains(&lifetime)) {
-        if (!first) first = &lifetime;
-        last = &lifetime;
-      }
-    if (first && first->start != 0)
-      begin = first->start;
-    else if (first && first->exec != 0)
-      begin = std::min(begin, first->exec);
-    if (last && last->end != 0) end = last->end;
-  }
+  const RecordTotals& records = summary.records;
+  if (records.stopped) return;
+  uint64_t begin = records.ticks() != 0 ? records.first_tick : UINT64_MAX;
+  uint64_t end = records.last_tick;
+  const ProcessLifetime* first = nullptr;
+  const ProcessLifetime* last = nullptr;
+  for (const ProcessLifetime& lifetime : summary.lifetimes)
+    if (pid_ && lifetime.pid == *pid_ && members_.contains(&lifetime)) {
+      if (!first) first = &lifetime;
+      last = &lifetime;
+    }
+  if (first && first->start != 0)
+    begin = first->start;
+  else if (first && first->exec != 0)
+    begin = std::min(begin, first->exec);
+  if (last && last->end != 0) end = last->end;
   if (begin < end) elapsed_ = end - begin;
 }
 

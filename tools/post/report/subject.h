@@ -29,7 +29,7 @@ class Subject {
   size_t descendants() const { return members_.size() - roots_; }
   bool contains(const Origin& origin) const;
   // Nanoseconds from the start to the end, or where these are not in the trace, from its first tick
-  // to its last.
+  // to its last, whatever is selected. Not known if not all of the trace was read.
   std::optional<uint64_t> elapsed() const { return elapsed_; }
 
  private:
@@ -44,6 +44,9 @@ class Subject {
   std::unordered_map<uint32_t, const ProcessLifetime*> first_of_;  // by pid
   std::optional<uint64_t> elapsed_;
 };
+
+// The name of a tick's process, without its id.
+std::string process_name(const Leaf& leaf, const Summary& summary);
 
 }  // namespace post
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "text/labels.h"
+#include "text/short_name.h"
 
 namespace post {
 namespace {

@@ -2,6 +2,7 @@
 // Converts addresses to names.
 #include "resolver.h"
 
+#include "text/short_name.h"
 #include "text/text.h"
 
 namespace post {

@@ -28,9 +28,6 @@ struct Place {
   bool narrow = false;     // code of a 32-bit module
 };
 
-// What follows the name of an inlined function.
-constexpr std::string_view inlined_mark = " (inlined)";
-
 class Resolver {
  public:
   struct Options {

@@ -102,6 +102,12 @@ class Symbolizer {
 
   // Remarks on the names for the reports, once everything has been looked up.
   virtual std::vector<std::string> notes() = 0;
+
+  // The function to which the entry of a procedure linkage table at an address leads; "": not
+  // known.
+  virtual std::string plt_name(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/) {
+    return {};
+  }
 };
 
 }  // namespace post

@@ -32,6 +32,8 @@ class HostileElf : public A2nTest {
     for (uint64_t at = 0; at < 0x1000; at += 13) {
       for (const uint64_t mapping : {base, base + 0x10000}) {
         const Answer answer = ask(mapping + at);
+        const char* const linked = A2nGetPltNameAt(pid, mapping + at, 0);
+        ASSERT_TRUE(!linked || *linked);
         ASSERT_THAT(answer.rc, testing::AnyOf(A2N_SUCCESS, A2N_NO_SYMBOL_FOUND, A2N_NO_SYMBOLS,
                                               A2N_FLAKY_SYMBOL));
         ASSERT_EQ(answer.module, file);

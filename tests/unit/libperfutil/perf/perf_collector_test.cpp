@@ -13,6 +13,7 @@
 #include <numeric>
 #include <thread>
 
+#include "perf/perf_scope.h"
 #include "streams.h"
 #include "system/system_facts.h"
 #include "temp_dir.h"
@@ -467,6 +468,11 @@ TEST_F(PerfSource, MajorsThatPerfLacksAreRefusedSinglyAndListedWhenAllAreEnabled
   ASSERT_TRUE(collector_->enable(PITRACE_MAJOR_ALL));
   EXPECT_THAT(collector_->cannot_see(), ::testing::Contains(::testing::HasSubstr("interrupts:")));
   EXPECT_THAT(collector_->cannot_see(), ::testing::Contains(::testing::HasSubstr("Wake-ups")));
+}
+
+TEST(PerfSourceNotes, CountProcessesInWords) {
+  EXPECT_THAT(unreadable_processes_note(1), ::testing::HasSubstr("which files 1 process had"));
+  EXPECT_THAT(unreadable_processes_note(2), ::testing::HasSubstr("which files 2 processes had"));
 }
 
 TEST(PerfSourceRefusals, AProcessThatDoesNotExistIsAnError) {

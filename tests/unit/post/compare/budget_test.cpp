@@ -29,6 +29,16 @@ TEST(Budget, NamesMayContainBlanksAndHashes) {
   EXPECT_EQ(limit.percent, 12.5);
 }
 
+TEST(Budget, APercentSignMayBeLeftOutOrStandApart) {
+  for (const char* text : {"module libx 12.5%", "module libx 12.5 %", "module libx 12.5",
+                           "module  libx\t12.5 \t%  # why"}) {
+    const Limit limit = only(text);
+    EXPECT_EQ(limit.name, "libx") << text;
+    EXPECT_EQ(limit.percent, 12.5) << text;
+  }
+  EXPECT_EQ(only("process java 17 50 %").name, "java 17");
+}
+
 TEST(Budget, TheModuleFollowsTheLastSingleColon) {
   for (const auto& [text, name, module] :
        {std::tuple{"symbol f:libx.so 1%", "f", "libx.so"},
@@ -45,10 +55,11 @@ TEST(Budget, TheModuleFollowsTheLastSingleColon) {
 }
 
 TEST(Budget, InvalidLinesAreReportedWithTheirNumber) {
-  EXPECT_EQ(problem("# a\n\nmodule x 10\n").substr(0, 4), "b:3:");
-  for (const char* wrong : {"module", "module 10%", "module  10%", "modul x 10%", "module x -1%",
-                            "module x 101%", "module x nan%", "module x inf%", "module x %",
-                            "module x 1e999%", "module x 0x10%", "\xff\xfe 1%", "thread x 10%"})
+  EXPECT_EQ(problem("# a\n\nmodule x ten\n").substr(0, 4), "b:3:");
+  for (const char* wrong :
+       {"module", "module 10%", "module  10%", "modul x 10%", "module x -1%", "module x 101%",
+        "module x nan%", "module x inf%", "module x %", "module x 1e999%", "module x 0x10%",
+        "module x 10%%", "module x 1,5", "module x y %", "%", "\xff\xfe 1%", "thread x 10%"})
     EXPECT_TRUE(problem(wrong).starts_with("b:1: ")) << wrong << ": " << problem(wrong);
   EXPECT_EQ(problem("\x1b[2J x 10%"), "b:1: '\\x1b[2J' is neither process, module nor symbol.");
 }

@@ -2,7 +2,6 @@
 // The page at any width and for any trace; the golden cases have its layout.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <report/path_rows.h>
 #include <text/columns.h>
 
 #include <numeric>
@@ -103,7 +102,7 @@ TEST(Page, AShareIsNeitherNothingNorAllUnlessItIs) {
   const std::string page = program.page({.rows = 2});
   EXPECT_NE(page.find(" >99.9 %  NoSymbols"), std::string::npos) << page;
   EXPECT_NE(page.find("  <0.1 %  function_0"), std::string::npos) << page;
-  EXPECT_NE(Program(1).page({}).find(" 100.0 %  function_0"), std::string::npos);
+  EXPECT_NE(Program(1).page({}).find("  100 %  function_0"), std::string::npos);
 }
 
 TEST(Page, ColoursAreOnlyWhatWasAskedFor) {
@@ -129,13 +128,153 @@ TEST(Page, ADamagedFamilyOfProcessesEnds) {
   EXPECT_NE(program.page({}).find("program:32 and 1 descendant:"), std::string::npos);
 }
 
-TEST(PathNames, AreWithoutArguments) {
-  using post::without_arguments;
-  EXPECT_EQ(without_arguments("main"), "main");
-  EXPECT_EQ(without_arguments("ns::f<int (*)(char)>(int, char) const"), "ns::f<int (*)(char)>");
-  EXPECT_EQ(without_arguments("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
-  EXPECT_EQ(without_arguments("A::operator()(int) const"), "A::operator()");
-  EXPECT_EQ(without_arguments("A::operator<(A const&)"), "A::operator<");
+PostRun run_of(const std::string& trace, const post::PageLook& look = {},
+               const post::Options& options = {}, FakeSymbolizer&& symbolizer = {}) {
+  const auto bytes = trace_from_text(trace);
+  EXPECT_TRUE(bytes) << bytes.error().message;
+  return run_post(*bytes, symbolizer, options, {}, {look});
+}
+
+std::string ticks_of(unsigned pid, unsigned count, uint64_t& time) {
+  std::string text;
+  for (unsigned i = 0; i < count; ++i)
+    text += fmt::format("{} tick user {} {} 0x1000\n", time += 1000, pid, pid);
+  return text;
+}
+
+// make with two compilers, one of which has a name of its own, and a process that is too small.
+std::string make_trace(unsigned ticks_of_sh) {
+  uint64_t time = 100'000;
+  return "cpus 1\ninfo pid=32\ninfo scope=system\ninfo tick_ns=1000000\nsection mte 0\n"
+         "1 name 32 make\n10 fork 33 32\n11 exec 33\n12 name 33 cc1\n13 fork 34 32\n"
+         "14 exec 34\n15 name 34 cc1\n16 fork 35 32\n17 exec 35\n18 name 35 as\n"
+         "19 fork 36 32\n20 exec 36\n21 name 36 sh\nsection trace 0\n" +
+         ticks_of(32, 40, time) + ticks_of(33, 700, time) + ticks_of(34, 100, time) +
+         ticks_of(35, 160, time) + ticks_of(36, ticks_of_sh, time);
+}
+
+TEST(Page, NamesTheProcessesOfTheSubjectIfTheyHaveSeveralNames) {
+  const auto lines = lines_of(run_of(make_trace(0)).pages.front());
+  EXPECT_TRUE(lines[0].starts_with("make:32 and 4 descendants: ")) << lines[0];
+  EXPECT_EQ(lines[2], "Processes: cc1 80.0 %, as 16.0 %, make 4.0 %");
+  const auto narrow = lines_of(run_of(make_trace(0), {.width = 40}).pages.front());
+  EXPECT_NE(std::ranges::find(narrow, "Processes: cc1 80.0 %, others 20.0 %"), narrow.end());
+  uint64_t time = 100'000;
+  const std::string alone =
+      "cpus 1\ninfo pid=32\nsection mte 0\n1 name 32 make\n"
+      "10 fork 33 32\n11 name 33 sh\nsection trace 0\n" +
+      ticks_of(32, 999, time) + ticks_of(33, 1, time);
+  EXPECT_EQ(run_of(alone).pages.front().find("Processes:"), std::string::npos);
+}
+
+// One of the ticks is the kernel's.
+TEST(Page, OfFewTicksItSaysHowRightTheSharesAre) {
+  const auto of = [](unsigned count, bool utf8 = false) {
+    uint64_t time = 1000;
+    return run_of("cpus 1\ninfo pid=32\nsection mte 0\n1 name 32 app\nsection trace 0\n" +
+                      ticks_of(32, count - 1, time) +
+                      fmt::format("{} tick kernel 32 32 0xffffffff81000000\n", time + 1),
+                  {.width = 200, .utf8 = utf8})
+        .pages.front();
+  };
+  EXPECT_NE(of(37).find("Only 37 ticks: shares are right to about +-17 points. A longer run, or "
+                        "more ticks (run.tprof -c), helps.\n"),
+            std::string::npos)
+      << of(37);
+  EXPECT_NE(of(99, true).find("Only 99 ticks: shares are right to about ±10 points."),
+            std::string::npos);
+  // Tenths of percents are only for many ticks.
+  EXPECT_NE(of(37).find("    97 %  NoSymbols"), std::string::npos) << of(37);
+  EXPECT_EQ(of(100).find("Only"), std::string::npos);
+  EXPECT_NE(of(100).find("  99.0 %  NoSymbols"), std::string::npos) << of(100);
+}
+
+TEST(Page, OfEventsItSpeaksOfEvents) {
+  const auto of = [](unsigned period, unsigned count) {
+    uint64_t time = 1000;
+    return run_of(fmt::format("cpus 1\ninfo pid=32\ninfo scope=system\ninfo tick=event\n"
+                              "info event=page-faults\ninfo period={}\nsection mte 0\n"
+                              "1 name 32 app\n1 name 40 other\nsection trace 0\n",
+                              period) +
+                      ticks_of(32, count, time) + ticks_of(40, 50, time),
+                  {.width = 200})
+        .pages.front();
+  };
+  const std::string every = of(1, 150);
+  EXPECT_NE(every.find("150 page-faults (one tick each)\n"), std::string::npos) << every;
+  EXPECT_NE(every.find("Rest of the system: 25.0 % of all page-faults"), std::string::npos);
+  const std::string some = of(10, 50);
+  EXPECT_NE(some.find("about 500 page-faults (50 ticks, one every 10)\n"), std::string::npos)
+      << some;
+  EXPECT_NE(some.find("A longer run, or a tick for fewer events (run.tprof -c), helps."),
+            std::string::npos);
+  EXPECT_NE(of(10, 0).find("it made fewer than 10 page-faults"), std::string::npos);
+  EXPECT_NE(of(1, 0).find("It made no page-faults."), std::string::npos);
+  for (const std::string& page : {every, some, of(10, 0), of(1, 0)})
+    EXPECT_EQ(page.find("processor time"), std::string::npos) << page;
+}
+
+// A process of 10 us, with a tick each us.
+TEST(Page, ElapsedIsOfTheWholeSubjectWhateverIsSelected) {
+  uint64_t time = 0;
+  const std::string trace =
+      "cpus 1\ninfo pid=32\ninfo tick_ns=1000000\nsection mte 0\n1000 fork 32 1\n"
+      "1000 name 32 app\n11000 kill 32\nsection trace 0\n" +
+      ticks_of(32, 10, time);
+  post::Options selecting;
+  selecting.report.selection.ticks = {3, 6};
+  const auto head = [&](const post::Options& options) {
+    return lines_of(run_of(trace, {.width = 200}, options).pages.front()).front();
+  };
+  EXPECT_EQ(head({}), "app:32: 10 us elapsed, 10 ms of processor time, 10 ticks (samples)");
+  EXPECT_EQ(head(selecting),
+            "app:32: 10 us elapsed, 4 selected ticks (samples) within 3 us of it, 4.0 ms of "
+            "processor time in these");
+  // What comes later was not read.
+  selecting.report.selection.ticks = {};
+  selecting.report.selection.records = {1, 8};
+  EXPECT_EQ(head(selecting).find("elapsed"), std::string::npos) << head(selecting);
+}
+
+TEST(Page, AMethodKeepsItsNameAt80Columns) {
+  FakeSymbolizer symbolizer;
+  symbolizer.add_symbol("/usr/lib/a_library_with_a_long_name.so.1", 0, 16,
+                        "void std::vector<std::map<int, std::string>, std::allocator<std::map<int, "
+                        "std::string> > >::emplace_back<std::map<int, std::string> >(std::map<int, "
+                        "std::string>&&)");
+  uint64_t time = 1000;
+  const std::string page =
+      run_of(
+          "cpus 1\ninfo pid=32\nsection mte 0\n1 name 32 app\n"
+          "1 module 32 0x1000 0x1000 0 /usr/lib/a_library_with_a_long_name.so.1\n"
+          "section trace 0\n" +
+              ticks_of(32, 100, time),
+          {}, {}, std::move(symbolizer))
+          .pages.front();
+  EXPECT_NE(page.find(" 100.0 %  std::vector<..>::emplace_back<..>  a_library"), std::string::npos)
+      << page;
+}
+
+TEST(InterruptsOff, TicksWhereTheyAreEnabledAreExplained) {
+  const auto of = [](unsigned there, const char* unseen) {
+    FakeSymbolizer symbolizer;
+    symbolizer.add_symbol("vmlinux", 0xffffffff81000000, 16, "pvm_irq_enable");
+    std::string trace = std::string("cpus 1\ninfo cannot_see=") + unseen + "\nsection trace 0\n";
+    for (unsigned i = 0; i < 100; ++i)
+      trace += fmt::format("{} tick kernel 32 32 {}\n", 1000 + i,
+                           i < there ? 0xffffffff81000000 : 0xffffffff82000000);
+    std::string text = run_of(trace, {}, {}, std::move(symbolizer)).tprof;
+    std::string words;
+    for (std::istringstream in(text); in >> text;) words += text + ' ';
+    return words;
+  };
+  constexpr const char* off = "Code that runs with interrupts disabled: its time is ...";
+  EXPECT_NE(of(3, off).find("Note : 3 % of the ticks are at pvm_irq_enable, where interrupts are "
+                            "enabled again. No tick can come before: "),
+            std::string::npos)
+      << of(3, off);
+  EXPECT_EQ(of(2, off).find("pvm_irq_enable, where"), std::string::npos);
+  EXPECT_EQ(of(3, "Wake-ups").find("pvm_irq_enable, where"), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The end of a page that is printed: the files of the run and the command to type next.
+#include "page_end.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+// The text as one word of a shell's command line, without control characters.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:+@%=-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  const bool escaped = printable(text) != text;
+  std::string word = escaped ? "$'" : "'";
+  for (const char c : text) {
+    if (escaped && (c == '\'' || c == '\\'))
+      word += std::string("\\") + c;
+    else if (escaped && (c < ' ' || c > '~'))
+      word += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      word += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return word + "'";
+}
+
+}  // namespace
+
+std::string files_text(const PageEnd& end) {
+  const std::string prefix = end.directory == "." ? "" : end.directory + "/";
+  std::vector<std::string> names;
+  std::vector<std::string> files = end.files;
+  files.push_back(end.trace);
+  for (const std::string& file : files)
+    names.push_back(file.starts_with(prefix) ? file.substr(prefix.size()) : file);
+  return printable(fmt::format("Files{}: {}", prefix.empty() ? "" : " in " + end.directory,
+                               fmt::join(names, ", ")));
+}
+
+std::string next_command(const PageEnd& end, const char* option) {
+  std::string command = shell_word(end.post);
+  if (end.trace != "swtrace.nrm2") command += " -r " + shell_word(end.trace);
+  if (end.directory != ".") command += " -o " + shell_word(end.directory);
+  return command + " " + option;
+}
+
+}  // namespace post

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The page's figures: the ticks of the subject by function and by process.
+#ifndef POST_PAGE_ROWS_H
+#define POST_PAGE_ROWS_H
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "subject.h"
+#include "summary.h"
+
+namespace post {
+
+// A function, or what stands in for one, in all threads of the subject.
+struct FunctionTicks {
+  std::string name;  // readable
+  std::string module;
+  std::string process;  // only where the subject is the system
+  uint64_t ticks = 0;
+};
+
+// Those with the most ticks first.
+std::vector<FunctionTicks> page_functions(const Summary& summary, const Subject& subject);
+
+using NamedTicks = std::pair<uint64_t, std::string>;
+
+// The names of the subject's processes, or of all others that are not idle; those with the most
+// ticks first.
+std::vector<NamedTicks> page_processes(const Summary& summary, const Subject& subject,
+                                       bool of_subject);
+
+}  // namespace post
+
+#endif  // POST_PAGE_ROWS_H
