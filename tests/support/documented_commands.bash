@@ -63,7 +63,9 @@ prepare() {
     session:*) ;;
     *:'swtrace get'*) { [[ $(recorder_state) != none ]] || recorder on; } && recorder idle ;;
     *:'swtrace off' | *:'swtrace suspend' | *:'swtrace resume' | *:'swtrace discard') recorder on ;;
-    *:'swtrace it_on' | *:'swtrace it_run'*) recorder on ;;
+    *:'swtrace it_on') recorder on ;;
+    *:'swtrace it_run'*) recorder on && swtrace it_off ;;
+    *:'mpevt read'* | *:'pipcntr read'* | *:'pipcntr show') mpevt start page-faults ;;
     *:'swtrace free' | *:'swtrace enable'* | *:'swtrace disable'* | *:'swtrace maj') recorder idle ;;
     *:'swtrace setrate'* | *:'swtrace stacks'* | *:'swtrace on' | *:'swtrace event '[!l]*) recorder idle ;;
     *:'swtrace it_install'*) recorder idle && swtrace it_remove ;;
@@ -77,7 +79,7 @@ prepare() {
 # seconds_of COMMAND: after how many seconds Ctrl-C ends it; nothing if it ends by itself soon.
 seconds_of() {
     case $1 in
-    'swtrace ai' | 'swtrace ai 5 12'* | 'swtrace ai 10 -r 2h'* | 'ptt dump -t 5 -r 60'*) echo 2 ;;
+    'swtrace ai' | 'swtrace ai 5 12'* | 'swtrace ai 10 -r 2h'* | 'ptt dump -t 5 -r 60'* | 'cpi -i 1 -n 60'*) echo 2 ;;
     'run.tprof -r 30 -p 4711') echo 5 ;;
     esac
 }
