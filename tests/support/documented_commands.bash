@@ -65,7 +65,7 @@ prepare() {
     *:'swtrace off' | *:'swtrace suspend' | *:'swtrace resume' | *:'swtrace discard') recorder on ;;
     *:'swtrace it_on') recorder on ;;
     *:'swtrace it_run'*) recorder on && swtrace it_off ;;
-    *:'mpevt read'* | *:'pipcntr read'* | *:'pipcntr show') mpevt start page-faults ;;
+    *:'mpevt read'* | *:'pipcntr read'* | *:'pipcntr show') mpevt read || mpevt start page-faults ;;
     *:'swtrace free' | *:'swtrace enable'* | *:'swtrace disable'* | *:'swtrace maj') recorder idle ;;
     *:'swtrace setrate'* | *:'swtrace stacks'* | *:'swtrace on' | *:'swtrace event '[!l]*) recorder idle ;;
     *:'swtrace it_install'*) recorder idle && swtrace it_remove ;;
