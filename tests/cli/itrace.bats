@@ -226,7 +226,7 @@ needs_arc() {
     [[ "$stderr" == *"ended by a limit: 1 seconds (-t 1)"* ]]
 }
 
-@test "run.itrace: the examples of help and manual are the same and work as written" {
+@test "run.itrace: the examples of help and manual are the same" {
     run -0 run.itrace --help
     examples=$(sed -n 's/^  \(run\.itrace .*\)/\1/p' <<<"$output")
     [ "$examples" = "$(sed -n 's/^\.Dl //p' "$SOURCE_DIR/docs/man/run.itrace.1")" ]
@@ -236,18 +236,6 @@ needs_arc() {
     done <<<"$examples"
     run -255 run.itrace ls /
     [[ "$output" == *"\"ls\" is not an option; write -- before a command: run.itrace -- ls"* ]]
-    needs_perf
-    needs_arc
-    installed
-    unset PITRACE_SOCKET
-    cp /bin/true myprogram
-    # The one with -p would trace processes of other tests.
-    grep -e ' -- ' <<<"$examples" >commands
-    [ "$(wc -l <commands)" -eq 2 ]
-    while read -r example; do
-        run -0 bash -c "$example"
-        [[ "$output" == *"report: "*"/arc; trace: "* ]]
-    done <commands
 }
 
 @test "without the module run.itrace refuses options that need it" {

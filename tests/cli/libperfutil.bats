@@ -139,6 +139,14 @@ install_libraries() {
     install_libraries
     export PKG_CONFIG_PATH=$LD_LIBRARY_PATH/pkgconfig
     [ "$(pkg-config --modversion perfutil a2n | uniq | wc -l)" -eq 1 ]
+    # shellcheck source=tests/support/documented_commands.bash
+    source "$SOURCE_DIR/tests/support/documented_commands.bash"
+    mkdir work
+    cp "$SOURCE_DIR/examples/hooks.c" work/
+    "$SOURCE_DIR/tests/support/documented-commands" "$BUILD_DIR/bin" |
+        commands_of "$SOURCE_DIR/tests/support/documented_commands.table" cli/libperfutil >commands
+    (cd work && run_commands <../commands)
+    [ -x work/a.out ]
     read -ra flags < <(pkg-config --cflags --libs perfutil)
     read -ra a2n_flags < <(pkg-config --cflags --libs a2n)
     [ -z "$(pkg-config --print-requires --print-requires-private perfutil a2n)" ]

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 # Guest part of counters.bats: reads and writes registers, and counts with software events and with a PMU whose rates are
 # known. Prints "ok NAME" or "not ok NAME" for each promise.
-# Usage: counters-guest.sh BIN FAKE-COUNTERS.ko
+# Usage: counters-guest.sh BIN FAKE-COUNTERS.ko COMMANDS, a file of lines of documented-commands.
 # shellcheck disable=SC2016 # expanded by other shells
 set -u
 
 bin=$1
 fake_counters=$2
+documented=$3
+BUILD_DIR=$(cd "$bin/.." && pwd)
+SOURCE_DIR=$PWD
 export PATH=$bin:$PATH PITRACE_COUNTERS=/run/counters PITRACE_EVENTS=/run/no-events
 cpu1=/sys/devices/system/cpu/cpu1/online
 work=$LAB_OUT/counters
@@ -32,12 +35,16 @@ fails_with() {
 }
 # shellcheck source=tests/support/other_user.bash
 source "$(dirname "$0")/../support/other_user.bash"
-make_public "$bin/msr" "$bin/../lib/libperfutil.so.0"
+# shellcheck source=tests/support/advice.bash
+source "$(dirname "$0")/../support/advice.bash"
+# shellcheck source=tests/support/documented_commands.bash
+source "$(dirname "$0")/../support/documented_commands.bash"
+make_public "$bin/msr" "$bin/mpevt" "$bin/../lib/libperfutil.so.0"
 
 # ---- model-specific registers ----
 
 promise without-the-msr-module-the-remedy-is-named fails_with "modprobe msr" msr -c 0 TSC
-modprobe msr
+promise the-advice-for-the-msr-module-works follow_advice "msr module (" msr -c 0 TSC
 value() { msr -q "$@"; }
 
 # Known values: the system call entry is a kernel symbol, the firmware has the APIC's address, and this kernel runs only
@@ -93,7 +100,7 @@ promise a-write-changes-only-that-cpu write_and_restore
 echo off >/sys/module/msr/parameters/allow_writes
 promise writing-forbidden-by-the-msr-module-is-reported fails_with "allow_writes" msr -c 0 TSC_AUX=0
 promise registers-can-be-read-while-writing-is-forbidden value -c 0 TSC_AUX
-echo on >/sys/module/msr/parameters/allow_writes
+promise the-advice-for-writing-works follow_advice "refuses all writes: " msr -c 0 TSC_AUX=0
 promise users-without-root-are-refused fails_with "only root" as_nobody msr -c 0 TSC
 without_rights() { setpriv --bounding-set=-sys_rawio --inh-caps=-sys_rawio "$bin/msr" -c 0 TSC; }
 promise root-without-the-capability-gets-an-error fails_with "CAP_SYS_RAWIO" without_rights
@@ -141,6 +148,18 @@ hotplug() {
         and (.events[0].gaps | length == 1) and (.events[0].gaps[0] | startswith("CPU 1 "))' "$work/back"
 }
 promise cpu-hotplug-is-reported-as-a-gap hotplug
+
+# ---- counters: other users ----
+
+follow_counting_advice() {
+    local counters=(env PITRACE_COUNTERS="$public/home/counters" mpevt) status=0
+    sysctl -q kernel.perf_event_paranoid=2
+    follow_advice "Do one of: " as_nobody "${counters[@]}" start page-faults && as_nobody "${counters[@]}" start page-faults &&
+        as_nobody "${counters[@]}" term || status=$?
+    sysctl -q kernel.perf_event_paranoid=3 || sysctl -q kernel.perf_event_paranoid=2
+    return $status
+}
+promise the-advice-for-counting-works follow_counting_advice
 
 # ---- counters: a PMU that counts the time-stamp counter ----
 
@@ -225,6 +244,17 @@ promise children-of-a-command-are-counted children_count
 promise a-command-that-cannot-run-is-reported fails_with "Cannot run '/nonexistent'" cpi -- /nonexistent
 killed() { local status=0; cpi -- sh -c 'kill -9 $$' || status=$?; [[ $status == 137 ]]; }
 promise a-killed-command-is-reported killed
+
+# ---- commands of documents ----
+
+run_documented() {
+    mkdir -p "$work/documented/work" && cd "$work/documented/work" && make_directory || return
+    printf 'all:\n\ttrue\n' >Makefile
+    run_commands <"$documented"
+}
+documented_commands() { (run_documented); }
+promise documented-commands-work documented_commands
+mpevt term
 
 # ---- cleanup ----
 

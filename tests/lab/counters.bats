@@ -11,8 +11,12 @@ setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     : "${BUILD_DIR:?must be the build folder}"
     build_fake_pmus || return
+    # shellcheck source=tests/support/documented_commands.bash
+    source tests/support/documented_commands.bash
+    tests/support/documented-commands "$BUILD_DIR/bin" |
+        commands_of tests/support/documented_commands.table lab/counters >"$BATS_FILE_TMPDIR/commands"
     boot_all --single-thread --no-module --timeout 900 -- \
-        tests/lab/counters-guest.sh "$BUILD_DIR/bin" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_counters.ko"
+        tests/lab/counters-guest.sh "$BUILD_DIR/bin" "$BATS_FILE_TMPDIR/pmu-%k/pitrace_fake_counters.ko" "$BATS_FILE_TMPDIR/commands"
 }
 
 @test "the guest finishes, and its kernel reports no error" {
@@ -32,7 +36,7 @@ setup_file() {
 @test "msr without permission fails with the reason and the remedy" {
     promised without-the-msr-module-the-remedy-is-named writing-forbidden-by-the-msr-module-is-reported \
         registers-can-be-read-while-writing-is-forbidden users-without-root-are-refused \
-        root-without-the-capability-gets-an-error
+        root-without-the-capability-gets-an-error the-advice-for-the-msr-module-works the-advice-for-writing-works
 }
 
 @test "msr reports missing and offline CPUs, and reads the others" {
@@ -50,6 +54,10 @@ setup_file() {
 @test "hardware events are listed, and counted at their known rates" {
     promised events-that-can-only-be-counted-are-listed-as-such the-number-of-counters-is-detected \
         counts-have-their-known-rates
+}
+
+@test "documented commands work as they stand there, and so does the advice for users who may not count" {
+    promised the-advice-for-counting-works documented-commands-work
 }
 
 @test "mpevt refuses counters that are in use and unsupported privilege levels" {

@@ -1,10 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Guest part of install.bats: loads, queries and unloads the driver; prints "ok NAME" or "not ok NAME" for each promise.
-# Usage: install-guest.sh BIN
+# Usage: install-guest.sh BIN COMMANDS, a file of lines of documented-commands.
 set -u
 
 bin=$1
+documented=$2
+BUILD_DIR=$(cd "$bin/.." && pwd)
+SOURCE_DIR=$PWD
 module=/run/lab/ctl/pitrace.ko
 export PATH=$bin:$PATH
 
@@ -22,26 +25,18 @@ promise() {
 }
 # shellcheck source=tests/support/other_user.bash
 source "$(dirname "$0")/../support/other_user.bash"
+# shellcheck source=tests/support/advice.bash
+source "$(dirname "$0")/../support/advice.bash"
+# shellcheck source=tests/support/documented_commands.bash
+source "$(dirname "$0")/../support/documented_commands.bash"
 scripts=$(dirname "$(readlink -f "$bin/ddq")")
-make_public "$scripts"/{ddq,tuninstall,lib.sh,driver.sh} "$bin/swtrace" "$bin/../lib/libperfutil.so.0"
+make_public "$scripts"/{ddq,tinstall,tuninstall,lib.sh,driver.sh} "$bin/swtrace" "$bin/../lib/libperfutil.so.0"
 
-# Replace sudo and a new log-in, so that advice can be followed.
-sudo() { "$@"; }
+# Replaces a new log-in, so that advice can be followed.
 as_member() {
   (cd "$public/home" && setpriv --reuid 65534 --regid 65534 --init-groups env LD_LIBRARY_PATH="$public" "$@")
 }
 as_root() { "$@"; }
-
-# follow_advice PATTERN COMMAND...: runs the commands that COMMAND's message has in quotes after PATTERN.
-follow_advice() {
-  local pattern=$1 commands
-  # shellcheck disable=SC2034 # used by the advice
-  local USER=nobody
-  shift
-  commands=$("$@" 2>&1 | tr '\n' ' ' | sed -n "s/.*$pattern'\([^']*\)'.*/\1/p")
-  echo "advised: $commands"
-  [[ -n $commands ]] && eval "$commands"
-}
 
 # The advice for a user who may not open the device makes him a member of a group that may.
 follow_device_advice() {
@@ -99,6 +94,20 @@ install_module() {
     depmod "$(uname -r)" "$folder/updates/pitrace.ko" && [[ -s $folder/modules.dep ]]
 }
 
+# The group that another user names does not exist, and root has to set it.
+follow_group_advice() {
+  follow_advice "create it with: " tinstall --group tracers && follow_advice "try: " as_nobody tinstall --group tracers
+}
+
+# The commands of documents that need the module, in a directory with what they use; the first one loads it.
+run_documented() {
+  mkdir -p /tmp/documented/work && cd /tmp/documented/work && make_directory || return
+  cp "$BUILD_DIR/tests/doubling" . && cp "$BUILD_DIR/examples/example_hello_c" hello || return
+  printf 'all:\n\ttrue\n' >Makefile
+  PATH=$PWD/build/bin:$PATH
+  run_commands < <(grep '^ddq' "$documented" && grep -v '^ddq' "$documented")
+}
+
 # The lab has loaded the module.
 promise ddq-reports-a-loaded-driver 0 "pitrace version " ddq
 promise no-process-uses-it 0 "In use by: no process" ddq
@@ -135,4 +144,9 @@ promise a-module-can-be-installed 0 "" install_module
 promise the-advice-for-an-installed-module-works 0 "true" load_as_advised
 promise unloads-the-installed-module 0 "unloaded" tuninstall
 promise the-advice-without-a-module-works 0 "driver is loaded" follow_advice "Load it with " swtrace init --source driver
+promise the-advice-for-a-group-works 0 "can now trace" follow_group_advice
+promise the-advice-to-unload-as-root-works 0 "unloaded" follow_advice "try: " as_nobody tuninstall
+promise the-advice-to-load-as-root-works 0 "driver is loaded" follow_advice "try: " as_nobody tinstall
+promise unloads-for-the-documents 0 "unloaded" tuninstall
+promise documented-commands-work 0 "" run_documented
 echo "ok finished"

@@ -22,7 +22,7 @@ cli::OptionTable option_table() {
        "Writes the symbol map of a program, a library or a kernel image "
        "(vmlinux): a line \"ADDRESS TYPE NAME\" for each symbol, as nm -a does. "
        "post -kmap reads such maps.",
-       {"genmap vmlinux -o kernel.map", "genmap -n /usr/bin/perf | less"},
+       {"genmap vmlinux -o kernel.map", "genmap -n -D /bin/bash | less"},
        "Exit status: 0 done; 1 the image has no symbols or cannot be read, or the "
        "map cannot be written; 255 wrong usage."});
   table.group("Options")(",o", cli::text("FILE"), "write to FILE, not to the standard output")(

@@ -34,7 +34,7 @@ cli::OptionTable option_table() {
        "file. 'post -lmrg' reads this file on a machine where the programs and libraries are not "
        "installed.",
        {"genmsi -r swtrace.nrm2 -o run1.msi", "genmsi -o release.msi bin/server lib/*.so",
-        "genmsi -k /usr/lib/debug/boot/vmlinux-6.1 -o kernel.msi"},
+        "genmsi -k vmlinux -o kernel.msi"},
        "Exit status: 0 done; 1 nothing was written; 3 the file was written, but the symbols of an "
        "IMAGE are missing or the trace is damaged; 255 wrong usage."});
   using cli::text;

@@ -21,8 +21,8 @@ cli::OptionTable options(const std::string& name) {
        "events. The counter daemon, a background process, keeps the counters open; it ends with "
        "the last 'term'. EVENT is a name that -l lists, rHEX, PMU/TERM=VALUE,.../ or an event of "
        "libpfm4 with unit masks.",
-       {name + " -ld", name + " start INSTR NONHALTED_CYCLES", name + " read --json",
-        name + " start -priv user page-faults", name + " term"},
+       {name + " -ld", name + " start -priv user page-faults", name + " read --json",
+        name + " term", name + " start INSTR NONHALTED_CYCLES"},
        "Exit status: 0 done, 1 failed, 255 wrong usage."});
   table.group("Lists")                                                //
       ("l", cli::flag(), "list the events that can be counted here")  //

@@ -42,7 +42,8 @@ struct InitOptions {
 
 cli::OptionTable init_table() {
   cli::OptionTable table(
-      {"ptt init [METRIC]... [priv_kernel|priv_user|priv_any] [OPTION]... [-- COMMAND [ARG]...]",
+      {"ptt init [METRIC]... [priv_kernel|priv_user|priv_any] [OPTION]...\n                "
+       "[-- COMMAND [ARG]...]",
        "Starts PTT (per-thread counters): it counts each METRIC for each thread, each CPU and all "
        "interrupts. PTT runs until 'ptt term', or, with COMMAND, until COMMAND ends. METRIC is "
        "CYCLES, an event of 'swtrace event list' such as INSTR, page-faults, context-switches or "

@@ -37,15 +37,17 @@ std::string short_help() {
 
 std::string long_help() {
   return short_help() + R"(
-Per-Thread Time (PTT) counts cycles, instructions or other events separately for every thread.
-Interrupts and other threads are not part of a thread's counts. PTT needs the pitrace module.
-A program can count its own threads without the module, with libperfutil (perfutil_ptt.h).
+Per-Thread Time (PTT) counts cycles, instructions or other events separately
+for every thread. Interrupts and other threads are not part of a thread's
+counts. PTT needs the pitrace module. A program can count its own threads
+without the module, with libperfutil (perfutil_ptt.h).
 
-  ptt init CYCLES INSTR      start to count
-  ...                        run the program that you want to measure
-  ptt dump -sm 1             show the threads, the one with most cycles first
-  pttstats                   show the sums of the system, each CPU and each process
-  ptt term                   stop
+A measurement step by step:
+  ptt init CYCLES page-faults   start to count
+  ...                           run the program that you want to measure
+  ptt dump -sm 1                show the threads, the one with most cycles first
+  pttstats                      show the sums of the system and of each CPU
+  ptt term                      stop
 
 Exit status: 0 done, 1 failed, 255 wrong usage.
 )";

@@ -32,34 +32,28 @@ const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands{
       {"init", "[OPTION]...", "allocate buffers and start the recorder", cmd_init},
       {"free", "", "end the recorder and release its buffers", cmd_free},
-      {"enable", "[MAJOR]...", "enable majors (event classes): tprof, dispatch, interrupt ...",
-       cmd_enable},
+      {"enable", "[MAJOR]...", "enable majors (event classes): tprof, dispatch ...", cmd_enable},
       {"disable", "[MAJOR]...", "disable majors", cmd_disable},
       {"maj", "", "list the enabled majors", cmd_maj},
       {"setrate", "[N]", "set the ticks (samples) a second, default 100", cmd_setrate},
-      {"event", "list|NAME ...", "select an event that produces the ticks, instead of time",
-       cmd_event},
-      {"stacks", "WHICH", "record stacks with ticks and dispatches: user, kernel, both, off",
-       cmd_stacks},
+      {"event", "list|NAME ...", "take ticks by an event, instead of by time", cmd_event},
+      {"stacks", "WHICH", "record call stacks: user, kernel, both, off", cmd_stacks},
       {"on", "", "start recording", cmd_on},
       {"off", "", "stop recording", cmd_off},
       {"suspend", "", "pause recording, except for names (MTE)", cmd_suspend},
       {"resume", "", "continue recording after suspend", cmd_resume},
       {"discard", "", "delete the records since 'on' and continue recording", cmd_discard},
       {"get", "[FILE]", "write the trace file, default swtrace.nrm2", cmd_get},
-      {"ai", "[INTERVAL]...", "print idle, busy and interrupt time of each CPU; needs no trace",
-       cmd_ai},
-      {"ptt_int", "on|off", "choose whether PTT counts interrupts separately from threads",
-       cmd_ptt_int},
+      {"ai", "[INTERVAL]...", "print how busy each CPU is; needs no trace", cmd_ai},
+      {"ptt_int", "on|off", "count interrupts apart from threads in PTT, or not", cmd_ptt_int},
       {"it_install", "[OPTION]...", "prepare ITrace (branch trace)", cmd_it_install},
       {"it_enable", "WHICH", "add processes to ITrace: all, PID, PID-, PID-PID", cmd_it_enable},
       {"it_on", "", "start ITrace", cmd_it_on},
-      {"it_run", "-- COMMAND", "run a command with ITrace on from its first instruction",
-       cmd_it_run},
+      {"it_run", "-- COMMAND", "run a command, traced from its first instruction", cmd_it_run},
       {"it_off", "", "stop ITrace", cmd_it_off},
       {"it_remove", "", "end ITrace and release its resources", cmd_it_remove},
       {"it_info", "[--json]", "show the state of ITrace", cmd_it_info},
-      {"info", "[--json]", "show the machine, the source and the state of the trace", cmd_info},
+      {"info", "[--json]", "show the machine and the state of the trace", cmd_info},
       {"check", "[--json]", "check everything that profiling needs", cmd_check},
   };
   return commands;
@@ -81,45 +75,49 @@ std::string short_help() {
   for (const auto& command : all_commands())
     text += fmt::format("  {:<11}{:<13} {}\n", command.name, command.arguments, command.summary);
   text +=
-      "\n'swtrace COMMAND --help' shows the options of a command, 'swtrace --help' explains "
-      "more.\n";
+      "\n'swtrace COMMAND --help' shows the options of a command, 'swtrace --help'\n"
+      "explains more.\n";
   return text;
 }
 
 std::string long_help() {
   return short_help() + R"(
 A profile step by step:
-  swtrace init               allocate buffers for every CPU; the recorder process owns them
-  swtrace enable tprof       enable ticks (samples) and MTE (names of code and processes)
-  swtrace setrate 1000       set 1,000 ticks a second on each CPU
-  swtrace on                 start recording
-  ...                        run the workload
-  swtrace off                stop recording
-  swtrace get                write swtrace.nrm2
-  swtrace free               end the recorder
-  post -r swtrace.nrm2       make the report tprof.out
+  swtrace init            allocate buffers for every CPU; the recorder owns them
+  swtrace enable tprof    enable ticks (samples), and names of code and processes
+  swtrace setrate 1000    set 1,000 ticks a second on each CPU
+  swtrace on              start recording
+  ...                     run the workload
+  swtrace off             stop recording
+  swtrace get             write swtrace.nrm2
+  swtrace free            end the recorder
+  post -r swtrace.nrm2    make the report tprof.out
 
-The pitrace module supplies the records if its device can be opened, otherwise perf does.
-'swtrace init --source driver' or '--source perf' selects one of them. 'swtrace check' shows
-which of them work here, and how to fix each problem.
+The pitrace module supplies the records if its device can be opened, otherwise
+perf does. 'swtrace init --source driver' or '--source perf' selects one of
+them. 'swtrace check' shows which of them work here, and how to fix each
+problem.
 
 Majors are event classes. The most important ones:
   tprof (0x10 and 0x19)   ticks, and the names that a report needs
   dispatch (0x12)         context switches
-  mte (0x19)              process and mapping metadata: names of code, processes and threads
+  mte (0x19)              names of code, processes and threads
 
 Modes ('swtrace init -t MODE'):
-  norm   Normal (stop when full): recording ends when one buffer is full, and 'off' prints a
-         warning. The trace is only in the memory of the recorder until 'get' writes it.
-  cont   Continuous (streaming): records are written to a file (-f) while the trace runs, until
-         the disk is full.
-  wrap   Wrap-around (overwrite, flight recorder): the buffers keep the newest records. 'get'
-         writes them at any time. Names are written to a second file (FILE.mte for -f FILE).
+  norm   Normal (stop when full): recording ends when one buffer is full, and
+         'off' prints a warning. The trace is only in the memory of the recorder
+         until 'get' writes it.
+  cont   Continuous (streaming): records are written to a file (-f) while the
+         trace runs, until the disk is full.
+  wrap   Wrap-around (overwrite, flight recorder): the buffers keep the newest
+         records. 'get' writes them at any time. Names are written to a second
+         file (FILE.mte for -f FILE).
 
 Exit status: 0 done, 1 the operation failed, 255 wrong use.
 
 Environment:
-  PITRACE_SOCKET   absolute path of the recorder's socket; a second recorder needs its own
+  PITRACE_SOCKET   absolute path of the recorder's socket; a second recorder
+                   needs its own
 )";
 }
 

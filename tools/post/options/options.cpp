@@ -25,8 +25,10 @@ using Words = std::vector<std::string>;
 cli::OptionTable option_table() {
   cli::OptionTable table(
       {"post [OPTION]... [TRACE]\n       post --diff A B [OPTION]...",
-       "Reads a trace file and writes the reports on it: tprof.out, and on request post.show and "
-       "tprof.json; or compares two traces.",
+       "Reports where the time went in a trace that run.tprof or swtrace has recorded: writes to "
+       "tprof.out how many ticks (samples) fell on each process, thread, module (program or "
+       "library) and symbol (function). Or compares two traces. Every option can have one dash or "
+       "two.",
        {"post", "post --page run1.nrm2", "post -r run1.nrm2 -o run1 -demangle --json",
         "post -clip 1 -pnm -rsel 00100001", "post -tree -folded", "post -offcpu", "post -showx",
         "post --budget limits.txt --strict", "post --diff old.nrm2 new.nrm2",
@@ -39,10 +41,10 @@ cli::OptionTable option_table() {
       ",o", text("DIR", "."), "the directory for output files")(
       "json", optional_text("FILE", usual_json, "tprof.json"),
       "also write the tprof reports as JSON (to tprof.json, with --diff to tprof.diff.json)")(
-      "show", "also write every record as a line to post.show")(
+      "show", "also write every record of the trace as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
-      "showxx", "as -showx, with each record's raw words")(
-      "showt", "as -show, with a column of seconds; goes with -showx and -showxx, too")(
+      "showxx", "as --showx, with the words of each record in hexadecimal")(
+      "showt", "as --show, with a column of seconds; can be combined with --showx and --showxx")(
       "archive", optional_text("FILE", usual_archive, "TRACE.tar.zst"),
       "instead of reports write an archive for other machines: the trace and the symbols it "
       "needs")("archive-files", "also add the files that contain the symbols to the archive");
@@ -54,45 +56,61 @@ cli::OptionTable option_table() {
       "which the trace was made, or the system")(
       "lines", text("N"),
       "functions on the page (default: as many as fit into 23 lines), or with --annotate (5)");
-  table.group("Reports")("clip", text("PERCENT", "0.1"), "hide rows below PERCENT of all ticks")(
-      "tree", "also write the call tree to tprof.tree (needs ticks with call stacks)")(
-      "folded", "also write the call stacks to tprof.folded, one per line, for flame graphs")(
+  table.group("Reports")("clip", text("PERCENT", "0.1"),
+                         "hide rows with less than PERCENT of all ticks")(
+      "tree",
+      "also write tprof.tree: which function called which (needs a trace with call stacks, as by "
+      "run.tprof -g)")(
+      "folded",
+      "also write tprof.folded: the call stacks, one a line, for tools that draw flame graphs")(
       "threads", "divide processes by threads in these two files")(
-      "offcpu", "write where threads waited, and their wakers, to tprof.offcpu (needs dispatches)")(
-      "rsel", text("VEC8"), "eight digits, 0 or 1: which of the eight reports to write")(
-      "off", "add the report Module_Symbol_Offset, and write ticks by instruction to tprof.micro")(
-      "disasm", "write tprof.micro with the instructions as text")(
+      "offcpu",
+      "also write tprof.offcpu: how long threads waited, where, and what woke them (needs "
+      "context switches: swtrace enable dispatch)")(
+      "rsel", text("DIGITS"),
+      "which of the eight reports to write: eight digits, 1 (yes) or 0 (no), for Process, "
+      "Process_Module, Process_Module_Symbol, Process_Thread, Process_Thread_Module, "
+      "Process_Thread_Module_Symbol, Module, Module_Symbol")(
+      "off",
+      "add a report by offset in each function, and write tprof.micro: ticks by source line and "
+      "instruction")("disasm", "write tprof.micro with the instructions as text")(
       "annotate", text("SYMBOL"),
       "print the source lines of functions SYMBOL (with wildcards) with their ticks and "
       "instructions")("source-path", text("DIR[:DIR...]"),
                       "directories below which --annotate searches for source files")(
       ",x", text("FILE"),
-      "add the reports that FILE describes, one per line, as digits: 1 process, "
-      "2 thread, 3 module, 4 symbol, 5 offset")("pnm", "name processes without their ids")(
-      "tnm", "name threads without their ids")("cpu", "add _CPU to the names of processes")(
+      "add reports of your own: each line of FILE has digits for the levels of one, outermost "
+      "first: "
+      "1 process, 2 thread, 3 module, 4 symbol, 5 offset; 41 shows which processes use a symbol")(
+      "pnm", "name processes without their ids: one row for all of a name")(
+      "tnm", "the same for threads")("cpu", "add the number of the CPU to the names of processes")(
       "tmod", "add _64 to the names of 64-bit modules")(
       "compat",
-      "omit the page and the line on the mode, and name functions without symbols by their "
-      "section");
-  table.group("Instruction traces")(
-      "arc", "write the call flow, one line per basic block, to arc (needs ITrace records)")(
-      ",c", "one line for consecutive blocks of one function")(
-      "ck", "one line for consecutive blocks of the kernel")("cp",
-                                                             "add <plt> to the line before it")(
-      "ss", "write the instructions of each line before it")("ssi", "as -ss, with their bytes")(
-      "dcnt", "count instructions by disassembly")(",m",
-                                                   "write the arc only, not the reports on ticks");
-  table.group("Which records")(",p", text("STOP"), "read no more than STOP records")(
-      "pp", words("START STOP"), "only ticks among the records START to STOP")(
-      "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")("tpsel", text("N"),
-                                                                   "only ticks of metric N");
+      "write tprof.out for programs that read its oldest form: without the page and newer lines");
+  table.group("Instruction traces, with --arc")(
+      "arc",
+      "also write arc: what was executed, one line for each basic block, that is up to the next "
+      "branch (needs a trace of run.itrace)")(",c",
+                                              "one line for consecutive blocks of one function")(
+      "ck", "one line for consecutive blocks of the kernel")(
+      "cp", "add jumps into libraries (<plt>) to the line before")(
+      "ss", "write the instructions of each line before it")("ssi", "as --ss, with their bytes")(
+      "dcnt", "count instructions by disassembling the code, not by the records")(
+      ",m", "write only arc, not the reports on ticks");
+  table.group("Which records (counted from 1 in the order of time)")(
+      ",p", text("STOP"), "read only the first STOP records")(
+      "pp", words("START STOP"), "only the ticks among the records START to STOP")(
+      "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")(
+      "tpsel", text("N"),
+      "only ticks of kind N, 0 to 255; all ticks of this version are of kind 0");
   table.group("What the reports are on (each may be given again)")(
       "process", repeated("NAME|PID"), "only processes NAME (with wildcards: 'cc1*') or PID")(
       "command", repeated("NAME|PID"), "the same, with all processes that descend from them")(
       "thread", repeated("NAME|TID"), "only threads NAME or TID")("cpus", repeated("LIST"),
                                                                   "only these CPUs: 0-3,7")(
-      "module", repeated("NAME"), "only ticks in modules NAME, a path or its last part")(
-      "symbol", repeated("NAME"), "only ticks in symbols NAME")(
+      "module", repeated("NAME"),
+      "only ticks in programs and libraries NAME: a path or its last part")(
+      "symbol", repeated("NAME"), "only ticks in functions NAME")(
       "time", repeated("FROM-TO"), "only these seconds since the first record: 1.5-3, 1.5- or -3")(
       "no-process", repeated("NAME|PID"), "leave these processes out")(
       "no-command", repeated("NAME|PID"), "... and all that descend from them")(
@@ -105,30 +123,41 @@ cli::OptionTable option_table() {
                          "take the kernel's symbols from this uncompressed image")(
       "kas", "take the kernel's symbols from the running kernel")(
       "kmap", text("MAP"), "take the kernel's symbols from this map (nm -a, genmap, System.map)")(
-      "lmrg", text("FILE"), "take the modules' symbols from what genmsi saved in FILE")(
-      "nv", "do not check that symbol files match the trace")(
-      "anysym", "if no symbol contains an address, use the symbol before it")(
-      "a2nrdup", "number symbols of the same name: name#2 is the second one of a module")(
-      "a2nrng", words("MOD START STOP NAME"), "report the symbols START to STOP of MOD as NAME")(
+      "lmrg", text("FILE"),
+      "take the symbols of programs and libraries from FILE, which genmsi has written")(
+      "nv",
+      "use symbol files without a check that they belong to the traced programs; names may then be "
+      "wrong")("anysym", "if no symbol contains an address, show the symbol before it")(
+      "a2nrdup", "number functions of the same name: name#2 is the second one of a module")(
+      "a2nrng", words("MOD START STOP NAME"),
+      "show all symbols from START to STOP of module MOD as one, NAME")(
       "a2nrfn", text("FILE"), "the same for lines \"MOD START STOP [NAME]\" of FILE")(
       "a2ndbg", "print the source of each module's symbols")(
-      "nsf", "NoSymbolFound or NoSymbols instead of the section's name")(
+      "nsf",
+      "show code without a symbol as NoSymbolFound, or as NoSymbols if its file has none at all; "
+      "not "
+      "as [FILE+ADDRESS] or by its section")(
       "sympath", text("PATH"),
       "directories, separated by ':', in which to search for symbol files")(
-      "demangle", "make C++ and Rust names readable")(
-      "inline", "name the inlined function of a tick, not the function that contains it");
+      "demangle", "show C++ and Rust names as they are in the source")(
+      "inline", "show inlined functions by themselves, not as part of their caller");
   table.group("JIT-compiled code")(
       "jdir", text("PREFIX"),
-      "JProf's logs are PREFIX-jita2n_PID and PREFIX-jtnm_PID (log, in the trace's directory)")(
-      "jita2nmsg", "print the log from which each process's names came")(
-      "a2nmmi", text("NAME"), "report all generated code other than methods as NAME");
-  table.group("Judging")("diff", words("A B"),
-                         "print what got slower from A to B, by process, module and symbol; A and "
-                         "B are traces, or tprof.json files of post -clip 0")(
-      "budget", text("FILE"), "exit with 4 when a limit in FILE is exceeded")(
-      "strict", "exit with 3 when records were lost");
-  table.group("Messages")("verbose", "print facts about the trace")(
-      "verbmsg", "write these and all warnings to post.msg");
+      "JProf's logs are PREFIX-jita2n_PID and PREFIX-jtnm_PID (default: log, in the directory of "
+      "the trace)")("jita2nmsg", "print the log from which each process's names came")(
+      "a2nmmi", text("NAME"),
+      "show all generated code that is no method (stubs, the interpreter) as one symbol NAME");
+  table.group("Comparing and checking")(
+      "diff", words("A B"),
+      "print what takes more and what takes less of the time in B than in A, by process, "
+      "module and symbol; A and B are traces, or tprof.json files of post --clip 0 "
+      "--json")("budget", text("FILE"),
+                "exit with 4 if a process, module or symbol has more ticks than FILE permits; a "
+                "line of it is "
+                "for example: symbol parse 5%")(
+      "strict", "exit with 3 if the trace may be incomplete, for example if records were lost");
+  table.group("Messages")("verbose", "print what the trace contains")(
+      "verbmsg", "write that and all warnings to post.msg");
   return table;
 }
 

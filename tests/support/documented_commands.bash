@@ -1,0 +1,123 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Runs the command lines of documents as they stand there. Sourced; tests/support/documented-commands prints the lines.
+
+# commands_of TABLE PLACE <LINES: of the lines of documented-commands those whose command the table assigns to PLACE; "here":
+# those that the table does not contain. In the table a line "PLACE: REASON" stands above its commands, which are indented.
+commands_of() {
+    awk -F '\t' -v place="$2" '
+        NR == FNR {
+            if (/^  /) assigned[substr($0, 3)] = at
+            else if (/^[^#]/) at = substr($0, 1, index($0, ": ") - 1)
+            next
+        }
+        (($3 in assigned) ? assigned[$3] : "here") == place' "$1" -
+}
+
+# make_directory: makes the current directory look like the source tree after a build, with what a reader has of his own.
+make_directory() {
+    local program file
+    mkdir -p build/bin build/share/pitrace programs
+    ln -s "${BUILD_DIR:?}/lib" build/lib
+    # Scripts as installed: from the source tree they would build the programs, and as root load the module.
+    for program in "$BUILD_DIR"/bin/*; do
+        if [[ $(head -c 2 "$program") == '#!' ]]; then cp -L "$program" build/bin/; else ln -s "$program" build/bin/; fi
+    done
+    for file in lib.sh trace.sh java.sh driver.sh; do cp "${SOURCE_DIR:?}/scripts/$file" build/share/pitrace/; done
+    ln -s "$SOURCE_DIR/scripts/install-deps" build/bin/
+    ln -s build/bin scripts
+    ln -s "$SOURCE_DIR"/{tests,examples,libperfutil} .
+    own_program COMMAND 'head -c 50000000 /dev/zero | sha256sum'
+    # shellcheck disable=SC2016 # its own shell expands it
+    own_program sudo 'exec "$@"'
+    PATH=$PWD/programs:$PATH
+}
+
+own_program() { # own_program NAME LINE
+    printf '#!/bin/sh\n%s\n' "$2" >"programs/$1" && chmod 755 "programs/$1"
+}
+
+# The workload where a document has three dots.
+...() { ./myprogram; }
+
+recorder_state() { swtrace info --json | jq -r 'if .trace == null then "none" elif .trace.on then "on" else "idle" end'; }
+
+# recorder STATE: brings the recorder into the state none, idle or on.
+recorder() {
+    local state
+    state=$(recorder_state)
+    [[ $state != "$1" ]] || return 0
+    [[ $state != on ]] || swtrace off
+    if [[ $1 == none ]]; then swtrace free && return; fi
+    if [[ $state == none ]]; then swtrace init && swtrace enable tprof || return; fi
+    [[ $1 != on ]] || swtrace on
+}
+
+ptt_is_active() { ptt info | grep -q ' active'; }
+
+# prepare KIND COMMAND: what a reader has done before he types the command of an example, or the first one of a session.
+prepare() {
+    case $1:$2 in
+    *:'swtrace init'*) recorder none ;;
+    *:'ptt init'*) ! ptt_is_active || ptt term ;;
+    session:*) ;;
+    *:'swtrace get'*) { [[ $(recorder_state) != none ]] || recorder on; } && recorder idle ;;
+    *:'swtrace off' | *:'swtrace suspend' | *:'swtrace resume' | *:'swtrace discard') recorder on ;;
+    *:'swtrace it_on') recorder on ;;
+    *:'swtrace it_run'*) recorder on && swtrace it_off ;;
+    *:'mpevt read'* | *:'pipcntr read'* | *:'pipcntr show') mpevt read || mpevt start page-faults ;;
+    *:'swtrace free' | *:'swtrace enable'* | *:'swtrace disable'* | *:'swtrace maj') recorder idle ;;
+    *:'swtrace setrate'* | *:'swtrace stacks'* | *:'swtrace on' | *:'swtrace event '[!l]*) recorder idle ;;
+    *:'swtrace it_install'*) recorder idle && swtrace it_remove ;;
+    *:'ptt dump'* | *:'ptt term' | *:pttstats*) ptt_is_active || ptt init ;;
+    *:'post -arc'*) cp flow/swtrace.nrm2 swtrace.nrm2 ;;
+    *:arcf*) mkdir -p run1 && cp flow/arc run1/arc && cp flow/arc arc ;;
+    *:post* | *:genmsi* | *:'run.tprof -p '*) made_traces && cp run1.nrm2 swtrace.nrm2 ;;
+    esac
+}
+
+# seconds_of COMMAND: after how many seconds Ctrl-C ends it; nothing if it ends by itself soon.
+seconds_of() {
+    case $1 in
+    'swtrace ai' | 'swtrace ai 5 12'* | 'swtrace ai 10 -r 2h'* | 'ptt dump -t 5 -r 60'* | 'cpi -i 1 -n 60'*) echo 2 ;;
+    'run.tprof -r 30 -p 4711') echo 5 ;;
+    esac
+}
+
+# shows WORD...: at least half of the words are in the output.
+shows() {
+    local word found=0
+    for word; do ! grep -qF -- "$word" ../output || found=$((found + 1)); done
+    ((2 * found >= $#))
+}
+
+# run_commands <LINES: runs them in this shell, one after the other. Each must exit with 0 and show what the document shows
+# beneath it. An example that was run already is not repeated.
+run_commands() {
+    local lines line document kind command words status seconds failed=0 began
+    declare -A seen=()
+    mapfile -t lines
+    for line in "${lines[@]}"; do
+        IFS=$'\t' read -r document kind command words <<<"$line"
+        [[ $kind == session || -z ${seen[$command]:-} ]] || continue
+        seen[$command]=1
+        began=$EPOCHREALTIME status=0
+        prepare "$kind" "$command" >../prepared 2>&1 </dev/null || { echo "not ok: preparing: $command" && cat ../prepared; }
+        seconds=$(seconds_of "$command")
+        if [[ -n $seconds ]]; then
+            timeout --preserve-status -s INT "$seconds" bash -c "$command" >../output 2>&1 </dev/null || status=$?
+        else
+            eval "$command" >../output 2>&1 </dev/null || status=$?
+        fi
+        # shellcheck disable=SC2086 # several words
+        if ((status == 0)) && shows $words; then
+            line=ok
+        else
+            line="not ok (exit status $status; beneath it: $words)"
+            failed=1
+            sed 's/^/# /' ../output
+        fi
+        awk -v began="$began" -v now="$EPOCHREALTIME" -v text="$line: $document: $command" 'BEGIN { printf "%6.2f s %s\n", now - began, text }'
+    done
+    return $failed
+}
