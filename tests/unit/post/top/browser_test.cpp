@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The browser of a trace: views, selection, sorting, searching and keys, as rows and as the text of a
-// screen. Terminals are in tests/cli/top.bats.
+// The browser of a trace: views, selection, sorting, searching and keys, as rows and as the text of
+// a screen. Terminals are in tests/cli/top.bats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <locale.h>
@@ -214,8 +214,9 @@ TEST_F(BrowserTest, LinesFollowTheSelectedThread) {
 }
 
 TEST_F(BrowserTest, WithoutStacksThereAreNoCallers) {
-  show("section mte 0\n1 name 0x20 app\n1 module 0x20 0x1000 0x1000 0 /bin/app\n"
-       "section trace 0\n100 tick user 0x20 0x20 0x1140\n");
+  show(
+      "section mte 0\n1 name 0x20 app\n1 module 0x20 0x1000 0x1000 0 /bin/app\n"
+      "section trace 0\n100 tick user 0x20 0x20 0x1140\n");
   press("4c");
   EXPECT_THAT(rows(), ElementsAre());
   EXPECT_THAT(screen().text(),

@@ -14,7 +14,7 @@ class CellsTest : public testing::Test {
   ~CellsTest() override { ::setlocale(LC_CTYPE, "C"); }
 };
 
-const std::string wide = "中文";       // two characters of two cells
+const std::string wide = "中文";         // two characters of two cells
 const std::string combined = "e\u0301";  // one cell
 
 TEST_F(CellsTest, AWideCharacterTakesTwoCellsACombiningOneNone) {

@@ -40,8 +40,16 @@ class CountedTrace {
     processes_.subscribe(subscriptions);
     subscribers_.subscribe(subscriptions);
     records_ = run_pipeline(source_, file_, damage_, {}, subscriptions, nullptr);
-    summary_.emplace(post::Summary{file_, records_, ticks_.tree(), names_, damage_, options_.report,
-                                   ticks_.totals(), sum_losses(file_), {}, processes_.lifetimes()});
+    summary_.emplace(post::Summary{file_,
+                                   records_,
+                                   ticks_.tree(),
+                                   names_,
+                                   damage_,
+                                   options_.report,
+                                   ticks_.totals(),
+                                   sum_losses(file_),
+                                   {},
+                                   processes_.lifetimes()});
     summary_->counts = subscribers_.all();
     summary_->symbolizer = &symbolizer;
   }
@@ -64,8 +72,8 @@ class CountedTrace {
   std::optional<post::Summary> summary_;
 };
 
-// A shell that runs app with two threads and stacks, a second app, a kernel function, and names that
-// a terminal must not get.
+// A shell that runs app with two threads and stacks, a second app, a kernel function, and names
+// that a terminal must not get.
 constexpr std::string_view browsed_trace =
     "cpus 1\ninfo source=perf\ninfo stacks=user\ninfo tick_ns=1000000\n"
     "info cannot_see=Idle processors: the kernel throttles perf's clock there.\n"
