@@ -65,6 +65,19 @@ pi::Status open_trace(TraceRun& run) {
   return {};
 }
 
+pi::Status open_growing_trace(TraceRun& run) {
+  if (const pi::Status opened = open_trace(run); !opened) return opened;
+  if (run.file.info.ended != "running" || !run.damage.any()) return {};
+  const uint64_t end = end_of_whole_sections(*run.source);
+  if (end == run.source->size() || end == 0) return {};
+  run.source->shorten(end);
+  run.damage = {};
+  auto file = read_layout(*run.source, run.damage);
+  if (!file) return pi::Error{-1, run.path + ": " + file.error().message};
+  run.file = std::move(*file);
+  return {};
+}
+
 TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
     : run_(run),
       options_(options),
@@ -86,7 +99,7 @@ pi::Status TickAnalysis::use_symbols() {
   return {};
 }
 
-pi::Status TickAnalysis::read() {
+pi::Status TickAnalysis::read(const std::function<bool()>& stop) {
   if (options_.tprof)
     if (const pi::Status status = use_symbols(); !status) return status;
   const ReportContext context{options_,    *run_.source, run_.file, run_.damage,  processes_,
@@ -101,7 +114,7 @@ pi::Status TickAnalysis::read() {
     if (filter_) filter_->subscribe(subscriptions);
   }
   subscribers_.subscribe(subscriptions);
-  const pi::Status status = read_records(subscriptions);
+  const pi::Status status = read_records(subscriptions, stop);
   if (!options_.tprof) return status;
   A2nSymbolizer::add_damage(run_.damage);
   for (const std::string& source : A2nSymbolizer::sources())
@@ -123,7 +136,8 @@ pi::Status TickAnalysis::commit(const Report& report) {
 }
 
 // Ends early when a report that is streamed cannot be written.
-pi::Status TickAnalysis::read_records(const Subscriptions& subscriptions) {
+pi::Status TickAnalysis::read_records(const Subscriptions& subscriptions,
+                                      const std::function<bool()>& stop) {
   const auto all_good = [this] {
     return std::ranges::all_of(files_, [](const auto& file) { return file.second->good(); });
   };
@@ -131,7 +145,7 @@ pi::Status TickAnalysis::read_records(const Subscriptions& subscriptions) {
   run_.totals = run_pipeline(*run_.source, run_.file, run_.damage, options_.report.selection,
                              subscriptions, [&](uint64_t records, double share) {
                                line.show(records, share);
-                               return all_good();
+                               return all_good() && !(stop && stop());
                              });
   run_.losses = sum_losses(run_.file);
   for (const Report& report : reports()) {

@@ -5,6 +5,7 @@
 
 #include <pi/result.h>
 
+#include <functional>
 #include <memory>
 #include <map>
 #include <string>
@@ -38,6 +39,10 @@ struct TraceRun {
 // Opens the file at run.path, a trace or an archive of a trace, and reads its layout.
 pi::Status open_trace(TraceRun& run);
 
+// The same of one that may be recorded at this moment: it ends with the last section that was
+// written completely, and that is no damage.
+pi::Status open_growing_trace(TraceRun& run);
+
 // Counts the ticks of one trace, and what the reports need that the options ask for. liba2n's state
 // is one for the program: one analysis at a time.
 class TickAnalysis {
@@ -47,7 +52,8 @@ class TickAnalysis {
 
   // Reads all records, and writes post.show where the options ask for it. Shows progress on a
   // terminal. With -showx nothing is counted and no symbols are needed.
-  pi::Status read();
+  // Ends early when stop() is true.
+  pi::Status read(const std::function<bool()>& stop = {});
 
   // After read(): returns sentences on words of the selection that match nothing.
   std::vector<std::string> selection_remarks() const;
@@ -76,7 +82,7 @@ class TickAnalysis {
  private:
   pi::Status use_symbols();
   pi::Result<Sink*> open(const Report& report);
-  pi::Status read_records(const Subscriptions& subscriptions);
+  pi::Status read_records(const Subscriptions& subscriptions, const std::function<bool()>& stop);
   pi::Status commit(const Report& report);
 
   TraceRun& run_;

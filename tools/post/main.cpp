@@ -30,6 +30,7 @@
 #include "report/reports.h"
 #include "text/output_file.h"
 #include "text_file.h"
+#include "top_tool.h"
 
 namespace {
 
@@ -364,6 +365,8 @@ auto parse_file(const std::string& path, Parse parse) -> decltype(parse(path, pa
 }
 
 int run_post(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments.front() == "top")
+    return run_top({arguments.begin() + 1, arguments.end()});
   auto parsed = parse_options(arguments);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   Options options = std::get<Options>(std::move(parsed));

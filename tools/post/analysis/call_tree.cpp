@@ -57,15 +57,31 @@ void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint
 }
 
 std::vector<CallTree::Node> CallTree::nodes(const Wanted& wanted) const {
-  // The same tree, but with one node for all processes of a name.
+  return unite([&](uint32_t place) {
+    const auto& [parent, value] = tree_.node(place);
+    return wanted && parent == PathTree::root && !wanted(owners_[value].process);
+  });
+}
+
+std::vector<CallTree::Node> CallTree::nodes_of_threads(const WantedThread& wanted) const {
+  return unite([&](uint32_t place) {
+    const auto& [parent, value] = tree_.node(place);
+    if (parent == PathTree::root) return false;
+    const auto& [above, process] = tree_.node(parent);
+    return above == PathTree::root && !wanted(owners_[process].label, value);
+  });
+}
+
+// The same tree without some processes or threads, and with one node for all processes of a name.
+std::vector<CallTree::Node> CallTree::unite(
+    const std::function<bool(uint32_t place)>& left_out) const {
   PathTree united;
   std::vector<uint32_t> place_in(tree_.size());  // by place in tree_; root: left out
   std::vector<Node> nodes(1);
   for (uint32_t place = 1; place < tree_.size(); ++place) {
     const auto& [parent, value] = tree_.node(place);
     const bool process = parent == PathTree::root;
-    if (process ? wanted && !wanted(owners_[value].process) : place_in[parent] == PathTree::root)
-      continue;
+    if (left_out(place) || (!process && place_in[parent] == PathTree::root)) continue;
     const uint32_t id = process ? owners_[value].label : value;
     const uint32_t at = united.child(place_in[parent], id);
     place_in[place] = at;

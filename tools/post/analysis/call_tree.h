@@ -58,6 +58,9 @@ class CallTree final : public Subscriber {
   // one node.
   using Wanted = std::function<bool(const Origin& process)>;
   std::vector<Node> nodes(const Wanted& wanted = {}) const;
+  // The same of threads, by their labels and those of their processes; made with by_thread.
+  using WantedThread = std::function<bool(NameId process, NameId thread)>;
+  std::vector<Node> nodes_of_threads(const WantedThread& wanted) const;
   std::string name(const Node& node) const;
 
   const Frames& frames() const { return frames_; }
@@ -69,6 +72,7 @@ class CallTree final : public Subscriber {
  private:
   uint32_t root_of(const Process& process, uint32_t tid, uint32_t cpu);
   uint32_t process_root(NameId label, const Process& process);
+  std::vector<Node> unite(const std::function<bool(uint32_t place)>& left_out) const;
 
   Processes& processes_;
   StringTable& names_;

@@ -7,23 +7,43 @@
 #include "text/text.h"
 
 namespace post {
+namespace {
 
-Micro::Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names,
-             Resolver::Options options, size_t cache_entries)
+// The cache of owners is cleared when it has this many entries: names that change all the time must
+// not fill the memory.
+constexpr size_t max_owners = 1 << 16;
+
+}  // namespace
+
+Micro::Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options)
     : processes_(processes),
       symbolizer_(symbolizer),
       names_(names),
-      resolver_(symbolizer, names, {options.module_width, false}, cache_entries) {}
+      options_(options),
+      resolver_(symbolizer, names, {options.frames.module_width, false}, options.cache_entries) {}
 
-void Micro::add(const pi::TprofTick& tick, uint64_t time) {
+Micro::Owner Micro::owner_of(const Process& process, uint32_t tid, uint32_t cpu) {
+  const std::tuple key(process.names_version, tid, options_.labels.per_cpu ? cpu : 0);
+  if (const auto known = owners_.find(key); known != owners_.end()) return known->second;
+  if (owners_.size() >= max_owners) owners_.clear();
+  const std::string& process_name = names_.text(processes_.process_name(process));
+  const std::string& thread_name = names_.text(processes_.thread_name(process, tid));
+  const Owner owner{names_.intern(process_label(process.pid, process_name, cpu, options_.labels)),
+                    names_.intern(thread_label(tid, thread_name, options_.labels))};
+  owners_.emplace(key, owner);
+  return owner;
+}
+
+void Micro::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
   ++ticks_;
   const Process& process = processes_.at(tick.pid, time);
   const Place& place =
       resolver_.find(process, *process.maps_version, tick.address, tick.user, time);
   if (place.found == Found::no_module) return;
   const uint32_t pid = place.code_id != 0 ? tick.pid : 0;
+  const Owner owner = options_.by_thread ? owner_of(process, tick.tid, cpu) : Owner();
   Function& function =
-      functions_[{place.module, place.symbol, place.in_module, place.code_id, pid}];
+      functions_[{place.module, place.symbol, place.in_module, place.code_id, pid, owner}];
   if (function.ticks++ == 0) {
     function.module = place.module;
     function.symbol = place.symbol;
@@ -60,6 +80,28 @@ std::vector<Micro::Module> Micro::modules() const {
     return a.ticks != b.ticks ? a.ticks > b.ticks : name(a.name) < name(b.name);
   });
   return modules;
+}
+
+std::vector<Micro::Function> Micro::functions(NameId module, NameId symbol,
+                                              const Wanted& wanted) const {
+  std::map<Key, Function> united;
+  const Key first{module, symbol, 0, 0, 0, {}};
+  for (auto at = functions_.lower_bound(first);
+       at != functions_.end() && at->first.module == module && at->first.symbol == symbol; ++at) {
+    Key key = at->first;
+    if (!wanted(key.owner.process, key.owner.thread)) continue;
+    key.owner = {};
+    const auto [known, added] = united.try_emplace(key, at->second);
+    if (added) continue;
+    known->second.ticks += at->second.ticks;
+    for (const auto& [offset, ticks] : at->second.by_offset)
+      known->second.by_offset[offset] += ticks;
+  }
+  std::vector<Function> functions;
+  for (auto& [key, function] : united) functions.push_back(std::move(function));
+  std::ranges::stable_sort(functions,
+                           [](const Function& a, const Function& b) { return a.ticks > b.ticks; });
+  return functions;
 }
 
 SourceLine Micro::line(const Function& function, uint64_t offset) const {

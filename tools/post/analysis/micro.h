@@ -6,9 +6,11 @@
 #include <pi/decode.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "state/processes.h"
 #include "state/resolver.h"
 #include "state/symbolizer.h"
+#include "text/labels.h"
 #include "text/string_table.h"
 
 namespace post {
@@ -29,7 +32,8 @@ struct SourceLine {
 
 class Micro final : public Subscriber {
  public:
-  // One function, or one of several JIT-compiled ones of the same name.
+  // One function, or one of several JIT-compiled ones of the same name; with by_thread, in one
+  // thread.
   struct Function {
     NameId module = no_name;
     NameId symbol = no_name;
@@ -43,16 +47,20 @@ class Micro final : public Subscriber {
     std::map<uint64_t, uint64_t> by_offset;
   };
 
-  static constexpr size_t default_cache_entries = 1 << 16;
+  struct Options {
+    LabelOptions labels = {};
+    bool by_thread = false;  // the threads are separate, see functions()
+    Resolver::Options frames = {};
+    size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
+  };
 
-  // All three must outlive this. places: of the cache, a power of two.
-  Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Resolver::Options options,
-        size_t cache_entries = default_cache_entries);
+  // All three must outlive this.
+  Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
-  void add(const pi::TprofTick& tick, uint64_t time);
+  void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time);
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
-    if (arrival.tick_selected) add(*arrival.tick, arrival.time());
+    if (arrival.tick_selected) add(*arrival.tick, arrival.stream.cpu(), arrival.time());
     return true;
   }
 
@@ -63,6 +71,11 @@ class Micro final : public Subscriber {
     std::vector<const Function*> functions;
   };
   std::vector<Module> modules() const;
+
+  // The functions of a name with the ticks of the threads that `wanted` takes, by ticks; made with
+  // by_thread. Threads are named by their labels and those of their processes.
+  using Wanted = std::function<bool(NameId process, NameId thread)>;
+  std::vector<Function> functions(NameId module, NameId symbol, const Wanted& wanted) const;
 
   Code code(const Function& function) const {
     return symbolizer_.code(function.time, function.pid, function.start);
@@ -83,26 +96,38 @@ class Micro final : public Subscriber {
   uint64_t ticks() const { return ticks_; }
 
  private:
+  struct Owner {
+    NameId process = no_name;
+    NameId thread = no_name;
+  };
   struct Key {
     NameId module;
     NameId symbol;
     uint64_t in_module;
     uint64_t code_id;
     uint32_t pid;  // of JIT-compiled code, and where nothing is known
+    Owner owner;   // with by_thread
     // In the order of the members. Written out, the compiler inlines it into every lookup.
     bool operator<(const Key& other) const {
       if (module != other.module) return module < other.module;
       if (symbol != other.symbol) return symbol < other.symbol;
       if (in_module != other.in_module) return in_module < other.in_module;
       if (code_id != other.code_id) return code_id < other.code_id;
-      return pid < other.pid;
+      if (pid != other.pid) return pid < other.pid;
+      if (owner.process != other.owner.process) return owner.process < other.owner.process;
+      return owner.thread < other.owner.thread;
     }
   };
+
+  Owner owner_of(const Process& process, uint32_t tid, uint32_t cpu);
 
   Processes& processes_;
   Symbolizer& symbolizer_;
   StringTable& names_;
+  const Options options_;
   Resolver resolver_;
+  // By the version of the process's names, tid and CPU.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Owner> owners_;
   std::map<Key, Function> functions_;
   uint64_t ticks_ = 0;
 };

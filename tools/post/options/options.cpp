@@ -5,8 +5,8 @@
 #include <cli.h>
 
 #include <algorithm>
-#include <sstream>
 
+#include "selection_options.h"
 #include "unsupported_options.h"
 #include "text/text.h"
 
@@ -24,10 +24,12 @@ using Words = std::vector<std::string>;
 
 cli::OptionTable option_table() {
   cli::OptionTable table(
-      {"post [OPTION]... [TRACE]\n       post --diff A B [OPTION]...",
+      {"post [OPTION]... [TRACE]\n       post top [TRACE] [OPTION]...\n       post --diff A B "
+       "[OPTION]...",
        "Reports where the time went in a trace that run.tprof or swtrace has recorded: writes to "
        "tprof.out how many ticks (samples) fell on each process, thread, module (program or "
-       "library) and symbol (function). Or compares two traces. Every option can have one dash or "
+       "library) and symbol (function). Or compares two traces. 'post top' shows a trace on the "
+       "whole terminal (post top --help). Every option can have one dash or "
        "two.",
        {"post", "post --page run1.nrm2", "post -r run1.nrm2 -o run1 -demangle --json",
         "post -clip 1 -pnm -rsel 00100001", "post -tree -folded", "post -offcpu", "post -showx",
@@ -97,56 +99,7 @@ cli::OptionTable option_table() {
       "ss", "write the instructions of each line before it")("ssi", "as --ss, with their bytes")(
       "dcnt", "count instructions by disassembling the code, not by the records")(
       ",m", "write only arc, not the reports on ticks");
-  table.group("Which records (counted from 1 in the order of time)")(
-      ",p", text("STOP"), "read only the first STOP records")(
-      "pp", words("START STOP"), "only the ticks among the records START to STOP")(
-      "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")(
-      "tpsel", text("N"),
-      "only ticks of kind N, 0 to 255; all ticks of this version are of kind 0");
-  table.group("What the reports are on (each may be given again)")(
-      "process", repeated("NAME|PID"), "only processes NAME (with wildcards: 'cc1*') or PID")(
-      "command", repeated("NAME|PID"), "the same, with all processes that descend from them")(
-      "thread", repeated("NAME|TID"), "only threads NAME or TID")("cpus", repeated("LIST"),
-                                                                  "only these CPUs: 0-3,7")(
-      "module", repeated("NAME"),
-      "only ticks in programs and libraries NAME: a path or its last part")(
-      "symbol", repeated("NAME"), "only ticks in functions NAME")(
-      "time", repeated("FROM-TO"), "only these seconds since the first record: 1.5-3, 1.5- or -3")(
-      "no-process", repeated("NAME|PID"), "leave these processes out")(
-      "no-command", repeated("NAME|PID"), "... and all that descend from them")(
-      "no-thread", repeated("NAME|TID"), "leave these threads out")(
-      "no-cpus", repeated("LIST"), "leave these CPUs out")("no-module", repeated("NAME"),
-                                                           "leave these modules out")(
-      "no-symbol", repeated("NAME"), "leave these symbols out")("no-time", repeated("FROM-TO"),
-                                                                "leave these seconds out");
-  table.group("Symbols")(",k", text("KERNEL"),
-                         "take the kernel's symbols from this uncompressed image")(
-      "kas", "take the kernel's symbols from the running kernel")(
-      "kmap", text("MAP"), "take the kernel's symbols from this map (nm -a, genmap, System.map)")(
-      "lmrg", text("FILE"),
-      "take the symbols of programs and libraries from FILE, which genmsi has written")(
-      "nv",
-      "use symbol files without a check that they belong to the traced programs; names may then be "
-      "wrong")("anysym", "if no symbol contains an address, show the symbol before it")(
-      "a2nrdup", "number functions of the same name: name#2 is the second one of a module")(
-      "a2nrng", words("MOD START STOP NAME"),
-      "show all symbols from START to STOP of module MOD as one, NAME")(
-      "a2nrfn", text("FILE"), "the same for lines \"MOD START STOP [NAME]\" of FILE")(
-      "a2ndbg", "print the source of each module's symbols")(
-      "nsf",
-      "show code without a symbol as NoSymbolFound, or as NoSymbols if its file has none at all; "
-      "not "
-      "as [FILE+ADDRESS] or by its section")(
-      "sympath", text("PATH"),
-      "directories, separated by ':', in which to search for symbol files")(
-      "demangle", "show C++ and Rust names as they are in the source")(
-      "inline", "show inlined functions by themselves, not as part of their caller");
-  table.group("JIT-compiled code")(
-      "jdir", text("PREFIX"),
-      "JProf's logs are PREFIX-jita2n_PID and PREFIX-jtnm_PID (default: log, in the directory of "
-      "the trace)")("jita2nmsg", "print the log from which each process's names came")(
-      "a2nmmi", text("NAME"),
-      "show all generated code that is no method (stubs, the interpreter) as one symbol NAME");
+  add_selection_groups(table);
   table.group("Comparing and checking")(
       "diff", words("A B"),
       "print what takes more and what takes less of the time in B than in A, by process, "
@@ -175,65 +128,11 @@ bool parse_selection(const std::string& text, std::array<bool, report_count>& se
   return true;
 }
 
-bool parse_range(const Words& words, NumberRange& range) {
-  return words.size() == 2 && parse_number(words[0], range.first) &&
-         parse_number(words[1], range.last) && range.last != 0 && range.first <= range.last;
-}
-
-// Which records; what is wrong, or nothing.
-std::string take_selection(const cli::Values& given, Selection& selection) {
-  if (given.has("-p") && given.has("pp")) return "-p and -pp do not go together.";
-  if (given.has("-p") &&
-      (!parse_number(given.text("-p"), selection.records.last) || selection.records.last == 0))
-    return "-p takes the number of the last record, from 1, not '" + given.text("-p") + "'.";
-  if (given.has("pp") && !parse_range(given.words("pp"), selection.records))
-    return "-pp takes the numbers of the first and the last record.";
-  if (given.has("twin") && !parse_range(given.words("twin"), selection.ticks))
-    return "-twin takes the numbers of the first and the last tick.";
-  if (given.has("tpsel")) {
-    uint64_t metric = 0;
-    if (!parse_number(given.text("tpsel"), metric) || metric > 0xff)
-      return "-tpsel takes the number of a metric, 0 to 255, not '" + given.text("tpsel") + "'.";
-    selection.metric = static_cast<uint8_t>(metric);
-  }
-  return {};
-}
-
-// What the reports are on: by name, CPU and time; what is wrong, or nothing.
-std::string take_choices(const cli::Values& given, Selection& selection) {
-  for (size_t i = 0; i < name_kinds; ++i) {
-    const std::string option = option_of(static_cast<NameKind>(i));
-    selection.names[i] = {given.words(option), given.words("no-" + option)};
-    for (const auto* words : {&selection.names[i].only, &selection.names[i].without})
-      if (std::ranges::find(*words, "") != words->end())
-        return fmt::format("--{} and --no-{} take a name, or a number.", option, option);
-  }
-  for (const bool without : {false, true}) {
-    for (const std::string& list : given.words(without ? "no-cpus" : "cpus"))
-      if (!parse_cpus(list, without ? selection.cpus.without : selection.cpus.only))
-        return "--cpus takes numbers of CPUs and ranges such as 0-3,7, not '" + list + "'.";
-    for (const std::string& text : given.words(without ? "no-time" : "time")) {
-      const std::optional<TimeRange> range = parse_seconds(text);
-      if (!range)
-        return "--time takes seconds since the first record, FROM-TO as in 1.5-3, 1.5- or -3, "
-               "not '" +
-               text + "'.";
-      (without ? selection.times.without : selection.times.only).push_back(*range);
-    }
-  }
-  return {};
-}
-
 // What --annotate prints; what is wrong, or nothing.
 std::string take_annotation(const cli::Values& given, ReportOptions& options) {
   if (given.has("annotate") && given.text("annotate").empty())
     return "--annotate takes the name of a function.";
-  if (!given.has("source-path")) return {};
-  std::istringstream directories(given.text("source-path"));
-  for (std::string directory; std::getline(directories, directory, ':');)
-    if (!directory.empty()) options.source_path.push_back(directory);
-  if (options.source_path.empty()) return "--source-path takes directories, separated by ':'.";
-  return {};
+  return take_source_path(given, options.source_path);
 }
 
 // Parses the options of the page; returns an error message, or "".
@@ -284,14 +183,6 @@ std::string find_misfit(const Options& options) {
   return {};
 }
 
-// The ranges of -a2nrng; false when they are not groups of four.
-bool take_ranges(const Words& words, std::vector<SymbolRangeOption>& ranges) {
-  if (words.empty() || words.size() % 4 != 0) return false;
-  for (size_t i = 0; i < words.size(); i += 4)
-    ranges.push_back({words[i], words[i + 1], words[i + 2], words[i + 3]});
-  return true;
-}
-
 // "dir/run1.nrm2" -> "dir/run1.tar.zst"
 std::string archive_name(std::string trace) {
   if (trace.ends_with(".nrm2")) trace.resize(trace.size() - 5);
@@ -318,8 +209,6 @@ std::string find_conflict(const cli::Values& given) {
     return "--archive-files goes with --archive.";
   if (given.has("trace") && has("-r")) return "the trace is named twice: by -r and without it.";
   if (given.has("trace") && has("diff")) return "--diff takes two files, and no other.";
-  if (given.has("lmrg") && given.has("sympath"))
-    return "-lmrg takes symbols from its file alone; -sympath does not go with it.";
   if (given.has("threads") && !given.has("tree") && !given.has("folded"))
     return "-threads goes with -tree or -folded.";
   if (given.has("source-path") && !given.has("annotate"))
@@ -369,24 +258,8 @@ Options take_options(const cli::Values& given) {
   options.symbols.code = options.micro || options.arc || has("annotate");
   options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
-  options.symbols.kernel_image = text("-k");
-  options.symbols.running_kernel = has("kas");
-  options.symbols.plain_no_symbol = has("nsf");
   options.symbols.section_names = has("compat");
-  options.symbols.search_path = text("sympath");
-  options.symbols.demangle = has("demangle");
   options.symbols.module_width = has("tmod");
-  options.symbols.kernel_map = text("kmap");
-  options.symbols.saved_symbols = text("lmrg");
-  options.symbols.validate = !has("nv");
-  options.symbols.any_symbol = has("anysym");
-  options.symbols.report_sources = has("a2ndbg");
-  options.symbols.rename_duplicates = has("a2nrdup");
-  options.symbols.range_file = text("a2nrfn");
-  options.symbols.log_prefix = text("jdir");
-  options.symbols.report_logs = has("jita2nmsg");
-  options.symbols.dynamic_code_name = text("a2nmmi");
-  options.symbols.inlined = has("inline");
   options.archive_files = has("archive-files");
   if (has("archive")) options.archive = text("archive");
   if (options.archive == usual_archive) options.archive = archive_name(options.trace_file);
@@ -424,9 +297,9 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
   if (given.has("rsel") && !parse_selection(given.text("rsel"), options.report.selected))
     return wrong("-rsel takes eight digits, 0 or 1 and at least one 1, not '" + given.text("rsel") +
                  "'.");
-  if (const std::string problem = take_selection(given, options.report.selection); !problem.empty())
-    return wrong(problem);
-  if (const std::string problem = take_choices(given, options.report.selection); !problem.empty())
+  if (const std::string problem =
+          take_selection_options(given, options.report.selection, options.symbols);
+      !problem.empty())
     return wrong(problem);
   if (const std::string problem = find_misfit(options); !problem.empty()) return wrong(problem);
   if (const std::string problem = take_page(given, options.report); !problem.empty())
@@ -438,8 +311,6 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");
     options.compared = {files[0], files[1]};
   }
-  if (given.has("a2nrng") && !take_ranges(given.words("a2nrng"), options.symbols.ranges))
-    return wrong("-a2nrng takes four words: the module, its first and last symbol, a name.");
   if (options.archive && options.archive->empty())
     return wrong("--archive= takes the name of a file.");
   if (options.directory.empty()) return wrong("-o takes the name of a directory.");

@@ -27,6 +27,7 @@ struct ReportOptions {
   std::vector<ReportKind> extra = {};  // described in the file of -x
   bool mode_line = true;               // not with -compat
   bool calls_by_thread = false;        // -threads
+  bool micro_by_thread = false;        // post top
   bool disassembly = false;            // -disasm: in tprof.micro
   Selection selection = {};
   std::optional<uint32_t> subject = {};       // --of: the process that the page describes

@@ -21,6 +21,8 @@ class FileSource final : public ByteSource {
 
   int fd() const { return fd_.get(); }
   uint64_t size() const override { return size_; }
+  // Hides what follows the first bytes, of which there are as many.
+  void shorten(uint64_t size) { size_ = size; }
   size_t read(uint64_t offset, std::span<std::byte> out) override;
   const std::string& error() const override { return error_; }
 

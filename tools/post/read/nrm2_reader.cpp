@@ -292,6 +292,19 @@ uint64_t StreamLayout::size() const {
   return sum;
 }
 
+uint64_t end_of_whole_sections(ByteSource& source) {
+  const uint64_t size = source.size();
+  for (uint64_t at = 0; at < size;) {
+    HeaderBytes header;
+    if (size - at < header.size()) return at;
+    if (source.read(at, header) != header.size() || !is_header(header)) return size;
+    const uint64_t data = word_at(header, nrm2::offset::data_size);
+    if (data > size - at - header.size()) return at;
+    at += header.size() + data;
+  }
+  return size;
+}
+
 pi::Result<TraceFile> read_layout(ByteSource& source, DamageLog& damage) {
   return LayoutReader(source, damage).read();
 }

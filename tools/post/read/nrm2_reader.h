@@ -55,6 +55,10 @@ struct TraceFile {
 // is added to the log, and the good parts are returned.
 pi::Result<TraceFile> read_layout(ByteSource& source, DamageLog& damage);
 
+// Where the last section that is there completely ends, in a file to which sections are added. The
+// file's size when something else is wrong with it.
+uint64_t end_of_whole_sections(ByteSource& source);
+
 }  // namespace post
 
 #endif  // POST_NRM2_READER_H

@@ -71,10 +71,10 @@ struct Tally {
 
 class FunctionRowMaker {
  public:
-  FunctionRowMaker(const CallTree& tree, uint64_t clip)
+  FunctionRowMaker(const CallTree& tree, std::vector<Node> nodes, uint64_t clip)
       : tree_(tree),
         clip_(clip),
-        nodes_(tree.nodes()),
+        nodes_(std::move(nodes)),
         children_(children_of(nodes_)),
         inclusive_(tree.frames().size()),
         exclusive_(tree.frames().size()),
@@ -84,13 +84,18 @@ class FunctionRowMaker {
     walk(0);
     std::vector<FunctionRow> rows(inclusive_.size());
     for (FrameId id = 0; id < rows.size(); ++id)
-      rows[id] = {
-          tree_.frames().name(id), inclusive_[id].ticks, exclusive_[id], outermost_[id], {}, {}};
+      rows[id] = {tree_.frames().name(id),
+                  inclusive_[id].ticks,
+                  exclusive_[id],
+                  outermost_[id],
+                  {},
+                  {},
+                  id};
     for (const auto& [call, tally] : calls_) {
       if (tally.ticks < clip_) continue;
       const auto& [caller, callee] = call;
-      rows[callee].callers.push_back({rows[caller].name, tally.ticks});
-      rows[caller].callees.push_back({rows[callee].name, tally.ticks});
+      rows[callee].callers.push_back({rows[caller].name, tally.ticks, caller});
+      rows[caller].callees.push_back({rows[callee].name, tally.ticks, callee});
     }
     std::erase_if(
         rows, [&](const FunctionRow& row) { return row.inclusive < clip_ || row.inclusive == 0; });
@@ -148,7 +153,12 @@ std::vector<CallRow> make_call_rows(const CallTree& tree, uint64_t clip) {
 }
 
 std::vector<FunctionRow> make_function_rows(const CallTree& tree, uint64_t clip) {
-  return FunctionRowMaker(tree, clip).make();
+  return FunctionRowMaker(tree, tree.nodes(), clip).make();
+}
+
+std::vector<FunctionRow> make_function_rows(const CallTree& tree,
+                                            const CallTree::WantedThread& wanted) {
+  return FunctionRowMaker(tree, tree.nodes_of_threads(wanted), 0).make();
 }
 
 const char* kind_word(Node::Kind kind) {

@@ -26,6 +26,7 @@ std::vector<CallRow> make_call_rows(const CallTree& tree, uint64_t clip);
 struct CallEdge {
   std::string name;  // of the caller or the callee
   uint64_t ticks = 0;
+  FrameId id = 0;
 };
 
 // One function in all processes. A tick whose stack contains the function several times counts once
@@ -37,10 +38,15 @@ struct FunctionRow {
   uint64_t outermost = 0;         // ticks of stacks that begin with it
   std::vector<CallEdge> callers;  // by ticks, then name
   std::vector<CallEdge> callees;
+  FrameId id = 0;
 };
 
 // By inclusive ticks, then name.
 std::vector<FunctionRow> make_function_rows(const CallTree& tree, uint64_t clip);
+
+// The same in the threads that `wanted` takes; not clipped.
+std::vector<FunctionRow> make_function_rows(const CallTree& tree,
+                                            const CallTree::WantedThread& wanted);
 
 const char* kind_word(CallTree::Node::Kind kind);   // "function"
 const char* kind_label(CallTree::Node::Kind kind);  // "FUN"

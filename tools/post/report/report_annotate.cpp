@@ -4,7 +4,6 @@
 
 #include <disassembler.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -82,7 +81,9 @@ class Annotator {
       : summary_(summary),
         look_(look),
         micro_(*summary.find<Micro>()),
-        sources_(summary.options.source_path) {}
+        sources_(summary.options.source_path),
+        whole_(summary.ticks.ticks),
+        part_(!selection_texts(summary.options.selection).empty()) {}
 
   pi::Result<std::string> text() {
     NameWords words(Choice<std::string>{{summary_.options.annotate}, {}});
@@ -91,10 +92,8 @@ class Annotator {
       for (const Micro::Function* function : module.functions)
         if (is_wanted(words, *function)) functions.push_back(function);
     if (functions.empty()) {
-      const auto remarks =
-          words.unfitting("annotate", selection_texts(summary_.options.selection).empty()
-                                          ? " that ticks fell on"
-                                          : " that the selected ticks fell on");
+      const auto remarks = words.unfitting(
+          "annotate", part_ ? " that the selected ticks fell on" : " that ticks fell on");
       return pi::Error{-1, remarks.empty() ? "--annotate: no tick fell on code of a known module."
                                            : remarks.front()};
     }
@@ -106,23 +105,36 @@ class Annotator {
     for (const Micro::Function* function : std::span(functions).first(count))
       add_function(*function);
     if (count < functions.size()) {
-      if (count != 0) lines_.emplace_back();
+      if (count != 0) add_line({});
       add_paragraph(fmt::format("{} more {}; --lines={} shows all.", functions.size() - count,
                                 functions.size() - count == 1 ? "function has a matching name"
                                                               : "functions have matching names",
                                 functions.size()));
     }
-    return fmt::format("{}\n", fmt::join(lines_, "\n"));
+    std::string text;
+    for (const AnnotationLine& line : lines_) text += line.text + '\n';
+    return text;
+  }
+
+  // whole: all ticks of the selection.
+  std::vector<AnnotationLine> lines(std::span<const Micro::Function> functions, uint64_t whole) {
+    whole_ = whole;
+    part_ = whole != summary_.records.by_major[PITRACE_MAJOR_TPROF];
+    for (const Micro::Function& function : functions) add_function(function);
+    return std::move(lines_);
   }
 
  private:
+  void add_line(std::string text, uint64_t ticks = 0) {
+    lines_.push_back({std::move(text), ticks});
+  }
   std::string shown(const std::string& text) const { return look_.utf8 ? text : ascii_text(text); }
   std::string styled(const std::string& text, const char* style) const {
     return look_.colour && style ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
   }
   void add_paragraph(const std::string& text, const char* style = nullptr) {
     for (const std::string& line : paragraph_lines(shown(text), look_.width))
-      lines_.push_back(styled(line, style));
+      add_line(styled(line, style));
   }
 
   bool is_wanted(NameWords& words, const Micro::Function& function) const {
@@ -261,7 +273,7 @@ class Annotator {
   // ---- printing ----
 
   void add_function(const Micro::Function& function) {
-    if (!lines_.empty()) lines_.emplace_back();
+    if (!lines_.empty()) add_line({});
     const Code code = micro_.code(function);
     auto files = files_of(function, code.bytes);
     const bool any_line = std::ranges::any_of(
@@ -270,11 +282,11 @@ class Annotator {
     const LinePlace begin = begin_of(function);
     if (const auto own = files.find(begin.file); own != files.end() && begin.line != 0)
       own->second.lines.try_emplace(begin.line);
-    std::string head = fmt::format(
-        "{} in {}: {} {}, {} % of all{}", readable(summary_, function.symbol),
-        summary_.names.text(function.module), function.ticks,
-        function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, summary_.ticks.ticks),
-        selection_texts(summary_.options.selection).empty() ? "" : " that are selected");
+    std::string head =
+        fmt::format("{} in {}: {} {}, {} % of all{}", readable(summary_, function.symbol),
+                    summary_.names.text(function.module), function.ticks,
+                    function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, whole_),
+                    part_ ? " that are selected" : "");
     const std::optional<int64_t> made = program_time(function);
     for (const auto& [path, file] : files) {
       const SourceText& source = sources_.find(path);
@@ -291,7 +303,7 @@ class Annotator {
     set_columns(function, files);
     const std::string columns = fmt::format("{:>{}} {:>7} {:>{}}  {}", "ticks", tick_columns_,
                                             "share", "line", line_columns_, "source or code");
-    lines_.push_back(styled(columns, "4"));
+    add_line(styled(columns, "4"));
     std::vector<std::string> order;
     for (const auto& [path, file] : files) order.push_back(path);
     std::ranges::stable_sort(order, [&](const std::string& a, const std::string& b) {
@@ -340,7 +352,7 @@ class Annotator {
         fmt::format("{} {:>{}}", hot ? styled(counted, "1;31") : counted, place, line_columns_);
     if (!text.empty())
       line += "  " + styled(cut_text(shown(text), space, look_.utf8 ? "…" : "..."), style);
-    lines_.push_back(line);
+    add_line(std::move(line), ticks);
   }
 
   void add_code(const Micro::Function& function, const LineRows& line) {
@@ -410,13 +422,21 @@ class Annotator {
   const pi::Disassembler narrow_{false};
   size_t tick_columns_ = 0;
   size_t line_columns_ = 0;
-  std::vector<std::string> lines_;
+  uint64_t whole_ = 0;  // ticks that are 100 % of all
+  bool part_ = false;   // these are not all of the trace
+  std::vector<AnnotationLine> lines_;
 };
 
 }  // namespace
 
 pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook& look) {
   return Annotator(summary, look).text();
+}
+
+std::vector<AnnotationLine> annotated_lines(const Summary& summary,
+                                            std::span<const Micro::Function> functions,
+                                            uint64_t whole, const AnnotationLook& look) {
+  return Annotator(summary, look).lines(functions, whole);
 }
 
 }  // namespace post

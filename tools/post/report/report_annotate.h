@@ -6,8 +6,12 @@
 #include <pi/result.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "analysis/micro.h"
 #include "summary.h"
 
 namespace post {
@@ -24,6 +28,16 @@ struct AnnotationLook {
 // most ticks first; an error if no tick fell on a function of that name. Needs a trace that was
 // read with a Micro.
 pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook& look);
+
+struct AnnotationLine {
+  std::string text;
+  uint64_t ticks = 0;  // of the line of source or the instruction
+};
+
+// The lines for these functions of the Micro, of whose ticks `whole` are selected.
+std::vector<AnnotationLine> annotated_lines(const Summary& summary,
+                                            std::span<const Micro::Function> functions,
+                                            uint64_t whole, const AnnotationLook& look);
 
 }  // namespace post
 

@@ -121,9 +121,10 @@ class Writer {
 }  // namespace
 
 std::unique_ptr<Subscriber> make_micro(const ReportContext& context, Sink*) {
-  return std::make_unique<Micro>(context.processes, context.symbolizer, context.names,
-                                 context.frames(),
-                                 context.cache_entries(Micro::default_cache_entries));
+  Micro::Options options{context.options.report.labels, context.options.report.micro_by_thread,
+                         context.frames()};
+  options.cache_entries = context.cache_entries(options.cache_entries);
+  return std::make_unique<Micro>(context.processes, context.symbolizer, context.names, options);
 }
 
 bool write_micro(const Summary& summary, Sink& sink) {

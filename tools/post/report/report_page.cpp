@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "analysis/waiting.h"
-#include "completeness.h"
+#include "page_facts.h"
 #include "page_rows.h"
 #include "path_rows.h"
 #include "subject.h"
@@ -39,10 +39,6 @@ std::string share_of(uint64_t part, uint64_t whole) {
 std::string share_word(uint64_t part, uint64_t whole) {
   const std::string text = share_of(part, whole);
   return text.substr(text.find_first_not_of(' ')) + " %";
-}
-
-std::string plural(uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 class Page {
@@ -336,10 +332,10 @@ class Page {
       add_to_tail(paragraph(rest_text()));
     if (const std::string hint = hint_text(); !hint.empty())
       add_to_tail(paragraph("Hint: " + hint, "33"));
-    const std::string lost = lost_text();
+    const std::string lost = lost_text(summary_);
     const std::string seen = not_seen_text();
-    add_to_tail(
-        paragraph((lost.empty() ? nothing_lost() : lost) + seen, lost.empty() ? nullptr : "33"));
+    add_to_tail(paragraph((lost.empty() ? nothing_lost_text(summary_) : lost) + seen,
+                          lost.empty() ? nullptr : "33"));
     if (!end) return tail;
     add_to_tail(paragraph(files_text(*end)));
     if (ticks_ != 0) add_to_tail(next_lines(*end));
@@ -421,48 +417,10 @@ class Page {
     return {};
   }
 
-  std::string nothing_lost() const {
-    return summary_.losses.counted ? "Nothing lost." : "Nothing lost as far as the file tells.";
-  }
-
-  // What the trace lacks; empty for nothing.
-  std::string lost_text() const {
-    std::vector<std::string> parts;
-    const Losses& losses = summary_.losses;
-    if (losses.lost() != 0)
-      parts.push_back(losses.counted
-                          ? fmt::format("{} of {} records were lost ({}).", losses.lost(),
-                                        losses.total.produced, lost_reasons(losses.total))
-                          : fmt::format("{} records were lost.", losses.lost()));
-    if (losses.missed != 0)
-      parts.push_back(plural(losses.missed, "hit of a hook was", "hits of hooks were") +
-                      " missed.");
-    if (summary_.damage.any())
-      parts.push_back(fmt::format("The trace file is damaged in {}.",
-                                  plural(summary_.damage.places(), "place", "places")));
-    if (!summary_.file.full.empty())
-      parts.emplace_back("Recording ended early: a buffer was full.");
-    else if (is_damaged(summary_.file, {}))
-      parts.emplace_back("Recording ended early.");
-    return fmt::format("{}", fmt::join(parts, " "));
-  }
-
-  // A sentence of the source says more behind its colon than has space here.
   std::string not_seen_text() const {
-    constexpr std::pair<const char*, const char*> short_words[] = {
-        {"Code that runs with interrupts disabled", "interrupts-off code"},
-        {"Idle processors", "some idle time"},
-        {"Wake-ups and migrations, and what a thread waits for", "wake-ups"}};
     std::vector<std::string> parts;
-    for (const std::string& sentence : summary_.file.info.cannot_see) {
-      std::string part = sentence.substr(0, sentence.find(':'));
-      const auto known =
-          std::ranges::find_if(short_words, [&](const auto& words) { return part == words.first; });
-      if (known != std::end(short_words)) part = known->second;
-      if (part.ends_with('.')) part.pop_back();
-      if (!part.empty() && part[0] >= 'A' && part[0] <= 'Z') part[0] += 'a' - 'A';
+    for (const std::string& part : not_seen(summary_.file.info))
       parts.push_back(shortened(shown(part), std::max<size_t>(look_.width, 10), mark()));
-    }
     if (parts.empty()) return {};
     return fmt::format(" Not seen: {} (see tprof.out).", fmt::join(parts, ", "));
   }

@@ -30,6 +30,10 @@ std::string process_base_name(std::string_view label, const LabelOptions& option
 // tid_main_1044; tid_1044 when name is empty.
 std::string thread_label(uint32_t tid, std::string_view name, const LabelOptions& options);
 
+// The name in a label of thread_label() for that thread, with its id in the label; empty if it has
+// none.
+std::string thread_base_name(std::string_view label, uint32_t tid);
+
 }  // namespace post
 
 #endif  // POST_LABELS_H

@@ -187,4 +187,20 @@ TEST(Nrm2Reader, ManySectionsOfManyCpusAreRead) {
   EXPECT_FALSE(damage.any());
 }
 
+TEST(Nrm2Reader, TheWholeSectionsOfAFileThatGrowsEndBeforeThePartlyWrittenOne) {
+  TraceBuilder trace;
+  trace.section(section_mte, {}, eight);
+  const uint64_t first = trace.bytes().size();
+  trace.section(section_trace, {}, eight);
+  const Bytes whole = trace.bytes();
+  for (uint64_t size = first; size <= whole.size(); ++size) {
+    MemorySource source(std::span(whole).first(size));
+    EXPECT_EQ(end_of_whole_sections(source), size == whole.size() ? size : first);
+  }
+  Bytes damaged = whole;
+  damaged[first] = std::byte{0};
+  MemorySource source(damaged);
+  EXPECT_EQ(end_of_whole_sections(source), damaged.size());
+}
+
 }  // namespace

@@ -54,4 +54,11 @@ TEST(Labels, TheBaseNameIsRecoveredFromTheLabel) {
     }
 }
 
+TEST(Labels, TheNameOfAThreadIsRecoveredFromTheLabel) {
+  for (const char* name : {"main", "a_b", "x_1044", "_"})
+    EXPECT_EQ(post::thread_base_name(thread_label(0x1044, name, {}), 0x1044), name);
+  EXPECT_EQ(post::thread_base_name(thread_label(0x1044, "", {}), 0x1044), "");
+  EXPECT_EQ(post::thread_base_name("tid_main_1044", 0x1045), "");
+}
+
 }  // namespace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The options that say which records and ticks are used and where symbols come from: those that
+// post and post top have in common.
+#ifndef POST_SELECTION_OPTIONS_H
+#define POST_SELECTION_OPTIONS_H
+
+#include <cli.h>
+
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+namespace post {
+
+// Adds their groups: which records, what the reports are on, symbols, JIT-compiled code.
+void add_selection_groups(pi::cli::OptionTable& table);
+
+// Takes what was given of them; what is wrong, or nothing.
+std::string take_selection_options(const pi::cli::Values& given, Selection& selection,
+                                   SymbolOptions& symbols);
+
+// The directories of --source-path; what is wrong, or nothing.
+std::string take_source_path(const pi::cli::Values& given, std::vector<std::string>& directories);
+
+}  // namespace post
+
+#endif  // POST_SELECTION_OPTIONS_H

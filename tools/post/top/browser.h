@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// What the browser shows: the open view, what is selected, the cursor, sorting and searching; and
+// what keys do with it. It knows no terminal.
+#ifndef POST_TOP_BROWSER_H
+#define POST_TOP_BROWSER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rows.h"
+
+namespace post::top {
+
+// The first four are views of all that is selected, the others of one symbol.
+enum class View : uint8_t { processes, threads, modules, symbols, lines, callers, callees };
+
+struct Key {
+  enum class Kind : uint8_t {
+    none,
+    character,  // that text contains
+    up,
+    down,
+    page_up,
+    page_down,
+    home,
+    end,
+    enter,
+    left,
+    right,
+    tab,
+    back_tab,
+    backspace,
+    escape,
+  };
+  Kind kind = Kind::none;
+  std::string text = {};  // UTF-8
+};
+
+enum class Action : uint8_t { none, read, quit };
+
+class Browser {
+ public:
+  explicit Browser(bool utf8) : utf8_(utf8) {}
+
+  // Shows a trace, which must stay until another one is shown; until then no key may be pressed
+  // when it is gone. The view, the selection and the row under the cursor stay what they were, by
+  // name. recording: the trace has no end yet.
+  void show(const Summary& summary, bool recording);
+
+  // Cells of a line, and rows that fit below the heads.
+  void resize(size_t width, size_t rows);
+
+  Action press(const Key& key);
+
+  // ---- for drawing ----
+  View view() const { return here_.view; }
+  const std::vector<Choice>& choices() const { return here_.choices; }
+  // The symbol of the views lines to callees, for people.
+  const std::string& symbol() const { return here_.symbol_shown; }
+  const std::vector<Row>& rows() const { return rows_; }
+  uint64_t whole() const { return whole_; }
+  const std::string& note() const { return note_; }
+  size_t cursor() const { return here_.cursor; }
+  size_t first() const { return here_.first; }  // row that is drawn first
+  bool by_name() const { return here_.by_name; }
+  bool help() const { return help_; }
+  bool utf8() const { return utf8_; }
+  // The word that is being typed; none: no search is.
+  const std::optional<std::string>& typed() const { return typed_; }
+  // What the last key could not do.
+  const std::string& message() const { return message_; }
+  // On the trace: ticks and their time; what it lacks, and what its source does not see.
+  const std::string& ticks_text() const { return ticks_text_; }
+  const std::string& facts_text() const { return facts_text_; }
+  bool lossy() const { return lossy_; }
+
+ private:
+  // What Backspace returns to.
+  struct Place {
+    View view = View::processes;
+    std::vector<Choice> choices = {};
+    Thing symbol = {};
+    std::string symbol_shown = {};
+    bool by_name = false;
+    size_t cursor = 0;
+    size_t first = 0;
+  };
+
+  bool of_symbol() const { return here_.view >= View::lines; }
+  const Row* current() const { return rows_.empty() ? nullptr : &rows_[here_.cursor]; }
+  void make_rows();
+  void find_again(const Row& row);
+  void sort_rows();
+  void move_to(size_t row);
+  void move(std::ptrdiff_t by);
+  void go(Place place);
+  void back();
+  void set_view(View view);
+  void turn(int by);
+  void open();
+  void open_symbol(const Row& row, View view);
+  void select(bool without);
+  void search(bool backwards);
+  Action press_character(const std::string& text);
+  void press_typing(const Key& key);
+
+  const bool utf8_;
+  const Summary* summary_ = nullptr;
+  size_t width_ = 80;
+  size_t page_ = 1;  // rows that fit
+  Place here_;
+  std::vector<Place> before_;
+  std::vector<Row> rows_;
+  uint64_t whole_ = 0;
+  std::string note_;
+  std::optional<std::string> typed_;
+  std::string searched_;
+  std::string message_;
+  bool help_ = false;
+  std::string ticks_text_;
+  std::string facts_text_;
+  bool lossy_ = false;
+};
+
+// The level of a view of all that is selected.
+Level level_of(View view);
+
+}  // namespace post::top
+
+#endif  // POST_TOP_BROWSER_H

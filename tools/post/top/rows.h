@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The rows of the browser's views: what is selected of a trace, by process, thread, module or
+// symbol, or by the callers, callees and lines of one symbol.
+#ifndef POST_TOP_ROWS_H
+#define POST_TOP_ROWS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/sample_tree.h"
+#include "report/report_annotate.h"
+#include "report/summary.h"
+
+namespace post::top {
+
+// A process, thread, module or symbol by its names in the reports. Names stay the same when a trace
+// is read again, their numbers do not.
+struct Thing {
+  Level level = Level::process;
+  std::string owner;  // of a thread its process, of a symbol its module; else empty
+  std::string name;
+  bool operator==(const Thing&) const = default;
+};
+
+// What the user has selected: all of these, or all but these.
+struct Choice {
+  Thing thing;
+  bool without = false;
+  std::string shown;  // the thing's name for people
+};
+
+struct Row {
+  Thing thing;  // name: empty where the row represents no thing
+  uint64_t ticks = 0;
+  std::string name;   // for people; of a line all of it
+  std::string owner;  // the process of a thread, the module of a symbol
+};
+
+struct Rows {
+  std::vector<Row> rows;  // by ticks, then name; lines in their order
+  uint64_t whole = 0;     // ticks that are 100 %
+  std::string note;       // what must be said about them; empty: nothing
+};
+
+// The selected ticks by process, thread, module or symbol.
+Rows flat_rows(const Summary& summary, const std::vector<Choice>& choices, Level level);
+
+// The callers or callees of a symbol in the selected processes and threads. 100 % are the ticks in
+// it and in what it calls.
+enum class Side : uint8_t { callers, callees };
+Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
+               Side side);
+
+// The lines and instructions of a symbol with the ticks of the selected processes and threads. 100
+// % are the ticks of the symbol.
+Rows line_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
+               const AnnotationLook& look);
+
+}  // namespace post::top
+
+#endif  // POST_TOP_ROWS_H

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Which terminal this is, from terminfo.
+#ifndef POST_TOP_TERMINAL_KIND_H
+#define POST_TOP_TERMINAL_KIND_H
+
+#include <pi/result.h>
+
+#include <string>
+
+namespace post::top {
+
+// An error that says why, and what can be used instead.
+pi::Error no_terminal(const std::string& why);
+
+// Whether ncurses knows the terminal on the standard output, and it can move its cursor.
+pi::Status check_kind();
+
+}  // namespace post::top
+
+#endif  // POST_TOP_TERMINAL_KIND_H
