@@ -135,7 +135,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   trace=$(cd "$made" && trace_text)
   text_trace <<<"${trace//"$made/app"/"$PWD/stripped"}" >stripped.nrm2
   run --separate-stderr -0 post -r stripped.nrm2 --annotate hot -clip 0 --json
-  [[ $(one_line) == *"compile it with -g, or install its -dbgsym package, or set DEBUGINFOD_URLS."* ]]
+  [[ $(one_line) == *"Compile it with -g, or install its -dbgsym package, or set DEBUGINFOD_URLS."* ]]
   [ "$(sum_of_lines)" = 0 ]
   [ "$(sum_of_code)" = "$(ticks_of hot)" ]
 }
