@@ -53,7 +53,7 @@ recorder() {
     [[ $1 != on ]] || swtrace on
 }
 
-ptt_is_active() { ptt info | grep -q ' active'; }
+ptt_is_active() { ptt info | grep -q '^PTT: *active'; }
 
 # prepare KIND COMMAND: what a reader has done before he types the command of an example, or the first one of a session.
 prepare() {
@@ -68,8 +68,9 @@ prepare() {
     *:'mpevt read'* | *:'pipcntr read'* | *:'pipcntr show') mpevt read || mpevt start page-faults ;;
     *:'swtrace free' | *:'swtrace enable'* | *:'swtrace disable'* | *:'swtrace maj') recorder idle ;;
     *:'swtrace setrate'* | *:'swtrace stacks'* | *:'swtrace on' | *:'swtrace event '[!l]*) recorder idle ;;
+    *:'swtrace it_install'*-cont*) recorder none && swtrace init -t cont ;;
     *:'swtrace it_install'*) recorder idle && swtrace it_remove ;;
-    *:'ptt dump'* | *:'ptt term' | *:pttstats*) ptt_is_active || ptt init ;;
+    *:'ptt dump'* | *:'ptt term' | *:pttstats*) ptt_is_active || ptt init CYCLES page-faults ;;
     *:'post -arc'*) cp flow/swtrace.nrm2 swtrace.nrm2 ;;
     *:arcf*) mkdir -p run1 && cp flow/arc run1/arc && cp flow/arc arc ;;
     *:post* | *:genmsi* | *:'run.tprof -p '*) made_traces && cp run1.nrm2 swtrace.nrm2 ;;
