@@ -65,6 +65,7 @@ prepare() {
     *:'swtrace off' | *:'swtrace suspend' | *:'swtrace resume' | *:'swtrace discard') recorder on ;;
     *:'swtrace it_on') recorder on ;;
     *:'swtrace it_run'*) recorder on && swtrace it_off ;;
+    *:'mpevt start'* | *:'pipcntr start'*) ! mpevt read || mpevt term ;;
     *:'mpevt read'* | *:'pipcntr read'* | *:'pipcntr show') mpevt read || mpevt start page-faults ;;
     *:'swtrace free' | *:'swtrace enable'* | *:'swtrace disable'* | *:'swtrace maj') recorder idle ;;
     *:'swtrace setrate'* | *:'swtrace stacks'* | *:'swtrace on' | *:'swtrace event '[!l]*) recorder idle ;;
