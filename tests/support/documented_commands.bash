@@ -16,14 +16,14 @@ commands_of() {
 
 # make_directory: makes the current directory look like the source tree after a build, with what a reader has of his own.
 make_directory() {
-    local program file
+    local program
     mkdir -p build/bin build/share/pitrace programs
     ln -s "${BUILD_DIR:?}/lib" build/lib
     # Scripts as installed: from the source tree they would build the programs, and as root load the module.
     for program in "$BUILD_DIR"/bin/*; do
         if [[ $(head -c 2 "$program") == '#!' ]]; then cp -L "$program" build/bin/; else ln -s "$program" build/bin/; fi
     done
-    for file in lib.sh trace.sh java.sh driver.sh; do cp "${SOURCE_DIR:?}/scripts/$file" build/share/pitrace/; done
+    cp "${SOURCE_DIR:?}"/scripts/*.sh build/share/pitrace/
     ln -s "$SOURCE_DIR/scripts/install-deps" build/bin/
     ln -s build/bin scripts
     ln -s "$SOURCE_DIR"/{tests,examples,libperfutil} .
