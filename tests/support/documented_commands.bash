@@ -86,6 +86,19 @@ seconds_of() {
     esac
 }
 
+# run_line LINE: runs it; a program that needs a terminal gets one, on which q ends it.
+run_line() {
+    local seconds
+    seconds=$(seconds_of "$1")
+    if [[ -n $seconds ]]; then
+        timeout --preserve-status -s INT "$seconds" bash -c "$1"
+    elif [[ $1 == *'post top'* ]]; then
+        { /bin/sleep 2 && printf q; } | TERM=xterm script -qec "stty rows 24 columns 80; $1" /dev/null
+    else
+        eval "$1"
+    fi
+}
+
 # shows WORD...: at least half of the words are in the output.
 shows() {
     local word found=0
@@ -96,7 +109,7 @@ shows() {
 # run_commands <LINES: runs them in this shell, one after the other. Each must exit with 0 and show what the document shows
 # beneath it. An example that was run already is not repeated.
 run_commands() {
-    local lines line document kind command words status seconds failed=0 began
+    local lines line document kind command words status failed=0 began
     declare -A seen=()
     mapfile -t lines
     for line in "${lines[@]}"; do
@@ -105,12 +118,7 @@ run_commands() {
         seen[$command]=1
         began=$EPOCHREALTIME status=0
         prepare "$kind" "$command" >../prepared 2>&1 </dev/null || { echo "not ok: preparing: $command" && cat ../prepared; }
-        seconds=$(seconds_of "$command")
-        if [[ -n $seconds ]]; then
-            timeout --preserve-status -s INT "$seconds" bash -c "$command" >../output 2>&1 </dev/null || status=$?
-        else
-            eval "$command" >../output 2>&1 </dev/null || status=$?
-        fi
+        run_line "$command" >../output 2>&1 </dev/null || status=$?
         # shellcheck disable=SC2086 # several words
         if ((status == 0)) && shows $words; then
             line=ok
