@@ -96,8 +96,8 @@ cli::OptionTable option_table() {
       "ss", "write the instructions of each line before it")("ssi", "as --ss, with their bytes")(
       "dcnt", "count instructions by disassembling the code, not by the records")(
       ",m", "write only arc, not the reports on ticks");
-  table.group("Which records (counted by time, from 1)")(
-      ",p", text("STOP"), "read only the first STOP records")(
+  table.group("Which records (counted by time, from 1)")(",p", text("STOP"),
+                                                         "read only the first STOP records")(
       "pp", words("START STOP"), "only the ticks among the records START to STOP")(
       "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")(
       "tpsel", text("N"),
