@@ -16,14 +16,14 @@ commands_of() {
 
 # make_directory: makes the current directory look like the source tree after a build, with what a reader has of his own.
 make_directory() {
-    local program file
+    local program
     mkdir -p build/bin build/share/pitrace programs
     ln -s "${BUILD_DIR:?}/lib" build/lib
     # Scripts as installed: from the source tree they would build the programs, and as root load the module.
     for program in "$BUILD_DIR"/bin/*; do
         if [[ $(head -c 2 "$program") == '#!' ]]; then cp -L "$program" build/bin/; else ln -s "$program" build/bin/; fi
     done
-    for file in lib.sh trace.sh java.sh driver.sh; do cp "${SOURCE_DIR:?}/scripts/$file" build/share/pitrace/; done
+    cp "${SOURCE_DIR:?}"/scripts/*.sh build/share/pitrace/
     ln -s "$SOURCE_DIR/scripts/install-deps" build/bin/
     ln -s build/bin scripts
     ln -s "$SOURCE_DIR"/{tests,examples,libperfutil} .
@@ -53,7 +53,7 @@ recorder() {
     [[ $1 != on ]] || swtrace on
 }
 
-ptt_is_active() { ptt info | grep -q ' active'; }
+ptt_is_active() { ptt info | grep -q '^PTT: *active'; }
 
 # prepare KIND COMMAND: what a reader has done before he types the command of an example, or the first one of a session.
 prepare() {
@@ -65,11 +65,13 @@ prepare() {
     *:'swtrace off' | *:'swtrace suspend' | *:'swtrace resume' | *:'swtrace discard') recorder on ;;
     *:'swtrace it_on') recorder on ;;
     *:'swtrace it_run'*) recorder on && swtrace it_off ;;
+    *:'mpevt start'* | *:'pipcntr start'*) ! mpevt read || mpevt term ;;
     *:'mpevt read'* | *:'pipcntr read'* | *:'pipcntr show') mpevt read || mpevt start page-faults ;;
     *:'swtrace free' | *:'swtrace enable'* | *:'swtrace disable'* | *:'swtrace maj') recorder idle ;;
     *:'swtrace setrate'* | *:'swtrace stacks'* | *:'swtrace on' | *:'swtrace event '[!l]*) recorder idle ;;
+    *:'swtrace it_install'*-cont*) recorder none && swtrace init -t cont ;;
     *:'swtrace it_install'*) recorder idle && swtrace it_remove ;;
-    *:'ptt dump'* | *:'ptt term' | *:pttstats*) ptt_is_active || ptt init ;;
+    *:'ptt dump'* | *:'ptt term' | *:pttstats*) ptt_is_active || ptt init CYCLES page-faults ;;
     *:'post -arc'*) cp flow/swtrace.nrm2 swtrace.nrm2 ;;
     *:arcf*) mkdir -p run1 && cp flow/arc run1/arc && cp flow/arc arc ;;
     *:post* | *:genmsi* | *:'run.tprof -p '*) made_traces && cp run1.nrm2 swtrace.nrm2 ;;
@@ -84,6 +86,19 @@ seconds_of() {
     esac
 }
 
+# run_line LINE: runs it; a program that needs a terminal gets one, on which q ends it.
+run_line() {
+    local seconds
+    seconds=$(seconds_of "$1")
+    if [[ -n $seconds ]]; then
+        timeout --preserve-status -s INT "$seconds" bash -c "$1"
+    elif [[ $1 == *'post top'* ]]; then
+        { /bin/sleep 2 && printf q; } | TERM=xterm script -qec "stty rows 24 columns 80; $1" /dev/null
+    else
+        eval "$1"
+    fi
+}
+
 # shows WORD...: at least half of the words are in the output.
 shows() {
     local word found=0
@@ -94,7 +109,7 @@ shows() {
 # run_commands <LINES: runs them in this shell, one after the other. Each must exit with 0 and show what the document shows
 # beneath it. An example that was run already is not repeated.
 run_commands() {
-    local lines line document kind command words status seconds failed=0 began
+    local lines line document kind command words status failed=0 began
     declare -A seen=()
     mapfile -t lines
     for line in "${lines[@]}"; do
@@ -103,12 +118,7 @@ run_commands() {
         seen[$command]=1
         began=$EPOCHREALTIME status=0
         prepare "$kind" "$command" >../prepared 2>&1 </dev/null || { echo "not ok: preparing: $command" && cat ../prepared; }
-        seconds=$(seconds_of "$command")
-        if [[ -n $seconds ]]; then
-            timeout --preserve-status -s INT "$seconds" bash -c "$command" >../output 2>&1 </dev/null || status=$?
-        else
-            eval "$command" >../output 2>&1 </dev/null || status=$?
-        fi
+        run_line "$command" >../output 2>&1 </dev/null || status=$?
         # shellcheck disable=SC2086 # several words
         if ((status == 0)) && shows $words; then
             line=ok

@@ -84,7 +84,7 @@ std::string long_help() {
   return short_help() + R"(
 A profile step by step:
   swtrace init            allocate buffers for every CPU; the recorder owns them
-  swtrace enable tprof    enable ticks (samples), and names of code and processes
+  swtrace enable tprof    enable ticks (samples) and the names of code
   swtrace setrate 1000    set 1,000 ticks a second on each CPU
   swtrace on              start recording
   ...                     run the workload

@@ -76,9 +76,11 @@ Status DriverITrace::install(const pitrace_itrace& setup) {
   pitrace_itrace request = setup;
   const int error = -device_.control(PITRACE_IOC_IT_INSTALL, &request);
   if (error == EINVAL)
-    return Error{PU_ERROR_INVALID_PARAMETER,
-                 "The pitrace module refuses this combination of flags, number of threads and size "
-                 "of the reserve for ITrace."};
+    return Error{
+        PU_ERROR_INVALID_PARAMETER,
+        "The pitrace module refuses this combination of flags, number of threads and size "
+        "of the reserve for ITrace. Losing no records (-cont) needs a trace in continuous mode: "
+        "'swtrace init -t cont'."};
   return outcome(error, "install ITrace");
 }
 

@@ -65,14 +65,13 @@ cli::OptionTable option_table() {
       "run.tprof -g)")(
       "folded",
       "also write tprof.folded: the call stacks, one a line, for tools that draw flame graphs")(
-      "threads", "divide processes by threads in these two files")(
+      "threads", "in tprof.tree and tprof.folded, divide processes by threads")(
       "offcpu",
       "also write tprof.offcpu: how long threads waited, where, and what woke them (needs "
       "context switches: swtrace enable dispatch)")(
       "rsel", text("DIGITS"),
-      "which of the eight reports to write: eight digits, 1 (yes) or 0 (no), for Process, "
-      "Process_Module, Process_Module_Symbol, Process_Thread, Process_Thread_Module, "
-      "Process_Thread_Module_Symbol, Module, Module_Symbol")(
+      "which of the eight reports to write: eight digits, 1 (yes) or 0 (no), in their order in "
+      "tprof.out, from Process to Module_Symbol")(
       "off",
       "add a report by offset in each function, and write tprof.micro: ticks by source line and "
       "instruction")("disasm", "write tprof.micro with the instructions as text")(

@@ -100,8 +100,8 @@ std::string take_symbols(const cli::Values& given, SymbolOptions& symbols) {
 
 void add_selection_groups(cli::OptionTable& table) {
   using cli::text, cli::words, cli::repeated;
-  table.group("Which records (counted from 1 in the order of time)")(
-      ",p", text("STOP"), "read only the first STOP records")(
+  table.group("Which records (counted by time, from 1)")(",p", text("STOP"),
+                                                         "read only the first STOP records")(
       "pp", words("START STOP"), "only the ticks among the records START to STOP")(
       "twin", words("FIRST LAST"), "only the ticks FIRST to LAST")(
       "tpsel", text("N"),
