@@ -28,12 +28,13 @@ constexpr size_t screen_lines = 23;  // of 24; the prompt has the last one
 constexpr size_t fewest_rows = 3;
 constexpr size_t most_paths = 5;
 constexpr double hot_percent = 10;
-constexpr double small_percent = 0.5;  // not worth a line
-constexpr uint64_t few_ticks = 100;    // too few for tenths of percents
+constexpr double small_percent = 0.5;   // not worth a line
+constexpr uint64_t enough_ticks = 100;  // for tenths of percents
 
 // In five columns; with tenths where the ticks are enough for them.
 std::string share_of(uint64_t part, uint64_t whole) {
-  return whole < few_ticks ? fmt::format("{:5.0f}", percent(part, whole)) : share_text(part, whole);
+  return whole < enough_ticks ? fmt::format("{:5.0f}", percent(part, whole))
+                              : share_text(part, whole);
 }
 
 std::string share_word(uint64_t part, uint64_t whole) {
@@ -325,7 +326,7 @@ class Page {
     const auto add_to_tail = [&](const std::vector<std::string>& lines) {
       tail.insert(tail.end(), lines.begin(), lines.end());
     };
-    if (ticks_ != 0 && ticks_ < few_ticks) add_to_tail(paragraph(few_ticks_text()));
+    if (ticks_ != 0 && ticks_ < enough_ticks) add_to_tail(paragraph(few_ticks_text()));
     // A selection by name leaves out what the rest of the system did.
     if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
         !summary_.options.selection.by_name())
