@@ -79,10 +79,10 @@ capture() { tmux -L "$terminal" capture-pane -p; }
 # sees TEXT: waits until the screen contains the text.
 sees() {
   local screen _
-  for _ in {1..600}; do
+  for _ in {1..300}; do
     screen=$(capture)
     [[ $screen != *"$1"* ]] || return 0
-    sleep 0.05
+    sleep 0.1
   done
   echo "The screen does not contain: $1"
   echo "$screen"
@@ -120,9 +120,9 @@ fits() {
   sees "hot in $made/app: 6 ticks, 75.0 % of all"
   sees 'int hot(int n) {'
   sees ' +0  '
-  sees '[Lines] Callers  Callees'
+  sees '[Lines]  Callers   Callees'
   keys Tab
-  sees ' 100.0 %      6  main'
+  sees ' 100.0 %      8  main    app'
   keys BSpace
   sees '[4 Symbols]'
   keys BSpace BSpace
