@@ -222,7 +222,7 @@ TEST_F(BrowserTest, WithoutStacksThereAreNoCallers) {
   EXPECT_THAT(
       screen().text(),
       HasSubstr("  The trace contains no call stacks: callers are unknown. Stacks are recorded\n"
-                "   with the ticks after 'swtrace stacks both', or by run.tprof -g.\n"));
+                "    with the ticks after 'swtrace stacks both', or by run.tprof -g.\n"));
 }
 
 TEST_F(BrowserTest, ATraceThatGrewKeepsTheRowUnderTheCursorAndTheSelection) {
