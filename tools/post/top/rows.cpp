@@ -164,7 +164,8 @@ Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const
   const Names names(summary);
   const Filter filter(names, choices);
   const CallTree& calls = *summary.find<CallTree>();
-  if (const auto lack = lack_of_stacks(summary)) return {{}, 0, "The trace " + lack->what};
+  if (const auto lack = lack_of_stacks(summary))
+    return {{}, 0, "The trace " + lack->what + " " + lack->hint};
   Rows made;
   uint64_t own = 0, outermost = 0;
   std::map<std::string, Row> edges;  // the same function may have been found in several ways

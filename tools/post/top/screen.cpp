@@ -9,6 +9,7 @@
 
 #include "cells.h"
 #include "report/summary.h"
+#include "text/columns.h"
 
 namespace post::top {
 namespace {
@@ -106,7 +107,8 @@ class Drawing {
     const std::vector<Row>& rows = browser_.rows();
     const size_t end = std::min(rows.size(), browser_.first() + rows_of(height_));
     for (size_t at = browser_.first(); at < end; ++at) add_row(rows[at], at == browser_.cursor());
-    if (rows.empty()) add("  " + browser_.note());
+    if (rows.empty())
+      for (const std::string& line : paragraph_lines(browser_.note(), width_ - 2)) add("  " + line);
   }
 
   // The names of the views that Tab shows; the open one in brackets.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "read/nrm2_reader.h"
 #include "record_builder.h"
 
@@ -194,7 +196,8 @@ TEST(Nrm2Reader, TheWholeSectionsOfAFileThatGrowsEndBeforeThePartlyWrittenOne) {
   trace.section(section_trace, {}, eight);
   const Bytes whole = trace.bytes();
   for (uint64_t size = first; size <= whole.size(); ++size) {
-    MemorySource source(std::span(whole).first(size));
+    const std::span<const std::byte> part(whole.data(), size);
+    MemorySource source(part);
     EXPECT_EQ(end_of_whole_sections(source), size == whole.size() ? size : first);
   }
   Bytes damaged = whole;
