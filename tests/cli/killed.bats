@@ -34,7 +34,7 @@ nothing_is_left() {
             for environment in $(marked); do tr '\0' ' ' <"${environment%/*}/cmdline" && echo; done
             return 1
         fi
-        sleep 0.05
+        sleep 0.2
     done
 }
 
@@ -81,7 +81,7 @@ command=(env -u MARK sh -c 'echo $$ >command.pid; exec sleep 1000')
 }
 
 @test "run.tprof killed at its start leaves nothing, and its command does not begin without it" {
-    for delay in 0.03 0.05 0.07 0.09 0.11 0.13; do
+    for delay in 0.03 0.06 0.09 0.12; do
         rm -f command.pid
         start run.tprof --no-java -o out -- "${command[@]}"
         sleep "$delay"
