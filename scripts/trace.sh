@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 # What run.tprof and run.itrace share: the module for one run, a recorder of the run's own, a command that
-# waits until the trace is on. Sourced, behind lib.sh. The callers set source (auto, driver or perf), bin,
-# here and scratch, define start_recorder PID, and begin with loaded=0, status=0 and module_object=''.
+# waits until the trace is on, and a guard that ends all of it. Sourced, behind lib.sh. The callers set source
+# (auto, driver or perf), bin and here, define start_recorder PID, and begin with status=0 and module_object=''.
 
 wrong() {
   say "error: $1"
@@ -48,11 +48,59 @@ check_command() {
   [[ -x $found ]] || die "$1: $found may not be executed; chmod +x makes it a command" 126
 }
 
+# begin_guard: sets scratch, a new directory. The guard is a process that ends the recorder, unloads the module and removes
+# the directory when this script ends, even by SIGKILL: it reads a pipe, whose other end bash gives to no other process.
+scratch='' to_guard='' from_guard='' guard_process='' loaded=0
+begin_guard() {
+  # In a session of its own it gets no signal that is meant for the script and its command.
+  coproc guard { me=${me:?} exec setsid bash -c "$(declare -f say guard_run); guard_run \"\$1\"" guard "${bin:?}/swtrace"; }
+  # shellcheck disable=SC2154 # coproc sets guard_PID
+  to_guard=${guard[1]:-} from_guard=${guard[0]:-} guard_process=${guard_PID:-}
+  # If it has ended already, there is no descriptor.
+  read -r scratch <&"$from_guard" || die "cannot create a temporary directory"
+}
+
+# guard_run SWTRACE: runs in the guard. Requests, a line each: "insmod MODULE", answered by the error message or an empty line, and "keep".
+guard_run() {
+  local swtrace=$1 top request loaded=0 fifo problem attempts=0
+  trap '' HUP INT QUIT TERM PIPE
+  top=$(mktemp -d) && mkdir "$top/run" || return
+  printf '%s\n' "$top/run" 2>/dev/null # the script may have been killed
+  while read -r request; do
+    [[ $request != keep ]] || return 0
+    problem=$(insmod "${request#insmod }" 2>&1) && loaded=1
+    printf '%s\n' "${problem//$'\n'/ }" 2>/dev/null
+  done
+  # Under its new name nothing can be begun there. What waits for the other end of a FIFO goes on, and finds nothing.
+  mv "$top/run" "$top/ended"
+  for fifo in "$top"/ended/*; do
+    if [[ -p $fifo ]]; then : <>"$fifo"; fi
+  done
+  # A recorder holds the lock from its start to its end. It may have to write a file before.
+  until flock -n "$top/ended/recorder.lock" true 2>/dev/null || ((++attempts > 1000)); do
+    PITRACE_SOCKET=$top/ended/recorder "$swtrace" free >/dev/null 2>&1 || sleep 0.05
+  done
+  if ((loaded)); then
+    rmmod pitrace 2>/dev/null || say "the module stays loaded: another process uses it (ddq shows which); unload it later with tuninstall"
+  fi
+  rm -rf "$top"
+}
+
+# end_guard: has it end what it guards, and waits for this.
+end_guard() {
+  [[ -n $to_guard ]] || return 0
+  exec {to_guard}>&-
+  to_guard=''
+  wait "$guard_process" || true
+}
+
 # load_module WHAT-INSTEAD
 load_module() {
   [[ -n $module_object ]] || return 0
   local problem
-  if problem=$(insmod "$module_object" 2>&1); then
+  echo "insmod $module_object" >&"$to_guard"
+  read -r problem <&"$from_guard" || die "the process that loads the module was killed"
+  if [[ -z $problem ]]; then
     loaded=1
   elif [[ $source == driver ]]; then
     die "cannot load $module_object: $problem; \"swtrace check\" shows the reason"
@@ -61,14 +109,15 @@ load_module() {
   fi
 }
 
-# keep_old DIR NAME...: what is there becomes NAME.old.
+# keep_old DIR NAME...: what is there becomes NAME.old; even a link itself, and never a file in a directory of that name.
 kept=()
 keep_old() {
   local directory=$1 name
   shift
   for name in "$@"; do
-    if [[ -e $directory/$name ]]; then
-      mv -f "$directory/$name" "$directory/$name.old"
+    if [[ -e $directory/$name || -L $directory/$name ]]; then
+      mv -fT "$directory/$name" "$directory/$name.old" ||
+        die "cannot rename $directory/$name to $name.old; remove both, or choose another directory with -o"
       kept+=("$directory/$name")
     fi
   done
@@ -94,21 +143,11 @@ swtrace() { PITRACE_SOCKET=${scratch:?}/recorder "${bin:?}/swtrace" "$@"; }
 # COMMAND's own failure counts more than ours.
 failed() { die "$1" "$((status ? status : 125))"; }
 
-keep_recorder=0 # 1: the recorder has a trace that is not in a file
-end_recorder() {
-  ((keep_recorder == 0)) || return 0
-  swtrace free >/dev/null 2>&1 || true
-  if ((loaded)); then
-    rmmod pitrace 2>/dev/null || say "the module stays loaded: another process uses it (ddq shows which); unload it later with tuninstall"
-  fi
-  rm -rf "$scratch"
-}
-
 # keep_trace WHAT REPORT [COMMAND]: ends this run and leaves the trace in its recorder. WHAT failed; REPORT is the
 # command that makes the report of a trace file; COMMAND of swtrace comes first.
 keep_trace() {
-  local unload=''
-  keep_recorder=1
+  local unload='' top=${scratch%/*}
+  echo keep >&"$to_guard"
   if ((loaded)); then unload=' && rmmod pitrace'; fi
   say "error: $1: $(message_of "$scratch/log")"
   cat >&2 <<END
@@ -116,7 +155,7 @@ The recorder keeps the whole trace in memory. When there is room, write it, end 
   export PITRACE_SOCKET=${scratch@Q}/recorder${3:+
   ${bin@Q}/swtrace $3}
   ${bin@Q}/swtrace get ${out@Q}/swtrace.nrm2
-  ${bin@Q}/swtrace free && rm -r ${scratch@Q}$unload
+  ${bin@Q}/swtrace free && rm -r ${top@Q}$unload
   $2
 END
   exit "$((status ? status : 125))"

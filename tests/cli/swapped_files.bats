@@ -106,3 +106,32 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
     grep -qx "opened 0" "$name.seen"
   done
 }
+
+@test "names that another user has planted in the directory of -o cost run.tprof nothing of root's" {
+  mkdir -p layout/bin layout/share/pitrace other
+  cp "$SOURCE_DIR/scripts/run.tprof" layout/bin/
+  cp "$SOURCE_DIR"/scripts/{lib.sh,trace.sh,java.sh} layout/share/pitrace/
+  ln -s "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/bin/post" layout/bin/
+  again() { layout/bin/run.tprof -p -o "$public/home" --lines=0 "$@"; }
+  cp run.nrm2 "$public/home/swtrace.nrm2"
+  again
+  rm "$public/home"/log-j*
+  # -M neither writes through a link nor reads one.
+  as_nobody ln -s "$public/secret" tprof_e.out
+  as_nobody ln -s "$public/secret" log-jita2n_1
+  as_nobody ln -s "$PWD/other" tprof.json.old
+  again -M
+  [ "$(cat "$public/secret")" = "the super-user's own text" ]
+  [ ! -L "$public/home/tprof_e.out" ]
+  grep -q 'Tprof Reports' "$public/home/tprof_e.out"
+  run ! grep -q "the super-user's own text" "$public/home/tprof_e.out"
+  # An old report replaces a link to a directory, and gets into no directory.
+  [ -f "$public/home/tprof.json.old" ]
+  [ ! -L "$public/home/tprof.json.old" ]
+  [ -z "$(ls other)" ]
+  rm "$public/home/tprof.out.old"
+  as_nobody mkdir tprof.out.old
+  run -125 again
+  [[ $output == *"cannot rename $public/home/tprof.out to tprof.out.old; remove both, or choose another directory with -o" ]]
+  [ -z "$(ls "$public/home/tprof.out.old")" ]
+}

@@ -185,12 +185,12 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
     sed -n 's/^  //p' <<<"$output" >"advice-$code"
     socket=$(sed -n "s/^export PITRACE_SOCKET='\(.*\)'\/recorder$/\1\/recorder/p" "advice-$code")
     [ -S "$socket" ]
-    if [ "$code" -ne 0 ]; then PITRACE_SOCKET=$socket swtrace free && rm -r "${socket%/*}"; fi
+    if [ "$code" -ne 0 ]; then PITRACE_SOCKET=$socket swtrace free && rm -r "${socket%/run/*}"; fi
     rm -f "$small_disk"/swtrace.nrm2*
   done
   rm "$small_disk/ballast"
   bash -e advice-0 >report
-  [ ! -e "${socket%/*}" ]
+  [ ! -e "${socket%/run/*}" ]
   grep -q 'of processor time' report
   grep -q "^Files.*: tprof.out, tprof.json, swtrace.nrm2" report
   [ "$(jq .damage.places "$small_disk/tprof.json")" = 0 ]

@@ -306,6 +306,8 @@ bool A2nSymbolizer::load_code(const ProcessIds& process, LogKind kind,
                               const std::vector<std::string>& paths, bool& refused) {
   if (used_.contains({kind, process.pid})) return true;
   for (const std::string& path : paths) {
+    // jitdump files are in as many directories as runtimes like, but are mapped by few.
+    if (!archived_ && kind != LogKind::dump && !directories_.may_have(path)) continue;
     const int rc = load_file(process, kind, path);
     if (rc == A2N_FILE_NOT_FOUND) continue;
     if (rc == A2N_SUCCESS) {
@@ -347,6 +349,7 @@ std::vector<pi::ThreadStart> A2nSymbolizer::thread_starts(const ProcessIds& proc
     return pi::parse_thread_log(text.value_or(""));
   }
   for (const std::string& path : jprof_logs(prefix_, pi::jit_log::jtnm_kind, process)) {
+    if (!directories_.may_have(path)) continue;
     // A user who may write to the directory could place a link to another user's file there.
     auto file = pi::open_regular(path, pi::Links::refused);
     const auto text = file ? read_thread_log(file->fd.get(), path) : std::nullopt;

@@ -86,6 +86,7 @@ class A2nSymbolizer final : public Symbolizer {
   bool here_ = false;   // the trace was made on this machine
   bool report_logs_ = false;
   std::map<uint32_t, std::string> jit_dumps_;  // by pid, the newest
+  DirectoryNames directories_;                 // of logs and maps
   // Kept open, so that an archive gets the file that was read, not a new file of the same path;
   // except those in archived_ and those over the limit of an archive.
   std::map<LogKey, pi::UniqueFd> used_;

@@ -2,12 +2,15 @@
 // Paths at which runtimes write events of a process.
 #include "runtime_logs.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <pi/jit_log.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 
 #include "text/text.h"
 
@@ -62,6 +65,36 @@ std::vector<std::string> perf_maps(const ProcessIds& process) {
   std::vector<std::string> paths{root_of(process) + path};
   if (process.inner_pid == 0) paths.push_back(path);
   return paths;
+}
+
+DirectoryNames::Names DirectoryNames::read(const std::string& directory) {
+  constexpr size_t most = 1 << 18;
+  Names found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
+  if (!open) {
+    found.all = errno == ENOENT || errno == ENOTDIR;
+    return found;
+  }
+  errno = 0;
+  while (const dirent* const entry = ::readdir(open.get())) {
+    if (found.names.size() == most) return {};
+    found.names.emplace(entry->d_name);
+  }
+  found.all = errno == 0;
+  return found;
+}
+
+bool DirectoryNames::may_have(const std::string& path) {
+  constexpr std::string_view processes = "/proc/";
+  const bool of_process = path.starts_with(processes);
+  const size_t name = of_process ? processes.size() : path.rfind('/') + 1;
+  const std::string_view directory =
+      name == 0 ? std::string_view(".") : std::string_view(path).substr(0, name);
+  auto known = directories_.find(directory);
+  if (known == directories_.end())
+    known = directories_.emplace(std::string(directory), read(std::string(directory))).first;
+  const size_t end = of_process ? path.find('/', name) : path.size();
+  return !known->second.all || known->second.names.contains(path.substr(name, end - name));
 }
 
 bool is_jit_dump(const std::string& module) {

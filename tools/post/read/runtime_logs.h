@@ -6,8 +6,10 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace post {
@@ -46,6 +48,23 @@ std::vector<std::string> jprof_logs(const std::string& prefix, const char* kind,
 
 // The paths of its perf-PID.map, on the machine on which it runs or ran.
 std::vector<std::string> perf_maps(const ProcessIds& process);
+
+// The names in directories, each of which is read once: a trace can have a million processes, few
+// of which have logs.
+class DirectoryNames {
+ public:
+  // False if there is no such file. Of a file below /proc/PID only that directory is looked for.
+  bool may_have(const std::string& path);
+
+ private:
+  struct Names {
+    bool all = false;  // false: the directory cannot be read, or has too many
+    std::unordered_set<std::string> names;
+  };
+  static Names read(const std::string& directory);
+
+  std::map<std::string, Names, std::less<>> directories_;
+};
 
 // Whether a mapping's name is that of a jitdump file, which runtimes map to be found by it.
 bool is_jit_dump(const std::string& module);

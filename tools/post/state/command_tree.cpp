@@ -4,16 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "text/labels.h"
 
 namespace post {
-namespace {
-
-// A damaged file can make a chain of ancestors as long as it likes.
-constexpr int most_ancestors = 4096;
-
-}  // namespace
-
 NameWords::Fit fit_process(NameWords& words, const Processes& processes, const StringTable& names,
                            const Process& process) {
   const std::string& name = names.text(processes.process_name(process));
@@ -25,8 +20,32 @@ NameWords::Fit fit_process(NameWords& words, const Processes& processes, const S
   return words.fit({plain, label, with_id, also}, process.pid);
 }
 
-void CommandTree::judge(uint32_t member, uint32_t pid) {
-  members_[member].own.add(fit_process(words_, processes_, names_, processes_.find(pid)));
+// Adds what fits a process to it and its descendants; true if this is new for it. A process gets
+// more at most twice, so that all calls together visit each of them a few times, however deep they
+// descend.
+bool CommandTree::spread(uint32_t member, const NameWords::Fit& fit) {
+  bool changed = false;
+  waiting_.assign(1, member);
+  while (!waiting_.empty()) {
+    Member& next = members_[waiting_.back()];
+    waiting_.pop_back();
+    const NameWords::Fit before = next.fit;
+    next.fit.add(fit);
+    if (next.fit == before) continue;
+    changed = true;
+    for (uint32_t child = next.first_child; child != nobody; child = members_[child].next_sibling)
+      waiting_.push_back(child);
+  }
+  return changed;
+}
+
+bool CommandTree::judge(uint32_t member, uint32_t pid) {
+  return spread(member, fit_process(words_, processes_, names_, processes_.find(pid)));
+}
+
+void CommandTree::set_parent(uint32_t member, uint32_t parent) {
+  members_[member].next_sibling = std::exchange(members_[parent].first_child, member);
+  spread(member, members_[parent].fit);
 }
 
 uint32_t CommandTree::add(uint32_t pid) {
@@ -47,38 +66,25 @@ uint32_t CommandTree::member_of(uint32_t pid) {
     const auto known = current_.find(pid);
     if (known != current_.end()) {
       // Not one of those just added: damaged links could make a circle.
-      if (known->second < first) members_[child].parent = known->second;
+      if (known->second < first) set_parent(child, known->second);
       return first;
     }
     const uint32_t parent = add(pid);
-    members_[child].parent = parent;
+    set_parent(child, parent);
     child = parent;
   }
-}
-
-NameWords::Fit CommandTree::fit(uint32_t pid) {
-  NameWords::Fit fit;
-  uint32_t member = member_of(pid);
-  for (int i = 0; i < most_ancestors && member != nobody; ++i) {
-    fit.add(members_[member].own);
-    member = members_[member].parent;
-  }
-  return fit;
 }
 
 void CommandTree::apply(const pi::RecordView& record) {
   pi::LinkEntry link;
   pi::NameEntry name;
   if (record.minor() == PITRACE_MTE_NAME && pi::decode_name(record, name)) {
-    const uint32_t member = member_of(name.pid);
-    const NameWords::Fit before = members_[member].own;
-    judge(member, name.pid);
-    if (members_[member].own != before) ++version_;
+    if (judge(member_of(name.pid), name.pid)) ++version_;
   } else if (record.minor() == PITRACE_MTE_PARENT && record.int_count() >= 2 &&
              pi::decode_link(record, link) && link.flags != PITRACE_PARENT_EXISTING &&
              link.pid != link.other) {
     const uint32_t parent = member_of(link.other);
-    members_[add(link.pid)].parent = parent;
+    set_parent(add(link.pid), parent);
   }
 }
 

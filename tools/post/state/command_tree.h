@@ -25,7 +25,7 @@ class CommandTree {
 
   // What fits the process or one of its ancestors so far. Once a process has had a fitting name, it
   // fits, however it is called afterwards.
-  NameWords::Fit fit(uint32_t pid);
+  NameWords::Fit fit(uint32_t pid) { return members_[member_of(pid)].fit; }
 
   // Changes when the result of fit() may have changed without a change of the process's names.
   uint32_t version() const { return version_; }
@@ -34,18 +34,22 @@ class CommandTree {
   static constexpr uint32_t nobody = 0xffffffff;
   // A process; a later process can have the same id.
   struct Member {
-    uint32_t parent = nobody;
-    NameWords::Fit own;
+    uint32_t first_child = nobody;
+    uint32_t next_sibling = nobody;
+    NameWords::Fit fit;  // of it and its ancestors
   };
 
   uint32_t member_of(uint32_t pid);
   uint32_t add(uint32_t pid);
-  void judge(uint32_t member, uint32_t pid);
+  bool judge(uint32_t member, uint32_t pid);
+  void set_parent(uint32_t member, uint32_t parent);
+  bool spread(uint32_t member, const NameWords::Fit& fit);
 
   NameWords& words_;
   Processes& processes_;
   const StringTable& names_;
   std::vector<Member> members_;
+  std::vector<uint32_t> waiting_;                   // of spread()
   std::unordered_map<uint32_t, uint32_t> current_;  // by pid
   uint32_t version_ = 1;
 };

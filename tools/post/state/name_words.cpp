@@ -15,8 +15,10 @@
 namespace post {
 namespace {
 
-// Names that are remembered, for advice on words that fit nothing.
+// Names that are remembered, for advice on words that fit nothing. Nobody mistypes a longer one,
+// and names of a hostile program may have megabytes.
 constexpr size_t most_seen = 10'000;
+constexpr size_t longest_seen = 256;
 constexpr size_t most_advised = 3;
 constexpr size_t enough_letters = 3;  // fewer are near to everything
 constexpr size_t near_distance = 2;   // and at most a third of the letters
@@ -92,8 +94,10 @@ bool NameWords::fit(std::vector<Word>& words, std::initializer_list<std::string_
 NameWords::Fit NameWords::fit(std::initializer_list<std::string_view> names,
                               std::optional<uint32_t> id) {
   tried_ = true;
-  if (seen_.size() < most_seen && !names.begin()->empty() && !seen_.contains(*names.begin()))
-    seen_.emplace(*names.begin());
+  const std::string_view first = *names.begin();
+  if (seen_.size() < most_seen && !first.empty() && first.size() <= longest_seen &&
+      !seen_.contains(first))
+    seen_.emplace(first);
   return {fit(only_, names, id), fit(without_, names, id)};
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Names of runtimes' logs, and JProf's log of thread names.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "read/runtime_logs.h"
 #include "thread_log.h"
@@ -34,6 +39,32 @@ TEST(RuntimeLogs, JitdumpFilesAreRecognisedByName) {
   for (const char* name : {"/tmp/jit-.dump", "/tmp/jit-1.dump2", "/tmp/my-jit-1.dump",
                            "jit-1a.dump", "/jit-1.dump/x", ""})
     EXPECT_FALSE(is_jit_dump(name)) << name;
+}
+
+TEST(RuntimeLogs, DirectoriesAreReadOnce) {
+  const std::string directory = testing::TempDir() + "runtime_logs_test";
+  std::filesystem::create_directory(directory);
+  std::ofstream(directory + "/log-jtnm_1");
+  DirectoryNames names;
+  EXPECT_TRUE(names.may_have(directory + "/log-jtnm_1"));
+  EXPECT_FALSE(names.may_have(directory + "/log-jtnm_2"));
+  std::ofstream(directory + "/log-jtnm_2");
+  EXPECT_FALSE(names.may_have(directory + "/log-jtnm_2")) << "it was read before";
+  EXPECT_FALSE(names.may_have(directory + "/none/log-jtnm_1"));
+  EXPECT_FALSE(names.may_have(directory + "/log-jtnm_1/x"));
+  // An absolute path, and one in the current directory.
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory);
+  EXPECT_TRUE(names.may_have("log-jtnm_1"));
+  EXPECT_FALSE(names.may_have("log-jtnm_3"));
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(directory);
+}
+
+TEST(RuntimeLogs, OfAProcessOnlyItsDirectoryBelowProcIsLookedFor) {
+  DirectoryNames names;
+  EXPECT_TRUE(names.may_have(fmt::format("/proc/{}/root/tmp/none", ::getpid())));
+  EXPECT_FALSE(names.may_have("/proc/4194305/root/tmp/none"));
 }
 
 TEST(RuntimeLogs, AreNamedInArchivesByKindAndProcess) {

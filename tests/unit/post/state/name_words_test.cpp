@@ -61,4 +61,16 @@ TEST(NameWords, UnmatchedWordsAreReportedWithSimilarNames) {
                   "--no-process 99 matches nothing in the trace."));
 }
 
+TEST(NameWords, LongNamesAreMatchedButNotRemembered) {
+  NameWords words({{"frobnicate*", "frobnicated"}, {}});
+  const std::string longest = "frobnicate" + std::string(246, 'x');
+  EXPECT_TRUE(takes(words, {longest + "x"}));
+  EXPECT_THAT(words.unfitting("symbol", ""), ElementsAre("--symbol frobnicated matches nothing."));
+  NameWords similar({{"frobnicate"}, {}});
+  EXPECT_FALSE(takes(similar, {longest}));
+  EXPECT_FALSE(takes(similar, {longest + "x"}));
+  EXPECT_THAT(similar.unfitting("symbol", ""),
+              ElementsAre("--symbol frobnicate matches nothing; similar: " + longest + "."));
+}
+
 }  // namespace
