@@ -28,7 +28,7 @@ prepare_module() {
     why="the headers of kernel $(uname -r) are not installed"
   else
     progress "building the module"
-    module_object=$("$here/build-module") || why="it does not build for this kernel"
+    module_object=$("${here:?}/build-module") || why="it does not build for this kernel"
     progress_end
   fi
   [[ -z $why ]] && return

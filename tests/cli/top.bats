@@ -176,7 +176,7 @@ fits() {
   { cat "$made/begun.nrm2" && head -c 700 "$made/more.nrm2"; } >run.nrm2
   start 80 24 C.UTF-8 "post top run.nrm2 --interval 1"
   sees '10 ticks in 9.0 ms, recording'
-  sees 'Nothing lost as far as the file tells.'
+  sees 'Nothing lost as far as the file shows.'
   keys Down
   sees 'by ticks, 2 of 2'
   tail -c +701 "$made/more.nrm2" >>run.nrm2
@@ -184,7 +184,7 @@ fits() {
   # The cursor stays on the same process, which has more ticks now.
   sees 'by ticks, 1 of 2'
   sees '  80.0 %     32  other:48'
-  sees 'Nothing lost as far as the file tells.'
+  sees 'Nothing lost as far as the file shows.'
   rm run.nrm2
   sees 'cannot open the trace file run.nrm2'
   keys q

@@ -18,7 +18,7 @@ std::string plural(uint64_t count, std::string_view one, std::string_view many) 
 }
 
 std::string nothing_lost_text(const Summary& summary) {
-  return summary.losses.counted ? "Nothing lost." : "Nothing lost as far as the file tells.";
+  return summary.losses.counted ? "Nothing lost." : "Nothing lost as far as the file shows.";
 }
 
 std::string lost_text(const Summary& summary, bool recording) {

@@ -31,11 +31,11 @@ class CommandTree {
   uint32_t version() const { return version_; }
 
  private:
-  static constexpr uint32_t nobody = 0xffffffff;
+  static constexpr uint32_t no_member = 0xffffffff;
   // A process; a later process can have the same id.
   struct Member {
-    uint32_t first_child = nobody;
-    uint32_t next_sibling = nobody;
+    uint32_t first_child = no_member;
+    uint32_t next_sibling = no_member;
     NameWords::Fit fit;  // of it and its ancestors
   };
 

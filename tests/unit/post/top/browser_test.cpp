@@ -249,7 +249,7 @@ TEST_F(BrowserTest, WhatTheTraceLacksIsOnEveryScreen) {
   for (const char* keys : {"", "4", "\n", "c", "?"}) {
     press(keys);
     EXPECT_THAT(screen().line(22),
-                "Nothing lost as far as the file tells. Not seen: some idle time.");
+                "Nothing lost as far as the file shows. Not seen: some idle time.");
   }
   show("section trace 0 lost=7\n100 tick user 0x20 0x20 0x1140\n");
   EXPECT_THAT(screen().line(22), HasSubstr("7 records were lost."));
@@ -280,7 +280,7 @@ TEST_F(BrowserTest, TheWholeScreenAt80x24) {
       "  10.0 %      1  sys_write      [kernel]\n"
       "  10.0 %      1  work           app\n";
   expected += std::string(13, '\n') +
-              "Nothing lost as far as the file tells. Not seen: some idle time.\n"
+              "Nothing lost as far as the file shows. Not seen: some idle time.\n"
               "Enter open  Backspace back  Tab view  f x select  s sort  / find  ? help  q end\n";
   EXPECT_EQ(screen().text(), expected);
 }
