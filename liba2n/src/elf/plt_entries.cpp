@@ -98,10 +98,16 @@ class PltReader {
     }
   }
 
+  // Only the first relocation of a slot is used, so that many relocations of a slot with many jumps
+  // take linear time.
   void take(uint64_t slot, const Target& target) {
-    const auto [first, last] = std::ranges::equal_range(jumps_, slot, {}, &Jump::slot);
-    for (auto jump = first; jump != last; ++jump)
-      targets_[static_cast<size_t>(jump - jumps_.begin())] = target;
+    if (target.symbol == 0 && target.resolver == 0) return;
+    auto jump = std::ranges::lower_bound(jumps_, slot, {}, &Jump::slot);
+    for (; jump != jumps_.end() && jump->slot == slot; ++jump) {
+      Target& own = targets_[static_cast<size_t>(jump - jumps_.begin())];
+      if (own.symbol != 0 || own.resolver != 0) return;
+      own = target;
+    }
   }
 
   // The numbers are the same for both machines, except that of indirect functions.
@@ -109,6 +115,8 @@ class PltReader {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || (header.sh_flags & SHF_ALLOC) == 0) return;
     if (header.sh_type != SHT_RELA && header.sh_type != SHT_REL) return;
+    if (header.sh_size > limit_ - relocation_bytes_) return;
+    relocation_bytes_ += header.sh_size;
     const Elf_Scn* const symbols = elf_getscn(file_.elf(), header.sh_link);
     const uint32_t link = header.sh_link;
     Elf_Data* const data = section_data(section, header.sh_type, limit_, header);
@@ -182,9 +190,10 @@ class PltReader {
   const ElfFile& file_;
   const uint64_t limit_;
   bool is_386_ = false;
-  uint32_t link_ = 0;            // the section of the dynamic symbols
-  std::vector<Jump> jumps_;      // by slot
-  std::vector<Target> targets_;  // of jumps_
+  uint64_t relocation_bytes_ = 0;  // of all tables so far; they can overlap
+  uint32_t link_ = 0;              // the section of the dynamic symbols
+  std::vector<Jump> jumps_;        // by slot
+  std::vector<Target> targets_;    // of jumps_
 };
 
 }  // namespace

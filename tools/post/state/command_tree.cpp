@@ -33,7 +33,8 @@ bool CommandTree::spread(uint32_t member, const NameWords::Fit& fit) {
     next.fit.add(fit);
     if (next.fit == before) continue;
     changed = true;
-    for (uint32_t child = next.first_child; child != no_member; child = members_[child].next_sibling)
+    for (uint32_t child = next.first_child; child != no_member;
+         child = members_[child].next_sibling)
       waiting_.push_back(child);
   }
   return changed;

@@ -134,4 +134,33 @@ TEST_F(PltEntries, NamesThatAddUpToMuchMoreThanTheFileAreNotKept) {
   EXPECT_LT(entries.size(), jumps * 6 / 16);
 }
 
+// Later ones are ignored, so that many relocations of a slot with many jumps take linear time.
+TEST_F(PltEntries, TheFirstRelocationOfASlotNamesItsJumps) {
+  constexpr uint64_t slot = 0x9000;
+  ElfBuilder elf;
+  elf.code("\xff\x25" +
+           ElfBuilder::raw(static_cast<int32_t>(slot - (ElfBuilder::code_address + 6))));
+  elf.section(".plt", SHT_PROGBITS, std::string(ElfBuilder::code_size, '\0'), 0,
+              SHF_ALLOC | SHF_EXECINSTR, ElfBuilder::code_address);
+  const uint32_t names = elf.section(".dynstr", SHT_STRTAB, std::string("\0one\0two\0", 9));
+  Elf64_Sym one{};
+  one.st_name = 1;
+  Elf64_Sym two{};
+  two.st_name = 5;
+  const uint32_t symbols = elf.section(
+      ".dynsym", SHT_DYNSYM,
+      ElfBuilder::raw(Elf64_Sym{}) + ElfBuilder::raw(one) + ElfBuilder::raw(two), names);
+  std::string relocations;
+  for (const uint64_t symbol : {0, 1, 2})
+    relocations += ElfBuilder::raw(Elf64_Rela{slot, ELF64_R_INFO(symbol, R_X86_64_JUMP_SLOT), 0});
+  elf.section(".rela.plt", SHT_RELA, relocations, symbols, SHF_ALLOC);
+  const std::string file = temporary("twice.so");
+  std::ofstream(file, std::ios::binary) << elf.bytes();
+  const auto opened = a2n::ElfFile::open(file);
+  ASSERT_TRUE(opened);
+  const auto entries = a2n::read_plt_entries(*opened);
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries.front().name, "one");
+}
+
 }  // namespace
