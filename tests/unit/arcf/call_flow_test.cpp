@@ -95,7 +95,7 @@ TEST(CallFlow, TailCallReplacesTheJumpingFunction) {
             "0 9 main:m  (entered before the trace)\n.1 4 b:m\n.1 2 a:m\n");
 }
 
-TEST(CallFlow, ColdPartIsCountedForItsFunction) {
+TEST(CallFlow, AColdPartCountsForItsFunction) {
   EXPECT_EQ(
       tree("U call main+0 1\nU jump a+0 2\nU jump a.cold+0 4\nU ret a+9 8\nU other main+5 8\n"),
       "0 9 main:m  (entered before the trace)\n.1 14 a:m\n");

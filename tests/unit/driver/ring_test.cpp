@@ -11,7 +11,7 @@
 
 namespace {
 
-// The clock that the ring reads. A test may act at the moment of a reading.
+// The clock that the ring reads. A test can set a function that writes records when it is read.
 std::function<__u64()> clock_now;
 
 }  // namespace
@@ -126,7 +126,7 @@ TEST_F(RingTest, AChangeOfTheHighHalfWritesOneTimeRecord) {
   EXPECT_EQ(seen[2].time, second_half + 2);
 }
 
-TEST_F(RingTest, RecordTimesNeverRunBack) {
+TEST_F(RingTest, RecordTimesNeverDecrease) {
   now_ = 2 * second_half;
   ASSERT_TRUE(write(1));
   now_ = 2 * second_half - 1;

@@ -129,7 +129,7 @@ TEST_F(CheckSchedule, FindsWrongCounts) {
   EXPECT_THAT(problems(), Contains(HasSubstr("no counts")));
 }
 
-TEST_F(CheckSchedule, FindsATimeThatRunsBack) {
+TEST_F(CheckSchedule, FindsADecreasingTime) {
   const uint32_t early = 99;
   std::memcpy(records_[3].data() + offsetof(pitrace_record, time_lo), &early, sizeof early);
   EXPECT_THAT(problems(), Contains(HasSubstr("the time runs back")));

@@ -56,20 +56,20 @@ TEST_F(DwarfAddresses, ARowAtTheEndOfASequenceIsIgnored) {
   EXPECT_THAT(frames_at(0x0f), ElementsAre("nnnn 1"));
 }
 
-TEST_F(DwarfAddresses, OfLinesHaveTheUnitsAddressSize) {
+TEST_F(DwarfAddresses, LinesHaveTheUnitsAddressSize) {
   // DW_LNS_advance_pc: 0xfffff800 + 0x1800 wraps around to 0x1000.
   const std::string operations = "\x02\x80\x30"s + further(4, 0) + copy + "\x02\x10"s;
   write_lines(sequence(uint32_t{0xfffff800}, operations), 4);
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
 }
 
-TEST_F(DwarfAddresses, OfRangeListsHaveTheUnitsAddressSize) {
+TEST_F(DwarfAddresses, RangeListsHaveTheUnitsAddressSize) {
   const uint32_t pairs[] = {0xffffffff, 0xfffff800, 0x1800, 0x1810, 0, 0};
   write_ranges(unit4("\x01\x02\0\0\0\0\0"s, 4), ".debug_ranges", raw(pairs));
   EXPECT_THAT(frames_at(0), ElementsAre("?? 0", "nnnn 0"));
 }
 
-TEST_F(DwarfAddresses, OfDwarf5RangeListsHaveTheUnitsAddressSize) {
+TEST_F(DwarfAddresses, Dwarf5RangeListsHaveTheUnitsAddressSize) {
   // DW_RLE_base_address, DW_RLE_offset_pair.
   const std::string list = "\5"s + raw(uint32_t{0xfffff800}) + "\4\x80\x30\x90\x30\0"s;
   write_ranges(unit5("\x01\x02\0\0\0\0\0"s, 4), ".debug_rnglists", list);

@@ -131,7 +131,7 @@ class EveryByte : public Kinds {
 };
 
 // g++ writes these methods as children of the enclosing function's entry, which has no code.
-TEST_F(EveryByte, OfMethodsOfLocalClassesHasItsInlinedFunctions) {
+TEST_F(EveryByte, MethodsOfLocalClassesHaveTheirInlinedFunctions) {
   compare("g++-5", "g++-5", "5Local5visit");
   compare("g++-4", "g++-4", "5Local5visit");
 }

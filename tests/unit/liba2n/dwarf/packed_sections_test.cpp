@@ -50,19 +50,19 @@ class PackedSections : public BuiltFile {
   }
 };
 
-TEST_F(PackedSections, OfZstdAreRead) {
+TEST_F(PackedSections, ZstdIsRead) {
   write_with(head_of(zstd, lines().size()) + frame_of(lines()));
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
   EXPECT_THAT(notes(), IsEmpty());
 }
 
-TEST_F(PackedSections, OfZstdInMoreThanOneFrameAreRead) {
+TEST_F(PackedSections, ZstdInMoreThanOneFrameIsRead) {
   write_with(head_of(zstd, lines().size()) + frame_of(lines().substr(0, 20)) +
              frame_of(lines().substr(20)));
   EXPECT_THAT(frames_at(0), ElementsAre("nnnn 5"));
 }
 
-TEST_F(PackedSections, OfZstdWithAWrongSizeAreNoted) {
+TEST_F(PackedSections, ZstdWithAWrongSizeIsNoted) {
   for (const int wrong : {-1, 1}) {
     A2nInit();
     write_with(head_of(zstd, lines().size() + wrong) + frame_of(lines()));
@@ -70,24 +70,24 @@ TEST_F(PackedSections, OfZstdWithAWrongSizeAreNoted) {
   }
 }
 
-TEST_F(PackedSections, OfDamagedZstdAreNoted) {
+TEST_F(PackedSections, DamagedZstdIsNoted) {
   write_with(head_of(zstd, lines().size()) + "no zstd");
   expect_note(".debug_line cannot be unpacked");
 }
 
-TEST_F(PackedSections, OfZstdBeyondTheLimitAreRefusedBeforeDecompression) {
+TEST_F(PackedSections, ZstdBeyondTheLimitIsRefusedBeforeDecompression) {
   write_with(head_of(zstd, uint64_t{1} << 40) + frame_of(lines()));
   const test_support::HeapPeak peak;
   expect_note("unpacked it has");
   EXPECT_LT(peak.bytes(), 2 * MiB);
 }
 
-TEST_F(PackedSections, OfDamagedZlibAreNoted) {
+TEST_F(PackedSections, DamagedZlibIsNoted) {
   write_with(head_of(ELFCOMPRESS_ZLIB, lines().size()) + "no zlib");
   expect_note(".debug_line cannot be unpacked");
 }
 
-TEST_F(PackedSections, OfAnUnknownTypeAreNoted) {
+TEST_F(PackedSections, AnUnknownCompressionTypeIsNoted) {
   write_with(head_of(99, lines().size()) + lines());
   expect_note(".debug_line cannot be unpacked");
 }

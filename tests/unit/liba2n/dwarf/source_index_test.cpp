@@ -32,18 +32,18 @@ class SourceIndexMemory : public testing::Test {
   }
 };
 
-TEST_F(SourceIndexMemory, OfRowsIsCounted) {
+TEST_F(SourceIndexMemory, MemoryOfRowsIsCounted) {
   expect_counted([](SourceIndexBuilder& builder, uint32_t i) { builder.add_row(i, 0, i + 1); });
 }
 
-TEST_F(SourceIndexMemory, OfTextsIsCounted) {
+TEST_F(SourceIndexMemory, MemoryOfTextsIsCounted) {
   expect_counted([](SourceIndexBuilder& builder, uint32_t i) { builder.text(std::to_string(i)); });
   expect_counted([](SourceIndexBuilder& builder, uint32_t i) {
     builder.text("a name that is longer than a small one " + std::to_string(i));
   });
 }
 
-TEST_F(SourceIndexMemory, OfInlinedFunctionsIsCounted) {
+TEST_F(SourceIndexMemory, MemoryOfInlinedFunctionsIsCounted) {
   // Nested ranges: each has two pieces.
   expect_counted([](SourceIndexBuilder& builder, uint32_t i) {
     const uint32_t node = builder.add_node(SourceIndexBuilder::none, 0, 0, 0);

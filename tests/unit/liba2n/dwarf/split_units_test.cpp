@@ -45,7 +45,7 @@ class SplitUnits : public BuiltFile {
   }
 };
 
-TEST_F(SplitUnits, OfOneFileNeedNotBeConsecutive) {
+TEST_F(SplitUnits, UnitsOfOneFileNeedNotBeConsecutive) {
   std::string skeletons;
   for (uint64_t id = 1; id <= 4; ++id)
     skeletons += skeleton_of(id, id % 2 ? "odd.dwo" : "even.dwo");
@@ -66,7 +66,7 @@ TEST_F(SplitUnits, WithDuplicateIdsAreNoted) {
 }
 
 // Link-time optimization writes many units into one file.
-TEST_F(SplitUnits, OfOneFileAreNotSearchedForEachSkeleton) {
+TEST_F(SplitUnits, AFileIsNotSearchedForEachSkeleton) {
   constexpr uint64_t count = 60'000;
   std::string skeletons, units;
   for (uint64_t id = 1; id <= count; ++id) {
@@ -97,7 +97,7 @@ std::string index_of_same_bytes(uint32_t units, uint32_t info_size, uint32_t kin
   return index;
 }
 
-TEST_F(SplitUnits, OfAPackageWithManyRowsForTheSameBytesAreRefused) {
+TEST_F(SplitUnits, APackageWithManyRowsForTheSameBytesIsRefused) {
   constexpr uint32_t count = 60'000;
   std::string skeletons, units;
   for (uint32_t id = 1; id <= count; ++id) {
@@ -114,7 +114,7 @@ TEST_F(SplitUnits, OfAPackageWithManyRowsForTheSameBytesAreRefused) {
   EXPECT_THAT(notes(), ElementsAre(AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
 
-TEST_F(SplitUnits, OfAPackageWithTwoRowsForTheSameBytesAreFound) {
+TEST_F(SplitUnits, UnitsInAPackageWithTwoRowsForTheSameBytesAreFound) {
   write_and_map(with_sections(
       {skeleton_kinds(), {".debug_info", skeleton_of(1, "a.dwo") + skeleton_of(2, "a.dwo")}}));
   const auto kinds = split_kinds();
@@ -131,7 +131,7 @@ TEST_F(SplitUnits, OfAPackageWithTwoRowsForTheSameBytesAreFound) {
 }
 
 // The names of the inlined functions overlap and need more memory than the module's budget.
-TEST_F(SplitUnits, OfARefusedFileDoNotIncreaseTheBudget) {
+TEST_F(SplitUnits, ARefusedFileDoesNotIncreaseTheBudget) {
   constexpr uint32_t functions = 14;
   std::string entries = "\1", places;
   for (uint32_t i = 0; i < functions; ++i) {
@@ -155,7 +155,7 @@ TEST_F(SplitUnits, OfARefusedFileDoNotIncreaseTheBudget) {
 }
 
 // The first two files exceed the budget, so the third one, which would match, is not read.
-TEST_F(SplitUnits, OfManyRefusedFilesAreLimited) {
+TEST_F(SplitUnits, ManyRefusedFilesAreLimited) {
   std::string skeletons;
   for (uint64_t id = 1; id <= 3; ++id) skeletons += skeleton_of(id, std::to_string(id) + ".dwo");
   write_and_map(with_sections({skeleton_kinds(), {".debug_info", skeletons}}));

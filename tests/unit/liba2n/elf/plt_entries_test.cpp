@@ -80,7 +80,7 @@ TEST_F(PltEntries, AreThoseOfObjdump) {
   }
 }
 
-TEST_F(PltEntries, OfACopyWithoutSymbolsAreKnown) {
+TEST_F(PltEntries, ACopyWithoutSymbolsHasThem) {
   map(truth::fixture("libid.so"), bias);
   const auto expected = of_objdump(truth::fixture("libfull.so"));
   for (const Entry& entry : expected)

@@ -81,11 +81,11 @@ class UnwindFunctions : public A2nTest {
   }
 };
 
-TEST_F(UnwindFunctions, OfAStrippedProgramEqualThoseOfNm) {
+TEST_F(UnwindFunctions, AStrippedProgramHasTheFunctionsThatNmLists) {
   expect_as_nm("functions", "stripped.functions", bias);
 }
 
-TEST_F(UnwindFunctions, OfAProgramWithFixedAddressesBeginWhereItIsLoaded) {
+TEST_F(UnwindFunctions, AProgramWithFixedAddressesHasItsFunctionsWhereItIsLoaded) {
   expect_as_nm("functions.fixed", "stripped.functions.fixed", 0);
 }
 
@@ -101,7 +101,7 @@ TEST_F(UnwindFunctions, HaveTheirBytes) {
   EXPECT_EQ(length, symbol.size);
 }
 
-TEST_F(UnwindFunctions, TheProcedureLinkageTableKeepsItsName) {
+TEST_F(UnwindFunctions, TheProcedureLinkageTableHasItsName) {
   map(fixture("stripped.functions"), bias);
   size_t seen = 0;
   for (const truth::NamedSection& section : truth::code_sections(fixture("stripped.functions"))) {
@@ -112,7 +112,7 @@ TEST_F(UnwindFunctions, TheProcedureLinkageTableKeepsItsName) {
   EXPECT_GT(seen, 0u);
 }
 
-TEST_F(UnwindFunctions, CodeOutsideOfAllKeepsTheSectionsName) {
+TEST_F(UnwindFunctions, CodeOutsideOfAllFunctionsHasTheSectionsName) {
   map(fixture("stripped.functions"), bias);
   const auto sections = truth::code_sections(fixture("stripped.functions"));
   const auto init = std::find_if(sections.begin(), sections.end(),
@@ -186,7 +186,7 @@ TEST_F(UnwindFunctions, AreFoundWithoutSectionHeaders) {
     ASSERT_EQ(name_at(value + symbol.size - 1 + bias), name_of(file, value)) << symbol.name;
 }
 
-TEST_F(UnwindFunctions, OfADeletedFileHaveItsNameWithoutTheMark) {
+TEST_F(UnwindFunctions, ADeletedFileGivesItsNameWithoutTheMark) {
   const auto functions = sized(fixture("functions"));
   A2nSetSymbolValidationMode(0);
   map(fixture("stripped.functions"), bias, fixture("stripped.functions") + " (deleted)");

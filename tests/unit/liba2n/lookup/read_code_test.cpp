@@ -82,7 +82,7 @@ TEST_F(ReadCode, IsEmptyForUnknownAddresses) {
   EXPECT_EQ(A2nReadCodeAt(pid, 0, 0, nullptr, 1, &length), A2N_NULL_SYMDATA);
 }
 
-TEST_F(ReadCode, OfAJittedMethodIsAsReported) {
+TEST_F(ReadCode, AJittedMethodHasTheReportedCode) {
   A2nCreateProcess(pid);
   A2nAddJittedMethod(pid, "demo.run()V", 0x7000, 8, "abcdefgh");
   A2nAddJittedMethod(pid, "demo.bare()V", 0x8000, 8, nullptr);

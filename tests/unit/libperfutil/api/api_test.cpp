@@ -112,7 +112,7 @@ TEST_F(PerfutilTrace, SettingsAreFixedOnceInitialised) {
   EXPECT_EQ(TraceInit(1 << 20), PU_ERROR_INCORRECT_STATE);
 }
 
-TEST_F(PerfutilTrace, NothingIsEnabledAtFirstAndEnablingAnswersToQueries) {
+TEST_F(PerfutilTrace, NothingIsEnabledAtFirstAndQueriesReturnEnabledMajors) {
   for (int major = 1; major < 255; ++major) EXPECT_EQ(TraceQueryMajor(major), 0);
   EXPECT_EQ(TraceEnable(PI_MAJORS_TPROF), PU_SUCCESS);
   EXPECT_EQ(TraceQueryMajor(16), 1);
@@ -126,7 +126,7 @@ TEST_F(PerfutilTrace, NothingIsEnabledAtFirstAndEnablingAnswersToQueries) {
   EXPECT_EQ(TraceEnable(-1), PU_ERROR_INVALID_PARAMETER);
 }
 
-TEST_F(PerfutilTrace, OnAndOffKeepToTheirOrder) {
+TEST_F(PerfutilTrace, CallsInTheWrongStateAreRefused) {
   const test::TempDir dir;
   const std::string name = dir / "t.nrm2";
   EXPECT_EQ(TraceOff(), PU_ERROR_INCORRECT_STATE);

@@ -18,8 +18,8 @@ namespace {
 using namespace pi;
 
 struct Outcome {
-  bool returned = false;   // the call returned
-  bool cancelled = false;  // the thread, at a cancellation point after the call
+  bool returned = false;   // the call returned to the thread
+  bool cancelled = false;  // the thread was cancelled at a cancellation point after the call
 };
 
 struct Run {

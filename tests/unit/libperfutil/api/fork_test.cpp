@@ -96,8 +96,8 @@ class ForkedChild : public ::testing::Test {
     ASSERT_EQ(TraceSetScope(PI_SCOPE_AUTO, ::getpid()), PU_SUCCESS);
     if (TraceInit(PI_TRACE_BYTES_DEFAULT) != PU_SUCCESS)
       GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
-    // No context switches, whose records would fill the buffer and so end the trace where many
-    // processes run.
+    // Context switches are not enabled: on a busy machine their records would fill the buffer and
+    // end the trace.
     ASSERT_EQ(TraceEnable(0xff), PU_SUCCESS);  // ticks and names
     ASSERT_EQ(TraceEnable(0x60), PU_SUCCESS);
     ASSERT_EQ(SetProfilerRate(100), PU_SUCCESS);

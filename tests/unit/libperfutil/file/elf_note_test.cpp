@@ -81,7 +81,7 @@ TEST(ElfNote, FilesOfBothWidthsAreRead) {
 }
 
 // For the sanitizers only: any result is accepted.
-TEST(ElfNote, TruncatedAndCorruptedFilesDoNoHarm) {
+TEST(ElfNote, TruncatedAndCorruptedFilesAreHandled) {
   const TempDir dir;
   const std::string whole = elf_file<Elf64_Ehdr, Elf64_Phdr>(ELFCLASS64, two_notes);
   // The last byte is padding.

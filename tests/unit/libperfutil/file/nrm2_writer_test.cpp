@@ -53,7 +53,7 @@ class TraceFileTest : public ::testing::Test {
   TempDir dir_;
 };
 
-TEST_F(TraceFileTest, SectionsComeInOrderAndHoldTheBuffersVerbatim) {
+TEST_F(TraceFileTest, SectionsAreInOrderAndContainTheBuffersUnchanged) {
   const std::string name = dir_ / "t.nrm2";
   ASSERT_TRUE(write_trace_file(name, content_));
   const auto file = parse_trace_file(slurp(name));
@@ -158,7 +158,7 @@ TEST_F(TraceFileTest, ASymbolicLinkIsRefusedAndItsTargetUntouched) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "nowhere"));
 }
 
-TEST_F(TraceFileTest, WhatIsNotARegularFileIsRefused) {
+TEST_F(TraceFileTest, OtherThanRegularFilesAreRefused) {
   ASSERT_EQ(::mkfifo((dir_ / "fifo").c_str(), 0600), 0);
   std::filesystem::create_directory(dir_ / "folder");
   for (const char* name : {"fifo", "folder", "", ".", "missing/t.nrm2"}) {

@@ -103,7 +103,7 @@ std::string record_bytes() {
   return {reinterpret_cast<const char*>(records.data()), records.size()};
 }
 
-TEST_F(StreamFileTest, MoreSectionsThanAreRememberedAreFoundInTheFile) {
+TEST_F(StreamFileTest, SectionsBeyondTheRememberedOnesAreFoundInTheFile) {
   const std::string data = record_bytes();
   uint64_t counted = 0;
   (void)whole_records(bytes_of(data), data.size(), counted);
@@ -118,7 +118,7 @@ TEST_F(StreamFileTest, MoreSectionsThanAreRememberedAreFoundInTheFile) {
   EXPECT_FALSE(file.has_rest);
 }
 
-TEST_F(StreamFileTest, AFileWithoutItsTraceKeepsNamesAndTextsHoweverMany) {
+TEST_F(StreamFileTest, WithoutTraceAllNamesAndTextsAreKept) {
   const std::string data = record_bytes();
   for (int i = 0; i < 2000; ++i) add_records(i % 2 == 0 ? type_mte : type_trace, 0, data, 3);
   ASSERT_EQ(file_->add_kernel({"ffffffff81000000 T _text\n", "complete", "demo 1 0 - Live 0\n"}),

@@ -105,7 +105,7 @@ class HookAreaTest : public testing::Test {
   std::unique_ptr<HookArea> area_;
 };
 
-TEST_F(HookAreaTest, HooksComeWithTimeAndCpuAndOnlyOnce) {
+TEST_F(HookAreaTest, EachHookIsReadOnceWithItsTimeAndCpu) {
   time(0, 0x500000001);
   hook(0, 1, 0x500000001, 3);
   hook(0, 2, 0x500000009, 4);
@@ -187,7 +187,7 @@ TEST_F(HookAreaTest, APositionBeyondTheRingIsDamage) {
   expect_damaged();
 }
 
-TEST_F(HookAreaTest, APositionThatRunsBackIsDamage) {
+TEST_F(HookAreaTest, ADecreasingPositionIsDamage) {
   time(0, 10);
   collect();
   ring_head(0).committed = 4;
@@ -200,7 +200,7 @@ TEST_F(HookAreaTest, AConsumedPositionWrittenByTheProcessIsDamage) {
   expect_damaged();
 }
 
-TEST_F(HookAreaTest, TimeThatRunsBackOrIsInTheFutureIsDamage) {
+TEST_F(HookAreaTest, ADecreasingOrFutureTimeIsDamage) {
   time(0, 10);
   hook(0, 1, 10);
   hook(0, 2, 9);
@@ -238,7 +238,7 @@ TEST_F(HookAreaTest, RingsBeyondTheMaximumAreNotRead) {
   EXPECT_TRUE(collect().hooks.empty());
 }
 
-TEST_F(HookAreaTest, RandomBytesDoNoHarm) {
+TEST_F(HookAreaTest, RandomBytesAreHandled) {
   std::mt19937 random(2);
   for (int round = 0; round < 2000; ++round) {
     set_up();

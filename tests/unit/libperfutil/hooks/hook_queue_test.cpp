@@ -38,7 +38,7 @@ class HookQueueTest : public testing::Test {
 
 using List = std::vector<Delivered>;
 
-TEST_F(HookQueueTest, TheOldestComesFirstWhateverItsRing) {
+TEST_F(HookQueueTest, HooksOfAllRingsAreReturnedOldestFirst) {
   add(1, 10);
   add(1, 30);
   add(2, 20, 1);

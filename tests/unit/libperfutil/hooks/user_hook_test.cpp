@@ -37,7 +37,7 @@ void set_word(std::vector<std::byte>& bytes, size_t offset, uint32_t value) {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-TEST(UserHook, WhatWasEncodedIsDecodedAndAccepted) {
+TEST(UserHook, AnEncodedRecordIsDecodedAndAccepted) {
   const std::string zero("a\0b", 3);
   const auto bytes = encode(0x30, {1, 0xffffffff}, {"", "x", "four", zero});
   EXPECT_EQ(check(bytes), 0);
@@ -153,7 +153,7 @@ TEST(UserHook, CountsAndLengthsThatDoNotFitAreRefused) {
   EXPECT_NE(check({}), 0);
 }
 
-TEST(UserHook, WhateverIsAcceptedIsDecodedToItsLastByte) {
+TEST(UserHook, AnAcceptedRecordIsDecodedToItsLastByte) {
   std::mt19937 random(1);
   unsigned accepted = 0;
   for (int round = 0; round < 200000; ++round) {

@@ -211,7 +211,7 @@ TEST(PtraceTracer, CountsTheInstructionsOfALoopExactly) {
   expect_connected(traced.events);
 }
 
-TEST(PtraceTracer, CallsAndReturnsComeInTheOrderInWhichTheyHappen) {
+TEST(PtraceTracer, CallsAndReturnsAreRecordedInProgramOrder) {
   const auto traced = trace('c');
   EXPECT_EQ(instructions(traced.events), way_to(2) + 8 + leaving);
   std::vector<Event> branches;
@@ -271,7 +271,7 @@ TEST(PtraceTracer, FollowsThreadsThatAreStarted) {
   expect_connected(traced.events);
 }
 
-TEST(PtraceTracer, FollowsChildrenOnlyWhenAsked) {
+TEST(PtraceTracer, FollowsChildrenOnlyOnRequest) {
   for (const bool with_children : {false, true}) {
     const auto traced = trace('k', with_children ? PITRACE_ITRACE_CHILDREN : 0);
     EXPECT_EQ(traced.status, 4);

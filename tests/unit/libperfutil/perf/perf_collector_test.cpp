@@ -88,7 +88,7 @@ TEST_F(PerfSource, ABusyProcessGetsItsTicksAndTheCountsAddUp) {
   burn(milliseconds(600));
   const uint64_t spent = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - start;
   ASSERT_TRUE(collector_->off());
-  // on() and off() are sampled in part; under a sanitizer they take a while.
+  // Parts of on() and off() are sampled; under a sanitizer they take long.
   const uint64_t spent_in_all = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - before_on;
   const auto status = collector_->status();
   ASSERT_TRUE(status);
@@ -253,7 +253,7 @@ TEST_F(PerfSource, MajorsCanBeSwitchedWhileItIsOn) {
 }
 
 // For the thread sanitizer: the reader's thread and callers share the buffers.
-TEST_F(PerfSource, StatusMayBeAskedWhileTheReaderDrains) {
+TEST_F(PerfSource, StatusCanBeReadWhileTheReaderRuns) {
   create({});
   if (!collector_) return;
   ASSERT_TRUE(collector_->set_rate(10000));
@@ -336,7 +336,7 @@ __attribute__((noipa)) void burn_at_the_end(milliseconds time) {
   asm volatile("");
 }
 
-TEST_F(PerfSource, TicksCarryStacksWhenAskedForAndNoneOtherwise) {
+TEST_F(PerfSource, TicksHaveStacksOnlyOnRequest) {
   create({});
   if (!collector_) return;
   ASSERT_TRUE(collector_->set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 16}));

@@ -84,7 +84,7 @@ TEST_F(PerfConvert, AStackThatIsTooDeepIsCutAndMarked) {
   EXPECT_EQ(stack.frame(1), 0x10u);
 }
 
-TEST_F(PerfConvert, AChainAsLongAsTheKernelMakesThemIsCutAtItsEnd) {
+TEST_F(PerfConvert, AChainOfTheKernelsMaximumLengthIsCut) {
   converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, 100}, 4);
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 1, 5, 1, {kernel_mark, 1, 2, user_mark, 3, 4}));
   tick(test::perf_chain(PERF_RECORD_MISC_KERNEL, 1, 5, 2, {kernel_mark, 1, 2, 3, 4}));
@@ -250,7 +250,7 @@ TEST_F(PerfConvert, MappingsThatAreNotExecutableAreLeftOut) {
   EXPECT_EQ(mte().unread().counts.produced, 0u);
 }
 
-TEST_F(PerfConvert, SpecialMappingsCarryTheirStamps) {
+TEST_F(PerfConvert, SpecialMappingsHaveTheirStamps) {
   side(test::perf_mmap2(9, 0x1000, 0x1000, 0, 0, PROT_EXEC, "//anon", 1));
   side(test::perf_mmap2(9, 0x2000, 0x1000, 0, 0, PROT_EXEC, "[heap]", 2));
   side(test::perf_mmap2(9, 0x3000, 0x1000, 0, 0, PROT_EXEC, "[vdso]", 3));
@@ -265,7 +265,7 @@ TEST_F(PerfConvert, SpecialMappingsCarryTheirStamps) {
                                                                  {"[vdso]", PITRACE_STAMP_VDSO}}));
 }
 
-TEST_F(PerfConvert, AnonymousMappingsAreLeftOutWhenNotWanted) {
+TEST_F(PerfConvert, AnonymousMappingsAreLeftOutUnlessRequested) {
   PerfConverter converter(false, "/proc");
   converter.set_enabled(majors_meant(PITRACE_MAJOR_ALL));
   converter.convert_side_band(test::perf_mmap2(9, 0x1000, 4096, 0, 0, PROT_EXEC, "//anon", 1),

@@ -55,7 +55,7 @@ TEST(UserBuffer, AChangeOfTheHighHalfWritesOneTimeRecord) {
   EXPECT_EQ(records[2].time, 0x100000001u);
 }
 
-TEST(UserBuffer, TimeNeverRunsBackWithinAStream) {
+TEST(UserBuffer, TimesNeverDecreaseWithinAStream) {
   RecordingState state;
   UserBuffer buffer = make_buffer(65536, &state);
   buffer.put_tprof(0x200000010, true, 1, 1, 1);
@@ -157,7 +157,7 @@ TEST(UserBuffer, AStreamKeepsUnconsumedRecordsAndMarksWhereItLostOthers) {
   EXPECT_EQ(in_file, counts.written);
 }
 
-TEST(UserBuffer, AWrappedBufferHoldsTheNewestRecordsAndTheirTime) {
+TEST(UserBuffer, AWrappedBufferContainsTheNewestRecordsAndTheirTime) {
   for (const uint64_t count : {1ull, 2000ull, 2341ull, 2342ull, 5000ull, 100'000ull}) {
     BufferSet set(PI_BUFFER_BYTES_MIN, PI_BUFFER_BYTES_MIN, PITRACE_MODE_WRAP, 8192);
     ASSERT_TRUE(set.add_cpu(0));

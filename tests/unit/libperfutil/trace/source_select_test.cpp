@@ -62,7 +62,7 @@ TEST_F(SourceSelect, SourceDriverNeverFallsBack) {
   EXPECT_EQ(selected.error().code, PU_ERROR_DRIVER_NOT_LOADED);
 }
 
-TEST_F(SourceSelect, SourcePerfNeverTouchesTheDevice) {
+TEST_F(SourceSelect, SourcePerfNeverOpensTheDevice) {
   config.source = PI_SOURCE_PERF;
   const auto selected = select();
   if (!selected) GTEST_SKIP() << "needs perf_event_open: " << selected.error().message;

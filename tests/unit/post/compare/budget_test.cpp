@@ -29,7 +29,7 @@ TEST(Budget, NamesMayContainBlanksAndHashes) {
   EXPECT_EQ(limit.percent, 12.5);
 }
 
-TEST(Budget, APercentSignMayBeLeftOutOrStandApart) {
+TEST(Budget, APercentSignIsOptionalAndMayFollowABlank) {
   for (const char* text : {"module libx 12.5%", "module libx 12.5 %", "module libx 12.5",
                            "module  libx\t12.5 \t%  # why"}) {
     const Limit limit = only(text);

@@ -72,7 +72,7 @@ TEST(DamagedFiles, EveryTruncationIsReportedAndKeepsTheRecordsBeforeIt) {
   EXPECT_EQ(ticks_before, 6u);
 }
 
-TEST(DamagedFiles, EveryFlippedBitIsSurvived) {
+TEST(DamagedFiles, EveryFlippedBitIsHandled) {
   const Bytes whole = example();
   // Skips header bytes that are not read, except in the first header, which represents all.
   const auto is_unused = [&](size_t at) {
@@ -93,7 +93,7 @@ TEST(DamagedFiles, EveryFlippedBitIsSurvived) {
   }
 }
 
-TEST(DamagedFiles, RandomOverwritesAreSurvived) {
+TEST(DamagedFiles, RandomOverwritesAreHandled) {
   const Bytes whole = example();
   std::mt19937 random(1);
   for (size_t round = 0; round < 8'000; round += input_stride()) {

@@ -79,7 +79,7 @@ TEST(Merge, CanBeRestrictedToMte) {
   EXPECT_EQ(merged(example.bytes, Merge::Select::mte), example.expected);
 }
 
-TEST(Merge, OfNothingIsNothing) {
+TEST(Merge, NoStreamsGiveNoRecords) {
   TraceBuilder trace;
   trace.section(pi::nrm2::section_trace, {}, {});
   EXPECT_TRUE(merged(trace.bytes(), Merge::Select::all).empty());

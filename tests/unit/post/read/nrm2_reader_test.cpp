@@ -189,7 +189,7 @@ TEST(Nrm2Reader, ManySectionsOfManyCpusAreRead) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Nrm2Reader, TheWholeSectionsOfAFileThatGrowsEndBeforeThePartlyWrittenOne) {
+TEST(Nrm2Reader, WholeSectionsOfAGrowingFileEndBeforeAPartlyWrittenOne) {
   TraceBuilder trace;
   trace.section(section_mte, {}, eight);
   const uint64_t first = trace.bytes().size();

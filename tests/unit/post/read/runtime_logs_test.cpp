@@ -61,7 +61,7 @@ TEST(RuntimeLogs, DirectoriesAreReadOnce) {
   std::filesystem::remove_all(directory);
 }
 
-TEST(RuntimeLogs, OfAProcessOnlyItsDirectoryBelowProcIsLookedFor) {
+TEST(RuntimeLogs, OnlyTheProcessesOwnDirectoryInProcIsSearched) {
   DirectoryNames names;
   EXPECT_TRUE(names.may_have(fmt::format("/proc/{}/root/tmp/none", ::getpid())));
   EXPECT_FALSE(names.may_have("/proc/4194305/root/tmp/none"));

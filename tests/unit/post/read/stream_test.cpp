@@ -99,7 +99,7 @@ TEST(Stream, TheLongestRecordIsRead) {
   EXPECT_FALSE(damage.any());
 }
 
-TEST(Stream, TimeThatRunsBackIsReplacedByThePreviousTime) {
+TEST(Stream, ADecreasingTimeIsReplacedByThePreviousTime) {
   RecordBuilder records(false);
   records.tick(100, true, 1, 1, 1).tick(90, true, 1, 1, 1).tick(105, true, 1, 1, 1);
   DamageLog damage;
@@ -120,7 +120,7 @@ TEST(Stream, ARecordCutByAGapIsDroppedAndReadingContinues) {
   EXPECT_EQ(damage.bytes(), 20u);
 }
 
-TEST(Stream, OneDamagedRecordAmongManyCostsFewOthers) {
+TEST(Stream, ADamagedRecordLosesFewOtherRecords) {
   RecordBuilder records(false);
   constexpr uint64_t count = 30'000;
   for (uint64_t i = 0; i < count; ++i)

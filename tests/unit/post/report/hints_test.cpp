@@ -88,7 +88,7 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
   EXPECT_THAT(only_text(), HasSubstr("install python3.11-dbg, or"));
 }
 
-TEST_F(Hints, OfAFileWithoutAPackageNameOtherSources) {
+TEST_F(Hints, NameOtherSourcesForAFileWithoutAPackage) {
   add("app_0012", "/opt/app", Found::no_symbol, 40);
   EXPECT_THAT(only_text(), HasSubstr("/opt/app lacks symbols: name the directory"));
 }
@@ -118,7 +118,7 @@ TEST_F(Hints, NameTheOptionOfEachRuntime) {
   EXPECT_THAT(text_with("/usr/bin/luajit"), HasSubstr("/tmp/perf-PID.map"));
 }
 
-TEST_F(Hints, OfARuntimeWithoutSymbolsContainBoth) {
+TEST_F(Hints, ContainBothCausesForARuntimeWithoutSymbols) {
   add("python3_0012", "/usr/bin/python3.13", Found::function, 60);
   packages_ = {{"/usr/bin/python3.13", "python3.13-minimal"}};
   EXPECT_THAT(only_text(), testing::AllOf(HasSubstr("-X perf"), HasSubstr("python3.13-dbg")));

@@ -48,7 +48,7 @@ class AnnotationTest : public testing::Test {
   std::string root;
 };
 
-TEST_F(AnnotationTest, LinesOfATerminalAreNotWiderThanIt) {
+TEST_F(AnnotationTest, LinesOnATerminalHaveItsWidthAtMost) {
   for (const size_t width : {40u, 80u}) {
     std::istringstream lines(annotation("work*", {.width = width, .line_width = width}));
     size_t full = 0;

@@ -21,8 +21,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// A process with so many functions, the first of which has one tick, the next two and so on; as
-// many ticks of an idle processor as those of the process.
+// A process with this number of functions: the first one has one tick, the next one two, and so on.
+// The idle processor has as many ticks as the process.
 struct Program {
   explicit Program(unsigned functions) {
     std::string text =
@@ -74,7 +74,7 @@ TEST(Page, InAReportItHasTheSameFunctions) {
 }
 
 // 60 functions have 1830 ticks; each share is rounded by itself.
-TEST(Page, SharesOfTheFunctionsAndTheOthersAreAll) {
+TEST(Page, SharesOfFunctionsAndOfTheRestAddUpToAll) {
   double sum = 0;
   size_t rows = 0;
   for (const std::string& line : lines_of(Program(60).page({.rows = 7}))) {
@@ -95,7 +95,7 @@ TEST(Page, LinesSetsTheNumberOfFunctions) {
   EXPECT_EQ(Program(3).page({.rows = 25}).find("other function"), std::string::npos);
 }
 
-TEST(Page, AShareIsNeitherNothingNorAllUnlessItIs) {
+TEST(Page, OnlyExactSharesAreShownAsZeroOrAHundredPercent) {
   Program program(1);
   for (int i = 0; i < 2500; ++i)
     program.trace += std::to_string(5000 + i) + " tick user 0x20 0x20 0x9000000\n";
@@ -105,7 +105,7 @@ TEST(Page, AShareIsNeitherNothingNorAllUnlessItIs) {
   EXPECT_NE(Program(1).page({}).find("  100 %  function_0"), std::string::npos);
 }
 
-TEST(Page, ColoursAreOnlyWhatWasAskedFor) {
+TEST(Page, ColoursAreUsedOnlyOnRequest) {
   EXPECT_EQ(Program(5).page({}).find('\033'), std::string::npos);
   EXPECT_NE(Program(5).page({.colour = true}).find("\033[1;31m"), std::string::npos);
 }
@@ -121,7 +121,7 @@ TEST(Page, ADirectoryWithABlankIsOneWordOfTheCommand) {
       << page;
 }
 
-TEST(Page, ADamagedFamilyOfProcessesEnds) {
+TEST(Page, ACycleOfParentsIsHandled) {
   Program program(1);
   program.trace +=
       "section mte 0\n1 existing 0x20 0x21\n1 existing 0x21 0x20\n1 existing 0x22 0x22\n";
@@ -142,7 +142,7 @@ std::string ticks_of(unsigned pid, unsigned count, uint64_t& time) {
   return text;
 }
 
-// make with two compilers, one of which has a name of its own, and a process that is too small.
+// make, two processes cc1, one as, and sh, whose share is too small to be shown.
 std::string make_trace(unsigned ticks_of_sh) {
   uint64_t time = 100'000;
   return "cpus 1\ninfo pid=32\ninfo scope=system\ninfo tick_ns=1000000\nsection mte 0\n"
@@ -167,8 +167,8 @@ TEST(Page, NamesTheProcessesOfTheSubjectIfTheyHaveSeveralNames) {
   EXPECT_EQ(run_of(alone).pages.front().find("Processes:"), std::string::npos);
 }
 
-// One of the ticks is the kernel's.
-TEST(Page, OfFewTicksItSaysHowRightTheSharesAre) {
+// One of the ticks is in the kernel.
+TEST(Page, WithFewTicksItContainsTheErrorOfTheShares) {
   const auto of = [](unsigned count, bool utf8 = false) {
     uint64_t time = 1000;
     return run_of("cpus 1\ninfo pid=32\nsection mte 0\n1 name 32 app\nsection trace 0\n" +
@@ -189,7 +189,7 @@ TEST(Page, OfFewTicksItSaysHowRightTheSharesAre) {
   EXPECT_NE(of(100).find("  99.0 %  NoSymbols"), std::string::npos) << of(100);
 }
 
-TEST(Page, OfEventsItSpeaksOfEvents) {
+TEST(Page, WithEventTicksItCountsEvents) {
   const auto of = [](unsigned period, unsigned count) {
     uint64_t time = 1000;
     return run_of(fmt::format("cpus 1\ninfo pid=32\ninfo scope=system\ninfo tick=event\n"
@@ -215,7 +215,7 @@ TEST(Page, OfEventsItSpeaksOfEvents) {
 }
 
 // A process of 10 us, with a tick each us.
-TEST(Page, ElapsedIsOfTheWholeSubjectWhateverIsSelected) {
+TEST(Page, ElapsedTimeIsThatOfTheWholeSubjectForAnySelection) {
   uint64_t time = 0;
   const std::string trace =
       "cpus 1\ninfo pid=32\ninfo tick_ns=1000000\nsection mte 0\n1000 fork 32 1\n"
@@ -230,7 +230,7 @@ TEST(Page, ElapsedIsOfTheWholeSubjectWhateverIsSelected) {
   EXPECT_EQ(head(selecting),
             "app:32: 10 us elapsed, 4 selected ticks (samples) within 3 us of it, 4.0 ms of "
             "processor time in these");
-  // What comes later was not read.
+  // With a window of records the rest of the trace is not read.
   selecting.report.selection.ticks = {};
   selecting.report.selection.records = {1, 8};
   EXPECT_EQ(head(selecting).find("elapsed"), std::string::npos) << head(selecting);

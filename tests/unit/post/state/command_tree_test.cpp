@@ -41,7 +41,7 @@ TEST_F(CommandTreeTest, ADescendantOfAnyDepthBelongsToTheCommand) {
   EXPECT_FALSE(is_taken(1));
 }
 
-TEST_F(CommandTreeTest, AncestorsBeforeTheTraceCountWhateverTheirNumber) {
+TEST_F(CommandTreeTest, AnyNumberOfAncestorsFromBeforeTheTraceCounts) {
   for (uint32_t i = 1; i <= deep; ++i) processes_.add_first_parent(10 + i, 9 + i);
   processes_.add_fallback_name(10, "make");
   EXPECT_TRUE(is_taken(10 + deep));
@@ -64,14 +64,14 @@ TEST_F(CommandTreeTest, ALaterNameOfAnAncestorCountsForTheProcessesThatItHasStar
   EXPECT_FALSE(is_taken(10));
 }
 
-TEST_F(CommandTreeTest, AUsedIdIsThatOfANewProcess) {
+TEST_F(CommandTreeTest, AReusedIdIsANewProcess) {
   apply(RecordBuilder(false).name(1, 10, "make").fork(2, 11, 10).name(3, 20, "sh"));
   EXPECT_TRUE(is_taken(11));
   apply(RecordBuilder(false).fork(4, 11, 20));
   EXPECT_FALSE(is_taken(11));
 }
 
-TEST_F(CommandTreeTest, ACircleOfParentsHasAnEnd) {
+TEST_F(CommandTreeTest, ACycleOfParentsIsHandled) {
   processes_.add_first_parent(10, 11);
   processes_.add_first_parent(11, 12);
   processes_.add_first_parent(12, 10);

@@ -28,7 +28,7 @@ TEST(Columns, PaddingCountsCharacters) {
   EXPECT_EQ(padded("abcd", 3), "abcd");
 }
 
-TEST(Columns, WhereOnlyAsciiCanBeShownOtherBytesAreWritten) {
+TEST(Columns, WithoutUtf8OtherBytesAreWrittenAsNumbers) {
   EXPECT_EQ(ascii_text("a…b"), "a\\xe2\\x80\\xa6b");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of functions in fewer columns: the name itself is the last that is lost.
+// Names of functions in fewer columns: the function's own name is kept longest.
 #include <gmock/gmock.h>
 #include <text/columns.h>
 #include <text/short_name.h>
@@ -94,7 +94,7 @@ TEST(NameForms, BecomeShorterStepByStep) {
   EXPECT_THAT(name_forms("sys_write"), ElementsAre("sys_write", "sys_write"));
 }
 
-// The last form of names whose end is not just the last word.
+// Names whose last form is more than their last word.
 TEST(NameForms, TheLastOneIsTheFunctionsOwnName) {
   const struct {
     const char* name;
@@ -131,7 +131,7 @@ TEST(ShortName, IsTheLongestFormThatFits) {
   EXPECT_EQ(short_name("a_function_of_the_kernel", 10, "..."), "a_fu...nel");
 }
 
-// Whatever the name, its columns are not more than were asked for.
+// No name takes more columns than the limit.
 TEST(ShortName, NeverTakesMoreColumns) {
   std::string deep;
   for (int i = 0; i < 200; ++i) deep += "A<";

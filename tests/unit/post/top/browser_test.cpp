@@ -36,7 +36,7 @@ class BrowserTest : public testing::Test {
     trace = std::move(counted);
   }
 
-  // Letters are keys; \n opens, \b goes back, \t turns, v and ^ move.
+  // Presses a key for each character; '\n', '\b', '\t', '\033', 'v' and '^' are special keys.
   void press(std::string_view keys) {
     for (const char key : keys) action = press_one(key);
   }
@@ -92,7 +92,7 @@ TEST_F(BrowserTest, EachViewHasAllTicks) {
   EXPECT_EQ(browser.whole(), 10u);
 }
 
-TEST_F(BrowserTest, TabTurnsThroughTheViews) {
+TEST_F(BrowserTest, TabShowsTheViewsInTurn) {
   for (const View view : {View::threads, View::modules, View::symbols, View::processes}) {
     press("\t");
     EXPECT_EQ(browser.view(), view);
@@ -149,7 +149,7 @@ TEST_F(BrowserTest, RowsAreSortedByTicksOrByName) {
   EXPECT_EQ(browser.cursor(), 0u);
 }
 
-TEST_F(BrowserTest, SearchingGoesToTheNextRowAndAround) {
+TEST_F(BrowserTest, SearchingContinuesAtTheFirstRow) {
   press("4/LIB\n");
   EXPECT_EQ(browser.message(), "No row contains 'LIB'.");
   press("/lib\n");
@@ -165,7 +165,7 @@ TEST_F(BrowserTest, SearchingGoesToTheNextRowAndAround) {
   EXPECT_EQ(under_cursor(), "work");
 }
 
-TEST_F(BrowserTest, AWordThatIsTypedCanBeCorrectedAndLeft) {
+TEST_F(BrowserTest, TypedTextCanBeCorrectedAndCancelled) {
   press("4/wx\bork");
   EXPECT_EQ(screen().line(23), "Search: work");
   EXPECT_EQ(screen().caret, 12u);
@@ -238,14 +238,14 @@ TEST_F(BrowserTest, ATraceThatGrewKeepsTheRowUnderTheCursorAndTheSelection) {
   EXPECT_THAT(screen().line(0), HasSubstr("30 ticks in 10 ms, recording "));
 }
 
-TEST_F(BrowserTest, ATraceWithoutTicksYetSaysSo) {
+TEST_F(BrowserTest, ATraceWithoutTicksShowsAMessage) {
   show("info ended=running\n", true);
   EXPECT_THAT(screen().text(), HasSubstr("No tick is recorded yet."));
   press("\n\b4c2n/a\nxfs");
   EXPECT_THAT(screen().text(), Not(HasSubstr("Recording ended early")));
 }
 
-TEST_F(BrowserTest, WhatTheTraceLacksIsOnEveryScreen) {
+TEST_F(BrowserTest, EveryScreenNamesMissingData) {
   for (const char* keys : {"", "4", "\n", "c", "?"}) {
     press(keys);
     EXPECT_THAT(screen().line(22),
@@ -255,7 +255,7 @@ TEST_F(BrowserTest, WhatTheTraceLacksIsOnEveryScreen) {
   EXPECT_THAT(screen().line(22), HasSubstr("7 records were lost."));
 }
 
-TEST_F(BrowserTest, HelpIsLeftByAnyKey) {
+TEST_F(BrowserTest, AnyKeyClosesTheHelp) {
   press("?");
   EXPECT_THAT(screen().text(), HasSubstr("Enter, Right       open the row"));
   EXPECT_THAT(screen().text(), HasSubstr("Callers,\n"));
@@ -286,7 +286,7 @@ TEST_F(BrowserTest, TheWholeScreenAt80x24) {
 }
 
 // Every view at every size: no line is wider than the terminal, no screen higher.
-TEST_F(BrowserTest, NothingIsWiderOrHigherThanTheTerminal) {
+TEST_F(BrowserTest, EveryViewFitsEverySizeOfTerminal) {
   std::string text(browsed_trace);
   for (int i = 0; i < 100; ++i)
     text += "1000000" + std::to_string(100 + i) + " tick user 0x20 0x20 0x8000\n";
@@ -309,7 +309,7 @@ TEST_F(BrowserTest, NothingIsWiderOrHigherThanTheTerminal) {
   }
 }
 
-TEST_F(BrowserTest, ASmallTerminalIsToldSo) {
+TEST_F(BrowserTest, ATooSmallTerminalShowsAMessage) {
   EXPECT_EQ(screen(39, 24).text(),
             "The terminal is too\nsmall for post top:\n40 x 8, not 39 x 24.\nq ends.\n");
   EXPECT_THAT(screen(40, 8).text(), HasSubstr("app:32"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text in cells of a terminal: wide and combining characters, and what cannot be shown.
+// Text in cells of a terminal: wide, combining and unprintable characters.
 #include <gtest/gtest.h>
 #include <locale.h>
 #include <top/cells.h>
@@ -34,7 +34,7 @@ TEST_F(CellsTest, NoTextIsCutWithinACharacter) {
   EXPECT_EQ(cut_to(combined + combined, 1, ""), combined);
 }
 
-TEST_F(CellsTest, BothEndsStayWhereTheMiddleIsReplaced) {
+TEST_F(CellsTest, ShorteningKeepsBothEnds) {
   EXPECT_EQ(squeezed("abcdef", 6, "…"), "abcdef");
   EXPECT_EQ(squeezed("abcdef", 5, "…"), "ab…ef");
   EXPECT_EQ(squeezed("abcdef", 4, "…"), "ab…f");
@@ -47,14 +47,14 @@ TEST_F(CellsTest, BlanksFillCells) {
   EXPECT_EQ(filled("abc", 2), "abc");
 }
 
-TEST_F(CellsTest, WhatSteersATerminalIsEscaped) {
+TEST_F(CellsTest, ControlCharactersAreEscaped) {
   EXPECT_EQ(showable("a\033[2J\tb\xff", true), "a\\x1b[2J\\x09b\\xff");
   EXPECT_EQ(showable("\u202e" + wide, true), "\\xe2\\x80\\xae" + wide);
   EXPECT_EQ(showable("\u0378", true), "\\xcd\\xb8");  // no such character
   EXPECT_EQ(showable("é", false), "\\xc3\\xa9");
 }
 
-TEST_F(CellsTest, WithoutUtf8AllIsAscii) {
+TEST_F(CellsTest, WithoutUtf8TheTextIsAscii) {
   ::setlocale(LC_CTYPE, "C");
   EXPECT_EQ(cells_of(showable(wide, false)), 24u);
 }

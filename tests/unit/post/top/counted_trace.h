@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace of text that was counted as post top counts it, with a Summary that stays.
+// A trace made from text and counted as post top does; owns the Summary and all that it refers to.
 #ifndef TESTS_UNIT_POST_TOP_COUNTED_TRACE_H
 #define TESTS_UNIT_POST_TOP_COUNTED_TRACE_H
 
@@ -72,8 +72,8 @@ class CountedTrace {
   std::optional<post::Summary> summary_;
 };
 
-// A shell that runs app with two threads and stacks, a second app, a kernel function, and names
-// that a terminal must not get.
+// Process 32 (app) with two threads and stacks, a kernel function, and a process whose name and
+// module contain a control sequence and wide characters.
 constexpr std::string_view browsed_trace =
     "cpus 1\ninfo source=perf\ninfo stacks=user\ninfo tick_ns=1000000\n"
     "info cannot_see=Idle processors: the kernel throttles perf's clock there.\n"
