@@ -32,7 +32,7 @@ agent_options() { printf 'tprof,logpath=%s' "$(plain_path "$1" logs)"; } # agent
 
 # How the agent is passed to the command: line (an option for java), environment (for other programs of a JDK, or with
 # --java=all), or none.
-agent_way() {
+agent_method() {
   local program directory
   program=$(type -P -- "${command[0]:-}") || program=''
   directory=$(dirname "$(readlink -f "$program")")
@@ -50,11 +50,11 @@ is_jvm() {
   timeout 5 grep -qE '^[0-9a-f]+-[0-9a-f]+ ..x. [^/]*/(.*/)?libjvm\.so( \(deleted\))?$' "/proc/$1/maps" 2>/dev/null
 }
 
-# build_jprof_too ROOT: in a source tree, has the build include JProf if it is wanted.
+# build_jprof_too ROOT: in a source tree, makes the build include JProf if it is needed.
 build_jprof_too() {
-  [[ $(agent_way) != none ]] || { [[ $java != none && -n $target ]] && is_jvm "$target"; } || return 0
+  [[ $(agent_method) != none ]] || { [[ $java != none && -n $target ]] && is_jvm "$target"; } || return 0
   [[ ! -f $1/build/lib/libjprof.so ]] || return 0
-  # Without a JDK the report is made all the same, and a message says what is missing.
+  # Without a JDK the report is made without Java names, and a message names the missing package.
   need_packages java || return 0
   # Configure again: the last configuration found no JDK.
   rm -f "$1/build/build.ninja"
@@ -63,7 +63,7 @@ build_jprof_too() {
 # Adds the agent to the command if it is a program of a JDK, or to all JVMs that it starts.
 prepare_java() {
   local way word
-  way=$(agent_way)
+  way=$(agent_method)
   [[ $way != none ]] || return 0
   for word in "${command[@]}" "${JAVA_TOOL_OPTIONS:-}"; do
     if [[ $word == *-agent*jprof* ]]; then

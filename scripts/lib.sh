@@ -11,7 +11,7 @@ die() {
   exit "${2:-125}"
 }
 
-# message_of FILE: what a program has written there as its error, for a message of our own.
+# message_of FILE: prints the error message that a program wrote to FILE, for use in a message of the script.
 message_of() { sed -E 's/^[a-z-]+: (error: )?//' "$1"; }
 
 # print_version: prints the version of the tools installed or built with this script.

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What run.tprof and run.itrace share: the module for one run, a recorder of the run's own, a command that
-# waits until the trace is on, and a guard that ends all of it. Sourced, behind lib.sh. The callers set source
+# Functions that run.tprof and run.itrace share: load the module for one run, start a recorder for this run only, start
+# the command when the trace is on, and a guard process that cleans up. Sourced, after lib.sh. The callers set source
 # (auto, driver or perf), bin and here, define start_recorder PID, and begin with status=0 and module_object=''.
 
 wrong() {
@@ -16,7 +16,7 @@ number() { # number OPTION VALUE MIN MAX
   fi
 }
 
-# As root on a kernel that takes modules: build the module, to be loaded for this run.
+# Builds the module for this run, as root on a kernel that can load modules; sets module_object, empty without a module.
 prepare_module() {
   local why=''
   if ((EUID != 0)); then why="loading it needs root"
@@ -37,7 +37,7 @@ prepare_module() {
   return 0
 }
 
-# check_command NAME: ends as a shell does where there is no such command, or it cannot be executed.
+# check_command NAME: exits with a shell's status (127, 126) if the command does not exist or cannot be executed.
 check_command() {
   local found
   if ! found=$(type -P -- "$1"); then
@@ -48,19 +48,21 @@ check_command() {
   [[ -x $found ]] || die "$1: $found may not be executed; chmod +x makes it a command" 126
 }
 
-# begin_guard: sets scratch, a new directory. The guard is a process that ends the recorder, unloads the module and removes
-# the directory when this script ends, even by SIGKILL: it reads a pipe, whose other end bash gives to no other process.
+# begin_guard: starts the guard and sets scratch to a new directory. The guard is a process that ends the recorder, unloads
+# the module and removes the directory when this script ends, even by SIGKILL: it then reads the end of a pipe, since only
+# this script has the pipe's write end.
 scratch='' to_guard='' from_guard='' guard_process='' loaded=0
 begin_guard() {
-  # In a session of its own it gets no signal that is meant for the script and its command.
+  # setsid: signals to the process group of the script and its command do not reach the guard.
   coproc guard { me=${me:?} exec setsid bash -c "$(declare -f say guard_run); guard_run \"\$1\"" guard "${bin:?}/swtrace"; }
   # shellcheck disable=SC2154 # coproc sets guard_PID
   to_guard=${guard[1]:-} from_guard=${guard[0]:-} guard_process=${guard_PID:-}
-  # If it has ended already, there is no descriptor.
+  # If the guard has ended already, there is no descriptor.
   read -r scratch <&"$from_guard" || die "cannot create a temporary directory"
 }
 
-# guard_run SWTRACE: runs in the guard. Requests, a line each: "insmod MODULE", answered by the error message or an empty line, and "keep".
+# guard_run SWTRACE: runs in the guard. Reads requests, one a line: "insmod MODULE", whose answer is a line with the error
+# message (empty: loaded), and "keep", which ends the guard without cleaning up.
 guard_run() {
   local swtrace=$1 top request loaded=0 fifo problem attempts=0
   trap '' HUP INT QUIT TERM PIPE
@@ -71,12 +73,13 @@ guard_run() {
     problem=$(insmod "${request#insmod }" 2>&1) && loaded=1
     printf '%s\n' "${problem//$'\n'/ }" 2>/dev/null
   done
-  # Under its new name nothing can be begun there. What waits for the other end of a FIFO goes on, and finds nothing.
+  # After the rename no process can create a file or a recorder there. Opening each FIFO releases a process that waits for
+  # its other end; the process then finds no file and exits.
   mv "$top/run" "$top/ended"
   for fifo in "$top"/ended/*; do
     if [[ -p $fifo ]]; then : <>"$fifo"; fi
   done
-  # A recorder holds the lock from its start to its end. It may have to write a file before.
+  # A recorder holds the lock until it exits. It may write a file before that.
   until flock -n "$top/ended/recorder.lock" true 2>/dev/null || ((++attempts > 1000)); do
     PITRACE_SOCKET=$top/ended/recorder "$swtrace" free >/dev/null 2>&1 || sleep 0.05
   done
@@ -86,7 +89,7 @@ guard_run() {
   rm -rf "$top"
 }
 
-# end_guard: has it end what it guards, and waits for this.
+# end_guard: closes the pipe, and waits until the guard has cleaned up.
 end_guard() {
   [[ -n $to_guard ]] || return 0
   exec {to_guard}>&-
@@ -94,7 +97,8 @@ end_guard() {
   wait "$guard_process" || true
 }
 
-# load_module WHAT-INSTEAD
+# load_module ALTERNATIVE: loads module_object, if any. A failure is fatal with --source=driver, else the message names
+# ALTERNATIVE.
 load_module() {
   [[ -n $module_object ]] || return 0
   local problem
@@ -109,7 +113,8 @@ load_module() {
   fi
 }
 
-# keep_old DIR NAME...: what is there becomes NAME.old; even a link itself, and never a file in a directory of that name.
+# keep_old DIR NAME...: renames existing files to NAME.old. A symbolic link itself is renamed; a directory NAME.old is an
+# error, and no file is moved into it.
 kept=()
 keep_old() {
   local directory=$1 name
@@ -123,28 +128,28 @@ keep_old() {
   done
 }
 
-# restore_old: undoes keep_old, unless kept=() says that the new files are there.
+# restore_old: undoes keep_old. Once the new files are complete, the caller sets kept=().
 restore_old() {
   local path
   for path in "${kept[@]}"; do mv -f "$path.old" "$path"; done
   kept=()
 }
 
-# make_output_directory: $out, from now on absolute.
+# make_output_directory: creates $out and makes the path absolute.
 make_output_directory() {
   mkdir -p "$out" || die "cannot create $out; choose another directory with -o"
   out=$(cd "$out" && pwd) || die "cannot enter $out; choose another directory with -o"
   [[ -w $out ]] || die "cannot write to $out; choose another directory with -o"
 }
 
-# The recorder is this run's own: one that the user keeps running elsewhere is not disturbed.
+# Uses the recorder of this run, so that another recorder of the same user is not disturbed.
 swtrace() { PITRACE_SOCKET=${scratch:?}/recorder "${bin:?}/swtrace" "$@"; }
 
-# COMMAND's own failure counts more than ours.
+# The exit status of COMMAND has priority over that of this script.
 failed() { die "$1" "$((status ? status : 125))"; }
 
-# keep_trace WHAT REPORT [COMMAND]: ends this run and leaves the trace in its recorder. WHAT failed; REPORT is the
-# command that makes the report of a trace file; COMMAND of swtrace comes first.
+# keep_trace ERROR REPORT [COMMAND]: ends this run, leaves the trace in its recorder, and prints ERROR and the commands that
+# write the trace: first swtrace COMMAND, if given; last REPORT, which makes the report from the file.
 keep_trace() {
   local unload='' top=${scratch%/*}
   echo keep >&"$to_guard"
@@ -161,10 +166,10 @@ END
   exit "$((status ? status : 125))"
 }
 
-# write_trace REPORT: see keep_trace.
+# write_trace REPORT: stops the trace and writes its file; REPORT as for keep_trace.
 write_trace() {
   if ! swtrace off >"$scratch/log" 2>&1; then
-    # Before 'get' there is a file only where it is written while the trace runs: what had room is in it.
+    # A file that exists before 'get' was written while the trace ran, and contains the records that fitted on the disk.
     [[ -s $out/swtrace.nrm2 ]] || keep_trace "the trace could not be stopped" "$1" off
     say "error: $(message_of "$scratch/log")"
     if ((status == 0)); then status=125; fi
@@ -174,8 +179,9 @@ write_trace() {
   swtrace get "$out/swtrace.nrm2" >"$scratch/log" 2>&1 || keep_trace "the trace could not be written" "$1"
 }
 
-# trace_gated COMMAND [ARG]...: sets status. The command runs in the foreground, so that it has the terminal,
-# its input and its signals; a helper in the background starts the trace and then lets it go on into exec.
+# trace_gated COMMAND [ARG]...: runs the command when the trace is on, and sets status. The command runs in the foreground,
+# so that it has the terminal, its input and its signals. Before its exec the shell waits for a background process, which
+# starts the trace.
 trace_gated() {
   mkfifo "$scratch/pid" "$scratch/go"
   (
@@ -188,7 +194,7 @@ trace_gated() {
   local helper=$!
   # shellcheck disable=SC2016 # expanded by the inner shell, whose $0 is the scratch directory
   local gate='echo $$ >"$0/pid"; read -r _ <"$0/go"; [ -e "$0/started" ] || exit 125; exec "$@"'
-  # An interrupt is for the command; the report comes all the same.
+  # SIGINT and SIGQUIT end the command, not this script: the report is made then, too.
   trap : INT QUIT
   # shellcheck disable=SC2034 # the callers exit with it
   bash -c "$gate" "$scratch" "$@" || status=$?

@@ -5,7 +5,7 @@
 # Nothing is installed on the host and its apt sources stay as they are: apt gets a configuration of its own, and
 # the packages are unpacked with dpkg. In the cache folder $LAB_CACHE:
 #   apt/                 package lists and configuration of the lab's own apt
-#   alias/6.1            the release that "6.1" meant at the last look-up
+#   alias/6.1            the release that was the newest of 6.1 at the last look-up
 #   kernels/RELEASE/     boot/, lib/modules/RELEASE/, usr/src/linux-headers-RELEASE/ and a ready initramfs
 
 LAB_CACHE=${PITRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set, so set PITRACE_CACHE to a folder}/.cache}/pitrace}/lab
