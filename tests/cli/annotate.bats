@@ -86,7 +86,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   grep -Eq "^ +2 +[0-9.]+ % +\\+[0-9a-f]+  call $name\$" <<<"$output"
 }
 
-@test "the functions with most ticks come first; names have wildcards, and a name that fits nothing is said so" {
+@test "the functions with most ticks are first; names may have wildcards, and a name without a match is reported" {
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*'
   [ "$(grep -E '^(hot|callee) in /' <<<"$output" | cut -d' ' -f1 | tr '\n' ' ')" = "hot callee " ]
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate '*' --lines 1
@@ -112,7 +112,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [[ $(one_line) == *"newer/app.c is newer than the program: its line numbers may be wrong"* ]]
 }
 
-@test "for root no source file that others may not read is shown, unless --source-path names its directory" {
+@test "post run by root shows a source file only if every user may read it or --source-path names its directory" {
   [ "$(id -u)" -eq 0 ] || skip "needs root, to which the rule applies"
   chmod o-r "$made/src/app.c"
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee
@@ -121,7 +121,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path "$made/src"
   chmod o+r "$made/src/app.c"
   [[ $(one_line) != *"not every user"* ]]
-  # Only then the output has its lines.
+  # The output has its lines when every user may read it.
   [[ $(grep -c callee <<<"$output") -gt $(grep -c callee <<<"$refused") ]]
 }
 

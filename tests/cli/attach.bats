@@ -35,7 +35,7 @@ note_left() { mapfile -O "${#left[@]}" -t left < <(grep -oE '/tmp/pitrace\.[0-9a
 # remember PID: teardown kills this process.
 remember() { pids+=("$1"); }
 
-# again PID: makes this process the target of the next attempts.
+# again PID: makes this process the target of further attempts.
 again() { fake=$1; }
 
 need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root to run an attacker as another user"; }
@@ -57,7 +57,7 @@ follow() {
   note_left
 }
 
-# is_clean: nothing is left of the attempts, not even in the target's /tmp.
+# is_clean: the attempts have left no file, also not in the target's /tmp.
 is_clean() {
   local found
   found=$(find /tmp -maxdepth 1 -name 'pitrace.*' -newer secret -user nobody)
@@ -154,7 +154,7 @@ is_clean() {
   is_clean
 }
 
-@test "a FIFO or a link instead of the socket or the attach file ends the attempt at once" {
+@test "a FIFO or a link in place of the socket or the attach file ends the attempt at once" {
   for attack in fifo-socket link-socket fifo-attach; do
     hostile "$attack"
     follow 1
@@ -182,7 +182,7 @@ is_clean() {
   is_clean
 }
 
-@test "too long an answer, or the end of the process, ends the attempt" {
+@test "an answer that is too long, or the end of the process, ends the attempt" {
   hostile flood
   follow 1
   [[ $output == *"sent an answer of more than 65536 bytes"* ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The command lines of manuals, help texts and docs work as they stand there, and no document has one that no test runs.
+# The command lines of manuals, help texts and docs work as printed, and a test runs each of them.
 # tests/cli/readme.bats runs those of README.md, and tests/support/documented_commands.table lists those that run elsewhere.
 
 bats_require_minimum_version 1.5.0
@@ -16,7 +16,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-@test "every command of the table is in a document, and its place is a test that runs it" {
+@test "every command of the table is in a document, and the test that the table names runs it" {
     local place file name bad=0
     sed -n 's/^  //p' "$table" | sort >listed
     [ -z "$(uniq -d listed)" ]
@@ -36,10 +36,10 @@ setup() {
     [ "$bad" -eq 0 ]
 }
 
-@test "what swtrace check and messages advise is run by a test" {
+@test "a test runs each command that swtrace check and messages advise" {
     commands_of "$table" here <"$lines" | awk -F '\t' '$2 == "advice"' >unlisted
     [ ! -s unlisted ] || { cat unlisted && false; }
-    # The extractor finds it.
+    # The extractor finds such commands at all.
     [ "$(awk -F '\t' '$2 == "advice" && $1 ~ /swtrace\/check_/' "$lines" | wc -l)" -ge 10 ]
 }
 
@@ -57,7 +57,7 @@ setup() {
     [ ! -s wide ] || { cat wide && false; }
 }
 
-@test "the commands of manuals, help texts and docs work as they stand there" {
+@test "the commands of manuals, help texts and docs work as printed" {
     [ "$(id -u)" -eq 0 ] || skip "needs root for a process id and a /tmp of its own"
     [ "$("$BUILD_DIR/bin/swtrace" check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
     type -P java node >/dev/null || skip "needs a JDK and node"

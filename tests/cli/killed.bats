@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# However run.tprof and run.itrace end, no process, no trace and no temporary file of theirs remains.
+# After run.tprof and run.itrace end in any way, also by SIGKILL, none of their processes, traces and temporary files remain.
 
 bats_require_minimum_version 1.5.0
 
@@ -18,7 +18,7 @@ teardown() {
     [ ! -s command.pid ] || kill -9 "$(cat command.pid)" 2>/dev/null || true
 }
 
-# All processes that a script starts can be found by a variable; except its command, which has another environment.
+# MARK in the environment identifies all processes of a script; its command runs without MARK.
 start() { # start SCRIPT ARGUMENT...: sets script_pid
     env "MARK=$PWD" "TMPDIR=$PWD/tmp" "layout/bin/$1" --source=perf "${@:2}" </dev/null >>log 2>&1 3>&- &
     script_pid=$!
@@ -38,7 +38,7 @@ nothing_is_left() {
     done
 }
 
-# Waits until a file has something; the script must not end before.
+# wait_for FILE: waits until the file is not empty; fails if the script ends before.
 wait_for() {
     until [ -s "$1" ]; do
         kill -0 "$script_pid" || { cat log; return 1; }
@@ -46,11 +46,11 @@ wait_for() {
     done
 }
 
-# A command that leaves its id, and runs until it is killed.
-# shellcheck disable=SC2016 # the command's own
+# A command that writes its process id to command.pid and runs until it is killed.
+# shellcheck disable=SC2016 # expanded by the command's shell
 command=(env -u MARK sh -c 'echo $$ >command.pid; exec sleep 1000')
 
-@test "run.tprof and run.itrace killed with SIGKILL leave only the command, which goes on" {
+@test "after SIGKILL of run.tprof or run.itrace only the command remains, and it keeps running" {
     for script in run.tprof run.itrace; do
         rm -f command.pid
         start "$script" --no-java -o out -- "${command[@]}"
@@ -63,7 +63,7 @@ command=(env -u MARK sh -c 'echo $$ >command.pid; exec sleep 1000')
     done
 }
 
-@test "run.tprof that waits leaves nothing when it is killed with SIGKILL" {
+@test "SIGKILL of run.tprof while it waits leaves nothing" {
     sleep 1000 3>&- &
     echo $! >command.pid
     for options in "-p $!" "-p $! -r 900" '-s 0 -r 900' '-s 900'; do
@@ -80,7 +80,7 @@ command=(env -u MARK sh -c 'echo $$ >command.pid; exec sleep 1000')
     done
 }
 
-@test "run.tprof killed at its start leaves nothing, and its command does not begin without it" {
+@test "SIGKILL of run.tprof at its start leaves nothing, and its command does not start" {
     for delay in 0.03 0.06 0.09 0.12; do
         rm -f command.pid
         start run.tprof --no-java -o out -- "${command[@]}"
@@ -91,7 +91,7 @@ command=(env -u MARK sh -c 'echo $$ >command.pid; exec sleep 1000')
     done
 }
 
-@test "run.tprof ended by a signal, even one to all its processes, leaves nothing" {
+@test "run.tprof leaves nothing after a signal to its whole process group" {
     for signal in TERM HUP KILL; do
         rm -f command.pid
         # In a process group of its own.
@@ -101,7 +101,7 @@ command=(env -u MARK sh -c 'echo $$ >command.pid; exec sleep 1000')
         wait_for command.pid
         kill -"$signal" -- -"$script_pid"
         nothing_is_left
-        # It may still be in the table of processes.
+        # The command may still be a zombie.
         until ! grep -q '^State:.[^Z]' "/proc/$(cat command.pid)/status"; do sleep 0.05; done
     done
 }

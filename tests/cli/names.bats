@@ -72,7 +72,7 @@ END
   [[ $(symbols) == "10 <<.text>>" ]]
 }
 
-@test "an archive gives the same names and hints where the program is not" {
+@test "an archive gives the same names and hints on a machine without the program" {
   post -r "$made/app.nrm2" --archive
   post -r "$made/app.nrm2" -o . --json
   mv tprof.out here.out
@@ -84,7 +84,7 @@ END
   grep -F "$(bracketed hot)" tprof.out
 }
 
-@test "a hint says what to do about a program without symbols" {
+@test "a program without symbols has a hint with the remedy" {
   post -r "$made/app.nrm2" --json
   jq -e --arg file "$made/bin/app" '.hints | length == 1 and (.[0] | .program == "app" and .ticks == 10 and
     .unnamed_ticks == 10 and (.text | contains($file + " lacks symbols") and contains("DEBUGINFOD_URLS")))' tprof.json

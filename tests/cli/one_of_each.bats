@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Some functions exist once in the tree, in libpi (include/pi, libpi). A second implementation elsewhere is refused: it
-# would repeat faults that the first one no longer has.
+# Some functions are implemented only in libpi (include/pi, libpi). The tests refuse a second implementation elsewhere,
+# which could have bugs that are fixed in libpi.
 
 setup() { cd "$SOURCE_DIR" || return; }
 

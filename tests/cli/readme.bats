@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The commands of README.md work in the order in which it has them, and show what it shows.
+# The commands of README.md work in their order, and their output agrees with the output that README.md shows.
 
 setup() {
     # shellcheck source=tests/support/documented_commands.bash
@@ -15,7 +15,7 @@ teardown() {
     "$BUILD_DIR/bin/mpevt" term >/dev/null 2>&1 || true
 }
 
-@test "the README's commands work one after the other" {
+@test "the commands of README.md work in their order and print what it shows" {
     [ "$("$BUILD_DIR/bin/swtrace" check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
     type -P java >/dev/null || skip "needs a JDK"
     make_directory

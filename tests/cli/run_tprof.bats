@@ -100,9 +100,9 @@ need_ticks() {
         skip "needs perf_event_open for the whole system"
 }
 
-# busy SECONDS: a command whose one function takes the time.
+# busy SECONDS: a command with one function, which uses this CPU time.
 busy() {
-    # shellcheck disable=SC2016 # the command's own
+    # shellcheck disable=SC2016 # expanded by the command's shell
     printf '%s\n' bash -c 'end=$((SECONDS + '"$1"')); while ((SECONDS < end)); do :; done; echo to-stdout; echo to-stderr >&2'
 }
 
@@ -235,7 +235,7 @@ page_fits() {
 
 @test "the page names the processes of a command that has several" {
     need_ticks
-    # shellcheck disable=SC2016 # the command's own
+    # shellcheck disable=SC2016 # expanded by the command's shell
     run.tprof --source=perf --no-java -o out -- bash -c 'for ((i = 0; i < 400000; i++)); do :; done
         awk "BEGIN { for (i = 0; i < 4000000; ++i) sum += i }"' >page
     cat page
@@ -244,7 +244,7 @@ page_fits() {
     sed -n 's/^Processes: //p' page | grep -q bash
 }
 
-@test "a command on which no tick fell is told of in words" {
+@test "a command without ticks is reported in a sentence" {
     need_ticks
     run.tprof --source=perf -c 1 -o out -- sleep 0.1 >page
     cat page

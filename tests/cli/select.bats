@@ -49,8 +49,7 @@ shown() {
   awk "\$4 == \"10\" { cpu = \$3; seconds = \$7; if ($1) n++ } END { print n + 0 }" "$made/post.show"
 }
 
-# halves KIND WORD EXPECTED: expects that the option selects so many ticks, and its opposite the
-# rest.
+# halves KIND WORD EXPECTED: the option must select EXPECTED ticks, and the opposite option the rest.
 halves() {
   local all taken left
   all=$(jq .ticks "$made/tprof.json") taken=$(ticks "--$1" "$2") left=$(ticks "--no-$1" "$2")
@@ -58,7 +57,7 @@ halves() {
   ((taken == $3 && taken + left == all && taken > 0 && left > 0))
 }
 
-@test "processes, threads, modules and symbols: a selection has the ticks of its rows, its opposite the rest" {
+@test "processes, threads, modules and symbols: a selection has the ticks of its rows, the opposite selection the rest" {
   halves process 'calls' "$(rows Process 'select(.name | test("^calls_[0-9a-f]+$"))')"
   halves process 'sha*sum' "$(rows Process 'select(.name | test("^sha[0-9]+sum_[0-9a-f]+$"))')"
   halves thread calls "$(rows Process_Thread '.children[] | select(.name | test("^tid_calls_[0-9a-f]+$"))')"
@@ -83,7 +82,7 @@ halves() {
   [[ $(ticks --command family --process sha256sum) == 0 ]]
 }
 
-@test "seconds and CPUs: a selection has the ticks that post.show has there, its opposite the rest" {
+@test "seconds and CPUs: a selection has the ticks that post.show has there, the opposite selection the rest" {
   halves time 0.05-0.3 "$(shown 'seconds >= 0.05 && seconds < 0.3')"
   halves time -0.2 "$(shown 'seconds < 0.2')"
   halves time 0.2- "$(shown 'seconds >= 0.2')"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# While root analyses a trace, another user replaces his files that the trace names by links to files of others, by pipes
-# and by devices.
+# While root analyses a trace, another user replaces files that the trace names by links to other users' files, by pipes and
+# by devices.
 
 bats_require_minimum_version 1.5.0
 
@@ -41,7 +41,8 @@ teardown() {
   [[ -z ${public:-} ]] || rm -rf "$public"
 }
 
-# swap FILE OTHER...: replaces the file again and again, as the other user. His observations are in FILE.seen.
+# swap FILE OTHER...: as the other user, exchanges the file with each OTHER repeatedly. FILE.seen contains the output of
+# swap_files, which counts how often each OTHER was opened.
 swap() {
   mkfifo "ready-$1"
   as_nobody swap_files "$@" > >(tee -p "$1.seen" >"ready-$1") 3>&- &
@@ -59,7 +60,7 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
   grep -qx "files$public/home/program" list
 }
 
-@test "a symbolic link cannot put a file of root's into root's archive" {
+@test "a symbolic link does not put a file of root into root's archive" {
   local name n=0 packed=0
   for name in program log-jita2n_100 log-jtnm_100; do
     as_nobody ln -s "$public/secret" "link-$name"
@@ -107,7 +108,7 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
   done
 }
 
-@test "names that another user has planted in the directory of -o cost run.tprof nothing of root's" {
+@test "links that another user created in the directory of -o do not make run.tprof read or overwrite root's files" {
   mkdir -p layout/bin layout/share/pitrace other
   cp "$SOURCE_DIR/scripts/run.tprof" layout/bin/
   cp "$SOURCE_DIR"/scripts/{lib.sh,trace.sh,java.sh} layout/share/pitrace/
@@ -125,7 +126,7 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
   [ ! -L "$public/home/tprof_e.out" ]
   grep -q 'Tprof Reports' "$public/home/tprof_e.out"
   run ! grep -q "the super-user's own text" "$public/home/tprof_e.out"
-  # An old report replaces a link to a directory, and gets into no directory.
+  # An old report replaces a link to a directory; it is not moved into that directory.
   [ -f "$public/home/tprof.json.old" ]
   [ ! -L "$public/home/tprof.json.old" ]
   [ -z "$(ls other)" ]

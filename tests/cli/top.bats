@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# post top on real terminals of two sizes, in a UTF-8 and in the C locale. Traces are made of text, so that each tick is
+# post top on real terminals of two sizes, in a UTF-8 and in the C locale. Traces are made from text, so that each tick is
 # known.
 
 bats_require_minimum_version 1.5.0
@@ -37,7 +37,8 @@ behind_call() {
     inside && called { sub(":", "", $1); print "0x" $1; exit } inside && $2 == "call" { called = 1 }'
 }
 
-# Of app six ticks at the beginning of hot() and, in its thread worker, two of callee(), which hot() calls; of other two.
+# Prints a trace with ten ticks: of process app six at the beginning of hot() and two, in its thread worker, at callee(), which
+# hot() calls; of process other two in main().
 trace_text() {
   local offset base time=1000000 in_main in_hot
   read -r offset base _ < <(readelf -lW app | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
@@ -53,7 +54,7 @@ trace_text() {
   for _ in 1 2; do echo "$((time += 1000000)) tick user 0x30 0x30 $(address main)"; done
 }
 
-# More ticks of other.
+# many_ticks NUMBER: prints further ticks of process other.
 many_ticks() {
   local i main
   main=$(address main)
@@ -67,10 +68,10 @@ setup() {
 
 teardown() { [[ ! $terminal ]] || tmux -L "$terminal" kill-server 2>/dev/null || true; }
 
-# start WIDTH HEIGHT LOCALE COMMAND: runs the command of a shell in a new terminal, in place of the one before.
+# start WIDTH HEIGHT LOCALE COMMAND: ends the previous terminal, and runs the shell command in a new one.
 start() {
   teardown
-  # Not the name of a server that is about to end.
+  # A new name: the server of the previous terminal may not have ended yet.
   terminal=top-$BATS_TEST_NUMBER-$$-$((++terminals))
   tmux -L "$terminal" -f /dev/null -u new-session -d -x "$1" -y "$2" \
     "export LC_ALL=$3; $4; echo \"ended with \$?\"; stty -a; cat"
@@ -92,14 +93,14 @@ sees() {
   return 1
 }
 
-# sees_no TEXT
+# sees_no TEXT: fails if the screen contains the text.
 sees_no() {
   local screen
   screen=$(capture)
   [[ $screen != *"$1"* ]] || { echo "$screen" && return 1; }
 }
 
-# fits WIDTH HEIGHT: the screen has so many lines, the last one says what keys do, and no line is wider.
+# fits WIDTH HEIGHT: the screen has HEIGHT lines, the last one explains keys, and no line is wider than WIDTH.
 fits() {
   capture >screen
   (($(wc -l <screen) == $2))
@@ -172,7 +173,7 @@ fits() {
   done
 }
 
-@test "a trace that is being recorded is read again while it grows; a half-written end is no damage" {
+@test "a trace that is being recorded is read again while it grows; a partly written last section is not reported as damage" {
   { cat "$made/begun.nrm2" && head -c 700 "$made/more.nrm2"; } >run.nrm2
   start 80 24 C.UTF-8 "post top run.nrm2 --interval 1"
   sees '10 ticks in 9.0 ms, recording'
@@ -191,7 +192,7 @@ fits() {
   sees 'ended with 0'
 }
 
-@test "the screen follows the size of the terminal, and says when that is too small" {
+@test "the screen follows the size of the terminal; a terminal that is too small shows a message" {
   start 80 24 C.UTF-8 "post top $made/app.nrm2"
   sees '[1 Processes]'
   tmux -L "$terminal" resize-window -x 120 -y 30
@@ -221,7 +222,7 @@ fits() {
   done
 }
 
-@test "without a terminal, or with one that is not known, nothing is shown and the message says what to do" {
+@test "without a terminal, or with one of unknown type, post top exits with a message that names the remedy" {
   run -255 post top "$made/app.nrm2" </dev/null
   [[ $output == *"needs a terminal"*"post --page"* ]]
   start 80 24 C.UTF-8 "TERM=nonsense post top $made/app.nrm2"
@@ -232,7 +233,7 @@ fits() {
   sees "the terminal 'dumb' (TERM) cannot move its cursor."
 }
 
-@test "options select as those of post do; wrong ones are refused" {
+@test "selection options work as those of post; wrong ones are refused" {
   start 80 24 C.UTF-8 "post top --process other $made/app.nrm2"
   sees '2 ticks in '
   sees_no app:32

@@ -14,7 +14,7 @@
 
 namespace {
 
-// A symbolizer that knows no module, and reads every byte of its arguments.
+// A symbolizer without modules, which reads every byte of its arguments.
 class BlindSymbolizer final : public post::Symbolizer {
  public:
   void create(uint64_t, uint32_t) override {}

@@ -86,7 +86,7 @@ int run_case(const std::vector<CasePart>& parts) {
   Bytes trace;
   std::vector<post::Limit> limits;
   std::vector<post::PageLook> looks;
-  std::map<std::string, size_t> pages;  // numbers of the looks, by the part's name
+  std::map<std::string, size_t> pages;  // index of the page, by the name of the case's part
   const post::PageEnd end{"out/swtrace.nrm2", {"out/tprof.out", "out/tprof.json"}, "out"};
   bool with_end = false;
   for (const CasePart& part : parts) {

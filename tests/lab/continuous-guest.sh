@@ -22,7 +22,7 @@ recorder=$(swtrace info --json | jq -r .trace.recorder)
 SECONDS=0
 "$build/tests/churn" $((seconds * per_second)) 20000 $per_second >started &
 churn=$!
-# Waits with a built-in: a new process takes seconds to start among so many.
+# Waits with a built-in: starting a process takes seconds while so many others start.
 mkfifo /run/never
 exec {never}<>/run/never
 while ! read -r -t "$interval" -u "$never" && kill -0 $churn 2>/dev/null; do

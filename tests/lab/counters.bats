@@ -56,7 +56,7 @@ setup_file() {
         counts-have-their-known-rates
 }
 
-@test "documented commands work as they stand there, and so does the advice for users who may not count" {
+@test "documented commands work as printed, and so does the advice for users without the right to count" {
     promised the-advice-for-counting-works documented-commands-work
 }
 

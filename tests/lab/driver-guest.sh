@@ -138,19 +138,19 @@ fi
 
 # ---- disabled probes ----
 
-probes_tell() { # probes_tell ATTACHED: both function probes of a trace have this state
+probes_are() { # probes_are ATTACHED: both function probes of a trace have this state
     trace probes -s 0.1
     awk -v want="$1" '$2 == "perf_event_mmap" || $2 == "copy_vma" { good += $4 == want }
                       END { exit good != 2 }' "$work/probes"
 }
 echo 0 >$debug/kprobes/enabled
-promise disabled-kprobes-are-reported probes_tell 0
+promise disabled-kprobes-are-reported probes_are 0
 echo 1 >$debug/kprobes/enabled
-promise kprobes-work-after-they-are-enabled-again probes_tell 1
+promise kprobes-work-after-they-are-enabled-again probes_are 1
 if echo 0 >/proc/sys/kernel/ftrace_enabled; then
-    promise disabled-ftrace-is-reported probes_tell 0
+    promise disabled-ftrace-is-reported probes_are 0
     echo 1 >/proc/sys/kernel/ftrace_enabled
-    promise ftrace-works-after-it-is-enabled-again probes_tell 1
+    promise ftrace-works-after-it-is-enabled-again probes_are 1
 fi
 
 # ---- permissions ----

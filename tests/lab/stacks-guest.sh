@@ -34,7 +34,7 @@ function mine() { return $1 == "record" && $4 ~ /^10/ && $5 == pid }
 $1 == "function" { name[substr($3, 1, 13)] = $2 }
 $1 == "command" { pid = $3 }
 '
-# looks NAME AWK-PROGRAM: runs it on the stored output of that name.
+# looks NAME AWK-PROGRAM: runs the awk program on the stored output of that name.
 looks() { awk "$library$2" "$work/$1"; }
 has() { looks "$1" "$2"' { found = 1 } END { exit !found }'; }
 # trace_all NAME ARG...: trace with a record dump, and a buffer for long records.

@@ -53,11 +53,11 @@ judge() { # judge NUMBER FILE [LIMIT]
     }' "$2"
 }
 
-# told_within_a_point SECONDS PERCENT: measures a load of PERCENT on the first CPU and 40 points more on each further one.
+# within_a_point SECONDS PERCENT: measures a load of PERCENT on the first CPU and 40 points more on each further one.
 # /proc/stat is read when the line has arrived, a little after swtrace read it. A burst in between is in only one of the
 # two, so the measurement is repeated if the machine has other load. If that load stays, the test only checks that no load
 # is missing.
-told_within_a_point() {
+within_a_point() {
   local cpus tries
   cpus=$(getconf _NPROCESSORS_ONLN)
   ((cpus <= 8)) || cpus=8
@@ -72,13 +72,13 @@ told_within_a_point() {
 
 # bats test_tags=lab:long
 @test "duty cycles of 50 and 90 percent are reported within a point, and so is other load" {
-  told_within_a_point 7 50
+  within_a_point 7 50
 }
 
 # bats test_tags=long
 @test "duty cycles of 10, 50 and 90 percent on every CPU are reported within a point" {
   local percent
-  for percent in 10 50 90; do told_within_a_point 15 "$percent"; done
+  for percent in 10 50 90; do within_a_point 15 "$percent"; done
 }
 
 @test "every line adds up to 100 percent, and names the expected source" {

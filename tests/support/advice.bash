@@ -4,7 +4,7 @@
 
 sudo() { "$@"; }
 
-# follow_advice PATTERN COMMAND...: runs the commands that COMMAND's message has in quotes after PATTERN.
+# follow_advice PATTERN COMMAND...: runs the commands that are in quotes after PATTERN in COMMAND's message.
 follow_advice() {
   local pattern=$1 commands
   # shellcheck disable=SC2034 # used by the advice

@@ -166,7 +166,8 @@ class Checker {
     }
   }
 
-  // Calls use(record, lost so far) for every record; returns the number of counted ones.
+  // Calls use(record, losses reported so far) for every record; returns the number of counted
+  // records.
   template <class Use>
   uint64_t walk(const StreamKey& key, Bytes bytes, Use use) {
     uint64_t counted = 0, lost = 0, time = 0, high = 0;

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Runs the command lines of documents as they stand there. Sourced; tests/support/documented-commands prints the lines.
+# Runs the command lines of documents as printed there. Sourced; tests/support/documented-commands prints the lines.
 
-# commands_of TABLE PLACE <LINES: of the lines of documented-commands those whose command the table assigns to PLACE; "here":
-# those that the table does not contain. In the table a line "PLACE: REASON" stands above its commands, which are indented.
+# commands_of TABLE PLACE <LINES: filters the lines of documented-commands: prints those whose command the table assigns to
+# PLACE; for "here" those that are not in the table. In the table a line "PLACE: REASON" precedes its commands, which are
+# indented.
 commands_of() {
     awk -F '\t' -v place="$2" '
         NR == FNR {
@@ -14,7 +15,7 @@ commands_of() {
         (($3 in assigned) ? assigned[$3] : "here") == place' "$1" -
 }
 
-# make_directory: makes the current directory look like the source tree after a build, with what a reader has of his own.
+# make_directory: fills the current directory like the source tree after a build, and adds programs of a reader.
 make_directory() {
     local program
     mkdir -p build/bin build/share/pitrace programs
@@ -28,16 +29,16 @@ make_directory() {
     ln -s build/bin scripts
     ln -s "$SOURCE_DIR"/{tests,examples,libperfutil} .
     own_program COMMAND 'head -c 50000000 /dev/zero | sha256sum'
-    # shellcheck disable=SC2016 # its own shell expands it
+    # shellcheck disable=SC2016 # expanded by the program's shell
     own_program sudo 'exec "$@"'
     PATH=$PWD/programs:$PATH
 }
 
-own_program() { # own_program NAME LINE
+own_program() { # own_program NAME LINE: creates a shell script with this line
     printf '#!/bin/sh\n%s\n' "$2" >"programs/$1" && chmod 755 "programs/$1"
 }
 
-# The workload where a document has three dots.
+# The workload for documents in which three dots stand for one.
 ...() { ./myprogram; }
 
 recorder_state() { swtrace info --json | jq -r 'if .trace == null then "none" elif .trace.on then "on" else "idle" end'; }
@@ -55,7 +56,8 @@ recorder() {
 
 ptt_is_active() { ptt info | grep -q '^PTT: *active'; }
 
-# prepare KIND COMMAND: what a reader has done before he types the command of an example, or the first one of a session.
+# prepare KIND COMMAND: brings recorder, counters and files into the state that the command of an example, or the first
+# command of a session, assumes.
 prepare() {
     case $1:$2 in
     *:'swtrace init'*) recorder none ;;
@@ -78,7 +80,7 @@ prepare() {
     esac
 }
 
-# seconds_of COMMAND: after how many seconds Ctrl-C ends it; nothing if it ends by itself soon.
+# seconds_of COMMAND: prints after how many seconds to interrupt the command; nothing if it ends by itself soon.
 seconds_of() {
     case $1 in
     'swtrace ai' | 'swtrace ai 5 12'* | 'swtrace ai 10 -r 2h'* | 'ptt dump -t 5 -r 60'* | 'cpi -i 1 -n 60'*) echo 2 ;;
@@ -86,7 +88,7 @@ seconds_of() {
     esac
 }
 
-# run_line LINE: runs it; a program that needs a terminal gets one, on which q ends it.
+# run_line LINE: runs the command line. post top runs on a terminal, and gets the key q.
 run_line() {
     local seconds
     seconds=$(seconds_of "$1")
@@ -106,8 +108,8 @@ shows() {
     ((2 * found >= $#))
 }
 
-# run_commands <LINES: runs them in this shell, one after the other. Each must exit with 0 and show what the document shows
-# beneath it. An example that was run already is not repeated.
+# run_commands <LINES: runs the commands in this shell, one after the other. Each must exit with 0 and print half of the words
+# of the output that the document shows. An example that was run already is not repeated.
 run_commands() {
     local lines line document kind command words status failed=0 began
     declare -A seen=()

@@ -36,7 +36,7 @@ struct PostRun {
   std::string off_cpu;
   std::string micro;
   std::string arc;
-  std::vector<std::string> pages;  // one for each look that was asked for
+  std::vector<std::string> pages;  // one for each PageLook of the arguments
   std::string annotation;          // or why there is none; only with --annotate
   post::Profile profile;
 };

@@ -14,8 +14,7 @@ struct StormPlan {
   unsigned writers = 4;
   uint64_t records = 1'000'000;  // attempted by all writers together; a few more are possible
   uint64_t ring_bytes = 64 << 10;
-  uint32_t calm =
-      128;  // one of so many chances of an interruption is used; there are four chances a record
+  uint32_t calm = 128;  // a writer is interrupted at one in `calm` of its points, four a record
 };
 
 struct StormResult {
