@@ -306,7 +306,7 @@ bool A2nSymbolizer::load_code(const ProcessIds& process, LogKind kind,
                               const std::vector<std::string>& paths, bool& refused) {
   if (used_.contains({kind, process.pid})) return true;
   for (const std::string& path : paths) {
-    // jitdump files are in as many directories as runtimes like, but are mapped by few.
+    // Runtimes write jitdump files to any directory, but map them: few mappings name such a file.
     if (!archived_ && kind != LogKind::dump && !directories_.may_have(path)) continue;
     const int rc = load_file(process, kind, path);
     if (rc == A2N_FILE_NOT_FOUND) continue;

@@ -62,7 +62,7 @@ class A2nSymbolizer final : public Symbolizer {
 
   // Which logs of each process were used, with SymbolOptions::report_logs.
   const std::vector<std::string>& log_messages() const { return log_messages_; }
-  // The logs that were used, open; -1 for those that are more than an archive takes.
+  // The logs that were used, open; -1 for logs beyond an archive's limit.
   std::map<LogKey, int> logs() const;
 
  private:

@@ -39,18 +39,18 @@ struct TraceRun {
 // Opens the file at run.path, a trace or an archive of a trace, and reads its layout.
 pi::Status open_trace(TraceRun& run);
 
-// The same of one that may be recorded at this moment: it ends with the last section that was
-// written completely, and that is no damage.
+// The same for a file that is possibly still being recorded: reads up to the last complete section;
+// a partly written section is not reported as damage.
 pi::Status open_growing_trace(TraceRun& run);
 
-// Counts the ticks of one trace, and what the reports need that the options ask for. liba2n's state
-// is one for the program: one analysis at a time.
+// Counts the ticks of one trace, and other data that the requested reports need. Only one analysis
+// may exist at a time, because liba2n's default context is global.
 class TickAnalysis {
  public:
   // Both must outlive this.
   TickAnalysis(TraceRun& run, const Options& options);
 
-  // Reads all records, and writes post.show where the options ask for it. Shows progress on a
+  // Reads all records, and writes post.show if the options request it. Shows progress on a
   // terminal. With -showx nothing is counted and no symbols are needed.
   // Ends early when stop() is true.
   pi::Status read(const std::function<bool()>& stop = {});
@@ -67,7 +67,7 @@ class TickAnalysis {
   // After read(): returns the Debian packages of the files without symbols.
   Packages packages() const;
 
-  // After read(): writes all reports that the options ask for, except post.show.
+  // After read(): writes all requested reports except post.show.
   pi::Status write_reports(const Summary& summary);
 
   // After read(): writes the symbols that were looked up to an open file.

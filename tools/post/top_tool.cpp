@@ -39,7 +39,7 @@ class TraceFeed final : public top::Feed {
     auto run = std::make_unique<TraceRun>();
     run->path = options_.trace_file;
     if (const pi::Status opened = open_growing_trace(*run); !opened) return opened;
-    // liba2n's state is one for the program.
+    // liba2n's default context is global: end the previous analysis first.
     summary_.reset();
     analysis_.reset();
     run_ = std::move(run);
@@ -66,13 +66,13 @@ class TraceFeed final : public top::Feed {
   }
 
   const Options& options_;
-  std::optional<Stamp> stamp_;  // of what was read
+  std::optional<Stamp> stamp_;  // of the file as it was read
   std::unique_ptr<TraceRun> run_;
   std::unique_ptr<TickAnalysis> analysis_;
   std::optional<Summary> summary_;
 };
 
-// Why there is nothing to show, if there is nothing.
+// Why the trace cannot be shown; empty if it can.
 std::optional<int> nothing_to_show(const TraceFeed& feed) {
   const Summary& summary = feed.summary();
   if (summary.ticks.ticks != 0 || feed.recording()) {
@@ -119,7 +119,7 @@ int run_top(const std::vector<std::string>& words) {
     }
     top::run_browser(**terminal, feed, utf8, options.interval);
   }
-  // As if the signal had not been caught.
+  // End by the signal, so that the caller sees the usual exit status.
   if (const int signal = top::Terminal::ending_signal(); signal != 0) std::raise(signal);
   return cli::exit_good;
 }

@@ -17,7 +17,7 @@ bool parse_range(const std::vector<std::string>& words, NumberRange& range) {
          parse_number(words[1], range.last) && range.last != 0 && range.first <= range.last;
 }
 
-// Which records; what is wrong, or nothing.
+// Options on records; returns an error message, or nothing.
 std::string take_selection(const cli::Values& given, Selection& selection) {
   if (given.has("-p") && given.has("pp")) return "-p and -pp do not go together.";
   if (given.has("-p") &&
@@ -36,7 +36,7 @@ std::string take_selection(const cli::Values& given, Selection& selection) {
   return {};
 }
 
-// What the reports are on: by name, CPU and time; what is wrong, or nothing.
+// Options that select by name, CPU and time; returns an error message, or nothing.
 std::string take_choices(const cli::Values& given, Selection& selection) {
   for (size_t i = 0; i < name_kinds; ++i) {
     const std::string option = option_of(static_cast<NameKind>(i));
@@ -69,7 +69,7 @@ bool take_ranges(const std::vector<std::string>& words, std::vector<SymbolRangeO
   return true;
 }
 
-// Where symbols come from; what is wrong, or nothing.
+// Options on the sources of symbols; returns an error message, or nothing.
 std::string take_symbols(const cli::Values& given, SymbolOptions& symbols) {
   const auto has = [&](const char* name) { return given.has(name); };
   const auto text = [&](const char* name) { return has(name) ? given.text(name) : std::string(); };

@@ -13,14 +13,14 @@
 
 namespace post {
 
-// Adds their groups: which records, what the reports are on, symbols, JIT-compiled code.
+// Adds the groups of options: records, selection of the reports, symbols, JIT-compiled code.
 void add_selection_groups(pi::cli::OptionTable& table);
 
-// Takes what was given of them; what is wrong, or nothing.
+// Stores the given options; returns an error message, or nothing.
 std::string take_selection_options(const pi::cli::Values& given, Selection& selection,
                                    SymbolOptions& symbols);
 
-// The directories of --source-path; what is wrong, or nothing.
+// Stores the directories of --source-path; returns an error message, or nothing.
 std::string take_source_path(const pi::cli::Values& given, std::vector<std::string>& directories);
 
 }  // namespace post

@@ -17,8 +17,7 @@ struct TopOptions {
   std::chrono::milliseconds interval{2000};  // between two reads of a file that grows
 };
 
-// words: those behind "top". The options, or the exit status when help was given or the usage was
-// wrong.
+// words: those after "top". Returns the options, or the exit status after --help or wrong usage.
 std::variant<TopOptions, int> parse_top_options(const std::vector<std::string>& words);
 
 }  // namespace post

@@ -18,13 +18,13 @@ namespace post {
 namespace {
 
 constexpr uint64_t percent_without_hint = 5;
-constexpr uint64_t few_ticks = 5;  // without a name: too few for advice
+constexpr uint64_t few_ticks = 5;  // no hint for at most this many ticks without a name
 constexpr size_t max_hints = 5;
-constexpr size_t max_files = 3;  // of a program that are named
+constexpr size_t max_files = 3;  // maximum number of files that a hint names
 
 // ---- kinds of programs -------------------------------------------------------------------------
 
-// A runtime, by the file that contains it, and what makes it name the code that it compiles.
+// A runtime: the name of its file, and the option that makes it log the names of compiled code.
 struct Runtime {
   std::string_view file;       // the beginning of its file's name
   unsigned minor_version = 0;  // that follows ".", at least this
@@ -72,7 +72,7 @@ std::string debug_package(std::string_view package) {
   return fmt::format("{}-dbgsym", package);
 }
 
-// ---- what the ticks of a program fell on -------------------------------------------------------
+// ---- ticks of a program without a name ---------------------------------------------------------
 
 struct Program {
   uint64_t ticks = 0;

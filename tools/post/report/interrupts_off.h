@@ -9,8 +9,9 @@
 
 namespace post {
 
-// Which functions that enable interrupts have more than 2 % of all ticks, and what that means; ""
-// where there are none, and for a trace whose clock also ticks while interrupts are disabled.
+// A sentence on the functions that enable interrupts and have more than 2 % of all ticks: such
+// ticks belong to the code before. "" if there are none, or if the clock also ticks with interrupts
+// disabled.
 std::string interrupts_off_text(const Summary& summary);
 
 }  // namespace post

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The end of a page that is printed: the files of the run and the command to type next.
+// The end of the page on standard output: the files of the run, and a suggested next command.
 #include "page_end.h"
 
 #include <fmt/format.h>

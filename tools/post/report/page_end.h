@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The end of a page that is printed: the files of the run and the command to type next.
+// The end of the page on standard output: the files of the run, and a suggested next command.
 #ifndef POST_PAGE_END_H
 #define POST_PAGE_END_H
 
@@ -8,7 +8,7 @@
 
 namespace post {
 
-// What a page at the end of a run also says.
+// Data for the end of the page after a run.
 struct PageEnd {
   std::string trace;               // paths
   std::vector<std::string> files;  // the reports
@@ -19,7 +19,7 @@ struct PageEnd {
 // "Files in DIRECTORY: ..."
 std::string files_text(const PageEnd& end);
 
-// A line for a shell: post on that trace with an option.
+// A shell command: post with an option, for the same trace.
 std::string next_command(const PageEnd& end, const char* option);
 
 }  // namespace post

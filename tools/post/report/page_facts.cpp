@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace lacks, in a few words: for a page and a screen.
+// Short sentences on missing data of a trace, for the page and the browser.
 #include "page_facts.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ std::string lost_text(const Summary& summary, bool recording) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-// A sentence of the source says more behind its colon than has space here.
+// The part of a sentence before its colon: the rest is too long for the page.
 std::vector<std::string> not_seen(const TraceInfo& info) {
   constexpr std::pair<const char*, const char*> short_words[] = {
       {"Code that runs with interrupts disabled", "interrupts-off code"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace lacks, in a few words: for a page and a screen.
+// Short sentences on missing data of a trace, for the page and the browser.
 #ifndef POST_PAGE_FACTS_H
 #define POST_PAGE_FACTS_H
 
@@ -12,13 +12,13 @@
 
 namespace post {
 
-// What the trace lacks; empty for nothing. recording: that it has no end yet is nothing amiss.
+// Names the missing data; empty if the trace is complete. recording: a missing end is not an error.
 std::string lost_text(const Summary& summary, bool recording = false);
 
-// The sentence for a trace that lacks nothing.
+// The sentence for a complete trace.
 std::string nothing_lost_text(const Summary& summary);
 
-// What the trace's source cannot see, a few words each.
+// What the trace's source cannot record, a few words each.
 std::vector<std::string> not_seen(const TraceInfo& info);
 
 // "1 tick", "2 ticks"

@@ -13,7 +13,7 @@
 
 namespace post {
 
-// A function, or what stands in for one, in all threads of the subject.
+// A function, or the placeholder for code without a symbol, in all threads of the subject.
 struct FunctionTicks {
   std::string name;  // readable
   std::string module;

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const CallTree& calls, const Summary& summary,
   std::vector<FrameId> ids;
   for (; place != PathTree::root; place = paths.node(place).parent)
     ids.push_back(paths.node(place).value);
-  // From the outermost on, without those that start the thread; at least the innermost stays.
+  // Skips the outermost functions that start a thread; the innermost function is always kept.
   while (ids.size() > 1 && calls.frames().frame(ids.back()).start != StartKind::none)
     ids.pop_back();
   std::vector<std::string> names;

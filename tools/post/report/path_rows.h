@@ -13,16 +13,16 @@
 namespace post {
 
 struct PathRow {
-  std::vector<std::string> names;  // of functions from the outermost, readable, no arguments
+  std::vector<std::string> names;  // readable, without parameters; outermost function first
   uint64_t ticks = 0;
 };
 
-// At most so many, by ticks, then as they were first seen. A path without the functions that start
-// a thread; the same path in several threads and processes is one.
+// Returns at most `most` paths, by ticks, then by first occurrence. Paths begin after the functions
+// that start a thread; equal paths of several threads and processes are one row.
 std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summary, size_t most,
                                     const CallTree::Wanted& wanted);
 
-// The name as people write it: demangled, and without parameters.
+// The name demangled and without parameters.
 std::string readable(const Summary& summary, NameId name);
 
 }  // namespace post

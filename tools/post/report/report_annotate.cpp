@@ -167,13 +167,13 @@ class Annotator {
     return summary_.symbolizer ? summary_.symbolizer->readable(name) : name;
   }
 
-  // "malloc@plt" for what leads to malloc through the procedure linkage table.
+  // "malloc@plt" for an address that leads to malloc through the procedure linkage table.
   std::string plt_text(const Micro::Function& function, uint64_t address) const {
     const std::string name = micro_.plt_name(function, address);
     return name.empty() ? name : readable_name(printable(name)) + "@plt";
   }
 
-  // The name of what a branch leads to: "+1c" in the function itself, "memcpy", "libc.so.6:memcpy".
+  // The name of a branch target: "+1c" in the function itself, "memcpy", "libc.so.6:memcpy".
   std::string target_text(const Micro::Function& function, uint64_t size, uint64_t target) const {
     const std::string linked = plt_text(function, target);
     if (!linked.empty()) return linked;
@@ -423,7 +423,7 @@ class Annotator {
   size_t tick_columns_ = 0;
   size_t line_columns_ = 0;
   uint64_t whole_ = 0;  // ticks that are 100 % of all
-  bool part_ = false;   // these are not all of the trace
+  bool part_ = false;   // a part of the trace's ticks is selected
   std::vector<AnnotationLine> lines_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: the answer of a trace on one screen.
+// The page: a summary of a trace that fits on one screen.
 #include "report_page.h"
 
 #include <fmt/format.h>
@@ -24,14 +24,15 @@
 namespace post {
 namespace {
 
-constexpr size_t screen_lines = 23;  // of 24; the prompt has the last one
+constexpr size_t screen_lines = 23;  // of 24; the last one is for the shell's prompt
 constexpr size_t fewest_rows = 3;
 constexpr size_t most_paths = 5;
 constexpr double hot_percent = 10;
-constexpr double small_percent = 0.5;   // not worth a line
-constexpr uint64_t enough_ticks = 100;  // for tenths of percents
+constexpr double small_percent =
+    0.5;  // after the first eight functions, smaller ones share the last row
+constexpr uint64_t enough_ticks = 100;  // minimum to show tenths of a percent
 
-// In five columns; with tenths where the ticks are enough for them.
+// A percentage in five columns; with tenths from enough_ticks on.
 std::string share_of(uint64_t part, uint64_t whole) {
   return whole < enough_ticks ? fmt::format("{:5.0f}", percent(part, whole))
                               : share_text(part, whole);
@@ -70,7 +71,7 @@ class Page {
   }
 
  private:
-  static constexpr size_t end_lines = 3;  // that PageEnd usually takes
+  static constexpr size_t end_lines = 3;  // the usual number of lines of PageEnd
 
   std::string mark() const { return look_.utf8 ? "…" : "..."; }
   std::string shown(const std::string& text) const { return look_.utf8 ? text : ascii_text(text); }
@@ -78,7 +79,7 @@ class Page {
     return look_.colour ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
   }
 
-  // A name that leaves space for what follows it.
+  // The name, shortened so that the text after it fits into the line.
   std::string limited(const std::string& name) const {
     return shortened(shown(name), std::max<size_t>(look_.width / 2, 10), mark());
   }
@@ -123,7 +124,7 @@ class Page {
   bool selected() const { return !selection_texts(summary_.options.selection).empty(); }
   std::string event() const { return limited(event_name(summary_)); }
 
-  // "12 ticks (samples)"; where events make them, how many of these there were.
+  // "12 ticks (samples)"; for event ticks also the number of events.
   std::string ticks_text() const {
     const uint64_t events = summary_.event_based() ? events_per_tick(summary_) : 0;
     const std::string which = selected() ? "selected " : "";
@@ -133,7 +134,7 @@ class Page {
                        plural(ticks_, which + "tick", which + "ticks"), events);
   }
 
-  // Elapsed is the time of the whole subject. Of a selection the page also says how long it is.
+  // The elapsed time is that of the whole subject; for a selection the page also has its length.
   void add_head() {
     std::vector<std::string> facts;
     if (subject_.elapsed()) facts.push_back(duration_text(*subject_.elapsed()) + " elapsed");
@@ -155,7 +156,7 @@ class Page {
     lines_.emplace_back();
   }
 
-  // The names of the subject's processes, where it has several: as many as fit into the line.
+  // The names of the subject's processes if they differ: as many as fit into the line.
   std::string processes_text() const {
     if (subject_.is_system()) return {};
     const std::vector<NamedTicks> rows = page_processes(summary_, subject_, true);
@@ -204,19 +205,19 @@ class Page {
                   "'swtrace enable dispatch' before the trace, 'post -offcpu' after it."));
   }
 
-  // How many functions are shown. below: the lines that follow them. Small ones are only shown
-  // where there are few.
+  // The number of functions to show. below: the lines that follow them. Small ones are only shown
+  // if there are few functions.
   size_t rows_of(const std::vector<FunctionTicks>& all, size_t below) const {
     if (look_.rows) return std::min(*look_.rows, all.size());
     constexpr size_t few = 8;
-    size_t worth_it = 0;
-    while (worth_it < all.size() &&
-           percent(all[worth_it].ticks, ticks_) >= (worth_it < few ? 0.05 : small_percent))
-      ++worth_it;
+    size_t large_enough = 0;
+    while (large_enough < all.size() &&
+           percent(all[large_enough].ticks, ticks_) >= (large_enough < few ? 0.05 : small_percent))
+      ++large_enough;
     const size_t above_and_below = std::min(screen_lines, lines_.size() + below);
     const size_t fit = std::max(fewest_rows, screen_lines - above_and_below);
-    // The others have a line, too.
-    return fit >= all.size() ? worth_it : std::min(worth_it, fit - 1);
+    // All other functions share one line.
+    return fit >= all.size() ? large_enough : std::min(large_enough, fit - 1);
   }
 
   // below: the lines that follow.
@@ -265,7 +266,8 @@ class Page {
                        shortened(row.process, widths.process, mark()));
   }
 
-  // Where not all fit, modules are shortened to a third, processes to a quarter, names to the rest.
+  // If a row is too wide, modules are shortened to a third, processes to a quarter, names to the
+  // rest.
   Widths widths_of(std::span<const FunctionTicks> rows, size_t columns) const {
     Widths widths;
     for (const FunctionTicks& row : rows) {
@@ -305,7 +307,7 @@ class Page {
                        path_text(path, look_.width > 10 ? look_.width - 10 : 1));
   }
 
-  // The functions' names in the longest forms with which the path fits.
+  // The functions' names in the longest forms that let the path fit.
   std::string path_text(const PathRow& path, size_t columns) const {
     std::vector<std::vector<std::string>> forms;
     size_t shortest = 0;
@@ -327,7 +329,7 @@ class Page {
       tail.insert(tail.end(), lines.begin(), lines.end());
     };
     if (ticks_ != 0 && ticks_ < enough_ticks) add_to_tail(paragraph(few_ticks_text()));
-    // A selection by name leaves out what the rest of the system did.
+    // A selection by name contains no ticks of the rest of the system.
     if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
         !summary_.options.selection.by_name())
       add_to_tail(paragraph(rest_text()));
@@ -343,7 +345,7 @@ class Page {
     return tail;
   }
 
-  // What to type next. The command has a line of its own, however long, so that it can be copied.
+  // A suggested next command, in one line of any length, so that it can be copied.
   std::vector<std::string> next_lines(const PageEnd& end) const {
     const auto* calls = summary_.find<CallTree>();
     const auto* waiting = summary_.find<Waiting>();
@@ -356,8 +358,8 @@ class Page {
     return lines;
   }
 
-  // Of n ticks a share of p is right to 1.96 * sqrt(p * (1 - p) / n) in 19 of 20 cases, which is
-  // most for one half.
+  // The 95 % error of a share p of n ticks is 1.96 * sqrt(p * (1 - p) / n); its maximum is at p =
+  // 0.5.
   std::string few_ticks_text() const {
     const double points = std::ceil(98 / std::sqrt(static_cast<double>(ticks_)));
     const char* what_helps = "A longer run, or more ticks (run.tprof -c), helps.";
@@ -370,7 +372,7 @@ class Page {
                        what_helps);
   }
 
-  // The processes beside the subject with the most ticks, as many as fit into the line.
+  // The other processes with the most ticks, as many as fit into the line.
   std::string rest_text() const {
     const uint64_t all = summary_.ticks.ticks;
     const std::string of_what = selected()               ? "of the selected ticks"
@@ -397,7 +399,7 @@ class Page {
                        shares.empty() ? "" : " (" + shares + ")", idle);
   }
 
-  // The text with the words shortened that are wider than a line.
+  // The text; words that are wider than a line are shortened.
   std::string with_short_words(const std::string& text) const {
     std::istringstream words(text);
     std::vector<std::string> parts;

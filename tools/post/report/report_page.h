@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: the answer of a trace on one screen, with which tprof.out begins.
+// The page: a summary of a trace that fits on one screen; also the beginning of tprof.out.
 #ifndef POST_REPORT_PAGE_H
 #define POST_REPORT_PAGE_H
 
@@ -21,11 +21,11 @@ struct PageLook {
   bool utf8 = false;
 };
 
-// The lines of the page. In a report, which is no end of a run, `end` is nullptr; space for what it
-// says is left all the same, so that both have the same rows.
+// The lines of the page. end: nullptr in tprof.out, where the page has no such lines; their space
+// is reserved there too, so that the page has the same rows in both places.
 std::string page_text(const Summary& summary, const PageLook& look, const PageEnd* end = nullptr);
 
-// Makes a Waiting.
+// Returns a new Waiting.
 std::unique_ptr<Subscriber> make_waiting(const ReportContext& context, Sink*);
 
 }  // namespace post

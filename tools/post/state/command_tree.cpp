@@ -20,9 +20,9 @@ NameWords::Fit fit_process(NameWords& words, const Processes& processes, const S
   return words.fit({plain, label, with_id, also}, process.pid);
 }
 
-// Adds what fits a process to it and its descendants; true if this is new for it. A process gets
-// more at most twice, so that all calls together visit each of them a few times, however deep they
-// descend.
+// Adds a match to a process and its descendants; true if it is new for the process. A process can
+// change at most twice, so all calls together visit each process a few times at any depth of the
+// tree.
 bool CommandTree::spread(uint32_t member, const NameWords::Fit& fit) {
   bool changed = false;
   waiting_.assign(1, member);
@@ -66,7 +66,7 @@ uint32_t CommandTree::member_of(uint32_t pid) {
     if (pid == 0) return first;
     const auto known = current_.find(pid);
     if (known != current_.end()) {
-      // Not one of those just added: damaged links could make a circle.
+      // Not a process that was just added: links in a damaged trace can form a cycle.
       if (known->second < first) set_parent(child, known->second);
       return first;
     }

@@ -23,8 +23,8 @@ class CommandTree {
   // Applies an MTE record, after Processes has applied it.
   void apply(const pi::RecordView& record);
 
-  // What fits the process or one of its ancestors so far. Once a process has had a fitting name, it
-  // fits, however it is called afterwards.
+  // Which words match the process or one of its ancestors so far. A match remains when the process
+  // is renamed later.
   NameWords::Fit fit(uint32_t pid) { return members_[member_of(pid)].fit; }
 
   // Changes when the result of fit() may have changed without a change of the process's names.

@@ -15,13 +15,13 @@
 namespace post {
 namespace {
 
-// Names that are remembered, for advice on words that fit nothing. Nobody mistypes a longer one,
-// and names of a hostile program may have megabytes.
+// Maximum length of names that are kept for the advice on words without a match: a hostile program
+// can have names of megabytes.
 constexpr size_t most_seen = 10'000;
 constexpr size_t longest_seen = 256;
 constexpr size_t most_advised = 3;
-constexpr size_t enough_letters = 3;  // fewer are near to everything
-constexpr size_t near_distance = 2;   // and at most a third of the letters
+constexpr size_t enough_letters = 3;  // shorter words are similar to too many names
+constexpr size_t near_distance = 2;   // maximum edit distance; also at most a third of the letters
 
 // Decimal, as ps shows it, or 0x and hexadecimal.
 std::optional<uint32_t> id_from(std::string_view word) {

@@ -13,8 +13,8 @@ namespace post {
 // How many columns a printable text takes: one for each character.
 size_t columns_of(std::string_view text);
 
-// Replaces the middle of a text that is wider than columns by `mark`: both ends stay. If there is
-// no space for the mark, returns the text's beginning.
+// Replaces the middle of a text that is wider than columns by `mark`; both ends are kept. If there
+// is no space for the mark, returns the text's beginning.
 std::string shortened(std::string_view text, size_t columns, std::string_view mark);
 
 // Replaces the end of a text that is wider than columns by `mark`.

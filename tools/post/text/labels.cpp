@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view unnamed_label = "pid";
 
-// Takes "_DIGITS" off the end, where it is there with at least so many digits.
+// Removes "_DIGITS" from the end if it has at least the given number of digits.
 bool drop_number(std::string_view& text, std::string_view digits, size_t least) {
   const size_t at = text.find_last_not_of(digits);
   if (at == std::string_view::npos || text[at] != '_' || text.size() - at - 1 < least) return false;

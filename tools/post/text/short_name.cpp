@@ -11,12 +11,12 @@ namespace post {
 namespace {
 
 constexpr size_t npos = std::string_view::npos;
-constexpr size_t longest = 8192;  // bytes of a name that is parsed
+constexpr size_t longest = 8192;  // maximum bytes of a name that is parsed
 constexpr size_t most_depths = 4;
 constexpr std::string_view operator_word = "operator";
 constexpr std::string_view anonymous = "(anonymous namespace)";
 constexpr std::string_view collapsed = "<..>";
-// Longer ones before their beginnings.
+// An operator comes before those that are a prefix of it.
 constexpr std::string_view operator_signs[] = {
     "<=>", "<<=", ">>=", "->*", "()", "[]", "->",     "<<",   ">>",        "<=",      ">=",
     "==",  "!=",  "&&",  "||",  "++", "--", "+=",     "-=",   "*=",        "/=",      "%=",
@@ -28,8 +28,8 @@ bool is_word(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Bytes of an operator's name at a position, "operator<<" with a blank before template arguments;
-// 0: there is none. Of one that converts it is the word "operator"; the type follows.
+// Length of an operator's name at a position, "operator<<" with the blank before template
+// arguments; 0: no operator. For a conversion it is that of the word "operator"; the type follows.
 size_t operator_size(std::string_view text, size_t at) {
   const std::string_view rest = text.substr(at);
   if (!rest.starts_with(operator_word) || (at != 0 && is_word(text[at - 1]))) return 0;
@@ -65,7 +65,7 @@ class Parsed {
           open.push_back(at);
           break;
         case '>':
-          // Not that of "a->b" and of "fn() -> T", nor one that compares: those are in parentheses.
+          // Not ">" in "a->b" or "fn() -> T". Comparisons are in parentheses.
           if ((at == 0 || text[at - 1] != '-') && !open.empty() && text[open.back()] == '<')
             close(open, open.size() - 1, at);
           break;
@@ -88,14 +88,15 @@ class Parsed {
 
   std::string_view text() const { return text_; }
   bool is_group(size_t at) const { return partners_[at] != npos; }
-  // Behind the group, the operator or the character at a position.
+  // The position after the group, the operator or the character at a position.
   size_t behind(size_t at) const {
     if (is_group(at)) return partners_[at] + 1;
     return at + std::max<size_t>(operator_size(text_, at), 1);
   }
   std::string_view group(size_t at) const { return text_.substr(at, behind(at) - at); }
   std::string_view content(size_t at) const { return text_.substr(at + 1, partners_[at] - at - 1); }
-  // Template arguments: not what stands for a type, as in "<T as Trait>::f" and "<impl T>".
+  // True for template arguments; false for a type in brackets, as in "<T as Trait>::f" and "<impl
+  // T>".
   bool is_template(size_t at, bool behind_operator) const {
     if (text_[at] != '<' || !is_group(at) || at == 0) return false;
     const char before = text_[at - 1];
@@ -110,14 +111,14 @@ class Parsed {
   }
 
   std::string_view text_;
-  std::vector<size_t> partners_;  // of opening brackets
+  std::vector<size_t> partners_;  // position of the closing bracket for each opening one
 };
 
 bool is_conversion(std::string_view text, size_t at) {
   return operator_size(text, at) == operator_word.size();
 }
 
-// What qualifies a member function, at the beginning of the text: "", " const", " const &" ...
+// Qualifiers of a member function at the beginning of the text: "", " const", " const &" ...
 size_t qualifiers_size(std::string_view text) {
   size_t size = 0;
   for (bool more = true; more;) {
@@ -131,8 +132,8 @@ size_t qualifiers_size(std::string_view text) {
   return size;
 }
 
-// Behind the parameters of a whole name: qualifiers and clones, liba2n's number of a duplicate, or
-// Java's type of the result.
+// True if the text can follow the parameters of a name: qualifiers and clone suffixes, liba2n's
+// number of a duplicate, or Java's return type.
 bool ends_function(std::string_view rest) {
   rest.remove_prefix(qualifiers_size(rest));
   if (rest.empty() || rest.starts_with(" [") || rest.starts_with('[') || rest.starts_with('#'))
@@ -141,8 +142,7 @@ bool ends_function(std::string_view rest) {
          (rest.size() == 1 || rest.ends_with(';'));
 }
 
-// Where the name of a function begins behind the type of its result; text ends before its
-// parameters.
+// The position of a function's name after its return type; text ends before its parameters.
 size_t begin_behind_type(const Parsed& name, size_t end) {
   const std::string_view text = name.text();
   size_t begin = 0;
@@ -207,9 +207,9 @@ std::string without_inner_arguments(std::string_view text) {
   return out;
 }
 
-// Template arguments that are nested more than so deep as "<..>".
+// Replaces template arguments nested deeper than the limit by "<..>".
 std::string with_depth(std::string_view text, size_t depth) {
-  std::vector<size_t> ends;  // of the template arguments around a position
+  std::vector<size_t> ends;  // ends of the template arguments around a position
   return rewritten(text,
                    [&](const Parsed& name, size_t at, bool behind_operator, std::string& out) {
                      while (!ends.empty() && at >= ends.back()) ends.pop_back();
@@ -264,7 +264,7 @@ std::string with_short_scopes(std::string_view text) {
   });
 }
 
-// Where the function's own name begins.
+// The position of the function's own name.
 size_t begin_of_own_name(std::string_view text) {
   const Parsed name(text);
   std::vector<size_t> begins = {0};

@@ -14,7 +14,7 @@ class Sink {
   virtual ~Sink() = default;
   // False once a write has failed; the owner of the sink has the reason.
   virtual bool write(std::string_view text) = 0;
-  // Overwrites text from that byte on; for a head whose figures are known at the end.
+  // Overwrites text from that byte on; used for a head that contains sums of the whole report.
   virtual bool rewrite(uint64_t /*offset*/, std::string_view /*text*/) { return false; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the browser shows: the open view, what is selected, the cursor, sorting and searching; and
-// what keys do with it. It knows no terminal.
+// The state of the browser: open view, selection, cursor, sorting and searching, and the effect of
+// keys on it. Does not access a terminal.
 #include "browser.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Capital letters matter where the word has one.
+// Case-sensitive if the word contains a capital letter.
 bool contains(const Row& row, const std::string& word) {
   const std::string text = row.owner.empty() ? row.name : row.name + " " + row.owner;
   const std::string small = lower(word);
@@ -106,7 +106,7 @@ void Browser::sort_rows() {
   });
 }
 
-// Lines change with their ticks: there the number of the line stays.
+// In a view of lines the text of a row contains its ticks, so the row is found by its number.
 void Browser::find_again(const Row& row) {
   if (here_.view == View::lines) return;
   const auto found =
@@ -118,7 +118,7 @@ void Browser::move_to(size_t row) {
   here_.cursor = rows_.empty() ? 0 : std::min(row, rows_.size() - 1);
   if (here_.cursor < here_.first) here_.first = here_.cursor;
   if (here_.cursor >= here_.first + page_) here_.first = here_.cursor - page_ + 1;
-  // No empty lines below the rows while there are rows above.
+  // Scroll so that no line below the last row is empty while rows above are hidden.
   here_.first = std::min(here_.first, rows_.size() > page_ ? rows_.size() - page_ : 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the browser shows: the open view, what is selected, the cursor, sorting and searching; and
-// what keys do with it. It knows no terminal.
+// The state of the browser: open view, selection, cursor, sorting and searching, and the effect of
+// keys on it. Does not access a terminal.
 #ifndef POST_TOP_BROWSER_H
 #define POST_TOP_BROWSER_H
 
@@ -14,7 +14,7 @@
 
 namespace post::top {
 
-// The first four are views of all that is selected, the others of one symbol.
+// The first four are views of the whole selection, the others of one symbol.
 enum class View : uint8_t { processes, threads, modules, symbols, lines, callers, callees };
 
 struct Key {
@@ -45,9 +45,9 @@ class Browser {
  public:
   explicit Browser(bool utf8) : utf8_(utf8) {}
 
-  // Shows a trace, which must stay until another one is shown; until then no key may be pressed
-  // when it is gone. The view, the selection and the row under the cursor stay what they were, by
-  // name. recording: the trace has no end yet.
+  // Shows a trace. The summary must exist until the next call of show(), or the last call of
+  // press(). The view, the selection and the row under the cursor are kept, by name. recording: the
+  // trace is still being recorded.
   void show(const Summary& summary, bool recording);
 
   // Cells of a line, and rows that fit below the heads.
@@ -68,17 +68,17 @@ class Browser {
   bool by_name() const { return here_.by_name; }
   bool help() const { return help_; }
   bool utf8() const { return utf8_; }
-  // The word that is being typed; none: no search is.
+  // The word that is being typed; none: no search is active.
   const std::optional<std::string>& typed() const { return typed_; }
-  // What the last key could not do.
+  // Why the last key had no effect.
   const std::string& message() const { return message_; }
-  // On the trace: ticks and their time; what it lacks, and what its source does not see.
+  // Sentences on the trace: ticks and their time; missing data, and what the source cannot record.
   const std::string& ticks_text() const { return ticks_text_; }
   const std::string& facts_text() const { return facts_text_; }
   bool lossy() const { return lossy_; }
 
  private:
-  // What Backspace returns to.
+  // The states to which Backspace returns.
   struct Place {
     View view = View::processes;
     std::vector<Choice> choices = {};
@@ -125,7 +125,7 @@ class Browser {
   bool lossy_ = false;
 };
 
-// The level of a view of all that is selected.
+// The level of a view of the whole selection.
 Level level_of(View view);
 
 }  // namespace post::top

@@ -26,7 +26,7 @@ int width_at(std::string_view text) {
   return ::wcwidth(code);
 }
 
-// The bytes at the text's beginning that take at most so many cells.
+// The number of bytes at the text's beginning that take at most the given number of cells.
 size_t bytes_of_first(std::string_view text, size_t cells) {
   size_t at = 0;
   for (size_t taken = 0; at < text.size();) {

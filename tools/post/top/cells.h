@@ -9,20 +9,20 @@
 
 namespace post::top {
 
-// The text made harmless (see printable()), and each character that the terminal cannot show as
-// \xNN: without utf8 all that are not ASCII, otherwise those to which the C library gives no width.
+// Returns printable() text in which each character that the terminal cannot show is \xNN: without
+// utf8 all that are not ASCII, otherwise those without a width in the C library.
 std::string showable(std::string_view text, bool utf8);
 
 // The functions below take showable text. The C library's widths depend on LC_CTYPE.
 size_t cells_of(std::string_view text);
 
-// The text's beginning, and the mark, where it takes more cells.
+// Replaces the end of a text that takes more cells by the mark.
 std::string cut_to(std::string_view text, size_t cells, std::string_view mark);
 
-// The text with its middle replaced by the mark where it takes more cells: both ends stay.
+// Replaces the middle of a text that takes more cells by the mark; both ends are kept.
 std::string squeezed(std::string_view text, size_t cells, std::string_view mark);
 
-// The text with blanks behind it, so that it takes that many cells at least.
+// Appends blanks, so that the text takes at least that many cells.
 std::string filled(std::string text, size_t cells);
 
 }  // namespace post::top

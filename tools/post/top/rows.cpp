@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rows of the browser's views: what is selected of a trace, by process, thread, module or
-// symbol, or by the callers, callees and lines of one symbol.
+// The rows of the browser's views: the selected ticks by process, thread, module or symbol, or by
+// the callers, callees and lines of one symbol.
 #include "rows.h"
 
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ class Filter {
     });
   }
 
-  // What the thread ran is not asked.
+  // Does not test the modules and symbols that the thread ran.
   bool takes_thread(NameId process, NameId thread) const {
     return std::ranges::all_of(choices_, [&](const Choice& choice) {
       if (choice.thing.level == Level::process)

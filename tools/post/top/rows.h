@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rows of the browser's views: what is selected of a trace, by process, thread, module or
-// symbol, or by the callers, callees and lines of one symbol.
+// The rows of the browser's views: the selected ticks by process, thread, module or symbol, or by
+// the callers, callees and lines of one symbol.
 #ifndef POST_TOP_ROWS_H
 #define POST_TOP_ROWS_H
 
@@ -19,12 +19,12 @@ namespace post::top {
 // is read again, their numbers do not.
 struct Thing {
   Level level = Level::process;
-  std::string owner;  // of a thread its process, of a symbol its module; else empty
+  std::string owner;  // the process of a thread, the module of a symbol; else empty
   std::string name;
   bool operator==(const Thing&) const = default;
 };
 
-// What the user has selected: all of these, or all but these.
+// A user's selection: these things, or everything except them.
 struct Choice {
   Thing thing;
   bool without = false;
@@ -41,7 +41,7 @@ struct Row {
 struct Rows {
   std::vector<Row> rows;  // by ticks, then name; lines in their order
   uint64_t whole = 0;     // ticks that are 100 %
-  std::string note;       // what must be said about them; empty: nothing
+  std::string note;       // a remark shown with the rows; may be empty
 };
 
 // The selected ticks by process, thread, module or symbol.

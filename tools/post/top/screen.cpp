@@ -80,7 +80,7 @@ class Drawing {
     return std::move(screen_);
   }
 
-  // Two texts at the ends of a line; the left one is squeezed where both do not fit.
+  // Two texts at the ends of a line; the left one is shortened if both do not fit.
   std::string ends(const std::string& left, const std::string& right) const {
     const std::string end = cut_to(shown(right), width_ - 10, mark());
     const size_t space = width_ - cells_of(end) - (end.empty() ? 0 : 1);
@@ -169,7 +169,7 @@ class Drawing {
     size_t owner = 0;
   };
 
-  // Where not all fit, owners are shortened to a third of the space, names to the rest.
+  // If a row is too wide, owners are shortened to a third of the space, names to the rest.
   void find_widths() {
     const std::vector<Row>& rows = browser_.rows();
     widths_ = {6, 0};
@@ -218,7 +218,7 @@ class Drawing {
     if (browser_.help()) return add("Any key closes this.", Style::bar);
     if (browser_.typed()) {
       const std::string lead = "Search: ";
-      // The end of a long word stays.
+      // Shows the end of a long word.
       std::string word = shown(*browser_.typed());
       while (cells_of(lead + word) >= width_) word.erase(0, 1);
       while (!word.empty() && (static_cast<unsigned char>(word.front()) & 0xc0) == 0x80)

@@ -21,7 +21,7 @@ struct Span {
 };
 
 struct Screen {
-  std::vector<std::vector<Span>> lines;  // at most as many, and as wide, as asked for
+  std::vector<std::vector<Span>> lines;  // within the requested height and width
   std::optional<size_t> caret;           // column in the last line where a word is being typed
 
   // One line's text, and that of all lines.
@@ -29,14 +29,14 @@ struct Screen {
   std::string text() const;
 };
 
-// A terminal that is smaller is told so.
+// On a smaller terminal draw() shows only a message.
 constexpr size_t least_width = 40;
 constexpr size_t least_height = 8;
 
 // How many rows of a view fit on a screen of that height.
 size_t rows_of(size_t height);
 
-// trace: the file's path. progress: what is being done, in place of the keys; empty: nothing is.
+// trace: the file's path. progress: the current activity, shown in place of the keys; may be empty.
 Screen draw(const Browser& browser, const std::string& trace, size_t width, size_t height,
             const std::string& progress = {});
 

@@ -111,7 +111,7 @@ attr_t attributes(Style style, bool colour) {
 
 struct Terminal::State {
   SCREEN* screen = nullptr;
-  pi::UniqueFd standard_error;  // what descriptor 2 was
+  pi::UniqueFd standard_error;  // a copy of the original descriptor 2
   std::array<struct sigaction, ending_signals.size()> handlers{};
   bool colour = false;
 };
@@ -134,11 +134,11 @@ Terminal::Terminal(bool colour) : state_(std::make_unique<State>()) {
     struct sigaction action {};
     action.sa_handler = take_signal;
     ::sigaction(ending_signals[i], &action, &state_->handlers[i]);
-    // What the caller ignores stays so, as under nohup.
+    // Signals that the caller ignores (nohup) stay ignored.
     if (state_->handlers[i].sa_handler == SIG_IGN)
       ::sigaction(ending_signals[i], &state_->handlers[i], nullptr);
   }
-  // The size is that of the terminal, even if LINES and COLUMNS say something else.
+  // Use the terminal's size, not LINES and COLUMNS of the environment.
   ::use_tioctl(TRUE);
   state_->screen = ::newterm(nullptr, stdout, stdin);
   if (!state_->screen) return;

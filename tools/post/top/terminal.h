@@ -14,11 +14,12 @@
 
 namespace post::top {
 
-// Takes over the terminal until it is destroyed; one at a time. What anything writes to the
-// standard error meanwhile is dropped. Signals that end the program are held until then.
+// Controls the terminal until it is destroyed; only one may exist. Output to the standard error is
+// dropped meanwhile. Signals that end the program are recorded and not acted on; see
+// ending_signal().
 class Terminal {
  public:
-  // Why the standard input and output cannot be used, if they cannot.
+  // Why the standard input and output cannot be used; empty if they can.
   static pi::Status check();
   static pi::Result<std::unique_ptr<Terminal>> open(bool colour);
   ~Terminal();
@@ -28,10 +29,10 @@ class Terminal {
   size_t width() const;
   size_t height() const;
   void show(const Screen& screen);
-  // The next key; none when the time has passed, a signal came or the size has changed.
+  // The next key; none after the timeout, a signal or a change of the size.
   Key read(std::chrono::milliseconds timeout);
 
-  // The signal that is to end the program, or 0.
+  // The received signal that must end the program, or 0.
   static int ending_signal();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which terminal this is, from terminfo. A file of its own: term.h defines macros such as lines and
-// tab.
+// Properties of the terminal from terminfo. A separate file, because term.h defines macros such as
+// lines and tab.
 #include "terminal_kind.h"
 
 #include <fmt/format.h>

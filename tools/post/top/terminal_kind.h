@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which terminal this is, from terminfo.
+// Properties of the terminal from terminfo.
 #ifndef POST_TOP_TERMINAL_KIND_H
 #define POST_TOP_TERMINAL_KIND_H
 
@@ -12,7 +12,7 @@ namespace post::top {
 // An error that says why, and what can be used instead.
 pi::Error no_terminal(const std::string& why);
 
-// Whether ncurses knows the terminal on the standard output, and it can move its cursor.
+// Whether terminfo describes the terminal on the standard output, and its cursor can be moved.
 pi::Status check_kind();
 
 }  // namespace post::top
