@@ -18,7 +18,7 @@ namespace post {
 namespace {
 
 constexpr uint64_t percent_without_hint = 5;
-constexpr uint64_t few_ticks = 5;  // no hint for at most this many ticks without a name
+constexpr uint64_t few_ticks = 5;  // no hint for fewer ticks without a name
 constexpr size_t max_hints = 5;
 constexpr size_t max_files = 3;  // maximum number of files that a hint names
 
