@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes a synthetic trace of any number of ticks, to measure post: make_trace FILE TICKS [CPUS].
 //
-// The ticks look like those of a system under load: 20 processes of 4 threads, a few hundred hot
-// addresses each in libc's executable code and in the kernel, on all CPUs. The same arguments give
-// the same file.
+// The ticks are similar to those of a system under load: 20 processes of 4 threads, a few hundred
+// hot addresses each in libc's executable code and in the kernel, on all CPUs. The same arguments
+// give the same file.
 #include <pi/nrm2.h>
 #include <pitrace/encode.h>
 

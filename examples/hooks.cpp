@@ -21,8 +21,8 @@ constexpr pitrace::Hook<0x71, minor, uint32_t, uint32_t, std::string_view> span_
 constexpr auto& span_begins = span_hook<1>;
 constexpr auto& span_ends = span_hook<2>;
 
-// A time span from construction to the end of the scope, as two records. They carry the thread and
-// a number, so that a reader of the trace knows which records belong together.
+// A time span from construction to the end of the scope, as two records. They contain the thread
+// and a number, so that a reader of the trace can match the two.
 class Span {
  public:
   Span(uint32_t thread, uint32_t number, std::string_view name, std::string& log)

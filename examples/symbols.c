@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that asks liba2n for the module and symbol of one of its own addresses. Usage:
+ * A program that looks up the module and symbol of one of its own addresses with liba2n. Usage:
  * symbols
  *
  * It adds its executable mappings, as the kernel lists them, and then looks an address up.

@@ -19,7 +19,7 @@ static inline u32 pitrace_arch_mhz(void)
 	return tsc_khz / 1000;
 }
 
-/* Unit of PITRACE_PTT_CYCLES: the time-stamp counter, which goes on while the CPU is idle. */
+/* Unit of PITRACE_PTT_CYCLES: the time-stamp counter, which also counts while the CPU is idle. */
 static __always_inline u64 pitrace_arch_cycles(void)
 {
 	return rdtsc();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Processes that wait for data in streaming buffers; knows neither buffers nor rings. */
+/* Processes that wait for data in streaming buffers; does not access buffers or rings. */
 #ifndef PITRACE_CORE_READER_H
 #define PITRACE_CORE_READER_H
 

@@ -58,7 +58,7 @@ bool pitrace_session_owned_by(struct file *file);
 
 void pitrace_sources_init(void);
 /*
- * Starts the sources whose major is wanted (PITRACE_MAJORS bits), and stops the others, which write
+ * Starts the sources whose major is enabled (PITRACE_MAJORS bits), and stops the others, which write
  * their final records. flags are PITRACE_ALLOC_*, rate is in ticks per second. 0, or the error of the
  * source that could not start: those before it run.
  */

@@ -114,7 +114,7 @@ void pitrace_it_hold_reset(void);
 
 /* ---- itrace_threads.c: the table of threads, searched by task ---- */
 
-/* Capacity for so many. 0 or -ENOMEM. */
+/* Allocates capacity for this number of threads. 0 or -ENOMEM. */
 int pitrace_it_threads_alloc(u32 room);
 /* Only when no hook is attached and no thread may have TF. */
 void pitrace_it_threads_free(void);

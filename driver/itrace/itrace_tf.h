@@ -20,7 +20,7 @@ enum itrace_tf {
 	ITRACE_TF_USER = ITRACE_TF_IN_USER, /* in the user's registers */
 	ITRACE_TF_SYSRET, /* the same, and SYSRET will trap before the first instruction */
 	ITRACE_TF_ARRIVING = ITRACE_TF_IN_KERNEL, /* in the processor, which the thread gets */
-	ITRACE_TF_MODULE, /* in the processor; the flow goes on where it leaves this module */
+	ITRACE_TF_MODULE, /* in the processor; the flow continues after the return from this module */
 	ITRACE_TF_KERNEL, /* in the processor, or in a frame of the kernel's stack: it is stepped */
 	ITRACE_TF_STATES,
 };

@@ -23,7 +23,7 @@ static DEFINE_RAW_SPINLOCK(itrace_threads_lock);
 static struct hlist_head itrace_threads_buckets[1 << BUCKET_BITS];
 static struct pitrace_it_thread *itrace_threads_slots;
 static u32 itrace_threads_capacity;
-static u32 itrace_threads_used; /* the first so many slots have been used at least once */
+static u32 itrace_threads_used; /* slots with a lower number have been used at least once */
 static u32 itrace_threads_untraced;
 
 /* Slots of removed threads, the longest removed one first. */

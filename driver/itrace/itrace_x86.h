@@ -185,7 +185,7 @@ void pitrace_it_branches_end(struct pitrace_it_thread *thread);
 void pitrace_it_branches_arrive(void);
 /* A trap. False: from here on the thread must be stepped. */
 bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_regs *regs);
-/* The kernel was entered by an instruction of so many bytes; 0: not by an instruction. */
+/* Length in bytes of the instruction that entered the kernel; 0: not entered by an instruction. */
 void pitrace_it_branches_leave(struct pitrace_it_thread *thread, const struct pt_regs *regs,
 			       u8 bytes);
 

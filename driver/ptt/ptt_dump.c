@@ -21,7 +21,7 @@
 
 #include "ptt.h"
 
-/* A dump is repeated if threads started faster than rows were allocated; after so many tries it fails. */
+/* A dump is repeated if threads started faster than rows were allocated; after this number of tries it fails. */
 #define TRIES_MAX 8
 
 static void ptt_dump_enter_epoch_here(void *unused)

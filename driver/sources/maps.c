@@ -113,7 +113,7 @@ static void maps_write_unmap(u32 pid, u64 address, u64 size)
 			   ARRAY_SIZE(ints));
 }
 
-/* At most so many mappings are examined, as preemption is off; the rest of the range is one record. */
+/* Maximum number of mappings examined, because preemption is off; the rest of the range is one record. */
 #define UNMAPPED_AT_ONCE 256
 
 /* The whole range is unmapped, so a record that includes non-executable parts is harmless. */

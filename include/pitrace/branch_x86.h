@@ -118,7 +118,7 @@ static inline __u8 pitrace_escaped_byte(__u8 byte)
 	return PITRACE_INSN_OTHER;
 }
 
-/* An opcode whose ModRM byte tells what it does. */
+/* An opcode whose ModRM byte selects the operation. */
 static inline __u8 pitrace_modrm_kind(__u8 opcode, __u8 modrm)
 {
 	__u8 reg = modrm >> 3 & 7;
@@ -214,7 +214,7 @@ static inline struct pitrace_insn pitrace_classify(const __u8 *bytes, __u32 vali
 	if (byte == PITRACE_BYTE_ESCAPE) {
 		PITRACE_NEXT_BYTE(opcode);
 		byte = pitrace_escaped_byte(opcode);
-		opcode = 0; /* none of those whose operand the opcode tells */
+		opcode = 0; /* not an opcode that determines its operand */
 	} else if (byte >= PITRACE_BYTE_GROUP5 && byte <= PITRACE_BYTE_XBEGIN) {
 		__u8 modrm;
 

@@ -60,7 +60,7 @@ extern "C" {
  */
 int PttInit(int count, const int ids[], int priv);
 
-#define PI_PTT_KEEP 1   /* goes on when this process ends, until any process calls PiPttEnd() */
+#define PI_PTT_KEEP 1   /* continues when this process ends, until any process calls PiPttEnd() */
 #define PI_PTT_FORCE 2  /* ends an active PTT first */
 #define PI_PTT_MODULE 4 /* fails without the module */
 
@@ -186,7 +186,7 @@ struct pi_ptt_state {
 	                             call; 0 unless the calling thread has begun */
 	int active; /* 1: a process has begun PTT in the module */
 	int ints; /* 1: interrupts have their own account */
-	int keep; /* 1: it goes on when its beginner ends */
+	int keep; /* 1: it continues when the process that began it ends */
 	int owner; /* pid of the process that began it; 0: unknown */
 	int metrics;
 	int metric[MAX_PTT_METRICS]; /* numbers; 0: known by name only */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Fetches Debian kernels with their headers into the lab's cache; sourced by scripts/lab and scripts/build-module.
 #
-# Nothing is installed on the host and its apt sources stay as they are: apt gets a configuration of its own, and
+# Nothing is installed on the host and its apt sources do not change: apt gets a separate configuration, and
 # the packages are unpacked with dpkg. In the cache folder $LAB_CACHE:
 #   apt/                 package lists and configuration of the lab's own apt
 #   alias/6.1            the release that was the newest of 6.1 at the last look-up

@@ -94,7 +94,7 @@ command=(env -u MARK sh -c 'echo $$ >command.pid; exec sleep 1000')
 @test "run.tprof leaves nothing after a signal to its whole process group" {
     for signal in TERM HUP KILL; do
         rm -f command.pid
-        # In a process group of its own.
+        # Job control gives the script its own process group.
         set -m
         start run.tprof --no-java -o out -- "${command[@]}"
         set +m

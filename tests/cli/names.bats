@@ -123,7 +123,7 @@ serve() {
   return 1
 }
 
-@test "symbols and lines come from a debuginfod server, and are kept in its client's cache" {
+@test "symbols and lines are fetched from a debuginfod server and kept in its client's cache" {
   serve
   run -0 --separate-stderr post -r "$made/app.nrm2" -clip 0 --json -off
   [[ -z $stderr ]]

@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.arc_form = {size % 2 == 0, size % 3 == 0, true, size % 5 == 0, true, size % 7 == 0, true};
   options.report.calls_by_thread = true;
   options.symbols.inlined = true;
-  // Names, times and CPUs select what they like.
+  // Arbitrary selections by name, time and CPU.
   post::Selection& selection = options.report.selection;
   if (size % 4 == 1)
     selection.names[static_cast<size_t>(post::NameKind::command)].only = {"[a-m]*"};

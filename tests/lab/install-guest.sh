@@ -94,12 +94,13 @@ install_module() {
     depmod "$(uname -r)" "$folder/updates/pitrace.ko" && [[ -s $folder/modules.dep ]]
 }
 
-# The group that another user names does not exist, and root has to set it.
+# Another user names a group that does not exist, and only root can change the device's group.
 follow_group_advice() {
   follow_advice "create it with: " tinstall --group tracers && follow_advice "try: " as_nobody tinstall --group tracers
 }
 
-# The commands of documents that need the module, in a directory with what they use; the first one loads it.
+# The documented commands that need the module, in a directory with the programs and files that they use. The first one
+# loads the module.
 run_documented() {
   mkdir -p /tmp/documented/work && cd /tmp/documented/work && make_directory || return
   cp "$BUILD_DIR/tests/doubling" . && cp "$BUILD_DIR/examples/example_hello_c" hello || return

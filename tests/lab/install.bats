@@ -38,7 +38,7 @@
   post -r "$here/run.nrm2" -o "$here" --json -clip 0 -off
   post -r "$here/run.nrm2" -o "$here" --archive
   grep -q mixed "$here/tprof.out"
-  # The vDSO and the kernel differ there; a root of its own hides the files.
+  # The vDSO and the kernel differ there; a separate root directory hides the files.
   other_machine "$BATS_TEST_TMPDIR/root" "$BUILD_DIR/bin/post"
   cp "$here/run.tar.zst" "$BATS_TEST_TMPDIR/root/work/"
   # shellcheck disable=SC2016 # the guest's shell expands it

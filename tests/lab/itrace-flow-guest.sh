@@ -60,7 +60,7 @@ held() {
     swtrace it_enable $target && swtrace it_on || return
     kill -STOP "$recorder"
     echo go >"$work/go"
-    # It checks for space now and then: it must be seen waiting twice, a second apart.
+    # It checks for space periodically: it must be waiting in two checks, a second apart.
     for part in 1 2; do
         for ((i = 0; i < 100; i++)); do
             sleep 0.1

@@ -21,7 +21,7 @@ source "$here/promises.bash"
 # shellcheck source=tests/lab/itracer.bash
 source "$here/itracer.bash"
 
-# Waits without a process of its own, which might be followed itself.
+# Waits with a built-in: a child process such as sleep could be followed, too.
 mkfifo /run/itrace-never
 exec {never}<>/run/itrace-never
 nap() { read -r -t "$1" -u "$never"; }
@@ -39,7 +39,7 @@ becomes() { # becomes PID STATES: within a minute
     echo "# process $1 is in state $state"
     return 1
 }
-# A delayed thread wakes up now and then, so it must be running in twenty checks in a row, for two seconds.
+# A delayed thread wakes up periodically, so it must be running in twenty checks in a row, for two seconds.
 runs_on() { # runs_on PID: within a minute
     local i state awake=0
     for ((i = 0; i < 600 && awake < 20; i++)); do
@@ -70,7 +70,7 @@ begin_to_hold() { # begin_to_hold PID
     for ((i = 0; i < 600; i++)); do grep -qs ready held && return; nap 0.1; done
     return 1
 }
-end_holder() { # by SIGKILL, which ends its trace
+end_holder() { # kills the process that owns the trace, which ends the trace
     kill -KILL $holder
     wait $holder 2>/dev/null
 }

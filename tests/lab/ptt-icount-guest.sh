@@ -41,7 +41,7 @@ echo "dispatch-hook metrics 2 instructions $(((with - without) / dispatches))"
 "$tool" sums | sed 's/^/two /'
 "$tool" term
 
-# Nearly only interrupts of an idle CPU: the hooks' time in their own accounts.
+# An almost idle CPU with interrupts: the hooks' own time is in the tool accounts.
 "$tool" init keep 1:2
 sleep 2
 "$tool" sums | sed 's/^/idle /'

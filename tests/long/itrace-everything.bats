@@ -7,7 +7,7 @@ kernels=(6.1 6.12)
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/../lab/guests.bash"
 
-# A thread is delayed for ten seconds at most; the shell, its terminal and the process that asks are all followed.
+# A thread is delayed for ten seconds at most; the shell, its terminal and the process that sends commands to it are all followed.
 longest_answer=60
 
 setup_file() {

@@ -29,7 +29,7 @@ teardown() {
     done
 }
 
-# eventually SECONDS COMMAND...: repeats COMMAND until it succeeds, at most so many seconds.
+# eventually SECONDS COMMAND...: repeats COMMAND until it succeeds, for at most SECONDS.
 eventually() {
     local tries=$(($1 * 10))
     shift

@@ -26,7 +26,7 @@ struct Thread {
   std::string name;
 };
 
-// Sums of threads that have no row of their own.
+// Sums of threads without a row.
 struct Others {
   uint64_t threads = 0;  // 0: it is not known how many
   uint64_t dispatches = 0;

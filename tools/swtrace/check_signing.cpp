@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// swtrace check: does this kernel load modules that carry no signature it knows?
+// swtrace check: whether this kernel loads modules without a valid signature.
 #include "check.h"
 #include "sysfile.h"
 

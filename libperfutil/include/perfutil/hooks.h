@@ -32,7 +32,7 @@ extern "C" {
  *
  * major: 1 to 254. A record of a major that is not enabled is not stored; that is a success and costs
  * some nanoseconds, as does a hook before TraceOn(), after TraceOff() and while suspended. From some
- * majors a reader learns when and where other records were made, so that one false record would
+ * majors a reader derives when and where other records were made, so that one false record would
  * falsify the rest. These are refused: 1, 8, 9 and 0xa8 (time); 3, 4, 5, 0x12 and 0x13 (exceptions,
  * interrupts, system calls, dispatches); 0x10 (ticks); 0x11 (start-up); 0x20, 0x21, 0x28, 0x29, 0x2b,
  * 0x2c, 0x2e and 0x2f (ITrace); 0x19 (names of code and processes), except for its minors 0x41 and

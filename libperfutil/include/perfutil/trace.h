@@ -185,7 +185,7 @@ int TraceOn(void);
 int TraceSuspend(void);
 int TraceResume(void);
 
-/* Discards the records since TraceOn(), except for names; recording goes on. In continuous mode the
+/* Discards the records since TraceOn(), except for names; recording continues. In continuous mode the
  * file restarts, too. PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE when not on,
  * PU_ERROR_BUFFER_FULL when recording has ended by itself, PU_ERROR_FILE.
  */
@@ -206,7 +206,7 @@ int TraceTerminate(void);
  * new file of mode 0600. An existing regular file of that name is replaced in one step when the
  * new one is complete; when the disk fills, the part that was written is kept, is readable, and is
  * marked. A symbolic link or a file that is not regular is rejected. name null: TraceGetName().
- * Wrap-around mode: writes the records that the buffers hold now, and all names; recording goes on.
+ * Wrap-around mode: writes the records that the buffers hold now, and all names; recording continues.
  * Continuous mode: copies the file, if name is another one.
  * PU_ERROR_NOT_INITIALIZED, PU_ERROR_INCORRECT_STATE while on (but for wrap-around mode) and before
  * the first TraceOn(), PU_ERROR_INVALID_PARAMETER (the file that names stream to), PU_ERROR_FILE.

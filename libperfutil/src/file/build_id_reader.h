@@ -16,7 +16,7 @@
 namespace pi::perfutil {
 
 // How long the end of a trace waits for build-ids: for one file, since a file system may not
-// answer, and for all files, since one may answer slowly on purpose.
+// answer, and for all files, since a file system may delay each answer intentionally.
 struct BuildIdPatience {
   std::chrono::milliseconds file{5'000};
   std::chrono::milliseconds all{60'000};

@@ -218,7 +218,7 @@ bool renew(uint32_t seen) {
 }
 
 // Runs at dlclose(), after which there are no more calls, and at exit(), when other threads may
-// still write hooks: then what they use stays mapped.
+// still write hooks: then the mappings that they use are kept.
 __attribute__((destructor)) void detach_on_unload() {
   const NoCancel off;
   uint32_t no_thread = 0;

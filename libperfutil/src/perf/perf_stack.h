@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Turns a call chain as perf samples carry it into the stack of a trace record.
+// Converts the call chain of a perf sample to the stack of a trace record.
 #ifndef PI_PERFUTIL_PERF_STACK_H
 #define PI_PERFUTIL_PERF_STACK_H
 

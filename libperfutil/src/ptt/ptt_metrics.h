@@ -17,7 +17,7 @@ namespace pi::perfutil {
 struct PttMetric {
   int id = 0;  // PTT_METRIC_*, a classic event number, or 0: only the name is known
   std::string name;
-  TickEvent event;  // time stands for cycles
+  TickEvent event;  // the event "time" means cycles
 
   bool is_cycles() const { return event.is_time(); }
 };

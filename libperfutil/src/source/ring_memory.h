@@ -15,7 +15,7 @@
 
 namespace pi::perfutil {
 
-// Bytes to map for a buffer of so many bytes of data.
+// Bytes to map for a buffer with the given number of data bytes.
 constexpr uint64_t ring_mapping_bytes(uint64_t data_bytes) {
   return PITRACE_HEAD_BYTES + 2 * data_bytes;
 }

@@ -251,7 +251,7 @@ Status Trace::terminate() {
     (void)collector_->off();
     ended = end_stream();
   }
-  // The file of names is of no use once the trace is in a file of its own.
+  // The file of names is not needed once the trace is in its own file.
   if (stream_ && taken_ && config_.mode == COLLECTION_MODE_WRAP) ::unlink(stream_->name().c_str());
   stream_.reset();
   collector_.reset();

@@ -189,7 +189,7 @@ bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
 }
 
 // A new thread has the name of its creator, and keeps it when the creator is renamed. If the
-// creator is not known, or a thread id is reused, the thread has no name of its own until a record
+// creator is not known, or a thread id is reused, the thread has no name until a record
 // names it.
 void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time) {
   const NameId before = thread_name(process, tid);

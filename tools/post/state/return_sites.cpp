@@ -91,7 +91,8 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
   if (!is_call)
     return is_signal_trampoline(behind) || is_goexit(ahead, behind) ? ReturnSite::valid
                                                                     : ReturnSite::invalid;
-  // The name decides, except for names that programs also use for functions of their own.
+  // Identifies the code by its name, except for names that programs also use for their own
+  // functions.
   const bool named = place.found == Found::symbol;
   if (named && place.symbol != "start_thread") return ReturnSite::valid;
   // The call in _start() must not return: a hlt follows it.

@@ -37,7 +37,7 @@ StartKind user_start(std::string_view symbol, std::string_view module) {
 
 StartKind kernel_start(std::string_view symbol) {
   // Functions at which programs, exceptions and interrupts enter the kernel, and at which kernel
-  // threads and CPUs start. Parts of the entry and exit code have names of their own.
+  // threads and CPUs start. Parts of the entry and exit code have separate names.
   constexpr std::string_view names[] = {"syscall_return_via_sysret",
                                         "swapgs_restore_regs_and_return_to_usermode",
                                         "restore_regs_and_return_to_kernel",

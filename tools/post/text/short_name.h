@@ -23,7 +23,7 @@ std::string without_arguments(std::string_view name);
 // no scope. There are two forms at least.
 std::vector<std::string> name_forms(std::string_view name);
 
-// The longest form that fits into so many columns. If none does, the mark replaces a part of the
+// The longest form that fits into the given columns. If none does, the mark replaces a part of the
 // scope, and part of the function's own name only where that does not fit.
 std::string short_name(std::string_view name, size_t columns, std::string_view mark);
 

@@ -15,7 +15,7 @@ uint32_t byte_at(std::string_view text, size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// Characters without an image of their own, which can reverse, end or hide the rest of a line:
+// Invisible characters, which can reverse, end or hide the rest of a line:
 // zero-width characters, line separators, direction overrides, tags.
 bool is_invisible(uint32_t code) {
   return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||

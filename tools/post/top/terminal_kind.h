@@ -9,7 +9,7 @@
 
 namespace post::top {
 
-// An error that says why, and what can be used instead.
+// An error with the reason and an alternative.
 pi::Error no_terminal(const std::string& why);
 
 // Whether terminfo describes the terminal on the standard output, and its cursor can be moved.
