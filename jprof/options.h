@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JProf's options: the text behind -agentpath:...=, JPROFOPTS and an attach, into values.
+// JProf's options: the text after -agentpath:...=, JPROFOPTS and an attach, into values.
 #ifndef PI_JPROF_OPTIONS_H
 #define PI_JPROF_OPTIONS_H
 

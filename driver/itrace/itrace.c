@@ -202,7 +202,7 @@ static int itrace_install_locked(const struct pitrace_itrace *wanted)
 
 	if (pitrace_it_state.installed || pitrace_it_state.draining)
 		return -EBUSY;
-	if (!pitrace_it_knows_returns())
+	if (!pitrace_it_cpu_supported())
 		return -EPROTONOSUPPORT;
 	error = pitrace_it_threads_alloc(wanted->threads ? wanted->threads :
 							   PITRACE_ITRACE_THREADS_DEFAULT);

@@ -177,8 +177,8 @@ void pitrace_it_clear_here(void);
 
 /* ---- itrace_return_x86.c ---- */
 
-/* Does this processor enter and leave the kernel by instructions that this module knows? */
-bool pitrace_it_knows_returns(void);
+/* Whether this module supports the instructions by which this processor enters and leaves the kernel. */
+bool pitrace_it_cpu_supported(void);
 
 /* ---- itrace_branch_x86.c: user code that traps at branches ---- */
 

@@ -13,7 +13,7 @@
 #include "itrace_x86.h"
 
 /* With FRED other instructions enter and leave the kernel, and one instruction returns to both rings. */
-bool pitrace_it_knows_returns(void)
+bool pitrace_it_cpu_supported(void)
 {
 #ifdef X86_FEATURE_FRED
 	return !cpu_feature_enabled(X86_FEATURE_FRED);

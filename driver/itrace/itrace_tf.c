@@ -15,7 +15,7 @@ const u16 itrace_tf_next[ITRACE_TF_STATES] = {
 	/* The kernel is entered, or it ends. */
 	[ITRACE_TF_USER] = TO(SYSRET) | TO(NONE),
 	[ITRACE_TF_SYSRET] = TO(USER) | TO(NONE),
-	/* The first trap behind the context switch. */
+	/* The first trap after the context switch. */
 	[ITRACE_TF_ARRIVING] = TO(KERNEL) | TO(NONE),
 	/* The module is left; a switch or fault before that. */
 	[ITRACE_TF_MODULE] = TO(KERNEL) | TO(PARKED) | TO(MODULE) | TO(NONE),

@@ -4,7 +4,7 @@
  *
  * Each open file has an area, whose pages are allocated as threads are attached. It can be mapped only
  * read-only, and only by that process; access to a page that is not allocated yet raises SIGBUS, as
- * behind the end of a file. Hooks write to slots with interrupts off, which is an RCU read-side section.
+ * beyond the end of a file. Hooks write to slots with interrupts off, which is an RCU read-side section.
  */
 
 #include <linux/capability.h>
@@ -339,7 +339,7 @@ static int ptt_area_mmap(struct file *file, struct vm_area_struct *vma)
 	error = pitrace_map_read_only(vma);
 	if (error)
 		return error;
-	/* A slot behind the end of the mapping could not be read. */
+	/* A slot beyond the end of the mapping could not be read. */
 	WRITE_ONCE(area->most, (u32)(bytes / PAGE_SIZE));
 	vma->vm_private_data = area;
 	vma->vm_ops = &area_mapping;

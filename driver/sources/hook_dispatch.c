@@ -46,16 +46,16 @@ static void hook_dispatch_on_switch(void *data, bool preempted, struct task_stru
 	struct pitrace_stack stack;
 	/* previous is still current. */
 	const u32 ints = pitrace_stack_collect(&stack, NULL);
-	u32 *behind = NULL;
+	u32 *after = NULL;
 	void *place;
 	u64 time;
 
 	place = pitrace_begin(PITRACE_BUFFER_TRACE, PITRACE_DISPATCH_SIZE + 4 * ints, &time);
 	if (likely(place))
-		behind = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
-						 hook_dispatch_state_of(preempted, previous_state),
-						 ints);
-	pitrace_stack_finish(behind, &stack, ints);
+		after = pitrace_encode_dispatch(place, (u32)time, next->tgid, next->pid,
+						hook_dispatch_state_of(preempted, previous_state),
+						ints);
+	pitrace_stack_finish(after, &stack, ints);
 	if (likely(place))
 		pitrace_end(PITRACE_BUFFER_TRACE);
 }

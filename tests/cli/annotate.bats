@@ -78,7 +78,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   grep -Eq ' 5          int sum = atoi' <<<"$output"
 }
 
-@test "a call through the procedure linkage table has the name of the function behind it" {
+@test "a call through the procedure linkage table has the name of the function that its entry calls" {
   name=$(objdump -d "$made/app" | awk '/^[0-9a-f]+ <hot>:/ { inside = 1 } /^$/ { inside = 0 }
       inside && /call.*@plt>/ { sub(/.*</, ""); sub(/>.*/, ""); print; exit }')
   [[ $name == *@plt ]]

@@ -20,7 +20,7 @@ setup() {
   trace=$BATS_FILE_TMPDIR/flows.nrm2
 }
 
-# figure NAME: the number behind NAME in arc's head.
+# figure NAME: the number after NAME in arc's head.
 figure() {
   awk -v name="$1" '/^#/ {line = $0; sub(/^# */, "", line)
     if (index(line, name) == 1) {split(substr(line, length(name) + 1), rest, " "); print rest[1]; exit}}' arc

@@ -23,7 +23,7 @@ setup_file() {
     boot_all --single-thread --timeout 1200 -- tests/lab/itrace-flow-guest.sh "$BATS_FILE_TMPDIR/stage" "$BUILD_DIR/tests"
 }
 
-# figure FILE NAME: the number behind NAME in an arc's head.
+# figure FILE NAME: the number after NAME in an arc's head.
 figure() {
     awk -v name="$2" '{ line = $0; sub(/^# */, "", line) }
         index(line, name) == 1 { split(substr(line, length(name) + 1), rest, " "); print rest[1]; exit }' "$1"

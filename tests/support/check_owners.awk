@@ -35,7 +35,7 @@ function take_place(load,    page, i, other) {
 
 # Sets before, after and following (0: none): the load that owned the address at the time, the one that follows within
 # the slack, and the next one. The probe reports only a method's main part; tail_of is the method with the address
-# behind its main part, where its handlers are.
+# after its main part, where its handlers are.
 function find_owners(address, time,    page, i, load) {
   before = after = following = tail_of = 0
   for (page = int(address / 4096); page >= int(address / 4096) - 1; page--)

@@ -19,9 +19,9 @@ std::string function_name(std::string_view name) {
   const size_t colon = name.rfind(':');
   const size_t cold = name.substr(0, colon).rfind(".cold");
   if (cold == std::string_view::npos || cold == 0) return std::string(name);
-  const std::string_view behind =
+  const std::string_view after =
       name.substr(cold + 5, (colon == std::string_view::npos ? name.size() : colon) - cold - 5);
-  if (behind.find_first_not_of(".0123456789") != std::string_view::npos) return std::string(name);
+  if (after.find_first_not_of(".0123456789") != std::string_view::npos) return std::string(name);
   std::string function(name.substr(0, cold));
   if (colon != std::string_view::npos) function += name.substr(colon);
   return function;

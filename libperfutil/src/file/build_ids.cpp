@@ -56,7 +56,7 @@ bool is_mapped_file(const RegularFile& file, FoundBy found_by, const ModuleMenti
                               system.f_type != OVERLAYFS_SUPER_MAGIC))
     return false;
   // Without an inode to compare, only the change time shows that a file was moved there later. It
-  // is the time of the kernel's last tick, which can be some ticks behind our clock.
+  // is the time of the kernel's last tick, which can be some ticks older than our clock.
   constexpr int64_t ticks_ns = 50'000'000;
   return on_trace_clock(facts.st_ctim) + ticks_ns <= first;
 }

@@ -167,7 +167,7 @@ bool Writer::keeps_records(uint64_t end) const {
                                   whole_records(first.data, end - nrm2::header_size, counted) != 0);
 }
 
-// Cuts the trace so that the texts fit behind it, and adds as many of the texts as possible.
+// Cuts the trace so that the texts fit after it, and adds as many of the texts as possible.
 int Writer::cut_and_describe() {
   const uint64_t reached = file_.size();
   // Texts that are in the file already are replaced.

@@ -125,7 +125,7 @@ int StreamFile::set_cpus(uint32_t cpus) {
   return file_.overwrite(nrm2::offset::num_cpus, std::as_bytes(std::span(&cpus, 1)));
 }
 
-// Moves the bytes behind the section to its start, then cuts the file: this needs no free space.
+// Moves the bytes after the section to its start, then cuts the file: this needs no free space.
 int StreamFile::drop_last_records() {
   const auto is_of_records = [](const Section& section) { return holds_records(section.type); };
   auto found = std::find_if(newest_.rbegin(), newest_.rend(), is_of_records);

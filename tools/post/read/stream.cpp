@@ -185,7 +185,7 @@ void Stream::accept_gap(uint64_t lost) {
   if (lost <= lost_) return;
   ++gap_count_;
   // A time record may precede the LOST record; its time is that of the record after the gap.
-  const uint64_t from = logical(at_) == behind_time_ ? before_time_ : time_;
+  const uint64_t from = logical(at_) == after_time_ ? before_time_ : time_;
   if (gaps_.size() < max_gaps) gaps_.push_back({from, high_ | record_.time_lo(), lost - lost_});
   lost_ = lost;
 }
@@ -193,7 +193,7 @@ void Stream::accept_gap(uint64_t lost) {
 void Stream::accept_time() {
   uint32_t high = 0;
   before_time_ = time_;
-  behind_time_ = logical(at_) + record_.length();
+  after_time_ = logical(at_) + record_.length();
   if (pi::decode_time(record_, high))
     high_ = static_cast<uint64_t>(high) << 32;
   else

@@ -100,7 +100,7 @@ class Stream {
   uint64_t time_ = 0;
   uint64_t counted_ = 0;
   uint64_t before_time_ = 0;  // the time before the last time record
-  uint64_t behind_time_ = 0;  // where the record behind it begins, as offset in the stream
+  uint64_t after_time_ = 0;   // where the record after it begins, as offset in the stream
   std::vector<Gap> gaps_;
   uint64_t gap_count_ = 0;
   uint64_t skipped_ = 0;

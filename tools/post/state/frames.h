@@ -108,7 +108,7 @@ class Frames {
   // "main:/bin/app"; "NoSymbols:/bin/app"; "[broken]", of the kernel's part "[broken]_[k]".
   std::string name(FrameId id) const;
   // As flame graphs have it: "main", "[app]" without a symbol, "[unknown]" without a module; of the
-  // kernel with _[k] behind it. Without what the folded form gives a meaning.
+  // kernel with the suffix _[k]. Without characters that have a meaning in the folded form.
   std::string folded_name(FrameId id) const;
 
  private:

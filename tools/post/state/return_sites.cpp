@@ -77,7 +77,7 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
   }
   if (before == 0) return ReturnSite::valid;
   const auto ahead = std::span(bytes).first(before);
-  const auto behind = std::span(bytes).subspan(before, known - before);
+  const auto after = std::span(bytes).subspan(before, known - before);
   // Some bytes can be decoded as several instructions that end there: one call is enough.
   bool is_call = false, is_indirect = false;
   for (size_t length = 2; length <= before; ++length) {
@@ -89,16 +89,16 @@ ReturnSite ReturnSites::judge(uint32_t pid, const ReturnPlace& place, uint64_t a
     if (!instruction.target) is_indirect = true;
   }
   if (!is_call)
-    return is_signal_trampoline(behind) || is_goexit(ahead, behind) ? ReturnSite::valid
-                                                                    : ReturnSite::invalid;
+    return is_signal_trampoline(after) || is_goexit(ahead, after) ? ReturnSite::valid
+                                                                  : ReturnSite::invalid;
   // Identifies the code by its name, except for names that programs also use for their own
   // functions.
   const bool named = place.found == Found::symbol;
   if (named && place.symbol != "start_thread") return ReturnSite::valid;
   // The call in _start() must not return: a hlt follows it.
-  if (!named && !behind.empty() && behind.front() == hlt) return ReturnSite::thread_start;
+  if (!named && !after.empty() && after.front() == hlt) return ReturnSite::thread_start;
   if (is_indirect && (named || is_c_library(place.module)) &&
-      (starts_thread(pid, behind, address, time) || calls_exit(pid, behind, address, time)))
+      (starts_thread(pid, after, address, time) || calls_exit(pid, after, address, time)))
     return ReturnSite::thread_start;
   return ReturnSite::valid;
 }

@@ -48,11 +48,11 @@ std::string thread_label(uint32_t tid, std::string_view name, const LabelOptions
 }
 
 std::string thread_base_name(std::string_view label, uint32_t tid) {
-  const std::string before = "tid_", behind = fmt::format("_{:04x}", tid);
-  if (!label.starts_with(before) || !label.ends_with(behind) ||
-      label.size() < before.size() + behind.size())
+  const std::string before = "tid_", after = fmt::format("_{:04x}", tid);
+  if (!label.starts_with(before) || !label.ends_with(after) ||
+      label.size() < before.size() + after.size())
     return {};
-  return std::string(label.substr(before.size(), label.size() - before.size() - behind.size()));
+  return std::string(label.substr(before.size(), label.size() - before.size() - after.size()));
 }
 
 }  // namespace post

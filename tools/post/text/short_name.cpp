@@ -36,9 +36,9 @@ size_t operator_size(std::string_view text, size_t at) {
   size_t end = operator_word.size();
   if (end < rest.size() && is_word(rest[end])) return 0;
   for (const std::string_view sign : operator_signs) {
-    const std::string_view behind = rest.substr(end);
-    if (!behind.starts_with(sign) ||
-        (is_word(sign.back()) && behind.size() > sign.size() && is_word(behind[sign.size()])))
+    const std::string_view after = rest.substr(end);
+    if (!after.starts_with(sign) ||
+        (is_word(sign.back()) && after.size() > sign.size() && is_word(after[sign.size()])))
       continue;
     end += sign.size();
     if (rest.substr(end).starts_with(" <")) ++end;
@@ -89,19 +89,19 @@ class Parsed {
   std::string_view text() const { return text_; }
   bool is_group(size_t at) const { return partners_[at] != npos; }
   // The position after the group, the operator or the character at a position.
-  size_t behind(size_t at) const {
+  size_t end_at(size_t at) const {
     if (is_group(at)) return partners_[at] + 1;
     return at + std::max<size_t>(operator_size(text_, at), 1);
   }
-  std::string_view group(size_t at) const { return text_.substr(at, behind(at) - at); }
+  std::string_view group(size_t at) const { return text_.substr(at, end_at(at) - at); }
   std::string_view content(size_t at) const { return text_.substr(at + 1, partners_[at] - at - 1); }
   // True for template arguments; false for a type in brackets, as in "<T as Trait>::f" and "<impl
   // T>".
-  bool is_template(size_t at, bool behind_operator) const {
+  bool is_template(size_t at, bool after_operator) const {
     if (text_[at] != '<' || !is_group(at) || at == 0) return false;
     const char before = text_[at - 1];
     if (before == ':') return !content(at).starts_with("impl ");
-    return behind_operator || is_word(before) || before == ']' || before == '}';
+    return after_operator || is_word(before) || before == ']' || before == '}';
   }
 
  private:
@@ -143,14 +143,14 @@ bool ends_function(std::string_view rest) {
 }
 
 // The position of a function's name after its return type; text ends before its parameters.
-size_t begin_behind_type(const Parsed& name, size_t end) {
+size_t begin_after_type(const Parsed& name, size_t end) {
   const std::string_view text = name.text();
   size_t begin = 0;
   for (size_t at = 0; at < end;) {
     if (is_conversion(text, at)) break;
     if (text[at] == ' ') begin = at + 1;
     const bool parameters = text[at] == '(';
-    at = name.behind(at);
+    at = name.end_at(at);
     // "f() const::{lambda()#1}"
     const size_t qualifiers = parameters ? qualifiers_size(text.substr(at)) : 0;
     if (text.substr(at + qualifiers).starts_with("::")) at += qualifiers;
@@ -158,22 +158,22 @@ size_t begin_behind_type(const Parsed& name, size_t end) {
   return begin;
 }
 
-// Calls use(at, behind operator) for each bracket that opens a group and each other character;
+// Calls use(at, after_operator) for each bracket that opens a group and each other character;
 // returns true: the group is left out, with what use() wrote for it.
 template <class Use>
 std::string rewritten(std::string_view text, Use use) {
   const Parsed name(text);
   std::string out;
-  bool behind_operator = false;
+  bool after_operator = false;
   for (size_t at = 0; at < text.size();) {
-    if (name.is_group(at) && use(name, at, behind_operator, out)) {
-      at = name.behind(at);
-      behind_operator = false;
+    if (name.is_group(at) && use(name, at, after_operator, out)) {
+      at = name.end_at(at);
+      after_operator = false;
       continue;
     }
     const size_t size = std::max<size_t>(operator_size(text, at), 1);
     out.append(text.substr(at, size));
-    behind_operator = operator_size(text, at) != 0;
+    after_operator = operator_size(text, at) != 0;
     at += size;
   }
   return out;
@@ -184,7 +184,7 @@ std::string without_inner_arguments(std::string_view text) {
   std::string out;
   const Parsed name(text);
   for (size_t at = 0; at < text.size();) {
-    const size_t end = name.behind(at);
+    const size_t end = name.end_at(at);
     const std::string_view item = text.substr(at, end - at);
     const bool group = name.is_group(at);
     if (group && item.starts_with('(') && at != 0 && item != anonymous) {
@@ -197,8 +197,8 @@ std::string without_inner_arguments(std::string_view text) {
     constexpr std::string_view lambda = "{lambda(";
     if (group && item.starts_with(lambda) && name.is_group(at + lambda.size() - 1)) {
       out += lambda.substr(0, lambda.size() - 1);
-      out += text.substr(name.behind(at + lambda.size() - 1),
-                         end - name.behind(at + lambda.size() - 1));
+      out += text.substr(name.end_at(at + lambda.size() - 1),
+                         end - name.end_at(at + lambda.size() - 1));
     } else if (!group || !item.starts_with("[abi:")) {
       out += item;
     }
@@ -210,25 +210,24 @@ std::string without_inner_arguments(std::string_view text) {
 // Replaces template arguments nested deeper than the limit by "<..>".
 std::string with_depth(std::string_view text, size_t depth) {
   std::vector<size_t> ends;  // ends of the template arguments around a position
-  return rewritten(text,
-                   [&](const Parsed& name, size_t at, bool behind_operator, std::string& out) {
-                     while (!ends.empty() && at >= ends.back()) ends.pop_back();
-                     if (!name.is_template(at, behind_operator)) return false;
-                     if (ends.size() < depth || name.content(at).size() <= 2) {
-                       ends.push_back(name.behind(at));
-                       return false;
-                     }
-                     out += collapsed;
-                     return true;
-                   });
+  return rewritten(text, [&](const Parsed& name, size_t at, bool after_operator, std::string& out) {
+    while (!ends.empty() && at >= ends.back()) ends.pop_back();
+    if (!name.is_template(at, after_operator)) return false;
+    if (ends.size() < depth || name.content(at).size() <= 2) {
+      ends.push_back(name.end_at(at));
+      return false;
+    }
+    out += collapsed;
+    return true;
+  });
 }
 
 size_t deepest(std::string_view text) {
   size_t most = 0;
   std::vector<size_t> ends;
-  rewritten(text, [&](const Parsed& name, size_t at, bool behind_operator, std::string&) {
+  rewritten(text, [&](const Parsed& name, size_t at, bool after_operator, std::string&) {
     while (!ends.empty() && at >= ends.back()) ends.pop_back();
-    if (name.is_template(at, behind_operator)) ends.push_back(name.behind(at));
+    if (name.is_template(at, after_operator)) ends.push_back(name.end_at(at));
     most = std::max(most, ends.size());
     return false;
   });
@@ -253,12 +252,12 @@ std::string without_modules(std::string_view types) {
 }
 
 std::string with_short_scopes(std::string_view text) {
-  return rewritten(text, [](const Parsed& name, size_t at, bool behind_operator, std::string& out) {
+  return rewritten(text, [](const Parsed& name, size_t at, bool after_operator, std::string& out) {
     if (name.group(at) == anonymous) {
       out += "(anon)";
       return true;
     }
-    if (name.text()[at] != '<' || name.is_template(at, behind_operator)) return false;
+    if (name.text()[at] != '<' || name.is_template(at, after_operator)) return false;
     out += "<" + without_modules(name.content(at)) + ">";
     return true;
   });
@@ -268,13 +267,13 @@ std::string with_short_scopes(std::string_view text) {
 size_t begin_of_own_name(std::string_view text) {
   const Parsed name(text);
   std::vector<size_t> begins = {0};
-  for (size_t at = 0; at < text.size(); at = name.behind(at)) {
+  for (size_t at = 0; at < text.size(); at = name.end_at(at)) {
     if (is_conversion(text, at)) break;
     if (text.substr(at).starts_with("::")) begins.push_back(at + 2);
   }
   size_t part = begins.size() - 1;
   const auto is_closure = [&](size_t i) { return text.substr(begins[i]).starts_with('{'); };
-  // A closure has no name; nor have template arguments behind "::".
+  // A closure has no name; nor have template arguments after "::".
   const auto has_name = [&](size_t i) {
     if (is_closure(i) || text.substr(begins[i]).starts_with('<')) return false;
     return i == 0 || operator_size(text, begins[i]) == 0 || !is_closure(i - 1);
@@ -294,20 +293,20 @@ std::string without_arguments(std::string_view text) {
   size_t parameters = npos;
   size_t before = 0;  // the group, operator or character before them
   size_t last = 0;
-  for (size_t at = 0; at < text.size(); last = at, at = name.behind(at))
+  for (size_t at = 0; at < text.size(); last = at, at = name.end_at(at))
     if (text[at] == '(' && name.is_group(at) && at != 0 && name.group(at) != anonymous) {
       parameters = at;
       before = last;
     }
-  if (parameters == npos || !ends_function(text.substr(name.behind(parameters))))
+  if (parameters == npos || !ends_function(text.substr(name.end_at(parameters))))
     return std::string(text);
   // A function that returns a pointer to a function: "void (*f(int))(char)".
   if (name.is_group(before) &&
       (text.substr(before).starts_with("(*") || text.substr(before).starts_with("(&")))
     if (const std::string inner = without_arguments(name.content(before).substr(1)); !inner.empty())
       return inner;
-  const size_t begin = begin_behind_type(name, parameters);
-  const std::string_view rest = text.substr(name.behind(parameters));
+  const size_t begin = begin_after_type(name, parameters);
+  const std::string_view rest = text.substr(name.end_at(parameters));
   return std::string(text.substr(begin, parameters - begin))
       .append(rest.starts_with('#') ? rest : std::string_view());
 }

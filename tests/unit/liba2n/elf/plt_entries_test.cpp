@@ -108,8 +108,8 @@ TEST_F(PltEntries, NamesThatAddUpToMuchMoreThanTheFileAreNotKept) {
   ElfBuilder elf;
   std::string code;
   for (size_t i = 0; i < jumps; ++i) {
-    const auto behind = static_cast<int64_t>(ElfBuilder::code_address + 6 * (i + 1));
-    code += "\xff\x25" + ElfBuilder::raw(static_cast<int32_t>(static_cast<int64_t>(slot) - behind));
+    const auto after = static_cast<int64_t>(ElfBuilder::code_address + 6 * (i + 1));
+    code += "\xff\x25" + ElfBuilder::raw(static_cast<int32_t>(static_cast<int64_t>(slot) - after));
   }
   elf.code(code);
   elf.section(".plt", SHT_PROGBITS, std::string(ElfBuilder::code_size, '\0'), 0,
