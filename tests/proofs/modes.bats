@@ -266,11 +266,14 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   report
 }
 
+# cpu_time PID: its CPU time in hundredths of a second.
+cpu_time() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+
 # suspended MODE: no ticks of the suspension and, after discard, no older ones; but names.
 suspended() {
   # An emulated processor is too slow for the higher rate.
-  local mode=$1 rate=4000 pause=0.7 seconds=2
-  if [[ $PROOF_SOURCE == driver ]]; then rate=1000 pause=2 seconds=5; fi
+  local mode=$1 rate=4000 enough=20 program start
+  if [[ $PROOF_SOURCE == driver ]]; then rate=1000 enough=50; fi
   begin "$rate" -t "$mode" -ss 8
   "$programs/doubling" 1 >/dev/null
   swtrace suspend
@@ -278,22 +281,25 @@ suspended() {
   [ "$(swtrace info --json | jq .trace.active)" = false ]
   before=$(swtrace info --json | jq .trace.trace.produced)
   "$programs/churn" 50 200000 >/dev/null
-  "$programs/shares" "$seconds" >/dev/null &
+  "$programs/shares" 120 >/dev/null 3>&- &
+  program=$!
   sleep 0.5
   [ "$(swtrace info --json | jq .trace.trace.produced)" = "$before" ]
   swtrace discard
   [ "$(swtrace info --json | jq .trace.trace.produced)" = 0 ]
   swtrace resume
   swtrace resume
-  sleep "$pause"
+  start=$(cpu_time "$program")
+  until (($(cpu_time "$program") >= start + enough)); do sleep 0.1; done
   swtrace off
   [[ $mode == cont ]] || swtrace get
   swtrace free
-  wait
+  kill "$program"
+  wait "$program" || true
   report
   [ "$(process_ticks tprof.json doubling)" = 0 ]
   [ "$(process_ticks tprof.json churn)" = 0 ]
-  # The process's mapping was recorded while the trace was suspended. On a slow machine it gets less CPU time.
+  # The process's mapping was recorded while the trace was suspended.
   [ "$(process_ticks tprof.json shares)" -gt 100 ]
   [ "$(jq .unresolved.no_module tprof.json)" = 0 ]
 }
