@@ -76,11 +76,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "arc" || what == "figures" || what == "end") return part_of_arc(run.arc, what);
   if (what == "tree" || what == "functions" || what == "folded") return reduced(run.arc, what);
   if (what == "json") return (*pi::Json::parse(run.json))["itrace"].dump(1) + "\n";
-  if (what == "damage") {
-    std::string text;
-    for (const std::string& message : run.damage.messages()) text += message + "\n";
-    return text;
-  }
+  if (what == "damage") return damage_lines(run);
   return "(no such part: " + what + ")";
 }
 

@@ -72,11 +72,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "offcpu") return run.off_cpu;
   if (what == "micro") return between(run.micro, "TOTAL TICKS", "</pre>");
   if (what.starts_with("json ")) return (*pi::Json::parse(run.json))[what.substr(5)].dump(1) + "\n";
-  if (what == "damage") {
-    std::string text;
-    for (const std::string& message : run.damage.messages()) text += message + "\n";
-    return text;
-  }
+  if (what == "damage") return damage_lines(run);
   return "(no such part: " + what + ")";
 }
 

@@ -116,6 +116,13 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   return run;
 }
 
+// The damage messages, one on each line.
+inline std::string damage_lines(const PostRun& run) {
+  std::string text;
+  for (const std::string& message : run.damage.messages()) text += message + "\n";
+  return text;
+}
+
 }  // namespace test_support
 
 #endif  // TESTS_SUPPORT_POST_RUN_H
