@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mpevt -l, -ld, -ls: the events that this machine counts for this user.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include "json.h"
@@ -52,11 +53,14 @@ void print_rows(const std::vector<Row>& rows, bool descriptions) {
 void print_json(const std::vector<Row>& rows) {
   using Json = pi::Json;
   Json events = Json::array();
-  for (const auto& row : rows)
-    events.push_back({{"id", row.id == 0 ? Json() : Json(row.id)},
-                      {"name", row.name},
-                      {"group", row.group},
-                      {"description", row.description}});
+  for (const auto& row : rows) {
+    Json event = Json::object();
+    event["id"] = row.id == 0 ? Json() : Json(row.id);
+    event["name"] = row.name;
+    event["group"] = row.group;
+    event["description"] = row.description;
+    events.push_back(std::move(event));
+  }
   fmt::print("{}\n",
              Json{{"hardware_counters", GetNumberOfSimultaneousPerfCounterEventsSupported()},
                   {"events", events}}
