@@ -359,7 +359,9 @@ Try swtrace --help." ]
     swtrace enable tprof
     swtrace setrate 1000
     swtrace on
-    sleep 1
+    # Half a second of processor time, in hundredths.
+    start=$(awk '{ print $14 }' "/proc/$busy/stat")
+    until (($(awk '{ print $14 }' "/proc/$busy/stat") >= start + 50)); do sleep 0.1; done
     swtrace off
     swtrace get one.nrm2
     kill "$busy"
