@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 #include <pi/uninterrupted.h>
 
-#include "below_root.h"
+#include "owned_file.h"
 
 namespace pi::attach {
 namespace {

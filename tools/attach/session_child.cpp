@@ -20,7 +20,7 @@
 #include <pi/uninterrupted.h>
 
 #include "attach_protocol.h"
-#include "below_root.h"
+#include "owned_file.h"
 #include "channel.h"
 #include "credentials.h"
 #include "hotspot.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Opens files of another process below its root directory: no path leads out of that directory, no
 // open blocks, and the opened file is the one that was checked.
-#ifndef PI_ATTACH_BELOW_ROOT_H
-#define PI_ATTACH_BELOW_ROOT_H
+#ifndef PI_ATTACH_OWNED_FILE_H
+#define PI_ATTACH_OWNED_FILE_H
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -35,4 +35,4 @@ Result<OwnedFile> open_owned(int directory, const std::string& name, uid_t owner
 
 }  // namespace pi::attach
 
-#endif  // PI_ATTACH_BELOW_ROOT_H
+#endif  // PI_ATTACH_OWNED_FILE_H

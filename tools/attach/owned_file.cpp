@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opens files of another process below its root directory: no path leads out of that directory, no
 // open blocks, and the opened file is the one that was checked.
-#include "below_root.h"
+#include "owned_file.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
