@@ -19,6 +19,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/uninterrupted.h>
 
 #include "owned_file.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Opens files of another process below its root directory: no path leads out of that directory, no
-// open blocks, and the opened file is the one that was checked.
+// Opens files that the target's user has written: no open blocks, and the opened file is the one
+// that was checked.
 #ifndef PI_ATTACH_OWNED_FILE_H
 #define PI_ATTACH_OWNED_FILE_H
 
@@ -14,12 +14,6 @@
 #include <pi/unique_fd.h>
 
 namespace pi::attach {
-
-// "/proc/self/fd/N": exactly the file of a descriptor.
-std::string path_of(int fd);
-
-// An O_PATH descriptor of the path as a process with this root resolves it; `more` are open flags.
-UniqueFd find_below(int root, const std::string& path, int more);
 
 // "a FIFO", "a symbolic link" ...
 const char* kind_of(mode_t mode);
