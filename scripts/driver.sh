@@ -30,11 +30,10 @@ print_bytes() {
 # driver_users: prints "PID (NAME)" of each process that has the device open, with commas.
 driver_users() {
   local link pid list=''
-  for link in /proc/[0-9]*/fd/*; do
-    [[ $(readlink "$link" 2>/dev/null) == "$driver_device" ]] || continue
+  while IFS= read -r link; do
     pid=${link#/proc/} pid=${pid%%/*}
     [[ " $list" == *" $pid ("* ]] || list+="$pid ($(printable "$(cat "/proc/$pid/comm" 2>/dev/null)")), "
-  done
+  done < <(find /proc/[0-9]*/fd -maxdepth 1 -lname "$driver_device" 2>/dev/null)
   printf '%s' "${list%, }"
 }
 
