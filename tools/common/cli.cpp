@@ -106,6 +106,11 @@ void add_options(const std::vector<OptionTable::Option>& options, po::options_de
     to.add_options()(option.name.c_str(), semantic_of(option.argument), option.help.c_str());
 }
 
+// False if the caller has closed standard output: see start_tool().
+bool has_output() {
+  return (::fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY;
+}
+
 }  // namespace
 
 Argument flag() {
@@ -151,7 +156,8 @@ int run_tool(std::string name, int count, char** words,
              const std::function<int(const std::vector<std::string>&)>& run) {
   start_tool(std::move(name));
   try {
-    return run({words + std::min(count, 1), words + count});
+    const int status = run({words + std::min(count, 1), words + count});
+    return status == exit_good && has_output() ? printed(status) : status;
   } catch (const std::bad_alloc&) {
     error("out of memory.");
     return exit_failure;

@@ -28,7 +28,7 @@ constexpr int exit_damaged = 3;  // a report was written, but its input is damag
 void start_tool(std::string name);
 
 // A whole main(): start_tool(), then run() with the words after the program's name. An exception
-// becomes a message and exit_failure.
+// becomes a message and exit_failure, and so does output that cannot be written.
 int run_tool(std::string name, int count, char** words,
              const std::function<int(const std::vector<std::string>&)>& run);
 
