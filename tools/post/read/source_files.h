@@ -45,7 +45,8 @@ class SourceFiles {
 
   // Returns the file at the path if the path is absolute; for the super-user only if every user may
   // read it, as the path comes from the program. Otherwise returns the file with the longest tail
-  // of the path below a directory; links that lead out of it are not followed. The result is valid as long as this object.
+  // of the path below a directory; links that lead out of it are not followed. The result is valid
+  // as long as this object.
   const SourceText& find(const std::string& path);
   // Returns a sentence on why find() returned an empty text; "" if the text is not empty.
   std::string problem(const std::string& path) const;
