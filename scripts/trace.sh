@@ -48,13 +48,27 @@ check_command() {
   [[ -x $found ]] || die "$1: $found may not be executed; chmod +x makes it a command" 126
 }
 
+# trusted_directory DIR: no user but this one and root can replace what is in DIR, or DIR itself.
+trusted_directory() {
+  local path owner mode
+  path=$(realpath -e -- "$1") || return
+  while read -r owner mode < <(stat -c '%u %f' -- "$path"); do
+    ((owner == 0 || owner == EUID)) || return
+    # Others may write: only in a directory with the sticky bit they cannot rename what is not theirs.
+    (((0x$mode & 0022) == 0 || (0x$mode & 01000) != 0)) || return
+    [[ $path != / ]] || return 0
+    path=$(dirname -- "$path")
+  done
+  return 1
+}
+
 # begin_guard: starts the guard and sets scratch to a new directory. The guard is a process that ends the recorder, unloads
 # the module and removes the directory when this script ends, even by SIGKILL: it then reads the end of a pipe, since only
 # this script has the pipe's write end.
 scratch='' to_guard='' from_guard='' guard_process='' loaded=0
 begin_guard() {
   # setsid: signals to the process group of the script and its command do not reach the guard.
-  coproc guard { me=${me:?} exec setsid bash -c "$(declare -f say guard_run); guard_run \"\$1\"" guard "${bin:?}/swtrace"; }
+  coproc guard { me=${me:?} exec setsid bash -c "$(declare -f say trusted_directory guard_run); guard_run \"\$1\"" guard "${bin:?}/swtrace"; }
   # shellcheck disable=SC2154 # coproc sets guard_PID
   to_guard=${guard[1]:-} from_guard=${guard[0]:-} guard_process=${guard_PID:-}
   # If the guard has ended already, there is no descriptor.
@@ -66,6 +80,11 @@ begin_guard() {
 guard_run() {
   local swtrace=$1 top request loaded=0 fifo problem attempts=0
   trap '' HUP INT QUIT TERM PIPE
+  # This one runs as root perhaps, and the environment can be another user's.
+  if [[ -n ${TMPDIR:-} ]] && ! trusted_directory "$TMPDIR"; then
+    say "warning: other users can change what is in TMPDIR ($TMPDIR); /tmp is used"
+    export TMPDIR=/tmp
+  fi
   top=$(mktemp -d) && mkdir "$top/run" || return
   printf '%s\n' "$top/run" 2>/dev/null # the script may have been killed
   while read -r request; do
@@ -138,7 +157,7 @@ restore_old() {
 # make_output_directory: creates $out and makes the path absolute.
 make_output_directory() {
   mkdir -p "$out" || die "cannot create $out; choose another directory with -o"
-  out=$(cd "$out" && pwd) || die "cannot enter $out; choose another directory with -o"
+  out=$(CDPATH='' cd "$out" && pwd) || die "cannot enter $out; choose another directory with -o"
   [[ -w $out ]] || die "cannot write to $out; choose another directory with -o"
 }
 

@@ -56,6 +56,21 @@ Result<RegularFile> open_regular(const std::string& path, Links links = Links::f
 // it. Else EPERM.
 Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner);
 
+// "/proc/self/fd/N": exactly the file of a descriptor.
+std::string path_of(int fd);
+
+// How find_below() treats an absolute path, "..", and links with such a target: as for a process
+// whose root is the directory, or by failing with EXDEV where they lead out of the directory.
+enum class Below { its_root, no_way_out };
+
+// Returns an O_PATH descriptor of the path below an open directory; flags are further flags of
+// open(). None with errno set if there is no such file, or only through a link of /proc.
+UniqueFd find_below(int directory, const std::string& path, Below below, int flags = 0);
+
+// open_regular() for a path below a directory that the user has named but in which another user may
+// have placed links: those within the directory are followed, others are refused with EXDEV.
+Result<RegularFile> open_regular_below(const std::string& directory, const std::string& path);
+
 // True if an open file with that st_ino is the one whose mapping the kernel reports with inode. On
 // overlayfs the upper bits of st_ino may be a layer number (mount option xino): there the lower 32
 // bits are compared.

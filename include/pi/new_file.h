@@ -18,11 +18,13 @@ namespace pi {
 enum class Umask { ignored, applied };
 
 // Until commit() or publish() the bytes are in a temporary file in the same directory, which the
-// destructor removes. A link with the target's name is replaced, never followed.
+// destructor removes. A link with the target's name is replaced, never followed; a device, pipe or
+// socket, or a link to one, is refused.
 class NewFile {
  public:
   // prefix: of the temporary file's name; it begins with a dot. The error's code is an error
-  // number, EISDIR for a path that names a directory.
+  // number, EISDIR for a path that names a directory, or not_regular (pi/files.h); its message is
+  // only the reason.
   static Result<NewFile> create(const std::string& path, const char* prefix, mode_t mode,
                                 Umask umask = Umask::ignored);
   // The same for a name in a directory that is open; the caller keeps ownership of directory.

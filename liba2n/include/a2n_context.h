@@ -188,9 +188,11 @@ typedef void (*a2n_progress)(void *data, const char *path, uint64_t done, uint64
 /* From now on, debug files of modules without symbols, if they are not on this machine, are asked
  * for from the debuginfod servers in the environment variable DEBUGINFOD_URLS, by build-id, with
  * elfutils' client, which has a cache and reads other DEBUGINFOD_ variables. Without that variable
- * no network is used. Names are as good as the servers are. If a server fails, or sends nothing for
- * 30 seconds (DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME replace this limit), a note says so and no
- * more files are asked for. progress may be null; data is passed to it. */
+ * no network is used. Names are as good as the servers are. If a server fails, sends nothing for 30
+ * seconds (DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME replace this limit), takes longer than 120
+ * seconds for a file (DEBUGINFOD_MAXTIME replaces it) or 300 seconds for all files of the context (a
+ * longer DEBUGINFOD_MAXTIME replaces it), a note says so and no more files are asked for. progress
+ * may be null; data is passed to it. */
 int a2n_use_debuginfod(a2n_context *context, a2n_progress progress, void *data);
 
 /* The text of /proc/kallsyms and of /proc/modules: size bytes at an offset of a file, both in

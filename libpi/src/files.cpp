@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -26,21 +28,21 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Without /proc only the path can be opened again; compares the open file with the checked one.
-UniqueFd reopen_by_path(const std::string& path, int links, const struct stat& examined) {
-  UniqueFd fd(::open(path.c_str(), reading | links));
+// Opens the file that was found. Without /proc only its path can be opened again, which open_again
+// does; then compares the open file with the found one.
+template <class OpenAgain>
+Result<RegularFile> open_found(const UniqueFd& found, OpenAgain open_again) {
+  RegularFile file;
+  if (!found || ::fstat(found.get(), &file.status) != 0) return failure(errno);
+  if (!S_ISREG(file.status.st_mode)) return Error{not_regular, "not a regular file"};
+  file.fd = UniqueFd(::open(path_of(found.get()).c_str(), reading));
+  if (file.fd) return file;
+  if (errno != ENOENT) return failure(errno);
+  file.fd = open_again();
   struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0) return UniqueFd();
-  if (is_same(status, examined)) return fd;
-  errno = ESTALE;
-  return UniqueFd();
-}
-
-UniqueFd reopen(int found, const std::string& path, int links, const struct stat& examined) {
-  const std::string link = "/proc/self/fd/" + std::to_string(found);
-  UniqueFd fd(::open(link.c_str(), reading));
-  if (fd || errno != ENOENT) return fd;
-  return reopen_by_path(path, links, examined);
+  if (!file.fd || ::fstat(file.fd.get(), &status) != 0) return failure(errno);
+  if (!is_same(status, file.status)) return failure(ESTALE);
+  return file;
 }
 
 // transfer: reads or writes a piece, given the number of bytes that are done.
@@ -75,12 +77,7 @@ FileIdentity identity_of(const struct stat& status) {
 Result<RegularFile> open_regular(const std::string& path, Links links) {
   const int no_link = links == Links::refused ? O_NOFOLLOW : 0;
   const UniqueFd found(::open(path.c_str(), O_PATH | O_CLOEXEC | no_link));
-  RegularFile file;
-  if (!found || ::fstat(found.get(), &file.status) != 0) return failure(errno);
-  if (!S_ISREG(file.status.st_mode)) return Error{not_regular, "not a regular file"};
-  file.fd = reopen(found.get(), path, no_link, file.status);
-  if (!file.fd) return failure(errno);
-  return file;
+  return open_found(found, [&] { return UniqueFd(::open(path.c_str(), reading | no_link)); });
 }
 
 Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner) {
@@ -97,6 +94,35 @@ Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> o
   if (by_group || (status.st_mode & S_IWOTH) != 0)
     return Error{EPERM, "users other than its owner may write to it; not used"};
   return file;
+}
+
+std::string path_of(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+UniqueFd find_below(int directory, const std::string& path, Below below, int flags) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(O_PATH | O_CLOEXEC | flags);
+  how.resolve =
+      RESOLVE_NO_MAGICLINKS | (below == Below::its_root ? RESOLVE_IN_ROOT : RESOLVE_BENEATH);
+  // EAGAIN: directories were renamed meanwhile. The limit is for a process that never stops
+  // renaming.
+  constexpr int tries = 16;
+  long fd = -1;
+  for (int i = 0; i < tries; ++i) {
+    fd = ::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how);
+    if (fd >= 0 || errno != EAGAIN) break;
+  }
+  return UniqueFd(static_cast<int>(fd));
+}
+
+Result<RegularFile> open_regular_below(const std::string& directory, const std::string& path) {
+  const UniqueFd top(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!top) return failure(errno);
+  const auto find = [&] { return find_below(top.get(), path, Below::no_way_out); };
+  const UniqueFd found = find();
+  if (!found && errno == EXDEV) return Error{EXDEV, "a symbolic link leads out of " + directory};
+  return open_found(found, find);
 }
 
 bool has_mapped_inode(int fd, uint64_t st_ino, uint64_t inode) {

@@ -3,6 +3,7 @@
 #include <pi/new_file.h>
 
 #include <fcntl.h>
+#include <pi/files.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,6 +30,14 @@ std::string random_name(const char* prefix) {
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
   return std::string(prefix) + digits + ".tmp";
+}
+
+// A device, a pipe or a socket, also at the end of a link: as root, a report named /dev/null would
+// take the device's place.
+bool is_special(int directory, const std::string& name) {
+  struct stat status {};
+  return ::fstatat(directory, name.c_str(), &status, 0) == 0 && !S_ISREG(status.st_mode) &&
+         !S_ISDIR(status.st_mode);
 }
 
 // Some file systems do not support fsync() and return these errors.
@@ -65,6 +74,7 @@ Result<NewFile> NewFile::make(UniqueFd directory, const std::string& folder,
   const int error = errno;
   if (target.empty() || target == "." || target == "..") return failure(EISDIR);
   if (!directory) return failure(error);
+  if (is_special(directory.get(), target)) return Error{not_regular, "it is not a regular file"};
   constexpr int attempts = 100;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::string name = random_name(prefix);

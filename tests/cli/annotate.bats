@@ -125,6 +125,27 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [[ $(grep -c callee <<<"$output") -gt $(grep -c callee <<<"$refused") ]]
 }
 
+@test "a symbolic link that leads out of a directory of --source-path is not followed" {
+  mkdir -p project/src
+  printf '\n\nsecret\n' >secret
+  chmod 600 secret
+  mv "$made/src" "$made/away"
+  for target in ../../secret "$PWD/secret" /proc/self/cwd/secret; do
+    ln -sf "$target" project/src/app.c
+    post -r "$made/app.nrm2" --annotate callee --source-path project >"shown${#target}"
+  done
+  ln -s ../src project/src/up
+  printf '\n\nof the project\n' >project/src/real.c
+  ln -sf up/real.c project/src/app.c
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path project
+  mv "$made/away" "$made/src"
+  [[ $output == *"of the project"* ]]
+  for each in shown*; do
+    tr -s ' \n' ' ' <"$each" | grep -q "project/src/app.c: a symbolic link leads out of project\."
+    run -1 grep 'secret$' "$each"
+  done
+}
+
 @test "without source, line numbers are shown; without debug information, instructions and advice" {
   mv "$made/src" "$made/away"
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate hot -clip 0 --json

@@ -63,3 +63,22 @@ setup() {
   rm -rf "$public"
   [[ $output == *sudo* ]]
 }
+
+@test "control characters in names of processes that use the driver are shown as numbers" {
+  cd "$BATS_TEST_TMPDIR"
+  # shellcheck source=scripts/driver.sh
+  source "$SOURCE_DIR/scripts/driver.sh"
+  # shellcheck disable=SC2034 # driver_users reads it
+  driver_device=$PWD/device
+  : >device
+  for name in $'\e[31m\xff\n\xc2\x9bx' $'a\xe2\x80\xaeb' 'größe 1'; do
+    cp /bin/sleep "$name"
+    "./$name" 60 4<device 3>&- &
+    pids+=" $!"
+    while [[ $(readlink "/proc/$!/exe") != "$PWD/$name" ]]; do sleep 0.02; done
+  done
+  run -0 driver_users
+  # shellcheck disable=SC2086 # several words
+  kill $pids
+  [[ $output == *'(\x1b[31m\xff\x0a\xc2\x9bx)'* && $output == *'(a\xe2\x80\xaeb)'* && $output == *'(größe 1)'* ]]
+}

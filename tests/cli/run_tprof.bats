@@ -11,6 +11,14 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
+# run.tprof as in an installation, next to the programs of this build: in the source tree it builds its own.
+make_layout() {
+    mkdir -p layout/bin layout/share/pitrace
+    cp "$SOURCE_DIR/scripts/run.tprof" layout/bin/
+    cp "$SOURCE_DIR"/scripts/{lib.sh,trace.sh,java.sh} layout/share/pitrace/
+    ln -s "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/bin/post" layout/bin/
+}
+
 teardown() {
     if [ -n "${public:-}" ]; then rm -rf "$public"; fi
 }
@@ -52,12 +60,7 @@ teardown() {
 @test "-m event without -c takes the period of swtrace event" {
     [ "$(swtrace check --json | jq .perf_system_works)" = true ] ||
         skip "needs perf_event_open for the whole system"
-    # As in an installation, next to the programs of this build: in the source tree it builds its
-    # own.
-    mkdir -p layout/bin layout/share/pitrace
-    cp "$SOURCE_DIR/scripts/run.tprof" layout/bin/
-    cp "$SOURCE_DIR"/scripts/{lib.sh,trace.sh,java.sh} layout/share/pitrace/
-    ln -s "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/bin/post" layout/bin/
+    make_layout
     period() { tr '\0' '\n' <out/swtrace.nrm2 | grep -a '^period='; }
     layout/bin/run.tprof --source=perf -t -m event -e page-faults -o out -- true
     [ "$(period)" = period=1 ]
@@ -250,6 +253,39 @@ page_fits() {
     cat page
     grep -qE '^sleep:[0-9]+: ' page
     grep -q 'No tick fell on it' page || grep -qE ' %  ' page
+}
+
+@test "a hostile environment changes neither the directory of -o nor what is executed" {
+    make_layout
+    mkdir -p elsewhere/out out
+    printf 'cpus 1\nsection mte 0\n10 name 100 program\nsection trace 0\n20 tick user 100 100 0x1000\n' |
+        "$BUILD_DIR/tests/text_trace" >out/swtrace.nrm2
+    echo 'touch executed' >commands
+    # shellcheck disable=SC2016 # expanded by the script, if at all
+    local touch='$(touch executed)'
+    run -0 env CDPATH="$PWD/elsewhere" IFS='/o' GREP_OPTIONS=-v POSIXLY_CORRECT=1 ENV="$PWD/commands" PS4="$touch" \
+        TIMEFORMAT="$touch" GLOBIGNORE='*' EXECIGNORE='*' layout/bin/run.tprof -p -o out --lines=0
+    [ -s out/tprof.out ]
+    [ -z "$(ls elsewhere/out)" ]
+    [ ! -e executed ]
+}
+
+@test "root makes no temporary files where another user could replace them" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root and another user"
+    make_public "$SOURCE_DIR"/scripts/{lib.sh,trace.sh}
+    mkdir -p "$public/home/below" group own
+    chmod 775 group
+    guarded_in() {
+        TMPDIR=$1 bash -c 'source "$1/lib.sh"; source "$1/trace.sh"; guard_run true </dev/null' _ "$public" 2>"$2"
+    }
+    for directory in "$public/home" "$public/home/below" group "$PWD/missing"; do
+        run -0 guarded_in "$directory" said
+        [[ $output == /tmp/tmp.*/run ]]
+        grep -q "warning: other users can change what is in TMPDIR ($directory); /tmp is used" said
+    done
+    run -0 guarded_in "$PWD/own" said
+    [[ $output == "$PWD/own/tmp."*/run && ! -s said ]]
+    [ -z "$(find own group "$public/home" -name 'tmp.*')" ]
 }
 
 @test "--no-install installs nothing: it names the missing packages and ends" {

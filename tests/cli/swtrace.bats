@@ -276,6 +276,15 @@ Try swtrace --help." ]
     done
 }
 
+@test "output that cannot be written is an error of every program" {
+    local words
+    for words in 'swtrace check' 'swtrace info' 'swtrace event list' 'swtrace --help' 'ptt --help' 'ptt --version' \
+        'mpevt --help' 'cpi --help' 'msr --help' 'arcf --help' 'genmap --help' 'genmsi --help' 'post --help'; do
+        run -1 bash -c "$words >/dev/full"
+        [[ "$output" == "${words%% *}: error: "*"No space left on device"* ]]
+    done
+}
+
 @test "a recorder killed with -9 at any moment does not prevent the next one" {
     needs_perf
     for i in 1 2 3 4 5 6 7 8; do

@@ -144,16 +144,17 @@ int run(const std::vector<std::string>& arguments) {
       source);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  cli::start_tool("arcf");
+int run_within_memory(const std::vector<std::string>& arguments) {
   try {
-    return run({argv + 1, argv + argc});
+    return run(arguments);
   } catch (const std::bad_alloc&) {
     cli::error("out of memory: the arc has too many different ways through its functions.");
-  } catch (const std::exception& problem) {
-    cli::error(problem.what());
+    return cli::exit_failure;
   }
-  return cli::exit_failure;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  return cli::run_tool("arcf", count, words, run_within_memory);
 }

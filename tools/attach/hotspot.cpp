@@ -19,9 +19,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/uninterrupted.h>
 
-#include "below_root.h"
+#include "owned_file.h"
 
 namespace pi::attach {
 namespace {

@@ -8,7 +8,7 @@
 #include <pi/result.h>
 #include <pi/unique_fd.h>
 
-#include "below_root.h"
+#include "owned_file.h"
 
 namespace pi::attach {
 

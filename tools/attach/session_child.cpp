@@ -20,7 +20,7 @@
 #include <pi/uninterrupted.h>
 
 #include "attach_protocol.h"
-#include "below_root.h"
+#include "owned_file.h"
 #include "channel.h"
 #include "credentials.h"
 #include "hotspot.h"
@@ -64,7 +64,7 @@ class Child {
                                   std::strerror(errno))};
     cwd_ = UniqueFd(::openat(target_.proc(), "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (auto became = become_user(uid(), target_.status().gid); !became) return became;
-    tmp_ = find_below(root_.get(), "tmp", O_DIRECTORY);
+    tmp_ = find_below(root_.get(), "tmp", Below::its_root, O_DIRECTORY);
     if (!tmp_)
       return Error{1,
                    fmt::format("process {} has no /tmp: {}", target_.pid(), std::strerror(errno))};
@@ -96,7 +96,7 @@ class Child {
 
   // Whether the JVM can load the caller's library by its path.
   bool sees_agent() const {
-    const UniqueFd seen = find_below(root_.get(), plan_.plan->library, 0);
+    const UniqueFd seen = find_below(root_.get(), plan_.plan->library, Below::its_root);
     struct stat ours {
     }, theirs{};
     if (!seen || ::fstat(plan_.agent, &ours) != 0 || ::fstat(seen.get(), &theirs) != 0 ||
@@ -112,7 +112,7 @@ class Child {
     if (!plan_.same_user || target_.status().in_namespace ||
         path.find_first_of(" \t\n\v\f\r,='\"") != path.npos)
       return false;
-    const UniqueFd seen = find_below(root_.get(), path, O_DIRECTORY);
+    const UniqueFd seen = find_below(root_.get(), path, Below::its_root, O_DIRECTORY);
     struct stat theirs {};
     if (!seen || ::fstat(seen.get(), &theirs) != 0 || theirs.st_dev != plan_.directory_is.st_dev ||
         theirs.st_ino != plan_.directory_is.st_ino)

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/program_options.hpp>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -26,6 +28,28 @@ namespace po = boost::program_options;
 namespace {
 
 std::string tool_name = "pitrace";
+
+std::atomic<bool> out_of_memory = false;
+std::terminate_handler usual_end = nullptr;
+
+// Does what operator new does without a handler.
+void on_lack_of_memory() {
+  out_of_memory = true;
+  throw std::bad_alloc();
+}
+
+// Functions of the C++ library that are noexcept although they allocate memory get here, those of
+// directory_iterator for example.
+[[noreturn]] void on_terminate() {
+  if (!out_of_memory) {
+    usual_end();
+    std::abort();
+  }
+  const std::string_view pieces[] = {tool_name, ": error: out of memory.\n"};
+  for (const std::string_view piece : pieces)
+    (void)!::write(STDERR_FILENO, piece.data(), piece.size());
+  std::quick_exit(exit_failure);
+}
 
 void message(std::string_view kind, std::string_view text) {
   fmt::print(stderr, "{}: {}{}\n", tool_name, kind, text);
@@ -82,6 +106,11 @@ void add_options(const std::vector<OptionTable::Option>& options, po::options_de
     to.add_options()(option.name.c_str(), semantic_of(option.argument), option.help.c_str());
 }
 
+// False if the caller has closed standard output: see start_tool().
+bool has_output() {
+  return (::fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY;
+}
+
 }  // namespace
 
 Argument flag() {
@@ -115,6 +144,8 @@ const std::string& Values::text(std::string_view option) const {
 
 void start_tool(std::string name) {
   tool_name = std::move(name);
+  std::set_new_handler(on_lack_of_memory);
+  usual_end = std::set_terminate(on_terminate);
   // open() takes the lowest number that is free.
   constexpr int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = 0; fd < 3; ++fd)
@@ -125,7 +156,11 @@ int run_tool(std::string name, int count, char** words,
              const std::function<int(const std::vector<std::string>&)>& run) {
   start_tool(std::move(name));
   try {
-    return run({words + std::min(count, 1), words + count});
+    const int status = run({words + std::min(count, 1), words + count});
+    return status == exit_good && has_output() ? printed(status) : status;
+  } catch (const std::bad_alloc&) {
+    error("out of memory.");
+    return exit_failure;
   } catch (const std::exception& problem) {
     error(fmt::format("Unexpected error: {}.", problem.what()));
     return exit_failure;

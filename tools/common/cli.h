@@ -23,11 +23,12 @@ constexpr int exit_damaged = 3;  // a report was written, but its input is damag
 
 // To be called first in main, before any file is opened. name: for messages and --version. Opens
 // those of the descriptors 0 to 2 that the caller has closed, so that no other file gets these
-// numbers: reading 0 and writing to 1 fails, and text written to 2 is dropped.
+// numbers: reading 0 and writing to 1 fails, and text written to 2 is dropped. Where a lack of
+// memory would abort the program, it ends with a message and exit_failure, by std::quick_exit().
 void start_tool(std::string name);
 
 // A whole main(): start_tool(), then run() with the words after the program's name. An exception
-// becomes a message and exit_failure.
+// becomes a message and exit_failure, and so does output that cannot be written.
 int run_tool(std::string name, int count, char** words,
              const std::function<int(const std::vector<std::string>&)>& run);
 

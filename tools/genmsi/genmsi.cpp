@@ -12,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <variant>
 #include <vector>
@@ -161,15 +162,16 @@ int run(const std::vector<std::string>& arguments) {
   return missing != 0 || damage.any() ? cli::exit_damaged : cli::exit_good;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  cli::start_tool("genmsi");
+int run_within_memory(const std::vector<std::string>& arguments) {
   try {
-    return run({argv + 1, argv + argc});
+    return run(arguments);
   } catch (const std::bad_alloc&) {
     return fail("out of memory; save fewer modules at a time.");
-  } catch (const std::exception& problem) {
-    return fail(problem.what());
   }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  return cli::run_tool("genmsi", count, words, run_within_memory);
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -60,6 +61,13 @@ std::string cache_directory() {
     return std::string(cache) + "/pitrace";
   const char* home = ::secure_getenv("HOME");
   return home && *home == '/' ? std::string(home) + "/.cache/pitrace" : "";
+}
+
+// Names must not depend on the available memory: the library reports a lack of it, and nothing but
+// an error may come of it.
+int checked(int rc) {
+  if (rc == A2N_MEMORY_ERROR) throw std::bad_alloc();
+  return rc;
 }
 
 Found found_of(int rc, const SYMDATA& data) {
@@ -188,41 +196,41 @@ pi::Status A2nSymbolizer::set_sources(const TraceFile& file, const std::string& 
 
 void A2nSymbolizer::create(uint64_t time, uint32_t pid) {
   A2nSetTime(time);
-  A2nCreateProcess(pid);
+  checked(A2nCreateProcess(pid));
 }
 
 void A2nSymbolizer::fork(uint64_t time, uint32_t parent, uint32_t child) {
   A2nSetTime(time);
-  A2nForkProcess(parent, child);
+  checked(A2nForkProcess(parent, child));
 }
 
 void A2nSymbolizer::clone(uint64_t time, uint32_t parent, uint32_t child) {
   A2nSetTime(time);
-  A2nCloneProcess(parent, child);
+  checked(A2nCloneProcess(parent, child));
 }
 
 void A2nSymbolizer::exec(uint64_t time, uint32_t pid) {
   A2nSetTime(time);
-  A2nExecProcess(pid);
+  checked(A2nExecProcess(pid));
 }
 
 void A2nSymbolizer::set_name(uint64_t time, uint32_t pid, std::string_view name) {
   A2nSetTime(time);
   text_ = name;
-  A2nSetProcessName(pid, text_.c_str());
+  checked(A2nSetProcessName(pid, text_.c_str()));
 }
 
 bool A2nSymbolizer::add_module(uint64_t time, const pi::ModuleEntry& module) {
   A2nSetTime(time);
   text_ = module.name;
   if (is_jit_dump(text_)) jit_dumps_[module.pid] = text_;
-  return A2nAddModuleEx(module.pid, module.address, module.size, text_.c_str(), module.stamp,
-                        module.offset, module.inode) == A2N_SUCCESS;
+  return checked(A2nAddModuleEx(module.pid, module.address, module.size, text_.c_str(),
+                                module.stamp, module.offset, module.inode)) == A2N_SUCCESS;
 }
 
 Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
   SYMDATA data{};
-  const int rc = A2nGetSymbolAt(pid, address, time, &data);
+  const int rc = checked(A2nGetSymbolAt(pid, address, time, &data));
   return {found_of(rc, data),
           data.mod_name ? data.mod_name : "NoModule",
           data.sym_name ? data.sym_name : "NoSymbols",
@@ -238,7 +246,8 @@ std::vector<SourceFrame> A2nSymbolizer::frames(uint64_t time, uint32_t pid, uint
   A2N_FRAME found[deepest];
   size_t count = 0;
   std::vector<SourceFrame> frames;
-  if (A2nGetFramesAt(pid, address, time, found, deepest, &count) != A2N_SUCCESS) return frames;
+  if (checked(A2nGetFramesAt(pid, address, time, found, deepest, &count)) != A2N_SUCCESS)
+    return frames;
   for (size_t i = 0; i < std::min(count, deepest); ++i)
     frames.push_back({found[i].name, found[i].file ? found[i].file : "", found[i].line});
   return frames;
@@ -248,15 +257,15 @@ Code A2nSymbolizer::code(uint64_t time, uint32_t pid, uint64_t address) {
   const unsigned char* bytes = nullptr;
   uint64_t start = 0;
   size_t length = 0;
-  if (A2nGetCodeAt(pid, address, time, &bytes, &start, &length) != A2N_SUCCESS) return {};
+  if (checked(A2nGetCodeAt(pid, address, time, &bytes, &start, &length)) != A2N_SUCCESS) return {};
   return {std::as_bytes(std::span(bytes, length)), start};
 }
 
 size_t A2nSymbolizer::read_code(uint64_t time, uint32_t pid, uint64_t address,
                                 std::span<std::byte> out) {
   size_t length = 0;
-  A2nReadCodeAt(pid, address, time, reinterpret_cast<unsigned char*>(out.data()), out.size(),
-                &length);
+  checked(A2nReadCodeAt(pid, address, time, reinterpret_cast<unsigned char*>(out.data()),
+                        out.size(), &length));
   return length;
 }
 
@@ -308,7 +317,7 @@ bool A2nSymbolizer::load_code(const ProcessIds& process, LogKind kind,
   for (const std::string& path : paths) {
     // Runtimes write jitdump files to any directory, but map them: few mappings name such a file.
     if (!archived_ && kind != LogKind::dump && !directories_.may_have(path)) continue;
-    const int rc = load_file(process, kind, path);
+    const int rc = checked(load_file(process, kind, path));
     if (rc == A2N_FILE_NOT_FOUND) continue;
     if (rc == A2N_SUCCESS) {
       if (report_logs_)

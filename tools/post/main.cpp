@@ -280,13 +280,15 @@ int make_archive(TraceRun& run, const Options& options) {
   if (const pi::Status status = report_messages(run, options); !status) return fail(status.error());
   auto symbols = unnamed_file(options.directory);
   if (!symbols) return fail(symbols.error());
+  const std::string path = options.output(*options.archive);
   if (const pi::Status status = TickAnalysis::save_symbols(symbols->get()); !status)
-    return fail(status.error());
+    return fail(
+        {status.error().code, fmt::format("cannot write {}: {}", path, status.error().message)});
   ArchiveSources sources{run.source->fd(), symbols->get(),     {}, TickAnalysis::open_symbol_file,
                          analysis.logs(),  analysis.packages()};
   if (options.archive_files) sources.files = TickAnalysis::symbol_files();
   // The archive gets the mode of the trace: it contains the activity of all users of the machine.
-  auto file = OutputFile::create(options.output(*options.archive), 0600);
+  auto file = OutputFile::create(path, 0600);
   if (!file) return fail(file.error());
   pi::Status written = pack_archive(sources, **file);
   // The file object has the reason why libarchive could not write.
@@ -397,17 +399,18 @@ int run_post(const std::vector<std::string>& arguments) {
   return options.tprof ? make_tprof(run, options, limits) : make_show(run, options);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  cli::start_tool("post");
+int run_within_memory(const std::vector<std::string>& arguments) {
   try {
-    return run_post({argv + 1, argv + argc});
+    return run_post(arguments);
   } catch (const std::bad_alloc&) {
     cli::error(
         "out of memory; -clip and -rsel do not reduce memory, a trace with fewer processes does.");
-  } catch (const std::exception& problem) {
-    cli::error(problem.what());
+    return cli::exit_failure;
   }
-  return cli::exit_failure;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  return cli::run_tool("post", count, words, run_within_memory);
 }

@@ -4,7 +4,6 @@
 #include <csignal>
 
 #include <cerrno>
-#include <cstdio>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "dump_file.h"
 #include "interval.h"
 #include "report.h"
 #include "text_file.h"
@@ -65,7 +65,7 @@ cli::OptionTable dump_table() {
       ("t", cli::text("SEC"), "dump every SEC seconds")                  //
       ("r", cli::text("SEC"),
        "end after SEC seconds; -t is then 1 by default")  //
-      ("f", cli::text("FILE"), "write to FILE; an existing file is overwritten");
+      ("f", cli::text("FILE"), "write to FILE; an existing file is replaced");
   return table;
 }
 
@@ -165,15 +165,19 @@ std::string banner() {
                      version >> 16 & 0xff, version & 0xffff, pid, pid);
 }
 
-struct Closer {
-  void operator()(std::FILE* file) const {
-    if (file != stdout) std::fclose(file);
-  }
-};
-using File = std::unique_ptr<std::FILE, Closer>;
+// Returns whether the text was written; after an error, with a message unless a pipe's reader has
+// ended.
+bool write(DumpFile& out, const DumpOptions& wanted, std::string_view text) {
+  const int error = out.add(text);
+  if (error != 0 && error != EPIPE)
+    cli::error(fmt::format("Cannot write {}: {}.",
+                           wanted.file.empty() ? "to the standard output" : wanted.file,
+                           std::generic_category().message(error)));
+  return error == 0;
+}
 
 // False after an error message.
-bool dump_once(const DumpOptions& wanted, std::FILE* out) {
+bool dump_once(const DumpOptions& wanted, std::string_view head, DumpFile& out) {
   pi_ptt_state state{};
   state.size = sizeof state;
   ptt_stats* stats = nullptr;
@@ -197,12 +201,9 @@ bool dump_once(const DumpOptions& wanted, std::FILE* out) {
     cli::warning(fmt::format("-jtnm: there is no file {}-jtnm_PID for any process of this dump.",
                              *wanted.jtnm));
   sort_threads(report, wanted.view);
-  const std::string text =
-      wanted.json ? report_json(report, wanted.view) : report_text(report, wanted.view);
-  if (std::fputs(text.c_str(), out) >= 0 && std::fflush(out) == 0) return true;
-  if (errno != EPIPE)
-    cli::error(fmt::format("Cannot write the output: {}.", std::generic_category().message(errno)));
-  return false;
+  std::string text(head);
+  text += wanted.json ? report_json(report, wanted.view) : report_text(report, wanted.view);
+  return write(out, wanted, text);
 }
 
 // False if a signal ends the wait before.
@@ -213,20 +214,28 @@ bool sleep_for(int seconds, const sigset_t& ending) {
   return cli::sleep_until(end, ending);
 }
 
-int dump_all(const DumpOptions& wanted, const sigset_t& ending, std::FILE* out) {
+int dump_all(const DumpOptions& wanted, const sigset_t& ending, DumpFile& out) {
   const int most = wanted.interval == 0 ? 1
                    : wanted.run == 0    ? 0
                                         : 1 + wanted.run / wanted.interval;
   int done = 0;
-  if (!wanted.json) std::fputs(banner().c_str(), out);
+  std::string head = wanted.json ? "" : banner();
   bool go_on = wanted.delay == 0 || sleep_for(wanted.delay, ending);
   while (go_on) {
-    if (!dump_once(wanted, out)) return cli::exit_failure;
+    if (!dump_once(wanted, head, out)) return cli::exit_failure;
+    head.clear();
     ++done;
     go_on = done != most && sleep_for(wanted.interval, ending);
   }
-  if (!wanted.json) fmt::print(out, " Execution ended: {} iterations.\n", done);
-  return std::fflush(out) == 0 ? cli::exit_good : cli::exit_failure;
+  const std::string tail =
+      wanted.json ? "" : head + fmt::format(" Execution ended: {} iterations.\n", done);
+  if (!write(out, wanted, tail)) return cli::exit_failure;
+  if (const int error = out.finish(); error != 0) {
+    cli::error(
+        fmt::format("Cannot write {}: {}.", wanted.file, std::generic_category().message(error)));
+    return cli::exit_failure;
+  }
+  return cli::exit_good;
 }
 
 }  // namespace
@@ -239,14 +248,13 @@ int cmd_dump(const Words& words) {
     cli::error(wrong);
     return cli::exit_usage;
   }
-  const File out(wanted.file.empty() ? stdout : std::fopen(wanted.file.c_str(), "w"));
+  auto out = DumpFile::create(wanted.file);
   if (!out) {
-    cli::error(fmt::format("-f: cannot create '{}': {}.", wanted.file,
-                           std::generic_category().message(errno)));
+    cli::error(fmt::format("-f: cannot create '{}': {}.", wanted.file, out.error().message));
     return cli::exit_failure;
   }
   ::signal(SIGPIPE, SIG_IGN);
-  return dump_all(wanted, cli::hold_signals(), out.get());
+  return dump_all(wanted, cli::hold_signals(), *out);
 }
 
 }  // namespace pi::ptt

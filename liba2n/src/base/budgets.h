@@ -4,6 +4,7 @@
 #ifndef A2N_BUDGETS_H
 #define A2N_BUDGETS_H
 
+#include <chrono>
 #include <cstdint>
 
 #include "pi/budget.h"
@@ -44,6 +45,14 @@ constexpr pi::Budget minidebuginfo{16 * MiB, 32, 512 * MiB};
 
 // A debug file that a debuginfod server sends; longer ones are refused.
 constexpr uint64_t max_downloaded = 4 * GiB;
+
+// How long debuginfod servers are waited for: without data, for one file, and for all files of a
+// context. The user can replace the first two, see Debuginfod.
+struct ServerTimes {
+  std::chrono::seconds silence{30};
+  std::chrono::seconds file{120};
+  std::chrono::seconds all{300};
+};
 
 // Uncompressed debug sections, by bytes of the file: zlib and zstd compress them 2:1 to 6:1. Also
 // what was uncompressed of unused .dwo files, by the bytes of the debug information in use.

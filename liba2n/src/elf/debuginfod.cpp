@@ -2,6 +2,7 @@
 // Gets separate debug files from debuginfod servers, with elfutils' client, which has a cache.
 #include "debuginfod.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -31,8 +32,7 @@ const char* variable(const char* name) {
 
 namespace {
 
-// A transfer without data for this time is cancelled, unless the user has set limits.
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds no_limit = std::chrono::hours(24 * 365);
 
 // The Debuginfod whose transfer this thread waits for: the client calls back in the requesting
 // thread.
@@ -98,53 +98,90 @@ class Debuginfod::Client {
   std::string error_;
 };
 
+// The client itself applies the user's limits, too.
+void Debuginfod::take_users_limits() {
+  const char* const for_file = variable("DEBUGINFOD_MAXTIME");
+  if (for_file || variable("DEBUGINFOD_TIMEOUT")) times_.silence = no_limit;
+  if (!for_file) return;
+  const std::chrono::seconds seconds(std::strtol(for_file, nullptr, 10));
+  times_.file = seconds.count() > 0 ? std::min(seconds, no_limit) : no_limit;
+  times_.all = std::max(times_.all, times_.file);
+}
+
 bool Debuginfod::start() {
   if (client_) return true;
+  take_users_limits();
   client_ = std::make_unique<Client>();
   if (client_->error().empty()) return true;
   give_up(client_->error() + " (the Debian package libdebuginfod1 contains it)");
   return false;
 }
 
+Debuginfod::Cancelled Debuginfod::why_cancel(uint64_t bytes, Clock::time_point now) const {
+  if (bytes > budgets::max_downloaded) return Cancelled::too_large;
+  if (now - moved_ >= times_.silence) return Cancelled::silent;
+  if (now - began_ >= times_.file) return Cancelled::file_too_slow;
+  if (used_ + (now - began_) >= times_.all) return Cancelled::all_too_slow;
+  return Cancelled::no;
+}
+
 bool Debuginfod::may_go_on(uint64_t done, uint64_t total) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   // Until a server answers, the client counts its calls in done, and total is 0.
   const bool moved = total != 0 ? done != done_ : done > done_ + 1;
   if (moved) moved_ = now;
   done_ = done;
-  too_large_ = std::max(done, total) > budgets::max_downloaded;
-  if (too_large_) return false;
-  if (progress_ && moved) {
+  cancelled_ = why_cancel(std::max(done, total), now);
+  if (cancelled_ == Cancelled::no && progress_ && moved) {
     progress_(progress_data_, path_, done, total);
     shown_ = true;
   }
-  const bool limited_by_user = variable("DEBUGINFOD_TIMEOUT") || variable("DEBUGINFOD_MAXTIME");
-  stalled_ = !limited_by_user && now - moved_ >= patience;
-  return !stalled_;
+  return cancelled_ == Cancelled::no;
+}
+
+void Debuginfod::report_failure(const std::string& path, int error) {
+  const auto seconds = [](std::chrono::seconds time) {
+    return std::to_string(time.count()) + " s";
+  };
+  switch (cancelled_) {
+    case Cancelled::too_large:
+      notes_.add(path +
+                 ": its debug file at the debuginfod servers is not used: it has more than " +
+                 std::to_string(budgets::max_downloaded >> 30) + " GiB");
+      return;
+    case Cancelled::silent:
+      return give_up("the server does not answer in time");
+    case Cancelled::file_too_slow:
+      return give_up("the debug file of " + path + " takes longer than " + seconds(times_.file) +
+                     " (DEBUGINFOD_MAXTIME sets another limit)");
+    case Cancelled::all_too_slow:
+      return give_up("the debug files take longer than " + seconds(times_.all) + " in all");
+    case Cancelled::no:
+      if (error != ENOENT)
+        give_up(error == ETIME ? "the server does not answer in time" : std::strerror(error));
+  }
 }
 
 std::optional<ElfFile> Debuginfod::find(const std::string& build_id, const std::string& path) {
   if (!on_ || build_id.empty() || !variable(urls) || !start()) return std::nullopt;
   path_ = path.c_str();
   done_ = 0;
-  moved_ = std::chrono::steady_clock::now();
-  shown_ = too_large_ = stalled_ = false;
+  began_ = moved_ = Clock::now();
+  shown_ = false;
+  cancelled_ = Cancelled::no;
   std::string name;
   asking = this;
   const int result = client_->find(build_id, name);
+  used_ += Clock::now() - began_;
   if (shown_) progress_(progress_data_, nullptr, 0, 0);
-  if (result >= 0) {
-    auto file = ElfFile::from_fd(pi::UniqueFd(result), name);
-    if (file && file->layout().build_id == build_id) return std::move(*file);
-    notes_.add(path + ": the debug file that debuginfod has sent is not used: " +
-               (file ? "it has another build-id" : file.error().message));
-  } else if (too_large_) {
-    notes_.add(path + ": its debug file at the debuginfod servers is not used: it has more than " +
-               std::to_string(budgets::max_downloaded >> 30) + " GiB");
-  } else if (stalled_ || result != -ENOENT) {
-    give_up(stalled_ || result == -ETIME ? "the server does not answer in time"
-                                         : std::strerror(-result));
+  if (result < 0) {
+    report_failure(path, -result);
+    return std::nullopt;
   }
+  auto file = ElfFile::from_fd(pi::UniqueFd(result), name);
+  if (file && file->layout().build_id == build_id) return std::move(*file);
+  notes_.add(path + ": the debug file that debuginfod has sent is not used: " +
+             (file ? "it has another build-id" : file.error().message));
   return std::nullopt;
 }
 
@@ -164,7 +201,8 @@ std::optional<ElfFile> Debuginfod::find(const std::string& build_id, const std::
 
 #endif
 
-Debuginfod::Debuginfod(Notes& notes) : notes_(notes) {}
+Debuginfod::Debuginfod(Notes& notes, const budgets::ServerTimes& times)
+    : notes_(notes), times_(times) {}
 
 Debuginfod::~Debuginfod() = default;
 

@@ -10,16 +10,19 @@
 #include <string>
 
 #include "a2n_context.h"
+#include "base/budgets.h"
 #include "base/notes.h"
 #include "elf_file.h"
 
 namespace a2n {
 
 // Off until use() is called. Sends requests only if DEBUGINFOD_URLS names servers; only then the
-// client's library is loaded. After a failure of the servers it sends no more requests.
+// client's library is loaded. After a failure of the servers, or when their time is over, it sends
+// no more requests. The time limits: DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME replace that for
+// silence, DEBUGINFOD_MAXTIME that for a file, and that for all files if it is longer.
 class Debuginfod {
  public:
-  explicit Debuginfod(Notes& notes);
+  explicit Debuginfod(Notes& notes, const budgets::ServerTimes& times = {});
   ~Debuginfod();
   Debuginfod(const Debuginfod&) = delete;
   Debuginfod& operator=(const Debuginfod&) = delete;
@@ -37,10 +40,18 @@ class Debuginfod {
  private:
   class Client;
 
+  using Clock = std::chrono::steady_clock;
+  enum class Cancelled { no, too_large, silent, file_too_slow, all_too_slow };
+
   bool start();
+  void take_users_limits();
+  Cancelled why_cancel(uint64_t bytes, Clock::time_point now) const;
+  void report_failure(const std::string& path, int error);
   void give_up(const std::string& reason);
 
   Notes& notes_;
+  budgets::ServerTimes times_;
+  Clock::duration used_{0};  // by earlier transfers
   bool on_ = false;
   a2n_progress progress_ = nullptr;
   void* progress_data_ = nullptr;
@@ -49,10 +60,10 @@ class Debuginfod {
   // The current transfer:
   const char* path_ = nullptr;
   uint64_t done_ = 0;
-  std::chrono::steady_clock::time_point moved_;  // when the last bytes arrived
+  Clock::time_point began_;
+  Clock::time_point moved_;  // when the last bytes arrived
   bool shown_ = false;
-  bool too_large_ = false;
-  bool stalled_ = false;
+  Cancelled cancelled_ = Cancelled::no;
 };
 
 }  // namespace a2n

@@ -57,12 +57,12 @@ void Module::add_mapping(const ModuleMapping& mapping) {
 
 Module* Modules::get(const char* name, uint32_t stamp, uint64_t inode) {
   name = interner_.add(name);
-  auto& module = modules_[{name, inode}];
-  if (!module) {
-    module = std::make_unique<Module>(Module{name, inode, kind_of(name, stamp), {}});
-    if (inode != 0) ++inodes_[name];
-  }
-  return module.get();
+  const auto found = modules_.find({name, inode});
+  if (found != modules_.end()) return found->second.get();
+  // Without memory an entry must not remain empty.
+  auto module = std::make_unique<Module>(Module{name, inode, kind_of(name, stamp), {}});
+  if (inode != 0) ++inodes_[name];
+  return modules_.emplace(std::pair(name, inode), std::move(module)).first->second.get();
 }
 
 void Modules::set_saved(std::vector<SavedModule> modules) {
@@ -74,15 +74,16 @@ const LoadedModule* Modules::load(const Module& module, uint64_t base, uint64_t 
   if (module.kind != ModuleKind::file) return nullptr;
   const auto seen = inodes_.find(module.name);
   const uint64_t inode = seen != inodes_.end() && seen->second > 1 ? module.inode : 0;
-  auto& loaded = loaded_[{module.name, inode}];
-  if (!loaded) {
+  auto place = loaded_.find({module.name, inode});
+  if (place == loaded_.end()) {
     const ModuleRequest request{module.name,  build_id(module), inode,     search_,
                                 module.inode, module.mappings,  validate_, &debuginfod_};
-    loaded = std::make_unique<LoadedModule>(load_file(request));
+    auto loaded = std::make_unique<LoadedModule>(load_file(request));
     for (const std::string& note : loaded->notes) notes_.add(note);
     describe(*loaded);
+    place = loaded_.emplace(std::pair(module.name, inode), std::move(loaded)).first;
   }
-  return loaded->content->usable ? loaded.get() : nullptr;
+  return place->second->content->usable ? place->second.get() : nullptr;
 }
 
 // Adds an info note about the origin of a module's symbols.
@@ -123,17 +124,18 @@ const LoadedModule* Modules::load_vdso(const Module& module, uint64_t base, uint
     return nullptr;
   }
   if (!vdso_) {
-    vdso_ = std::make_unique<LoadedModule>();
+    auto vdso = std::make_unique<LoadedModule>();
     if (!saved_) {
       Vdso own = read_own_vdso();
-      *vdso_ = {vdso_name, std::move(own.build_id),
-                0,         own.length,
-                {},        std::make_shared<ModuleSymbols>(std::move(own.module))};
+      *vdso = {vdso_name, std::move(own.build_id),
+               0,         own.length,
+               {},        std::make_shared<ModuleSymbols>(std::move(own.module))};
     } else if (const SavedModule* saved = saved_->vdso()) {
-      *vdso_ = *saved;
+      *vdso = *saved;
     } else {
-      vdso_->content = std::make_shared<ModuleSymbols>();
+      vdso->content = std::make_shared<ModuleSymbols>();
     }
+    vdso_ = std::move(vdso);
   }
   const auto traced = build_id(module);
   const bool same = traced ? *traced == vdso_->build_id : length == vdso_->length;

@@ -33,10 +33,7 @@ Status check_target(int directory, const std::string& target, const std::string&
   return Error{PU_ERROR_FILE,
                fmt::format("'{}' is {}; a trace is only written to a regular file. Name another "
                            "one or remove it.",
-                           name,
-                           S_ISLNK(facts.st_mode)   ? "a symbolic link"
-                           : S_ISDIR(facts.st_mode) ? "a directory"
-                                                    : "not a regular file")};
+                           name, S_ISDIR(facts.st_mode) ? "a directory" : "a symbolic link")};
 }
 
 }  // namespace
@@ -45,6 +42,10 @@ Result<OutputFile> OutputFile::create(const std::string& name) {
   auto file = NewFile::create(name, ".pitrace-", 0600);
   if (!file && file.error().code == EISDIR)
     return Error{PU_ERROR_FILE, fmt::format("'{}' is not the name of a file.", name)};
+  if (!file && file.error().code == not_regular)
+    return Error{PU_ERROR_FILE, fmt::format("'{}' is not a regular file; a trace is only written "
+                                            "to a regular file. Name another one.",
+                                            name)};
   if (!file) return file_error(name, file.error().code);
   if (const auto good = check_target(file->directory(), file->target(), name); !good)
     return good.error();

@@ -85,6 +85,62 @@ TEST_F(Files, LinksAreFollowedUnlessTheyAreRefused) {
   EXPECT_TRUE(open_regular(path("one"), Links::refused));
 }
 
+TEST_F(Files, LinksBelowADirectoryMustNotLeadOutOfIt) {
+  const std::string below = path("below");
+  std::filesystem::create_directories(below + "/deep");
+  file("secret", "secret");
+  file("below/one", "text");
+  const auto link = [&](const std::string& target, const std::string& name) {
+    ASSERT_EQ(::symlink(target.c_str(), path("below/" + name).c_str()), 0);
+  };
+  link("../one", "deep/inside");
+  link("../secret", "up");
+  link(path("secret"), "absolute");
+  link(below + "/one", "absolute_inside");
+  link("..", "directory");
+  link("../../../../../../../../etc/passwd", "deep/far");
+  link("/proc/self/fd/0", "magic");
+  for (const char* each : {"one", "deep/inside", "deep/../one"}) {
+    const auto opened = open_regular_below(below, each);
+    ASSERT_TRUE(opened) << each << ": " << opened.error().message;
+    EXPECT_EQ(*read_whole(opened->fd.get(), 100), "text");
+    EXPECT_EQ(::fcntl(opened->fd.get(), F_GETFD), FD_CLOEXEC);
+  }
+  for (const char* each : {"up", "absolute", "absolute_inside", "directory/secret", "deep/far",
+                           "magic", "../secret", "/etc/passwd"}) {
+    const auto opened = open_regular_below(below, each);
+    ASSERT_FALSE(opened) << each;
+    EXPECT_EQ(opened.error().code, EXDEV) << each;
+    EXPECT_EQ(opened.error().message, "a symbolic link leads out of " + below);
+  }
+  EXPECT_EQ(open_regular_below(below, "nowhere").error().code, ENOENT);
+  EXPECT_EQ(open_regular_below(path("nowhere"), "one").error().code, ENOENT);
+  EXPECT_EQ(open_regular_below(path("secret"), "one").error().code, ENOTDIR);
+}
+
+TEST_F(Files, SpecialFilesBelowADirectoryAreNeverOpened) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("fifo", path("link").c_str()), 0);
+  opened_for_reading = 0;
+  for (const char* each : {"fifo", "link", "."})
+    EXPECT_EQ(open_regular_below(directory_, each).error().code, not_regular) << each;
+  EXPECT_EQ(opened_for_reading, 0);
+}
+
+TEST_F(Files, ARootIsNeverLeftWhateverTheLinks) {
+  std::filesystem::create_directories(path("root/etc"));
+  file("root/etc/passwd", "of the root");
+  ASSERT_EQ(::symlink("/etc/passwd", path("root/absolute").c_str()), 0);
+  ASSERT_EQ(::symlink("../../../../etc/passwd", path("root/up").c_str()), 0);
+  const UniqueFd root(::open(path("root").c_str(), O_PATH | O_DIRECTORY));
+  for (const char* each : {"absolute", "up", "/etc/passwd", "../../etc/passwd"}) {
+    const UniqueFd found = find_below(root.get(), each, Below::its_root);
+    const auto opened = open_regular(path_of(found.get()));
+    ASSERT_TRUE(opened) << each;
+    EXPECT_EQ(*read_whole(opened->fd.get(), 100), "of the root") << each;
+  }
+}
+
 // A concurrent thread replaces the link as fast as possible.
 TEST_F(Files, AReplacedPathDoesNotChangeTheOpenFile) {
   file("good", "good");

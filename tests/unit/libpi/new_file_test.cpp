@@ -124,6 +124,18 @@ TEST_F(NewFileTest, ASymbolicLinkIsReplacedAndNotFollowed) {
   EXPECT_FALSE(std::filesystem::is_symlink(path("report")));
 }
 
+TEST_F(NewFileTest, ADeviceAPipeAndALinkToOneAreRefused) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/null", path("link"));
+  for (const std::string& name : {path("pipe"), path("link"), std::string("/dev/null")}) {
+    const auto file = NewFile::create(name, ".new-", 0600);
+    ASSERT_FALSE(file) << name;
+    EXPECT_EQ(file.error().code, not_regular) << name;
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+}
+
 TEST_F(NewFileTest, APublishedFileGetsItsNameAtOnceAndKeepsTheOldFile) {
   std::ofstream(path("trace")) << "old";
   auto file = NewFile::create(path("trace"), ".new-", 0600);

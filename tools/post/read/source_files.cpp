@@ -58,42 +58,64 @@ std::vector<std::string> path_tails(std::string_view path) {
 SourceFiles::SourceFiles(std::vector<std::string> directories)
     : directories_(std::move(directories)) {}
 
-// False when there is no regular file. The author of a program chooses the paths in its debug
+namespace {
+
+// True if there is a regular file. Otherwise refused says why an existing file is not used.
+bool is_there(const pi::Result<pi::RegularFile>& file, const std::string& path,
+              std::string& refused) {
+  if (file) return true;
+  if (file.error().code != ENOENT && file.error().code != ENOTDIR)
+    refused = fmt::format("{}: {}", printable(path), printable(file.error().message));
+  return false;
+}
+
+}  // namespace
+
+// False when there is no file to use. The author of a program chooses the paths in its debug
 // information: for the super-user, post reads only those files that every user may read.
-bool SourceFiles::read(const std::string& path, PathFrom from, Known& known) {
+bool SourceFiles::read(const std::string& path, Known& known) {
   const auto file = pi::open_regular(path);
-  if (!file) {
-    if (file.error().code != ENOENT && file.error().code != ENOTDIR)
-      known.refused = fmt::format("{}: {}", printable(path), file.error().message);
-    return false;
-  }
-  if (from == PathFrom::debug_information && ::geteuid() == 0 &&
-      (file->status.st_mode & S_IROTH) == 0) {
+  if (!is_there(file, path, known.refused)) return false;
+  if (::geteuid() == 0 && (file->status.st_mode & S_IROTH) == 0) {
     known.refused =
         fmt::format("{}: not every user may read it; --source-path with its directory permits it",
                     printable(path));
     return false;
   }
-  auto text = pi::read_text_file(file->fd.get(), printable(path),
+  take(*file, path, known);
+  return true;
+}
+
+// The user has chosen the directory, the author of a program the tail, and either or another user
+// what is below the directory: links must not lead out of it.
+bool SourceFiles::read_below(const std::string& directory, const std::string& tail, Known& known) {
+  const std::string path = directory + "/" + tail;
+  const auto file = pi::open_regular_below(directory, tail);
+  if (!is_there(file, path, known.refused)) return false;
+  take(*file, path, known);
+  return true;
+}
+
+void SourceFiles::take(const pi::RegularFile& file, const std::string& path, Known& known) {
+  auto text = pi::read_text_file(file.fd.get(), printable(path),
                                  std::min(budgets::source_file, budgets::source_files - bytes_));
   if (!text) {
     known.refused = text.error().message;
-    return true;
+    return;
   }
   bytes_ += text->size();
   known.refused.clear();
-  known.text = SourceText(path, std::move(*text), pi::identity_of(file->status).modified_ns);
-  return true;
+  known.text = SourceText(path, std::move(*text), pi::identity_of(file.status).modified_ns);
 }
 
 const SourceText& SourceFiles::find(const std::string& path) {
   const auto [place, added] = known_.try_emplace(path);
   Known& known = place->second;
   if (!added || path.empty()) return known.text;
-  if (path.starts_with('/') && read(path, PathFrom::debug_information, known)) return known.text;
+  if (path.starts_with('/') && read(path, known)) return known.text;
   for (const std::string& tail : path_tails(path))
     for (const std::string& directory : directories_)
-      if (read(directory + "/" + tail, PathFrom::user, known)) return known.text;
+      if (read_below(directory, tail, known)) return known.text;
   return known.text;
 }
 

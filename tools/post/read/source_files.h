@@ -45,7 +45,8 @@ class SourceFiles {
 
   // Returns the file at the path if the path is absolute; for the super-user only if every user may
   // read it, as the path comes from the program. Otherwise returns the file with the longest tail
-  // of the path below a directory. The result is valid as long as this object.
+  // of the path below a directory; links that lead out of it are not followed. The result is valid
+  // as long as this object.
   const SourceText& find(const std::string& path);
   // Returns a sentence on why find() returned an empty text; "" if the text is not empty.
   std::string problem(const std::string& path) const;
@@ -55,8 +56,9 @@ class SourceFiles {
     SourceText text;
     std::string refused;  // why an existing file is not used
   };
-  enum class PathFrom { debug_information, user };
-  bool read(const std::string& path, PathFrom from, Known& known);
+  bool read(const std::string& path, Known& known);
+  bool read_below(const std::string& directory, const std::string& tail, Known& known);
+  void take(const pi::RegularFile& file, const std::string& path, Known& known);
 
   const std::vector<std::string> directories_;
   std::map<std::string, Known> known_;  // by the requested path

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -35,15 +36,20 @@ void forget(const char* name) {
   }
 }
 
-extern "C" void on_signal(int number) {
+extern "C" void remove_unfinished() {
   for (const auto& place : unfinished)
     if (const char* name = place.load()) ::unlink(name);
+}
+
+extern "C" void on_signal(int number) {
+  remove_unfinished();
   ::raise(number);  // the handler was reset, so this ends the program as soon as it returns
 }
 
 }  // namespace
 
 void remove_unfinished_on_signals() {
+  std::at_quick_exit(remove_unfinished);
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);

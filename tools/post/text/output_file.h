@@ -40,7 +40,8 @@ class OutputFile final : public Sink {
   int write_error_ = 0;
 };
 
-// Ends the program on SIGINT, SIGTERM and SIGHUP as usual, but removes an unfinished file first.
+// Ends the program on SIGINT, SIGTERM and SIGHUP as usual, but removes an unfinished file first; so
+// does std::quick_exit().
 void remove_unfinished_on_signals();
 
 }  // namespace post

@@ -142,6 +142,13 @@ TEST_F(TraceFileTest, TheFileHasMode0600WhateverTheUmask) {
   EXPECT_EQ(facts.st_mode & 07777, 0600u);
 }
 
+TEST_F(TraceFileTest, ADeviceIsRefused) {
+  const auto done = write_trace_file("/dev/null", content_);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, PU_ERROR_FILE);
+  EXPECT_NE(done.error().message.find("'/dev/null' is not a regular file"), std::string::npos);
+}
+
 TEST_F(TraceFileTest, ASymbolicLinkIsRefusedAndItsTargetUntouched) {
   const std::string target = dir_.write("precious", "contents");
   for (const std::string& to : {target, dir_ / "nowhere"}) {

@@ -68,6 +68,23 @@ TEST_F(SourceFilesTest, AnAbsolutePathIsTriedFirstAndARelativeOneIsNotUsed) {
   EXPECT_THAT(nowhere.problem("here/a.c"), HasSubstr("--source-path"));
 }
 
+TEST_F(SourceFilesTest, ALinkMustNotLeadOutOfItsDirectory) {
+  put("secret", "secret");
+  put("project/lib/util.c", "text");
+  std::filesystem::create_symlink("../secret", root + "/project/secret.c");
+  std::filesystem::create_symlink("lib/util.c", root + "/project/util.c");
+  std::filesystem::create_symlink("..", root + "/project/up");
+  std::filesystem::create_symlink("project", root + "/named");
+  SourceFiles files({root + "/project"});
+  EXPECT_EQ(files.find("gone/util.c").line(1), "text");
+  EXPECT_FALSE(files.find("gone/secret.c").found());
+  EXPECT_EQ(files.problem("gone/secret.c"),
+            root + "/project/secret.c: a symbolic link leads out of " + root + "/project.");
+  EXPECT_FALSE(files.find("up/secret").found());
+  // The directory itself is the user's choice.
+  EXPECT_EQ(SourceFiles({root + "/named"}).find("util.c").line(1), "text");
+}
+
 TEST_F(SourceFilesTest, OnlyRegularFilesWithinTheBudgetAreRead) {
   SourceFiles files({});
   EXPECT_FALSE(files.find(root).found());

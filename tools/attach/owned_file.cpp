@@ -1,38 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Opens files of another process below its root directory: no path leads out of that directory, no
-// open blocks, and the opened file is the one that was checked.
-#include "below_root.h"
+// Opens files that the target's user has written: no open blocks, and the opened file is the one
+// that was checked.
+#include "owned_file.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 
 namespace pi::attach {
-
-std::string path_of(int fd) {
-  return fmt::format("/proc/self/fd/{}", fd);
-}
-
-UniqueFd find_below(int root, const std::string& path, int more) {
-  open_how how{};
-  how.flags = static_cast<uint64_t>(O_PATH | O_CLOEXEC | more);
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  // EAGAIN: directories were renamed meanwhile. The limit is for a process that never stops
-  // renaming.
-  constexpr int tries = 16;
-  long fd = -1;
-  for (int i = 0; i < tries; ++i) {
-    fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
-    if (fd >= 0 || errno != EAGAIN) break;
-  }
-  return UniqueFd(static_cast<int>(fd));
-}
 
 const char* kind_of(mode_t mode) {
   switch (mode & S_IFMT) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Opens files of another process below its root directory: no path leads out of that directory, no
-// open blocks, and the opened file is the one that was checked.
-#ifndef PI_ATTACH_BELOW_ROOT_H
-#define PI_ATTACH_BELOW_ROOT_H
+// Opens files that the target's user has written: no open blocks, and the opened file is the one
+// that was checked.
+#ifndef PI_ATTACH_OWNED_FILE_H
+#define PI_ATTACH_OWNED_FILE_H
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -14,12 +14,6 @@
 #include <pi/unique_fd.h>
 
 namespace pi::attach {
-
-// "/proc/self/fd/N": exactly the file of a descriptor.
-std::string path_of(int fd);
-
-// An O_PATH descriptor of the path as a process with this root resolves it; `more` are open flags.
-UniqueFd find_below(int root, const std::string& path, int more);
 
 // "a FIFO", "a symbolic link" ...
 const char* kind_of(mode_t mode);
@@ -35,4 +29,4 @@ Result<OwnedFile> open_owned(int directory, const std::string& name, uid_t owner
 
 }  // namespace pi::attach
 
-#endif  // PI_ATTACH_BELOW_ROOT_H
+#endif  // PI_ATTACH_OWNED_FILE_H
