@@ -57,31 +57,39 @@ void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint
 }
 
 std::vector<CallTree::Node> CallTree::nodes(const Wanted& wanted) const {
-  return unite([&](uint32_t place) {
+  const auto is_left_out = [&](uint32_t place) {
     const auto& [parent, value] = tree_.node(place);
     return wanted && parent == PathTree::root && !wanted(owners_[value].process);
-  });
+  };
+  return unite(is_left_out, [](uint32_t) { return true; });
 }
 
-std::vector<CallTree::Node> CallTree::nodes_of_threads(const WantedThread& wanted) const {
-  return unite([&](uint32_t place) {
-    const auto& [parent, value] = tree_.node(place);
-    if (parent == PathTree::root) return false;
-    const auto& [above, process] = tree_.node(parent);
-    return above == PathTree::root && !wanted(owners_[process].label, value);
-  });
+std::vector<CallTree::Node> CallTree::nodes_of_ticks(const WantedTicks& wanted) const {
+  std::vector<uint32_t> thread_of(tree_.size());  // places by place; root: a process
+  for (uint32_t place = 1; place < tree_.size(); ++place) {
+    const uint32_t parent = tree_.node(place).parent;
+    if (parent == PathTree::root) continue;
+    thread_of[place] = tree_.node(parent).parent == PathTree::root ? place : thread_of[parent];
+  }
+  const auto has_wanted_ticks = [&](uint32_t place) {
+    const auto& [process, thread] = tree_.node(thread_of[place]);
+    return wanted(owners_[tree_.node(process).value].label, thread,
+                  frames_.frame(tree_.node(place).value));
+  };
+  return unite([](uint32_t) { return false; }, has_wanted_ticks);
 }
 
-// The same tree without some processes or threads, and with one node for all processes of a name.
-std::vector<CallTree::Node> CallTree::unite(
-    const std::function<bool(uint32_t place)>& left_out) const {
+// The same tree without some processes, with the wanted ticks, and with one node for all processes
+// of a name.
+std::vector<CallTree::Node> CallTree::unite(const ByPlace& is_left_out,
+                                            const ByPlace& has_wanted_ticks) const {
   PathTree united;
   std::vector<uint32_t> place_in(tree_.size());  // by place in tree_; root: left out
   std::vector<Node> nodes(1);
   for (uint32_t place = 1; place < tree_.size(); ++place) {
     const auto& [parent, value] = tree_.node(place);
     const bool process = parent == PathTree::root;
-    if (left_out(place) || (!process && place_in[parent] == PathTree::root)) continue;
+    if (is_left_out(place) || (!process && place_in[parent] == PathTree::root)) continue;
     const uint32_t id = process ? owners_[value].label : value;
     const uint32_t at = united.child(place_in[parent], id);
     place_in[place] = at;
@@ -93,7 +101,8 @@ std::vector<CallTree::Node> CallTree::unite(
         kind = Node::Kind::thread;
       nodes.push_back({kind, place_in[parent], id, 0, 0});
     }
-    if (place < exclusive_.size()) nodes[at].exclusive += exclusive_[place];
+    if (place < exclusive_.size() && exclusive_[place] != 0 && has_wanted_ticks(place))
+      nodes[at].exclusive += exclusive_[place];
   }
   for (Node& node : nodes) node.inclusive = node.exclusive;
   // A child has a higher number than its parent.

@@ -58,9 +58,10 @@ class CallTree final : public Subscriber {
   // one node.
   using Wanted = std::function<bool(const Origin& process)>;
   std::vector<Node> nodes(const Wanted& wanted = {}) const;
-  // The same of threads, by their labels and those of their processes; made with by_thread.
-  using WantedThread = std::function<bool(NameId process, NameId thread)>;
-  std::vector<Node> nodes_of_threads(const WantedThread& wanted) const;
+  // The same with only the ticks that `wanted` takes, by the labels of their processes and threads,
+  // and by the functions on which they fell; made with by_thread. Nodes without such ticks stay.
+  using WantedTicks = std::function<bool(NameId process, NameId thread, const Frame& function)>;
+  std::vector<Node> nodes_of_ticks(const WantedTicks& wanted) const;
   std::string name(const Node& node) const;
 
   const Frames& frames() const { return frames_; }
@@ -72,7 +73,8 @@ class CallTree final : public Subscriber {
  private:
   uint32_t root_of(const Process& process, uint32_t tid, uint32_t cpu);
   uint32_t process_root(NameId label, const Process& process);
-  std::vector<Node> unite(const std::function<bool(uint32_t place)>& left_out) const;
+  using ByPlace = std::function<bool(uint32_t place)>;
+  std::vector<Node> unite(const ByPlace& is_left_out, const ByPlace& has_wanted_ticks) const;
 
   Processes& processes_;
   StringTable& names_;

@@ -112,6 +112,7 @@ class FunctionRowMaker {
  private:
   void walk(uint32_t place) {
     const Node& node = nodes_[place];
+    if (place != 0 && node.inclusive == 0) return;
     const bool function = place != 0 && node.kind == Node::Kind::function;
     Tally* call = nullptr;
     if (function) {
@@ -157,8 +158,8 @@ std::vector<FunctionRow> make_function_rows(const CallTree& tree, uint64_t clip)
 }
 
 std::vector<FunctionRow> make_function_rows(const CallTree& tree,
-                                            const CallTree::WantedThread& wanted) {
-  return FunctionRowMaker(tree, tree.nodes_of_threads(wanted), 0).make();
+                                            const CallTree::WantedTicks& wanted) {
+  return FunctionRowMaker(tree, tree.nodes_of_ticks(wanted), 0).make();
 }
 
 const char* kind_word(Node::Kind kind) {

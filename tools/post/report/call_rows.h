@@ -44,9 +44,9 @@ struct FunctionRow {
 // By inclusive ticks, then name.
 std::vector<FunctionRow> make_function_rows(const CallTree& tree, uint64_t clip);
 
-// The same in the threads that `wanted` takes; not clipped.
+// The same of the ticks that `wanted` takes; not clipped.
 std::vector<FunctionRow> make_function_rows(const CallTree& tree,
-                                            const CallTree::WantedThread& wanted);
+                                            const CallTree::WantedTicks& wanted);
 
 const char* kind_word(CallTree::Node::Kind kind);   // "function"
 const char* kind_label(CallTree::Node::Kind kind);  // "FUN"

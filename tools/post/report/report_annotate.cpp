@@ -125,8 +125,8 @@ class Annotator {
   }
 
  private:
-  void add_line(std::string text, uint64_t ticks = 0) {
-    lines_.push_back({std::move(text), ticks});
+  void add_line(std::string text, uint64_t ticks = 0, std::string place = {}) {
+    lines_.push_back({std::move(text), ticks, std::move(place)});
   }
   std::string shown(const std::string& text) const { return look_.utf8 ? text : ascii_text(text); }
   std::string styled(const std::string& text, const char* style) const {
@@ -352,7 +352,11 @@ class Annotator {
         fmt::format("{} {:>{}}", hot ? styled(counted, "1;31") : counted, place, line_columns_);
     if (!text.empty())
       line += "  " + styled(cut_text(shown(text), space, look_.utf8 ? "…" : "..."), style);
-    add_line(std::move(line), ticks);
+    // Rows between lines have no number.
+    const bool numbered = place.find_first_of("0123456789") != std::string::npos;
+    add_line(std::move(line), ticks,
+             fmt::format("{:x} {:x} {} {}", function.code_id, function.start, file_,
+                         numbered ? place : text));
   }
 
   void add_code(const Micro::Function& function, const LineRows& line) {
@@ -384,6 +388,7 @@ class Annotator {
 
   void add_file(const Micro::Function& function, const std::string& path, const FileRows& file) {
     const SourceText& source = sources_.find(path);
+    file_ = path;
     if (path.empty())
       add_paragraph(file.lines.rbegin()->first == 0 ? "No source is known:"
                                                     : "The source file is not known:");
@@ -422,6 +427,7 @@ class Annotator {
   const pi::Disassembler narrow_{false};
   size_t tick_columns_ = 0;
   size_t line_columns_ = 0;
+  std::string file_;    // whose lines are being added
   uint64_t whole_ = 0;  // ticks that are 100 % of all
   bool part_ = false;   // a part of the trace's ticks is selected
   std::vector<AnnotationLine> lines_;

@@ -31,7 +31,8 @@ pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook&
 
 struct AnnotationLine {
   std::string text;
-  uint64_t ticks = 0;  // of the line of source or the instruction
+  uint64_t ticks = 0;      // of the line of source or the instruction
+  std::string place = {};  // the line of source or the instruction, for comparison; else empty
 };
 
 // The lines for these functions of the Micro, of whose ticks `whole` are selected.

@@ -37,6 +37,7 @@ bool contains(const Row& row, const std::string& word) {
 }
 
 bool same(const Row& a, const Row& b) {
+  if (!a.line.empty() || !b.line.empty()) return a.line == b.line;
   return a.thing == b.thing && (!a.thing.name.empty() || a.name == b.name);
 }
 
@@ -64,16 +65,14 @@ void Browser::show(const Summary& summary, bool recording) {
   facts_text_ = lossy_ ? lost : nothing_lost_text(summary);
   if (const std::vector<std::string> parts = not_seen(summary.file.info); !parts.empty())
     facts_text_ += fmt::format(" Not seen: {}.", fmt::join(parts, ", "));
-  const std::optional<Row> row = current() ? std::optional(*current()) : std::nullopt;
-  make_rows();
-  if (row) find_again(*row);
+  make_rows_again();
 }
 
 void Browser::resize(size_t width, size_t rows) {
   page_ = std::max<size_t>(rows, 1);
   if (width != width_) {
     width_ = width;
-    if (summary_ && here_.view == View::lines) make_rows();
+    if (summary_ && here_.view == View::lines) make_rows_again();
   }
   move_to(here_.cursor);
 }
@@ -106,12 +105,30 @@ void Browser::sort_rows() {
   });
 }
 
-// In a view of lines the text of a row contains its ticks, so the row is found by its number.
-void Browser::find_again(const Row& row) {
-  if (here_.view == View::lines) return;
-  const auto found =
-      std::ranges::find_if(rows_, [&](const Row& other) { return same(row, other); });
-  if (found != rows_.end()) move_to(static_cast<size_t>(found - rows_.begin()));
+// The cursor stays on its row; if that is gone, it goes to the nearest one above it that is there.
+// Lines also stay where they are on the screen.
+void Browser::make_rows_again() {
+  const std::vector<Row> old = std::move(rows_);
+  const size_t cursor = here_.cursor;
+  const size_t above = cursor - here_.first;
+  make_rows();
+  for (size_t at = std::min(cursor + 1, old.size()); at-- > 0;)
+    if (find_again(old[at])) break;
+  if (here_.view != View::lines) return;
+  here_.first = here_.cursor - std::min(above, here_.cursor);
+  move_to(here_.cursor);
+}
+
+// Moves the cursor to the row, of several equal ones to the nearest; false if it is not there.
+bool Browser::find_again(const Row& row) {
+  std::optional<size_t> nearest;
+  const auto distance = [&](size_t at) {
+    return std::max(at, here_.cursor) - std::min(at, here_.cursor);
+  };
+  for (size_t at = 0; at < rows_.size(); ++at)
+    if (same(row, rows_[at]) && (!nearest || distance(at) < distance(*nearest))) nearest = at;
+  if (nearest) move_to(*nearest);
+  return nearest.has_value();
 }
 
 void Browser::move_to(size_t row) {
@@ -128,6 +145,7 @@ void Browser::move(std::ptrdiff_t by) {
 }
 
 void Browser::go(Place place) {
+  here_.left_at = current() ? std::optional(*current()) : std::nullopt;
   before_.push_back(std::exchange(here_, std::move(place)));
   make_rows();
 }
@@ -140,6 +158,8 @@ void Browser::back() {
   here_ = std::move(before_.back());
   before_.pop_back();
   make_rows();
+  // Its number is another one if the trace was read again.
+  if (here_.left_at) find_again(*here_.left_at);
 }
 
 void Browser::set_view(View view) {

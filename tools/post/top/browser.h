@@ -46,8 +46,8 @@ class Browser {
   explicit Browser(bool utf8) : utf8_(utf8) {}
 
   // Shows a trace. The summary must exist until the next call of show(), or the last call of
-  // press(). The view, the selection and the row under the cursor are kept, by name. recording: the
-  // trace is still being recorded.
+  // press(). The view, the selection and the row under the cursor are kept, by name; a row of source
+  // or code by its line or instruction. recording: the trace is still being recorded.
   void show(const Summary& summary, bool recording);
 
   // Cells of a line, and rows that fit below the heads.
@@ -87,12 +87,14 @@ class Browser {
     bool by_name = false;
     size_t cursor = 0;
     size_t first = 0;
+    std::optional<Row> left_at = {};  // the row under the cursor when another place was opened
   };
 
   bool of_symbol() const { return here_.view >= View::lines; }
   const Row* current() const { return rows_.empty() ? nullptr : &rows_[here_.cursor]; }
   void make_rows();
-  void find_again(const Row& row);
+  void make_rows_again();
+  bool find_again(const Row& row);
   void sort_rows();
   void move_to(size_t row);
   void move(std::ptrdiff_t by);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -62,16 +63,28 @@ class Names {
   const Summary& summary_;
 };
 
-// The two numbers by which leaves of a level are grouped: of the owner, and of the thing.
-std::pair<NameId, NameId> ids_of(const Leaf& leaf, Level level) {
-  const NameId id = id_at(leaf, level);
-  if (level == Level::thread) return {id_at(leaf, Level::process), id};
-  if (level == Level::symbol) return {id_at(leaf, Level::module), id};
+// What a tick fell on: the names of its process, thread, module and symbol.
+using Ids = std::array<NameId, 4>;
+
+NameId id_at(const Ids& ids, Level level) {
+  return ids[static_cast<size_t>(level)];
+}
+
+Ids ids_of(const Leaf& leaf) {
+  return {id_at(leaf, Level::process), id_at(leaf, Level::thread), id_at(leaf, Level::module),
+          id_at(leaf, Level::symbol)};
+}
+
+// The two numbers by which ticks of a level are grouped: of the owner, and of the thing.
+std::pair<NameId, NameId> ids_of(const Ids& ids, Level level) {
+  const NameId id = id_at(ids, level);
+  if (level == Level::thread) return {id_at(ids, Level::process), id};
+  if (level == Level::symbol) return {id_at(ids, Level::module), id};
   return {no_name, id};
 }
 
 Row make_row(const Names& names, const Leaf& leaf, Level level) {
-  const auto [owner, id] = ids_of(leaf, level);
+  const auto [owner, id] = ids_of(ids_of(leaf), level);
   Row row{{level, names.text(owner), names.text(id)}, 0, {}, {}};
   switch (level) {
     case Level::process:
@@ -92,26 +105,16 @@ Row make_row(const Names& names, const Leaf& leaf, Level level) {
   return row;
 }
 
-// Decides which leaves, and which threads, are selected.
+// Decides which ticks are selected.
 class Filter {
  public:
   Filter(const Names& names, const std::vector<Choice>& choices)
       : names_(names), choices_(choices) {}
 
-  bool takes(const Leaf& leaf) const {
+  bool takes(const Ids& ids) const {
     return std::ranges::all_of(choices_, [&](const Choice& choice) {
-      const auto [owner, id] = ids_of(leaf, choice.thing.level);
+      const auto [owner, id] = ids_of(ids, choice.thing.level);
       return fits(choice.thing, owner, id) != choice.without;
-    });
-  }
-
-  // Does not test the modules and symbols that the thread ran.
-  bool takes_thread(NameId process, NameId thread) const {
-    return std::ranges::all_of(choices_, [&](const Choice& choice) {
-      if (choice.thing.level == Level::process)
-        return fits(choice.thing, no_name, process) != choice.without;
-      return choice.thing.level != Level::thread ||
-             fits(choice.thing, process, thread) != choice.without;
     });
   }
 
@@ -149,8 +152,9 @@ Rows flat_rows(const Summary& summary, const std::vector<Choice>& choices, Level
   std::map<std::pair<NameId, NameId>, size_t> known;
   Rows made;
   for (const Leaf& leaf : summary.tree.leaves()) {
-    if (leaf.ticks == 0 || !filter.takes(leaf)) continue;
-    const auto [at, added] = known.try_emplace(ids_of(leaf, level), made.rows.size());
+    const Ids ids = ids_of(leaf);
+    if (leaf.ticks == 0 || !filter.takes(ids)) continue;
+    const auto [at, added] = known.try_emplace(ids_of(ids, level), made.rows.size());
     if (added) made.rows.push_back(make_row(names, leaf, level));
     made.rows[at->second].ticks += leaf.ticks;
     made.whole += leaf.ticks;
@@ -169,9 +173,10 @@ Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const
   Rows made;
   uint64_t own = 0, outermost = 0;
   std::map<std::string, Row> edges;  // the same function may have been found in several ways
-  for (const FunctionRow& function : make_function_rows(calls, [&](NameId process, NameId thread) {
-         return filter.takes_thread(process, thread);
-       })) {
+  const auto wanted = [&](NameId process, NameId thread, const Frame& frame) {
+    return filter.takes({process, thread, frame.module, frame.symbol});
+  };
+  for (const FunctionRow& function : make_function_rows(calls, wanted)) {
     const Frame& frame = calls.frames().frame(function.id);
     if (frame.marker || names.text(frame.symbol) != symbol.name ||
         names.text(frame.module) != symbol.owner)
@@ -189,7 +194,9 @@ Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const
     made.rows.push_back({{}, outermost, "(the beginning of the stack)", {}});
   if (side == Side::callees && own != 0) made.rows.push_back({{}, own, "(in itself)", {}});
   sort_by_ticks(made.rows);
-  made.note = fmt::format("{} ticks in it and what it calls, {} in itself.", made.whole, own);
+  made.note = made.whole == 0
+                  ? "No selected tick fell on it or on what it calls."
+                  : fmt::format("{} ticks in it and what it calls, {} in itself.", made.whole, own);
   return made;
 }
 
@@ -198,28 +205,25 @@ Rows line_rows(const Summary& summary, const std::vector<Choice>& choices, const
   const Names names(summary);
   const Filter filter(names, choices);
   Rows made;
-  uint64_t selected = 0, of_threads = 0;
+  uint64_t selected = 0;
   const Leaf* of_symbol = nullptr;
   for (const Leaf& leaf : summary.tree.leaves()) {
-    const bool taken = filter.takes(leaf);
-    if (taken) selected += leaf.ticks;
-    if (leaf.ticks == 0 ||
-        !filter.takes_thread(id_at(leaf, Level::process), id_at(leaf, Level::thread)))
-      continue;
-    of_threads += leaf.ticks;
+    if (leaf.ticks == 0 || !filter.takes(ids_of(leaf))) continue;
+    selected += leaf.ticks;
     if (names.text(id_at(leaf, Level::symbol)) == symbol.name &&
         names.text(id_at(leaf, Level::module)) == symbol.owner)
       of_symbol = &leaf;
   }
-  if (!of_symbol) return {{}, 0, "No selected tick fell on it: it only called others."};
-  const std::vector<Micro::Function> functions = summary.find<Micro>()->functions(
-      id_at(*of_symbol, Level::module), id_at(*of_symbol, Level::symbol),
-      [&](NameId process, NameId thread) { return filter.takes_thread(process, thread); });
+  if (!of_symbol) return {{}, 0, "No selected tick fell on it itself."};
+  const NameId module = id_at(*of_symbol, Level::module);
+  const NameId name = id_at(*of_symbol, Level::symbol);
+  const std::vector<Micro::Function> functions =
+      summary.find<Micro>()->functions(module, name, [&](NameId process, NameId thread) {
+        return filter.takes({process, thread, module, name});
+      });
   for (const Micro::Function& function : functions) made.whole += function.ticks;
-  // A caller or callee may be code that is not selected.
-  const uint64_t whole = filter.takes(*of_symbol) ? selected : of_threads;
-  for (AnnotationLine& line : annotated_lines(summary, functions, whole, look))
-    made.rows.push_back({{}, line.ticks, std::move(line.text), {}});
+  for (AnnotationLine& line : annotated_lines(summary, functions, selected, look))
+    made.rows.push_back({{}, line.ticks, std::move(line.text), {}, std::move(line.place)});
   if (functions.empty())
     made.note = "Its lines are not known: it was inlined, or its module is not known.";
   return made;

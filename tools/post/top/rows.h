@@ -34,8 +34,9 @@ struct Choice {
 struct Row {
   Thing thing;  // name: empty where the row represents no thing
   uint64_t ticks = 0;
-  std::string name;   // for people; of a line all of it
-  std::string owner;  // the process of a thread, the module of a symbol
+  std::string name;       // for people; of a line all of it
+  std::string owner;      // the process of a thread, the module of a symbol
+  std::string line = {};  // which line or instruction it is, whatever its ticks are; else empty
 };
 
 struct Rows {
@@ -47,14 +48,12 @@ struct Rows {
 // The selected ticks by process, thread, module or symbol.
 Rows flat_rows(const Summary& summary, const std::vector<Choice>& choices, Level level);
 
-// The callers or callees of a symbol in the selected processes and threads. 100 % are the ticks in
-// it and in what it calls.
+// The callers or callees of a symbol. 100 % are the selected ticks in it and in what it calls.
 enum class Side : uint8_t { callers, callees };
 Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
                Side side);
 
-// The lines and instructions of a symbol with the ticks of the selected processes and threads. 100
-// % are the ticks of the symbol.
+// The lines and instructions of a symbol with the selected ticks. 100 % are those of the symbol.
 Rows line_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
                const AnnotationLook& look);
 

@@ -36,9 +36,9 @@ constexpr const char* help_lines[] = {
     "r                  read the trace file again",
     "q                  end",
     "",
-    "100 % are the ticks (samples) that are selected; of callers and callees the",
-    "ticks in the symbol and what it calls; of lines those of the symbol. Callers,",
-    "callees and lines follow the selected processes and threads.",
+    "100 % are the ticks (samples) that are selected: of callers and callees those",
+    "in the symbol and what it calls, of lines those of the symbol. Behind a module",
+    "callees have only ticks of that module.",
 };
 
 class Drawing {

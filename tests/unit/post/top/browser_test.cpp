@@ -30,8 +30,9 @@ class BrowserTest : public testing::Test {
   }
   ~BrowserTest() override { ::setlocale(LC_CTYPE, "C"); }
 
-  void show(std::string_view text, bool recording = false) {
-    auto counted = std::make_unique<CountedTrace>(text, symbolizer);
+  void show(std::string_view text, bool recording = false,
+            const std::vector<std::string>& options = {}) {
+    auto counted = std::make_unique<CountedTrace>(text, symbolizer, options);
     browser.show(counted->summary(), recording);
     trace = std::move(counted);
   }
@@ -200,6 +201,37 @@ TEST_F(BrowserTest, CallersFollowTheSelectedThread) {
   EXPECT_THAT(rows(), ElementsAre("1 other app"));
 }
 
+// Ticks in libm alone, which other() calls; others are in leaf(int).
+TEST_F(BrowserTest, CallersAndCalleesFollowTheSelectedModule) {
+  press("3vvf4c");
+  EXPECT_EQ(browser.symbol(), "sin");
+  EXPECT_THAT(rows(), ElementsAre("1 other app"));
+  press("\n");
+  EXPECT_THAT(rows(), ElementsAre("1 main app"));
+  EXPECT_EQ(browser.note(), "1 ticks in it and what it calls, 0 in itself.");
+  press("\t");
+  EXPECT_THAT(rows(), ElementsAre("1 sin libm.so"));
+  press("\t");
+  EXPECT_EQ(browser.view(), View::lines);
+  EXPECT_THAT(screen().text(), HasSubstr("No selected tick fell on it itself."));
+}
+
+TEST_F(BrowserTest, CallersAndCalleesFollowAnExcludedSymbol) {
+  press("4x/work\nc");
+  EXPECT_THAT(rows(), ElementsAre("2 main app"));
+  EXPECT_EQ(browser.note(), "2 ticks in it and what it calls, 1 in itself.");
+  press("\t");
+  EXPECT_THAT(rows(), ElementsAre("1 (in itself)", "1 sys_write [kernel]"));
+}
+
+TEST_F(BrowserTest, CallersAndLinesFollowTheOptions) {
+  show(browsed_trace, false, {"--time", "0.0025-", "--no-symbol", "work"});
+  press("4c");
+  EXPECT_THAT(rows(), ElementsAre("3 work app", "1 other app"));
+  press("\t\t");
+  EXPECT_THAT(screen().text(), HasSubstr("leaf(int) in /bin/app: 4 ticks"));
+}
+
 TEST_F(BrowserTest, LinesFollowTheSelectedThread) {
   press("4\n");
   EXPECT_THAT(screen().text(), HasSubstr("leaf(int) in /bin/app: 6 ticks, 60.0 % of all"));
@@ -238,6 +270,39 @@ TEST_F(BrowserTest, ATraceThatGrewKeepsTheRowUnderTheCursorAndTheSelection) {
   EXPECT_THAT(screen().line(0), HasSubstr("30 ticks in 10 ms, recording "));
 }
 
+// More instructions above it have ticks then.
+TEST_F(BrowserTest, ATraceThatGrewKeepsTheInstructionUnderTheCursor) {
+  press("4\n/+10\n");
+  EXPECT_THAT(under_cursor(), HasSubstr("    3  50.0 %  +10  nop"));
+  const size_t before = browser.cursor();
+  press("c");
+  std::string longer(browsed_trace);
+  for (int i = 0; i < 4; ++i) longer += "11000000 tick user 0x20 0x20 0x1149\n";
+  show(longer, true);
+  press("\t\t/+10\n");
+  const size_t after = browser.cursor();
+  EXPECT_GT(after, before);
+  show(browsed_trace);
+  EXPECT_EQ(browser.cursor(), before);
+  show(longer, true);
+  EXPECT_EQ(browser.cursor(), after);
+  // Without its row the nearest one above.
+  press("/+a\n");
+  EXPECT_THAT(under_cursor(), HasSubstr("+a  nop"));
+  show(browsed_trace);
+  EXPECT_THAT(under_cursor(), HasSubstr("+6  nop"));
+}
+
+TEST_F(BrowserTest, BackspaceReturnsToTheSameRowOfATraceThatGrew) {
+  press("3vvv\n");
+  std::string longer(browsed_trace);
+  for (int i = 0; i < 20; ++i) longer += "11000000 tick kernel 0x20 0x20 0xffffffff81000000\n";
+  show(longer, true);
+  press("\b");
+  EXPECT_EQ(under_cursor(), "[kernel]");
+  EXPECT_EQ(browser.cursor(), 0u);
+}
+
 TEST_F(BrowserTest, ATraceWithoutTicksShowsAMessage) {
   show("info ended=running\n", true);
   EXPECT_THAT(screen().text(), HasSubstr("No tick is recorded yet."));
@@ -258,7 +323,7 @@ TEST_F(BrowserTest, EveryScreenNamesMissingData) {
 TEST_F(BrowserTest, AnyKeyClosesTheHelp) {
   press("?");
   EXPECT_THAT(screen().text(), HasSubstr("Enter, Right       open the row"));
-  EXPECT_THAT(screen().text(), HasSubstr("Callers,\n"));
+  EXPECT_THAT(screen().text(), HasSubstr("Behind a module\n"));
   press("x");
   EXPECT_THAT(rows(), ElementsAre("9 app:32", "1 evil\\x1b[2J:48"));
   press("?q");

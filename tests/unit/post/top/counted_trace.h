@@ -9,7 +9,9 @@
 #include <pipeline.h>
 #include <read/byte_source.h>
 #include <report/reports.h>
+#include <state/name_filter.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,17 +31,20 @@ class CountedTrace {
         source_(bytes_),
         file_(*read_layout(source_, damage_)),
         processes_(symbolizer, names_),
-        ticks_(processes_, symbolizer, names_, {options_.report.labels, false, false, false, 64}) {
-    const post::ReportContext context{options_,   source_, file_, damage_, processes_,
-                                      symbolizer, names_,  64,    nullptr};
+        ticks_(processes_, symbolizer, names_, {options_.report.labels, false, false, false, 64}),
+        filter_(make_name_filter(options_.report.selection, processes_, symbolizer, names_, {})) {
+    const post::ReportContext context{options_,   source_, file_, damage_,      processes_,
+                                      symbolizer, names_,  64,    filter_.get()};
     EXPECT_TRUE(subscribers_.make(
         context, [](const post::Report&) -> pi::Result<post::Sink*> { return nullptr; }));
     collect_fallback_names(source_, file_, processes_);
     post::Subscriptions subscriptions;
     ticks_.subscribe(subscriptions);
     processes_.subscribe(subscriptions);
+    if (filter_) filter_->subscribe(subscriptions);
     subscribers_.subscribe(subscriptions);
-    records_ = run_pipeline(source_, file_, damage_, {}, subscriptions, nullptr);
+    records_ =
+        run_pipeline(source_, file_, damage_, options_.report.selection, subscriptions, nullptr);
     summary_.emplace(post::Summary{file_,
                                    records_,
                                    ticks_.tree(),
@@ -67,6 +72,7 @@ class CountedTrace {
   post::StringTable names_;
   post::Processes processes_;
   post::TickCounter ticks_;
+  std::unique_ptr<post::NameFilter> filter_;
   post::ReportSubscribers subscribers_;
   post::RecordTotals records_;
   std::optional<post::Summary> summary_;
