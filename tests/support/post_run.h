@@ -46,7 +46,8 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
                         const std::vector<post::Limit>& limits = {},
                         const std::vector<post::PageLook>& looks = {},
                         const post::PageEnd* end = nullptr,
-                        const post::AnnotationLook& annotation_look = {}) {
+                        const post::AnnotationLook& annotation_look = {},
+                        const std::vector<post::Hint>& hints = {}) {
   PostRun run;
   post::MemorySource source(trace);
   auto file = read_layout(source, run.damage);
@@ -98,6 +99,7 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   if (filter)
     summary.selection_remarks = filter->remarks(leaves_all_records(options.report.selection));
   summary.symbolizer = &symbolizer;
+  summary.hints = hints;
   for (const post::PageLook& look : looks) run.pages.push_back(page_text(summary, look, end));
   if (!options.report.annotate.empty()) {
     const auto text = annotation(summary, annotation_look);

@@ -29,25 +29,34 @@ struct Runtime {
   std::string_view file;       // the beginning of its file's name
   unsigned minor_version = 0;  // that follows ".", at least this
   std::string_view advice;
+  std::string_view brief;
 };
 
 constexpr Runtime runtimes[] = {
     {"node", 0,
-     "start node with --perf-basic-prof (or --perf-prof) for the names of JavaScript functions"},
+     "start node with --perf-basic-prof (or --perf-prof) for the names of JavaScript functions",
+     "start node with --perf-basic-prof"},
     {"libnode.so", 0,
-     "start node with --perf-basic-prof (or --perf-prof) for the names of JavaScript functions"},
+     "start node with --perf-basic-prof (or --perf-prof) for the names of JavaScript functions",
+     "start node with --perf-basic-prof"},
     {"libjvm.so", 0,
      "load JProf into Java for the names of its methods: 'run.tprof -- java ...' does, as does "
-     "java -agentpath:.../libjprof.so=tprof (see jprof(7))"},
+     "java -agentpath:.../libjprof.so=tprof (see jprof(7))",
+     "load JProf, as 'run.tprof -- java ...' does"},
     {"libcoreclr.so", 0,
-     "set DOTNET_PerfMapEnabled=1 in the environment of .NET for the names of its methods"},
-    {"python3", 12, "start it as 'python3 -X perf' for the names of Python functions"},
-    {"libpython3", 12, "start it as 'python3 -X perf' for the names of Python functions"},
+     "set DOTNET_PerfMapEnabled=1 in the environment of .NET for the names of its methods",
+     "set DOTNET_PerfMapEnabled=1"},
+    {"python3", 12, "start it as 'python3 -X perf' for the names of Python functions",
+     "start it as 'python3 -X perf'"},
+    {"libpython3", 12, "start it as 'python3 -X perf' for the names of Python functions",
+     "start it as 'python3 -X perf'"},
 };
 
-constexpr std::string_view unknown_runtime =
+constexpr Runtime unknown_runtime = {
+    "", 0,
     "it executes code that is in no file; if its runtime can write /tmp/perf-PID.map or a jitdump "
-    "file, let it do so";
+    "file, let it do so",
+    "let its runtime write /tmp/perf-PID.map"};
 
 // Packages whose debug symbols are not in PACKAGE-dbgsym.
 struct DebugPackage {
@@ -163,7 +172,12 @@ std::vector<std::string> hottest_files(const Program& program) {
   return paths;
 }
 
-std::string advice_on_files(const std::vector<std::string>& files, const Packages& packages) {
+struct Advice {
+  std::string text;
+  std::string brief;
+};
+
+Advice advice_on_files(const std::vector<std::string>& files, const Packages& packages) {
   std::set<std::string> wanted;
   for (const std::string& file : files)
     if (const auto found = packages.find(file); found != packages.end())
@@ -171,11 +185,13 @@ std::string advice_on_files(const std::vector<std::string>& files, const Package
   std::string text =
       fmt::format("{} {} symbols: ", fmt::join(files, ", "), files.size() == 1 ? "lacks" : "lack");
   if (!wanted.empty())
-    return text +
-           fmt::format("install {}, or set DEBUGINFOD_URLS for post", fmt::join(wanted, ", "));
-  return text +
-         "name the directory of files with symbols, or of debug files, with post -sympath, or set "
-         "DEBUGINFOD_URLS for post";
+    return {
+        text + fmt::format("install {}, or set DEBUGINFOD_URLS for post", fmt::join(wanted, ", ")),
+        fmt::format("install {}", fmt::join(wanted, ", "))};
+  return {text +
+              "name the directory of files with symbols, or of debug files, with post -sympath, or "
+              "set DEBUGINFOD_URLS for post",
+          fmt::format("{} lacks symbols", last_component(files.front()))};
 }
 
 }  // namespace
@@ -199,7 +215,7 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
   for (const auto& [name, program] : programs) {
     const uint64_t unnamed = program.unnamed();
     if (unnamed < few_ticks || unnamed * 100 <= program.ticks * percent_without_hint) continue;
-    hints.push_back({name, program.ticks, unnamed, ""});
+    hints.push_back({name, program.ticks, unnamed, "", ""});
   }
   std::ranges::sort(hints, [](const Hint& a, const Hint& b) {
     return a.unnamed != b.unnamed ? a.unnamed > b.unnamed : a.program < b.program;
@@ -214,19 +230,27 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
       paths.empty() ? Packages() : find_packages({paths.begin(), paths.end()});
   for (Hint& hint : hints) {
     const Program& program = programs.at(hint.program);
+    const Runtime* runtime = runtime_of(program);
+    if (!runtime && program.generated * 100 > program.ticks * percent_without_hint)
+      runtime = &unknown_runtime;
     std::vector<std::string> advice;
-    if (const Runtime* runtime = runtime_of(program))
+    if (runtime) {
       advice.emplace_back(runtime->advice);
-    else if (program.generated * 100 > program.ticks * percent_without_hint)
-      advice.emplace_back(unknown_runtime);
-    if (!files[hint.program].empty())
-      advice.push_back(advice_on_files(files[hint.program], packages));
+      hint.brief = runtime->brief;
+    }
+    if (!files[hint.program].empty()) {
+      Advice on_files = advice_on_files(files[hint.program], packages);
+      advice.push_back(std::move(on_files.text));
+      if (!runtime) hint.brief = std::move(on_files.brief);
+    }
     if (advice.empty()) continue;
     advice.front().front() = static_cast<char>(std::toupper(advice.front().front()));
-    hint.text =
-        fmt::format("{:.0f} % of the ticks of {} have no name. {}.",
-                    100.0 * static_cast<double>(hint.unnamed) / static_cast<double>(hint.ticks),
-                    printable(hint.program), fmt::join(advice, "; "));
+    const std::string share = fmt::format(
+        "{:.0f} %", 100.0 * static_cast<double>(hint.unnamed) / static_cast<double>(hint.ticks));
+    hint.text = fmt::format("{} of the ticks of {} have no name. {}.", share,
+                            printable(hint.program), fmt::join(advice, "; "));
+    hint.brief = fmt::format("{} of {} has no name: {} (see tprof.out).", share,
+                             printable(hint.program), hint.brief);
   }
   std::erase_if(hints, [](const Hint& hint) { return hint.text.empty(); });
   return hints;

@@ -20,6 +20,7 @@ struct Hint {
   uint64_t ticks = 0;    // of all processes of that name
   uint64_t unnamed = 0;  // of these, ticks without a symbol or a module
   std::string text;      // the share and the remedy, one or two sentences
+  std::string brief;     // the same in a few words, with the first remedy only
 };
 
 // Returns the Debian packages that own files; a file that no package owns is omitted.

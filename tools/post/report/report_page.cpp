@@ -25,11 +25,12 @@ namespace post {
 namespace {
 
 constexpr size_t screen_lines = 23;  // of 24; the last one is for the shell's prompt
-constexpr size_t fewest_rows = 3;
+constexpr size_t fewest_rows = 6;    // for functions: the five hottest, and the others in one line
 constexpr size_t most_paths = 5;
 constexpr double hot_percent = 10;
 constexpr double small_percent =
     0.5;  // after the first eight functions, smaller ones share the last row
+constexpr double hint_percent = 5;      // a hint is about more than this part of the page's ticks
 constexpr uint64_t enough_ticks = 100;  // minimum to show tenths of a percent
 
 // A percentage in five columns; with tenths from enough_ticks on.
@@ -55,23 +56,39 @@ class Page {
 
   std::string text(const PageEnd* end) {
     add_head();
-    std::vector<std::string> tail = tail_lines(end);
-    if (ticks_ == 0) {
+    const Hint* const hint = page_hint();
+    std::vector<std::string> tail = tail_lines(end, hint ? hint->text : "");
+    if (ticks_ == 0)
       add_nothing_sampled();
-    } else {
-      const std::vector<PathRow> paths = hot_paths();
-      // Above the tail a blank line; the paths have another one and a heading of two lines at most.
-      const size_t below = tail.size() + 1 + (paths.empty() ? 0 : paths.size() + 3);
-      add_functions(below + (end ? 0 : end_lines));
-      if (!paths.empty()) add_paths(paths);
-    }
+    else
+      add_body(end, hint, tail);
     lines_.emplace_back();
-    lines_.insert(lines_.end(), tail.begin(), tail.end());
+    add(tail);
     return fmt::format("{}\n", fmt::join(lines_, "\n"));
   }
 
  private:
   static constexpr size_t end_lines = 3;  // the usual number of lines of PageEnd
+
+  // The functions and the paths. Where there is not enough space for the hottest functions, the
+  // hint is shortened, then there are fewer paths, no hint, and no paths.
+  void add_body(const PageEnd* end, const Hint* hint, std::vector<std::string>& tail) {
+    const std::vector<FunctionTicks> all = page_functions(summary_, subject_);
+    std::vector<PathRow> paths = hot_paths();
+    const auto space = [&] {
+      // Above the tail there is a blank line.
+      const size_t taken =
+          lines_.size() + path_lines(paths).size() + 1 + tail.size() + (end ? 0 : end_lines);
+      return taken < screen_lines ? screen_lines - taken : 0;
+    };
+    const size_t wanted = look_.rows ? 0 : std::min(fewest_rows, all.size());
+    if (hint && space() < wanted) tail = tail_lines(end, hint->brief);
+    while (paths.size() > 1 && space() < wanted) paths.pop_back();
+    if (hint && space() < wanted) tail = tail_lines(end, {});
+    if (space() < wanted) paths.clear();
+    add_functions(all, rows_of(all, std::max(space(), fewest_rows)));
+    add(path_lines(paths));
+  }
 
   std::string mark() const { return look_.utf8 ? "…" : "..."; }
   std::string shown(const std::string& text) const { return look_.utf8 ? text : ascii_text(text); }
@@ -205,25 +222,20 @@ class Page {
                   "'swtrace enable dispatch' before the trace, 'post -offcpu' after it."));
   }
 
-  // The number of functions to show. below: the lines that follow them. Small ones are only shown
-  // if there are few functions.
-  size_t rows_of(const std::vector<FunctionTicks>& all, size_t below) const {
+  // The number of functions to show on so many lines. Small ones are only shown if there are few
+  // functions.
+  size_t rows_of(const std::vector<FunctionTicks>& all, size_t lines) const {
     if (look_.rows) return std::min(*look_.rows, all.size());
     constexpr size_t few = 8;
     size_t large_enough = 0;
     while (large_enough < all.size() &&
            percent(all[large_enough].ticks, ticks_) >= (large_enough < few ? 0.05 : small_percent))
       ++large_enough;
-    const size_t above_and_below = std::min(screen_lines, lines_.size() + below);
-    const size_t fit = std::max(fewest_rows, screen_lines - above_and_below);
     // All other functions share one line.
-    return fit >= all.size() ? large_enough : std::min(large_enough, fit - 1);
+    return lines >= all.size() ? large_enough : std::min(large_enough, lines - 1);
   }
 
-  // below: the lines that follow.
-  void add_functions(size_t below) {
-    const std::vector<FunctionTicks> all = page_functions(summary_, subject_);
-    const size_t count = rows_of(all, below);
+  void add_functions(const std::vector<FunctionTicks>& all, size_t count) {
     std::vector<FunctionTicks> shown_ones;
     for (const FunctionTicks& row : std::span(all).first(count))
       shown_ones.push_back({shown(row.name), shown(row.module), shown(row.process), row.ticks});
@@ -296,15 +308,19 @@ class Page {
                           [&](const Origin& process) { return subject_.contains(process); });
   }
 
-  void add_paths(const std::vector<PathRow>& paths) {
-    lines_.emplace_back();
+  // With a blank line and a heading above them.
+  std::vector<std::string> path_lines(const std::vector<PathRow>& paths) const {
+    if (paths.empty()) return {};
     const bool broken = std::ranges::any_of(
         paths, [](const PathRow& path) { return path.names.front().starts_with("[broken]"); });
-    add(paragraph(fmt::format("Hottest paths, outermost caller first{}:",
-                              broken ? " ([broken]: no frame pointers there)" : "")));
+    std::vector<std::string> lines =
+        paragraph(fmt::format("Hottest paths, outermost caller first{}:",
+                              broken ? " ([broken]: no frame pointers there)" : ""));
+    lines.insert(lines.begin(), "");
     for (const PathRow& path : paths)
-      lines_.push_back(share_column(path.ticks) +
-                       path_text(path, look_.width > 10 ? look_.width - 10 : 1));
+      lines.push_back(share_column(path.ticks) +
+                      path_text(path, look_.width > 10 ? look_.width - 10 : 1));
+    return lines;
   }
 
   // The functions' names in the longest forms that let the path fit.
@@ -323,7 +339,8 @@ class Page {
     }
   }
 
-  std::vector<std::string> tail_lines(const PageEnd* end) const {
+  // hint: empty for none.
+  std::vector<std::string> tail_lines(const PageEnd* end, const std::string& hint) const {
     std::vector<std::string> tail;
     const auto add_to_tail = [&](const std::vector<std::string>& lines) {
       tail.insert(tail.end(), lines.begin(), lines.end());
@@ -333,8 +350,7 @@ class Page {
     if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
         !summary_.options.selection.by_name())
       add_to_tail(paragraph(rest_text()));
-    if (const std::string hint = hint_text(); !hint.empty())
-      add_to_tail(paragraph("Hint: " + hint, "33"));
+    if (!hint.empty()) add_to_tail(paragraph("Hint: " + with_short_words(shown(hint)), "33"));
     const std::string lost = lost_text(summary_);
     const std::string seen = not_seen_text();
     add_to_tail(paragraph((lost.empty() ? nothing_lost_text(summary_) : lost) + seen,
@@ -408,16 +424,17 @@ class Page {
     return fmt::format("{}", fmt::join(parts, " "));
   }
 
-  // The hint on the program of the subject with the most ticks without a name; empty if there is
-  // none.
-  std::string hint_text() const {
+  // The hint on the program of the subject with the most ticks without a name; nullptr if these are
+  // few, or none.
+  const Hint* page_hint() const {
     std::set<std::string> programs;
     for (const Leaf& leaf : summary_.tree.leaves())
       if (leaf.ticks != 0 && subject_.contains(leaf.origin))
         programs.insert(process_name(leaf, summary_));
     for (const Hint& hint : summary_.hints)
-      if (programs.contains(hint.program)) return with_short_words(shown(hint.text));
-    return {};
+      if (programs.contains(hint.program) && percent(hint.unnamed, ticks_) > hint_percent)
+        return &hint;
+    return nullptr;
   }
 
   std::string not_seen_text() const {

@@ -83,6 +83,8 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
   EXPECT_THAT(text,
               HasSubstr("/usr/lib/gcc/cc1, /usr/lib/x86_64-linux-gnu/libc.so.6 lack symbols: "));
   EXPECT_THAT(text, HasSubstr("install cpp-12-dbgsym, libc6-dbg, or set DEBUGINFOD_URLS"));
+  EXPECT_EQ(hints().front().brief,
+            "100 % of cc1 has no name: install cpp-12-dbgsym, libc6-dbg (see tprof.out).");
   EXPECT_THAT(asked_, ElementsAre("/usr/lib/gcc/cc1", "/usr/lib/x86_64-linux-gnu/libc.so.6"));
   packages_ = {{"/usr/lib/gcc/cc1", "libpython3.11-minimal"}};
   EXPECT_THAT(only_text(), HasSubstr("install python3.11-dbg, or"));
@@ -91,6 +93,7 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
 TEST_F(Hints, NameOtherSourcesForAFileWithoutAPackage) {
   add("app_0012", "/opt/app", Found::no_symbol, 40);
   EXPECT_THAT(only_text(), HasSubstr("/opt/app lacks symbols: name the directory"));
+  EXPECT_EQ(hints().front().brief, "100 % of app has no name: app lacks symbols (see tprof.out).");
 }
 
 TEST_F(Hints, OmitFilesThatHaveANote) {
@@ -122,6 +125,8 @@ TEST_F(Hints, ContainBothCausesForARuntimeWithoutSymbols) {
   add("python3_0012", "/usr/bin/python3.13", Found::function, 60);
   packages_ = {{"/usr/bin/python3.13", "python3.13-minimal"}};
   EXPECT_THAT(only_text(), testing::AllOf(HasSubstr("-X perf"), HasSubstr("python3.13-dbg")));
+  EXPECT_EQ(hints().front().brief,
+            "100 % of python3 has no name: start it as 'python3 -X perf' (see tprof.out).");
 }
 
 TEST_F(Hints, HaveNoControlCharacters) {

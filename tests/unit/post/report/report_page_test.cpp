@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page at any width and for any trace; the golden cases have its layout.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <text/columns.h>
 
@@ -63,6 +64,73 @@ TEST(Page, FitsAScreenOf24LinesAndItsWidth) {
         EXPECT_EQ(lines.size(), 23u);
       }
     }
+}
+
+// A process with a child of another name, 40 functions that each have a path of their own, other
+// processes, few ticks if few_ticks, and a hint.
+std::vector<std::string> crowded_page(size_t width, bool few_ticks, uint64_t unnamed,
+                                      const post::PageLook& look = {}) {
+  FakeSymbolizer symbolizer;
+  std::string text =
+      "cpus 1\ninfo pid=32\ninfo scope=system\ninfo tick_ns=1000000\ninfo stacks=user\n"
+      "info cannot_see=Code that runs with interrupts disabled\ninfo cannot_see=Idle processors\n"
+      "section mte 0\n1 name 32 program\n1 module 32 0x1000 0x100000 0 /bin/program\n"
+      "1 name 48 other\n1 fork 33 32\n1 exec 33\n1 name 33 child\nsection trace 0 lost=7\n";
+  uint64_t time = 1000;
+  for (unsigned i = 0; i < 40; ++i) {
+    symbolizer.add_symbol("/bin/program", i * 16, 16, fmt::format("function_{:02}", i));
+    for (unsigned tick = 0; tick < (few_ticks ? 2u : 40u + i); ++tick)
+      text += fmt::format("{} tick user 32 32 {} stack user {} {}\n", ++time, 0x1000 + i * 16,
+                          0x1004 + i * 16, 0x1004 + (i + 1) % 40 * 16);
+    text += fmt::format("{} tick user 33 33 0x9000000\n{} tick user 48 48 0x9000000\n", time + 1,
+                        time + 1);
+  }
+  const std::vector<post::Hint> hints{
+      {"program", 1000, unnamed,
+       "50 % of the ticks of program have no name. Start it with --perf-basic-prof (or "
+       "--perf-prof) "
+       "for the names of JavaScript functions; /usr/bin/program, "
+       "/usr/lib/x86_64-linux-gnu/libc.so.6 "
+       "lack symbols: install program-dbgsym, libc6-dbg, or set DEBUGINFOD_URLS for post.",
+       "50 % of program has no name: start it with --perf-basic-prof (see tprof.out)."}};
+  const post::PageEnd end{"out/swtrace.nrm2", {"out/tprof.out", "out/tprof.json"}, "out"};
+  post::Options options;
+  options.tree = true;
+  post::PageLook wanted = look;
+  wanted.width = width;
+  const auto bytes = trace_from_text(text);
+  EXPECT_TRUE(bytes) << bytes.error().message;
+  return lines_of(
+      run_post(*bytes, symbolizer, options, {}, {wanted}, &end, {}, hints).pages.front());
+}
+
+size_t count_containing(const std::vector<std::string>& lines, std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(
+      lines, [&](const std::string& line) { return line.find(text) != std::string::npos; }));
+}
+
+TEST(Page, TheFiveHottestFunctionsStayWithPathsAndAHint) {
+  for (const bool few_ticks : {false, true})
+    for (const size_t width : {40u, 80u, 200u}) {
+      const auto lines = crowded_page(width, few_ticks, 500);
+      const std::string page = fmt::format("{}", fmt::join(lines, "\n"));
+      EXPECT_LE(lines.size(), 23u) << page;
+      // The child's ticks are another row.
+      EXPECT_GE(count_containing(lines, "  program") + count_containing(lines, "NoSymbols"), 5u)
+          << page;
+      if (width < 80) continue;
+      EXPECT_EQ(count_containing(lines, "Hottest paths"), 1u) << page;
+      EXPECT_GE(count_containing(lines, " > "), 1u) << page;
+      EXPECT_EQ(count_containing(lines, "Hint: 50 %"), 1u) << page;
+    }
+  // With a number of functions all is there.
+  const auto all = crowded_page(80, false, 500, {.rows = 5});
+  EXPECT_EQ(count_containing(all, " > "), 5u);
+  EXPECT_EQ(count_containing(all, "DEBUGINFOD_URLS"), 1u);
+}
+
+TEST(Page, AHintOnAFewOfThePagesTicksIsOnlyInTheReport) {
+  EXPECT_EQ(count_containing(crowded_page(80, false, 50), "Hint:"), 0u);
 }
 
 TEST(Page, InAReportItHasTheSameFunctions) {
