@@ -16,6 +16,14 @@ number() { # number OPTION VALUE MIN MAX
   fi
 }
 
+# split_post_options TEXT: splits options for post at blanks into post_words; quotes and backslashes work as in a shell.
+post_words=()
+split_post_options() {
+  [[ $1 == *[![:space:]]* ]] || return 0
+  xargs -r printf '%s\0' <<<"$1" >/dev/null 2>&1 || wrong "--post has an unterminated quote: $1"
+  mapfile -d '' post_words < <(xargs -r printf '%s\0' <<<"$1")
+}
+
 # Builds the module for this run, as root on a kernel that can load modules; sets module_object, empty without a module.
 prepare_module() {
   local why=''

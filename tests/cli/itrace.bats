@@ -243,10 +243,46 @@ needs_arc() {
     [[ "$output" == *"\"ls\" is not an option; write -- before a command: run.itrace -- ls"* ]]
 }
 
-@test "without the module run.itrace refuses options that need it" {
+@test "without the module run.itrace refuses options that need it, and existing files stay" {
     needs_perf
     installed
     unset PITRACE_SOCKET
-    run -125 run.itrace --source=perf -kernel -o out -- true
-    [[ "$output" == *"cannot trace kernel code"* ]]
+    mkdir out
+    echo earlier | tee out/arc >out/swtrace.nrm2
+    for options in -kernel '-kernel -cont'; do
+        # shellcheck disable=SC2086
+        run -125 run.itrace --source=perf $options -o out -- true
+        [[ "$output" == *"cannot trace kernel code"* ]]
+        [ "$(cd out && echo *)" = 'arc swtrace.nrm2' ]
+        [ "$(cat out/arc out/swtrace.nrm2)" = earlier$'\n'earlier ]
+    done
+}
+
+@test "run.itrace renames existing files when the new ones are written" {
+    needs_perf
+    needs_arc
+    installed
+    unset PITRACE_SOCKET
+    for options in '' -cont; do
+        rm -rf out && mkdir out
+        echo earlier | tee out/arc >out/swtrace.nrm2
+        # shellcheck disable=SC2086
+        run -0 run.itrace --source=perf $options -n 300 -o out -- cat out/arc
+        [[ "$output" == earlier* ]]
+        [ "$(cat out/arc.old out/swtrace.nrm2.old)" = earlier$'\n'earlier ]
+        grep -q ' cat' out/arc
+    done
+}
+
+@test "run.itrace: options for post may be repeated, and quotes keep blanks" {
+    needs_perf
+    needs_arc
+    installed
+    unset PITRACE_SOCKET
+    run -255 run.itrace --post="-sympath 'x" -- true
+    [[ "$output" == *"--post has an unterminated quote: "* ]]
+    mkdir 'my dir'
+    run -0 run.itrace --source=perf -n 300 --post=-ss --post="-sympath '$PWD/my dir'" -o out -- true
+    # -ss adds instructions.
+    [ "$(wc -l <out/arc)" -gt "$(grep -c '@' out/arc)" ]
 }
