@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The command lines of manuals, help texts and docs work as printed, and a test runs each of them.
-# tests/cli/readme.bats runs those of README.md, and tests/support/documented_commands.table lists those that run elsewhere.
+# tests/cli/readme.bats runs the blocks of README.md, and tests/support/documented_commands.table lists commands that run elsewhere.
 
 bats_require_minimum_version 1.5.0
 
@@ -43,6 +43,15 @@ setup() {
     [ "$(awk -F '\t' '$2 == "advice" && $1 ~ /swtrace\/check_/' "$lines" | wc -l)" -ge 10 ]
 }
 
+@test "commands in sentences are found: in README, manuals, help texts and messages" {
+    local document
+    for document in README.md post.1 'swtrace --help' tools/swtrace/cmd_event.cpp; do
+        grep -q "^$document"$'\tinline\t' "$lines" || { echo "$document" && false; }
+    done
+    # A part of another command line is not repeated.
+    run ! grep -q $'\tinline\tswtrace event list\t' "$lines"
+}
+
 @test "no line of a help text is wider than 80 columns" {
     local program command wide
     wide() { # wide COMMAND...
@@ -61,7 +70,7 @@ setup() {
     [ "$(id -u)" -eq 0 ] || skip "needs root for a process id and a /tmp of its own"
     [ "$("$BUILD_DIR/bin/swtrace" check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
     type -P java node >/dev/null || skip "needs a JDK and node"
-    commands_of "$table" here <"$lines" | awk -F '\t' '$1 != "README.md" && $2 != "advice"' >commands
+    commands_of "$table" here <"$lines" | awk -F '\t' '($1 != "README.md" || $2 == "inline") && $2 != "advice"' >commands
     [ "$(wc -l <commands)" -gt 80 ]
     mkdir place
     cd place

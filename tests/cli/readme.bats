@@ -19,7 +19,7 @@ teardown() {
     [ "$("$BUILD_DIR/bin/swtrace" check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
     type -P java >/dev/null || skip "needs a JDK"
     make_directory
-    "$SOURCE_DIR/tests/support/documented-commands" "$BUILD_DIR/bin" | awk -F '\t' '$1 == "README.md"' |
+    "$SOURCE_DIR/tests/support/documented-commands" "$BUILD_DIR/bin" | awk -F '\t' '$1 == "README.md" && $2 != "inline"' |
         commands_of "$SOURCE_DIR/tests/support/documented_commands.table" here >../commands
     # The program of "What got slower".
     cat >demo.c <<'END'

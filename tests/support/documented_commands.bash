@@ -27,7 +27,7 @@ make_directory() {
     cp "${SOURCE_DIR:?}"/scripts/*.sh build/share/pitrace/
     ln -s "$SOURCE_DIR/scripts/install-deps" build/bin/
     ln -s build/bin scripts
-    ln -s "$SOURCE_DIR"/{tests,examples,libperfutil} .
+    ln -s "$SOURCE_DIR"/{tests,examples,libperfutil,docs} .
     own_program COMMAND 'head -c 50000000 /dev/zero | sha256sum'
     # shellcheck disable=SC2016 # expanded by the program's shell
     own_program sudo 'exec "$@"'
