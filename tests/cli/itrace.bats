@@ -270,7 +270,7 @@ needs_arc() {
         run -0 run.itrace --source=perf $options -n 300 -o out -- cat out/arc
         [[ "$output" == earlier* ]]
         [ "$(cat out/arc.old out/swtrace.nrm2.old)" = earlier$'\n'earlier ]
-        grep -q ' cat' out/arc
+        run ! grep -q earlier out/arc
     done
 }
 
