@@ -21,6 +21,7 @@ post_words=()
 split_post_options() {
   [[ $1 == *[![:space:]]* ]] || return 0
   xargs -r printf '%s\0' <<<"$1" >/dev/null 2>&1 || wrong "--post has an unterminated quote: $1"
+  # shellcheck disable=SC2034 # the callers use it
   mapfile -d '' post_words < <(xargs -r printf '%s\0' <<<"$1")
 }
 

@@ -46,8 +46,8 @@ class Browser {
   explicit Browser(bool utf8) : utf8_(utf8) {}
 
   // Shows a trace. The summary must exist until the next call of show(), or the last call of
-  // press(). The view, the selection and the row under the cursor are kept, by name; a row of source
-  // or code by its line or instruction. recording: the trace is still being recorded.
+  // press(). The view, the selection and the row under the cursor are kept, by name; a row of
+  // source or code by its line or instruction. recording: the trace is still being recorded.
   void show(const Summary& summary, bool recording);
 
   // Cells of a line, and rows that fit below the heads.
