@@ -59,6 +59,9 @@ namespace tick {  // a sample of tick_sample_type; with stacks the number of ent
 constexpr size_t identifier = header_bytes, ip = identifier + 8, pid = ip + 8, tid = pid + 4,
                  time = tid + 4, size = time + 16, chain = size;
 }
+// The id of a task whose ids the kernel has released: see perf_event_pid_type() there.
+constexpr uint32_t no_id = 0xffffffff;
+
 namespace cpu_switch {  // PERF_RECORD_SWITCH_CPU_WIDE; PERF_RECORD_SWITCH has nothing of its own
 constexpr size_t other_pid = header_bytes, other_tid = other_pid + 4, fixed = 8;
 }
@@ -169,7 +172,8 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
 // perf reports each switch as switch-out and switch-in. In the system scope both records name both
 // threads, and the switch-out whether prev was preempted; the switch-in is used where the
 // switch-out is missing (seen on 6.18 when the idle task is prev). In the process scope each record
-// names its own thread only: the idle task stands for all other threads.
+// names its own thread only: the idle task stands for all other threads. A thread that is preempted
+// after the kernel has released its ids has no_id: the switch to it is counted as lost.
 bool PerfConverter::context_switch(std::span<const std::byte> record, UserBuffer& trace) {
   const auto header = header_of(record);
   const bool whole_cpu = header.type == PERF_RECORD_SWITCH_CPU_WIDE;
@@ -186,7 +190,10 @@ bool PerfConverter::context_switch(std::span<const std::byte> record, UserBuffer
         whole_cpu ? other != 0 : last.runs != 0 && last.runs != SwitchOut::unknown;
     last.known = false;
     last.runs = id.tid;
-    if (!reported)
+    if (reported) return true;
+    if (id.tid == no_id)
+      trace.count_lost_by_source(1);
+    else
       trace.put_dispatch(id.time, id.pid, id.tid,
                          after_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE);
     return true;
@@ -197,6 +204,10 @@ bool PerfConverter::context_switch(std::span<const std::byte> record, UserBuffer
   if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task is always runnable
   const bool has_stack = std::exchange(last.known, false) && last.tid == id.tid;
   last.runs = other;
+  if (other == no_id) {
+    trace.count_lost_by_source(1);
+    return true;
+  }
   trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, cpu_switch::other_pid) : 0, other,
                      state, has_stack ? last.stack.stack() : Stack{});
   return true;

@@ -64,8 +64,8 @@ class PerfConverter {
     bool known = false;
     uint32_t tid = 0;
     PerfStack stack;
-    static constexpr uint32_t unknown = ~0u;
-    uint32_t runs = unknown;  // tid of the thread that was dispatched last
+    static constexpr uint32_t unknown = ~1u;  // no id, nor perf's ~0 for a thread without one
+    uint32_t runs = unknown;                  // tid of the thread that was dispatched last
   };
 
   bool anonymous_;

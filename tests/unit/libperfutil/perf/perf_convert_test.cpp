@@ -128,6 +128,18 @@ TEST_F(PerfConvert, SwitchInWithoutSwitchOutBecomesDispatch) {
             (Lines{"12/6 @11 6 0", "12/0 @12 0 8", "12/7 @13 7 7"}));
 }
 
+TEST_F(PerfConvert, ASwitchToAThreadWithoutIdsIsCountedAsLost) {
+  constexpr uint32_t no_id = ~0u;
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
+  tick(test::perf_switch(0, no_id, 7, 9));  // the switch-out was lost
+  tick(test::perf_switch(switch_out, no_id, 5, 10));
+  tick(test::perf_switch(is_preempted, 5, no_id, 11));
+  tick(test::perf_switch(0, no_id, 5, 12));  // the switch-in of the same switch
+  tick(test::perf_switch(switch_out, no_id, 7, 13));
+  EXPECT_EQ(test::lines_of(trace().unread().records), (Lines{"12/5 @10 5 8", "12/7 @13 7 8"}));
+  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], 2u);
+}
+
 TEST_F(PerfConvert, InTheProcessScopeOtherThreadsAreTheIdleTask) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
   tick(PerfRecord(PERF_RECORD_SWITCH).end(5, 6, 10));
