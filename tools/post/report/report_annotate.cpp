@@ -353,7 +353,7 @@ class Annotator {
     if (!text.empty())
       line += "  " + styled(cut_text(shown(text), space, look_.utf8 ? "…" : "..."), style);
     // Rows between lines have no number.
-    const bool numbered = place.find_first_of("0123456789") != std::string::npos;
+    const bool numbered = place.find_first_of("+0123456789") == 0;
     add_line(std::move(line), ticks,
              fmt::format("{:x} {:x} {} {}", function.code_id, function.start, file_,
                          numbered ? place : text));
