@@ -15,11 +15,13 @@ cycles=$3
 seed=${4:-1}
 from=${5:-0}
 limit=${SECONDS_MAX:-1000000}
-module=/run/lab/ctl/pitrace.ko
+module=/tmp/pitrace.ko
 debug=/sys/kernel/debug
 tracing=/sys/kernel/tracing
 work=$LAB_OUT/statefuzz
 mkdir -p "$work"
+# Each cycle loads the module: from the guest's memory, without debugging information.
+strip --strip-debug -o $module /run/lab/ctl/pitrace.ko
 
 # shellcheck source=tests/lab/promises.bash
 source "$(dirname "$0")/promises.bash"

@@ -28,7 +28,7 @@ constexpr const char* subjects[] = {"trace", "itrace", "ptt", "hooks", "all"};
 constexpr int subject_count = sizeof subjects / sizeof subjects[0];
 // All files with possible remainders are read after this number of cycles, as that takes longer
 // than the cycles.
-constexpr uint64_t deep_every = 50;
+constexpr uint64_t deep_every = 250;
 
 struct Totals {
   uint64_t cycles[subject_count] = {};
@@ -278,6 +278,7 @@ bool all_end(pid_t starter, double limit) {
 
 bool cycle(const char* module, const Options& options, uint64_t number, Totals& totals) {
   Random random(options.seed * 0x100000001b3 ^ number);
+  hurry_rcu(number / subject_count % 8 != 0);
   const int subject = static_cast<int>(number % subject_count);
   // Ranges from before the first step to long after the last one.
   const auto moment = static_cast<useconds_t>(random.below(200ull << random.below(11)));
@@ -317,6 +318,7 @@ int run_cycles(const char* module, const Options& options) {
   if (totals.bad == 0 &&
       !(unload(totals, options.timeout) && nothing_remains(true) && load(module)))
     ++totals.bad;
+  hurry_rcu(false);
   std::printf("cycles seed %llu from %llu to %llu cycles %llu seconds %.0f bad %llu",
               static_cast<unsigned long long>(options.seed),
               static_cast<unsigned long long>(options.from),

@@ -119,6 +119,7 @@ void Epoch::find_state() {
 }
 
 void Epoch::begin() {
+  hurry_rcu(position_ / epoch_calls % 8 != 0);
   write_file("/proc/sys/kernel/perf_event_paranoid", "2");
   write_file("/sys/module/pitrace/parameters/group", std::to_string(group_id).c_str());
   write_file("/sys/module/pitrace/parameters/ptt_pages", "2048");
@@ -244,7 +245,7 @@ uint64_t Epoch::turn(uint64_t left) {
   Call last_step;
   // Calls that are stepped through the kernel take a thousand times as long.
   if (!model_.follows_kernel()) followed_turns_ = 0;
-  if (followed_turns_ > 10 && generator_.choose_end(role, thread, last_step)) {
+  if (followed_turns_ > 3 && generator_.choose_end(role, thread, last_step)) {
     desk = &shared->desk[role][thread];
     add_and_apply(last_step);
   } else if (random_.one_in(4)) {
@@ -383,6 +384,10 @@ int Epoch::run() {
 }
 
 }  // namespace
+
+void hurry_rcu(bool on) {
+  write_file("/sys/kernel/rcu_expedited", on ? "1" : "0");
+}
 
 int run_epoch(const Options& options, uint64_t position) {
   return Epoch(options, position).run();

@@ -23,20 +23,34 @@ void wrong(Result& result, const char* format, Args... values) {
 
 // Copies readable bytes through a pipe: a fault is an error of this call instead of a signal. The
 // kernel shows these mappings neither to other processes nor to calls that read process memory.
-size_t copy(void* to, const void* from, size_t length) {
-  constexpr size_t chunk = 1024;
-  int ends[2];
-  if (::pipe(ends) != 0) return 0;
+class Reader {
+ public:
+  Reader() {
+    if (::pipe(ends_) != 0) ends_[0] = ends_[1] = -1;
+  }
+  ~Reader() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  // Returns the number of bytes before the first that cannot be read.
+  size_t copy(void* to, const void* from, size_t length) const;
+
+ private:
+  int ends_[2];
+};
+
+size_t Reader::copy(void* to, const void* from, size_t length) const {
   size_t done = 0;
   while (done < length) {
-    const size_t wanted = length - done < chunk ? length - done : chunk;
-    const ssize_t put = ::write(ends[1], static_cast<const char*>(from) + done, wanted);
-    if (put <= 0 || ::read(ends[0], static_cast<char*>(to) + done, static_cast<size_t>(put)) != put)
+    const size_t wanted = length - done < page ? length - done : page;
+    const ssize_t put = ::write(ends_[1], static_cast<const char*>(from) + done, wanted);
+    if (put <= 0 ||
+        ::read(ends_[0], static_cast<char*>(to) + done, static_cast<size_t>(put)) != put)
       break;
     done += static_cast<size_t>(put);
   }
-  ::close(ends[0]);
-  ::close(ends[1]);
   return done;
 }
 
@@ -60,8 +74,8 @@ void look_at_hook_page(const Wanted& wanted, const uint8_t* bytes, Result& resul
     wrong(result, "hook page: nonzero bytes after it");
 }
 
-void look_at_buffer(const Wanted& wanted, const uint8_t* bytes, const char* at, size_t length,
-                    Result& result) {
+void look_at_buffer(const Wanted& wanted, const Reader& reader, const uint8_t* bytes,
+                    const char* at, size_t length, Result& result) {
   pitrace_buffer_head head;
   std::memcpy(&head, bytes, sizeof head);
   if (head.data_size != wanted.data_size || head.kind != wanted.kind || head.cpu != wanted.cpu)
@@ -80,8 +94,8 @@ void look_at_buffer(const Wanted& wanted, const uint8_t* bytes, const char* at, 
   if (length < page + 2 * wanted.data_size) return;
   // Records written in between change both copies.
   for (int i = 0; i < 3; ++i) {
-    copy(once, at + page, sizeof once);
-    copy(again, at + page + wanted.data_size, sizeof again);
+    reader.copy(once, at + page, sizeof once);
+    reader.copy(again, at + page + wanted.data_size, sizeof again);
     if (std::memcmp(once, again, sizeof once) == 0) return;
   }
   wrong(result, "the second copy of a buffer differs");
@@ -106,11 +120,12 @@ void look_at_slot(const Wanted& wanted, const pitrace_ptt_slot& slot, uint32_t& 
           static_cast<unsigned long long>(slot.interrupts));
 }
 
-void look_at_slots(const Wanted& wanted, const char* at, size_t length, Result& result) {
+void look_at_slots(const Wanted& wanted, const Reader& reader, const char* at, size_t length,
+                   Result& result) {
   alignas(64) uint8_t bytes[page];
   uint32_t active = 0, pages = 0;
   for (; pages * page < length; ++pages) {
-    if (copy(bytes, at + pages * page, page) != page) break;
+    if (reader.copy(bytes, at + pages * page, page) != page) break;
     for (size_t offset = 0; offset < page; offset += sizeof(pitrace_ptt_slot)) {
       pitrace_ptt_slot slot;
       std::memcpy(&slot, bytes + offset, sizeof slot);
@@ -125,7 +140,7 @@ void look_at_slots(const Wanted& wanted, const char* at, size_t length, Result& 
           wanted.active_max);
   // The pages after those must not be accessible.
   for (const size_t far : {pages + 1, pages + 17, static_cast<uint32_t>(length / page) - 1})
-    if (far >= pages && far * page < length && copy(bytes, at + far * page, 8) != 0)
+    if (far >= pages && far * page < length && reader.copy(bytes, at + far * page, 8) != 0)
       wrong(result, "slots: page %zu is accessible, of %u", far, pages);
 }
 
@@ -140,16 +155,17 @@ void look(const Call& call, const void* memory, size_t length, Result& result) {
     result.error = ENOENT;
     return;
   }
-  if (wanted.content == Content::slots) return look_at_slots(wanted, at, length, result);
+  const Reader reader;
+  if (wanted.content == Content::slots) return look_at_slots(wanted, reader, at, length, result);
   alignas(64) uint8_t bytes[page];
-  const size_t found = copy(bytes, at, page);
+  const size_t found = reader.copy(bytes, at, page);
   if (wanted.content == Content::nothing) {
     if (found) wrong(result, "an unexpected mapping");
     return;
   }
   if (found != page) return wrong(result, "%zu bytes of a mapping can be read", found);
   if (wanted.content == Content::hook_page) return look_at_hook_page(wanted, bytes, result);
-  look_at_buffer(wanted, bytes, at, length, result);
+  look_at_buffer(wanted, reader, bytes, at, length, result);
 }
 
 // Compares the slot of the calling thread, read as a user does, before and after READ. Cycles only.
@@ -158,8 +174,8 @@ void compare(const Call& call, int fd, const void* memory, Result& result) {
       static_cast<const char*>(memory) + call.number[0]);
   const uint64_t metric = call.number[1];
   pitrace_ptt_slot copied;
-  if (!memory || copy(&copied, static_cast<const char*>(memory) + call.number[0], sizeof copied) !=
-                     sizeof copied)
+  if (!memory || Reader().copy(&copied, static_cast<const char*>(memory) + call.number[0],
+                               sizeof copied) != sizeof copied)
     return wrong(result, "the slot of the thread cannot be read");
   const auto now = [&] {
     for (;;) {

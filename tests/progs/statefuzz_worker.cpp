@@ -64,6 +64,8 @@ void serve(Seat seat) {
   Desk& desk = shared->desk[seat.role][seat.thread];
   make_arena();
   desk.tid = ::gettid();
+  ++shared->bell;
+  wake(shared->bell);
   for (uint32_t served = desk.done;;) {
     while (desk.posted == served) wait_while(desk.posted, served, nullptr);
     if (desk.storm) {
@@ -151,13 +153,17 @@ pid_t start_worker(int role) {
   }
   // Wait until all threads are running.
   const double end = seconds_now() + 600;
+  const timespec second{1, 0};
   for (const Desk& desk : shared->desk[role])
-    while (desk.tid == 0) {
+    for (;;) {
+      const uint32_t bell = shared->bell;
+      if (desk.tid) break;
+      wait_while(shared->bell, bell, &second);
+      if (desk.tid) break;
       if (seconds_now() > end || ::waitpid(pid, nullptr, WNOHANG) == pid) {
         std::fprintf(stderr, "statefuzz: process %s does not start\n", role_table[role].name);
         std::exit(3);
       }
-      ::usleep(100);
     }
   return pid;
 }
