@@ -20,7 +20,7 @@ struct Options {
 };
 
 // Number of calls in an epoch. Each epoch starts with new processes and a module as after loading.
-inline constexpr uint64_t epoch_calls = 2000;
+inline constexpr uint64_t epoch_calls = 4000;
 
 // Lets the kernel hurry with RCU's grace periods, for which many calls wait: most of a run's time
 // otherwise. Every eighth epoch, and every eighth round of cycles, waits as other systems do.

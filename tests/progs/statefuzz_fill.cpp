@@ -174,10 +174,10 @@ void Generator::fill_itrace(int role, Call& call) {
                                     PITRACE_ITRACE_NO_KERNEL | PITRACE_ITRACE_CONTINUOUS,
                                     0x80};
       constexpr uint32_t threads[] = {
-          0, 0, 4096, 1, 3, 64, PITRACE_ITRACE_THREADS_MAX, PITRACE_ITRACE_THREADS_MAX + 1};
+          0, 4096, 1, 1, 3, 3, 64, 64, 64, 64, 64, 64, PITRACE_ITRACE_THREADS_MAX + 1};
       pitrace_itrace wanted{};
       wanted.flags = random_.pick(flags);
-      wanted.threads = random_.pick(threads);
+      wanted.threads = random_.one_in(24) ? PITRACE_ITRACE_THREADS_MAX : random_.pick(threads);
       wanted.reserve =
           (wanted.flags & PITRACE_ITRACE_CONTINUOUS) != 0 || random_.one_in(20) ? 16384 : 0;
       return put(call, wanted);
@@ -224,7 +224,7 @@ void Generator::fill_init(Call& call) {
   init.metrics = 1 + static_cast<uint32_t>(random_.one_in(2) ? random_.below(3) : 0);
   init.flags = static_cast<uint32_t>(random_.below(4));
   init.threads = random_.one_in(3) ? PITRACE_PTT_THREADS_MIN : 4096;
-  init.pids = random_.one_in(10) ? 400 : random_.one_in(3) ? 4u << 20 : 65536;
+  init.pids = random_.one_in(10) ? 400 : random_.one_in(24) ? 4u << 20 : 65536;
   const auto cycles = random_.below(init.metrics + 1);
   for (uint32_t i = 0; i < init.metrics; ++i) {
     pitrace_ptt_metric& metric = init.metric[i];
