@@ -134,7 +134,7 @@ int run(const Options& options) {
                 static_cast<unsigned long long>(calls_made()), last_report - begin);
     std::fflush(stdout);
   }
-  hurry_rcu(false);
+  expedite_rcu(false);
   summarize(options, position, seconds_now() - begin);
   ::unlink(shared->program);
   ::unlink(shared->set_user);

@@ -278,7 +278,7 @@ bool all_end(pid_t starter, double limit) {
 
 bool cycle(const char* module, const Options& options, uint64_t number, Totals& totals) {
   Random random(options.seed * 0x100000001b3 ^ number);
-  hurry_rcu(number / subject_count % 8 != 0);
+  expedite_rcu(number / subject_count % 8 != 0);
   const int subject = static_cast<int>(number % subject_count);
   // Ranges from before the first step to long after the last one.
   const auto moment = static_cast<useconds_t>(random.below(200ull << random.below(11)));
@@ -318,7 +318,7 @@ int run_cycles(const char* module, const Options& options) {
   if (totals.bad == 0 &&
       !(unload(totals, options.timeout) && nothing_remains(true) && load(module)))
     ++totals.bad;
-  hurry_rcu(false);
+  expedite_rcu(false);
   std::printf("cycles seed %llu from %llu to %llu cycles %llu seconds %.0f bad %llu",
               static_cast<unsigned long long>(options.seed),
               static_cast<unsigned long long>(options.from),

@@ -129,7 +129,7 @@ void Epoch::find_state() {
 }
 
 void Epoch::begin() {
-  hurry_rcu(position_ / epoch_calls % 8 != 0);
+  expedite_rcu(position_ / epoch_calls % 8 != 0);
   place(0, position_ / epoch_calls % 4 == 0);
   write_file("/proc/sys/kernel/perf_event_paranoid", "2");
   write_file("/sys/module/pitrace/parameters/group", std::to_string(group_id).c_str());
@@ -397,7 +397,7 @@ int Epoch::run() {
 
 }  // namespace
 
-void hurry_rcu(bool on) {
+void expedite_rcu(bool on) {
   write_file("/sys/kernel/rcu_expedited", on ? "1" : "0");
 }
 

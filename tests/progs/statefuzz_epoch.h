@@ -22,9 +22,9 @@ struct Options {
 // Number of calls in an epoch. Each epoch starts with new processes and a module as after loading.
 inline constexpr uint64_t epoch_calls = 4000;
 
-// Lets the kernel hurry with RCU's grace periods, for which many calls wait: most of a run's time
+// Lets the kernel expedite RCU's grace periods, for which many calls wait: most of a run's time
 // otherwise. Every eighth epoch, and every eighth round of cycles, waits as other systems do.
-void hurry_rcu(bool on);
+void expedite_rcu(bool on);
 
 // Returns 0; 1: mismatches after which the run cannot continue; 4: a call did not return.
 int run_epoch(const Options& options, uint64_t position);
