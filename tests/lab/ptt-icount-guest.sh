@@ -84,6 +84,7 @@ interrupted | sed 's/^/unhooked /'
 "$tool" loop 1000000 3 | sed 's/^/noints /'
 "$tool" sums | sed 's/^/noints /'
 "$tool" term
+"$ptt" init -calibrate 2>&1 | sed 's/^/refused /'
 "$tool" ints 1
 read -r after _ < <(spent yield $yields)
 echo "off before $without after $after"

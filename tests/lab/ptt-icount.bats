@@ -47,6 +47,10 @@ setup_file() {
            END { exit !good }'
 }
 
+@test "without interrupts of their own calibration is refused" {
+    holds '/^refused .*error: .*ptt ints/ { good = 1 } END { exit !good }'
+}
+
 @test "all accounts add up exactly to the elapsed count, while PTT is active and after its end" {
     holds '$2 == "sums" { n++; if (f("off") != 0) bad++ }
            END { exit !(n >= 8 && !bad) }'

@@ -61,6 +61,7 @@ ptt_is_active() { ptt info | grep -q '^PTT: *active'; }
 prepare() {
     case $1:$2 in
     *:'swtrace init'*) recorder none ;;
+    *:'ptt init -calibrate') { ptt_is_active || ptt init; } && ptt ints && ptt term ;;
     *:'ptt init'*) ! ptt_is_active || ptt term ;;
     session:*) ;;
     *:'swtrace get'*) { [[ $(recorder_state) != none ]] || recorder on; } && recorder idle ;;

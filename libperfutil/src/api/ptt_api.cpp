@@ -153,6 +153,10 @@ Status calibrate(pitrace_ptt_residue* out) {
   if (module_slot()->active == 0)
     return Error{PU_ERROR_NOT_INITIALIZED,
                  "PTT does not count this thread; call PttInitThread first."};
+  if (const auto info = ptt_info(); info && info->ints == 0)
+    return Error{PU_ERROR_INCORRECT_STATE,
+                 "Interrupts are charged to the interrupted threads (noints), so their overhead "
+                 "cannot be measured; 'ptt ints' changes that."};
   constexpr uint64_t second = 1'000'000'000, least = 20;
   const ResidueMeter meter = measure_residue(*module_slot(), second);
   if (meter.interrupts() < least) return too_few(meter.interrupts(), "interrupts");
