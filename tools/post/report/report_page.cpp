@@ -25,7 +25,8 @@ namespace post {
 namespace {
 
 constexpr size_t screen_lines = 23;  // of 24; the last one is for the shell's prompt
-constexpr size_t fewest_rows = 6;    // for functions: the five hottest, and the others in one line
+constexpr size_t wanted_rows = 6;    // for functions: the five hottest, and the others in one line
+constexpr size_t fewest_rows = 5;    // also where the other lines fill the screen
 constexpr size_t most_paths = 5;
 constexpr double hot_percent = 10;
 constexpr double small_percent =
@@ -81,7 +82,7 @@ class Page {
           lines_.size() + path_lines(paths).size() + 1 + tail.size() + (end ? 0 : end_lines);
       return taken < screen_lines ? screen_lines - taken : 0;
     };
-    const size_t wanted = look_.rows ? 0 : std::min(fewest_rows, all.size());
+    const size_t wanted = look_.rows ? 0 : std::min(wanted_rows, all.size());
     if (hint && space() < wanted) tail = tail_lines(end, hint->brief);
     while (paths.size() > 1 && space() < wanted) paths.pop_back();
     if (hint && space() < wanted) tail = tail_lines(end, {});
