@@ -268,7 +268,8 @@ needs_arc() {
         echo earlier | tee out/arc >out/swtrace.nrm2
         # shellcheck disable=SC2086
         run -0 run.itrace --source=perf $options -n 300 -o out -- cat out/arc
-        [[ "$output" == earlier* ]]
+        # While the command runs, the file has its name; a message may precede its text.
+        [[ $'\n'"$output" == *$'\n'earlier$'\n'* ]]
         [ "$(cat out/arc.old out/swtrace.nrm2.old)" = earlier$'\n'earlier ]
         run ! grep -q earlier out/arc
     done
