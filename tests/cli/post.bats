@@ -78,7 +78,7 @@ make_trace() {
 }
 
 @test "wrong options print an error on stderr and exit 255" {
-    for words in -bogus "-clip x" "-clip" "-rsel 123" "-rsel 0101" "stray stray" "-r stray stray" "--of 0" "-showx --json"; do
+    for words in -bogus "-clip x" "-clip" "-rsel 123" "-rsel 0101" "-r stray stray" "--of 0" "-showx --json"; do
         # shellcheck disable=SC2086
         run --separate-stderr post $words
         [ "$status" -eq 255 ]
@@ -86,6 +86,9 @@ make_trace() {
         [[ $stderr == "post: error:"* ]]
     done
     [ ! -e tprof.out ]
+    run --separate-stderr post stray another
+    [ "$status" -eq 255 ]
+    [[ $stderr == 'post: error: unexpected argument "another"'* ]]
 }
 
 @test "a missing trace file exits 1 with advice" {

@@ -246,10 +246,8 @@ OptionTable::Outcome OptionTable::parse(const std::vector<std::string>& argument
   po::options_description all;
   po::positional_options_description positional;
   for (const HeadedOptions& group : groups_) add_options(group.options, all);
-  if (!positional_name_.empty()) {
-    all.add_options()(positional_name_.c_str(), po::value<std::vector<std::string>>());
-    positional.add(positional_name_.c_str(), positional_count_);
-  }
+  all.add_options()(positional_name_.c_str(), po::value<std::vector<std::string>>());
+  positional.add(positional_name_.c_str(), -1);
   namespace style = po::command_line_style;
   try {
     const int syntax = (style::unix_style | style::allow_long_disguise) & ~style::allow_guessing;
@@ -270,6 +268,9 @@ OptionTable::Outcome OptionTable::parse(const std::vector<std::string>& argument
       else if (const auto* word = boost::any_cast<std::string>(&value.value()))
         taken.words = {*word};
     }
+    const std::vector<std::string>& words = outcome.values.values_[positional_name_].words;
+    if (positional_count_ >= 0 && words.size() > static_cast<size_t>(positional_count_))
+      throw po::error(fmt::format("unexpected argument \"{}\"", words[positional_count_]));
   } catch (const po::error& problem) {
     error(problem.what());
     fmt::print(stderr, "Usage: {}\nTry --help.\n", usage_.synopsis);

@@ -134,8 +134,8 @@ class OptionTable {
   };
   // A headed group of options. Valid until the next call.
   Group group(const std::string& heading);
-  // Positional words are collected under this (undocumented) option name; without this call they
-  // are errors.
+  // Positional words are collected under this (undocumented) option name, at most max_count (-1:
+  // any number); without this call they are errors.
   void positional(const std::string& name, int max_count);
 
   struct Outcome {
@@ -155,8 +155,8 @@ class OptionTable {
     std::vector<Option> options;
   };
   std::vector<HeadedOptions> groups_;
-  std::string positional_name_;
-  int positional_count_ = 0;
+  std::string positional_name_ = "words";
+  int positional_count_ = 0;  // at most; -1: any number
 };
 
 }  // namespace pi::cli
