@@ -18,7 +18,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-jmethodID method(uintptr_t number) {
+jmethodID method_id(uintptr_t number) {
   return reinterpret_cast<jmethodID>(number);
 }
 
@@ -35,7 +35,7 @@ class NameLogsTest : public testing::Test {
 
   static Inlining inlining_of(std::initializer_list<uintptr_t> methods) {
     Inlining inlining;
-    for (const auto number : methods) inlining.methods.push_back(method(number));
+    for (const auto number : methods) inlining.methods.push_back(method_id(number));
     inlining.frames = {{0, 0, 1}, {1, static_cast<uint32_t>(methods.size() - 1), 2}};
     inlining.ranges = {{4, 2}};
     return inlining;
@@ -59,9 +59,9 @@ class NameLogsTest : public testing::Test {
 TEST_F(NameLogsTest, AMethodIsDefinedOnceAndItsFactsAreRequestedAtEachCompile) {
   start();
   const auto inlining = inlining_of({1, 2});
-  EXPECT_THAT(logs_.unknown_of(inlining), ElementsAre(method(1), method(2)));
+  EXPECT_THAT(logs_.unknown_of(inlining), ElementsAre(method_id(1), method_id(2)));
   compile(inlining, event_);
-  EXPECT_THAT(logs_.unknown_of(inlining), ElementsAre(method(1)));
+  EXPECT_THAT(logs_.unknown_of(inlining), ElementsAre(method_id(1)));
   compile(inlining, event_);
   const std::string log = code_log();
   EXPECT_THAT(log, HasSubstr("# method 1 F.java m1\n# method 2 F.java m2\n00000000 00000010 "));

@@ -13,6 +13,10 @@
 
 namespace pi::test {
 
+// Types of sections.
+constexpr uint32_t type_mte = 1, type_trace = 2, type_final_mte = 4, type_info = 0x100,
+                   type_build_ids = 0x200, type_kernel = 0x400;
+
 struct FileSection {
   std::string header;
   std::string data;

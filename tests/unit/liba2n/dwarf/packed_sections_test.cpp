@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include "built_file.h"
+#include "constants.h"
 #include "dwarf_builder.h"
 #include "heap.h"
 
@@ -17,7 +18,7 @@ using testing::IsEmpty;
 using namespace std::string_literals;
 
 constexpr uint32_t zstd = 2;  // ELFCOMPRESS_ZSTD; elf.h may be too old for it
-constexpr uint64_t MiB = 1 << 20;
+using test::MiB;
 
 std::string head_of(uint32_t type, uint64_t size) {
   Elf64_Chdr head{};

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 using Frames = std::vector<std::string>;
 
-constexpr uint64_t bias = 0x40000000;
+constexpr uint64_t load_bias = 0x40000000;
 
 constexpr char source[] = R"(static inline int twice(int value) {
   return value * 2 + 1;
@@ -48,11 +48,11 @@ class SplitDebug : public A2nTest {
     A2nInit();
     if (!cache_.empty()) A2nSetCacheDirectory(cache_.c_str());
     if (!search_.empty()) A2nSetSymbolSearchPath(search_.c_str());
-    map(file(), bias);
+    map(file(), load_bias);
     const uint64_t at = truth::value_of(truth::functions(file()), "library_function");
     A2N_FRAME found[8];
     size_t count = 0;
-    A2nGetFramesAt(pid, bias + at, 0, found, 8, &count);
+    A2nGetFramesAt(pid, load_bias + at, 0, found, 8, &count);
     Frames text;
     for (size_t i = 0; i < count; ++i)
       text.push_back(std::string(found[i].name) + " " + std::to_string(found[i].line));
@@ -185,11 +185,11 @@ TEST_F(SplitDebug, RelativeDirectoriesAreBelowTheCompilationDirectory) {
     truth::run("cd " + home_ + " && gcc -O2 -g -fPIC -shared -nostdlib " + version +
                " parts/code.c -o code");
     A2nInit();
-    map(file(), bias);
+    map(file(), load_bias);
     const uint64_t at = truth::value_of(truth::functions(file()), "library_function");
     A2N_FRAME found[2];
     size_t count = 0;
-    A2nGetFramesAt(pid, bias + at, 0, found, 2, &count);
+    A2nGetFramesAt(pid, load_bias + at, 0, found, 2, &count);
     ASSERT_EQ(count, 2u);
     EXPECT_EQ(found[0].file, home_ + "/parts/code.c");
     EXPECT_EQ(found[1].file, home_ + "/parts/code.c");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "built_file.h"
+#include "constants.h"
 #include "dwarf_builder.h"
 
 namespace {
@@ -18,7 +19,7 @@ using namespace std::string_literals;
 
 using Names = std::vector<std::string>;
 
-constexpr uint64_t MiB = 1 << 20;
+using test::MiB;
 constexpr double max_effort = 30;  // without the limits, each lookup would take minutes
 
 class SplitUnits : public BuiltFile {

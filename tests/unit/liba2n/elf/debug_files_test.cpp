@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 
 namespace {
 
@@ -19,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using truth::fixture;
 
-constexpr uint64_t bias = 0x7f1234500000;
+using test::bias;
 constexpr char id[] = "0123456789abcdef0123456789abcdef01234567";
 
 class DebugFiles : public A2nTest {

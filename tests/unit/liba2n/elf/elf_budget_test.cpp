@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 #include "dwarf_builder.h"
 #include "effort.h"
 #include "elf_builder.h"
@@ -23,15 +24,15 @@ using testing::Contains;
 using testing::HasSubstr;
 using namespace std::string_literals;
 
-constexpr uint64_t base = 0x7f1234500000;
-constexpr uint64_t MiB = 1 << 20;
+using test::bias;
+using test::MiB;
 
 class ElfBudget : public A2nTest {
  protected:
   void write(const std::string& bytes) {
     path_ = temporary("hostile.so");
     std::ofstream(path_, std::ios::binary) << bytes;
-    A2nAddModuleEx(pid, base, ElfBuilder::code_size, path_.c_str(), 0, ElfBuilder::code_address, 0);
+    A2nAddModuleEx(pid, bias, ElfBuilder::code_size, path_.c_str(), 0, ElfBuilder::code_address, 0);
     map(truth::fixture("libfull.so"), other_base);
   }
 
@@ -61,7 +62,7 @@ TEST_F(ElfBudget, SymbolsWithTheSameNameShareItsMemory) {
   elf.symbols(entries(1500, 0), one_name(10'000));
   write(elf.bytes());
   const HeapPeak peak;
-  EXPECT_EQ(name_at(base + 100), std::string(10'000, 'n'));
+  EXPECT_EQ(name_at(bias + 100), std::string(10'000, 'n'));
   EXPECT_LT(peak.bytes(), 2 * MiB);
   EXPECT_THAT(notes(), testing::IsEmpty());
 }
@@ -71,7 +72,7 @@ TEST_F(ElfBudget, SymbolsWithSuffixesOfANameShareItsMemory) {
   elf.symbols(entries(1500, 3), one_name(10'000));
   write(elf.bytes());
   const HeapPeak peak;
-  EXPECT_EQ(name_at(base + 100), std::string(10'000 - 300, 'n'));
+  EXPECT_EQ(name_at(bias + 100), std::string(10'000 - 300, 'n'));
   EXPECT_LT(peak.bytes(), 2 * MiB);
 }
 
@@ -80,7 +81,7 @@ TEST_F(ElfBudget, TooManySymbolsWithOneLongNameAreRefused) {
   elf.symbols(entries(66'000, 0), one_name(32'000));
   write(elf.bytes());
   const HeapPeak peak;
-  EXPECT_EQ(ask(base + 100).rc, A2N_NO_SYMBOLS);
+  EXPECT_EQ(ask(bias + 100).rc, A2N_NO_SYMBOLS);
   EXPECT_LT(peak.bytes(), 32 * MiB);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("share long names"))));
   expect_others_are_named();
@@ -95,8 +96,8 @@ size_t frames_at(uint32_t pid, uint64_t address) {
 
 TEST_F(ElfBudget, InlinedFunctionsOfBuiltFilesAreRead) {
   write(ElfBuilder::inlined_on_one_list(1, 4));
-  EXPECT_EQ(frames_at(pid, base + 2), 2u);
-  EXPECT_EQ(frames_at(pid, base + 1), 1u);
+  EXPECT_EQ(frames_at(pid, bias + 2), 2u);
+  EXPECT_EQ(frames_at(pid, bias + 1), 1u);
 }
 
 TEST_F(ElfBudget, SectionsWithoutDebugNamesAreIgnored) {
@@ -104,18 +105,18 @@ TEST_F(ElfBudget, SectionsWithoutDebugNamesAreIgnored) {
   elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
   for (const char* name : {"", ".", ".z", "debug_info"}) elf.section(name, SHT_PROGBITS, "x");
   write(elf.bytes());
-  EXPECT_EQ(frames_at(pid, base + 2), 1u);
-  EXPECT_EQ(name_at(base + 2), "nnnn");
+  EXPECT_EQ(frames_at(pid, bias + 2), 1u);
+  EXPECT_EQ(name_at(bias + 2), "nnnn");
 }
 
 TEST_F(ElfBudget, TooManyInlinedFunctionsWithOneRangeListAreRefused) {
   write(ElfBuilder::inlined_on_one_list(60'000, 20'000));
   const HeapPeak peak;
-  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_EQ(frames_at(pid, bias + 2), 1u);
   EXPECT_LT(peak.bytes(), 64 * MiB);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_),
                                                HasSubstr("debug information is not used"))));
-  EXPECT_EQ(name_at(base + 2), "nnnn");
+  EXPECT_EQ(name_at(bias + 2), "nnnn");
   expect_others_are_named();
 }
 
@@ -134,7 +135,7 @@ TEST_F(ElfBudget, DeeplyNestedEntriesAreReadOnce) {
   elf.section(".debug_info", SHT_PROGBITS, info);
   write(elf.bytes());
   const test_support::Effort effort;
-  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_EQ(frames_at(pid, bias + 2), 1u);
   EXPECT_LT(effort.spent(), 5);
   EXPECT_THAT(notes(), testing::IsEmpty());
 }
@@ -152,7 +153,7 @@ TEST_F(ElfBudget, SharedAbbreviationTablesAreLimited) {
   elf.section(".debug_info", SHT_PROGBITS, info);
   write(elf.bytes());
   const test_support::Effort effort;
-  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_EQ(frames_at(pid, bias + 2), 1u);
   EXPECT_LT(effort.spent(), 100);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
@@ -183,7 +184,7 @@ TEST_F(ElfBudget, TooManyFilesInADirectoryWithALongNameAreRefused) {
   elf.section(".debug_line", SHT_PROGBITS, line);
   write(elf.bytes());
   const HeapPeak peak;
-  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_EQ(frames_at(pid, bias + 2), 1u);
   EXPECT_LT(peak.bytes(), 128 * MiB);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("read too often"))));
 }
@@ -198,9 +199,9 @@ TEST_F(ElfBudget, DebugSectionsBeyondTheUncompressedLimitAreRefused) {
   head.ch_addralign = 1;
   elf.section(".debug_info", SHT_PROGBITS, E::raw(head) + std::string(64, 'x'), 0, SHF_COMPRESSED);
   write(elf.bytes());
-  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_EQ(frames_at(pid, bias + 2), 1u);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("unpacked"))));
-  EXPECT_EQ(name_at(base + 2), "nnnn");
+  EXPECT_EQ(name_at(bias + 2), "nnnn");
 }
 
 TEST_F(ElfBudget, ASparseFileIsRefused) {
@@ -208,7 +209,7 @@ TEST_F(ElfBudget, ASparseFileIsRefused) {
   elf.symbols({{1, ElfBuilder::code_address}}, one_name(4));
   write(elf.bytes());
   ASSERT_EQ(::truncate(path_.c_str(), 1ll << 40), 0);
-  EXPECT_EQ(ask(base + 2).rc, A2N_NO_SYMBOLS);
+  EXPECT_EQ(ask(bias + 2).rc, A2N_NO_SYMBOLS);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("are stored"))));
   expect_others_are_named();
 }
@@ -238,7 +239,7 @@ TEST_F(ElfBudget, OverlappingNoteSectionsAreLimited) {
   for (const Elf64_Shdr& section : sections) bytes += E::raw(section);
   write(bytes);
   const test_support::Effort effort;
-  EXPECT_EQ(name_at(base + 2), "nnnn");
+  EXPECT_EQ(name_at(bias + 2), "nnnn");
   EXPECT_LT(effort.spent(), 5);
 }
 
@@ -267,7 +268,7 @@ class DwarfBudget : public ElfBudget {
     for (const auto& [name, bytes] : sections) elf.section(name, SHT_PROGBITS, bytes);
     write(elf.bytes());
     const test_support::Effort effort;
-    EXPECT_EQ(frames_at(pid, base + 2), 1u);
+    EXPECT_EQ(frames_at(pid, bias + 2), 1u);
     return effort.spent();
   }
   static constexpr double max_effort = 100;  // without the limits, each lookup would take minutes
@@ -345,7 +346,7 @@ class OverlappingSections : public ElfBudget {
   static uint64_t memory_of_lookup() {
     const pid_t child = ::fork();
     if (child == 0) {
-      frames_at(pid, base + 2);
+      frames_at(pid, bias + 2);
       ::_exit(0);
     }
     rusage used{};
@@ -380,15 +381,15 @@ class OverlappingSections : public ElfBudget {
 TEST_F(OverlappingSections, AreNotReadForTheirUncompressedSize) {
   write_with(".zdebug_loc", SHT_PROGBITS);
   EXPECT_LT(memory_of_lookup(), max_memory);
-  EXPECT_EQ(frames_at(pid, base + 2), 1u);
+  EXPECT_EQ(frames_at(pid, bias + 2), 1u);
   EXPECT_THAT(notes(), Contains(testing::AllOf(HasSubstr(path_), HasSubstr("packed it has"))));
-  EXPECT_EQ(name_at(base + 2), "nnnn");
+  EXPECT_EQ(name_at(bias + 2), "nnnn");
 }
 
 TEST_F(OverlappingSections, AreNotReadIfTheyAreTooLargeForADebugLink) {
   write_with(".gnu_debuglink", SHT_PROGBITS);
   EXPECT_LT(memory_of_lookup(), max_memory);
-  EXPECT_EQ(name_at(base + 2), "nnnn");
+  EXPECT_EQ(name_at(bias + 2), "nnnn");
 }
 
 TEST_F(OverlappingSections, AreNotReadAsSymbolTablesWithoutStringTable) {

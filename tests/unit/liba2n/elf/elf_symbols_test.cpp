@@ -6,13 +6,14 @@
 #include <fstream>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 
 namespace {
 
 using testing::AnyOf;
 using truth::fixture;
 
-constexpr uint64_t bias = 0x7f1234500000;
+using test::bias;
 
 class ElfSymbols : public A2nTest {};
 

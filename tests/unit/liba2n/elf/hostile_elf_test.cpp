@@ -6,13 +6,14 @@
 #include <random>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 #include "input_stride.h"
 
 namespace {
 
 using truth::fixture;
 
-constexpr uint64_t base = 0x7f1234500000;
+using test::bias;
 
 class HostileElf : public A2nTest {
  protected:
@@ -27,10 +28,10 @@ class HostileElf : public A2nTest {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
     A2nInit();
     A2nSetDemangleCppNamesMode(1);
-    A2nAddModuleEx(pid, base, 0x1000, file.c_str(), 0, 0x1000, 0);
-    A2nAddModuleEx(pid, base + 0x10000, 0x4000, file.c_str(), 0, 0, 0);
+    A2nAddModuleEx(pid, bias, 0x1000, file.c_str(), 0, 0x1000, 0);
+    A2nAddModuleEx(pid, bias + 0x10000, 0x4000, file.c_str(), 0, 0, 0);
     for (uint64_t at = 0; at < 0x1000; at += 13) {
-      for (const uint64_t mapping : {base, base + 0x10000}) {
+      for (const uint64_t mapping : {bias, bias + 0x10000}) {
         const Answer answer = ask(mapping + at);
         const char* const linked = A2nGetPltNameAt(pid, mapping + at, 0);
         ASSERT_TRUE(!linked || *linked);

@@ -9,11 +9,12 @@
 
 #include "a2n_fixture.h"
 #include "base/budgets.h"
+#include "constants.h"
 #include "elf_builder.h"
 
 namespace {
 
-constexpr uint64_t bias = 0x7f1234500000;
+using test::bias;
 
 class PltEntries : public A2nTest {
  protected:

@@ -10,6 +10,7 @@
 
 #include "a2n_fixture.h"
 #include "base/budgets.h"
+#include "constants.h"
 #include "elf/elf_file.h"
 #include "elf/unwind_functions.h"
 #include "elf_builder.h"
@@ -23,9 +24,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using truth::fixture;
 
-constexpr uint64_t bias = 0x7f1234500000;
+using test::bias;
 constexpr uint64_t code = ElfBuilder::code_address;
-constexpr uint64_t MiB = 1 << 20;
+using test::MiB;
 
 std::string name_of(const std::string& file, uint64_t start) {
   char text[32];

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 #include "heap.h"
 
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using test_support::HeapPeak;
 using testing::HasSubstr;
 
-constexpr uint64_t MiB = 1 << 20;
+using test::MiB;
 
 class Amplification : public A2nTest {
  protected:

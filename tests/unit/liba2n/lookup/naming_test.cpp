@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 #include "symbols/duplicate_names.h"
 
 namespace {
@@ -14,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using truth::fixture;
 
-constexpr uint64_t bias = 0x7f1234500000;
+using test::bias;
 
 class NamingTest : public A2nTest {
  protected:

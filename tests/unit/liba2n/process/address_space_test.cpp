@@ -94,12 +94,12 @@ TEST(AddressSpace, AForkedSpaceHasOnlyTheMappingsBeforeTheFork) {
 }
 
 // The tag of each page, one array for each change.
-class Model {
+class SpaceModel {
  public:
   static constexpr size_t pages = 48;
   using State = std::array<uint32_t, pages>;
 
-  explicit Model(const State& initial) : states_{{0, initial}} {}
+  explicit SpaceModel(const State& initial) : states_{{0, initial}} {}
   void add(uint64_t time, size_t begin, size_t end, uint32_t tag) {
     State next = states_.back().second;
     for (size_t i = begin; i < end; ++i) next[i] = tag;
@@ -123,8 +123,8 @@ class Model {
   std::vector<std::pair<uint64_t, State>> states_;
 };
 
-void compare(const AddressSpace& space, const Model& model, size_t page, uint64_t time) {
-  const Model::State& state = model.at(time);
+void compare(const AddressSpace& space, const SpaceModel& model, size_t page, uint64_t time) {
+  const SpaceModel::State& state = model.at(time);
   const auto piece = space.find(page * 4096 + 17, time);
   if (state[page] == 0) {
     ASSERT_FALSE(piece) << page << " at " << time;
@@ -134,7 +134,7 @@ void compare(const AddressSpace& space, const Model& model, size_t page, uint64_
   size_t begin = page;
   while (begin > 0 && state[begin - 1] == state[page]) --begin;
   size_t end = page + 1;
-  while (end < Model::pages && state[end] == state[page]) ++end;
+  while (end < SpaceModel::pages && state[end] == state[page]) ++end;
   ASSERT_EQ(piece->tag, state[page]) << page << " at " << time;
   ASSERT_EQ(piece->begin, begin * 4096) << page << " at " << time;
   ASSERT_EQ(piece->end, end * 4096) << page << " at " << time;
@@ -146,19 +146,20 @@ TEST_P(AddressSpaceRandom, AgreesWithAModelOfEveryPage) {
   std::mt19937 random(GetParam());
   const auto below = [&random](size_t limit) { return random() % limit; };
   AddressSpace space;
-  Model model({});
+  SpaceModel model({});
   uint64_t time = 0;
   uint32_t tag = 0;
   for (int i = 0; i < 25'000; ++i) {
     time += below(3);
-    const size_t begin = below(Model::pages);
-    const size_t end = begin + 1 + below(std::min<size_t>(Model::pages - begin, 1 + below(20)));
+    const size_t begin = below(SpaceModel::pages);
+    const size_t end =
+        begin + 1 + below(std::min<size_t>(SpaceModel::pages - begin, 1 + below(20)));
     space.add(time, begin * 4096, end * 4096, ++tag);
     model.add(time, begin, end, tag);
     if (below(50) == 0) space.now();
     if (below(1000) == 0) space.freeze();
-    for (int k = 0; k < 4; ++k) compare(space, model, below(Model::pages), below(time + 5));
-    compare(space, model, below(Model::pages), UINT64_MAX);
+    for (int k = 0; k < 4; ++k) compare(space, model, below(SpaceModel::pages), below(time + 5));
+    compare(space, model, below(SpaceModel::pages), UINT64_MAX);
   }
 }
 

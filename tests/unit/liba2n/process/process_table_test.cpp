@@ -103,7 +103,7 @@ TEST(ProcessTable, EarlierTimesCountAsTheNewest) {
 }
 
 // Each pid has a space, each space a tag for each page; all states of a pid are stored.
-class Model {
+class ProcessModel {
  public:
   static constexpr uint32_t pids = 10;
   static constexpr size_t pages = 16;
@@ -150,16 +150,17 @@ TEST(ProcessTable, AgreesWithAModelForRandomEvents) {
   std::mt19937 random(20240501);
   const auto below = [&random](size_t limit) { return random() % limit; };
   ProcessTable table;
-  Model model;
+  ProcessModel model;
   uint64_t time = 0;
   for (uint32_t tag = 1; tag <= 100'000; ++tag) {
     time += below(3);
-    const auto pid = static_cast<uint32_t>(below(Model::pids));
-    const auto other = static_cast<uint32_t>((pid + 1 + below(Model::pids - 1)) % Model::pids);
+    const auto pid = static_cast<uint32_t>(below(ProcessModel::pids));
+    const auto other =
+        static_cast<uint32_t>((pid + 1 + below(ProcessModel::pids - 1)) % ProcessModel::pids);
     const size_t choice = below(100);
     if (choice < 80) {
-      const size_t begin = below(Model::pages);
-      const size_t end = begin + 1 + below(Model::pages - begin);
+      const size_t begin = below(ProcessModel::pages);
+      const size_t end = begin + 1 + below(ProcessModel::pages - begin);
       table.add(pid, begin * 4096, end * 4096, tag, time);
       model.add(pid, begin, end, tag, time);
     } else if (choice < 88) {
@@ -176,8 +177,8 @@ TEST(ProcessTable, AgreesWithAModelForRandomEvents) {
       model.begin(pid, time, {});
     }
     for (int k = 0; k < 3; ++k) {
-      const auto asked = static_cast<uint32_t>(below(Model::pids));
-      const size_t page = below(Model::pages);
+      const auto asked = static_cast<uint32_t>(below(ProcessModel::pids));
+      const size_t page = below(ProcessModel::pages);
       const uint64_t when = k == 0 ? time : below(time + 1);
       ASSERT_EQ(tag_at(table, asked, page * 4096 + 1, when), model.at(asked, page, when))
           << "pid " << asked << " page " << page << " at " << when << ", now " << time;

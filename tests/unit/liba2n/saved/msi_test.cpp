@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 #include "pi/unique_fd.h"
 
 namespace {
@@ -19,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using truth::fixture;
 
-constexpr uint64_t bias = 0x7f1234500000;
+using test::bias;
 constexpr uint64_t kernel_stext = 0xffffffff81000000;
 
 class MsiTest : public A2nTest {

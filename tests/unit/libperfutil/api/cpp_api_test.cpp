@@ -271,7 +271,7 @@ class CppPtt : public testing::Test {
   }
 };
 
-void spin() {
+void spin_briefly() {
   for (int i = 0; i < 100'000; ++i) asm volatile("");
 }
 
@@ -292,7 +292,7 @@ TEST_F(CppPtt, RegionsAddUpAndEndWithTheirThread) {
       EXPECT_TRUE(all);
       for (int i = 0; i < 3; ++i) {
         const PttRegion one(*thread, inner);
-        spin();
+        spin_briefly();
       }
     }
     uint64_t now = 0;

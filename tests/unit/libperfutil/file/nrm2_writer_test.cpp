@@ -24,7 +24,10 @@ using test::parse_trace_file;
 using test::slurp;
 using test::TempDir;
 
-constexpr uint32_t type_trace = 2, type_final_mte = 4, type_info = 0x100, type_build_ids = 0x200;
+using test::type_build_ids;
+using test::type_final_mte;
+using test::type_info;
+using test::type_trace;
 
 // Buffers of two CPUs, 0 and 5, with some records each.
 class TraceFileTest : public ::testing::Test {

@@ -20,8 +20,11 @@ using test::parse_trace_file;
 using test::slurp;
 using test::TempDir;
 
-constexpr uint32_t type_trace = 2, type_mte = 1, type_info = 0x100, type_build_ids = 0x200,
-                   type_kernel = 0x400;
+using test::type_build_ids;
+using test::type_info;
+using test::type_kernel;
+using test::type_mte;
+using test::type_trace;
 
 class StreamFileTest : public ::testing::Test {
  protected:

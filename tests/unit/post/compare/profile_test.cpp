@@ -49,12 +49,12 @@ PostRun run(const post::ReportOptions& report = {.clip_percent = 0}) {
   return run_post(*trace, symbolizer, options);
 }
 
-using Rows = std::vector<post::ProfileRow>;
-const Rows expected_rows = {{"(no name)", "NoModule", "NoSymbols", 1},
-                            {"SystemProcess", "vmlinux", "NoSymbolFound", 1},
-                            {"app", "/bin/a", "NoSymbolFound", 1},
-                            {"app", "/bin/a", "main", 2},
-                            {"app", "NoModule", "NoSymbols", 1}};
+using ProfileRows = std::vector<post::ProfileRow>;
+const ProfileRows expected_rows = {{"(no name)", "NoModule", "NoSymbols", 1},
+                                   {"SystemProcess", "vmlinux", "NoSymbolFound", 1},
+                                   {"app", "/bin/a", "NoSymbolFound", 1},
+                                   {"app", "/bin/a", "main", 2},
+                                   {"app", "NoModule", "NoSymbols", 1}};
 
 TEST(Profile, ProcessesWithOneNameAreSummed) {
   const post::Profile profile = run().profile;
@@ -84,31 +84,32 @@ TEST(Profile, JsonRoundTripKeepsTheProfile) {
   }
 }
 
-std::string problem(const std::string& text) {
+std::string problem_of_profile(const std::string& text) {
   const auto profile = post::profile_from_json(text, "x");
   return profile ? "" : profile.error().message;
 }
 
 TEST(Profile, ClippedProfilesAreRefused) {
-  EXPECT_NE(problem(run({.clip_percent = 34}).json).find("0 of 6 ticks"), std::string::npos)
-      << problem(run({.clip_percent = 34}).json);
-  EXPECT_NE(problem(run({.clip_percent = 0, .selected = {true}}).json).find("-rsel"),
+  EXPECT_NE(problem_of_profile(run({.clip_percent = 34}).json).find("0 of 6 ticks"),
+            std::string::npos)
+      << problem_of_profile(run({.clip_percent = 34}).json);
+  EXPECT_NE(problem_of_profile(run({.clip_percent = 0, .selected = {true}}).json).find("-rsel"),
             std::string::npos);
 }
 
 TEST(Profile, AnyMissingOrWrongMemberIsRefused) {
   const std::string whole = run().json;
-  ASSERT_EQ(problem(whole), "");
+  ASSERT_EQ(problem_of_profile(whole), "");
   const Json good = Json::parse(whole);
   for (const char* member : {"schema", "schema_version", "trace", "names", "ticks", "losses",
                              "unresolved", "damage", "symbol_notes", "reports"}) {
     Json bad = good;
     bad.erase(member);
-    EXPECT_NE(problem(bad.dump()), "") << member;
+    EXPECT_NE(problem_of_profile(bad.dump()), "") << member;
     for (const Json& value : {Json(-1), Json("text"), Json::array({1}), Json(nullptr), Json(1.5)}) {
       bad = good;
       bad[member] = value;
-      EXPECT_NE(problem(bad.dump()), "") << member << " = " << value;
+      EXPECT_NE(problem_of_profile(bad.dump()), "") << member << " = " << value;
     }
   }
 }
@@ -116,10 +117,10 @@ TEST(Profile, AnyMissingOrWrongMemberIsRefused) {
 TEST(Profile, TruncatedAndHostileTextsAreRefused) {
   const std::string whole = run().json;
   for (size_t size = 0; size < whole.size() - 2; size += 7)
-    EXPECT_NE(problem(whole.substr(0, size)), "") << size;
-  EXPECT_NE(problem(std::string(100'000, '[')), "");
-  EXPECT_NE(problem("[]"), "");
-  EXPECT_NE(problem("{}"), "");
+    EXPECT_NE(problem_of_profile(whole.substr(0, size)), "") << size;
+  EXPECT_NE(problem_of_profile(std::string(100'000, '[')), "");
+  EXPECT_NE(problem_of_profile("[]"), "");
+  EXPECT_NE(problem_of_profile("{}"), "");
 }
 
 TEST(Profile, RowsWithMoreTicksThanTheTotalAreRefused) {
@@ -128,7 +129,7 @@ TEST(Profile, RowsWithMoreTicksThanTheTotalAreRefused) {
   ASSERT_EQ(symbol["kind"], "symbol");
   for (const uint64_t ticks : {uint64_t{7}, UINT64_MAX}) {
     symbol["ticks"] = ticks;
-    EXPECT_NE(problem(json.dump()).find("more ticks than there are"), std::string::npos);
+    EXPECT_NE(problem_of_profile(json.dump()).find("more ticks than there are"), std::string::npos);
   }
 }
 

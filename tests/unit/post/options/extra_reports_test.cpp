@@ -9,7 +9,7 @@ namespace {
 using post::Level;
 using post::parse_extra_reports;
 
-std::string problem(const std::string& text) {
+std::string problem_of_report(const std::string& text) {
   const auto kinds = parse_extra_reports(text, "x");
   return kinds ? "" : kinds.error().message;
 }
@@ -25,11 +25,11 @@ TEST(ExtraReports, EachDigitIsALevel) {
 
 TEST(ExtraReports, InvalidLinesAreReportedWithTheirNumber) {
   for (const char* wrong : {"0", "6", "1 3", "13x", "11", "5", "15", "45", "435", "\xff"})
-    EXPECT_TRUE(problem(std::string("# line\n") + wrong).starts_with("x:2: ")) << wrong;
-  EXPECT_NE(problem(""), "");
+    EXPECT_TRUE(problem_of_report(std::string("# line\n") + wrong).starts_with("x:2: ")) << wrong;
+  EXPECT_NE(problem_of_report(""), "");
   std::string many;
   for (int i = 0; i < 101; ++i) many += "1\n";
-  EXPECT_TRUE(problem(many).starts_with("x:101: ")) << problem(many);
+  EXPECT_TRUE(problem_of_report(many).starts_with("x:101: ")) << problem_of_report(many);
 }
 
 }  // namespace

@@ -9,26 +9,26 @@ namespace {
 using post::parse_top_options;
 using post::TopOptions;
 
-TopOptions good(const std::vector<std::string>& words) {
+TopOptions good_top(const std::vector<std::string>& words) {
   auto parsed = parse_top_options(words);
   EXPECT_TRUE(std::holds_alternative<TopOptions>(parsed));
   return std::holds_alternative<TopOptions>(parsed) ? std::get<TopOptions>(parsed) : TopOptions{};
 }
 
-int status_of(const std::vector<std::string>& words) {
+int top_status(const std::vector<std::string>& words) {
   auto parsed = parse_top_options(words);
   return std::holds_alternative<int>(parsed) ? std::get<int>(parsed) : -1;
 }
 
 TEST(TopOptions, TheTraceIsNamedAsForPost) {
-  EXPECT_EQ(good({}).post.trace_file, "swtrace.nrm2");
-  EXPECT_EQ(good({"a.nrm2"}).post.trace_file, "a.nrm2");
-  EXPECT_EQ(good({"-r", "a.nrm2"}).post.trace_file, "a.nrm2");
-  EXPECT_EQ(status_of({"-r", "a", "b"}), 255);
+  EXPECT_EQ(good_top({}).post.trace_file, "swtrace.nrm2");
+  EXPECT_EQ(good_top({"a.nrm2"}).post.trace_file, "a.nrm2");
+  EXPECT_EQ(good_top({"-r", "a.nrm2"}).post.trace_file, "a.nrm2");
+  EXPECT_EQ(top_status({"-r", "a", "b"}), 255);
 }
 
 TEST(TopOptions, NothingIsWritten) {
-  const post::Options options = good({}).post;
+  const post::Options options = good_top({}).post;
   EXPECT_FALSE(options.tprof_out);
   EXPECT_FALSE(options.show);
   EXPECT_FALSE(options.json);
@@ -36,8 +36,8 @@ TEST(TopOptions, NothingIsWritten) {
 }
 
 TEST(TopOptions, SelectionAndSymbolsAreThoseOfPost) {
-  const post::Options options = good({"--process", "a*", "--no-symbol", "f", "-twin", "2", "9",
-                                      "-k", "vmlinux", "--source-path", "x:y"})
+  const post::Options options = good_top({"--process", "a*", "--no-symbol", "f", "-twin", "2", "9",
+                                          "-k", "vmlinux", "--source-path", "x:y"})
                                     .post;
   const post::Selection& selection = options.report.selection;
   EXPECT_EQ(selection.of(post::NameKind::process).only, std::vector<std::string>{"a*"});
@@ -53,14 +53,14 @@ TEST(TopOptions, SelectionAndSymbolsAreThoseOfPost) {
                                              {"--source-path", ":"},
                                              {"--page"},
                                              {"-tree"}})
-    EXPECT_EQ(status_of(wrong), 255) << wrong.front();
+    EXPECT_EQ(top_status(wrong), 255) << wrong.front();
 }
 
 TEST(TopOptions, TheIntervalIsSecondsFromOneToAnHour) {
-  EXPECT_EQ(good({}).interval, std::chrono::seconds(2));
-  EXPECT_EQ(good({"--interval", "3600"}).interval, std::chrono::seconds(3600));
+  EXPECT_EQ(good_top({}).interval, std::chrono::seconds(2));
+  EXPECT_EQ(good_top({"--interval", "3600"}).interval, std::chrono::seconds(3600));
   for (const char* wrong : {"0", "3601", "x", "-1", ""})
-    EXPECT_EQ(status_of({std::string("--interval=") + wrong}), 255) << wrong;
+    EXPECT_EQ(top_status({std::string("--interval=") + wrong}), 255) << wrong;
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class BrowserTest : public testing::Test {
   // "TICKS NAME OWNER" of each row.
   std::vector<std::string> rows() const {
     std::vector<std::string> texts;
-    for (const Row& row : browser.rows())
+    for (const post::top::Row& row : browser.rows())
       texts.push_back(std::to_string(row.ticks) + " " + row.name +
                       (row.owner.empty() ? "" : " " + row.owner));
     return texts;
