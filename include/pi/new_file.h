@@ -17,9 +17,10 @@ namespace pi {
 // open().
 enum class Umask { ignored, applied };
 
-// Until commit() or publish() the bytes are in a temporary file in the same directory, which the
-// destructor removes. A link with the target's name is replaced, never followed; a device, pipe or
-// socket, or a link to one, is refused.
+// Until commit() or publish() the bytes are in a temporary file in the same directory. Where the
+// file system supports it that file has no name, and nothing remains of it if the process is
+// killed; elsewhere it has a random name, and the destructor removes it. A link with the target's
+// name is replaced, never followed; a device, pipe or socket, or a link to one, is refused.
 class NewFile {
  public:
   // prefix: of the temporary file's name; it begins with a dot. The error's code is an error
@@ -38,7 +39,8 @@ class NewFile {
   // The target's directory, and its name within it.
   int directory() const { return directory_.get(); }
   const std::string& target() const { return target_; }
-  // Its path, so that a signal handler can remove it; empty once the file has its name.
+  // The path of the temporary file if it has a name, so that a signal handler can remove it; empty
+  // once the file has its final name.
   const std::string& temporary() const { return temporary_; }
 
   // Gives the file its name now; writing may continue. keep_old: an existing file of that name
@@ -53,16 +55,18 @@ class NewFile {
   int commit(bool keep_old = false);
 
  private:
-  NewFile(UniqueFd directory, UniqueFd fd, std::string folder, std::string target, std::string name)
+  NewFile(UniqueFd directory, UniqueFd fd, std::string folder, std::string target, std::string name,
+          bool named)
       : directory_(std::move(directory)),
         fd_(std::move(fd)),
         target_(std::move(target)),
         name_(std::move(name)),
-        temporary_(folder + name_) {}
+        temporary_(folder + name_),
+        named_(named) {}
   static Result<NewFile> make(UniqueFd directory, const std::string& folder,
                               const std::string& target, const char* prefix, mode_t mode,
                               Umask umask);
-  int take_name();
+  int link_temporary();
   int give_up(int error);
 
   UniqueFd directory_;
@@ -70,6 +74,7 @@ class NewFile {
   std::string target_;     // within the directory
   std::string name_;       // of the temporary file, within the directory
   std::string temporary_;  // the same as a path
+  bool named_;             // the temporary file has its name
 };
 
 }  // namespace pi

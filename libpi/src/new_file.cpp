@@ -40,6 +40,19 @@ bool is_special(int directory, const std::string& name) {
          !S_ISDIR(status.st_mode);
 }
 
+std::string link_of(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+// Opens a file without a name, which the kernel removes if the process is killed. None if the file
+// system does not support that, or if the file could not be named later because /proc is missing.
+UniqueFd open_unnamed(int directory, mode_t mode) {
+  UniqueFd fd(::openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
+  struct stat status {};
+  if (fd && ::lstat(link_of(fd.get()).c_str(), &status) != 0) fd.reset();
+  return fd;
+}
+
 // Some file systems do not support fsync() and return these errors.
 int sync_file(int fd) {
   if (::fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return 0;
@@ -75,15 +88,18 @@ Result<NewFile> NewFile::make(UniqueFd directory, const std::string& folder,
   if (target.empty() || target == "." || target == "..") return failure(EISDIR);
   if (!directory) return failure(error);
   if (is_special(directory.get(), target)) return Error{not_regular, "it is not a regular file"};
+  const mode_t first_mode = umask == Umask::applied ? mode : 0600;
   constexpr int attempts = 100;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::string name = random_name(prefix);
-    UniqueFd fd(::openat(directory.get(), name.c_str(),
-                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                         umask == Umask::applied ? mode : 0600));
+    UniqueFd fd = open_unnamed(directory.get(), first_mode);
+    const bool named = !fd;
+    if (named)
+      fd = UniqueFd(::openat(directory.get(), name.c_str(),
+                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first_mode));
     if (!fd && errno == EEXIST) continue;
     if (!fd) return failure(errno);
-    NewFile file(std::move(directory), std::move(fd), folder, target, name);
+    NewFile file(std::move(directory), std::move(fd), folder, target, name, named);
     if (umask == Umask::ignored && ::fchmod(file.fd(), mode) != 0) return failure(errno);
     return file;
   }
@@ -95,32 +111,39 @@ NewFile::~NewFile() {
 }
 
 int NewFile::give_up(int error) {
-  if (directory_ && !temporary_.empty()) ::unlinkat(directory_.get(), name_.c_str(), 0);
+  if (directory_ && named_ && !temporary_.empty()) ::unlinkat(directory_.get(), name_.c_str(), 0);
   temporary_.clear();
   return error;
 }
 
-int NewFile::take_name() {
+// A link cannot replace a file, a rename can: so the file gets the temporary name first.
+int NewFile::link_temporary() {
+  if (named_) return 0;
+  if (::linkat(AT_FDCWD, link_of(fd_.get()).c_str(), directory_.get(), name_.c_str(),
+               AT_SYMLINK_FOLLOW) != 0)
+    return errno;
+  named_ = true;
+  return 0;
+}
+
+int NewFile::publish(bool keep_old) {
   if (temporary_.empty()) return 0;
+  if (const int error = link_temporary(); error != 0) return error;
+  const std::string old = target_ + ".old";
+  if (keep_old &&
+      ::renameat(directory_.get(), target_.c_str(), directory_.get(), old.c_str()) != 0 &&
+      errno != ENOENT)
+    return errno;
   if (::renameat(directory_.get(), name_.c_str(), directory_.get(), target_.c_str()) != 0)
     return errno;
   temporary_.clear();
   return 0;
 }
 
-int NewFile::publish(bool keep_old) {
-  if (temporary_.empty()) return 0;
-  const std::string old = target_ + ".old";
-  if (keep_old &&
-      ::renameat(directory_.get(), target_.c_str(), directory_.get(), old.c_str()) != 0 &&
-      errno != ENOENT)
-    return errno;
-  return take_name();
-}
-
 int NewFile::complete() {
   if (!fd_) return 0;
   if (const int error = sync_file(fd_.get()); error != 0) return error;
+  if (const int error = link_temporary(); error != 0) return error;
   // Network file systems report a full disk only here.
   return ::close(fd_.release()) != 0 && errno != EINTR ? errno : 0;
 }

@@ -66,6 +66,20 @@ class NewFileTest : public testing::Test {
   std::string directory_;
 };
 
+TEST_F(NewFileTest, AnUnfinishedFileHasNoNameSoThatNothingRemainsAfterSigkill) {
+  if (const UniqueFd fd(::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)); !fd)
+    GTEST_SKIP() << "this file system has no files without a name";
+  auto file = NewFile::create(path("report"), ".new-", 0640);
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(write_all(file->fd(), text_bytes("text")), 0);
+  EXPECT_EQ(files(), 0u);
+  ASSERT_EQ(file->publish(false), 0);
+  EXPECT_EQ(files(), 1u);
+  ASSERT_EQ(write_all(file->fd(), text_bytes(" more")), 0);
+  ASSERT_EQ(file->commit(), 0);
+  EXPECT_EQ(content(path("report")), "text more");
+}
+
 TEST_F(NewFileTest, TheFileIsSyncedBeforeItIsRenamed) {
   auto file = NewFile::create(path("report"), ".new-", 0640);
   ASSERT_TRUE(file) << file.error().message;
