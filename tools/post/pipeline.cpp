@@ -137,7 +137,7 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
   Merge merge(source, file, damage, Merge::Select::all);
   uint64_t bytes = 0;
   for (const StreamLayout& layout : file.streams) bytes += layout.size();
-  const bool by_place = selection.times.any() || selection.cpus.any();
+  const bool by_record = selection.by_record();
   const uint64_t begin = selection.times.any() ? begin_of(source, file) : 0;
   pi::TprofTick tick;
   while (merge.next()) {
@@ -150,17 +150,22 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
     }
     const uint64_t of_major = ++totals.by_major[record.major()];
     const bool valid = check_record(stream, tick, damage);
-    Arrival arrival{stream, nullptr, number >= selection.records.first, true};
-    if (by_place &&
-        !selection.takes_place(static_cast<int64_t>(stream.time() - begin), stream.cpu()))
-      arrival.in_range = false;
+    Arrival arrival{stream, nullptr, true, false};
+    if (by_record) [[unlikely]]
+      arrival.in_range =
+          number >= selection.records.first &&
+          selection.takes_place(static_cast<int64_t>(stream.time() - begin), stream.cpu());
     if (record.major() == PITRACE_MAJOR_TPROF) {
       if (of_major == 1) totals.first_tick = stream.time();
       totals.last_tick = stream.time();
-      arrival.tick = valid ? &tick : nullptr;
-      arrival.tick_selected = arrival.in_range &&
-                              selection.takes_tick(number, of_major, record.minor()) && valid &&
-                              (!filter || filter->takes(tick, stream.time()));
+      if (valid) {
+        arrival.tick = &tick;
+        arrival.tick_selected =
+            !by_record ||
+            (arrival.in_range && selection.takes_tick(number, of_major, record.minor()));
+        if (filter && arrival.tick_selected)
+          arrival.tick_selected = filter->takes(tick, stream.time());
+      }
     } else if (record.major() == PITRACE_MAJOR_SYSTEM) {
       take_startup(record, totals);
     }

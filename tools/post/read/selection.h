@@ -67,6 +67,10 @@ struct Selection {
   const Choice<std::string>& of(NameKind kind) const { return names[static_cast<size_t>(kind)]; }
   // Whether something is selected by name.
   bool by_name() const;
+  // Whether takes_tick() and takes_place() can return false.
+  bool by_record() const {
+    return !records.all() || !ticks.all() || metric || times.any() || cpus.any();
+  }
 
   // minor: of the tick's record; its second byte is the metric.
   bool takes_tick(uint64_t record, uint64_t tick, uint32_t minor) const {

@@ -20,9 +20,9 @@ struct Arrival {
   const Stream& stream;
   const pi::TprofTick* tick = nullptr;  // the decoded record, when it is a tick that can be decoded
   // Whether the user has selected the record: by its number, time and CPU, and a tick also by its
-  // number among ticks, by its metric, and by names.
+  // number among ticks, by its metric, and by names. Only a tick that can be decoded is selected.
   bool in_range = true;
-  bool tick_selected = true;
+  bool tick_selected = false;
 
   const pi::RecordView& record() const { return stream.record(); }
   uint64_t time() const { return stream.time(); }
