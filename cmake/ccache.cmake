@@ -3,8 +3,8 @@
 #
 # ccache needs an option to cache precompiled headers, and the compilers need one that keeps build-specific data out of
 # them: see "Precompiled headers" in ccache(1). The compiler's list of headers (-MD, which CMake requests) saves the
-# preprocessor's run before each compilation: see "depend mode" there. The inode cache saves reading the precompiled header, of
-about 70 MB, for each object.
+# preprocessor's run before each compilation: see "depend mode" there. The inode cache saves reading the precompiled
+# header, of 70 MB, for each object.
 find_program(PITRACE_CCACHE ccache)
 mark_as_advanced(PITRACE_CCACHE)
 if(PITRACE_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
