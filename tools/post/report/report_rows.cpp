@@ -12,7 +12,7 @@ namespace {
 struct Group {
   uint64_t value = 0;
   uint64_t ticks = 0;
-  std::span<const Leaf> leaves;
+  std::span<const Leaf* const> leaves;
 };
 
 uint64_t value_of(const Leaf& leaf, Level level) {
@@ -20,13 +20,13 @@ uint64_t value_of(const Leaf& leaf, Level level) {
 }
 
 // Of a process or thread.
-std::optional<uint32_t> common_id(Level level, std::span<const Leaf> leaves) {
+std::optional<uint32_t> common_id(Level level, std::span<const Leaf* const> leaves) {
   if (level != Level::process && level != Level::thread) return {};
-  const auto id = [&](const Leaf& leaf) {
-    return level == Level::process ? leaf.origin.pid : leaf.origin.tid;
+  const auto id = [&](const Leaf* leaf) {
+    return level == Level::process ? leaf->origin.pid : leaf->origin.tid;
   };
   const uint32_t first = id(leaves.front());
-  const bool one = std::ranges::all_of(leaves, [&](const Leaf& leaf) { return id(leaf) == first; });
+  const bool one = std::ranges::all_of(leaves, [&](const Leaf* leaf) { return id(leaf) == first; });
   return one ? std::optional(first) : std::nullopt;
 }
 
@@ -36,11 +36,13 @@ class RowMaker {
       : names_(names), kind_(kind), clip_(clip) {}
 
   std::vector<Row> make(const SampleTree& tree) {
-    std::vector<Leaf> leaves = tree.leaves();
-    std::sort(leaves.begin(), leaves.end(), [&](const Leaf& a, const Leaf& b) {
+    std::vector<const Leaf*> leaves;
+    leaves.reserve(tree.leaves().size());
+    for (const Leaf& leaf : tree.leaves()) leaves.push_back(&leaf);
+    std::sort(leaves.begin(), leaves.end(), [&](const Leaf* a, const Leaf* b) {
       for (const Level level : kind_.levels)
-        if (value_of(a, level) != value_of(b, level))
-          return value_of(a, level) < value_of(b, level);
+        if (value_of(*a, level) != value_of(*b, level))
+          return value_of(*a, level) < value_of(*b, level);
       return false;
     });
     add(leaves, 0);
@@ -49,14 +51,14 @@ class RowMaker {
 
  private:
   // The leaves agree in all levels further out and are sorted by this one.
-  void add(std::span<const Leaf> leaves, uint32_t depth) {
+  void add(std::span<const Leaf* const> leaves, uint32_t depth) {
     const Level level = kind_.levels[depth];
     std::vector<Group> groups;
     for (size_t begin = 0; begin < leaves.size();) {
-      Group group{value_of(leaves[begin], level), 0, {}};
+      Group group{value_of(*leaves[begin], level), 0, {}};
       size_t end = begin;
-      for (; end < leaves.size() && value_of(leaves[end], level) == group.value; ++end)
-        group.ticks += leaves[end].ticks;
+      for (; end < leaves.size() && value_of(*leaves[end], level) == group.value; ++end)
+        group.ticks += leaves[end]->ticks;
       group.leaves = leaves.subspan(begin, end - begin);
       if (group.ticks >= clip_ && group.ticks != 0) groups.push_back(group);
       begin = end;

@@ -44,6 +44,9 @@ size_t character_size(std::string_view text, size_t at) {
 }  // namespace
 
 std::string printable(std::string_view text) {
+  // Nearly all names are of these characters.
+  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; }))
+    return std::string(text);
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
