@@ -42,16 +42,16 @@ std::string between(const std::string& text, const std::string& from, const std:
   return text.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
-post::PageLook look_of(const std::string& what) {
-  post::PageLook look;
+post::PageStyle style_of(const std::string& what) {
+  post::PageStyle style;
   std::istringstream words(what);
   for (std::string word; words >> word;) {
-    if (word == "utf8") look.utf8 = true;
-    if (word == "colour") look.colour = true;
-    if (word.starts_with("rows=")) look.rows = std::stoul(word.substr(5));
-    if (word.find_first_not_of("0123456789") == std::string::npos) look.width = std::stoul(word);
+    if (word == "utf8") style.utf8 = true;
+    if (word == "colour") style.colour = true;
+    if (word.starts_with("rows=")) style.rows = std::stoul(word.substr(5));
+    if (word.find_first_not_of("0123456789") == std::string::npos) style.width = std::stoul(word);
   }
-  return look;
+  return style;
 }
 
 std::string actual_part(const PostRun& run, const std::string& what) {
@@ -81,7 +81,7 @@ int run_case(const std::vector<CasePart>& parts) {
   FakeSymbolizer symbolizer;
   Bytes trace;
   std::vector<post::Limit> limits;
-  std::vector<post::PageLook> looks;
+  std::vector<post::PageStyle> styles;
   std::map<std::string, size_t> pages;  // index of the page, by the name of the case's part
   const post::PageEnd end{"out/swtrace.nrm2", {"out/tprof.out", "out/tprof.json"}, "out"};
   bool with_end = false;
@@ -118,13 +118,13 @@ int run_case(const std::vector<CasePart>& parts) {
       }
       limits = *parsed;
     } else if (part.name.starts_with("expect page")) {
-      pages[part.name.substr(7)] = looks.size();
-      looks.push_back(look_of(part.name));
+      pages[part.name.substr(7)] = styles.size();
+      styles.push_back(style_of(part.name));
       with_end = with_end || part.name.ends_with(" end");
     }
   }
   const PostRun run =
-      run_post(trace, symbolizer, options, limits, looks, with_end ? &end : nullptr);
+      run_post(trace, symbolizer, options, limits, styles, with_end ? &end : nullptr);
   return compare_expected(parts, [&](const std::string& what) {
     const auto page = pages.find(what);
     return page == pages.end() ? actual_part(run, what) : run.pages[page->second];

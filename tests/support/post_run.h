@@ -36,7 +36,7 @@ struct PostRun {
   std::string off_cpu;
   std::string micro;
   std::string arc;
-  std::vector<std::string> pages;  // one for each PageLook of the arguments
+  std::vector<std::string> pages;  // one for each PageStyle of the arguments
   std::string annotation;          // or why there is none; only with --annotate
   post::Profile profile;
 };
@@ -44,9 +44,9 @@ struct PostRun {
 inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
                         const post::Options& options = {},
                         const std::vector<post::Limit>& limits = {},
-                        const std::vector<post::PageLook>& looks = {},
+                        const std::vector<post::PageStyle>& styles = {},
                         const post::PageEnd* end = nullptr,
-                        const post::AnnotationLook& annotation_look = {},
+                        const post::AnnotationStyle& annotation_style = {},
                         const std::vector<post::Hint>& hints = {}) {
   PostRun run;
   post::MemorySource source(trace);
@@ -100,9 +100,9 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
     summary.selection_remarks = filter->remarks(leaves_all_records(options.report.selection));
   summary.symbolizer = &symbolizer;
   summary.hints = hints;
-  for (const post::PageLook& look : looks) run.pages.push_back(page_text(summary, look, end));
+  for (const post::PageStyle& style : styles) run.pages.push_back(page_text(summary, style, end));
   if (!options.report.annotate.empty()) {
-    const auto text = annotation(summary, annotation_look);
+    const auto text = annotation(summary, annotation_style);
     run.annotation = text ? *text : text.error().message;
   }
   for (const post::Report& report : post::reports())

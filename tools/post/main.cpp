@@ -217,22 +217,22 @@ bool colours_stdout() {
 }
 
 pi::Status print_annotation(const Summary& summary) {
-  AnnotationLook look{.colour = colours_stdout(), .utf8 = shows_utf8()};
-  if (::isatty(STDOUT_FILENO) == 1) look.width = look.line_width = cli::columns(STDOUT_FILENO);
-  const auto text = annotation(summary, look);
+  AnnotationStyle style{.colour = colours_stdout(), .utf8 = shows_utf8()};
+  if (::isatty(STDOUT_FILENO) == 1) style.width = style.line_width = cli::columns(STDOUT_FILENO);
+  const auto text = annotation(summary, style);
   return text ? print_text(*text) : text.error();
 }
 
 pi::Status print_page(const TraceRun& run, const Options& options, const Summary& summary) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  PageLook look{.rows = options.report.page_rows, .utf8 = shows_utf8()};
-  if (terminal) look.width = cli::columns(STDOUT_FILENO);
-  look.colour = colours_stdout();
+  PageStyle style{.rows = options.report.page_rows, .utf8 = shows_utf8()};
+  if (terminal) style.width = cli::columns(STDOUT_FILENO);
+  style.colour = colours_stdout();
   PageEnd end{short_path(run.path), {}, short_path(options.directory), own_name()};
   for (const Report& report : reports())
     if (report.file && report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
       end.files.push_back(short_path(report.path(options)));
-  return print_text(page_text(summary, look, &end));
+  return print_text(page_text(summary, style, &end));
 }
 
 int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& limits) {

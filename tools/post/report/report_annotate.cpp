@@ -77,9 +77,9 @@ std::string expanded(std::string_view line) {
 
 class Annotator {
  public:
-  Annotator(const Summary& summary, const AnnotationLook& look)
+  Annotator(const Summary& summary, const AnnotationStyle& style)
       : summary_(summary),
-        look_(look),
+        style_(style),
         micro_(*summary.find<Micro>()),
         sources_(summary.options.source_path),
         whole_(summary.ticks.ticks),
@@ -128,12 +128,12 @@ class Annotator {
   void add_line(std::string text, uint64_t ticks = 0, std::string place = {}) {
     lines_.push_back({std::move(text), ticks, std::move(place)});
   }
-  std::string shown(const std::string& text) const { return look_.utf8 ? text : ascii_text(text); }
+  std::string shown(const std::string& text) const { return style_.utf8 ? text : ascii_text(text); }
   std::string styled(const std::string& text, const char* style) const {
-    return look_.colour && style ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
+    return style_.colour && style ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
   }
   void add_paragraph(const std::string& text, const char* style = nullptr) {
-    for (const std::string& line : paragraph_lines(shown(text), look_.width))
+    for (const std::string& line : paragraph_lines(shown(text), style_.width))
       add_line(styled(line, style));
   }
 
@@ -343,7 +343,7 @@ class Annotator {
   void add_row(const Micro::Function& function, uint64_t ticks, const std::string& place,
                const std::string& text, const char* style) {
     const size_t before = tick_columns_ + line_columns_ + 11;
-    const size_t space = look_.line_width > before ? look_.line_width - before : 1;
+    const size_t space = style_.line_width > before ? style_.line_width - before : 1;
     const std::string counted = ticks == 0 ? std::string(tick_columns_ + 8, ' ')
                                            : fmt::format("{:>{}} {} %", ticks, tick_columns_,
                                                          share_text(ticks, function.ticks));
@@ -351,7 +351,7 @@ class Annotator {
     std::string line =
         fmt::format("{} {:>{}}", hot ? styled(counted, "1;31") : counted, place, line_columns_);
     if (!text.empty())
-      line += "  " + styled(cut_text(shown(text), space, look_.utf8 ? "…" : "..."), style);
+      line += "  " + styled(cut_text(shown(text), space, style_.utf8 ? "…" : "..."), style);
     // Rows between lines have no number.
     const bool numbered = place.find_first_of("+0123456789") == 0;
     add_line(std::move(line), ticks,
@@ -420,7 +420,7 @@ class Annotator {
   }
 
   const Summary& summary_;
-  const AnnotationLook& look_;
+  const AnnotationStyle& style_;
   const Micro& micro_;
   SourceFiles sources_;
   const pi::Disassembler wide_{true};
@@ -435,14 +435,14 @@ class Annotator {
 
 }  // namespace
 
-pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook& look) {
-  return Annotator(summary, look).text();
+pi::Result<std::string> annotation(const Summary& summary, const AnnotationStyle& style) {
+  return Annotator(summary, style).text();
 }
 
 std::vector<AnnotationLine> annotated_lines(const Summary& summary,
                                             std::span<const Micro::Function> functions,
-                                            uint64_t whole, const AnnotationLook& look) {
-  return Annotator(summary, look).lines(functions, whole);
+                                            uint64_t whole, const AnnotationStyle& style) {
+  return Annotator(summary, style).lines(functions, whole);
 }
 
 }  // namespace post

@@ -17,7 +17,7 @@
 namespace post {
 
 // Layout of the annotated source.
-struct AnnotationLook {
+struct AnnotationStyle {
   size_t width = 80;         // columns that sentences take
   size_t line_width = 1000;  // columns that lines of source and instructions take; the rest is cut
   bool colour = false;
@@ -27,7 +27,7 @@ struct AnnotationLook {
 // Returns the annotated source of the functions that summary.options.annotate names, those with the
 // most ticks first; an error if no tick fell on a function of that name. Needs a trace that was
 // read with a Micro.
-pi::Result<std::string> annotation(const Summary& summary, const AnnotationLook& look);
+pi::Result<std::string> annotation(const Summary& summary, const AnnotationStyle& style);
 
 struct AnnotationLine {
   std::string text;
@@ -38,7 +38,7 @@ struct AnnotationLine {
 // The lines for these functions of the Micro, of whose ticks `whole` are selected.
 std::vector<AnnotationLine> annotated_lines(const Summary& summary,
                                             std::span<const Micro::Function> functions,
-                                            uint64_t whole, const AnnotationLook& look);
+                                            uint64_t whole, const AnnotationStyle& style);
 
 }  // namespace post
 

@@ -47,8 +47,8 @@ std::string share_word(uint64_t part, uint64_t whole) {
 
 class Page {
  public:
-  Page(const Summary& summary, const PageLook& look)
-      : summary_(summary), look_(look), subject_(summary) {
+  Page(const Summary& summary, const PageStyle& style)
+      : summary_(summary), style_(style), subject_(summary) {
     for (const Leaf& leaf : summary.tree.leaves()) {
       if (leaf.origin.pid == idle_pid) idle_ += leaf.ticks;
       if (subject_.contains(leaf.origin)) ticks_ += leaf.ticks;
@@ -82,7 +82,7 @@ class Page {
           lines_.size() + path_lines(paths).size() + 1 + tail.size() + (end ? 0 : end_lines);
       return taken < screen_lines ? screen_lines - taken : 0;
     };
-    const size_t wanted = look_.rows ? 0 : std::min(wanted_rows, all.size());
+    const size_t wanted = style_.rows ? 0 : std::min(wanted_rows, all.size());
     if (hint && space() < wanted) tail = tail_lines(end, hint->brief);
     while (paths.size() > 1 && space() < wanted) paths.pop_back();
     if (hint && space() < wanted) tail = tail_lines(end, {});
@@ -91,20 +91,20 @@ class Page {
     add(path_lines(paths));
   }
 
-  std::string mark() const { return look_.utf8 ? "…" : "..."; }
-  std::string shown(const std::string& text) const { return look_.utf8 ? text : ascii_text(text); }
+  std::string mark() const { return style_.utf8 ? "…" : "..."; }
+  std::string shown(const std::string& text) const { return style_.utf8 ? text : ascii_text(text); }
   std::string styled(const std::string& text, const char* style) const {
-    return look_.colour ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
+    return style_.colour ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
   }
 
   // The name, shortened so that the text after it fits into the line.
   std::string limited(const std::string& name) const {
-    return shortened(shown(name), std::max<size_t>(look_.width / 2, 10), mark());
+    return shortened(shown(name), std::max<size_t>(style_.width / 2, 10), mark());
   }
 
   // A paragraph as lines, the second and later ones indented; style: of each.
   std::vector<std::string> paragraph(const std::string& text, const char* style = nullptr) const {
-    std::vector<std::string> lines = paragraph_lines(text, look_.width);
+    std::vector<std::string> lines = paragraph_lines(text, style_.width);
     if (style)
       for (std::string& each : lines) each = styled(each, style);
     return lines;
@@ -186,7 +186,7 @@ class Page {
                                            share_word(ticks, ticks_));
       const bool last = rest == ticks;
       const std::string others = ", others " + share_word(rest - ticks, ticks_);
-      if (columns_of(text + more + (last ? "" : others)) > look_.width) break;
+      if (columns_of(text + more + (last ? "" : others)) > style_.width) break;
       text += more;
       rest -= ticks;
     }
@@ -226,7 +226,7 @@ class Page {
   // The number of functions to show on so many lines. Small ones are only shown if there are few
   // functions.
   size_t rows_of(const std::vector<FunctionTicks>& all, size_t lines) const {
-    if (look_.rows) return std::min(*look_.rows, all.size());
+    if (style_.rows) return std::min(*style_.rows, all.size());
     constexpr size_t few = 8;
     size_t large_enough = 0;
     while (large_enough < all.size() &&
@@ -240,7 +240,7 @@ class Page {
     std::vector<FunctionTicks> shown_ones;
     for (const FunctionTicks& row : std::span(all).first(count))
       shown_ones.push_back({shown(row.name), shown(row.module), shown(row.process), row.ticks});
-    Widths widths = widths_of(shown_ones, look_.width > 10 ? look_.width - 10 : 1);
+    Widths widths = widths_of(shown_ones, style_.width > 10 ? style_.width - 10 : 1);
     size_t longest = 0;
     for (FunctionTicks& row : shown_ones) {
       row.name = short_name(row.name, widths.name, mark());
@@ -320,7 +320,7 @@ class Page {
     lines.insert(lines.begin(), "");
     for (const PathRow& path : paths)
       lines.push_back(share_column(path.ticks) +
-                      path_text(path, look_.width > 10 ? look_.width - 10 : 1));
+                      path_text(path, style_.width > 10 ? style_.width - 10 : 1));
     return lines;
   }
 
@@ -385,7 +385,7 @@ class Page {
                        ? "A longer run, or a tick for fewer events (run.tprof -c), helps."
                        : "A longer run helps.";
     return fmt::format("Only {}: shares are right to about {}{:.0f} points. {}",
-                       plural(ticks_, "tick", "ticks"), look_.utf8 ? "±" : "+-", points,
+                       plural(ticks_, "tick", "ticks"), style_.utf8 ? "±" : "+-", points,
                        what_helps);
   }
 
@@ -408,7 +408,7 @@ class Page {
       const std::string more =
           fmt::format("{}{} {}", shares.empty() ? "" : ", ", shown(name), share_word(ticks, all));
       if (percent(ticks, all) < 0.05 ||
-          columns_of(lead + of_what + shares + more + idle) + 12 > look_.width)
+          columns_of(lead + of_what + shares + more + idle) + 12 > style_.width)
         break;
       shares += more;
     }
@@ -421,7 +421,7 @@ class Page {
     std::istringstream words(text);
     std::vector<std::string> parts;
     for (std::string word; words >> word;)
-      parts.push_back(shortened(word, look_.width > 12 ? look_.width - 2 : 10, mark()));
+      parts.push_back(shortened(word, style_.width > 12 ? style_.width - 2 : 10, mark()));
     return fmt::format("{}", fmt::join(parts, " "));
   }
 
@@ -441,13 +441,13 @@ class Page {
   std::string not_seen_text() const {
     std::vector<std::string> parts;
     for (const std::string& part : not_seen(summary_.file.info))
-      parts.push_back(shortened(shown(part), std::max<size_t>(look_.width, 10), mark()));
+      parts.push_back(shortened(shown(part), std::max<size_t>(style_.width, 10), mark()));
     if (parts.empty()) return {};
     return fmt::format(" Not seen: {} (see tprof.out).", fmt::join(parts, ", "));
   }
 
   const Summary& summary_;
-  const PageLook look_;
+  const PageStyle style_;
   const Subject subject_;
   uint64_t ticks_ = 0;  // of the subject
   uint64_t idle_ = 0;
@@ -456,8 +456,8 @@ class Page {
 
 }  // namespace
 
-std::string page_text(const Summary& summary, const PageLook& look, const PageEnd* end) {
-  return Page(summary, look).text(end);
+std::string page_text(const Summary& summary, const PageStyle& style, const PageEnd* end) {
+  return Page(summary, style).text(end);
 }
 
 std::unique_ptr<Subscriber> make_waiting(const ReportContext& context, Sink*) {

@@ -14,7 +14,7 @@
 namespace post {
 
 // How the page is shown.
-struct PageLook {
+struct PageStyle {
   size_t width = 80;                // columns
   std::optional<size_t> rows = {};  // of functions; none: as many as fit on a screen of 24 lines
   bool colour = false;
@@ -23,7 +23,7 @@ struct PageLook {
 
 // The lines of the page. end: nullptr in tprof.out, where the page has no such lines; their space
 // is reserved there too, so that the page has the same rows in both places.
-std::string page_text(const Summary& summary, const PageLook& look, const PageEnd* end = nullptr);
+std::string page_text(const Summary& summary, const PageStyle& style, const PageEnd* end = nullptr);
 
 // Returns a new Waiting.
 std::unique_ptr<Subscriber> make_waiting(const ReportContext& context, Sink*);

@@ -84,8 +84,8 @@ std::string closing(const Summary& summary) {
 bool write_tprof(const Summary& summary, Sink& sink) {
   std::string text = report_head(summary, "Tprof Reports") + '\n' + tick_totals(summary);
   if (summary.options.mode_line) {
-    const PageLook look{.rows = summary.options.page_rows};
-    text.insert(text.find('\n') + 1, page_text(summary, look) + '\n');
+    const PageStyle style{.rows = summary.options.page_rows};
+    text.insert(text.find('\n') + 1, page_text(summary, style) + '\n');
     text += percentages_of(summary);
   }
   text += '\n';

@@ -38,7 +38,7 @@ bool contains(const Row& row, const std::string& word) {
 
 bool same(const Row& a, const Row& b) {
   if (!a.line.empty() || !b.line.empty()) return a.line == b.line;
-  return a.thing == b.thing && (!a.thing.name.empty() || a.name == b.name);
+  return a.item == b.item && (!a.item.name.empty() || a.name == b.name);
 }
 
 // Drops the last character.
@@ -80,12 +80,12 @@ void Browser::resize(size_t width, size_t rows) {
 void Browser::make_rows() {
   Rows made;
   if (here_.view == View::lines)
-    made = line_rows(*summary_, here_.choices, here_.symbol, {.width = width_, .utf8 = utf8_});
+    made = line_rows(*summary_, here_.filters, here_.symbol, {.width = width_, .utf8 = utf8_});
   else if (of_symbol())
-    made = call_rows(*summary_, here_.choices, here_.symbol,
+    made = call_rows(*summary_, here_.filters, here_.symbol,
                      here_.view == View::callers ? Side::callers : Side::callees);
   else
-    made = flat_rows(*summary_, here_.choices, level_of(here_.view));
+    made = flat_rows(*summary_, here_.filters, level_of(here_.view));
   rows_ = std::move(made.rows);
   whole_ = made.whole;
   note_ = std::move(made.note);
@@ -177,7 +177,7 @@ void Browser::turn(int by) {
 
 void Browser::open() {
   const Row* const row = current();
-  if (!row || row->thing.name.empty()) {
+  if (!row || row->item.name.empty()) {
     message_ = here_.view == View::lines ? "Lines have nothing below them."
                                          : "There is nothing below this row.";
     return;
@@ -185,13 +185,13 @@ void Browser::open() {
   if (of_symbol()) return open_symbol(*row, here_.view);
   if (here_.view == View::symbols) return open_symbol(*row, View::lines);
   Place place{.view = here_.view == View::modules ? View::symbols : View::modules,
-              .choices = here_.choices};
-  place.choices.push_back({row->thing, false, row->name});
+              .filters = here_.filters};
+  place.filters.push_back({row->item, false, row->name});
   go(std::move(place));
 }
 
 void Browser::open_symbol(const Row& row, View view) {
-  go({.view = view, .choices = here_.choices, .symbol = row.thing, .symbol_shown = row.name});
+  go({.view = view, .filters = here_.filters, .symbol = row.item, .symbol_shown = row.name});
 }
 
 void Browser::select(bool without) {
@@ -201,7 +201,7 @@ void Browser::select(bool without) {
     return;
   }
   Place place = here_;
-  place.choices.push_back({row->thing, without, row->name});
+  place.filters.push_back({row->item, without, row->name});
   if (!without) place.cursor = place.first = 0;
   go(std::move(place));
 }
@@ -265,7 +265,7 @@ Action Browser::press_character(const std::string& text) {
     case '3':
     case '4':
       if (of_symbol())
-        go({.view = view_number(static_cast<size_t>(key - '1')), .choices = here_.choices});
+        go({.view = view_number(static_cast<size_t>(key - '1')), .filters = here_.filters});
       else
         set_view(view_number(static_cast<size_t>(key - '1')));
       break;

@@ -57,7 +57,7 @@ class Browser {
 
   // ---- for drawing ----
   View view() const { return here_.view; }
-  const std::vector<Choice>& choices() const { return here_.choices; }
+  const std::vector<ItemFilter>& filters() const { return here_.filters; }
   // The symbol of the views lines to callees, for people.
   const std::string& symbol() const { return here_.symbol_shown; }
   const std::vector<Row>& rows() const { return rows_; }
@@ -81,8 +81,8 @@ class Browser {
   // The states to which Backspace returns.
   struct Place {
     View view = View::processes;
-    std::vector<Choice> choices = {};
-    Thing symbol = {};
+    std::vector<ItemFilter> filters = {};
+    Item symbol = {};
     std::string symbol_shown = {};
     bool by_name = false;
     size_t cursor = 0;

@@ -75,7 +75,7 @@ Ids ids_of(const Leaf& leaf) {
           id_at(leaf, Level::symbol)};
 }
 
-// The two numbers by which ticks of a level are grouped: of the owner, and of the thing.
+// The two numbers by which ticks of a level are grouped: of the owner, and of the item.
 std::pair<NameId, NameId> ids_of(const Ids& ids, Level level) {
   const NameId id = id_at(ids, level);
   if (level == Level::thread) return {id_at(ids, Level::process), id};
@@ -108,23 +108,23 @@ Row make_row(const Names& names, const Leaf& leaf, Level level) {
 // Decides which ticks are selected.
 class Filter {
  public:
-  Filter(const Names& names, const std::vector<Choice>& choices)
-      : names_(names), choices_(choices) {}
+  Filter(const Names& names, const std::vector<ItemFilter>& filters)
+      : names_(names), filters_(filters) {}
 
   bool takes(const Ids& ids) const {
-    return std::ranges::all_of(choices_, [&](const Choice& choice) {
-      const auto [owner, id] = ids_of(ids, choice.thing.level);
-      return fits(choice.thing, owner, id) != choice.without;
+    return std::ranges::all_of(filters_, [&](const ItemFilter& filter) {
+      const auto [owner, id] = ids_of(ids, filter.item.level);
+      return fits(filter.item, owner, id) != filter.without;
     });
   }
 
  private:
-  bool fits(const Thing& thing, NameId owner, NameId id) const {
-    return names_.text(id) == thing.name && names_.text(owner) == thing.owner;
+  bool fits(const Item& item, NameId owner, NameId id) const {
+    return names_.text(id) == item.name && names_.text(owner) == item.owner;
   }
 
   const Names& names_;
-  const std::vector<Choice>& choices_;
+  const std::vector<ItemFilter>& filters_;
 };
 
 void sort_by_ticks(std::vector<Row>& rows) {
@@ -146,9 +146,9 @@ Row edge_row(const Summary& summary, const CallTree& calls, const CallEdge& edge
 
 }  // namespace
 
-Rows flat_rows(const Summary& summary, const std::vector<Choice>& choices, Level level) {
+Rows flat_rows(const Summary& summary, const std::vector<ItemFilter>& filters, Level level) {
   const Names names(summary);
-  const Filter filter(names, choices);
+  const Filter filter(names, filters);
   std::map<std::pair<NameId, NameId>, size_t> known;
   Rows made;
   for (const Leaf& leaf : summary.tree.leaves()) {
@@ -163,10 +163,10 @@ Rows flat_rows(const Summary& summary, const std::vector<Choice>& choices, Level
   return made;
 }
 
-Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
+Rows call_rows(const Summary& summary, const std::vector<ItemFilter>& filters, const Item& symbol,
                Side side) {
   const Names names(summary);
-  const Filter filter(names, choices);
+  const Filter filter(names, filters);
   const CallTree& calls = *summary.find<CallTree>();
   if (const auto lack = lack_of_stacks(summary))
     return {{}, 0, "The trace " + lack->what + " " + lack->hint};
@@ -200,10 +200,10 @@ Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const
   return made;
 }
 
-Rows line_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
-               const AnnotationLook& look) {
+Rows line_rows(const Summary& summary, const std::vector<ItemFilter>& filters, const Item& symbol,
+               const AnnotationStyle& style) {
   const Names names(summary);
-  const Filter filter(names, choices);
+  const Filter filter(names, filters);
   Rows made;
   uint64_t selected = 0;
   const Leaf* of_symbol = nullptr;
@@ -222,7 +222,7 @@ Rows line_rows(const Summary& summary, const std::vector<Choice>& choices, const
         return filter.takes({process, thread, module, name});
       });
   for (const Micro::Function& function : functions) made.whole += function.ticks;
-  for (AnnotationLine& line : annotated_lines(summary, functions, selected, look))
+  for (AnnotationLine& line : annotated_lines(summary, functions, selected, style))
     made.rows.push_back({{}, line.ticks, std::move(line.text), {}, std::move(line.place)});
   if (functions.empty())
     made.note = "Its lines are not known: it was inlined, or its module is not known.";

@@ -17,22 +17,22 @@ namespace post::top {
 
 // A process, thread, module or symbol by its names in the reports. Names stay the same when a trace
 // is read again, their numbers do not.
-struct Thing {
+struct Item {
   Level level = Level::process;
   std::string owner;  // the process of a thread, the module of a symbol; else empty
   std::string name;
-  bool operator==(const Thing&) const = default;
+  bool operator==(const Item&) const = default;
 };
 
-// A user's selection: these things, or everything except them.
-struct Choice {
-  Thing thing;
+// A user's selection: these items, or everything except them.
+struct ItemFilter {
+  Item item;
   bool without = false;
-  std::string shown;  // the thing's name for people
+  std::string shown;  // the item's name for people
 };
 
 struct Row {
-  Thing thing;  // name: empty where the row represents no thing
+  Item item;  // name: empty where the row represents no item
   uint64_t ticks = 0;
   std::string name;       // for people; of a line all of it
   std::string owner;      // the process of a thread, the module of a symbol
@@ -46,16 +46,16 @@ struct Rows {
 };
 
 // The selected ticks by process, thread, module or symbol.
-Rows flat_rows(const Summary& summary, const std::vector<Choice>& choices, Level level);
+Rows flat_rows(const Summary& summary, const std::vector<ItemFilter>& filters, Level level);
 
 // The callers or callees of a symbol. 100 % are the selected ticks in it and in what it calls.
 enum class Side : uint8_t { callers, callees };
-Rows call_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
+Rows call_rows(const Summary& summary, const std::vector<ItemFilter>& filters, const Item& symbol,
                Side side);
 
 // The lines and instructions of a symbol with the selected ticks. 100 % are those of the symbol.
-Rows line_rows(const Summary& summary, const std::vector<Choice>& choices, const Thing& symbol,
-               const AnnotationLook& look);
+Rows line_rows(const Summary& summary, const std::vector<ItemFilter>& filters, const Item& symbol,
+               const AnnotationStyle& style);
 
 }  // namespace post::top
 

@@ -94,8 +94,8 @@ class Drawing {
 
   std::string path_text() const {
     std::string path = "All";
-    for (const Choice& choice : browser_.choices())
-      path += (choice.without ? ", without " : " > ") + choice.shown;
+    for (const ItemFilter& filter : browser_.filters())
+      path += (filter.without ? ", without " : " > ") + filter.shown;
     if (!browser_.symbol().empty()) path += " > " + browser_.symbol();
     return path;
   }

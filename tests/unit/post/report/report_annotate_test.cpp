@@ -32,7 +32,7 @@ class AnnotationTest : public testing::Test {
   }
   ~AnnotationTest() override { std::filesystem::remove_all(root); }
 
-  std::string annotation(const std::string& name, const post::AnnotationLook& look = {}) {
+  std::string annotation(const std::string& name, const post::AnnotationStyle& style = {}) {
     post::Options options;
     options.report.annotate = name;
     options.report.source_path = {root};
@@ -42,7 +42,7 @@ class AnnotationTest : public testing::Test {
         "300 tick user 0x20 0x20 0x400180\n400 tick user 0x20 0x20 0x400208\n"
         "500 tick user 0x20 0x20 0x7010\n");
     EXPECT_TRUE(bytes) << bytes.error().message;
-    return run_post(*bytes, symbolizer, options, {}, {}, nullptr, look).annotation;
+    return run_post(*bytes, symbolizer, options, {}, {}, nullptr, style).annotation;
   }
   FakeSymbolizer symbolizer;
   std::string root;

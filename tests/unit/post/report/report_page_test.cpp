@@ -40,11 +40,11 @@ struct Program {
     }
     trace = text;
   }
-  std::string page(const post::PageLook& look, bool with_end = true) {
+  std::string page(const post::PageStyle& style, bool with_end = true) {
     const post::PageEnd end{"out/swtrace.nrm2", {"out/tprof.out", "out/tprof.json"}, "out"};
     const auto bytes = trace_from_text(trace);
     EXPECT_TRUE(bytes) << bytes.error().message;
-    return run_post(*bytes, symbolizer, {}, {}, {look}, with_end ? &end : nullptr).pages.front();
+    return run_post(*bytes, symbolizer, {}, {}, {style}, with_end ? &end : nullptr).pages.front();
   }
   FakeSymbolizer symbolizer;
   std::string trace;
@@ -69,7 +69,7 @@ TEST(Page, FitsAScreenOf24LinesAndItsWidth) {
 // A process with a child of another name, 40 functions that each have a path of their own, other
 // processes, few ticks if few_ticks, and a hint.
 std::vector<std::string> crowded_page(size_t width, bool few_ticks, uint64_t unnamed,
-                                      const post::PageLook& look = {}) {
+                                      const post::PageStyle& style = {}) {
   FakeSymbolizer symbolizer;
   std::string text =
       "cpus 1\ninfo pid=32\ninfo scope=system\ninfo tick_ns=1000000\ninfo stacks=user\n"
@@ -96,7 +96,7 @@ std::vector<std::string> crowded_page(size_t width, bool few_ticks, uint64_t unn
   const post::PageEnd end{"out/swtrace.nrm2", {"out/tprof.out", "out/tprof.json"}, "out"};
   post::Options options;
   options.tree = true;
-  post::PageLook wanted = look;
+  post::PageStyle wanted = style;
   wanted.width = width;
   const auto bytes = trace_from_text(text);
   EXPECT_TRUE(bytes) << bytes.error().message;
@@ -196,11 +196,11 @@ TEST(Page, ACycleOfParentsIsHandled) {
   EXPECT_NE(program.page({}).find("program:32 and 1 descendant:"), std::string::npos);
 }
 
-PostRun run_of(const std::string& trace, const post::PageLook& look = {},
+PostRun run_of(const std::string& trace, const post::PageStyle& style = {},
                const post::Options& options = {}, FakeSymbolizer&& symbolizer = {}) {
   const auto bytes = trace_from_text(trace);
   EXPECT_TRUE(bytes) << bytes.error().message;
-  return run_post(*bytes, symbolizer, options, {}, {look});
+  return run_post(*bytes, symbolizer, options, {}, {style});
 }
 
 std::string ticks_of(unsigned pid, unsigned count, uint64_t& time) {
