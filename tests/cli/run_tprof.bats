@@ -247,6 +247,24 @@ page_fits() {
     sed -n 's/^Processes: //p' page | grep -q bash
 }
 
+@test "the page has the reason for a command in a chroot or on a private file system, and its advice gives the names" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root for chroot and mount"
+    make_layout
+    mkdir root private
+    cp "$BUILD_DIR/tests/shares" root/inside
+    while read -r file; do cp -L --parents "$file" root; done < <(ldd root/inside | grep -o '/[^ ]*')
+    layout/bin/run.tprof -- chroot root /inside 1 >page
+    grep -Eq ' % of (inside has|the ticks of inside have) no name' page || { cat page && false; }
+    grep -A 4 'Symbols : /inside: ' tprof.out | grep -q chroot
+    grep -q 'post -nv -sympath DIR' tprof.out
+    post -nv -sympath root --page >page
+    grep -q ' % *forty' page || { cat page && false; }
+    # shellcheck disable=SC2016 # the inner shell expands it
+    layout/bin/run.tprof -- unshare -m sh -c 'mount -t tmpfs private private && cp root/inside private/alone && private/alone 1' >page
+    grep -Eq ' % of (alone has|the ticks of alone have) no name' page || { cat page && false; }
+    grep -A 4 'Symbols : .*/private/alone: ' tprof.out | grep -q 'private mount'
+}
+
 @test "a command without ticks is reported in a sentence" {
     need_ticks
     run.tprof --source=perf -c 1 -o out -- sleep 0.1 >page

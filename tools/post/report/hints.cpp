@@ -87,13 +87,17 @@ struct Program {
   uint64_t ticks = 0;
   uint64_t generated = 0;                 // without a name, outside of files
   std::map<std::string, uint64_t> files;  // ticks without a name, by path
-  uint64_t noted = 0;                     // without a name, in modules that a note is about
+  std::map<std::string, uint64_t> noted;  // the same in modules that a note is about
   std::set<std::string> modules;          // all
 
-  uint64_t unnamed() const {
-    uint64_t sum = generated + noted;
-    for (const auto& [path, ticks_of_file] : files) sum += ticks_of_file;
-    return sum;
+  uint64_t noted_ticks() const { return sum(noted); }
+  uint64_t unnamed() const { return generated + sum(files) + sum(noted); }
+
+ private:
+  static uint64_t sum(const std::map<std::string, uint64_t>& ticks_by_path) {
+    uint64_t all = 0;
+    for (const auto& [path, some] : ticks_by_path) all += some;
+    return all;
   }
 };
 
@@ -127,7 +131,7 @@ std::map<std::string, Program> count(const SampleTree& tree, const StringTable& 
     program.modules.insert(module);
     if (leaf.found == Found::symbol) continue;
     if (has_note(module))
-      program.noted += leaf.ticks;
+      program.noted[module] += leaf.ticks;
     else if (leaf.found != Found::no_module && is_file(module))
       program.files[module] += leaf.ticks;
     else if (may_be_generated(leaf, module))
@@ -159,10 +163,10 @@ const Runtime* runtime_of(const Program& program) {
   return nullptr;
 }
 
-// The files with most ticks without a name.
-std::vector<std::string> hottest_files(const Program& program) {
+// The files with most of these ticks, at most max_files.
+std::vector<std::string> hottest_files(const std::map<std::string, uint64_t>& ticks_by_path) {
   std::vector<std::pair<uint64_t, std::string>> files;
-  for (const auto& [path, ticks] : program.files) files.emplace_back(ticks, path);
+  for (const auto& [path, ticks] : ticks_by_path) files.emplace_back(ticks, path);
   std::ranges::sort(files, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -194,6 +198,15 @@ Advice advice_on_files(const std::vector<std::string>& files, const Packages& pa
           fmt::format("{} lacks symbols", last_component(files.front()))};
 }
 
+Advice advice_on_noted(const std::string& file) {
+  return {
+      fmt::format("the line \"Symbols\" about {} has the reason; if only the process could open "
+                  "its file, profile it while it runs (run.tprof -p PID), or name the directory "
+                  "of its files with post -nv -sympath DIR",
+                  printable(file)),
+      fmt::format("no symbols of {}", printable(last_component(file)))};
+}
+
 }  // namespace
 
 std::vector<std::string> files_without_names(const SampleTree& tree, const StringTable& names) {
@@ -223,7 +236,7 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
   if (hints.size() > max_hints) hints.resize(max_hints);
   std::set<std::string> paths;
   for (const Hint& hint : hints) {
-    files[hint.program] = hottest_files(programs.at(hint.program));
+    files[hint.program] = hottest_files(programs.at(hint.program).files);
     paths.insert(files[hint.program].begin(), files[hint.program].end());
   }
   const Packages packages =
@@ -242,6 +255,11 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
       Advice on_files = advice_on_files(files[hint.program], packages);
       advice.push_back(std::move(on_files.text));
       if (!runtime) hint.brief = std::move(on_files.brief);
+    }
+    if (program.noted_ticks() * 100 > program.ticks * percent_without_hint) {
+      Advice on_noted = advice_on_noted(hottest_files(program.noted).front());
+      advice.push_back(std::move(on_noted.text));
+      if (hint.brief.empty()) hint.brief = std::move(on_noted.brief);
     }
     if (advice.empty()) continue;
     advice.front().front() = static_cast<char>(std::toupper(advice.front().front()));

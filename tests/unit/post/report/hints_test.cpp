@@ -96,11 +96,15 @@ TEST_F(Hints, NameOtherSourcesForAFileWithoutAPackage) {
   EXPECT_EQ(hints().front().brief, "100 % of app has no name: app lacks symbols (see tprof.out).");
 }
 
-TEST_F(Hints, OmitFilesThatHaveANote) {
-  add("app_0012", "/opt/app", Found::no_symbol, 40);
+TEST_F(Hints, ReferToTheNoteAboutAFile) {
+  add("app_0012", "/opt/app", Found::no_symbol, 30);
   add("app_0012", "/memfd:x (deleted)", Found::no_symbol, 40);
   notes_ = {"/opt/app: it changed while it was traced", "/memfd:x (deleted): a file in memory"};
-  EXPECT_THAT(hints(), IsEmpty());
+  EXPECT_THAT(only_text(),
+              HasSubstr("The line \"Symbols\" about /memfd:x (deleted) has the reason;"));
+  EXPECT_EQ(hints().front().brief,
+            "100 % of app has no name: no symbols of memfd:x (deleted) (see tprof.out).");
+  EXPECT_THAT(asked_, IsEmpty());
 }
 
 TEST_F(Hints, NameTheOptionOfEachRuntime) {
