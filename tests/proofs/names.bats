@@ -69,6 +69,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
   checked
 }
 
+# bats test_tags=lab:long
 @test "exec in a thread that is not the first: the process keeps its id, and its threads end" {
   names exec-thread threaded
   checked
@@ -97,6 +98,7 @@ copy_library() { # copy_library NAME [DIRECTORY]
 
 # ---- other namespaces, other word size ----
 
+# bats test_tags=lab:long
 @test "processes and threads in new pid and mount namespaces have both of their ids" {
   profile -- unshare -pm --fork "$programs/names" inner 500 "$links"
   checked
@@ -171,6 +173,7 @@ out_of_view() { # out_of_view MODULE
   out_of_view "$BATS_TEST_TMPDIR/private/libfirst.so"
 }
 
+# bats test_tags=lab:long
 @test "a file in a chroot does not get symbols of the file with the same path outside" {
   local root=$BATS_TEST_TMPDIR/root file
   # Copies of the program's files, and at the library's path another library.
