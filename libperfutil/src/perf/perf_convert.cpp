@@ -5,7 +5,6 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -60,6 +59,9 @@ namespace tick {  // a sample of tick_sample_type; with stacks the number of ent
 constexpr size_t identifier = header_bytes, ip = identifier + 8, pid = ip + 8, tid = pid + 4,
                  time = tid + 4, size = time + 16, chain = size;
 }
+// The id of a task whose ids the kernel has released: see perf_event_pid_type() there.
+constexpr uint32_t no_id = 0xffffffff;
+
 namespace cpu_switch {  // PERF_RECORD_SWITCH_CPU_WIDE; PERF_RECORD_SWITCH has nothing of its own
 constexpr size_t other_pid = header_bytes, other_tid = other_pid + 4, fixed = 8;
 }
@@ -87,7 +89,7 @@ void PerfConverter::reset() {
   lost_in_last_ = 0;
   throttled_ = 0;
   pending_names_.clear();
-  cpus_.clear();
+  switch_outs_.clear();
   switch_stacks_.clear();
 }
 
@@ -110,7 +112,6 @@ void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& 
       break;
     case PERF_RECORD_LOST:  // id, lost
       count_lost(record, trace, header_bytes + 8);
-      cpus_[&trace].forget_ids();
       break;
     case PERF_RECORD_LOST_SAMPLES:  // lost
       count_lost(record, trace, header_bytes);
@@ -152,10 +153,10 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
   if (!chain) return false;
   const auto tid = field<uint32_t>(record, tick::tid);
   if (switch_stacks_.count(field<uint64_t>(record, tick::identifier)) != 0) {
-    CpuState& cpu = cpus_[&trace];
-    cpu.has_stack = true;
-    cpu.stack_tid = tid;
-    cpu.stack.read(*chain, stacks_, max_frames_, PerfStack::Leaf::kept);
+    SwitchOut& last = switch_outs_[&trace];
+    last.known = true;
+    last.tid = tid;
+    last.stack.read(*chain, stacks_, max_frames_, PerfStack::Leaf::kept);
     return true;
   }
   if (!enabled_.test(PITRACE_MAJOR_TPROF)) return true;
@@ -172,8 +173,7 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
 // threads, and the switch-out whether prev was preempted; the switch-in is used where the
 // switch-out is missing (seen on 6.18 when the idle task is prev). In the process scope each record
 // names its own thread only: the idle task stands for all other threads. A thread that is preempted
-// after the kernel has released its ids has no_id from then on; the ids it had on this CPU are used
-// if it is the only such thread here, otherwise the switch to it is counted as lost.
+// after the kernel has released its ids has no_id: the switch to it is counted as lost.
 bool PerfConverter::context_switch(std::span<const std::byte> record, UserBuffer& trace) {
   const auto header = header_of(record);
   const bool whole_cpu = header.type == PERF_RECORD_SWITCH_CPU_WIDE;
@@ -181,45 +181,36 @@ bool PerfConverter::context_switch(std::span<const std::byte> record, UserBuffer
   if (!has_room(record, whole_cpu ? cpu_switch::fixed : 0)) return false;
   if (!enabled_.test(PITRACE_MAJOR_DISPATCH)) return true;
   const SampleId id = sample_id_of(record);
-  CpuState& cpu = cpus_[&trace];
-  const TaskIds other = whole_cpu ? TaskIds{field<uint32_t>(record, cpu_switch::other_pid),
-                                            field<uint32_t>(record, cpu_switch::other_tid)}
-                                  : TaskIds{0, 0};
+  SwitchOut& last = switch_outs_[&trace];
+  const auto other = whole_cpu ? field<uint32_t>(record, cpu_switch::other_tid) : 0;
   if (!switched_out) {
-    const bool reported = whole_cpu && cpu.next_tid == id.tid;
+    const bool reported = whole_cpu && last.runs == id.tid;
     // Process scope: a thread has ended on this CPU, for which there is no record.
     const bool after_thread =
-        whole_cpu ? other.tid != 0 : cpu.next_tid != 0 && cpu.next_tid != CpuState::unknown;
-    cpu.has_stack = false;
-    if (!reported)
-      put_dispatch(id.time, {id.pid, id.tid},
-                   after_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE, {}, cpu, trace);
+        whole_cpu ? other != 0 : last.runs != 0 && last.runs != SwitchOut::unknown;
+    last.known = false;
+    last.runs = id.tid;
+    if (reported) return true;
+    if (id.tid == no_id)
+      trace.count_lost_by_source(1);
+    else
+      trace.put_dispatch(id.time, id.pid, id.tid,
+                         after_thread ? PITRACE_STATE_OTHER : PITRACE_STATE_RUNNABLE);
     return true;
   }
   uint32_t state = PITRACE_STATE_BLOCKED;
-  if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0) {
+  if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
     state = PITRACE_STATE_RUNNABLE | PITRACE_STATE_PREEMPTED;
-    if (id.tid == no_id) cpu.released.push_back(cpu.runs);
-  }
   if (id.tid == 0) state = PITRACE_STATE_RUNNABLE;  // the idle task is always runnable
-  const bool has_stack = std::exchange(cpu.has_stack, false) && cpu.stack_tid == id.tid;
-  put_dispatch(id.time, other, state, has_stack ? cpu.stack.stack() : Stack{}, cpu, trace);
-  return true;
-}
-
-void PerfConverter::put_dispatch(uint64_t time, TaskIds next, uint32_t state, const Stack& stack,
-                                 CpuState& cpu, UserBuffer& trace) {
-  cpu.next_tid = next.tid;
-  if (next.tid == no_id) {
-    // One of several is not known, and neither are the others afterwards.
-    next = cpu.released.size() == 1 ? cpu.released.front() : TaskIds{};
-    cpu.released.assign(std::max<size_t>(cpu.released.size(), 1) - 1, TaskIds{});
-  }
-  cpu.runs = next;
-  if (next.tid == no_id)
+  const bool has_stack = std::exchange(last.known, false) && last.tid == id.tid;
+  last.runs = other;
+  if (other == no_id) {
     trace.count_lost_by_source(1);
-  else
-    trace.put_dispatch(time, next.pid, next.tid, state, stack);
+    return true;
+  }
+  trace.put_dispatch(id.time, whole_cpu ? field<uint32_t>(record, cpu_switch::other_pid) : 0, other,
+                     state, has_stack ? last.stack.stack() : Stack{});
+  return true;
 }
 
 bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {

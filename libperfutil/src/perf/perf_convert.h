@@ -9,7 +9,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "perf_stack.h"
 #include "proc/namespace_ids.h"
@@ -60,39 +59,21 @@ class PerfConverter {
   bool namespaces(std::span<const std::byte> record, UserBuffer& mte);
   void put_word_size(std::span<const std::byte> record, UserBuffer& mte);
 
-  // What perf reports for a task whose ids the kernel has released: see perf_event_pid_type()
-  // there.
-  static constexpr uint32_t no_id = ~0u;
-  struct TaskIds {
-    uint32_t pid = no_id, tid = no_id;
-  };
-
-  // The switches of one CPU.
-  struct CpuState {
-    // The stack of the thread that leaves; its sample comes before the record of the switch.
-    bool has_stack = false;
-    uint32_t stack_tid = 0;
+  // The switch-out of one CPU. The sample with the stack comes before the record of the switch.
+  struct SwitchOut {
+    bool known = false;
+    uint32_t tid = 0;
     PerfStack stack;
-    static constexpr uint32_t unknown = no_id - 1;  // the id of no thread, and not no_id
-    uint32_t next_tid = unknown;                    // of the last switch, as perf reports it
-    TaskIds runs;                   // the same with the ids that the thread had; no_id: not known
-    std::vector<TaskIds> released;  // preempted here after the kernel had released their ids
-
-    // For use after lost switches.
-    void forget_ids() {
-      runs = {};
-      released.assign(released.size(), TaskIds{});
-    }
+    static constexpr uint32_t unknown = ~1u;  // no id, nor perf's ~0 for a thread without one
+    uint32_t runs = unknown;                  // tid of the thread that was dispatched last
   };
-  void put_dispatch(uint64_t time, TaskIds next, uint32_t state, const Stack& stack, CpuState& cpu,
-                    UserBuffer& trace);
 
   bool anonymous_;
   StackChoice stacks_;
   uint32_t max_frames_ = 0;
-  PerfStack stack_;                             // of the current tick
-  std::set<uint64_t> switch_stacks_;            // identifiers of events
-  std::map<const UserBuffer*, CpuState> cpus_;  // identified by the CPU's trace buffer
+  PerfStack stack_;                                     // of the current tick
+  std::set<uint64_t> switch_stacks_;                    // identifiers of events
+  std::map<const UserBuffer*, SwitchOut> switch_outs_;  // by CPU, identified by its trace buffer
   NamespaceIdReader namespace_ids_;
   std::map<uint32_t, std::string> pending_names_;  // names by pid, until the word size is known
   std::bitset<256> enabled_;

@@ -128,35 +128,6 @@ TEST_F(PerfConvert, SwitchInWithoutSwitchOutBecomesDispatch) {
             (Lines{"12/6 @11 6 0", "12/0 @12 0 8", "12/7 @13 7 7"}));
 }
 
-TEST_F(PerfConvert, AThreadWhoseIdsWereReleasedKeepsThem) {
-  constexpr uint32_t no_id = ~0u;
-  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
-  tick(test::perf_switch(switch_out, 5, 6, 9));
-  tick(test::perf_switch(is_preempted, no_id, 5, 10));  // 6 has ended, and is preempted twice
-  tick(test::perf_switch(switch_out, 5, no_id, 11));
-  tick(test::perf_switch(0, no_id, 5, 12));  // the switch-in of the same switch
-  tick(test::perf_switch(is_preempted, no_id, 5, 13));
-  tick(test::perf_switch(0, no_id, 5, 14));  // without the switch-out
-  tick(test::perf_switch(switch_out, no_id, 5, 15));
-  EXPECT_EQ(test::lines_of(trace().unread().records),
-            (Lines{"12/6 @9 6 8", "12/5 @10 5 100", "12/6 @11 6 8", "12/5 @13 5 100",
-                   "12/6 @14 6 7", "12/5 @15 5 8"}));
-  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], 0u);
-}
-
-TEST_F(PerfConvert, OneOfTwoThreadsWithoutIdsIsCountedAsLost) {
-  constexpr uint32_t no_id = ~0u;
-  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
-  tick(test::perf_switch(switch_out, 5, 6, 9));
-  tick(test::perf_switch(is_preempted, no_id, 7, 10));
-  tick(test::perf_switch(is_preempted, no_id, 5, 11));
-  tick(test::perf_switch(switch_out, 5, no_id, 12));  // 6 or 7
-  tick(test::perf_switch(switch_out, no_id, no_id, 13));
-  EXPECT_EQ(test::lines_of(trace().unread().records),
-            (Lines{"12/6 @9 6 8", "12/7 @10 7 100", "12/5 @11 5 100"}));
-  EXPECT_EQ(trace().unread().counts.lost[PITRACE_LOST_SOURCE], 2u);
-}
-
 TEST_F(PerfConvert, ASwitchToAThreadWithoutIdsIsCountedAsLost) {
   constexpr uint32_t no_id = ~0u;
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
