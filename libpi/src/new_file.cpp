@@ -40,8 +40,9 @@ bool is_special(int directory, const std::string& name) {
          !S_ISDIR(status.st_mode);
 }
 
+// A thread may have descriptors of its own.
 std::string link_of(int fd) {
-  return "/proc/self/fd/" + std::to_string(fd);
+  return "/proc/thread-self/fd/" + std::to_string(fd);
 }
 
 // Opens a file without a name, which the kernel removes if the process is killed. None if the file
@@ -143,7 +144,12 @@ int NewFile::publish(bool keep_old) {
 int NewFile::complete() {
   if (!fd_) return 0;
   if (const int error = sync_file(fd_.get()); error != 0) return error;
-  if (const int error = link_temporary(); error != 0) return error;
+  if (!named_) {
+    // btrfs writes a file without a name to the disk only once it has one. The first sync keeps the
+    // time with a temporary name short.
+    if (const int error = link_temporary(); error != 0) return error;
+    if (const int error = sync_file(fd_.get()); error != 0) return error;
+  }
   // Network file systems report a full disk only here.
   return ::close(fd_.release()) != 0 && errno != EINTR ? errno : 0;
 }
