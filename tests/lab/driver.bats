@@ -11,7 +11,8 @@ setup_file() {
     : "${BUILD_DIR:?must be the build folder}"
     program_of_32_bits "$BATS_FILE_TMPDIR/exit32"
     # --single-thread: probes are attached and detached all the time, and each time the kernel patches its code.
-    boot_all --single-thread --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
+    # At random addresses the mappings of one process are not those of another.
+    boot_all --single-thread --random-maps --timeout 900 -- tests/lab/driver-guest.sh "$BUILD_DIR/tests/drivertool" "$BATS_FILE_TMPDIR/exit32"
 }
 
 @test "the guest finishes, and its kernel reports no error" {

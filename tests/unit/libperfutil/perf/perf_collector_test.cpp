@@ -385,7 +385,9 @@ TEST_F(PerfSource, DispatchesShowWhenAndWhereThisThreadSlept) {
     const auto stream = test::records_of(view.records, &whole);
     EXPECT_TRUE(whole || view.records.empty());
     EXPECT_EQ(stream.size(), view.counts.written);
-    EXPECT_EQ(view.counts.produced, view.counts.written);
+    // perf has no ids for a thread that is preempted after its end: such switches are lost.
+    EXPECT_EQ(view.counts.produced, view.counts.written + view.counts.lost[PITRACE_LOST_SOURCE]);
+    EXPECT_LE(view.counts.lost[PITRACE_LOST_SOURCE], 1 + view.counts.written / 20);
     for (const auto& record : stream) {
       Dispatch dispatch{};
       if (!decode_dispatch(record.view, dispatch)) continue;
