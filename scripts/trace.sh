@@ -224,8 +224,15 @@ trace_gated() {
   local gate='echo $$ >"$0/pid"; read -r _ <"$0/go"; [ -e "$0/started" ] || exit 125; exec "$@"'
   # SIGINT and SIGQUIT end the command, not this script: the report is made then, too.
   trap : INT QUIT
+  local errors
+  exec {errors}>&2
+  # Without the shell's own message, which quotes this script, when a signal ends the command.
   # shellcheck disable=SC2034 # the callers exit with it
-  bash -c "$gate" "$scratch" "$@" || status=$?
+  { bash -c "$gate" "$scratch" "$@" 2>&"$errors" {errors}>&-; } 2>/dev/null || status=$?
+  exec {errors}>&-
+  case $status in
+    132 | 134 | 135 | 136 | 137 | 139) say "the command's exit status is $status, as after SIG$(kill -l $((status - 128)))" ;;
+  esac
   wait "$helper" || true
   trap - INT QUIT
   [[ -e $scratch/started ]] || die "the trace could not be started: $(message_of "$scratch/start.log")"

@@ -48,7 +48,7 @@ teardown() {
 
 @test "wrong use exits 255, reports the error, and leaves nothing behind" {
     for words in '-m cycles' '-e INSTR' '-m event -c 0' '-m event -c 1000000000' '-c 10001' '-c x' '-m event -e' '-x' \
-        '-m event -m time -e INSTR' '-t --strict' '-r 5' '-s 0' '-M other/place'; do
+        '-m event -m time -e INSTR' '-t --strict' '-r 5' '-s 0' '-M other/place' '--cpus=abc' '--time=3-1' '--post=--nosuch'; do
         # shellcheck disable=SC2086
         run run.tprof $words -- true
         [ "$status" -eq 255 ] || { echo "$words: $status"; false; }
@@ -142,6 +142,7 @@ busy() {
     [[ "$output" == *"other functions"* ]]
     run -0 run.tprof -p -o out --all --lines=3
     [[ "$output" == *" Tprof Reports"*"TOTAL TICKS"*")) Process_Module_Symbol"*"more lines"*"run.tprof: reports: "* ]]
+    [ "$(sed -n '/)) Process_Module_Symbol/,$p' <<<"$output" | grep -cE '^ +(PID|MOD|SYM) +[0-9]')" -eq 3 ]
     [[ "$output" != *"processor time"* ]]
     run -0 --separate-stderr run.tprof -p -o out --lines=0
     [ -z "$output" ]
@@ -249,6 +250,7 @@ page_fits() {
 
 @test "the page has the reason for a command in a chroot or on a private file system, and its advice gives the names" {
     [ "$(id -u)" -eq 0 ] || skip "needs root for chroot and mount"
+    need_ticks
     make_layout
     mkdir root private
     cp "$BUILD_DIR/tests/shares" root/inside
@@ -263,6 +265,16 @@ page_fits() {
     layout/bin/run.tprof -- unshare -m sh -c 'mount -t tmpfs private private && cp root/inside private/alone && private/alone 1' >page
     grep -Eq ' % of (alone has|the ticks of alone have) no name' page || { cat page && false; }
     grep -A 4 'Symbols : .*/private/alone: ' tprof.out | grep -q 'private mount'
+}
+
+@test "a selected name that matches nothing is reported, and the kernel has the name that the page shows" {
+    need_ticks
+    run --separate-stderr run.tprof --source=perf -o out --no-module nosuchmodule -- "$BUILD_DIR/tests/shares" 0.5
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"nosuchmodule"*"matches nothing"* ]] || { echo "$stderr" && false; }
+    run --separate-stderr run.tprof -p -o out --module '[kernel]'
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
 }
 
 @test "a command without ticks is reported in a sentence" {
