@@ -67,7 +67,7 @@ struct Selection {
   const Choice<std::string>& of(NameKind kind) const { return names[static_cast<size_t>(kind)]; }
   // Whether something is selected by name.
   bool by_name() const;
-  // Whether takes_tick() and takes_place() can return false.
+  // Whether takes_tick() or takes_place() can return false.
   bool by_record() const {
     return !records.all() || !ticks.all() || metric || times.any() || cpus.any();
   }

@@ -87,11 +87,12 @@ struct Program {
   uint64_t ticks = 0;
   uint64_t generated = 0;                 // without a name, outside of files
   std::map<std::string, uint64_t> files;  // ticks without a name, by path
-  std::map<std::string, uint64_t> noted;  // the same in modules that a note is about
-  std::set<std::string> modules;          // all
+  // The same in files that a note reports as not used.
+  std::map<std::string, uint64_t> refused;
+  std::set<std::string> modules;  // all
 
-  uint64_t noted_ticks() const { return sum(noted); }
-  uint64_t unnamed() const { return generated + sum(files) + sum(noted); }
+  uint64_t refused_ticks() const { return sum(refused); }
+  uint64_t unnamed() const { return generated + sum(files) + sum(refused); }
 
  private:
   static uint64_t sum(const std::map<std::string, uint64_t>& ticks_by_path) {
@@ -115,9 +116,12 @@ bool may_be_generated(const Leaf& leaf, std::string_view module) {
 std::map<std::string, Program> count(const SampleTree& tree, const StringTable& names,
                                      const LabelOptions& labels,
                                      const std::vector<std::string>& notes) {
-  const auto has_note = [&notes](const std::string& module) {
-    return std::ranges::any_of(
-        notes, [begin = module + ":"](const std::string& note) { return note.starts_with(begin); });
+  // Other notes are about files that are used in part.
+  const auto is_refused = [&notes](const std::string& module) {
+    return std::ranges::any_of(notes, [begin = module + ":"](const std::string& note) {
+      return note.starts_with(begin) && (note.find("symbols not used") != note.npos ||
+                                         note.find("no symbols for it") != note.npos);
+    });
   };
   std::map<std::string, Program> programs;
   for (const Leaf& leaf : tree.leaves()) {
@@ -130,8 +134,8 @@ std::map<std::string, Program> count(const SampleTree& tree, const StringTable& 
     program.ticks += leaf.ticks;
     program.modules.insert(module);
     if (leaf.found == Found::symbol) continue;
-    if (has_note(module))
-      program.noted[module] += leaf.ticks;
+    if (is_refused(module))
+      program.refused[module] += leaf.ticks;
     else if (leaf.found != Found::no_module && is_file(module))
       program.files[module] += leaf.ticks;
     else if (may_be_generated(leaf, module))
@@ -198,11 +202,11 @@ Advice advice_on_files(const std::vector<std::string>& files, const Packages& pa
           fmt::format("{} lacks symbols", last_component(files.front()))};
 }
 
-Advice advice_on_noted(const std::string& file) {
+Advice advice_on_refused(const std::string& file) {
   return {
-      fmt::format("the line \"Symbols\" about {} has the reason; if only the process could open "
-                  "its file, profile it while it runs (run.tprof -p PID), or name the directory "
-                  "of its files with post -nv -sympath DIR",
+      fmt::format("the line \"Symbols\" about {} has the reason; if the file was visible only to "
+                  "its process, profile it while it runs (run.tprof -p PID), or name the "
+                  "directory of its files with post -nv -sympath DIR, which does not check them",
                   printable(file)),
       fmt::format("no symbols of {}", printable(last_component(file)))};
 }
@@ -256,10 +260,10 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
       advice.push_back(std::move(on_files.text));
       if (!runtime) hint.brief = std::move(on_files.brief);
     }
-    if (program.noted_ticks() * 100 > program.ticks * percent_without_hint) {
-      Advice on_noted = advice_on_noted(hottest_files(program.noted).front());
-      advice.push_back(std::move(on_noted.text));
-      if (hint.brief.empty()) hint.brief = std::move(on_noted.brief);
+    if (program.refused_ticks() * 100 > program.ticks * percent_without_hint) {
+      Advice on_refused = advice_on_refused(hottest_files(program.refused).front());
+      advice.push_back(std::move(on_refused.text));
+      if (hint.brief.empty()) hint.brief = std::move(on_refused.brief);
     }
     if (advice.empty()) continue;
     advice.front().front() = static_cast<char>(std::toupper(advice.front().front()));

@@ -139,8 +139,7 @@ class Annotator {
 
   bool is_wanted(NameWords& words, const Micro::Function& function) const {
     const std::string& name = summary_.names.text(function.symbol);
-    const std::string readable_name = readable(summary_, function.symbol);
-    return words.takes(words.fit({readable_name, name, without_arguments(readable_name)}));
+    return words.takes(words.fit_symbol(name, readable(summary_, function.symbol)));
   }
 
   // ---- collecting lines and instructions ----

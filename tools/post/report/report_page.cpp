@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 #include <span>
 #include <sstream>
 
@@ -163,9 +163,9 @@ class Page {
     if (const std::string waited = waiting_text(); !waited.empty()) facts.push_back(waited);
     std::string ticks = ticks_text();
     const TickTotals& all = summary_.ticks;
-    if (selected() && all.first_time < all.last_time)
-      ticks += fmt::format(" within {}{}", duration_text(all.last_time - all.first_time),
-                           subject_.elapsed() ? " of it" : "");
+    if (const uint64_t range = all.last_time - all.first_time; selected() && range != 0)
+      ticks += fmt::format(" within {}{}", duration_text(range),
+                           subject_.elapsed() && *subject_.elapsed() >= range ? " of it" : "");
     facts.push_back(ticks);
     if (selected() && !processor_time.empty()) facts.push_back(processor_time + " in these");
     add(paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
@@ -217,10 +217,13 @@ class Page {
                        ? fmt::format("its processor time is less than ticks are apart ({})",
                                      duration_text(distance))
                        : std::string("it took too little processor time")) +
-                  ", or it waited."));
-    add(
-        paragraph("What helps: more ticks (run.tprof -c), a longer run; and where it waited: "
-                  "'swtrace enable dispatch' before the trace, 'post -offcpu' after it."));
+                  (summary_.records.by_major[PITRACE_MAJOR_TPROF] == 0
+                       ? ", or it waited, or ticks were not enabled."
+                       : ", or it waited.")));
+    add(paragraph(
+        "What helps: more ticks (run.tprof -c), a longer run. Where it waited, a trace made "
+        "with swtrace shows: 'swtrace enable dispatch' before 'swtrace on', and then "
+        "'post -offcpu'."));
   }
 
   // The number of functions to show on so many lines. Small ones are only shown if there are few
@@ -347,9 +350,9 @@ class Page {
       tail.insert(tail.end(), lines.begin(), lines.end());
     };
     if (ticks_ != 0 && ticks_ < enough_ticks) add_to_tail(paragraph(few_ticks_text()));
-    // A selection by name contains no ticks of the rest of the system.
+    // A selection by name may contain ticks of the subject only.
     if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
-        !summary_.options.selection.by_name())
+        (!summary_.options.selection.by_name() || summary_.ticks.ticks != ticks_))
       add_to_tail(paragraph(rest_text()));
     if (!hint.empty()) add_to_tail(paragraph("Hint: " + with_short_words(shown(hint)), "33"));
     const std::string lost = lost_text(summary_);
@@ -428,12 +431,14 @@ class Page {
   // The hint on the program of the subject with the most ticks without a name; nullptr if these are
   // few, or none.
   const Hint* page_hint() const {
-    std::set<std::string> programs;
+    std::map<std::string, uint64_t> ticks_of;  // in the subject
     for (const Leaf& leaf : summary_.tree.leaves())
-      if (leaf.ticks != 0 && subject_.contains(leaf.origin))
-        programs.insert(process_name(leaf, summary_));
+      if (subject_.contains(leaf.origin)) ticks_of[process_name(leaf, summary_)] += leaf.ticks;
+    // The hint is about all processes of that name; few of its ticks may be the subject's.
     for (const Hint& hint : summary_.hints)
-      if (programs.contains(hint.program) && percent(hint.unnamed, ticks_) > hint_percent)
+      if (const auto of = ticks_of.find(hint.program);
+          of != ticks_of.end() &&
+          percent(std::min(hint.unnamed, of->second), ticks_) > hint_percent)
         return &hint;
     return nullptr;
   }

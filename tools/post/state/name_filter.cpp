@@ -19,11 +19,6 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-std::string_view without_mark(std::string_view symbol) {
-  if (symbol.ends_with(inlined_mark)) symbol.remove_suffix(inlined_mark.size());
-  return symbol;
-}
-
 // The result for a name, computed once.
 template <class Ask>
 bool remembered(std::vector<uint8_t>& answers, NameId name, Ask ask) {
@@ -37,6 +32,7 @@ bool remembered(std::vector<uint8_t>& answers, NameId name, Ask ask) {
 NameFilter::NameFilter(const Selection& selection, Processes& processes, Symbolizer& symbolizer,
                        StringTable& names, const Options& options)
     : processes_(processes),
+      symbolizer_(symbolizer),
       names_(names),
       words_{NameWords(selection.of(NameKind::process)), NameWords(selection.of(NameKind::command)),
              NameWords(selection.of(NameKind::thread)), NameWords(selection.of(NameKind::module)),
@@ -86,7 +82,9 @@ bool NameFilter::takes_module(NameId name) {
   return remembered(of_modules_, name, [&] {
     NameWords& asked = words(NameKind::module);
     const std::string& path = names_.text(name);
-    return asked.takes(asked.fit({path, file_name(path)}));
+    // The page shows the kernel as [kernel].
+    return asked.takes(
+        asked.fit({path, path == PITRACE_KERNEL_NAME ? "[kernel]" : file_name(path)}));
   });
 }
 
@@ -94,7 +92,7 @@ bool NameFilter::takes_symbol(NameId name) {
   return remembered(of_symbols_, name, [&] {
     NameWords& asked = words(NameKind::symbol);
     const std::string& symbol = names_.text(name);
-    return asked.takes(asked.fit({symbol, without_mark(symbol)}));
+    return asked.takes(asked.fit_symbol(symbol, symbolizer_.readable(symbol)));
   });
 }
 

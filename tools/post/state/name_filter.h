@@ -67,6 +67,7 @@ class NameFilter final : public Subscriber, public TickFilter {
   bool takes_symbol(NameId name);
 
   Processes& processes_;
+  const Symbolizer& symbolizer_;
   StringTable& names_;
   std::array<NameWords, name_kinds> words_;
   CommandTree commands_;

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cctype>
 
+#include "text/short_name.h"
 #include "text/text.h"
 
 namespace post {
@@ -76,7 +77,7 @@ NameWords::NameWords(const Choice<std::string>& words) {
 }
 
 // All words are tried, to know those that match nothing.
-bool NameWords::fit(std::vector<Word>& words, std::initializer_list<std::string_view> names,
+bool NameWords::fit(std::vector<Word>& words, std::span<const std::string_view> names,
                     std::optional<uint32_t> id) {
   bool fits = false;
   for (Word& word : words) {
@@ -91,14 +92,22 @@ bool NameWords::fit(std::vector<Word>& words, std::initializer_list<std::string_
   return fits;
 }
 
-NameWords::Fit NameWords::fit(std::initializer_list<std::string_view> names,
-                              std::optional<uint32_t> id) {
+NameWords::Fit NameWords::fit(std::span<const std::string_view> names, std::optional<uint32_t> id) {
   tried_ = true;
-  const std::string_view first = *names.begin();
+  const std::string_view first = names.front();
   if (seen_.size() < most_seen && !first.empty() && first.size() <= longest_seen &&
       !seen_.contains(first))
     seen_.emplace(first);
   return {fit(only_, names, id), fit(without_, names, id)};
+}
+
+NameWords::Fit NameWords::fit_symbol(std::string_view name, const std::string& readable) {
+  const std::vector<std::string> forms = name_forms(readable);
+  std::vector<std::string_view> names{readable, name};
+  if (name.ends_with(inlined_mark))
+    names.push_back(name.substr(0, name.size() - inlined_mark.size()));
+  names.insert(names.end(), forms.begin(), forms.end());
+  return fit(names);
 }
 
 std::string NameWords::similar(const std::string& word) const {

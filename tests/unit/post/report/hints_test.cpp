@@ -99,7 +99,8 @@ TEST_F(Hints, NameOtherSourcesForAFileWithoutAPackage) {
 TEST_F(Hints, ReferToTheNoteAboutAFile) {
   add("app_0012", "/opt/app", Found::no_symbol, 30);
   add("app_0012", "/memfd:x (deleted)", Found::no_symbol, 40);
-  notes_ = {"/opt/app: it changed while it was traced", "/memfd:x (deleted): a file in memory"};
+  notes_ = {"/opt/app: it changed while it was traced; symbols not used",
+            "/memfd:x (deleted): a file in memory; symbols not used"};
   EXPECT_THAT(only_text(),
               HasSubstr("The line \"Symbols\" about /memfd:x (deleted) has the reason;"));
   EXPECT_EQ(hints().front().brief,
