@@ -77,7 +77,7 @@ NameWords::NameWords(const Choice<std::string>& words) {
 }
 
 // All words are tried, to know those that match nothing.
-bool NameWords::fit(std::vector<Word>& words, std::span<const std::string_view> names,
+bool NameWords::fit(std::vector<Word>& words, std::initializer_list<std::string_view> names,
                     std::optional<uint32_t> id) {
   bool fits = false;
   for (Word& word : words) {
@@ -92,22 +92,34 @@ bool NameWords::fit(std::vector<Word>& words, std::span<const std::string_view> 
   return fits;
 }
 
-NameWords::Fit NameWords::fit(std::span<const std::string_view> names, std::optional<uint32_t> id) {
+NameWords::Fit NameWords::fit(std::initializer_list<std::string_view> names,
+                              std::optional<uint32_t> id) {
   tried_ = true;
-  const std::string_view first = names.front();
+  const std::string_view first = *names.begin();
   if (seen_.size() < most_seen && !first.empty() && first.size() <= longest_seen &&
       !seen_.contains(first))
     seen_.emplace(first);
   return {fit(only_, names, id), fit(without_, names, id)};
 }
 
+bool NameWords::equals(std::vector<Word>& words, const std::vector<std::string>& names) {
+  bool equal = false;
+  for (Word& word : words) {
+    const bool fitting = std::ranges::find(names, word.text) != names.end();
+    word.fitted = word.fitted || fitting;
+    equal = equal || fitting;
+  }
+  return equal;
+}
+
+// Patterns are for whole names: "f*" does not match "scope::f".
 NameWords::Fit NameWords::fit_symbol(std::string_view name, const std::string& readable) {
+  std::string_view plain = name;
+  if (plain.ends_with(inlined_mark)) plain.remove_suffix(inlined_mark.size());
+  Fit found = fit({readable, name, plain});
   const std::vector<std::string> forms = name_forms(readable);
-  std::vector<std::string_view> names{readable, name};
-  if (name.ends_with(inlined_mark))
-    names.push_back(name.substr(0, name.size() - inlined_mark.size()));
-  names.insert(names.end(), forms.begin(), forms.end());
-  return fit(names);
+  found.add({equals(only_, forms), equals(without_, forms)});
+  return found;
 }
 
 std::string NameWords::similar(const std::string& word) const {

@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,11 +36,9 @@ class NameWords {
 
   // names: all names of one object. A word matches if it equals one of them, matches one as an
   // fnmatch() pattern, or equals the id. Keeps the words that have matched, and the first name.
-  Fit fit(std::span<const std::string_view> names, std::optional<uint32_t> id = {});
-  Fit fit(std::initializer_list<std::string_view> names, std::optional<uint32_t> id = {}) {
-    return fit(std::span(names.begin(), names.size()), id);
-  }
-  // A symbol, by its name in the table, the readable one, and the short forms that reports show.
+  Fit fit(std::initializer_list<std::string_view> names, std::optional<uint32_t> id = {});
+  // A symbol, by its name in the table and the readable one. A word may also equal one of the short
+  // forms that reports show.
   Fit fit_symbol(std::string_view name, const std::string& readable);
 
   // A sentence for each word that has matched nothing, with similar names; none when no name was
@@ -55,8 +52,9 @@ class NameWords {
     bool fitted = false;
   };
 
-  static bool fit(std::vector<Word>& words, std::span<const std::string_view> names,
+  static bool fit(std::vector<Word>& words, std::initializer_list<std::string_view> names,
                   std::optional<uint32_t> id);
+  static bool equals(std::vector<Word>& words, const std::vector<std::string>& names);
   std::string similar(const std::string& word) const;
 
   std::vector<Word> only_;

@@ -73,4 +73,15 @@ TEST(NameWords, LongNamesAreMatchedButNotRemembered) {
               ElementsAre("--symbol frobnicate matches nothing; similar: " + longest + "."));
 }
 
+TEST(NameWords, ASymbolMatchesByItsShortFormsToo) {
+  const auto takes = [](const char* word) {
+    NameWords words(post::Choice<std::string>{{word}, {}});
+    return words.takes(words.fit_symbol("_ZN2ns1fEi", "ns::f(int)"));
+  };
+  for (const char* word : {"_ZN2ns1fEi", "ns::f(int)", "ns::f", "f", "ns::*"})
+    EXPECT_TRUE(takes(word)) << word;
+  // A pattern is for whole names.
+  for (const char* word : {"f*", "f(int)", "g"}) EXPECT_FALSE(takes(word)) << word;
+}
+
 }  // namespace
