@@ -39,15 +39,15 @@ class NewFile {
   // The target's directory, and its name within it.
   int directory() const { return directory_.get(); }
   const std::string& target() const { return target_; }
-  // The path that the temporary file has or will have, so that a signal handler can remove it; empty
-  // once the file has its final name.
+  // The path that the temporary file has or will have, so that a signal handler can remove it;
+  // empty once the file has its final name.
   const std::string& temporary() const { return temporary_; }
 
   // Gives the file its name now; writing may continue. keep_old: an existing file of that name
   // becomes NAME.old. Returns 0 or an error number.
   int publish(bool keep_old);
-  // Syncs the file to the disk, under its temporary name, and closes it. Returns 0 or an error number. commit() does this too;
-  // separate calls show which step failed.
+  // Syncs the file to the disk, under its temporary name, and closes it. Returns 0 or an error
+  // number. commit() does this too; separate calls show which step failed.
   int complete();
   // Completes the file, gives it its name, and syncs the directory: after a power failure the name
   // refers to the old file or to the whole new one. keep_old: as for publish(). Returns 0 or an
