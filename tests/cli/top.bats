@@ -236,6 +236,7 @@ fits() {
 @test "selection options work as those of post; wrong ones are refused" {
   start 80 24 C.UTF-8 "post top --process other $made/app.nrm2"
   sees '2 ticks in '
+  sees 'processes other (--process).'
   sees_no app:32
   run -255 post top --interval 0
   [[ $output == *"--interval takes a number of seconds from 1 to 3600, not '0'."* ]]

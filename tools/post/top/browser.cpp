@@ -57,6 +57,7 @@ Level level_of(View view) {
 void Browser::show(const Summary& summary, bool recording) {
   summary_ = &summary;
   const TickTotals& ticks = summary.ticks;
+  selection_text_ = fmt::format("{}", fmt::join(selection_texts(summary.options.selection), " "));
   ticks_text_ = plural(ticks.ticks, "tick", "ticks");
   if (ticks.ticks != 0) ticks_text_ += " in " + duration_text(ticks.last_time - ticks.first_time);
   if (recording) ticks_text_ += ", recording";

@@ -57,6 +57,8 @@ class Browser {
 
   // ---- for drawing ----
   View view() const { return here_.view; }
+  // What the command line selects; empty: everything.
+  const std::string& selection_text() const { return selection_text_; }
   const std::vector<ItemFilter>& filters() const { return here_.filters; }
   // The symbol of the views lines to callees, for people.
   const std::string& symbol() const { return here_.symbol_shown; }
@@ -111,6 +113,7 @@ class Browser {
 
   const bool utf8_;
   const Summary* summary_ = nullptr;
+  std::string selection_text_;
   size_t width_ = 80;
   size_t page_ = 1;  // rows that fit
   Place here_;

@@ -93,7 +93,8 @@ class Drawing {
   }
 
   std::string path_text() const {
-    std::string path = "All";
+    std::string path = browser_.selection_text();
+    if (path.empty()) path = "All";
     for (const ItemFilter& filter : browser_.filters())
       path += (filter.without ? ", without " : " > ") + filter.shown;
     if (!browser_.symbol().empty()) path += " > " + browser_.symbol();
