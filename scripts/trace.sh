@@ -163,6 +163,11 @@ restore_old() {
   kept=()
 }
 
+# seconds NUMBER: "1 second", "2 seconds"
+seconds() {
+  if (($1 == 1)); then echo "1 second"; else echo "$1 seconds"; fi
+}
+
 # make_output_directory: creates $out and makes the path absolute.
 make_output_directory() {
   mkdir -p "$out" || die "cannot create $out; choose another directory with -o"

@@ -202,4 +202,6 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   run -255 post --source-path /tmp
   run -255 post --diff a b --annotate x
   run -255 post --annotate x --source-path :
+  run -255 post --annotate x --source-path /no/directory
+  [[ $output == *"'/no/directory' is none"* ]]
 }

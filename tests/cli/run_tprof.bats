@@ -78,6 +78,8 @@ teardown() {
         [[ "$output" == *"run.tprof: error: "* ]]
     done
     [ -z "$(ls -A)" ]
+    run -125 run.tprof -p -o nowhere
+    [[ "$output" == *"there is no nowhere/swtrace.nrm2 to report on"* && ! -e nowhere ]]
 }
 
 @test "a command or process that does not exist is reported before anything is traced" {
@@ -128,10 +130,10 @@ busy() {
     sed -n '2,/^ Tprof Reports$/p' out/tprof.out | sed '$d' >in_report
     sed 's/…/.../g' page | head -n "$(($(wc -l <in_report) - 1))" | diff - <(sed '$d' in_report)
     # What to type next works.
-    sed -n 's/^  \(.*post -r .* -disasm\)$/\1/p' page >next
+    sed -n 's/^  \(.*post top -r .* --command [0-9]*\)$/\1/p' page >next
     [ -s next ]
-    bash -e next
-    [ -s out/tprof.micro ]
+    TERM=xterm run -0 script -qec "stty columns 80 rows 24; $(cat next)" /dev/null <<<q
+    [[ "$output" == *bash:* ]]
 }
 
 @test "--lines sets the functions of the page, --all is the report on all processes, 0 prints nothing" {
@@ -170,7 +172,7 @@ on_terminal() {
 # page_fits COLUMNS: prints the lines of the page in screen that are wider. The command to be copied
 # has one line on a terminal of any width.
 page_fits() {
-    ! sed -n '/^bash:/,$p' screen | grep -v ' -disasm$' | awk -v most="$1" 'length > most' | grep .
+    ! sed -n '/^bash:/,$p' screen | grep -v 'post top ' | awk -v most="$1" 'length > most' | grep .
 }
 
 @test "on a terminal the page has its width, colours unless NO_COLOR is set, and the title shows the progress of the trace" {

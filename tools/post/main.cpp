@@ -92,6 +92,12 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
       cli::hint("Each of the options matches something, but no tick matches all of them.");
     return cli::exit_failure;
   }
+  if (selection.records.last != NumberRange{}.last) {
+    cli::error(fmt::format(
+        "the first {} records of {} contain no ticks (-p, -pp); there is nothing to report.",
+        selection.records.last, run.path));
+    return cli::exit_failure;
+  }
   cli::error(
       fmt::format("{} contains no ticks ({} records of other kinds); there is nothing to report.",
                   run.path, run.totals.records));
@@ -235,6 +241,15 @@ pi::Status print_page(const TraceRun& run, const Options& options, const Summary
   return print_text(page_text(summary, style, &end));
 }
 
+// Whether a process had this id: it started, ran or was named in the trace.
+bool occurs(uint32_t pid, const Summary& summary) {
+  return std::ranges::any_of(
+             summary.lifetimes,
+             [&](const ProcessLifetime& lifetime) { return lifetime.pid == pid; }) ||
+         std::ranges::any_of(summary.tree.leaves(),
+                             [&](const Leaf& leaf) { return leaf.origin.pid == pid; });
+}
+
 int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& limits) {
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
@@ -251,6 +266,14 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
   summary.hints = analysis.hints(summary);
   for (const std::string& remark : summary.selection_remarks) cli::warning(remark);
+  if (options.report.subject && !occurs(*options.report.subject, summary)) {
+    cli::error(
+        fmt::format("no process of {} has the id {} (--of).", run.path, *options.report.subject));
+    cli::hint(
+        "The id is decimal, as on the page and in tprof.json; the tables of tprof.out have "
+        "hexadecimal ids.");
+    return cli::exit_failure;
+  }
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());

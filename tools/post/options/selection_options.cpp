@@ -3,6 +3,7 @@
 #include "selection_options.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "text/text.h"
@@ -164,6 +165,10 @@ std::string take_source_path(const cli::Values& given, std::vector<std::string>&
   std::istringstream list(given.text("source-path"));
   for (std::string directory; std::getline(list, directory, ':');)
     if (!directory.empty()) directories.push_back(directory);
+  std::error_code problem;
+  for (const std::string& each : directories)
+    if (!std::filesystem::is_directory(each, problem))
+      return "--source-path takes directories; '" + printable(each) + "' is none.";
   if (directories.empty()) return "--source-path takes directories, separated by ':'.";
   return {};
 }

@@ -81,6 +81,11 @@ std::string debug_package(std::string_view package) {
   return fmt::format("{}-dbgsym", package);
 }
 
+// Distributions have these packages in an archive of their own.
+bool is_in_debug_archive(const std::string& package) {
+  return package.ends_with("-dbgsym");
+}
+
 // ---- ticks of a program without a name ---------------------------------------------------------
 
 struct Program {
@@ -193,9 +198,12 @@ Advice advice_on_files(const std::vector<std::string>& files, const Packages& pa
   std::string text =
       fmt::format("{} {} symbols: ", fmt::join(files, ", "), files.size() == 1 ? "lacks" : "lack");
   if (!wanted.empty())
-    return {
-        text + fmt::format("install {}, or set DEBUGINFOD_URLS for post", fmt::join(wanted, ", ")),
-        fmt::format("install {}", fmt::join(wanted, ", "))};
+    return {text + fmt::format(
+                       "install {}{}, or set DEBUGINFOD_URLS for post", fmt::join(wanted, ", "),
+                       std::ranges::any_of(wanted, is_in_debug_archive)
+                           ? " (-dbgsym packages: from the distribution's archive of debug symbols)"
+                           : ""),
+            fmt::format("install {}", fmt::join(wanted, ", "))};
   return {text +
               "name the directory of files with symbols, or of debug files, with post -sympath, or "
               "set DEBUGINFOD_URLS for post",

@@ -48,4 +48,10 @@ std::string next_command(const PageEnd& end, const char* option) {
   return command + " " + option;
 }
 
+std::string top_command(const PageEnd& end, const std::optional<uint32_t>& subject) {
+  std::string command = shell_word(end.post) + " top";
+  if (end.trace != "swtrace.nrm2") command += " -r " + shell_word(end.trace);
+  return subject ? command + fmt::format(" --command {}", *subject) : command;
+}
+
 }  // namespace post

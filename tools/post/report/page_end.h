@@ -3,6 +3,8 @@
 #ifndef POST_PAGE_END_H
 #define POST_PAGE_END_H
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,10 @@ struct PageEnd {
 // "Files in DIRECTORY: ..."
 std::string files_text(const PageEnd& end);
 
-// A shell command: post with an option, for the same trace.
+// Shell commands for the same trace: post with an option; post top, where 100 % are the same ticks
+// as on the page.
 std::string next_command(const PageEnd& end, const char* option);
+std::string top_command(const PageEnd& end, const std::optional<uint32_t>& subject);
 
 }  // namespace post
 

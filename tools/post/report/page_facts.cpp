@@ -34,7 +34,8 @@ std::string lost_text(const Summary& summary, bool recording) {
     parts.push_back(fmt::format("The trace file is damaged in {}.",
                                 plural(summary.damage.places(), "place", "places")));
   if (!summary.file.full.empty())
-    parts.emplace_back("Recording ended early: a buffer was full.");
+    parts.emplace_back(
+        "Recording ended early: a buffer was full (larger: run.tprof -b, swtrace init -s).");
   else if (!recording && is_damaged(summary.file, {}))
     parts.emplace_back("Recording ended early.");
   return fmt::format("{}", fmt::join(parts, " "));

@@ -26,6 +26,7 @@ namespace {
 constexpr size_t usual_functions = 5;
 constexpr uint32_t context_lines = 3;       // above and below a line with ticks
 constexpr size_t context_instructions = 2;  // before and after one with ticks
+constexpr size_t head_width = 160;          // maximum of a function's name
 constexpr double hot_share = 10;            // percent
 constexpr size_t tab_columns = 8;
 
@@ -35,6 +36,7 @@ struct CodeRow {
   uint64_t ticks = 0;
   std::string text;
   std::string inlined;  // the function that was inlined there; empty: none
+  uint64_t end = 0;     // offset of the next instruction; 0: not known
 };
 
 struct LineRows {
@@ -215,7 +217,7 @@ class Annotator {
     size_t number = 0;
     for (size_t at = 0; at < bytes.size(); ++number) {
       const size_t length = engine.decode(bytes.subspan(at), function.start + at).length;
-      CodeRow row{at, 0, {}, {}};
+      CodeRow row{at, 0, {}, {}, at + length};
       bool aligned = true;
       for (; tick != function.by_offset.end() && tick->first < at + length; ++tick) {
         row.ticks += tick->second;
@@ -223,8 +225,12 @@ class Annotator {
       }
       if (row.ticks != 0) {
         kept_until = number + context_instructions + 1;
-        for (const uint64_t offset : before)
-          rows.push_back({offset, 0, instruction_text(function, engine, bytes, offset), {}});
+        for (size_t i = 0; i < before.size(); ++i)
+          rows.push_back({before[i],
+                          0,
+                          instruction_text(function, engine, bytes, before[i]),
+                          {},
+                          i + 1 < before.size() ? before[i + 1] : at});
         before.clear();
       }
       if (number < kept_until) {
@@ -238,7 +244,7 @@ class Annotator {
       at += length;
     }
     for (; tick != function.by_offset.end(); ++tick)
-      rows.push_back({tick->first, tick->second, {}, {}});
+      rows.push_back({tick->first, tick->second, {}, {}, 0});
     return rows;
   }
 
@@ -281,11 +287,12 @@ class Annotator {
     const LinePlace begin = begin_of(function);
     if (const auto own = files.find(begin.file); own != files.end() && begin.line != 0)
       own->second.lines.try_emplace(begin.line);
-    std::string head =
-        fmt::format("{} in {}: {} {}, {} % of all{}", readable(summary_, function.symbol),
-                    summary_.names.text(function.module), function.ticks,
-                    function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, whole_),
-                    part_ ? " that are selected" : "");
+    std::string head = fmt::format(
+        "{} in {}: {} {}, {} % of all{}",
+        short_name(readable(summary_, function.symbol), head_width, style_.utf8 ? "…" : "..."),
+        summary_.names.text(function.module), function.ticks,
+        function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, whole_),
+        part_ ? " that are selected" : "");
     const std::optional<int64_t> made = program_time(function);
     for (const auto& [path, file] : files) {
       const SourceText& source = sources_.find(path);
@@ -360,7 +367,11 @@ class Annotator {
 
   void add_code(const Micro::Function& function, const LineRows& line) {
     std::string inlined;
+    uint64_t end = 0;  // of the instruction above
     for (const CodeRow& row : line.code) {
+      // Instructions of other lines, or without ticks, are between these.
+      if (end != 0 && row.offset != end) add_row(function, 0, "...", "", nullptr);
+      end = row.end;
       if (row.inlined != inlined) {
         inlined = row.inlined;
         add_row(

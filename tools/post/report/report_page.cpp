@@ -139,6 +139,16 @@ class Page {
         waiting->times().wakeups() == 0 ? "at least " : "", duration_text(sum.runnable));
   }
 
+  // "processes cc1* (--process); CPUs 0 (--cpus)"
+  std::string selected_text() const {
+    std::vector<std::string> texts = selection_texts(summary_.options.selection);
+    for (std::string& text : texts) {
+      text.resize(std::min(text.find(';'), text.size()));
+      if (text.ends_with('.')) text.pop_back();
+    }
+    return shortened(shown(fmt::format("{}", fmt::join(texts, "; "))), 2 * style_.width, mark());
+  }
+
   bool selected() const { return !selection_texts(summary_.options.selection).empty(); }
   std::string event() const { return limited(event_name(summary_)); }
 
@@ -169,6 +179,7 @@ class Page {
     facts.push_back(ticks);
     if (selected() && !processor_time.empty()) facts.push_back(processor_time + " in these");
     add(paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
+    if (selected()) add(paragraph("Selected: " + selected_text()));
     if (const std::string processes = processes_text(); !processes.empty())
       lines_.push_back(processes);
     lines_.emplace_back();
@@ -305,18 +316,36 @@ class Page {
     return widths;
   }
 
-  std::vector<PathRow> hot_paths() const {
+  std::vector<PathRow> hot_paths() {
     const auto* calls = summary_.find<CallTree>();
     if (!calls || calls->stacks().with() == 0) return {};
-    return make_path_rows(*calls, summary_, most_paths,
-                          [&](const Origin& process) { return subject_.contains(process); });
+    std::vector<PathRow> rows =
+        make_path_rows(*calls, summary_, most_paths,
+                       [&](const Origin& process) { return subject_.contains(process); });
+    // Paths without a caller only repeat the functions.
+    if (std::ranges::none_of(rows, [](const PathRow& row) { return row.names.size() > 2; }) &&
+        std::ranges::any_of(rows, is_broken) && std::ranges::all_of(rows, [](const PathRow& row) {
+          return row.names.size() == 1 || is_broken(row);
+        })) {
+      all_broken_ = true;
+      return {};
+    }
+    return rows;
   }
+
+  static bool is_broken(const PathRow& path) { return path.names.front().starts_with("[broken]"); }
 
   // With a blank line and a heading above them.
   std::vector<std::string> path_lines(const std::vector<PathRow>& paths) const {
+    if (all_broken_) {
+      std::vector<std::string> lines = paragraph(
+          "No callers are known: the stacks are broken, as in code that was compiled without frame "
+          "pointers (gcc: -fno-omit-frame-pointer).");
+      lines.insert(lines.begin(), "");
+      return lines;
+    }
     if (paths.empty()) return {};
-    const bool broken = std::ranges::any_of(
-        paths, [](const PathRow& path) { return path.names.front().starts_with("[broken]"); });
+    const bool broken = std::ranges::any_of(paths, is_broken);
     std::vector<std::string> lines =
         paragraph(fmt::format("Hottest paths, outermost caller first{}:",
                               broken ? " ([broken]: no frame pointers there)" : ""));
@@ -349,7 +378,9 @@ class Page {
     const auto add_to_tail = [&](const std::vector<std::string>& lines) {
       tail.insert(tail.end(), lines.begin(), lines.end());
     };
-    if (ticks_ != 0 && ticks_ < enough_ticks) add_to_tail(paragraph(few_ticks_text()));
+    // With a tick for each event nothing is estimated.
+    const bool sampled = !summary_.event_based() || events_per_tick(summary_) != 1;
+    if (sampled && ticks_ != 0 && ticks_ < enough_ticks) add_to_tail(paragraph(few_ticks_text()));
     // A selection by name may contain ticks of the subject only.
     if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
         (!summary_.options.selection.by_name() || summary_.ticks.ticks != ticks_))
@@ -373,8 +404,11 @@ class Page {
     const bool stacks = calls && calls->stacks().with() != 0;
     std::vector<std::string> lines = paragraph(
         fmt::format("Next: {}{}", stacks ? "" : "run.tprof -g shows callers; ",
-                    waits ? "for waits, in tprof.offcpu:" : "for instructions, in tprof.micro:"));
-    lines.push_back("  " + next_command(end, waits ? "-offcpu" : "-disasm"));
+                    waits ? "for waits, in tprof.offcpu:" : "to browse, down to instructions:"));
+    lines.push_back("  " + (waits
+                                ? next_command(end, "-offcpu")
+                                : top_command(end, subject_.is_system() ? std::optional<uint32_t>()
+                                                                        : subject_.pid())));
     return lines;
   }
 
@@ -382,11 +416,9 @@ class Page {
   // 0.5.
   std::string few_ticks_text() const {
     const double points = std::ceil(98 / std::sqrt(static_cast<double>(ticks_)));
-    const char* what_helps = "A longer run, or more ticks (run.tprof -c), helps.";
-    if (summary_.event_based())
-      what_helps = events_per_tick(summary_) > 1
-                       ? "A longer run, or a tick for fewer events (run.tprof -c), helps."
-                       : "A longer run helps.";
+    const char* what_helps = summary_.event_based()
+                                 ? "A longer run, or a tick for fewer events (run.tprof -c), helps."
+                                 : "A longer run, or more ticks (run.tprof -c), helps.";
     return fmt::format("Only {}: shares are right to about {}{:.0f} points. {}",
                        plural(ticks_, "tick", "ticks"), style_.utf8 ? "±" : "+-", points,
                        what_helps);
@@ -456,6 +488,7 @@ class Page {
   const Subject subject_;
   uint64_t ticks_ = 0;  // of the subject
   uint64_t idle_ = 0;
+  bool all_broken_ = false;  // no hot path has a caller
   std::vector<std::string> lines_;
 };
 

@@ -10,6 +10,7 @@
 #include "cells.h"
 #include "report/summary.h"
 #include "text/columns.h"
+#include "text/short_name.h"
 
 namespace post::top {
 namespace {
@@ -186,6 +187,15 @@ class Drawing {
     widths_.name = std::min(widths_.name, space - between - widths_.owner);
   }
 
+  // Functions in the longest form that fits.
+  std::string name_text(const Row& row) const {
+    const std::string name = shown(row.name);
+    const bool function = browser_.view() == View::symbols || browser_.view() == View::callers ||
+                          browser_.view() == View::callees;
+    return function && cells_of(name) > widths_.name ? short_name(name, widths_.name, mark())
+                                                     : name;
+  }
+
   void add_row(const Row& row, bool under_cursor) {
     const double share = percent(row.ticks, browser_.whole());
     if (browser_.view() == View::lines) {
@@ -197,7 +207,7 @@ class Drawing {
     }
     const std::string before = fmt::format(" {} %", share_text(row.ticks, browser_.whole()));
     std::string rest = fmt::format("  {:>{}}  ", row.ticks, tick_width());
-    const std::string name = squeezed(shown(row.name), widths_.name, mark());
+    const std::string name = squeezed(name_text(row), widths_.name, mark());
     if (row.owner.empty())
       rest += name;
     else

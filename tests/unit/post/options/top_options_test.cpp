@@ -37,20 +37,21 @@ TEST(TopOptions, NothingIsWritten) {
 
 TEST(TopOptions, SelectionAndSymbolsAreThoseOfPost) {
   const post::Options options = good_top({"--process", "a*", "--no-symbol", "f", "-twin", "2", "9",
-                                          "-k", "vmlinux", "--source-path", "x:y"})
+                                          "-k", "vmlinux", "--source-path", "/:/proc"})
                                     .post;
   const post::Selection& selection = options.report.selection;
   EXPECT_EQ(selection.of(post::NameKind::process).only, std::vector<std::string>{"a*"});
   EXPECT_EQ(selection.of(post::NameKind::symbol).without, std::vector<std::string>{"f"});
   EXPECT_EQ(selection.ticks.last, 9u);
   EXPECT_EQ(options.symbols.kernel_image, "vmlinux");
-  EXPECT_EQ(options.report.source_path, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(options.report.source_path, (std::vector<std::string>{"/", "/proc"}));
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"--cpus", "x"},
                                              {"--time", "x"},
                                              {"-lmrg", "a", "-sympath", "b"},
                                              {"-a2nrng", "a"},
                                              {"--source-path", ":"},
+                                             {"--source-path", "/dev/null"},
                                              {"--page"},
                                              {"-tree"}})
     EXPECT_EQ(top_status(wrong), 255) << wrong.front();

@@ -82,7 +82,9 @@ TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
   const std::string text = only_text();
   EXPECT_THAT(text,
               HasSubstr("/usr/lib/gcc/cc1, /usr/lib/x86_64-linux-gnu/libc.so.6 lack symbols: "));
-  EXPECT_THAT(text, HasSubstr("install cpp-12-dbgsym, libc6-dbg, or set DEBUGINFOD_URLS"));
+  EXPECT_THAT(
+      text, HasSubstr("install cpp-12-dbgsym, libc6-dbg (-dbgsym packages: from the distribution's "
+                      "archive of debug symbols), or set DEBUGINFOD_URLS"));
   EXPECT_EQ(hints().front().brief,
             "100 % of cc1 has no name: install cpp-12-dbgsym, libc6-dbg (see tprof.out).");
   EXPECT_THAT(asked_, ElementsAre("/usr/lib/gcc/cc1", "/usr/lib/x86_64-linux-gnu/libc.so.6"));

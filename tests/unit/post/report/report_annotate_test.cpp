@@ -32,15 +32,17 @@ class AnnotationTest : public testing::Test {
   }
   ~AnnotationTest() override { std::filesystem::remove_all(root); }
 
-  std::string annotation(const std::string& name, const post::AnnotationStyle& style = {}) {
+  std::string annotation(const std::string& name, const post::AnnotationStyle& style = {},
+                         const std::string& more = "500 tick user 0x20 0x20 0x7010\n") {
     post::Options options;
     options.report.annotate = name;
     options.report.source_path = {root};
     const auto bytes = trace_from_text(
-        "cpus 1\nsection mte 0\n10 name 0x20 app\n10 module 0x20 0x400000 0x1000 0 /bin/app\n"
-        "section trace 0\n100 tick user 0x20 0x20 0x400011\n200 tick user 0x20 0x20 0x400012\n"
-        "300 tick user 0x20 0x20 0x400180\n400 tick user 0x20 0x20 0x400208\n"
-        "500 tick user 0x20 0x20 0x7010\n");
+        std::string(
+            "cpus 1\nsection mte 0\n10 name 0x20 app\n10 module 0x20 0x400000 0x1000 0 /bin/app\n"
+            "section trace 0\n100 tick user 0x20 0x20 0x400011\n200 tick user 0x20 0x20 0x400012\n"
+            "300 tick user 0x20 0x20 0x400180\n400 tick user 0x20 0x20 0x400208\n") +
+        more);
     EXPECT_TRUE(bytes) << bytes.error().message;
     return run_post(*bytes, symbolizer, options, {}, {}, nullptr, style).annotation;
   }
@@ -72,6 +74,7 @@ TEST_F(AnnotationTest, LinesHaveTheirTicksAndThreeLinesAround) {
   EXPECT_THAT(text, HasSubstr("                28          line 28"));
   EXPECT_THAT(text, Not(HasSubstr("line 29-")));
   EXPECT_THAT(text, HasSubstr("    1  33.3 %  +11  nop\n"));
+  EXPECT_THAT(text, Not(HasSubstr("... ")));
 }
 
 TEST_F(AnnotationTest, AFunctionIsFoundByItsDemangledMangledOrShortName) {
@@ -79,6 +82,23 @@ TEST_F(AnnotationTest, AFunctionIsFoundByItsDemangledMangledOrShortName) {
   EXPECT_EQ(annotation("_Z4workiPKc"), text);
   EXPECT_EQ(annotation("work(int, char const\\*)"), text);
   EXPECT_EQ(annotation("w?rk*"), text);
+}
+
+TEST_F(AnnotationTest, ALongNameIsShortenedInTheHead) {
+  std::string name = "leaf<";
+  for (int i = 0; i < 40; ++i) name += "std::vector<int>, ";
+  symbolizer.add_symbol("/bin/app", 0x300, 0x10, name + "int>");
+  const std::string text = annotation("leaf*", {}, "500 tick user 0x20 0x20 0x400300\n");
+  EXPECT_THAT(text, HasSubstr("leaf<..> in /bin/app: 1 tick, "));
+}
+
+// The last function of the trace has instructions with ticks that are not adjacent.
+TEST_F(AnnotationTest, InstructionsThatAreLeftOutHaveAMark) {
+  symbolizer.add_symbol("/bin/app", 0x400, 0x10, "far");
+  const std::string text =
+      annotation("far", {}, "500 tick user 0x20 0x20 0x400400\n600 tick user 0x20 0x20 0x40040a\n");
+  EXPECT_THAT(text, HasSubstr("+2  nop\n               ...\n"));
+  EXPECT_THAT(text, HasSubstr("+8  nop\n"));
 }
 
 TEST_F(AnnotationTest, ControlCharactersOfASourceFileAreShown) {

@@ -57,7 +57,7 @@ TEST(Page, FitsAScreenOf24LinesAndItsWidth) {
       EXPECT_LE(lines.size(), 23u) << functions << " functions, width " << width;
       // The command that can be copied has one line, however narrow the terminal.
       for (const std::string& line : lines)
-        if (!line.ends_with(" -disasm")) {
+        if (!line.starts_with("  post top ")) {
           EXPECT_LE(post::columns_of(line), width) << line;
         }
       if (functions == 60 && width == 80) {
@@ -185,7 +185,7 @@ TEST(Page, ADirectoryWithABlankIsOneWordOfTheCommand) {
   const post::PageEnd end{"my dir/it's.nrm2", {"my dir/tprof.out"}, "my dir"};
   const std::string page =
       run_post(*bytes, symbolizer, {}, {}, {{.width = 200}}, &end).pages.front();
-  EXPECT_NE(page.find("post -r 'my dir/it'\\''s.nrm2' -o 'my dir' -disasm"), std::string::npos)
+  EXPECT_NE(page.find("post top -r 'my dir/it'\\''s.nrm2' --command 32"), std::string::npos)
       << page;
 }
 
@@ -278,6 +278,9 @@ TEST(Page, WithEventTicksItCountsEvents) {
             std::string::npos);
   EXPECT_NE(of(10, 0).find("it made fewer than 10 page-faults"), std::string::npos);
   EXPECT_NE(of(1, 0).find("It made no page-faults."), std::string::npos);
+  // A count of every event has no statistical error.
+  EXPECT_NE(of(10, 3).find("Only 3 ticks"), std::string::npos) << of(10, 3);
+  EXPECT_EQ(of(1, 3).find("Only 3 ticks"), std::string::npos) << of(1, 3);
   for (const std::string& page : {every, some, of(10, 0), of(1, 0)})
     EXPECT_EQ(page.find("processor time"), std::string::npos) << page;
 }
@@ -298,6 +301,8 @@ TEST(Page, ElapsedTimeIsThatOfTheWholeSubjectForAnySelection) {
   EXPECT_EQ(head(selecting),
             "app:32: 10 us elapsed, 4 selected ticks (samples) within 3 us of it, 4.0 ms of "
             "processor time in these");
+  EXPECT_EQ(lines_of(run_of(trace, {.width = 200}, selecting).pages.front())[1],
+            "Selected: ticks number 3 to 6 (-twin)");
   // With a window of records the rest of the trace is not read.
   selecting.report.selection.ticks = {};
   selecting.report.selection.records = {1, 8};
@@ -321,6 +326,36 @@ TEST(Page, AMethodKeepsItsNameAt80Columns) {
           .pages.front();
   EXPECT_NE(page.find(" 100.0 %  std::vector<..>::emplace_back<..>  a_library"), std::string::npos)
       << page;
+}
+
+// Ticks at addresses of one function, with a stack of the given words for each.
+std::string page_with_stacks(const std::vector<std::string>& stacks) {
+  FakeSymbolizer symbolizer;
+  symbolizer.add_symbol("/bin/app", 0, 16, "leaf");
+  symbolizer.add_symbol("/bin/app", 16, 16, "caller");
+  symbolizer.add_symbol("/bin/app", 32, 16, "outermost");
+  std::string trace =
+      "cpus 1\ninfo pid=32\nsection mte 0\n1 name 32 app\n"
+      "1 module 32 0x1000 0x1000 0 /bin/app\nsection trace 0\n";
+  uint64_t time = 1000;
+  for (const std::string& stack : stacks)
+    trace += fmt::format("{} tick user 32 32 0x1000 stack user {}\n", ++time, stack);
+  post::Options options;
+  options.tree = true;
+  return run_of(trace, {}, options, std::move(symbolizer)).pages.front();
+}
+
+TEST(Page, BrokenStacksWithoutACallerAreExplainedInsteadOfRepeatingTheFunctions) {
+  const std::string broken = page_with_stacks({"user-broken", "user-broken"});
+  EXPECT_NE(
+      broken.find("\nNo callers are known: the stacks are broken, as in code that was compiled\n"
+                  "  without frame pointers (gcc: -fno-omit-frame-pointer).\n"),
+      std::string::npos)
+      << broken;
+  EXPECT_EQ(broken.find("Hottest paths"), std::string::npos) << broken;
+  const std::string one_caller = page_with_stacks({"user-broken", "0x1014 user-broken"});
+  EXPECT_NE(one_caller.find("[broken] > caller > leaf"), std::string::npos) << one_caller;
+  EXPECT_EQ(one_caller.find("No callers"), std::string::npos) << one_caller;
 }
 
 TEST(InterruptsOff, TicksWhereTheyAreEnabledAreExplained) {
