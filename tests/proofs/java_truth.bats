@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each tick in JIT-compiled code must have the name of the method that was there at that time. HotSpot's own probes, read
 # with the kernel's uprobes in the trace's clock, show which one that was. In both programs methods replace each other all
-# the time: javac with several hundred classes and a code cache that is far too small, and Replace, which does only that.
+# the time: javac with many classes and a code cache that is far too small, and Replace, which does only that.
 
 setup_file() {
   export PATH=${STAGE:?}/bin:$PATH
@@ -12,14 +12,20 @@ setup_file() {
   [[ -w /sys/kernel/tracing/uprobe_events ]] || skip "the kernel's uprobes cannot be used"
   type -P javac >/dev/null || skip "there is no JDK"
   export LC_ALL=C
+  record_programs '' 150 600
+}
+
+# record_programs SUFFIX CLASSES REPLACEMENTS: records javac and Replace in the directories javacSUFFIX and replaceSUFFIX.
+record_programs() {
+  local made=$BATS_FILE_TMPDIR/made$1
   # shellcheck source=tests/support/classes.bash
   source "$SOURCE_DIR/tests/support/classes.bash"
-  mkdir "$BATS_FILE_TMPDIR/sources" "$BATS_FILE_TMPDIR/classes"
-  make_classes 400 "$BATS_FILE_TMPDIR/sources"
+  mkdir -p "$made/sources" "$made/classes"
+  make_classes "$2" "$made/sources"
   # The compiler's own program, so that the process is the one that run.tprof starts.
-  record javac -XX:ReservedCodeCacheSize=16m -m jdk.compiler/com.sun.tools.javac.Main -nowarn \
-    -d "$BATS_FILE_TMPDIR/classes" "$BATS_FILE_TMPDIR"/sources/*.java
-  record replace -XX:ReservedCodeCacheSize=4m -XX:-SegmentedCodeCache -cp "$BUILD_DIR/tests/java" Replace 1500
+  record "javac$1" -XX:ReservedCodeCacheSize=16m -m jdk.compiler/com.sun.tools.javac.Main -nowarn \
+    -d "$made/classes" "$made"/sources/*.java
+  record "replace$1" -XX:ReservedCodeCacheSize=4m -XX:-SegmentedCodeCache -cp "$BUILD_DIR/tests/java" Replace "$3"
 }
 
 # record NAME JAVA-ARGUMENT...: writes the trace and the probes' events to the directory NAME.
@@ -101,4 +107,15 @@ check_names() {
 @test "constantly replaced code: each tick has the method that was at its address then; without times many have a wrong one" {
   check_run replace
   check_names
+}
+
+# bats test_tags=long
+@test "the same for javac with 400 classes and for 1500 replacements" {
+  local name
+  record_programs -long 400 1500
+  for name in javac-long replace-long; do
+    check_run "$name"
+    check_log
+    check_names
+  done
 }
