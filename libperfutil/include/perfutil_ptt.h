@@ -160,7 +160,8 @@ static inline int PiPttReadCycles(const struct pitrace_ptt_slot *slot, uint64_t 
  * has begun and stays in user mode meanwhile. Until PTT ends, the module subtracts it from the interrupted
  * thread and adds it to the interrupts: for each vector the least overhead measured, for a vector that
  * did not occur nothing. For another second it measures the overhead of a dispatch, which varies: that is
- * reported and not subtracted. *residue, unless null, is the result. An interrupt of kernel code has a
+ * reported and not subtracted. Each takes up to ten seconds where the thread sees fewer than 20 interrupts
+ * or dispatches in one. *residue, unless null, is the result. An interrupt of kernel code has a
  * little less or more overhead. PU_ERROR_NOT_INITIALIZED (this process, or thread, has not
  * begun), PU_ERROR_NOT_SUPPORTED (without the module, or cycles are not the first metric),
  * PU_ERROR_INCORRECT_STATE (interrupts stay on the thread), PU_FAILURE (too few of either were seen),

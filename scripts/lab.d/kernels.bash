@@ -6,7 +6,8 @@
 # the packages are unpacked with dpkg. In the cache folder $LAB_CACHE:
 #   apt/                 package lists and configuration of the lab's own apt
 #   alias/6.1            the release that was the newest of 6.1 at the last look-up
-#   kernels/RELEASE/     boot/, lib/modules/RELEASE/, usr/src/linux-headers-RELEASE/ and a ready initramfs
+#   kernels/RELEASE/     boot/, lib/modules/RELEASE/, usr/src/linux-headers-RELEASE/, a ready initramfs, and vmlinux: the
+#                        kernel without compression, if that is expensive for an emulated processor
 
 LAB_CACHE=${PITRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set, so set PITRACE_CACHE to a folder}/.cache}/pitrace}/lab
 LAB_ALIAS_DAYS=7
@@ -215,6 +216,34 @@ lab_kernel() {
         lab_locked apt lab_unpack "$1" || return 1
     fi
     printf '%s\n' "$dir"
+}
+
+# number_at FILE OFFSET BYTES: prints a little-endian number in a file.
+number_at() { od -An "-tu$3" -j "$(($2))" -N "$3" "$1" | tr -d ' '; }
+
+# Must be called under the lock. The header of a bzImage (Documentation/arch/x86/boot.rst) has the place of the compressed
+# kernel, whose last four bytes are the length of the uncompressed one.
+lab_uncompress() {
+    local dir=$LAB_CACHE/kernels/$1 image begin size
+    [[ ! -e $dir/vmlinux ]] || return 0
+    image=$dir/boot/vmlinuz-$1
+    begin=$(((1 + $(number_at "$image" 0x1f1 1)) * 512 + $(number_at "$image" 0x248 4)))
+    size=$(($(number_at "$image" 0x24c 4) - 4))
+    dd if="$image" bs=1M iflag=skip_bytes,count_bytes,fullblock skip="$begin" count="$size" status=none |
+        xz -qdc >"$dir/vmlinux.new" || return 1
+    mv "$dir/vmlinux.new" "$dir/vmlinux"
+}
+
+# lab_image RELEASE: prints the path of the kernel to boot. An emulated processor needs five seconds to uncompress xz; QEMU
+# also boots an uncompressed kernel if it has a PVH entry. Such a kernel is not at a random address.
+lab_image() {
+    local dir=$LAB_CACHE/kernels/$1
+    if grep -qx CONFIG_KERNEL_XZ=y "$dir/boot/config-$1" && grep -qx CONFIG_PVH=y "$dir/boot/config-$1" &&
+        lab_locked "uncompress-$1" lab_uncompress "$1"; then
+        printf '%s\n' "$dir/vmlinux"
+    else
+        printf '%s\n' "$dir/boot/vmlinuz-$1"
+    fi
 }
 
 # lab_headers RELEASE: prints the folder to give to make -C.

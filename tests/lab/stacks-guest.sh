@@ -101,9 +101,11 @@ promise a-system-call-has-kernel-frames-down-to-its-entry looks read '
 promise the-user-stack-follows-the-kernel-stack looks read '
     mine() && $4 == "10/20" { ticks++; if (!broken_or_cut() && folded() == ";reader;entry") good++ }
     END { print "# " good " of " ticks; exit !(ticks > 200 && good >= 0.95 * ticks) }'
+# In a few instructions the kernel's tables do not know the frame: one of 1,709 ticks had none.
 promise idle-and-kernel-threads-have-kernel-frames-only looks read '
-    $1 == "record" && $4 == "10/20" && $5 == 0 { ticks++; if ($(at() + 2) > 0 && $(at() + 3) == 0) good++ }
-    END { print "# " good " of " ticks; exit !(ticks > 200 && good == ticks) }'
+    $1 == "record" && $4 == "10/20" && $5 == 0 {
+        ticks++; users += $(at() + 3) != 0; if ($(at() + 2) > 0) good++; else print "# " $0 }
+    END { print "# " good " of " ticks; exit !(ticks > 200 && users == 0 && good >= 0.99 * ticks) }'
 promise the-unwinder-reaches-the-end looks read '
     $1 == "record" && $4 == "10/20" { ticks++; if ($(at() + 1) ~ /^000[13579bdf]/) broken++ }
     END { print "# " broken + 0 " of " ticks " broken"; exit !(ticks > 200 && broken < 0.02 * ticks) }'
@@ -205,9 +207,9 @@ rmmod pitrace_fake_pmu
 
 "$tool" ai-refused >"$work/ai-refused" 2>&1
 promise above-idle-refuses-with-the-documented-errors lacks ai-refused '/^check/ && $3 != "ok"'
-# Time that is not idle equals the kernel's run times of tasks, with the duty program's share: within one point, on both
-# CPUs at once. Other work on an emulated CPU can be more than a point, and the host may delay a CPU between two clock
-# readings: try up to three times. Without emulation one try is enough: proofs/ai.bats.
+# Time that is not idle equals the kernel's run times of tasks, with the duty program's share: within two points, on both
+# CPUs at once. A busy host delays an emulated CPU between two clock readings, which was 1.3 points at most: try up to three
+# times. Where instructions measure time, and without emulation, they are equal within a point in one try: proofs/ai.bats.
 near_duty() { # near_duty PERCENT
     local cpu
     for cpu in 0 1; do
@@ -219,7 +221,7 @@ near_duty() { # near_duty PERCENT
         /^ai/ { idle = f("idle"); took = f("milliseconds"); sum = f("sum"); interrupts = f("interrupts")
                 print "# " $0 }
         /^duty/ { off = idle + f("ran") - 100; late = took - f("milliseconds"); print "# " $0 ", off by " off
-                  if (sum == "exact" && off < 1 && off > -1 && f("spun") > '"$1"' - 10 && f("spun") < '"$1"' + 10 && late < 50 && late > -50 && interrupts > 10) good++ }
+                  if (sum == "exact" && off < 2 && off > -2 && f("spun") > '"$1"' - 10 && f("spun") < '"$1"' + 10 && late < 50 && late > -50 && interrupts > 10) good++ }
         END { exit good != 2 }'
 }
 try_three_times() { near_duty "$1" || near_duty "$1" || near_duty "$1"; }

@@ -72,7 +72,7 @@ setup_file() {
     promised wrong-sample-settings-are-refused wrong-sample-settings-give-the-documented-errors
 }
 
-@test "AboveIdle reports duty cycles of 10, 50 and 90 percent within a point" {
+@test "AboveIdle reports duty cycles of 10, 50 and 90 percent within two points on a busy host" {
     promised above-idle-at-10-percent above-idle-at-50-percent above-idle-at-90-percent
 }
 

@@ -139,9 +139,11 @@ __u32 clipped(uint64_t value) {
   return static_cast<__u32>(std::min<uint64_t>(value, UINT32_MAX));
 }
 
+constexpr MeasuringTime calibration{1'000'000'000, 10'000'000'000, 20};
+
 Error too_few(size_t count, const char* what) {
-  return {PU_FAILURE,
-          fmt::format("Only {} {} came in a second: too few to calibrate.", count, what)};
+  return {PU_FAILURE, fmt::format("Only {} {} came in {} seconds: too few to calibrate.", count,
+                                  what, calibration.most_ns / 1'000'000'000)};
 }
 
 Status calibrate(pitrace_ptt_residue* out) {
@@ -157,16 +159,15 @@ Status calibrate(pitrace_ptt_residue* out) {
     return Error{PU_ERROR_INCORRECT_STATE,
                  "Interrupts are charged to the interrupted threads (noints), so their overhead "
                  "cannot be measured; 'ptt ints' changes that."};
-  constexpr uint64_t second = 1'000'000'000, least = 20;
-  const ResidueMeter meter = measure_residue(*module_slot(), second);
-  if (meter.interrupts() < least) return too_few(meter.interrupts(), "interrupts");
+  const ResidueMeter meter = measure_residue(*module_slot(), calibration);
+  if (meter.interrupts() < calibration.enough) return too_few(meter.interrupts(), "interrupts");
   pitrace_ptt_residue residue = meter.result();
   const auto device = open_ptt_control();
   if (!device) return device.error();
   // The residual overhead of interrupts first: most context switches come with an interrupt.
   if (const auto taken = ptt_take_residue(**device, residue); !taken) return taken;
-  const std::vector<uint64_t> left = measure_dispatches(*module_slot(), second);
-  if (left.size() < least) return too_few(left.size(), "dispatches");
+  const std::vector<uint64_t> left = measure_dispatches(*module_slot(), calibration);
+  if (left.size() < calibration.enough) return too_few(left.size(), "dispatches");
   residue.dispatch_least = clipped(left.front());
   residue.dispatch_median = clipped(left[left.size() / 2]);
   residue.dispatch_most = clipped(left.back());

@@ -148,11 +148,11 @@ pitrace_ptt_residue ResidueMeter::result() const {
   return residue;
 }
 
-ResidueMeter measure_residue(const pitrace_ptt_slot& slot, uint64_t nanoseconds) {
+ResidueMeter measure_residue(const pitrace_ptt_slot& slot, const MeasuringTime& time) {
   ResidueMeter meter;
   Watch seen;
   const volatile pitrace_ptt_slot& now = slot;
-  const uint64_t end = trace_clock() + nanoseconds;
+  const uint64_t begin = trace_clock();
   do {
     const uint64_t dispatches = now.dispatches;
     const Reading after = watch(slot, seen);
@@ -161,24 +161,24 @@ ResidueMeter measure_residue(const pitrace_ptt_slot& slot, uint64_t nanoseconds)
     if (seen.changes == 1 + softs && now.dispatches == dispatches && now.changes == after.changes &&
         seen.last > seen.between && seen.between != none)
       meter.add(vector, softs, seen.last - seen.between);
-  } while (trace_clock() < end);
+  } while (!time.is_over(begin, trace_clock(), meter.interrupts()));
   return meter;
 }
 
-std::vector<uint64_t> measure_dispatches(const pitrace_ptt_slot& slot, uint64_t nanoseconds) {
+std::vector<uint64_t> measure_dispatches(const pitrace_ptt_slot& slot, const MeasuringTime& time) {
   std::vector<uint64_t> left;
   const Competitors competitors;
   if (!competitors.are_there()) return left;
   Watch seen;
   const volatile pitrace_ptt_slot& now = slot;
-  const uint64_t end = trace_clock() + nanoseconds;
+  const uint64_t begin = trace_clock();
   do {
     const uint64_t dispatches = now.dispatches;
     const Reading after = watch(slot, seen);
     if (now.dispatches == dispatches + 1 && now.changes == after.changes && seen.between != none &&
         seen.last > seen.between)
       left.push_back(seen.last - seen.between);
-  } while (trace_clock() < end);
+  } while (!time.is_over(begin, trace_clock(), left.size()));
   std::sort(left.begin(), left.end());
   return left;
 }

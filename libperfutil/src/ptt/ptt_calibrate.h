@@ -31,14 +31,26 @@ class ResidueMeter {
   uint64_t interrupts_ = 0;
 };
 
+// How long to measure: at least one time, and until there are enough events, at most the other. On
+// a busy machine a thread gets few events in a second.
+struct MeasuringTime {
+  uint64_t least_ns;
+  uint64_t most_ns;
+  uint64_t enough;  // events
+
+  bool is_over(uint64_t begin, uint64_t now, uint64_t events) const {
+    return now - begin >= (events < enough ? most_ns : least_ns);
+  }
+};
+
 // Reads the slot for so long. It must be the calling thread's, with cycles as its first metric.
-ResidueMeter measure_residue(const pitrace_ptt_slot& slot, uint64_t nanoseconds);
+ResidueMeter measure_residue(const pitrace_ptt_slot& slot, const MeasuringTime& time);
 
 // The residual overhead of each context switch, in ascending order. Empty when no process can be
 // created.
 //
 // Meanwhile the calling thread stays on one CPU, for which child processes compete all the time.
-std::vector<uint64_t> measure_dispatches(const pitrace_ptt_slot& slot, uint64_t nanoseconds);
+std::vector<uint64_t> measure_dispatches(const pitrace_ptt_slot& slot, const MeasuringTime& time);
 
 }  // namespace pi::perfutil
 

@@ -7,6 +7,15 @@
 namespace pi::perfutil {
 namespace {
 
+TEST(PttCalibrate, MeasuringContinuesUntilThereAreEnoughEvents) {
+  constexpr MeasuringTime time{100, 1000, 20};
+  EXPECT_FALSE(time.is_over(5000, 5099, 30));
+  EXPECT_TRUE(time.is_over(5000, 5100, 20));
+  EXPECT_FALSE(time.is_over(5000, 5100, 19));
+  EXPECT_FALSE(time.is_over(5000, 5999, 0));
+  EXPECT_TRUE(time.is_over(5000, 6000, 0));
+}
+
 TEST(PttCalibrate, TheMinimumOfEachVectorIsUsed) {
   ResidueMeter meter;
   for (const uint64_t left : {310, 300, 305}) meter.add(0xec, 0, left);
