@@ -279,6 +279,23 @@ page_fits() {
     [ -z "$stderr" ]
 }
 
+# buffers [OPTION]...: prints the sizes of the recorder's trace and MTE buffer while COMMAND runs.
+buffers() {
+    mkdir -p t
+    # shellcheck disable=SC2016 # expanded by the command's shell
+    TMPDIR=$PWD/t run.tprof --source=perf --no-java --lines=0 -o out "$@" -- \
+        bash -c 'PITRACE_SOCKET=$(echo $PWD/t/*/run/recorder) swtrace info --json' | jq -r '"\(.trace.trace_bytes) \(.trace.mte_bytes)"'
+}
+
+@test "by default the buffers have space for an hour of ticks, and as much for names" {
+    need_ticks
+    (($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) > 2000000 * $(nproc))) || skip "needs 2 GB of free memory for each CPU"
+    read -r trace names < <(buffers)
+    ((trace >= 3600 * 1000 * 28 && names >= trace))
+    read -r trace names < <(buffers -b 1)
+    ((trace == 1 << 20 && names == 5 << 20))
+}
+
 @test "a command without ticks is reported in a sentence" {
     need_ticks
     run.tprof --source=perf -c 1 -o out -- sleep 0.1 >page
