@@ -27,12 +27,12 @@ setup() {
   ctest -j "$(nproc)" --output-on-failure -L '^cli$' -E 'cli/(jprof|libperfutil)'
 }
 
-@test "all tests of libperfutil pass under the thread sanitizer" {
+@test "all tests of libperfutil, and those of liba2n's contexts, pass under the thread sanitizer" {
   cd "$SOURCE_DIR"
   cmake --preset tsan
   cmake --build build/tsan
   local program
-  for program in driver_ring_test driver_ring_storm_test perfutil_core_test perfutil_api_test perfutil_perf_test; do
+  for program in driver_ring_test driver_ring_storm_test perfutil_core_test perfutil_api_test perfutil_perf_test liba2n_context_test; do
     "build/tsan/tests/$program" --gtest_brief=1
   done
 }
