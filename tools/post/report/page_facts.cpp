@@ -35,7 +35,8 @@ std::string lost_text(const Summary& summary, bool recording) {
                                 plural(summary.damage.places(), "place", "places")));
   if (!summary.file.full.empty())
     parts.emplace_back(
-        "Recording ended early: a buffer was full (larger: run.tprof -b, swtrace init -s and -sm).");
+        "Recording ended early: a buffer was full (larger: run.tprof -b, swtrace init -s and "
+        "-sm).");
   else if (!recording && is_damaged(summary.file, {}))
     parts.emplace_back("Recording ended early.");
   return fmt::format("{}", fmt::join(parts, " "));
