@@ -3,11 +3,15 @@
 # Functions that the scripts share: messages, the build, and the version. Sourced, not run; the callers have
 # set -euo pipefail.
 
+# harmless TEXT: prints it with "?" for control characters other than tabs and line ends: names of files and programs can
+# contain escape sequences for the terminal.
+harmless() { printf '%s' "${1//[$'\x01'-$'\x08'$'\x0b'-$'\x1f'$'\x7f']/?}"; }
+
 # Messages begin with the script's name, which the caller sets.
 me=${me:-pitrace}
-say() { printf '%s: %s\n' "$me" "$*" >&2; }
+say() { printf '%s: %s\n' "$me" "$(harmless "$*")" >&2; }
 die() {
-  printf '%s: error: %s\n' "$me" "$1" >&2
+  say "error: $1"
   exit "${2:-125}"
 }
 

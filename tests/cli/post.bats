@@ -662,3 +662,23 @@ END
     [ "$status" -eq 1 ]
     [[ $output == *"cannot write to the standard output: No space left"* ]]
 }
+
+@test "messages show control characters of names, and send none to the terminal" {
+    local name
+    # The last one is the control character U+009B in UTF-8.
+    for name in $'x\e[31my' $'x\ry' $'x\xc2\x9b31my'; do
+        run -1 post -r "$name"
+        [[ $output == *"\\x"* ]]
+        run ! grep -q $'[\e\r\x9b]' <<<"$output"
+    done
+    run -127 run.tprof -- $'./\e[31mmissing'
+    [[ $output == *"./?[31mmissing: command not found"* ]]
+}
+
+@test "a selection of CPUs or seconds outside the trace names what it has" {
+    make_trace 4
+    run -1 post --cpus 4711
+    [[ $output == *"The trace has CPUs 0 to 1."* ]]
+    run -1 post --time 100-200
+    [[ $output == *"The trace has ticks until 3 us after its first one."* ]]
+}

@@ -29,6 +29,7 @@
 #include "report/report_page.h"
 #include "report/reports.h"
 #include "text/output_file.h"
+#include "text/text.h"
 #include "text_file.h"
 #include "top_tool.h"
 
@@ -88,7 +89,12 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
     cli::error(fmt::format("none of the {} ticks in {} is selected; there is nothing to report.",
                            ticks, run.path));
     for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
-    if (selection.by_name() && summary.selection_remarks.empty())
+    if (selection.cpus.any())
+      cli::hint(fmt::format("The trace has CPUs 0 to {}.", std::max(run.file.cpus, 1u) - 1));
+    if (selection.times.any())
+      cli::hint(fmt::format("The trace has ticks until {} after its first one.",
+                            duration_text(run.totals.last_tick - run.totals.first_tick)));
+    if (selection_texts(selection).size() > 1 && summary.selection_remarks.empty())
       cli::hint("Each of the options matches something, but no tick matches all of them.");
     return cli::exit_failure;
   }

@@ -12,6 +12,7 @@
 #include <set>
 #include <string_view>
 
+#include "text/labels.h"
 #include "text/text.h"
 
 namespace post {
@@ -238,6 +239,8 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
   std::map<std::string, std::vector<std::string>> files;  // by program
   const auto programs = count(tree, names, labels, notes);
   for (const auto& [name, program] : programs) {
+    // Records about it were lost: it is not known what it ran.
+    if (name == unnamed_process) continue;
     const uint64_t unnamed = program.unnamed();
     if (unnamed < few_ticks || unnamed * 100 <= program.ticks * percent_without_hint) continue;
     hints.push_back({name, program.ticks, unnamed, "", ""});

@@ -33,12 +33,12 @@ std::string shell_word(const std::string& text) {
 std::string files_text(const PageEnd& end) {
   const std::string prefix = end.directory == "." ? "" : end.directory + "/";
   std::vector<std::string> names;
-  std::vector<std::string> files = end.files;
-  files.push_back(end.trace);
-  for (const std::string& file : files)
+  for (const std::string& file : end.files)
     names.push_back(file.starts_with(prefix) ? file.substr(prefix.size()) : file);
-  return printable(fmt::format("Files{}: {}", prefix.empty() ? "" : " in " + end.directory,
-                               fmt::join(names, ", ")));
+  const bool there = end.trace.starts_with(prefix);
+  if (there) names.push_back(end.trace.substr(prefix.size()));
+  return printable(fmt::format("Files{}: {}{}", prefix.empty() ? "" : " in " + end.directory,
+                               fmt::join(names, ", "), there ? "" : "; trace: " + end.trace));
 }
 
 std::string next_command(const PageEnd& end, const char* option) {

@@ -48,7 +48,7 @@ std::string share_word(uint64_t part, uint64_t whole) {
 class Page {
  public:
   Page(const Summary& summary, const PageStyle& style)
-      : summary_(summary), style_(style), subject_(summary) {
+      : summary_(summary), style_(style), subject_(subject_of(summary)) {
     for (const Leaf& leaf : summary.tree.leaves()) {
       if (leaf.origin.pid == idle_pid) idle_ += leaf.ticks;
       if (subject_.contains(leaf.origin)) ticks_ += leaf.ticks;
@@ -69,6 +69,23 @@ class Page {
   }
 
  private:
+  static bool selects(const Summary& summary) {
+    return !selection_texts(summary.options.selection).empty();
+  }
+
+  // The whole system if a selection has no tick of the process for which the trace was made.
+  static Subject subject_of(const Summary& summary) {
+    const Subject own(summary);
+    if (own.is_system() || summary.options.subject || !selects(summary)) return own;
+    bool others = false;
+    for (const Leaf& leaf : summary.tree.leaves()) {
+      if (leaf.ticks == 0) continue;
+      if (own.contains(leaf.origin)) return own;
+      others = others || leaf.origin.pid != idle_pid;
+    }
+    return others ? Subject::system(summary) : own;
+  }
+
   static constexpr size_t end_lines = 3;  // the usual number of lines of PageEnd
 
   // The functions and the paths. Where there is not enough space for the hottest functions, the
@@ -149,7 +166,7 @@ class Page {
     return shortened(shown(fmt::format("{}", fmt::join(texts, "; "))), 2 * style_.width, mark());
   }
 
-  bool selected() const { return !selection_texts(summary_.options.selection).empty(); }
+  bool selected() const { return selects(summary_); }
   std::string event() const { return limited(event_name(summary_)); }
 
   // "12 ticks (samples)"; for event ticks also the number of events.
@@ -180,6 +197,8 @@ class Page {
     if (selected() && !processor_time.empty()) facts.push_back(processor_time + " in these");
     add(paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
     if (selected()) add(paragraph("Selected: " + selected_text()));
+    if (const Subject own(summary_); subject_.is_system() && !own.is_system())
+      add(paragraph(fmt::format("None of the selected ticks fell on {}.", limited(own.name()))));
     if (const std::string processes = processes_text(); !processes.empty())
       lines_.push_back(processes);
     lines_.emplace_back();
@@ -231,10 +250,12 @@ class Page {
                   (summary_.records.by_major[PITRACE_MAJOR_TPROF] == 0
                        ? ", or it waited, or ticks were not enabled."
                        : ", or it waited.")));
-    add(paragraph(
-        "What helps: more ticks (run.tprof -c), a longer run. Where it waited, a trace made "
-        "with swtrace shows: 'swtrace enable dispatch' before 'swtrace on', and then "
-        "'post -offcpu'."));
+    const bool dispatches = summary_.records.by_major[PITRACE_MAJOR_DISPATCH] != 0;
+    add(paragraph(fmt::format(
+        "What helps: more ticks (run.tprof -c), a longer run. {}",
+        dispatches ? "Where it waited, 'post -offcpu' shows."
+                   : "Where it waited, a trace made with swtrace shows: 'swtrace enable dispatch' "
+                     "before 'swtrace on', and then 'post -offcpu'.")));
   }
 
   // The number of functions to show on so many lines. Small ones are only shown if there are few
@@ -401,9 +422,13 @@ class Page {
     const auto* calls = summary_.find<CallTree>();
     const auto* waiting = summary_.find<Waiting>();
     const bool waits = waiting && waiting->times().dispatches() != 0;
-    const bool stacks = calls && calls->stacks().with() != 0;
+    const bool shown = calls && calls->stacks().with() != 0;
+    const char* const callers = shown ? ""
+                                : summary_.file.info.stacks.empty()
+                                    ? "run.tprof -g shows callers; "
+                                    : "run.tprof -p -g shows callers; ";
     std::vector<std::string> lines = paragraph(
-        fmt::format("Next: {}{}", stacks ? "" : "run.tprof -g shows callers; ",
+        fmt::format("Next: {}{}", callers,
                     waits ? "for waits, in tprof.offcpu:" : "to browse, down to instructions:"));
     lines.push_back("  " + (waits
                                 ? next_command(end, "-offcpu")
@@ -480,7 +505,8 @@ class Page {
     for (const std::string& part : not_seen(summary_.file.info))
       parts.push_back(shortened(shown(part), std::max<size_t>(style_.width, 10), mark()));
     if (parts.empty()) return {};
-    return fmt::format(" Not seen: {} (see tprof.out).", fmt::join(parts, ", "));
+    return fmt::format(" Not seen: {}{}.", fmt::join(parts, ", "),
+                       summary_.ticks.ticks == 0 ? "" : " (see tprof.out)");
   }
 
   const Summary& summary_;

@@ -29,6 +29,12 @@ Subject::Subject(const Summary& summary) {
   find_elapsed(summary);
 }
 
+Subject Subject::system(const Summary& summary) {
+  Subject subject;
+  subject.find_elapsed(summary);
+  return subject;
+}
+
 // Processes are sorted by their start: the parent is the last process with its id before the child.
 // For processes that ran before the trace, it can also follow the child.
 void Subject::add_members(const Summary& summary, bool all_of_the_id) {

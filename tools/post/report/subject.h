@@ -18,6 +18,7 @@ class Subject {
   // The process that --of names, or for which the trace was made; else the system. --of selects all
   // processes that had this id; without --of the subject is the first of them.
   explicit Subject(const Summary& summary);
+  static Subject system(const Summary& summary);
 
   // The system: everything but idle processors.
   bool is_system() const { return !pid_; }
@@ -33,6 +34,7 @@ class Subject {
   std::optional<uint64_t> elapsed() const { return elapsed_; }
 
  private:
+  Subject() = default;
   void add_members(const Summary& summary, bool all_of_the_id);
   void find_name(const Summary& summary);
   void find_elapsed(const Summary& summary);

@@ -75,6 +75,11 @@ TEST_F(Hints, AreForTheProgramsWithMostSuchTicksFirst) {
   EXPECT_EQ(all.back().program, "p20");
 }
 
+TEST_F(Hints, ThereIsNoneOnAProcessWhoseNameWasLost) {
+  add("(no name)_0012", "", Found::no_module, 50);
+  EXPECT_THAT(hints(), SizeIs(0));
+}
+
 TEST_F(Hints, NameTheDebugPackagesOfStrippedFiles) {
   add("cc1_0012", "/usr/lib/gcc/cc1", Found::function, 60);
   add("cc1_0012", "/usr/lib/x86_64-linux-gnu/libc.so.6", Found::no_symbol, 40);

@@ -328,6 +328,38 @@ TEST(Page, AMethodKeepsItsNameAt80Columns) {
       << page;
 }
 
+TEST(Page, ASelectionWithoutTicksOfTheSubjectIsShownForTheWholeSystem) {
+  uint64_t time = 1000;
+  const std::string trace =
+      "cpus 1\ninfo pid=32\ninfo scope=system\nsection mte 0\n1 name 32 app\n1 name 40 other\n"
+      "section trace 0\n" +
+      ticks_of(32, 100, time) + ticks_of(40, 300, time);
+  post::Options selecting;
+  selecting.report.selection.names[static_cast<size_t>(post::NameKind::process)].only = {"other"};
+  const std::string page = run_of(trace, {}, selecting).pages.front();
+  EXPECT_TRUE(page.starts_with("The whole system, 1 processor: ")) << page;
+  EXPECT_NE(page.find("\nNone of the selected ticks fell on app:32.\n"), std::string::npos) << page;
+  EXPECT_NE(page.find(" 100.0 %  NoSymbols  NoModule  (other)\n"), std::string::npos) << page;
+}
+
+TEST(Page, StacksThatTheTraceHasNeedNoNewRun) {
+  uint64_t time = 1000;
+  const std::string ticks =
+      "section mte 0\n1 name 32 app\nsection trace 0\n" + ticks_of(32, 9, time);
+  const auto page = [&](const std::string& info) {
+    const auto bytes = trace_from_text("cpus 1\ninfo pid=32\n" + info + ticks);
+    EXPECT_TRUE(bytes);
+    FakeSymbolizer symbolizer;
+    const post::PageEnd end{"elsewhere/run.nrm2", {"out/tprof.out"}, "out"};
+    return run_post(*bytes, symbolizer, {}, {}, {{.width = 200}}, &end).pages.front();
+  };
+  EXPECT_NE(page("").find("Next: run.tprof -g shows callers; "), std::string::npos) << page("");
+  EXPECT_NE(page("info stacks=user\n").find("Next: run.tprof -p -g shows callers; "),
+            std::string::npos);
+  EXPECT_NE(page("").find("Files in out: tprof.out; trace: elsewhere/run.nrm2\n"),
+            std::string::npos);
+}
+
 // Ticks at addresses of one function, with a stack of the given words for each.
 std::string page_with_stacks(const std::vector<std::string>& stacks) {
   FakeSymbolizer symbolizer;
