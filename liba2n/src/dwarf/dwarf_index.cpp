@@ -125,7 +125,17 @@ class DwarfReader {
     return builder_.used() + node * (names_.size() + tables_.size() + skeletons_.size()) +
            (skeletons_.capacity() + skeletons_.size()) * sizeof(Skeleton);
   }
-  bool excess() const { return too_long_ || memory() > max_memory() || work_.excess(); }
+  // Called for each entry, most of which add nothing: computes the memory only if something has
+  // grown.
+  bool excess() const {
+    const uint64_t elements =
+        builder_.elements() + names_.size() + tables_.size() + skeletons_.size();
+    if (elements != checked_elements_) {
+      checked_elements_ = elements;
+      too_large_ = memory() > max_memory();
+    }
+    return too_long_ || too_large_ || work_.excess();
+  }
 
   std::optional<LineTable> line_table(const DwarfUnit& unit, std::string_view directory) {
     const DwarfValue offset = unit.root.get(DwarfAttribute::line_table);
@@ -320,7 +330,9 @@ class DwarfReader {
   std::unique_ptr<DebugPart> supplement_file_;
   std::optional<DwarfUnits> supplement_;
   std::optional<DwarfUnits> units_;
-  bool too_long_ = false;                                       // a line sequence has too many rows
+  bool too_long_ = false;                  // a line sequence has too many rows
+  mutable uint64_t checked_elements_ = 0;  // for which excess() has computed the memory
+  mutable bool too_large_ = false;
   std::vector<Skeleton> skeletons_;                             // read after all other units
   std::set<uint64_t> tables_;                                   // offsets of the line tables read
   std::map<std::pair<DwarfUnits*, uint64_t>, uint32_t> names_;  // by the function's entry

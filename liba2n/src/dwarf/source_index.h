@@ -79,6 +79,10 @@ class SourceIndexBuilder {
   // Upper bound of the memory in bytes until build() returns, including unused capacity and the
   // copies made while lists grow or are sorted.
   uint64_t used() const;
+  // Unequal to an earlier value if used() has changed since.
+  uint64_t elements() const {
+    return index_.rows_.size() + index_.nodes_.size() + ranges_.size() + index_.texts_.size();
+  }
 
   uint32_t text(std::string_view text);
   // file: as returned by text(). Line 0 with file 0 ends a sequence; line 0 with another file means
