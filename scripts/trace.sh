@@ -49,6 +49,7 @@ prepare_module() {
 # check_command NAME: exits with a shell's status (127, 126) if the command does not exist or cannot be executed.
 check_command() {
   local found
+  [[ -n $1 ]] || die "the command is an empty word" 127
   if ! found=$(type -P -- "$1"); then
     [[ $1 == */* && -e $1 ]] || die "$1: command not found" 127
     found=$1
@@ -170,7 +171,8 @@ seconds() {
 
 # make_output_directory: creates $out and makes the path absolute.
 make_output_directory() {
-  mkdir -p "$out" || die "cannot create $out; choose another directory with -o"
+  local problem
+  problem=$(mkdir -p -- "$out" 2>&1) || die "cannot create $out (${problem##*: }); choose another directory with -o"
   out=$(CDPATH='' cd "$out" && pwd) || die "cannot enter $out; choose another directory with -o"
   [[ -w $out ]] || die "cannot write to $out; choose another directory with -o"
 }

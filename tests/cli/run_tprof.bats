@@ -55,6 +55,25 @@ teardown() {
         [[ "$output" == *"run.tprof: error: "* ]]
     done
     [ -z "$(ls -A)" ]
+    run -255 run.tprof --post=--nosuch -- true
+    [[ "$output" == *"error: --post: "*"--nosuch"* ]]
+    run -127 run.tprof -- ''
+    [[ "$output" == *"the command is an empty word"* ]]
+    touch file
+    run -125 run.tprof -o file -- true
+    [ "$output" = "run.tprof: error: cannot create file (File exists); choose another directory with -o" ]
+}
+
+@test "a report without data is left out, with a warning; -M names its file" {
+    make_layout
+    run -0 --separate-stderr layout/bin/run.tprof --source=perf -o out --post=-offcpu -M all.out -- \
+        sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+    [[ "$output" == *"Files in out: tprof.out, tprof.json, swtrace.nrm2"* ]]
+    [[ "$stderr" == *"contains no dispatches"*"tprof.offcpu is not written"* ]]
+    [[ "$stderr" == *"concatenated reports: "*/out/all.out* ]]
+    [ ! -e out/tprof.offcpu ]
+    run -3 layout/bin/run.tprof --source=perf -p -o out --post=-offcpu --strict
+    [[ "$output" == *"not complete (--strict)"* ]]
 }
 
 @test "-m event without -c takes the period of swtrace event" {

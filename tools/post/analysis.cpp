@@ -158,8 +158,7 @@ pi::Status TickAnalysis::read_records(const Subscriptions& subscriptions,
 
 pi::Status TickAnalysis::write_reports(const Summary& summary) {
   for (const Report& report : reports()) {
-    if (!report.wanted(options_) || !report.write) continue;
-    if (report.of_ticks && summary.ticks.ticks == 0) continue;
+    if (!report.write || !is_made(report, options_, summary)) continue;
     if (!report.streamed)
       if (const auto opened = open(report); !opened) return opened.error();
     report.write(summary, *files_.at(&report));

@@ -94,7 +94,8 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
     if (selection.times.any())
       cli::hint(fmt::format("The trace has ticks until {} after its first one.",
                             duration_text(run.totals.last_tick - run.totals.first_tick)));
-    if (selection_texts(selection).size() > 1 && summary.selection_remarks.empty())
+    if (selection_texts(selection).size() > 1 && summary.selection_remarks.empty() &&
+        !selection.cpus.any() && !selection.times.any())
       cli::hint("Each of the options matches something, but no tick matches all of them.");
     return cli::exit_failure;
   }
@@ -114,36 +115,46 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
   return cli::exit_failure;
 }
 
-// Prints which data a requested report needs and the trace does not contain; returns the exit
-// status if any is missing.
+// Prints which data requested reports need and the trace does not contain: with a page as warnings,
+// since the other reports are made; otherwise the first one as an error. Returns whether any is
+// missing.
+bool print_lack(const TraceRun& run, const Options& options, const Summary& summary,
+                bool of_ticks) {
+  bool any = false;
+  for (const Report& report : reports()) {
+    if (!report.lack || report.of_ticks != of_ticks || !report.wanted(options)) continue;
+    const std::optional<Lack> lack = report.lack(summary);
+    if (!lack || (any && !options.page)) continue;
+    any = true;
+    const std::string text = fmt::format("{} {}", run.path, lack->what);
+    if (options.page) {
+      cli::warning(fmt::format("{} {} is not written. {}", text, report.file, lack->hint));
+      continue;
+    }
+    cli::error(text);
+    cli::hint(lack->hint);
+    for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
+  }
+  return any;
+}
+
+// Whether a requested report cannot be made; returns the exit status if none can be made.
 std::optional<int> report_lacking(const TraceRun& run, const Options& options,
-                                  const Summary& summary) {
-  // Reports that are requested by name and cannot be made from every trace.
-  const auto asked_for = [&](bool of_ticks) {
-    std::vector<const Report*> asked;
-    for (const Report& report : reports())
-      if (report.lack && report.of_ticks == of_ticks && report.wanted(options))
-        asked.push_back(&report);
-    return asked;
+                                  const Summary& summary, bool& lacking) {
+  const auto is_requested = [&](bool of_ticks) {
+    return std::ranges::any_of(reports(), [&](const Report& report) {
+      return report.lack && report.of_ticks == of_ticks && report.wanted(options);
+    });
   };
-  const auto print_lack = [&](const std::vector<const Report*>& asked) {
-    for (const Report* report : asked)
-      if (const std::optional<Lack> lack = report->lack(summary)) {
-        cli::error(fmt::format("{} {}", run.path, lack->what));
-        cli::hint(lack->hint);
-        for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
-        return true;
-      }
-    return false;
-  };
-  const auto on_ticks = asked_for(true);
-  const auto on_others = asked_for(false);
-  if (print_lack(on_others)) return cli::exit_failure;
+  lacking = print_lack(run, options, summary, false);
+  if (lacking && !options.page) return cli::exit_failure;
   const bool none_selected = run.totals.by_major[PITRACE_MAJOR_TPROF] != 0;
   if (summary.ticks.ticks == 0 && options.page && !options.budget_file && !none_selected) return {};
-  const bool without_ticks = !on_others.empty() && on_ticks.empty() && !options.budget_file;
+  const bool without_ticks = is_requested(false) && !is_requested(true) && !options.budget_file;
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options, summary);
-  if (print_lack(on_ticks)) return cli::exit_failure;
+  const bool lacks_stacks = print_lack(run, options, summary, true);
+  if (lacks_stacks && !options.page) return cli::exit_failure;
+  lacking = lacking || lacks_stacks;
   return {};
 }
 
@@ -165,9 +176,11 @@ int exit_status(const std::string& path, bool damaged, const std::string& missin
   return damaged || lacking ? cli::exit_damaged : cli::exit_good;
 }
 
-int exit_status(const TraceRun& run, const Options& options) {
-  return exit_status(run.path, is_damaged(run.file, run.damage),
-                     what_is_missing(run.file, run.losses), options);
+// lacking: a requested report was left out.
+int exit_status(const TraceRun& run, const Options& options, bool lacking = false) {
+  std::string missing = what_is_missing(run.file, run.losses);
+  if (lacking) missing += fmt::format("{}data for a report", missing.empty() ? "" : ", ");
+  return exit_status(run.path, is_damaged(run.file, run.damage), missing, options);
 }
 
 // Prints the limits and what was measured; returns whether one is exceeded.
@@ -240,9 +253,13 @@ pi::Status print_page(const TraceRun& run, const Options& options, const Summary
   PageStyle style{.rows = options.report.page_rows, .utf8 = shows_utf8()};
   if (terminal) style.width = cli::columns(STDOUT_FILENO);
   style.colour = colours_stdout();
-  PageEnd end{short_path(run.path), {}, short_path(options.directory), own_name()};
+  PageEnd end{short_path(run.path),
+              {},
+              short_path(options.directory),
+              own_name(),
+              options.report.selection.options};
   for (const Report& report : reports())
-    if (report.file && report.wanted(options) && !(report.of_ticks && summary.ticks.ticks == 0))
+    if (report.file && is_made(report, options, summary))
       end.files.push_back(short_path(report.path(options)));
   return print_text(page_text(summary, style, &end));
 }
@@ -269,7 +286,8 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
         fmt::format("{} contains no ticks: post.show is written, but no report.", run.path));
     return exit_status(run, options);
   }
-  if (const auto lacking = report_lacking(run, options, summary)) return *lacking;
+  bool lacking = false;
+  if (const auto status = report_lacking(run, options, summary, lacking)) return *status;
   summary.hints = analysis.hints(summary);
   for (const std::string& remark : summary.selection_remarks) cli::warning(remark);
   if (options.report.subject && !occurs(*options.report.subject, summary)) {
@@ -290,7 +308,7 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
     if (const pi::Status status = print_annotation(summary); !status) return fail(status.error());
   const bool exceeded = !limits.empty() && report_budget(summary, *options.budget_file);
   // A measurement of a part of a trace does not prove that a limit is kept or exceeded.
-  const int status = exit_status(run, options);
+  const int status = exit_status(run, options, lacking);
   return status == cli::exit_good && exceeded ? exit_over_budget : status;
 }
 

@@ -21,6 +21,15 @@ constexpr std::pair<const char*, int> major_names[] = {{"exception", PITRACE_MAJ
                                                        {"switch", PITRACE_MAJOR_SWITCH},
                                                        {"mte", PITRACE_MAJOR_MTE}};
 
+// Majors that have no name on the command line.
+const char* kind_text(int major) {
+  if (major == PITRACE_MAJOR_TPROF) return "ticks without names";
+  if (major == PITRACE_MAJOR_SYSTEM) return "start-up";
+  if (major == PITRACE_MAJOR_TIME || major == PITRACE_MAJOR_TIME_FAKE) return "time";
+  if (major >= PITRACE_MAJOR_BRANCH_KERNEL && major <= PITRACE_MAJOR_ITRACE_STOP) return "ITrace";
+  return "hooks of programs";
+}
+
 template <class Number>
 bool parse_whole(std::string_view text, int base, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
@@ -75,7 +84,7 @@ std::string major_text(int major) {
     return fmt::format("tprof ({:#04x} and {:#04x})", PITRACE_MAJOR_TPROF, PITRACE_MAJOR_MTE);
   for (const auto& [name, number] : major_names)
     if (major == number) return fmt::format("{} ({:#04x})", name, number);
-  return fmt::format("{:#04x}", major);
+  return fmt::format("{} ({:#04x})", kind_text(major), major);
 }
 
 std::string period_text(uint64_t period) {

@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "base/budgets.h"
@@ -59,18 +58,20 @@ class SourceFiles {
 
   uint32_t text_of(uint64_t number) {
     if (!table_.has_file(number)) return 0;
-    const auto [known, added] = texts_.try_emplace(number, 0);
-    if (!added) return known->second;
+    if (number >= texts_.size()) texts_.resize(number + 1, unused);
+    if (texts_[number] != unused) return texts_[number];
     const std::string name = table_.file(number);
     units_.work().count(name.size());
-    return known->second = builder_.text(name);
+    return texts_[number] = builder_.text(name);
   }
 
  private:
+  static constexpr uint32_t unused = UINT32_MAX;  // no offset of a text: see max_texts
+
   LineTable& table_;
   SourceIndexBuilder& builder_;
   DwarfUnits& units_;
-  std::unordered_map<uint64_t, uint32_t> texts_;
+  std::vector<uint32_t> texts_;  // by the file's number
 };
 
 class DwarfReader {

@@ -47,8 +47,9 @@ TEST(Parse, MajorsAreNamesOrNumbers) {
 TEST(Parse, TheTextOfAMajorHasItsNameAndHexadecimalNumber) {
   EXPECT_EQ(major_text(0x12), "dispatch (0x12)");
   EXPECT_EQ(major_text(3), "exception (0x03)");
-  EXPECT_EQ(major_text(12), "0x0c");
-  EXPECT_EQ(major_text(0x71), "0x71");
+  EXPECT_EQ(major_text(12), "hooks of programs (0x0c)");
+  EXPECT_EQ(major_text(0x10), "ticks without names (0x10)");
+  EXPECT_EQ(major_text(0x71), "hooks of programs (0x71)");
   EXPECT_EQ(major_text(255), "tprof (0x10 and 0x19)");
   EXPECT_EQ(major_text(0), "all majors");
 }

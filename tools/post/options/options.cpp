@@ -78,7 +78,9 @@ cli::OptionTable option_table() {
       "annotate", text("SYMBOL"),
       "print the source lines of functions SYMBOL (with wildcards) with their ticks and "
       "instructions")("source-path", text("DIR[:DIR...]"),
-                      "directories below which --annotate searches for source files")(
+                      "directories in which --annotate looks for a source file by its path and the "
+                      "ends of it: src/a.c, "
+                      "a.c")(
       ",x", text("FILE"),
       "add reports of your own: each line of FILE has digits for the levels of one, outermost "
       "first: "

@@ -2,6 +2,8 @@
 // The options that say which records and ticks are used and where symbols come from.
 #include "selection_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -60,6 +62,25 @@ std::string take_choices(const cli::Values& given, Selection& selection) {
     }
   }
   return {};
+}
+
+// The options on records, names, CPUs and time, as words of a command line.
+std::vector<std::string> typed_selection(const cli::Values& given) {
+  std::vector<std::string> typed;
+  for (const std::string option : {"-p", "pp", "twin", "tpsel"})
+    if (given.has(option)) {
+      const std::vector<std::string>& words = given.words(option);
+      typed.push_back(option.starts_with('-') ? option : "-" + option);
+      typed.insert(typed.end(), words.begin(), words.end());
+    }
+  std::vector<std::string> repeated{"cpus", "time"};
+  for (size_t i = 0; i < name_kinds; ++i)
+    repeated.emplace_back(option_of(static_cast<NameKind>(i)));
+  for (const std::string& option : repeated)
+    for (const char* prefix : {"", "no-"})
+      for (const std::string& word : given.words(prefix + option))
+        typed.push_back(fmt::format("--{}{}={}", prefix, option, word));
+  return typed;
 }
 
 // The ranges of -a2nrng; false when they are not groups of four.
@@ -155,6 +176,7 @@ void add_selection_groups(cli::OptionTable& table) {
 
 std::string take_selection_options(const cli::Values& given, Selection& selection,
                                    SymbolOptions& symbols) {
+  selection.options = typed_selection(given);
   if (std::string problem = take_selection(given, selection); !problem.empty()) return problem;
   if (std::string problem = take_choices(given, selection); !problem.empty()) return problem;
   return take_symbols(given, symbols);

@@ -35,7 +35,8 @@ cli::OptionTable top_table() {
       "interval", cli::text("SECONDS", "2"),
       "how often a file that grows is read again (1 to 3600)")(
       "source-path", cli::text("DIR[:DIR...]"),
-      "directories below which source files are searched");
+      "directories in which a source file is looked for by its path and the ends of it: src/a.c, "
+      "a.c");
   table.positional("trace", 1);
   add_selection_groups(table);
   return table;

@@ -63,6 +63,7 @@ struct Selection {
   Choice<NumberRange> cpus;       // --cpus
   Choice<TimeRange> times;        // --time; since the trace's first record
   std::array<Choice<std::string>, name_kinds> names;  // words as they were typed
+  std::vector<std::string> options;                   // all of these, as they were typed
 
   const Choice<std::string>& of(NameKind kind) const { return names[static_cast<size_t>(kind)]; }
   // Whether something is selected by name.

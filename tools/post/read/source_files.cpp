@@ -127,10 +127,12 @@ std::string SourceFiles::problem(const std::string& path) const {
   if (!sentence.empty()) return sentence + ".";
   const std::string places = printable(fmt::format("{}", fmt::join(directories_, ", ")));
   if (path.starts_with('/'))
-    return places.empty() ? "The file is not there; --source-path=DIR names other directories."
-                          : fmt::format("The file is not there, nor below {}.", places);
+    return places.empty()
+               ? "The file is not there; --source-path=DIR names other directories."
+               : fmt::format("The file is not there, nor its path, or an end of it, in {}.",
+                             places);
   return places.empty() ? "Its directory is not known; --source-path=DIR names one."
-                        : fmt::format("There is no such file below {}.", places);
+                        : fmt::format("Neither this path nor an end of it is in {}.", places);
 }
 
 }  // namespace post

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "text/text.h"
 
 namespace post {
@@ -28,6 +30,12 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
+std::string selection_words(const PageEnd& end) {
+  std::string words;
+  for (const std::string& word : end.selection) words += " " + shell_word(word);
+  return words;
+}
+
 }  // namespace
 
 std::string files_text(const PageEnd& end) {
@@ -45,13 +53,17 @@ std::string next_command(const PageEnd& end, const char* option) {
   std::string command = shell_word(end.post);
   if (end.trace != "swtrace.nrm2") command += " -r " + shell_word(end.trace);
   if (end.directory != ".") command += " -o " + shell_word(end.directory);
-  return command + " " + option;
+  return command + " " + option + selection_words(end);
 }
 
 std::string top_command(const PageEnd& end, const std::optional<uint32_t>& subject) {
   std::string command = shell_word(end.post) + " top";
   if (end.trace != "swtrace.nrm2") command += " -r " + shell_word(end.trace);
-  return subject ? command + fmt::format(" --command {}", *subject) : command;
+  // A second --command would select more, not less.
+  const bool chosen = std::ranges::any_of(
+      end.selection, [](const std::string& word) { return word.starts_with("--command="); });
+  if (subject && !chosen) command += fmt::format(" --command {}", *subject);
+  return command + selection_words(end);
 }
 
 }  // namespace post

@@ -12,10 +12,11 @@ namespace post {
 
 // Data for the end of the page after a run.
 struct PageEnd {
-  std::string trace;               // paths
-  std::vector<std::string> files;  // the reports
-  std::string directory;           // of the reports
-  std::string post = "post";       // how the user calls this program
+  std::string trace;                        // paths
+  std::vector<std::string> files;           // the reports
+  std::string directory;                    // of the reports
+  std::string post = "post";                // how the user calls this program
+  std::vector<std::string> selection = {};  // the options that select ticks, as they were typed
 };
 
 // "Files in DIRECTORY: ..."

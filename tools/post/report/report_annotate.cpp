@@ -288,11 +288,11 @@ class Annotator {
     if (const auto own = files.find(begin.file); own != files.end() && begin.line != 0)
       own->second.lines.try_emplace(begin.line);
     std::string head = fmt::format(
-        "{} in {}: {} {}, {} % of all{}",
+        "{} in {}: {} {}, {} % of {}",
         short_name(readable(summary_, function.symbol), head_width, style_.utf8 ? "…" : "..."),
         summary_.names.text(function.module), function.ticks,
         function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, whole_),
-        part_ ? " that are selected" : "");
+        part_ ? "the selected ticks" : "all processors' ticks");
     const std::optional<int64_t> made = program_time(function);
     for (const auto& [path, file] : files) {
       const SourceText& source = sources_.find(path);

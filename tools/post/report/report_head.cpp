@@ -130,7 +130,8 @@ std::string percentages_of(const Summary& summary) {
   return info.scope == "process"
              ? fmt::format(" Percentages below are of all ticks of process {} and its children.\n",
                            info.pid)
-             : " Percentages below are of all ticks of all processors, idle included.\n";
+             : " Percentages below are of all ticks of all processors, idle included "
+               "(SystemProcess).\n";
 }
 
 std::string tick_totals(const Summary& summary) {

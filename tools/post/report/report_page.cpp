@@ -6,14 +6,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
-#include <sstream>
 
 #include "analysis/waiting.h"
 #include "page_facts.h"
+#include "page_format.h"
 #include "page_rows.h"
+#include "page_tail.h"
 #include "path_rows.h"
 #include "subject.h"
 #include "text/columns.h"
@@ -31,24 +31,12 @@ constexpr size_t most_paths = 5;
 constexpr double hot_percent = 10;
 constexpr double small_percent =
     0.5;  // after the first eight functions, smaller ones share the last row
-constexpr double hint_percent = 5;      // a hint is about more than this part of the page's ticks
-constexpr uint64_t enough_ticks = 100;  // minimum to show tenths of a percent
-
-// A percentage in five columns; with tenths from enough_ticks on.
-std::string share_of(uint64_t part, uint64_t whole) {
-  return whole < enough_ticks ? fmt::format("{:5.0f}", percent(part, whole))
-                              : share_text(part, whole);
-}
-
-std::string share_word(uint64_t part, uint64_t whole) {
-  const std::string text = share_of(part, whole);
-  return text.substr(text.find_first_not_of(' ')) + " %";
-}
+constexpr double hint_percent = 5;  // a hint is about more than this part of the page's ticks
 
 class Page {
  public:
   Page(const Summary& summary, const PageStyle& style)
-      : summary_(summary), style_(style), subject_(subject_of(summary)) {
+      : summary_(summary), rows_(style.rows), format_(style), subject_(subject_of(summary)) {
     for (const Leaf& leaf : summary.tree.leaves()) {
       if (leaf.origin.pid == idle_pid) idle_ += leaf.ticks;
       if (subject_.contains(leaf.origin)) ticks_ += leaf.ticks;
@@ -58,7 +46,7 @@ class Page {
   std::string text(const PageEnd* end) {
     add_head();
     const Hint* const hint = page_hint();
-    std::vector<std::string> tail = tail_lines(end, hint ? hint->text : "");
+    std::vector<std::string> tail = make_tail(end, hint ? hint->text : "");
     if (ticks_ == 0)
       add_nothing_sampled();
     else
@@ -69,14 +57,10 @@ class Page {
   }
 
  private:
-  static bool selects(const Summary& summary) {
-    return !selection_texts(summary.options.selection).empty();
-  }
-
   // The whole system if a selection has no tick of the process for which the trace was made.
   static Subject subject_of(const Summary& summary) {
     const Subject own(summary);
-    if (own.is_system() || summary.options.subject || !selects(summary)) return own;
+    if (own.is_system() || summary.options.subject || !is_selection(summary)) return own;
     bool others = false;
     for (const Leaf& leaf : summary.tree.leaves()) {
       if (leaf.ticks == 0) continue;
@@ -84,6 +68,10 @@ class Page {
       others = others || leaf.origin.pid != idle_pid;
     }
     return others ? Subject::system(summary) : own;
+  }
+
+  std::vector<std::string> make_tail(const PageEnd* end, const std::string& hint) const {
+    return page_tail(summary_, format_, subject_, {ticks_, idle_}, end, hint);
   }
 
   static constexpr size_t end_lines = 3;  // the usual number of lines of PageEnd
@@ -95,37 +83,19 @@ class Page {
     std::vector<PathRow> paths = hot_paths();
     const auto space = [&] {
       // Above the tail there is a blank line.
-      const size_t taken =
-          lines_.size() + path_lines(paths).size() + 1 + tail.size() + (end ? 0 : end_lines);
+      const size_t taken = lines_.size() + path_lines(paths).size() + 1 + tail.size() +
+                           (end ? format_.wraps(tail.back()) : end_lines);
       return taken < screen_lines ? screen_lines - taken : 0;
     };
-    const size_t wanted = style_.rows ? 0 : std::min(wanted_rows, all.size());
-    if (hint && space() < wanted) tail = tail_lines(end, hint->brief);
+    const size_t wanted = rows_ ? 0 : std::min(wanted_rows, all.size());
+    if (hint && space() < wanted) tail = make_tail(end, hint->brief);
     while (paths.size() > 1 && space() < wanted) paths.pop_back();
-    if (hint && space() < wanted) tail = tail_lines(end, {});
+    if (hint && space() < wanted) tail = make_tail(end, {});
     if (space() < wanted) paths.clear();
     add_functions(all, rows_of(all, std::max(space(), fewest_rows)));
     add(path_lines(paths));
   }
 
-  std::string mark() const { return style_.utf8 ? "…" : "..."; }
-  std::string shown(const std::string& text) const { return style_.utf8 ? text : ascii_text(text); }
-  std::string styled(const std::string& text, const char* style) const {
-    return style_.colour ? fmt::format("\033[{}m{}\033[0m", style, text) : text;
-  }
-
-  // The name, shortened so that the text after it fits into the line.
-  std::string limited(const std::string& name) const {
-    return shortened(shown(name), std::max<size_t>(style_.width / 2, 10), mark());
-  }
-
-  // A paragraph as lines, the second and later ones indented; style: of each.
-  std::vector<std::string> paragraph(const std::string& text, const char* style = nullptr) const {
-    std::vector<std::string> lines = paragraph_lines(text, style_.width);
-    if (style)
-      for (std::string& each : lines) each = styled(each, style);
-    return lines;
-  }
   void add(const std::vector<std::string>& lines) {
     lines_.insert(lines_.end(), lines.begin(), lines.end());
   }
@@ -133,7 +103,7 @@ class Page {
   std::string subject_text() const {
     if (subject_.is_system() && summary_.file.cpus != 0)
       return "The whole system, " + plural(summary_.file.cpus, "processor", "processors");
-    std::string text = subject_.is_system() ? "The whole system" : limited(subject_.name());
+    std::string text = subject_.is_system() ? "The whole system" : format_.limited(subject_.name());
     if (subject_.roots() > 1) text += fmt::format(" ({} processes had this id)", subject_.roots());
     if (subject_.descendants() != 0)
       text += " and " + plural(subject_.descendants(), "descendant", "descendants");
@@ -163,19 +133,18 @@ class Page {
       text.resize(std::min(text.find(';'), text.size()));
       if (text.ends_with('.')) text.pop_back();
     }
-    return shortened(shown(fmt::format("{}", fmt::join(texts, "; "))), 2 * style_.width, mark());
+    return shortened(format_.shown(fmt::format("{}", fmt::join(texts, "; "))), 2 * format_.width(),
+                     format_.mark());
   }
-
-  bool selected() const { return selects(summary_); }
-  std::string event() const { return limited(event_name(summary_)); }
 
   // "12 ticks (samples)"; for event ticks also the number of events.
   std::string ticks_text() const {
     const uint64_t events = summary_.event_based() ? events_per_tick(summary_) : 0;
-    const std::string which = selected() ? "selected " : "";
-    if (events == 1) return fmt::format("{} {}{} (one tick each)", ticks_, which, event());
+    const std::string which = is_selection(summary_) ? "selected " : "";
+    if (events == 1)
+      return fmt::format("{} {}{} (one tick each)", ticks_, which, format_.event(summary_));
     if (events == 0) return plural(ticks_, which + "tick (sample)", which + "ticks (samples)");
-    return fmt::format("about {} {} ({}, one every {})", ticks_ * events, event(),
+    return fmt::format("about {} {} ({}, one every {})", ticks_ * events, format_.event(summary_),
                        plural(ticks_, which + "tick", which + "ticks"), events);
   }
 
@@ -186,19 +155,21 @@ class Page {
     std::string processor_time;
     if (const uint64_t distance = tick_distance(summary_); distance != 0)
       processor_time = duration_text(ticks_ * distance) + " of processor time";
-    if (!selected() && !processor_time.empty()) facts.push_back(processor_time);
+    if (!is_selection(summary_) && !processor_time.empty()) facts.push_back(processor_time);
     if (const std::string waited = waiting_text(); !waited.empty()) facts.push_back(waited);
     std::string ticks = ticks_text();
     const TickTotals& all = summary_.ticks;
-    if (const uint64_t range = all.last_time - all.first_time; selected() && range != 0)
+    if (const uint64_t range = all.last_time - all.first_time; is_selection(summary_) && range != 0)
       ticks += fmt::format(" within {}{}", duration_text(range),
                            subject_.elapsed() && *subject_.elapsed() >= range ? " of it" : "");
     facts.push_back(ticks);
-    if (selected() && !processor_time.empty()) facts.push_back(processor_time + " in these");
-    add(paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
-    if (selected()) add(paragraph("Selected: " + selected_text()));
+    if (is_selection(summary_) && !processor_time.empty())
+      facts.push_back(processor_time + " in these");
+    add(format_.paragraph(fmt::format("{}: {}", subject_text(), fmt::join(facts, ", ")), "1"));
+    if (is_selection(summary_)) add(format_.paragraph("Selected: " + selected_text()));
     if (const Subject own(summary_); subject_.is_system() && !own.is_system())
-      add(paragraph(fmt::format("None of the selected ticks fell on {}.", limited(own.name()))));
+      add(format_.paragraph(
+          fmt::format("None of the selected ticks fell on {}.", format_.limited(own.name()))));
     if (const std::string processes = processes_text(); !processes.empty())
       lines_.push_back(processes);
     lines_.emplace_back();
@@ -212,11 +183,11 @@ class Page {
     std::string text = "Processes: ";
     uint64_t rest = ticks_;
     for (const auto& [ticks, name] : rows) {
-      const std::string more = fmt::format("{}{} {}", rest == ticks_ ? "" : ", ", limited(name),
-                                           share_word(ticks, ticks_));
+      const std::string more = fmt::format("{}{} {}", rest == ticks_ ? "" : ", ",
+                                           format_.limited(name), share_word(ticks, ticks_));
       const bool last = rest == ticks;
       const std::string others = ", others " + share_word(rest - ticks, ticks_);
-      if (columns_of(text + more + (last ? "" : others)) > style_.width) break;
+      if (columns_of(text + more + (last ? "" : others)) > format_.width()) break;
       text += more;
       rest -= ticks;
     }
@@ -225,33 +196,33 @@ class Page {
   }
 
   void add_nothing_sampled() {
-    if (summary_.ticks.ticks != 0 && selected()) {
-      add(
-          paragraph(fmt::format("None of the selected ticks fell on it. {} on other processes: see "
-                                "the reports in tprof.out.",
-                                plural(summary_.ticks.ticks, "tick fell", "ticks fell"))));
+    if (summary_.ticks.ticks != 0 && is_selection(summary_)) {
+      add(format_.paragraph(
+          fmt::format("None of the selected ticks fell on it. {} on other processes: see "
+                      "the reports in tprof.out.",
+                      plural(summary_.ticks.ticks, "tick fell", "ticks fell"))));
       return;
     }
     if (summary_.event_based()) {
       const uint64_t events = events_per_tick(summary_);
-      add(paragraph(events <= 1
-                        ? fmt::format("It made no {}.", event())
-                        : fmt::format("No tick fell on it: it made fewer than {} {}. What helps: a "
-                                      "tick for fewer of them (run.tprof -c), a longer run.",
-                                      events, event())));
+      add(format_.paragraph(
+          events <= 1 ? fmt::format("It made no {}.", format_.event(summary_))
+                      : fmt::format("No tick fell on it: it made fewer than {} {}. What helps: a "
+                                    "tick for fewer of them (run.tprof -c), a longer run.",
+                                    events, format_.event(summary_))));
       return;
     }
     const uint64_t distance = tick_distance(summary_);
-    add(paragraph("No tick fell on it: " +
-                  (distance != 0
-                       ? fmt::format("its processor time is less than ticks are apart ({})",
-                                     duration_text(distance))
-                       : std::string("it took too little processor time")) +
-                  (summary_.records.by_major[PITRACE_MAJOR_TPROF] == 0
-                       ? ", or it waited, or ticks were not enabled."
-                       : ", or it waited.")));
+    add(format_.paragraph("No tick fell on it: " +
+                          (distance != 0
+                               ? fmt::format("its processor time is less than ticks are apart ({})",
+                                             duration_text(distance))
+                               : std::string("it took too little processor time")) +
+                          (summary_.records.by_major[PITRACE_MAJOR_TPROF] == 0
+                               ? ", or it waited, or ticks were not enabled."
+                               : ", or it waited.")));
     const bool dispatches = summary_.records.by_major[PITRACE_MAJOR_DISPATCH] != 0;
-    add(paragraph(fmt::format(
+    add(format_.paragraph(fmt::format(
         "What helps: more ticks (run.tprof -c), a longer run. {}",
         dispatches ? "Where it waited, 'post -offcpu' shows."
                    : "Where it waited, a trace made with swtrace shows: 'swtrace enable dispatch' "
@@ -261,7 +232,7 @@ class Page {
   // The number of functions to show on so many lines. Small ones are only shown if there are few
   // functions.
   size_t rows_of(const std::vector<FunctionTicks>& all, size_t lines) const {
-    if (style_.rows) return std::min(*style_.rows, all.size());
+    if (rows_) return std::min(*rows_, all.size());
     constexpr size_t few = 8;
     size_t large_enough = 0;
     while (large_enough < all.size() &&
@@ -274,11 +245,12 @@ class Page {
   void add_functions(const std::vector<FunctionTicks>& all, size_t count) {
     std::vector<FunctionTicks> shown_ones;
     for (const FunctionTicks& row : std::span(all).first(count))
-      shown_ones.push_back({shown(row.name), shown(row.module), shown(row.process), row.ticks});
-    Widths widths = widths_of(shown_ones, style_.width > 10 ? style_.width - 10 : 1);
+      shown_ones.push_back({format_.shown(row.name), format_.shown(row.module),
+                            format_.shown(row.process), row.ticks});
+    Widths widths = widths_of(shown_ones, format_.width() > 10 ? format_.width() - 10 : 1);
     size_t longest = 0;
     for (FunctionTicks& row : shown_ones) {
-      row.name = short_name(row.name, widths.name, mark());
+      row.name = short_name(row.name, widths.name, format_.mark());
       longest = std::max(longest, columns_of(row.name));
     }
     widths.name = longest;
@@ -298,7 +270,7 @@ class Page {
   std::string share_column(uint64_t ticks) const {
     const std::string share = share_of(ticks, ticks_) + " %";
     const bool hot = percent(ticks, ticks_) >= hot_percent;
-    return " " + (hot ? styled(share, "1;31") : share) + "  ";
+    return " " + (hot ? format_.styled(share, "1;31") : share) + "  ";
   }
 
   struct Widths {
@@ -307,11 +279,11 @@ class Page {
     size_t process = 0;
   };
   std::string function_text(const FunctionTicks& row, const Widths& widths) const {
-    const std::string module = shortened(row.module, widths.module, mark());
+    const std::string module = shortened(row.module, widths.module, format_.mark());
     const std::string name = padded(row.name, widths.name);
     if (widths.process == 0) return fmt::format("{}  {}", name, module);
     return fmt::format("{}  {}  {}", name, padded(module, widths.module),
-                       shortened(row.process, widths.process, mark()));
+                       shortened(row.process, widths.process, format_.mark()));
   }
 
   // If a row is too wide, modules are shortened to a third, processes to a quarter, names to the
@@ -359,7 +331,7 @@ class Page {
   // With a blank line and a heading above them.
   std::vector<std::string> path_lines(const std::vector<PathRow>& paths) const {
     if (all_broken_) {
-      std::vector<std::string> lines = paragraph(
+      std::vector<std::string> lines = format_.paragraph(
           "No callers are known: the stacks are broken, as in code that was compiled without frame "
           "pointers (gcc: -fno-omit-frame-pointer).");
       lines.insert(lines.begin(), "");
@@ -368,12 +340,12 @@ class Page {
     if (paths.empty()) return {};
     const bool broken = std::ranges::any_of(paths, is_broken);
     std::vector<std::string> lines =
-        paragraph(fmt::format("Hottest paths, outermost caller first{}:",
-                              broken ? " ([broken]: no frame pointers there)" : ""));
+        format_.paragraph(fmt::format("Hottest paths, outermost caller first{}:",
+                                      broken ? " ([broken]: no frame pointers there)" : ""));
     lines.insert(lines.begin(), "");
     for (const PathRow& path : paths)
       lines.push_back(share_column(path.ticks) +
-                      path_text(path, style_.width > 10 ? style_.width - 10 : 1));
+                      path_text(path, format_.width() > 10 ? format_.width() - 10 : 1));
     return lines;
   }
 
@@ -382,107 +354,16 @@ class Page {
     std::vector<std::vector<std::string>> forms;
     size_t shortest = 0;
     for (const std::string& name : path.names) {
-      forms.push_back(name_forms(shown(name)));
+      forms.push_back(name_forms(format_.shown(name)));
       shortest = std::max(shortest, forms.back().size() - 1);
     }
     for (size_t form = 0;; ++form) {
       std::vector<std::string> names;
       for (const auto& each : forms) names.push_back(each[std::min(form, each.size() - 1)]);
       const std::string text = fmt::format("{}", fmt::join(names, " > "));
-      if (columns_of(text) <= columns || form == shortest) return shortened(text, columns, mark());
+      if (columns_of(text) <= columns || form == shortest)
+        return shortened(text, columns, format_.mark());
     }
-  }
-
-  // hint: empty for none.
-  std::vector<std::string> tail_lines(const PageEnd* end, const std::string& hint) const {
-    std::vector<std::string> tail;
-    const auto add_to_tail = [&](const std::vector<std::string>& lines) {
-      tail.insert(tail.end(), lines.begin(), lines.end());
-    };
-    // With a tick for each event nothing is estimated.
-    const bool sampled = !summary_.event_based() || events_per_tick(summary_) != 1;
-    if (sampled && ticks_ != 0 && ticks_ < enough_ticks) add_to_tail(paragraph(few_ticks_text()));
-    // A selection by name may contain ticks of the subject only.
-    if (summary_.file.info.scope != "process" && summary_.ticks.ticks != 0 &&
-        (!summary_.options.selection.by_name() || summary_.ticks.ticks != ticks_))
-      add_to_tail(paragraph(rest_text()));
-    if (!hint.empty()) add_to_tail(paragraph("Hint: " + with_short_words(shown(hint)), "33"));
-    const std::string lost = lost_text(summary_);
-    const std::string seen = not_seen_text();
-    add_to_tail(paragraph((lost.empty() ? nothing_lost_text(summary_) : lost) + seen,
-                          lost.empty() ? nullptr : "33"));
-    if (!end) return tail;
-    add_to_tail(paragraph(files_text(*end)));
-    if (ticks_ != 0) add_to_tail(next_lines(*end));
-    return tail;
-  }
-
-  // A suggested next command, in one line of any length, so that it can be copied.
-  std::vector<std::string> next_lines(const PageEnd& end) const {
-    const auto* calls = summary_.find<CallTree>();
-    const auto* waiting = summary_.find<Waiting>();
-    const bool waits = waiting && waiting->times().dispatches() != 0;
-    const bool shown = calls && calls->stacks().with() != 0;
-    const char* const callers = shown ? ""
-                                : summary_.file.info.stacks.empty()
-                                    ? "run.tprof -g shows callers; "
-                                    : "run.tprof -p -g shows callers; ";
-    std::vector<std::string> lines = paragraph(
-        fmt::format("Next: {}{}", callers,
-                    waits ? "for waits, in tprof.offcpu:" : "to browse, down to instructions:"));
-    lines.push_back("  " + (waits
-                                ? next_command(end, "-offcpu")
-                                : top_command(end, subject_.is_system() ? std::optional<uint32_t>()
-                                                                        : subject_.pid())));
-    return lines;
-  }
-
-  // The 95 % error of a share p of n ticks is 1.96 * sqrt(p * (1 - p) / n); its maximum is at p =
-  // 0.5.
-  std::string few_ticks_text() const {
-    const double points = std::ceil(98 / std::sqrt(static_cast<double>(ticks_)));
-    const char* what_helps = summary_.event_based()
-                                 ? "A longer run, or a tick for fewer events (run.tprof -c), helps."
-                                 : "A longer run, or more ticks (run.tprof -c), helps.";
-    return fmt::format("Only {}: shares are right to about {}{:.0f} points. {}",
-                       plural(ticks_, "tick", "ticks"), style_.utf8 ? "±" : "+-", points,
-                       what_helps);
-  }
-
-  // The other processes with the most ticks, as many as fit into the line.
-  std::string rest_text() const {
-    const uint64_t all = summary_.ticks.ticks;
-    const std::string of_what = selected()               ? "of the selected ticks"
-                                : summary_.event_based() ? "of all " + event()
-                                                         : "of all processor time";
-    // An idle processor may have fewer ticks than its time.
-    const bool throttled = summary_.file.info.throttled != 0;
-    const std::string idle =
-        fmt::format("{}{}", throttled ? "at least " : "", share_word(idle_, all));
-    if (subject_.is_system()) return fmt::format("Idle: {} {}.", idle, of_what);
-    const std::string rest = share_word(all - idle_ - ticks_, all);
-    const std::string lead =
-        fmt::format("Rest of the system: {}{}", throttled ? "at most " : "", rest);
-    std::string shares;
-    for (const auto& [ticks, name] : page_processes(summary_, subject_, false)) {
-      const std::string more =
-          fmt::format("{}{} {}", shares.empty() ? "" : ", ", shown(name), share_word(ticks, all));
-      if (percent(ticks, all) < 0.05 ||
-          columns_of(lead + of_what + shares + more + idle) + 12 > style_.width)
-        break;
-      shares += more;
-    }
-    return fmt::format("{} {}{}; idle {}.", lead, of_what,
-                       shares.empty() ? "" : " (" + shares + ")", idle);
-  }
-
-  // The text; words that are wider than a line are shortened.
-  std::string with_short_words(const std::string& text) const {
-    std::istringstream words(text);
-    std::vector<std::string> parts;
-    for (std::string word; words >> word;)
-      parts.push_back(shortened(word, style_.width > 12 ? style_.width - 2 : 10, mark()));
-    return fmt::format("{}", fmt::join(parts, " "));
   }
 
   // The hint on the program of the subject with the most ticks without a name; nullptr if these are
@@ -500,17 +381,9 @@ class Page {
     return nullptr;
   }
 
-  std::string not_seen_text() const {
-    std::vector<std::string> parts;
-    for (const std::string& part : not_seen(summary_.file.info))
-      parts.push_back(shortened(shown(part), std::max<size_t>(style_.width, 10), mark()));
-    if (parts.empty()) return {};
-    return fmt::format(" Not seen: {}{}.", fmt::join(parts, ", "),
-                       summary_.ticks.ticks == 0 ? "" : " (see tprof.out)");
-  }
-
   const Summary& summary_;
-  const PageStyle style_;
+  const std::optional<size_t> rows_;  // of functions
+  const PageFormat format_;
   const Subject subject_;
   uint64_t ticks_ = 0;  // of the subject
   uint64_t idle_ = 0;

@@ -82,6 +82,11 @@ std::span<const Report> reports() {
   return table;
 }
 
+bool is_made(const Report& report, const Options& options, const Summary& summary) {
+  if (!report.wanted(options) || (report.of_ticks && summary.ticks.ticks == 0)) return false;
+  return !(options.page && report.lack && report.lack(summary));
+}
+
 std::string Report::path(const Options& given) const {
   return given.output(*file ? file : given.json.value_or(""));
 }

@@ -17,6 +17,10 @@ namespace post {
 // All reports in the order in which they are written.
 std::span<const Report> reports();
 
+// Whether a requested report is made from this trace. Beside a page, a report without data is left
+// out; otherwise main fails.
+bool is_made(const Report& report, const Options& options, const Summary& summary);
+
 class ReportSubscribers {
  public:
   // Returns the file of a streamed report, which must outlive this.

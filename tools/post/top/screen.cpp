@@ -161,8 +161,15 @@ class Drawing {
     const std::string head = heads[static_cast<size_t>(browser_.view())];
     std::string text = fmt::format("   SHARE  {:>{}}  ", "TICKS", tick_width()) +
                        filled(head, widths_.name) + "  " + owner_head();
-    if (browser_.view() >= View::callers && !browser_.note().empty() && !browser_.rows().empty())
-      text = filled(text, width_before_name() + widths_.name + 10) + browser_.note();
+    if (browser_.view() >= View::callers && !browser_.rows().empty()) {
+      // Where both do not fit, the totals are more important than the second column's head.
+      const std::string both =
+          filled(text, width_before_name() + widths_.name + 10) + browser_.note();
+      if (cells_of(both) > width_)
+        text = ends(text.substr(0, text.find(head) + head.size()), browser_.note());
+      else
+        text = both;
+    }
     add(text, Style::head);
   }
 

@@ -189,6 +189,25 @@ TEST(Page, ADirectoryWithABlankIsOneWordOfTheCommand) {
       << page;
 }
 
+TEST(Page, TheNextCommandHasTheSelection) {
+  FakeSymbolizer symbolizer;
+  const auto bytes = trace_from_text(Program(1).trace);
+  ASSERT_TRUE(bytes);
+  const auto next = [&](std::vector<std::string> selection) {
+    const post::PageEnd end{"swtrace.nrm2", {}, ".", "post", std::move(selection)};
+    return run_post(*bytes, symbolizer, {}, {}, {{.width = 200}}, &end).pages.front();
+  };
+  EXPECT_NE(next({"--cpus=0"}).find("post top --command 32 --cpus=0\n"), std::string::npos);
+  EXPECT_NE(next({"--command=cc1*"}).find("post top '--command=cc1*'\n"), std::string::npos);
+}
+
+TEST(Page, OnANarrowTerminalTheNextCommandCountsAsTwoLines) {
+  const std::vector<std::string> lines = crowded_page(40, false, 0);
+  ASSERT_GT(lines.back().size(), 40u);
+  EXPECT_EQ(lines.size(), 22u) << fmt::format("{}", fmt::join(lines, "\n"));
+  EXPECT_EQ(crowded_page(80, false, 0).size(), 23u);
+}
+
 TEST(Page, ACycleOfParentsIsHandled) {
   Program program(1);
   program.trace +=

@@ -232,13 +232,20 @@ TEST_F(BrowserTest, CallersAndLinesFollowTheOptions) {
   EXPECT_THAT(screen().text(), HasSubstr("leaf(int) in /bin/app: 4 ticks"));
 }
 
+TEST_F(BrowserTest, TheTotalsAboveCallersAreCompleteWhereTheHeadsDoNotFit) {
+  press("4c");
+  EXPECT_THAT(screen(72).text(), HasSubstr("6 ticks in it and what it calls, 6 in itself.\n"));
+  EXPECT_THAT(screen(120).text(), HasSubstr("MODULE"));
+}
+
 TEST_F(BrowserTest, LinesFollowTheSelectedThread) {
   press("4\n");
-  EXPECT_THAT(screen().text(), HasSubstr("leaf(int) in /bin/app: 6 ticks, 60.0 % of all"));
+  EXPECT_THAT(screen().text(),
+              HasSubstr("leaf(int) in /bin/app: 6 ticks, 60.0 % of all processors' ticks"));
   EXPECT_THAT(screen().text(), HasSubstr("    3  50.0 %  +10  nop"));
   press("2vf4\n");
   EXPECT_THAT(screen().text(),
-              HasSubstr("leaf(int) in /bin/app: 1 tick, 50.0 % of all that are selected"));
+              HasSubstr("leaf(int) in /bin/app: 1 tick, 50.0 % of the selected ticks"));
   EXPECT_THAT(screen().text(), HasSubstr("    1 100.0 %   +4  nop"));
   EXPECT_THAT(screen().text(), Not(HasSubstr("+10  nop")));
   press("f");
