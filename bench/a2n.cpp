@@ -8,6 +8,7 @@
 #include <a2n.h>
 #include <benchmark/benchmark.h>
 #include <elf.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -141,4 +142,11 @@ BENCHMARK_CAPTURE(source_lines, warm, true)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int count, char** words) {
+  // Each round frees its memory: glibc would return it to the kernel, and take it again for the
+  // next one.
+  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  benchmark::Initialize(&count, words);
+  benchmark::RunSpecifiedBenchmarks();
+}

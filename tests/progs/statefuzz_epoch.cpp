@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -154,6 +155,18 @@ void Epoch::mismatch(int role, int thread, uint32_t index, const std::string& wh
   throw Failed{0};
 }
 
+// Prints the tasks that run or wait uninterruptibly: one may hold what the others wait for.
+void print_active_tasks() {
+  std::error_code problem;
+  for (const auto& process : std::filesystem::directory_iterator("/proc", problem))
+    for (const auto& task : std::filesystem::directory_iterator(process.path() / "task", problem)) {
+      const std::string stat = read_file(task.path() / "stat");
+      const size_t state = stat.rfind(')') + 2;
+      if (state < stat.size() && (stat[state] == 'R' || stat[state] == 'D'))
+        std::printf("%s%s", stat.c_str(), read_file(task.path() / "stack").c_str());
+    }
+}
+
 [[noreturn]] void Epoch::does_not_return(const char* what) {
   std::printf("finding: seed %llu from %llu: call %llu: %s\n",
               static_cast<unsigned long long>(options_.seed),
@@ -166,9 +179,14 @@ void Epoch::mismatch(int role, int thread, uint32_t index, const std::string& wh
       std::printf("%s thread %d, call %u: %s\n%s%s\n", role_table[static_cast<size_t>(role)].name,
                   desk.tid.load(), desk.position.load(),
                   describe(desk.call[desk.storm ? 0 : desk.position.load() % batch_max]).c_str(),
-                  read_file(task + "/status").substr(0, 60).c_str(),
-                  read_file(task + "/stack").c_str());
+                  read_file(task + "/stat").c_str(), read_file(task + "/stack").c_str());
     }
+  std::printf("CPUs online: %s", read_file("/sys/devices/system/cpu/online").c_str());
+  print_active_tasks();
+  std::fflush(stdout);
+  ::sleep(1);
+  print_active_tasks();
+  std::fflush(stdout);
   write_file("/proc/sysrq-trigger", "w");
   write_file("/proc/sysrq-trigger", "l");
   ++shared->counts.mismatches;

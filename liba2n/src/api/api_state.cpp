@@ -5,13 +5,10 @@
 #include <cerrno>
 #include <utility>
 
-a2n::Library& a2n_context::library() {
-  if (!library_) {
-    auto created = std::make_unique<a2n::Library>();
-    fixed_ = a2n::apply_environment(*created);
-    library_ = std::move(created);
-  }
-  return *library_;
+void a2n_context::create_library() {
+  auto created = std::make_unique<a2n::Library>();
+  fixed_ = a2n::apply_environment(*created);
+  library_ = std::move(created);
 }
 
 int a2n_context::report(const pi::Status& status, int rc) {

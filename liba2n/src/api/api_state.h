@@ -16,8 +16,12 @@
 
 struct a2n_context {
  public:
-  // Created by the first call, with the settings from the environment.
-  a2n::Library& library();
+  // Created by the first call, with the settings from the environment. Inline: every look-up of an
+  // address calls it.
+  a2n::Library& library() {
+    if (!library_) create_library();
+    return *library_;
+  }
   // Drops the library; the error text stays.
   void reset() { library_.reset(); }
 
@@ -31,6 +35,8 @@ struct a2n_context {
   const char* error_text() const { return error_text_.c_str(); }
 
  private:
+  void create_library();
+
   std::unique_ptr<a2n::Library> library_;
   uint32_t fixed_ = 0;  // bits of Fixed
   std::string error_text_;

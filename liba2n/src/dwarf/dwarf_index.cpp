@@ -126,12 +126,13 @@ class DwarfReader {
     return builder_.used() + node * (names_.size() + tables_.size() + skeletons_.size()) +
            (skeletons_.capacity() + skeletons_.size()) * sizeof(Skeleton);
   }
-  // Called for each entry, most of which add nothing: computes the memory only if something has
-  // grown.
+  // Called for each entry, most of which add little: computes the memory only after some elements
+  // were added, or removed (the difference is unsigned).
   bool excess() const {
     const uint64_t elements =
         builder_.elements() + names_.size() + tables_.size() + skeletons_.size();
-    if (elements != checked_elements_) {
+    constexpr uint64_t few = 64;
+    if (elements - checked_elements_ >= few) {
       checked_elements_ = elements;
       too_large_ = memory() > max_memory();
     }
