@@ -65,7 +65,9 @@ TEST_F(AnnotationTest, LinesOnATerminalHaveItsWidthAtMost) {
 
 TEST_F(AnnotationTest, LinesHaveTheirTicksAndThreeLinesAround) {
   const std::string text = annotation("work");
-  EXPECT_THAT(text, HasSubstr("work(int, char const*) in /bin/app: 3 ticks, 60.0 % of all processors' ticks"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("work(int, char const*) in /bin/app: 3 ticks, 60.0 % of all processors' ticks"));
   EXPECT_THAT(text, HasSubstr("    2  66.7 %    2          line 2"));
   EXPECT_THAT(text, HasSubstr("    1  33.3 %   25          line 25"));
   EXPECT_THAT(text, HasSubstr("                 5          line 5"));
@@ -116,7 +118,8 @@ TEST_F(AnnotationTest, AMethodWithoutLinesHasItsTicksByOffset) {
 
 TEST_F(AnnotationTest, AMethodWithLinesHasTheFileOfItsClass) {
   symbolizer.jitted_line = 3;
-  EXPECT_THAT(annotation("demo*"), HasSubstr("demo/Outer.java: Neither this path nor an end of it is in"));
+  EXPECT_THAT(annotation("demo*"),
+              HasSubstr("demo/Outer.java: Neither this path nor an end of it is in"));
   std::filesystem::create_directory(root + "/demo");
   std::ofstream(root + "/demo/Outer.java") << "class\n{\n  void run()\n";
   EXPECT_THAT(annotation("demo*"), HasSubstr("    1 100.0 %    3    void run()"));
