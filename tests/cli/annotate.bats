@@ -63,7 +63,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   ((ticks > 10))
   [ "$(sum_of_lines)" = "$ticks" ]
   [ "$(sum_of_code)" = "$ticks" ]
-  [[ $(one_line) == "hot in $made/app: $ticks ticks, "*" % of all ticks share line "* ]]
+  [[ $(one_line) == "hot in $made/app: $ticks ticks, "*" % of all processors' ticks ticks share line "* ]]
   [[ $output != *$'\033'* ]]
 }
 
@@ -98,7 +98,7 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
 
 @test "shares are of the selected ticks" {
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --symbol callee
-  [[ $(one_line) == "callee in $made/app: 1 tick, 100.0 % of all that are selected ticks share line "* ]]
+  [[ $(one_line) == "callee in $made/app: 1 tick, 100.0 % of the selected ticks ticks share line "* ]]
 }
 
 @test "a source file that is newer than the program is named in the head" {
