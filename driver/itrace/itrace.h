@@ -38,6 +38,7 @@ struct pitrace_it_thread {
 	u32 nonpreemptible_steps; /* steps in a row with preemption or interrupts off */
 	u32 slow_ticks; /* timer ticks in a row with few steps in each */
 	u32 late_ticks; /* timer ticks in a row while another thread was due */
+	u32 forced_switches; /* context switches in a row, since the kernel was entered, that this thread did not ask for */
 	u32 tick_steps; /* steps since the last tick */
 	unsigned long tick; /* jiffies of the last tick */
 	struct pitrace_insn insn; /* the instruction at ip */

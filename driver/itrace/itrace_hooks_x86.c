@@ -160,6 +160,9 @@ static void itrace_hooks_on_switch(void *data, bool preempted, struct task_struc
 		if (thread && itrace_tf_in_kernel(thread->tf)) {
 			pitrace_it_begin_gap(thread, PITRACE_GAP_SWITCH);
 			itrace_tf_set(&thread->tf, ITRACE_TF_PARKED);
+			thread->forced_switches = preempted || previous_state == TASK_RUNNING ?
+							  thread->forced_switches + 1 :
+							  0;
 		}
 	} else if (!preempted && thread && itrace_goes_on(thread) && pitrace_it_setup.kernel) {
 		/* TF may be left in the frame of a fault that was not followed. */

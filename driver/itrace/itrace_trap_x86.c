@@ -33,6 +33,12 @@
 #define LATE_TICKS_MAX 64
 
 /*
+ * The kernel looks for a thread that is due again after each switch, before it continues. If the steps from the switch to
+ * that check take longer than the scheduler's slice, two threads on one CPU switch to each other for ever.
+ */
+#define FORCED_SWITCHES_MAX 256
+
+/*
  * Maximum of POPF in a row that are emulated in one trap, with interrupts off. Further ones trap one by one: the processor
  * tests TF before it executes an instruction, so an instruction that clears TF traps as well.
  */
@@ -53,7 +59,8 @@ static noinline bool itrace_trap_too_slow(struct pitrace_it_thread *thread, unsi
 	thread->tick_steps = 0;
 	thread->slow_ticks = slow ? thread->slow_ticks + 1 : 0;
 	thread->late_ticks = need_resched() ? thread->late_ticks + 1 : 0;
-	return thread->slow_ticks >= SLOW_TICKS_MAX || thread->late_ticks >= LATE_TICKS_MAX;
+	return thread->slow_ticks >= SLOW_TICKS_MAX || thread->late_ticks >= LATE_TICKS_MAX ||
+	       thread->forced_switches >= FORCED_SWITCHES_MAX;
 }
 
 /* Too many steps without preemption, or too slow? Counts the step. */

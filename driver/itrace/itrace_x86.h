@@ -168,6 +168,7 @@ static __always_inline void itrace_begin_stretch(struct pitrace_it_thread *threa
 static __always_inline void itrace_arm(struct pitrace_it_thread *thread)
 {
 	itrace_begin_stretch(thread);
+	thread->forced_switches = 0;
 	itrace_tf_set(&thread->tf, ITRACE_TF_MODULE);
 	itrace_set_tf();
 }

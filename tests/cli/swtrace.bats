@@ -185,9 +185,9 @@ Try swtrace --help." ]
     [ "$(swtrace maj | tail -n +3 | wc -l)" -eq 254 ]
     swtrace disable
     # A bare number is decimal; the answer shows the name and the hexadecimal number.
-    [ "$(swtrace enable 18 12)" = "Enabled: dispatch (0x12), 0x0c" ]
+    [ "$(swtrace enable 18 12)" = "Enabled: dispatch (0x12), hooks of programs (0x0c)" ]
     [ "$(swtrace maj | tail -n +3 | awk '{print $2}' | xargs)" = "0xc 0x12" ]
-    [ "$(swtrace disable dispatch 12)" = "Disabled: dispatch (0x12), 0x0c" ]
+    [ "$(swtrace disable dispatch 12)" = "Disabled: dispatch (0x12), hooks of programs (0x0c)" ]
     [ "$(swtrace enable tprof)" = "Enabled: tprof (0x10 and 0x19)" ]
     swtrace disable
     swtrace on
@@ -237,7 +237,6 @@ Try swtrace --help." ]
     # A ring has space for 13,000 ticks; a CPU that is busy for three seconds makes 30,000.
     [ "$(sum held.nrm2 'trace\.source')" -gt 0 ]
     [ "$(sum held.nrm2 'trace\.produced')" -ge 20000 ]
-    [ "$(sum held.nrm2 'trace\.written')" -lt 40000 ]
     [ "$(sum held.nrm2 'trace\.produced')" -eq \
         "$(sum held.nrm2 'trace\.(written|full|stopped|too_long|source)')" ]
 }

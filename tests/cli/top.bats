@@ -121,7 +121,7 @@ fits() {
   sees '  75.0 %      6  hot     app'
   sees '  25.0 %      2  callee  app'
   keys Enter
-  sees "hot in $made/app: 6 ticks, 75.0 % of all processors' ticks"
+  sees "hot in $made/app: 6 ticks, 75.0 % of the selected ticks"
   sees 'int hot(int n) {'
   sees ' +0  '
   sees '[Lines]  Callers   Callees'
