@@ -67,10 +67,10 @@ std::string take_choices(const cli::Values& given, Selection& selection) {
 // The options on records, names, CPUs and time, as words of a command line.
 std::vector<std::string> typed_selection(const cli::Values& given) {
   std::vector<std::string> typed;
-  for (const std::string option : {"-p", "pp", "twin", "tpsel"})
+  for (const std::string_view option : {"-p", "pp", "twin", "tpsel"})
     if (given.has(option)) {
       const std::vector<std::string>& words = given.words(option);
-      typed.push_back(option.starts_with('-') ? option : "-" + option);
+      typed.push_back(fmt::format("{}{}", option.starts_with('-') ? "" : "-", option));
       typed.insert(typed.end(), words.begin(), words.end());
     }
   std::vector<std::string> repeated{"cpus", "time"};
