@@ -227,16 +227,23 @@ Try swtrace --help." ]
     swtrace init --source perf
     swtrace enable tprof
     swtrace setrate 10000
+    local began=${EPOCHREALTIME/[.,]/} stopped continued running
     swtrace on
     pid=$(recorder)
     kill -STOP "$pid"
+    stopped=${EPOCHREALTIME/[.,]/}
     burn 3
+    continued=${EPOCHREALTIME/[.,]/}
     kill -CONT "$pid"
     swtrace off
+    # Milliseconds in which the recorder emptied the rings.
+    running=$(((${EPOCHREALTIME/[.,]/} - continued + stopped - began) / 1000))
     swtrace get held.nrm2
     # A ring has space for 13,000 ticks; a CPU that is busy for three seconds makes 30,000.
     [ "$(sum held.nrm2 'trace\.source')" -gt 0 ]
     [ "$(sum held.nrm2 'trace\.produced')" -ge 20000 ]
+    # Ten ticks a millisecond, on average.
+    [ "$(sum held.nrm2 'trace\.written')" -lt $(($(nproc) * (14000 + 11 * running))) ]
     [ "$(sum held.nrm2 'trace\.produced')" -eq \
         "$(sum held.nrm2 'trace\.(written|full|stopped|too_long|source)')" ]
 }
