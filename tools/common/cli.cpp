@@ -19,6 +19,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <pi/printable.h>
+
 #include "version.h"
 
 namespace pi::cli {
@@ -51,25 +53,8 @@ void on_lack_of_memory() {
   std::quick_exit(exit_failure);
 }
 
-// Names in messages can contain escape sequences for the terminal: shows control characters other
-// than tabs and line ends, also those of two bytes in UTF-8 (0xc2, 0x80 to 0x9f), in hexadecimal.
-std::string harmless(std::string_view text) {
-  std::string shown;
-  for (size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
-    const bool control = (byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7f ||
-                         (byte == 0xc2 && next >= 0x80 && next <= 0x9f);
-    if (control)
-      shown += fmt::format("\\x{:02x}", byte);
-    else
-      shown += text[at];
-  }
-  return shown;
-}
-
 void message(std::string_view kind, std::string_view text) {
-  fmt::print(stderr, "{}: {}{}\n", tool_name, kind, harmless(text));
+  fmt::print(stderr, "{}: {}{}\n", tool_name, kind, printable(text, "\n\t"));
 }
 
 bool is_help(const std::string& word) {

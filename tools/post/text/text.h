@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text for people: escapes names from traces, wraps sentences, formats and parses numbers.
+// Text for people: wraps sentences, formats and parses numbers.
 #ifndef POST_TEXT_H
 #define POST_TEXT_H
 
@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include <pi/printable.h>
+
 namespace post {
 
-// The text with control characters and bytes that are not valid UTF-8 written as \xNN, so that a
-// name from a trace can neither break a report's lines nor steer a terminal. Nothing is cut.
-std::string printable(std::string_view text);
+using pi::printable;
 
 // "LEAD text text\n     text\n": lines of at most width columns where words allow it, continued
 // below the text's first column.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Printable names, wrapped sentences, parsed numbers.
+// Wrapped sentences, parsed numbers.
 #include <gtest/gtest.h>
 
 #include "text/text.h"
@@ -8,30 +8,7 @@
 namespace {
 
 using post::parse_number;
-using post::printable;
 using post::wrapped;
-
-TEST(Printable, EscapesCharactersThatHideOrReverseText) {
-  EXPECT_EQ(printable("a\u202egnp.exe"), "a\\xe2\\x80\\xaegnp.exe");
-  for (const char* text : {"\u200b", "\u200f", "\u2028", "\u2066", "\ufeff", "\U000e0041"})
-    EXPECT_EQ(printable(text).substr(0, 2), "\\x") << text;
-}
-
-TEST(Printable, KeepsAsciiAndUtf8) {
-  EXPECT_EQ(printable("kworker/0:1-events"), "kworker/0:1-events");
-  EXPECT_EQ(printable("caf\u00e9 \u4e2d \U0001f600"), "caf\u00e9 \u4e2d \U0001f600");
-}
-
-TEST(Printable, EscapesControlCharactersAndBrokenUtf8) {
-  EXPECT_EQ(printable("a\nb\x1b[2J\x7f"), "a\\x0ab\\x1b[2J\\x7f");
-  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(printable("\xc2\x85"), "\\xc2\\x85");           // a control character of two bytes
-  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
-  EXPECT_EQ(printable("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");  // overlong
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
-  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond Unicode
-  EXPECT_EQ(printable("x\xe4\xb8"), "x\\xe4\\xb8");                  // cut off
-}
 
 TEST(Wrapped, BreaksBetweenWordsBelowTheFirstColumn) {
   EXPECT_EQ(wrapped(" A : ", "one two three", 12), " A : one two\n     three\n");
