@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "reader.h"
 #include "record.h"
+#include "table.h"
 
 static_assert(PAGE_SIZE == PITRACE_HEAD_BYTES);
 
@@ -79,8 +80,7 @@ static int buffers_fill_with_pages(struct area *area, unsigned long count, int n
 	/* Fail instead of invoking the OOM killer; the caller reports it, not the kernel log. */
 	const gfp_t flags = GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN;
 
-	area->pages = kvcalloc(buffers_mapped_pages(count), sizeof(*area->pages),
-			       GFP_KERNEL | __GFP_NOWARN);
+	area->pages = pitrace_table_alloc(buffers_mapped_pages(count), sizeof(*area->pages));
 	if (!area->pages)
 		return -ENOMEM;
 	while (area->count < count) {

@@ -13,6 +13,20 @@
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
 
+#include <asm/msr.h>
+
+#ifdef PITRACE_HAS_EXEC_STATE
+#include <linux/sched/exec_state.h>
+#endif
+
+/* Their names since 6.16. */
+#ifndef rdmsrq
+#define rdmsrq rdmsrl
+#define rdmsrq_safe rdmsrl_safe
+#define wrmsrq wrmsrl
+#define wrmsrq_safe wrmsrl_safe
+#endif
+
 struct tracepoint;
 
 /* The arguments of the tracepoint sched_process_exit after the task. */
@@ -77,13 +91,20 @@ static inline bool pitrace_task_is_kernel_only(const struct task_struct *task)
 	return task->flags & flags;
 }
 
-/* May debuggers of the same user read it? */
-static inline bool pitrace_mm_is_dumpable(struct mm_struct *mm)
+/* May debuggers of the same user read the current process? */
+static inline bool pitrace_current_is_dumpable(void)
 {
-#ifdef PITRACE_HAS_MM_FLAGS_GET_DUMPABLE
-	return __mm_flags_get_dumpable(mm) == SUID_DUMP_USER;
+#if defined(PITRACE_HAS_EXEC_STATE)
+	bool dumpable;
+
+	rcu_read_lock();
+	dumpable = READ_ONCE(rcu_dereference(current->exec_state)->dumpable) == TASK_DUMPABLE_OWNER;
+	rcu_read_unlock();
+	return dumpable;
+#elif defined(PITRACE_HAS_MM_FLAGS_GET_DUMPABLE)
+	return __mm_flags_get_dumpable(current->mm) == SUID_DUMP_USER;
 #else
-	return __get_dumpable(READ_ONCE(mm->flags)) == SUID_DUMP_USER;
+	return __get_dumpable(READ_ONCE(current->mm->flags)) == SUID_DUMP_USER;
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
+#include "table.h"
 #include "tasks.h"
 
 /* Ids examined in one RCU read-side section. */
@@ -28,7 +29,7 @@ static int tasks_make_space(struct pitrace_tasks *tasks, unsigned int wanted)
 	if (tasks->space >= wanted)
 		return 0;
 	space = max(wanted, tasks->space + tasks->space / 2);
-	task = kvmalloc_array(space, sizeof(*task), GFP_KERNEL);
+	task = pitrace_table_alloc(space, sizeof(*task));
 	if (!task)
 		return -ENOMEM;
 	if (tasks->count)

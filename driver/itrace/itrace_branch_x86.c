@@ -17,6 +17,7 @@
 #include <asm/debugreg.h>
 #include <asm/msr.h>
 
+#include "core/compat.h"
 #include "itrace_x86.h"
 
 #define BRANCH_TRAP (DEBUGCTLMSR_LBR | DEBUGCTLMSR_BTF)
@@ -24,16 +25,16 @@
 /* These two registers have the last branch on Intel's P6 and on AMD's processors. */
 static bool itrace_branch_read_last(u64 *from, u64 *to)
 {
-	return !rdmsrl_safe(MSR_IA32_LASTBRANCHFROMIP, from) &&
-	       !rdmsrl_safe(MSR_IA32_LASTBRANCHTOIP, to);
+	return !rdmsrq_safe(MSR_IA32_LASTBRANCHFROMIP, from) &&
+	       !rdmsrq_safe(MSR_IA32_LASTBRANCHTOIP, to);
 }
 
 static void itrace_branch_change_debugctl(u64 clear, u64 set)
 {
 	u64 value;
 
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, value);
-	wrmsrl(MSR_IA32_DEBUGCTLMSR, (value & ~clear) | set);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, value);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, (value & ~clear) | set);
 }
 
 /* ---- does the branch trap work here? ---- */
@@ -81,14 +82,14 @@ static bool itrace_branch_works_here(void)
 	bool works;
 
 	/* If another user records branches already, their records must not change. */
-	if (!itrace_branch_read_last(&from, &to) || rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
+	if (!itrace_branch_read_last(&from, &to) || rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &before) ||
 	    (before & BRANCH_TRAP))
 		return false;
-	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before | BRANCH_TRAP))
+	if (wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, before | BRANCH_TRAP))
 		return false;
-	works = !rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &now) && now == (before | BRANCH_TRAP) &&
+	works = !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &now) && now == (before | BRANCH_TRAP) &&
 		itrace_branch_jump_traps(trial);
-	wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, before);
+	wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, before);
 	return works;
 }
 
@@ -224,8 +225,8 @@ bool pitrace_it_branches_step(struct pitrace_it_thread *thread, const struct pt_
 		return false;
 	}
 
-	rdmsrl(MSR_IA32_LASTBRANCHFROMIP, from);
-	rdmsrl(MSR_IA32_LASTBRANCHTOIP, to);
+	rdmsrq(MSR_IA32_LASTBRANCHFROMIP, from);
+	rdmsrq(MSR_IA32_LASTBRANCHTOIP, to);
 	if (likely(to == regs->ip && from < TASK_SIZE_MAX)) {
 		pitrace_it_branch(thread, true, from, to);
 	} else {

@@ -7,11 +7,11 @@
 #include <asm/syscall.h>
 #include <asm/trapnr.h>
 #include <asm/unistd.h>
-#include <asm/trace/exceptions.h>
 #include <trace/events/sched.h>
 #include <trace/events/signal.h>
 #include <trace/events/syscalls.h>
 
+#include "core/exception_events.h"
 #include "core/probes.h"
 #include "itrace_x86.h"
 

@@ -118,7 +118,7 @@ static bool itrace_rights_may_follow_current(const struct cred *by)
 		return true;
 	return itrace_rights_is_same_user(by, of) && by->user_ns == of->user_ns &&
 	       cap_issubset(of->cap_permitted, by->cap_permitted) && current->mm &&
-	       pitrace_mm_is_dumpable(current->mm);
+	       pitrace_current_is_dumpable();
 }
 
 bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread)

@@ -7,6 +7,7 @@
 #include <linux/rculist.h>
 #include <linux/spinlock.h>
 
+#include "core/table.h"
 #include "itrace.h"
 
 /* A quarter of PITRACE_ITRACE_THREADS_MAX: four threads in a bucket when all slots are used. */
@@ -33,7 +34,7 @@ int pitrace_it_threads_alloc(u32 wanted)
 {
 	u32 i;
 
-	itrace_threads_slots = kvcalloc(wanted, sizeof(*itrace_threads_slots), GFP_KERNEL);
+	itrace_threads_slots = pitrace_table_alloc(wanted, sizeof(*itrace_threads_slots));
 	if (!itrace_threads_slots)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(itrace_threads_buckets); i++)

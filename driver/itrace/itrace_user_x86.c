@@ -144,7 +144,7 @@ bool pitrace_it_leave_user(struct pitrace_it_thread *thread, struct pt_regs *reg
 	if (insn.kind == PITRACE_INSN_SYSCALL && regs->ip == thread->ip + insn.length) {
 		u64 entry;
 
-		rdmsrl(MSR_LSTAR, entry);
+		rdmsrq(MSR_LSTAR, entry);
 		thread->count += !thread->branch_traps;
 		pitrace_it_branch(thread, true, thread->ip, entry);
 		/* SYSCALL has stored the flags there. */

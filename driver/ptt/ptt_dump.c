@@ -19,6 +19,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
+#include "core/table.h"
 #include "ptt.h"
 
 /* A dump is repeated if threads started faster than rows were allocated; after this number of tries it fails. */
@@ -160,12 +161,12 @@ static bool ptt_dump_allocate(struct pitrace_ptt_cut *cut, u32 more)
 	cut->direct = !pitrace_ptt_instance.active;
 	/* more: for threads that start meanwhile. */
 	cut->room = pitrace_ptt_threads_used() + more;
-	cut->saved = kvcalloc(cut->room, sizeof(*cut->saved), GFP_KERNEL);
+	cut->saved = pitrace_table_alloc(cut->room, sizeof(*cut->saved));
 	refcount_set(&snapshot->users, 1);
-	snapshot->thread = kvcalloc(cut->room, sizeof(*snapshot->thread), GFP_KERNEL);
-	snapshot->cpu = kvcalloc(nr_cpu_ids, sizeof(*snapshot->cpu), GFP_KERNEL);
+	snapshot->thread = pitrace_table_alloc(cut->room, sizeof(*snapshot->thread));
+	snapshot->cpu = pitrace_table_alloc(nr_cpu_ids, sizeof(*snapshot->cpu));
 	snapshot->without_account =
-		kvcalloc(nr_cpu_ids, sizeof(*snapshot->without_account), GFP_KERNEL);
+		pitrace_table_alloc(nr_cpu_ids, sizeof(*snapshot->without_account));
 	return cut->saved && snapshot->thread && snapshot->cpu && snapshot->without_account;
 }
 

@@ -11,9 +11,9 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#include "core/table.h"
 #include "ptt.h"
 
 struct pitrace_ptt_table pitrace_ptt_table;
@@ -198,10 +198,10 @@ void pitrace_ptt_forgotten(struct pitrace_ptt_dump *dump)
 int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
 {
 	room = threads + 1;
-	pitrace_ptt_table.account = vzalloc(array_size(room, sizeof(*pitrace_ptt_table.account)));
-	pitrace_ptt_table.by_tid = vzalloc(array_size(pids, sizeof(*pitrace_ptt_table.by_tid)));
-	ended_before = vzalloc(array_size(room, sizeof(*ended_before)));
-	in_use = bitmap_zalloc(room, GFP_KERNEL);
+	pitrace_ptt_table.account = pitrace_table_alloc(room, sizeof(*pitrace_ptt_table.account));
+	pitrace_ptt_table.by_tid = pitrace_table_alloc(pids, sizeof(*pitrace_ptt_table.by_tid));
+	ended_before = pitrace_table_alloc(room, sizeof(*ended_before));
+	in_use = pitrace_table_alloc(BITS_TO_LONGS(room), sizeof(*in_use));
 	if (!pitrace_ptt_table.account || !pitrace_ptt_table.by_tid || !ended_before || !in_use) {
 		pitrace_ptt_threads_free();
 		return -ENOMEM;
@@ -218,10 +218,10 @@ int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
 
 void pitrace_ptt_threads_free(void)
 {
-	vfree(pitrace_ptt_table.account);
-	vfree(pitrace_ptt_table.by_tid);
-	vfree(ended_before);
-	bitmap_free(in_use);
+	kvfree(pitrace_ptt_table.account);
+	kvfree(pitrace_ptt_table.by_tid);
+	kvfree(ended_before);
+	kvfree(in_use);
 	memset(&pitrace_ptt_table, 0, sizeof(pitrace_ptt_table));
 	ended_before = NULL;
 	in_use = NULL;

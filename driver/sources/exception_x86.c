@@ -15,8 +15,8 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <asm/trapnr.h>
-#include <asm/trace/exceptions.h>
 
+#include "core/exception_events.h"
 #include "core/probes.h"
 #include "core/record.h"
 #include "itrace/itrace_calls.h"

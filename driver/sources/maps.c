@@ -18,11 +18,11 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
-#include <linux/vmalloc.h>
 #include <linux/wait.h>
 
 #include "core/compat.h"
 #include "core/record.h"
+#include "core/table.h"
 #include "sources.h"
 
 /* One new mapping whose record is not written yet. */
@@ -265,7 +265,7 @@ void pitrace_maps_drain(void)
 
 int pitrace_maps_init(void)
 {
-	notes = vzalloc(array_size(NOTES, sizeof(*notes)));
+	notes = pitrace_table_alloc(NOTES, sizeof(*notes));
 	return notes ? 0 : -ENOMEM;
 }
 
@@ -273,5 +273,5 @@ void pitrace_maps_exit(void)
 {
 	/* A thread may still be in the last instructions of maps_write_note(), without a reference. */
 	synchronize_rcu_tasks();
-	vfree(notes);
+	kvfree(notes);
 }

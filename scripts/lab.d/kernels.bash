@@ -4,13 +4,15 @@
 #
 # Nothing is installed on the host and its apt sources do not change: apt gets a separate configuration, and
 # the packages are unpacked with dpkg. In the cache folder $LAB_CACHE:
-#   apt/                 package lists and configuration of the lab's own apt
+#   apt-SUITE/           package lists and configuration of the lab's own apt, for a Debian suite
 #   alias/6.1            the release that was the newest of 6.1 at the last look-up
 #   kernels/RELEASE/     boot/, lib/modules/RELEASE/, usr/src/linux-headers-RELEASE/, a ready initramfs, and vmlinux: the
 #                        kernel without compression, if that is expensive for an emulated processor
+#   roots/               see roots.bash
 
 LAB_CACHE=${PITRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set, so set PITRACE_CACHE to a folder}/.cache}/pitrace}/lab
 LAB_ALIAS_DAYS=7
+# The functions below use this suite; suite_of() has the one of a kernel.
 LAB_SUITE=bookworm
 
 lab_say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
@@ -39,6 +41,14 @@ lab_locked() {
     ) 9>"$lock"
 }
 
+# suite_of KERNEL: prints the suite with a series or a release: bookworm, or trixie for what bookworm does not have.
+suite_of() {
+    case $1 in
+    [7-9].* | *+deb13*) echo trixie ;;
+    *) echo bookworm ;;
+    esac
+}
+
 # Prints the addresses of the Debian and the Debian security archive that the host itself uses, or the public ones.
 lab_mirrors() {
     local uri release debian='' security=''
@@ -50,7 +60,7 @@ lab_mirrors() {
         esac
         case $release in
         *-security) security=${security:-$uri} ;;
-        "$LAB_SUITE" | "$LAB_SUITE"-*) debian=${debian:-$uri} ;;
+        *) debian=${debian:-$uri} ;;
         esac
     done < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null || true)
     printf '%s\n' "${debian:-http://deb.debian.org/debian}" "${security:-http://deb.debian.org/debian-security}"
@@ -59,7 +69,7 @@ lab_mirrors() {
 # Writes the configuration of the lab's own apt. Only the host's Acquire settings (proxies) are taken over:
 # its hooks work on the host's own package cache.
 lab_apt_setup() {
-    local apt=$LAB_CACHE/apt mirrors signed='' keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    local apt=$LAB_CACHE/apt-$LAB_SUITE mirrors signed='' keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     mapfile -t mirrors < <(lab_mirrors)
     [[ ! -r $keyring ]] || signed="signed-by=$keyring "
@@ -83,7 +93,7 @@ lab_apt_setup() {
 
 # Updates the package lists, at most once an hour.
 lab_apt_update() {
-    local apt=$LAB_CACHE/apt
+    local apt=$LAB_CACHE/apt-$LAB_SUITE
     [[ -z $(find "$apt/updated" -mmin -60 2>/dev/null) ]] || return 0
     lab_apt_setup
     if ! APT_CONFIG=$apt/apt.conf apt-get -qq update -o APT::Update::Error-Mode=any >"$apt/log" 2>&1; then
@@ -94,7 +104,7 @@ lab_apt_update() {
 }
 
 # lab_has PACKAGE: true if it is in the archive, not only named by another package.
-lab_has() { APT_CONFIG=$LAB_CACHE/apt/apt.conf apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
+lab_has() { APT_CONFIG=$LAB_CACHE/apt-$LAB_SUITE/apt.conf apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
 
 # lab_newest SERIES FLAVOUR: prints the newest release of a series whose image and headers are both in the archive.
 lab_newest() {
@@ -104,14 +114,15 @@ lab_newest() {
             printf '%s\n' "$release"
             return 0
         fi
-    done < <(APT_CONFIG=$LAB_CACHE/apt/apt.conf apt-cache pkgnames linux-image- | grep -E "$pattern" |
+    done < <(APT_CONFIG=$LAB_CACHE/apt-$LAB_SUITE/apt.conf apt-cache pkgnames linux-image- | grep -E "$pattern" |
         sed 's/^linux-image-//' | sort -rV)
     return 1
 }
 
 # Must be called under the lock: sets up apt, looks a series up and stores the result.
 lab_resolve_now() {
-    local series=$1 flavour=amd64 release file=$LAB_CACHE/alias/$1
+    local series=$1 flavour=amd64 release file=$LAB_CACHE/alias/$1 LAB_SUITE
+    LAB_SUITE=$(suite_of "$series")
     [[ -z $(find "$file" -mtime "-$LAB_ALIAS_DAYS" 2>/dev/null) ]] || return 0
     case $series in
     *-*) flavour=${series#*-}-amd64 ;;
@@ -119,7 +130,7 @@ lab_resolve_now() {
     mkdir -p "${file%/*}"
     if lab_apt_update; then
         if ! release=$(lab_newest "${series%%-*}" "$flavour"); then
-            lab_say "Debian $LAB_SUITE has no kernel $series. Name one of: 6.1, 6.12, 6.1-rt, or a full release"
+            lab_say "Debian $LAB_SUITE has no kernel $series. Name one of: 6.1, 6.12, 6.1-rt, 7.3, 7.3-rt, or a full release"
             return 1
         fi
         printf '%s\n' "$release" >"$file.new"
@@ -158,31 +169,32 @@ lab_resolve() {
 
 # Must be called under the lock: downloads and unpacks one release.
 lab_unpack() {
-    local release=$1 dir=$LAB_CACHE/kernels/$1 tmp package packages common began=$SECONDS
+    local release=$1 dir=$LAB_CACHE/kernels/$1 tmp package packages common began=$SECONDS LAB_SUITE
+    LAB_SUITE=$(suite_of "$release")
     [[ ! -e $dir ]] || return 0
     lab_need apt-get dpkg-deb depmod || return 1
-    if ! lab_apt_update && ! [[ -e $LAB_CACHE/apt/updated ]]; then
+    if ! lab_apt_update && ! [[ -e $LAB_CACHE/apt-$LAB_SUITE/updated ]]; then
         lab_say "kernel $release is not in the cache $LAB_CACHE. Connect to a Debian mirror and try again"
         return 1
     fi
     if ! lab_has "linux-image-$release" || ! lab_has "linux-headers-$release"; then
-        lab_say "Debian $LAB_SUITE has no kernel $release (or no headers for it). Try 6.1, 6.12 or 6.1-rt"
+        lab_say "Debian $LAB_SUITE has no kernel $release (or no headers for it). Try 6.1, 6.12, 6.1-rt or 7.3"
         return 1
     fi
     lab_say "fetching kernel $release into $LAB_CACHE (once)"
     mkdir -p "$LAB_CACHE/kernels"
     tmp=$(mktemp -d "$LAB_CACHE/kernels/.new.XXXXXX")
-    # The parts of the headers, as the package itself names them.
-    mapfile -t packages < <(APT_CONFIG=$LAB_CACHE/apt/apt.conf \
-        apt-cache show --no-all-versions "linux-headers-$release" |
+    # The parts of the headers, and since 7.0 of the image, as the packages themselves name them.
+    mapfile -t packages < <(APT_CONFIG=$LAB_CACHE/apt-$LAB_SUITE/apt.conf \
+        apt-cache show --no-all-versions "linux-headers-$release" "linux-image-$release" |
         sed -n 's/^Depends: //p' | tr ',|' '\n' | sed 's/^ *//; s/[ (:].*//' |
-        grep -E '^linux-(headers-.*-common.*|kbuild-.*)$')
+        grep -E '^linux-(headers-.*-common.*|kbuild-.*|(base|binary|modules)-[0-9].*)$' | sort -u)
     packages+=("linux-image-$release" "linux-headers-$release")
-    if ! (cd "$tmp" && APT_CONFIG=$LAB_CACHE/apt/apt.conf apt-get -qq download "${packages[@]}") >"$tmp.log" 2>&1; then
+    if ! (cd "$tmp" && APT_CONFIG=$LAB_CACHE/apt-$LAB_SUITE/apt.conf apt-get -qq download "${packages[@]}") >"$tmp.log" 2>&1; then
         sed 's/^/    /' "$tmp.log" >&2
         rm -rf "$tmp" "$tmp.log"
         # The lists may be older than the archive: look again next time.
-        rm -f "$LAB_CACHE/apt/updated"
+        rm -f "$LAB_CACHE/apt-$LAB_SUITE/updated"
         lab_say "cannot download ${packages[*]} from the Debian mirror. Try again later"
         return 1
     fi
@@ -195,6 +207,13 @@ lab_unpack() {
         fi
         rm -f "$package"
     done
+    # A system without /lib, as trixie, has everything in /usr/lib, and the image with the modules.
+    if [[ -d $tmp/usr/lib/modules && ! -e $tmp/lib ]]; then ln -s usr/lib "$tmp/lib"; fi
+    if [[ -e $tmp/lib/modules/$release/vmlinuz ]]; then
+        mkdir -p "$tmp/boot"
+        ln -s "../lib/modules/$release/vmlinuz" "$tmp/boot/vmlinuz-$release"
+        ln -s "../lib/modules/$release/config" "$tmp/boot/config-$release"
+    fi
     # The headers' Makefile includes the common headers by an absolute path.
     for common in Makefile .kernelvariables; do
         common=$tmp/usr/src/linux-headers-$release/$common
