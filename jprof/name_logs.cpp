@@ -2,13 +2,12 @@
 // log-jita2n and log-jtnm of this JVM, and the hooks into a running trace that go with them.
 #include "name_logs.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
 
 #include <pi/jit_log.h>
+#include <pi/process_start.h>
 
 #include "proc_text.h"
 #include "trace_hooks.h"
@@ -21,14 +20,6 @@ std::string absolute(const std::string& directory) {
   const std::unique_ptr<char, decltype(&std::free)> path(::realpath(directory.c_str(), nullptr),
                                                          &std::free);
   return path ? path.get() : directory;
-}
-
-// Nanoseconds since boot, 0 if /proc cannot be read.
-uint64_t started_since_boot() {
-  const auto stat = read_proc("/proc/self/stat");
-  const auto ticks = stat ? start_ticks(*stat) : std::nullopt;
-  const long per_second = ::sysconf(_SC_CLK_TCK);
-  return ticks && per_second > 0 ? *ticks * (1'000'000'000 / static_cast<uint64_t>(per_second)) : 0;
 }
 
 uint64_t number_of(const void* address) {
@@ -82,7 +73,7 @@ void NameLogs::begin(bool late, const std::string& jvm) {
   head.clock_offset = clock_.offset();
   head.pid = pid_;
   head.pid_namespace = namespace_inode("/proc/self/ns/pid");
-  const uint64_t since_boot = started_since_boot();
+  const uint64_t since_boot = started_since_boot("self").value_or(0);
   head.started = since_boot != 0 ? clock_.from_boot_time(since_boot) : 0;
   head.late = late;
   head.jvm = jvm;

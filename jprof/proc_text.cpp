@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include <charconv>
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -28,21 +28,6 @@ std::string_view next_line(std::string_view& text) {
 uint64_t namespace_inode(const char* link) {
   struct stat facts {};
   return ::stat(link, &facts) == 0 ? facts.st_ino : 0;
-}
-
-// The name, the second field, may contain blanks and brackets; the fields after the last bracket
-// are numbered from 3.
-std::optional<uint64_t> start_ticks(std::string_view stat) {
-  constexpr int wanted = 22;
-  size_t at = stat.rfind(')');
-  for (int field = 2; field < wanted; ++field) {
-    if (at == std::string_view::npos) return std::nullopt;
-    at = stat.find(' ', at + 1);
-  }
-  if (at == std::string_view::npos) return std::nullopt;
-  uint64_t ticks = 0;
-  const auto [end, error] = std::from_chars(stat.data() + at + 1, stat.data() + stat.size(), ticks);
-  return error == std::errc{} ? std::optional(ticks) : std::nullopt;
 }
 
 }  // namespace pi::jprof

@@ -19,9 +19,6 @@ std::string_view next_line(std::string_view& text);
 // The inode number of the namespace that the link refers to, 0 if it cannot be read.
 uint64_t namespace_inode(const char* link);
 
-// Clock ticks from boot to the start of the process, from the text of /proc/PID/stat.
-std::optional<uint64_t> start_ticks(std::string_view stat);
-
 }  // namespace pi::jprof
 
 #endif  // PI_JPROF_PROC_TEXT_H

@@ -7,6 +7,7 @@
 #define PITRACE_COMPAT_H
 
 #include <linux/fs.h>
+#include <linux/fs_struct.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/path.h>
@@ -107,6 +108,16 @@ static inline bool pitrace_current_is_dumpable(void)
 	return __get_dumpable(READ_ONCE(current->mm->flags)) == SUID_DUMP_USER;
 #endif
 }
+
+/*
+ * For kernel threads: the statement or block after it looks paths up below the root directory of the init process. In new
+ * kernels their own is empty. It must not be left by return or break.
+ */
+#ifdef PITRACE_HAS_SCOPED_WITH_INIT_FS
+#define pitrace_with_init_root() scoped_with_init_fs()
+#else
+#define pitrace_with_init_root()
+#endif
 
 /* Is it running, or about to run? */
 static inline bool pitrace_task_has_cpu(const struct task_struct *task)

@@ -55,6 +55,12 @@ static int probes_register_function_named(struct pitrace_hook *hook, u32 flags)
 	return error;
 }
 
+static void probes_swap_functions(struct pitrace_hook *hook)
+{
+	swap(hook->name, hook->other_name);
+	swap(hook->type, hook->other_type);
+}
+
 /* flags: 0, or KPROBE_FLAG_DISABLED to register without changing any code. */
 static int probes_register_function(struct pitrace_hook *hook, u32 flags)
 {
@@ -62,10 +68,10 @@ static int probes_register_function(struct pitrace_hook *hook, u32 flags)
 
 	if (!error || !hook->other_name)
 		return error;
-	swap(hook->name, hook->other_name);
+	probes_swap_functions(hook);
 	if (!probes_register_function_named(hook, flags))
 		return 0;
-	swap(hook->name, hook->other_name);
+	probes_swap_functions(hook);
 	return error;
 }
 

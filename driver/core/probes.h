@@ -19,9 +19,10 @@ enum pitrace_hook_type {
 /* The first group of fields is the user's, the second belongs to probes.c. */
 struct pitrace_hook {
 	const char *name; /* of the tracepoint or function; for a notifier, the name shown to users */
-	const char *other_name; /* NULL, or the function's name in other kernels; swapped with name if that exists */
+	const char *other_name; /* NULL, or a function in kernels without the first; swapped with name if that exists */
 	void *address; /* of the function, if the kernel does not know its name */
 	enum pitrace_hook_type type;
+	enum pitrace_hook_type other_type; /* of the probe on other_name; swapped with type */
 	void *probe; /* tracepoint: its probe function, data first */
 	kprobe_pre_handler_t on_entry;
 	kretprobe_handler_t on_return;

@@ -36,7 +36,8 @@ static void itrace_rights_look_up_proc(struct work_struct *work)
 	struct looking *looking = container_of(work, struct looking, work);
 	struct super_block *sb;
 
-	looking->error = kern_path("/proc", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &looking->path);
+	pitrace_with_init_root()
+		looking->error = kern_path("/proc", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &looking->path);
 	if (looking->error)
 		return;
 	sb = looking->path.dentry->d_sb;

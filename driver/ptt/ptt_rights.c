@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "core/compat.h"
 #include "core/owner.h"
 #include "ptt.h"
 #include "ptt_calls.h"
@@ -41,8 +42,10 @@ static bool ptt_rights_parse(struct file *file, int *level)
 static void ptt_rights_read_level(struct work_struct *work)
 {
 	struct reading *reading = container_of(work, struct reading, work);
-	struct file *file = filp_open(LEVEL_FILE, O_RDONLY, 0);
+	struct file *file;
 
+	pitrace_with_init_root()
+		file = filp_open(LEVEL_FILE, O_RDONLY, 0);
 	reading->level = LEVEL_STRICTEST;
 	if (IS_ERR(file))
 		return;

@@ -181,6 +181,17 @@ static int hook_mte_on_resize(struct kretprobe_instance *instance, struct pt_reg
 }
 NOKPROBE_SYMBOL(hook_mte_on_resize);
 
+/* vma_merge_extend(vmi, vma, delta), for kernels whose mremap has no vma_to_resize(): grows the mapping in place. */
+static int hook_mte_on_extend(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	const struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 1);
+
+	if ((vma->vm_flags & VM_EXEC) && vma->vm_mm == current->mm)
+		pitrace_maps_mapped(vma->vm_start);
+	return 0;
+}
+NOKPROBE_SYMBOL(hook_mte_on_extend);
+
 /*
  * do_mas_align_munmap(mas, vma, mm, start, end, ...), whose first argument and name changed later,
  * with the mmap_lock held for writing: munmap, and memory that mremap and brk unmap. The mappings are
@@ -206,9 +217,15 @@ static struct pitrace_hook hooks[] = {
 	{ .name = "sched_process_exit", .type = PITRACE_HOOK_TRACEPOINT, .probe = hook_mte_on_exit },
 	{ .name = "perf_event_mmap", .type = PITRACE_HOOK_ENTRY, .on_entry = hook_mte_on_mmap },
 	{ .name = "copy_vma", .type = PITRACE_HOOK_RETURN, .on_return = hook_mte_on_mremap },
-	{ .name = "vma_to_resize", .type = PITRACE_HOOK_RETURN, .on_return = hook_mte_on_resize },
+	{ .name = "vma_to_resize",
+	  .type = PITRACE_HOOK_RETURN,
+	  .on_return = hook_mte_on_resize,
+	  .other_name = "vma_merge_extend",
+	  .other_type = PITRACE_HOOK_ENTRY,
+	  .on_entry = hook_mte_on_extend },
 	{ .name = "do_mas_align_munmap",
 	  .other_name = "do_vmi_align_munmap",
+	  .other_type = PITRACE_HOOK_ENTRY,
 	  .type = PITRACE_HOOK_ENTRY,
 	  .on_entry = hook_mte_on_unmap },
 };

@@ -87,8 +87,11 @@ Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> o
   if (!file) return file;
   const struct stat& status = file->status;
   if (status.st_uid != 0 && status.st_uid != ::geteuid() && status.st_uid != owner)
-    return Error{EPERM, "it belongs to user " + std::to_string(status.st_uid) +
-                            ", not to root, the process's owner or you; not used"};
+    return Error{
+        EPERM,
+        "it belongs to user " + std::to_string(status.st_uid) + ", not to root, you" +
+            (owner ? " or the process's owner" : ", or the owner of a process that still runs") +
+            "; not used"};
   // By custom a group with the owner's id contains only the owner.
   const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != status.st_uid;
   if (by_group || (status.st_mode & S_IWOTH) != 0)

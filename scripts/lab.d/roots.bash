@@ -5,6 +5,26 @@
 # The packages and those that they need are downloaded and unpacked; their scripts do not run. Neither root rights nor
 # the host's packages are needed.
 
+# Sets the array make: the command, with options, that runs make for modules of a kernel.
+# set_make KERNEL-DIR RELEASE FOLDER...: the folders are those that it reads or writes.
+set_make() {
+    local dir=$1 release=$2 compiler toolroot=''
+    shift 2
+    make=(make -j"$(nproc)")
+    # Debian's headers name the compiler of the kernel, and use its options.
+    compiler=$(sed -nE 's/^CC = .*\b(gcc-[0-9]+)$/\1/p' "$dir/.kernelvariables" 2>/dev/null || true)
+    if [[ -n $compiler ]] && ! command -v "$compiler" >/dev/null; then
+        if [[ $dir != "$LAB_CACHE"/* ]]; then
+            lab_say "kernel $release was compiled with $compiler, and so must be its modules. Install the package $compiler"
+            return 1
+        fi
+        toolroot=$(lab_root "$(suite_of "$release")" "$compiler" make libc6-dev libelf-dev) || return
+        make=("${BASH_SOURCE[0]%/*}/in-root" "$toolroot" "$LAB_CACHE" "$@" -- "${make[@]}")
+    fi
+    # Without pahole the link step of some kernels fails; the modules need no BTF.
+    if [[ -n $toolroot ]] || ! command -v pahole >/dev/null; then make+=(CONFIG_DEBUG_INFO_BTF_MODULES=); fi
+}
+
 # Must be called under the lock.
 lab_unpack_root() {
     local dir=$1 tmp log apt=$LAB_CACHE/apt-$LAB_SUITE package began=$SECONDS

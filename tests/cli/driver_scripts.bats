@@ -64,6 +64,17 @@ setup() {
   [[ $output == *sudo* ]]
 }
 
+@test "tinstall, tuninstall and ddq only print the help and the version, also if they cannot" {
+  local word
+  for word in --help --version; do
+    for script in tinstall tuninstall ddq; do
+      run bash -c '"$1" "$2" >/dev/full' bash "$script" "$word"
+      [ "$status" -ne 0 ]
+      [[ $output != *driver* && $output != *module* ]]
+    done
+  done
+}
+
 @test "control characters in names of processes that use the driver are shown as numbers" {
   cd "$BATS_TEST_TMPDIR"
   # shellcheck source=scripts/driver.sh

@@ -663,6 +663,16 @@ END
     [[ $output == *"cannot write to the standard output: No space left"* ]]
 }
 
+@test "a full device behind standard error changes neither the report nor the exit status" {
+    make_trace 50
+    run -0 bash -c 'post --page --process P1 --process nowhere 2>/dev/full'
+    [[ $output == *"ticks (samples)"* ]]
+    run -1 bash -c 'post -r none 2>/dev/full'
+    for tool in swtrace mpevt msr cpi genmsi arcf ptt pttstats pitrace-attach genmap; do
+        run -255 bash -c '"$1" --no-such-option 2>/dev/full' bash "$tool"
+    done
+}
+
 @test "messages show control characters of names, and send none to the terminal" {
     local name
     # The last one is the control character U+009B in UTF-8.

@@ -388,6 +388,24 @@ Try swtrace --help." ]
     [ "$status" -ne 0 ]
 }
 
+@test "a continuous trace whose kernel symbols do not fit on the disk is reported as incomplete" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small disk"
+    needs_perf
+    mkdir small
+    mount -t tmpfs -o size=1m none small
+    swtrace init -t cont -f small/full.nrm2 -s 1
+    swtrace enable tprof
+    swtrace on
+    run -1 swtrace off
+    swtrace free
+    cp small/full.nrm2 .
+    umount small
+    [[ $output == *"The kernel's symbols are not in the file"* ]]
+    run -3 post -r full.nrm2 --strict
+    grep -q "Note : The disk was full: the kernel's symbols are not in the file" tprof.out
+    grep -q 'Ended : the disk was full; what did not fit is missing' tprof.out
+}
+
 @test "an unprivileged user gets the remedies when the kernel permits nothing" {
     [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ] ||
         skip "needs kernel.perf_event_paranoid of 1 or more"
@@ -435,6 +453,8 @@ Try swtrace --help." ]
     done
     user off
     user get mine.nrm2
+    post -r "$public/home/mine.nrm2" -o "$public/home" --page | grep -q 'at least .* of processor time'
+    grep -q 'Short threads' "$public/home/tprof.out"
     user free
     kill "$busy"
     [ "$(stat -c '%a %u' "$public/home/mine.nrm2")" = "600 65534" ]

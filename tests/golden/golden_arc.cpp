@@ -68,7 +68,7 @@ std::string reduced(const std::string& arc, const std::string& what) {
     flow.add(line);
   }
   if (what == "functions") return function_text(flow, source, 0);
-  return what == "folded" ? folded_text(flow) : tree_text(flow, source, 0);
+  return what == "folded" ? folded_text(flow, source) : tree_text(flow, source, 0);
 }
 
 std::string actual_part(const PostRun& run, const std::string& what) {

@@ -49,15 +49,17 @@ END
 
 # build_fake_pmus: builds the test PMUs for each kernel in $BATS_FILE_TMPDIR/pmu-KERNEL.
 build_fake_pmus() {
-    local kernel release headers folder
+    local kernel release headers folder make=()
     # shellcheck source=scripts/lab.d/kernels.bash
     source scripts/lab.d/kernels.bash
+    # shellcheck source=scripts/lab.d/roots.bash
+    source scripts/lab.d/roots.bash
     for kernel in "${kernels[@]}"; do
         folder=$BATS_FILE_TMPDIR/pmu-$kernel
         {
             release=$(lab_resolve "$kernel") && lab_kernel "$release" >/dev/null && headers=$(lab_headers "$release") &&
                 cp -r tests/lab/fake_pmu "$folder" &&
-                make -C "$headers" M="$folder" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+                set_make "$headers" "$release" "$BATS_FILE_TMPDIR" && "${make[@]}" -C "$headers" M="$folder" modules
         } >"$folder.log" 2>&1 || {
             cat "$folder.log"
             return 1

@@ -2,6 +2,8 @@
 // Builds a call tree of each thread from the lines of an arc.
 #include "call_flow.h"
 
+#include <text/name_limit.h>
+
 #include <algorithm>
 
 namespace arcf {
@@ -41,8 +43,13 @@ NodeId CallFlow::child(NodeId below, post::NameId function) {
   return id;
 }
 
+post::NameId CallFlow::intern(std::string_view name) {
+  return name.size() <= post::longest_name ? names_.intern(name)
+                                           : names_.intern(post::limited_name(name));
+}
+
 size_t CallFlow::thread_of(std::string_view name) {
-  const post::NameId id = names_.intern(name);
+  const post::NameId id = intern(name);
   const auto [known, added] = by_name_.try_emplace(id, threads_.size());
   if (added) {
     threads_.emplace_back();
@@ -171,7 +178,7 @@ void CallFlow::settle(State& state, size_t thread, const ArcLine& line, post::Na
 }
 
 void CallFlow::take_vector(State& state, size_t thread, const ArcLine& line) {
-  const post::NameId function = names_.intern(line.name);
+  const post::NameId function = intern(line.name);
   if (line.kind == ArcLine::Kind::vector) {
     push(state, thread, function, How::vector, false, true);
   } else if (state.on_stack.contains(function)) {
@@ -184,7 +191,7 @@ void CallFlow::take_vector(State& state, size_t thread, const ArcLine& line) {
 
 void CallFlow::take_gap(State& state, size_t thread, const ArcLine& line) {
   const NodeId below = state.stack.empty() ? threads_[thread].node : state.stack.back().node;
-  Node& node = nodes_[child(below, names_.intern(line.name))];
+  Node& node = nodes_[child(below, intern(line.name))];
   ++node.calls;
   node.self += line.instructions;
   ++threads_[thread].gaps;
@@ -198,7 +205,7 @@ void CallFlow::add(const ArcLine& line) {
   State& state = states_[thread];
   if (line.kind == ArcLine::Kind::gap) return take_gap(state, thread, line);
   if (line.kind != ArcLine::Kind::block) return take_vector(state, thread, line);
-  settle(state, thread, line, names_.intern(function_name(line.name)));
+  settle(state, thread, line, intern(function_name(line.name)));
   nodes_[state.stack.back().node].self += line.instructions;
   (line.user ? threads_[thread].user : threads_[thread].kernel) += line.instructions;
   state.last = line.last;

@@ -87,6 +87,7 @@ class CallFlow {
   void settle(State& state, size_t thread, const ArcLine& line, post::NameId function);
   void take_vector(State& state, size_t thread, const ArcLine& line);
   void take_gap(State& state, size_t thread, const ArcLine& line);
+  post::NameId intern(std::string_view name);
   size_t thread_of(std::string_view name);
 
   post::StringTable names_;

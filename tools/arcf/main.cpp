@@ -59,6 +59,7 @@ class Reader {
       errno = got.error;
       if (got.error != 0) return false;
       if (got.bytes == 0) break;
+      source_.bytes += got.bytes;
       take(std::string_view(buffer).substr(0, got.bytes), pending);
     }
     if (!pending.empty()) take_line(pending);
@@ -138,7 +139,7 @@ int run(const std::vector<std::string>& arguments) {
     return cli::exit_failure;
   }
   if (json) return print(json_text(flow, source), source);
-  if (folded) return print(folded_text(flow), source);
+  if (folded) return print(folded_text(flow, source), source);
   return print(
       text("-r") == "1" ? tree_text(flow, source, *percent) : function_text(flow, source, *percent),
       source);
@@ -149,6 +150,12 @@ int run_within_memory(const std::vector<std::string>& arguments) {
     return run(arguments);
   } catch (const std::bad_alloc&) {
     cli::error("out of memory: the arc has too many different ways through its functions.");
+    return cli::exit_failure;
+  } catch (const arcf::TooLarge& problem) {
+    cli::error(fmt::format(
+        "the report would take more than {} MB, since the calls are deep and their names long.",
+        problem.most >> 20));
+    cli::hint("arcf --json lists the same tree without repeating the callers of each call.");
     return cli::exit_failure;
   }
 }

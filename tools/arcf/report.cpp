@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <map>
-#include "json.h"
+#include <utility>
 #include <vector>
+
+#include "json.h"
 
 namespace arcf {
 namespace {
@@ -99,6 +101,26 @@ std::string title(const char* what, const Source& source) {
   return text;
 }
 
+// Text that grows with the depth of the calls, in proportion to the arc.
+class LimitedText {
+ public:
+  explicit LimitedText(const Source& source, std::string text = {})
+      : most_(most_fixed + most_factor * source.bytes), text_(std::move(text)) {}
+
+  void add(std::string_view more) {
+    if (text_.size() + more.size() > most_) throw TooLarge(most_);
+    text_ += more;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  static constexpr uint64_t most_fixed = uint64_t{64} << 20;
+  static constexpr uint64_t most_factor = 64;
+
+  const uint64_t most_;
+  std::string text_;
+};
+
 struct Flat {
   uint64_t calls = 0;
   uint64_t self = 0;
@@ -110,24 +132,24 @@ struct Flat {
 
 std::string tree_text(const CallFlow& flow, const Source& source, double percent) {
   const Sums sums(flow);
-  std::string text = title("Call tree", source);
+  LimitedText text(source, title("Call tree", source));
   for (const Thread& thread : flow.threads()) {
-    text += thread_head(thread) + fmt::format("\n {:>10} {:>12} {:>12} {:>6}  {}\n", "CALLS",
-                                              "SELF", "CUM", "%", "FUNCTION");
+    text.add(thread_head(thread) + fmt::format("\n {:>10} {:>12} {:>12} {:>6}  {}\n", "CALLS",
+                                               "SELF", "CUM", "%", "FUNCTION"));
     const uint64_t all = sums.cumulative(thread.node);
     const auto enter = [&](NodeId id, size_t depth) {
       const Node& node = flow.nodes()[id];
       const double part = share(sums.cumulative(id), all);
       if (part < percent) return false;
-      text += fmt::format(" {:>10} {:>12} {:>12} {:>6.2f}  {}{}{}\n", node.calls, node.self,
-                          sums.cumulative(id), part, std::string(depth, ' '),
-                          post::printable(flow.name(node.function)),
-                          node.entered ? "  (entered before the trace)" : "");
+      text.add(fmt::format(" {:>10} {:>12} {:>12} {:>6.2f}  {}{}{}\n", node.calls, node.self,
+                           sums.cumulative(id), part, std::string(depth, ' '),
+                           post::printable(flow.name(node.function)),
+                           node.entered ? "  (entered before the trace)" : ""));
       return true;
     };
     sums.visit(thread.node, enter, [](NodeId) {});
   }
-  return text;
+  return text.take();
 }
 
 std::string function_text(const CallFlow& flow, const Source& source, double percent) {
@@ -199,9 +221,9 @@ std::string json_text(const CallFlow& flow, const Source& source) {
   return json.dump(1) + "\n";
 }
 
-std::string folded_text(const CallFlow& flow) {
+std::string folded_text(const CallFlow& flow, const Source& source) {
   const Sums sums(flow);
-  std::string text;
+  LimitedText text(source);
   for (const Thread& thread : flow.threads()) {
     std::string path = post::folded_text(thread.name);
     std::vector<size_t> ends;
@@ -209,7 +231,7 @@ std::string folded_text(const CallFlow& flow) {
       const Node& node = flow.nodes()[id];
       ends.push_back(path.size());
       path += ';' + post::folded_text(flow.name(node.function));
-      if (node.self != 0) text += fmt::format("{} {}\n", path, node.self);
+      if (node.self != 0) text.add(fmt::format("{} {}\n", path, node.self));
       return true;
     };
     sums.visit(thread.node, enter, [&](NodeId) {
@@ -217,7 +239,7 @@ std::string folded_text(const CallFlow& flow) {
       ends.pop_back();
     });
   }
-  return text;
+  return text.take();
 }
 
 }  // namespace arcf

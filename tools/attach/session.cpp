@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include <cli.h>
 #include <fmt/format.h>
 #include <pi/uninterrupted.h>
 
@@ -32,7 +33,7 @@ constexpr std::chrono::seconds slack{3};          // for the child's work beside
 constexpr std::chrono::seconds fetch_limit{300};  // for all logs together
 
 void note(std::string_view text) {
-  fmt::print(stderr, "pitrace-attach: {}\n", escaped(text));
+  pi::cli::to_stderr(fmt::format("pitrace-attach: {}\n", escaped(text)));
 }
 
 Error no_word(const Target& target) {

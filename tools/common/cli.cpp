@@ -47,14 +47,14 @@ void on_lack_of_memory() {
     usual_end();
     std::abort();
   }
-  const std::string_view pieces[] = {tool_name, ": error: out of memory.\n"};
-  for (const std::string_view piece : pieces)
-    (void)!::write(STDERR_FILENO, piece.data(), piece.size());
+  for (const std::string_view piece :
+       {std::string_view(tool_name), std::string_view(": error: out of memory.\n")})
+    to_stderr(piece);
   std::quick_exit(exit_failure);
 }
 
 void message(std::string_view kind, std::string_view text) {
-  fmt::print(stderr, "{}: {}{}\n", tool_name, kind, printable(text, "\n\t"));
+  to_stderr(fmt::format("{}: {}{}\n", tool_name, kind, printable(text, "\n\t")));
 }
 
 bool is_help(const std::string& word) {
@@ -179,6 +179,15 @@ void hint(std::string_view text) {
   message("hint: ", text);
 }
 
+void to_stderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(STDERR_FILENO, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
 int printed(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   error(fmt::format("Cannot write the output: {}.", std::generic_category().message(errno)));
@@ -275,7 +284,7 @@ OptionTable::Outcome OptionTable::parse(const std::vector<std::string>& argument
       throw po::error(fmt::format("unexpected argument \"{}\"", words[positional_count_]));
   } catch (const po::error& problem) {
     error(problem.what());
-    fmt::print(stderr, "Usage: {}\nTry --help.\n", usage_.synopsis);
+    to_stderr(fmt::format("Usage: {}\nTry --help.\n", usage_.synopsis));
     outcome.exit = exit_usage;
   }
   return outcome;

@@ -37,6 +37,10 @@ void error(std::string_view text);
 void warning(std::string_view text);
 void hint(std::string_view text);
 
+// Writes text to standard error as it is. A failure is ignored: a full disk behind standard error
+// must not end the program, and nothing is left to report it.
+void to_stderr(std::string_view text);
+
 // Returns status, or exit_failure with a message when standard output cannot be written.
 int printed(int status);
 

@@ -120,7 +120,7 @@ void print_notes() {
   for (size_t i = 0; const char* note = A2nGetNote(i); ++i) {
     const std::string text = post::printable(note) + ".";
     if (A2nGetNoteLevel(i) == A2N_MESSAGES_INFO)
-      fmt::print(stderr, "genmsi: {}\n", text);
+      pi::cli::to_stderr(fmt::format("genmsi: {}\n", text));
     else
       cli::warning(text);
   }

@@ -3,6 +3,7 @@
 #include "a2n_symbolizer.h"
 
 #include <a2n.h>
+#include <cli.h>
 #include <fmt/format.h>
 #include <pi/files.h>
 #include <pi/jit_log.h>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "read/trace_archive.h"
+#include "text/name_limit.h"
 #include "text/text.h"
 #include "text_file.h"
 #include "thread_log.h"
@@ -88,12 +90,13 @@ Found found_of(int rc, const SYMDATA& data) {
 void show_transfer(void*, const char* path, uint64_t done, uint64_t total) {
   constexpr uint64_t mib = 1 << 20;
   if (!path)
-    fmt::print(stderr, "\r\033[K");
+    pi::cli::to_stderr("\r\033[K");
   else if (total != 0)
-    fmt::print(stderr, "\r\033[Kdebuginfod: {} of {} MiB for {}", done / mib, total / mib,
-               printable(path));
+    pi::cli::to_stderr(fmt::format("\r\033[Kdebuginfod: {} of {} MiB for {}", done / mib,
+                                   total / mib, printable(path)));
   else
-    fmt::print(stderr, "\r\033[Kdebuginfod: {} MiB for {}", done / mib, printable(path));
+    pi::cli::to_stderr(
+        fmt::format("\r\033[Kdebuginfod: {} MiB for {}", done / mib, printable(path)));
 }
 
 // Returns nothing if the file is not such a log: the files that are read go into archives.
@@ -231,9 +234,10 @@ bool A2nSymbolizer::add_module(uint64_t time, const pi::ModuleEntry& module) {
 Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
   SYMDATA data{};
   const int rc = checked(A2nGetSymbolAt(pid, address, time, &data));
+  text_ = limited_name(data.sym_name ? data.sym_name : "NoSymbols");
   return {found_of(rc, data),
           data.mod_name ? data.mod_name : "NoModule",
-          data.sym_name ? data.sym_name : "NoSymbols",
+          text_,
           data.sym_addr,
           data.mod_addr,
           (data.flags & A2N_FLAG_MODULE_64) != 0,
@@ -246,10 +250,12 @@ std::vector<SourceFrame> A2nSymbolizer::frames(uint64_t time, uint32_t pid, uint
   A2N_FRAME found[deepest];
   size_t count = 0;
   std::vector<SourceFrame> frames;
+  frame_names_.clear();
   if (checked(A2nGetFramesAt(pid, address, time, found, deepest, &count)) != A2N_SUCCESS)
     return frames;
   for (size_t i = 0; i < std::min(count, deepest); ++i)
-    frames.push_back({found[i].name, found[i].file ? found[i].file : "", found[i].line});
+    frames.push_back({frame_names_.emplace_back(limited_name(found[i].name)),
+                      found[i].file ? found[i].file : "", found[i].line});
   return frames;
 }
 

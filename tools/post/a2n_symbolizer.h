@@ -81,9 +81,10 @@ class A2nSymbolizer final : public Symbolizer {
   void keep(const LogKey& log, pi::UniqueFd fd);
 
   std::string damage_;
-  std::string text_;    // a name with the final zero that liba2n needs
-  std::string prefix_;  // of JProf's logs
-  bool here_ = false;   // the trace was made on this machine
+  std::string text_;  // a name with the final zero that liba2n needs, or a limited one
+  std::deque<std::string> frame_names_;  // of the last call of frames()
+  std::string prefix_;                   // of JProf's logs
+  bool here_ = false;                    // the trace was made on this machine
   bool report_logs_ = false;
   std::map<uint32_t, std::string> jit_dumps_;  // by pid, the newest
   DirectoryNames directories_;                 // of logs and maps

@@ -18,11 +18,12 @@ namespace {
 class ProgressLine {
  public:
   ~ProgressLine() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
+    if (shown_) pi::cli::to_stderr("\r\033[K");
   }
   void show(uint64_t records, double share) {
     if (!terminal_) return;
-    fmt::print(stderr, "\rpost: {} million records, {:.0f} %", records >> 20, 100 * share);
+    pi::cli::to_stderr(
+        fmt::format("\rpost: {} million records, {:.0f} %", records >> 20, 100 * share));
     shown_ = true;
   }
 
@@ -118,8 +119,9 @@ pi::Status TickAnalysis::read(const std::function<bool()>& stop) {
   if (!options_.tprof) return status;
   A2nSymbolizer::add_damage(run_.damage);
   for (const std::string& source : A2nSymbolizer::sources())
-    fmt::print(stderr, "post: {}\n", source);
-  for (const std::string& text : symbolizer_.log_messages()) fmt::print(stderr, "post: {}\n", text);
+    pi::cli::to_stderr(fmt::format("post: {}\n", source));
+  for (const std::string& text : symbolizer_.log_messages())
+    pi::cli::to_stderr(fmt::format("post: {}\n", text));
   return status;
 }
 

@@ -56,7 +56,7 @@ pi::Status write_file(const std::string& path, mode_t mode, Write write) {
 void print_facts(const std::string& lines) {
   for (size_t at = 0; at < lines.size();) {
     const size_t end = lines.find('\n', at);
-    fmt::print(stderr, "post: {}\n", lines.substr(at, end - at));
+    pi::cli::to_stderr(fmt::format("post: {}\n", lines.substr(at, end - at)));
     at = end == std::string::npos ? lines.size() : end + 1;
   }
 }

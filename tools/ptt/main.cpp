@@ -71,7 +71,7 @@ int run(const Words& arguments) {
                                   [&](const Command& command) { return command.name == word; });
   if (found != std::end(commands)) return found->run({arguments.begin() + 1, arguments.end()});
   cli::error(word.empty() ? "No command is given." : fmt::format("Unknown command '{}'.", word));
-  fmt::print(stderr, "{}", short_help());
+  pi::cli::to_stderr(short_help());
   return cli::exit_usage;
 }
 

@@ -26,7 +26,7 @@ const Command* find_command(const std::string& word) {
 int run(const Words& words) {
   if (words.empty()) {
     cli::error("No command given.");
-    fmt::print(stderr, "{}", short_help());
+    pi::cli::to_stderr(short_help());
     return cli::exit_usage;
   }
   const std::string& name = words.front();
@@ -49,7 +49,7 @@ int run(const Words& words) {
   const std::string similar = similar_command(name);
   cli::error(fmt::format("There is no command '{}'.{}", name,
                          similar.empty() ? "" : fmt::format(" Did you mean '{}'?", similar)));
-  fmt::print(stderr, "Try swtrace --help.\n");
+  pi::cli::to_stderr("Try swtrace --help.\n");
   return cli::exit_usage;
 }
 

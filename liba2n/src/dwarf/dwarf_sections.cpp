@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/budgets.h"
+#include "elf/elf_tables.h"
 
 namespace a2n {
 namespace {
@@ -87,11 +88,6 @@ std::vector<DebugSection> find_debug_sections(Elf* elf) {
                      old_packing || packed ? header.sh_size : 0});
   }
   return found;
-}
-
-std::string_view bytes_of(const Elf_Data* data) {
-  return data && data->d_buf ? std::string_view(static_cast<const char*>(data->d_buf), data->d_size)
-                             : std::string_view();
 }
 
 // Sections that libelf cannot uncompress and therefore does not own.

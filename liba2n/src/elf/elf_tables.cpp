@@ -12,6 +12,11 @@ Elf_Data* section_data(Elf_Scn* section, uint32_t type, uint64_t limit, GElf_Shd
   return data && data->d_buf ? data : nullptr;
 }
 
+std::string_view bytes_of(const Elf_Data* data) {
+  if (!data || !data->d_buf) return {};
+  return {static_cast<const char*>(data->d_buf), data->d_size};
+}
+
 std::string_view name_at(std::string_view names, uint64_t offset) {
   if (offset >= names.size()) return {};
   const std::string_view name = names.substr(offset, max_symbol_name);

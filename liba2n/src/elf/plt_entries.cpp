@@ -68,7 +68,7 @@ class PltReader {
       if (at > INT64_MAX || segment.offset > INT64_MAX - at) continue;
       const Elf_Data* data = elf_getdata_rawchunk(
           file_.elf(), static_cast<int64_t>(segment.offset + at), size, ELF_T_BYTE);
-      if (data && data->d_buf) return {static_cast<const char*>(data->d_buf), data->d_size};
+      if (data && data->d_buf) return a2n::bytes_of(data);
     }
     return {};
   }
@@ -148,9 +148,7 @@ class PltReader {
     Elf_Data* const strings =
         symbols ? section_data(elf_getscn(file_.elf(), header.sh_link), SHT_STRTAB, limit_, header)
                 : nullptr;
-    const std::string_view names =
-        strings ? std::string_view(static_cast<const char*>(strings->d_buf), strings->d_size)
-                : std::string_view();
+    const std::string_view names = a2n::bytes_of(strings);
     uint64_t seen = 0;
     std::vector<std::pair<Jump, PltEntry>> found;
     for (size_t i = 0; i < jumps_.size(); ++i) {

@@ -16,6 +16,7 @@
 #include "base/dwarf_bytes.h"
 #include "base/last_at.h"
 #include "elf_dynamic.h"
+#include "elf_tables.h"
 
 namespace a2n {
 namespace {
@@ -34,11 +35,6 @@ struct Table {
   uint64_t address;
   bool may_have_gaps;  // an entry of length 0 does not end the table
 };
-
-std::string_view bytes_of(const Elf_Data* data) {
-  if (!data || !data->d_buf) return {};
-  return {static_cast<const char*>(data->d_buf), data->d_size};
-}
 
 pi::Result<std::optional<Table>> table_of_section(const ElfFile& file, uint64_t limit) {
   const auto names = section_name_table(file.elf());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <ctime>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "jit/jit_log.h"
 #include "jit/perf_map.h"
 #include "pi/files.h"
+#include "pi/process_start.h"
 
 namespace a2n {
 namespace {
@@ -40,11 +42,31 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+uint64_t clock_now(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// False if the process that has this id now started after the traced one, whose id it got.
+bool is_still(uint32_t pid, const ProcessTable::Birth& birth) {
+  constexpr uint64_t error = 20'000'000;  // ns: start times are in clock ticks of 10 ms
+  const auto started = pi::started_since_boot(std::to_string(pid));
+  if (!started) return false;
+  const uint64_t known = birth.born != 0 ? birth.born : birth.seen;
+  if (known == 0) return true;
+  // Times of traces are of CLOCK_MONOTONIC, which stops while the machine sleeps.
+  const uint64_t age = clock_now(CLOCK_BOOTTIME) - *started;
+  const uint64_t now = clock_now(CLOCK_MONOTONIC);
+  return age + known + error >= now;
+}
+
 // The user who runs the process may own a file about its code. Only root may use other users'
-// files; for other callers it is nullopt.
-std::optional<uint32_t> jit_file_owner(uint32_t pid) {
+// files; for other callers, and when the process has ended, it is nullopt.
+std::optional<uint32_t> jit_file_owner(uint32_t pid, const ProcessTable::Birth& birth) {
   struct stat status {};
-  if (::geteuid() != 0 || ::stat(("/proc/" + std::to_string(pid)).c_str(), &status) != 0)
+  if (::geteuid() != 0 || ::stat(("/proc/" + std::to_string(pid)).c_str(), &status) != 0 ||
+      !is_still(pid, birth))
     return std::nullopt;
   return status.st_uid;
 }
@@ -436,7 +458,7 @@ pi::Result<pi::UniqueFd> Library::open_jitted(uint32_t pid, int form, const std:
   // Dumps and maps are in directories where any user may create files, so their owner is checked. A
   // log must not be a symbolic link, which could lead to another user's file.
   auto file = form == A2N_JIT_LOG ? a2n::open_regular(path, pi::Links::refused)
-                                  : open_trusted(path, jit_file_owner(pid));
+                                  : open_trusted(path, jit_file_owner(pid, processes_.birth(pid)));
   if (!file) return file.error();
   return std::move(file->fd);
 }

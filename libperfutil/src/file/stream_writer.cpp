@@ -215,9 +215,18 @@ Result<StreamWriter::Unwritten> StreamWriter::finish(const MakeInfo& make_info, 
   const std::string code = code_or_note(kernel_code_, late_notes);
   if (!code.empty()) unwritten.code = missing(file_->add_text(nrm2::section_kernel_code, code));
   unwritten.records = missing(trouble_.empty() ? 0 : trouble_error_);
+  if (unwritten.kernel)
+    late_notes.add(nrm2::info::note,
+                   "The disk was full: the kernel's symbols are not in the file, so that kernel "
+                   "code has no names.");
+  if (unwritten.code)
+    late_notes.add(nrm2::info::note,
+                   "The disk was full: the kernel's code is not in the file, so that its "
+                   "instructions cannot be shown.");
   int error = 0;
   for (;;) {
-    InfoText info = make_info(file_->records(), !unwritten.records);
+    const bool whole = !unwritten.records && !unwritten.kernel && !unwritten.code;
+    InfoText info = make_info(file_->records(), whole);
     info.add(nrm2::info::kallsyms, kernel_state_);
     error = file_->add_text(nrm2::section_info, info.text() + late_notes.text());
     if (error == 0 || file_->drop_last_records() != 0) break;

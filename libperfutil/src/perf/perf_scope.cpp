@@ -178,6 +178,10 @@ std::vector<std::string> perf_blind_spots(const PerfScope& scope, const Collecto
       list.push_back(fmt::format("The kernel's own {}: perf does not record them.", name));
   if (status.enabled.test(PITRACE_MAJOR_DISPATCH))
     add_blind_spots_of_dispatches(scope, status, list);
+  if (!scope.system && status.enabled.test(PITRACE_MAJOR_TPROF))
+    list.push_back(
+        "Short threads: the kernel starts a whole interval between ticks in each new thread, so "
+        "a thread that runs less than that has no tick, and others may have one too few.");
   if (!scope.system)
     list.push_back(fmt::format("Other processes: only process {} and its descendants are sampled.",
                                scope.pid));

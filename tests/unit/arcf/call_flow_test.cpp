@@ -160,7 +160,7 @@ TEST(CallFlow, EachThreadHasItsOwnTree) {
     ASSERT_EQ(arcf::parse_line(text, line), arcf::Parsed::line);
     flow.add(line);
   }
-  EXPECT_EQ(folded_text(flow), "1_1_t;a:m 2\n1_1_t;a:m;b:m 5\n1_2_t;a:m 3\n");
+  EXPECT_EQ(folded_text(flow, {"arc"}), "1_1_t;a:m 2\n1_1_t;a:m;b:m 5\n1_2_t;a:m 3\n");
 }
 
 TEST(CallFlow, CallDepthIsLimited) {
@@ -201,6 +201,19 @@ TEST(CallFlow, InconsistentFlowsKeepAllInstructions) {
     for (const arcf::Node& node : flow.nodes()) sum += node.self;
     ASSERT_EQ(sum, expected) << text;
   }
+}
+
+// Deep calls with long names, whose innermost function calls again and again.
+TEST(CallFlow, FoldedStacksHaveALimitInProportionToTheArc) {
+  std::string text;
+  const std::string name(900, 'x');
+  for (int i = 0; i < 300; ++i) text += fmt::format("U call f{}{}+0 1\n", i, name);
+  for (int i = 0; i < 1000; ++i) text += fmt::format("U ret g{}+0 2\nU call f299{}+5 1\n", i, name);
+  CallFlow flow;
+  feed(flow, text);
+  const arcf::Source source{.file = "arc", .bytes = text.size()};
+  EXPECT_THROW(folded_text(flow, source), arcf::TooLarge);
+  EXPECT_LT(tree_text(flow, source, 0).size(), 4 * text.size());
 }
 
 }  // namespace

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Parsing of /proc: the process's start time and the clock of its time namespace.
+// Parsing of /proc: the clock of this process's time namespace.
 #include "proc_text.h"
 
 #include <gtest/gtest.h>
 
 #include <ctime>
 
+#include <pi/process_start.h>
+
 #include "trace_clock.h"
 
 namespace pi::jprof {
 namespace {
-
-TEST(ProcText, StartTimeIsField22WhateverTheProcessName) {
-  EXPECT_EQ(start_ticks("1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20 21"), 4242u);
-  EXPECT_EQ(start_ticks("1 (a) S 9) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 7 20"), 7u);
-  for (const auto damaged :
-       {"", "1 (a", "1 (a) S 1 2", "1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x"})
-    EXPECT_FALSE(start_ticks(damaged)) << damaged;
-}
 
 TEST(ProcText, ParsesOffsetsOfATimeNamespace) {
   constexpr std::string_view text =
@@ -42,9 +36,7 @@ TEST(TraceClock, IsTheMonotonicClockOfTheInitialTimeNamespace) {
   EXPECT_LE(nanoseconds(before), now);
   EXPECT_LE(now, nanoseconds(after));
   // The process started before now and after the machine booted.
-  const auto stat = read_proc("/proc/self/stat");
-  ASSERT_TRUE(stat);
-  EXPECT_LT(clock.from_boot_time(start_ticks(*stat).value() * 10'000'000), clock.now());
+  EXPECT_LT(clock.from_boot_time(started_since_boot("self").value()), clock.now());
   EXPECT_NE(namespace_inode("/proc/self/ns/pid"), 0u);
   EXPECT_FALSE(read_proc("/proc/self/none"));
 }

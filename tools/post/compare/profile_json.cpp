@@ -113,7 +113,7 @@ void take_losses(const Json& json, Profile& profile) {
   const uint64_t places = number(part(json, "damage"), "places");
   if (places != 0) profile.lacks.push_back({"Damaged", fmt::format("in {} places.", places)});
   if (ended == "disk full")
-    profile.lacks.push_back({"Ended", "the disk was full; later records are missing."});
+    profile.lacks.push_back({"Ended", "the disk was full; what did not fit is missing."});
   if (ended == "running") profile.lacks.push_back({"Ended", "the recorder did not end the trace."});
   profile.damaged = places != 0 || ended == "disk full" || ended == "running";
   profile.missing = fmt::format("{}", fmt::join(missing, "; "));

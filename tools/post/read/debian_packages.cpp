@@ -8,6 +8,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "text/text.h"
 #include "text_file.h"
 
 namespace post {
@@ -15,15 +16,6 @@ namespace {
 
 constexpr size_t max_list = size_t{32} << 20;  // bytes of one package's list
 constexpr size_t max_all = size_t{256} << 20;  // of all
-
-template <class Use>
-void for_each_line(std::string_view text, Use use) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    use(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
 
 // A package's list may still contain /lib for a file that the system has in /usr/lib.
 std::string other_name(const std::string& path) {

@@ -81,7 +81,7 @@ std::vector<LeadAndText> loss_sentences(const TraceFile& file, const Losses& los
   if (losses.lost() != 0) sentences.push_back({"Lost", lost_text(losses)});
   if (!file.full.empty()) sentences.push_back({"Buffer full", full_text(file)});
   if (file.info.ended == "disk full")
-    sentences.push_back({"Ended", "the disk was full; later records are missing."});
+    sentences.push_back({"Ended", "the disk was full; what did not fit is missing."});
   if (file.info.ended == "running")
     sentences.push_back({"Ended",
                          "the recorder did not end the trace: it was killed, or the machine "

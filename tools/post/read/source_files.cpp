@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "budgets.h"
 #include "text/text.h"
@@ -69,14 +70,29 @@ bool is_there(const pi::Result<pi::RegularFile>& file, const std::string& path,
   return false;
 }
 
+// True if every user may search all directories above the open file: its own mode says less than
+// that. The kernel's path of a descriptor has no links.
+bool all_may_reach(int fd) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), error);
+  if (error || !path.is_absolute()) return false;
+  for (auto directory = path.parent_path();; directory = directory.parent_path()) {
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0 || (status.st_mode & S_IXOTH) == 0) return false;
+    if (directory == directory.root_path()) return true;
+  }
+}
+
 }  // namespace
 
 // False when there is no file to use. The author of a program chooses the paths in its debug
-// information: for the super-user, post reads only those files that every user may read.
-bool SourceFiles::read(const std::string& path, Known& known) {
+// information: if that may be another user, the super-user reads only files that every user may
+// read.
+bool SourceFiles::read(const std::string& path, Program program, Known& known) {
   const auto file = pi::open_regular(path);
   if (!is_there(file, path, known.refused)) return false;
-  if (::geteuid() == 0 && (file->status.st_mode & S_IROTH) == 0) {
+  if (::geteuid() == 0 && program == Program::of_others &&
+      ((file->status.st_mode & S_IROTH) == 0 || !all_may_reach(file->fd.get()))) {
     known.refused =
         fmt::format("{}: not every user may read it; --source-path with its directory permits it",
                     printable(path));
@@ -108,19 +124,19 @@ void SourceFiles::take(const pi::RegularFile& file, const std::string& path, Kno
   known.text = SourceText(path, std::move(*text), pi::identity_of(file.status).modified_ns);
 }
 
-const SourceText& SourceFiles::find(const std::string& path) {
-  const auto [place, added] = known_.try_emplace(path);
+const SourceText& SourceFiles::find(const std::string& path, Program program) {
+  const auto [place, added] = known_.try_emplace({path, program});
   Known& known = place->second;
   if (!added || path.empty()) return known.text;
-  if (path.starts_with('/') && read(path, known)) return known.text;
+  if (path.starts_with('/') && read(path, program, known)) return known.text;
   for (const std::string& tail : path_tails(path))
     for (const std::string& directory : directories_)
       if (read_below(directory, tail, known)) return known.text;
   return known.text;
 }
 
-std::string SourceFiles::problem(const std::string& path) const {
-  const auto known = known_.find(path);
+std::string SourceFiles::problem(const std::string& path, Program program) const {
+  const auto known = known_.find({path, program});
   if (known == known_.end() || known->second.text.found()) return {};
   std::string sentence = known->second.refused;
   while (sentence.ends_with('.')) sentence.pop_back();

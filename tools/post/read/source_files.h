@@ -43,26 +43,29 @@ class SourceFiles {
   // In each directory, in this order, find() tries every tail of a file's path.
   explicit SourceFiles(std::vector<std::string> directories);
 
-  // Returns the file at the path if the path is absolute; for the super-user only if every user may
-  // read it, as the path comes from the program. Otherwise returns the file with the longest tail
+  // To whom the program belongs that names a path in its debug information.
+  enum class Program { of_root, of_others };
+
+  // Returns the file at the path if the path is absolute; for the super-user and a program of
+  // others only if every user may read it. Otherwise returns the file with the longest tail
   // of the path below a directory; links that lead out of it are not followed. The result is valid
   // as long as this object.
-  const SourceText& find(const std::string& path);
+  const SourceText& find(const std::string& path, Program program);
   // Returns a sentence on why find() returned an empty text; "" if the text is not empty.
-  std::string problem(const std::string& path) const;
+  std::string problem(const std::string& path, Program program) const;
 
  private:
   struct Known {
     SourceText text;
     std::string refused;  // why an existing file is not used
   };
-  bool read(const std::string& path, Known& known);
+  bool read(const std::string& path, Program program, Known& known);
   bool read_below(const std::string& directory, const std::string& tail, Known& known);
   void take(const pi::RegularFile& file, const std::string& path, Known& known);
 
   const std::vector<std::string> directories_;
-  std::map<std::string, Known> known_;  // by the requested path
-  size_t bytes_ = 0;                    // that were read
+  std::map<std::pair<std::string, Program>, Known> known_;  // by the requested path
+  size_t bytes_ = 0;                                        // that were read
 };
 
 // Returns the path's tails, the longest first: for "/a/../b/c.h" these are "b/c.h" and "c.h".

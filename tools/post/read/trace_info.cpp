@@ -13,16 +13,6 @@ namespace {
 
 namespace key = pi::nrm2::info;
 
-// Calls use(line) for each line; the last may lack its line feed.
-template <class Use>
-void for_each_line(std::string_view text, Use use) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    use(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 // "CPU.trace|mte.WHAT" after the prefix "count."
 void parse_count(std::string_view name, uint64_t value, TraceInfo& info) {
   const size_t first = name.find('.');

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace post {
 namespace {
@@ -172,26 +173,51 @@ const char* kind_label(Node::Kind kind) {
   return labels[static_cast<size_t>(kind)];
 }
 
-// Different functions can have the same name, so that stacks are compared by their text.
-std::vector<std::string> make_folded_lines(const CallTree& tree) {
+// Different functions can have the same name, so that nodes are united by their texts. Lines can be
+// long, and are not kept.
+bool for_each_folded_line(const CallTree& tree, const std::function<bool(std::string_view)>& use) {
+  struct Stack {
+    std::string_view text;
+    uint64_t ticks = 0;
+    std::vector<uint32_t> children = {};
+  };
   const std::vector<Node> nodes = tree.nodes();
-  std::map<std::string, uint64_t> stacks;
+  std::vector<Stack> stacks(1);
+  std::vector<uint32_t> stack_of(nodes.size(), 0);
+  std::unordered_map<std::string, uint32_t> texts;  // references to its keys stay valid
+  std::unordered_map<uint64_t, uint32_t> known;     // caller's stack and text
   for (uint32_t place = 1; place < nodes.size(); ++place) {
-    if (nodes[place].exclusive == 0) continue;
-    std::vector<uint32_t> path;
-    for (uint32_t at = place; at != 0; at = nodes[at].parent) path.push_back(at);
-    std::string text;
-    for (auto at = path.rbegin(); at != path.rend(); ++at) {
-      const Node& node = nodes[*at];
-      if (!text.empty()) text += ';';
-      text += node.kind == Node::Kind::function ? tree.frames().folded_name(node.id)
-                                                : folded_text(tree.name(node));
+    const Node& node = nodes[place];
+    const auto [text, added] =
+        texts.try_emplace(node.kind == Node::Kind::function ? tree.frames().folded_name(node.id)
+                                                            : folded_text(tree.name(node)),
+                          static_cast<uint32_t>(texts.size()));
+    const uint32_t caller = stack_of[node.parent];
+    const auto [at, is_new] = known.try_emplace(uint64_t{caller} << 32 | text->second,
+                                                static_cast<uint32_t>(stacks.size()));
+    if (is_new) {
+      stacks[caller].children.push_back(at->second);
+      stacks.push_back({text->first});
     }
-    stacks[std::move(text)] += nodes[place].exclusive;
+    stack_of[place] = at->second;
+    stacks[at->second].ticks += node.exclusive;
   }
-  std::vector<std::string> lines;
-  for (const auto& [text, ticks] : stacks) lines.push_back(fmt::format("{} {}\n", text, ticks));
-  return lines;
+  std::string path;
+  const auto write_below = [&](const auto& self, uint32_t caller) -> bool {
+    std::ranges::sort(stacks[caller].children, {},
+                      [&](uint32_t each) { return stacks[each].text; });
+    for (const uint32_t each : stacks[caller].children) {
+      const size_t end = path.size();
+      if (end != 0) path += ';';
+      path += stacks[each].text;
+      if (stacks[each].ticks != 0 && !use(fmt::format("{} {}\n", path, stacks[each].ticks)))
+        return false;
+      if (!self(self, each)) return false;
+      path.resize(end);
+    }
+    return true;
+  };
+  return write_below(write_below, 0);
 }
 
 }  // namespace post

@@ -4,7 +4,9 @@
 #define POST_CALL_ROWS_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/call_tree.h"
@@ -51,8 +53,9 @@ std::vector<FunctionRow> make_function_rows(const CallTree& tree,
 const char* kind_word(CallTree::Node::Kind kind);   // "function"
 const char* kind_label(CallTree::Node::Kind kind);  // "FUN"
 
-// One line per distinct stack: "app_0020;main;work 12", sorted.
-std::vector<std::string> make_folded_lines(const CallTree& tree);
+// Calls use for the line of each distinct stack, "app_0020;main;work 12\n": first by process, then by
+// the names below it. Ends, with false, when use returns false.
+bool for_each_folded_line(const CallTree& tree, const std::function<bool(std::string_view)>& use);
 
 }  // namespace post
 

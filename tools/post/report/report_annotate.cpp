@@ -4,10 +4,12 @@
 
 #include <disassembler.h>
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -275,9 +277,18 @@ class Annotator {
     return pi::identity_of(status).modified_ns;
   }
 
+  // Nobody but root can have written such a program.
+  SourceFiles::Program program_of(const Micro::Function& function) const {
+    const std::string path(micro_.lookup(function, function.start).module);
+    const auto file = pi::open_trusted(path, std::nullopt);
+    return file && file->status.st_uid == 0 ? SourceFiles::Program::of_root
+                                            : SourceFiles::Program::of_others;
+  }
+
   // ---- printing ----
 
   void add_function(const Micro::Function& function) {
+    program_ = program_of(function);
     if (!lines_.empty()) add_line({});
     const Code code = micro_.code(function);
     auto files = files_of(function, code.bytes);
@@ -297,7 +308,7 @@ class Annotator {
                                                 : "all processors' ticks");
     const std::optional<int64_t> made = program_time(function);
     for (const auto& [path, file] : files) {
-      const SourceText& source = sources_.find(path);
+      const SourceText& source = sources_.find(path, program_);
       if (made && source.found() && source.modified_ns() > *made)
         head += fmt::format("; {} is newer than the program: its line numbers may be wrong",
                             printable(source.path()));
@@ -399,7 +410,7 @@ class Annotator {
   }
 
   void add_file(const Micro::Function& function, const std::string& path, const FileRows& file) {
-    const SourceText& source = sources_.find(path);
+    const SourceText& source = sources_.find(path, program_);
     file_ = path;
     if (path.empty())
       add_paragraph(file.lines.rbegin()->first == 0 ? "No source is known:"
@@ -407,7 +418,7 @@ class Annotator {
     else if (source.found())
       add_paragraph(printable(source.path()) + ":");
     else
-      add_paragraph(printable(path) + ": " + sources_.problem(path));
+      add_paragraph(printable(path) + ": " + sources_.problem(path, program_));
     uint64_t shown_until = 0;  // the last line that was shown
     for (auto at = file.lines.begin(); at != file.lines.end(); ++at) {
       const auto& [number, line] = *at;
@@ -439,9 +450,11 @@ class Annotator {
   const pi::Disassembler narrow_{false};
   size_t tick_columns_ = 0;
   size_t line_columns_ = 0;
-  std::string file_;    // whose lines are being added
-  uint64_t whole_ = 0;  // ticks that are 100 % of all
-  bool part_ = false;   // a part of the trace's ticks is selected
+  SourceFiles::Program program_ =
+      SourceFiles::Program::of_others;  // whose functions are being added
+  std::string file_;                    // whose lines are being added
+  uint64_t whole_ = 0;                  // ticks that are 100 % of all
+  bool part_ = false;                   // a part of the trace's ticks is selected
   std::vector<AnnotationLine> lines_;
 };
 

@@ -122,10 +122,8 @@ bool write_tree(const Summary& summary, Sink& sink) {
 }
 
 bool write_folded(const Summary& summary, Sink& sink) {
-  bool good = true;
-  for (const std::string& line : make_folded_lines(*summary.find<CallTree>()))
-    good = sink.write(line) && good;
-  return good;
+  return for_each_folded_line(*summary.find<CallTree>(),
+                              [&](std::string_view line) { return sink.write(line); });
 }
 
 }  // namespace post

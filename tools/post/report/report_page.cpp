@@ -148,13 +148,18 @@ class Page {
                        plural(ticks_, which + "tick", which + "ticks"), events);
   }
 
+  // Events of one process start a whole interval in each thread: what a thread runs after its last
+  // tick is in none.
+  bool is_lower_bound() const { return summary_.file.info.scope == "process" && ticks_ != 0; }
+
   // The elapsed time is that of the whole subject; for a selection the page also has its length.
   void add_head() {
     std::vector<std::string> facts;
     if (subject_.elapsed()) facts.push_back(duration_text(*subject_.elapsed()) + " elapsed");
     std::string processor_time;
     if (const uint64_t distance = tick_distance(summary_); distance != 0)
-      processor_time = duration_text(ticks_ * distance) + " of processor time";
+      processor_time = fmt::format("{}{} of processor time", is_lower_bound() ? "at least " : "",
+                                   duration_text(ticks_ * distance));
     if (!is_selection(summary_) && !processor_time.empty()) facts.push_back(processor_time);
     if (const std::string waited = waiting_text(); !waited.empty()) facts.push_back(waited);
     std::string ticks = ticks_text();

@@ -3,6 +3,7 @@
 #ifndef POST_TEXT_H
 #define POST_TEXT_H
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,16 @@ constexpr std::string_view banner = "    ================================\n";
 // A time in nanoseconds for people, in three digits or so: "213 ms", "5.21 s", "3 min 12 s",
 // "1 h 03 min".
 std::string duration_text(uint64_t nanoseconds);
+
+// Calls use(line) for each line, without its line feed, which the last may lack.
+template <class Use>
+void for_each_line(std::string_view text, Use use) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    use(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
 
 // Parses a percentage from 0 to 100; the whole text must be the number.
 std::optional<double> percent_from(std::string_view text);

@@ -6,7 +6,11 @@
 #include <pi/jit_log.h>
 #include <pi/unique_fd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
+#include <ctime>
 #include <fstream>
 
 #include "a2n_fixture.h"
@@ -264,6 +268,40 @@ TEST_F(JitFiles, OpensOnlyTrustedFiles) {
   ASSERT_EQ(::chown(map.c_str(), 12345, 12345), 0);
   EXPECT_EQ(load(A2N_JIT_PERF_MAP, map), A2N_JITTED_ERROR);
   EXPECT_THAT(A2nGetErrorText(), HasSubstr("belongs to user 12345"));
+}
+
+// The process that has the id now may be another one than the traced one.
+TEST_F(JitFiles, AFileOfTheProcesssUserIsUsedOnlyWhileTheTracedProcessRuns) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setuid(12345) == 0)
+      for (;;) ::pause();
+    ::_exit(1);
+  }
+  const std::string map = write("perf-child.map", "1000 100 a\n");
+  ASSERT_EQ(::chown(map.c_str(), 12345, 12345), 0);
+  const auto load_of_child = [&](uint64_t seen) {
+    A2nInit();
+    A2nSetTime(seen);
+    A2nCreateProcess(static_cast<uint32_t>(child));
+    return A2nLoadJittedMethods(static_cast<uint32_t>(child), A2N_JIT_PERF_MAP, map.c_str(),
+                                nullptr);
+  };
+  struct stat status {};
+  const std::string directory = "/proc/" + std::to_string(child);
+  do {
+    ASSERT_EQ(::stat(directory.c_str(), &status), 0);
+  } while (status.st_uid != 12345);
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  EXPECT_EQ(load_of_child(static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
+                          static_cast<uint64_t>(now.tv_nsec)),
+            A2N_SUCCESS);
+  EXPECT_EQ(load_of_child(1'000'000'000), A2N_JITTED_ERROR);
+  EXPECT_THAT(A2nGetErrorText(), HasSubstr("a process that still runs"));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 // Builds a jitdump file.
