@@ -14,18 +14,8 @@
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
 
-#include <asm/msr.h>
-
 #ifdef PITRACE_HAS_EXEC_STATE
 #include <linux/sched/exec_state.h>
-#endif
-
-/* Their names since 6.16. */
-#ifndef rdmsrq
-#define rdmsrq rdmsrl
-#define rdmsrq_safe rdmsrl_safe
-#define wrmsrq wrmsrl
-#define wrmsrq_safe wrmsrl_safe
 #endif
 
 struct tracepoint;

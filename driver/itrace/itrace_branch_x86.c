@@ -15,9 +15,8 @@
 #include <linux/smp.h>
 #include <linux/uprobes.h>
 #include <asm/debugreg.h>
-#include <asm/msr.h>
 
-#include "core/compat.h"
+#include "core/msr_x86.h"
 #include "itrace_x86.h"
 
 #define BRANCH_TRAP (DEBUGCTLMSR_LBR | DEBUGCTLMSR_BTF)

@@ -11,7 +11,7 @@
 #include <trace/events/signal.h>
 #include <trace/events/syscalls.h>
 
-#include "core/exception_events.h"
+#include "core/exception_events_x86.h"
 #include "core/probes.h"
 #include "itrace_x86.h"
 

@@ -2,11 +2,11 @@
 /* Entry into and exit from a followed thread's user code: TF in its registers, and where its flow begins and ends. */
 
 #include <linux/sched/task_stack.h>
-#include <asm/msr.h>
 #include <asm/segment.h>
 #include <asm/trapnr.h>
 
 #include "core/compat.h"
+#include "core/msr_x86.h"
 #include "itrace_x86.h"
 
 void pitrace_it_clean_user(struct pitrace_it_thread *thread, struct pt_regs *regs)

@@ -16,7 +16,7 @@
 #include <linux/sched.h>
 #include <asm/trapnr.h>
 
-#include "core/exception_events.h"
+#include "core/exception_events_x86.h"
 #include "core/probes.h"
 #include "core/record.h"
 #include "itrace/itrace_calls.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <pi/hex.h>
 
@@ -14,12 +15,17 @@ uint32_t byte_at(std::string_view text, size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// Invisible characters, which can reverse, end or hide the rest of a line:
-// zero-width characters, line separators, direction overrides, tags.
+// Invisible characters, which can reverse, end or hide the rest of a line, or make two names look
+// alike: zero-width characters, fillers, line separators, direction overrides, variation selectors,
+// tags. They are those of Unicode's property Default_Ignorable_Code_Point, and separators.
 bool is_invisible(uint32_t code) {
-  return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-         (code >= 0xe0000 && code <= 0xe007f);
+  constexpr std::pair<uint32_t, uint32_t> ranges[] = {
+      {0xad, 0xad},       {0x34f, 0x34f},    {0x61c, 0x61c},   {0x115f, 0x1160}, {0x17b4, 0x17b5},
+      {0x180b, 0x180f},   {0x200b, 0x200f},  {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+      {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},  {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+      {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+  return std::ranges::any_of(
+      ranges, [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 // Bytes of the valid, printable UTF-8 character at a position; 0 if there is none.

@@ -112,17 +112,28 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [[ $(one_line) == *"newer/app.c is newer than the program: its line numbers may be wrong"* ]]
 }
 
-@test "post run by root shows a source file only if every user may read it or --source-path names its directory" {
+@test "post run by root shows a source file of another user's program only if every user may read it or --source-path names its directory" {
   [ "$(id -u)" -eq 0 ] || skip "needs root, to which the rule applies"
+  # bats makes directories that only root may search.
+  for directory in "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/*/ "$made"; do chmod o+x "$directory"; done
   chmod o-r "$made/src/app.c"
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee
+  [[ $(one_line) != *"not every user"* ]] # root's own program
+  chown 65534 "$made/app"
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee
   [[ $(one_line) == *"src/app.c: not every user may read it; --source-path with its directory permits it."* ]]
   refused=$output
   run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee --source-path "$made/src"
+  shown=$output
   chmod o+r "$made/src/app.c"
   [[ $(one_line) != *"not every user"* ]]
+  chmod o-x "$made/src"
+  run --separate-stderr -0 post -r "$made/app.nrm2" --annotate callee
+  chmod o+x "$made/src"
+  chown 0 "$made/app"
+  [[ $(one_line) == *"src/app.c: not every user may read it"* ]]
   # The output has its lines when every user may read it.
-  [[ $(grep -c callee <<<"$output") -gt $(grep -c callee <<<"$refused") ]]
+  [[ $(grep -c callee <<<"$shown") -gt $(grep -c callee <<<"$refused") ]]
 }
 
 @test "a symbolic link that leads out of a directory of --source-path is not followed" {

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # swtrace from the command line: help, exit codes, a whole trace with perf, a recorder that dies.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
     # shellcheck source=tests/support/other_user.bash
     source "$SOURCE_DIR/tests/support/other_user.bash"

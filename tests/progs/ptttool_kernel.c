@@ -25,28 +25,43 @@ static uint64_t nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// Returns the thread's nanoseconds on a processor, and how often it was scheduled.
-static void read_schedstat(uint64_t* time, uint64_t* switches) {
+// Returns the thread's nanoseconds on a processor.
+static uint64_t read_time(void) {
   char name[64];
-  unsigned long long run, wait, count;
+  unsigned long long run;
   snprintf(name, sizeof name, "/proc/self/task/%ld/schedstat", syscall(SYS_gettid));
   FILE* file = fopen(name, "r");
-  if (!file || fscanf(file, "%llu %llu %llu", &run, &wait, &count) != 3) fail(name);
+  if (!file || fscanf(file, "%llu", &run) != 1) fail(name);
   fclose(file);
-  *time = run;
-  *switches = count;
+  return run;
+}
+
+// Returns how often the thread got a processor: once more than it left one. The count in schedstat
+// misses some in kernel 7.3.
+static uint64_t read_switches(void) {
+  char name[64], line[256];
+  unsigned long long voluntary = 0, forced = 0;
+  snprintf(name, sizeof name, "/proc/self/task/%ld/status", syscall(SYS_gettid));
+  FILE* file = fopen(name, "r");
+  if (!file) fail(name);
+  while (fgets(line, sizeof line, file)) {
+    sscanf(line, "voluntary_ctxt_switches: %llu", &voluntary);
+    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &forced);
+  }
+  fclose(file);
+  return voluntary + forced + 1;
 }
 
 // Prints "kernel NAME milliseconds N ptt N off-permille N switches N dispatches N".
 static void compare_with_kernel(const char* name) {
-  uint64_t time = 0, switches, later;
+  uint64_t time, switches;
   struct pitrace_ptt_read read = {0};
   // Repeat until no switch occurred in between: else the two values are of different times.
   do {
-    read_schedstat(&time, &switches);
+    switches = read_switches();
+    time = read_time();
     if (ioctl(slots.fd, PITRACE_PTT_IOC_READ, &read) != 0) fail("read");
-    read_schedstat(&later, &later);
-  } while (later != switches);
+  } while (read_switches() != switches);
   const double ptt = (double)read.value[0] / cycles_a_nanosecond;
   printf("kernel %s milliseconds %.1f ptt %.1f off-permille %.2f switches %llu dispatches %llu\n",
          name, (double)time / 1e6, ptt / 1e6, 1000 * (ptt - (double)time) / (double)time,

@@ -11,6 +11,7 @@
 #include <boost/program_options.hpp>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -19,6 +20,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <pi/files.h>
 #include <pi/printable.h>
 
 #include "version.h"
@@ -148,6 +150,8 @@ void start_tool(std::string name) {
   tool_name = std::move(name);
   std::set_new_handler(on_lack_of_memory);
   usual_end = std::set_terminate(on_terminate);
+  // A file that reaches its limit of size (ulimit -f) is an error with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   // open() takes the lowest number that is free.
   constexpr int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = 0; fd < 3; ++fd)
@@ -180,12 +184,7 @@ void hint(std::string_view text) {
 }
 
 void to_stderr(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(STDERR_FILENO, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    text.remove_prefix(static_cast<size_t>(count));
-  }
+  (void)write_all(STDERR_FILENO, text_bytes(text));
 }
 
 int printed(int status) {

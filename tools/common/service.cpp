@@ -49,15 +49,13 @@ void detach_from_caller(int report_fd) {
 }
 
 // Signals that end the service are read from a descriptor, made before any thread starts, so that
-// all threads inherit the mask. SIGXFSZ is ignored: a file-size limit is an error to report, as a
-// full disk is.
+// all threads inherit the mask.
 UniqueFd make_signalfd() {
   sigset_t ending;
   sigemptyset(&ending);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&ending, signal);
   ::sigprocmask(SIG_BLOCK, &ending, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);
   return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
 }
 

@@ -53,8 +53,8 @@ std::vector<FunctionRow> make_function_rows(const CallTree& tree,
 const char* kind_word(CallTree::Node::Kind kind);   // "function"
 const char* kind_label(CallTree::Node::Kind kind);  // "FUN"
 
-// Calls use for the line of each distinct stack, "app_0020;main;work 12\n": first by process, then by
-// the names below it. Ends, with false, when use returns false.
+// Calls use for the line of each distinct stack, "app_0020;main;work 12\n": first by process, then
+// by the names below it. Ends, with false, when use returns false.
 bool for_each_folded_line(const CallTree& tree, const std::function<bool(std::string_view)>& use);
 
 }  // namespace post

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The tracepoints of page faults, whose header moved in 6.16. */
-#ifndef PITRACE_CORE_EXCEPTION_EVENTS_H
-#define PITRACE_CORE_EXCEPTION_EVENTS_H
+#ifndef PITRACE_CORE_EXCEPTION_EVENTS_X86_H
+#define PITRACE_CORE_EXCEPTION_EVENTS_X86_H
 
 #ifdef PITRACE_HAS_EXCEPTION_EVENTS
 #include <trace/events/exceptions.h>
@@ -9,4 +9,4 @@
 #include <asm/trace/exceptions.h>
 #endif
 
-#endif /* PITRACE_CORE_EXCEPTION_EVENTS_H */
+#endif /* PITRACE_CORE_EXCEPTION_EVENTS_X86_H */
