@@ -669,6 +669,8 @@ END
     run -0 bash -c 'post 2>/dev/full'
     grep -q '^ TOTAL TICKS              8$' tprof.out
     run -1 bash -c 'post -r none 2>/dev/full'
+    run -1 --separate-stderr bash -c 'post --help >/dev/full'
+    [[ $stderr == "post: error: Cannot write the output: No space left on device." ]]
     for tool in swtrace mpevt msr cpi genmsi arcf ptt pttstats pitrace-attach genmap; do
         run -255 bash -c '"$1" --no-such-option 2>/dev/full' bash "$tool"
     done

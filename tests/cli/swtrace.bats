@@ -398,6 +398,7 @@ Try swtrace --help." ]
     swtrace init -t cont -f small/full.nrm2 -s 1
     swtrace enable tprof
     swtrace on
+    timeout 1 bash -c 'while :; do :; done' || true
     run -1 swtrace off
     swtrace free
     cp small/full.nrm2 .

@@ -42,10 +42,11 @@ for what in -user ''; do
     load
     swtrace it_on
     "$build/tests/terminal" "$seconds" >"$work/$name" 2>&1
+    # While it is on, the programs of the checks would be followed, too.
+    promise "following-$name-code-can-be-turned-off" timeout 300 swtrace it_off
     swtrace it_info --json >"$work/$name.info"
     promise "a-terminal-answers-with-$name-code-followed" answers_soon "$name"
     promise "branches-are-recorded-of-$name-code" test "$(jq .branches "$work/$name.info")" -gt 100000
-    promise "following-$name-code-can-be-turned-off" timeout 300 swtrace it_off
     kill "${loads[@]}"
     wait "${loads[@]}" 2>/dev/null
     loads=()

@@ -21,7 +21,7 @@ using Json = pi::Json;
 // Sums of the nodes' own figures.
 class Sums {
  public:
-  explicit Sums(const CallFlow& flow) : flow_(flow) {
+  explicit Sums(const CallFlow& flow) {
     const auto& nodes = flow.nodes();
     cumulative_.resize(nodes.size());
     children_.resize(nodes.size());
@@ -65,7 +65,6 @@ class Sums {
   }
 
  private:
-  const CallFlow& flow_;
   std::vector<uint64_t> cumulative_;
   std::vector<std::vector<NodeId>> children_;
 };
@@ -108,7 +107,7 @@ class LimitedText {
       : most_(most_fixed + most_factor * source.bytes), text_(std::move(text)) {}
 
   void add(std::string_view more) {
-    if (text_.size() + more.size() > most_) throw TooLarge(most_);
+    if (text_.size() + more.size() > most_) throw TooLarge{most_};
     text_ += more;
   }
   std::string take() { return std::move(text_); }

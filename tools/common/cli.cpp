@@ -167,6 +167,11 @@ int run_tool(std::string name, int count, char** words,
   } catch (const std::bad_alloc&) {
     error("out of memory.");
     return exit_failure;
+  } catch (const std::system_error& problem) {
+    const char* const what =
+        std::ferror(stdout) != 0 ? "Cannot write the output" : "Unexpected error";
+    error(fmt::format("{}: {}.", what, problem.code().message()));
+    return exit_failure;
   } catch (const std::exception& problem) {
     error(fmt::format("Unexpected error: {}.", problem.what()));
     return exit_failure;

@@ -10,7 +10,8 @@ using pi::printable;
 
 TEST(Printable, EscapesCharactersThatHideOrReverseText) {
   EXPECT_EQ(printable("a\u202egnp.exe"), "a\\xe2\\x80\\xaegnp.exe");
-  for (const char* text : {"\u200b", "\u200f", "\u2028", "\u2066", "\ufeff", "\u034f", "\u3164", "\ufe0f", "\U000e0041"})
+  for (const char* text : {"\u200b", "\u200f", "\u2028", "\u2066", "\ufeff", "\u034f", "\u3164",
+                           "\ufe0f", "\U000e0041"})
     EXPECT_EQ(printable(text).substr(0, 2), "\\x") << text;
 }
 
