@@ -90,6 +90,8 @@ Expectation Model::predict_dump(const Call& call) const {
     if (ptt.begun > dump.threads / 2 || dump.cpus < 2) expected.add(ENOSPC);
   } else {
     expected = ENOSPC;
+    // No thread has an account before the first context switch after INIT.
+    if (dump.cpus) expected.add(0);
   }
   if (!is_writable(call)) expected = EFAULT;
   if (!ptt.active && ptt.has_last == Maybe::perhaps) expected.add(EINVAL);

@@ -200,17 +200,17 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   # Without the C library's own functions, which have no frame pointers in either program.
   read -r marked all < <(lines_of framed | ticks_of '\\[(broken|cut)\\]')
   echo "framed: $marked of $all"
-  ((all >= 200 && marked == 0))
+  ((all >= 100 && marked == 0))
   read -r marked all < <(lines_of unframed | ticks_of '^\\[broken\\];')
   echo "unframed: $marked of $all"
-  ((all >= 200 && marked * 100 > all * 95))
+  ((all >= 100 && marked * 100 > all * 95))
 }
 
 @test "stacks of threads and of signal handlers are whole" {
   local marked threads handlers all
   read -r marked all < <(lines_of starts | ticks_of '\\[(broken|cut)\\]')
   echo "$marked of $all"
-  ((all >= 200 && marked * 100 < all))
+  ((all >= 100 && marked * 100 < all))
   read -r threads all < <(lines_of starts | ticks_of '^(clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
   read -r handlers all < <(lines_of starts | ticks_of ';main;thread;.*on_alarm;in_handler')
   echo "$threads in the thread, $handlers in the handler, of $all"
