@@ -141,6 +141,13 @@ static void hook_mte_on_exit(void *data, struct task_struct *task PITRACE_EXIT_M
 		hook_mte_write_process(PITRACE_MTE_KILL, task->tgid);
 }
 
+/* A mapping of the current process is new or has changed; only executable ones are recorded. */
+static __always_inline void hook_mte_note_code(const struct vm_area_struct *vma)
+{
+	if ((vma->vm_flags & VM_EXEC) && vma->vm_mm == current->mm)
+		pitrace_maps_mapped(vma->vm_start);
+}
+
 /*
  * perf_event_mmap() is called with the mmap_lock held for writing, for mmap, mprotect, brk, stacks
  * and the vdso. An address space that exec is still building is not yet current->mm.
@@ -149,8 +156,7 @@ static int hook_mte_on_mmap(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	const struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
 
-	if ((vma->vm_flags & VM_EXEC) && vma->vm_mm == current->mm)
-		pitrace_maps_mapped(vma->vm_start);
+	hook_mte_note_code(vma);
 	return 0;
 }
 NOKPROBE_SYMBOL(hook_mte_on_mmap);
@@ -160,8 +166,8 @@ static int hook_mte_on_mremap(struct kretprobe_instance *instance, struct pt_reg
 {
 	const struct vm_area_struct *vma = (void *)regs_return_value(regs);
 
-	if (vma && (vma->vm_flags & VM_EXEC) && vma->vm_mm == current->mm)
-		pitrace_maps_mapped(vma->vm_start);
+	if (vma)
+		hook_mte_note_code(vma);
 	return 0;
 }
 NOKPROBE_SYMBOL(hook_mte_on_mremap);
@@ -175,8 +181,8 @@ static int hook_mte_on_resize(struct kretprobe_instance *instance, struct pt_reg
 {
 	const struct vm_area_struct *vma = (void *)regs_return_value(regs);
 
-	if (!IS_ERR_OR_NULL(vma) && (vma->vm_flags & VM_EXEC) && vma->vm_mm == current->mm)
-		pitrace_maps_mapped(vma->vm_start);
+	if (!IS_ERR_OR_NULL(vma))
+		hook_mte_note_code(vma);
 	return 0;
 }
 NOKPROBE_SYMBOL(hook_mte_on_resize);
@@ -186,8 +192,7 @@ static int hook_mte_on_extend(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	const struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 1);
 
-	if ((vma->vm_flags & VM_EXEC) && vma->vm_mm == current->mm)
-		pitrace_maps_mapped(vma->vm_start);
+	hook_mte_note_code(vma);
 	return 0;
 }
 NOKPROBE_SYMBOL(hook_mte_on_extend);

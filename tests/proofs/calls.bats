@@ -168,11 +168,21 @@ setup_file() {
   check_points <points
 }
 
-# run_programs DIRECTORY: profiles programs whose stacks end differently, in one run.
+# run_programs DIRECTORY: profiles programs whose stacks end differently, in one run; on a machine with other load, which gives
+# them less CPU time, for longer.
 run_programs() {
-  # shellcheck disable=SC2016
-  run.tprof --source="$PROOF_SOURCE" --no-java -g -c 1000 --lines=0 --post='-clip 0' -o "$1" -- \
-    sh -c 'cd "$1" && for name in starts framed unframed; do ./$name 1 & done; wait' sh "$BUILD_DIR/tests"
+  local seconds name all few
+  for seconds in 1 6; do
+    # shellcheck disable=SC2016
+    run.tprof --source="$PROOF_SOURCE" --no-java -g -c 1000 --lines=0 --post='-clip 0' -o "$1" -- \
+      sh -c 'cd "$1" && for name in starts framed unframed; do ./$name "$2" & done; wait' sh "$BUILD_DIR/tests" "$seconds"
+    few=0
+    for name in starts framed unframed; do
+      read -r _ all < <(lines_of "$name" "$1" | ticks_of .)
+      if ((all < 200)); then few=1; fi
+    done
+    ((few)) || return 0
+  done
 }
 
 # lines_of PROGRAM [DIRECTORY]: the stacks in the program's own functions, which main() calls. The pattern excludes kernel
@@ -200,17 +210,17 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   # Without the C library's own functions, which have no frame pointers in either program.
   read -r marked all < <(lines_of framed | ticks_of '\\[(broken|cut)\\]')
   echo "framed: $marked of $all"
-  ((all >= 100 && marked == 0))
+  ((all >= 200 && marked == 0))
   read -r marked all < <(lines_of unframed | ticks_of '^\\[broken\\];')
   echo "unframed: $marked of $all"
-  ((all >= 100 && marked * 100 > all * 95))
+  ((all >= 200 && marked * 100 > all * 95))
 }
 
 @test "stacks of threads and of signal handlers are whole" {
   local marked threads handlers all
   read -r marked all < <(lines_of starts | ticks_of '\\[(broken|cut)\\]')
   echo "$marked of $all"
-  ((all >= 100 && marked * 100 < all))
+  ((all >= 200 && marked * 100 < all))
   read -r threads all < <(lines_of starts | ticks_of '^(clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
   read -r handlers all < <(lines_of starts | ticks_of ';main;thread;.*on_alarm;in_handler')
   echo "$threads in the thread, $handlers in the handler, of $all"
