@@ -91,8 +91,9 @@ bool all_may_reach(int fd) {
 bool SourceFiles::read(const std::string& path, Program program, Known& known) {
   const auto file = pi::open_regular(path);
   if (!is_there(file, path, known.refused)) return false;
-  if (::geteuid() == 0 && program == Program::of_others &&
-      ((file->status.st_mode & S_IROTH) == 0 || !all_may_reach(file->fd.get()))) {
+  const bool may_all_read = (file->status.st_mode & S_IROTH) != 0 &&
+                            (program == Program::of_root || all_may_reach(file->fd.get()));
+  if (::geteuid() == 0 && !may_all_read) {
     known.refused =
         fmt::format("{}: not every user may read it; --source-path with its directory permits it",
                     printable(path));

@@ -46,10 +46,10 @@ class SourceFiles {
   // To whom the program belongs that names a path in its debug information.
   enum class Program { of_root, of_others };
 
-  // Returns the file at the path if the path is absolute; for the super-user and a program of
-  // others only if every user may read it. Otherwise returns the file with the longest tail
-  // of the path below a directory; links that lead out of it are not followed. The result is valid
-  // as long as this object.
+  // Returns the file at the path if the path is absolute; for the super-user only if every user
+  // may read it, and, for a program of others, search its directories. Otherwise returns the file
+  // with the longest tail of the path below a directory; links that lead out of it are not
+  // followed. The result is valid as long as this object.
   const SourceText& find(const std::string& path, Program program);
   // Returns a sentence on why find() returned an empty text; "" if the text is not empty.
   std::string problem(const std::string& path, Program program) const;

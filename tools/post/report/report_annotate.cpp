@@ -277,8 +277,9 @@ class Annotator {
     return pi::identity_of(status).modified_ns;
   }
 
-  // Nobody but root can have written such a program.
+  // The file at the program's path belongs to root, and no archive has replaced its symbols.
   SourceFiles::Program program_of(const Micro::Function& function) const {
+    if (micro_.code(function).bytes.empty()) return SourceFiles::Program::of_others;
     const std::string path(micro_.lookup(function, function.start).module);
     const auto file = pi::open_trusted(path, std::nullopt);
     return file && file->status.st_uid == 0 ? SourceFiles::Program::of_root
