@@ -394,7 +394,8 @@ Try swtrace --help." ]
     [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small disk"
     needs_perf
     mkdir small
-    mount -t tmpfs -o size=1m none small
+    # The records of a second are about 0.1 MB; the symbols of any kernel are 1 MB or more.
+    mount -t tmpfs -o size=512k none small
     swtrace init -t cont -f small/full.nrm2 -s 1
     swtrace enable tprof
     swtrace on
