@@ -20,10 +20,10 @@ message_of() { sed -E 's/^[a-z-]+: (error: )?//' "$1"; }
 
 # print_version: prints the version of the tools installed or built with this script.
 print_version() {
-  local post
+  local post version
   for post in "${here:?}/post" "$(dirname "$here")/build/bin/post"; do
     [[ -x $post ]] || continue
-    "$post" --version | sed "s/^post/$me/"
+    version=$("$post" --version) && printf '%s\n' "${version/#post/$me}"
     return
   done
   printf '%s (pitrace), from a source tree that is not built\n' "$me"

@@ -183,6 +183,12 @@ swtrace() { PITRACE_SOCKET=${scratch:?}/recorder "${bin:?}/swtrace" "$@"; }
 # The exit status of COMMAND has priority over that of this script.
 failed() { die "$1" "$((status ? status : 125))"; }
 
+# check_printed STATUS: the exit status of a command that printed a part of the report, with its error messages in the
+# log. 141 is SIGPIPE: the reader of a pipe may end before it has read everything.
+check_printed() {
+  (($1 == 141)) || failed "the report is complete in $out, but cannot be printed: $(message_of "$scratch/log")"
+}
+
 # keep_trace ERROR REPORT [COMMAND]: ends this run, leaves the trace in its recorder, and prints ERROR and the commands that
 # write the trace: first swtrace COMMAND, if given; last REPORT, which makes the report from the file.
 keep_trace() {

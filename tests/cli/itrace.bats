@@ -191,6 +191,8 @@ needs_arc() {
     run -99 run.itrace --source=perf -o out -- "$flow" <letter
     [ -s out/arc.old ]
     [ -s out/swtrace.nrm2.old ]
+    run -125 bash -c 'run.itrace --source=perf -o out -- true >/dev/full'
+    [[ $output == *"error: the report is complete in $PWD/out, but cannot be printed: "*"No space left"* ]]
 }
 
 @test "the instruction count of each function equals callgrind's" {

@@ -46,6 +46,23 @@ teardown() {
     [[ "$output" =~ ^run.tprof\ .*[0-9]+\.[0-9]+ ]]
 }
 
+@test "a report that cannot be printed is kept, and the error says where; a reader that ends early is no error" {
+    make_layout
+    for all in '' --all; do
+        for where in '>/dev/full' '>&-'; do
+            mkdir -p out && echo old >out/tprof.out
+            run -125 bash -c "layout/bin/run.tprof $all --source=perf -o out -- true $where"
+            [[ $output == *"error: the report is complete in $PWD/out, but cannot be printed: "* ]]
+            grep -q Process_Module_Symbol out/tprof.out
+        done
+        run -0 bash -c "set -o pipefail; layout/bin/run.tprof $all --source=perf -o out -- true | true"
+        grep -q Process_Module_Symbol out/tprof.out
+        run -7 bash -c "layout/bin/run.tprof $all --source=perf -o out -- sh -c 'exit 7' >/dev/full"
+    done
+    run -1 bash -c 'layout/bin/run.tprof --version >/dev/full'
+    run -1 bash -c 'layout/bin/run.tprof --help >/dev/full'
+}
+
 @test "wrong use exits 255, reports the error, and leaves nothing behind" {
     for words in '-m cycles' '-e INSTR' '-m event -c 0' '-m event -c 1000000000' '-c 10001' '-c x' '-m event -e' '-x' \
         '-m event -m time -e INSTR' '-t --strict' '-r 5' '-s 0' '-M other/place' '--cpus=abc' '--time=3-1' '--post=--nosuch'; do
