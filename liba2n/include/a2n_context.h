@@ -417,6 +417,13 @@ int a2n_read_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t ad
  * demangled, and it is null if no such entry is there or the file is not on this machine. */
 const char *a2n_get_plt_name(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address);
 
+/* *uid becomes the user id of the owner of the files, as they were when they were opened, that have
+ * the symbols of an address of pid at this time. It is 0 only if all of them belong to root. The
+ * owner chose the names and the paths of sources in them. A2N_NO_MODULE: no file was read, as for
+ * JIT-compiled code, the kernel and saved symbols; A2N_NULL_SYMDATA: uid is null. */
+int a2n_get_owner(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
+		  uint32_t *uid);
+
 /* ---- saved symbols (MSI files) -------------------------------------------------------------- */
 /* An MSI file contains the symbols, sections and build-ids of modules, so that addresses can be
  * looked up on a machine without these files. genmsi(1) describes its format. */

@@ -136,6 +136,36 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
   [[ $(grep -c callee <<<"$shown") -gt $(grep -c callee <<<"$refused") ]]
 }
 
+# The recorder and post see root's program at the path, and post reads the mapped file below /proc/PID/root.
+@test "a program that another user's file covers in a mount namespace is that user's" {
+  [ "$(id -u)" -eq 0 ] || skip "needs root to mount"
+  # shellcheck source=tests/support/needs_perf.bash
+  source "$SOURCE_DIR/tests/support/needs_perf.bash"
+  needs_perf
+  echo 'int main(void) { for (;;) __asm__ volatile("" ::: "memory"); }' >spin.c
+  gcc -g -Wl,--build-id -o cover spin.c
+  gcc -O2 -Wl,--build-id -o program spin.c
+  for owner in 65534 0; do
+    chown "$owner" cover
+    unshare -m bash -c 'mount --bind cover program && exec "$PWD/program"' 3>&- &
+    swtrace init --source perf -t norm
+    swtrace enable tprof
+    swtrace on
+    until [ "$(awk '{ print $14 }' "/proc/$!/stat")" -ge 20 ]; do sleep 0.1; done
+    swtrace off
+    swtrace get "$owner.nrm2"
+    swtrace free
+    run --separate-stderr -0 post -r "$owner.nrm2" --annotate main
+    kill $!
+    [[ $(one_line) == *$'cover: '* || $output == *" main "* ]]
+    if [ "$owner" = 0 ]; then
+      [[ $output == *'for (;;)'* ]]
+    else
+      [[ $(one_line) == *"spin.c: not every user may read it"* && $output != *'for (;;)'* ]]
+    fi
+  done
+}
+
 @test "a symbolic link that leads out of a directory of --source-path is not followed" {
   mkdir -p project/src
   printf '\n\nsecret\n' >secret

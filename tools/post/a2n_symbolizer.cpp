@@ -267,6 +267,11 @@ Code A2nSymbolizer::code(uint64_t time, uint32_t pid, uint64_t address) {
   return {std::as_bytes(std::span(bytes, length)), start};
 }
 
+bool A2nSymbolizer::is_of_root(uint64_t time, uint32_t pid, uint64_t address) {
+  uint32_t owner = 0;
+  return checked(A2nGetOwnerAt(pid, address, time, &owner)) == A2N_SUCCESS && owner == 0;
+}
+
 size_t A2nSymbolizer::read_code(uint64_t time, uint32_t pid, uint64_t address,
                                 std::span<std::byte> out) {
   size_t length = 0;

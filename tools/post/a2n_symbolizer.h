@@ -48,6 +48,7 @@ class A2nSymbolizer final : public Symbolizer {
   void set_name(uint64_t time, uint32_t pid, std::string_view name) override;
   bool add_module(uint64_t time, const pi::ModuleEntry& module) override;
   Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) override;
+  bool is_of_root(uint64_t time, uint32_t pid, uint64_t address) override;
   std::vector<SourceFrame> frames(uint64_t time, uint32_t pid, uint64_t address) override;
   Code code(uint64_t time, uint32_t pid, uint64_t address) override;
   size_t read_code(uint64_t time, uint32_t pid, uint64_t address,

@@ -232,6 +232,10 @@ const char* A2nGetPltNameAt(uint32_t pid, uint64_t address, uint64_t time) {
   return a2n_get_plt_name(&default_context, time, pid, address);
 }
 
+int A2nGetOwnerAt(uint32_t pid, uint64_t address, uint64_t time, uint32_t* uid) {
+  return a2n_get_owner(&default_context, time, pid, address, uid);
+}
+
 int A2nCreateMsiFile(const char* name) {
   return a2n_create_msi_file(&default_context, name);
 }

@@ -156,6 +156,16 @@ const char* a2n_get_plt_name(a2n_context* context, uint64_t time, uint32_t pid, 
                                     [=](Library& lib) { return lib.plt_name(pid, address, time); });
 }
 
+int a2n_get_owner(a2n_context* context, uint64_t time, uint32_t pid, uint64_t address,
+                  uint32_t* uid) {
+  if (!uid) return A2N_NULL_SYMDATA;
+  return guarded(context, [=](Library& lib) {
+    const auto owner = lib.owner(pid, address, time);
+    if (owner) *uid = *owner;
+    return owner ? A2N_SUCCESS : A2N_NO_MODULE;
+  });
+}
+
 int a2n_get_frames(a2n_context* context, uint64_t time, uint32_t pid, uint64_t address,
                    A2N_FRAME* frames, size_t capacity, size_t* count) {
   if (!count || (!frames && capacity != 0)) return A2N_NULL_SYMDATA;

@@ -187,6 +187,7 @@ pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name, E
   file.size_ = *size;
   file.stored_ = pi::real_size(file.fd_.get(), status);
   file.identity_ = pi::identity_of(status);
+  file.owner_ = status.st_uid;
   // Files of /proc and tracefs have size 0; reading them may have side effects.
   if (file.size_ == 0) return pi::Error{ENOEXEC, name + ": not an ELF file"};
   // ELF_C_READ, not mmap: a file that is truncated meanwhile must not cause SIGBUS.

@@ -74,6 +74,8 @@ class ElfFile {
   uint64_t inode() const { return identity_.inode; }
   // The file's identity when it was opened.
   const pi::FileIdentity& identity() const { return identity_; }
+  // User id of the file's owner when it was opened; nullopt for bytes in memory.
+  std::optional<uint32_t> owner() const { return owner_; }
   bool big_endian() const { return big_endian_; }
   uint64_t size() const { return size_; }  // in bytes, when the file was opened
   // Bytes allocated on disk, without holes. Budgets are computed from it.
@@ -90,6 +92,7 @@ class ElfFile {
   pi::UniqueFd fd_;
   std::vector<char> bytes_;
   pi::FileIdentity identity_;
+  std::optional<uint32_t> owner_;
   bool big_endian_ = false;
   uint64_t size_ = 0;
   uint64_t stored_ = 0;

@@ -147,6 +147,7 @@ ModuleSymbols read_module(const ElfFile* mapped, const ElfFile* debug) {
     if (file) {
       module.files.push_back(file->name());
       module.identities.push_back(file->identity());
+      if (module.owner.value_or(0) == 0) module.owner = file->owner();
     }
   SymbolTableBuilder builder;
   std::optional<ElfFile> mini;  // must stay open until build() has copied the names

@@ -45,6 +45,7 @@ struct ModuleSymbols {
   std::vector<std::string> refused;               // reasons why symbols of these files are missing
   uint64_t code_bytes = 0;                        // size of the file's executable segments
   std::vector<pi::FileIdentity> identities;       // of files, when they were read
+  std::optional<uint32_t> owner;                  // of files; root only if all are root's
   std::shared_ptr<const std::string> image = {};  // the file's bytes if it is not on disk (vdso)
 };
 

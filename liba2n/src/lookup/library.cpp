@@ -275,6 +275,15 @@ const char* Library::plt_name(uint32_t pid, uint64_t address, uint64_t time) {
   return resolver ? interner_.add(content.symbols.name(*resolver)) : nullptr;
 }
 
+std::optional<uint32_t> Library::owner(uint32_t pid, uint64_t address, uint64_t time) {
+  const Space* space = processes_.find(pid, time);
+  const auto piece = piece_at(space, address, time);
+  if (!piece || jitted(space, piece, address, time, JitTrust::timed)) return {};
+  Mapping& mapping = mappings_[piece->tag];
+  if (!mapping.resolved) resolve(mapping);
+  return mapping.file ? mapping.file->content->owner : std::nullopt;
+}
+
 const char* Library::readable(const char* name) {
   if (!settings_.demangle) return name;
   const char*& known = readable_[name];

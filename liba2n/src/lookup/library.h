@@ -79,6 +79,7 @@ class Library {
   // The function to which the entry of a procedure linkage table at an address leads, with its
   // name as in the file; null if there is no such entry or the file is not there.
   const char* plt_name(uint32_t pid, uint64_t address, uint64_t time);
+  std::optional<uint32_t> owner(uint32_t pid, uint64_t address, uint64_t time);
 
   // Copies bytes of code from an address on; returns how many, 0 if they are not available.
   size_t read_code(uint32_t pid, uint64_t address, uint64_t time, char* out, size_t room);

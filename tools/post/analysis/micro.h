@@ -85,6 +85,10 @@ class Micro final : public Subscriber {
   std::vector<SourceFrame> frames(const Function& function, uint64_t offset) const {
     return symbolizer_.frames(function.time, function.pid, function.start + offset);
   }
+  // Whether all files that have the function's symbol belong to root.
+  bool is_of_root(const Function& function) const {
+    return symbolizer_.is_of_root(function.time, function.pid, function.start);
+  }
   // The names of an address in the function's process; valid until the next call.
   Lookup lookup(const Function& function, uint64_t address) const {
     return symbolizer_.lookup(function.time, function.pid, address);

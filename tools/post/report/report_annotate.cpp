@@ -277,19 +277,11 @@ class Annotator {
     return pi::identity_of(status).modified_ns;
   }
 
-  // The file at the program's path belongs to root, and no archive has replaced its symbols.
-  SourceFiles::Program program_of(const Micro::Function& function) const {
-    if (micro_.code(function).bytes.empty()) return SourceFiles::Program::of_others;
-    const std::string path(micro_.lookup(function, function.start).module);
-    const auto file = pi::open_trusted(path, std::nullopt);
-    return file && file->status.st_uid == 0 ? SourceFiles::Program::of_root
-                                            : SourceFiles::Program::of_others;
-  }
-
   // ---- printing ----
 
   void add_function(const Micro::Function& function) {
-    program_ = program_of(function);
+    program_ = micro_.is_of_root(function) ? SourceFiles::Program::of_root
+                                           : SourceFiles::Program::of_others;
     if (!lines_.empty()) add_line({});
     const Code code = micro_.code(function);
     auto files = files_of(function, code.bytes);

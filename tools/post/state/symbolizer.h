@@ -79,6 +79,11 @@ class Symbolizer {
   // The bytes of lookup()'s symbol.
   virtual Code code(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/) { return {}; }
 
+  // Whether all files that have lookup()'s symbol belong to root.
+  virtual bool is_of_root(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/) {
+    return false;
+  }
+
   // Copies bytes of code from an address on, also where there is no symbol, and kernel code if
   // there is an image of the kernel. Returns the number of bytes; 0: none are known.
   virtual size_t read_code(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/,
