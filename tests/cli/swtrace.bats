@@ -368,6 +368,23 @@ Try swtrace --help." ]
     [ "$(info_of whole.nrm2 ended)" = off ]
 }
 
+@test "with too few file descriptors nothing is traced, and the error says so; a trace has all CPUs" {
+    needs_perf
+    for ((limit = 6; limit < 24; limit++)); do
+        run -0 bash -c 'ulimit -n "$1" && { swtrace init --source perf && swtrace enable tprof && swtrace on; } 2>&1 || echo failed' bash "$limit"
+        if [[ $output == *failed ]]; then
+            [[ $output =~ open\ files|file\ descriptor ]]
+        else
+            swtrace off
+            swtrace get few.nrm2
+            [ "$(tr "\0" "\n" <few.nrm2 | grep -ac "^count\.[0-9]*\.trace\.written=")" -eq "$(getconf _NPROCESSORS_ONLN)" ]
+        fi
+        swtrace free >/dev/null 2>&1 || true
+    done
+    # The last ones were enough.
+    [ -e few.nrm2 ]
+}
+
 @test "with the scope of one process the trace has only that process's ticks" {
     needs_perf
     bash -c 'while :; do :; done' &

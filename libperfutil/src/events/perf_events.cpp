@@ -18,6 +18,11 @@
 #include "system/text.h"
 
 namespace pi::perfutil {
+Error too_many_open_files() {
+  return {PU_ERROR_NOT_ENOUGH_MEMORY,
+          "The limit of open files is too low for the perf events. Raise it with 'ulimit -n'."};
+}
+
 namespace {
 
 perf_event_attr common_attr(const EventFeatures& features, bool inherit) {
@@ -65,10 +70,7 @@ Error open_error(int error, uint32_t cpu) {
   if (error == EACCES || error == EPERM)
     return {PU_ERROR_ACCESS_DENIED,
             fmt::format("The kernel does not permit perf events on CPU {} ({}).", cpu, reason)};
-  if (error == EMFILE || error == ENFILE)
-    return {PU_ERROR_NOT_ENOUGH_MEMORY,
-            "The limit of open files is too low for the perf events. Raise it with "
-            "'ulimit -n'."};
+  if (error == EMFILE || error == ENFILE) return too_many_open_files();
   if (error == ENOMEM)
     return {PU_ERROR_NOT_ENOUGH_MEMORY, "The kernel has no memory for perf events."};
   return {PU_ERROR_NOT_SUPPORTED,

@@ -58,6 +58,9 @@ uint32_t max_stack_frames(const StackChoice& stacks);
 // The attributes that the event defines: type, configuration, and which modes to exclude.
 perf_event_attr event_attr(const TickEvent& event);
 
+// The error for EMFILE and ENFILE.
+Error too_many_open_files();
+
 // The system call; a file descriptor or a negative error number. leader: of the group, -1: none.
 int open_perf_event(perf_event_attr attr, int pid, int cpu, int leader = -1);
 

@@ -16,6 +16,7 @@
 #include "hooks/hook_socket.h"
 #include "source/major_set.h"
 #include "system/system_facts.h"
+#include "system/text.h"
 
 namespace pi::perfutil {
 
@@ -43,10 +44,12 @@ Result<std::unique_ptr<Collector>> PerfCollector::create(const TraceConfig& conf
   const auto scope = decide_perf_scope(config);
   if (!scope) return scope.error();
   std::unique_ptr<PerfCollector> collector(new PerfCollector(config, *scope));
+  errno = 0;
   const auto cpus = collector->online_cpus();
   if (cpus.empty())
     return Error{PU_ERROR_INTERNAL,
-                 fmt::format("'{}' does not list the online CPUs.", config.online_path)};
+                 fmt::format("'{}' does not list the online CPUs{}.", config.online_path,
+                             errno == 0 ? "" : " (" + errno_text(errno) + ")")};
   for (const uint32_t cpu : cpus)
     if (const auto added = collector->buffers_.add_cpu(cpu); !added) return added.error();
   // Open the events that on() will need now, so that init() reports a problem that the user can

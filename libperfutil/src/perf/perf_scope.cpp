@@ -92,6 +92,7 @@ Error denied(bool process_could_help) {
 }
 
 Error unsupported(int error) {
+  if (error == EMFILE || error == ENFILE) return too_many_open_files();
   return {PU_ERROR_NOT_SUPPORTED,
           fmt::format("perf_event_open does not work here ({}). A container or sandbox may forbid "
                       "the system call. Allow it, or use the pitrace module. {}",
