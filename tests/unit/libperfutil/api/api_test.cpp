@@ -98,7 +98,8 @@ class PerfutilTrace : public ::testing::Test {
   void SetUp() override {
     ASSERT_EQ(PiSetSource(PI_SOURCE_PERF), PU_SUCCESS);
     ASSERT_EQ(TraceSetScope(PI_SCOPE_AUTO, ::getpid()), PU_SUCCESS);
-    ASSERT_EQ(TraceSetMteSize(1), PU_SUCCESS);
+    // The names of all processes of a busy machine fit.
+    ASSERT_EQ(TraceSetMteSize(PI_MTE_BYTES_DEFAULT), PU_SUCCESS);
     if (TraceInit(1) != PU_SUCCESS) GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
   }
   void TearDown() override { TraceTerminate(); }
@@ -110,6 +111,17 @@ TEST_F(PerfutilTrace, SettingsAreFixedOnceInitialised) {
   EXPECT_EQ(TraceSetMteSize(1 << 20), PU_ERROR_INCORRECT_STATE);
   EXPECT_EQ(SetTraceAnonMTE(0), PU_ERROR_INCORRECT_STATE);
   EXPECT_EQ(TraceInit(1 << 20), PU_ERROR_INCORRECT_STATE);
+}
+
+TEST_F(PerfutilTrace, SmallSizesAreRaised) {
+  TraceTerminate();
+  ASSERT_EQ(TraceSetMteSize(1), PU_SUCCESS);
+  ASSERT_EQ(TraceInit(1), PU_SUCCESS);
+  pi_trace_status status{};
+  status.size = sizeof status;
+  ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
+  EXPECT_EQ(status.trace_bytes, PI_BUFFER_BYTES_MIN);
+  EXPECT_EQ(status.mte_bytes, PI_BUFFER_BYTES_MIN);
 }
 
 TEST_F(PerfutilTrace, NothingIsEnabledAtFirstAndQueriesReturnEnabledMajors) {
@@ -157,7 +169,7 @@ TEST_F(PerfutilTrace, StatusHasSourceSizesAndRate) {
   ASSERT_EQ(PiTraceStatus(&status), PU_SUCCESS);
   EXPECT_EQ(status.source, PI_SOURCE_PERF);
   EXPECT_EQ(status.trace_bytes, PI_BUFFER_BYTES_MIN);
-  EXPECT_EQ(status.mte_bytes, PI_BUFFER_BYTES_MIN);
+  EXPECT_EQ(status.mte_bytes, PI_MTE_BYTES_DEFAULT);
   EXPECT_EQ(status.rate, 1000u);
   EXPECT_EQ(status.tick_ns, 997130u);
   EXPECT_EQ(status.cpus, static_cast<uint32_t>(PiGetActiveProcessorCount()));

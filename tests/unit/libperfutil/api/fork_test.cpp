@@ -94,6 +94,7 @@ class ForkedChild : public ::testing::Test {
   void SetUp() override {
     ASSERT_EQ(PiSetSource(PI_SOURCE_PERF), PU_SUCCESS);
     ASSERT_EQ(TraceSetScope(PI_SCOPE_AUTO, ::getpid()), PU_SUCCESS);
+    ASSERT_EQ(TraceSetMteSize(PI_MTE_BYTES_DEFAULT), PU_SUCCESS);
     if (TraceInit(PI_TRACE_BYTES_DEFAULT) != PU_SUCCESS)
       GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
     // Context switches are not enabled: on a busy machine their records would fill the buffer and
