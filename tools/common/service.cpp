@@ -35,17 +35,20 @@ constexpr int failure = -1;  // as perfutil.h has them
 constexpr int invalid_parameter = -87;
 
 // Closes inherited descriptors: a shell that waits for the end of its pipes must not wait for the
-// service.
-void detach_from_caller(int report_fd) {
-  // Move the pipe away first: if the caller closed 0 to 2, it has one of these numbers.
-  const int report = ::fcntl(report_fd, F_DUPFD, report_descriptor + 1);
-  const int null = ::open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < report_descriptor; ++fd) ::dup2(null, fd);
-  ::dup2(report, report_descriptor);
-  ::syscall(SYS_close_range, report_descriptor + 1, ~0u, 0);
+// service. False if the limit of open files is too low; report_fd is then still open.
+bool detach_from_caller(int report_fd) {
+  // The pipe first, since it may be one of 0 to 2 if the caller closed these, and in the place of
+  // an inherited descriptor, since the limit may permit no other.
+  if (report_fd != report_descriptor && ::dup2(report_fd, report_descriptor) < 0) return false;
   ::fcntl(report_descriptor, F_SETFD, FD_CLOEXEC);
+  ::syscall(SYS_close_range, report_descriptor + 1, ~0u, 0);
+  const int null = ::open("/dev/null", O_RDWR);
+  if (null < 0) return false;
+  for (int fd = 0; fd < report_descriptor; ++fd) ::dup2(null, fd);
+  if (null > report_descriptor) ::close(null);
   ::umask(077);
-  if (::chdir("/") != 0) return;  // harmless: a file system stays busy
+  (void)!::chdir("/");  // a failure is harmless: a file system stays busy
+  return true;
 }
 
 // Signals that end the service are read from a descriptor, made before any thread starts, so that
@@ -140,7 +143,12 @@ int run_service(const Service& service, int report_fd) {
   ::setsid();
   const pid_t pid = ::fork();
   if (pid != 0) ::_exit(pid < 0);
-  detach_from_caller(report_fd);
+  if (!detach_from_caller(report_fd)) {
+    report(report_fd, {failure, fmt::format("Cannot start the {}: the limit of open files is too "
+                                            "low. Raise it with 'ulimit -n'.",
+                                            service.names.server)});
+    std::_Exit(1);
+  }
   std::_Exit(run_service(service, report_descriptor));
 }
 
