@@ -139,15 +139,13 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
 # The recorder and post see root's program at the path, and post reads the mapped file below /proc/PID/root.
 @test "a program that another user's file covers in a mount namespace is that user's" {
   [ "$(id -u)" -eq 0 ] || skip "needs root to mount"
-  # shellcheck source=tests/support/needs_perf.bash
-  source "$SOURCE_DIR/tests/support/needs_perf.bash"
-  needs_perf
+  [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
   echo 'int main(void) { for (;;) __asm__ volatile("" ::: "memory"); }' >spin.c
   gcc -g -Wl,--build-id -o cover spin.c
   gcc -O2 -Wl,--build-id -o program spin.c
   for owner in 65534 0; do
     chown "$owner" cover
-    unshare -m bash -c 'mount --bind cover program && exec "$PWD/program"' 3>&- &
+    unshare -m bash -c 'ulimit -t 60; mount --bind cover program && exec "$PWD/program"' 3>&- &
     swtrace init --source perf -t norm
     swtrace enable tprof
     swtrace on
@@ -157,7 +155,6 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
     swtrace free
     run --separate-stderr -0 post -r "$owner.nrm2" --annotate main
     kill $!
-    [[ $(one_line) == *$'cover: '* || $output == *" main "* ]]
     if [ "$owner" = 0 ]; then
       [[ $output == *'for (;;)'* ]]
     else

@@ -16,7 +16,6 @@
 #include "hooks/hook_socket.h"
 #include "source/major_set.h"
 #include "system/system_facts.h"
-#include "system/text.h"
 
 namespace pi::perfutil {
 
@@ -46,10 +45,7 @@ Result<std::unique_ptr<Collector>> PerfCollector::create(const TraceConfig& conf
   std::unique_ptr<PerfCollector> collector(new PerfCollector(config, *scope));
   errno = 0;
   const auto cpus = collector->online_cpus();
-  if (cpus.empty())
-    return Error{PU_ERROR_INTERNAL,
-                 fmt::format("'{}' does not list the online CPUs{}.", config.online_path,
-                             errno == 0 ? "" : " (" + errno_text(errno) + ")")};
+  if (cpus.empty()) return collector->no_cpu_list(errno);
   for (const uint32_t cpu : cpus)
     if (const auto added = collector->buffers_.add_cpu(cpu); !added) return added.error();
   // Open the events that on() will need now, so that init() reports a problem that the user can

@@ -57,6 +57,8 @@ class PerfCollector final : public Collector {
   Status open_cpu(uint32_t cpu);
   std::vector<int> targets() const;
   std::vector<uint32_t> online_cpus() const;
+  // The error if that list is empty; 0: the list could be read.
+  Error no_cpu_list(int error) const;
   Status begin_recording(std::unique_lock<std::mutex>& lock);
   SamplePlan plan() const;
   Error process_gone() const;

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,12 @@ namespace pi::perfutil {
 
 std::vector<uint32_t> PerfCollector::online_cpus() const {
   return parse_cpu_list(read_text(config_.online_path).value_or(""));
+}
+
+Error PerfCollector::no_cpu_list(int error) const {
+  return {PU_ERROR_INTERNAL,
+          fmt::format("'{}' does not list the online CPUs{}.", config_.online_path,
+                      error == 0 ? "" : " (" + errno_text(error) + ")")};
 }
 
 std::vector<int> PerfCollector::targets() const {
@@ -56,7 +63,10 @@ Status PerfCollector::open_cpu(uint32_t cpu) {
 }
 
 Status PerfCollector::open_everything() {
-  for (const uint32_t cpu : online_cpus()) {
+  errno = 0;
+  const auto cpus = online_cpus();
+  if (cpus.empty()) return no_cpu_list(errno);
+  for (const uint32_t cpu : cpus) {
     const auto opened = open_cpu(cpu);
     if (opened) continue;
     // Not an error when the CPU has just gone offline. Without the list it is one: a CPU must not be
