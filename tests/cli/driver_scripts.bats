@@ -93,3 +93,49 @@ setup() {
   kill $pids
   [[ $output == *'(\x1b[31m\xff\x0a\xc2\x9bx)'* && $output == *'(a\xe2\x80\xaeb)'* && $output == *'(größe 1)'* ]]
 }
+
+# A made-up kernel folder: what its Makefile compiles uses an interface of each kind in an old form, so that the messages are
+# those of the real compiler.
+@test "a module that does not build names the kernel's interfaces that have changed" {
+  local kernel=$BATS_TEST_TMPDIR/kernel release=9.9.9-made-up-$$ line
+  mkdir -p "$kernel/include/generated" "$kernel/driver"
+  printf '#define UTS_RELEASE "%s"\n' "$release" >"$kernel/include/generated/utsrelease.h"
+  cat >"$kernel/driver/a.c" <<'END'
+struct task { int pid; };
+void check_trace_callback_type_sched_process_exit(void (*probe)(void *, int));
+static void probe(void *data, int task, int more) {}
+int two(int a, int b);
+int all(struct task *task)
+{
+  check_trace_callback_type_sched_process_exit(probe);
+  task->exec_state = 1;
+  return gone(1) + two(1) + VM_GONE;
+}
+END
+  printf '#include <asm/gone.h>\n' >"$kernel/driver/b.c"
+  cat >"$kernel/Makefile" <<'END'
+modules: a b
+a b:
+	@echo 'ERROR: modpost: "not_exported_$@" [pitrace.ko] undefined!' >&2
+	$(CC) -Werror=implicit-function-declaration -Werror=incompatible-pointer-types -c driver/$@.c -o /dev/null
+END
+  run -1 "$SOURCE_DIR/scripts/build-module" --kernel-dir "$kernel"
+  rm -rf "$SOURCE_DIR/build/kmod/${release:?}"
+  for line in 'tracepoint sched_process_exit: other arguments (driver/a.c:7)' \
+    'member exec_state of struct task: does not exist (driver/a.c:8)' 'function gone: does not exist (driver/a.c:9)' \
+    'function two: other parameters (driver/a.c:9)' 'name VM_GONE: does not exist (driver/a.c:9)' \
+    'header asm/gone.h: does not exist (driver/b.c:1)' 'function not_exported_a: not exported to modules'; do
+    grep -qFx "    $line" <<<"$output"
+  done
+  [[ $output == *"does not build for kernel $release"*"interfaces above in another form"*docs/contributing.md* ]]
+}
+
+@test "a build of the module that fails for another reason shows its log" {
+  local kernel=$BATS_TEST_TMPDIR/kernel release=9.9.8-made-up-$$
+  mkdir -p "$kernel/include/generated"
+  printf '#define UTS_RELEASE "%s"\n' "$release" >"$kernel/include/generated/utsrelease.h"
+  printf 'modules:\n\t@echo the disk is full >&2; exit 1\n' >"$kernel/Makefile"
+  run -1 "$SOURCE_DIR/scripts/build-module" --kernel-dir "$kernel"
+  rm -rf "$SOURCE_DIR/build/kmod/${release:?}"
+  [[ $output == *"the disk is full"*"does not build for kernel $release"* && $output != *interfaces* ]]
+}
