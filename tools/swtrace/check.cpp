@@ -41,6 +41,7 @@ CheckReport check_everything(const CheckPaths& paths) {
   check_module(paths, report);
   check_signing(paths, report);
   check_hooks(paths, report);
+  check_itrace(paths, report);
   check_perf(paths, report);
   check_symbols(paths, report);
   return report;

@@ -40,6 +40,8 @@ void check_module(const CheckPaths& paths, CheckReport& report);
 void check_signing(const CheckPaths& paths, CheckReport& report);
 // kprobes and ftrace, which the module hooks into:
 void check_hooks(const CheckPaths& paths, CheckReport& report);
+// The way into the kernel, which the module's ITrace must know:
+void check_itrace(const CheckPaths& paths, CheckReport& report);
 // Capabilities, perf_event_paranoid, memory limit, perf_event_open itself:
 void check_perf(const CheckPaths& paths, CheckReport& report);
 // Whether kernel addresses are shown:

@@ -51,9 +51,11 @@ Status DriverITrace::outcome(int error, const char* what) {
                "need CAP_SYS_PTRACE and CAP_PERFMON, or root. "
                "/proc/sys/kernel/yama/ptrace_scope restricts this further.")};
     case EPROTONOSUPPORT:
-      return Error{PU_ERROR_NOT_SUPPORTED,
-                   text("This processor enters and leaves the kernel by FRED, which ITrace does "
-                        "not support yet. Boot the kernel with fred=off.")};
+      return Error{
+          PU_ERROR_NOT_SUPPORTED,
+          text("This processor enters and leaves the kernel by FRED, which the module's ITrace "
+               "does not support, neither for kernel nor for user code. Boot the kernel "
+               "with fred=off, or trace user code by ptrace (--source=perf).")};
     case ESRCH:
       return Error{PU_ERROR_INVALID_PARAMETER, text("There is no such process.")};
     case ESHUTDOWN:

@@ -111,6 +111,40 @@ TEST_F(Check, DisabledHooksAreReportedWithARemedy) {
   EXPECT_THAT(finding("ftrace").remedy, HasSubstr("kernel.ftrace_enabled=1"));
 }
 
+TEST_F(Check, FredIsNamedAsTheReasonWhyTheModuleRefusesITrace) {
+  root.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu fred lkgs\nbugs\t\t: none\n");
+  check_itrace(paths, report);
+  EXPECT_EQ(only().verdict, Verdict::note);
+  EXPECT_THAT(only().text, HasSubstr("FRED"));
+  EXPECT_THAT(only().remedy, HasSubstr("fred=off"));
+}
+
+TEST_F(Check, FredAtTheEndOfTheFeaturesIsFound) {
+  root.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu fred\n");
+  check_itrace(paths, report);
+  EXPECT_EQ(only().verdict, Verdict::note);
+}
+
+TEST_F(Check, AKernelBuiltWithoutFredDoesNotUseIt) {
+  root.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu fred lkgs\n");
+  root.write("boot/config-" + release(), "CONFIG_X86=y\n# CONFIG_X86_FRED is not set\n");
+  check_itrace(paths, report);
+  EXPECT_EQ(only().verdict, Verdict::ok);
+}
+
+TEST_F(Check, AKernelBuiltWithFredUsesIt) {
+  root.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu fred lkgs\n");
+  root.write("lib/modules/" + release() + "/config", "CONFIG_X86=y\nCONFIG_X86_FRED=y\n");
+  check_itrace(paths, report);
+  EXPECT_EQ(only().verdict, Verdict::note);
+}
+
+TEST_F(Check, AFeatureWhoseNameContainsFredIsAnother) {
+  root.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu fredx alfred\n");
+  check_itrace(paths, report);
+  EXPECT_EQ(only().verdict, Verdict::ok);
+}
+
 TEST_F(Check, HiddenSymbolsAreReportedWithTheSetting) {
   root.write("proc/kallsyms", "0000000000000000 T _text\n");
   root.write("proc/sys/kernel/kptr_restrict", "1\n");

@@ -92,6 +92,7 @@ TEST_F(DriverITraceTest, RefusalsBecomeCodesAndTexts) {
   const std::vector<Case> cases{
       {PITRACE_IOC_IT_INSTALL, ENOTTY, install, PU_ERROR_NOT_SUPPORTED, "older than this library"},
       {PITRACE_IOC_IT_INSTALL, EOPNOTSUPP, install, PU_ERROR_NOT_SUPPORTED, "lacks a hook"},
+      {PITRACE_IOC_IT_INSTALL, EPROTONOSUPPORT, install, PU_ERROR_NOT_SUPPORTED, "fred=off"},
       {PITRACE_IOC_IT_INSTALL, EBUSY, install, PU_ERROR_INCORRECT_STATE, "installed already"},
       {PITRACE_IOC_IT_INSTALL, EINVAL, install, PU_ERROR_INVALID_PARAMETER, "flags"},
       {PITRACE_IOC_IT_INSTALL, ENOMEM, install, PU_ERROR_NOT_ENOUGH_MEMORY, "fewer threads"},
