@@ -5,20 +5,30 @@
 # The packages and those that they need are downloaded and unpacked; their scripts do not run. Neither root rights nor
 # the host's packages are needed.
 
+# kernel_compiler KERNEL-DIR: prints the compiler that a kernel's headers name, if the host does not have it.
+kernel_compiler() {
+    local compiler
+    # Debian's headers name the compiler of the kernel, and use its options.
+    compiler=$(sed -nE 's/^CC = .*\b(gcc-[0-9]+)$/\1/p' "$1/.kernelvariables" 2>/dev/null || true)
+    [[ -z $compiler ]] || command -v "$compiler" >/dev/null || printf '%s\n' "$compiler"
+}
+
+# compiler_root RELEASE COMPILER: prints the folder of the root with that compiler and all that a module's build needs.
+compiler_root() { lab_root "$(suite_of "$1")" "$2" make libc6-dev libelf-dev; }
+
 # Sets the array make: the command, with options, that runs make for modules of a kernel.
 # set_make KERNEL-DIR RELEASE FOLDER...: the folders are those that it reads or writes.
 set_make() {
     local dir=$1 release=$2 compiler toolroot=''
     shift 2
     make=(make -j"$(nproc)")
-    # Debian's headers name the compiler of the kernel, and use its options.
-    compiler=$(sed -nE 's/^CC = .*\b(gcc-[0-9]+)$/\1/p' "$dir/.kernelvariables" 2>/dev/null || true)
-    if [[ -n $compiler ]] && ! command -v "$compiler" >/dev/null; then
+    compiler=$(kernel_compiler "$dir")
+    if [[ -n $compiler ]]; then
         if [[ $dir != "$LAB_CACHE"/* ]]; then
             lab_say "kernel $release was compiled with $compiler, and so must be its modules. Install the package $compiler"
             return 1
         fi
-        toolroot=$(lab_root "$(suite_of "$release")" "$compiler" make libc6-dev libelf-dev) || return
+        toolroot=$(compiler_root "$release" "$compiler") || return
         make=("${BASH_SOURCE[0]%/*}/in-root" "$toolroot" "$LAB_CACHE" "$@" -- "${make[@]}")
     fi
     # Without pahole the link step of some kernels fails; the modules need no BTF.
